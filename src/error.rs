@@ -1,0 +1,171 @@
+//! What can go wrong, sorted by who must act.
+
+use std::fmt;
+
+/// The result of everything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Who must act on an [`Error`]. Each kind has one exit code of the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The question was wrong: options that conflict, a value out of range.
+    Usage,
+    /// The input cannot be read: missing, cut short, not a mesh.
+    Input,
+    /// The mesh was read but is unfit for what was asked.
+    Unfit,
+    /// The result does not fit: memory, or a limit of the format.
+    TooLarge,
+    /// The output could not be written.
+    Output,
+    /// Someone asked to stop.
+    Interrupted,
+}
+
+/// One error: what is wrong, where, and what to do about it.
+///
+/// `Display` gives one line, `part.stl: triangle 812: vertex is NaN (byte 40684)`; [`Error::hint`]
+/// is a second one. Triangles and bytes count from 0, lines from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    kind: Kind,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+    file: Option<String>,
+    triangle: Option<u64>,
+    byte: Option<u64>,
+    line: Option<u64>,
+}
+
+impl Error {
+    fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
+        let (hint, file, triangle, byte, line) = (None, None, None, None, None);
+        Self { kind, code, message: message.into(), hint, file, triangle, byte, line }
+    }
+
+    /// A wrong question.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, "usage", message)
+    }
+
+    /// An input that cannot be read; `code` is stable and names the finding.
+    pub fn input(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Kind::Input, code, message)
+    }
+
+    /// A mesh unfit for what was asked.
+    pub fn unfit(message: impl Into<String>) -> Self {
+        Self::new(Kind::Unfit, "unfit", message)
+    }
+
+    /// A result that does not fit.
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(Kind::TooLarge, "too-large", message)
+    }
+
+    /// An output that could not be written.
+    pub fn output(message: impl Into<String>) -> Self {
+        Self::new(Kind::Output, "output", message)
+    }
+
+    /// The run was asked to stop.
+    pub fn interrupted() -> Self {
+        Self::new(Kind::Interrupted, "interrupted", "interrupted; nothing was written")
+    }
+
+    /// What to do about it, one line.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The file it is about. The innermost name stays.
+    #[must_use]
+    pub fn in_file(mut self, file: impl AsRef<std::path::Path>) -> Self {
+        self.file.get_or_insert_with(|| file.as_ref().display().to_string());
+        self
+    }
+
+    /// The triangle it is about, counted from 0.
+    #[must_use]
+    pub fn at_triangle(mut self, triangle: u64) -> Self {
+        self.triangle = Some(triangle);
+        self
+    }
+
+    /// The byte offset in the file where it was found.
+    #[must_use]
+    pub fn at_byte(mut self, byte: u64) -> Self {
+        self.byte = Some(byte);
+        self
+    }
+
+    /// The line of the file where it was found, counted from 1.
+    #[must_use]
+    pub fn at_line(mut self, line: u64) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// Who must act.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The stable name of the finding, for scripts.
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do about it, if anything is known.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The file it is about.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// The triangle it is about, counted from 0.
+    pub fn triangle(&self) -> Option<u64> {
+        self.triangle
+    }
+
+    /// The byte offset where it was found.
+    pub fn byte(&self) -> Option<u64> {
+        self.byte
+    }
+
+    /// The line where it was found, counted from 1.
+    pub fn line(&self) -> Option<u64> {
+        self.line
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}: ")?;
+        }
+        if let Some(triangle) = self.triangle {
+            write!(f, "triangle {triangle}: ")?;
+        }
+        f.write_str(&self.message)?;
+        match (self.byte, self.line) {
+            (Some(byte), _) => write!(f, " (byte {byte})"),
+            (None, Some(line)) => write!(f, " (line {line})"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

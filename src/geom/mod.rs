@@ -1,0 +1,18 @@
+//! Numbers only: exact rationals, wide integers, and the decisions about triangles and boxes.
+//!
+//! Nothing here knows of files, grids or threads. Coordinates are `[x, y, z]`.
+
+pub mod bounds;
+pub mod rational;
+pub mod tri_box;
+pub mod wide;
+
+pub use bounds::Bounds;
+pub use rational::Rational;
+pub use tri_box::Ties;
+
+/// One point or vector, `[x, y, z]`.
+pub type Point = [f32; 3];
+
+/// Three vertices in the order of the file.
+pub type Triangle = [Point; 3];

@@ -1,0 +1,274 @@
+//! Exact rational numbers: every finite `f32`, every decimal a person types, every wall of a lattice.
+
+use std::fmt;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
+
+/// The most significant digits a decimal may have; more than a double can hold would be a lie.
+pub const MAX_DIGITS: usize = 15;
+
+/// An exact fraction of any size, always reduced. `Display` writes `p/q`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rational(RBig);
+
+impl Rational {
+    /// 0/1.
+    pub const ZERO: Self = Self(RBig::ZERO);
+    /// 1/1.
+    pub const ONE: Self = Self(RBig::ONE);
+
+    /// `numerator / denominator`.
+    ///
+    /// # Panics
+    /// If the denominator is zero.
+    pub fn new(numerator: i64, denominator: i64) -> Self {
+        Self(RBig::from_parts_signed(IBig::from(numerator), IBig::from(denominator)))
+    }
+
+    /// A whole number of any size.
+    pub(crate) fn from_wide(value: IBig) -> Self {
+        Self(RBig::from(value))
+    }
+
+    /// The exact value of a float; `None` if it is not finite.
+    pub fn from_f32(value: f32) -> Option<Self> {
+        RBig::try_from(value).ok().map(Self)
+    }
+
+    /// The exact value of a double; `None` if it is not finite.
+    pub fn from_f64(value: f64) -> Option<Self> {
+        RBig::try_from(value).ok().map(Self)
+    }
+
+    /// Reads a decimal such as `-0.1`, `5`, `.5` or `2.5e-3`, exactly.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong: not a number, more than [`MAX_DIGITS`] significant
+    /// digits, or an exponent beyond ±60.
+    pub fn parse_decimal(text: &str) -> Result<Self, String> {
+        let bad = || format!("'{text}' is not a decimal number");
+        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+            Some((m, e)) => (m, e.parse::<i32>().map_err(|_| bad())?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits: String = [whole, fraction].concat();
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(bad());
+        }
+        if !(-60..=60).contains(&exponent) || fraction.len() > 60 || whole.len() > 60 {
+            return Err(format!("'{text}' is out of range: exponents reach from -60 to 60"));
+        }
+        if digits.trim_matches('0').len() > MAX_DIGITS {
+            return Err(format!("'{text}' has more than {MAX_DIGITS} significant digits"));
+        }
+        let value: IBig = digits.parse().map_err(|_| bad())?;
+        let value = if text.starts_with('-') { -value } else { value };
+        let power = exponent - fraction.len() as i32;
+        let scale = UBig::from(10u8).pow(power.unsigned_abs() as usize);
+        Ok(Self(if power >= 0 {
+            RBig::from(value * IBig::from(scale))
+        } else {
+            RBig::from_parts(value, scale)
+        }))
+    }
+
+    /// Reads `p/q` or a whole number, as [`Display`](fmt::Display) writes it.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub fn parse_fraction(text: &str) -> Result<Self, String> {
+        let bad = || format!("'{text}' is not a fraction p/q");
+        let (p, q) = text.split_once('/').unwrap_or((text, "1"));
+        if text.len() > 4096 {
+            return Err("a fraction of over 4096 digits".to_string());
+        }
+        let (p, q) = (p.parse::<IBig>().map_err(|_| bad())?, q.parse::<UBig>().map_err(|_| bad())?);
+        if q.is_zero() { Err(bad()) } else { Ok(Self(RBig::from_parts(p, q))) }
+    }
+
+    /// The nearest double, ties to even; infinite beyond the range.
+    pub fn to_f64(&self) -> f64 {
+        self.0.to_f64().value()
+    }
+
+    /// The nearest float, ties to even; infinite beyond the range.
+    pub fn to_f32(&self) -> f32 {
+        self.0.to_f32().value()
+    }
+
+    /// Whether a double holds this value exactly.
+    pub fn is_f64(&self) -> bool {
+        Self::from_f64(self.to_f64()).as_ref() == Some(self)
+    }
+
+    /// The greatest whole number at or below, if it fits.
+    pub fn floor(&self) -> Option<i64> {
+        i64::try_from(self.0.floor()).ok()
+    }
+
+    /// The smallest whole number at or above, if it fits.
+    pub fn ceil(&self) -> Option<i64> {
+        i64::try_from(self.0.ceil()).ok()
+    }
+
+    /// The nearest whole number, if it fits.
+    pub fn round(&self) -> Option<i64> {
+        i64::try_from(self.0.round()).ok()
+    }
+
+    /// Whether this is a whole number.
+    pub fn is_whole(&self) -> bool {
+        self.0.is_int()
+    }
+
+    /// Whether this is zero.
+    pub fn is_zero(&self) -> bool {
+        self.0.is_zero()
+    }
+
+    /// Whether this is above zero.
+    pub fn is_positive(&self) -> bool {
+        *self > Self::ZERO
+    }
+
+    /// The absolute value.
+    #[must_use]
+    pub fn abs(&self) -> Self {
+        if *self < Self::ZERO { -self } else { self.clone() }
+    }
+
+    /// The numerator of the reduced fraction, which carries the sign.
+    pub(crate) fn numerator(&self) -> &IBig {
+        self.0.numerator()
+    }
+
+    /// The denominator of the reduced fraction, positive.
+    pub(crate) fn denominator(&self) -> &UBig {
+        self.0.denominator()
+    }
+}
+
+impl From<i64> for Rational {
+    fn from(value: i64) -> Self {
+        Self(RBig::from(value))
+    }
+}
+
+impl fmt::Display for Rational {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.0.numerator(), self.0.denominator())
+    }
+}
+
+impl fmt::Debug for Rational {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Operators on values and references alike.
+macro_rules! operators {
+    ($($trait:ident $method:ident),*) => {$(
+        impl $trait<&Rational> for &Rational {
+            type Output = Rational;
+            fn $method(self, other: &Rational) -> Rational {
+                Rational((&self.0).$method(&other.0))
+            }
+        }
+        impl $trait<Rational> for &Rational {
+            type Output = Rational;
+            fn $method(self, other: Rational) -> Rational {
+                Rational((&self.0).$method(other.0))
+            }
+        }
+        impl $trait<&Rational> for Rational {
+            type Output = Rational;
+            fn $method(self, other: &Rational) -> Rational {
+                Rational(self.0.$method(&other.0))
+            }
+        }
+        impl $trait<Rational> for Rational {
+            type Output = Rational;
+            fn $method(self, other: Rational) -> Rational {
+                Rational(self.0.$method(other.0))
+            }
+        }
+    )*};
+}
+operators!(Add add, Sub sub, Mul mul, Div div);
+
+impl Neg for &Rational {
+    type Output = Rational;
+    fn neg(self) -> Rational {
+        Rational(-&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        for (text, p, q) in [
+            ("0.1", 1, 10),
+            ("-2.50", -5, 2),
+            (".5", 1, 2),
+            ("5.", 5, 1),
+            ("1e-3", 1, 1000),
+            ("2.5E2", 250, 1),
+            ("+7", 7, 1),
+            ("0.30000000000000", 3, 10),
+            ("100000000000000000", 100_000_000_000_000_000, 1),
+        ] {
+            assert_eq!(Rational::parse_decimal(text), Ok(Rational::new(p, q)), "{text}");
+        }
+    }
+
+    #[test]
+    fn bad_decimals_say_why() {
+        for (text, why) in [
+            ("", "not a decimal"),
+            ("abc", "not a decimal"),
+            ("1,5", "not a decimal"),
+            ("--1", "not a decimal"),
+            ("1e", "not a decimal"),
+            ("nan", "not a decimal"),
+            ("inf", "not a decimal"),
+            ("0.1234567890123456", "15 significant digits"),
+            ("1e99", "out of range"),
+        ] {
+            let error = Rational::parse_decimal(text).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn nearest_float_of_seven_tenths() {
+        let r = Rational::parse_decimal("0.7").unwrap();
+        assert_eq!(r.to_f32(), 0.7_f32);
+        assert!(Rational::from_f32(0.7).unwrap() < r, "the float lies below");
+        assert!(!r.is_f64());
+        assert!(Rational::new(3, 8).is_f64());
+    }
+
+    #[test]
+    fn fractions_round_trip() {
+        for r in [Rational::new(-27, 256), Rational::ZERO, Rational::from_f32(f32::MIN_POSITIVE).unwrap()] {
+            assert_eq!(Rational::parse_fraction(&r.to_string()), Ok(r));
+        }
+        assert!(Rational::parse_fraction("1/0").is_err());
+        assert!(Rational::parse_fraction("x").is_err());
+    }
+
+    #[test]
+    fn floor_ceil_round() {
+        let r = Rational::new(-5, 2);
+        assert_eq!((r.floor(), r.ceil()), (Some(-3), Some(-2)));
+        assert_eq!(Rational::new(7, 3).round(), Some(2));
+    }
+}

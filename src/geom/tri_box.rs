@@ -1,0 +1,205 @@
+//! What "a triangle touches a cell" means: the 13-axis separating-axis test, in exact arithmetic.
+//!
+//! Akenine-Möller, "Fast 3D Triangle-Box Overlap Testing", 2001: two convex polyhedra are apart iff
+//! they are apart along a face normal of either or a cross product of an edge of each: here the 3
+//! box normals, the triangle's normal and 9 edge products. Degenerate triangles are segments or
+//! points; the axes that vanish with them are skipped, and what is left decides for those.
+//!
+//! This is the definition. It is written to be read; the kernels are written to be fast, and ask
+//! here when they are not sure.
+
+use super::rational::Rational;
+use super::wide::{IBig, Wide, cross, difference, dot};
+
+/// What counts when a triangle and a wall coincide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Ties {
+    /// The cell above: walls are displaced by -ε in x, -ε² in y, -ε³ in z, the last wall of a
+    /// closed axis outwards instead, and cells are the closed boxes between them (Simulation of
+    /// Simplicity, Edelsbrunner and Mücke 1990).
+    #[default]
+    Up,
+    /// The cells on either side: cells are closed boxes.
+    Both,
+    /// Neither cell: cells are open boxes.
+    None,
+}
+
+impl Ties {
+    /// Every way, in the order of the help.
+    pub const ALL: [Self; 3] = [Self::Up, Self::Both, Self::None];
+
+    /// The word for it on the command line and in saved files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Both => "both",
+            Self::None => "none",
+        }
+    }
+}
+
+/// A triangle in index space, exactly: the index coordinate of vertex `v` along `a` is
+/// `vertices[v][a] / unit[a]`, so wall `i` of axis `a` is at `i * unit[a]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExactTriangle<T> {
+    /// The scaled coordinates of the three vertices.
+    pub vertices: [[T; 3]; 3],
+    /// The scaled size of a cell per axis, above zero.
+    pub unit: [T; 3],
+}
+
+impl ExactTriangle<IBig> {
+    /// The triangle with these index coordinates.
+    pub fn new(vertices: &[[Rational; 3]; 3]) -> Self {
+        let unit: [IBig; 3] = std::array::from_fn(|axis| {
+            // A common denominator; it need not be the least.
+            vertices.iter().fold(IBig::ONE, |product, vertex| {
+                let scaled = &Rational::from_wide(product.clone()) * &vertex[axis];
+                product * IBig::from(scaled.denominator().clone())
+            })
+        });
+        let scaled = |vertex: &[Rational; 3], axis: usize| {
+            let whole = &vertex[axis] * &Rational::from_wide(unit[axis].clone());
+            debug_assert!(whole.is_whole());
+            whole.numerator().clone()
+        };
+        Self { vertices: vertices.each_ref().map(|v| std::array::from_fn(|a| scaled(v, a))), unit }
+    }
+}
+
+impl<T: Wide> ExactTriangle<T> {
+    /// Whether the triangle touches the cell; `last` says per axis whether the cell's upper wall is
+    /// the last wall of a closed axis, which matters to [`Ties::Up`] alone.
+    pub fn touches(&self, cell: [i64; 3], ties: Ties, last: [bool; 3]) -> bool {
+        // Relative to the cell's lowest corner the box is [0, unit].
+        let corner: [T; 3] = std::array::from_fn(|a| T::from(cell[a]) * &self.unit[a]);
+        let [a, b, c] = self.vertices.each_ref().map(|v| difference(v, &corner));
+        let edges = [difference(&b, &a), difference(&c, &b), difference(&a, &c)];
+        let box_normals: [[T; 3]; 3] =
+            std::array::from_fn(|i| std::array::from_fn(|j| T::from((i == j).into())));
+
+        let normal = cross(&edges[0], &edges[1]);
+        let products = box_normals.iter().flat_map(|n| edges.iter().map(|e| cross(n, e)));
+        let axes = box_normals.iter().cloned().chain([normal]).chain(products);
+        let vertices = [a, b, c];
+        axes.into_iter().all(|axis| self.overlap_along(&axis, &vertices, ties, last))
+    }
+
+    /// Whether the box `[0, unit]` and the vertices overlap in their projections onto `axis`.
+    fn overlap_along(&self, axis: &[T; 3], vertices: &[[T; 3]; 3], ties: Ties, last: [bool; 3]) -> bool {
+        let signs = axis.each_ref().map(Wide::sign);
+        let Some(first) = signs.iter().position(|&s| s != 0) else {
+            return true; // a zero axis separates nothing
+        };
+        // The box reaches from the sum of its negative extents to the sum of its positive ones.
+        let (mut low, mut high) = (T::from(0), T::from(0));
+        for a in 0..3 {
+            let extent = axis[a].clone() * &self.unit[a];
+            if signs[a] > 0 { high = high + &extent } else { low = low + &extent }
+        }
+        let along = vertices.each_ref().map(|v| dot(axis, v));
+        let least = along.iter().min().expect("three vertices");
+        let most = along.iter().max().expect("three vertices");
+
+        let (touch_low, touch_high) = match ties {
+            Ties::Both => (true, true),
+            Ties::None => (false, false),
+            // The displacement of an end of the box is led by the first non-zero component. Walls
+            // move down: an end that is a lower wall there moves outwards for a rising axis' low
+            // end and a falling axis' high end, and inwards otherwise. A last wall moves outwards.
+            Ties::Up => (signs[first] > 0 || last[first], signs[first] < 0 || last[first]),
+        };
+        let from_above = if touch_high { *least <= high } else { *least < high };
+        let from_below = if touch_low { *most >= low } else { *most > low };
+        from_above && from_below
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn triangle(vertices: [[(i64, i64); 3]; 3]) -> ExactTriangle<IBig> {
+        ExactTriangle::new(&vertices.map(|v| v.map(|(p, q)| Rational::new(p, q))))
+    }
+
+    /// The cells of the cube 0..n that a triangle touches.
+    fn cells(t: &ExactTriangle<IBig>, n: i64, ties: Ties, closed: bool) -> Vec<[i64; 3]> {
+        let mut found = vec![];
+        for k in 0..n {
+            for j in 0..n {
+                for i in 0..n {
+                    let last = [i, j, k].map(|c| closed && c == n - 1);
+                    if t.touches([i, j, k], ties, last) {
+                        found.push([i, j, k]);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_face_on_a_wall_marks_above_both_or_neither() {
+        let on_wall =
+            triangle([[(1, 4), (1, 4), (1, 1)], [(3, 4), (1, 4), (1, 1)], [(1, 4), (3, 4), (1, 1)]]);
+        assert_eq!(cells(&on_wall, 2, Ties::Up, true), [[0, 0, 1]]);
+        assert_eq!(cells(&on_wall, 2, Ties::Both, true), [[0, 0, 0], [0, 0, 1]]);
+        assert!(cells(&on_wall, 2, Ties::None, true).is_empty());
+    }
+
+    #[test]
+    fn a_face_on_the_last_wall_marks_the_last_layer_if_closed() {
+        let on_last =
+            triangle([[(1, 4), (1, 4), (2, 1)], [(3, 4), (1, 4), (2, 1)], [(1, 4), (3, 4), (2, 1)]]);
+        assert_eq!(cells(&on_last, 2, Ties::Up, true), [[0, 0, 1]]);
+        assert!(cells(&on_last, 2, Ties::Up, false).is_empty());
+    }
+
+    #[test]
+    fn a_point_on_a_corner_marks_one_cell() {
+        let point = triangle([[(1, 1); 3]; 3]);
+        assert_eq!(cells(&point, 2, Ties::Up, true), [[1, 1, 1]]);
+        assert_eq!(cells(&point, 2, Ties::Both, true).len(), 8);
+        assert!(cells(&point, 2, Ties::None, true).is_empty());
+    }
+
+    #[test]
+    fn a_segment_along_the_diagonal_marks_the_cells_it_passes() {
+        let segment = triangle([[(1, 8); 3], [(15, 8); 3], [(1, 1); 3]]);
+        // It passes the corner (1, 1, 1), which x reaches first, then y, then z.
+        assert_eq!(cells(&segment, 2, Ties::None, true), [[0, 0, 0], [1, 1, 1]]);
+        assert_eq!(cells(&segment, 2, Ties::Both, true).len(), 8);
+        assert_eq!(cells(&segment, 2, Ties::Up, true), [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]);
+    }
+
+    #[test]
+    fn the_normal_separates_what_the_bounds_do_not() {
+        let corner = triangle([[(2, 1), (0, 1), (0, 1)], [(0, 1), (2, 1), (0, 1)], [(0, 1), (0, 1), (2, 1)]]);
+        assert!(!corner.touches([1, 1, 1], Ties::Both, [false; 3]));
+        assert!(corner.touches([1, 0, 0], Ties::None, [false; 3]));
+        // x + y + z = 2 meets cell (1, 1, 0) only in its corner (1, 1, 0).
+        assert!(corner.touches([1, 1, 0], Ties::Both, [false; 3]));
+        assert!(!corner.touches([1, 1, 0], Ties::None, [false; 3]));
+    }
+
+    #[test]
+    fn both_integer_types_agree() {
+        let big = triangle([[(1, 3), (7, 5), (0, 1)], [(17, 7), (-3, 2), (5, 1)], [(2, 1), (2, 1), (9, 4)]]);
+        let narrow = |n: &IBig| i128::try_from(n.clone()).unwrap();
+        let small = ExactTriangle {
+            vertices: big.vertices.each_ref().map(|v| v.each_ref().map(narrow)),
+            unit: big.unit.each_ref().map(narrow),
+        };
+        let mut hits = 0;
+        for ties in Ties::ALL {
+            for n in 0..125 {
+                let cell = [n % 5, n / 5 % 5, n / 25];
+                assert_eq!(big.touches(cell, ties, [false; 3]), small.touches(cell, ties, [false; 3]));
+                hits += u32::from(big.touches(cell, ties, [false; 3]));
+            }
+        }
+        assert!(hits > 20);
+    }
+}

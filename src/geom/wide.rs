@@ -1,0 +1,43 @@
+//! Integers for exact decisions: 128 bits where the numbers allow it, any size where not.
+
+use std::ops::{Add, Mul, Sub};
+
+pub use dashu_int::IBig;
+
+/// What an exact decision needs of an integer type: `i128` or [`IBig`].
+pub trait Wide:
+    Clone
+    + Ord
+    + From<i64>
+    + for<'a> Add<&'a Self, Output = Self>
+    + for<'a> Sub<&'a Self, Output = Self>
+    + for<'a> Mul<&'a Self, Output = Self>
+{
+    /// The sign as -1, 0 or 1.
+    fn sign(&self) -> i8 {
+        match self.cmp(&Self::from(0)) {
+            std::cmp::Ordering::Less => -1,
+            std::cmp::Ordering::Equal => 0,
+            std::cmp::Ordering::Greater => 1,
+        }
+    }
+}
+
+impl Wide for i128 {}
+impl Wide for IBig {}
+
+/// The cross product of two vectors.
+pub fn cross<T: Wide>(a: &[T; 3], b: &[T; 3]) -> [T; 3] {
+    let minor = |i: usize, j: usize| a[i].clone() * &b[j] - &(a[j].clone() * &b[i]);
+    [minor(1, 2), minor(2, 0), minor(0, 1)]
+}
+
+/// The dot product of two vectors.
+pub fn dot<T: Wide>(a: &[T; 3], b: &[T; 3]) -> T {
+    a[0].clone() * &b[0] + &(a[1].clone() * &b[1]) + &(a[2].clone() * &b[2])
+}
+
+/// `a - b`, by component.
+pub fn difference<T: Wide>(a: &[T; 3], b: &[T; 3]) -> [T; 3] {
+    std::array::from_fn(|i| a[i].clone() - &b[i])
+}

@@ -1,0 +1,250 @@
+//! Occupancy: one bit a cell, 64 cells along x per word, rows padded to whole words.
+
+use std::fmt;
+
+use super::lattice::Lattice;
+use crate::error::{Error, Result};
+
+/// One bit per cell of a grid of `[nx, ny, nz]` cells.
+///
+/// Word `w` of row `(j, k)` holds cells `64 w .. 64 w + 63` along x, the first in its lowest bit;
+/// bits beyond `nx` are always zero. Rows run along y, then z.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BitGrid {
+    dims: [usize; 3],
+    row_words: usize,
+    words: Vec<u64>,
+}
+
+impl BitGrid {
+    /// An empty grid. Its memory is zero pages of the system until cells are set.
+    ///
+    /// # Errors
+    /// If an axis is zero or the words do not fit in memory.
+    pub fn new(dims: [usize; 3]) -> Result<Self> {
+        if dims.contains(&0) {
+            return Err(Error::usage("a grid needs at least one cell on every axis"));
+        }
+        let row_words = dims[0].div_ceil(64);
+        let too_large = || {
+            let [x, y, z] = dims;
+            Error::too_large(format!("a grid of {x} × {y} × {z} cells does not fit in memory"))
+                .with_hint("use larger cells")
+        };
+        let count =
+            row_words.checked_mul(dims[1]).and_then(|n| n.checked_mul(dims[2])).ok_or_else(too_large)?;
+        // Ask first, so that a refusal is an error and not an abort.
+        Vec::<u64>::new().try_reserve_exact(count).map_err(|_| too_large())?;
+        Ok(Self { dims, row_words, words: vec![0; count] })
+    }
+
+    /// The bytes a grid of these dims takes, for plans.
+    pub fn bytes_for(dims: [usize; 3]) -> u128 {
+        8 * dims[0].div_ceil(64) as u128 * dims[1] as u128 * dims[2] as u128
+    }
+
+    /// Cells per axis, `[nx, ny, nz]`.
+    pub fn dims(&self) -> [usize; 3] {
+        self.dims
+    }
+
+    /// Words per row.
+    pub fn row_words(&self) -> usize {
+        self.row_words
+    }
+
+    /// Words per layer of z.
+    pub fn layer_words(&self) -> usize {
+        self.row_words * self.dims[1]
+    }
+
+    /// All words, rows along y, then z.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// All words, to write to. Bits beyond `nx` must stay zero.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// The words of layer `k`.
+    pub fn layer(&self, k: usize) -> &[u64] {
+        let n = self.layer_words();
+        &self.words[k * n..(k + 1) * n]
+    }
+
+    /// The words of row `(j, k)`.
+    pub fn row(&self, j: usize, k: usize) -> &[u64] {
+        let start = (k * self.dims[1] + j) * self.row_words;
+        &self.words[start..start + self.row_words]
+    }
+
+    /// Whether cell `(i, j, k)` is occupied.
+    ///
+    /// # Panics
+    /// If the cell is outside the grid.
+    pub fn get(&self, [i, j, k]: [usize; 3]) -> bool {
+        assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
+        self.row(j, k)[i / 64] >> (i % 64) & 1 == 1
+    }
+
+    /// Occupies cell `(i, j, k)`.
+    ///
+    /// # Panics
+    /// If the cell is outside the grid.
+    pub fn set(&mut self, [i, j, k]: [usize; 3]) {
+        assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
+        let word = (k * self.dims[1] + j) * self.row_words + i / 64;
+        self.words[word] |= 1 << (i % 64);
+    }
+
+    /// How many cells are occupied.
+    pub fn count(&self) -> u64 {
+        let n = self.layer_words();
+        let layer =
+            |k: usize| self.words[k * n..(k + 1) * n].iter().map(|w| u64::from(w.count_ones())).sum::<u64>();
+        crate::par::map_range(0..self.dims[2], layer).into_iter().sum::<u64>()
+    }
+
+    /// The occupied cells `[i, j, k]`, x fastest.
+    pub fn iter(&self) -> impl Iterator<Item = [usize; 3]> + '_ {
+        let per_row = self.row_words;
+        self.words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(move |(n, &word)| {
+            let (row, start) = (n / per_row, n % per_row * 64);
+            let (j, k) = (row % self.dims[1], row / self.dims[1]);
+            bits_of(word).map(move |bit| [start + bit, j, k])
+        })
+    }
+
+    /// The box of the occupied cells, `[lowest, highest]`, both inclusive; `None` if empty.
+    pub fn occupied_box(&self) -> Option<[[usize; 3]; 2]> {
+        self.iter().fold(None, |found, cell| {
+            let [low, high] = found.unwrap_or([cell, cell]);
+            Some([
+                std::array::from_fn(|a| low[a].min(cell[a])),
+                std::array::from_fn(|a| high[a].max(cell[a])),
+            ])
+        })
+    }
+
+    /// Reads the picture that [`to_text`](Self::to_text) draws: layers of z separated by blank
+    /// lines, in each the rows of y from the highest to the lowest, `#` for occupied.
+    ///
+    /// # Errors
+    /// If rows or layers differ in size or hold anything but `#` and `.`.
+    pub fn from_text(text: &str) -> Result<Self> {
+        let layers: Vec<Vec<&str>> = text
+            .split("\n\n")
+            .map(|layer| layer.lines().map(str::trim).filter(|l| !l.is_empty()).collect())
+            .filter(|layer: &Vec<&str>| !layer.is_empty())
+            .collect();
+        let rows = layers.first().map_or(0, Vec::len);
+        let columns = layers.first().and_then(|l| l.first()).map_or(0, |r| r.len());
+        let mut grid = Self::new([columns, rows, layers.len()])?;
+        for (k, layer) in layers.iter().enumerate() {
+            if layer.len() != rows || layer.iter().any(|row| row.len() != columns) {
+                return Err(Error::usage(format!("layer {k} is not {columns} × {rows} cells")));
+            }
+            for (j, row) in layer.iter().rev().enumerate() {
+                for (i, cell) in row.bytes().enumerate() {
+                    match cell {
+                        b'#' => grid.set([i, j, k]),
+                        b'.' => {}
+                        _ => return Err(Error::usage("a text grid holds only '#' and '.'")),
+                    }
+                }
+            }
+        }
+        Ok(grid)
+    }
+
+    /// Layer `k` as text, y upwards, `#` for occupied.
+    pub fn layer_text(&self, k: usize) -> String {
+        let [nx, ny, _] = self.dims;
+        let row = |j| (0..nx).map(|i| if self.get([i, j, k]) { '#' } else { '.' }).collect::<String>();
+        (0..ny).rev().map(|j| row(j) + "\n").collect()
+    }
+
+    /// The whole grid as text: its layers from the lowest z, separated by blank lines.
+    pub fn to_text(&self) -> String {
+        (0..self.dims[2]).map(|k| self.layer_text(k)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The positions of the set bits of a word, lowest first.
+pub fn bits_of(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros() as usize;
+        word &= word.wrapping_sub(1);
+        (bit < 64).then_some(bit)
+    })
+}
+
+impl fmt::Debug for BitGrid {
+    /// Small grids as text, large ones as their size.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.dims;
+        write!(f, "BitGrid {x} × {y} × {z}")?;
+        if self.words.len() <= 512 && x <= 128 { write!(f, "\n{}", self.to_text()) } else { Ok(()) }
+    }
+}
+
+impl TryFrom<&Lattice> for BitGrid {
+    type Error = Error;
+
+    /// An empty grid for the cells of `lattice`.
+    fn try_from(lattice: &Lattice) -> Result<Self> {
+        Self::new(lattice.dims())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const F: &str = "
+        ###
+        #..
+        ##.
+        #..
+
+        ...
+        ..#
+        ...
+        ...
+    ";
+
+    #[test]
+    fn text_reads_x_right_y_up_z_by_layers() {
+        let grid = BitGrid::from_text(F).unwrap();
+        assert_eq!(grid.dims(), [3, 4, 2]);
+        assert!(grid.get([2, 3, 0]) && !grid.get([2, 0, 0]) && grid.get([2, 2, 1]));
+        assert_eq!(grid.count(), 8);
+        assert_eq!(BitGrid::from_text(&grid.to_text()).unwrap(), grid);
+    }
+
+    #[test]
+    fn cells_run_x_fastest() {
+        let grid = BitGrid::from_text(F).unwrap();
+        let cells: Vec<_> = grid.iter().collect();
+        assert_eq!(cells[..3], [[0, 0, 0], [0, 1, 0], [1, 1, 0]]);
+        assert_eq!(cells.last(), Some(&[2, 2, 1]));
+        assert_eq!(grid.occupied_box(), Some([[0, 0, 0], [2, 3, 1]]));
+    }
+
+    #[test]
+    fn rows_are_padded_to_words() {
+        let mut grid = BitGrid::new([65, 2, 3]).unwrap();
+        grid.set([64, 1, 2]);
+        assert_eq!((grid.row_words(), grid.row(1, 2)), (2, &[0, 1][..]));
+        assert_eq!(grid.iter().collect::<Vec<_>>(), [[64, 1, 2]]);
+        assert_eq!(grid.words().len() as u128 * 8, BitGrid::bytes_for([65, 2, 3]));
+    }
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        assert!(BitGrid::new([0, 1, 1]).is_err());
+        assert!(BitGrid::new([1 << 24, 1 << 24, 1 << 24]).is_err());
+    }
+}

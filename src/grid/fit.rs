@@ -1,0 +1,297 @@
+//! From what a person asks for ("256 cells long", "0.1 mm", "32 × 32 × 32") to a [`Lattice`].
+
+use super::axis::{AxisMap, Snap};
+use super::lattice::{AXES, Lattice, MAX_DIM};
+use crate::error::{Error, Result};
+use crate::geom::{Bounds, Rational};
+
+/// How large the cells are, or how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Size {
+    /// So many cubic cells on the longest axis.
+    Longest(usize),
+    /// Exactly so many cubic cells per axis; the box is centred in them.
+    Dims([usize; 3]),
+    /// Exactly so many cells per axis, stretched to fill the box.
+    Stretched([usize; 3]),
+    /// Cells of this size per axis, in world units.
+    Spacing([Rational; 3]),
+}
+
+/// A request for a lattice around a mesh: [`Fit::to`] makes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fit {
+    size: Size,
+    origin: Option<[Rational; 3]>,
+    bounds: Option<[[Rational; 3]; 2]>,
+    cube: bool,
+    pad: usize,
+    snap: Snap,
+}
+
+impl Fit {
+    /// A fit by `size` to the bounds of the mesh, unpadded.
+    pub fn new(size: Size) -> Self {
+        Self { size, origin: None, bounds: None, cube: false, pad: 0, snap: Snap::default() }
+    }
+
+    /// `n` cubic cells on the longest axis.
+    pub fn longest(n: usize) -> Self {
+        Self::new(Size::Longest(n))
+    }
+
+    /// Shifts the walls to be congruent to `origin`: some wall of each axis lies there, or would.
+    #[must_use]
+    pub fn origin(mut self, origin: [Rational; 3]) -> Self {
+        self.origin = Some(origin);
+        self
+    }
+
+    /// Uses the box from `min` to `max` in place of the bounds of the mesh.
+    #[must_use]
+    pub fn bounds(mut self, min: [Rational; 3], max: [Rational; 3]) -> Self {
+        self.bounds = Some([min, max]);
+        self
+    }
+
+    /// Makes all dims equal to the largest, the mesh centred, an odd cell on the high side.
+    #[must_use]
+    pub fn cube(mut self) -> Self {
+        self.cube = true;
+        self
+    }
+
+    /// Adds `n` empty cells on every side, after everything else.
+    #[must_use]
+    pub fn pad(mut self, n: usize) -> Self {
+        self.pad = n;
+        self
+    }
+
+    /// How coordinates are taken onto the walls.
+    #[must_use]
+    pub fn snap(mut self, snap: Snap) -> Self {
+        self.snap = snap;
+        self
+    }
+
+    /// The lattice for a mesh with these bounds.
+    ///
+    /// # Errors
+    /// If the bounds are empty or a point where an extent is needed, a number is zero, or an axis
+    /// would have more than [`MAX_DIM`] cells.
+    pub fn to(&self, mesh: &Bounds) -> Result<Lattice> {
+        let mesh_box = mesh.exact().ok_or_else(|| Error::unfit("the mesh has no triangles"))?;
+        let target = self.bounds.as_ref().unwrap_or(&mesh_box);
+        for (axis, name) in AXES.iter().enumerate() {
+            if target[0][axis] > target[1][axis] {
+                return Err(Error::usage(format!("the bounds end before they begin along {name}")));
+            }
+        }
+        let spacing = self.spacing(target)?;
+        let (mut origin, mut dims) = self.walls(target, mesh, &spacing)?;
+        if self.cube {
+            let most = dims.into_iter().max().unwrap_or(1);
+            for axis in 0..3 {
+                let low = (most - dims[axis]) / 2;
+                origin[axis] = shifted(&origin[axis], &spacing[axis], low);
+                dims[axis] = most;
+            }
+        }
+        for axis in 0..3 {
+            origin[axis] = shifted(&origin[axis], &spacing[axis], self.pad);
+            dims[axis] = dims[axis].saturating_add(self.pad.saturating_mul(2));
+        }
+        // Closed where the mesh does not go beyond the last wall.
+        let closed = std::array::from_fn(|a| {
+            let map = AxisMap::new(origin[a].clone(), spacing[a].clone(), self.snap);
+            map.index(mesh.max[a]) <= Rational::from(dims[a] as i64)
+        });
+        Ok(Lattice::new(dims, origin, spacing, closed)?.with_snap(self.snap))
+    }
+
+    fn spacing(&self, target: &[[Rational; 3]; 2]) -> Result<[Rational; 3]> {
+        let extent: [Rational; 3] = std::array::from_fn(|a| &target[1][a] - &target[0][a]);
+        let per_cell = |dims: &[usize; 3]| -> Result<[Rational; 3]> {
+            if dims.contains(&0) {
+                return Err(Error::usage("a grid needs at least one cell on every axis"));
+            }
+            Ok(std::array::from_fn(|a| &extent[a] / Rational::from(dims[a] as i64)))
+        };
+        let largest = |of: &[Rational; 3]| -> Result<Rational> {
+            let largest = of.iter().max().cloned().unwrap_or(Rational::ZERO);
+            if largest.is_zero() {
+                return Err(Error::unfit("the mesh is a single point, which has no size to divide")
+                    .with_hint("--voxel-size S gives the size of a cell"));
+            }
+            Ok(largest)
+        };
+        match &self.size {
+            Size::Longest(n) => {
+                let size = largest(&per_cell(&[*n; 3])?)?;
+                Ok([size.clone(), size.clone(), size])
+            }
+            Size::Dims(dims) => {
+                let size = largest(&per_cell(dims)?)?;
+                Ok([size.clone(), size.clone(), size])
+            }
+            Size::Stretched(dims) => {
+                let sizes = per_cell(dims)?;
+                let size = largest(&sizes)?;
+                Ok(sizes.map(|s| if s.is_zero() { size.clone() } else { s }))
+            }
+            Size::Spacing(sizes) => match sizes.iter().position(|s| !s.is_positive()) {
+                Some(axis) => {
+                    Err(Error::usage(format!("the cell size along {} must be above zero", AXES[axis])))
+                }
+                None => Ok(sizes.clone()),
+            },
+        }
+    }
+
+    /// The first wall and the number of cells per axis, before `cube` and `pad`.
+    fn walls(
+        &self,
+        target: &[[Rational; 3]; 2],
+        mesh: &Bounds,
+        spacing: &[Rational; 3],
+    ) -> Result<([Rational; 3], [usize; 3])> {
+        let mut origin = target[0].clone();
+        let mut dims = [1; 3];
+        for axis in 0..3 {
+            let size = &spacing[axis];
+            if let Size::Dims(asked) | Size::Stretched(asked) = &self.size {
+                let middle = (&target[0][axis] + &target[1][axis]) / Rational::from(2);
+                origin[axis] = middle - size * &Rational::new(asked[axis] as i64, 2);
+                dims[axis] = asked[axis];
+                continue;
+            }
+            // The box is the mesh's own, whose corners may snap, or a given one, taken as it is.
+            let index = |first: &Rational, own: f32, given: &Rational| {
+                let map = AxisMap::new(first.clone(), size.clone(), self.snap);
+                if self.bounds.is_some() { map.index_of(given) } else { map.index(own) }
+            };
+            if let Some(anchor) = &self.origin {
+                let below = index(&anchor[axis], mesh.min[axis], &target[0][axis]);
+                let steps = below.floor().ok_or_else(|| too_many(axis))?;
+                origin[axis] = &anchor[axis] + &(size * &Rational::from(steps));
+            }
+            let above = index(&origin[axis], mesh.max[axis], &target[1][axis]).ceil();
+            dims[axis] = above
+                .and_then(|n| usize::try_from(n.max(1)).ok())
+                .filter(|&n| n <= MAX_DIM)
+                .ok_or_else(|| too_many(axis))?;
+        }
+        Ok((origin, dims))
+    }
+}
+
+fn too_many(axis: usize) -> Error {
+    Error::too_large(format!("more than {MAX_DIM} cells along {}", AXES[axis])).with_hint("use larger cells")
+}
+
+/// `origin` moved down by `cells` cells.
+fn shifted(origin: &Rational, size: &Rational, cells: usize) -> Rational {
+    origin - &(size * &Rational::from(cells as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds(min: [f32; 3], max: [f32; 3]) -> Bounds {
+        Bounds { min, max }
+    }
+
+    fn decimal(text: &str) -> Rational {
+        Rational::parse_decimal(text).unwrap()
+    }
+
+    fn size(text: &str) -> Size {
+        Size::Spacing([decimal(text), decimal(text), decimal(text)])
+    }
+
+    #[test]
+    fn longest_axis_gets_all_cells_and_the_others_enough() {
+        let lattice = Lattice::fit(&bounds([1.0, 0.0, 0.0], [4.0, 1.0, 0.0]), 100).unwrap();
+        assert_eq!(lattice.dims(), [100, 34, 1]);
+        assert_eq!(lattice.spacing()[0], Rational::new(3, 100));
+        assert_eq!(lattice.origin()[0], Rational::from(1));
+        assert_eq!(lattice.closed(), [true; 3]);
+        assert_eq!(lattice.end()[0], Rational::from(4));
+    }
+
+    #[test]
+    fn a_maximum_that_snaps_to_a_wall_lies_on_it() {
+        let mesh = bounds([0.0; 3], [0.3, 0.7, 0.5]);
+        let with = |snap| Fit::new(size("0.1")).snap(snap).to(&mesh).unwrap();
+        assert_eq!(with(Snap::Float).dims(), [3, 7, 5]);
+        assert_eq!(with(Snap::None).dims(), [4, 7, 5], "0.3 is above three tenths as a float");
+        assert_eq!(with(Snap::None).closed(), [true; 3]);
+    }
+
+    #[test]
+    fn origin_makes_walls_congruent() {
+        let mesh = bounds([0.25, -0.25, 0.4], [1.0, 1.0, 1.0]);
+        let lattice = Fit::new(size("0.1")).origin([Rational::new(1, 20), Rational::ZERO, Rational::from(5)]);
+        let lattice = lattice.to(&mesh).unwrap();
+        assert_eq!(lattice.origin(), &[decimal("0.25"), decimal("-0.3"), decimal("0.4")]);
+        assert_eq!(lattice.dims(), [8, 13, 6]);
+    }
+
+    #[test]
+    fn dims_are_cubic_and_centred() {
+        let mesh = bounds([0.0; 3], [4.0, 2.0, 1.0]);
+        let lattice = Fit::new(Size::Dims([8, 8, 8])).to(&mesh).unwrap();
+        assert_eq!((lattice.dims(), lattice.is_cubic()), ([8; 3], true));
+        assert_eq!(lattice.origin(), &[Rational::ZERO, Rational::from(-1), Rational::new(-3, 2)]);
+        let lattice = Fit::new(Size::Stretched([8, 8, 8])).to(&mesh).unwrap();
+        assert_eq!(lattice.spacing(), &[Rational::new(1, 2), Rational::new(1, 4), Rational::new(1, 8)]);
+        assert_eq!(lattice.origin(), &[Rational::ZERO, Rational::ZERO, Rational::ZERO]);
+    }
+
+    #[test]
+    fn cube_and_pad_grow_by_whole_cells() {
+        let mesh = bounds([0.0; 3], [4.0, 1.0, 2.0]);
+        let lattice = Fit::longest(4).cube().pad(1).to(&mesh).unwrap();
+        assert_eq!(lattice.dims(), [6; 3]);
+        // y: 1 cell in 4, one below and two above; then one of padding.
+        assert_eq!(lattice.origin(), &[Rational::from(-1), Rational::from(-2), Rational::from(-2)]);
+        assert_eq!(lattice.closed(), [true; 3]);
+    }
+
+    #[test]
+    fn given_bounds_stand_for_the_mesh_and_are_open_where_it_goes_on() {
+        let mesh = bounds([0.0; 3], [64.0; 3]);
+        let box_of = |x0, x1| {
+            let corner = |x| [Rational::from(x), Rational::ZERO, Rational::ZERO];
+            Fit::new(size("1"))
+                .bounds(corner(x0), [Rational::from(x1), Rational::from(64), Rational::from(64)])
+        };
+        let low = box_of(0, 32).to(&mesh).unwrap();
+        assert_eq!((low.dims(), low.closed()), ([32, 64, 64], [false, true, true]));
+        let high = box_of(32, 64).to(&mesh).unwrap();
+        assert_eq!((high.dims(), high.closed()), ([32, 64, 64], [true; 3]));
+        assert!(box_of(2, 1).to(&mesh).is_err());
+    }
+
+    #[test]
+    fn points_need_a_cell_size_and_empty_meshes_never_fit() {
+        let point = bounds([1.0; 3], [1.0; 3]);
+        assert!(Lattice::fit(&point, 8).unwrap_err().hint().is_some());
+        assert_eq!(Fit::new(size("0.5")).to(&point).unwrap().dims(), [1; 3]);
+        assert!(Lattice::fit(&Bounds::EMPTY, 8).is_err());
+        assert!(Lattice::fit(&bounds([0.0; 3], [1.0; 3]), 0).is_err());
+        assert!(Fit::new(size("0.0000001")).to(&bounds([0.0; 3], [9e9; 3])).is_err());
+    }
+
+    #[test]
+    fn bounds_just_below_zero_are_exact() {
+        let mesh = bounds([-2.5, -1.25, -2.731_85e-16], [2.5, 1.25, 1.375]);
+        // 1.375 is a hair above wall 55 of cells of 0.025, and the float nearest to it.
+        let dims_with = |snap| Fit::longest(200).snap(snap).to(&mesh).unwrap().dims();
+        assert_eq!(dims_with(Snap::Float), [200, 100, 55]);
+        assert_eq!(dims_with(Snap::None), [200, 100, 56]);
+    }
+}

@@ -1,0 +1,123 @@
+//! The lattice: which box of world space each cell `(i, j, k)` is.
+//!
+//! Axis order is always x, y, z, and memory runs x fastest: cell `(i, j, k)` of a grid of
+//! `[nx, ny, nz]` cells is number `i + nx * (j + ny * k)`. This is the only place that says so.
+
+use super::axis::{AxisMap, Snap};
+use super::fit::Fit;
+use crate::error::{Error, Result};
+use crate::geom::{Bounds, Rational};
+
+/// The names of the axes, for messages.
+pub const AXES: [char; 3] = ['x', 'y', 'z'];
+
+/// The most cells one axis may have.
+pub const MAX_DIM: usize = 1 << 24;
+
+/// Cells in space: wall `i` of an axis is at exactly `origin + i * spacing`, in world units.
+///
+/// The last wall of a *closed* axis belongs to the lattice: what lies on it marks the last layer.
+/// An axis is closed when the mesh does not go beyond it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lattice {
+    dims: [usize; 3],
+    origin: [Rational; 3],
+    spacing: [Rational; 3],
+    closed: [bool; 3],
+    snap: Snap,
+}
+
+impl Lattice {
+    /// A lattice of `dims` cells whose cell (0, 0, 0) has its lowest corner at `origin`.
+    ///
+    /// # Errors
+    /// If an axis has no cells or more than [`MAX_DIM`], or a spacing is not above zero.
+    pub fn new(
+        dims: [usize; 3],
+        origin: [Rational; 3],
+        spacing: [Rational; 3],
+        closed: [bool; 3],
+    ) -> Result<Self> {
+        for axis in 0..3 {
+            let name = AXES[axis];
+            if dims[axis] == 0 {
+                return Err(Error::usage(format!("a grid needs at least one cell along {name}")));
+            }
+            if dims[axis] > MAX_DIM {
+                let (count, most) = (dims[axis], MAX_DIM);
+                return Err(Error::too_large(format!("{count} cells along {name}; the most is {most}"))
+                    .with_hint("use larger cells"));
+            }
+            if !spacing[axis].is_positive() {
+                return Err(Error::usage(format!("the cell size along {name} must be above zero")));
+            }
+        }
+        Ok(Self { dims, origin, spacing, closed, snap: Snap::default() })
+    }
+
+    /// The lattice fitted to `bounds` with `longest` cubic cells on the longest axis, starting at
+    /// the smallest coordinates. [`Fit`] has every other way.
+    ///
+    /// # Errors
+    /// If `longest` is zero, or the bounds are empty or a single point.
+    pub fn fit(bounds: &Bounds, longest: usize) -> Result<Self> {
+        Fit::longest(longest).to(bounds)
+    }
+
+    /// The same lattice with another way to take coordinates onto it.
+    #[must_use]
+    pub fn with_snap(mut self, snap: Snap) -> Self {
+        self.snap = snap;
+        self
+    }
+
+    /// Cells per axis, `[nx, ny, nz]`.
+    pub fn dims(&self) -> [usize; 3] {
+        self.dims
+    }
+
+    /// The lowest corner of cell (0, 0, 0).
+    pub fn origin(&self) -> &[Rational; 3] {
+        &self.origin
+    }
+
+    /// The size of a cell per axis.
+    pub fn spacing(&self) -> &[Rational; 3] {
+        &self.spacing
+    }
+
+    /// Whether the last wall belongs to the lattice, per axis.
+    pub fn closed(&self) -> [bool; 3] {
+        self.closed
+    }
+
+    /// How coordinates are taken onto the lattice.
+    pub fn snap(&self) -> Snap {
+        self.snap
+    }
+
+    /// All cells; never overflows, as an axis holds at most [`MAX_DIM`].
+    pub fn cells(&self) -> u128 {
+        self.dims.iter().map(|&n| n as u128).product()
+    }
+
+    /// Whether cells are cubes.
+    pub fn is_cubic(&self) -> bool {
+        self.spacing[0] == self.spacing[1] && self.spacing[1] == self.spacing[2]
+    }
+
+    /// The volume of one cell, in cubic world units.
+    pub fn cell_volume(&self) -> Rational {
+        &(&self.spacing[0] * &self.spacing[1]) * &self.spacing[2]
+    }
+
+    /// The map of one axis (0, 1, 2 for x, y, z) from world to index space.
+    pub fn axis(&self, axis: usize) -> AxisMap {
+        AxisMap::new(self.origin[axis].clone(), self.spacing[axis].clone(), self.snap)
+    }
+
+    /// The highest corner: the position of the last wall per axis.
+    pub fn end(&self) -> [Rational; 3] {
+        std::array::from_fn(|a| self.axis(a).half_plane(2 * self.dims[a] as i64))
+    }
+}

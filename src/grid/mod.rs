@@ -1,0 +1,19 @@
+//! Where the cells are ([`Lattice`]), what is in them ([`BitGrid`]), and what is said about them.
+
+pub mod axis;
+pub mod bits;
+pub mod digest;
+pub mod fit;
+pub mod lattice;
+pub mod meta;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+pub mod voxels;
+
+pub use axis::{AxisMap, Snap};
+pub use bits::BitGrid;
+pub use digest::Digest;
+pub use fit::{Fit, Size};
+pub use lattice::Lattice;
+pub use meta::Meta;
+pub use voxels::Voxels;

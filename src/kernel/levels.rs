@@ -1,0 +1,98 @@
+//! The instruction sets a kernel can run on, chosen at run time from one build.
+//!
+//! A level changes speed and nothing else: kernels use no fused multiply-add, and every decision is
+//! either certain or made exactly.
+
+/// An instruction set for the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Level {
+    /// One lane at a time; on every machine.
+    Scalar,
+    /// x86-64 baseline, 128-bit lanes.
+    Sse2,
+    /// x86-64-v2.
+    Sse42,
+    /// x86-64-v3, 256-bit lanes.
+    Avx2,
+    /// Ice Lake and later, Zen 4 and later: 512-bit lanes.
+    Avx512,
+    /// 64-bit ARM.
+    Neon,
+}
+
+impl Level {
+    /// Every level any build may have, from the narrowest.
+    pub const ALL: [Self; 6] = [Self::Scalar, Self::Sse2, Self::Sse42, Self::Avx2, Self::Avx512, Self::Neon];
+
+    /// The word for it on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Sse2 => "sse2",
+            Self::Sse42 => "sse4.2",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Neon => "neon",
+        }
+    }
+
+    /// The level of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+
+    /// The best level of this machine.
+    pub fn best() -> Self {
+        Self::available().into_iter().next_back().unwrap_or(Self::Scalar)
+    }
+
+    /// The levels this machine can run, from the narrowest.
+    pub fn available() -> Vec<Self> {
+        Self::ALL.into_iter().filter(|level| level.token().is_some()).collect()
+    }
+
+    /// The levels compiled into this build, from the narrowest.
+    pub fn built() -> Vec<Self> {
+        let here = |level: &Self| match level {
+            Self::Scalar => true,
+            Self::Neon => cfg!(target_arch = "aarch64"),
+            _ => cfg!(any(target_arch = "x86", target_arch = "x86_64")),
+        };
+        Self::ALL.into_iter().filter(here).collect()
+    }
+
+    /// Proof that this machine can run the level; `None` if it cannot.
+    pub(crate) fn token(self) -> Option<fearless_simd::Level> {
+        use fearless_simd::Level as Simd;
+        let found = Simd::new();
+        match self {
+            Self::Scalar => Some(Simd::fallback()),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Sse2 => found.as_sse2().map(Simd::Sse2),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Sse42 => found.as_sse4_2().map(Simd::Sse4_2),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx2 => found.as_avx2().map(Simd::Avx2),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx512 => found.as_avx512().map(Simd::Avx512),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => found.as_neon().map(Simd::Neon),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_scalar_is_everywhere() {
+        for level in Level::ALL {
+            assert_eq!(Level::from_name(level.name()), Some(level));
+        }
+        assert!(Level::available().contains(&Level::Scalar));
+        assert!(Level::available().iter().all(|level| Level::built().contains(level)));
+    }
+}

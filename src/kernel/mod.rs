@@ -1,0 +1,5 @@
+//! The inner loops: the fast inside of the rules, and the only folder that names SIMD.
+
+pub mod levels;
+
+pub use levels::Level;

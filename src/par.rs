@@ -1,0 +1,64 @@
+//! The one place that names rayon: a pool of a given size, and ordered parallel maps.
+//!
+//! Results never depend on the number of threads: callers hand out disjoint work and get the
+//! answers back in the order of the work.
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+
+/// The number of threads that `0` stands for: what the system offers this process.
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// Runs `work` with `threads` threads (0: all) for every parallel loop inside it.
+pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|e| Error::too_large(format!("cannot start {threads} threads: {e}")))?;
+    Ok(pool.install(work))
+}
+
+/// The number of threads of the pool this code runs in.
+pub fn current_threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// `items.map(f)`, in parallel, answers in order.
+pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
+    if items.len() < 2 || current_threads() == 1 {
+        return items.into_iter().map(f).collect();
+    }
+    items.into_par_iter().with_max_len(1).map(&f).collect()
+}
+
+/// `range.map(f)`, in parallel, answers in order.
+pub fn map_range<R: Send>(range: std::ops::Range<usize>, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    if range.len() < 2 || current_threads() == 1 {
+        return range.map(f).collect();
+    }
+    range.into_par_iter().map(&f).collect()
+}
+
+/// How long work reports and is stopped. Every method does nothing by default, so `&()` is silence.
+pub trait Progress: Sync {
+    /// A phase starts that will advance by `total` in all.
+    fn begin(&self, _phase: &str, _total: u64) {}
+
+    /// So much more of the phase is done. Called a few hundred times a phase, from any thread.
+    fn advance(&self, _by: u64) {}
+
+    /// Whether to stop soon; asked as often as `advance` is called.
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    /// An error if the work was told to stop, to end it with `?`.
+    fn check(&self) -> Result<()> {
+        if self.cancelled() { Err(Error::interrupted()) } else { Ok(()) }
+    }
+}
+
+impl Progress for () {}
