@@ -141,6 +141,11 @@ impl Rational {
         if *self < Self::ZERO { -self } else { self.clone() }
     }
 
+    /// Numerator and denominator of the reduced fraction, if both fit.
+    pub fn parts(&self) -> Option<(i128, i128)> {
+        Some((self.numerator().try_into().ok()?, self.denominator().try_into().ok()?))
+    }
+
     /// The numerator of the reduced fraction, which carries the sign.
     pub(crate) fn numerator(&self) -> &IBig {
         self.0.numerator()

@@ -2,6 +2,11 @@
 //!
 //! A binary STL cannot hold 0.7, it holds the nearest float. Under [`Snap::Float`] a coordinate
 //! that *is* the float nearest to a wall, or to a plane of cell centres, is taken to lie on it.
+//!
+//! Every answer here is exact. Doubles and 128-bit integers give most of them; what they cannot
+//! settle goes to rationals.
+
+use std::cmp::Ordering;
 
 use crate::geom::Rational;
 
@@ -25,24 +30,48 @@ impl Snap {
     }
 }
 
+/// Farther than this many walls from the first, a coordinate is only known to be far away. No
+/// lattice has as many cells, and doubles are good to a fraction of a cell below it.
+pub const FAR: i64 = 1 << 48;
+
 /// The map of one axis from world space to index space: wall `i` is at `origin + i * spacing`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisMap {
     origin: Rational,
     spacing: Rational,
     snap: Snap,
-    /// For the quick look: doubles near the origin and near half a cell.
+    /// The nearest doubles to the origin and to half the spacing.
     near: (f64, f64),
-    /// A float step must be below this for its coordinates to snap: spacing / 1000.
-    widest_step: Rational,
+    /// Coordinates snap below this magnitude, where the float step is below spacing / 1000.
+    snap_limit: f64,
+    ratio: Option<Ratio>,
+}
+
+/// The map as small integers: index coordinate `u = (v * mul - add) / unit`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Ratio {
+    mul: i128,
+    add: i128,
+    unit: i128,
+}
+
+/// The three coordinates of a triangle along one axis in exact integers: index coordinate
+/// `u = values[n] / unit`. The unit is even, so that cell centres are whole as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scaled {
+    /// Index coordinates times `unit`.
+    pub values: [i128; 3],
+    /// The scaled size of a cell.
+    pub unit: i128,
 }
 
 impl AxisMap {
     /// The map for walls at `origin + i * spacing`; `spacing` is above zero.
     pub fn new(origin: Rational, spacing: Rational, snap: Snap) -> Self {
         let near = (origin.to_f64(), (&spacing / Rational::from(2)).to_f64());
-        let widest_step = &spacing / Rational::from(1000);
-        Self { origin, spacing, snap, near, widest_step }
+        let snap_limit = snap_limit(&spacing);
+        let ratio = Ratio::of(&origin, &spacing);
+        Self { origin, spacing, snap, near, snap_limit, ratio }
     }
 
     /// The coordinate of wall 0.
@@ -65,36 +94,59 @@ impl AxisMap {
         &self.origin + &(&self.spacing * &Rational::new(m, 2))
     }
 
+    /// The half-index nearest to `v`, up to rounding.
+    fn nearest_half(&self, v: f32) -> f64 {
+        ((f64::from(v) - self.near.0) / self.near.1).round()
+    }
+
     /// The half-index that the finite coordinate `v` snaps to, if it does: even for a wall, odd
     /// for a plane of cell centres. A coordinate exactly on a plane answers with it, too.
     pub fn snapped(&self, v: f32) -> Option<i64> {
-        if self.snap == Snap::None {
+        if self.snap == Snap::None || f64::from(v.abs()) >= self.snap_limit {
             return None;
         }
-        // A snapped coordinate is within half a float step of its plane, so within 1/1000 of a
-        // half-index; the doubles here are far better than the 1/4 they are asked for.
-        let guess = (f64::from(v) - self.near.0) / self.near.1;
-        let m = guess.round();
-        if (guess - m).abs() > 0.25 || m.abs() > 9e15 {
+        // A snapping coordinate is within half a float step, so within 1/1000 of its half-index,
+        // and the doubles are good to a fraction of that for the magnitudes that snap.
+        let m = self.nearest_half(v);
+        if m.abs() > 9e15 {
             return None;
         }
-        let magnitude = v.abs();
-        let step = f64::from(magnitude.next_up()) - f64::from(magnitude);
-        let m = m as i64;
-        let lies_on = self.half_plane(m).to_f32() == v;
-        (lies_on && Rational::from_f64(step)? < self.widest_step).then_some(m)
+        // The plane as a double, off by less than a few roundings of its parts.
+        let offset = m * self.near.1;
+        let plane = self.near.0 + offset;
+        let error = 4.0 * f64::EPSILON * (self.near.0.abs() + offset.abs());
+        let (below, above) = ((plane - error) as f32, (plane + error) as f32);
+        let lies_on = if below == above { above == v } else { self.half_plane(m as i64).to_f32() == v };
+        lies_on.then_some(m as i64)
     }
 
     /// Whether snapping moves `v`: it snaps, and was not exactly there.
     pub fn moves(&self, v: f32) -> bool {
-        self.snapped(v).is_some_and(|m| Some(self.half_plane(m)) != Rational::from_f32(v))
+        self.snapped(v).is_some_and(|m| self.side(v, m) != Ordering::Equal)
+    }
+
+    /// On which side of half-plane `m` the bits of `v` lie, without snapping.
+    pub fn side(&self, v: f32, m: i64) -> Ordering {
+        // v * mul - add against m / 2 * unit.
+        let fast = || -> Option<Ordering> {
+            let Ratio { mul, add, unit } = self.ratio?;
+            let (mantissa, exponent) = parts(v);
+            let left = (2 * mantissa).checked_mul(mul)?;
+            let right = unit.checked_mul(m.into())?.checked_add(add.checked_mul(2)?)?;
+            Some(if exponent >= 0 {
+                shifted(left, exponent)?.cmp(&right)
+            } else {
+                left.cmp(&shifted(right, -exponent)?)
+            })
+        };
+        fast().unwrap_or_else(|| exact(v).cmp(&self.half_plane(m)))
     }
 
     /// The exact index coordinate of the finite coordinate `v`, after snapping.
     pub fn index(&self, v: f32) -> Rational {
         match self.snapped(v) {
             Some(m) => Rational::new(m, 2),
-            None => self.index_of(&Rational::from_f32(v).expect("coordinates are finite")),
+            None => self.index_of(&exact(v)),
         }
     }
 
@@ -102,6 +154,102 @@ impl AxisMap {
     pub fn index_of(&self, coordinate: &Rational) -> Rational {
         (coordinate - &self.origin) / &self.spacing
     }
+
+    /// The greatest wall at or below `v` after snapping, and whether `v` lies on it; `guess` is
+    /// any double near the index coordinate. Beyond ±[`FAR`] walls it saturates, off the wall.
+    pub fn floor(&self, v: f32, guess: f64) -> (i64, bool) {
+        if let Some(m) = self.snapped(v) {
+            return (m.div_euclid(2), m % 2 == 0);
+        }
+        let near = guess.round();
+        if near.abs() >= FAR as f64 {
+            return (if near > 0.0 { FAR } else { -FAR }, false);
+        }
+        let mut wall = near as i64;
+        while self.side(v, 2 * wall) == Ordering::Less {
+            wall -= 1;
+        }
+        while self.side(v, 2 * wall + 2) != Ordering::Less {
+            wall += 1;
+        }
+        (wall, self.side(v, 2 * wall) == Ordering::Equal)
+    }
+
+    /// Three coordinates as exact integers over a common unit, after snapping; `None` where they
+    /// do not fit 128 bits with room to spare.
+    pub fn scaled(&self, coordinates: [f32; 3]) -> Option<Scaled> {
+        let Ratio { mul, add, unit } = self.ratio?;
+        let split = coordinates.map(parts);
+        let down = split.iter().map(|&(_, exponent)| exponent).min()?.min(0);
+        let unit = shifted(unit.checked_mul(2)?, -down)?;
+        let add = shifted(add.checked_mul(2)?, -down)?;
+        let mut values = [0; 3];
+        for (n, &(mantissa, exponent)) in split.iter().enumerate() {
+            values[n] = match self.snapped(coordinates[n]) {
+                Some(m) => (unit / 2).checked_mul(m.into())?,
+                None => shifted((2 * mantissa).checked_mul(mul)?, exponent - down)?.checked_sub(add)?,
+            };
+        }
+        // Common powers of two carry nothing; the unit keeps one.
+        let zeros = values.iter().fold(unit.trailing_zeros() - 1, |zeros, v| zeros.min(v.trailing_zeros()));
+        Some(Scaled { values: values.map(|v| v >> zeros), unit: unit >> zeros })
+    }
+}
+
+impl Ratio {
+    fn of(origin: &Rational, spacing: &Rational) -> Option<Self> {
+        // u = (v - on / od) * hd / hn; with od = g a and hd = g b this is
+        // u = (v * g a b - on * b) / (a * hn).
+        let ((on, od), (hn, hd)) = (origin.parts()?, spacing.parts()?);
+        let g = gcd(od, hd);
+        let (mul, add, unit) = (od.checked_mul(hd / g)?, on.checked_mul(hd / g)?, hn.checked_mul(od / g)?);
+        let g = gcd(gcd(mul, add), unit);
+        let reduced = Self { mul: mul / g, add: add / g, unit: unit / g };
+        let small = |n: i128| n.unsigned_abs() < 1 << 96;
+        (small(reduced.mul) && small(reduced.add) && small(reduced.unit)).then_some(reduced)
+    }
+}
+
+/// The magnitude below which floats step by less than `spacing / 1000`.
+fn snap_limit(spacing: &Rational) -> f64 {
+    let widest = spacing / Rational::from(1000);
+    // The greatest power of two below `widest`; a float below 2^24 of it steps by no more.
+    let mut step = 2f64.powi(widest.to_f64().log2().floor() as i32 + 1);
+    while step > 0.0 && Rational::from_f64(step).is_none_or(|step| step >= widest) {
+        step /= 2.0;
+    }
+    if step < f64::from(f32::from_bits(1)) { 0.0 } else { step * 2f64.powi(24) }
+}
+
+/// `v = mantissa * 2^exponent`, with an odd mantissa or zero.
+fn parts(v: f32) -> (i128, i32) {
+    let bits = v.to_bits();
+    let (field, fraction) = ((bits >> 23 & 0xff) as i32, i128::from(bits & 0x7f_ffff));
+    let (mantissa, exponent) = if field == 0 { (fraction, -149) } else { (fraction | 1 << 23, field - 150) };
+    if mantissa == 0 {
+        return (0, 0);
+    }
+    let zeros = mantissa.trailing_zeros() as i32;
+    let mantissa = mantissa >> zeros;
+    (if v < 0.0 { -mantissa } else { mantissa }, exponent + zeros)
+}
+
+/// `value * 2^by`, if it fits.
+fn shifted(value: i128, by: i32) -> Option<i128> {
+    let room = value.unsigned_abs().leading_zeros() as i32 - 2;
+    (value == 0 || by <= room).then(|| if value == 0 { 0 } else { value << by })
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a as i128
+}
+
+fn exact(v: f32) -> Rational {
+    Rational::from_f32(v).expect("coordinates of a mesh are finite")
 }
 
 #[cfg(test)]
@@ -133,6 +281,9 @@ mod tests {
     fn without_snap_the_bits_count() {
         let axis = tenths(Snap::None);
         assert!(axis.index(0.7) < Rational::from(7) && axis.index(0.3) > Rational::from(3));
+        assert_eq!((axis.floor(0.7, 7.0), axis.floor(0.3, 3.0)), ((6, false), (3, false)));
+        assert_eq!(axis.floor(2.5, 24.9), (25, true));
+        assert_eq!(axis.floor(-1e30, -1e31), (-FAR, false));
     }
 
     #[test]
@@ -143,5 +294,53 @@ mod tests {
         assert_eq!(axis.snapped(v), None);
         let fine = (Rational::new(1, 3) + Rational::from(1000)).to_f32();
         assert_eq!(axis.snapped(fine), Some(2000));
+    }
+
+    #[test]
+    fn the_limit_is_where_the_step_reaches_a_thousandth() {
+        for spacing in [Rational::ONE, Rational::new(1, 10), Rational::new(27, 256), Rational::new(1000, 1)] {
+            let limit = snap_limit(&spacing) as f32;
+            let step = |v: f32| Rational::from_f32(v.next_up() - v).unwrap();
+            assert!(step(limit.next_down()) < &spacing / Rational::from(1000), "{spacing}");
+            assert!(step(limit) >= &spacing / Rational::from(1000), "{spacing}");
+        }
+    }
+
+    /// Values of many magnitudes, near and on planes.
+    fn samples(axis: &AxisMap) -> Vec<f32> {
+        let mut values = vec![0.0, -0.0, 1e-40, f32::MIN_POSITIVE, -2.731_852e-16, 1e6, -3.5e7, 1e12];
+        for m in -40..40 {
+            let plane = axis.half_plane(m * 3).to_f32();
+            values.extend([plane, plane.next_up(), plane.next_down(), plane + 0.013]);
+        }
+        values
+    }
+
+    #[test]
+    fn fast_answers_equal_the_rational_ones() {
+        let origins = [Rational::ZERO, Rational::new(1, 3), Rational::from_f32(-2.731_852e-16).unwrap()];
+        let sizes = [Rational::ONE, Rational::new(1, 10), Rational::new(27, 256), Rational::new(999, 7)];
+        let mut compared = 0;
+        for (origin, spacing) in origins.iter().flat_map(|o| sizes.iter().map(move |s| (o, s))) {
+            for snap in [Snap::Float, Snap::None] {
+                let axis = AxisMap::new(origin.clone(), spacing.clone(), snap);
+                for v in samples(&axis) {
+                    let m = (exact(v) - origin) / spacing * Rational::from(2);
+                    let m = m.round().expect("within range");
+                    assert_eq!(axis.side(v, m), exact(v).cmp(&axis.half_plane(m)), "{v} {axis:?}");
+                    let index = axis.index(v);
+                    let floor = axis.floor(v, index.to_f64());
+                    assert_eq!(floor, (index.floor().unwrap(), index.is_whole()), "{v} {axis:?}");
+                    if let Some(scaled) = axis.scaled([v, 0.5, v]) {
+                        let ratio = Rational::from_wide(scaled.values[0].into())
+                            / Rational::from_wide(scaled.unit.into());
+                        assert_eq!(ratio, index, "{v} {axis:?}");
+                        assert_eq!(scaled.unit % 2, 0);
+                        compared += 1;
+                    }
+                }
+            }
+        }
+        assert!(compared > 2000, "{compared}");
     }
 }
