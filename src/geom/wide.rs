@@ -2,6 +2,8 @@
 
 use std::ops::{Add, Mul, Sub};
 
+use dashu_int::ops::DivRemEuclid;
+
 pub use dashu_int::IBig;
 
 /// What an exact decision needs of an integer type: `i128` or [`IBig`].
@@ -13,6 +15,10 @@ pub trait Wide:
     + for<'a> Sub<&'a Self, Output = Self>
     + for<'a> Mul<&'a Self, Output = Self>
 {
+    /// `self / divisor` rounded down, and whether it came out even; the quotient saturates to the
+    /// range of `i64`. The divisor is not zero.
+    fn floor_div(&self, divisor: &Self) -> (i64, bool);
+
     /// The sign as -1, 0 or 1.
     fn sign(&self) -> i8 {
         match self.cmp(&Self::from(0)) {
@@ -23,8 +29,23 @@ pub trait Wide:
     }
 }
 
-impl Wide for i128 {}
-impl Wide for IBig {}
+impl Wide for i128 {
+    fn floor_div(&self, divisor: &Self) -> (i64, bool) {
+        let (n, d) = if *divisor < 0 { (-self, -divisor) } else { (*self, *divisor) };
+        let floor = n.div_euclid(d);
+        (floor.clamp(i64::MIN.into(), i64::MAX.into()) as i64, floor * d == n)
+    }
+}
+
+impl Wide for IBig {
+    fn floor_div(&self, divisor: &Self) -> (i64, bool) {
+        let negative = *divisor < Self::ZERO;
+        let (n, d) = if negative { (-self, -divisor) } else { (self.clone(), divisor.clone()) };
+        let (floor, rest) = n.div_rem_euclid(d);
+        let limit = if floor < Self::ZERO { i64::MIN } else { i64::MAX };
+        (i64::try_from(floor).unwrap_or(limit), rest.is_zero())
+    }
+}
 
 /// The cross product of two vectors.
 pub fn cross<T: Wide>(a: &[T; 3], b: &[T; 3]) -> [T; 3] {

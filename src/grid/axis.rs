@@ -108,7 +108,7 @@ impl AxisMap {
         // A snapping coordinate is within half a float step, so within 1/1000 of its half-index,
         // and the doubles are good to a fraction of that for the magnitudes that snap.
         let m = self.nearest_half(v);
-        if m.abs() > 9e15 {
+        if m.abs() > FAR as f64 {
             return None;
         }
         // The plane as a double, off by less than a few roundings of its parts.

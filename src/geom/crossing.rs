@@ -1,0 +1,89 @@
+//! Where a triangle crosses the walls of a lattice, rounded down to a cell, in exact arithmetic.
+//!
+//! Both questions come down to the floor of a fraction. With `s`, `t` the coordinates of an edge
+//! from `A` to `B` along two axes, it crosses `t = w` at
+//! `s = (A.s (B.t - w) + B.s (w - A.t)) / (B.t - A.t)`; with `n` the normal, the plane through `A`
+//! meets the lattice line `(y, z) = (w, v)` at `x = A.x - (n.y (w - A.y) + n.z (v - A.z)) / n.x`.
+
+use super::tri_box::ExactTriangle;
+use super::wide::{Wide, cross, difference};
+
+/// The cell that a point of an axis lies in, as the greatest wall at or below it, and whether it
+/// lies on that wall.
+pub type Floor = (i64, bool);
+
+impl<T: Wide> ExactTriangle<T> {
+    /// Where the edge between vertices `from` and `to` crosses the wall `wall` of axis `t`, along
+    /// axis `s`. The edge must not be parallel to the wall.
+    pub fn edge_crossing(&self, [from, to]: [usize; 2], [s, t]: [usize; 2], wall: i64) -> Floor {
+        let (a, b) = (&self.vertices[from], &self.vertices[to]);
+        let wall = T::from(wall) * &self.unit[t];
+        let towards = a[s].clone() * &(b[t].clone() - &wall);
+        let away = b[s].clone() * &(wall - &a[t]);
+        let span = (b[t].clone() - &a[t]) * &self.unit[s];
+        (towards + &away).floor_div(&span)
+    }
+
+    /// The x component of the normal, up to a positive factor.
+    pub fn normal(&self) -> [T; 3] {
+        let [a, b, c] = &self.vertices;
+        cross(&difference(b, a), &difference(c, a))
+    }
+
+    /// Where the plane of the triangle, whose `normal` has a non-zero x component, meets the
+    /// lattice line at walls `y` and `z`, along x.
+    pub fn plane_crossing(&self, normal: &[T; 3], y: i64, z: i64) -> Floor {
+        let a = &self.vertices[0];
+        let y = T::from(y) * &self.unit[1] - &a[1];
+        let z = T::from(z) * &self.unit[2] - &a[2];
+        let rise = normal[1].clone() * &y + &(normal[2].clone() * &z);
+        let x = a[0].clone() * &normal[0] - &rise;
+        x.floor_div(&(normal[0].clone() * &self.unit[0]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::Rational;
+    use crate::geom::wide::IBig;
+
+    fn triangle() -> ExactTriangle<IBig> {
+        let r = Rational::new;
+        ExactTriangle::new(&[
+            [r(1, 3), r(0, 1), r(1, 2)],
+            [r(7, 3), r(4, 1), r(1, 2)],
+            [r(-1, 1), r(1, 1), r(9, 2)],
+        ])
+    }
+
+    #[test]
+    fn edges_cross_where_the_line_does() {
+        // From (1/3, 0) to (7/3, 4): x = 1/3 + y / 2.
+        for (wall, floor) in
+            [(1, (0, false)), (2, (1, false)), (3, (1, false)), (4, (2, false)), (-1, (-1, false))]
+        {
+            assert_eq!(triangle().edge_crossing([0, 1], [0, 1], wall), floor, "y = {wall}");
+            assert_eq!(triangle().edge_crossing([1, 0], [0, 1], wall), floor, "backwards, y = {wall}");
+        }
+        // From (-1, 1) to (1/3, 0) in x, y: at y = 1 it is exactly at -1.
+        assert_eq!(triangle().edge_crossing([2, 0], [0, 1], 1), (-1, true));
+    }
+
+    #[test]
+    fn planes_cross_where_the_equation_says() {
+        let r = Rational::from;
+        let t = ExactTriangle::<IBig>::new(&[[r(0), r(0), r(0)], [r(2), r(4), r(0)], [r(-1), r(1), r(4)]]);
+        let n = t.normal();
+        let x = |y: i64, z: i64| Rational::new(y, 2) - Rational::new(3 * z, 8);
+        let mut on = 0;
+        for y in -12..12 {
+            for z in -12..12 {
+                let expected = (x(y, z).floor().unwrap(), x(y, z).is_whole());
+                assert_eq!(t.plane_crossing(&n, y, z), expected, "y {y} z {z}");
+                on += usize::from(expected.1);
+            }
+        }
+        assert!(on > 0, "some crossings lie on walls");
+    }
+}

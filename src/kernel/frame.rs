@@ -1,0 +1,154 @@
+//! The lattice as doubles, with what they may be off by.
+//!
+//! The bounds are derived in docs/error-bounds.md; `u` there and here is 2^-53.
+
+use crate::geom::{Bounds, Rational, Ties};
+use crate::grid::{AxisMap, Lattice, Snap, axis::FAR};
+
+/// Half a unit in the last place of 1.0: the relative error of one rounding.
+pub const U: f64 = f64::EPSILON / 2.0;
+
+/// A lattice prepared for the kernels.
+#[derive(Debug)]
+pub struct Frame {
+    /// The three axes.
+    pub axes: [FrameAxis; 3],
+    /// What counts when mesh and wall coincide.
+    pub ties: Ties,
+}
+
+/// One axis of a [`Frame`].
+#[derive(Debug)]
+pub struct FrameAxis {
+    /// The exact map.
+    pub map: AxisMap,
+    /// The origin as a sum of two doubles.
+    pub origin: [f64; 2],
+    /// Cells per unit of world space, the nearest double.
+    pub scale: f64,
+    /// Index coordinates computed as doubles are off by at most
+    /// `relative * |index| + absolute`.
+    pub relative: f64,
+    /// See `relative`.
+    pub absolute: f64,
+    /// No coordinate of the mesh that lies farther than this from every half-plane, as a double,
+    /// snaps or is on another side of a wall than its double says.
+    pub margin: f64,
+    /// Cells along the axis.
+    pub cells: i64,
+    /// Whether the last wall belongs to the lattice.
+    pub closed: bool,
+    /// Whether scaling by `scale` is exact.
+    dyadic: bool,
+}
+
+impl Frame {
+    /// The frame of `lattice` for coordinates within `bounds`.
+    pub fn new(lattice: &Lattice, bounds: &Bounds, ties: Ties) -> Self {
+        let axes = std::array::from_fn(|a| FrameAxis::new(lattice, a, bounds));
+        Self { axes, ties }
+    }
+}
+
+impl FrameAxis {
+    fn new(lattice: &Lattice, axis: usize, bounds: &Bounds) -> Self {
+        let map = lattice.axis(axis);
+        let high = map.origin().to_f64();
+        let rest = Rational::from_f64(high).map_or(Rational::ZERO, |high| map.origin() - &high);
+        let origin = [high, rest.to_f64()];
+        let inverse = Rational::ONE / map.spacing().clone();
+        let scale = inverse.to_f64();
+        let dyadic = inverse.is_f64() && scale.to_bits() << 12 == 0 && rest.is_zero();
+
+        let relative = 6.0 * U;
+        let absolute = (high.abs() * scale) * 2f64.powi(-100) + f64::MIN_POSITIVE;
+        let mut this = Self {
+            map,
+            origin,
+            scale,
+            relative,
+            absolute,
+            margin: 0.0,
+            cells: lattice.dims()[axis] as i64,
+            closed: lattice.closed()[axis],
+            dyadic,
+        };
+        let farthest = this.index(bounds.min[axis]).abs().max(this.index(bounds.max[axis]).abs());
+        let magnitude = bounds.min[axis].abs().max(bounds.max[axis].abs());
+        this.margin = this.error(farthest) + this.reach_of_snap(magnitude);
+        this
+    }
+
+    /// How far from its half-plane, in cells, a coordinate below `magnitude` may be and snap: half
+    /// a float step, where that step is below a thousandth of a cell.
+    fn reach_of_snap(&self, magnitude: f32) -> f64 {
+        if self.map.snap() == Snap::None {
+            return 0.0;
+        }
+        let step = f64::from(magnitude.next_up()) - f64::from(magnitude);
+        (0.5 * step * self.scale * (1.0 + 4.0 * U)).min(0.0005 * (1.0 + 4.0 * U))
+    }
+
+    /// The index coordinate of `v` as a double, before snapping.
+    pub fn index(&self, v: f32) -> f64 {
+        ((f64::from(v) - self.origin[0]) - self.origin[1]) * self.scale
+    }
+
+    /// What an index coordinate of this size may be off by.
+    pub fn error(&self, index: f64) -> f64 {
+        self.relative * index.abs() + self.absolute
+    }
+
+    /// Whether `index(v)` is exactly the index coordinate of `v`.
+    pub fn is_exact(&self, v: f32) -> bool {
+        // The difference of two doubles is exact iff its two-sum error is zero (Knuth).
+        let (v, o) = (f64::from(v), self.origin[0]);
+        let d = v - o;
+        let back = v - d;
+        self.dyadic && (v - (d + back)) + (back - o) == 0.0 && (d * self.scale).abs() < FAR as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(lattice: &Lattice) -> Frame {
+        Frame::new(lattice, &Bounds { min: [-1e3; 3], max: [1e3; 3] }, Ties::Up)
+    }
+
+    #[test]
+    fn doubles_are_within_the_bound() {
+        let origins = [Rational::ZERO, Rational::new(-1, 3), Rational::new(1_000_000, 7)];
+        let sizes = [Rational::ONE, Rational::new(1, 10), Rational::new(3, 1024), Rational::new(27, 256)];
+        let mut compared = 0;
+        for (o, h) in origins.iter().flat_map(|o| sizes.iter().map(move |h| (o, h))) {
+            let spacing = [h.clone(), h.clone(), h.clone()];
+            let lattice =
+                Lattice::new([8; 3], [o.clone(), o.clone(), o.clone()], spacing, [true; 3]).unwrap();
+            let frame = frame(&lattice.with_snap(Snap::None));
+            let axis = &frame.axes[0];
+            for n in -500..500 {
+                let v = n as f32 * 1.234_567_9;
+                let exact = axis.map.index(v);
+                let double = Rational::from_f64(axis.index(v)).unwrap();
+                let off = (&exact - &double).abs();
+                assert!(off <= Rational::from_f64(axis.error(axis.index(v))).unwrap(), "{v} {o} {h}");
+                assert!(!axis.is_exact(v) || off.is_zero(), "{v} {o} {h}");
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 12_000);
+    }
+
+    #[test]
+    fn halves_are_exact_on_dyadic_lattices() {
+        let quarter = Rational::new(1, 4);
+        let spacing = [quarter.clone(), quarter.clone(), Rational::new(1, 10)];
+        let lattice = Lattice::new([8; 3], [1, 2, 3].map(Rational::from), spacing, [true; 3]).unwrap();
+        let frame = frame(&lattice);
+        assert!(frame.axes[0].is_exact(0.3) && frame.axes[1].is_exact(1e-3));
+        assert!(!frame.axes[2].is_exact(0.5));
+        assert!(!frame.axes[0].is_exact(1e-30), "1e-30 - 1 rounds");
+    }
+}
