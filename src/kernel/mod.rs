@@ -1,6 +1,14 @@
 //! The inner loops: the fast inside of the rules, and the only folder that names SIMD.
 
+pub mod cover;
+mod exact;
 pub mod frame;
 pub mod levels;
+mod setup;
+pub mod slab;
+mod span;
 
+pub use cover::cover;
+pub use frame::Frame;
 pub use levels::Level;
+pub use slab::Slab;

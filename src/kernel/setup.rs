@@ -1,0 +1,135 @@
+//! What is worked out once for a triangle: where its vertices are, and which cells its bounds span.
+
+use crate::geom::Ties;
+use crate::geom::Triangle;
+
+use super::frame::{Frame, FrameAxis, U};
+
+/// A triangle in index space, relative to the lowest cell of its bounds. Arrays of arrays are
+/// `[axis][vertex]`.
+pub struct Setup {
+    /// The lowest cell that the bounds touch, by the ties in force.
+    pub base: [i64; 3],
+    /// The highest cell, relative to `base`: 0 where the bounds span one cell.
+    pub high: [i64; 3],
+    /// Coordinates relative to `base`.
+    pub u: [[f64; 3]; 3],
+    /// The exact floors of the coordinates, relative to `base`.
+    pub floor: [[i64; 3]; 3],
+    /// Whether a coordinate lies exactly on its floor.
+    pub on: [[bool; 3]; 3],
+    /// What each of `u` may be off by.
+    pub error: f64,
+    /// If `error` is zero: a power of two that all of `u` are multiples of, at most 1.
+    pub grain: f64,
+    /// How many coordinates snapping moved.
+    pub snapped: u32,
+}
+
+/// One coordinate, from the file to index space.
+struct Place {
+    u: f64,
+    floor: i64,
+    on: bool,
+    exact: bool,
+    moved: bool,
+}
+
+impl FrameAxis {
+    fn place(&self, v: f32) -> Place {
+        let u = self.index(v);
+        let half = (2.0 * u).round();
+        if (u - 0.5 * half).abs() > self.margin {
+            return Place { u, floor: u.floor() as i64, on: false, exact: self.is_exact(v), moved: false };
+        }
+        if let Some(m) = self.map.snapped(v) {
+            let moved = self.map.moves(v);
+            return Place { u: 0.5 * m as f64, floor: m.div_euclid(2), on: m % 2 == 0, exact: true, moved };
+        }
+        let (floor, on) = self.map.floor(v, u);
+        Place { u, floor, on, exact: self.is_exact(v), moved: false }
+    }
+
+    /// The lowest and highest cell that coordinates with these floors touch.
+    fn cells(&self, floor: &[i64; 3], on: &[bool; 3], ties: Ties) -> (i64, i64) {
+        let below = |v: usize| floor[v] - i64::from(on[v]);
+        let least = |of: [i64; 3]| of[0].min(of[1]).min(of[2]);
+        let most = |of: [i64; 3]| of[0].max(of[1]).max(of[2]);
+        let below = [below(0), below(1), below(2)];
+        match ties {
+            // What lies on the last wall of a closed axis belongs to the last layer.
+            Ties::Up if self.closed => (least(*floor).min(self.cells - 1), most(*floor).min(self.cells - 1)),
+            Ties::Up => (least(*floor), most(*floor)),
+            Ties::Both => (least(below), most(*floor)),
+            Ties::None => (least(*floor), most(below)),
+        }
+    }
+}
+
+impl Setup {
+    /// The set-up of a triangle; `None` if it touches no cell, which is open boxes and a triangle
+    /// within a wall.
+    pub fn new(frame: &Frame, triangle: &Triangle) -> Option<Self> {
+        let mut this = Self {
+            base: [0; 3],
+            high: [0; 3],
+            u: [[0.0; 3]; 3],
+            floor: [[0; 3]; 3],
+            on: [[false; 3]; 3],
+            error: 0.0,
+            grain: 0.0,
+            snapped: 0,
+        };
+        let mut exact = true;
+        for (axis, frame_axis) in frame.axes.iter().enumerate() {
+            let mut farthest = 0.0_f64;
+            for (v, vertex) in triangle.iter().enumerate() {
+                let place = frame_axis.place(vertex[axis]);
+                this.u[axis][v] = place.u;
+                this.floor[axis][v] = place.floor;
+                this.on[axis][v] = place.on;
+                this.snapped += u32::from(place.moved);
+                exact &= place.exact;
+                farthest = farthest.max(place.u.abs());
+            }
+            let (low, high) = frame_axis.cells(&this.floor[axis], &this.on[axis], frame.ties);
+            if low > high {
+                return None;
+            }
+            this.base[axis] = low;
+            this.high[axis] = high - low;
+            for v in 0..3 {
+                this.u[axis][v] -= low as f64;
+                this.floor[axis][v] -= low;
+            }
+            // The shift by whole cells may round once more.
+            this.error = this.error.max(frame_axis.error(farthest) + U * (farthest + 1.0));
+        }
+        if exact && let Some(grain) = grain(&this.u) {
+            this.error = 0.0;
+            this.grain = grain;
+        }
+        Some(this)
+    }
+
+    /// The number of axes along which the bounds span more than one cell.
+    pub fn wide_axes(&self) -> usize {
+        self.high.iter().filter(|&&high| high > 0).count()
+    }
+
+    /// The last wall of an axis relative to `base`.
+    pub fn last_wall(&self, frame: &Frame, axis: usize) -> i64 {
+        frame.axes[axis].cells - self.base[axis]
+    }
+}
+
+/// The coarsest of a few powers of two that divides every coordinate; `None` if none does. Shifts
+/// by whole cells of coordinates that are multiples of it below 2^30 are exact.
+fn grain(u: &[[f64; 3]; 3]) -> Option<f64> {
+    if u.iter().flatten().any(|u| u.abs() >= (1u64 << 30) as f64) {
+        return None;
+    }
+    [1.0, 0.5, 0.0625, 2f64.powi(-10)]
+        .into_iter()
+        .find(|grain| u.iter().flatten().all(|u| (u / grain).fract() == 0.0))
+}
