@@ -3,6 +3,7 @@
 //! Nothing here knows of files, grids or threads. Coordinates are `[x, y, z]`.
 
 pub mod bounds;
+pub mod degenerate;
 pub mod rational;
 pub mod tri_box;
 pub mod wide;
