@@ -46,7 +46,8 @@ pub fn voxelize_with(
     let what = rule.into();
     run.level()?;
     run.admit(mesh.triangles().len(), lattice.dims())?;
-    let (bits, stats) = par::with_threads(run.threads(), || what.apply(mesh, lattice, run))??;
+    let mut bits = BitGrid::try_from(lattice)?;
+    let stats = par::with_threads(run.threads(), || what.fill(mesh, lattice, run, &mut bits))??;
     let meta = Meta {
         tool: Some(TOOL.to_string()),
         rule: Some(what.rule.info().name.to_string()),

@@ -129,7 +129,8 @@ fn slivers_and_degenerate_triangles() {
         .collect();
     compare("slivers", &slivers, |b| Lattice::fit(b, 20).unwrap());
     let corners = soup(&mut random, 300, |r| r.below(5) as f32);
-    let degenerate: Vec<_> = corners.iter().flat_map(|&[a, b, _]| [[a, a, a], [a, b, a], [a, a, b]]).collect();
+    let degenerate: Vec<_> =
+        corners.iter().flat_map(|&[a, b, _]| [[a, a, a], [a, b, a], [a, a, b]]).collect();
     compare("degenerate", &degenerate, spaced("1", Snap::Float));
     compare("degenerate", &degenerate, spaced("0.7", Snap::None));
     let flat: Vec<_> = corners.iter().map(|t| t.map(|[x, y, _]| [x, y, 2.0])).collect();

@@ -4,6 +4,7 @@
 
 pub mod bounds;
 pub mod crossing;
+pub mod degenerate;
 pub mod rational;
 pub mod tri_box;
 pub mod wide;

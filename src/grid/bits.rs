@@ -68,6 +68,11 @@ impl BitGrid {
         &mut self.words
     }
 
+    /// Writes to every page, so that later writes find the memory there. For benchmarks.
+    pub fn touch(&mut self) {
+        self.words.fill(std::hint::black_box(0));
+    }
+
     /// The words of layer `k`.
     pub fn layer(&self, k: usize) -> &[u64] {
         let n = self.layer_words();

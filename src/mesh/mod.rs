@@ -1,7 +1,12 @@
 //! Meshes: a list of triangles with finite coordinates, and their bounds.
 
+pub mod read;
+
+use std::path::Path;
+
 use crate::error::{Error, Result};
-use crate::geom::{Bounds, Triangle};
+use crate::geom::{Bounds, Triangle, degenerate};
+use crate::par;
 
 /// Triangles in the order of their file, every coordinate finite. 36 bytes each; nothing is welded.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,17 +16,32 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// Reads a mesh from a file of any format in [`read::INPUTS`].
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not whole; [`read`] lists the findings.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(read::read_file(path.as_ref(), &read::ReadOptions::default())?.mesh)
+    }
+
     /// A mesh of these triangles.
     ///
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn from_triangles(triangles: Vec<Triangle>) -> Result<Self> {
-        let finite = |t: &Triangle| t.iter().flatten().all(|c| c.is_finite());
-        if let Some(bad) = triangles.iter().position(|t| !finite(t)) {
-            return Err(not_finite(&triangles[bad]).at_triangle(bad as u64));
+        for (n, triangle) in triangles.iter().enumerate() {
+            if let Some(bad) = triangle.as_flattened().iter().find(|c| !c.is_finite()) {
+                return Err(not_finite(*bad).at_triangle(n as u64));
+            }
         }
         let bounds = Bounds::of(&triangles);
         Ok(Self { triangles, bounds })
+    }
+
+    /// A mesh whose reader has seen that all is finite and what the bounds are.
+    fn checked(triangles: Vec<Triangle>, bounds: Bounds) -> Self {
+        debug_assert_eq!(bounds, Bounds::of(&triangles));
+        Self { triangles, bounds }
     }
 
     /// The triangles, in the order of the file.
@@ -33,10 +53,44 @@ impl Mesh {
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
+
+    /// How many triangles have exactly no area: two equal vertices, or three on one line.
+    pub fn degenerate(&self) -> u64 {
+        const CHUNK: usize = 1 << 16;
+        let chunks = self.triangles.len().div_ceil(CHUNK);
+        let counts = par::map_range(0..chunks, |n| {
+            let chunk = &self.triangles[n * CHUNK..self.triangles.len().min((n + 1) * CHUNK)];
+            chunk.iter().filter(|triangle| degenerate::is_degenerate(triangle)).count() as u64
+        });
+        counts.into_iter().sum()
+    }
 }
 
-/// The error for a triangle with a coordinate that is not finite.
-fn not_finite(triangle: &Triangle) -> Error {
-    let nan = triangle.iter().flatten().any(|c| c.is_nan());
-    Error::input("S004", format!("vertex is {}", if nan { "NaN" } else { "infinite" }))
+/// The error for a coordinate that is not finite.
+fn not_finite(coordinate: f32) -> Error {
+    Error::input("S004", format!("vertex is {}", if coordinate.is_nan() { "NaN" } else { "infinite" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coordinate_that_is_not_finite_is_refused_with_its_triangle() {
+        let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        for (bad, says) in [(f32::NAN, "vertex is NaN"), (f32::NEG_INFINITY, "vertex is infinite")] {
+            let mut triangles = vec![good; 4];
+            triangles[2][1][2] = bad;
+            let error = Mesh::from_triangles(triangles).unwrap_err();
+            assert_eq!((error.triangle(), error.message()), (Some(2), says));
+        }
+    }
+
+    #[test]
+    fn degenerate_triangles_are_counted_across_chunks() {
+        let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let line = [[0.0; 3], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]];
+        let triangles = (0..200_000).map(|n| if n % 7 == 0 { line } else { good }).collect();
+        assert_eq!(Mesh::from_triangles(triangles).unwrap().degenerate(), 200_000_u64.div_ceil(7));
+    }
 }

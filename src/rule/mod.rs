@@ -2,7 +2,7 @@
 
 pub mod surface;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
@@ -28,7 +28,7 @@ pub struct RuleInfo {
     pub about: &'static str,
     /// The ties it takes unless told, `None` if it takes none.
     pub ties: Option<Ties>,
-    apply: fn(&Mesh, &Lattice, What, &Run) -> Result<(BitGrid, Stats)>,
+    fill: fn(&Mesh, &Lattice, What, &Run, &mut BitGrid) -> Result<Stats>,
 }
 
 /// Every rule. Help, README and tests loop over this.
@@ -37,7 +37,7 @@ pub static RULES: &[RuleInfo] = &[RuleInfo {
     name: "surface",
     about: "every cell the mesh touches; inside empty",
     ties: Some(Ties::Up),
-    apply: surface::apply,
+    fill: surface::fill,
 }];
 
 /// What decides every bit, beside the lattice: the rule and its ties.
@@ -86,11 +86,15 @@ impl What {
         own.and(self.ties.or(own))
     }
 
-    /// Fills a new grid for `lattice` by this rule.
+    /// Occupies the cells of `lattice` that the rule says, in a grid of the same dims; cells
+    /// that are occupied already stay so. Runs in the threads it is called in.
     ///
     /// # Errors
-    /// If the grid does not fit or the run was cancelled.
-    pub fn apply(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<(BitGrid, Stats)> {
-        (self.rule.info().apply)(mesh, lattice, self, run)
+    /// If the dims differ, the level does not exist here, or the run was cancelled.
+    pub fn fill(self, mesh: &Mesh, lattice: &Lattice, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        if grid.dims() != lattice.dims() {
+            return Err(Error::usage("the grid has other dims than the lattice"));
+        }
+        (self.rule.info().fill)(mesh, lattice, self, run, grid)
     }
 }

@@ -1,0 +1,121 @@
+//! Whether a triangle has exactly no area: two equal vertices, or three on one line.
+//!
+//! A filter in doubles with a proven error bound, then integers. The filter decides every triangle
+//! that is not a needle or lying on a line; what it leaves are mostly true degenerates.
+
+use super::Triangle;
+use super::wide::{IBig, Wide, cross, difference};
+
+/// Whether the triangle is a segment or a point. Coordinates must be finite.
+pub fn is_degenerate(triangle: &Triangle) -> bool {
+    let [a, b, c] = triangle;
+    if a == b || b == c || c == a {
+        return true;
+    }
+    !has_area_for_sure(triangle) && exactly_degenerate(triangle)
+}
+
+/// Whether a component of the cross product of two edges is non-zero beyond all rounding.
+///
+/// With u = 2^-53: an edge component is off by a factor within 1 ± u, each of the two products by
+/// (1 ± u)^3, their difference by another 1 ± u, so the result is off by less than 5u times the sum
+/// of the products' sizes. 8u leaves room for the rounding of the test itself. Differences of
+/// floats and their products neither overflow nor underflow in doubles.
+fn has_area_for_sure(triangle: &Triangle) -> bool {
+    const BOUND: f64 = 8.0 / (1_u64 << 53) as f64;
+    let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
+    let ab: [f64; 3] = std::array::from_fn(|i| b[i] - a[i]);
+    let ac: [f64; 3] = std::array::from_fn(|i| c[i] - a[i]);
+    [(1, 2), (2, 0), (0, 1)].into_iter().any(|(i, j)| {
+        let (p, q) = (ab[i] * ac[j], ab[j] * ac[i]);
+        (p - q).abs() > BOUND * (p.abs() + q.abs())
+    })
+}
+
+/// The same question in integers: all coordinates in units of the smallest bit among them.
+fn exactly_degenerate(triangle: &Triangle) -> bool {
+    let parts = triangle.map(|vertex| vertex.map(mantissa_and_exponent));
+    let exponents = || parts.iter().flatten().filter(|(m, _)| *m != 0).map(|(_, e)| *e);
+    let (low, high) = (exponents().min().unwrap_or(0), exponents().max().unwrap_or(0));
+    // 24 bits shifted by 37 make 61, their differences 62, products 124, the cross product 125.
+    if high - low <= 37 {
+        collinear(&parts.map(|v| v.map(|(m, e)| if m == 0 { 0 } else { i128::from(m) << (e - low) })))
+    } else {
+        let scaled = |m: i64, e: i32| IBig::from(m) << if m == 0 { 0 } else { (e - low) as usize };
+        collinear(&parts.map(|v| v.map(|(m, e)| scaled(m, e))))
+    }
+}
+
+fn collinear<T: Wide>([a, b, c]: &[[T; 3]; 3]) -> bool {
+    cross(&difference(b, a), &difference(c, a)).iter().all(|component| component.sign() == 0)
+}
+
+/// `value` as `m * 2^e`, exactly.
+fn mantissa_and_exponent(value: f32) -> (i64, i32) {
+    let bits = value.to_bits();
+    let exponent = (bits >> 23 & 0xff) as i32;
+    let fraction = i64::from(bits & 0x7f_ffff);
+    // Subnormals have the exponent of the smallest normals, without their leading bit.
+    let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 23 };
+    (if value.is_sign_negative() { -mantissa } else { mantissa }, exponent.max(1) - 150)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mantissa_and_exponent_are_the_value() {
+        for value in [0.0, -0.0, 1.0, -0.1, 3.0e38, f32::MIN_POSITIVE, 1e-45, -1.1e-40] {
+            let (m, e) = mantissa_and_exponent(value);
+            let (half, rest) = (e / 2, e - e / 2);
+            assert_eq!(m as f64 * 2_f64.powi(half) * 2_f64.powi(rest), f64::from(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn lines_and_points_are_found_at_any_scale() {
+        let tiny = f32::from_bits(1);
+        let long = [[1e30, 1e30, 0.0], [tiny, tiny, 0.0], [-1e30, -1e30, 0.0]];
+        for (triangle, degenerate) in [
+            ([[1.0; 3], [1.0; 3], [1.0; 3]], true),
+            ([[1.0; 3], [2.0; 3], [1.0; 3]], true),
+            ([[0.0; 3], [-0.0; 3], [1.0, 2.0, 3.0]], true),
+            ([[0.0; 3], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]], true),
+            ([[0.1, 0.2, 0.4], [0.2, 0.4, 0.8], [0.4, 0.8, 1.6]], true),
+            ([[0.0; 3], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0_f32.next_up()]], false),
+            ([[1e6, 0.0, 0.0], [2e6, 0.0, 0.0], [3e6, tiny, 0.0]], false),
+            ([[0.0; 3], [tiny, 0.0, 0.0], [0.0, tiny, 0.0]], false),
+            (long, true),
+            ([long[0], [tiny, 2.0 * tiny, 0.0], long[2]], false),
+            ([[f32::MAX, 0.0, 0.0], [0.0, f32::MAX, 0.0], [0.0, 0.0, -f32::MAX]], false),
+        ] {
+            for rotation in 0..3 {
+                let mut turned = triangle;
+                turned.rotate_left(rotation);
+                assert_eq!(is_degenerate(&turned), degenerate, "{triangle:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_filter_never_contradicts_the_integers() {
+        let (mut seed, mut lines) = (1_u64, 0);
+        let mut next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as u32
+        };
+        for _ in 0..20_000 {
+            // Few mantissa bits and near exponents, so that lines are common.
+            let mut number = || f32::from_bits(next() << 31 | (next() % 12 + 120) << 23 | (next() % 4) << 21);
+            let (a, d): ([f32; 3], [f32; 3]) = (std::array::from_fn(|_| number()), [number(), number(), 0.0]);
+            let triangle =
+                [a, std::array::from_fn(|i| a[i] + d[i]), std::array::from_fn(|i| a[i] - 2.0 * d[i])];
+            let exact = exactly_degenerate(&triangle);
+            assert_eq!(is_degenerate(&triangle), exact, "{triangle:?}");
+            assert!(!(exact && has_area_for_sure(&triangle)));
+            lines += u32::from(exact);
+        }
+        assert!(lines > 1000);
+    }
+}

@@ -1,0 +1,145 @@
+//! Reading meshes: the table of input formats, and how one is chosen.
+//!
+//! A format is chosen by content, never by name: first the formats that are sure of it (a binary
+//! STL whose count explains the length of the file), then those that could be damaged. A mesh is
+//! read once, in blocks; memory is taken for bytes that are there, not for bytes a header claims.
+//! A file without triangles is read as an empty mesh: it is a grid that cannot be fitted to it.
+//!
+//! What is found wrong, by the code of the error:
+//!
+//! | code | finding |
+//! |---|---|
+//! | S001 | the file is empty |
+//! | S002 | neither binary nor ASCII STL: text that does not begin with `solid` |
+//! | S003 | cut short: bytes are missing |
+//! | S004 | a vertex is NaN or infinite; the error has the triangle and the byte or line |
+//! | S005 | bytes follow the last triangle, or the count is too low |
+//! | S006 | bad ASCII syntax; the error has the line |
+//! | S007 | a number that cannot be read, such as `1,5` or `1d3`; the error has the line |
+//! | S008 | the file does not exist or cannot be read |
+//! | S009 | another known format, which is not read |
+//! | S010 | a folder without meshes |
+
+mod refuse;
+mod room;
+mod source;
+mod stl_ascii;
+mod stl_binary;
+mod words;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::mesh::Mesh;
+use crate::par::Progress;
+
+use source::{Head, Source};
+
+/// One input format: a row of [`INPUTS`].
+pub struct InputFormat {
+    /// The name in summaries and JSON.
+    pub name: &'static str,
+    /// The extensions its files usually have, lower case, without the dot.
+    pub extensions: &'static [&'static str],
+    /// One line for help.
+    pub about: &'static str,
+    recognise: fn(&Head) -> Guess,
+    read: fn(Source, &ReadOptions) -> Result<(Mesh, u64)>,
+}
+
+/// What a format makes of the first bytes and the length of an input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Guess {
+    /// Nothing else looks like this.
+    Sure,
+    /// A damaged file of this format would, or one whose end is not known yet.
+    Maybe,
+    No,
+}
+
+/// Every format that is read, in the order they are asked.
+pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT];
+
+/// How to read. The default is silence and no limit.
+#[derive(Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// The most memory, in bytes, that the triangles may take.
+    pub max_memory: Option<u64>,
+    /// Who hears of progress and may cancel: one phase, `read`, in bytes.
+    pub progress: &'a dyn Progress,
+}
+
+impl Default for ReadOptions<'_> {
+    fn default() -> Self {
+        Self { max_memory: None, progress: &() }
+    }
+}
+
+/// A mesh and where it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The mesh.
+    pub mesh: Mesh,
+    /// The name of its format in [`INPUTS`].
+    pub format: &'static str,
+    /// The length of the input.
+    pub bytes: u64,
+}
+
+/// Reads a mesh from a file.
+///
+/// # Errors
+/// The findings above, with the path; [`Kind::TooLarge`](crate::Kind::TooLarge) before more than
+/// `max_memory` is taken; [`Kind::Usage`](crate::Kind::Usage) for a folder of meshes.
+pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
+    let read = || {
+        if path.is_dir() {
+            return Err(refuse::folder(path));
+        }
+        let file = File::open(path).map_err(|e| source::unreadable(&e))?;
+        let metadata = file.metadata().map_err(|e| source::unreadable(&e))?;
+        // A pipe has no length, and what the system makes up on reading says 0.
+        let whole = metadata.is_file() && metadata.len() > 0;
+        let mut reader = &file;
+        let source = if whole {
+            Source::file(&mut reader, &file, metadata.len())
+        } else {
+            Source::stream(&mut reader)
+        };
+        choose_and_read(source?, path, options)
+    };
+    read().map_err(|error: Error| error.in_file(path))
+}
+
+/// Reads a mesh from a stream of unknown length, such as standard input; `name` is for errors.
+///
+/// Binary or ASCII is decided by the first bytes and confirmed at the end.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn read_stream(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
+    Source::stream(input)
+        .and_then(|source| choose_and_read(source, Path::new(name), options))
+        .map_err(|error| error.in_file(name))
+}
+
+fn choose_and_read(source: Source, path: &Path, options: &ReadOptions) -> Result<Loaded> {
+    let head = source.head();
+    if head.bytes.is_empty() {
+        return Err(Error::input("S001", "the file is empty"));
+    }
+    let guessed = |guess| INPUTS.iter().find(|format| (format.recognise)(&head) == guess);
+    let format = match guessed(Guess::Sure) {
+        Some(format) => format,
+        None => match refuse::other_format(path, head.bytes) {
+            Some(error) => return Err(error),
+            None => guessed(Guess::Maybe).ok_or_else(refuse::unknown)?,
+        },
+    };
+    options.progress.begin("read", source.length().unwrap_or(0));
+    options.progress.check()?;
+    let (mesh, bytes) = (format.read)(source, options)?;
+    Ok(Loaded { mesh, format: format.name, bytes })
+}

@@ -1,0 +1,59 @@
+//! Memory for triangles: taken within a limit, and only for those that are there.
+
+use crate::error::{Error, Result};
+use crate::geom::Triangle;
+
+const TRIANGLE: u64 = size_of::<Triangle>() as u64;
+
+/// How many triangles may be held.
+pub(super) struct Room {
+    max_memory: Option<u64>,
+}
+
+impl Room {
+    /// Room within so many bytes.
+    pub fn new(max_memory: Option<u64>) -> Self {
+        Self { max_memory }
+    }
+
+    /// All of `count` triangles at once, zero, for a file known to have them.
+    pub fn exactly(&self, count: u64) -> Result<Vec<Triangle>> {
+        self.admit(count)?;
+        let length = usize::try_from(count).map_err(|_| does_not_fit(count))?;
+        // Asked for and given back first: zeroed memory comes without a way to say no.
+        Vec::<Triangle>::new().try_reserve_exact(length).map_err(|_| does_not_fit(count))?;
+        Ok(vec![[[0.0; 3]; 3]; length])
+    }
+
+    /// Room in `triangles` for `more`: doubled, but not beyond the limit or `expected` in all.
+    pub fn grow(&self, triangles: &mut Vec<Triangle>, more: usize, expected: u64) -> Result<()> {
+        let need = triangles.len() + more;
+        if need <= triangles.capacity() {
+            return Ok(());
+        }
+        self.admit(need as u64)?;
+        let most = self.max_memory.map_or(u64::MAX, |bytes| bytes / TRIANGLE).min(expected);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let target = (2 * triangles.capacity()).min(most).max(need);
+        let extra = target - triangles.len();
+        triangles.try_reserve_exact(extra).map_err(|_| does_not_fit(target as u64))
+    }
+
+    fn admit(&self, count: u64) -> Result<()> {
+        let limit = self.max_memory.unwrap_or(u64::MAX);
+        if u128::from(count) * u128::from(TRIANGLE) <= u128::from(limit) {
+            return Ok(());
+        }
+        let need = mebibytes(count.saturating_mul(TRIANGLE));
+        Err(Error::too_large(format!("{count} triangles need {need}, {} are allowed", mebibytes(limit))))
+    }
+}
+
+fn does_not_fit(count: u64) -> Error {
+    let need = mebibytes(count.saturating_mul(TRIANGLE));
+    Error::too_large(format!("{count} triangles need {need}, more than the system gives"))
+}
+
+fn mebibytes(bytes: u64) -> String {
+    if bytes < 1 << 20 { format!("{bytes} B") } else { format!("{:.1} MiB", bytes as f64 / 1_048_576.0) }
+}

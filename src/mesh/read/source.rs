@@ -1,0 +1,120 @@
+//! Where the bytes of a mesh come from: a file of known length, or a stream.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+
+use crate::error::{Error, Result};
+
+/// So many bytes are looked at to choose a format.
+const HEAD: usize = 4096;
+
+/// The first bytes of an input, and its length where that is known.
+pub(super) struct Head<'a> {
+    pub bytes: &'a [u8],
+    pub length: Option<u64>,
+}
+
+impl Head<'_> {
+    /// Whether this could be text: no control byte near the start but blanks and line ends.
+    ///
+    /// In a binary STL the count, at byte 80, has one: its highest byte, below 500 million triangles.
+    pub fn is_text(&self) -> bool {
+        let near = &self.bytes[..self.bytes.len().min(1024)];
+        !near.iter().any(|&byte| byte < b' ' && !is_blank(byte))
+    }
+}
+
+/// Whether a byte separates words: blanks, tabs and line ends.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// An input whose first bytes have been read.
+pub(super) struct Source<'a> {
+    head: Vec<u8>,
+    length: Option<u64>,
+    rest: &'a mut dyn Read,
+    file: Option<&'a File>,
+}
+
+impl<'a> Source<'a> {
+    /// A file of `length` bytes, from `reader`, which stands at its beginning.
+    pub fn file(reader: &'a mut dyn Read, file: &'a File, length: u64) -> Result<Self> {
+        let mut source = Self::stream(reader)?;
+        (source.length, source.file) = (Some(length), Some(file));
+        Ok(source)
+    }
+
+    /// A stream. If it ends within the head, its length is known.
+    pub fn stream(rest: &'a mut dyn Read) -> Result<Self> {
+        let mut head = vec![0; HEAD];
+        let length = fill(rest, &mut head)?;
+        head.truncate(length);
+        Ok(Self { head, length: (length < HEAD).then_some(length as u64), rest, file: None })
+    }
+
+    /// What a format is chosen by.
+    pub fn head(&self) -> Head<'_> {
+        Head { bytes: &self.head, length: self.length }
+    }
+
+    /// The number of bytes, where known.
+    pub fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// The file, for reads at given places.
+    pub fn as_file(&self) -> Option<&'a File> {
+        self.file
+    }
+
+    /// All bytes from the first, in order.
+    pub fn into_reader(self) -> impl Read + 'a {
+        io::Cursor::new(self.head).chain(self.rest)
+    }
+}
+
+/// Reads until `buffer` is full or the input ends; returns how much was read.
+pub(super) fn fill(reader: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match reader.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(&error)),
+        }
+    }
+    Ok(filled)
+}
+
+/// Fills `buffer` from byte `at` of `file`, whatever other threads read from it.
+#[cfg(unix)]
+pub(super) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
+}
+
+/// Fills `buffer` from byte `at` of `file`, whatever other threads read from it.
+#[cfg(windows)]
+pub(super) fn read_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
+    use std::os::windows::fs::FileExt;
+    while !buffer.is_empty() {
+        match file.seek_read(buffer, at) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(n) => (buffer, at) = (&mut buffer[n..], at + n as u64),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The error for a file the system does not give us.
+pub(super) fn unreadable(error: &io::Error) -> Error {
+    let message = match error.kind() {
+        ErrorKind::NotFound => "no such file".to_string(),
+        ErrorKind::PermissionDenied => "permission denied".to_string(),
+        _ => format!("cannot be read: {error}"),
+    };
+    Error::input("S008", message)
+}

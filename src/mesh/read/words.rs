@@ -1,0 +1,132 @@
+//! Text as words: blanks and line ends of every kind separate them, and lines are counted.
+
+use std::io::Read;
+
+use super::source::{fill, is_blank};
+use crate::error::{Error, Result};
+use crate::par::Progress;
+
+/// So much is read at a time; no word may be longer.
+const BLOCK: usize = 256 << 10;
+
+/// The words of a text, one at a time, without a copy.
+pub(super) struct Words<'a, R> {
+    reader: R,
+    progress: &'a dyn Progress,
+    buffer: Vec<u8>,
+    /// The current word is `buffer[start..at]`; `buffer[at..end]` is still to be looked at.
+    start: usize,
+    at: usize,
+    end: usize,
+    ended: bool,
+    line: u64,
+    bytes: u64,
+    again: bool,
+}
+
+impl<'a, R: Read> Words<'a, R> {
+    /// The words of what `reader` gives, less a byte order mark.
+    pub fn new(reader: R, progress: &'a dyn Progress) -> Result<Self> {
+        let buffer = vec![0; BLOCK];
+        let (start, at, end, bytes) = (0, 0, 0, 0);
+        let mut words =
+            Self { reader, progress, buffer, start, at, end, ended: false, line: 1, bytes, again: false };
+        words.refill()?;
+        if words.buffer[..words.end].starts_with(b"\xef\xbb\xbf") {
+            (words.start, words.at) = (3, 3);
+        }
+        Ok(words)
+    }
+
+    /// Goes to the next word; false at the end.
+    pub fn advance(&mut self) -> Result<bool> {
+        if std::mem::take(&mut self.again) {
+            return Ok(self.start < self.at);
+        }
+        if !self.skip_blanks()? {
+            return Ok(false);
+        }
+        loop {
+            let rest = &self.buffer[self.at..self.end];
+            match rest.iter().position(|&byte| is_blank(byte)) {
+                Some(length) => {
+                    self.at += length;
+                    return Ok(true);
+                }
+                None => {
+                    self.at = self.end;
+                    if !self.refill()? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes the next [`advance`](Self::advance) stay where it is.
+    pub fn stay(&mut self) {
+        self.again = true;
+    }
+
+    /// The current word; empty at the end.
+    pub fn word(&self) -> &[u8] {
+        &self.buffer[self.start..self.at]
+    }
+
+    /// Whether the current word is `keyword`, in any case.
+    pub fn is(&self, keyword: &str) -> bool {
+        self.word().eq_ignore_ascii_case(keyword.as_bytes())
+    }
+
+    /// The line of the current word, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Whether the input ends with the current word.
+    pub fn at_end(&self) -> bool {
+        self.ended && self.at == self.end
+    }
+
+    /// The bytes read so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Goes to the start of a word, counting lines: LF, CR and CRLF each end one.
+    fn skip_blanks(&mut self) -> Result<bool> {
+        let mut after_cr = false;
+        loop {
+            while self.at < self.end {
+                let byte = self.buffer[self.at];
+                if !is_blank(byte) {
+                    self.start = self.at;
+                    return Ok(true);
+                }
+                self.line += u64::from(byte == b'\r' || byte == b'\n' && !after_cr);
+                after_cr = byte == b'\r';
+                self.at += 1;
+            }
+            self.start = self.at;
+            if !self.refill()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Reads more behind what is left from `start`; false if there is no more.
+    fn refill(&mut self) -> Result<bool> {
+        self.progress.check()?;
+        if self.start == 0 && self.end == self.buffer.len() {
+            return Err(Error::input("S006", format!("a word of over {BLOCK} bytes")).at_line(self.line));
+        }
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.at, self.end, self.start) = (self.at - self.start, self.end - self.start, 0);
+        let read = fill(&mut self.reader, &mut self.buffer[self.end..])?;
+        self.end += read;
+        self.bytes += read as u64;
+        self.ended = read == 0;
+        self.progress.advance(read as u64);
+        Ok(read > 0)
+    }
+}
