@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::INPUTS;
+use super::source::unreadable;
 use crate::error::{Error, Result};
-use crate::mesh::read::source::unreadable;
 
 /// A known format that is not read.
 struct Other {

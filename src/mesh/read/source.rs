@@ -15,12 +15,12 @@ pub(super) struct Head<'a> {
 }
 
 impl Head<'_> {
-    /// Whether this could be text: no control byte near the start but blanks and line ends.
-    ///
-    /// In a binary STL the count, at byte 80, has one: its highest byte, below 500 million triangles.
+    /// Whether this could be text: near the start at most one byte in 50 is a control byte other
+    /// than blanks and line ends. A stray one does not make a text binary; a binary STL has more,
+    /// among the bytes of its numbers and in the two of attributes, mostly 0, after each triangle.
     pub fn is_text(&self) -> bool {
         let near = &self.bytes[..self.bytes.len().min(1024)];
-        !near.iter().any(|&byte| byte < b' ' && !is_blank(byte))
+        near.iter().filter(|&&byte| byte < b' ' && !is_blank(byte)).count() * 50 <= near.len()
     }
 }
 
@@ -63,9 +63,9 @@ impl<'a> Source<'a> {
         self.length
     }
 
-    /// The file, for reads at given places.
+    /// The file, for reads at given places, where the system has them.
     pub fn as_file(&self) -> Option<&'a File> {
-        self.file
+        self.file.filter(|_| cfg!(any(unix, windows)))
     }
 
     /// All bytes from the first, in order.
@@ -101,12 +101,21 @@ pub(super) fn read_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Re
     while !buffer.is_empty() {
         match file.seek_read(buffer, at) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-            Ok(n) => (buffer, at) = (&mut buffer[n..], at + n as u64),
+            Ok(n) => {
+                buffer = &mut buffer[n..];
+                at += n as u64;
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+/// Elsewhere files are read in order: [`Source::as_file`] has none.
+#[cfg(not(any(unix, windows)))]
+pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
 }
 
 /// The error for a file the system does not give us.

@@ -67,6 +67,7 @@ fn read(source: Source, options: &ReadOptions) -> Result<(Mesh, u64)> {
     if let Some(length) = source.length() {
         agrees(count, length, "")?;
     }
+    options.progress.advance(HEADER as u64);
     let mesh = match source.as_file() {
         Some(file) => read_positioned(file, count, options)?,
         None => read_in_order(source.into_reader(), count, options)?,

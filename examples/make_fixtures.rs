@@ -1,0 +1,17 @@
+//! Writes every file in `fixtures/` again: `cargo run --example make_fixtures`.
+
+#[path = "fixtures/mod.rs"]
+mod fixtures;
+
+use std::path::Path;
+
+fn main() -> std::io::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    std::fs::create_dir_all(&folder)?;
+    for fixture in fixtures::FIXTURES {
+        let bytes = fixture.bytes();
+        std::fs::write(folder.join(fixture.file), &bytes)?;
+        println!("{}: {} bytes", fixture.file, bytes.len());
+    }
+    std::fs::write(folder.join("README.md"), fixtures::readme())
+}

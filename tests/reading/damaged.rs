@@ -1,0 +1,157 @@
+//! Bad input is an error that says what and where: never a panic, never a claimed allocation.
+
+use std::io::Read;
+
+use voxelize::Kind;
+use voxelize::mesh::read::{ReadOptions, read_file, read_stream};
+
+use super::inputs::{binary, fixture, place, read, read_with, soup};
+
+#[test]
+fn a_file_cut_anywhere_is_an_error() {
+    let cube = std::fs::read(fixture("cube.stl")).unwrap();
+    for cut in 0..cube.len() {
+        let expected = if cut == 0 { "S001" } else { "S003" };
+        assert_eq!(read(&cube[..cut]).unwrap_err().code(), expected, "cut at {cut}");
+    }
+    let ascii = std::fs::read(fixture("bracket_ascii.stl")).unwrap();
+    let end = ascii.len() - " bracket\n".len();
+    for cut in (0..1500).chain((1500..end - 1500).step_by(41)).chain(end - 1500..end) {
+        let error = read(&ascii[..cut]).expect_err("a cut file is no mesh");
+        let expected = match cut {
+            0 => "S001",
+            1..5 => "S002",
+            _ => "S003",
+        };
+        assert_eq!(error.code(), expected, "cut at {cut}: {error}");
+    }
+    // From here only the name is missing, which does not matter.
+    assert_eq!(read(&ascii[..end]).unwrap().mesh, read(&ascii).unwrap().mesh);
+}
+
+#[test]
+fn counts_that_lie_are_errors_that_say_so() {
+    for header in [&b""[..], b"solid liar"] {
+        for n in [12, 300] {
+            for (count, code) in [(n + 1, "S003"), (u32::MAX, "S003"), (n - 1, "S005"), (0, "S005")] {
+                let bytes = binary(header, count, &soup(n as usize));
+                // Were memory taken for what the count claims, this would be too little.
+                let options = ReadOptions { max_memory: Some(1 << 20), ..ReadOptions::default() };
+                let error = read_with(&bytes, &options).unwrap_err();
+                assert_eq!(error.code(), code, "{error}");
+            }
+        }
+    }
+    let error = read(&binary(b"", 4, &soup(3))[..200]).unwrap_err();
+    let says = "cut short by 84 bytes: the count says 4 triangles (284 bytes), there are 200 bytes, 2 whole triangles";
+    assert_eq!(error.message(), says);
+    for extra in [1, 50, 77, 10_000, 1_000_000] {
+        let mut bytes = binary(b"", 12, &soup(12));
+        bytes.resize(bytes.len() + extra, 0);
+        let error = read(&bytes).unwrap_err();
+        assert_eq!(error.code(), "S005", "{error}");
+        assert!(
+            extra > 100_000 || error.message().starts_with(&format!("{extra} bytes too many")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_stream_without_end_is_not_read_to_its_end() {
+    let error = read_stream(&mut std::io::repeat(0), "-", &ReadOptions::default()).unwrap_err();
+    assert_eq!((error.code(), error.file()), ("S005", Some("-")));
+    let error = read_stream(&mut std::io::repeat(b' '), "-", &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "S002");
+    let name = b"solid ".chain(std::io::repeat(b'x'));
+    let error = read_stream(&mut { name }, "-", &ReadOptions::default()).unwrap_err();
+    assert_eq!((error.code(), error.line()), ("S006", Some(1)));
+}
+
+#[test]
+fn vertices_that_are_not_finite_are_found_at_their_byte() {
+    // Far enough apart for several blocks and threads; the first in the file is the one reported.
+    let triangles = soup(100_000);
+    for (n, coordinate) in [(0, 0), (812, 0), (5242, 8), (20_000, 4), (99_999, 8)] {
+        for (bad, says) in [(f32::NAN, "NaN"), (f32::INFINITY, "infinite"), (f32::NEG_INFINITY, "infinite")] {
+            let mut triangles = triangles.clone();
+            triangles[n.max(70_000)][2][2] = f32::NAN;
+            triangles[n].as_flattened_mut()[coordinate] = bad;
+            let error = read(&binary(b"", 100_000, &triangles)).unwrap_err();
+            let byte = (84 + 50 * n + 12 + 4 * coordinate) as u64;
+            assert_eq!(place(&error), (Kind::Input, "S004", Some(n as u64), Some(byte), None));
+            assert!(error.to_string().ends_with(&format!("triangle {n}: vertex is {says} (byte {byte})")));
+        }
+    }
+    // Normals and attributes may be anything.
+    let mut bytes = binary(b"", 1, &soup(1));
+    bytes[84..96].fill(0xff);
+    bytes[132..134].fill(0xff);
+    assert_eq!(read(&bytes).unwrap().mesh.triangles(), soup(1));
+}
+
+#[test]
+fn damaged_bytes_never_panic() {
+    let mut seed = 7_u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize
+    };
+    let mut refused = 0;
+    for name in ["cube.stl", "f.stl", "bracket_ascii.stl"] {
+        let whole = std::fs::read(fixture(name)).unwrap();
+        let whole = &whole[..whole.len().min(4000)];
+        for _ in 0..1500 {
+            let mut bytes = whole.to_vec();
+            for _ in 0..1 + next() % 4 {
+                let at = next() % bytes.len();
+                bytes[at] = [0, 0xff, b' ', b'\n', b'e', next() as u8][next() % 6];
+            }
+            refused += u32::from(read(&bytes).is_err());
+        }
+    }
+    assert!(refused > 1500);
+}
+
+#[test]
+fn other_formats_and_places_without_meshes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        read_file(&path, &ReadOptions::default())
+    };
+    let cube = std::fs::read(fixture("cube.stl")).unwrap();
+    let nul = [0_u8; 200];
+    for (name, bytes, code, says) in [
+        ("hero.fbx", &nul[..], "S009", "hero.fbx: FBX is not read"),
+        ("a.OBJ", b"v 0 0 0\n", "S009", "a.OBJ: OBJ is not read"),
+        ("a.gz", b"\x1f\x8b\x08", "S009", "gzip is not read"),
+        ("b.stl", b"ply\nformat ascii 1.0\n", "S009", "this is PLY, which is not read"),
+        ("c.stl", b"glTF\x02\0\0\0", "S009", "this is GLB"),
+        ("d.stl", b"hello", "S002", "neither binary nor ASCII STL"),
+        ("e", b"\n \n", "S002", "neither binary nor ASCII STL"),
+        ("f.stl", b"", "S001", "f.stl: the file is empty"),
+        ("g.fbx", b"", "S001", "empty"),
+        ("h.stl", &nul[..83], "S003", "at least 84 bytes, this has 83"),
+    ] {
+        let error = at(name, bytes).unwrap_err();
+        assert_eq!((error.kind(), error.code()), (Kind::Input, code), "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+        assert_eq!(error.hint().is_some(), matches!(code, "S002" | "S009"), "{error}");
+    }
+    // The content decides: what is an STL is read, whatever it is called.
+    for name in ["part", "part.dat", "part.obj"] {
+        assert_eq!(at(name, &cube).unwrap().mesh.triangles().len(), 12, "{name}");
+    }
+    let missing = read_file(&folder.path().join("none.stl"), &ReadOptions::default()).unwrap_err();
+    assert_eq!((missing.code(), missing.message()), ("S008", "no such file"));
+    let many = read_file(folder.path(), &ReadOptions::default()).unwrap_err();
+    assert_eq!(
+        (many.kind(), many.message()),
+        (Kind::Usage, "a folder, with 5 meshes in it; one file is wanted")
+    );
+    let none = tempfile::tempdir().unwrap();
+    let none = read_file(none.path(), &ReadOptions::default()).unwrap_err();
+    assert_eq!((none.code(), none.message()), ("S010", "no mesh (.stl) in this folder"));
+}

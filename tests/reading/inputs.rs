@@ -1,0 +1,78 @@
+//! Meshes as bytes, and reading them in every way: from a file, a stream, and a stream that gives a
+//! few bytes at a time, which must agree.
+
+use std::io::{Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+
+use voxelize::mesh::read::{Loaded, ReadOptions, read_file, read_stream};
+use voxelize::{Error, Kind, Result};
+
+/// Three vertices.
+pub type Triangle = [[f32; 3]; 3];
+
+/// The path of a fixture.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+}
+
+/// The paths of all fixtures.
+pub fn fixtures() -> Vec<PathBuf> {
+    let all = std::fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path());
+    let meshes: Vec<_> = all.filter(|path| path.extension().is_some_and(|e| e == "stl")).collect();
+    assert!(meshes.len() >= 12);
+    meshes
+}
+
+/// Gives one to seven bytes at a time.
+struct Dribble<'a>(&'a [u8], usize);
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.1 = self.1 % 7 + 1;
+        let n = self.1.min(buffer.len());
+        self.0.read(&mut buffer[..n])
+    }
+}
+
+/// What an error says but for its words, which know more about a file.
+pub fn place(error: &Error) -> (Kind, &str, Option<u64>, Option<u64>, Option<u64>) {
+    (error.kind(), error.code(), error.triangle(), error.byte(), error.line())
+}
+
+/// Reads `bytes` in every way.
+pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded> {
+    let mut file = tempfile::Builder::new().suffix(".stl").tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    let result = read_file(file.path(), options);
+    for stream in [&mut Cursor::new(bytes) as &mut dyn Read, &mut Dribble(bytes, 0)] {
+        match (&result, read_stream(stream, "-", options)) {
+            (Ok(a), Ok(b)) => assert_eq!(*a, b),
+            (Err(a), Err(b)) => assert_eq!(place(a), place(&b), "{a}\n{b}"),
+            (a, b) => panic!("file and stream differ: {a:?}, {b:?}"),
+        }
+    }
+    result
+}
+
+/// The same, without limits.
+pub fn read(bytes: &[u8]) -> Result<Loaded> {
+    read_with(bytes, &ReadOptions::default())
+}
+
+/// `n` triangles, all different.
+pub fn soup(n: usize) -> Vec<Triangle> {
+    (0..n).map(|i| [[i as f32, 0.5, -1.0], [i as f32, 1.5, 2.0], [i as f32 + 0.25, 0.0, 0.125]]).collect()
+}
+
+/// A binary STL of these triangles, with another header and count.
+pub fn binary(header: &[u8], count: u32, triangles: &[Triangle]) -> Vec<u8> {
+    let mut bytes = header.to_vec();
+    bytes.resize(80, 0);
+    bytes.extend(count.to_le_bytes());
+    for triangle in triangles {
+        bytes.extend([0; 12]);
+        bytes.extend(triangle.as_flattened().iter().flat_map(|c| c.to_le_bytes()));
+        bytes.extend([0; 2]);
+    }
+    bytes
+}
