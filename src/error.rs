@@ -70,6 +70,11 @@ impl Error {
         Self::new(Kind::Output, "output", message)
     }
 
+    /// The reader of a pipe went away. Its code, `closed-pipe`, lets a caller end quietly.
+    pub fn closed_pipe() -> Self {
+        Self::new(Kind::Output, "closed-pipe", "the pipe was closed by its reader")
+    }
+
     /// The run was asked to stop.
     pub fn interrupted() -> Self {
         Self::new(Kind::Interrupted, "interrupted", "interrupted; nothing was written")
