@@ -130,7 +130,7 @@ fn gather(cells: &[u8]) -> u64 {
     for (n, bytes) in whole.iter().enumerate() {
         let bytes = u64::from_le_bytes(*bytes);
         // The top bit of each byte that is not zero, then moved down to one byte by a product.
-        let occupied = ((bytes & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f | bytes) >> 7;
+        let occupied = (((bytes & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f) | bytes) >> 7;
         let ones = occupied & 0x0101_0101_0101_0101;
         word |= (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * n);
     }

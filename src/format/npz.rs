@@ -50,7 +50,7 @@ const MAX_SMALL: u64 = 1 << 20;
 const MOST_DEFLATED: u64 = 1032;
 
 fn write(voxels: &Voxels, out: &mut dyn Sink, dtype: Dtype, progress: &dyn Progress) -> io::Result<()> {
-    let mut zip = ZipWriter::new(Quiet { out, failed: false });
+    let mut zip = ZipWriter::new(Quiet { out, position: 0, failed: false });
     // From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
     let large = voxels.dims().iter().map(|&n| n as u128).product::<u128>() > 0xf000_0000;
     zip.start_file("voxels.npy", member().large_file(large))?;
@@ -105,35 +105,38 @@ fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
     bytes
 }
 
-/// Passes on the first error alone: the zip writer, when dropped after it, would go on trying and
-/// complain on standard error.
+/// Passes on the first error alone and then only pretends: the zip writer, when dropped after an
+/// error, would go on trying and complain on standard error.
 struct Quiet<'a> {
     out: &'a mut dyn Sink,
+    position: u64,
     failed: bool,
-}
-
-impl Quiet<'_> {
-    fn pass<T>(&mut self, otherwise: T, act: impl FnOnce(&mut dyn Sink) -> io::Result<T>) -> io::Result<T> {
-        if self.failed {
-            return Ok(otherwise);
-        }
-        act(self.out).inspect_err(|_| self.failed = true)
-    }
 }
 
 impl io::Write for Quiet<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.pass(bytes.len(), |out| out.write(bytes))
+        let n = match self.failed {
+            true => bytes.len(),
+            false => self.out.write(bytes).inspect_err(|_| self.failed = true)?,
+        };
+        self.position += n as u64;
+        Ok(n)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.pass((), |out| out.flush())
+        if self.failed { Ok(()) } else { self.out.flush().inspect_err(|_| self.failed = true) }
     }
 }
 
 impl io::Seek for Quiet<'_> {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        self.pass(0, |out| out.seek(to))
+        self.position = match to {
+            _ if !self.failed => self.out.seek(to).inspect_err(|_| self.failed = true)?,
+            io::SeekFrom::Start(position) => position,
+            io::SeekFrom::Current(by) => self.position.saturating_add_signed(by),
+            io::SeekFrom::End(_) => self.position,
+        };
+        Ok(self.position)
     }
 }
 
@@ -167,19 +170,13 @@ fn describe(source: &mut Source) -> Result<Record> {
 }
 
 fn name_of_cells(archive: &Archive) -> Result<String> {
-    let names: Vec<&str> = (0..archive.len())
-        .filter_map(|n| archive.name_for_index(n)?.ok())
-        .filter_map(|name| match name {
-            std::borrow::Cow::Borrowed(name) => Some(name),
-            std::borrow::Cow::Owned(_) => None,
-        })
-        .filter(|name| name.ends_with(".npy"))
-        .collect();
-    match *names {
+    let names: Vec<_> = (0..archive.len()).filter_map(|n| archive.name_for_index(n)?.ok()).collect();
+    let arrays: Vec<&str> = names.iter().map(AsRef::as_ref).filter(|name| name.ends_with(".npy")).collect();
+    match *arrays {
         [one] => Ok(one.to_string()),
-        _ if names.contains(&"voxels.npy") => Ok("voxels.npy".into()),
-        _ => Err(Error::input("V004", format!("which array holds the cells? It has {}", names.join(", ")))
-            .with_hint("name it 'voxels'")),
+        _ if arrays.contains(&"voxels.npy") => Ok("voxels.npy".into()),
+        _ => Err(Error::input("V004", "no array is named 'voxels', and there is not just one")
+            .with_hint("name the array of the cells 'voxels'")),
     }
 }
 
