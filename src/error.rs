@@ -31,9 +31,10 @@ pub enum Kind {
 pub struct Error {
     kind: Kind,
     code: &'static str,
-    message: String,
-    hint: Option<String>,
-    file: Option<String>,
+    // Boxes of text keep what every result carries small.
+    message: Box<str>,
+    hint: Option<Box<str>>,
+    file: Option<Box<str>>,
     triangle: Option<u64>,
     byte: Option<u64>,
     line: Option<u64>,
@@ -42,7 +43,8 @@ pub struct Error {
 impl Error {
     fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
         let (hint, file, triangle, byte, line) = (None, None, None, None, None);
-        Self { kind, code, message: message.into(), hint, file, triangle, byte, line }
+        let message = message.into().into_boxed_str();
+        Self { kind, code, message, hint, file, triangle, byte, line }
     }
 
     /// A wrong question.
@@ -70,6 +72,11 @@ impl Error {
         Self::new(Kind::Output, "output", message)
     }
 
+    /// The reader of a pipe went away. Its code, `closed-pipe`, lets a caller end quietly.
+    pub fn closed_pipe() -> Self {
+        Self::new(Kind::Output, "closed-pipe", "the pipe was closed by its reader")
+    }
+
     /// The run was asked to stop.
     pub fn interrupted() -> Self {
         Self::new(Kind::Interrupted, "interrupted", "interrupted; nothing was written")
@@ -78,14 +85,14 @@ impl Error {
     /// What to do about it, one line.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(hint.into().into_boxed_str());
         self
     }
 
     /// The file it is about. The innermost name stays.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<std::path::Path>) -> Self {
-        self.file.get_or_insert_with(|| file.as_ref().display().to_string());
+        self.file.get_or_insert_with(|| file.as_ref().display().to_string().into());
         self
     }
 

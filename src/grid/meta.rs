@@ -40,6 +40,8 @@ pub struct Record {
     pub meta: Meta,
     /// The format's own entries, such as the type of its numbers.
     pub extra: BTreeMap<String, String>,
+    /// The format's own entries that are whole numbers, such as the bytes of a row.
+    pub numbers: BTreeMap<String, u64>,
 }
 
 impl Record {
@@ -61,13 +63,17 @@ impl Record {
         for (key, value) in &self.extra {
             put(key, Some(Value::from(value.clone())));
         }
+        for (key, value) in &self.numbers {
+            put(key, Some(Value::from(*value)));
+        }
         match style {
             Style::OneLine => Value::Object(map).to_string(),
             Style::Pretty => format!("{:#}\n", Value::Object(map)),
         }
     }
 
-    /// Reads what [`to_json`](Self::to_json) writes; unknown keys with text are kept in `extra`.
+    /// Reads what [`to_json`](Self::to_json) writes; unknown keys are kept in `extra` if they hold
+    /// text, in `numbers` if they hold a whole number.
     ///
     /// # Errors
     /// A sentence that says what is wrong.
@@ -98,12 +104,11 @@ impl Record {
         };
         const KNOWN: [&str; 9] =
             ["tool", "dims", "origin", "spacing", "closed", "rule", "ties", "snap", "input"];
-        let extra = map
-            .iter()
-            .filter(|(key, _)| !KNOWN.contains(&key.as_str()))
-            .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())))
-            .collect();
-        Ok(Self { dims, lattice, meta, extra })
+        let own = || map.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str()));
+        let extra = own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
+        let numbers = own().filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)));
+        let (extra, numbers) = (extra.collect(), numbers.collect());
+        Ok(Self { dims, lattice, meta, extra, numbers })
     }
 }
 
@@ -114,6 +119,40 @@ pub enum Style {
     OneLine,
     /// Indented, for files people open.
     Pretty,
+}
+
+/// The lattice that fractions `p/q` describe, for formats that keep them as text of their own.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn lattice_from_fractions(
+    dims: [usize; 3],
+    origin: &[String; 3],
+    spacing: &[String; 3],
+    closed: [bool; 3],
+) -> Result<Lattice, String> {
+    let all = |texts: &[String; 3]| {
+        let [x, y, z] = texts.each_ref().map(|text| Rational::parse_fraction(text));
+        Ok::<_, String>([x?, y?, z?])
+    };
+    Lattice::new(dims, all(origin)?, all(spacing)?, closed).map_err(|e| e.to_string())
+}
+
+/// The lattice that doubles describe, taken exactly, closed on every axis: what a file says that
+/// knows no fractions.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn lattice_from_doubles(
+    dims: [usize; 3],
+    origin: [f64; 3],
+    spacing: [f64; 3],
+) -> Result<Lattice, String> {
+    let all = |values: [f64; 3]| {
+        let [x, y, z] = values.map(|v| Rational::from_f64(v).ok_or(format!("{v} is not a number")));
+        Ok::<_, String>([x?, y?, z?])
+    };
+    Lattice::new(dims, all(origin)?, all(spacing)?, [true; 3]).map_err(|e| e.to_string())
 }
 
 fn fractions(values: &[Rational; 3]) -> Value {
@@ -163,6 +202,7 @@ mod tests {
                 input: None,
             },
             extra: [("dtype".to_string(), "uint8".to_string())].into(),
+            numbers: [("row_bytes".to_string(), 8)].into(),
         }
     }
 

@@ -1,0 +1,197 @@
+//! Cells as bytes, x fastest: bits are spread and gathered a block of rows at a time.
+
+use std::io::{self, Read, Write};
+use std::mem;
+use std::ops::Range;
+
+use super::save::cancelled;
+use crate::grid::BitGrid;
+use crate::par::{self, Progress};
+
+/// Bytes a thread spreads at a time: fits the second-level cache, so that the write finds it there.
+const BLOCK: usize = 256 << 10;
+
+/// `SPREAD[b]`: byte `i` is bit `i` of `b`, lowest first.
+const SPREAD: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut b = 0;
+    while b < 256 {
+        let mut i = 0;
+        while i < 8 {
+            table[b] |= ((b >> i & 1) as u64) << (8 * i);
+            i += 1;
+        }
+        b += 1;
+    }
+    table
+};
+
+/// Writes one byte per cell, 0 or 1, x fastest.
+pub(super) fn write_bytes(bits: &BitGrid, out: &mut dyn Write, progress: &dyn Progress) -> io::Result<()> {
+    let [nx, ny, nz] = bits.dims();
+    let (rows, per_block) = (ny * nz, (BLOCK / nx).max(1));
+    progress.begin("write", rows as u64 * nx as u64);
+    let mut buffers = vec![Vec::new(); par::current_threads().min(rows.div_ceil(per_block))];
+    let mut next = 0;
+    while next < rows {
+        let jobs = mem::take(&mut buffers).into_iter().enumerate().map(|(n, buffer)| {
+            let first = (next + n * per_block).min(rows);
+            (first..(first + per_block).min(rows), buffer)
+        });
+        buffers = par::map(jobs.collect(), |(range, buffer)| spread_rows(bits, range, buffer));
+        for buffer in &buffers {
+            cancelled(progress)?;
+            out.write_all(buffer)?;
+            progress.advance(buffer.len() as u64);
+        }
+        next += per_block * buffers.len();
+    }
+    Ok(())
+}
+
+fn spread_rows(bits: &BitGrid, rows: Range<usize>, mut buffer: Vec<u8>) -> Vec<u8> {
+    let (nx, row_words) = (bits.dims()[0], bits.row_words());
+    buffer.resize(rows.len() * nx, 0);
+    let words = &bits.words()[rows.start * row_words..rows.end * row_words];
+    for (words, cells) in words.chunks_exact(row_words).zip(buffer.chunks_exact_mut(nx)) {
+        spread_row(words, cells);
+    }
+    buffer
+}
+
+fn spread_row(words: &[u64], cells: &mut [u8]) {
+    for (word, cells) in words.iter().zip(cells.chunks_mut(64)) {
+        let spread = word.to_le_bytes().map(|byte| SPREAD[usize::from(byte)].to_le_bytes());
+        match cells.as_chunks_mut::<8>().0 {
+            // The whole word; most words of a shell are zero.
+            whole @ [_, _, _, _, _, _, _, _] if *word == 0 => whole.fill([0; 8]),
+            whole @ [_, _, _, _, _, _, _, _] => whole.copy_from_slice(&spread),
+            _ => cells.copy_from_slice(&spread.as_flattened()[..cells.len()]),
+        }
+    }
+}
+
+/// Writes the words of the grid, little-endian: one bit per cell, rows padded to 64.
+pub(super) fn write_words(bits: &BitGrid, out: &mut dyn Write, progress: &dyn Progress) -> io::Result<()> {
+    progress.begin("write", 8 * bits.words().len() as u64);
+    let mut buffer = Vec::with_capacity(BLOCK);
+    for words in bits.words().chunks(BLOCK / 8) {
+        cancelled(progress)?;
+        buffer.clear();
+        buffer.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        out.write_all(&buffer)?;
+        progress.advance(buffer.len() as u64);
+    }
+    Ok(())
+}
+
+/// Reads what [`write_bytes`] writes; any byte but 0 is an occupied cell.
+pub(super) fn read_bytes(input: &mut dyn Read, bits: &mut BitGrid) -> io::Result<()> {
+    let (nx, row_words) = (bits.dims()[0], bits.row_words());
+    let per_block = (BLOCK / nx).max(1);
+    let mut buffer = Vec::new();
+    for words in bits.words_mut().chunks_mut(per_block * row_words) {
+        buffer.resize(words.len() / row_words * nx, 0);
+        input.read_exact(&mut buffer)?;
+        for (words, cells) in words.chunks_exact_mut(row_words).zip(buffer.chunks_exact(nx)) {
+            for (word, cells) in words.iter_mut().zip(cells.chunks(64)) {
+                // Zero pages that stay zero are never touched.
+                let gathered = gather(cells);
+                if gathered != 0 {
+                    *word = gathered;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads one byte per cell, z fastest, then y: the C order of an array `a[x, y, z]`.
+pub(super) fn read_bytes_z_fastest(input: &mut dyn Read, bits: &mut BitGrid) -> io::Result<()> {
+    let [nx, ny, nz] = bits.dims();
+    let mut column = vec![0; nz];
+    for i in 0..nx {
+        for j in 0..ny {
+            input.read_exact(&mut column)?;
+            for (n, cells) in column.chunks(64).enumerate() {
+                for bit in crate::grid::bits::bits_of(gather(cells)) {
+                    bits.set([i, j, 64 * n + bit]);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Up to 64 cells as bits, the first lowest.
+fn gather(cells: &[u8]) -> u64 {
+    let (whole, rest) = cells.as_chunks::<8>();
+    let mut word = 0;
+    for (n, bytes) in whole.iter().enumerate() {
+        let bytes = u64::from_le_bytes(*bytes);
+        // The top bit of each byte that is not zero, then moved down to one byte by a product.
+        let occupied = (((bytes & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f) | bytes) >> 7;
+        let ones = occupied & 0x0101_0101_0101_0101;
+        word |= (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * n);
+    }
+    for (n, byte) in rest.iter().enumerate() {
+        word |= u64::from(*byte != 0) << (8 * whole.len() + n);
+    }
+    word
+}
+
+/// Reads what [`write_words`] writes. Bits beyond the end of a row are an error.
+pub(super) fn read_words(input: &mut dyn Read, bits: &mut BitGrid) -> io::Result<()> {
+    let (nx, row_words) = (bits.dims()[0], bits.row_words());
+    let mut buffer = vec![0; BLOCK];
+    for words in bits.words_mut().chunks_mut(BLOCK / 8) {
+        let bytes = &mut buffer[..8 * words.len()];
+        input.read_exact(bytes)?;
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+    }
+    let unused = if nx % 64 == 0 { 0 } else { !0 << (nx % 64) };
+    let last_words = bits.words().iter().skip(row_words - 1).step_by(row_words);
+    if last_words.into_iter().any(|word| word & unused != 0) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "bits are set beyond the end of a row"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_and_bits_agree_for_every_length() {
+        for n in 1..=130 {
+            let mut bits = BitGrid::new([n, 2, 1]).unwrap();
+            (0..n).filter(|i| i * i % 7 < 3).for_each(|i| bits.set([i, 1, 0]));
+            let mut bytes = Vec::new();
+            write_bytes(&bits, &mut bytes, &()).unwrap();
+            let expected: Vec<u8> = (0..2 * n).map(|c| u8::from(bits.get([c % n, c / n, 0]))).collect();
+            assert_eq!(bytes, expected);
+            let mut back = BitGrid::new([n, 2, 1]).unwrap();
+            read_bytes(&mut &bytes[..], &mut back).unwrap();
+            assert_eq!(back, bits);
+        }
+    }
+
+    #[test]
+    fn any_byte_but_zero_is_occupied() {
+        for byte in 0..=255u8 {
+            let expected = if byte == 0 { 0 } else { 1 << 11 | 1 << 17 };
+            let mut cells = [0; 18];
+            (cells[11], cells[17]) = (byte, byte);
+            assert_eq!(gather(&cells), expected, "{byte}");
+        }
+    }
+
+    #[test]
+    fn bits_beyond_a_row_are_refused() {
+        let mut bits = BitGrid::new([3, 2, 1]).unwrap();
+        let bytes: Vec<u8> = [7u64, 8].iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert!(read_words(&mut &bytes[..], &mut bits).is_err());
+    }
+}

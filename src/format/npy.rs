@@ -1,0 +1,244 @@
+//! `.npy`, the array file of NumPy: `numpy.load` gives `a[x, y, z]`.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 6 | `\x93NUMPY` |
+//! | 2 | version, 1 and 0 |
+//! | 2 | length of the header, little-endian (4 bytes from version 2 on) |
+//! | … | `{'descr': '\|b1', 'fortran_order': True, 'shape': (nx, ny, nz), }`, padded with spaces so that the cells start at a multiple of 64, and a line end |
+//! | nx·ny·nz | one byte per cell, 0 or 1, x fastest (that is Fortran order) |
+//!
+//! `descr` is `|b1` (bool) or `|u1`. Either order, versions 1 to 3 and `|i1` are read; any byte but
+//! 0 is an occupied cell. The lattice is in `NAME.npy.json`, if that was asked for.
+//!
+//! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
+
+use std::io::{self, Read};
+
+use super::open::{Source, failure};
+use super::{Carries, Dtype, Format, Write, dense};
+use crate::error::{Error, Result};
+use crate::grid::meta::Record;
+use crate::grid::{BitGrid, Meta, Voxels};
+use crate::par::Progress;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The longest header that is read; those of plain arrays have 128 bytes.
+const MAX_HEADER: u32 = 1 << 16;
+
+pub(super) const FORMAT: Format = Format {
+    name: "npy",
+    extensions: &["npy"],
+    about: "NumPy array a[x, y, z] of bool or u8; numpy.load reads it",
+    carries: Carries::SidecarOnRequest,
+    dtypes: &[Dtype::Bool, Dtype::U8],
+    magic: &[MAGIC],
+    limits: super::no_limits,
+    warnings: super::no_warnings,
+    write: Write::Forward(write),
+    annotate: |_, dtype, record| {
+        record.extra.insert("dtype".into(), dtype.name().into());
+    },
+    read,
+    describe,
+};
+
+/// Writes the cells as an array; a member of a `.npz` is the same.
+pub(super) fn write(
+    voxels: &Voxels,
+    out: &mut dyn io::Write,
+    dtype: Dtype,
+    progress: &dyn Progress,
+) -> io::Result<()> {
+    let descr = if dtype == Dtype::U8 { "|u1" } else { "|b1" };
+    out.write_all(&header(descr, &voxels.dims()))?;
+    dense::write_bytes(&voxels.bits, out, progress)
+}
+
+/// The header of an array of Fortran order.
+pub(super) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let mut sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    // A tuple of one keeps its comma.
+    sizes.truncate(sizes.len().saturating_sub(if shape.len() == 1 { 1 } else { 2 }));
+    let mut dict = format!("{{'descr': '{descr}', 'fortran_order': True, 'shape': ({sizes}), }}");
+    let len = (MAGIC.len() + 4 + dict.len() + 1).next_multiple_of(64);
+    dict.push_str(&" ".repeat(len - MAGIC.len() - 4 - dict.len() - 1));
+    dict.push('\n');
+    [MAGIC, &[1, 0], &(dict.len() as u16).to_le_bytes(), dict.as_bytes()].concat()
+}
+
+/// What the header of an array says.
+#[derive(Debug, PartialEq)]
+pub(super) struct Header {
+    /// The type without its byte order: `b1`, `u1`, `f8`, `U12`.
+    pub descr: String,
+    pub fortran: bool,
+    pub shape: Vec<usize>,
+    /// Where the data begin.
+    pub bytes: u64,
+}
+
+impl Header {
+    pub fn read(input: &mut dyn Read) -> Result<Self> {
+        let mut start = [0; 8];
+        input.read_exact(&mut start).map_err(failure)?;
+        let mut len = [0; 4];
+        let wide = start[6] >= 2;
+        input.read_exact(&mut len[..if wide { 4 } else { 2 }]).map_err(failure)?;
+        let len = u32::from_le_bytes(len);
+        if !start.starts_with(MAGIC) || !matches!(start[6], 1..=3) || len > MAX_HEADER {
+            return Err(Error::input("V003", "the array does not begin with a header of NumPy"));
+        }
+        let mut text = vec![0; len as usize];
+        input.read_exact(&mut text).map_err(failure)?;
+        let text = String::from_utf8_lossy(&text);
+        let bytes = if wide { 12 } else { 10 } + u64::from(len);
+        parse(&text, bytes).ok_or_else(|| {
+            Error::input("V003", format!("the header of the array is broken: {}", text.trim())).at_byte(10)
+        })
+    }
+
+    /// The dims, if these are the cells of a grid.
+    pub fn dims(&self) -> Result<[usize; 3]> {
+        let refused = |what: String| {
+            Error::input("V004", what).with_hint("save a.astype(bool), of three axes x, y, z, from NumPy")
+        };
+        if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?") {
+            return Err(refused(format!("the array is of type '{}', not bool or u8", self.descr)));
+        }
+        match *self.shape {
+            [x, y, z] if x > 0 && y > 0 && z > 0 => Ok([x, y, z]),
+            _ => Err(refused(format!("the array has the shape {:?}, not three axes", self.shape))),
+        }
+    }
+
+    /// Reads the cells that follow.
+    pub fn cells(&self, input: &mut dyn Read) -> Result<BitGrid> {
+        let mut bits = BitGrid::new(self.dims()?)?;
+        let result = if self.fortran {
+            dense::read_bytes(input, &mut bits)
+        } else {
+            dense::read_bytes_z_fastest(input, &mut bits)
+        };
+        result.map_err(failure)?;
+        Ok(bits)
+    }
+}
+
+/// Reads the dictionary: three keys in any order, each once.
+fn parse(text: &str, bytes: u64) -> Option<Header> {
+    let (mut descr, mut fortran, mut shape) = (None, None, None);
+    let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+    while !rest.is_empty() {
+        let (key, value) = rest.split_once(':')?;
+        let value = value.trim_start();
+        // A tuple ends at its bracket, anything else at a comma.
+        let end = if value.starts_with('(') {
+            value.find(')')? + 1
+        } else {
+            value.find(',').unwrap_or(value.len())
+        };
+        let (value, after) = value.split_at(end);
+        let value = value.trim_end();
+        match unquoted(key.trim())? {
+            "descr" if descr.is_none() => descr = Some(unquoted(value)?),
+            "fortran_order" if fortran.is_none() => {
+                fortran = Some(match value {
+                    "True" => true,
+                    "False" => false,
+                    _ => return None,
+                });
+            }
+            "shape" if shape.is_none() => shape = Some(tuple(value)?),
+            _ => return None,
+        }
+        let after = after.trim_start();
+        rest = after.strip_prefix(',').unwrap_or(after).trim_start();
+    }
+    let descr = descr?.trim_start_matches(['|', '<', '=']).to_string();
+    Some(Header { descr, fortran: fortran?, shape: shape?, bytes })
+}
+
+fn unquoted(text: &str) -> Option<&str> {
+    let within = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    within('\'').or_else(|| within('"'))
+}
+
+fn tuple(text: &str) -> Option<Vec<usize>> {
+    let inside = text.strip_prefix('(')?.strip_suffix(')')?.trim();
+    let inside = inside.strip_suffix(',').unwrap_or(inside);
+    if inside.is_empty() {
+        return Some(Vec::new());
+    }
+    inside.split(',').map(|n| n.trim().trim_end_matches('L').parse().ok()).collect()
+}
+
+/// Reads the header and holds the size it claims against the length of the file.
+fn checked_header(source: &mut Source) -> Result<Header> {
+    let header = Header::read(source)?;
+    let [x, y, z] = header.dims()?.map(|n| n as u128);
+    let expected = x.checked_mul(y).and_then(|n| n.checked_mul(z)).unwrap_or(u128::MAX);
+    let left = source.left();
+    if expected != u128::from(left) {
+        let (code, how) = if u128::from(left) < expected { ("V002", "only ") } else { ("V005", "") };
+        let message = format!("{x} × {y} × {z} cells take {expected} bytes, {how}{left} follow");
+        return Err(source.error(code, message));
+    }
+    Ok(header)
+}
+
+fn read(source: &mut Source) -> Result<Voxels> {
+    let bits = checked_header(source)?.cells(source)?;
+    let record = source.described_by_sidecar(&bits).cloned();
+    let (lattice, meta) = record.map_or((None, Meta::default()), |record| (record.lattice, record.meta));
+    Ok(Voxels { bits, lattice, meta })
+}
+
+fn describe(source: &mut Source) -> Result<Record> {
+    let dims = checked_header(source)?.dims()?;
+    let record = source.sidecar.take().filter(|record| record.dims == Some(dims));
+    Ok(record.unwrap_or(Record { dims: Some(dims), ..Record::default() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_the_bytes_numpy_writes() {
+        let dict = "{'descr': '|b1', 'fortran_order': True, 'shape': (3, 4, 2), }";
+        let expected = format!("\u{1}\u{0}v\u{0}{dict:<117}\n");
+        assert_eq!(header("|b1", &[3, 4, 2]), [MAGIC, expected.as_bytes()].concat());
+        assert!(String::from_utf8_lossy(&header("<f8", &[3])).contains("'shape': (3,), }"));
+        assert!(String::from_utf8_lossy(&header("<U5", &[])).contains("'shape': (), }"));
+    }
+
+    #[test]
+    fn headers_of_others_are_understood() {
+        for text in [
+            "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 4, 2), }  \n",
+            "{\"shape\":(3,4,2),\"descr\":\"u1\",\"fortran_order\":False}",
+            "{'shape': (3L, 4L, 2L), 'fortran_order': False, 'descr': '<u1', }",
+        ] {
+            let header = parse(text, 128).expect(text);
+            assert_eq!((header.dims().unwrap(), header.fortran), ([3, 4, 2], false), "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_headers_are_refused() {
+        for text in [
+            "",
+            "{}",
+            "{'descr': '|u1', 'fortran_order': False}",
+            "{'descr': '|u1', 'fortran_order': 0, 'shape': (1, 1, 1)}",
+            "{'descr': '|u1', 'fortran_order': True, 'shape': (1, -1, 1)}",
+            "{'descr': [('a', '|u1')], 'fortran_order': True, 'shape': (1, 1, 1)}",
+            "{'descr': '|u1', 'descr': '|u1', 'fortran_order': True, 'shape': (1, 1, 1)}",
+            "{'descr': '|u1', 'fortran_order': True, 'shape': (99999999999999999999, 1, 1)}",
+        ] {
+            assert_eq!(parse(text, 0), None, "{text}");
+        }
+    }
+}

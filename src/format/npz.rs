@@ -1,0 +1,279 @@
+//! `.npz`, a zip of arrays: `numpy.load("a.npz")["voxels"][x, y, z]`, with the lattice beside.
+//!
+//! | member | type | content |
+//! |---|---|---|
+//! | `voxels.npy` | bool or u8, (nx, ny, nz) | the cells, as in a `.npy` |
+//! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
+//! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the same as fractions `p/q` |
+//! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |
+//! | `order.npy` | text, () | `xyz`: the order of the axes |
+//! | `rule.npy`, `ties.npy`, `snap.npy`, `tool.npy`, `input.npy` | text, () | how the grid came about; absent if not known |
+//!
+//! Members are deflated, fast, with the date 1980-01-01, so that equal grids make equal files; zip64
+//! where it is needed. Without `voxels.npy` the only array in the file is read.
+
+use std::io::{self, Read, Write as _};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
+
+use super::npy::{self, Header};
+use super::open::{Input, Source, failure};
+use super::save::Sink;
+use super::{Carries, Dtype, Format, Write};
+use crate::error::{Error, Result};
+use crate::grid::meta::{Record, lattice_from_doubles, lattice_from_fractions};
+use crate::grid::{Lattice, Meta, Snap, Voxels};
+use crate::par::Progress;
+
+pub(super) const FORMAT: Format = Format {
+    name: "npz",
+    extensions: &["npz"],
+    about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and how it was made",
+    carries: Carries::InFile,
+    dtypes: &[Dtype::Bool, Dtype::U8],
+    magic: &[b"PK\x03\x04"],
+    limits: super::no_limits,
+    warnings: super::no_warnings,
+    write: Write::Seeking(write),
+    annotate: |_, dtype, record| {
+        record.extra.insert("dtype".into(), dtype.name().into());
+    },
+    read,
+    describe,
+};
+
+/// The longest small member that is read.
+const MAX_SMALL: u64 = 1 << 20;
+
+/// Deflate makes at most 1032 bytes of one.
+const MOST_DEFLATED: u64 = 1032;
+
+fn write(voxels: &Voxels, out: &mut dyn Sink, dtype: Dtype, progress: &dyn Progress) -> io::Result<()> {
+    let mut zip = ZipWriter::new(Quiet { out, position: 0, failed: false });
+    // From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
+    let large = voxels.dims().iter().map(|&n| n as u128).product::<u128>() > 0xf000_0000;
+    zip.start_file("voxels.npy", member().large_file(large))?;
+    npy::write(voxels, &mut zip, dtype, progress)?;
+    for (name, bytes) in small_members(voxels) {
+        zip.start_file(format!("{name}.npy"), member())?;
+        zip.write_all(&bytes)?;
+    }
+    zip.finish()?;
+    Ok(())
+}
+
+fn member() -> SimpleFileOptions {
+    SimpleFileOptions::DEFAULT
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(1))
+        .last_modified_time(DateTime::DEFAULT)
+        .system(System::Unix)
+        .unix_permissions(0o644)
+}
+
+/// Everything but the cells.
+fn small_members(voxels: &Voxels) -> Vec<(&'static str, Vec<u8>)> {
+    let mut members = vec![("order", text(&[], &["xyz"]))];
+    if let Some(lattice) = &voxels.lattice {
+        for (name, exact, values) in
+            [("origin", "origin_exact", lattice.origin()), ("spacing", "spacing_exact", lattice.spacing())]
+        {
+            let doubles = values.each_ref().map(|value| value.to_f64().to_le_bytes());
+            members.push((name, [npy::header("<f8", &[3]), doubles.concat()].concat()));
+            let fractions = values.each_ref().map(|value| value.to_string());
+            members.push((exact, text(&[3], &fractions.each_ref().map(String::as_str))));
+        }
+        let closed = lattice.closed().map(u8::from);
+        members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
+    }
+    let Meta { tool, rule, ties, snap, input } = &voxels.meta;
+    for (name, value) in [("rule", rule), ("ties", ties), ("snap", snap), ("tool", tool), ("input", input)] {
+        members.extend(value.as_deref().map(|value| (name, text(&[], &[value]))));
+    }
+    members
+}
+
+/// An array of text: four bytes a character, each as long as the longest, zeros after the end.
+fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
+    let longest = values.iter().map(|value| value.chars().count()).max().unwrap_or(0).max(1);
+    let mut bytes = npy::header(&format!("<U{longest}"), shape);
+    for value in values {
+        let characters = value.chars().map(u32::from).chain(std::iter::repeat(0));
+        bytes.extend(characters.take(longest).flat_map(u32::to_le_bytes));
+    }
+    bytes
+}
+
+/// Passes on the first error alone and then only pretends: the zip writer, when dropped after an
+/// error, would go on trying and complain on standard error.
+struct Quiet<'a> {
+    out: &'a mut dyn Sink,
+    position: u64,
+    failed: bool,
+}
+
+impl io::Write for Quiet<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = match self.failed {
+            true => bytes.len(),
+            false => self.out.write(bytes).inspect_err(|_| self.failed = true)?,
+        };
+        self.position += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.failed { Ok(()) } else { self.out.flush().inspect_err(|_| self.failed = true) }
+    }
+}
+
+impl io::Seek for Quiet<'_> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.position = match to {
+            _ if !self.failed => self.out.seek(to).inspect_err(|_| self.failed = true)?,
+            io::SeekFrom::Start(position) => position,
+            io::SeekFrom::Current(by) => self.position.saturating_add_signed(by),
+            io::SeekFrom::End(_) => self.position,
+        };
+        Ok(self.position)
+    }
+}
+
+type Archive<'a> = ZipArchive<&'a mut dyn Input>;
+
+fn read(source: &mut Source) -> Result<Voxels> {
+    let mut archive = ZipArchive::new(source.input()).map_err(broken)?;
+    let bits = {
+        let name = name_of_cells(&archive)?;
+        let mut file = archive.by_name(&name).map_err(broken)?;
+        let header = checked_header(&mut file).map_err(|error| in_member(error, &name))?;
+        let bits = header.cells(&mut file).map_err(|error| in_member(error, &name))?;
+        // Reading to the end checks the sum, too.
+        if file.read(&mut [0]).map_err(failure)? != 0 {
+            return Err(in_member(Error::input("V005", "bytes follow the cells"), &name));
+        }
+        bits
+    };
+    let (lattice, meta) = said(&mut archive, bits.dims())?;
+    Ok(Voxels { bits, lattice, meta })
+}
+
+fn describe(source: &mut Source) -> Result<Record> {
+    let mut archive = ZipArchive::new(source.input()).map_err(broken)?;
+    let dims = {
+        let name = name_of_cells(&archive)?;
+        checked_header(&mut archive.by_name(&name).map_err(broken)?)?.dims()?
+    };
+    let (lattice, meta) = said(&mut archive, dims)?;
+    Ok(Record { dims: Some(dims), lattice, meta, ..Record::default() })
+}
+
+fn name_of_cells(archive: &Archive) -> Result<String> {
+    let names: Vec<_> = (0..archive.len()).filter_map(|n| archive.name_for_index(n)?.ok()).collect();
+    let arrays: Vec<&str> = names.iter().map(AsRef::as_ref).filter(|name| name.ends_with(".npy")).collect();
+    match *arrays {
+        [one] => Ok(one.to_string()),
+        _ if arrays.contains(&"voxels.npy") => Ok("voxels.npy".into()),
+        _ => Err(Error::input("V004", "no array is named 'voxels', and there is not just one")
+            .with_hint("name the array of the cells 'voxels'")),
+    }
+}
+
+/// Reads the header of the cells and holds the size it claims against that of its member.
+fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>) -> Result<Header> {
+    let (packed, size) = (file.compressed_size(), file.size());
+    let header = Header::read(&mut *file)?;
+    let [x, y, z] = header.dims()?.map(|n| n as u128);
+    let expected = x.checked_mul(y).and_then(|n| n.checked_mul(z)).unwrap_or(u128::MAX);
+    if expected.saturating_add(u128::from(header.bytes)) != u128::from(size)
+        || size > packed.saturating_mul(MOST_DEFLATED).saturating_add(MAX_SMALL)
+    {
+        let message = format!("{x} × {y} × {z} cells do not fit {size} bytes, {packed} packed");
+        return Err(Error::input("V005", message));
+    }
+    Ok(header)
+}
+
+/// The lattice and the meta data that the small members say.
+fn said(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Meta)> {
+    let mut word = |name| Ok::<_, Error>(texts(archive, name)?.and_then(|texts| texts.into_iter().next()));
+    let meta = Meta {
+        tool: word("tool")?,
+        rule: word("rule")?,
+        ties: word("ties")?,
+        snap: word("snap")?,
+        input: word("input")?,
+    };
+    let snap = if meta.snap.as_deref() == Some("none") { Snap::None } else { Snap::Float };
+    let lattice = read_lattice(archive, dims)?.map(|lattice| lattice.with_snap(snap));
+    Ok((lattice, meta))
+}
+
+fn read_lattice(archive: &mut Archive, dims: [usize; 3]) -> Result<Option<Lattice>> {
+    let exact = (texts(archive, "origin_exact")?, texts(archive, "spacing_exact")?);
+    let rounded = (doubles(archive, "origin")?, doubles(archive, "spacing")?);
+    let closed = small(archive, "closed")?.filter(|(header, _)| header.descr == "b1");
+    let closed = closed.and_then(|(_, bytes)| <[u8; 3]>::try_from(bytes).ok());
+    let lattice = match (exact, rounded, closed) {
+        ((Some(origin), Some(spacing)), _, Some(closed)) => {
+            let (Ok(origin), Ok(spacing)) = (origin.try_into(), spacing.try_into()) else {
+                return Err(Error::input("V007", "origin_exact and spacing_exact are not three each"));
+            };
+            lattice_from_fractions(dims, &origin, &spacing, closed.map(|c| c != 0))
+        }
+        (_, (Some(origin), Some(spacing)), _) => lattice_from_doubles(dims, origin, spacing),
+        _ => return Ok(None),
+    };
+    lattice.map(Some).map_err(|why| Error::input("V007", format!("the lattice is broken: {why}")))
+}
+
+fn doubles(archive: &mut Archive, name: &str) -> Result<Option<[f64; 3]>> {
+    let array = small(archive, name)?.filter(|(header, _)| header.descr == "f8");
+    Ok(array.and_then(|(_, bytes)| {
+        let values: Vec<f64> = bytes.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
+        values.try_into().ok()
+    }))
+}
+
+fn texts(archive: &mut Archive, name: &str) -> Result<Option<Vec<String>>> {
+    let Some((header, bytes)) = small(archive, name)? else { return Ok(None) };
+    let broken = || Error::input("V007", format!("{name} is not an array of text"));
+    let longest = header.descr.strip_prefix('U').and_then(|n| n.parse::<usize>().ok());
+    let stride = longest.and_then(|n| n.checked_mul(4)).filter(|n| *n > 0).ok_or_else(broken)?;
+    let one = |bytes: &[u8]| {
+        let characters = bytes.as_chunks::<4>().0.iter().map(|c| u32::from_le_bytes(*c));
+        characters.take_while(|c| *c != 0).map(char::from_u32).collect::<Option<String>>()
+    };
+    bytes.chunks(stride).map(one).collect::<Option<Vec<_>>>().ok_or_else(broken).map(Some)
+}
+
+/// The header and the data of a small array; `None` if it is not there.
+fn small(archive: &mut Archive, name: &str) -> Result<Option<(Header, Vec<u8>)>> {
+    let name = format!("{name}.npy");
+    if archive.index_for_name(&name).is_none() {
+        return Ok(None);
+    }
+    let file = archive.by_name(&name).map_err(broken)?;
+    let mut file = file.take(MAX_SMALL);
+    let header = Header::read(&mut file).map_err(|error| in_member(error, &name))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| in_member(failure(error), &name))?;
+    Ok(Some((header, bytes)))
+}
+
+fn in_member(error: Error, name: &str) -> Error {
+    let named = Error::input(error.code(), format!("{name}: {}", error.message()));
+    match error.hint() {
+        _ if error.kind() != crate::error::Kind::Input => error,
+        Some(hint) => named.with_hint(hint),
+        None => named,
+    }
+}
+
+fn broken(error: zip::result::ZipError) -> Error {
+    match error {
+        zip::result::ZipError::Io(error) => failure(error),
+        other => Error::input("V003", format!("the zip archive is broken: {other}")),
+    }
+}

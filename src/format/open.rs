@@ -1,0 +1,213 @@
+//! Opening: which format a file is, its sidecar, and reading that believes no size it is told.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::save::sidecar_path;
+use super::{FORMATS, Format, by_path};
+use crate::error::{Error, Result};
+use crate::grid::meta::Record;
+use crate::grid::{BitGrid, Voxels};
+
+/// The longest sidecar that is read.
+const MAX_SIDECAR: u64 = 1 << 20;
+
+/// Reads a file of any voxel format: known by its content where it has a mark, else by its
+/// extension. A sidecar beside it is read, too.
+///
+/// # Errors
+/// If the file cannot be read or is broken, with the place where that is known.
+pub fn open(path: &Path) -> Result<Voxels> {
+    let read = || {
+        let (mut file, format) = recognise(path)?;
+        let sidecar = read_sidecar(path)?;
+        read_with(&mut file, format, sidecar)
+    };
+    read().map_err(|error| error.in_file(path))
+}
+
+/// Reads `format` from anything that can be searched, such as a `Cursor` over bytes; `sidecar` is
+/// the text of the sidecar, if there is one.
+///
+/// # Errors
+/// If the bytes cannot be read or are broken.
+pub fn read_from<R: Read + Seek>(input: R, format: &Format, sidecar: Option<&str>) -> Result<Voxels> {
+    let sidecar = sidecar.map(parse_sidecar).transpose()?;
+    read_with(&mut BufReader::new(input), format, sidecar)
+}
+
+/// Whether the file at `path`, or its sidecar, says that this tool made it. A cheap look; whatever
+/// cannot be read does not say so.
+pub fn made_by_this_tool(path: &Path) -> bool {
+    let look = || {
+        let (mut file, format) = recognise(path)?;
+        let mut source = Source::new(&mut file, read_sidecar(path)?)?;
+        (format.describe)(&mut source)
+    };
+    let tool = look().ok().and_then(|record| record.meta.tool);
+    tool.is_some_and(|tool| tool.starts_with("voxelize "))
+}
+
+fn read_with(input: &mut dyn Input, format: &Format, sidecar: Option<Record>) -> Result<Voxels> {
+    (format.read)(&mut Source::new(input, sidecar)?)
+}
+
+/// The file at `path`, at its start, and its format.
+fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
+    let mut file = BufReader::with_capacity(256 << 10, File::open(path).map_err(failure)?);
+    let mut start = Vec::new();
+    file.by_ref().take(8).read_to_end(&mut start).map_err(failure)?;
+    file.rewind().map_err(failure)?;
+    let known = |format: &&Format| format.magic.iter().any(|magic| start.starts_with(magic));
+    let by_name = || by_path(path).filter(|format| format.magic.is_empty());
+    match FORMATS.iter().find(known).or_else(by_name) {
+        Some(format) => Ok((file, format)),
+        None => Err(unknown(path)),
+    }
+}
+
+fn unknown(path: &Path) -> Error {
+    match by_path(path) {
+        Some(format) => Error::input("V001", format!("is not a {} file inside", format.name)),
+        None => {
+            let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+            Error::input("V001", "is not a voxel file of a kind that is known")
+                .with_hint(format!("the formats are {}", known.join(", ")))
+        }
+    }
+}
+
+/// The sidecar beside `path`, if there is one.
+fn read_sidecar(path: &Path) -> Result<Option<Record>> {
+    let path = sidecar_path(path);
+    let read = || {
+        let mut text = String::new();
+        match File::open(&path) {
+            Ok(file) => file.take(MAX_SIDECAR).read_to_string(&mut text).map_err(failure)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failure(error)),
+        };
+        parse_sidecar(&text).map(Some)
+    };
+    read().map_err(|error: Error| error.in_file(&path))
+}
+
+fn parse_sidecar(text: &str) -> Result<Record> {
+    Record::from_json(text).map_err(|why| Error::input("V007", format!("the sidecar is broken: {why}")))
+}
+
+/// The error of this crate for a failed read.
+pub(super) fn failure(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => Error::input("V002", "the file ends early"),
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => Error::input("V003", error.to_string()),
+        _ => Error::input("V010", format!("cannot be read: {error}")),
+    }
+}
+
+/// What is read from.
+pub(super) trait Input: Read + Seek {}
+impl<T: Read + Seek> Input for T {}
+
+/// A file that is being read: every claimed length is held against the bytes that are left.
+pub(super) struct Source<'a> {
+    input: &'a mut dyn Input,
+    len: u64,
+    position: u64,
+    /// What the sidecar says, if there is one.
+    pub sidecar: Option<Record>,
+}
+
+impl<'a> Source<'a> {
+    fn new(input: &'a mut dyn Input, sidecar: Option<Record>) -> Result<Self> {
+        let len = input.seek(SeekFrom::End(0)).map_err(failure)?;
+        input.rewind().map_err(failure)?;
+        Ok(Self { input, len, position: 0, sidecar })
+    }
+
+    /// The length of the file.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Where the next byte comes from.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The bytes from here to the end of the file.
+    pub fn left(&self) -> u64 {
+        self.len.saturating_sub(self.position)
+    }
+
+    /// Goes to `position`.
+    pub fn seek(&mut self, position: u64) -> Result<()> {
+        self.input.seek(SeekFrom::Start(position)).map_err(failure)?;
+        self.position = position;
+        Ok(())
+    }
+
+    /// The next `N` bytes.
+    pub fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The next number, 32 bits, little-endian.
+    pub fn u32(&mut self) -> Result<u32> {
+        self.bytes().map(u32::from_le_bytes)
+    }
+
+    /// The next `len` bytes, if the file has so many.
+    pub fn vec(&mut self, len: u64) -> Result<Vec<u8>> {
+        let wanted = usize::try_from(len).ok().filter(|_| len <= self.left());
+        let mut bytes = vec![0; wanted.ok_or_else(|| self.ends_early(len))?];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Fills `bytes` with what is next.
+    pub fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
+        if bytes.len() as u64 > self.left() {
+            return Err(self.ends_early(bytes.len() as u64));
+        }
+        self.read_exact(bytes).map_err(failure)
+    }
+
+    /// The file has fewer than `wanted` bytes from here.
+    fn ends_early(&self, wanted: u64) -> Error {
+        let left = self.left();
+        Error::input("V002", format!("the file ends early: {wanted} bytes are to follow, {left} do"))
+            .at_byte(self.position)
+    }
+
+    /// The whole input, for readers that find their own way.
+    pub fn input(&mut self) -> &mut dyn Input {
+        self.input
+    }
+
+    /// An error about what was read just before or at the current place.
+    pub fn error(&self, code: &'static str, message: impl Into<String>) -> Error {
+        Error::input(code, message).at_byte(self.position)
+    }
+
+    /// What the sidecar adds to `bits`, if it is about them: it may be left from an earlier file.
+    pub fn described_by_sidecar(&self, bits: &BitGrid) -> Option<&Record> {
+        let about = |record: &&Record| {
+            let cells = record.extra.get("cells");
+            record.dims == Some(bits.dims())
+                && cells.is_none_or(|cells| *cells == crate::grid::Digest::of(bits, None).cells.to_string())
+        };
+        self.sidecar.as_ref().filter(about)
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let n = self.input.read(bytes)?;
+        self.position += n as u64;
+        Ok(n)
+    }
+}

@@ -1,0 +1,276 @@
+//! Saving: what is asked for either stands there whole, or what was there before does.
+//!
+//! A file is written beside its place, synced, and renamed onto it. Links are followed to what they
+//! point to; devices, pipes and `/dev/stdout` are written directly.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Seek, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, SpooledTempFile};
+
+use super::{Carries, Dtype, Format, SaveOptions, Sidecar, Write, Written};
+use crate::error::{Error, Result};
+use crate::grid::Voxels;
+use crate::grid::meta::Style;
+use crate::par::Progress;
+
+/// What formats write to that go back to fill in sizes.
+pub(super) trait Sink: io::Write + Seek {}
+impl<T: io::Write + Seek> Sink for T {}
+
+/// Bytes of a format that goes back, on their way to a pipe, that stay in memory.
+const SPOOL: usize = 64 << 20;
+
+/// Saves `voxels` to `path` atomically, with a sidecar where the format or the options want one.
+///
+/// # Errors
+/// If the format cannot hold the grid, the run was cancelled, or the file cannot be written. What
+/// was at `path` before is then still there, and nothing else.
+pub fn save(voxels: &Voxels, path: &Path, format: &Format, options: &SaveOptions) -> Result<Vec<Written>> {
+    let dtype = format.dtype(options)?;
+    (format.limits)(voxels.lattice.as_ref())?;
+    let file = match Place::of(path)? {
+        Place::Direct => return save_directly(voxels, path, format, options).map(|one| vec![one]),
+        Place::File(file) => file,
+    };
+    let data = Beside::write(path, &file, |out| match format.write {
+        Write::Forward(write) => write(voxels, out, dtype, options.progress),
+        Write::Seeking(write) => write(voxels, out, dtype, options.progress),
+    })?;
+    let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
+    let sidecar = wanted.then(|| write_sidecar(voxels, path, format, dtype)).transpose()?;
+    // The sidecar first: a data file never stands there without what it needs.
+    let sidecar = sidecar.map(|sidecar| sidecar.persist("json")).transpose()?;
+    let mut written = vec![data.persist(format.name)?];
+    written.extend(sidecar);
+    Ok(written)
+}
+
+/// Writes `voxels` to a stream such as standard output, without a sidecar; answers with the length.
+///
+/// # Errors
+/// If the format cannot hold the grid, the run was cancelled, or writing fails; a pipe closed by
+/// its reader has the code `closed-pipe`.
+pub fn write_to(
+    voxels: &Voxels,
+    out: &mut dyn io::Write,
+    format: &Format,
+    options: &SaveOptions,
+) -> Result<u64> {
+    let dtype = format.dtype(options)?;
+    (format.limits)(voxels.lattice.as_ref())?;
+    let mut out = Counted { out, bytes: 0 };
+    let result = match format.write {
+        Write::Forward(write) => write(voxels, &mut out, dtype, options.progress),
+        Write::Seeking(write) => {
+            let mut spool = SpooledTempFile::new(SPOOL);
+            write(voxels, &mut spool, dtype, options.progress)
+                .and_then(|()| spool.rewind())
+                .and_then(|()| copy(&mut spool, &mut out, options.progress))
+        }
+    };
+    result.and_then(|()| out.flush()).map_err(failure)?;
+    Ok(out.bytes)
+}
+
+/// Whether `path` can be written to, asked early: its folder is there and takes new files.
+///
+/// # Errors
+/// If not, with the system's reason. Nothing is left behind.
+pub fn probe_output(path: &Path) -> Result<()> {
+    match Place::of(path)? {
+        Place::Direct => OpenOptions::new().write(true).open(path).map(drop),
+        Place::File(file) => temporary(&file).map(drop),
+    }
+    .map_err(|error| failure(error).in_file(path))
+}
+
+/// The name of the sidecar of `path`: `NAME.ext.json`.
+pub(super) fn sidecar_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".json");
+    name.into()
+}
+
+/// Ends a write with [`Error::interrupted`] if the run was told to stop.
+pub(super) fn cancelled(progress: &dyn Progress) -> io::Result<()> {
+    progress.check().map_err(io::Error::other)
+}
+
+/// The error of this crate for a failed write: its own, if one was passed through, or the system's.
+fn failure(error: io::Error) -> Error {
+    if let Some(own) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return own.clone();
+    }
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Error::closed_pipe(),
+        _ => Error::output(format!("cannot be written: {error}")),
+    }
+}
+
+/// Where output for a path goes.
+enum Place {
+    /// A file at the end of all links, to be replaced.
+    File(PathBuf),
+    /// A device or pipe.
+    Direct,
+}
+
+impl Place {
+    fn of(path: &Path) -> Result<Self> {
+        let fail = |reason: String| Error::output(reason).in_file(path);
+        let mut place = path.to_path_buf();
+        // As many links as Linux follows.
+        for _ in 0..40 {
+            // What `/dev/stdout` points to has no name that could be replaced, even if a file.
+            if place.starts_with("/proc") || place.starts_with("/dev/fd") {
+                return Ok(Self::Direct);
+            }
+            match fs::read_link(&place) {
+                Ok(target) => place = place.parent().unwrap_or(Path::new("")).join(target),
+                Err(_) => break,
+            }
+        }
+        match fs::metadata(&place) {
+            Ok(found) if found.is_dir() => Err(fail("is a folder".into())),
+            Ok(found) if !found.is_file() => Ok(Self::Direct),
+            Ok(_) => Ok(Self::File(place)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if folder(&place).is_dir() {
+                    return Ok(Self::File(place));
+                }
+                let hint = format!("make the folder {} first", folder(&place).display());
+                Err(fail(format!("cannot be written: {error}")).with_hint(hint))
+            }
+            Err(error) => Err(fail(format!("cannot be written: {error}"))),
+        }
+    }
+}
+
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A new file in the folder of `file`, removed unless persisted.
+fn temporary(file: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".voxelize-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // What any new file gets; the system takes the umask off.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder(file))
+}
+
+/// A finished file beside the place it is for.
+struct Beside {
+    file: NamedTempFile,
+    place: PathBuf,
+    /// The name it was asked for by, for messages.
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Beside {
+    fn write(
+        path: &Path,
+        place: &Path,
+        write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    ) -> Result<Self> {
+        let finish = || {
+            let file = temporary(place)?;
+            let mut out = BufWriter::with_capacity(64 << 10, file.as_file());
+            if let Err(error) = write(&mut out) {
+                // Without this, the buffer would be written to a file that is about to go.
+                drop(out.into_parts());
+                return Err(error);
+            }
+            out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            keep_permissions(place, file.as_file())?;
+            file.as_file().sync_all()?;
+            let bytes = file.as_file().metadata()?.len();
+            Ok(Self { file, place: place.to_path_buf(), path: path.to_path_buf(), bytes })
+        };
+        finish().map_err(|error| failure(error).in_file(path))
+    }
+
+    fn persist(self, format: &'static str) -> Result<Written> {
+        let Self { file, place, path, bytes } = self;
+        file.persist(&place).map_err(|e| failure(e.error).in_file(&path))?;
+        Ok(Written { path, format, bytes })
+    }
+}
+
+/// Gives `file` the permissions of what it will replace, and the owner where the system allows it.
+fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
+    let Ok(old) = fs::metadata(place) else { return Ok(()) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let new = file.metadata()?;
+        if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+            // Only the superuser may; for others the file becomes theirs, as with any new file.
+            let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+        }
+    }
+    file.set_permissions(old.permissions())
+}
+
+fn write_sidecar(voxels: &Voxels, path: &Path, format: &Format, dtype: Dtype) -> Result<Beside> {
+    let mut record = super::record(voxels);
+    record.extra.insert("format".into(), format.name.into());
+    // By this a reader knows a sidecar that was left from an earlier file.
+    record.extra.insert("cells".into(), voxels.digest().cells.to_string());
+    (format.annotate)(voxels, dtype, &mut record);
+    let path = sidecar_path(path);
+    match Place::of(&path)? {
+        Place::File(file) => {
+            Beside::write(&path, &file, |out| out.write_all(record.to_json(Style::Pretty).as_bytes()))
+        }
+        Place::Direct => Err(Error::output("is not a file, so no sidecar can be there").in_file(&path)),
+    }
+}
+
+fn save_directly(voxels: &Voxels, path: &Path, format: &Format, options: &SaveOptions) -> Result<Written> {
+    let open = || {
+        let file = OpenOptions::new().write(true).open(path)?;
+        // Standard output may be a file; devices do not mind.
+        let is_file = file.metadata()?.is_file();
+        if is_file { file.set_len(0).map(|()| file) } else { Ok(file) }
+    };
+    let mut file = open().map_err(|error| failure(error).in_file(path))?;
+    let bytes = write_to(voxels, &mut file, format, options).map_err(|error| error.in_file(path))?;
+    Ok(Written { path: path.to_path_buf(), format: format.name, bytes })
+}
+
+/// A stream that counts what it passes on.
+struct Counted<'a> {
+    out: &'a mut dyn io::Write,
+    bytes: u64,
+}
+
+impl io::Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.bytes += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn copy(from: &mut dyn Read, to: &mut dyn io::Write, progress: &dyn Progress) -> io::Result<()> {
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        cancelled(progress)?;
+        match from.read(&mut buffer)? {
+            0 => return Ok(()),
+            n => to.write_all(&buffer[..n])?,
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Reading `.vox`: the chunks first, then the voxels straight from the file into their places.
+
+use std::collections::BTreeMap;
+
+use super::super::open::Source;
+use super::scene::{Motion, Node, placements};
+use super::{ATTRIBUTE, TILE, shift};
+use crate::error::{Error, Result};
+use crate::grid::meta::Record;
+use crate::grid::{BitGrid, Voxels};
+
+/// The most voxels that uses of models may place in all; a short file can use one model often.
+const MAX_PLACED: u64 = 1 << 32;
+
+/// Cells that a grid may always have, however short the file: 8 GiB, of which the system gives only
+/// the pages that hold voxels. Beyond, the file must be in proportion.
+const FREE_CELLS: u128 = 1 << 36;
+
+/// A model: its size, and where its voxels are in the file.
+struct Model {
+    size: [u32; 3],
+    start: u64,
+    voxels: u32,
+}
+
+/// The file without its voxels.
+#[derive(Default)]
+struct Chunks {
+    /// A size that waits for its voxels.
+    size: Option<[u32; 3]>,
+    models: Vec<Model>,
+    nodes: BTreeMap<u32, Node>,
+    /// What the root node says of the grid.
+    record: Option<Record>,
+}
+
+pub(super) fn describe(source: &mut Source) -> Result<Record> {
+    Ok(read_chunks(source)?.record.unwrap_or_default())
+}
+
+pub(super) fn read(source: &mut Source) -> Result<Voxels> {
+    let mut chunks = read_chunks(source)?;
+    let record = chunks.record.take().unwrap_or_default();
+    let uses = uses(&chunks)?;
+    let (dims, shift) = match record.dims {
+        Some(dims) => (dims, shift(dims).map(|n| n as i64)),
+        None => occupied_box(source, &uses)?,
+    };
+    let cells = dims.iter().try_fold(1u128, |cells, n| cells.checked_mul(*n as u128));
+    if cells.is_none_or(|cells| cells > FREE_CELLS + 32768 * u128::from(source.len())) {
+        return Err(Error::too_large(format!("the scene spans {dims:?} cells")));
+    }
+    let mut bits = BitGrid::new(dims)?;
+    for_each_voxel(source, &uses, |at| {
+        let cell: [Option<usize>; 3] =
+            std::array::from_fn(|a| usize::try_from(at[a] + shift[a]).ok().filter(|n| *n < dims[a]));
+        match cell {
+            [Some(i), Some(j), Some(k)] => bits.set([i, j, k]),
+            _ => {
+                return Err(Error::input("V009", format!("the voxel at {at:?} is outside the grid"))
+                    .with_hint("the scene was changed since it was saved"));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Voxels { bits, lattice: record.lattice, meta: record.meta })
+}
+
+/// Every use of a model, checked.
+fn uses(chunks: &Chunks) -> Result<Vec<(&Model, Motion)>> {
+    let found = match (chunks.nodes.is_empty(), chunks.models.len()) {
+        (true, 1) => vec![(0, Motion::NONE)],
+        (true, 0) => return Err(Error::input("V008", "the file has no model")),
+        (true, n) => return Err(Error::input("V008", format!("{n} models and no scene to place them"))),
+        (false, _) => placements(&chunks.nodes)?,
+    };
+    let mut placed = 0;
+    let mut uses = Vec::new();
+    for (number, motion) in found {
+        let model = chunks.models.get(number as usize);
+        let model = model.ok_or_else(|| Error::input("V008", format!("there is no model {number}")))?;
+        placed += u64::from(model.voxels);
+        uses.push((model, motion));
+    }
+    if placed > MAX_PLACED {
+        return Err(Error::too_large(format!("the scene places {placed} voxels")));
+    }
+    Ok(uses)
+}
+
+fn read_chunks(source: &mut Source) -> Result<Chunks> {
+    let magic: [u8; 4] = source.bytes()?;
+    let version = source.u32()?;
+    let (id, content, children) = chunk_header(source)?;
+    if magic != *b"VOX " || !(150..=200).contains(&version) || id != *b"MAIN" || content != 0 {
+        return Err(Error::input("V003", format!("is not a .vox file of version 150 to 200 ({version})")));
+    }
+    if children != source.left() {
+        let (code, left) = (if children > source.left() { "V002" } else { "V003" }, source.left());
+        return Err(source.error(code, format!("{children} bytes are to follow, {left} do")));
+    }
+    let mut chunks = Chunks::default();
+    while source.left() > 0 {
+        let (id, content, children) = chunk_header(source)?;
+        if content + children > source.left() {
+            return Err(source.error("V002", format!("a chunk of {} bytes is cut short", content + children)));
+        }
+        let next = source.position() + content + children;
+        chunks.take(&id, content, source)?;
+        source.seek(next)?;
+    }
+    Ok(chunks)
+}
+
+fn chunk_header(source: &mut Source) -> Result<([u8; 4], u64, u64)> {
+    Ok((source.bytes()?, source.u32()?.into(), source.u32()?.into()))
+}
+
+impl Chunks {
+    /// Reads one chunk; those that say nothing of cells are passed over.
+    fn take(&mut self, id: &[u8; 4], length: u64, source: &mut Source) -> Result<()> {
+        let start = source.position();
+        let broken = |code, what: &str| {
+            Error::input(code, format!("{}: {what}", String::from_utf8_lossy(id))).at_byte(start)
+        };
+        match id {
+            b"SIZE" => {
+                let content = source.vec(length)?;
+                let size = (|fields: &mut Fields| Some([fields.u32()?, fields.u32()?, fields.u32()?]))(
+                    &mut Fields(&content),
+                );
+                let size = size.filter(|size| size.iter().all(|n| (1..=TILE as u32).contains(n)));
+                self.size = Some(size.ok_or_else(|| broken("V003", "is not three sizes of 1 to 256"))?);
+            }
+            b"XYZI" => {
+                let voxels = source.u32()?;
+                if 4 + 4 * u64::from(voxels) != length {
+                    return Err(broken("V003", &format!("{voxels} voxels do not take {length} bytes")));
+                }
+                let size = self.size.take().ok_or_else(|| broken("V003", "has no SIZE before it"))?;
+                self.models.push(Model { size, start: source.position(), voxels });
+            }
+            b"nTRN" | b"nGRP" | b"nSHP" => {
+                let content = source.vec(length)?;
+                let mut fields = Fields(&content);
+                let node = self.node(id, &mut fields)?;
+                let (id, node) = node.ok_or_else(|| broken("V008", "is broken"))?;
+                if self.nodes.insert(id, node).is_some() {
+                    return Err(broken("V008", &format!("node {id} is there twice")));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, kind: &[u8; 4], fields: &mut Fields) -> Result<Option<(u32, Node)>> {
+        let Some((id, attributes)) = fields.u32().zip(fields.attributes()) else { return Ok(None) };
+        let said = attributes.iter().find(|(key, _)| id == 0 && key == ATTRIBUTE);
+        if let Some((_, json)) = said {
+            let record = Record::from_json(json);
+            self.record = Some(record.map_err(|why| {
+                Error::input("V007", format!("the attribute {ATTRIBUTE} is broken: {why}"))
+            })?);
+        }
+        let node = match kind {
+            b"nTRN" => fields.transform(),
+            b"nGRP" => fields.list(|fields| fields.u32()).map(Node::Group),
+            _ => fields
+                .list(|fields| fields.u32().filter(|_| fields.attributes().is_some()))
+                .and_then(|models| models.first().copied().map(Node::Shape)),
+        };
+        Ok(node.map(|node| (id, node)))
+    }
+}
+
+/// The fields of a chunk's content; `None` where it ends.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn u32(&mut self) -> Option<u32> {
+        let (bytes, rest) = self.0.split_first_chunk::<4>()?;
+        self.0 = rest;
+        Some(u32::from_le_bytes(*bytes))
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let len = self.u32()? as usize;
+        let (text, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// A count and so many of something, each at least a byte: the content ends a lying count.
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.u32()?;
+        let mut list = Vec::new();
+        for _ in 0..count {
+            list.push(one(self)?);
+        }
+        Some(list)
+    }
+
+    fn attributes(&mut self) -> Option<Vec<(String, String)>> {
+        self.list(|fields| Some((fields.text()?, fields.text()?)))
+    }
+
+    /// What follows the attributes of a transform: child, reserved, layer, frames.
+    fn transform(&mut self) -> Option<Node> {
+        let [child, _, _] = [self.u32()?, self.u32()?, self.u32()?];
+        let frames = self.list(Self::attributes)?;
+        Some(Node::Transform { child, motion: Motion::parse(frames.first().map_or(&[], Vec::as_slice))? })
+    }
+}
+
+/// For scenes of others: the size of the box of all voxels, and what to add to a position in it.
+fn occupied_box(source: &mut Source, uses: &[(&Model, Motion)]) -> Result<([usize; 3], [i64; 3])> {
+    let (mut low, mut high) = ([i64::MAX; 3], [i64::MIN; 3]);
+    for_each_voxel(source, uses, |at| {
+        for a in 0..3 {
+            (low[a], high[a]) = (low[a].min(at[a]), high[a].max(at[a]));
+        }
+        Ok(())
+    })?;
+    if low[0] > high[0] {
+        return Err(Error::input("V004", "the scene has no voxels, so nothing says the size of its grid"));
+    }
+    Ok((std::array::from_fn(|a| (high[a] - low[a] + 1) as usize), low.map(|n| -n)))
+}
+
+/// Calls `act` with the position of every voxel of every use of a model.
+fn for_each_voxel(
+    source: &mut Source,
+    uses: &[(&Model, Motion)],
+    mut act: impl FnMut([i64; 3]) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = vec![[0; 4]; 16 << 10];
+    for (model, motion) in uses {
+        source.seek(model.start)?;
+        let mut left = model.voxels as usize;
+        while left > 0 {
+            let n = left.min(buffer.len());
+            source.fill(buffer[..n].as_flattened_mut())?;
+            for [x, y, z, colour] in &buffer[..n] {
+                let at = [*x, *y, *z];
+                if (0..3).any(|a| u32::from(at[a]) >= model.size[a]) {
+                    return Err(source.error("V009", format!("the voxel {at:?} is outside its model")));
+                }
+                // Colour 0 is empty.
+                if *colour != 0 {
+                    act(motion.place(at, model.size))?;
+                }
+            }
+            left -= n;
+        }
+    }
+    Ok(())
+}

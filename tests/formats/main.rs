@@ -1,0 +1,94 @@
+//! Do files of every format hold what was saved, and do readers survive what they are given?
+
+mod bad_input;
+mod files;
+mod round_trip;
+mod scenes;
+
+use std::io::Cursor;
+
+use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions, Sidecar};
+use voxelize::{BitGrid, Lattice, Meta, Rational, Result, Voxels};
+
+/// Two different letters, so that no turn, mirror or swap of axes maps it to itself.
+const F: &str = "
+    ###
+    #..
+    ##.
+    #..
+
+    ...
+    ..#
+    ...
+    ...
+";
+
+fn f_grid() -> BitGrid {
+    BitGrid::from_text(F).unwrap()
+}
+
+/// `bits` on a lattice of cubic cells that no double holds, and all meta data.
+fn at_odd_place(bits: BitGrid) -> Voxels {
+    let origin = [Rational::new(-1, 3), Rational::new(22, 7), Rational::from(5)];
+    let spacing = [(); 3].map(|()| Rational::new(1, 10));
+    let lattice = Lattice::new(bits.dims(), origin, spacing, [true, false, true]).unwrap();
+    let text = |text: &str| Some(text.to_string());
+    let meta = Meta {
+        tool: text("voxelize 0.1.0"),
+        rule: text("surface"),
+        ties: text("up"),
+        snap: text("none"),
+        input: text("Würfel \"1\".stl"),
+    };
+    Voxels { bits, lattice: Some(lattice.with_snap(voxelize::Snap::None)), meta }
+}
+
+/// Cells that look random, of every density along the grid.
+fn scattered(dims: [usize; 3]) -> BitGrid {
+    let mut bits = BitGrid::new(dims).unwrap();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for k in 0..dims[2] {
+        for j in 0..dims[1] {
+            for i in 0..dims[0] {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                if (state >> 33) % 100 < ((i + 2 * j + 3 * k) % 90) as u64 {
+                    bits.set([i, j, k]);
+                }
+            }
+        }
+    }
+    bits
+}
+
+fn full(dims: [usize; 3]) -> BitGrid {
+    let mut bits = BitGrid::new(dims).unwrap();
+    for n in 0..dims.iter().product() {
+        bits.set([n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]]);
+    }
+    bits
+}
+
+/// Every format with every type it stores.
+fn kinds() -> Vec<(&'static Format, Dtype)> {
+    let kinds: Vec<_> = FORMATS.iter().flat_map(|f| f.dtypes.iter().map(move |d| (f, *d))).collect();
+    assert!(kinds.len() >= 7, "few formats: {kinds:?}");
+    kinds
+}
+
+fn as_dtype(dtype: Dtype) -> SaveOptions<'static> {
+    SaveOptions { dtype: Some(dtype), sidecar: Sidecar::Write, ..SaveOptions::default() }
+}
+
+/// A saved file as bytes, and its sidecar.
+fn saved(voxels: &Voxels, format: &Format, dtype: Dtype) -> (Vec<u8>, Option<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grid").with_extension(format.extensions[0]);
+    format::save(voxels, &path, format, &as_dtype(dtype)).unwrap();
+    let sidecar = std::fs::read_to_string(format!("{}.json", path.display())).unwrap();
+    let needed = (format.carries != Carries::InFile).then_some(sidecar);
+    (std::fs::read(&path).unwrap(), needed)
+}
+
+fn read(bytes: &[u8], format: &Format, sidecar: Option<&str>) -> Result<Voxels> {
+    format::read_from(Cursor::new(bytes), format, sidecar)
+}

@@ -1,0 +1,178 @@
+//! What is saved comes back the same: cells, lattice, meta data, digests.
+
+use super::*;
+
+fn grids() -> Vec<BitGrid> {
+    vec![
+        BitGrid::from_text("#").unwrap(),
+        f_grid(),
+        scattered([65, 2, 3]),
+        scattered([64, 3, 2]),
+        scattered([129, 7, 3]),
+        scattered([1, 1, 200]),
+        scattered([300, 2, 257]),
+        BitGrid::new([5, 4, 3]).unwrap(),
+        full([66, 3, 2]),
+        full([64, 64, 1]),
+    ]
+}
+
+#[test]
+fn every_format_gives_back_what_it_was_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cases = 0;
+    for (format, dtype) in kinds() {
+        for bits in grids() {
+            let voxels = at_odd_place(bits);
+            let path = folder.path().join(format!("{cases}.{}", format.extensions[0]));
+            let written = format::save(&voxels, &path, format, &as_dtype(dtype)).unwrap();
+            assert_eq!(written[0].bytes, std::fs::metadata(&path).unwrap().len());
+            assert_eq!((written.len(), written[1].format), (2, "json"));
+            let back = Voxels::open(&path).unwrap();
+            assert_eq!(back, voxels, "{} {}", format.name, dtype.name());
+            assert_eq!(back.digest(), voxels.digest());
+            assert!(format::made_by_this_tool(&path));
+            cases += 1;
+        }
+    }
+    assert!(cases >= 70);
+}
+
+#[test]
+fn files_that_carry_the_lattice_need_no_sidecar() {
+    let voxels = at_odd_place(f_grid());
+    let mut cases = 0;
+    for (format, dtype) in kinds() {
+        let (bytes, _) = saved(&voxels, format, dtype);
+        match (format.carries, read(&bytes, format, None)) {
+            (Carries::InFile, back) => assert_eq!(back.unwrap(), voxels),
+            (Carries::Sidecar, back) => assert_eq!(back.unwrap_err().code(), "V006"),
+            (_, back) => {
+                let back = back.unwrap();
+                assert_eq!((back.lattice, back.meta), (None, Meta::default()), "{}", format.name);
+                assert_eq!(back.bits, voxels.bits);
+            }
+        }
+        cases += 1;
+    }
+    assert!(cases >= 7);
+}
+
+#[test]
+fn streams_and_files_have_the_same_bytes_each_time() {
+    let voxels = at_odd_place(scattered([300, 5, 4]));
+    for (format, dtype) in kinds() {
+        let mut stream = Vec::new();
+        let bytes = format::write_to(&voxels, &mut stream, format, &as_dtype(dtype)).unwrap();
+        assert_eq!(bytes, stream.len() as u64);
+        assert_eq!(stream, saved(&voxels, format, dtype).0, "{}", format.name);
+    }
+}
+
+#[test]
+fn threads_change_no_byte() {
+    let voxels = at_odd_place(scattered([700, 60, 20]));
+    for (format, dtype) in kinds() {
+        let with = |threads| {
+            let write = || {
+                let mut stream = Vec::new();
+                format::write_to(&voxels, &mut stream, format, &as_dtype(dtype)).map(|_| stream)
+            };
+            voxelize::par::with_threads(threads, write).unwrap().unwrap()
+        };
+        assert!(with(1) == with(3), "{}", format.name);
+    }
+}
+
+#[test]
+fn grids_without_a_lattice_can_be_saved() {
+    let voxels = Voxels { bits: f_grid(), lattice: None, meta: Meta::default() };
+    for (format, dtype) in kinds() {
+        let (bytes, sidecar) = saved(&voxels, format, dtype);
+        assert_eq!(read(&bytes, format, sidecar.as_deref()).unwrap(), voxels, "{}", format.name);
+    }
+}
+
+#[test]
+fn stretched_cells_are_refused_where_they_cannot_be_said() {
+    let mut voxels = at_odd_place(f_grid());
+    let spacing = [Rational::ONE, Rational::ONE, Rational::new(1, 2)];
+    let lattice = Lattice::new([3, 4, 2], [(); 3].map(|()| Rational::ZERO), spacing, [true; 3]).unwrap();
+    voxels.lattice = Some(lattice.clone().with_snap(voxelize::Snap::None));
+    let mut refused = 0;
+    for (format, dtype) in kinds() {
+        match format::check(&lattice, format, &as_dtype(dtype)) {
+            Ok(()) => {
+                let (bytes, sidecar) = saved(&voxels, format, dtype);
+                assert_eq!(read(&bytes, format, sidecar.as_deref()).unwrap(), voxels);
+            }
+            Err(error) => {
+                assert_eq!((error.kind(), format.name), (voxelize::Kind::Usage, "vox"));
+                let mut stream = Vec::new();
+                let again = format::write_to(&voxels, &mut stream, format, &as_dtype(dtype));
+                assert_eq!((again, stream.len()), (Err(error), 0));
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(refused, 1);
+}
+
+#[test]
+fn types_of_other_formats_are_a_usage_error() {
+    let lattice = at_odd_place(f_grid()).lattice.unwrap();
+    for format in FORMATS {
+        for dtype in [Dtype::Bool, Dtype::U8, Dtype::Bit] {
+            let answer = format::check(&lattice, format, &as_dtype(dtype));
+            assert_eq!(answer.is_ok(), format.dtypes.contains(&dtype), "{}", format.name);
+        }
+    }
+}
+
+#[test]
+fn raw_bytes_run_x_fastest_and_rows_up() {
+    let voxels = at_odd_place(f_grid());
+    let raw = format::by_name("raw").unwrap();
+    let (bytes, sidecar) = saved(&voxels, raw, Dtype::U8);
+    let first = [1, 0, 0, 1, 1, 0, 1, 0, 0, 1, 1, 1];
+    let second = [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0];
+    assert_eq!(bytes, [first, second].concat());
+    assert!(sidecar.unwrap().contains("\"row_bytes\": 3"));
+    let (bits, sidecar) = saved(&voxels, raw, Dtype::Bit);
+    let rows = [1u64, 3, 1, 7, 0, 0, 4, 0];
+    assert_eq!(bits, rows.map(u64::to_le_bytes).concat());
+    assert!(sidecar.unwrap().contains("\"bit_order\": \"little\""));
+}
+
+#[test]
+fn arrays_of_either_order_and_any_nonzero_byte_are_read() {
+    let npy = format::by_name("npy").unwrap();
+    let header = |order| {
+        let dict = format!("{{'descr': '|u1', 'fortran_order': {order}, 'shape': (3, 4, 2)}}");
+        let mut bytes = b"\x93NUMPY\x02\x00".to_vec();
+        bytes.extend((dict.len() as u32).to_le_bytes());
+        bytes.extend(dict.bytes());
+        bytes
+    };
+    let bits = f_grid();
+    let byte = |i, j, k| if bits.get([i, j, k]) { 0x80 } else { 0 };
+    let (mut c, mut fortran) = (header("False"), header("True"));
+    for n in 0..24 {
+        c.push(byte(n / 8, n / 2 % 4, n % 2));
+        fortran.push(byte(n % 3, n / 3 % 4, n / 12));
+    }
+    assert_eq!(read(&c, npy, None).unwrap().bits, bits);
+    assert_eq!(read(&fortran, npy, None).unwrap().bits, bits);
+}
+
+#[test]
+fn a_sidecar_left_from_another_file_says_nothing() {
+    let npy = format::by_name("npy").unwrap();
+    let (_, old) = saved(&at_odd_place(full([3, 4, 2])), npy, Dtype::Bool);
+    let (bytes, _) = saved(&at_odd_place(f_grid()), npy, Dtype::Bool);
+    assert_eq!(read(&bytes, npy, old.as_deref()).unwrap().lattice, None);
+    let raw = format::by_name("raw").unwrap();
+    let (_, old) = saved(&at_odd_place(full([3, 4, 2])), raw, Dtype::U8);
+    let (bytes, _) = saved(&at_odd_place(f_grid()), raw, Dtype::U8);
+    assert_eq!(read(&bytes, raw, old.as_deref()).unwrap_err().code(), "V007");
+}

@@ -1,0 +1,130 @@
+//! `.vox` as an independent reader sees it.
+
+use std::collections::BTreeSet;
+
+use dot_vox::{DotVoxData, SceneNode};
+
+use super::*;
+
+fn vox() -> &'static Format {
+    format::by_name("vox").unwrap()
+}
+
+fn load(voxels: &Voxels) -> (Vec<u8>, DotVoxData) {
+    let (bytes, _) = saved(voxels, vox(), Dtype::U8);
+    let data = dot_vox::load_bytes(&bytes).expect("dot_vox reads it");
+    (bytes, data)
+}
+
+/// Every voxel of the scene by its place; none may be there twice.
+fn positions(data: &DotVoxData) -> BTreeSet<[i64; 3]> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![(0, [0; 3])];
+    while let Some((id, at)) = open.pop() {
+        match &data.scenes[id as usize] {
+            SceneNode::Transform { frames, child, .. } => {
+                let by = frames[0].position().map_or([0; 3], |p| [p.x, p.y, p.z].map(i64::from));
+                open.push((*child, std::array::from_fn(|a| at[a] + by[a])));
+            }
+            SceneNode::Group { children, .. } => open.extend(children.iter().map(|child| (*child, at))),
+            SceneNode::Shape { models, .. } => {
+                let model = &data.models[models[0].model_id as usize];
+                let size = [model.size.x, model.size.y, model.size.z].map(i64::from);
+                assert!(size.iter().all(|n| n % 2 == 0 && *n <= 256), "{size:?}");
+                for voxel in &model.voxels {
+                    let cell = [voxel.x, voxel.y, voxel.z].map(i64::from);
+                    let place = std::array::from_fn(|a| at[a] + cell[a] - size[a] / 2);
+                    assert!(found.insert(place), "{place:?} is there twice");
+                    assert_eq!(voxel.i, 0, "colour 1");
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Where the cells belong: x and y around 0, z from the floor up.
+fn expected(bits: &BitGrid) -> BTreeSet<[i64; 3]> {
+    let [nx, ny, _] = bits.dims();
+    let place = |[i, j, k]: [usize; 3]| [i as i64 - (nx / 2) as i64, j as i64 - (ny / 2) as i64, k as i64];
+    bits.iter().map(place).collect()
+}
+
+#[test]
+fn every_voxel_is_in_its_place() {
+    let mut sparse = BitGrid::new([600, 300, 520]).unwrap();
+    for cell in [[0, 0, 0], [599, 299, 519], [255, 256, 255], [256, 255, 256], [599, 0, 0]] {
+        sparse.set(cell);
+    }
+    let grids = [
+        f_grid(),
+        scattered([256, 3, 2]),
+        scattered([257, 3, 2]),
+        scattered([600, 5, 3]),
+        scattered([3, 257, 259]),
+        sparse,
+    ];
+    for bits in grids {
+        let voxels = at_odd_place(bits);
+        let (_, data) = load(&voxels);
+        assert!(positions(&data) == expected(&voxels.bits), "{:?}", voxels.dims());
+        assert_eq!(data.palette.len(), 256);
+        assert_eq!(data.layers.len(), 1);
+    }
+}
+
+#[test]
+fn empty_tiles_are_left_out() {
+    let mut bits = BitGrid::new([1000, 1000, 1000]).unwrap();
+    bits.set([999, 0, 0]);
+    bits.set([0, 0, 999]);
+    let (bytes, data) = load(&at_odd_place(bits));
+    assert_eq!((data.models.len(), data.scenes.len()), (2, 6));
+    assert!(bytes.len() < 3000);
+}
+
+#[test]
+fn an_empty_grid_is_a_scene_that_loads() {
+    let (_, data) = load(&at_odd_place(BitGrid::new([300, 1, 1]).unwrap()));
+    assert_eq!((data.models.len(), positions(&data).len()), (1, 0));
+}
+
+#[test]
+fn the_palette_is_whole_and_the_root_says_the_lattice() {
+    let (bytes, data) = load(&at_odd_place(f_grid()));
+    let at = bytes.windows(4).position(|w| w == b"RGBA").expect("always a palette");
+    assert_eq!(u32::from_le_bytes(bytes[at + 4..at + 8].try_into().unwrap()), 1024);
+    let SceneNode::Transform { attributes, .. } = &data.scenes[0] else { panic!("node 0 is a transform") };
+    assert!(attributes["_voxelize"].contains(r#""origin":["-1/3","22/7","5/1"]"#));
+}
+
+#[test]
+fn scenes_of_others_are_read_as_the_box_of_their_voxels() {
+    let (_, mut data) = load(&at_odd_place(scattered([300, 9, 4])));
+    let SceneNode::Transform { attributes, .. } = &mut data.scenes[0] else { panic!() };
+    attributes.clear();
+    let mut bytes = Vec::new();
+    data.write_vox(&mut bytes).unwrap();
+    let back = read(&bytes, vox(), None).unwrap();
+    assert_eq!((back.lattice, back.meta), (None, Meta::default()));
+    let bits = scattered([300, 9, 4]);
+    let [low, high] = bits.occupied_box().unwrap();
+    assert_eq!(back.bits.dims(), std::array::from_fn(|a| high[a] - low[a] + 1));
+    let moved: Vec<_> = bits.iter().map(|c| std::array::from_fn(|a| c[a] - low[a])).collect();
+    assert_eq!(back.bits.iter().collect::<Vec<[usize; 3]>>(), moved);
+}
+
+#[test]
+fn a_single_model_without_a_scene_is_read() {
+    let (_, mut data) = load(&at_odd_place(f_grid()));
+    data.scenes.clear();
+    let mut bytes = Vec::new();
+    data.write_vox(&mut bytes).unwrap();
+    assert_eq!(read(&bytes, vox(), None).unwrap().bits, f_grid());
+}
+
+#[test]
+fn scenes_beyond_what_is_shown_are_warned_of() {
+    assert!(format::warnings([2000, 2000, 1000], vox()).is_empty());
+    assert_eq!(format::warnings([256, 256, 1001], vox()).len(), 1);
+}
