@@ -1,33 +1,146 @@
 //! Every triangle of a mesh, into one slab.
 
-use fearless_simd::{Simd, dispatch};
+use fearless_simd::{Simd, SimdBase, dispatch};
 
 use crate::geom::Triangle;
+use crate::grid::bits::bits_of;
 
+use super::batch::{self, Batch, LANES, Soa};
+use super::few::Few;
 use super::frame::Frame;
 use super::levels::Level;
 use super::setup::Setup;
 use super::slab::Slab;
 use super::span::{self, Scratch};
 
-/// Occupies every cell of `slab` that one of `triangles` touches. The answer counts the
-/// coordinates that snapping moved, of triangles that begin in this slab.
-pub fn cover(level: Level, frame: &Frame, triangles: &[Triangle], slab: &mut Slab) -> u64 {
-    let token = level.token().expect("the level was checked to run here");
-    dispatch!(token, simd => cover_with(simd, frame, triangles, slab))
+/// Which triangles of a mesh to take.
+#[derive(Clone, Copy)]
+pub enum Take<'a> {
+    /// This many from the first number.
+    Range(u32, u32),
+    /// Those of these numbers.
+    These(&'a [u32]),
 }
 
-#[inline(always)]
-fn cover_with<S: Simd>(simd: S, frame: &Frame, triangles: &[Triangle], slab: &mut Slab) -> u64 {
-    let mut scratch = Scratch::default();
-    let mut snapped = 0;
-    for triangle in triangles {
-        if let Some(setup) = Setup::new(frame, triangle) {
-            if slab.layers.contains(&setup.base[2].max(0)) {
-                snapped += u64::from(setup.snapped);
-            }
-            span::cover(simd, frame, &setup, triangle, slab, &mut scratch);
+/// Covers a slab with triangles, a few at a time; [`finish`](Self::finish) takes the last of them.
+pub struct Coverer<'a, 'b> {
+    frame: &'a Frame,
+    triangles: &'a [Triangle],
+    slab: Slab<'b>,
+    scratch: Scratch,
+    two: Few<2>,
+    four: Few<4>,
+    unsure: Vec<u32>,
+    snapped: u64,
+}
+
+impl<'a, 'b> Coverer<'a, 'b> {
+    /// Covers `slab` with triangles of a mesh.
+    pub fn new(frame: &'a Frame, triangles: &'a [Triangle], slab: Slab<'b>) -> Self {
+        Self {
+            frame,
+            triangles,
+            slab,
+            scratch: Scratch::default(),
+            two: Few::new(frame.local_error()),
+            four: Few::new(frame.local_error()),
+            unsure: vec![],
+            snapped: 0,
         }
     }
-    snapped
+
+    /// Occupies every cell of the slab that one of the triangles touches, save those that wait.
+    pub fn cover(&mut self, level: Level, take: Take) {
+        let token = level.token().expect("the level was checked to run here");
+        dispatch!(token, simd => self.cover_with(simd, take));
+    }
+
+    /// Covers what waits. The answer counts the coordinates that snapping moved, of triangles that
+    /// begin in this slab.
+    pub fn finish(mut self, level: Level) -> u64 {
+        let token = level.token().expect("the level was checked to run here");
+        dispatch!(token, simd => self.flush(simd));
+        self.snapped
+    }
+
+    #[inline(always)]
+    fn cover_with<S: Simd>(&mut self, simd: S, take: Take) {
+        let mut soa: Soa = [[[0.0; LANES]; 3]; 3];
+        let mut ids = [0; LANES];
+        match take {
+            Take::Range(first, count) => {
+                let mesh = self.triangles;
+                let chosen = &mesh[first as usize..first as usize + count as usize];
+                for (n, chunk) in chosen.chunks(LANES).enumerate() {
+                    let start = first + (n * LANES) as u32;
+                    ids = std::array::from_fn(|lane| start + lane as u32);
+                    let count = batch::gather(chunk.iter(), &mut soa);
+                    self.cover_batch(simd, &soa, &ids, count);
+                }
+            }
+            Take::These(numbers) => {
+                for chunk in numbers.chunks(LANES) {
+                    ids[..chunk.len()].copy_from_slice(chunk);
+                    let mesh = self.triangles;
+                    let count = batch::gather(chunk.iter().map(|&n| &mesh[n as usize]), &mut soa);
+                    self.cover_batch(simd, &soa, &ids, count);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn cover_batch<S: Simd>(&mut self, simd: S, soa: &Soa, ids: &[u32; LANES], count: usize) {
+        let batch = Batch::new(simd, self.frame, soa, count, &self.slab);
+        let kinds = batch.kinds;
+        if kinds.single != 0 {
+            let mut base = [[0.0; LANES]; 3];
+            for (lanes, axis) in base.iter_mut().zip(batch.base) {
+                axis.store_slice(lanes);
+            }
+            for lane in bits_of(kinds.single) {
+                self.slab.bits(base[0][lane] as i64, 1, base[1][lane] as i64, base[2][lane] as i64);
+            }
+        }
+        if kinds.two != 0 && self.two.push(simd, &batch, kinds.two, ids) {
+            self.two.flush(simd, &mut self.slab, &mut self.unsure);
+        }
+        if kinds.four != 0 && self.four.push(simd, &batch, kinds.four, ids) {
+            self.four.flush(simd, &mut self.slab, &mut self.unsure);
+        }
+        for lane in bits_of(kinds.careful | kinds.large) {
+            self.cover_rows(simd, ids[lane]);
+        }
+        while let Some(id) = self.unsure.pop() {
+            self.cover_rows(simd, id);
+        }
+    }
+
+    /// One triangle by rows.
+    #[inline(always)]
+    fn cover_rows<S: Simd>(&mut self, simd: S, id: u32) {
+        let triangle = &self.triangles[id as usize];
+        let Some(setup) = Setup::new(self.frame, triangle) else { return };
+        if self.slab.layers.contains(&setup.base[2].max(0)) {
+            self.snapped += u64::from(setup.snapped);
+        }
+        let Self { frame, slab, scratch, .. } = self;
+        simd.vectorize(
+            #[inline(always)]
+            || span::cover(simd, frame, &setup, triangle, slab, scratch),
+        );
+    }
+
+    #[inline(always)]
+    fn flush<S: Simd>(&mut self, simd: S) {
+        while !self.two.is_empty() {
+            self.two.flush(simd, &mut self.slab, &mut self.unsure);
+        }
+        while !self.four.is_empty() {
+            self.four.flush(simd, &mut self.slab, &mut self.unsure);
+        }
+        while let Some(id) = self.unsure.pop() {
+            self.cover_rows(simd, id);
+        }
+    }
 }

@@ -31,6 +31,8 @@ pub struct FrameAxis {
     pub relative: f64,
     /// See `relative`.
     pub absolute: f64,
+    /// What the coordinate of the mesh farthest from the origin may be off by.
+    farthest_error: f64,
     /// No coordinate of the mesh that lies farther than this from every half-plane, as a double,
     /// snaps or is on another side of a wall than its double says.
     pub margin: f64,
@@ -47,6 +49,11 @@ impl Frame {
     pub fn new(lattice: &Lattice, bounds: &Bounds, ties: Ties) -> Self {
         let axes = std::array::from_fn(|a| FrameAxis::new(lattice, a, bounds));
         Self { axes, ties }
+    }
+
+    /// What a coordinate of the mesh may be off by, as a double relative to a cell near it.
+    pub fn local_error(&self) -> f64 {
+        self.axes.iter().fold(0.0, |most, axis| most.max(axis.farthest_error))
     }
 }
 
@@ -68,6 +75,7 @@ impl FrameAxis {
             scale,
             relative,
             absolute,
+            farthest_error: 0.0,
             margin: 0.0,
             cells: lattice.dims()[axis] as i64,
             closed: lattice.closed()[axis],
@@ -75,7 +83,8 @@ impl FrameAxis {
         };
         let farthest = this.index(bounds.min[axis]).abs().max(this.index(bounds.max[axis]).abs());
         let magnitude = bounds.min[axis].abs().max(bounds.max[axis].abs());
-        this.margin = this.error(farthest) + this.reach_of_snap(magnitude);
+        this.farthest_error = this.error(farthest) + U * (farthest + 1.0);
+        this.margin = this.farthest_error + this.reach_of_snap(magnitude);
         this
     }
 

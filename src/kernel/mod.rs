@@ -1,14 +1,16 @@
 //! The inner loops: the fast inside of the rules, and the only folder that names SIMD.
 
+mod batch;
 pub mod cover;
 mod exact;
+mod few;
 pub mod frame;
 pub mod levels;
 mod setup;
 pub mod slab;
 mod span;
 
-pub use cover::cover;
+pub use cover::{Coverer, Take};
 pub use frame::Frame;
 pub use levels::Level;
 pub use slab::Slab;

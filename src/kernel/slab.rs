@@ -23,6 +23,20 @@ impl<'a> Slab<'a> {
         ((k - self.layers.start) as usize * self.rows + j as usize) * self.row_words
     }
 
+    /// Occupies cells `first + n` of row `(j, k)` for every bit `n` of a few `cells`, all within the
+    /// slab and the grid; `first` itself may lie before the grid.
+    #[inline]
+    pub fn bits(&mut self, first: i64, cells: u64, j: i64, k: i64) {
+        let (first, cells) = if first < 0 { (0, cells >> -first) } else { (first, cells) };
+        let word = self.row(j, k) + first as usize / 64;
+        let shift = first & 63;
+        self.words[word] |= cells << shift;
+        let over = cells >> 1 >> (63 - shift);
+        if over != 0 {
+            self.words[word + 1] |= over;
+        }
+    }
+
     /// Occupies cells `first..=last` of row `(j, k)`, all within the slab and the grid.
     #[inline]
     pub fn span(&mut self, first: i64, last: i64, j: i64, k: i64) {
