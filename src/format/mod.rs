@@ -19,6 +19,7 @@
 //! | V010 | the system could not open or read the file |
 
 mod dense;
+mod fail_once;
 mod npy;
 mod npz;
 mod open;

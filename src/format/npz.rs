@@ -17,6 +17,7 @@ use std::io::{self, Read, Write as _};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
 
+use super::fail_once::FailOnce;
 use super::npy::{self, Header};
 use super::open::{Input, Source, failure};
 use super::save::Sink;
@@ -50,7 +51,7 @@ const MAX_SMALL: u64 = 1 << 20;
 const MOST_DEFLATED: u64 = 1032;
 
 fn write(voxels: &Voxels, out: &mut dyn Sink, dtype: Dtype, progress: &dyn Progress) -> io::Result<()> {
-    let mut zip = ZipWriter::new(Quiet { out, position: 0, failed: false });
+    let mut zip = ZipWriter::new(FailOnce::new(out));
     // From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
     let large = voxels.dims().iter().map(|&n| n as u128).product::<u128>() > 0xf000_0000;
     zip.start_file("voxels.npy", member().large_file(large))?;
@@ -103,41 +104,6 @@ fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
         bytes.extend(characters.take(longest).flat_map(u32::to_le_bytes));
     }
     bytes
-}
-
-/// Passes on the first error alone and then only pretends: the zip writer, when dropped after an
-/// error, would go on trying and complain on standard error.
-struct Quiet<'a> {
-    out: &'a mut dyn Sink,
-    position: u64,
-    failed: bool,
-}
-
-impl io::Write for Quiet<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let n = match self.failed {
-            true => bytes.len(),
-            false => self.out.write(bytes).inspect_err(|_| self.failed = true)?,
-        };
-        self.position += n as u64;
-        Ok(n)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.failed { Ok(()) } else { self.out.flush().inspect_err(|_| self.failed = true) }
-    }
-}
-
-impl io::Seek for Quiet<'_> {
-    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        self.position = match to {
-            _ if !self.failed => self.out.seek(to).inspect_err(|_| self.failed = true)?,
-            io::SeekFrom::Start(position) => position,
-            io::SeekFrom::Current(by) => self.position.saturating_add_signed(by),
-            io::SeekFrom::End(_) => self.position,
-        };
-        Ok(self.position)
-    }
 }
 
 type Archive<'a> = ZipArchive<&'a mut dyn Input>;
@@ -275,5 +241,54 @@ fn broken(error: zip::result::ZipError) -> Error {
     match error {
         zip::result::ZipError::Io(error) => failure(error),
         other => Error::input("V003", format!("the zip archive is broken: {other}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Seek, SeekFrom, Write};
+
+    use super::*;
+    use crate::grid::BitGrid;
+
+    /// A disk that is full after so many bytes.
+    struct Disk {
+        file: Cursor<Vec<u8>>,
+        space: u64,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.file.position() + bytes.len() as u64 > self.space {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.file.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Disk {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.file.seek(to)
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_at_every_byte() {
+        let bits = BitGrid::from_text("##.\n#..").unwrap();
+        let voxels = Voxels { bits, lattice: None, meta: Meta::default() };
+        let on = |space| {
+            let mut disk = Disk { file: Cursor::default(), space };
+            write(&voxels, &mut disk, Dtype::Bool, &()).map(|()| disk.file.into_inner().len() as u64)
+        };
+        let whole = on(u64::MAX).unwrap();
+        assert!(whole > 200);
+        for space in 0..whole {
+            assert_eq!(on(space).unwrap_err().kind(), io::ErrorKind::StorageFull, "{space}");
+        }
+        assert_eq!(on(whole).unwrap(), whole);
     }
 }

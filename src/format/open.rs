@@ -69,7 +69,9 @@ fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
 
 fn unknown(path: &Path) -> Error {
     match by_path(path) {
-        Some(format) => Error::input("V001", format!("is not a {} file inside", format.name)),
+        Some(format) => {
+            Error::input("V001", format!("the content is not that of a .{} file", format.extensions[0]))
+        }
         None => {
             let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
             Error::input("V001", "is not a voxel file of a kind that is known")

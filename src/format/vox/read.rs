@@ -46,8 +46,10 @@ pub(super) fn read(source: &mut Source) -> Result<Voxels> {
         Some(dims) => (dims, shift(dims).map(|n| n as i64)),
         None => occupied_box(source, &uses)?,
     };
-    let cells = dims.iter().try_fold(1u128, |cells, n| cells.checked_mul(*n as u128));
-    if cells.is_none_or(|cells| cells > FREE_CELLS + 32768 * u128::from(source.len())) {
+    if dims.contains(&0) {
+        return Err(Error::input("V007", format!("the attribute {ATTRIBUTE} says {dims:?} cells")));
+    }
+    if cells_in_words(dims).is_none_or(|cells| cells > FREE_CELLS + 32768 * u128::from(source.len())) {
         return Err(Error::too_large(format!("the scene spans {dims:?} cells")));
     }
     let mut bits = BitGrid::new(dims)?;
@@ -64,6 +66,11 @@ pub(super) fn read(source: &mut Source) -> Result<Voxels> {
         Ok(())
     })?;
     Ok(Voxels { bits, lattice: record.lattice, meta: record.meta })
+}
+
+/// The cells of a grid with its rows padded to whole words.
+fn cells_in_words([nx, ny, nz]: [usize; 3]) -> Option<u128> {
+    (64 * nx.div_ceil(64) as u128).checked_mul(ny as u128)?.checked_mul(nz as u128)
 }
 
 /// Every use of a model, checked.

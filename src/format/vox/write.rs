@@ -167,17 +167,14 @@ fn attributes(pairs: &[(&str, &str)]) -> Vec<u8> {
 
 /// Colour 1 a warm sand, 2 a slate blue for what lies inside, the rest greys.
 fn palette() -> Vec<u8> {
-    let colour = |index: u32| match index {
-        1 => [0xe8, 0xb0, 0x6c, 0xff],
-        2 => [0x5b, 0x7c, 0x99, 0xff],
-        // The last entry is colour 256, which no voxel can have.
-        grey => {
-            [grey.min(255) as u8; 3].map(|g| 255 - g / 2).into_iter().chain([0xff]).collect::<Vec<_>>()[..]
-                .try_into()
-                .expect("four bytes")
-        }
-    };
-    (1..=256).flat_map(colour).collect()
+    let mut colours: [[u8; 4]; 256] = std::array::from_fn(|n| {
+        let grey = 255 - n as u8 / 2;
+        [grey, grey, grey, 255]
+    });
+    // The first entry is colour 1.
+    colours[0] = [0xe8, 0xb0, 0x6c, 0xff];
+    colours[1] = [0x5b, 0x7c, 0x99, 0xff];
+    colours.concat()
 }
 
 fn numbers<const N: usize>(values: [u32; N]) -> Vec<u8> {
