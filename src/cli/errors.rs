@@ -101,7 +101,7 @@ pub fn from_clap(error: &clap::Error, typed: &Typed) -> Error {
     }
 }
 
-/// The error for an option or a second mesh that nobody asked for.
+/// The error for a word that no option has.
 fn unknown(word: &str, similar: Option<String>) -> Error {
     if !word.starts_with('-') {
         return Error::usage(format!("{word}: one mesh at a time"))
@@ -116,6 +116,9 @@ fn unknown(word: &str, similar: Option<String>) -> Error {
 
 /// The error for two options that exclude each other, or one that was given twice.
 fn conflict(option: &str, prior: &Option<String>, typed: &Typed) -> Error {
+    if option.starts_with(['[', '<']) {
+        return Error::usage("more than one mesh is given").with_hint("run voxelize once for each mesh");
+    }
     let first = spelled(option, typed);
     match prior.as_deref().map(|prior| spelled(prior, typed)) {
         Some(second) if second != first => exclusive(&first, &second),

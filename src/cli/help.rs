@@ -61,7 +61,7 @@ Grid    -r, --res N            cells on the longest axis [256]
             --pad N            empty cells on every side [0]
             --snap float|none  take 0.7 as a float for 0.7 [float]
 Rule        --rule RULE        surface: every cell the mesh touches [surface]
-            --surface          the same as --rule surface; the inside stays empty
+            --surface          the same as --rule surface; inside stays empty
             --ties up|both|none
                                a face exactly on a cell wall marks:
                                the cell above / both / neither [up]
@@ -79,7 +79,7 @@ Run     -j, --threads N        threads [all]
         -n, --dry-run          read, say what would happen, write nothing
 Exit: 0 ok, 2 usage, 3 bad input, 4 unfit mesh, 5 does not fit, 6 not written,
       130 or 143 interrupted
--h this page, --help everything, -V version and SIMD levels";
+-h this page, --help everything, -V, --version with the SIMD levels";
 
 /// The text of --version.
 pub fn version() -> String {
@@ -92,4 +92,69 @@ pub fn version() -> String {
         list(&offered),
         Level::best().name()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args;
+    use super::*;
+
+    /// The long options of the command.
+    fn options() -> Vec<String> {
+        let command = args::command();
+        let long = |arg: &clap::Arg| arg.get_long().map(|long| format!("--{long}"));
+        command.get_arguments().filter_map(long).collect()
+    }
+
+    /// Everything in `text` that looks like a long option.
+    fn named(text: &str) -> Vec<&str> {
+        text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
+            .filter(|word| word.len() > 2 && word.starts_with("--"))
+            .collect()
+    }
+
+    #[test]
+    fn both_pages_name_every_option_and_no_other() {
+        let long = args::command().render_long_help().to_string();
+        let options = options();
+        assert!(options.len() > 20, "{options:?}");
+        for page in [short(), long] {
+            for option in &options {
+                assert!(named(&page).contains(&option.as_str()), "{option} is not in\n{page}");
+            }
+            for word in named(&page) {
+                let known =
+                    options.iter().any(|option| option == word) || ["--pitch", "--spacing"].contains(&word);
+                assert!(known, "{word} is no option, but in\n{page}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_page_is_the_text_here_alone_and_fits_a_screen() {
+        let page = args::command().render_help().to_string();
+        assert_eq!(page.trim(), short());
+        assert!(page.lines().count() <= 50);
+        for line in page.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn options_with_values_name_their_default() {
+        // Without these nothing happens that they could change.
+        const NO_DEFAULT: [&str; 4] = ["--voxel-size", "--dims", "--json", "MESH"];
+        let command = args::command();
+        let with_values: Vec<_> =
+            command.get_arguments().filter(|arg| arg.get_action().takes_values()).collect();
+        assert!(with_values.len() > 10);
+        for arg in with_values {
+            let name = arg.get_long().map_or("MESH".to_string(), |long| format!("--{long}"));
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            assert!(NO_DEFAULT.contains(&name.as_str()) || help.contains("[default: "), "{name}: {help}");
+        }
+        let default = format!("[default: {}]", args::DEFAULT_RES);
+        assert!(args::command().render_long_help().to_string().contains(&default));
+        assert!(short().contains(&format!("longest axis [{}]", args::DEFAULT_RES)));
+    }
 }

@@ -1,5 +1,6 @@
 //! The summary as JSON, schema 1. Every key is always there; what was not reached is null.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json}; // here too, as the schema is the command line's own
@@ -8,12 +9,12 @@ use voxelize::{Error, Lattice, Rational};
 use super::errors;
 use super::estimate::Size;
 use super::facts::{Ending, Facts};
-use super::plan::{Input, Plan};
+use super::plan::{Plan, Telling};
 use super::summary::volume;
 use super::system;
 
 /// One line of JSON for a run, without the newline.
-pub fn line(plan: Option<&Plan>, facts: &Facts, ending: &Ending) -> String {
+pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Ending) -> String {
     let mut map = Map::new();
     let mut put = |key: &str, value: Value| map.insert(key.to_string(), value);
     put("schema", json!(1));
@@ -28,7 +29,7 @@ pub fn line(plan: Option<&Plan>, facts: &Facts, ending: &Ending) -> String {
     if let Ending::Failed(error, _) = ending {
         put("error", failure(error));
     }
-    put("input", or_null(plan, |plan| input(plan, facts)));
+    put("input", or_null(telling.mesh.as_ref(), |path| input(path, facts)));
     put("mesh", mesh(facts));
     put("transform", or_null(plan, |_| json!({"up": "z", "axes": "x,y,z", "scale": "1/1"})));
     put("grid", or_null(plan.zip(facts.lattice.as_ref()), |(plan, lattice)| grid(plan, lattice)));
@@ -76,14 +77,10 @@ fn failure(error: &Error) -> Value {
     })
 }
 
-fn input(plan: &Plan, facts: &Facts) -> Value {
-    let path = match &plan.input {
-        Input::Stdin => "-".into(),
-        Input::File(path) => path.to_string_lossy(),
-    };
+fn input(path: &Path, facts: &Facts) -> Value {
     let source = facts.source.as_ref();
     let (format, bytes) = (source.map(|source| source.format), source.map(|source| source.bytes));
-    json!({"path": path, "format": format, "bytes": bytes})
+    json!({"path": path.to_string_lossy(), "format": format, "bytes": bytes})
 }
 
 fn mesh(facts: &Facts) -> Value {

@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
     let plan = match parse(&typed) {
         Ok(Request::Show(text)) => return show(&text),
         Ok(Request::Voxelize(args)) => {
-            let telling = Telling::new(&args.output);
+            let telling = Telling::new(&args);
             Plan::resolve(*args, &typed).map_err(|error| (telling, error))
         }
         Err(error) => Err((Telling::guess(&typed), error)),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Error, Fit, Level, Result, Rule, Run, Size, Snap, What};
 
-use super::args::{Args, DEFAULT_RES, GridArgs, OutputArgs, RunArgs};
+use super::args::{Args, DEFAULT_RES, GridArgs, RunArgs};
 use super::output::Output;
 use super::similar;
 use super::system;
@@ -78,6 +78,8 @@ pub enum Limit {
 /// What is told about a run.
 #[derive(Clone)]
 pub struct Telling {
+    /// The mesh as it was named, for runs that end before it is looked at.
+    pub mesh: Option<PathBuf>,
     /// How much on stderr.
     pub voice: Voice,
     /// Where the JSON goes.
@@ -110,7 +112,7 @@ impl Plan {
     /// # Errors
     /// If options contradict each other, the input is missing, or the output cannot be written.
     pub fn resolve(args: Args, typed: &Typed) -> Result<Self> {
-        let telling = Telling::new(&args.output);
+        let telling = Telling::new(&args);
         let grid = Grid::new(args.grid, typed)?;
         let how = How::new(&args.run, typed)?;
         let input = Input::find(args.mesh)?;
@@ -215,18 +217,20 @@ impl Limit {
 
 impl Telling {
     /// What these arguments wish to be told.
-    pub fn new(args: &OutputArgs) -> Self {
-        let voice = match (args.quiet, args.verbose) {
+    pub fn new(args: &Args) -> Self {
+        let output = &args.output;
+        let voice = match (output.quiet, output.verbose) {
             (true, _) => Voice::Quiet,
             (_, true) => Voice::Verbose,
             _ => Voice::Summary,
         };
-        Self { voice, json: args.json.clone().map(JsonTarget::of) }
+        let json = output.json.clone().map(JsonTarget::of);
+        Self { mesh: args.mesh.clone(), voice, json }
     }
 
     /// What can be told of the wish when the arguments make no sense.
     pub fn guess(typed: &Typed) -> Self {
-        Self { voice: Voice::Summary, json: typed.json() }
+        Self { mesh: None, voice: Voice::Summary, json: typed.json() }
     }
 }
 
@@ -252,7 +256,8 @@ fn not_found(path: &Path) -> Error {
     let error = Error::input("not-found", "no such file").in_file(path);
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return error };
     let command = args::command();
-    let verb = similar::nearest(name, command.get_subcommands().map(|verb| verb.get_name()));
+    let verbs = || command.get_subcommands().map(|verb| verb.get_name());
+    let verb = verbs().find(|verb| *verb == name).or_else(|| similar::nearest(name, verbs()));
     if let Some(verb) = verb.filter(|_| path.as_os_str() == name && path.extension().is_none()) {
         return error.with_hint(format!("did you mean 'voxelize {verb}'?"));
     }

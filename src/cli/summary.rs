@@ -128,12 +128,12 @@ fn planned(plan: &Plan, estimate: &Estimate) -> String {
         Limit::Unknown => String::new(),
     };
     let output = match estimate.output {
-        Some(Size::About(n)) => format!(", about {}", bytes(u128::from(n))),
-        Some(Size::AtMost(n)) => format!(", at most {}", bytes(u128::from(n))),
+        Some(Size::About(n)) => format!("about {} in ", bytes(u128::from(n))),
+        Some(Size::AtMost(n)) => format!("at most {} in ", bytes(u128::from(n))),
         None => String::new(),
     };
     let format = plan.output.format.name;
-    format!("{memory} of memory{limit}; {} as {format}{output}; nothing was written", plan.output.name())
+    format!("{memory} of memory{limit}, {output}{} as {format}; nothing was written", plan.output.name())
 }
 
 fn wrote(plan: &Plan, written: &Written) -> String {

@@ -26,7 +26,7 @@ pub fn tell(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
         }
     };
     let Some(target) = &telling.json else { return code };
-    let line = json::line(plan, facts, ending) + "\n";
+    let line = json::line(telling, plan, facts, ending) + "\n";
     match write_json(target, &line) {
         Err(error) => {
             errors::print(&error);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Arg;
+use clap::{Arg, Command};
 
 use super::args;
 
@@ -48,7 +48,10 @@ impl Typed {
     pub fn json(&self) -> Option<JsonTarget> {
         self.options().find_map(|word| match word.strip_prefix("--json")? {
             "" => Some(JsonTarget::Stdout),
-            rest => rest.strip_prefix('=').map(|file| JsonTarget::of(file.into())),
+            rest => {
+                let file = rest.strip_prefix('=').filter(|file| !file.is_empty())?;
+                Some(JsonTarget::of(file.into()))
+            }
         })
     }
 
@@ -72,31 +75,41 @@ impl Typed {
         let command = args::command();
         let arg = command.get_arguments().find(|arg| arg.get_long() == Some(long))?;
         let words: Vec<_> = self.options().collect();
-        for (n, &word) in words.iter().enumerate() {
-            if let Some(name) = spellings(arg).find(|name| name == word) {
-                let value = words.get(n + 1).copied().unwrap_or_default();
-                return Some((name, value.to_string()));
-            }
-            let glued = spellings(arg).find_map(|name| {
-                let rest = word.strip_prefix(&name)?;
-                // `--res=8` and `-r8`, but not `--resolution`.
-                let long = name.starts_with("--");
-                let value = rest.strip_prefix('=').or((!long).then_some(rest))?;
-                Some((name, value.to_string()))
-            });
-            if glued.is_some() {
-                return glued;
-            }
-        }
-        None
+        words.iter().enumerate().find_map(|(n, word)| {
+            let (name, glued) = long_form(arg, word).or_else(|| short_form(arg, word, &command))?;
+            let value = glued.or(words.get(n + 1).copied()).unwrap_or_default();
+            Some((name, value.to_string()))
+        })
     }
 }
 
-/// Every way to type an option: `--voxel-size`, `--pitch`, `--spacing`.
-fn spellings(arg: &Arg) -> impl Iterator<Item = String> {
-    let long = arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default());
-    let long: Vec<_> = long.map(|name| format!("--{name}")).collect();
-    long.into_iter().chain(arg.get_short().map(|short| format!("-{short}")))
+/// `--pitch` or `--pitch=0.5`: the name and the value in the same word, if `word` is this option.
+fn long_form<'a>(arg: &Arg, word: &'a str) -> Option<(String, Option<&'a str>)> {
+    let (name, value) = match word.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (word, None),
+    };
+    let typed = name.strip_prefix("--")?;
+    let mut spellings = arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default());
+    spellings.any(|spelling| spelling == typed).then(|| (name.to_string(), value))
+}
+
+/// `-r`, `-r8` or `-nr8`: the same for short options, which share words.
+fn short_form<'a>(arg: &Arg, word: &'a str, command: &Command) -> Option<(String, Option<&'a str>)> {
+    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+    for (at, letter) in letters.char_indices() {
+        if arg.get_short() == Some(letter) {
+            let rest = &letters[at + letter.len_utf8()..];
+            let value = rest.strip_prefix('=').unwrap_or(rest);
+            return Some((format!("-{letter}"), (!value.is_empty()).then_some(value)));
+        }
+        let other = command.get_arguments().find(|other| other.get_short() == Some(letter))?;
+        if other.get_action().takes_values() {
+            // What follows is its value.
+            return None;
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -112,6 +125,9 @@ mod tests {
         assert_eq!((typed.name("dims"), typed.with_value("dims")), ("--dims".to_string(), None));
         let typed = Typed::new(["voxelize", "--res", "8", "--", "--pad", "1"]);
         assert_eq!((typed.with_value("res").unwrap().as_str(), typed.with_value("pad")), ("--res 8", None));
+        let typed = Typed::new(["voxelize", "-or.vox", "-qvnr8"]);
+        assert_eq!(typed.with_value("res").unwrap(), "-r 8");
+        assert_eq!((typed.name("quiet"), typed.name("verbose")), ("-q".to_string(), "-v".to_string()));
     }
 
     #[test]
@@ -119,6 +135,7 @@ mod tests {
         let json = |words: &[&str]| Typed::new(words.iter().copied()).json();
         assert_eq!(json(&["voxelize", "--json", "--nonsense"]), Some(JsonTarget::Stdout));
         assert_eq!(json(&["voxelize", "--json=a.json"]), Some(JsonTarget::File("a.json".into())));
+        assert_eq!(json(&["voxelize", "--json="]), None);
         assert_eq!(json(&["voxelize", "--jsonx", "--", "--json"]), None);
     }
 }
