@@ -116,7 +116,8 @@ fn unknown(word: &str, similar: Option<String>) -> Error {
 
 /// The error for two options that exclude each other, or one that was given twice.
 fn conflict(option: &str, prior: &Option<String>, typed: &Typed) -> Error {
-    if option.starts_with(['[', '<']) {
+    // The parser takes a second mesh for a verb, which is no option.
+    if option.is_empty() || option.starts_with(['[', '<']) {
         return Error::usage("more than one mesh is given").with_hint("run voxelize once for each mesh");
     }
     let first = spelled(option, typed);

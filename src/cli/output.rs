@@ -214,8 +214,8 @@ fn refuse_same(path: &Path, others: &[(&PathBuf, &str)]) -> Result<()> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     match others.iter().find(|(other, _)| real(path) == real(other)) {
         Some((_, what)) => {
-            Err(Error::usage(format!("{}: is {what}, and would be overwritten", path.display()))
-                .with_hint("name another file"))
+            let error = Error::usage(format!("is {what}, and would be overwritten"));
+            Err(error.in_file(path).with_hint("name another file"))
         }
         None => Ok(()),
     }

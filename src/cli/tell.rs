@@ -1,6 +1,7 @@
 //! The end of a run: everything it says, on stderr, on stdout, in the file of `--json`.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 use voxelize::{Error, Result};
 
@@ -26,15 +27,28 @@ pub fn tell(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
         }
     };
     let Some(target) = &telling.json else { return code };
+    if let (JsonTarget::File(path), None, Ending::Failed(error, _)) = (target, plan, ending) {
+        if !may_replace(path, error) {
+            return code;
+        }
+    }
     let line = json::line(telling, plan, facts, ending) + "\n";
     match write_json(target, &line) {
-        Err(error) => {
+        // The first failure is the one to report.
+        Err(error) if code == errors::OK => {
             errors::print(&error);
-            // The first failure is the one to report.
-            if code == errors::OK { errors::exit_code(&error, None) } else { code }
+            errors::exit_code(&error, None)
         }
-        Ok(()) => code,
+        _ => code,
     }
+}
+
+/// Whether the JSON of a run without a plan may go to `path`. Nothing has made sure then that it is
+/// not the mesh: so only if there is no such file, or it is JSON of this kind, and not the very
+/// file that the error is about.
+fn may_replace(path: &Path, error: &Error) -> bool {
+    let is_ours = || std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(br#"{"schema":"#));
+    error.file() != Some(&path.display().to_string()) && (!path.exists() || is_ours())
 }
 
 fn print(telling: &Telling, plan: &Plan, facts: &Facts) {
