@@ -63,7 +63,7 @@ fn group(whole: &str) -> String {
     let digits = whole.trim_start_matches('-');
     let mut text = whole[..whole.len() - digits.len()].to_string();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

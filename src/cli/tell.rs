@@ -27,10 +27,10 @@ pub fn tell(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
         }
     };
     let Some(target) = &telling.json else { return code };
-    if let (JsonTarget::File(path), None, Ending::Failed(error, _)) = (target, plan, ending) {
-        if !may_replace(path, error) {
-            return code;
-        }
+    if let (JsonTarget::File(path), None, Ending::Failed(error, _)) = (target, plan, ending)
+        && !may_replace(path, error)
+    {
+        return code;
     }
     let line = json::line(telling, plan, facts, ending) + "\n";
     match write_json(target, &line) {
