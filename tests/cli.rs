@@ -374,7 +374,7 @@ fn bad_input_is_an_error_with_a_hint() {
         ("cube.stl --dims 1,2", 2, "--dims 1,2"),
         ("cube.stl --ties sideways", 2, "--ties sideways"),
         ("cube.stl --dtype bit", 2, "--dtype bit"),
-        ("cube.stl --sidecar -o a.npz", 2, "--sidecar"),
+        ("cube.stl -o a.raw --json=a.raw.json", 2, "is the sidecar"),
         ("cube.stl --max-memory lots", 2, "--max-memory lots"),
         ("cube.stl -j 0", 2, "-j 0"),
         ("cube.stl -o -", 2, "-o -"),

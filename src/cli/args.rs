@@ -149,7 +149,8 @@ pub struct OutputArgs {
     #[arg(long, value_name = "TYPE", value_parser = values::dtype())]
     pub dtype: Option<Dtype>,
 
-    /// Write PATH.json beside a file that cannot say itself where its cells are
+    /// Write PATH.json beside the output: where its cells are and how it was made. Most formats say
+    /// that themselves, raw always writes one, npy needs it
     #[arg(long)]
     pub sidecar: bool,
 

@@ -16,15 +16,15 @@ pub fn list() -> String {
         let lattice = match format.carries {
             Carries::InFile => "says itself where its cells are",
             Carries::Sidecar => "a .json beside it says where its cells are",
-            Carries::SidecarOnRequest => "with --sidecar a .json says where its cells are",
+            _ => "with --sidecar a .json beside it says where its cells are",
         };
         let dtype = if dtypes.len() > 1 { format!("--dtype {}; ", dtypes.join("|")) } else { String::new() };
-        text += &format!("{:15}{dtype}{lattice}\n", "");
+        text += &format!("{:20}{dtype}{lattice}\n", "");
     }
     text
 }
 
 fn row(name: &str, extensions: &[&str], about: &str) -> String {
     let extensions: Vec<_> = extensions.iter().map(|extension| format!(".{extension}")).collect();
-    format!("  {name:<5} {:<6} {about}\n", extensions.join(" "))
+    format!("  {name:<10}  {:<5} {about}\n", extensions.join(" "))
 }

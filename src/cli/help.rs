@@ -36,7 +36,9 @@ Exit codes:
 /// The short page: all of it in sight at once.
 pub fn short() -> String {
     let formats: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-    let inputs: Vec<_> = INPUTS.iter().map(|input| input.name.to_ascii_uppercase()).collect();
+    let mut inputs: Vec<_> =
+        INPUTS.iter().flat_map(|input| input.extensions).map(|e| e.to_ascii_uppercase()).collect();
+    inputs.dedup();
     SHORT.replace("{formats}", &formats.join("|")).replace("{inputs}", &inputs.join(", "))
 }
 
@@ -69,7 +71,7 @@ Input   MESH                   {inputs}, told by content; - is standard input
 Output  -o, --output PATH      format from the extension; - is stdout [NAME.vox]
         -f, --format F         {formats} [by extension, else vox]
             --dtype bool|u8|bit   type of the numbers [the format's first]
-            --sidecar          write PATH.json beside a file that needs it
+            --sidecar          describe the grid in PATH.json; raw always does
             --json[=FILE]      summary as JSON, in place of the text or to FILE
         -q, --quiet            only errors
         -v, --verbose          what was chosen, and why

@@ -95,25 +95,27 @@ impl Output {
         }
     }
 
+    /// The second file, where there will be one.
+    fn sidecar_path(&self) -> Option<PathBuf> {
+        let Place::File(path) = &self.place else { return None };
+        let wanted = self.sidecar == Sidecar::Write || self.format.carries == Carries::Sidecar;
+        let mut name = path.as_os_str().to_os_string();
+        name.push(".json");
+        wanted.then(|| name.into())
+    }
+
     /// Options that the format or the place cannot follow.
     fn check_options(&self, typed: &Typed) -> Result<()> {
-        let Format { name, dtypes, carries, .. } = self.format;
+        let Format { name, dtypes, .. } = self.format;
         if let Some(dtype) = self.dtype.filter(|dtype| !dtypes.contains(dtype)) {
             let known: Vec<_> = dtypes.iter().map(|dtype| dtype.name()).collect();
             let option = typed.name("dtype");
             return Err(Error::usage(format!("{option} {}: {name} has no such numbers", dtype.name()))
                 .with_hint(format!("{name} has {}", known.join(", "))));
         }
-        if self.sidecar == Sidecar::Write {
-            if matches!(self.place, Place::Stdout) {
-                return Err(
-                    errors::exclusive("--sidecar", "-o -").with_hint("a sidecar lies beside a file: -o PATH")
-                );
-            }
-            if *carries == Carries::InFile {
-                return Err(Error::usage(format!("--sidecar: {name} says itself where its cells are"))
-                    .with_hint("leave out --sidecar"));
-            }
+        if self.sidecar == Sidecar::Write && matches!(self.place, Place::Stdout) {
+            let error = errors::exclusive("--sidecar", &typed.with_value("output").unwrap_or_default());
+            return Err(error.with_hint("a sidecar lies beside a file: -o PATH"));
         }
         Ok(())
     }
@@ -128,9 +130,14 @@ impl Output {
         if let Input::File(path) = input {
             named.push((path, "the mesh"));
         }
+        let sidecar = self.sidecar_path();
         if let Place::File(path) = &self.place {
             refuse_same(path, &named)?;
             named.push((path, "the output"));
+        }
+        if let Some(sidecar) = &sidecar {
+            refuse_same(sidecar, &named)?;
+            named.push((sidecar, "the sidecar of the output"));
         }
         if let Some(path) = summary {
             refuse_same(path, &named)?;

@@ -4,7 +4,6 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use voxelize::mesh::read::INPUTS;
 use voxelize::{Error, Fit, Level, Result, Rule, Run, Size, Snap, What};
 
 use super::args::{Args, DEFAULT_RES, GridArgs, RunArgs};
@@ -137,7 +136,7 @@ impl Input {
             return Ok(Self::Stdin);
         }
         match path.metadata() {
-            Ok(found) if found.is_dir() => Err(folder(&path)),
+            // A folder is refused by the reader, which knows its meshes.
             Ok(_) => Ok(Self::File(path)),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(not_found(&path)),
             Err(e) => Err(Error::input("unreadable", e.to_string()).in_file(path)),
@@ -232,23 +231,6 @@ impl Telling {
     pub fn guess(typed: &Typed) -> Self {
         Self { mesh: None, voice: Voice::Summary, json: typed.json() }
     }
-}
-
-/// The error for a folder in place of a mesh, with a mesh of that folder as the hint.
-fn folder(path: &Path) -> Error {
-    let is_mesh = |path: &PathBuf| {
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-        INPUTS.iter().any(|input| input.extensions.contains(&extension.as_str()))
-    };
-    let mut meshes: Vec<_> =
-        path.read_dir().into_iter().flatten().flatten().map(|entry| entry.path()).filter(is_mesh).collect();
-    meshes.sort();
-    match meshes.first() {
-        Some(mesh) => Error::input("folder", "is a folder, not a mesh")
-            .with_hint(format!("name one of its meshes: voxelize {}", mesh.display())),
-        None => Error::input("folder", "is a folder, and there is no mesh in it"),
-    }
-    .in_file(path)
 }
 
 /// The error for a file that is not there, with what may have been meant as the hint.

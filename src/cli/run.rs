@@ -62,7 +62,7 @@ fn read(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<
         }
     })?;
     bar.clear();
-    let Loaded { mesh, format, bytes, .. } = loaded;
+    let Loaded { mesh, format, bytes } = loaded;
     facts.source = Some(Source {
         format,
         bytes,

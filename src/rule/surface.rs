@@ -8,7 +8,13 @@ use crate::mesh::Mesh;
 use crate::run::Run;
 
 /// Fills a new grid with the cells that a triangle of `mesh` touches.
-pub(super) fn fill(mesh: &Mesh, lattice: &Lattice, what: What, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+pub(super) fn fill(
+    mesh: &Mesh,
+    lattice: &Lattice,
+    what: What,
+    run: &Run,
+    grid: &mut BitGrid,
+) -> Result<Stats> {
     let frame = Frame::new(lattice, mesh.bounds(), what.ties().unwrap_or_default());
     let level = run.level()?;
     let (rows, row_words) = (grid.dims()[1], grid.row_words());
