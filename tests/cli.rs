@@ -339,12 +339,15 @@ fn bad_input_is_an_error_with_a_hint() {
     place.write("none.stl", stl(&[]));
     place.write("many.stl", stl(&many));
     fs::create_dir(place.path("folder")).unwrap();
+    fs::create_dir(place.path("scans")).unwrap();
+    place.write("scans/part.stl", &whole);
     let before = place.files();
     let cases = [
         ("empty.stl", 3, "empty"),
         ("text.stl", 3, "text.stl"),
         ("missing.stl", 3, "no such file"),
         ("folder", 3, "folder"),
+        ("scans", 2, "scans: "),
         ("cut.stl", 3, "cut.stl"),
         ("nan.stl", 3, "triangle 7"),
         ("none.stl", 4, "no triangles"),

@@ -44,6 +44,10 @@ pub fn print(error: &Error) {
 pub fn hint(error: &Error) -> Option<&str> {
     let general = match error.kind() {
         Kind::Usage => Some("'voxelize -h' shows every option"),
+        // Findings of the readers: the file itself is wrong.
+        Kind::Input if error.code().starts_with('S') => {
+            Some("the file is damaged: export it again, or copy it again whole")
+        }
         Kind::Input => Some("'voxelize formats' lists what is read"),
         Kind::TooLarge => Some("make the cells larger, or raise --max-memory"),
         Kind::Output => Some("-o PATH writes elsewhere"),

@@ -60,6 +60,11 @@ fn read(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<
             let loaded = read::read_stream(&mut std::io::stdin().lock(), &plan.input.name(), &options);
             loaded.and_then(|loaded| listen().map(|()| loaded))
         }
+    })
+    .map_err(|e| match (e.kind(), e.hint()) {
+        // A folder.
+        (Kind::Usage, None) => e.with_hint("one mesh makes one file: run voxelize once for each mesh"),
+        _ => e,
     })?;
     bar.clear();
     let Loaded { mesh, format, bytes } = loaded;
