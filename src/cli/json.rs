@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json}; // here too, as the schema is the command line's own
-use voxelize::{Error, Lattice, Rational};
+use voxelize::format::Written;
+use voxelize::{Digest, Error, Lattice, Rational};
 
 use super::errors;
 use super::estimate::Size;
@@ -41,13 +42,7 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     let filled = facts.occupied.zip(facts.lattice.as_ref());
     put("counts", or_null(filled, |(occupied, lattice)| counts(occupied, lattice)));
     put("volume", or_null(filled, |(occupied, lattice)| json!(volume(occupied, lattice))));
-    put(
-        "digest",
-        or_null(
-            facts.digest.as_ref(),
-            |digest| json!({"grid": digest.grid.map(|grid| grid.to_string()), "cells": digest.cells.to_string()}),
-        ),
-    );
+    put("digest", or_null(facts.digest.as_ref(), digest));
     put("warnings", json!(facts.warnings));
     let how =
         |plan: &Plan| json!({"threads": plan.how.threads, "simd": plan.how.level.name(), "plan": "dense"});
@@ -123,6 +118,11 @@ fn counts(occupied: u64, lattice: &Lattice) -> Value {
     json!({"cells": cells, "occupied": occupied, "surface": occupied, "interior": 0})
 }
 
+fn digest(digest: &Digest) -> Value {
+    let grid = digest.grid.map(|grid| grid.to_string());
+    json!({"grid": grid, "cells": digest.cells.to_string()})
+}
+
 fn timings(facts: &Facts) -> Value {
     // Microseconds are all that is repeatable.
     let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
@@ -137,8 +137,10 @@ fn timings(facts: &Facts) -> Value {
 }
 
 fn outputs(facts: &Facts) -> Value {
-    or_null(facts.outputs.as_ref(), |outputs| {
-        let one = |written: &voxelize::format::Written| json!({"path": written.path.to_string_lossy(), "format": written.format, "bytes": written.bytes});
-        outputs.iter().map(one).collect()
-    })
+    or_null(facts.outputs.as_ref(), |outputs| outputs.iter().map(output).collect())
+}
+
+fn output(written: &Written) -> Value {
+    let path = written.path.to_string_lossy();
+    json!({"path": path, "format": written.format, "bytes": written.bytes})
 }
