@@ -1,0 +1,208 @@
+//! What can be typed: every option with its values, its group and its help.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, CommandFactory, Parser, Subcommand};
+use voxelize::format::{Dtype, Format};
+use voxelize::{Rule, Snap, Ties};
+
+use super::help;
+use super::values::{self, Corners, Exact3, Simd};
+
+/// The cells on the longest axis unless told.
+pub const DEFAULT_RES: usize = 256;
+
+/// The arguments of a run, each valid by itself; `Plan` makes sense of them together.
+#[derive(Debug, Parser)]
+#[command(
+    name = "voxelize",
+    version,
+    help_template = "{before-help}{all-args}{after-help}",
+    before_help = help::short(),
+    before_long_help = help::BEFORE,
+    after_long_help = help::AFTER,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    disable_help_flag = true,
+    disable_version_flag = true,
+    max_term_width = 100
+)]
+pub struct Args {
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+
+    #[command(flatten)]
+    pub grid: GridArgs,
+
+    #[command(flatten)]
+    pub rule: RuleArgs,
+
+    /// The mesh to read; - is standard input, which needs -o. The format is told by its content,
+    /// 'voxelize formats' lists them
+    #[arg(value_name = "MESH", help_heading = "Input", allow_hyphen_values = false)]
+    pub mesh: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+
+    #[command(flatten)]
+    pub help: HelpArgs,
+}
+
+/// Words that are not meshes.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Lists the formats that are read and written
+    // The pages of help name it themselves.
+    #[command(hide = true)]
+    Formats,
+}
+
+/// Where the cells are.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Grid")]
+pub struct GridArgs {
+    /// Cells on the longest axis; the others get as many as they need [default: 256]
+    #[arg(short, long, value_name = "N", value_parser = values::count, allow_negative_numbers = true,
+          conflicts_with_all = ["dims", "voxel_size", "origin"])]
+    pub res: Option<usize>,
+
+    /// Size of a cell in the units of the file, one for all axes or one for each. Decimals are
+    /// exact, to 15 significant digits
+    #[arg(long, value_name = "S|SX,SY,SZ", value_parser = values::cell_size, allow_hyphen_values = true,
+          visible_aliases = ["pitch", "spacing"], conflicts_with = "dims")]
+    pub voxel_size: Option<Exact3>,
+
+    /// Exactly this many cells per axis, cubes as small as hold the mesh, which is centred
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::dims, allow_hyphen_values = true)]
+    pub dims: Option<[usize; 3]>,
+
+    /// With --dims: fill the mesh's bounds exactly, by cells whose sides may differ
+    #[arg(long)]
+    pub stretch: bool,
+
+    /// With --voxel-size: shift the walls between cells so that one passes through this point on
+    /// every axis [default: the mesh's smallest coordinates]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::point, allow_hyphen_values = true,
+          conflicts_with_all = ["dims", "bounds"])]
+    pub origin: Option<Exact3>,
+
+    /// Fit the cells to this box, grown at the high end to whole cells, and leave out what is
+    /// beyond it [default: the mesh's bounds]
+    #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = values::corners,
+          allow_hyphen_values = true)]
+    pub bounds: Option<Corners>,
+
+    /// As many cells on every axis as on the longest, the mesh centred
+    #[arg(long)]
+    pub cube: bool,
+
+    /// Empty cells to add on every side, after all else [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true)]
+    pub pad: Option<usize>,
+
+    /// float: a coordinate that is the 32-bit float nearest to a wall, or to the middle of a cell,
+    /// is taken to lie there (no float is 0.7). none: the bits as they are [default: float]
+    #[arg(long, value_name = "HOW", value_parser = values::snap(), hide_possible_values = true)]
+    pub snap: Option<Snap>,
+}
+
+/// What "filled" means.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Rule")]
+pub struct RuleArgs {
+    /// Which cells are occupied. surface: every cell the mesh touches, the inside stays empty
+    /// [default: surface]
+    #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true)]
+    pub rule: Option<Rule>,
+
+    /// The same as --rule surface
+    #[arg(long)]
+    pub surface: bool,
+
+    /// A face exactly on a cell wall marks: the cell above (up) / both / neither (none)
+    /// [default: up]
+    #[arg(long, value_name = "WHICH", value_parser = values::ties(), hide_possible_values = true)]
+    pub ties: Option<Ties>,
+}
+
+/// Where results go, and what is said.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// The file to write, in the format of its extension; it is replaced if it exists. - is
+    /// standard output, which needs -f [default: NAME.vox in the working directory for NAME.stl,
+    /// replaced only if this tool made it]
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+
+    /// Voxel format, whatever the extension; 'voxelize formats' says more of each
+    /// [default: by extension, else vox]
+    #[arg(short, long, value_name = "FORMAT", value_parser = values::format())]
+    pub format: Option<&'static Format>,
+
+    /// Type of the numbers, where the format has a choice [default: the first that 'voxelize
+    /// formats' lists for it]
+    #[arg(long, value_name = "TYPE", value_parser = values::dtype())]
+    pub dtype: Option<Dtype>,
+
+    /// Write PATH.json beside the output: where its cells are and how it was made. Most formats say
+    /// that themselves, raw always writes one, npy needs it
+    #[arg(long)]
+    pub sidecar: bool,
+
+    /// The summary as one line of JSON: to standard output in place of the text, or to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+
+    /// No summary, no warnings, no progress bar; errors are still said
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Say what was chosen, and why
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// How the work is done: nothing here can change a result.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Run")]
+pub struct RunArgs {
+    /// Threads to use [default: all]
+    #[arg(short = 'j', long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    pub threads: Option<usize>,
+
+    /// Instruction set of the kernels [default: auto, the best of this machine]
+    #[arg(long, value_name = "LEVEL", value_parser = values::simd())]
+    pub simd: Option<Simd>,
+
+    /// Refuse what needs more memory, before allocating it: 4G, 512M, 1.5GiB or plain bytes
+    /// [default: the memory that is available]
+    #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true)]
+    pub max_memory: Option<u64>,
+
+    /// Read the mesh, say what would happen (grid, memory, bytes), and write nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+}
+
+/// What ends the run before it begins.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Help")]
+pub struct HelpArgs {
+    /// -h shows one page, --help everything
+    #[arg(short, long, action = ArgAction::Help)]
+    help: Option<bool>,
+
+    /// The version, the SIMD levels of this build and of this machine
+    #[arg(short = 'V', long, action = ArgAction::Version)]
+    version: Option<bool>,
+}
+
+/// The whole command, its options left out of the short screen, which names them itself.
+pub fn command() -> clap::Command {
+    Args::command().mut_args(|arg| arg.hide_short_help(true))
+}

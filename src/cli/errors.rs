@@ -1,0 +1,172 @@
+//! Errors for people: one voice for the parser's errors and ours, and the exit codes.
+
+use std::io::Write;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use voxelize::{Error, Kind};
+
+use super::typed::Typed;
+
+/// The code for a run that did what was asked.
+pub const OK: u8 = 0;
+
+/// The exit code for an error; `signal` is the number of the signal that interrupted the run.
+pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
+    /// What shells report for an interrupt from the keyboard, SIGINT.
+    const SIGINT: u8 = 2;
+    match error.kind() {
+        Kind::Usage => 2,
+        Kind::Input => 3,
+        Kind::Unfit => 4,
+        Kind::TooLarge => 5,
+        Kind::Interrupted => 128 + signal.unwrap_or(SIGINT),
+        // Output; and what is yet unknown is no fault of question or input.
+        _ => 6,
+    }
+}
+
+/// Whether the reader of our output went away, which is no error to speak of.
+pub fn is_closed_pipe(error: &Error) -> bool {
+    error.code() == "closed-pipe"
+}
+
+/// Says `error: …` and `hint: …` on stderr.
+pub fn print(error: &Error) {
+    let mut text = format!("error: {error}\n");
+    if let Some(hint) = hint(error) {
+        text += &format!("hint: {hint}\n");
+    }
+    // If stderr is gone there is nobody left to tell.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// What to do about an error: its own hint, or what always helps.
+pub fn hint(error: &Error) -> Option<&str> {
+    let general = match error.kind() {
+        Kind::Usage => Some("'voxelize -h' shows every option"),
+        // Findings of the readers: the file itself is wrong.
+        Kind::Input if error.code().starts_with('S') => {
+            Some("the file is damaged: export it again, or copy it again whole")
+        }
+        Kind::Input => Some("'voxelize formats' lists what is read"),
+        Kind::TooLarge => Some("make the cells larger, or raise --max-memory"),
+        Kind::Output => Some("-o PATH writes elsewhere"),
+        _ => None,
+    };
+    error.hint().or(general)
+}
+
+/// `error` with `prefix: ` before its message: the option it is about.
+pub fn about(prefix: &str, error: &Error) -> Error {
+    let message = format!("{prefix}: {}", error.message());
+    let new = match error.kind() {
+        Kind::Usage => Error::usage(message),
+        Kind::Unfit => Error::unfit(message),
+        Kind::TooLarge => Error::too_large(message),
+        Kind::Output => Error::output(message),
+        _ => return error.clone(),
+    };
+    match error.hint() {
+        Some(hint) => new.with_hint(hint),
+        None => new,
+    }
+}
+
+/// An error of the parser in our words.
+pub fn from_clap(error: &clap::Error, typed: &Typed) -> Error {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(list)) => list.first().cloned(),
+        _ => None,
+    };
+    let option = text(ContextKind::InvalidArg).unwrap_or_default();
+    let value = text(ContextKind::InvalidValue).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::UnknownArgument => unknown(&option, text(ContextKind::SuggestedArg)),
+        ErrorKind::InvalidValue if value.is_empty() => {
+            let error = Error::usage(format!("{} needs a value", spelled(&option, typed)));
+            with_example(error, &option)
+        }
+        ErrorKind::InvalidValue => {
+            let known = match error.get(ContextKind::ValidValue) {
+                Some(ContextValue::Strings(known)) => known.join(", "),
+                _ => String::new(),
+            };
+            Error::usage(format!("{} {value}: no such value", spelled(&option, typed)))
+                .with_hint(format!("it is one of {known}"))
+        }
+        ErrorKind::ValueValidation => {
+            let why = std::error::Error::source(error).map_or_else(String::new, ToString::to_string);
+            let error = Error::usage(format!("{} {value}: {why}", spelled(&option, typed)));
+            with_example(error, &option)
+        }
+        ErrorKind::ArgumentConflict => conflict(&option, &text(ContextKind::PriorArg), typed),
+        _ => Error::usage(first_line(error)),
+    }
+}
+
+/// The error for a word that no option has.
+fn unknown(word: &str, similar: Option<String>) -> Error {
+    if !word.starts_with('-') {
+        return Error::usage(format!("{word}: one mesh at a time"))
+            .with_hint("run voxelize once for each mesh");
+    }
+    let error = Error::usage(format!("{word}: no such option"));
+    match similar {
+        Some(similar) => error.with_hint(format!("did you mean {similar}?")),
+        None => error,
+    }
+}
+
+/// The error for two options that exclude each other, or one that was given twice.
+fn conflict(option: &str, prior: &Option<String>, typed: &Typed) -> Error {
+    // The parser takes a second mesh for a verb, which is no option.
+    if option.is_empty() || option.starts_with(['[', '<']) {
+        return Error::usage("more than one mesh is given").with_hint("run voxelize once for each mesh");
+    }
+    let first = spelled(option, typed);
+    match prior.as_deref().map(|prior| spelled(prior, typed)) {
+        Some(second) if second != first => exclusive(&first, &second),
+        Some(_) => Error::usage(format!("{first} is given twice")).with_hint("give it once"),
+        None => Error::usage(format!("{first} cannot be used here")),
+    }
+}
+
+/// The error for two options, as typed, that exclude each other.
+pub fn exclusive(first: &str, second: &str) -> Error {
+    Error::usage(format!("{first} and {second} exclude each other")).with_hint("give one of them")
+}
+
+/// `--voxel-size <S>` of the parser as it was typed: `--pitch`.
+fn spelled(option: &str, typed: &Typed) -> String {
+    let word = option.split([' ', '=', '[']).next().unwrap_or(option);
+    word.strip_prefix("--").map_or_else(|| word.to_string(), |long| typed.name(long))
+}
+
+/// What a good value looks like, for options where that is not plain.
+fn with_example(error: Error, option: &str) -> Error {
+    const EXAMPLES: [&str; 10] = [
+        "--res 256",
+        "--voxel-size 0.5 or --voxel-size 0.5,0.5,1",
+        "--dims 32,32,32",
+        "--origin -0.5,0,0",
+        "--bounds -1,0,0,1,1,1",
+        "--pad 1",
+        "--threads 4",
+        "--max-memory 4G",
+        "--output part.npz",
+        "--format npz",
+    ];
+    let name = option.split(' ').next().unwrap_or(option);
+    match EXAMPLES.iter().find(|example| example.split(' ').next() == Some(name)) {
+        Some(example) => error.with_hint(format!("such as {example}")),
+        None => error,
+    }
+}
+
+/// The parser's own sentence, for what has no case above.
+fn first_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_string()
+}

@@ -1,0 +1,162 @@
+//! The two pages of help and the text of --version. Tests hold them against the options that exist.
+
+use voxelize::Level;
+use voxelize::format::FORMATS;
+use voxelize::mesh::read::INPUTS;
+
+/// The head of the long page.
+pub const BEFORE: &str = "\
+Turn triangle meshes into voxels, exactly.
+
+Usage: voxelize [OPTIONS] <MESH>
+       voxelize formats
+
+  voxelize part.stl                       surface, 256 cells long, part.vox
+  voxelize part.stl -r 512 -o part.npz    512 cells long, as a NumPy array
+  voxelize part.stl --voxel-size 0.5 --pad 1 -o part.raw
+  voxelize part.stl --bounds -1,0,0,1,1,1 --voxel-size 0.1 -o corner.npy
+  voxelize - -f npy -o - < part.stl       from a pipe to a pipe
+  voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes";
+
+/// The foot of the long page.
+pub const AFTER: &str = "\
+Order is always x, y, z; the origin of a grid is the outer corner of its first cell.
+The digests in the summary are the same for every number of threads, instruction set, order of
+triangles and output format: compare them instead of files.
+
+Exit codes:
+    0  done
+    2  the question was wrong: options that conflict, a value out of range
+    3  the input cannot be read: missing, cut short, not a mesh
+    4  the mesh is unfit for what was asked: it has no triangles, or no size to divide
+    5  the result does not fit: memory, or a limit of the format
+    6  the output could not be written
+  130  interrupted (143 when terminated); nothing is left behind";
+
+/// The short page: all of it in sight at once.
+pub fn short() -> String {
+    let formats: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+    let mut inputs: Vec<_> =
+        INPUTS.iter().flat_map(|input| input.extensions).map(|e| e.to_ascii_uppercase()).collect();
+    inputs.dedup();
+    SHORT.replace("{formats}", &formats.join("|")).replace("{inputs}", &inputs.join(", "))
+}
+
+const SHORT: &str = "\
+Turn triangle meshes into voxels, exactly.
+
+Usage: voxelize [OPTIONS] <MESH>          (- reads standard input)
+       voxelize formats                   what is read and written
+
+  voxelize part.stl                       surface, 256 cells long, part.vox
+  voxelize part.stl -r 512 -o part.npz    512 cells long, as a NumPy array
+  voxelize part.stl --voxel-size 0.5 --pad 1 -o part.raw
+  voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
+
+Grid    -r, --res N            cells on the longest axis [256]
+            --voxel-size S     cell size, 0.1 or SX,SY,SZ
+            --dims X,Y,Z       exactly this many cubic cells
+            --stretch          with --dims: fill the bounds, sides may differ
+            --origin X,Y,Z     with --voxel-size: walls pass through here
+            --bounds X0,Y0,Z0,X1,Y1,Z1   this box [the mesh's bounds]
+            --cube             as many cells on every axis, mesh centred
+            --pad N            empty cells on every side [0]
+            --snap float|none  take 0.7 as a float for 0.7 [float]
+Rule        --rule RULE        surface: every cell the mesh touches [surface]
+            --surface          the same as --rule surface; inside stays empty
+            --ties up|both|none
+                               a face exactly on a cell wall marks:
+                               the cell above / both / neither [up]
+Input   MESH                   {inputs}, told by content; - is standard input
+Output  -o, --output PATH      format from the extension; - is stdout [NAME.vox]
+        -f, --format F         {formats} [by extension, else vox]
+            --dtype bool|u8|bit   type of the numbers [the format's first]
+            --sidecar          describe the grid in PATH.json; raw always does
+            --json[=FILE]      summary as JSON, in place of the text or to FILE
+        -q, --quiet            only errors
+        -v, --verbose          what was chosen, and why
+Run     -j, --threads N        threads [all]
+            --simd LEVEL       instruction set; changes speed only [auto]
+            --max-memory 4G    refuse what needs more [what is available]
+        -n, --dry-run          read, say what would happen, write nothing
+Exit: 0 ok, 2 usage, 3 bad input, 4 unfit mesh, 5 does not fit, 6 not written,
+      130 or 143 interrupted
+-h this page, --help everything, -V, --version with the SIMD levels";
+
+/// The text of --version.
+pub fn version() -> String {
+    let list = |levels: &[Level]| levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(" ");
+    let offered = Level::available();
+    format!(
+        "voxelize {}\nthis build has the SIMD levels {}\nthis machine offers {}, and --simd auto takes {}",
+        env!("CARGO_PKG_VERSION"),
+        list(&Level::built()),
+        list(&offered),
+        Level::best().name()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args;
+    use super::*;
+
+    /// The long options of the command.
+    fn options() -> Vec<String> {
+        let command = args::command();
+        let long = |arg: &clap::Arg| arg.get_long().map(|long| format!("--{long}"));
+        command.get_arguments().filter_map(long).collect()
+    }
+
+    /// Everything in `text` that looks like a long option.
+    fn named(text: &str) -> Vec<&str> {
+        text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
+            .filter(|word| word.len() > 2 && word.starts_with("--"))
+            .collect()
+    }
+
+    #[test]
+    fn both_pages_name_every_option_and_no_other() {
+        let long = args::command().render_long_help().to_string();
+        let options = options();
+        assert!(options.len() > 20, "{options:?}");
+        for page in [short(), long] {
+            for option in &options {
+                assert!(named(&page).contains(&option.as_str()), "{option} is not in\n{page}");
+            }
+            for word in named(&page) {
+                let known =
+                    options.iter().any(|option| option == word) || ["--pitch", "--spacing"].contains(&word);
+                assert!(known, "{word} is no option, but in\n{page}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_page_is_the_text_here_alone_and_fits_a_screen() {
+        let page = args::command().render_help().to_string();
+        assert_eq!(page.trim(), short());
+        assert!(page.lines().count() <= 50);
+        for line in page.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn options_with_values_name_their_default() {
+        // Without these nothing happens that they could change.
+        const NO_DEFAULT: [&str; 4] = ["--voxel-size", "--dims", "--json", "MESH"];
+        let command = args::command();
+        let with_values: Vec<_> =
+            command.get_arguments().filter(|arg| arg.get_action().takes_values()).collect();
+        assert!(with_values.len() > 10);
+        for arg in with_values {
+            let name = arg.get_long().map_or("MESH".to_string(), |long| format!("--{long}"));
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            assert!(NO_DEFAULT.contains(&name.as_str()) || help.contains("[default: "), "{name}: {help}");
+        }
+        let default = format!("[default: {}]", args::DEFAULT_RES);
+        assert!(args::command().render_long_help().to_string().contains(&default));
+        assert!(short().contains(&format!("longest axis [{}]", args::DEFAULT_RES)));
+    }
+}

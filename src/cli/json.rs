@@ -1,0 +1,146 @@
+//! The summary as JSON, schema 1. Every key is always there; what was not reached is null.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json}; // here too, as the schema is the command line's own
+use voxelize::format::Written;
+use voxelize::{Digest, Error, Lattice, Rational};
+
+use super::errors;
+use super::estimate::Size;
+use super::facts::{Ending, Facts};
+use super::plan::{Plan, Telling};
+use super::summary::volume;
+use super::system;
+
+/// One line of JSON for a run, without the newline.
+pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Ending) -> String {
+    let mut map = Map::new();
+    let mut put = |key: &str, value: Value| map.insert(key.to_string(), value);
+    put("schema", json!(1));
+    put("tool", json!({"name": "voxelize", "version": env!("CARGO_PKG_VERSION")}));
+    let (status, exit_code) = match ending {
+        Ending::Done => ("ok", errors::OK),
+        Ending::Planned => ("planned", errors::OK),
+        Ending::Failed(_, code) => ("error", *code),
+    };
+    put("status", json!(status));
+    put("exit_code", json!(exit_code));
+    if let Ending::Failed(error, _) = ending {
+        put("error", failure(error));
+    }
+    put("input", or_null(telling.mesh.as_ref(), |path| input(path, facts)));
+    put("mesh", mesh(facts));
+    put("transform", or_null(plan, |_| json!({"up": "z", "axes": "x,y,z", "scale": "1/1"})));
+    put("grid", or_null(plan.zip(facts.lattice.as_ref()), |(plan, lattice)| grid(plan, lattice)));
+    put("rule", or_null(plan, |plan| json!(plan.what.rule.info().name)));
+    put("ties", or_null(plan, |plan| json!(plan.what.ties().map(|ties| ties.name()))));
+    put("inside", Value::Null);
+    let snap = |plan: &Plan| json!({"mode": plan.grid.snap.name(), "coordinates": facts.snapped});
+    put("snap", or_null(plan, snap));
+    let filled = facts.occupied.zip(facts.lattice.as_ref());
+    put("counts", or_null(filled, |(occupied, lattice)| counts(occupied, lattice)));
+    put("volume", or_null(filled, |(occupied, lattice)| json!(volume(occupied, lattice))));
+    put("digest", or_null(facts.digest.as_ref(), digest));
+    put("warnings", json!(facts.warnings));
+    let how =
+        |plan: &Plan| json!({"threads": plan.how.threads, "simd": plan.how.level.name(), "plan": "dense"});
+    put("run", or_null(plan, how));
+    put("timings_ms", timings(facts));
+    put("memory", json!({"peak_bytes": system::peak_memory()}));
+    put("outputs", outputs(facts));
+    if let Some(estimate) = &facts.estimate {
+        let output = estimate.output.map(Size::bytes);
+        put("estimate", json!({"memory_bytes": estimate.memory, "output_bytes": output}));
+    }
+    Value::Object(map).to_string()
+}
+
+fn or_null<T>(known: Option<T>, value: impl FnOnce(T) -> Value) -> Value {
+    known.map_or(Value::Null, value)
+}
+
+fn failure(error: &Error) -> Value {
+    json!({
+        "code": error.code(),
+        "message": error.to_string(),
+        "triangle": error.triangle(),
+        "byte": error.byte(),
+        "line": error.line(),
+        "hint": errors::hint(error),
+    })
+}
+
+fn input(path: &Path, facts: &Facts) -> Value {
+    let source = facts.source.as_ref();
+    let (format, bytes) = (source.map(|source| source.format), source.map(|source| source.bytes));
+    json!({"path": path.to_string_lossy(), "format": format, "bytes": bytes})
+}
+
+fn mesh(facts: &Facts) -> Value {
+    or_null(facts.source.as_ref(), |source| {
+        // Bounds of nothing are infinite, which JSON cannot say.
+        let bounds = (!source.bounds.is_empty()).then(
+            || json!({"min": source.bounds.min.map(f64::from), "max": source.bounds.max.map(f64::from)}),
+        );
+        json!({
+            "triangles": source.triangles,
+            "degenerate": source.degenerate,
+            "dropped": 0,
+            "bounds": bounds,
+            "closed": null,
+            "oriented": null,
+            "open_edges": null,
+            "volume": null,
+            "unit": null,
+        })
+    })
+}
+
+fn grid(plan: &Plan, lattice: &Lattice) -> Value {
+    let floats = |values: &[Rational; 3]| json!(values.each_ref().map(|v| v.to_f64()));
+    let fractions = |values: &[Rational; 3]| json!(values.each_ref().map(|v| v.to_string()));
+    json!({
+        "dims": lattice.dims(),
+        "origin": floats(lattice.origin()),
+        "origin_exact": fractions(lattice.origin()),
+        "origin_is": "corner",
+        "spacing": floats(lattice.spacing()),
+        "spacing_exact": fractions(lattice.spacing()),
+        "closed": lattice.closed(),
+        "pad": plan.grid.pad,
+    })
+}
+
+fn counts(occupied: u64, lattice: &Lattice) -> Value {
+    let cells = u64::try_from(lattice.cells()).unwrap_or(u64::MAX);
+    json!({"cells": cells, "occupied": occupied, "surface": occupied, "interior": 0})
+}
+
+fn digest(digest: &Digest) -> Value {
+    let grid = digest.grid.map(|grid| grid.to_string());
+    json!({"grid": grid, "cells": digest.cells.to_string()})
+}
+
+fn timings(facts: &Facts) -> Value {
+    // Microseconds are all that is repeatable.
+    let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
+    let times = &facts.times;
+    json!({
+        "read": times.read.map(ms),
+        "voxelize": times.voxelize.map(ms),
+        "digest": times.digest.map(ms),
+        "write": times.write.map(ms),
+        "total": ms(facts.started.elapsed()),
+    })
+}
+
+fn outputs(facts: &Facts) -> Value {
+    or_null(facts.outputs.as_ref(), |outputs| outputs.iter().map(output).collect())
+}
+
+fn output(written: &Written) -> Value {
+    let path = written.path.to_string_lossy();
+    json!({"path": path, "format": written.format, "bytes": written.bytes})
+}

@@ -1,0 +1,49 @@
+//! "Did you mean": the nearest of some names.
+
+/// The name most like `word`, if one is like it at all: at most a third of its letters differ.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    names
+        .into_iter()
+        .map(|name| (distance(word, name), name))
+        .filter(|(distance, name)| *distance > 0 && 3 * distance <= name.chars().count())
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (the optimal
+/// string alignment distance).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(row[j - 1] + 1).min(rows[i - 1][j] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_found_and_strangers_are_not() {
+        for (word, found) in [
+            ("fromats", Some("formats")),
+            ("format", Some("formats")),
+            ("part.slt", Some("part.stl")),
+            ("verify", None),
+            ("formats", None),
+        ] {
+            assert_eq!(nearest(word, ["formats", "part.stl"]), found, "{word}");
+        }
+    }
+}

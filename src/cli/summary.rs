@@ -1,0 +1,181 @@
+//! The summary on stderr: what was read, where the cells are, what is in them, what was written.
+
+use std::time::Duration;
+
+use voxelize::format::{Dtype, Format, Written};
+use voxelize::grid::lattice::AXES;
+use voxelize::run::bytes;
+use voxelize::{Lattice, Rational};
+
+use super::estimate::{Estimate, Size};
+use super::facts::{Facts, Source};
+use super::numbers::{counted, grouped, grouped_number, number, percent, sizes};
+use super::plan::{Limit, Plan};
+use super::system;
+
+/// The lines of the summary, as far as the run came.
+pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = |label: &str, text: String| lines.push(format!("{label:<8}{text}"));
+    if let Some(source) = &facts.source {
+        line("mesh", mesh(&plan.input.name(), source));
+    }
+    if let Some(lattice) = &facts.lattice {
+        line("grid", grid(plan, lattice));
+        if let Some(snapped @ 1..) = facts.snapped {
+            line("snap", snap(snapped));
+        }
+        line("rule", rule(plan));
+        if let Some(occupied) = facts.occupied {
+            line("cells", cells(occupied, lattice));
+        }
+    }
+    if let Some(estimate) = &facts.estimate {
+        line("plan", planned(plan, estimate));
+    }
+    for written in facts.outputs.iter().flatten() {
+        line("wrote", wrote(plan, written));
+    }
+    if let Some(digest) = &facts.digest {
+        let grid = digest.grid.map_or_else(String::new, |grid| format!("grid {grid}   "));
+        line("digest", format!("{grid}cells {}", digest.cells));
+    }
+    line("time", time(plan, facts));
+    lines.extend(facts.warnings.iter().map(|warning| format!("warn: {warning}")));
+    lines
+}
+
+fn mesh(name: &str, source: &Source) -> String {
+    // `stl-binary` reads better turned around.
+    let format = match source.format.split_once('-') {
+        Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
+        Some((name, form)) => format!("{} {}", form.to_ascii_uppercase(), name.to_ascii_uppercase()),
+        None => source.format.to_ascii_uppercase(),
+    };
+    let triangles = counted(source.triangles as u64, "triangle", "triangles");
+    let degenerate = match source.degenerate {
+        0 => String::new(),
+        n => format!(" ({} degenerate)", grouped(n)),
+    };
+    let bounds = &source.bounds;
+    let extent = [0, 1, 2].map(|axis| number(f64::from(bounds.max[axis]) - f64::from(bounds.min[axis])));
+    format!("{name}: {format}, {triangles}{degenerate}, {}", extent.join(" × "))
+}
+
+fn grid(plan: &Plan, lattice: &Lattice) -> String {
+    let [x, y, z] = lattice.dims();
+    let size = sizes(lattice.spacing().each_ref().map(Rational::to_f64));
+    let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
+    let mut text = format!("{x} × {y} × {z} cells of {size}, corner ({corner})");
+    match plan.grid.pad {
+        0 => {}
+        1 => text += ", 1 empty cell around",
+        n => text += &format!(", {n} empty cells around"),
+    }
+    if let Some(grown) = grown(plan, lattice) {
+        text += &format!(", box grown to {grown}");
+    }
+    text
+}
+
+/// Where the box that was given had to grow for its last cells to be whole: `x = 1.2, z = 3`.
+pub fn grown(plan: &Plan, lattice: &Lattice) -> Option<String> {
+    let given = plan.grid.grown_from.as_ref()?;
+    let end = |axis: usize| {
+        let pad = &lattice.spacing()[axis] * &Rational::from(plan.grid.pad as i64);
+        &lattice.end()[axis] - &pad
+    };
+    let grown: Vec<_> = (0..3)
+        .filter(|&axis| end(axis) > given.max[axis])
+        .map(|axis| format!("{} = {}", AXES[axis], number(end(axis).to_f64())))
+        .collect();
+    (!grown.is_empty()).then(|| grown.join(", "))
+}
+
+fn snap(snapped: u64) -> String {
+    let taken = counted(snapped, "coordinate", "coordinates");
+    let nearest = if snapped == 1 { "it is nearest to" } else { "they are nearest to" };
+    format!("{taken} taken onto the wall or cell centre {nearest}")
+}
+
+fn rule(plan: &Plan) -> String {
+    let name = plan.what.rule.info().name;
+    match plan.what.ties() {
+        Some(ties) => format!("{name}; ties: {}", ties.name()),
+        None => name.to_string(),
+    }
+}
+
+fn cells(occupied: u64, lattice: &Lattice) -> String {
+    let all = lattice.cells();
+    let volume = volume(occupied, lattice);
+    let share = percent(occupied, all);
+    let all = grouped(u64::try_from(all).unwrap_or(u64::MAX));
+    format!("{} of {all} ({share}), volume {}; inside empty", grouped(occupied), grouped_number(volume))
+}
+
+/// The volume of the occupied cells, in cubic units of the file.
+pub fn volume(occupied: u64, lattice: &Lattice) -> f64 {
+    let count = Rational::from(i64::try_from(occupied).unwrap_or(i64::MAX));
+    (lattice.cell_volume() * count).to_f64()
+}
+
+fn planned(plan: &Plan, estimate: &Estimate) -> String {
+    let memory = bytes(u128::from(estimate.memory));
+    let limit = match &plan.how.memory {
+        Limit::Asked(most, option) => format!(" ({option} allows {})", bytes(u128::from(*most))),
+        Limit::Available(most) => format!(" ({} available)", bytes(u128::from(*most))),
+        Limit::Unknown => String::new(),
+    };
+    let output = match estimate.output {
+        Some(Size::About(n)) => format!("about {} in ", bytes(u128::from(n))),
+        Some(Size::AtMost(n)) => format!("at most {} in ", bytes(u128::from(n))),
+        None => String::new(),
+    };
+    let format = plan.output.format.name;
+    format!("{memory} of memory{limit}, {output}{} as {format}; nothing was written", plan.output.name())
+}
+
+fn wrote(plan: &Plan, written: &Written) -> String {
+    let name = match written.path.to_str() {
+        Some("-") => plan.output.name(),
+        _ => written.path.display().to_string(),
+    };
+    let numbers = if written.format == plan.output.format.name {
+        numbers(plan.output.format, plan.output.dtype())
+    } else {
+        String::new()
+    };
+    format!("{name}, {}{numbers}", bytes(u128::from(written.bytes)))
+}
+
+/// What a reader of an array finds in it: `, bool a[x,y,z]`.
+fn numbers(format: &Format, dtype: Option<Dtype>) -> String {
+    let Some(dtype) = dtype.filter(|_| format.dtypes.len() > 1) else { return String::new() };
+    // NumPy's index order; the other formats have no index to speak of.
+    let index = if format.name.starts_with("np") { " a[x,y,z]" } else { "" };
+    format!(", {}{index}", dtype.name())
+}
+
+fn time(plan: &Plan, facts: &Facts) -> String {
+    let times = &facts.times;
+    let total = facts.started.elapsed();
+    let (unit, per_second) = if total < Duration::from_secs(1) { ("ms", 1e3) } else { ("s", 1.0) };
+    let short = |time: Duration| {
+        let value = time.as_secs_f64() * per_second;
+        if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
+    };
+    let phases = [
+        ("read", times.read),
+        ("voxelize", times.voxelize),
+        ("digest", times.digest),
+        ("write", times.write),
+    ];
+    let phases: Vec<_> =
+        phases.iter().filter_map(|(name, time)| Some(format!("{name} {}", short((*time)?)))).collect();
+    let threads = counted(plan.how.threads as u64, "thread", "threads");
+    let peak =
+        system::peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(u128::from(peak))));
+    let level = plan.how.level.name();
+    format!("{} {unit}: {}; {threads}, {level}{peak}", short(total), phases.join(", "))
+}

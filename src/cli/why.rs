@@ -1,0 +1,71 @@
+//! What `-v` adds to the summary: what was chosen, and why.
+
+use voxelize::run::bytes;
+use voxelize::{Lattice, Level, Snap, par};
+
+use super::facts::Facts;
+use super::output::FormatBy;
+use super::plan::{Limit, Plan};
+
+/// The lines of `-v`, as far as the run came.
+pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
+    let mut said = Vec::new();
+    if let Some(lattice) = &facts.lattice {
+        said.extend(grid(plan, lattice));
+    }
+    let ties = if plan.what.ties.is_some() { "--ties" } else { "the rule's default" };
+    if let Some(used) = plan.what.ties() {
+        said.push(format!("ties {}: {ties}", used.name()));
+    }
+    said.push(match plan.grid.snap {
+        Snap::Float => {
+            "snap float: coordinates that mean a wall or a cell centre are taken to lie there".into()
+        }
+        Snap::None => "snap none: coordinates count as the bits in the file".into(),
+    });
+    said.push(format(plan));
+    let offered: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
+    said.push(format!("simd {}: this machine offers {}", plan.how.level.name(), offered.join(", ")));
+    said.push(format!("threads {}: the system offers {}", plan.how.threads, par::available_threads()));
+    said.push(match &plan.how.memory {
+        Limit::Asked(most, option) => format!("memory up to {}: {option}", bytes(u128::from(*most))),
+        Limit::Available(most) => format!("memory up to {}: available now", bytes(u128::from(*most))),
+        Limit::Unknown => "memory: no limit, as the system does not say what is available".to_string(),
+    });
+    said.into_iter().map(|text| format!("{:<8}{text}", "why")).collect()
+}
+
+fn grid(plan: &Plan, lattice: &Lattice) -> [String; 3] {
+    let [x, y, z] = lattice.spacing();
+    let size = if lattice.is_cubic() { format!("{x}") } else { format!("{x}, {y}, {z}") };
+    let [x, y, z] = lattice.origin();
+    let beyond: Vec<_> = ["x", "y", "z"]
+        .into_iter()
+        .zip(lattice.closed())
+        .filter_map(|(axis, closed)| (!closed).then_some(axis))
+        .collect();
+    let last = if beyond.is_empty() {
+        "last walls belong to the grid: the mesh does not go beyond them".to_string()
+    } else {
+        format!("last wall does not belong to the grid along {}: the mesh goes on", beyond.join(", "))
+    };
+    [
+        format!("cells of exactly {size}: {}", plan.grid.asked),
+        format!("corner at exactly ({x}, {y}, {z})"),
+        last,
+    ]
+}
+
+fn format(plan: &Plan) -> String {
+    let by = match plan.output.format_by {
+        FormatBy::Option => "--format",
+        FormatBy::Extension => "the extension",
+        FormatBy::Default => "the default",
+    };
+    let numbers = match (plan.output.dtype, plan.output.dtype()) {
+        (Some(dtype), _) => format!(", {} numbers: --dtype", dtype.name()),
+        (None, Some(dtype)) => format!(", {} numbers: its default", dtype.name()),
+        (None, None) => String::new(),
+    };
+    format!("format {}: {by}{numbers}", plan.output.format.name)
+}

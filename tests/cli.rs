@@ -1,0 +1,535 @@
+//! Does the command line keep its word? Exit codes, messages, pipes, JSON, and what is left on disk.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+type Triangle = [[f32; 3]; 3];
+
+/// A folder of its own for a test, to run the command in.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    /// A folder with `cube.stl`, the cube from 0 to 20, and `thirds.stl`, a box to 0.7, 0.3, 0.5.
+    fn new() -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        place.write("cube.stl", stl(&cuboid([20.0; 3])));
+        place.write("thirds.stl", stl(&cuboid([0.7, 0.3, 0.5])));
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
+        command.current_dir(self.folder.path()).args(line.split_whitespace()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, line: &str) -> Run {
+        Run::new(line, self.command(line).output().unwrap())
+    }
+
+    /// The same with `input` on standard input.
+    fn run_with(&self, line: &str, input: &[u8]) -> Run {
+        let mut command = self.command(line);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A command that refuses does not read: a closed pipe here is no failure.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        Run::new(line, child.wait_with_output().unwrap())
+    }
+
+    /// The files there are, sorted.
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// How a command ended.
+struct Run {
+    line: String,
+    code: Option<i32>,
+    out: Vec<u8>,
+    err: String,
+}
+
+impl Run {
+    fn new(line: &str, output: Output) -> Self {
+        let err = String::from_utf8(output.stderr).unwrap();
+        Self { line: line.to_string(), code: output.status.code(), out: output.stdout, err }
+    }
+
+    #[track_caller]
+    fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "voxelize {}\n{}", self.line, self.err);
+        assert!(!self.err.contains('\x1b'), "colours or bars off a terminal: {:?}", self.err);
+        self
+    }
+
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.out).unwrap()
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        assert_eq!(self.text().lines().count(), 1, "one object, one line: {}", self.text());
+        serde_json::from_str(self.text()).unwrap()
+    }
+
+    /// The text after `label` in the summary.
+    #[track_caller]
+    fn line(&self, label: &str) -> &str {
+        let line = self.err.lines().find_map(|line| line.strip_prefix(label));
+        line.unwrap_or_else(|| panic!("no '{label}' in\n{}", self.err)).trim()
+    }
+}
+
+fn cuboid(high: [f32; 3]) -> Vec<Triangle> {
+    let corner = |n: usize| std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { 0.0 });
+    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).map(|t| t.map(corner)).collect()
+}
+
+/// The bytes of a binary STL file.
+fn stl(triangles: &[Triangle]) -> Vec<u8> {
+    let mut bytes = vec![b'-'; 80];
+    bytes.extend((triangles.len() as u32).to_le_bytes());
+    for triangle in triangles {
+        bytes.extend([0; 12]);
+        bytes.extend(triangle.iter().flatten().flat_map(|c| c.to_le_bytes()));
+        bytes.extend([0; 2]);
+    }
+    bytes
+}
+
+#[test]
+fn one_word_is_enough() {
+    let place = Place::new();
+    let run = place.run("thirds.stl").expect(0);
+    assert!(run.out.is_empty());
+    assert_eq!(place.files(), ["cube.stl", "thirds.stl", "thirds.vox"]);
+    assert!(run.line("grid").starts_with("256 × 110 × 183 cells of "), "{}", run.err);
+}
+
+#[test]
+fn the_summary_says_what_happened() {
+    let place = Place::new();
+    let run = place.run("cube.stl --voxel-size 0.5 --pad 1 -o cube.npz").expect(0);
+    assert_eq!(run.line("mesh"), "cube.stl: binary STL, 12 triangles, 20 × 20 × 20");
+    let grid = "42 × 42 × 42 cells of 0.5, corner (-0.5, -0.5, -0.5), 1 empty cell around";
+    assert_eq!(run.line("grid"), grid);
+    assert_eq!(run.line("rule"), "surface; ties: up");
+    // Each face lies on a wall and marks the layer above: 41³ cells less their core.
+    let cells = "9,602 of 74,088 (13.0 %), volume 1,200.25; inside empty";
+    assert_eq!(run.line("cells"), cells);
+    assert!(run.line("wrote").starts_with("cube.npz, "));
+    assert!(run.line("digest").starts_with("grid v1:"));
+    assert!(run.line("time").contains("read "));
+    assert!(!run.err.contains("--filled"), "not an option: {}", run.err);
+}
+
+#[test]
+fn snapped_coordinates_are_counted() {
+    let place = Place::new();
+    let run = place.run("thirds.stl --voxel-size 0.1 -o a.npy").expect(0);
+    assert!(run.line("grid").starts_with("7 × 3 × 5 cells of 0.1,"));
+    assert!(run.line("snap").ends_with("taken onto the wall or cell centre they are nearest to"));
+    let run = place.run("thirds.stl --voxel-size 0.1 --snap none -o a.npy").expect(0);
+    assert!(!run.err.contains("snap"), "{}", run.err);
+}
+
+#[test]
+fn boxes_grow_to_whole_cells_and_say_so() {
+    let place = Place::new();
+    let run = place.run("cube.stl --bounds -1,0,0,1,1,1 --voxel-size 0.4 --pad 1 -o a.npy").expect(0);
+    let grid = "7 × 5 × 5 cells of 0.4, corner (-1.4, -0.4, -0.4), 1 empty cell around, \
+                box grown to y = 1.2, z = 1.2";
+    assert_eq!(run.line("grid"), grid);
+}
+
+#[test]
+fn values_may_start_with_a_minus() {
+    let place = Place::new();
+    let json = |line: &str| place.run(line).expect(0).json();
+    let grid = &json("cube.stl --bounds -1,0,0,1,1,1 -r 4 -o a.npy --json")["grid"];
+    assert_eq!((&grid["dims"], &grid["origin_exact"]), (&[4, 2, 2].into(), &["-1/1", "0/1", "0/1"].into()));
+    let grid = &json("cube.stl --origin -0.5,0,0 --pitch 4 -o a.npy --json")["grid"];
+    assert_eq!(grid["origin_exact"], serde_json::json!(["-1/2", "0/1", "0/1"]));
+    assert_eq!(grid["dims"], serde_json::json!([6, 5, 5]));
+}
+
+#[test]
+fn quiet_is_quiet_and_verbose_says_why() {
+    let place = Place::new();
+    let run = place.run("cube.stl -r 4 -q").expect(0);
+    assert_eq!((run.err.as_str(), run.text()), ("", ""));
+    let run = place.run("cube.stl -r4 -v").expect(0);
+    for reason in ["cells of exactly 5/1: -r 4", "the default", "this machine offers", "the rule's default"] {
+        assert!(run.err.contains(reason), "{reason} is not in\n{}", run.err);
+    }
+}
+
+#[test]
+fn threads_and_levels_change_no_digest() {
+    let place = Place::new();
+    let digest = |how: &str| {
+        let run = place.run(&format!("thirds.stl -r 20 --json {how}")).expect(0);
+        run.json()["digest"].clone()
+    };
+    let base = digest("-o a.npy");
+    assert!(base["grid"].as_str().unwrap().starts_with("v1:"));
+    for how in ["-j 1 -o a.npz", "-j 3 --simd scalar -o a.raw", "--simd auto --surface -o a.vox"] {
+        assert_eq!(digest(how), base, "{how}");
+    }
+}
+
+/// The keys of an object and of the objects in it, `mesh.bounds.min`, in order.
+fn keys(value: &Value, prefix: &str, found: &mut Vec<String>) {
+    if let Value::Object(map) = value {
+        for (key, value) in map {
+            let path = format!("{prefix}{key}");
+            found.push(path.clone());
+            keys(value, &format!("{path}."), found);
+        }
+    }
+}
+
+const SCHEMA: &str = "schema tool tool.name tool.version status exit_code \
+    input input.path input.format input.bytes \
+    mesh mesh.triangles mesh.degenerate mesh.dropped \
+    mesh.bounds mesh.bounds.min mesh.bounds.max \
+    mesh.closed mesh.oriented mesh.open_edges mesh.volume mesh.unit \
+    transform transform.up transform.axes transform.scale \
+    grid grid.dims grid.origin grid.origin_exact grid.origin_is grid.spacing grid.spacing_exact \
+    grid.closed grid.pad rule ties inside snap snap.mode snap.coordinates \
+    counts counts.cells counts.occupied counts.surface counts.interior volume \
+    digest digest.grid digest.cells warnings run run.threads run.simd run.plan \
+    timings_ms timings_ms.read timings_ms.voxelize timings_ms.digest timings_ms.write \
+    timings_ms.total memory memory.peak_bytes outputs";
+
+#[test]
+fn json_has_every_key_in_order() {
+    let place = Place::new();
+    let run = place.run("cube.stl --voxel-size 0.5 --pad 1 -o cube.npz -j 2 --json").expect(0);
+    assert_eq!(run.err, "", "JSON in place of the summary");
+    let json = run.json();
+    let mut found = Vec::new();
+    keys(&json, "", &mut found);
+    assert_eq!(found, SCHEMA.split_whitespace().collect::<Vec<_>>());
+    for (pointer, value) in [
+        ("/schema", serde_json::json!(1)),
+        ("/status", "ok".into()),
+        ("/exit_code", 0.into()),
+        ("/input", serde_json::json!({"path": "cube.stl", "format": "stl-binary", "bytes": 684})),
+        ("/mesh/bounds", serde_json::json!({"min": [0.0, 0.0, 0.0], "max": [20.0, 20.0, 20.0]})),
+        ("/mesh/closed", Value::Null),
+        ("/grid/dims", serde_json::json!([42, 42, 42])),
+        ("/grid/origin", serde_json::json!([-0.5, -0.5, -0.5])),
+        ("/grid/spacing_exact", serde_json::json!(["1/2", "1/2", "1/2"])),
+        ("/grid/closed", serde_json::json!([true, true, true])),
+        ("/inside", Value::Null),
+        ("/counts", serde_json::json!({"cells": 74088, "occupied": 9602, "surface": 9602, "interior": 0})),
+        ("/volume", serde_json::json!(1200.25)),
+        ("/run/threads", 2.into()),
+        ("/run/plan", "dense".into()),
+        ("/warnings", serde_json::json!([])),
+        ("/outputs/0/path", "cube.npz".into()),
+        ("/outputs/0/format", "npz".into()),
+    ] {
+        assert_eq!(json.pointer(pointer), Some(&value), "{pointer}");
+    }
+    assert!(json.pointer("/timings_ms/total").unwrap().is_f64());
+    assert!(json.pointer("/outputs/0/bytes").unwrap().is_u64());
+}
+
+#[test]
+fn json_goes_to_a_file_beside_the_summary() {
+    let place = Place::new();
+    let run = place.run("cube.stl -r 4 --json=run.json").expect(0);
+    assert!(run.out.is_empty() && run.err.contains("cells"));
+    let text = fs::read_to_string(place.path("run.json")).unwrap();
+    assert!(text.ends_with('\n') && text.lines().count() == 1);
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["status"], "ok");
+    place.run("cube.stl -r 4 -o - -f raw --json=run.json").expect(0);
+}
+
+#[test]
+fn json_tells_of_failures_too() {
+    let place = Place::new();
+    for (line, code, path) in [
+        ("missing.stl --json", 3, Some("missing.stl")),
+        ("cube.stl -r 8192 --max-memory 1M --json", 5, Some("cube.stl")),
+        ("cube.stl --rez 3 --json", 2, None),
+        ("cube.stl -o - -f npy --json", 2, Some("cube.stl")),
+    ] {
+        let run = place.run(line).expect(code);
+        let json = run.json();
+        assert_eq!((&json["status"], &json["exit_code"]), (&"error".into(), &code.into()), "{line}");
+        assert_eq!(json["input"]["path"].as_str(), path, "{line}");
+        assert!(json["digest"].is_null() && json["outputs"].is_null(), "{line}");
+        let mut found = Vec::new();
+        keys(&json["error"], "", &mut found);
+        assert_eq!(found, ["code", "message", "triangle", "byte", "line", "hint"]);
+        assert!(json["error"]["message"].is_string() && json["error"]["hint"].is_string(), "{line}");
+        assert!(run.err.starts_with("error: "), "{}", run.err);
+        let top = |json: &Value| json.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let mut expected: Vec<_> =
+            SCHEMA.split_whitespace().filter(|key| !key.contains('.')).map(str::to_string).collect();
+        expected.insert(4, "error".to_string());
+        assert_eq!(top(&json), expected, "{line}");
+    }
+    place.run("missing.stl --json=run.json").expect(3);
+    assert!(place.path("run.json").exists());
+}
+
+#[test]
+fn json_never_replaces_the_mesh() {
+    let place = Place::new();
+    let mesh = fs::read(place.path("cube.stl")).unwrap();
+    for options in ["", "--rez 3", "-r 0", "-o missing/a.vox", "-o a.xyz"] {
+        place.run(&format!("cube.stl --json=cube.stl {options}"));
+        assert!(fs::read(place.path("cube.stl")).unwrap() == mesh, "{options}");
+    }
+    let error = refused(&place, "cube.stl -r 4 --json=cube.vox", 2, "is the output");
+    assert!(!place.path("cube.vox").exists(), "{error}");
+}
+
+#[test]
+fn a_dry_run_plans_and_writes_nothing() {
+    let place = Place::new();
+    let before = place.files();
+    let run = place.run("cube.stl -r 100 -n").expect(0);
+    assert!(run.line("grid").starts_with("100 × 100 × 100"));
+    assert!(run.line("plan").contains("of memory") && run.line("plan").contains("cube.vox"));
+    let json = place.run("cube.stl -r 100 --dry-run --json -o a.npy").expect(0).json();
+    assert_eq!((&json["status"], &json["counts"]), (&"planned".into(), &Value::Null));
+    assert_eq!(json["estimate"]["output_bytes"], 1_000_000);
+    assert!(json["estimate"]["memory_bytes"].as_u64().unwrap() >= 160_000);
+    place.run("cube.stl -r 8192 --max-memory 1G -n").expect(5);
+    assert_eq!(place.files(), before);
+}
+
+#[test]
+fn bad_input_is_an_error_with_a_hint() {
+    let place = Place::new();
+    let whole = stl(&cuboid([1.0; 3]));
+    let mut nan = cuboid([1.0; 3]);
+    nan[7][1][2] = f32::NAN;
+    let many = cuboid([1.0; 3]).into_iter().cycle().take(40_000).collect::<Vec<_>>();
+    place.write("empty.stl", b"");
+    place.write("text.stl", b"this is not a mesh, it is a sentence\n");
+    place.write("cut.stl", &whole[..whole.len() / 2]);
+    place.write("nan.stl", stl(&nan));
+    place.write("none.stl", stl(&[]));
+    place.write("many.stl", stl(&many));
+    fs::create_dir(place.path("folder")).unwrap();
+    fs::create_dir(place.path("scans")).unwrap();
+    place.write("scans/part.stl", &whole);
+    let before = place.files();
+    let cases = [
+        ("empty.stl", 3, "empty"),
+        ("text.stl", 3, "text.stl"),
+        ("missing.stl", 3, "no such file"),
+        ("folder", 3, "folder"),
+        ("scans", 2, "scans: "),
+        ("cut.stl", 3, "cut.stl"),
+        ("nan.stl", 3, "triangle 7"),
+        ("none.stl", 4, "no triangles"),
+        ("cube.stl --res 0", 2, "--res 0"),
+        ("cube.stl --res 1.5", 2, "--res 1.5"),
+        ("cube.stl --res", 2, "--res"),
+        ("cube.stl -r 1024 --max-memory 1M", 5, "-r 1024: the grid needs 128 MiB, --max-memory allows 1 MiB"),
+        ("many.stl -r 4 --max-memory 1M", 5, ""),
+        ("cube.stl -r 99999999", 5, "-r 99999999"),
+        ("cube.stl -o cube.xyz", 2, "no voxel format has the extension .xyz"),
+        ("cube.stl -o cube", 2, "-o cube"),
+        ("cube.stl -o missing/cube.vox", 6, "missing/cube.vox"),
+        ("cube.stl -o cube.stl/cube.vox", 6, "cube.stl/cube.vox"),
+        ("cube.stl -o folder", 2, "folder"),
+        ("cube.stl -o out/", 2, "out/"),
+        ("cube.stl -o cube.stl -f npy", 2, "is the mesh"),
+        ("cube.stl -o a.npy --json=a.npy", 2, "is the output"),
+        ("cube.stl --json=missing/a.json", 6, "missing/a.json"),
+        ("cube.stl thirds.stl", 2, "more than one mesh"),
+        ("", 2, "no mesh"),
+        ("-", 2, "standard input"),
+        ("cube.stl --stretch", 2, "--stretch needs --dims"),
+        ("cube.stl --origin 0,0,0", 2, "--origin needs --voxel-size"),
+        ("cube.stl --voxel-size 0", 2, "--voxel-size 0"),
+        ("cube.stl --pitch 0.1234567890123456", 2, "--pitch 0.1234567890123456: "),
+        ("cube.stl --bounds 1,0,0,0,1,1", 2, "ends before it begins along x"),
+        ("cube.stl --dims 1,2", 2, "--dims 1,2"),
+        ("cube.stl --ties sideways", 2, "--ties sideways"),
+        ("cube.stl --dtype bit", 2, "--dtype bit"),
+        ("cube.stl -o a.raw --json=a.raw.json", 2, "is the sidecar"),
+        ("cube.stl --max-memory lots", 2, "--max-memory lots"),
+        ("cube.stl -j 0", 2, "-j 0"),
+        ("cube.stl -o -", 2, "-o -"),
+        ("cube.stl --rez 3", 2, "--rez"),
+    ];
+    let mut seen = 0;
+    for (line, code, says) in cases {
+        refused(&place, line, code, says);
+        seen += 1;
+    }
+    assert!(seen > 0, "no case");
+    assert_eq!(place.files(), before, "nothing is left");
+}
+
+#[test]
+fn options_that_exclude_each_other_are_both_named() {
+    let place = Place::new();
+    let before = place.files();
+    let cases = [
+        ("--res 3 --dims 1,2,3", ["--res", "--dims"]),
+        ("-r 3 --voxel-size 1", ["-r", "--voxel-size"]),
+        ("--pitch 1 -r3", ["--pitch", "-r"]),
+        ("--spacing=1 --dims 1,2,3", ["--spacing", "--dims"]),
+        ("--origin 0,0,0 --res 3", ["--origin", "--res"]),
+        ("--origin 0,0,0 --dims 3,3,3", ["--origin", "--dims"]),
+        ("--origin 0,0,0 --voxel-size 1 --bounds 0,0,0,1,1,1", ["--origin", "--bounds"]),
+        ("--json -o - -f npy", ["--json", "-o -"]),
+        ("--sidecar -o - -f npy", ["--sidecar", "-o -"]),
+        ("-q -v", ["-q", "-v"]),
+        ("-qv", ["-q", "-v"]),
+        ("--quiet --verbose", ["--quiet", "--verbose"]),
+    ];
+    let mut seen = 0;
+    for (options, names) in cases {
+        let error = refused(&place, &format!("cube.stl {options}"), 2, names[0]);
+        assert!(error.contains(names[1]), "{options}: {error}");
+        seen += 1;
+    }
+    assert!(seen > 0, "no case");
+    assert_eq!(place.files(), before);
+}
+
+/// Runs what must be refused with one line of error and one of hint; the error.
+#[track_caller]
+fn refused(place: &Place, line: &str, code: i32, says: &str) -> String {
+    let run = place.run(line).expect(code);
+    let start = |what: &str| run.err.lines().filter(|line| line.starts_with(what)).count();
+    assert_eq!((start("error: "), start("hint: ")), (1, 1), "voxelize {line}\n{}", run.err);
+    assert_eq!(run.err.lines().count(), 2, "voxelize {line}\n{}", run.err);
+    let error = run.err.lines().next().unwrap_or_default().to_string();
+    assert!(error.contains(says), "voxelize {line}\n{error}\nshould say {says}");
+    error
+}
+
+#[test]
+fn near_misses_are_guessed() {
+    let place = Place::new();
+    for (line, code, hint) in [
+        ("fromats", 3, "did you mean 'voxelize formats'?"),
+        ("cube.slt", 3, "did you mean 'cube.stl'?"),
+        ("cube.stl --voxelsize 3", 2, "did you mean --voxel-size?"),
+    ] {
+        assert_eq!(place.run(line).expect(code).line("hint:"), hint, "{line}");
+    }
+}
+
+#[test]
+fn only_own_files_are_replaced_unasked() {
+    let place = Place::new();
+    place.run("cube.stl -r 4").expect(0);
+    place.run("cube.stl -r 5").expect(0);
+    place.write("cube.vox", b"someone else's work");
+    let error = refused(&place, "cube.stl -r 4", 6, "cube.vox");
+    assert!(error.contains("not made by this tool"), "{error}");
+    assert_eq!(fs::read(place.path("cube.vox")).unwrap(), b"someone else's work");
+    place.run("cube.stl -r 4 -o cube.vox").expect(0);
+    assert_ne!(fs::read(place.path("cube.vox")).unwrap(), b"someone else's work");
+}
+
+#[test]
+fn pipes_work_at_both_ends() {
+    let place = Place::new();
+    let mesh = fs::read(place.path("cube.stl")).unwrap();
+    let piped = place.run_with("- -r 4 -o - -f raw", &mesh).expect(0);
+    place.run("cube.stl -r 4 -o a.raw").expect(0);
+    assert_eq!(piped.out, fs::read(place.path("a.raw")).unwrap());
+    assert!(piped.line("mesh").starts_with("standard input: binary STL"));
+    assert!(piped.line("wrote").starts_with("standard output, "));
+    let json = place.run_with("- -r 4 -o b.npy --json", &mesh).expect(0).json();
+    assert_eq!(json["input"]["path"], "-");
+    place.run_with("- -o c.npy", b"").expect(3);
+    assert!(!place.path("c.npy").exists());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::new();
+    // Far more than a pipe holds.
+    for line in ["cube.stl -r 1 --pad 100 -o - -f raw", "--help", "formats", "cube.stl -r 1 --json"] {
+        let mut command = place.command(line);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let run = Run::new(line, child.wait_with_output().unwrap()).expect(0);
+        assert_eq!(run.err, "", "{line}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_run_and_leaves_nothing() {
+    use std::io::Read;
+    let place = Place::new();
+    let before = place.files();
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let line = "cube.stl -r 1 --pad 100 -o - -f raw";
+        let mut command = place.command(line);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Once it writes it waits for us, as a pipe holds less than the grid.
+        let mut first = [0];
+        child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let run = Run::new(line, child.wait_with_output().unwrap()).expect(code);
+        assert!(run.err.starts_with("error: interrupted"), "{}", run.err);
+    }
+    assert_eq!(place.files(), before);
+}
+
+#[test]
+fn the_first_page_of_help_is_as_reviewed() {
+    let place = Place::new();
+    let shown = place.run("-h").expect(0);
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/help.txt");
+    let reviewed = fs::read_to_string(&page).unwrap_or_default();
+    if shown.text() != reviewed && std::env::var_os("VOXELIZE_BLESS").is_some() {
+        fs::write(&page, shown.text()).unwrap();
+    }
+    assert_eq!(shown.text(), reviewed, "VOXELIZE_BLESS=1 takes the new page, and fails once more");
+    assert!(shown.err.is_empty());
+    place.run("--help").expect(0);
+}
+
+#[test]
+fn version_and_formats_tell_what_is_built_in() {
+    let place = Place::new();
+    for line in ["-V", "--version"] {
+        let run = place.run(line).expect(0);
+        assert!(run.text().starts_with(concat!("voxelize ", env!("CARGO_PKG_VERSION"), "\n")));
+        assert!(run.text().contains("this build has") && run.text().contains("this machine offers"));
+    }
+    let list = place.run("formats").expect(0);
+    assert!(!voxelize::format::FORMATS.is_empty());
+    for format in voxelize::format::FORMATS {
+        assert!(list.text().contains(&format!("  {} ", format.name)), "{}", list.text());
+    }
+}
