@@ -104,7 +104,7 @@ fn main() {
             for &threads in &options.threads {
                 let run = Run { threads, level: Some(options.level), ..Run::default() };
                 let ours_ms = voxelize::par::with_threads(threads, || {
-                    median(|| touched(&lattice), |grid| drop(what.fill(&mesh, &lattice, &run, grid).unwrap()))
+                    median(|| touched(&lattice), |grid| _ = what.fill(&mesh, &lattice, &run, grid).unwrap())
                 })
                 .unwrap();
                 let mut grid = touched(&lattice);

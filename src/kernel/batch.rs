@@ -23,9 +23,8 @@ pub struct Batch<S: Simd> {
     pub local: [[f32x16<S>; 3]; 3],
     /// The lowest cell of each triangle's bounds per axis.
     pub base: [f32x16<S>; 3],
-    /// The cells to fill relative to `base`, within bounds, grid and slab: lowest and highest.
-    pub low: [f32x16<S>; 3],
-    pub high: [f32x16<S>; 3],
+    /// The highest cell of each triangle's bounds, relative to `base`.
+    pub span: [f32x16<S>; 3],
     /// Which triangles are what; a triangle outside the slab is nothing.
     pub kinds: Kinds,
 }
@@ -45,19 +44,17 @@ pub struct Kinds {
     pub large: u64,
 }
 
-/// Writes triangles into lanes; lanes beyond them repeat the last.
+/// Writes the triangles `ids` of a mesh into lanes.
 #[inline(always)]
-pub fn gather<'a>(triangles: impl Iterator<Item = &'a Triangle>, soa: &mut Soa) -> usize {
-    let mut count = 0;
-    for (lane, triangle) in triangles.take(LANES).enumerate() {
-        for (v, vertex) in triangle.iter().enumerate() {
-            for (axis, coordinate) in vertex.iter().enumerate() {
-                soa[axis][v][lane] = *coordinate;
-            }
+pub fn gather(triangles: &[Triangle], ids: &[u32; LANES], soa: &mut Soa) {
+    for lane in 0..LANES {
+        let [a, b, c] = &triangles[ids[lane] as usize];
+        for axis in 0..3 {
+            soa[axis][0][lane] = a[axis];
+            soa[axis][1][lane] = b[axis];
+            soa[axis][2][lane] = c[axis];
         }
-        count = lane + 1;
     }
-    count
 }
 
 /// What [`index_axis`] finds for eight lanes of one axis.
@@ -73,8 +70,11 @@ struct Half<S: Simd> {
 fn index_axis<S: Simd>(simd: S, axis: &FrameAxis, v: [f64x8<S>; 3]) -> Half<S> {
     let margin = f64x8::splat(simd, axis.margin);
     let mut careful = mask64x8::splat(simd, false);
-    let u = v.map(|v| ((v - axis.origin[0]) - axis.origin[1]) * axis.scale);
-    for u in u {
+    // Loops, not closures: only what is inlined here is compiled for the level.
+    let mut u = v;
+    for u in &mut u {
+        *u = ((*u - axis.origin[0]) - axis.origin[1]) * axis.scale;
+        let u = *u;
         let half_plane = (u + u).round_ties_even() * 0.5;
         careful |= (u - half_plane).abs().simd_le(margin);
     }
@@ -82,7 +82,7 @@ fn index_axis<S: Simd>(simd: S, axis: &FrameAxis, v: [f64x8<S>; 3]) -> Half<S> {
     let span = u[0].max(u[1]).max(u[2]).floor() - base;
     // Cells beyond this count are not whole in floats, nor in any lattice.
     let far = base.abs().simd_ge(f64x8::splat(simd, (1u32 << 24) as f64));
-    Half { local: u.map(|u| u - base), base, span, careful: careful | far }
+    Half { local: [u[0] - base, u[1] - base, u[2] - base], base, span, careful: careful | far }
 }
 
 impl<S: Simd> Batch<S> {
@@ -90,21 +90,21 @@ impl<S: Simd> Batch<S> {
     #[inline(always)]
     pub fn new(simd: S, frame: &Frame, soa: &Soa, count: usize, slab: &Slab) -> Self {
         let zero = f32x16::splat(simd, 0.0);
-        let mut this = Self {
-            local: [[zero; 3]; 3],
-            base: [zero; 3],
-            low: [zero; 3],
-            high: [zero; 3],
-            kinds: Kinds::default(),
-        };
+        let mut this =
+            Self { local: [[zero; 3]; 3], base: [zero; 3], span: [zero; 3], kinds: Kinds::default() };
         let valid = (1u64 << count) - 1;
         let mut careful = 0;
         let mut outside = fearless_simd::mask32x16::splat(simd, false);
         let mut most = zero;
         for axis in 0..3 {
-            let wide = soa[axis].each_ref().map(|lanes| f32x16::from_slice(simd, lanes).widen());
-            let low = index_axis(simd, &frame.axes[axis], wide.map(|w| w.0));
-            let high = index_axis(simd, &frame.axes[axis], wide.map(|w| w.1));
+            let [a, b, c] = &soa[axis];
+            let (a, b, c) = (
+                f32x16::from_slice(simd, a).widen(),
+                f32x16::from_slice(simd, b).widen(),
+                f32x16::from_slice(simd, c).widen(),
+            );
+            let low = index_axis(simd, &frame.axes[axis], [a.0, b.0, c.0]);
+            let high = index_axis(simd, &frame.axes[axis], [a.1, b.1, c.1]);
             careful |= low.careful.to_bitmask() | high.careful.to_bitmask() << 8;
             for v in 0..3 {
                 this.local[axis][v] = low.local[v].narrow(high.local[v]);
@@ -112,16 +112,16 @@ impl<S: Simd> Batch<S> {
             let base: f32x16<S> = low.base.narrow(high.base);
             let span: f32x16<S> = low.span.narrow(high.span);
             let range = if axis == 2 { slab.layers.clone() } else { 0..frame.axes[axis].cells };
-            this.base[axis] = base;
-            this.low[axis] = (f32x16::splat(simd, range.start as f32) - base).max(zero);
-            this.high[axis] = (f32x16::splat(simd, (range.end - 1) as f32) - base).min(span);
-            outside |= this.low[axis].simd_gt(this.high[axis]);
+            (this.base[axis], this.span[axis]) = (base, span);
+            outside |= base.simd_gt(f32x16::splat(simd, (range.end - 1) as f32))
+                | (base + span).simd_lt(f32x16::splat(simd, range.start as f32));
             most = most.max(span);
         }
-        let within = |n: f32| most.simd_le(f32x16::splat(simd, n)).to_bitmask();
         // Whether a careful triangle is outside is a careful question.
         let sure = valid & !careful & !outside.to_bitmask();
-        let (single, two, four) = (within(0.0), within(1.0), within(3.0));
+        let single = most.simd_le(zero).to_bitmask();
+        let two = most.simd_le(f32x16::splat(simd, 1.0)).to_bitmask();
+        let four = most.simd_le(f32x16::splat(simd, 3.0)).to_bitmask();
         this.kinds = Kinds {
             careful: valid & careful,
             single: sure & single,

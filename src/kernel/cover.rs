@@ -67,25 +67,24 @@ impl<'a, 'b> Coverer<'a, 'b> {
     fn cover_with<S: Simd>(&mut self, simd: S, take: Take) {
         let mut soa: Soa = [[[0.0; LANES]; 3]; 3];
         let mut ids = [0; LANES];
-        match take {
-            Take::Range(first, count) => {
-                let mesh = self.triangles;
-                let chosen = &mesh[first as usize..first as usize + count as usize];
-                for (n, chunk) in chosen.chunks(LANES).enumerate() {
-                    let start = first + (n * LANES) as u32;
-                    ids = std::array::from_fn(|lane| start + lane as u32);
-                    let count = batch::gather(chunk.iter(), &mut soa);
-                    self.cover_batch(simd, &soa, &ids, count);
-                }
+        let mut start = 0;
+        let total = match take {
+            Take::Range(_, count) => count as usize,
+            Take::These(numbers) => numbers.len(),
+        };
+        while start < total {
+            let count = LANES.min(total - start);
+            // Lanes beyond the last triangle repeat it.
+            for (lane, id) in ids.iter_mut().enumerate() {
+                let n = start + lane.min(count - 1);
+                *id = match take {
+                    Take::Range(first, _) => first + n as u32,
+                    Take::These(numbers) => numbers[n],
+                };
             }
-            Take::These(numbers) => {
-                for chunk in numbers.chunks(LANES) {
-                    ids[..chunk.len()].copy_from_slice(chunk);
-                    let mesh = self.triangles;
-                    let count = batch::gather(chunk.iter().map(|&n| &mesh[n as usize]), &mut soa);
-                    self.cover_batch(simd, &soa, &ids, count);
-                }
-            }
+            batch::gather(self.triangles, &ids, &mut soa);
+            self.cover_batch(simd, &soa, &ids, count);
+            start += LANES;
         }
     }
 
@@ -99,7 +98,7 @@ impl<'a, 'b> Coverer<'a, 'b> {
                 axis.store_slice(lanes);
             }
             for lane in bits_of(kinds.single) {
-                self.slab.bits(base[0][lane] as i64, 1, base[1][lane] as i64, base[2][lane] as i64);
+                self.slab.cell([base[0][lane] as i64, base[1][lane] as i64, base[2][lane] as i64]);
             }
         }
         if kinds.two != 0 && self.two.push(simd, &batch, kinds.two, ids) {

@@ -14,8 +14,11 @@ use super::slab::Slab;
 /// Half a unit in the last place of 1.0 in floats.
 const U32: f32 = f32::EPSILON / 2.0;
 
-/// Rows of a queue: nine coordinates, then base, lowest and highest cell per axis.
-const ROWS: usize = 18;
+/// Rows of a queue: nine coordinates, then base and highest cell per axis.
+const ROWS: usize = 15;
+
+/// Below any edge or plane function: the value of a cell beyond the bounds of its triangle.
+const BEYOND: f32 = -1e30;
 
 /// Triangles of at most `N` cells an axis, waiting for their lanes to fill.
 pub struct Few<const N: usize> {
@@ -49,34 +52,31 @@ impl<const N: usize> Few<N> {
     #[inline(always)]
     pub fn push<S: Simd>(&mut self, simd: S, batch: &Batch<S>, mask: u64, ids: &[u32; LANES]) -> bool {
         let lanes = mask32x16::from_bitmask(simd, mask);
-        let [x, y, z] = batch.local;
-        let rows = [
-            x[0],
-            x[1],
-            x[2],
-            y[0],
-            y[1],
-            y[2],
-            z[0],
-            z[1],
-            z[2],
-            batch.base[0],
-            batch.base[1],
-            batch.base[2],
-            batch.low[0],
-            batch.low[1],
-            batch.low[2],
-            batch.high[0],
-            batch.high[1],
-            batch.high[2],
-        ];
-        let at = self.count;
-        for (row, values) in self.rows.iter_mut().zip(rows) {
-            values.compress(lanes).store_slice(&mut row[at..at + LANES]);
-        }
-        u32x16::from_slice(simd, ids).compress(lanes).store_slice(&mut self.ids[at..at + LANES]);
+        // Spelled out, so that the vectors stay in registers.
+        self.put(0, batch.local[0][0], lanes);
+        self.put(1, batch.local[0][1], lanes);
+        self.put(2, batch.local[0][2], lanes);
+        self.put(3, batch.local[1][0], lanes);
+        self.put(4, batch.local[1][1], lanes);
+        self.put(5, batch.local[1][2], lanes);
+        self.put(6, batch.local[2][0], lanes);
+        self.put(7, batch.local[2][1], lanes);
+        self.put(8, batch.local[2][2], lanes);
+        self.put(9, batch.base[0], lanes);
+        self.put(10, batch.base[1], lanes);
+        self.put(11, batch.base[2], lanes);
+        self.put(12, batch.span[0], lanes);
+        self.put(13, batch.span[1], lanes);
+        self.put(14, batch.span[2], lanes);
+        u32x16::from_slice(simd, ids).compress(lanes).store_slice(&mut self.ids[self.count..][..LANES]);
         self.count += mask.count_ones() as usize;
         self.count >= LANES
+    }
+
+    /// Appends the chosen lanes to a row.
+    #[inline(always)]
+    fn put<S: Simd>(&mut self, row: usize, values: f32x16<S>, lanes: mask32x16<S>) {
+        values.compress(lanes).store_slice(&mut self.rows[row][self.count..][..LANES]);
     }
 
     /// Tests the first sixteen triangles that wait, or what is left of them; the answer is which
@@ -90,14 +90,16 @@ impl<const N: usize> Few<N> {
             if doubt >> lane & 1 == 1 {
                 unsure.push(self.ids[lane]);
             } else {
-                let base = [9, 10, 11].map(|row| self.rows[row][lane] as i64);
-                write::<N>(slab, base, cells[0][lane], cells[1][lane]);
+                let row = |n: usize| self.rows[n][lane] as i64;
+                let (base, high) = ([row(9), row(10), row(11)], [row(13), row(14)]);
+                let cells = u64::from(cells[0][lane]) | u64::from(cells[1][lane]) << 32;
+                slab.block::<N>(base, high, cells);
             }
         }
         for row in &mut self.rows {
-            row.copy_within(LANES.., 0);
+            f32x16::from_slice(simd, &row[LANES..]).store_slice(&mut row[..LANES]);
         }
-        self.ids.copy_within(LANES.., 0);
+        u32x16::from_slice(simd, &self.ids[LANES..]).store_slice(&mut self.ids[..LANES]);
         self.count -= count;
     }
 
@@ -106,15 +108,28 @@ impl<const N: usize> Few<N> {
         self.count == 0
     }
 
+    /// The first sixteen values of a row.
+    #[inline(always)]
+    fn row<S: Simd>(&self, simd: S, n: usize) -> f32x16<S> {
+        f32x16::from_slice(simd, &self.rows[n][..LANES])
+    }
+
     /// The touched cells of each lane, bit `i + N (j + N k)` in two words, and the unsure lanes.
     #[inline(always)]
     fn test<S: Simd>(&self, simd: S) -> ([[u32; LANES]; 2], u64) {
-        let row = |n: usize| f32x16::from_slice(simd, &self.rows[n][..LANES]);
+        // Loops, not closures: only what is inlined here is compiled for the level.
         let zero = f32x16::splat(simd, 0.0);
-        let v: [[f32x16<S>; 3]; 3] = std::array::from_fn(|axis| std::array::from_fn(|v| row(3 * axis + v)));
-        let edge: [[f32x16<S>; 3]; 3] = v.map(|[a, b, c]| [b - a, c - b, a - c]);
-        let minor = |s: usize, t: usize| edge[s][0] * edge[t][1] - edge[t][0] * edge[s][1];
-        let normal = [minor(1, 2), minor(2, 0), minor(0, 1)];
+        let mut v = [[zero; 3]; 3];
+        let mut edge = v;
+        for axis in 0..3 {
+            for n in 0..3 {
+                v[axis][n] = self.row(simd, 3 * axis + n);
+            }
+            let [a, b, c] = v[axis];
+            edge[axis] = [b - a, c - b, a - c];
+        }
+        let [x, y, z] = edge;
+        let normal = [y[0] * z[1] - z[0] * y[1], z[0] * x[1] - x[0] * z[1], x[0] * y[1] - y[0] * x[1]];
 
         // The projections: for each pair of axes the least of three edge functions per column.
         let edge_bound = f32x16::splat(simd, self.bounds[0]);
@@ -133,63 +148,59 @@ impl<const N: usize> Few<N> {
                     let mut value = line;
                     for i in 0..N {
                         table[i][j] = if e == 0 { value } else { table[i][j].min(value) };
-                        value = value + a;
+                        value += a;
                     }
-                    line = line + b;
+                    line += b;
+                }
+            }
+        }
+        // A cell beyond the bounds is untouched, and never in doubt.
+        for n in 1..N {
+            let at = f32x16::splat(simd, n as f32 - 0.5);
+            let beyond = f32x16::splat(simd, BEYOND);
+            for (axis, row) in [(0, 12), (1, 13), (2, 14)] {
+                let within = at.simd_lt(self.row(simd, row));
+                // Table xy serves x and y, table yz serves z.
+                for m in 0..N {
+                    let value = match axis {
+                        0 => &mut tables[2][n][m],
+                        1 => &mut tables[2][m][n],
+                        _ => &mut tables[0][m][n],
+                    };
+                    *value = within.select(*value, beyond);
                 }
             }
         }
         // The plane, scaled so that one bound serves both.
         let scale = self.bounds[0] / self.bounds[1];
-        let n = normal.map(|n| n * scale);
+        let n = [normal[0] * scale, normal[1] * scale, normal[2] * scale];
         let reach = (n[0].abs() + n[1].abs() + n[2].abs()) * 0.5;
-        let height = (n[0] * (-v[0][0] + 0.5) + n[1] * (-v[1][0] + 0.5)) + n[2] * (-v[2][0] + 0.5);
+        let mut layer = (n[0] * (-v[0][0] + 0.5) + n[1] * (-v[1][0] + 0.5)) + n[2] * (-v[2][0] + 0.5);
 
-        let within: [[mask32x16<S>; N]; 3] = std::array::from_fn(|axis| {
-            let (low, high) = (row(12 + axis), row(15 + axis));
-            std::array::from_fn(|n| {
-                let n = f32x16::splat(simd, n as f32);
-                n.simd_ge(low) & n.simd_le(high)
-            })
-        });
-        let mut cells = [u32x16::splat(simd, 0); 2];
         let none = u32x16::splat(simd, 0);
-        let mut layer = height;
+        let mut cells = [none; 2];
+        let mut nearest = f32x16::splat(simd, -BEYOND);
         for k in 0..N {
             let mut line = layer;
             for j in 0..N {
-                let here = within[1][j] & within[2][k];
                 let mut plane = line;
                 for i in 0..N {
                     let edges = tables[2][i][j].min(tables[0][j][k]).min(tables[1][k][i]);
                     let value = edges.min(reach - plane.abs());
-                    let cell = here & within[0][i];
-                    let touched = value.simd_gt(edge_bound) & cell;
-                    doubt |= value.abs().simd_le(edge_bound) & cell;
                     let bit = i + N * (j + N * k);
-                    let mark = touched.select(u32x16::splat(simd, 1 << (bit % 32)), none);
-                    cells[bit / 32] = cells[bit / 32] | mark;
-                    plane = plane + n[0];
+                    let mark = u32x16::splat(simd, 1 << (bit % 32));
+                    cells[bit / 32] |= value.simd_gt(edge_bound).select(mark, none);
+                    nearest = nearest.min(value.abs());
+                    plane += n[0];
                 }
-                line = line + n[1];
+                line += n[1];
             }
-            layer = layer + n[2];
+            layer += n[2];
         }
+        doubt |= nearest.simd_le(edge_bound);
         let mut found = [[0; LANES]; 2];
         cells[0].store_slice(&mut found[0]);
         cells[1].store_slice(&mut found[1]);
         (found, doubt.to_bitmask())
-    }
-}
-
-/// Writes the cells of one triangle, whose bits lie within slab and grid.
-#[inline(always)]
-fn write<const N: usize>(slab: &mut Slab, [x, y, z]: [i64; 3], low: u32, high: u32) {
-    let mut bits = u64::from(low) | u64::from(high) << 32;
-    while bits != 0 {
-        let row = bits.trailing_zeros() as usize / N;
-        let cells = bits >> (row * N) & ((1 << N) - 1);
-        bits &= !(((1 << N) - 1) << (row * N));
-        slab.bits(x, cells, y + (row % N) as i64, z + (row / N) as i64);
     }
 }

@@ -1,5 +1,7 @@
 //! The inner loops: the fast inside of the rules, and the only folder that names SIMD.
 
+#![expect(clippy::needless_range_loop, reason = "several arrays run by one index; iterators hide it")]
+
 mod batch;
 pub mod cover;
 mod exact;

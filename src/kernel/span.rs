@@ -339,6 +339,16 @@ struct Plane {
     first: [i64; 2],
 }
 
+impl Plane {
+    /// Where the plane meets the lattice lines at walls `y, y + 1, …` and wall `z`, along x.
+    #[inline(always)]
+    fn meets<S: Simd>(&self, simd: S, y: i64, z: i64) -> f64x8<S> {
+        let at = self.through[0] + self.slope[1] * (z as f64 - self.through[2]);
+        let ys = f64x8::from_slice(simd, &RAMP) + (y as f64 - self.through[1]);
+        ys * self.slope[0] + at
+    }
+}
+
 impl Cover<'_> {
     /// The plane of the triangle; `None` if it is parallel to x, where table yz says all.
     fn plane(&mut self) -> Option<Plane> {
@@ -381,11 +391,8 @@ impl Cover<'_> {
         highs: f64x8<S>,
     ) -> (f64x8<S>, f64x8<S>) {
         let [y0, z0] = plane.first;
-        let [enter, leave] = [[y0, z0], [1 - y0, 1 - z0]].map(|[y, z]| {
-            let at = plane.through[0] + plane.slope[1] * ((k + z) as f64 - plane.through[2]);
-            let ys = f64x8::from_slice(simd, &RAMP) + ((j + y) as f64 - plane.through[1]);
-            ys * plane.slope[0] + at
-        });
+        let enter = plane.meets(simd, j + y0, k + z0);
+        let leave = plane.meets(simd, j + 1 - y0, k + 1 - z0);
         let error = f64x8::splat(simd, plane.error);
         let near = |x: f64x8<S>| (x - x.round_ties_even()).abs().simd_le(error);
         let open = lows.simd_le(highs);

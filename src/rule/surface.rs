@@ -3,9 +3,9 @@
 use super::{Stats, What};
 use crate::error::Result;
 use crate::grid::{BitGrid, Lattice};
-use crate::kernel::{Coverer, Frame, Slab, Take};
+use crate::kernel::Frame;
 use crate::mesh::Mesh;
-use crate::run::Run;
+use crate::run::{Run, slabs};
 
 /// Fills a new grid with the cells that a triangle of `mesh` touches.
 pub(super) fn fill(
@@ -16,11 +16,6 @@ pub(super) fn fill(
     grid: &mut BitGrid,
 ) -> Result<Stats> {
     let frame = Frame::new(lattice, mesh.bounds(), what.ties().unwrap_or_default());
-    let level = run.level()?;
-    let (rows, row_words) = (grid.dims()[1], grid.row_words());
-    let layers = 0..grid.dims()[2] as i64;
-    let slab = Slab::new(layers, grid.words_mut(), rows, row_words);
-    let mut coverer = Coverer::new(&frame, mesh.triangles(), slab);
-    coverer.cover(level, Take::Range(0, mesh.triangles().len() as u32));
-    Ok(Stats { snapped: coverer.finish(level) })
+    let snapped = slabs::cover(&frame, mesh.triangles(), grid, run.level()?, run.progress)?;
+    Ok(Stats { snapped })
 }

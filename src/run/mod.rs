@@ -1,5 +1,7 @@
 //! How a job runs: threads, instruction set, progress, memory. Nothing here can change a bit.
 
+pub mod slabs;
+
 use crate::error::{Error, Result};
 use crate::grid::BitGrid;
 use crate::kernel::Level;
