@@ -39,7 +39,7 @@ impl<const N: usize> Few<N> {
         let edge = 2.0 * place + n * U32;
         let edges = edge * (2.0 * n + 4.0) + 2.0 * n * place + 16.0 * U32 * (4.0 * n * n + 2.0 * n);
         let normal = 4.0 * n * edge + 8.0 * n * n * U32;
-        let plane = normal * 3.0 * (n + 1.0) + 6.0 * n * n * place + 16.0 * U32 * 6.0 * n * n * n;
+        let plane = normal * 3.0 * (n + 1.0) + 6.0 * n * n * place + 20.0 * U32 * 6.0 * n * n * n;
         Self {
             rows: [[0.0; 2 * LANES]; ROWS],
             ids: [0; 2 * LANES],

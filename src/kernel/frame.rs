@@ -8,6 +8,9 @@ use crate::grid::{AxisMap, Lattice, Snap, axis::FAR};
 /// Half a unit in the last place of 1.0: the relative error of one rounding.
 pub const U: f64 = f64::EPSILON / 2.0;
 
+/// Where coordinates may be off by more than this, no kernel in floats is of use.
+const LARGEST_ERROR: f64 = 1.0 / (1 << 20) as f64;
+
 /// A lattice prepared for the kernels.
 #[derive(Debug)]
 pub struct Frame {
@@ -99,6 +102,9 @@ impl FrameAxis {
         let magnitude = bounds.min[axis].abs().max(bounds.max[axis].abs());
         this.farthest_error = this.error(farthest) + U * (farthest + 1.0);
         this.margin = this.farthest_error + this.reach_of_snap(magnitude);
+        if this.farthest_error > LARGEST_ERROR {
+            this.margin = f64::INFINITY;
+        }
         this
     }
 

@@ -8,9 +8,11 @@ mod exact;
 mod few;
 pub mod frame;
 pub mod levels;
+mod plane;
 mod setup;
 pub mod slab;
 mod span;
+mod table;
 
 pub use cover::{Coverer, Take};
 pub use frame::Frame;

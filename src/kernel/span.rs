@@ -17,49 +17,11 @@ use crate::geom::{Ties, Triangle};
 
 use super::exact::LazyExact;
 use super::frame::{Frame, U};
+use super::plane::Plane;
 use super::setup::Setup;
 use super::slab::Slab;
-
-/// Lanes of a vector.
-const LANES: usize = 8;
-
-/// Beyond any cell: the end of an empty interval.
-const NOWHERE: f64 = 1e300;
-
-/// Intervals of cells, one per strip, as doubles.
-#[derive(Default)]
-struct Table {
-    low: Vec<f64>,
-    high: Vec<f64>,
-    /// The strip of entry 1; entry 0 and the lanes behind the last catch what is out of range.
-    first: i64,
-}
-
-impl Table {
-    fn reset(&mut self, first: i64, last: i64) {
-        let len = (last - first) as usize + 2 + 2 * LANES;
-        self.first = first;
-        self.low.clear();
-        self.low.resize(len, NOWHERE);
-        self.high.clear();
-        self.high.resize(len, -NOWHERE);
-    }
-
-    fn entry(&self, strip: i64) -> usize {
-        (strip - self.first + 1) as usize
-    }
-
-    fn include(&mut self, strip: i64, low: i64, high: i64) {
-        let n = self.entry(strip);
-        self.low[n] = self.low[n].min(low as f64);
-        self.high[n] = self.high[n].max(high as f64);
-    }
-
-    fn interval(&self, strip: i64) -> (i64, i64) {
-        let n = self.entry(strip);
-        (self.low[n] as i64, self.high[n] as i64)
-    }
-}
+use super::table::{LANES, NOWHERE, RAMP, Table, replace};
+use crate::grid::bits::bits_of;
 
 /// Memory that is used again for every triangle.
 #[derive(Default)]
@@ -158,28 +120,29 @@ impl Cover<'_> {
         self.project(simd, [0, 1], xy);
         self.project(simd, [0, 2], zx);
         self.project(simd, [1, 2], yz);
-        let plane = self.plane();
+        let plane = Plane::new(self.setup, &mut self.exact);
         for k in self.low[2]..=self.high[2] {
             let (first, last) = yz.interval(k);
             let (first, last) = (first.max(self.low[1]), last.min(self.high[1]));
             let (low, high) = zx.interval(k);
             let (low, high) = (low.max(self.low[0]), high.min(self.high[0]));
-            let mut j = first;
-            while j <= last && low <= high {
-                let n = xy.entry(j);
-                let lows = f64x8::from_slice(simd, &xy.low[n..n + LANES]).max(low as f64);
-                let highs = f64x8::from_slice(simd, &xy.high[n..n + LANES]).min(high as f64);
-                let (lows, highs) = match &plane {
-                    Some(plane) => self.cut(simd, plane, j, k, lows, highs),
-                    None => (lows, highs),
-                };
-                let (mut l, mut h) = ([0.0; LANES], [0.0; LANES]);
-                lows.store_slice(&mut l);
-                highs.store_slice(&mut h);
-                for lane in 0..LANES.min((last - j + 1) as usize) {
-                    self.span(slab, l[lane] as i64, h[lane] as i64, j + lane as i64, k);
+            if low > high {
+                continue;
+            }
+            for j in (first..=last).step_by(LANES) {
+                let [lows, highs] = xy.lanes(simd, j);
+                let mut ends = [lows.max(low as f64), highs.min(high as f64)];
+                if let Some(plane) = &plane {
+                    let (frame, setup) = (self.frame, self.setup);
+                    let cell_of = |floor| cell_of(frame, setup, 0, floor);
+                    ends = plane.cut(simd, [j, k], ends, &mut self.exact, cell_of);
                 }
-                j += LANES as i64;
+                let (mut lows, mut highs) = ([0.0; LANES], [0.0; LANES]);
+                ends[0].store_slice(&mut lows);
+                ends[1].store_slice(&mut highs);
+                for lane in 0..LANES.min((last - j + 1) as usize) {
+                    self.span(slab, lows[lane] as i64, highs[lane] as i64, j + lane as i64, k);
+                }
             }
         }
     }
@@ -191,7 +154,7 @@ impl Cover<'_> {
         table.reset(first, last);
         let setup = self.setup;
         for v in 0..3 {
-            let (low, high) = self.cell_of(s, (setup.floor[s][v], setup.on[s][v]));
+            let (low, high) = cell_of(self.frame, setup, s, (setup.floor[s][v], setup.on[s][v]));
             let strip = setup.floor[t][v];
             for strip in [strip - i64::from(setup.on[t][v]), strip] {
                 if first <= strip && strip <= last {
@@ -217,214 +180,105 @@ impl Cover<'_> {
         if from > to {
             return;
         }
-        let (a, b) = ([setup.u[s][v], setup.u[t][v]], [setup.u[s][w], setup.u[t][w]]);
-        let rise = b[1] - a[1];
-        let slope = (b[0] - a[0]) / rise;
+        let edge = Edge::new(setup, [v, w], [s, t]);
         let parallel = self.triangle[v][s] == self.triangle[w][s];
-        let bound = if parallel {
-            -1.0 // the floor is that of the ends
-        } else if rise < 16.0 * setup.error {
-            f64::INFINITY
-        } else {
-            let size = a[0].abs().max(b[0].abs()) + (b[0] - a[0]).abs();
-            2.0 * setup.error * (1.0 + slope.abs()) + 8.0 * U * size
-        };
-        // Crossings of exact coordinates are fractions over rise / grain²: near means on.
-        let on_grain = setup.error == 0.0 && 2.0 * bound * rise < setup.grain * setup.grain;
-        let (at, last) = (f64x8::splat(simd, a[1]), f64x8::splat(simd, to as f64));
-        let mut wall = from;
-        while wall <= to {
+        let ends = cell_of(self.frame, setup, s, (setup.floor[s][v], setup.on[s][v]));
+        let last = f64x8::splat(simd, to as f64);
+        for wall in (from..=to).step_by(LANES) {
             let walls = f64x8::from_slice(simd, &RAMP) + wall as f64;
-            let crossing = (walls - at) * slope + a[0];
-            let floor =
-                if parallel { f64x8::splat(simd, setup.floor[s][v] as f64) } else { crossing.floor() };
-            let distance = (crossing - crossing.round_ties_even()).abs();
             let inside = walls.simd_le(last);
-            let unsure = distance.simd_le(f64x8::splat(simd, bound)) & inside;
-            let (mut low, mut high) = (floor, floor);
-            if parallel {
-                let (l, h) = self.cell_of(s, (setup.floor[s][v], setup.on[s][v]));
-                (low, high) = (f64x8::splat(simd, l as f64), f64x8::splat(simd, h as f64));
-            } else if unsure.any_true() {
-                let mut fixed = Lanes::of(low, high);
-                fixed.fix(unsure.to_bitmask(), |lane| {
-                    let near = || (crossing_of(&crossing, lane).round_ties_even() as i64, true);
-                    let wall = wall + lane as i64;
-                    let floor =
-                        if on_grain { near() } else { self.exact.edge_crossing([v, w], [s, t], wall) };
-                    self.cell_of(s, floor)
-                });
-                (low, high) = fixed.load(simd);
-            }
-            low = inside.select(low, f64x8::splat(simd, NOWHERE));
-            high = inside.select(high, f64x8::splat(simd, -NOWHERE));
-            // A crossing belongs to the strips on either side of its wall.
-            for n in [table.entry(wall) - 1, table.entry(wall)] {
-                let lows = &mut table.low[n..n + LANES];
-                f64x8::from_slice(simd, lows).min(low).store_slice(lows);
-                let highs = &mut table.high[n..n + LANES];
-                f64x8::from_slice(simd, highs).max(high).store_slice(highs);
-            }
-            wall += LANES as i64;
+            let [low, high] = if parallel {
+                [f64x8::splat(simd, ends.0 as f64), f64x8::splat(simd, ends.1 as f64)]
+            } else {
+                let crossing = (walls - edge.start[1]) * edge.slope + edge.start[0];
+                let distance = (crossing - crossing.round_ties_even()).abs();
+                let unsure = distance.simd_le(f64x8::splat(simd, edge.error)) & inside;
+                self.floors(simd, crossing, unsure.to_bitmask(), &edge, wall)
+            };
+            let low = inside.select(low, f64x8::splat(simd, NOWHERE));
+            let high = inside.select(high, f64x8::splat(simd, -NOWHERE));
+            table.include_lanes(simd, wall, [low, high]);
         }
     }
 
-    /// The lowest and highest cell along `axis` that a point touches, by the ties in force.
+    /// The lowest and highest cells that the crossings of eight walls from `wall` touch; those in
+    /// `unsure` are decided exactly.
     #[inline(always)]
-    fn cell_of(&self, axis: usize, (floor, on): Floor) -> (i64, i64) {
-        let below = floor - i64::from(on);
-        match self.frame.ties {
-            Ties::Both => (below, floor),
-            Ties::None => (floor, below),
-            Ties::Up => {
-                let outward =
-                    on && self.frame.axes[axis].closed && floor == self.setup.last_wall(self.frame, axis);
-                let cell = if outward { below } else { floor };
-                (cell, cell)
-            }
+    fn floors<S: Simd>(
+        &mut self,
+        simd: S,
+        crossing: f64x8<S>,
+        unsure: u64,
+        edge: &Edge,
+        wall: i64,
+    ) -> [f64x8<S>; 2] {
+        let floor = crossing.floor();
+        if unsure == 0 {
+            return [floor, floor];
         }
-    }
-}
-
-/// 0, 1, 2, …: the offsets of lanes.
-const RAMP: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
-
-/// One lane of a vector.
-fn crossing_of<S: Simd>(vector: &f64x8<S>, lane: usize) -> f64 {
-    let mut lanes = [0.0; LANES];
-    vector.store_slice(&mut lanes);
-    lanes[lane]
-}
-
-/// Intervals taken out of vectors to be decided one by one.
-struct Lanes {
-    low: [f64; LANES],
-    high: [f64; LANES],
-}
-
-impl Lanes {
-    #[inline(always)]
-    fn of<S: Simd>(low: f64x8<S>, high: f64x8<S>) -> Self {
-        let mut this = Self { low: [0.0; LANES], high: [0.0; LANES] };
-        low.store_slice(&mut this.low);
-        high.store_slice(&mut this.high);
-        this
-    }
-
-    /// Replaces the intervals of the lanes in `mask`.
-    fn fix(&mut self, mask: u64, mut decide: impl FnMut(usize) -> (i64, i64)) {
-        for lane in crate::grid::bits::bits_of(mask) {
-            let (low, high) = decide(lane);
-            (self.low[lane], self.high[lane]) = (low as f64, high as f64);
+        let mut near = [0.0; LANES];
+        crossing.round_ties_even().store_slice(&mut near);
+        let mut cells = [(0, 0); LANES];
+        for lane in bits_of(unsure) {
+            let floor = if edge.on_grain {
+                (near[lane] as i64, true)
+            } else {
+                self.exact.edge_crossing(edge.ends, edge.axes, wall + lane as i64)
+            };
+            cells[lane] = cell_of(self.frame, self.setup, edge.axes[0], floor);
         }
-    }
-
-    #[inline(always)]
-    fn load<S: Simd>(&self, simd: S) -> (f64x8<S>, f64x8<S>) {
-        (f64x8::from_slice(simd, &self.low), f64x8::from_slice(simd, &self.high))
+        [
+            replace(simd, floor, unsure, |lane| cells[lane].0),
+            replace(simd, floor, unsure, |lane| cells[lane].1),
+        ]
     }
 }
 
-/// The plane of a triangle as `x = at + along_y * (y - …) + along_z * (z - …)` at lattice lines.
-struct Plane {
-    /// Slopes of x along y and z.
-    slope: [f64; 2],
-    /// A point of the plane.
-    through: [f64; 3],
+/// An edge of a projection, rising along the second of its axes.
+struct Edge {
+    /// Its vertices.
+    ends: [usize; 2],
+    /// The axis that crossings are along, and that of the walls.
+    axes: [usize; 2],
+    /// The first vertex along both axes.
+    start: [f64; 2],
+    /// How far the first coordinate goes as the second rises by one.
+    slope: f64,
     /// What a crossing may be off by; infinite to decide all exactly.
     error: f64,
     /// Whether a crossing within `error` of a wall is on it.
     on_grain: bool,
-    /// Per y and z, which wall of a row the plane meets first along x: 0 the lower, 1 the upper.
-    first: [i64; 2],
 }
 
-impl Plane {
-    /// Where the plane meets the lattice lines at walls `y, y + 1, …` and wall `z`, along x.
-    #[inline(always)]
-    fn meets<S: Simd>(&self, simd: S, y: i64, z: i64) -> f64x8<S> {
-        let at = self.through[0] + self.slope[1] * (z as f64 - self.through[2]);
-        let ys = f64x8::from_slice(simd, &RAMP) + (y as f64 - self.through[1]);
-        ys * self.slope[0] + at
+impl Edge {
+    fn new(setup: &Setup, [v, w]: [usize; 2], [s, t]: [usize; 2]) -> Self {
+        let (start, end) = ([setup.u[s][v], setup.u[t][v]], [setup.u[s][w], setup.u[t][w]]);
+        let (run, rise) = (end[0] - start[0], end[1] - start[1]);
+        let (slope, error) = if rise < 16.0 * setup.error || rise <= 0.0 {
+            (0.0, f64::INFINITY)
+        } else {
+            let slope = run / rise;
+            let size = start[0].abs().max(end[0].abs()) + run.abs();
+            (slope, 2.0 * setup.error * (1.0 + slope.abs()) + 8.0 * U * size)
+        };
+        // Crossings of exact coordinates are fractions over rise / grain²: near means on.
+        let on_grain = setup.error == 0.0 && 2.0 * error * rise < setup.grain * setup.grain;
+        Self { ends: [v, w], axes: [s, t], start, slope, error, on_grain }
     }
 }
 
-impl Cover<'_> {
-    /// The plane of the triangle; `None` if it is parallel to x, where table yz says all.
-    fn plane(&mut self) -> Option<Plane> {
-        let setup = self.setup;
-        let [a, b, c]: [[f64; 3]; 3] = std::array::from_fn(|v| std::array::from_fn(|axis| setup.u[axis][v]));
-        let e1: [f64; 3] = std::array::from_fn(|i| b[i] - a[i]);
-        let e2: [f64; 3] = std::array::from_fn(|i| c[i] - a[i]);
-        let n = [e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2], e1[0] * e2[1] - e1[1] * e2[0]];
-        let size = e1.iter().chain(&e2).fold(0.0_f64, |size, e| size.max(e.abs()));
-        let normal_error = 10.0 * size * (setup.error + U * size);
-
-        if n[0].abs() <= 4.0 * normal_error || setup.error > size / 16.0 {
-            let signs = self.exact.normal_signs();
-            let first = [1, 2].map(|axis| i64::from(signs[axis] * signs[0] > 0));
-            let (slope, through) = ([0.0; 2], a);
-            let exact = Plane { slope, through, error: f64::INFINITY, on_grain: false, first };
-            return (signs[0] != 0).then_some(exact);
+/// The lowest and highest cell along `axis` that a point touches, by the ties in force.
+#[inline(always)]
+fn cell_of(frame: &Frame, setup: &Setup, axis: usize, (floor, on): Floor) -> (i64, i64) {
+    let below = floor - i64::from(on);
+    match frame.ties {
+        Ties::Both => (below, floor),
+        Ties::None => (floor, below),
+        Ties::Up => {
+            // The last wall of a closed axis is displaced outwards: what is on it is inside.
+            let outward = on && frame.axes[axis].closed && floor == setup.last_wall(frame, axis);
+            let cell = if outward { below } else { floor };
+            (cell, cell)
         }
-        let slope = [-n[1] / n[0], -n[2] / n[0]];
-        let reach = [setup.high[1] as f64 + 2.0, setup.high[2] as f64 + 2.0];
-        let steep = [slope[0].abs(), slope[1].abs()];
-        let rise = reach[0] * steep[0] + reach[1] * steep[1];
-        let error = 2.0 * setup.error * (1.0 + steep[0] + steep[1])
-            + 2.0 * normal_error / n[0].abs() * (reach[0] + reach[1] + rise)
-            + 8.0 * U * (a[0].abs() + rise);
-        let on_grain = setup.error == 0.0 && 2.0 * error * n[0].abs() < setup.grain.powi(3);
-        let first = slope.map(|slope| i64::from(slope < 0.0));
-        Some(Plane { slope, through: a, error, on_grain, first })
-    }
-
-    /// Cuts the intervals of rows `j..j + 8` of layer `k` to where the plane passes.
-    #[inline(always)]
-    fn cut<S: Simd>(
-        &mut self,
-        simd: S,
-        plane: &Plane,
-        j: i64,
-        k: i64,
-        lows: f64x8<S>,
-        highs: f64x8<S>,
-    ) -> (f64x8<S>, f64x8<S>) {
-        let [y0, z0] = plane.first;
-        let enter = plane.meets(simd, j + y0, k + z0);
-        let leave = plane.meets(simd, j + 1 - y0, k + 1 - z0);
-        let error = f64x8::splat(simd, plane.error);
-        let near = |x: f64x8<S>| (x - x.round_ties_even()).abs().simd_le(error);
-        let open = lows.simd_le(highs);
-        // Unsure matters only where it could move an end of the interval.
-        let unsure_low =
-            near(enter) & open & (enter + error).simd_ge(lows + 1.0) & (enter - error).simd_le(highs + 1.0);
-        let unsure_high = near(leave) & open & (leave - error).simd_le(highs) & (leave + error).simd_ge(lows);
-        let (mut low, mut high) = (enter.floor(), leave.floor());
-        if (unsure_low | unsure_high).any_true() {
-            let mut fixed = Lanes::of(low, high);
-            let keep = Lanes::of(low, high);
-            let mut floor = |x: &f64x8<S>, lane: usize, y: i64, z: i64| {
-                let near = || (crossing_of(x, lane).round_ties_even() as i64, true);
-                let exact = &mut self.exact;
-                if plane.on_grain { near() } else { exact.plane_crossing(j + lane as i64 + y, k + z) }
-            };
-            let mut found = [(0, false); 2 * LANES];
-            for lane in crate::grid::bits::bits_of(unsure_low.to_bitmask()) {
-                found[lane] = floor(&enter, lane, y0, z0);
-            }
-            for lane in crate::grid::bits::bits_of(unsure_high.to_bitmask()) {
-                found[LANES + lane] = floor(&leave, lane, 1 - y0, 1 - z0);
-            }
-            fixed.fix(unsure_low.to_bitmask(), |lane| {
-                (self.cell_of(0, found[lane]).0, keep.high[lane] as i64)
-            });
-            let keep = Lanes { low: fixed.low, high: fixed.high };
-            fixed.fix(unsure_high.to_bitmask(), |lane| {
-                (keep.low[lane] as i64, self.cell_of(0, found[LANES + lane]).1)
-            });
-            (low, high) = fixed.load(simd);
-        }
-        (lows.max(low), highs.min(high))
     }
 }

@@ -1,0 +1,162 @@
+//! The plane of a triangle: where it enters and leaves the rows of cells.
+//!
+//! Over the rectangle that a row has in (y, z) the plane's x is least and greatest at opposite
+//! corners, which the signs of its slopes choose (Schwarz and Seidel 2010 call them critical). A
+//! cell of the row passes the plane's axis iff it reaches up to the one and down to the other.
+
+use fearless_simd::{Simd, f64x8, prelude::*};
+
+use super::exact::LazyExact;
+use super::frame::U;
+use super::setup::Setup;
+use super::table::{LANES, RAMP, replace};
+use crate::geom::crossing::Floor;
+use crate::grid::bits::bits_of;
+
+/// The plane `x = x₀ + slope · (y - y₀, z - z₀)`.
+pub struct Plane {
+    /// Slopes of x along y and z.
+    slope: [f64; 2],
+    /// A point of the plane, `[x₀, y₀, z₀]`.
+    through: [f64; 3],
+    /// What a crossing may be off by; infinite to decide all exactly.
+    error: f64,
+    /// Whether a crossing within `error` of a wall is on it.
+    on_grain: bool,
+    /// Per y and z, which wall of a row the plane meets first along x: 0 the lower, 1 the upper.
+    first: [i64; 2],
+}
+
+/// The normal of a triangle with what its components may be off by, and its longest edge component.
+struct Normal {
+    n: [f64; 3],
+    error: f64,
+    size: f64,
+}
+
+impl Normal {
+    fn of(setup: &Setup) -> Self {
+        let edge = |v: usize| setup.u.map(|u| u[v] - u[0]);
+        let ([ax, ay, az], [bx, by, bz]) = (edge(1), edge(2));
+        let n = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
+        let size = [ax, ay, az, bx, by, bz].into_iter().fold(0.0_f64, |size, e| size.max(e.abs()));
+        // Short multiples of the grain multiply without rounding.
+        let exact = setup.error == 0.0 && size < (1 << 25) as f64 * setup.grain;
+        let error = if exact { 0.0 } else { 10.0 * size * (setup.error + U * size) };
+        Self { n, error, size }
+    }
+
+    /// Whether a component may have another sign than its double.
+    fn in_doubt(&self, axis: usize) -> bool {
+        self.error > 0.0 && self.n[axis].abs() <= self.error
+    }
+}
+
+impl Plane {
+    /// The plane of a triangle; `None` if it is parallel to x, where table yz says all.
+    pub fn new(setup: &Setup, exact: &mut LazyExact) -> Option<Self> {
+        let normal = Normal::of(setup);
+        let Normal { n, error: normal_error, size } = normal;
+        let through = setup.u.map(|u| u[0]);
+        if n[0].abs() <= 4.0 * normal_error || setup.error > size / 16.0 {
+            let (slope, error, on_grain) = ([0.0; 2], f64::INFINITY, false);
+            let first = if normal_error == 0.0 { None } else { exact_first(exact) }?;
+            return Some(Self { slope, through, error, on_grain, first });
+        }
+        let slope = [-n[1] / n[0], -n[2] / n[0]];
+        let reach = [setup.high[1] as f64 + 2.0, setup.high[2] as f64 + 2.0];
+        let steep = slope.map(f64::abs);
+        let rise = reach[0] * steep[0] + reach[1] * steep[1];
+        let error = 2.0 * setup.error * (1.0 + steep[0] + steep[1])
+            + 2.0 * normal_error / n[0].abs() * (reach[0] + reach[1] + rise)
+            + 8.0 * U * (through[0].abs() + rise);
+        // Crossings of exact coordinates are fractions over n.x / grain³: near means on.
+        let on_grain = setup.error == 0.0 && 3.0 * error * n[0].abs() < setup.grain.powi(3);
+        // Where a sign is in doubt, so is the corner that decides.
+        let first = if normal.in_doubt(1) || normal.in_doubt(2) {
+            exact_first(exact)?
+        } else {
+            slope.map(|slope| i64::from(slope < 0.0))
+        };
+        Some(Self { slope, through, error, on_grain, first })
+    }
+
+    /// Where the plane meets the lattice lines at walls `y, y + 1, …` and wall `z`, along x.
+    #[inline(always)]
+    fn meets<S: Simd>(&self, simd: S, y: i64, z: i64) -> f64x8<S> {
+        let at = self.through[0] + self.slope[1] * (z as f64 - self.through[2]);
+        let ys = f64x8::from_slice(simd, &RAMP) + (y as f64 - self.through[1]);
+        ys * self.slope[0] + at
+    }
+
+    /// The floors of the crossings in `mask`, at walls `y, y + 1, …` and wall `z`.
+    #[inline(always)]
+    fn settle<S: Simd>(
+        &self,
+        crossing: f64x8<S>,
+        mask: u64,
+        [y, z]: [i64; 2],
+        exact: &mut LazyExact,
+    ) -> [Floor; LANES] {
+        let mut near = [0.0; LANES];
+        crossing.round_ties_even().store_slice(&mut near);
+        let mut floors = [(0, false); LANES];
+        for lane in bits_of(mask) {
+            floors[lane] = if self.on_grain {
+                (near[lane] as i64, true)
+            } else {
+                exact.plane_crossing(y + lane as i64, z)
+            };
+        }
+        floors
+    }
+
+    /// Cuts the intervals of rows `j..j + 8` of layer `k` to where the plane passes; `cell_of` is
+    /// the lowest and highest cell that a crossing touches.
+    #[inline(always)]
+    pub fn cut<S: Simd>(
+        &self,
+        simd: S,
+        [j, k]: [i64; 2],
+        [lows, highs]: [f64x8<S>; 2],
+        exact: &mut LazyExact,
+        cell_of: impl Fn(Floor) -> (i64, i64),
+    ) -> [f64x8<S>; 2] {
+        let [y, z] = self.first;
+        let (y, z) = ([j + y, j + 1 - y], [k + z, k + 1 - z]);
+        let enter = self.meets(simd, y[0], z[0]);
+        let leave = self.meets(simd, y[1], z[1]);
+        let (mut low, mut high) = (enter.floor(), leave.floor());
+
+        // Unsure matters only where it could move an end of the interval.
+        let error = f64x8::splat(simd, self.error);
+        let open = lows.simd_le(highs);
+        let unsure_low = (enter - enter.round_ties_even()).abs().simd_le(error)
+            & open
+            & (enter + error).simd_ge(lows + 1.0)
+            & (enter - error).simd_le(highs + 1.0);
+        let unsure_high = (leave - leave.round_ties_even()).abs().simd_le(error)
+            & open
+            & (leave - error).simd_le(highs)
+            & (leave + error).simd_ge(lows);
+        if unsure_low.any_true() {
+            let mask = unsure_low.to_bitmask();
+            let floors = self.settle(enter, mask, [y[0], z[0]], exact);
+            low = replace(simd, low, mask, |lane| cell_of(floors[lane]).0);
+        }
+        if unsure_high.any_true() {
+            let mask = unsure_high.to_bitmask();
+            let floors = self.settle(leave, mask, [y[1], z[1]], exact);
+            high = replace(simd, high, mask, |lane| cell_of(floors[lane]).1);
+        }
+        [lows.max(low), highs.min(high)]
+    }
+}
+
+/// The walls that the plane meets first, by the exact signs of its normal; `None` if it is parallel
+/// to x.
+fn exact_first(exact: &mut LazyExact) -> Option<[i64; 2]> {
+    let signs = exact.normal_signs();
+    let first = [1, 2].map(|axis| i64::from(signs[axis] * signs[0] > 0));
+    (signs[0] != 0).then_some(first)
+}

@@ -1,0 +1,86 @@
+//! Intervals of cells per strip, and the lanes that fill them.
+
+use fearless_simd::{Simd, f64x8, prelude::*};
+
+use crate::grid::bits::bits_of;
+
+/// Lanes of a vector of doubles.
+pub const LANES: usize = 8;
+
+/// Beyond any cell: the end of an empty interval.
+pub const NOWHERE: f64 = 1e300;
+
+/// Intervals of cells, one per strip, as doubles.
+#[derive(Default)]
+pub struct Table {
+    low: Vec<f64>,
+    high: Vec<f64>,
+    /// The strip of entry 1; entry 0 and the lanes behind the last catch what is out of range.
+    first: i64,
+}
+
+impl Table {
+    /// Empties the intervals of strips `first..=last`.
+    pub fn reset(&mut self, first: i64, last: i64) {
+        let len = (last - first) as usize + 2 + 2 * LANES;
+        self.first = first;
+        self.low.clear();
+        self.low.resize(len, NOWHERE);
+        self.high.clear();
+        self.high.resize(len, -NOWHERE);
+    }
+
+    fn entry(&self, strip: i64) -> usize {
+        (strip - self.first + 1) as usize
+    }
+
+    /// Widens the interval of a strip to hold cells `low..=high`.
+    pub fn include(&mut self, strip: i64, low: i64, high: i64) {
+        let n = self.entry(strip);
+        self.low[n] = self.low[n].min(low as f64);
+        self.high[n] = self.high[n].max(high as f64);
+    }
+
+    /// The interval of a strip; empty if its first is above its last.
+    pub fn interval(&self, strip: i64) -> (i64, i64) {
+        let n = self.entry(strip);
+        (self.low[n] as i64, self.high[n] as i64)
+    }
+}
+
+impl Table {
+    /// The intervals of eight strips from `strip`.
+    #[inline(always)]
+    pub fn lanes<S: Simd>(&self, simd: S, strip: i64) -> [f64x8<S>; 2] {
+        let n = self.entry(strip);
+        let lows = f64x8::from_slice(simd, &self.low[n..n + LANES]);
+        [lows, f64x8::from_slice(simd, &self.high[n..n + LANES])]
+    }
+
+    /// Widens the intervals on either side of eight walls, the first being the lower wall of
+    /// `strip`, to hold what the walls hold.
+    #[inline(always)]
+    pub fn include_lanes<S: Simd>(&mut self, simd: S, strip: i64, [low, high]: [f64x8<S>; 2]) {
+        let above = self.entry(strip);
+        for n in [above - 1, above] {
+            let lows = &mut self.low[n..n + LANES];
+            f64x8::from_slice(simd, lows).min(low).store_slice(lows);
+            let highs = &mut self.high[n..n + LANES];
+            f64x8::from_slice(simd, highs).max(high).store_slice(highs);
+        }
+    }
+}
+
+/// 0, 1, 2, …: the offsets of lanes.
+pub const RAMP: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+
+/// A vector with the lanes of `mask` replaced by whole numbers.
+#[inline(always)]
+pub fn replace<S: Simd>(simd: S, vector: f64x8<S>, mask: u64, with: impl Fn(usize) -> i64) -> f64x8<S> {
+    let mut lanes = [0.0; LANES];
+    vector.store_slice(&mut lanes);
+    for lane in bits_of(mask) {
+        lanes[lane] = with(lane) as f64;
+    }
+    f64x8::from_slice(simd, &lanes)
+}
