@@ -1,10 +1,10 @@
 //! How a job runs decides nothing: levels, threads, order of triangles, rotation of vertices.
 
 use voxelize::geom::Triangle;
-use voxelize::{Digest, Lattice, Level, Mesh, Run, What, voxelize_with};
+use voxelize::{BitGrid, Digest, Lattice, Level, Mesh, Rule, Run, Ties, What, voxelize_with};
 
 use crate::suite::Counts;
-use crate::suite::meshes::{Random, fixtures, whats};
+use crate::suite::meshes::{Random, fixture, fixtures, mapped, surface, whats};
 
 const THREADS: [usize; 3] = [1, 2, 7];
 
@@ -60,6 +60,28 @@ pub fn order_of_triangles_and_vertices() -> Counts {
         }
     });
     vec![("cases", cases), ("runs", runs)]
+}
+
+/// More triangles than a thread sorts at a time: the knot in fifteen sizes is the OR of the sizes.
+pub fn many_triangles() -> Counts {
+    let knot = fixture("knot.stl");
+    let sizes: Vec<_> = (0..15).map(|n| mapped(&knot, |v| v.map(|c| c * (1.0 - n as f32 / 32.0)))).collect();
+    let lattice = Lattice::fit(knot.bounds(), 90).expect("it fits");
+    let all = sizes.iter().flat_map(|mesh| mesh.triangles().iter().copied()).collect();
+    let all = Mesh::from_triangles(all).expect("finite");
+    let (mut cells, mut runs) = (BitGrid::new(lattice.dims()).expect("it fits"), 0);
+    for mesh in &sizes {
+        surface(mesh, &lattice, Ties::Up).iter().for_each(|cell| cells.set(cell));
+    }
+    let expected = Digest::of(&cells, Some(&lattice));
+    for level in Level::available() {
+        for threads in THREADS {
+            let found = digest(&all, &lattice, Rule::Surface.into(), level, threads);
+            assert_eq!(found, expected, "{level:?}, {threads} threads");
+            runs += 1;
+        }
+    }
+    vec![("triangles", all.triangles().len() as u64), ("runs", runs)]
 }
 
 /// The triangles in every order that is tried, each with what was done.

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         &[
             Check { name: "levels_and_threads", run: how::levels_and_threads },
             Check { name: "order_of_triangles_and_vertices", run: how::order_of_triangles_and_vertices },
+            Check { name: "many_triangles", run: how::many_triangles },
             Check { name: "the_program_and_its_files", run: program::the_program_and_its_files },
             Check { name: "mesh_and_lattice_move", run: moved::mesh_and_lattice_move },
             Check { name: "axes_permute", run: moved::axes_permute },
