@@ -1,0 +1,97 @@
+//! Meshes, lattices and grids that several suites use.
+
+use std::path::PathBuf;
+
+use voxelize::geom::Triangle;
+use voxelize::{BitGrid, Bounds, Lattice, Mesh, RULES, Rational, Rule, Run, Ties, What, voxelize_with};
+
+/// A small generator (xorshift64*), so that cases are the same everywhere.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        (self.next() >> 33) % n
+    }
+}
+
+/// The folder of fixtures.
+pub fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+/// The fixture of that name.
+pub fn fixture(name: &str) -> Mesh {
+    Mesh::open(folder().join(name)).expect(name)
+}
+
+/// Every mesh in the folder of fixtures, by name.
+pub fn fixtures() -> Vec<(String, Mesh)> {
+    let entries = std::fs::read_dir(folder()).expect("the folder of fixtures");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    let mut names: Vec<_> = names.filter(|name| name.ends_with(".stl")).collect();
+    names.sort();
+    assert!(names.len() >= 12, "few fixtures: {names:?}");
+    names.into_iter().map(|name| (name.clone(), fixture(&name))).collect()
+}
+
+/// Every rule with every ties it takes.
+pub fn whats() -> Vec<What> {
+    let ties = |of: &Option<Ties>| if of.is_some() { Ties::ALL.map(Some).to_vec() } else { vec![None] };
+    let whats: Vec<_> = RULES
+        .iter()
+        .flat_map(|row| ties(&row.ties).into_iter().map(|ties| What { rule: row.rule, ties }))
+        .collect();
+    assert!(whats.len() >= 3);
+    whats
+}
+
+/// The cells that `mesh` touches.
+pub fn surface(mesh: &Mesh, lattice: &Lattice, ties: Ties) -> BitGrid {
+    let what = Rule::Surface.with_ties(ties);
+    voxelize_with(mesh, lattice, what, &Run::default()).expect("it fits").0.bits
+}
+
+/// The mesh with every vertex changed.
+pub fn mapped(mesh: &Mesh, change: impl Fn([f32; 3]) -> [f32; 3]) -> Mesh {
+    let triangles: Vec<Triangle> = mesh.triangles().iter().map(|t| t.map(&change)).collect();
+    Mesh::from_triangles(triangles).expect("finite")
+}
+
+/// The longest extent of the bounds, exactly.
+pub fn extent(bounds: &Bounds) -> Rational {
+    let [min, max] = bounds.exact().expect("triangles");
+    (0..3).map(|a| &max[a] - &min[a]).max().expect("three axes")
+}
+
+/// `n` whole cells of an axis.
+pub fn cells(n: i64, spacing: &Rational) -> Rational {
+    spacing * &Rational::from(n)
+}
+
+/// A grid of `dims` with the cells that `from` is mapped to.
+pub fn remapped(from: &BitGrid, dims: [usize; 3], to: impl Fn([usize; 3]) -> Option<[usize; 3]>) -> BitGrid {
+    let mut grid = BitGrid::new(dims).expect("it fits");
+    from.iter().filter_map(to).for_each(|cell| grid.set(cell));
+    grid
+}
+
+/// The part of `from` that starts at cell `low`.
+pub fn cropped(from: &BitGrid, low: [usize; 3], dims: [usize; 3]) -> BitGrid {
+    remapped(from, dims, |cell| {
+        let inside = (0..3).all(|a| cell[a] >= low[a] && cell[a] < low[a] + dims[a]);
+        inside.then(|| std::array::from_fn(|a| cell[a] - low[a]))
+    })
+}
+
+/// The same, with each cell outside that part folded onto the nearest cell in it.
+pub fn folded(from: &BitGrid, low: [usize; 3], dims: [usize; 3]) -> BitGrid {
+    let fold = |cell: [usize; 3], a: usize| cell[a].clamp(low[a], low[a] + dims[a] - 1) - low[a];
+    remapped(from, dims, |cell| Some(std::array::from_fn(|a| fold(cell, a))))
+}
