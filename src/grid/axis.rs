@@ -40,11 +40,50 @@ pub struct AxisMap {
     origin: Rational,
     spacing: Rational,
     snap: Snap,
-    /// The nearest doubles to the origin and to half the spacing.
-    near: (f64, f64),
-    /// Coordinates snap below this magnitude, where the float step is below spacing / 1000.
-    snap_limit: f64,
+    planes: Planes,
     ratio: Option<Ratio>,
+}
+
+/// The half-planes of an axis as doubles: half-index `m` is near `origin + m * half`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Planes {
+    /// The nearest double to the origin.
+    pub origin: f64,
+    /// The nearest double to half the spacing.
+    pub half: f64,
+    /// Whether the sum is exact, for half-indices up to [`EXACT_PLANES`].
+    pub exact: bool,
+    /// Coordinates snap below this magnitude, where the float step is below spacing / 1000; zero
+    /// if they do not snap.
+    pub limit: f64,
+}
+
+/// See [`Planes::exact`]: twice the most cells of a lattice, and some.
+pub const EXACT_PLANES: f64 = (1u64 << 26) as f64;
+
+impl Planes {
+    fn of(origin: &Rational, spacing: &Rational, snap: Snap) -> Self {
+        let half = spacing / Rational::from(2);
+        let (o, h) = (origin.to_f64(), half.to_f64());
+        // Both are multiples of 2^-k, and the farthest plane is below 2^53 of it.
+        let exact = match (origin.parts(), half.parts()) {
+            (Some((_, p)), Some((_, q))) if origin.is_f64() && half.is_f64() => {
+                (o.abs() + EXACT_PLANES * h) * (p.max(q) as f64) < 2f64.powi(53)
+            }
+            _ => false,
+        };
+        let limit = if snap == Snap::Float { snap_limit(spacing) } else { 0.0 };
+        Self { origin: o, half: h, exact, limit }
+    }
+
+    /// The plane of half-index `m` as a double, and what it may be off by: a few roundings of its
+    /// parts (docs/error-bounds.md).
+    pub fn at(&self, m: f64) -> (f64, f64) {
+        let offset = m * self.half;
+        let exact = self.exact && m.abs() <= EXACT_PLANES;
+        let error = if exact { 0.0 } else { 4.0 * f64::EPSILON * (self.origin.abs() + offset.abs()) };
+        (self.origin + offset, error)
+    }
 }
 
 /// The map as small integers: index coordinate `u = (v * mul - add) / unit`.
@@ -68,10 +107,9 @@ pub struct Scaled {
 impl AxisMap {
     /// The map for walls at `origin + i * spacing`; `spacing` is above zero.
     pub fn new(origin: Rational, spacing: Rational, snap: Snap) -> Self {
-        let near = (origin.to_f64(), (&spacing / Rational::from(2)).to_f64());
-        let snap_limit = snap_limit(&spacing);
+        let planes = Planes::of(&origin, &spacing, snap);
         let ratio = Ratio::of(&origin, &spacing);
-        Self { origin, spacing, snap, near, snap_limit, ratio }
+        Self { origin, spacing, snap, planes, ratio }
     }
 
     /// The coordinate of wall 0.
@@ -94,35 +132,42 @@ impl AxisMap {
         &self.origin + &(&self.spacing * &Rational::new(m, 2))
     }
 
-    /// The half-index nearest to `v`, up to rounding.
-    fn nearest_half(&self, v: f32) -> f64 {
-        ((f64::from(v) - self.near.0) / self.near.1).round()
+    /// The half-planes as doubles.
+    pub fn planes(&self) -> &Planes {
+        &self.planes
     }
 
     /// The half-index that the finite coordinate `v` snaps to, if it does: even for a wall, odd
-    /// for a plane of cell centres. A coordinate exactly on a plane answers with it, too.
+    /// for a plane of cell centres. A coordinate exactly on a plane answers with it, too. Nothing
+    /// snaps beyond [`FAR`] half-planes.
+    #[inline]
     pub fn snapped(&self, v: f32) -> Option<i64> {
-        if self.snap == Snap::None || f64::from(v.abs()) >= self.snap_limit {
+        if f64::from(v.abs()) >= self.planes.limit {
             return None;
         }
         // A snapping coordinate is within half a float step, so within 1/1000 of its half-index,
         // and the doubles are good to a fraction of that for the magnitudes that snap.
-        let m = self.nearest_half(v);
+        let m = ((f64::from(v) - self.planes.origin) / self.planes.half).round_ties_even();
         if m.abs() > FAR as f64 {
             return None;
         }
-        // The plane as a double, off by less than a few roundings of its parts.
-        let offset = m * self.near.1;
-        let plane = self.near.0 + offset;
-        let error = 4.0 * f64::EPSILON * (self.near.0.abs() + offset.abs());
+        let (plane, error) = self.planes.at(m);
         let (below, above) = ((plane - error) as f32, (plane + error) as f32);
         let lies_on = if below == above { above == v } else { self.half_plane(m as i64).to_f32() == v };
         lies_on.then_some(m as i64)
     }
 
+    /// Whether snapping moves `v`, given the half-index it snaps to: it was not exactly there.
+    #[inline]
+    pub fn moves_to(&self, v: f32, m: i64) -> bool {
+        let (plane, error) = self.planes.at(m as f64);
+        let off = (plane - f64::from(v)).abs();
+        off > error || (error > 0.0 && self.side(v, m) != Ordering::Equal)
+    }
+
     /// Whether snapping moves `v`: it snaps, and was not exactly there.
     pub fn moves(&self, v: f32) -> bool {
-        self.snapped(v).is_some_and(|m| self.side(v, m) != Ordering::Equal)
+        self.snapped(v).is_some_and(|m| self.moves_to(v, m))
     }
 
     /// On which side of half-plane `m` the bits of `v` lie, without snapping.

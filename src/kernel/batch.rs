@@ -1,12 +1,13 @@
 //! Sixteen triangles at a time, sorted by how many cells their bounds span.
 //!
-//! A vertex nearer to a wall or centre plane than doubles can tell, or than it may snap, makes its
-//! triangle *careful*: it is set up in scalar code that decides such questions exactly. All others
-//! are in general position, so ties play no part for them.
+//! A vertex near a wall or centre plane is looked at more closely: if it surely snaps it is taken
+//! there, exactly. Where doubles cannot tell, its triangle is *careful*: it is set up in scalar code
+//! that decides such questions in integers.
 
-use fearless_simd::{Simd, SimdBase, SimdFloat, SimdMask, f32x16, f64x8, mask64x8, prelude::*};
+use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*};
 
-use crate::geom::Triangle;
+use crate::geom::{Ties, Triangle};
+use crate::grid::axis::EXACT_PLANES;
 
 use super::frame::{Frame, FrameAxis};
 use super::slab::Slab;
@@ -25,6 +26,11 @@ pub struct Batch<S: Simd> {
     pub base: [f32x16<S>; 3],
     /// The highest cell of each triangle's bounds, relative to `base`.
     pub span: [f32x16<S>; 3],
+    /// 1 where all coordinates are exact multiples of half a cell and no tie of the last layer is
+    /// in reach, else 0.
+    pub exact: f32x16<S>,
+    /// How many coordinates snapping moved.
+    pub moved: f32x16<S>,
     /// Which triangles are what; a triangle outside the slab is nothing.
     pub kinds: Kinds,
 }
@@ -57,32 +63,92 @@ pub fn gather(triangles: &[Triangle], ids: &[u32; LANES], soa: &mut Soa) {
     }
 }
 
-/// What [`index_axis`] finds for eight lanes of one axis.
+/// Eight lanes of one axis in index space.
 struct Half<S: Simd> {
-    local: [f64x8<S>; 3],
-    base: f64x8<S>,
-    span: f64x8<S>,
+    /// The coordinates of the vertices.
+    u: [f64x8<S>; 3],
+    /// Lanes with a coordinate that doubles cannot place.
     careful: mask64x8<S>,
+    /// Lanes whose coordinates all lie exactly on half-planes.
+    exact: mask64x8<S>,
+    /// How many coordinates snapping moved.
+    moved: f64x8<S>,
 }
 
 /// Takes eight lanes of an axis to index space.
 #[inline(always)]
 fn index_axis<S: Simd>(simd: S, axis: &FrameAxis, v: [f64x8<S>; 3]) -> Half<S> {
     let margin = f64x8::splat(simd, axis.margin);
-    let mut careful = mask64x8::splat(simd, false);
+    let no = mask64x8::splat(simd, false);
+    let mut half = Half { u: v, careful: no, exact: no, moved: f64x8::splat(simd, 0.0) };
     // Loops, not closures: only what is inlined here is compiled for the level.
-    let mut u = v;
-    for u in &mut u {
+    for u in &mut half.u {
         *u = ((*u - axis.origin[0]) - axis.origin[1]) * axis.scale;
-        let u = *u;
-        let half_plane = (u + u).round_ties_even() * 0.5;
-        careful |= (u - half_plane).abs().simd_le(margin);
+        let plane = (*u + *u).round_ties_even() * 0.5;
+        half.careful |= (*u - plane).abs().simd_le(margin);
     }
-    let base = u[0].min(u[1]).min(u[2]).floor();
-    let span = u[0].max(u[1]).max(u[2]).floor() - base;
-    // Cells beyond this count are not whole in floats, nor in any lattice.
-    let far = base.abs().simd_ge(f64x8::splat(simd, (1u32 << 24) as f64));
-    Half { local: [u[0] - base, u[1] - base, u[2] - base], base, span, careful: careful | far }
+    if half.careful.any_true() && axis.margin < f64::INFINITY {
+        // Not inlined: it is long, and rarely needed or always.
+        simd.vectorize(
+            #[inline(always)]
+            || snap_axis(simd, axis, v, &mut half),
+        );
+    }
+    half
+}
+
+/// Looks closely at coordinates near half-planes, as `AxisMap::snapped` does.
+#[inline(always)]
+fn snap_axis<S: Simd>(simd: S, axis: &FrameAxis, v: [f64x8<S>; 3], half: &mut Half<S>) {
+    let planes = axis.map.planes();
+    let (one, zero) = (f64x8::splat(simd, 1.0), f64x8::splat(simd, 0.0));
+    half.careful = mask64x8::splat(simd, false);
+    half.exact = mask64x8::splat(simd, true);
+    for n in 0..3 {
+        let (u, v) = (half.u[n], v[n]);
+        let index = (u + u).round_ties_even();
+        let distance = (u - index * 0.5).abs();
+        let near = distance.simd_le(f64x8::splat(simd, axis.margin));
+        let offset = index * planes.half;
+        let plane = offset + planes.origin;
+        let slack = if planes.exact { 0.0 } else { 4.0 * f64::EPSILON };
+        let error = (offset.abs() + planes.origin.abs()) * slack;
+        let fine = v.abs().simd_lt(f64x8::splat(simd, planes.limit));
+        let far = index.abs().simd_gt(f64x8::splat(simd, EXACT_PLANES));
+        let (below, above) = (nearest_float(plane - error), nearest_float(plane + error));
+        let on = fine & below.simd_eq(v) & above.simd_eq(v);
+        let off = !fine | (below.simd_ne(v) & above.simd_ne(v));
+        // Whether snapping moved it must be sure as well, for it is counted.
+        let moved = (plane - v).abs().simd_gt(error);
+        let counted = if planes.exact { on } else { on & moved };
+        let placed = off & distance.simd_gt(f64x8::splat(simd, axis.farthest_error));
+        half.careful |= near & (far | !(counted | placed));
+        half.exact &= near & counted;
+        half.moved += (near & on & moved).select(one, zero);
+        half.u[n] = (near & on).select(index * 0.5, u);
+    }
+}
+
+/// The doubles rounded to floats.
+#[inline(always)]
+fn nearest_float<S: Simd>(x: f64x8<S>) -> f64x8<S> {
+    let float: f32x16<S> = x.narrow(x);
+    float.widen().0
+}
+
+/// The lowest cells and the spans of eight triangles along an axis, by the ties in force; a span
+/// below zero for a triangle that touches none.
+#[inline(always)]
+fn cells_of<S: Simd>(simd: S, axis: &FrameAxis, ties: Ties, u: [f64x8<S>; 3]) -> [f64x8<S>; 2] {
+    let (least, most) = (u[0].min(u[1]).min(u[2]), u[0].max(u[1]).max(u[2]));
+    let last = f64x8::splat(simd, (axis.cells - 1) as f64);
+    let (low, high) = match ties {
+        Ties::Up if axis.closed => (least.floor().min(last), most.floor().min(last)),
+        Ties::Up => (least.floor(), most.floor()),
+        Ties::Both => (least.ceil() - 1.0, most.floor()),
+        Ties::None => (least.floor(), most.ceil() - 1.0),
+    };
+    [low, high - low]
 }
 
 impl<S: Simd> Batch<S> {
@@ -90,33 +156,53 @@ impl<S: Simd> Batch<S> {
     #[inline(always)]
     pub fn new(simd: S, frame: &Frame, soa: &Soa, count: usize, slab: &Slab) -> Self {
         let zero = f32x16::splat(simd, 0.0);
-        let mut this =
-            Self { local: [[zero; 3]; 3], base: [zero; 3], span: [zero; 3], kinds: Kinds::default() };
+        let mut this = Self {
+            local: [[zero; 3]; 3],
+            base: [zero; 3],
+            span: [zero; 3],
+            exact: zero,
+            moved: zero,
+            kinds: Kinds::default(),
+        };
         let valid = (1u64 << count) - 1;
-        let mut careful = 0;
-        let mut outside = fearless_simd::mask32x16::splat(simd, false);
+        let (mut careful, mut exact) = (0, !0);
+        let mut outside = mask32x16::splat(simd, false);
         let mut most = zero;
-        for axis in 0..3 {
+        for (axis, frame_axis) in frame.axes.iter().enumerate() {
             let [a, b, c] = &soa[axis];
             let (a, b, c) = (
                 f32x16::from_slice(simd, a).widen(),
                 f32x16::from_slice(simd, b).widen(),
                 f32x16::from_slice(simd, c).widen(),
             );
-            let low = index_axis(simd, &frame.axes[axis], [a.0, b.0, c.0]);
-            let high = index_axis(simd, &frame.axes[axis], [a.1, b.1, c.1]);
-            careful |= low.careful.to_bitmask() | high.careful.to_bitmask() << 8;
+            let low = index_axis(simd, frame_axis, [a.0, b.0, c.0]);
+            let high = index_axis(simd, frame_axis, [a.1, b.1, c.1]);
+            let [low_base, low_span] = cells_of(simd, frame_axis, frame.ties, low.u);
+            let [high_base, high_span] = cells_of(simd, frame_axis, frame.ties, high.u);
             for v in 0..3 {
-                this.local[axis][v] = low.local[v].narrow(high.local[v]);
+                this.local[axis][v] = (low.u[v] - low_base).narrow(high.u[v] - high_base);
             }
-            let base: f32x16<S> = low.base.narrow(high.base);
-            let span: f32x16<S> = low.span.narrow(high.span);
-            let range = if axis == 2 { slab.layers.clone() } else { 0..frame.axes[axis].cells };
+            let base: f32x16<S> = low_base.narrow(high_base);
+            let span: f32x16<S> = low_span.narrow(high_span);
+            let moved: f32x16<S> = low.moved.narrow(high.moved);
             (this.base[axis], this.span[axis]) = (base, span);
+            this.moved += moved;
+            // Cells beyond this count are not whole in floats, nor in any lattice.
+            let far = base.abs().simd_ge(f32x16::splat(simd, (1u32 << 24) as f32));
+            careful |= low.careful.to_bitmask() | high.careful.to_bitmask() << 8 | far.to_bitmask();
+            exact &= low.exact.to_bitmask() | high.exact.to_bitmask() << 8;
+            if frame.ties == Ties::Up && frame_axis.closed {
+                let last = f32x16::splat(simd, (frame_axis.cells - 1) as f32);
+                exact &= (base + span).simd_lt(last).to_bitmask();
+            }
+            let range = if axis == 2 { slab.layers.clone() } else { 0..frame_axis.cells };
             outside |= base.simd_gt(f32x16::splat(simd, (range.end - 1) as f32))
-                | (base + span).simd_lt(f32x16::splat(simd, range.start as f32));
+                | (base + span).simd_lt(f32x16::splat(simd, range.start as f32))
+                | span.simd_lt(zero);
             most = most.max(span);
         }
+        let exact = mask32x16::from_bitmask(simd, exact);
+        this.exact = exact.select(f32x16::splat(simd, 1.0), zero);
         // Whether a careful triangle is outside is a careful question.
         let sure = valid & !careful & !outside.to_bitmask();
         let single = most.simd_le(zero).to_bitmask();

@@ -1,6 +1,6 @@
 //! Every triangle of a mesh, into one slab.
 
-use fearless_simd::{Simd, SimdBase, dispatch};
+use fearless_simd::{Simd, dispatch, prelude::*};
 
 use crate::geom::Triangle;
 use crate::grid::bits::bits_of;
@@ -42,8 +42,8 @@ impl<'a, 'b> Coverer<'a, 'b> {
             triangles,
             slab,
             scratch: Scratch::default(),
-            two: Few::new(frame.local_error()),
-            four: Few::new(frame.local_error()),
+            two: Few::new(frame),
+            four: Few::new(frame),
             unsure: vec![],
             snapped: 0,
         }
@@ -92,6 +92,7 @@ impl<'a, 'b> Coverer<'a, 'b> {
     fn cover_batch<S: Simd>(&mut self, simd: S, soa: &Soa, ids: &[u32; LANES], count: usize) {
         let batch = Batch::new(simd, self.frame, soa, count, &self.slab);
         let kinds = batch.kinds;
+        self.count_moved(&batch, !kinds.careful & ((1 << count) - 1));
         if kinds.single != 0 {
             let mut base = [[0.0; LANES]; 3];
             for (lanes, axis) in base.iter_mut().zip(batch.base) {
@@ -107,27 +108,52 @@ impl<'a, 'b> Coverer<'a, 'b> {
         if kinds.four != 0 && self.four.push(simd, &batch, kinds.four, ids) {
             self.four.flush(simd, &mut self.slab, &mut self.unsure);
         }
-        for lane in bits_of(kinds.careful | kinds.large) {
+        for lane in bits_of(kinds.careful) {
+            self.snapped += self.cover_rows(simd, ids[lane]);
+        }
+        for lane in bits_of(kinds.large) {
             self.cover_rows(simd, ids[lane]);
         }
+        self.cover_unsure(simd);
+    }
+
+    /// Takes by rows what the few-cell kernels were unsure of.
+    #[inline(always)]
+    fn cover_unsure<S: Simd>(&mut self, simd: S) {
         while let Some(id) = self.unsure.pop() {
             self.cover_rows(simd, id);
         }
     }
 
-    /// One triangle by rows.
+    /// Counts the coordinates that snapping moved, of those lanes that begin in this slab. Careful
+    /// triangles are counted where they are set up.
     #[inline(always)]
-    fn cover_rows<S: Simd>(&mut self, simd: S, id: u32) {
-        let triangle = &self.triangles[id as usize];
-        let Some(setup) = Setup::new(self.frame, triangle) else { return };
-        if self.slab.layers.contains(&setup.base[2].max(0)) {
-            self.snapped += u64::from(setup.snapped);
+    fn count_moved<S: Simd>(&mut self, batch: &Batch<S>, lanes: u64) {
+        let moved = batch.moved.simd_gt(0.0).to_bitmask() & lanes;
+        for lane in bits_of(moved) {
+            let (low, span) = (batch.base[2].as_array()[lane], batch.span);
+            let touches = (0..3).all(|axis| span[axis].as_array()[lane] >= 0.0);
+            if touches && self.slab.layers.contains(&(low.max(0.0) as i64)) {
+                self.snapped += batch.moved.as_array()[lane] as u64;
+            }
         }
-        let Self { frame, slab, scratch, .. } = self;
+    }
+
+    /// One triangle by rows. The answer is how many coordinates snapping moved, if it begins in
+    /// this slab.
+    #[inline(always)]
+    fn cover_rows<S: Simd>(&mut self, simd: S, id: u32) -> u64 {
+        let Self { frame, triangles, slab, scratch, .. } = self;
+        let triangle = &triangles[id as usize];
         simd.vectorize(
             #[inline(always)]
-            || span::cover(simd, frame, &setup, triangle, slab, scratch),
-        );
+            || {
+                let Some(setup) = Setup::new(frame, triangle) else { return 0 };
+                span::cover(simd, frame, &setup, triangle, slab, scratch);
+                let begins = slab.layers.contains(&setup.base[2].max(0));
+                if begins { u64::from(setup.snapped) } else { 0 }
+            },
+        )
     }
 
     #[inline(always)]
@@ -138,8 +164,6 @@ impl<'a, 'b> Coverer<'a, 'b> {
         while !self.four.is_empty() {
             self.four.flush(simd, &mut self.slab, &mut self.unsure);
         }
-        while let Some(id) = self.unsure.pop() {
-            self.cover_rows(simd, id);
-        }
+        self.cover_unsure(simd);
     }
 }

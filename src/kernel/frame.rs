@@ -35,7 +35,7 @@ pub struct FrameAxis {
     /// See `relative`.
     pub absolute: f64,
     /// What the coordinate of the mesh farthest from the origin may be off by.
-    farthest_error: f64,
+    pub farthest_error: f64,
     /// No coordinate of the mesh that lies farther than this from every half-plane, as a double,
     /// snaps or is on another side of a wall than its double says.
     pub margin: f64,

@@ -7,6 +7,7 @@ pub mod cover;
 mod exact;
 mod few;
 pub mod frame;
+mod lanes;
 pub mod levels;
 mod plane;
 mod setup;

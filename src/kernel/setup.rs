@@ -36,14 +36,15 @@ struct Place {
 }
 
 impl FrameAxis {
+    #[inline(always)]
     fn place(&self, v: f32) -> Place {
         let u = self.index(v);
-        let half = (2.0 * u).round();
+        let half = (2.0 * u).round_ties_even();
         if (u - 0.5 * half).abs() > self.margin {
             return Place { u, floor: u.floor() as i64, on: false, exact: self.is_exact(v), moved: false };
         }
         if let Some(m) = self.map.snapped(v) {
-            let moved = self.map.moves(v);
+            let moved = self.map.moves_to(v, m);
             return Place { u: 0.5 * m as f64, floor: m.div_euclid(2), on: m % 2 == 0, exact: true, moved };
         }
         let (floor, on) = self.map.floor(v, u);
@@ -69,6 +70,7 @@ impl FrameAxis {
 impl Setup {
     /// The set-up of a triangle; `None` if it touches no cell, which is open boxes and a triangle
     /// within a wall.
+    #[inline(always)]
     pub fn new(frame: &Frame, triangle: &Triangle) -> Option<Self> {
         let mut this = Self {
             base: [0; 3],

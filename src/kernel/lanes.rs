@@ -1,0 +1,267 @@
+//! The 13-axis test of a few cells with lanes across triangles.
+//!
+//! Sixteen triangles whose bounds span at most `N` cells an axis are tested at once against every
+//! cell of their bounds, in floats relative to each triangle's lowest cell. The edge and plane
+//! functions are those of Schwarz and Seidel 2010: linear in the cell, with the corner that decides
+//! hoisted. A projection is needed only where the bounds span several cells along both its axes,
+//! and the plane only where they do along all three.
+//!
+//! A value within its error bound (docs/error-bounds.md) makes the triangle *unsure*. Triangles
+//! whose coordinates are exact multiples of half a cell are computed without rounding: their bound
+//! is zero, and what counts at a value of zero is added as a bias below any other value.
+
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+
+use crate::geom::Ties;
+
+use super::batch::LANES;
+use super::frame::Frame;
+
+/// Half a unit in the last place of 1.0 in floats.
+const U32: f32 = f32::EPSILON / 2.0;
+
+/// Rows of a set of triangles: nine coordinates, then base and highest cell per axis, then
+/// `Batch::exact`.
+pub const ROWS: usize = 16;
+
+/// Above any edge or plane function.
+const HUGE: f32 = 1e30;
+
+/// Triangles in rows; the first sixteen columns are tested.
+pub type Rows = [[f32; 2 * LANES]; ROWS];
+
+/// The test for at most `N` cells an axis, `N` being 2 or 4.
+pub struct Test<const N: usize> {
+    ties: Ties,
+    /// What edge functions, and plane functions times `scale`, may be off by.
+    bound: f32,
+    /// A power of two.
+    scale: f32,
+}
+
+/// Sixteen triangles, `[axis][vertex]` or `[axis][edge]`.
+struct Triangles<S: Simd> {
+    vertex: [[f32x16<S>; 3]; 3],
+    edge: [[f32x16<S>; 3]; 3],
+    normal: [f32x16<S>; 3],
+    /// The highest cell of the bounds per axis.
+    span: [f32x16<S>; 3],
+    /// What values may be off by: zero where they are exact.
+    bound: f32x16<S>,
+    /// Below half the step of exact values, and zero where they are not.
+    bias: f32x16<S>,
+}
+
+/// Edge functions per column of cells of a projection.
+type Table<S, const N: usize> = [[f32x16<S>; N]; N];
+
+impl<S: Simd> Triangles<S> {
+    #[inline(always)]
+    fn load(simd: S, rows: &Rows, bound: f32, bias: f32) -> Self {
+        let zero = f32x16::splat(simd, 0.0);
+        let mut vertex = [[zero; 3]; 3];
+        let mut edge = vertex;
+        let mut span = vertex[0];
+        // Loops, not closures: only what is inlined here is compiled for the level.
+        for axis in 0..3 {
+            for n in 0..3 {
+                vertex[axis][n] = f32x16::from_slice(simd, &rows[3 * axis + n][..LANES]);
+            }
+            span[axis] = f32x16::from_slice(simd, &rows[12 + axis][..LANES]);
+            let [a, b, c] = vertex[axis];
+            edge[axis] = [b - a, c - b, a - c];
+        }
+        let [x, y, z] = edge;
+        let normal = [y[0] * z[1] - z[0] * y[1], z[0] * x[1] - x[0] * z[1], x[0] * y[1] - y[0] * x[1]];
+        let exact = f32x16::from_slice(simd, &rows[15][..LANES]).simd_gt(zero);
+        let bound = exact.select(zero, f32x16::splat(simd, bound));
+        let bias = exact.select(f32x16::splat(simd, bias), zero);
+        Self { vertex, edge, normal, span, bound, bias }
+    }
+
+    /// Edge functions of the projection along `axis`: for each column of cells the least of three.
+    #[inline(always)]
+    fn table<const N: usize>(&self, simd: S, axis: usize, ties: Ties) -> Table<S, N> {
+        let (s, t) = ((axis + 1) % 3, (axis + 2) % 3);
+        let zero = f32x16::splat(simd, 0.0);
+        // Turn the triangle so that its edges have it on their left.
+        let turn = f32x16::splat(simd, 1.0).copysign(self.normal[axis]);
+        let mut table = [[f32x16::splat(simd, HUGE); N]; N];
+        for e in 0..3 {
+            let (a, b) = (-(self.edge[t][e] * turn), self.edge[s][e] * turn);
+            let start = (a.max(zero) + b.max(zero)) - (a * self.vertex[s][e] + b * self.vertex[t][e]);
+            // Of the two axes, y comes before z and x before both.
+            let (first, second) = if axis == 1 { (b, a) } else { (a, b) };
+            let mut line = start + self.tie_bias(simd, first, second, ties);
+            for j in 0..N {
+                let mut value = line;
+                for i in 0..N {
+                    table[i][j] = table[i][j].min(value);
+                    value += a;
+                }
+                line += b;
+            }
+        }
+        table
+    }
+
+    /// What is added to an edge function that is zero where the edge passes through the corner that
+    /// decides: above zero if that counts as touching. Under ties up it does iff the first
+    /// component that is not zero is below zero: the corner is then on a lower wall there, which
+    /// moves away from the inside.
+    #[inline(always)]
+    fn tie_bias(&self, simd: S, first: f32x16<S>, second: f32x16<S>, ties: Ties) -> f32x16<S> {
+        let zero = f32x16::splat(simd, 0.0);
+        match ties {
+            Ties::Both => self.bias,
+            Ties::None => -self.bias,
+            Ties::Up => {
+                let leading = first.simd_eq(zero).select(second, first);
+                leading.simd_gt(zero).select(-self.bias, self.bias)
+            }
+        }
+    }
+
+    /// Where the bounds span several cells along all of some axes.
+    #[inline(always)]
+    fn wide(&self, simd: S, axes: &[usize]) -> mask32x16<S> {
+        let mut least = self.span[axes[0]];
+        for &axis in axes {
+            least = least.min(self.span[axis]);
+        }
+        least.simd_gt(f32x16::splat(simd, 0.5))
+    }
+
+    /// The highest cell along an axis of any triangle.
+    #[inline(always)]
+    fn cells<const N: usize>(&self, axis: usize) -> usize {
+        (self.span[axis].reduce_max() as usize + 1).min(N)
+    }
+}
+
+/// The plane function `reach - |height|`, `height` at the centre of the lowest cell.
+struct Plane<S: Simd> {
+    normal: [f32x16<S>; 3],
+    reach: f32x16<S>,
+    height: f32x16<S>,
+}
+
+impl<S: Simd> Plane<S> {
+    #[inline(always)]
+    fn of(simd: S, triangles: &Triangles<S>, scale: f32, ties: Ties) -> Self {
+        let zero = f32x16::splat(simd, 0.0);
+        let [x, y, z] = triangles.normal;
+        let [x, y, z] = [x * scale, y * scale, z * scale];
+        let v = &triangles.vertex;
+        let reach = (x.abs() + y.abs() + z.abs()) * 0.5;
+        let height = (x * (-v[0][0] + 0.5) + y * (-v[1][0] + 0.5)) + z * (-v[2][0] + 0.5);
+        let bias = triangles.bias;
+        let (reach, height) = match ties {
+            Ties::Both => (reach + bias, height),
+            Ties::None => (reach - bias, height),
+            // Along its leading component the box moves down: the plane at the box's upper end
+            // is left, at its lower end it is reached.
+            Ties::Up => {
+                let leading = y.simd_eq(zero).select(z, y);
+                let leading = x.simd_eq(zero).select(leading, x);
+                (reach, height - bias.copysign(leading))
+            }
+        };
+        let needed = triangles.wide(simd, &[0, 1, 2]);
+        let reach = needed.select(reach, f32x16::splat(simd, HUGE));
+        Self { normal: [x, y, z], reach, height }
+    }
+}
+
+impl<const N: usize> Test<N> {
+    /// The test for the meshes of `frame`.
+    pub fn new(frame: &Frame) -> Self {
+        let n = N as f32;
+        // A local coordinate within 0..=N rounds by at most N w.
+        let place = frame.local_error() as f32 * 1.000_001 + n * U32;
+        let edge = 2.0 * place + n * U32;
+        let edges = edge * (2.0 * n + 4.0) + 2.0 * n * place + 16.0 * U32 * (4.0 * n * n + 2.0 * n);
+        let normal = 4.0 * n * edge + 8.0 * n * n * U32;
+        let plane = normal * 3.0 * (n + 1.0) + 6.0 * n * n * place + 20.0 * U32 * 6.0 * n * n * n;
+        let bound = edges.max(normal);
+        let scale = (bound / plane).log2().floor().exp2();
+        Self { ties: frame.ties, bound, scale }
+    }
+
+    /// The touched cells of the first sixteen columns, bit `i + N (j + N k)` in two words, and the
+    /// unsure ones.
+    #[inline(always)]
+    pub fn run<S: Simd>(&self, simd: S, rows: &Rows) -> ([[u32; LANES]; 2], u64) {
+        // Exact edge functions are multiples of 1/4, plane functions of scale / 8.
+        let triangles = Triangles::load(simd, rows, self.bound, self.scale / 16.0);
+        let mut doubt = mask32x16::splat(simd, false);
+        let mut tables = [[[f32x16::splat(simd, HUGE); N]; N]; 3];
+        for (axis, table) in tables.iter_mut().enumerate() {
+            let needed = triangles.wide(simd, &[(axis + 1) % 3, (axis + 2) % 3]);
+            doubt |= triangles.normal[axis].abs().simd_le(triangles.bound) & needed;
+            let edges = triangles.table::<N>(simd, axis, self.ties);
+            for i in 0..N {
+                for j in 0..N {
+                    table[i][j] = needed.select(edges[i][j], table[i][j]);
+                }
+            }
+        }
+        bar(simd, &triangles, &mut tables);
+        let plane = Plane::of(simd, &triangles, self.scale, self.ties);
+        let (cells, nearest) = march(simd, &triangles, &tables, &plane);
+        doubt |= nearest.simd_le(triangles.bound);
+        let mut found = [[0; LANES]; 2];
+        cells[0].store_slice(&mut found[0]);
+        cells[1].store_slice(&mut found[1]);
+        (found, doubt.to_bitmask())
+    }
+}
+
+/// Makes the cells beyond the bounds of their triangle untouched and never in doubt. Table xy
+/// serves x and y, table yz serves z.
+#[inline(always)]
+fn bar<S: Simd, const N: usize>(simd: S, triangles: &Triangles<S>, tables: &mut [Table<S, N>; 3]) {
+    let beyond = f32x16::splat(simd, -HUGE);
+    let [x, y, z] = triangles.span;
+    for n in 1..N {
+        let at = f32x16::splat(simd, n as f32 - 0.5);
+        let (x, y, z) = (at.simd_lt(x), at.simd_lt(y), at.simd_lt(z));
+        for m in 0..N {
+            tables[2][n][m] = x.select(tables[2][n][m], beyond);
+            tables[2][m][n] = y.select(tables[2][m][n], beyond);
+            tables[0][m][n] = z.select(tables[0][m][n], beyond);
+        }
+    }
+}
+
+/// The cells where all functions are above the bound, and the least size of what decided a cell.
+#[inline(always)]
+fn march<S: Simd, const N: usize>(
+    simd: S,
+    triangles: &Triangles<S>,
+    tables: &[Table<S, N>; 3],
+    plane: &Plane<S>,
+) -> ([u32x16<S>; 2], f32x16<S>) {
+    let none = u32x16::splat(simd, 0);
+    let mut cells = [none; 2];
+    let mut nearest = f32x16::splat(simd, HUGE);
+    let mut layer = plane.height;
+    for k in 0..triangles.cells::<N>(2) {
+        let mut line = layer;
+        for j in 0..triangles.cells::<N>(1) {
+            let mut height = line;
+            for i in 0..N {
+                let edges = tables[2][i][j].min(tables[0][j][k]).min(tables[1][k][i]);
+                let value = edges.min(plane.reach - height.abs());
+                let bit = i + N * (j + N * k);
+                let mark = u32x16::splat(simd, 1 << (bit % 32));
+                cells[bit / 32] |= value.simd_gt(triangles.bound).select(mark, none);
+                nearest = nearest.min(value.abs());
+                height += plane.normal[0];
+            }
+            line += plane.normal[1];
+        }
+        layer += plane.normal[2];
+    }
+    (cells, nearest)
+}
