@@ -39,13 +39,13 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 
 #[test]
 fn every_made_part_is_as_the_tool_makes_it() {
-    const END: &str = "\n<!-- end -->";
+    const END: &str = "<!-- end -->";
     let (old, mut new, mut made) = (readme(), String::new(), vec![]);
     let mut rest = old.as_str();
     while let Some((before, after)) = rest.split_once("<!-- made: ") {
         let (name, after) = after.split_once(" -->\n").expect("a marker ends in ` -->`");
         let (_, after) = after.split_once(END).unwrap_or_else(|| panic!("no end of {name}"));
-        new += &format!("{before}<!-- made: {name} -->\n{}{END}", parts::make(name).trim_end());
+        new += &format!("{before}<!-- made: {name} -->\n{}\n{END}", parts::make(name).trim_end());
         made.push(name);
         rest = after;
     }
