@@ -8,8 +8,11 @@ use voxelize::{Fit, Mesh, RULES, Rational, Rule, Size, Ties, voxelize};
 
 use super::{root, slice};
 
-/// Every part, and what makes it.
-pub const PARTS: &[(&str, fn() -> String)] = &[
+/// The name of a part, and what makes it.
+type Part = (&'static str, fn() -> String);
+
+/// Every part.
+pub const PARTS: &[Part] = &[
     ("picture", picture),
     ("rules", rules),
     ("ties", ties),
