@@ -1,4 +1,70 @@
 //! Turn triangle meshes into voxels, exactly.
+//!
+//! A [`Mesh`] is a list of triangles, a [`Lattice`] says where the cells are, a [`Rule`] says which
+//! of them are occupied, and [`voxelize()`] gives the [`Voxels`].
+//!
+//! ```
+//! use voxelize::{Lattice, Mesh, Rule, voxelize};
+//!
+//! let mesh = Mesh::open("fixtures/knot.stl")?;
+//! let lattice = Lattice::fit(mesh.bounds(), 128)?;
+//! let voxels = voxelize(&mesh, &lattice, Rule::Surface)?;
+//! println!("{} voxels", voxels.count());
+//! voxels.save("knot.vox")?;
+//! # Ok::<(), voxelize::Error>(())
+//! ```
+//!
+//! # Every cell by a written rule
+//!
+//! Lattice and rule decide every bit. [`Run`] says how the work is done (threads, instruction set,
+//! progress, memory) and can never change one. No decision rests on rounded numbers: where doubles
+//! are not sure, integers of any size decide. Two grids can be compared by their [`Digest`].
+//!
+//! CAD parts lie exactly on the walls between cells. By default such a face marks the cell above,
+//! never two; [`Ties`] has the other ways, [`Rule::with_ties`] asks for them.
+//!
+//! # Axes and units
+//!
+//! Order is always x, y, z. Cell `(i, j, k)` is the box between walls `i` and `i + 1` along x, and so
+//! on; wall `i` is at `origin + i * spacing`, and the origin is the outer corner of cell (0, 0, 0).
+//! Memory runs x fastest. Coordinates have the unit of the file; nothing is scaled. Origin and
+//! spacing are exact fractions ([`Rational`]): a tenth is a tenth.
+//!
+//! Small grids are shown as text: `#` for an occupied cell, x to the right, y upwards. Here is the
+//! third layer of a pyramid without a floor, whose top leans to the left:
+//!
+//! ```
+//! use voxelize::{Fit, Mesh, Rational, Rule, Size, voxelize};
+//!
+//! let corners = [[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [8.0, 6.0, 0.0], [0.0, 6.0, 0.0]];
+//! let top = [2.5, 3.5, 4.0];
+//! let sides = (0..4).map(|n| [corners[n], corners[(n + 1) % 4], top]);
+//! let mesh = Mesh::from_triangles(sides.collect())?;
+//!
+//! let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).to(mesh.bounds())?;
+//! let voxels = voxelize(&mesh, &lattice, Rule::Surface)?;
+//! assert_eq!(voxels.dims(), [8, 6, 4]);
+//! assert_eq!(voxels.bits.layer_text(2), "\
+//! ........\n\
+//! .#####..\n\
+//! .#.###..\n\
+//! .#####..\n\
+//! .#####..\n\
+//! ........\n\
+//! ");
+//! assert!(voxels.bits.get([1, 3, 2]) && !voxels.bits.get([2, 3, 2]));
+//! # Ok::<(), voxelize::Error>(())
+//! ```
+//!
+//! # Where to go on
+//!
+//! - [`Fit`]: every way to choose a lattice: cell size, cells per axis, a box, padding.
+//! - [`voxelize_with`] and [`Run`]: threads, instruction set, progress, cancellation, a limit of memory.
+//! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
+//! - [`BitGrid`]: the cells, 64 to a word; with the feature `ndarray`, dense arrays.
+//! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
+//!
+//! Without the default feature `cli` no crate of the command line is pulled in.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -20,6 +86,11 @@ pub use mesh::Mesh;
 pub use par::Progress;
 pub use rule::{RULES, Rule, Stats, What};
 pub use run::Run;
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 /// The name and version that saved files carry.
 pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));

@@ -109,7 +109,7 @@ mod tests {
         let run = Run { max_memory: Some(1 << 20), ..Run::default() };
         assert!(run.admit(1000, [64, 64, 64]).is_ok());
         let error = run.admit(12, [512, 512, 512]).unwrap_err();
-        assert_eq!(error.kind(), crate::Kind::TooLarge);
+        assert_eq!(error.kind(), crate::error::Kind::TooLarge);
         assert!(run.admit(1 << 20, [1, 1, 1]).is_err());
     }
 }
