@@ -1,6 +1,6 @@
 //! Every triangle of a mesh, into one slab.
 
-use fearless_simd::{Simd, dispatch, prelude::*};
+use fearless_simd::{Simd, prelude::*};
 
 use crate::geom::Triangle;
 use crate::grid::bits::bits_of;
@@ -8,7 +8,7 @@ use crate::grid::bits::bits_of;
 use super::batch::{self, Batch, LANES, Soa};
 use super::few::Few;
 use super::frame::Frame;
-use super::levels::Level;
+use super::levels::{Level, on_level};
 use super::setup::Setup;
 use super::slab::Slab;
 use super::span::{self, Scratch};
@@ -20,6 +20,25 @@ pub enum Take<'a> {
     Range(u32, u32),
     /// Those of these numbers.
     These(&'a [u32]),
+}
+
+impl Take<'_> {
+    /// How many triangles.
+    fn len(self) -> usize {
+        match self {
+            Self::Range(_, count) => count as usize,
+            Self::These(numbers) => numbers.len(),
+        }
+    }
+
+    /// The number of the `n`th of them.
+    #[inline(always)]
+    fn number(self, n: usize) -> u32 {
+        match self {
+            Self::Range(first, _) => first + n as u32,
+            Self::These(numbers) => numbers[n],
+        }
+    }
 }
 
 /// Covers a slab with triangles, a few at a time; [`finish`](Self::finish) takes the last of them.
@@ -52,14 +71,14 @@ impl<'a, 'b> Coverer<'a, 'b> {
     /// Occupies every cell of the slab that one of the triangles touches, save those that wait.
     pub fn cover(&mut self, level: Level, take: Take) {
         let token = level.token().expect("the level was checked to run here");
-        dispatch!(token, simd => self.cover_with(simd, take));
+        on_level!(token, simd => self.cover_with(simd, take), scalar => self.cover_each(scalar, take));
     }
 
     /// Covers what waits. The answer counts the coordinates that snapping moved, of triangles that
     /// begin in this slab.
     pub fn finish(mut self, level: Level) -> u64 {
         let token = level.token().expect("the level was checked to run here");
-        dispatch!(token, simd => self.flush(simd));
+        on_level!(token, simd => self.flush(simd), _scalar => ());
         self.snapped
     }
 
@@ -67,24 +86,21 @@ impl<'a, 'b> Coverer<'a, 'b> {
     fn cover_with<S: Simd>(&mut self, simd: S, take: Take) {
         let mut soa: Soa = [[[0.0; LANES]; 3]; 3];
         let mut ids = [0; LANES];
-        let mut start = 0;
-        let total = match take {
-            Take::Range(_, count) => count as usize,
-            Take::These(numbers) => numbers.len(),
-        };
-        while start < total {
-            let count = LANES.min(total - start);
+        for start in (0..take.len()).step_by(LANES) {
+            let count = LANES.min(take.len() - start);
             // Lanes beyond the last triangle repeat it.
             for (lane, id) in ids.iter_mut().enumerate() {
-                let n = start + lane.min(count - 1);
-                *id = match take {
-                    Take::Range(first, _) => first + n as u32,
-                    Take::These(numbers) => numbers[n],
-                };
+                *id = take.number(start + lane.min(count - 1));
             }
             batch::gather(self.triangles, &ids, &mut soa);
             self.cover_batch(simd, &soa, &ids, count);
-            start += LANES;
+        }
+    }
+
+    /// One triangle after the other, by rows.
+    fn cover_each<S: Simd>(&mut self, simd: S, take: Take) {
+        for n in 0..take.len() {
+            self.snapped += self.cover_rows(simd, take.number(n));
         }
     }
 

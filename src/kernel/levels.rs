@@ -83,6 +83,45 @@ impl Level {
     }
 }
 
+/// Runs one expression compiled for the level of a token: the first on vector levels, the second on
+/// the scalar one. Not `fearless_simd::dispatch`, which would compile the long vector kernels for
+/// the scalar level too: sixteen lanes one by one are megabytes of code, slower than no lanes.
+macro_rules! on_level {
+    ($token:expr, $simd:ident => $lanes:expr, $scalar:ident => $one:expr) => {{
+        use fearless_simd::{Level as Token, Simd as _};
+        match $token {
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Token::Sse2($simd) => $simd.vectorize(
+                #[inline(always)]
+                || $lanes,
+            ),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Token::Sse4_2($simd) => $simd.vectorize(
+                #[inline(always)]
+                || $lanes,
+            ),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Token::Avx2($simd) => $simd.vectorize(
+                #[inline(always)]
+                || $lanes,
+            ),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Token::Avx512($simd) => $simd.vectorize(
+                #[inline(always)]
+                || $lanes,
+            ),
+            #[cfg(target_arch = "aarch64")]
+            Token::Neon($simd) => $simd.vectorize(
+                #[inline(always)]
+                || $lanes,
+            ),
+            Token::Fallback($scalar) => $one,
+            _ => unreachable!("Level::token gives no other"),
+        }
+    }};
+}
+pub(crate) use on_level;
+
 #[cfg(test)]
 mod tests {
     use super::*;
