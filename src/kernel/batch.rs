@@ -141,9 +141,13 @@ fn nearest_float<S: Simd>(x: f64x8<S>) -> f64x8<S> {
 #[inline(always)]
 fn cells_of<S: Simd>(simd: S, axis: &FrameAxis, ties: Ties, u: [f64x8<S>; 3]) -> [f64x8<S>; 2] {
     let (least, most) = (u[0].min(u[1]).min(u[2]), u[0].max(u[1]).max(u[2]));
-    let last = f64x8::splat(simd, (axis.cells - 1) as f64);
+    let end = f64x8::splat(simd, axis.cells as f64);
     let (low, high) = match ties {
-        Ties::Up if axis.closed => (least.floor().min(last), most.floor().min(last)),
+        // What lies on the last wall belongs to the last layer; what lies beyond it does not.
+        Ties::Up if axis.closed => (
+            least.simd_eq(end).select(end - 1.0, least.floor()),
+            most.simd_eq(end).select(end - 1.0, most.floor()),
+        ),
         Ties::Up => (least.floor(), most.floor()),
         Ties::Both => (least.ceil() - 1.0, most.floor()),
         Ties::None => (least.floor(), most.ceil() - 1.0),
