@@ -57,9 +57,14 @@ impl FrameAxis {
         let most = |of: [i64; 3]| of[0].max(of[1]).max(of[2]);
         let below = [below(0), below(1), below(2)];
         match ties {
-            // What lies on the last wall of a closed axis belongs to the last layer.
-            Ties::Up if self.closed => (least(*floor).min(self.cells - 1), most(*floor).min(self.cells - 1)),
-            Ties::Up => (least(*floor), most(*floor)),
+            Ties::Up => {
+                // What lies on the last wall of a closed axis belongs to the last layer; what lies
+                // beyond it does not.
+                let last = |v: usize| self.closed && on[v] && floor[v] == self.cells;
+                let cell = |v: usize| floor[v] - i64::from(last(v));
+                let cells = [cell(0), cell(1), cell(2)];
+                (least(cells), most(cells))
+            }
             Ties::Both => (least(below), most(*floor)),
             Ties::None => (least(*floor), most(below)),
         }
