@@ -219,11 +219,13 @@ impl Cover<'_> {
         }
         let (a, b) = ([setup.u[s][v], setup.u[t][v]], [setup.u[s][w], setup.u[t][w]]);
         let rise = b[1] - a[1];
-        let slope = (b[0] - a[0]) / rise;
+        // No double tells how far such an edge rises, if at all: every crossing is decided exactly.
+        let flat = rise < 16.0 * setup.error;
+        let slope = if flat { 0.0 } else { (b[0] - a[0]) / rise };
         let parallel = self.triangle[v][s] == self.triangle[w][s];
         let bound = if parallel {
             -1.0 // the floor is that of the ends
-        } else if rise < 16.0 * setup.error {
+        } else if flat {
             f64::INFINITY
         } else {
             let size = a[0].abs().max(b[0].abs()) + (b[0] - a[0]).abs();
