@@ -377,7 +377,15 @@ impl Cover<'_> {
             + 2.0 * normal_error / n[0].abs() * (reach[0] + reach[1] + rise)
             + 8.0 * U * (a[0].abs() + rise);
         let on_grain = setup.error == 0.0 && 2.0 * error * n[0].abs() < setup.grain.powi(3);
-        let first = slope.map(|slope| i64::from(slope < 0.0));
+        // Small whole numbers of grains multiply exactly; else a sign within the error is in doubt.
+        let certain = setup.error == 0.0 && size < setup.grain * (1u32 << 25) as f64
+            || n[1].abs().min(n[2].abs()) > normal_error;
+        let first = if certain {
+            slope.map(|slope| i64::from(slope < 0.0))
+        } else {
+            let signs = self.exact.normal_signs();
+            [1, 2].map(|axis| i64::from(signs[axis] * signs[0] > 0))
+        };
         Some(Plane { slope, through: a, error, on_grain, first })
     }
 
