@@ -1,9 +1,10 @@
 //! Compares the library with the oracle, and makes what differs small.
 
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Snap, Ties, voxelize_with};
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Ties, voxelize_with};
 
 use crate::oracle::{self, Oracle, TIES};
 
@@ -48,8 +49,8 @@ pub struct Wrong {
     case: Case,
     how: How,
     ties: Ties,
-    cell: [usize; 3],
-    expected: bool,
+    /// The cell, and whether the triangles touch it; `None` if the library panicked.
+    cell: Option<([usize; 3], bool)>,
 }
 
 /// Every way to run that is compared.
@@ -81,18 +82,21 @@ fn expected(case: &Case) -> ([BitGrid; 3], u64) {
     (grids, asked)
 }
 
-/// The grid that the library gives.
-fn found(case: &Case, how: How, ties: Ties) -> BitGrid {
+/// The grid that the library gives; `None` if it panics.
+fn found(case: &Case, how: How, ties: Ties) -> Option<BitGrid> {
     let mesh = Mesh::from_triangles(case.triangles.clone()).expect("finite coordinates");
     let run = Run { threads: how.threads, level: Some(how.level), ..Run::default() };
     let rule = Rule::Surface.with_ties(ties);
-    voxelize_with(&mesh, &case.lattice, rule, &run).expect("a small grid").0.bits
+    let work = || voxelize_with(&mesh, &case.lattice, rule, &run).expect("a small grid").0.bits;
+    std::panic::catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-/// The cells in which two grids differ.
-fn differing(a: &BitGrid, b: &BitGrid) -> Vec<[usize; 3]> {
-    let of = |a: &BitGrid, b: &BitGrid| a.iter().filter(|&cell| !b.get(cell)).collect::<Vec<_>>();
-    [of(a, b), of(b, a)].concat()
+/// The cells in which what was found differs, and what is right there.
+fn differing(expected: &BitGrid, found: Option<&BitGrid>) -> Vec<Option<([usize; 3], bool)>> {
+    let Some(found) = found else { return vec![None] };
+    let missing = expected.iter().filter(|&cell| !found.get(cell)).map(|cell| Some((cell, true)));
+    let extra = found.iter().filter(|&cell| !expected.get(cell)).map(|cell| Some((cell, false)));
+    missing.chain(extra).collect()
 }
 
 /// Compares one case, every way; answers with one wrong cell, if any is wrong.
@@ -103,11 +107,10 @@ pub fn compare(case: &Case) -> (Compared, Option<Wrong>) {
     for how in ways() {
         for (ties, expected) in TIES.into_iter().zip(&expected) {
             let found = found(case, how, ties);
-            if found != *expected {
-                let cells = differing(expected, &found);
+            if found.as_ref() != Some(expected) {
+                let cells = differing(expected, found.as_ref());
                 compared.wrong += cells.len() as u64;
-                let (cell, expected) = (cells[0], expected.get(cells[0]));
-                first.get_or_insert_with(|| Wrong { case: case.clone(), how, ties, cell, expected });
+                first.get_or_insert_with(|| Wrong { case: case.clone(), how, ties, cell: cells[0] });
             }
         }
     }
@@ -120,8 +123,8 @@ impl Wrong {
         let case = Case { triangles, lattice: self.case.lattice.clone() };
         let n = TIES.iter().position(|&ties| ties == self.ties)?;
         let expected = &expected(&case).0[n];
-        let cell = *differing(expected, &found(&case, self.how, self.ties)).first()?;
-        Some(Self { cell, expected: expected.get(cell), case, ..*self })
+        let cell = *differing(expected, found(&case, self.how, self.ties).as_ref()).first()?;
+        Some(Self { cell, case, ..*self })
     }
 
     /// Fewer triangles, then simpler coordinates, as long as something stays wrong.
@@ -162,31 +165,29 @@ impl Wrong {
 impl fmt::Display for Wrong {
     /// In the form of a case of `tests/regressions.rs`.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { case: Case { triangles, lattice }, how, ties, cell, expected } = self;
-        let word = if *expected { "touched" } else { "untouched" };
-        writeln!(f, "    // Cell {cell:?} is {word} under ties {}; wrong with {how:?}.", ties.name())?;
-        writeln!(f, "    Listed {{\n        triangles: &[")?;
+        let Self { case: Case { triangles, lattice }, how, ties, cell } = self;
+        let what = match cell {
+            Some((cell, true)) => format!("Cell {cell:?} is touched"),
+            Some((cell, false)) => format!("Cell {cell:?} is untouched"),
+            None => "The library panics".to_string(),
+        };
+        writeln!(
+            f,
+            "        // {what}, ties {}; wrong at {:?}, {} threads.",
+            ties.name(),
+            how.level,
+            how.threads
+        )?;
+        writeln!(f, "        Listed {{\n            triangles: &[")?;
         for triangle in triangles {
-            writeln!(f, "            {:#010x?},", triangle.map(|v| v.map(f32::to_bits)).as_flattened())?;
+            let words = triangle.as_flattened().iter().map(|c| format!("{:#010x}", c.to_bits()));
+            writeln!(f, "                [{}],", words.collect::<Vec<_>>().join(", "))?;
         }
         let texts = |of: &[Rational; 3]| of.each_ref().map(Rational::to_string);
-        writeln!(f, "        ],\n        dims: {:?},", lattice.dims())?;
-        writeln!(f, "        origin: {:?},", texts(lattice.origin()))?;
-        writeln!(f, "        spacing: {:?},", texts(lattice.spacing()))?;
-        writeln!(f, "        closed: {:?},", lattice.closed())?;
-        writeln!(f, "        snap: Snap::{:?},\n    }},", lattice.snap())
+        writeln!(f, "            ],\n            dims: {:?},", lattice.dims())?;
+        writeln!(f, "            origin: {:?},", texts(lattice.origin()))?;
+        writeln!(f, "            spacing: {:?},", texts(lattice.spacing()))?;
+        writeln!(f, "            closed: {:?},", lattice.closed())?;
+        writeln!(f, "            snap: Snap::{:?},\n        }},", lattice.snap())
     }
-}
-
-/// A lattice from its fractions.
-pub fn lattice<T: AsRef<str>>(
-    dims: [usize; 3],
-    origin: &[T; 3],
-    spacing: &[T; 3],
-    closed: [bool; 3],
-    snap: Snap,
-) -> Lattice {
-    let fractions =
-        |of: &[T; 3]| of.each_ref().map(|text| Rational::parse_fraction(text.as_ref()).expect("a fraction"));
-    Lattice::new(dims, fractions(origin), fractions(spacing), closed).expect("a lattice").with_snap(snap)
 }

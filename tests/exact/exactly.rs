@@ -76,3 +76,25 @@ pub fn fine(random: &mut Random) -> Case {
     let space = Space::new([8; 3], origin, size, random_snap(random), [true; 3]);
     space.case(triangles)
 }
+
+/// Vertices so near to a wall that doubles which count from the first wall cannot tell: beside
+/// zero, on a lattice that begins elsewhere.
+pub fn beside(random: &mut Random) -> Case {
+    let size = random.of(&[(1, 1), (1, 10), (3, 1), (7, 3), (1, 8)]);
+    let size = [0; 3].map(|_| Rational::new(size.0, size.1));
+    let below = random.whole(1, 40);
+    let origin = [0, 1, 2].map(|a| &size[a] * &Rational::from(-below));
+    let space = Space::new([below as usize + 5; 3], origin, size, random_snap(random), [true; 3]);
+    let tiny = random.whole(20, 100);
+    let triangles = (0..8).map(|_| -> Triangle {
+        [0; 3].map(|_| {
+            let half = [0; 3].map(|_| below as f64 + 0.5 * random.whole(-2, 6) as f64);
+            space.at(half).map(|c| match random.below(3) {
+                0 => c,
+                _ => (random.within(-1.0, 1.0) * 0.5_f64.powi((tiny + random.whole(0, 8)) as i32)) as f32,
+            })
+        })
+    });
+    let triangles = triangles.collect();
+    space.case(triangles)
+}

@@ -12,6 +12,7 @@ mod args;
 mod check;
 mod exactly;
 mod families;
+mod kinds;
 mod oracle;
 mod random;
 mod space;
@@ -57,6 +58,14 @@ fn main() -> ExitCode {
     }
     let levels: Vec<_> = Level::available().into_iter().map(Level::name).collect();
     println!("exact: seed {}, levels {}", args.seed, levels.join(" "));
+    // A panic of the library is a failure like any other, with its case to paste; shrinking it
+    // panics again and again.
+    static PANICS: AtomicUsize = AtomicUsize::new(0);
+    std::panic::set_hook(Box::new(|info| {
+        if PANICS.fetch_add(1, Ordering::Relaxed) < SHOWN {
+            println!("exact: {info}");
+        }
+    }));
     let start = Instant::now();
     let tallies = match args.mode {
         Mode::Soak(minutes) => soak(&chosen, args.seed, Duration::from_secs_f64(60.0 * minutes)),
@@ -103,7 +112,7 @@ fn gate(families: &[&Family], seed: u64) -> Vec<Tally> {
     tallies.into_iter().map(|tally| tally.into_inner().expect("no thread panicked")).collect()
 }
 
-/// New cases of every family in turn, until time is up or something is wrong.
+/// New cases of every family in turn, until time is up.
 fn soak(families: &[&Family], seed: u64, time: Duration) -> Vec<Tally> {
     let tallies: Vec<Mutex<Tally>> = families.iter().map(|_| Mutex::default()).collect();
     let (next, start) = (AtomicU64::new(0), Instant::now());

@@ -37,11 +37,12 @@ fn float(v: f32) -> BigInt {
     if v.is_sign_negative() { -magnitude } else { magnitude }
 }
 
-/// `n / d` rounded down; `d` is positive.
+/// `n / d` rounded down, or a number far beyond any lattice; `d` is positive.
 fn floor(n: &BigInt, d: &BigInt) -> i64 {
     let toward_zero: BigInt = n / d;
     let floor = if toward_zero.clone() * d > *n { toward_zero - 1 } else { toward_zero };
-    i64::try_from(floor).expect("coordinates are within the range of walls")
+    let far = if floor < BigInt::ZERO { i64::MIN / 2 } else { i64::MAX / 2 };
+    i64::try_from(floor).unwrap_or(far)
 }
 
 /// One axis of a lattice: wall `i` is at `p/q + i * r/s`.
