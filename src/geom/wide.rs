@@ -6,6 +6,9 @@ use dashu_int::ops::DivRemEuclid;
 
 pub use dashu_int::IBig;
 
+/// Quotients beyond this are only known to be far away.
+const FARTHEST: i64 = i64::MAX / 2;
+
 /// What an exact decision needs of an integer type: `i128` or [`IBig`].
 pub trait Wide:
     Clone
@@ -15,8 +18,8 @@ pub trait Wide:
     + for<'a> Sub<&'a Self, Output = Self>
     + for<'a> Mul<&'a Self, Output = Self>
 {
-    /// `self / divisor` rounded down, and whether it came out even; the quotient saturates to the
-    /// range of `i64`. The divisor is not zero.
+    /// `self / divisor` rounded down, and whether it came out even; the quotient saturates to half
+    /// the range of `i64`, so that its neighbours are within it. The divisor is not zero.
     fn floor_div(&self, divisor: &Self) -> (i64, bool);
 
     /// The sign as -1, 0 or 1.
@@ -33,7 +36,7 @@ impl Wide for i128 {
     fn floor_div(&self, divisor: &Self) -> (i64, bool) {
         let (n, d) = if *divisor < 0 { (-self, -divisor) } else { (*self, *divisor) };
         let floor = n.div_euclid(d);
-        (floor.clamp(i64::MIN.into(), i64::MAX.into()) as i64, floor * d == n)
+        (floor.clamp((-FARTHEST).into(), FARTHEST.into()) as i64, floor * d == n)
     }
 }
 
@@ -42,8 +45,9 @@ impl Wide for IBig {
         let negative = *divisor < Self::ZERO;
         let (n, d) = if negative { (-self, -divisor) } else { (self.clone(), divisor.clone()) };
         let (floor, rest) = n.div_rem_euclid(d);
-        let limit = if floor < Self::ZERO { i64::MIN } else { i64::MAX };
-        (i64::try_from(floor).unwrap_or(limit), rest.is_zero())
+        let limit = if floor < Self::ZERO { -FARTHEST } else { FARTHEST };
+        let floor = i64::try_from(floor).unwrap_or(limit).clamp(-FARTHEST, FARTHEST);
+        (floor, rest.is_zero())
     }
 }
 

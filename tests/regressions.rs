@@ -1,0 +1,166 @@
+//! Cases that were wrong once, or easily would be: every level, all ties, against the oracle.
+
+#[path = "exact/check.rs"]
+mod check;
+#[path = "exact/listed.rs"]
+mod listed;
+#[path = "exact/oracle.rs"]
+mod oracle;
+
+use listed::Listed;
+use voxelize::Snap;
+
+fn check(cases: &[Listed]) {
+    for case in cases {
+        match case.check() {
+            Ok(compared) => assert!(compared > 0, "nothing was compared"),
+            Err(wrong) => panic!("{wrong}"),
+        }
+    }
+}
+
+#[test]
+fn beyond_a_closed_wall_is_not_on_it() {
+    check(&[
+        // Cell [0, 0, 2] is untouched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x41100000, 0x40800000, 0x00000000, 0x00000000, 0x40000000, 0x41000000,
+                0x00000000, 0x40800000,
+            ]],
+            dims: [5, 3, 3],
+            origin: ["4/1", "4/1", "0/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [false, true, true],
+            snap: Snap::Float,
+        },
+        // Cell [1, 0, 0] is untouched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x00000000, 0x40000000, 0x00000000, 0x00000000, 0x40000000, 0x40000000,
+                0x40000000, 0x40800000,
+            ]],
+            dims: [4, 5, 1],
+            origin: ["1/1", "2/1", "2/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [false, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}
+
+#[test]
+fn a_face_on_the_last_wall_and_a_diagonal_through_corners() {
+    check(&[
+        // The face z = 2 of the cube 0…2, then the plane x = y through lattice lines.
+        Listed {
+            triangles: &[
+                [0, 0, 0x40000000, 0x40000000, 0, 0x40000000, 0, 0x40000000, 0x40000000],
+                [0, 0, 0, 0x40000000, 0x40000000, 0, 0x40000000, 0x40000000, 0x40000000],
+            ],
+            dims: [2, 2, 2],
+            origin: ["0/1", "0/1", "0/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [true, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}
+
+#[test]
+fn seven_tenths_is_on_wall_seven_only_where_it_snaps() {
+    for snap in [Snap::Float, Snap::None] {
+        // 0.3 and 0.7, between walls that are tenths.
+        check(&[Listed {
+            triangles: &[[
+                0x3e99999a, 0x3f333333, 0x3e99999a, 0x3f333333, 0x3f333333, 0x3e99999a, 0x3e99999a,
+                0x3f333333, 0x3f333333,
+            ]],
+            dims: [10, 10, 10],
+            origin: ["0/1", "0/1", "0/1"],
+            spacing: ["1/10", "1/10", "1/10"],
+            closed: [true, true, true],
+            snap,
+        }]);
+    }
+}
+
+#[test]
+fn an_edge_that_doubles_cannot_tell_from_a_wall() {
+    // Both ends of an edge beside a wall round to it, so that its slope is no number.
+    check(&[
+        // Cell [15, 16, 16] is touched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x80000000, 0x80000000, 0xb0000000, 0xa0000000, 0x00000000, 0x00000000,
+                0x20000000, 0x80000000,
+            ]],
+            dims: [21, 21, 21],
+            origin: ["-2/1", "-2/1", "-2/1"],
+            spacing: ["1/8", "1/8", "1/8"],
+            closed: [true, true, true],
+            snap: Snap::None,
+        },
+    ]);
+}
+
+#[test]
+fn a_plane_that_doubles_cannot_tell_from_parallel() {
+    // The plane leans by less than 1e-18: which wall of a row it meets first is an exact question.
+    check(&[
+        // Cell [38, 39, 38] is touched, ties both; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x80000000, 0x80000000, 0x10000000, 0x40000000, 0x00000000, 0x00000000,
+                0x20000000, 0x40000000,
+            ]],
+            dims: [44, 44, 44],
+            origin: ["-117/1", "-117/1", "-117/1"],
+            spacing: ["3/1", "3/1", "3/1"],
+            closed: [true, true, true],
+            snap: Snap::None,
+        },
+        // Cell [28, 28, 28] is touched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x80000000, 0xc0000000, 0x00000000, 0x90000000, 0x80000000, 0x80000000, 0x00000000,
+                0x00000000, 0xb0000000,
+            ]],
+            dims: [34, 34, 34],
+            origin: ["-203/3", "-203/3", "-203/3"],
+            spacing: ["7/3", "7/3", "7/3"],
+            closed: [true, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}
+
+#[test]
+fn coordinates_beyond_any_count_of_cells() {
+    check(&[
+        // The library panicked.
+        Listed {
+            triangles: &[[
+                0x80000000, 0x80000000, 0x80000000, 0x80000000, 0xdfc00000, 0x40000000, 0x00000000,
+                0x00000000, 0x00000000,
+            ]],
+            dims: [4, 4, 4],
+            origin: ["-2/1", "-2/1", "-2/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [false, false, false],
+            snap: Snap::None,
+        },
+        // The library panicked.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x00000000, 0x80000000, 0x80000000, 0x80000000, 0x00000000, 0xe0000000,
+                0x00000000, 0x40000000,
+            ]],
+            dims: [8, 8, 8],
+            origin: ["-4/7", "-4/7", "-4/7"],
+            spacing: ["1/7", "1/7", "1/7"],
+            closed: [false, false, false],
+            snap: Snap::None,
+        },
+    ]);
+}
