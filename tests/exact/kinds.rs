@@ -1,5 +1,6 @@
 //! Kinds of triangles as they come: any, aligned, degenerate, far, cut.
 
+use std::f64::consts::FRAC_PI_6;
 use std::path::Path;
 
 use voxelize::geom::Triangle;
@@ -196,7 +197,7 @@ pub fn cad_bounds(random: &mut Random) -> Case {
 pub fn snapped_sphere(random: &mut Random) -> Case {
     let (radius, step) = (random.within(3.0, 6.0), random.of(&[1.0, 0.5, 0.125]));
     let vertex = |i: usize, j: usize| -> [f32; 3] {
-        let (a, b) = (i as f64 * 0.523_598_775, j as f64 * 0.523_598_775);
+        let (a, b) = (i as f64 * FRAC_PI_6, j as f64 * FRAC_PI_6);
         [b.sin() * a.cos(), b.sin() * a.sin(), b.cos()].map(|c| ((c * radius / step).round() * step) as f32)
     };
     let quads = (0..12).flat_map(|i| (0..6).map(move |j| (i, j)));
