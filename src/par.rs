@@ -7,13 +7,22 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 
+/// The most threads a pool may have: starting thousands stalls a machine and speeds up nothing.
+pub const MAX_THREADS: usize = 1024;
+
 /// The number of threads that `0` stands for: what the system offers this process.
 pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
 /// Runs `work` with `threads` threads (0: all) for every parallel loop inside it.
+///
+/// # Errors
+/// If that is above [`MAX_THREADS`], or the system cannot start them.
 pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+    if threads > MAX_THREADS {
+        return Err(Error::usage(format!("{threads} threads; the most is {MAX_THREADS}")));
+    }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()

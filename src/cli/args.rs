@@ -172,7 +172,7 @@ pub struct OutputArgs {
 #[command(next_help_heading = "Run")]
 pub struct RunArgs {
     /// Threads to use [default: all]
-    #[arg(short = 'j', long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
 
     /// Instruction set of the kernels [default: auto, the best of this machine]

@@ -4,6 +4,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::lattice::MAX_DIM;
+use voxelize::par::MAX_THREADS;
 use voxelize::{Level, RULES, Rational, Rule, Snap, Ties};
 
 /// Exact coordinates or sizes per axis, `[x, y, z]`.
@@ -13,6 +14,14 @@ pub type Exact3 = [Rational; 3];
 pub fn count(text: &str) -> Result<usize, String> {
     match whole(text)? {
         0 => Err("must be at least 1".to_string()),
+        n => Ok(n),
+    }
+}
+
+/// `8`: threads to start.
+pub fn threads(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        n if n > MAX_THREADS => Err(format!("the most is {MAX_THREADS}")),
         n => Ok(n),
     }
 }
@@ -202,6 +211,7 @@ mod tests {
             assert!(count(text).is_err(), "{text}");
         }
         assert!(dims("1,2").is_err() && dims("1,2,0").is_err() && dims("32x32x32").is_err());
+        assert!(threads("1024").is_ok() && threads("1025").is_err());
         assert!(padding("0").is_ok() && padding("99999999999").is_err());
     }
 }
