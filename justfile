@@ -10,6 +10,10 @@ check:
 test *args:
     cargo test {{args}}
 
+# Random triangles against the oracle for some minutes; failures print their seed.
+exact-soak minutes:
+    cargo test --release --test exact -- --soak {{minutes}}
+
 # Kernel time against the textbook test; VOXELIZE_MESHES names a folder of meshes.
 bench *args:
     cargo bench --bench versus_textbook -- {{args}}
