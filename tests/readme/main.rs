@@ -86,7 +86,7 @@ fn the_recipes_named_are_those_of_the_justfile() {
     for recipe in &recipes {
         assert!(text.contains(&format!("`just {recipe}`")), "{recipe} is not in the README");
     }
-    for named in text.split("`just ").skip(1).filter_map(|rest| rest.split('`').next()) {
+    for named in text.split("`just ").skip(1).filter_map(|rest| rest.split(['`', ' ']).next()) {
         assert!(recipes.iter().any(|recipe| recipe == named), "no recipe {named}");
     }
 }
