@@ -98,3 +98,25 @@ pub fn beside(random: &mut Random) -> Case {
     let triangles = triangles.collect();
     space.case(triangles)
 }
+
+/// Walls beside the middle between two floats, nearer than doubles can tell: which float snaps?
+pub fn middles(random: &mut Random) -> Case {
+    let axis = random.below(3);
+    let below = random.of(&[0.7_f32, 1.1, 3.3, -2.7, 100.3]);
+    let exact = |v: f32| Rational::from_f32(v).expect("finite");
+    let middle = (exact(below) + exact(below.next_up())) / Rational::from(2);
+    let beside = Rational::new(random.whole(-1, 1), 3 << 60);
+    let size = [0; 3].map(|_| Rational::new(1, random.of(&[1, 1, 2, 3])));
+    let mut origin = [0; 3].map(Rational::from);
+    origin[axis] = middle + beside - &size[axis] * &Rational::from(random.whole(0, 3));
+    let triangles = (0..3).map(|_| -> Triangle {
+        [0; 3].map(|_| {
+            let mut v = [0; 3].map(|_| random.whole(0, 16) as f32 / 8.0);
+            v[axis] = random.of(&[below, below.next_up(), below, below.next_up(), below + 0.6]);
+            v
+        })
+    });
+    let triangles = triangles.collect();
+    let space = Space::new([6; 3], origin, size, Snap::Float, [true; 3]);
+    space.case(triangles)
+}

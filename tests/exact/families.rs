@@ -29,6 +29,7 @@ pub static FAMILIES: &[Family] = &[
     family("halves", 200, |r| kinds::aligned(r, 0.5, "1/1")),
     family("quarters", 80, |r| kinds::aligned(r, 0.25, "1/1")),
     family("small, on halves", 40, kinds::small_aligned),
+    family("small, ending on the last walls", 800, kinds::small_ending),
     family("tenths", 250, |r| kinds::aligned(r, 0.1, "1/10")),
     family("24ths of an extent", 60, |r| kinds::divided(r, 24)),
     family("100ths of an extent", 40, |r| kinds::divided(r, 100)),
@@ -54,4 +55,5 @@ pub static FAMILIES: &[Family] = &[
     family("exactly through corners, odd cells", 150, exactly::corners),
     family("cells below the float step", 150, exactly::fine),
     family("beside a wall, beyond doubles", 100, exactly::beside),
+    family("walls beside the middle of floats", 200, exactly::middles),
 ];

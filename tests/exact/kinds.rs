@@ -76,6 +76,18 @@ pub fn small_aligned(random: &mut Random) -> Case {
     space.case(triangles)
 }
 
+/// Small triangles with corners on walls and centre planes, that end on the last walls.
+pub fn small_ending(random: &mut Random) -> Case {
+    let reach = random.whole(2, 8);
+    let whole = random.one_in(2);
+    let count = random.of(&[1, 1, 2]);
+    let triangles = soup(random, count, |r| {
+        let half = r.whole(0, reach);
+        (if whole { half / 2 * 2 } else { half }) as f32 * 0.5
+    });
+    fitted(triangles, &Fit::new(spacing("1/1")).origin([0, 0, 0].map(Rational::from)))
+}
+
 /// Whole coordinates, an extent divided by `cells`.
 pub fn divided(random: &mut Random, cells: usize) -> Case {
     let extent = random.whole(5, 23);
