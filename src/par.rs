@@ -15,13 +15,18 @@ pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Runs `work` with `threads` threads (0: all) for every parallel loop inside it.
+/// Runs `work` with `threads` threads (0: all) for every parallel loop inside it; in place, if it
+/// already runs in a pool of as many.
 ///
 /// # Errors
 /// If that is above [`MAX_THREADS`], or the system cannot start them.
 pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
     if threads > MAX_THREADS {
         return Err(Error::usage(format!("{threads} threads; the most is {MAX_THREADS}")));
+    }
+    let threads = if threads == 0 { available_threads() } else { threads };
+    if rayon::current_thread_index().is_some() && rayon::current_num_threads() == threads {
+        return Ok(work());
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)

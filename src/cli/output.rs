@@ -37,6 +37,16 @@ pub enum Place {
     File(PathBuf),
 }
 
+impl Place {
+    /// Whether it is, or will be, a plain file, and not a pipe or a device.
+    pub fn is_file(&self) -> bool {
+        match self {
+            Self::Stdout => false,
+            Self::File(path) => path.metadata().map_or(true, |found| found.is_file()),
+        }
+    }
+}
+
 /// What decided the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormatBy {

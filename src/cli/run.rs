@@ -18,9 +18,10 @@ use super::signals::Signals;
 /// Whatever went wrong; no output is left then.
 pub fn run(plan: &Plan, signals: &Signals, facts: &mut Facts) -> Result<Ending> {
     let bar = Bar::new(plan.telling.voice, signals.clone());
-    let result = steps(plan, &bar, signals, facts);
+    // One pool for all of it: reading, voxelizing, digests, writing.
+    let result = par::with_threads(plan.how.threads, || steps(plan, &bar, signals, facts));
     bar.clear();
-    result
+    result?
 }
 
 fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<Ending> {
@@ -45,7 +46,7 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
     let voxels = fill(plan, &mesh, &lattice, &run, facts)?;
     bar.check()?;
     drop(mesh);
-    save(plan, &voxels, bar, facts)?;
+    save(plan, &voxels, bar, signals, facts)?;
     Ok(Ending::Done)
 }
 
@@ -122,9 +123,7 @@ fn fill(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Fact
         voxels.meta.input = path.file_name().map(|name| name.to_string_lossy().into_owned());
     }
     facts.snapped = Some(stats.snapped);
-    let (count, digest) = timed(&mut facts.times.digest, || {
-        par::with_threads(plan.how.threads, || (voxels.count(), voxels.digest()))
-    })?;
+    let (count, digest) = timed(&mut facts.times.digest, || (voxels.count(), voxels.digest()));
     (facts.occupied, facts.digest) = (Some(count), Some(digest));
     if count == 0 {
         facts.warnings.push("no cell is occupied: the mesh is outside the grid, or lies on its walls".into());
@@ -132,17 +131,18 @@ fn fill(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Fact
     Ok(voxels)
 }
 
-fn save(plan: &Plan, voxels: &Voxels, bar: &Bar, facts: &mut Facts) -> Result<()> {
+fn save(plan: &Plan, voxels: &Voxels, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<()> {
     let (options, format) = (save_options(plan, bar), plan.output.format);
-    let written = timed(&mut facts.times.write, || {
-        par::with_threads(plan.how.threads, || match &plan.output.place {
-            Place::File(path) => format::save(voxels, path, format, &options),
-            Place::Stdout => {
-                let bytes = format::write_to(voxels, &mut std::io::stdout().lock(), format, &options)?;
-                Ok(vec![format::Written { path: "-".into(), format: format.name, bytes }])
-            }
-        })
-    })??;
+    if !plan.output.place.is_file() {
+        signals.end_at_once();
+    }
+    let written = timed(&mut facts.times.write, || match &plan.output.place {
+        Place::File(path) => format::save(voxels, path, format, &options),
+        Place::Stdout => {
+            let bytes = format::write_to(voxels, &mut std::io::stdout().lock(), format, &options)?;
+            Ok(vec![format::Written { path: "-".into(), format: format.name, bytes }])
+        }
+    })?;
     facts.outputs = Some(written);
     Ok(())
 }

@@ -11,6 +11,7 @@ use signal_hook::flag;
 #[derive(Clone, Default)]
 pub struct Signals {
     caught: Arc<AtomicUsize>,
+    at_once: Arc<AtomicBool>,
 }
 
 impl Signals {
@@ -22,12 +23,19 @@ impl Signals {
     pub fn listen(&self) -> io::Result<()> {
         let again = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_default(signal, Arc::clone(&self.at_once))?;
             // In this order: the first signal finds `again` unset, and sets it.
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))?;
             flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&self.caught), signal as usize)?;
         }
         Ok(())
+    }
+
+    /// From now on a signal ends the process at once, as it does by default: for writing into a
+    /// pipe, which may block for ever and leaves nothing to clean up.
+    pub fn end_at_once(&self) {
+        self.at_once.store(true, Ordering::Relaxed);
     }
 
     /// The number of the signal that arrived, if one did.
