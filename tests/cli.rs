@@ -451,7 +451,7 @@ fn only_own_files_are_replaced_unasked() {
     place.run("cube.stl -r 5").expect(0);
     place.write("cube.vox", b"someone else's work");
     let error = refused(&place, "cube.stl -r 4", 6, "cube.vox");
-    assert!(error.contains("not made by this tool"), "{error}");
+    assert!(error.contains("does not say that this tool made it"), "{error}");
     assert_eq!(fs::read(place.path("cube.vox")).unwrap(), b"someone else's work");
     place.run("cube.stl -r 4 -o cube.vox").expect(0);
     assert_ne!(fs::read(place.path("cube.vox")).unwrap(), b"someone else's work");

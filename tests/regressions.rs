@@ -164,3 +164,33 @@ fn coordinates_beyond_any_count_of_cells() {
         },
     ]);
 }
+
+#[test]
+fn a_triangle_that_is_one_point_to_doubles_has_a_plane() {
+    check(&[
+        // Cell [34, 34, 34] is untouched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x80000000, 0x88000000, 0x08000000, 0x88000000, 0x0d000000, 0x88000000, 0x08000000,
+                0x88000000, 0x00000000,
+            ]],
+            dims: [40, 40, 40],
+            origin: ["-35/8", "-35/8", "-35/8"],
+            spacing: ["1/8", "1/8", "1/8"],
+            closed: [true, true, true],
+            snap: Snap::None,
+        },
+        // Cell [26, 26, 26] is untouched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x80000000, 0x24000000, 0xa3800000, 0x00000000, 0xa2000000, 0x00000000, 0xa0000000,
+                0x80000000, 0x00000000,
+            ]],
+            dims: [31, 31, 31],
+            origin: ["-26/1", "-26/1", "-26/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [true, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}

@@ -38,11 +38,11 @@ pub enum Place {
 }
 
 impl Place {
-    /// Whether it is, or will be, a plain file, and not a pipe or a device.
-    pub fn is_file(&self) -> bool {
+    /// Whether it is a named pipe or a device, where a write may block for ever.
+    pub fn may_block(&self) -> bool {
         match self {
             Self::Stdout => false,
-            Self::File(path) => path.metadata().map_or(true, |found| found.is_file()),
+            Self::File(path) => path.metadata().is_ok_and(|found| !found.is_file()),
         }
     }
 }
@@ -155,7 +155,7 @@ impl Output {
         }
         let Place::File(path) = &self.place else { return Ok(()) };
         if args.output.is_none() && path.exists() && !format::made_by_this_tool(path) {
-            return Err(Error::output("is there already, and was not made by this tool")
+            return Err(Error::output("is there already, and does not say that this tool made it")
                 .in_file(path)
                 .with_hint(format!("-o {} replaces it, or name another file", path.display())));
         }

@@ -116,7 +116,8 @@ impl Plan {
         let how = How::new(&args.run, typed)?;
         let input = Input::find(args.mesh)?;
         let output = Output::resolve(&args.output, &input, telling.json.as_ref(), typed)?;
-        let what = What { rule: args.rule.rule.unwrap_or(Rule::Surface), ties: args.rule.ties };
+        let named = args.rule.surface.then_some(Rule::Surface);
+        let what = What { rule: args.rule.rule.or(named).unwrap_or_default(), ties: args.rule.ties };
         let mode = if args.run.dry_run { Mode::DryRun } else { Mode::Write };
         Ok(Self { input, grid, what, output, how, telling, mode })
     }

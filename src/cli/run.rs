@@ -133,7 +133,7 @@ fn fill(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Fact
 
 fn save(plan: &Plan, voxels: &Voxels, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<()> {
     let (options, format) = (save_options(plan, bar), plan.output.format);
-    if !plan.output.place.is_file() {
+    if plan.output.place.may_block() {
         signals.end_at_once();
     }
     let written = timed(&mut facts.times.write, || match &plan.output.place {

@@ -67,13 +67,18 @@ fn print(telling: &Telling, plan: &Plan, facts: &Facts) {
 fn write_json(target: &JsonTarget, line: &str) -> Result<()> {
     match target {
         JsonTarget::Stdout => to_stdout(line),
-        JsonTarget::File(path) => std::fs::write(path, line).map_err(|e| {
-            // Half a line is worse than none; an error here adds nothing.
-            let _ = std::fs::remove_file(path);
-            Error::output(format!("cannot be written: {e}"))
-                .in_file(path)
-                .with_hint("--json=FILE names another file")
-        }),
+        JsonTarget::File(path) => {
+            let existed = path.exists();
+            std::fs::write(path, line).map_err(|e| {
+                // Half a line is worse than none, but what was there before is not ours to remove.
+                if !existed {
+                    let _ = std::fs::remove_file(path);
+                }
+                Error::output(format!("cannot be written: {e}"))
+                    .in_file(path)
+                    .with_hint("--json=FILE names another file")
+            })
+        }
     }
 }
 

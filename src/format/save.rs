@@ -80,7 +80,8 @@ pub fn write_to(
 /// If not, with the system's reason. Nothing is left behind.
 pub fn probe_output(path: &Path) -> Result<()> {
     match Place::of(path)? {
-        Place::Direct => OpenOptions::new().write(true).open(path).map(drop),
+        // To open a pipe is to begin to write: its reader would see the end.
+        Place::Direct => Ok(()),
         Place::File(file) => temporary(&file).map(drop),
     }
     .map_err(|error| failure(error).in_file(path))

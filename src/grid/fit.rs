@@ -117,6 +117,9 @@ impl Fit {
             if dims.contains(&0) {
                 return Err(Error::usage("a grid needs at least one cell on every axis"));
             }
+            if let Some(axis) = dims.iter().position(|&n| n > MAX_DIM) {
+                return Err(too_many(axis));
+            }
             Ok(std::array::from_fn(|a| &extent[a] / Rational::from(dims[a] as i64)))
         };
         let largest = |of: &[Rational; 3]| -> Result<Rational> {

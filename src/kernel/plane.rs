@@ -30,7 +30,9 @@ pub struct Plane {
 /// The normal of a triangle with what its components may be off by, and its longest edge component.
 struct Normal {
     n: [f64; 3],
+    /// Zero does not mean exact: the vertices may be one point to doubles.
     error: f64,
+    exact: bool,
     size: f64,
 }
 
@@ -43,12 +45,12 @@ impl Normal {
         // Short multiples of the grain multiply without rounding.
         let exact = setup.error == 0.0 && size < (1 << 25) as f64 * setup.grain;
         let error = if exact { 0.0 } else { 10.0 * size * (setup.error + U * size) };
-        Self { n, error, size }
+        Self { n, error, exact, size }
     }
 
     /// Whether a component may have another sign than its double.
     fn in_doubt(&self, axis: usize) -> bool {
-        self.error > 0.0 && self.n[axis].abs() <= self.error
+        !self.exact && self.n[axis].abs() <= self.error
     }
 }
 
@@ -56,11 +58,11 @@ impl Plane {
     /// The plane of a triangle; `None` if it is parallel to x, where table yz says all.
     pub fn new(setup: &Setup, exact: &mut LazyExact) -> Option<Self> {
         let normal = Normal::of(setup);
-        let Normal { n, error: normal_error, size } = normal;
+        let Normal { n, error: normal_error, size, .. } = normal;
         let through = setup.u.map(|u| u[0]);
         if n[0].abs() <= 4.0 * normal_error || setup.error > size / 16.0 {
             let (slope, error, on_grain) = ([0.0; 2], f64::INFINITY, false);
-            let first = if normal_error == 0.0 { None } else { exact_first(exact) }?;
+            let first = if normal.exact { None } else { exact_first(exact) }?;
             return Some(Self { slope, through, error, on_grain, first });
         }
         let slope = [-n[1] / n[0], -n[2] / n[0]];

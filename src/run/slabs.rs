@@ -46,18 +46,18 @@ pub fn cover(
         Slab::new((n * height) as i64..end as i64, words, cells, rows)
     });
     let slabs: Vec<Slab> = slabs.collect();
-    progress.begin("voxelize", triangles.len() as u64);
     let done = if slabs.len() == 1 {
+        progress.begin("voxelize", triangles.len() as u64);
         slabs.into_iter().map(|slab| cover_alone(frame, triangles, slab, level, progress)).collect()
     } else {
         let bins = sort(frame, triangles, height, slabs.len(), progress)?;
-        let share = triangles.len() as u64 / slabs.len() as u64;
+        progress.begin("voxelize", slabs.len() as u64);
         let slabs: Vec<(usize, Slab)> = slabs.into_iter().enumerate().collect();
         par::map(slabs, |(n, slab)| {
             progress.check()?;
             let mut coverer = Coverer::new(frame, triangles, slab);
             bins.iter().for_each(|bin| coverer.cover(level, Take::These(&bin[n])));
-            progress.advance(share);
+            progress.advance(1);
             Ok(coverer.finish(level))
         })
     };
