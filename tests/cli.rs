@@ -158,7 +158,7 @@ fn snapped_coordinates_are_counted() {
 fn boxes_grow_to_whole_cells_and_say_so() {
     let place = Place::new();
     let run = place.run("cube.stl --bounds -1,0,0,1,1,1 --voxel-size 0.4 --pad 1 -o a.npy").expect(0);
-    let grid = "7 × 5 × 5 cells of 0.4, corner (-1.4, -0.4, -0.4), 1 empty cell around, \
+    let grid = "7 × 5 × 5 cells of 0.4, corner (-1.4, -0.4, -0.4), 1 more cell around, \
                 box grown to y = 1.2, z = 1.2";
     assert_eq!(run.line("grid"), grid);
 }

@@ -100,7 +100,7 @@ pub struct GridArgs {
     #[arg(long)]
     pub cube: bool,
 
-    /// Empty cells to add on every side, after all else [default: 0]
+    /// Cells to add on every side, after all else; empty unless --bounds cuts the mesh [default: 0]
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true)]
     pub pad: Option<usize>,
 

@@ -60,7 +60,7 @@ Grid    -r, --res N            cells on the longest axis [256]
             --origin X,Y,Z     with --voxel-size: walls pass through here
             --bounds X0,Y0,Z0,X1,Y1,Z1   this box [the mesh's bounds]
             --cube             as many cells on every axis, mesh centred
-            --pad N            empty cells on every side [0]
+            --pad N            cells to add on every side [0]
             --snap float|none  take 0.7 as a float for 0.7 [float]
 Rule        --rule RULE        surface: every cell the mesh touches [surface]
             --surface          the same as --rule surface; inside stays empty

@@ -48,8 +48,10 @@ pub struct Grid {
     pub snap: Snap,
     /// The option that decides the size, as typed: `-r 512`.
     pub asked: String,
-    /// Empty cells on every side.
+    /// Cells added on every side.
     pub pad: usize,
+    /// What they are: the mesh may go on in them where given bounds cut it.
+    pub padding: &'static str,
     /// The box given, where it is grown to whole cells at its high end.
     pub grown_from: Option<Corners>,
 }
@@ -181,7 +183,8 @@ impl Grid {
             fit = fit.cube();
         }
         let asked = typed.with_value(asked).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
-        Ok(Self { fit, snap, asked, pad, grown_from: args.bounds.filter(|_| whole_cells) })
+        let padding = if args.bounds.is_some() { "more" } else { "empty" };
+        Ok(Self { fit, snap, asked, pad, padding, grown_from: args.bounds.filter(|_| whole_cells) })
     }
 }
 

@@ -69,8 +69,8 @@ fn grid(plan: &Plan, lattice: &Lattice) -> String {
     let mut text = format!("{x} × {y} × {z} cells of {size}, corner ({corner})");
     match plan.grid.pad {
         0 => {}
-        1 => text += ", 1 empty cell around",
-        n => text += &format!(", {n} empty cells around"),
+        1 => text += &format!(", 1 {} cell around", plan.grid.padding),
+        n => text += &format!(", {n} {} cells around", plan.grid.padding),
     }
     if let Some(grown) = grown(plan, lattice) {
         text += &format!(", box grown to {grown}");

@@ -26,7 +26,7 @@ pub fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// `0`, `1`: layers of empty cells.
+/// `0`, `1`: layers of cells around.
 pub fn padding(text: &str) -> Result<usize, String> {
     match whole(text)? {
         n if n > MAX_DIM => Err(format!("the most is {MAX_DIM}")),

@@ -62,7 +62,8 @@ impl Fit {
         self
     }
 
-    /// Adds `n` empty cells on every side, after everything else.
+    /// Adds `n` cells on every side, after everything else. They stay empty unless given bounds cut
+    /// the mesh, which then goes on in them.
     #[must_use]
     pub fn pad(mut self, n: usize) -> Self {
         self.pad = n;
