@@ -3,6 +3,8 @@
 //! Results never depend on the number of threads: callers hand out disjoint work and get the
 //! answers back in the order of the work.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -54,6 +56,18 @@ pub fn map_range<R: Send>(range: std::ops::Range<usize>, f: impl Fn(usize) -> R 
         return range.map(f).collect();
     }
     range.into_par_iter().map(&f).collect()
+}
+
+/// Shares out `items` among the threads of the pool: each calls `work` once, with an iterator over
+/// items that no other thread gets. The answers are in no order.
+pub fn share<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&mut dyn Iterator<Item = &T>) -> R + Sync,
+) -> Vec<R> {
+    let taken = AtomicUsize::new(0);
+    let next = || items.get(taken.fetch_add(1, Ordering::Relaxed));
+    let threads = current_threads().min(items.len()).max(1);
+    map_range(0..threads, |_| work(&mut std::iter::from_fn(next)))
 }
 
 /// How long work reports and is stopped. Every method does nothing by default, so `&()` is silence.

@@ -6,17 +6,17 @@
 
 use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*};
 
-use crate::geom::{Ties, Triangle};
+use crate::geom::Ties;
 use crate::grid::axis::EXACT_PLANES;
 
+use super::bricks::Bricks;
 use super::frame::{Frame, FrameAxis};
-use super::slab::Slab;
 
 /// Triangles in a batch: the lanes of a vector of floats.
 pub const LANES: usize = 16;
 
-/// Coordinates of up to sixteen triangles, `[axis][vertex][lane]`.
-pub type Soa = [[[f32; LANES]; 3]; 3];
+/// Nine coordinates, x of the three vertices first; the first sixteen columns are a batch.
+pub type Rows = [[f32; 2 * LANES]; 9];
 
 /// A batch in index space.
 pub struct Batch<S: Simd> {
@@ -31,7 +31,7 @@ pub struct Batch<S: Simd> {
     pub exact: f32x16<S>,
     /// How many coordinates snapping moved.
     pub moved: f32x16<S>,
-    /// Which triangles are what; a triangle outside the slab is nothing.
+    /// Which triangles are what; a triangle outside the layers is nothing.
     pub kinds: Kinds,
 }
 
@@ -46,27 +46,19 @@ pub struct Kinds {
     pub two: u64,
     /// Bounds of at most four cells an axis.
     pub four: u64,
-    /// Larger bounds.
+    /// Bounds of at most sixteen cells an axis, within the lattice along x and y, and no coordinate
+    /// near a half-plane.
+    pub small: u64,
+    /// Any others.
     pub large: u64,
-}
-
-/// Writes the triangles `ids` of a mesh into lanes.
-#[inline(always)]
-pub fn gather(triangles: &[Triangle], ids: &[u32; LANES], soa: &mut Soa) {
-    for lane in 0..LANES {
-        let [a, b, c] = &triangles[ids[lane] as usize];
-        for axis in 0..3 {
-            soa[axis][0][lane] = a[axis];
-            soa[axis][1][lane] = b[axis];
-            soa[axis][2][lane] = c[axis];
-        }
-    }
 }
 
 /// Eight lanes of one axis in index space.
 struct Half<S: Simd> {
     /// The coordinates of the vertices.
     u: [f64x8<S>; 3],
+    /// Lanes with a coordinate near a half-plane.
+    near: mask64x8<S>,
     /// Lanes with a coordinate that doubles cannot place.
     careful: mask64x8<S>,
     /// Lanes whose coordinates all lie exactly on half-planes.
@@ -80,13 +72,14 @@ struct Half<S: Simd> {
 fn index_axis<S: Simd>(simd: S, axis: &FrameAxis, v: [f64x8<S>; 3]) -> Half<S> {
     let margin = f64x8::splat(simd, axis.margin);
     let no = mask64x8::splat(simd, false);
-    let mut half = Half { u: v, careful: no, exact: no, moved: f64x8::splat(simd, 0.0) };
+    let mut half = Half { u: v, near: no, careful: no, exact: no, moved: f64x8::splat(simd, 0.0) };
     // Loops, not closures: only what is inlined here is compiled for the level.
     for u in &mut half.u {
         *u = ((*u - axis.origin[0]) - axis.origin[1]) * axis.scale;
         let plane = (*u + *u).round_ties_even() * 0.5;
-        half.careful |= (*u - plane).abs().simd_le(margin);
+        half.near |= (*u - plane).abs().simd_le(margin);
     }
+    half.careful = half.near;
     if half.careful.any_true() && axis.margin < f64::INFINITY {
         // Not inlined: it is long, and rarely needed or always.
         simd.vectorize(
@@ -158,7 +151,7 @@ fn cells_of<S: Simd>(simd: S, axis: &FrameAxis, ties: Ties, u: [f64x8<S>; 3]) ->
 impl<S: Simd> Batch<S> {
     /// Takes the first `count` lanes to index space and sorts them.
     #[inline(always)]
-    pub fn new(simd: S, frame: &Frame, soa: &Soa, count: usize, slab: &Slab) -> Self {
+    pub fn new(simd: S, frame: &Frame, rows: &Rows, count: usize, bricks: &Bricks) -> Self {
         let zero = f32x16::splat(simd, 0.0);
         let mut this = Self {
             local: [[zero; 3]; 3],
@@ -169,15 +162,15 @@ impl<S: Simd> Batch<S> {
             kinds: Kinds::default(),
         };
         let valid = (1u64 << count) - 1;
-        let (mut careful, mut exact) = (0, !0);
+        let (mut near, mut careful, mut exact) = (0, 0, !0);
         let mut outside = mask32x16::splat(simd, false);
+        let mut within = mask32x16::splat(simd, true);
         let mut most = zero;
         for (axis, frame_axis) in frame.axes.iter().enumerate() {
-            let [a, b, c] = &soa[axis];
             let (a, b, c) = (
-                f32x16::from_slice(simd, a).widen(),
-                f32x16::from_slice(simd, b).widen(),
-                f32x16::from_slice(simd, c).widen(),
+                f32x16::from_slice(simd, &rows[3 * axis][..LANES]).widen(),
+                f32x16::from_slice(simd, &rows[3 * axis + 1][..LANES]).widen(),
+                f32x16::from_slice(simd, &rows[3 * axis + 2][..LANES]).widen(),
             );
             let low = index_axis(simd, frame_axis, [a.0, b.0, c.0]);
             let high = index_axis(simd, frame_axis, [a.1, b.1, c.1]);
@@ -193,16 +186,21 @@ impl<S: Simd> Batch<S> {
             this.moved += moved;
             // Cells beyond this count are not whole in floats, nor in any lattice.
             let far = base.abs().simd_ge(f32x16::splat(simd, (1u32 << 24) as f32));
+            near |= low.near.to_bitmask() | high.near.to_bitmask() << 8;
             careful |= low.careful.to_bitmask() | high.careful.to_bitmask() << 8 | far.to_bitmask();
             exact &= low.exact.to_bitmask() | high.exact.to_bitmask() << 8;
             if frame.ties == Ties::Up && frame_axis.closed {
                 let last = f32x16::splat(simd, (frame_axis.cells - 1) as f32);
                 exact &= (base + span).simd_lt(last).to_bitmask();
             }
-            let range = if axis == 2 { slab.layers.clone() } else { 0..frame_axis.cells };
-            outside |= base.simd_gt(f32x16::splat(simd, (range.end - 1) as f32))
-                | (base + span).simd_lt(f32x16::splat(simd, range.start as f32))
-                | span.simd_lt(zero);
+            let range = bricks.ranges()[axis].clone();
+            let first = f32x16::splat(simd, range.start as f32);
+            let last = f32x16::splat(simd, (range.end - 1) as f32);
+            let high = base + span;
+            outside |= base.simd_gt(last) | high.simd_lt(first) | span.simd_lt(zero);
+            if axis < 2 {
+                within &= base.simd_ge(first) & high.simd_le(last);
+            }
             most = most.max(span);
         }
         let exact = mask32x16::from_bitmask(simd, exact);
@@ -212,12 +210,15 @@ impl<S: Simd> Batch<S> {
         let single = most.simd_le(zero).to_bitmask();
         let two = most.simd_le(f32x16::splat(simd, 1.0)).to_bitmask();
         let four = most.simd_le(f32x16::splat(simd, 3.0)).to_bitmask();
+        let sixteen = most.simd_lt(f32x16::splat(simd, LANES as f32)) & within;
+        let small = sure & !four & !near & sixteen.to_bitmask();
         this.kinds = Kinds {
             careful: valid & careful,
             single: sure & single,
             two: sure & two & !single,
             four: sure & four & !two,
-            large: sure & !four,
+            small,
+            large: sure & !four & !small,
         };
         this
     }

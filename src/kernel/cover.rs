@@ -1,129 +1,149 @@
-//! Every triangle of a mesh, into one slab.
+//! Triangles of a mesh, into the cells of one thread.
 
-use fearless_simd::{Simd, prelude::*};
+use std::ops::Range;
+
+use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 
 use crate::geom::Triangle;
 use crate::grid::bits::bits_of;
 
-use super::batch::{self, Batch, LANES, Soa};
+use super::batch::{Batch, LANES};
+use super::bricks::{Bricks, Target};
 use super::few::Few;
 use super::frame::Frame;
+use super::gather::gather;
 use super::levels::{Level, on_level};
+use super::queue::Queue;
 use super::setup::Setup;
-use super::slab::Slab;
+use super::small::{self, Small};
 use super::span::{self, Scratch};
+use super::tiny::Tiny;
 
-/// Which triangles of a mesh to take.
-#[derive(Clone, Copy)]
-pub enum Take<'a> {
-    /// This many from the first number.
-    Range(u32, u32),
-    /// Those of these numbers.
-    These(&'a [u32]),
-}
+/// The numbers of lanes.
+const RAMP: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-impl Take<'_> {
-    /// How many triangles.
-    fn len(self) -> usize {
-        match self {
-            Self::Range(_, count) => count as usize,
-            Self::These(numbers) => numbers.len(),
-        }
-    }
-
-    /// The number of the `n`th of them.
-    #[inline(always)]
-    fn number(self, n: usize) -> u32 {
-        match self {
-            Self::Range(first, _) => first + n as u32,
-            Self::These(numbers) => numbers[n],
-        }
-    }
-}
-
-/// Covers a slab with triangles, a few at a time; [`finish`](Self::finish) takes the last of them.
+/// Covers cells with triangles; [`finish`](Self::finish) takes the last of them.
 pub struct Coverer<'a, 'b> {
     frame: &'a Frame,
     triangles: &'a [Triangle],
-    slab: Slab<'b>,
+    bricks: Bricks<'b>,
     scratch: Scratch,
+    tiny: Option<Tiny>,
+    others: Queue<9>,
     two: Few<2>,
     four: Few<4>,
+    small: Small,
     unsure: Vec<u32>,
     snapped: u64,
 }
 
 impl<'a, 'b> Coverer<'a, 'b> {
-    /// Covers `slab` with triangles of a mesh.
-    pub fn new(frame: &'a Frame, triangles: &'a [Triangle], slab: Slab<'b>) -> Self {
+    /// Covers `target` with triangles of a mesh.
+    pub fn new(frame: &'a Frame, triangles: &'a [Triangle], target: &'b Target<'b>) -> Self {
         Self {
             frame,
             triangles,
-            slab,
+            bricks: Bricks::new(target),
             scratch: Scratch::default(),
+            tiny: Tiny::new(frame),
+            others: Queue::new(),
             two: Few::new(frame),
             four: Few::new(frame),
+            small: Small::new(frame),
             unsure: vec![],
             snapped: 0,
         }
     }
 
-    /// Occupies every cell of the slab that one of the triangles touches, save those that wait.
-    pub fn cover(&mut self, level: Level, take: Take) {
+    /// Occupies every cell of these layers that one of these triangles touches, save those that
+    /// wait.
+    pub fn cover(&mut self, level: Level, triangles: Range<u32>, layers: Range<i64>) {
+        if self.bricks.layers != layers {
+            self.flush(level);
+            self.bricks.layers = layers;
+        }
         let token = level.token().expect("the level was checked to run here");
-        on_level!(token, simd => self.cover_with(simd, take), scalar => self.cover_each(scalar, take));
+        on_level!(token, simd => self.cover_with(simd, triangles), scalar => self.cover_each(scalar, triangles));
     }
 
-    /// Covers what waits. The answer counts the coordinates that snapping moved, of triangles that
-    /// begin in this slab.
+    /// Covers what waits, and puts it all into the target. The answer counts the coordinates that
+    /// snapping moved, of triangles that begin in the layers they were taken for.
     pub fn finish(mut self, level: Level) -> u64 {
-        let token = level.token().expect("the level was checked to run here");
-        on_level!(token, simd => self.flush(simd), _scalar => ());
+        self.flush(level);
+        self.bricks.empty();
         self.snapped
     }
 
+    fn flush(&mut self, level: Level) {
+        let token = level.token().expect("the level was checked to run here");
+        on_level!(token, simd => self.flush_with(simd), _scalar => ());
+    }
+
     #[inline(always)]
-    fn cover_with<S: Simd>(&mut self, simd: S, take: Take) {
-        let mut soa: Soa = [[[0.0; LANES]; 3]; 3];
-        let mut ids = [0; LANES];
-        for start in (0..take.len()).step_by(LANES) {
-            let count = LANES.min(take.len() - start);
-            // Lanes beyond the last triangle repeat it.
-            for (lane, id) in ids.iter_mut().enumerate() {
-                *id = take.number(start + lane.min(count - 1));
+    fn cover_with<S: Simd>(&mut self, simd: S, triangles: Range<u32>) {
+        let ramp = u32x16::from_slice(simd, &RAMP);
+        for first in triangles.clone().step_by(LANES) {
+            let vertices = gather(simd, &self.triangles[first as usize..triangles.end as usize]);
+            let valid = (1 << LANES.min((triangles.end - first) as usize)) - 1;
+            let left = match &mut self.tiny {
+                Some(tiny) => tiny.take(simd, &vertices, valid, &mut self.bricks),
+                None => valid,
+            };
+            if left != 0 {
+                let [[xa, xb, xc], [ya, yb, yc], [za, zb, zc]] = vertices;
+                let values = [xa, xb, xc, ya, yb, yc, za, zb, zc];
+                self.others.push(simd, values, left, ramp + first);
+                if self.others.is_full() {
+                    self.cover_batch(simd);
+                }
             }
-            batch::gather(self.triangles, &ids, &mut soa);
-            self.cover_batch(simd, &soa, &ids, count);
         }
     }
 
     /// One triangle after the other, by rows.
-    fn cover_each<S: Simd>(&mut self, simd: S, take: Take) {
-        for n in 0..take.len() {
-            self.snapped += self.cover_rows(simd, take.number(n));
+    fn cover_each<S: Simd>(&mut self, simd: S, triangles: Range<u32>) {
+        for id in triangles {
+            self.snapped += self.cover_rows(simd, id);
         }
     }
 
     #[inline(always)]
-    fn cover_batch<S: Simd>(&mut self, simd: S, soa: &Soa, ids: &[u32; LANES], count: usize) {
-        let batch = Batch::new(simd, self.frame, soa, count, &self.slab);
+    fn cover_batch<S: Simd>(&mut self, simd: S) {
+        let Self { frame, others, bricks, unsure, .. } = self;
+        let count = others.ready();
+        let batch = Batch::new(simd, frame, others.rows(), count, bricks);
         let kinds = batch.kinds;
-        self.count_moved(&batch, !kinds.careful & ((1 << count) - 1));
+        let ids = u32x16::from_slice(simd, others.ids());
+        if kinds.small != 0 {
+            let row = |n: usize| &others.rows()[n][..LANES];
+            let mut values = [f32x16::splat(simd, 0.0); small::ROWS];
+            for n in 0..9 {
+                values[n] = f32x16::from_slice(simd, row(n));
+            }
+            for axis in 0..3 {
+                values[9 + axis] = batch.base[axis];
+                values[12 + axis] = batch.span[axis];
+            }
+            self.small.push(simd, values, kinds.small, ids, frame, bricks, unsure);
+        }
+        others.drop_ready(simd);
         if kinds.single != 0 {
             let mut base = [[0.0; LANES]; 3];
             for (lanes, axis) in base.iter_mut().zip(batch.base) {
                 axis.store_slice(lanes);
             }
             for lane in bits_of(kinds.single) {
-                self.slab.cell([base[0][lane] as i64, base[1][lane] as i64, base[2][lane] as i64]);
+                bricks.cell([base[0][lane] as i64, base[1][lane] as i64, base[2][lane] as i64]);
             }
         }
-        if kinds.two != 0 && self.two.push(simd, &batch, kinds.two, ids) {
-            self.two.flush(simd, &mut self.slab, &mut self.unsure);
+        if kinds.two != 0 {
+            self.two.push(simd, &batch, kinds.two, ids, bricks, unsure);
         }
-        if kinds.four != 0 && self.four.push(simd, &batch, kinds.four, ids) {
-            self.four.flush(simd, &mut self.slab, &mut self.unsure);
+        if kinds.four != 0 {
+            self.four.push(simd, &batch, kinds.four, ids, bricks, unsure);
         }
+        self.count_moved(&batch, !kinds.careful & ((1 << count) - 1));
+        let ids = ids.as_array();
         for lane in bits_of(kinds.careful) {
             self.snapped += self.cover_rows(simd, ids[lane]);
         }
@@ -141,7 +161,7 @@ impl<'a, 'b> Coverer<'a, 'b> {
         }
     }
 
-    /// Counts the coordinates that snapping moved, of those lanes that begin in this slab. Careful
+    /// Counts the coordinates that snapping moved, of those lanes that begin in the layers taken. Careful
     /// triangles are counted where they are set up.
     #[inline(always)]
     fn count_moved<S: Simd>(&mut self, batch: &Batch<S>, lanes: u64) {
@@ -149,37 +169,37 @@ impl<'a, 'b> Coverer<'a, 'b> {
         for lane in bits_of(moved) {
             let (low, span) = (batch.base[2].as_array()[lane], batch.span);
             let touches = (0..3).all(|axis| span[axis].as_array()[lane] >= 0.0);
-            if touches && self.slab.layers.contains(&(low.max(0.0) as i64)) {
+            if touches && self.bricks.layers.contains(&(low.max(0.0) as i64)) {
                 self.snapped += batch.moved.as_array()[lane] as u64;
             }
         }
     }
 
     /// One triangle by rows. The answer is how many coordinates snapping moved, if it begins in
-    /// this slab.
+    /// the layers taken.
     #[inline(always)]
     fn cover_rows<S: Simd>(&mut self, simd: S, id: u32) -> u64 {
-        let Self { frame, triangles, slab, scratch, .. } = self;
+        let Self { frame, triangles, bricks, scratch, .. } = self;
         let triangle = &triangles[id as usize];
         simd.vectorize(
             #[inline(always)]
             || {
                 let Some(setup) = Setup::new(frame, triangle) else { return 0 };
-                span::cover(simd, frame, &setup, triangle, slab, scratch);
-                let begins = slab.layers.contains(&setup.base[2].max(0));
+                span::cover(simd, frame, &setup, triangle, bricks, scratch);
+                let begins = bricks.layers.contains(&setup.base[2].max(0));
                 if begins { u64::from(setup.snapped) } else { 0 }
             },
         )
     }
 
     #[inline(always)]
-    fn flush<S: Simd>(&mut self, simd: S) {
-        while !self.two.is_empty() {
-            self.two.flush(simd, &mut self.slab, &mut self.unsure);
+    fn flush_with<S: Simd>(&mut self, simd: S) {
+        while !self.others.is_empty() {
+            self.cover_batch(simd);
         }
-        while !self.four.is_empty() {
-            self.four.flush(simd, &mut self.slab, &mut self.unsure);
-        }
+        self.two.flush(simd, &mut self.bricks, &mut self.unsure);
+        self.four.flush(simd, &mut self.bricks, &mut self.unsure);
+        self.small.flush(simd, self.frame, &mut self.bricks, &mut self.unsure);
         self.cover_unsure(simd);
     }
 }

@@ -34,8 +34,12 @@ pub struct FrameAxis {
     pub relative: f64,
     /// See `relative`.
     pub absolute: f64,
-    /// What the coordinate of the mesh farthest from the origin may be off by.
+    /// The index coordinate of the mesh farthest from the origin.
+    pub farthest: f64,
+    /// What that may be off by.
     pub farthest_error: f64,
+    /// How far from its half-plane, in cells, a coordinate may be and snap.
+    pub reach_of_snap: f64,
     /// No coordinate of the mesh that lies farther than this from every half-plane, as a double,
     /// snaps or is on another side of a wall than its double says.
     pub margin: f64,
@@ -92,16 +96,20 @@ impl FrameAxis {
             scale,
             relative,
             absolute,
+            farthest: 0.0,
             farthest_error: 0.0,
+            reach_of_snap: 0.0,
             margin: 0.0,
             cells: lattice.dims()[axis] as i64,
             closed: lattice.closed()[axis],
             dyadic,
         };
         let farthest = this.index(bounds.min[axis]).abs().max(this.index(bounds.max[axis]).abs());
+        this.farthest = farthest;
         let magnitude = bounds.min[axis].abs().max(bounds.max[axis].abs());
         this.farthest_error = this.error(farthest) + U * (farthest + 1.0);
-        this.margin = this.farthest_error + this.reach_of_snap(magnitude);
+        this.reach_of_snap = this.reach_of_snap(magnitude);
+        this.margin = this.farthest_error + this.reach_of_snap;
         if this.farthest_error > LARGEST_ERROR {
             this.margin = f64::INFINITY;
         }

@@ -18,7 +18,7 @@ use super::batch::LANES;
 use super::frame::Frame;
 
 /// Half a unit in the last place of 1.0 in floats.
-const U32: f32 = f32::EPSILON / 2.0;
+pub const U32: f32 = f32::EPSILON / 2.0;
 
 /// Rows of a set of triangles: nine coordinates, then base and highest cell per axis, then
 /// `Batch::exact`.

@@ -3,19 +3,23 @@
 #![expect(clippy::needless_range_loop, reason = "several arrays run by one index; iterators hide it")]
 
 mod batch;
+pub mod bricks;
 pub mod cover;
 mod exact;
 mod few;
 pub mod frame;
+mod gather;
 mod lanes;
 pub mod levels;
 mod plane;
+mod queue;
 mod setup;
-pub mod slab;
+mod small;
 mod span;
 mod table;
+mod tiny;
 
-pub use cover::{Coverer, Take};
+pub use bricks::Target;
+pub use cover::Coverer;
 pub use frame::Frame;
 pub use levels::Level;
-pub use slab::Slab;

@@ -15,11 +15,11 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 use crate::geom::crossing::Floor;
 use crate::geom::{Ties, Triangle};
 
+use super::bricks::Bricks;
 use super::exact::LazyExact;
 use super::frame::{Frame, U};
 use super::plane::Plane;
 use super::setup::Setup;
-use super::slab::Slab;
 use super::table::{LANES, NOWHERE, RAMP, Table, replace};
 use crate::grid::bits::bits_of;
 
@@ -37,24 +37,24 @@ struct Cover<'a> {
     setup: &'a Setup,
     triangle: &'a Triangle,
     exact: LazyExact<'a>,
-    /// The cells to fill, within grid and slab, relative to the base: lowest and highest per axis.
+    /// The cells to fill, within grid and layers, relative to the base: lowest and highest per axis.
     low: [i64; 3],
     high: [i64; 3],
 }
 
-/// Occupies every cell of the slab that the triangle touches.
+/// Occupies every cell of the layers taken that the triangle touches.
 #[inline(always)]
 pub fn cover<S: Simd>(
     simd: S,
     frame: &Frame,
     setup: &Setup,
     triangle: &Triangle,
-    slab: &mut Slab,
+    bricks: &mut Bricks,
     scratch: &mut Scratch,
 ) {
     let [x, y, z] = setup.base;
-    let low = [(-x).max(0), (-y).max(0), (slab.layers.start - z).max(0)];
-    let end = [frame.axes[0].cells - x, frame.axes[1].cells - y, slab.layers.end - z];
+    let low = [(-x).max(0), (-y).max(0), (bricks.layers.start - z).max(0)];
+    let end = [frame.axes[0].cells - x, frame.axes[1].cells - y, bricks.layers.end - z];
     let high = std::array::from_fn(|a| setup.high[a].min(end[a] - 1));
     if (0..3).any(|a| low[a] > high[a]) {
         return;
@@ -62,60 +62,60 @@ pub fn cover<S: Simd>(
     let exact = LazyExact::new(frame, triangle, setup.base);
     let mut this = Cover { frame, setup, triangle, exact, low, high };
     match (setup.wide_axes(), setup.high.map(|high| high > 0)) {
-        (0 | 1, _) => this.fill_box(slab),
-        (2, [_, _, false]) => this.fill_strips(simd, [0, 1], slab, &mut scratch.xy),
-        (2, [_, false, _]) => this.fill_strips(simd, [0, 2], slab, &mut scratch.zx),
-        (2, [false, _, _]) => this.fill_columns(simd, slab, &mut scratch.yz),
-        _ => this.fill_rows(simd, slab, scratch),
+        (0 | 1, _) => this.fill_box(bricks),
+        (2, [_, _, false]) => this.fill_strips(simd, [0, 1], bricks, &mut scratch.xy),
+        (2, [_, false, _]) => this.fill_strips(simd, [0, 2], bricks, &mut scratch.zx),
+        (2, [false, _, _]) => this.fill_columns(simd, bricks, &mut scratch.yz),
+        _ => this.fill_rows(simd, bricks, scratch),
     }
 }
 
 impl Cover<'_> {
     /// Occupies a row's cells `low..=high`, clipped; all relative to the base.
     #[inline(always)]
-    fn span(&self, slab: &mut Slab, low: i64, high: i64, j: i64, k: i64) {
+    fn span(&self, bricks: &mut Bricks, low: i64, high: i64, j: i64, k: i64) {
         let (low, high) = (low.max(self.low[0]), high.min(self.high[0]));
         if low <= high {
             let [x, y, z] = self.setup.base;
-            slab.span(x + low, x + high, y + j, z + k);
+            bricks.span(x + low, x + high, y + j, z + k);
         }
     }
 
     /// Bounds that span more than one cell along one axis at most: every cell is touched.
-    fn fill_box(&self, slab: &mut Slab) {
+    fn fill_box(&self, bricks: &mut Bricks) {
         for k in self.low[2]..=self.high[2] {
             for j in self.low[1]..=self.high[1] {
-                self.span(slab, self.low[0], self.high[0], j, k);
+                self.span(bricks, self.low[0], self.high[0], j, k);
             }
         }
     }
 
     /// Bounds one cell thick along y or z: the projection along that axis decides.
     #[inline(always)]
-    fn fill_strips<S: Simd>(&mut self, simd: S, [s, t]: [usize; 2], slab: &mut Slab, table: &mut Table) {
+    fn fill_strips<S: Simd>(&mut self, simd: S, [s, t]: [usize; 2], bricks: &mut Bricks, table: &mut Table) {
         self.project(simd, [s, t], table);
         for strip in self.low[t]..=self.high[t] {
             let (low, high) = table.interval(strip);
             let (j, k) = if t == 1 { (strip, self.low[2]) } else { (self.low[1], strip) };
-            self.span(slab, low, high, j, k);
+            self.span(bricks, low, high, j, k);
         }
     }
 
     /// Bounds one cell thick along x: the projection along x decides.
     #[inline(always)]
-    fn fill_columns<S: Simd>(&mut self, simd: S, slab: &mut Slab, table: &mut Table) {
+    fn fill_columns<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, table: &mut Table) {
         self.project(simd, [1, 2], table);
         for k in self.low[2]..=self.high[2] {
             let (first, last) = table.interval(k);
             for j in first.max(self.low[1])..=last.min(self.high[1]) {
-                self.span(slab, self.low[0], self.high[0], j, k);
+                self.span(bricks, self.low[0], self.high[0], j, k);
             }
         }
     }
 
     /// The general case.
     #[inline(always)]
-    fn fill_rows<S: Simd>(&mut self, simd: S, slab: &mut Slab, scratch: &mut Scratch) {
+    fn fill_rows<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, scratch: &mut Scratch) {
         let Scratch { xy, zx, yz } = scratch;
         self.project(simd, [0, 1], xy);
         self.project(simd, [0, 2], zx);
@@ -141,7 +141,7 @@ impl Cover<'_> {
                 ends[0].store_slice(&mut lows);
                 ends[1].store_slice(&mut highs);
                 for lane in 0..LANES.min((last - j + 1) as usize) {
-                    self.span(slab, lows[lane] as i64, highs[lane] as i64, j + lane as i64, k);
+                    self.span(bricks, lows[lane] as i64, highs[lane] as i64, j + lane as i64, k);
                 }
             }
         }

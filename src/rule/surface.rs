@@ -16,6 +16,7 @@ pub(super) fn fill(
     grid: &mut BitGrid,
 ) -> Result<Stats> {
     let frame = Frame::new(lattice, mesh.bounds(), what.ties().unwrap_or_default());
-    let snapped = slabs::cover(&frame, mesh.triangles(), grid, run.level()?, run.progress)?;
+    let snapped =
+        slabs::cover(&frame, mesh.triangles(), 0..lattice.dims()[2], grid, run.level()?, run.progress)?;
     Ok(Stats { snapped })
 }

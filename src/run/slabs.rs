@@ -1,36 +1,33 @@
-//! The grid in slabs of layers: every triangle is sorted once into the slabs it reaches, then each
-//! slab is filled by one thread, in memory that no other touches.
+//! Triangles shared out among threads.
+//!
+//! Every thread takes the next run of triangles that nobody has, and covers bricks of its own with
+//! them; they go into the grid when they are many, and at the end. Where triangles are few, each
+//! run is shared out again by layers.
+
+use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
-use crate::kernel::{Coverer, Frame, Level, Slab, Take};
+use crate::kernel::{Coverer, Frame, Level, Target};
 use crate::par::{self, Progress};
 
-/// A slab of about this many bytes stays in cache while triangles fill it. Measured at 1024 cells
-/// an axis: 4 layers of 128 KiB cost 40 % more than 32, as triangles span several slabs.
-const SLAB_BYTES: usize = 4 << 20;
+/// Triangles in a run, at most.
+const RUN: usize = 1 << 14;
 
-/// The fewest layers a slab has for the sake of the cache.
-const MIN_LAYERS: usize = 8;
+/// Runs per thread, so that uneven ones balance.
+const RUNS_PER_THREAD: usize = 16;
 
-/// Slabs per thread, so that uneven ones balance.
-const SLABS_PER_THREAD: usize = 4;
-
-/// Triangles that one thread sorts at a time, and that a lone slab takes between reports.
-const CHUNK: usize = 1 << 15;
-
-/// The triangles that reach each slab, by number: `bins[chunk][slab]`.
-type Bins = Vec<Vec<Vec<u32>>>;
-
-/// Occupies every cell of the grid that a triangle touches, in the threads it is called in. The
-/// answer counts the coordinates that snapping moved.
+/// Occupies every cell of a grid that a triangle touches, in the threads it is called in. Layer 0
+/// of the grid is layer `layers.start` of the lattice. The answer counts the coordinates that
+/// snapping moved, of triangles that begin in these layers.
 ///
 /// # Errors
 /// If the run is cancelled, or there are more triangles than 32 bits number.
 pub fn cover(
     frame: &Frame,
     triangles: &[Triangle],
+    layers: Range<usize>,
     grid: &mut BitGrid,
     level: Level,
     progress: &dyn Progress,
@@ -38,79 +35,35 @@ pub fn cover(
     if u32::try_from(triangles.len()).is_err() {
         return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
     }
-    let height = slab_height(grid, par::current_threads());
-    let [cells, rows, layers] = grid.dims();
-    let words = height * grid.layer_words();
-    let slabs = grid.words_mut().chunks_mut(words).enumerate().map(|(n, words)| {
-        let end = layers.min((n + 1) * height);
-        Slab::new((n * height) as i64..end as i64, words, cells, rows)
-    });
-    let slabs: Vec<Slab> = slabs.collect();
-    let done = if slabs.len() == 1 {
-        progress.begin("voxelize", triangles.len() as u64);
-        slabs.into_iter().map(|slab| cover_alone(frame, triangles, slab, level, progress)).collect()
-    } else {
-        let bins = sort(frame, triangles, height, slabs.len(), progress)?;
-        progress.begin("voxelize", slabs.len() as u64);
-        let slabs: Vec<(usize, Slab)> = slabs.into_iter().enumerate().collect();
-        par::map(slabs, |(n, slab)| {
+    let work = share(triangles.len(), &layers, par::current_threads());
+    let target = Target::new(grid, layers.start);
+    progress.begin("voxelize", work.len() as u64);
+    let done = par::share(&work, |next| {
+        let mut coverer = Coverer::new(frame, triangles, &target);
+        for (triangles, layers) in next {
             progress.check()?;
-            let mut coverer = Coverer::new(frame, triangles, slab);
-            bins.iter().for_each(|bin| coverer.cover(level, Take::These(&bin[n])));
+            coverer.cover(level, triangles.clone(), layers.clone());
             progress.advance(1);
-            Ok(coverer.finish(level))
-        })
-    };
-    done.into_iter().sum::<Result<u64>>()
-}
-
-/// Layers per slab.
-fn slab_height(grid: &BitGrid, threads: usize) -> usize {
-    let (layers, bytes) = (grid.dims()[2], 8 * grid.layer_words());
-    let cached = (SLAB_BYTES / bytes).max(MIN_LAYERS);
-    let balanced = if threads == 1 { layers } else { layers.div_ceil(SLABS_PER_THREAD * threads) };
-    cached.min(balanced).clamp(1, layers)
-}
-
-/// The whole grid as one slab.
-fn cover_alone(
-    frame: &Frame,
-    triangles: &[Triangle],
-    slab: Slab,
-    level: Level,
-    progress: &dyn Progress,
-) -> Result<u64> {
-    let mut coverer = Coverer::new(frame, triangles, slab);
-    for start in (0..triangles.len()).step_by(CHUNK) {
-        progress.check()?;
-        let count = CHUNK.min(triangles.len() - start);
-        coverer.cover(level, Take::Range(start as u32, count as u32));
-        progress.advance(count as u64);
-    }
-    Ok(coverer.finish(level))
-}
-
-/// Sorts triangles into slabs of `height` layers.
-fn sort(
-    frame: &Frame,
-    triangles: &[Triangle],
-    height: usize,
-    slabs: usize,
-    progress: &dyn Progress,
-) -> Result<Bins> {
-    let chunks = par::map_range(0..triangles.len().div_ceil(CHUNK), |chunk| {
-        progress.check()?;
-        let mut bins = vec![vec![]; slabs];
-        let start = chunk * CHUNK;
-        let end = triangles.len().min(start + CHUNK);
-        for (n, triangle) in triangles[start..end].iter().enumerate() {
-            if let Some((first, last)) = frame.layers(triangle) {
-                for bin in &mut bins[first / height..=last / height] {
-                    bin.push((start + n) as u32);
-                }
-            }
         }
-        Ok(bins)
+        Ok(coverer.finish(level))
     });
-    chunks.into_iter().collect()
+    done.into_iter().sum()
+}
+
+/// Runs of triangles and the layers to take them for.
+fn share(triangles: usize, layers: &Range<usize>, threads: usize) -> Vec<(Range<u32>, Range<i64>)> {
+    let pieces = if threads == 1 { 1 } else { RUNS_PER_THREAD * threads };
+    let run = triangles.div_ceil(pieces).clamp(1, RUN);
+    let runs = triangles.div_ceil(run);
+    // Few triangles are large ones.
+    let parts = if runs < pieces { pieces.min(layers.len()) } else { 1 };
+    let height = layers.len().div_ceil(parts);
+    let mut work = vec![];
+    for first in (0..triangles).step_by(run) {
+        for low in layers.clone().step_by(height) {
+            let high = layers.end.min(low + height);
+            work.push((first as u32..triangles.min(first + run) as u32, low as i64..high as i64));
+        }
+    }
+    work
 }

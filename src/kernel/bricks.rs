@@ -1,0 +1,277 @@
+//! The cells of one thread, in bricks that are made where they are needed.
+//!
+//! A brick is 64 × 8 × 8 cells, one word a row: a triangle of a few cells stays within one or two
+//! of them, where rows of a whole grid would be far apart in memory. Bricks live in a pool, and a
+//! directory says which is where, so that empty space costs two bytes per 4096 cells. When the pool
+//! is full, and at the end, all of it goes into the grid, whose layers are shared out by locks that
+//! nobody takes while triangles are covered.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use crate::grid::BitGrid;
+
+/// Cells along y and along z of a brick; along x it has the 64 of a word.
+pub const SIDE: usize = 8;
+
+/// The words of a brick: rows along y, then z.
+type Brick = [u64; SIDE * SIDE];
+
+/// Bricks in a pool, the first of which stands for none. As slots are 16 bits, none is ever beyond.
+const SLOTS: usize = 1 << 16;
+
+/// Bricks that are used before all go into the grid: 8 MiB of them.
+const ROOM: usize = 1 << 14;
+
+/// A grid that several threads write to.
+pub struct Target<'a> {
+    /// The words of each [`SIDE`] layers.
+    layers: Vec<Mutex<&'a mut [u64]>>,
+    dims: [usize; 3],
+    row_words: usize,
+    /// The first layer of the lattice that the grid holds.
+    first: i64,
+}
+
+impl<'a> Target<'a> {
+    /// The cells of `grid`, whose layer 0 is layer `first` of the lattice.
+    pub fn new(grid: &'a mut BitGrid, first: usize) -> Self {
+        let (dims, row_words) = (grid.dims(), grid.row_words());
+        let words = SIDE * grid.layer_words();
+        let layers = grid.words_mut().chunks_mut(words).map(Mutex::new).collect();
+        Self { layers, dims, row_words, first: first as i64 }
+    }
+
+    /// The layers of the lattice that it holds.
+    pub fn layers(&self) -> Range<i64> {
+        self.first..self.first + self.dims[2] as i64
+    }
+}
+
+/// Bricks on their way into a [`Target`].
+pub struct Bricks<'a> {
+    /// The layers that are taken; cells of others are left out.
+    pub layers: Range<i64>,
+    target: &'a Target<'a>,
+    /// Cells along x and y.
+    cells: i64,
+    rows: i64,
+    /// Bricks along x and y.
+    across: usize,
+    along: usize,
+    /// The slot of each brick, x fastest; 0 for none.
+    slots: Vec<u16>,
+    pool: Box<[Brick; SLOTS]>,
+    /// The number of the brick in each slot from 1.
+    numbers: Vec<usize>,
+}
+
+impl<'a> Bricks<'a> {
+    /// No bricks yet; all layers of `target` are taken.
+    pub fn new(target: &'a Target<'a>) -> Self {
+        let [x, y, z] = target.dims;
+        let (across, along) = (x.div_ceil(64), y.div_ceil(SIDE));
+        let pool = vec![[0; SIDE * SIDE]; SLOTS].into_boxed_slice();
+        Self {
+            layers: target.layers(),
+            target,
+            cells: x as i64,
+            rows: y as i64,
+            across,
+            along,
+            slots: vec![0; across * along * z.div_ceil(SIDE)],
+            pool: pool.try_into().expect("as many as asked for"),
+            numbers: vec![],
+        }
+    }
+
+    /// The word of cells `(64 n .., j, k)` within target and grid.
+    #[inline(always)]
+    fn word(&mut self, n: usize, j: i64, k: i64) -> &mut u64 {
+        let (j, k) = (j as usize, (k - self.target.first) as usize);
+        let number = (k / SIDE * self.along + j / SIDE) * self.across + n;
+        let mut slot = self.slots[number];
+        if slot == 0 {
+            slot = self.open(number);
+        }
+        &mut self.pool[usize::from(slot)][k % SIDE * SIDE + j % SIDE]
+    }
+
+    /// Takes a slot for a brick.
+    #[cold]
+    fn open(&mut self, number: usize) -> u16 {
+        if self.numbers.len() == ROOM {
+            self.empty();
+        }
+        self.numbers.push(number);
+        let slot = self.numbers.len() as u16;
+        self.slots[number] = slot;
+        slot
+    }
+
+    /// Puts all cells into the grid and begins anew.
+    pub fn empty(&mut self) {
+        let mut order: Vec<(usize, u16)> = self.numbers.iter().copied().zip(1..).collect();
+        order.sort_unstable();
+        let per_layer = self.across * self.along;
+        for same in order.chunk_by(|a, b| a.0 / per_layer == b.0 / per_layer) {
+            let layer = same[0].0 / per_layer;
+            let mut words = self.target.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
+            for &(number, slot) in same {
+                let brick = &mut self.pool[usize::from(slot)];
+                let place = number % per_layer;
+                let (n, y) = (place % self.across, place / self.across * SIDE);
+                for (row, word) in brick.iter().enumerate().filter(|(_, word)| **word != 0) {
+                    let (j, k) = (y + row % SIDE, row / SIDE);
+                    words[(k * self.rows as usize + j) * self.target.row_words + n] |= word;
+                }
+                *brick = [0; SIDE * SIDE];
+                self.slots[number] = 0;
+            }
+        }
+        self.numbers.clear();
+    }
+
+    /// The cells that are taken along each axis.
+    #[inline(always)]
+    pub fn ranges(&self) -> [Range<i64>; 3] {
+        [0..self.cells, 0..self.rows, self.layers.clone()]
+    }
+
+    /// The first layer of the grid.
+    #[inline(always)]
+    pub fn first_layer(&self) -> u32 {
+        self.target.first as u32
+    }
+
+    /// Bricks along x and y.
+    #[inline(always)]
+    pub fn per_axis(&self) -> [u32; 2] {
+        [self.across as u32, self.along as u32]
+    }
+
+    /// Occupies a cell by the number of its brick, x fastest, and its place in there:
+    /// `x + 64 (y + 8 z)`.
+    #[inline(always)]
+    pub fn put(&mut self, number: u32, place: u32) {
+        let number = number as usize;
+        let mut slot = self.slots[number];
+        if slot == 0 {
+            slot = self.open(number);
+        }
+        let row = place as usize / 64 % (SIDE * SIDE);
+        self.pool[usize::from(slot)][row] |= 1 << (place & 63);
+    }
+
+    /// Occupies one cell within the layers and the grid.
+    #[inline(always)]
+    pub fn cell(&mut self, [i, j, k]: [i64; 3]) {
+        *self.word(i as usize / 64, j, k) |= 1 << (i & 63);
+    }
+
+    /// Occupies the cells of a block of at most `N` cells an axis: cell `base + [i, j, k]` for bit
+    /// `i + N (j + N k)` of `cells`, rows up to `high` along y and z. What lies outside the layers or
+    /// the grid is left out.
+    #[inline(always)]
+    pub fn block<const N: usize>(&mut self, base: [i64; 3], high: [i64; 2], cells: u64) {
+        let [x, y, z] = base;
+        let within = x >= 0
+            && x + (N as i64) <= self.cells
+            && y >= 0
+            && y + high[0] < self.rows
+            && z >= self.layers.start
+            && z + high[1] < self.layers.end;
+        if !within {
+            return self.clipped_block::<N>(base, cells);
+        }
+        let (n, shift) = (x as usize / 64, x & 63);
+        for k in 0..=high[1] as usize {
+            for j in 0..=high[0] as usize {
+                let bits = cells >> (N * (j + N * k)) & ((1 << N) - 1);
+                let row = [y + j as i64, z + k as i64];
+                *self.word(n, row[0], row[1]) |= bits << shift;
+                if shift + N as i64 > 64 {
+                    *self.word(n + 1, row[0], row[1]) |= bits >> (64 - shift);
+                }
+            }
+        }
+    }
+
+    /// The same for a block that may reach beyond the layers or the grid.
+    #[cold]
+    fn clipped_block<const N: usize>(&mut self, [x, y, z]: [i64; 3], cells: u64) {
+        // What is left of 0..N of the cells from `at` within `low..end`.
+        let clip = |at: i64, low: i64, end: i64| (low - at).max(0)..(end - at).min(N as i64);
+        for k in clip(z, self.layers.start, self.layers.end) {
+            for j in clip(y, 0, self.rows) {
+                for i in clip(x, 0, self.cells) {
+                    if cells >> (i + N as i64 * (j + N as i64 * k)) & 1 == 1 {
+                        self.cell([x + i, y + j, z + k]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Occupies cells `first..=last` of row `(j, k)`, all within the layers and the grid.
+    #[inline(always)]
+    pub fn span(&mut self, first: i64, last: i64, j: i64, k: i64) {
+        let (a, b) = (first as usize / 64, last as usize / 64);
+        let head = !0 << (first & 63);
+        let tail = !0 >> (63 - (last & 63));
+        if a == b {
+            *self.word(a, j, k) |= head & tail;
+            return;
+        }
+        *self.word(a, j, k) |= head;
+        for n in a + 1..b {
+            *self.word(n, j, k) = !0;
+        }
+        *self.word(b, j, k) |= tail;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_fill_exactly_their_cells() {
+        let mut cases = 0;
+        for first in [0, 1, 62, 63, 64, 65, 127, 128, 190] {
+            for last in (first..200).step_by(7).chain([first, 199]) {
+                let mut grid = BitGrid::new([200, 3, 2]).unwrap();
+                let target = Target::new(&mut grid, 5);
+                let mut bricks = Bricks::new(&target);
+                bricks.span(first, last, 1, 6);
+                bricks.empty();
+                let cells: Vec<_> = grid.iter().collect();
+                let wanted: Vec<_> = (first..=last).map(|i| [i as usize, 1, 1]).collect();
+                assert_eq!(cells, wanted);
+                cases += 1;
+            }
+        }
+        assert!(cases > 100);
+    }
+
+    #[test]
+    fn a_full_pool_goes_into_the_grid() {
+        let dims = [70, 9 * SIDE + 3, 120 * SIDE + 5];
+        let mut grid = BitGrid::new(dims).unwrap();
+        let target = Target::new(&mut grid, 0);
+        let mut bricks = Bricks::new(&target);
+        let wanted: Vec<_> = (0..dims[2])
+            .step_by(5)
+            .flat_map(|k| (0..dims[1]).flat_map(move |j| [[j % 64, j, k], [64 + j % 6, j, k]]))
+            .collect();
+        assert!(2 * dims[1].div_ceil(SIDE) * dims[2].div_ceil(SIDE) > ROOM / 8);
+        for &cell in &wanted {
+            bricks.cell(cell.map(|c| c as i64));
+            if bricks.numbers.len() == 100 {
+                bricks.empty();
+            }
+        }
+        bricks.empty();
+        assert_eq!(grid.iter().collect::<Vec<_>>(), wanted);
+    }
+}

@@ -1,0 +1,66 @@
+//! Triangles that wait until they fill the lanes of a vector.
+
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+
+use super::batch::LANES;
+
+/// What waits: `ROWS` numbers and the number of its triangle in each column.
+pub struct Queue<const ROWS: usize> {
+    rows: [[f32; 2 * LANES]; ROWS],
+    ids: [u32; 2 * LANES],
+    count: usize,
+}
+
+impl<const ROWS: usize> Queue<ROWS> {
+    /// Nothing waits.
+    pub fn new() -> Self {
+        Self { rows: [[0.0; 2 * LANES]; ROWS], ids: [0; 2 * LANES], count: 0 }
+    }
+
+    /// The rows; the first [`ready`](Self::ready) columns are next.
+    pub fn rows(&self) -> &[[f32; 2 * LANES]; ROWS] {
+        &self.rows
+    }
+
+    /// The triangles of the next columns.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids[..LANES]
+    }
+
+    /// How many columns to take next: as many as there are, up to the lanes of a vector.
+    pub fn ready(&self) -> usize {
+        self.count.min(LANES)
+    }
+
+    /// Whether the lanes of a vector are full.
+    pub fn is_full(&self) -> bool {
+        self.count >= LANES
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Adds the lanes of `mask`; lane `l` is triangle `ids[l]`. There must be room: fewer than a
+    /// vector of them wait.
+    #[inline(always)]
+    pub fn push<S: Simd>(&mut self, simd: S, values: [f32x16<S>; ROWS], mask: u64, ids: u32x16<S>) {
+        let lanes = mask32x16::from_bitmask(simd, mask);
+        for row in 0..ROWS {
+            values[row].compress(lanes).store_slice(&mut self.rows[row][self.count..][..LANES]);
+        }
+        ids.compress(lanes).store_slice(&mut self.ids[self.count..][..LANES]);
+        self.count += mask.count_ones() as usize;
+    }
+
+    /// Drops the columns that were ready.
+    #[inline(always)]
+    pub fn drop_ready<S: Simd>(&mut self, simd: S) {
+        self.count -= self.ready();
+        for row in &mut self.rows {
+            f32x16::from_slice(simd, &row[LANES..]).store_slice(&mut row[..LANES]);
+        }
+        u32x16::from_slice(simd, &self.ids[LANES..]).store_slice(&mut self.ids[..LANES]);
+    }
+}

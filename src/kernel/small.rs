@@ -1,0 +1,290 @@
+//! Triangles of up to sixteen cells an axis, with lanes across rows.
+//!
+//! What the row kernel (`kernel/span.rs`) works out in doubles for any triangle is worked out here
+//! in floats relative to the triangle's lowest cell: slopes of edges and plane for sixteen triangles
+//! at once, then for one triangle at a time each table of intervals as one vector, and each layer as
+//! one vector of rows. Triangles with a vertex on a wall or a centre plane do not come here. One
+//! with a crossing nearer to a wall than its error bound (docs/error-bounds.md) is *unsure* and left
+//! to the row kernel; what was written of it by then is sure.
+
+use fearless_simd::{Simd, f32x16, f64x8, prelude::*, u32x16};
+
+use super::batch::LANES;
+use super::bricks::Bricks;
+use super::frame::{Frame, FrameAxis, U};
+use super::lanes::U32;
+use super::queue::Queue;
+
+/// Cells an axis, at most: the lanes of a vector.
+const CELLS: f32 = LANES as f32;
+
+/// Beyond any cell.
+const NOWHERE: f32 = 1e30;
+
+/// The projections: which axis intervals are along, and which their strips.
+const PROJECTIONS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
+
+/// The numbers of lanes.
+const RAMP: [f32; LANES] =
+    [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
+
+/// Nine coordinates, then the lowest cell and the highest relative to it.
+pub const ROWS: usize = 15;
+
+/// A number for each of sixteen triangles.
+type Lanes = [f32; LANES];
+
+/// Triangles that wait until they are sixteen.
+pub struct Small {
+    queue: Queue<ROWS>,
+    ready: Box<Ready>,
+    /// What coordinates relative to the lowest cell may be off by, in floats and in doubles.
+    place: f32,
+    place64: f64,
+}
+
+/// Sixteen triangles, ready to be covered one by one.
+#[derive(Default)]
+struct Ready {
+    edges: [[Edge; 3]; 3],
+    /// What crossings of the edges of a projection may be off by.
+    error: [Lanes; 3],
+    plane: Plane,
+}
+
+/// An edge of a projection that rises along the second axis: where it begins and ends along that,
+/// where it begins along the first, and how far that goes as the second rises by one.
+#[derive(Default, Clone, Copy)]
+struct Edge {
+    from: Lanes,
+    to: Lanes,
+    start: Lanes,
+    slope: Lanes,
+}
+
+/// Where a plane meets the corner of row (0, 0) that it enters by, and that it leaves by, along x;
+/// the slopes of x along y and z, and what crossings may be off by.
+#[derive(Default)]
+struct Plane {
+    enter: Lanes,
+    leave: Lanes,
+    slope: [Lanes; 2],
+    error: Lanes,
+}
+
+impl Small {
+    /// An empty queue.
+    pub fn new(frame: &Frame) -> Self {
+        let place64 = frame.local_error() + f64::from(CELLS) * U;
+        let place = frame.local_error() as f32 * 1.000_001 + CELLS * U32;
+        Self { queue: Queue::new(), ready: Box::default(), place, place64 }
+    }
+
+    /// Adds the lanes of `mask`; covers sixteen of those that wait, if there are as many. The
+    /// numbers of the unsure ones are added to `unsure`.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "one call, in the inner loop")]
+    pub fn push<S: Simd>(
+        &mut self,
+        simd: S,
+        values: [f32x16<S>; ROWS],
+        mask: u64,
+        ids: u32x16<S>,
+        frame: &Frame,
+        bricks: &mut Bricks,
+        unsure: &mut Vec<u32>,
+    ) {
+        self.queue.push(simd, values, mask, ids);
+        if self.queue.is_full() {
+            self.cover(simd, frame, bricks, unsure);
+        }
+    }
+
+    /// Covers all that wait.
+    pub fn flush<S: Simd>(&mut self, simd: S, frame: &Frame, bricks: &mut Bricks, unsure: &mut Vec<u32>) {
+        while !self.queue.is_empty() {
+            self.cover(simd, frame, bricks, unsure);
+        }
+    }
+
+    fn cover<S: Simd>(&mut self, simd: S, frame: &Frame, bricks: &mut Bricks, unsure: &mut Vec<u32>) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let doubt = self.prepare(simd, frame);
+                for lane in 0..self.queue.ready() {
+                    if doubt >> lane & 1 == 1 || !self.cover_lane(simd, lane, bricks) {
+                        unsure.push(self.queue.ids()[lane]);
+                    }
+                }
+                self.queue.drop_ready(simd);
+            },
+        );
+    }
+
+    /// Works out slopes and bounds; answers for which triangles that cannot be done.
+    #[inline(always)]
+    fn prepare<S: Simd>(&mut self, simd: S, frame: &Frame) -> u64 {
+        let zero = f32x16::splat(simd, 0.0);
+        let rows = self.queue.rows();
+        let mut local = [[zero; 3]; 3];
+        // In doubles: the corners of vertex 0, and the other two relative to it.
+        let wide_zero = f64x8::splat(simd, 0.0);
+        let mut wide = [[[wide_zero; 3]; 3]; 2];
+        let mut nearest = f32x16::splat(simd, 1.0);
+        for axis in 0..3 {
+            let FrameAxis { origin, scale, .. } = &frame.axes[axis];
+            let base = f32x16::from_slice(simd, &rows[9 + axis][..LANES]).widen();
+            for v in 0..3 {
+                let x = f32x16::from_slice(simd, &rows[3 * axis + v][..LANES]).widen();
+                let low = ((x.0 - origin[0]) - origin[1]) * *scale - base.0;
+                let high = ((x.1 - origin[0]) - origin[1]) * *scale - base.1;
+                let float: f32x16<S> = low.narrow(high);
+                nearest = nearest.min((float - float.round_ties_even()).abs());
+                local[axis][v] = float;
+                (wide[0][axis][v], wide[1][axis][v]) = (low, high);
+            }
+        }
+        let mut doubt = nearest.simd_le(f32x16::splat(simd, self.place));
+        for (p, [s, t]) in PROJECTIONS.into_iter().enumerate() {
+            let mut error = zero;
+            for e in 0..3 {
+                let (v, w) = (e, (e + 1) % 3);
+                let up = local[t][v].simd_le(local[t][w]);
+                let (from, to) = (local[t][v].min(local[t][w]), local[t][v].max(local[t][w]));
+                let start = up.select(local[s][v], local[s][w]);
+                let end = up.select(local[s][w], local[s][v]);
+                let (run, rise) = (end - start, to - from);
+                let flat = rise.simd_lt(f32x16::splat(simd, 16.0 * self.place));
+                doubt |= flat;
+                let slope = run / flat.select(f32x16::splat(simd, 1.0), rise);
+                let bound =
+                    (slope.abs() + 1.0) * (2.0 * self.place) + (start.max(end) + run.abs()) * (8.0 * U32);
+                error = error.max(bound);
+                let edge = &mut self.ready.edges[p][e];
+                from.store_slice(&mut edge.from);
+                to.store_slice(&mut edge.to);
+                start.store_slice(&mut edge.start);
+                slope.store_slice(&mut edge.slope);
+            }
+            error.store_slice(&mut self.ready.error[p]);
+        }
+        let flat = f32x16::from_slice(simd, &rows[12][..LANES]).simd_lt(zero + 0.5).to_bitmask();
+        doubt.to_bitmask() | self.prepare_plane(simd, &wide, flat)
+    }
+
+    /// The planes; those of triangles `flat` along x have no part in the decision.
+    #[inline(always)]
+    fn prepare_plane<S: Simd>(&mut self, simd: S, wide: &[[[f64x8<S>; 3]; 3]; 2], flat: u64) -> u64 {
+        let zero = f64x8::splat(simd, 0.0);
+        let mut halves = [[zero; 5]; 2];
+        let mut doubt = 0;
+        for half in 0..2 {
+            let [x, y, z] = &wide[half];
+            let (ax, ay, az) = (x[1] - x[0], y[1] - y[0], z[1] - z[0]);
+            let (bx, by, bz) = (x[2] - x[0], y[2] - y[0], z[2] - z[0]);
+            let normal = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
+            // The longest edge component is at most the cells an axis.
+            let size = f64::from(CELLS);
+            let normal_error = 10.0 * size * (self.place64 + U * size);
+            let unclear = normal[0].abs().simd_le(f64x8::splat(simd, 4.0 * normal_error));
+            let n = unclear.select(f64x8::splat(simd, 1.0), normal[0]);
+            let (py, pz) = (-(normal[1] / n), -(normal[2] / n));
+            let corner = x[0] - py * y[0] - pz * z[0];
+            let (low_y, low_z) = (py.min(zero), pz.min(zero));
+            let steep = py.abs() + pz.abs();
+            let reach = size + 2.0;
+            let error = (steep + 1.0) * (2.0 * self.place64)
+                + (steep + 2.0) / n.abs() * (2.0 * normal_error * reach)
+                + (x[0].abs() + steep * reach) * (8.0 * f64::from(U32));
+            halves[half] = [corner + low_y + low_z, corner + (py - low_y) + (pz - low_z), py, pz, error];
+            doubt |= unclear.to_bitmask() << (8 * half);
+        }
+        let flat_lanes = fearless_simd::mask32x16::from_bitmask(simd, flat);
+        let nowhere = f32x16::splat(simd, NOWHERE);
+        let none = f32x16::splat(simd, 0.0);
+        let Plane { enter, leave, slope: [py, pz], error } = &mut self.ready.plane;
+        // What is flat has no plane: it enters before any cell and leaves behind all, for sure.
+        let rows = [enter, leave, py, pz, error];
+        let instead = [-nowhere, nowhere, none, none, none - 1.0];
+        for (n, row) in rows.into_iter().enumerate() {
+            let values: f32x16<S> = halves[0][n].narrow(halves[1][n]);
+            flat_lanes.select(instead[n], values).store_slice(row);
+        }
+        doubt & !flat
+    }
+
+    /// Covers one triangle; answers whether that was sure.
+    #[inline(always)]
+    fn cover_lane<S: Simd>(&self, simd: S, lane: usize, bricks: &mut Bricks) -> bool {
+        let rows = self.queue.rows();
+        let ramp = f32x16::from_slice(simd, &RAMP);
+        let [xy, zx, yz] = [self.table(simd, lane, 0), self.table(simd, lane, 1), self.table(simd, lane, 2)];
+        let (Some(xy), Some(zx), Some(yz)) = (xy, zx, yz) else { return false };
+        let (mut zx_low, mut zx_high) = ([0.0; LANES], [0.0; LANES]);
+        let (mut yz_low, mut yz_high) = ([0.0; LANES], [0.0; LANES]);
+        zx[0].store_slice(&mut zx_low);
+        zx[1].store_slice(&mut zx_high);
+        yz[0].store_slice(&mut yz_low);
+        yz[1].store_slice(&mut yz_high);
+        let Plane { enter, leave, slope, error } = &self.ready.plane;
+        let along_y = ramp * slope[0][lane];
+        let (enter, leave) = (along_y + enter[lane], along_y + leave[lane]);
+        let (slope, error) = (slope[1][lane], f32x16::splat(simd, error[lane]));
+        let base = [rows[9][lane] as i64, rows[10][lane] as i64, rows[11][lane] as i64];
+        let first = (bricks.layers.start - base[2]).max(0);
+        let last = (bricks.layers.end - 1 - base[2]).min(rows[14][lane] as i64);
+        let (mut lows, mut widths) = ([0; LANES], [0; LANES]);
+        let mut sure = true;
+        for k in first as usize..(last + 1) as usize {
+            let at = slope * k as f32;
+            let (enter, leave) = (enter + at, leave + at);
+            let within =
+                ramp.simd_ge(f32x16::splat(simd, yz_low[k])) & ramp.simd_le(f32x16::splat(simd, yz_high[k]));
+            let distance =
+                (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
+            if (distance.simd_le(error) & within).any_true() {
+                sure = false;
+                continue;
+            }
+            let low = xy[0].max(enter.floor()).max(f32x16::splat(simd, zx_low[k]));
+            let high = xy[1].min(leave.floor()).min(f32x16::splat(simd, zx_high[k]));
+            let low_cells: u32x16<S> = low.to_int();
+            let width: u32x16<S> = (high - low).to_int();
+            low_cells.store_slice(&mut lows);
+            width.store_slice(&mut widths);
+            let rows = yz_low[k] as usize..yz_high[k] as usize + 1;
+            for j in rows {
+                let x = base[0] + i64::from(lows[j % LANES]);
+                bricks.span(x, x + i64::from(widths[j % LANES]), base[1] + j as i64, base[2] + k as i64);
+            }
+        }
+        sure
+    }
+
+    /// The lowest and highest cell of a projection in each strip; `None` if one is unsure.
+    #[inline(always)]
+    fn table<S: Simd>(&self, simd: S, lane: usize, projection: usize) -> Option<[f32x16<S>; 2]> {
+        let ramp = f32x16::from_slice(simd, &RAMP);
+        let above = ramp + 1.0;
+        let mut low = f32x16::splat(simd, NOWHERE);
+        let mut high = -low;
+        for edge in &self.ready.edges[projection] {
+            let from = f32x16::splat(simd, edge.from[lane]);
+            let to = f32x16::splat(simd, edge.to[lane]);
+            let start = f32x16::splat(simd, edge.start[lane]);
+            let slope = f32x16::splat(simd, edge.slope[lane]);
+            // Where the edge is as it enters the strip and as it leaves it.
+            let first = (ramp.min(to).max(from) - from) * slope + start;
+            let last = (above.min(to).max(from) - from) * slope + start;
+            let within = ramp.simd_lt(to) & above.simd_gt(from);
+            low = within.select(low.min(first.min(last)), low);
+            high = within.select(high.max(first.max(last)), high);
+        }
+        let near = (low - low.round_ties_even()).abs().min((high - high.round_ties_even()).abs());
+        let strips = f32x16::splat(simd, self.queue.rows()[12 + PROJECTIONS[projection][1]][lane]);
+        let unsure =
+            near.simd_le(f32x16::splat(simd, self.ready.error[projection][lane])) & ramp.simd_le(strips);
+        (!unsure.any_true()).then(|| [low.floor(), high.floor()])
+    }
+}

@@ -1,0 +1,135 @@
+//! Triangles that need no test: those whose bounds are one cell, or two side by side.
+//!
+//! Sixteen at a time are taken to index space in floats. Where no coordinate is within its error
+//! bound (docs/error-bounds.md) of a wall or a centre plane, the cells of the bounds are certain, and
+//! a triangle reaches both ends of its bounds. The others are left to the kernels that look closer.
+
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+
+use crate::grid::bits::bits_of;
+
+use super::batch::LANES;
+use super::bricks::{Bricks, SIDE};
+use super::frame::{Frame, FrameAxis};
+
+/// Sixteen triangles, `[axis][vertex]`.
+pub type Vertices<S> = [[f32x16<S>; 3]; 3];
+
+/// Coordinates farther than this many cells from the origin leave no digits for a fraction.
+const FARTHEST: f64 = (1 << 20) as f64;
+
+/// The lattice in floats, for the meshes of a frame.
+pub struct Tiny {
+    axes: [Axis; 3],
+    /// Twice what coordinates may be off by and reach to snap.
+    margin: f32,
+    /// How many batches to leave alone, as the last one held too few.
+    rest: u32,
+}
+
+struct Axis {
+    /// The origin as a sum of two floats.
+    origin: [f32; 2],
+    scale: f32,
+}
+
+impl Axis {
+    /// The axis with what its coordinates may be off by; `None` where floats are of no use.
+    fn new(axis: &FrameAxis) -> Option<(Self, f64)> {
+        let high = axis.origin[0] as f32;
+        let low = ((axis.origin[0] - f64::from(high)) + axis.origin[1]) as f32;
+        let scale = axis.scale as f32;
+        if !(high.is_finite() && scale.is_normal() && axis.farthest < FARTHEST) {
+            return None;
+        }
+        let absolute = f64::from(high.abs()) * axis.scale * 2f64.powi(-46) + f64::from(f32::MIN_POSITIVE);
+        let error = 6.0 * f64::from(f32::EPSILON / 2.0) * (axis.farthest + 1.0) + absolute;
+        Some((Self { origin: [high, low], scale }, error + axis.reach_of_snap))
+    }
+}
+
+impl Tiny {
+    /// The lattice of `frame`; `None` where floats are of no use.
+    pub fn new(frame: &Frame) -> Option<Self> {
+        let [x, y, z] = &frame.axes;
+        // Bricks are numbered in 32 bits here.
+        let bricks = |axis: &FrameAxis, cells: i64| (axis.cells / cells + 1) as f64;
+        if bricks(x, 64) * bricks(y, SIDE as i64) * bricks(z, SIDE as i64) > f64::from(u32::MAX) {
+            return None;
+        }
+        let axes = [Axis::new(x)?, Axis::new(y)?, Axis::new(z)?];
+        let margin = axes.iter().fold(0.0_f64, |most, axis| most.max(axis.1));
+        let axes = axes.map(|axis| axis.0);
+        (margin < 0.05).then(|| Self { axes, margin: (2.000_001 * margin) as f32, rest: 0 })
+    }
+
+    /// Occupies the cells of those that need no test, and answers which others of `valid`
+    /// are left.
+    #[inline(always)]
+    pub fn take<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return valid;
+        }
+        let left = valid & self.take_lanes(simd, vertices, bricks);
+        // Meshes are of one kind for long: look again later.
+        self.rest = if left.count_ones() > 13 { 15 } else { 0 };
+        left
+    }
+
+    #[inline(always)]
+    fn take_lanes<S: Simd>(&self, simd: S, vertices: &Vertices<S>, bricks: &mut Bricks) -> u64 {
+        let zero = f32x16::splat(simd, 0.0);
+        let (mut lows, mut highs) = ([zero; 3], [zero; 3]);
+        let mut nearest = f32x16::splat(simd, 1.0);
+        let mut steps = zero;
+        let mut within = mask32x16::splat(simd, true);
+        let mut outside = mask32x16::splat(simd, false);
+        let ranges = bricks.ranges();
+        // Loops, not closures: only what is inlined here is compiled for the level.
+        for axis in 0..3 {
+            let Axis { origin, scale } = &self.axes[axis];
+            let mut u = vertices[axis];
+            for u in &mut u {
+                *u = ((*u - origin[0]) - origin[1]) * *scale;
+                let twice = *u + *u;
+                nearest = nearest.min((twice - twice.round_ties_even()).abs());
+            }
+            let low = u[0].min(u[1]).min(u[2]).floor();
+            let high = u[0].max(u[1]).max(u[2]).floor();
+            let first = f32x16::splat(simd, ranges[axis].start as f32);
+            let last = f32x16::splat(simd, (ranges[axis].end - 1) as f32);
+            within &= low.simd_ge(first) & high.simd_le(last);
+            outside |= low.simd_gt(last) | high.simd_lt(first);
+            steps += high - low;
+            (lows[axis], highs[axis]) = (low, high);
+        }
+        let sure = nearest.simd_gt(f32x16::splat(simd, self.margin));
+        let small = steps.simd_le(f32x16::splat(simd, 1.5)) & within & sure;
+        let one = (small & steps.simd_lt(f32x16::splat(simd, 0.5))).to_bitmask();
+        let small = small.to_bitmask();
+        put(simd, &lows, small, bricks);
+        if small != one {
+            put(simd, &highs, small & !one, bricks);
+        }
+        !(small | (outside & sure).to_bitmask())
+    }
+}
+
+/// Occupies the cells of some lanes.
+#[inline(always)]
+fn put<S: Simd>(simd: S, cells: &[f32x16<S>; 3], lanes: u64, bricks: &mut Bricks) {
+    let [x, y, z]: [u32x16<S>; 3] = [cells[0].to_int(), cells[1].to_int(), cells[2].to_int()];
+    let z = z - bricks.first_layer();
+    let [across, along] = bricks.per_axis();
+    let side = SIDE.ilog2();
+    let number = ((z >> side) * along + (y >> side)) * across + (x >> 6);
+    let mask = u32x16::splat(simd, SIDE as u32 - 1);
+    let place = (((z & mask) << side | (y & mask)) << 6) | (x & 63);
+    let (mut numbers, mut places) = ([0; LANES], [0; LANES]);
+    number.store_slice(&mut numbers);
+    place.store_slice(&mut places);
+    for lane in bits_of(lanes) {
+        bricks.put(numbers[lane], places[lane]);
+    }
+}
