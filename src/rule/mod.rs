@@ -2,6 +2,8 @@
 
 pub mod surface;
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::{BitGrid, Lattice};
@@ -28,7 +30,7 @@ pub struct RuleInfo {
     pub about: &'static str,
     /// The ties it takes unless told, `None` if it takes none.
     pub ties: Option<Ties>,
-    fill: fn(&Mesh, &Lattice, What, &Run, &mut BitGrid) -> Result<Stats>,
+    fill: fn(&Mesh, &Lattice, What, &Run, Range<usize>, &mut BitGrid) -> Result<Stats>,
 }
 
 /// Every rule. Help, README and tests loop over this.
@@ -92,9 +94,27 @@ impl What {
     /// # Errors
     /// If the dims differ, the level does not exist here, or the run was cancelled.
     pub fn fill(self, mesh: &Mesh, lattice: &Lattice, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        if grid.dims() != lattice.dims() {
+        self.fill_layers(mesh, lattice, 0..lattice.dims()[2], run, grid)
+    }
+
+    /// The same for some layers of the lattice alone: layer 0 of the grid is layer `layers.start`.
+    /// What was noticed adds up over layers that follow each other.
+    ///
+    /// # Errors
+    /// If the dims differ, the lattice has no such layers, the level does not exist here, or the
+    /// run was cancelled.
+    pub fn fill_layers(
+        self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        layers: Range<usize>,
+        run: &Run,
+        grid: &mut BitGrid,
+    ) -> Result<Stats> {
+        let [nx, ny, nz] = lattice.dims();
+        if layers.end > nz || grid.dims() != [nx, ny, layers.len()] {
             return Err(Error::usage("the grid has other dims than the lattice"));
         }
-        (self.rule.info().fill)(mesh, lattice, self, run, grid)
+        (self.rule.info().fill)(mesh, lattice, self, run, layers, grid)
     }
 }

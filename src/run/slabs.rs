@@ -1,6 +1,8 @@
 //! The grid in slabs of layers: every triangle is sorted once into the slabs it reaches, then each
 //! slab is filled by one thread, in memory that no other touches.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
@@ -23,14 +25,17 @@ const CHUNK: usize = 1 << 15;
 /// The triangles that reach each slab, by number: `bins[chunk][slab]`.
 type Bins = Vec<Vec<Vec<u32>>>;
 
-/// Occupies every cell of the grid that a triangle touches, in the threads it is called in. The
-/// answer counts the coordinates that snapping moved.
+/// Occupies every cell of `layers` of the lattice that a triangle touches, in the threads it is
+/// called in. Layer 0 of `grid` is layer `layers.start` of the lattice; it has as many. The answer
+/// counts the coordinates that snapping moved, of triangles that begin in these layers: over
+/// layers that follow each other every triangle counts once.
 ///
 /// # Errors
 /// If the run is cancelled, or there are more triangles than 32 bits number.
 pub fn cover(
     frame: &Frame,
     triangles: &[Triangle],
+    layers: Range<usize>,
     grid: &mut BitGrid,
     level: Level,
     progress: &dyn Progress,
@@ -38,19 +43,21 @@ pub fn cover(
     if u32::try_from(triangles.len()).is_err() {
         return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
     }
-    let height = slab_height(grid, par::current_threads());
-    let [cells, rows, layers] = grid.dims();
+    let [cells, rows, count] = grid.dims();
+    debug_assert_eq!(count, layers.len());
+    let height = slab_height(count, grid.layer_words(), par::current_threads());
     let words = height * grid.layer_words();
     let slabs = grid.words_mut().chunks_mut(words).enumerate().map(|(n, words)| {
-        let end = layers.min((n + 1) * height);
-        Slab::new((n * height) as i64..end as i64, words, cells, rows)
+        let start = layers.start + n * height;
+        Slab::new(start as i64..layers.end.min(start + height) as i64, words, cells, rows)
     });
     let slabs: Vec<Slab> = slabs.collect();
-    let done = if slabs.len() == 1 {
+    let whole = count as i64 == frame.axes[2].cells;
+    let done = if slabs.len() == 1 && whole {
         progress.begin("voxelize", triangles.len() as u64);
         slabs.into_iter().map(|slab| cover_alone(frame, triangles, slab, level, progress)).collect()
     } else {
-        let bins = sort(frame, triangles, height, slabs.len(), progress)?;
+        let bins = sort(frame, triangles, &layers, height, progress)?;
         progress.begin("voxelize", slabs.len() as u64);
         let slabs: Vec<(usize, Slab)> = slabs.into_iter().enumerate().collect();
         par::map(slabs, |(n, slab)| {
@@ -64,9 +71,9 @@ pub fn cover(
     done.into_iter().sum::<Result<u64>>()
 }
 
-/// Layers per slab.
-fn slab_height(grid: &BitGrid, threads: usize) -> usize {
-    let (layers, bytes) = (grid.dims()[2], 8 * grid.layer_words());
+/// Layers per slab of a grid of so many layers.
+fn slab_height(layers: usize, layer_words: usize, threads: usize) -> usize {
+    let bytes = 8 * layer_words;
     let cached = (SLAB_BYTES / bytes).max(MIN_LAYERS);
     let balanced = if threads == 1 { layers } else { layers.div_ceil(SLABS_PER_THREAD * threads) };
     cached.min(balanced).clamp(1, layers)
@@ -90,21 +97,25 @@ fn cover_alone(
     Ok(coverer.finish(level))
 }
 
-/// Sorts triangles into slabs of `height` layers.
+/// Sorts triangles into the slabs of `height` layers each that `layers` are cut into.
 fn sort(
     frame: &Frame,
     triangles: &[Triangle],
+    layers: &Range<usize>,
     height: usize,
-    slabs: usize,
     progress: &dyn Progress,
 ) -> Result<Bins> {
     let chunks = par::map_range(0..triangles.len().div_ceil(CHUNK), |chunk| {
         progress.check()?;
-        let mut bins = vec![vec![]; slabs];
+        let mut bins = vec![vec![]; layers.len().div_ceil(height)];
         let start = chunk * CHUNK;
         let end = triangles.len().min(start + CHUNK);
         for (n, triangle) in triangles[start..end].iter().enumerate() {
-            if let Some((first, last)) = frame.layers(triangle) {
+            let reached =
+                frame.layers(triangle).filter(|(first, last)| *first < layers.end && *last >= layers.start);
+            if let Some((first, last)) = reached {
+                let first = first.max(layers.start) - layers.start;
+                let last = last.min(layers.end - 1) - layers.start;
                 for bin in &mut bins[first / height..=last / height] {
                     bin.push((start + n) as u32);
                 }
