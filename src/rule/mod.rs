@@ -1,8 +1,11 @@
 //! What "filled" means: one file per rule, and their table.
 
+mod slabs;
 pub mod surface;
 
 use std::ops::Range;
+
+pub use self::slabs::{Made, Slabs};
 
 use crate::error::{Error, Result};
 use crate::geom::Ties;

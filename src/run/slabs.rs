@@ -20,7 +20,7 @@ const MIN_LAYERS: usize = 8;
 const SLABS_PER_THREAD: usize = 4;
 
 /// Triangles that one thread sorts at a time, and that a lone slab takes between reports.
-const CHUNK: usize = 1 << 15;
+pub(super) const CHUNK: usize = 1 << 15;
 
 /// The triangles that reach each slab, by number: `bins[chunk][slab]`.
 type Bins = Vec<Vec<Vec<u32>>>;
@@ -72,7 +72,7 @@ pub fn cover(
 }
 
 /// Layers per slab of a grid of so many layers.
-fn slab_height(layers: usize, layer_words: usize, threads: usize) -> usize {
+pub(super) fn slab_height(layers: usize, layer_words: usize, threads: usize) -> usize {
     let bytes = 8 * layer_words;
     let cached = (SLAB_BYTES / bytes).max(MIN_LAYERS);
     let balanced = if threads == 1 { layers } else { layers.div_ceil(SLABS_PER_THREAD * threads) };
