@@ -7,10 +7,13 @@ use voxelize::{Error, Lattice, Mesh, Result, Run};
 use super::errors;
 use super::numbers::counted;
 use super::output::Place;
-use super::plan::{Limit, Plan};
+use super::plan::{How, Limit, Plan};
 
-/// Code, stacks, and buffers that are the same for every job, in bytes.
+/// Code, and buffers that are the same for every job, in bytes.
 const PROGRAM: u64 = 8 << 20;
+
+/// What a thread takes of its stack and of the allocator: 64 threads were seen to take 3 MiB.
+const THREAD: u64 = 64 << 10;
 
 /// The plan of memory for a run.
 #[derive(Debug, Clone, Copy)]
@@ -53,18 +56,23 @@ impl Room {
     }
 }
 
-/// What of the memory that was asked for is left for the job: the program itself takes 8 MiB, or
-/// half, where that is less.
-pub fn for_job(limit: &Limit) -> Option<u64> {
-    match limit {
-        Limit::Asked(bytes, _) => Some(bytes - PROGRAM.min(bytes / 2)),
-        _ => limit.bytes(),
+/// What of the memory that was asked for is left for the job: the program itself gets what it takes,
+/// or half, where that is less.
+pub fn for_job(how: &How) -> Option<u64> {
+    match &how.memory {
+        Limit::Asked(bytes, _) => Some(bytes - program(how).min(bytes / 2)),
+        limit => limit.bytes(),
     }
 }
 
 /// The limit that leaves so much for the job.
-fn limit_for(job: u128) -> u128 {
-    job + job.min(u128::from(PROGRAM))
+fn limit_for(job: u128, how: &How) -> u128 {
+    job + job.min(u128::from(program(how)))
+}
+
+/// What the program itself takes.
+fn program(how: &How) -> u64 {
+    PROGRAM + THREAD * how.threads as u64
 }
 
 /// The refusal of a grid above what is available.
@@ -84,12 +92,12 @@ fn none_fits(plan: &Plan, lattice: &Lattice, demand: &Demand, limit: u128) -> Er
     let Limit::Asked(allowed, option) = &plan.how.memory else { unreachable!("nobody asked for less") };
     let (what, need) = match Run::estimate(0, lattice.dims()) {
         grid if grid > u128::from(*allowed) => ("the grid needs", grid),
-        _ => ("program, mesh and grid need", limit_for(demand.bytes(MemoryPlan::Dense))),
+        _ => ("program, mesh and grid need", limit_for(demand.bytes(MemoryPlan::Dense), &plan.how)),
     };
     let format = plan.output.format;
     let layers = counted(format.slab_layers.min(lattice.dims()[2]) as u64, "layer", "layers");
     let (asked, need, allowed) = (&plan.grid.asked, bytes(need), bytes(u128::from(*allowed)));
-    let least = bytes(limit_for(demand.least(format.slab_layers)));
+    let least = bytes(limit_for(demand.least(format.slab_layers), &plan.how));
     let streamed = FORMATS.iter().filter(|other| demand.fit(limit, other.slab_layers).is_some());
     let streamed: Vec<_> = streamed.collect();
     let hint = match (streamed.last(), &plan.output.place) {

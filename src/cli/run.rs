@@ -43,7 +43,7 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         threads: plan.how.threads,
         level: Some(plan.how.level),
         progress: bar,
-        max_memory: room::for_job(&plan.how.memory),
+        max_memory: room::for_job(&plan.how),
     };
     let room = Room::find(plan, &mesh, &lattice, &run)?;
     facts.room = Some(room);
