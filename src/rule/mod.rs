@@ -33,8 +33,11 @@ pub struct RuleInfo {
     pub about: &'static str,
     /// The ties it takes unless told, `None` if it takes none.
     pub ties: Option<Ties>,
-    fill: fn(&Mesh, &Lattice, What, &Run, Range<usize>, &mut BitGrid) -> Result<Stats>,
+    fill: Fill,
 }
+
+/// Fills a grid of these layers of the lattice.
+type Fill = fn(&Mesh, &Lattice, What, &Run, Range<usize>, &mut BitGrid) -> Result<Stats>;
 
 /// Every rule. Help, README and tests loop over this.
 pub static RULES: &[RuleInfo] = &[RuleInfo {

@@ -79,14 +79,22 @@ fn tall(name: &str) -> (Mesh, Lattice) {
 
 /// Grids of more layers than a tile of a .vox scene, which is made of slabs of as many.
 pub fn slabs_of_tiles() -> Counts {
-    let mut files = 0;
+    let (mut files, mut refused) = (0, 0);
+    let scene = format::by_name("vox").expect("a format");
     for name in ["knot.stl", "octahedron.stl", "cube.stl"] {
         let (mesh, lattice) = tall(name);
+        for height in [1, 100, 255, 257] {
+            let mut slabs =
+                voxelize_slabs(&mesh, &lattice, Rule::Surface, height, &Run::default()).expect("it fits");
+            let result = format::write_layers_to(&mut slabs, &mut vec![], scene, &SaveOptions::default());
+            assert_eq!(result.expect_err("half tiles").kind(), Kind::Usage, "{name}, {height}");
+            refused += 1;
+        }
         for what in whats() {
             files += compare(&format!("tall {name}, {what:?}"), &mesh, &lattice, what, &[256, 100]);
         }
     }
-    vec![("files from slabs", files)]
+    vec![("files from slabs", files), ("refused", refused)]
 }
 
 /// A limit chooses the plan, and slabs above it are refused.

@@ -92,7 +92,7 @@ fn check_length(count: u64, tiles: usize, json: usize) -> crate::error::Result<(
 /// The tiles of a window that hold voxels, x fastest.
 fn tiles_of(window: &Window, dims: [usize; 3]) -> crate::error::Result<Vec<Tile>> {
     let end = window.first + window.bits.dims()[2];
-    if window.first % TILE != 0 || end % TILE != 0 && end != dims[2] {
+    if !window.first.is_multiple_of(TILE) || !end.is_multiple_of(TILE) && end != dims[2] {
         return Err(Error::usage(format!("a .vox file is made of slabs of {TILE} layers")));
     }
     let [tx, ty, _] = dims.map(|n| n.div_ceil(TILE));
