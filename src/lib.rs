@@ -60,6 +60,7 @@
 //!
 //! - [`Fit`]: every way to choose a lattice: cell size, cells per axis, a box, padding.
 //! - [`voxelize_with`] and [`Run`]: threads, instruction set, progress, cancellation, a limit of memory.
+//! - [`voxelize_slabs`]: grids larger than memory, written slab by slab.
 //! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
 //! - [`BitGrid`]: the cells, 64 to a word; with the feature `ndarray`, dense arrays.
 //! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
@@ -84,7 +85,7 @@ pub use grid::{BitGrid, Digest, Fit, Lattice, Meta, Size, Snap, Voxels};
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::Progress;
-pub use rule::{RULES, Rule, Stats, What};
+pub use rule::{RULES, Rule, Slabs, Stats, What};
 pub use run::Run;
 
 /// The examples of the README are tests.
@@ -119,12 +120,59 @@ pub fn voxelize_with(
     run.admit(mesh.triangles().len(), lattice.dims())?;
     let mut bits = BitGrid::try_from(lattice)?;
     let stats = par::with_threads(run.threads(), || what.fill(mesh, lattice, run, &mut bits))??;
-    let meta = Meta {
+    Ok((Voxels { bits, lattice: Some(lattice.clone()), meta: meta(what, lattice) }, stats))
+}
+
+/// The same cells for a grid that may be larger than memory: made in slabs of `height` layers of z,
+/// each in its turn, when it is asked for. Every slab is a pass over all triangles.
+/// [`run::Demand`] says which height fits.
+///
+/// ```
+/// use voxelize::format::{self, SaveOptions};
+/// use voxelize::run::{Demand, Plan, Run};
+/// use voxelize::{Lattice, Mesh, Rule, voxelize, voxelize_slabs};
+///
+/// let mesh = Mesh::open("fixtures/knot.stl")?;
+/// let lattice = Lattice::fit(mesh.bounds(), 256)?;
+/// let npz = format::by_name("npz").unwrap();
+///
+/// // Mesh and cells are to take at most half a MiB.
+/// let run = Run { max_memory: Some(512 << 10), ..Run::default() };
+/// let plan = Demand::new(&mesh, &lattice, &run).fit(512 << 10, npz.slab_layers);
+/// let Some(Plan::Slabs(height)) = plan else { panic!("{plan:?}") };
+///
+/// let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::Surface, height, &run)?;
+/// let mut file = Vec::new();
+/// format::write_layers_to(&mut slabs, &mut file, npz, &SaveOptions::default())?;
+///
+/// let whole = voxelize(&mesh, &lattice, Rule::Surface)?;
+/// assert_eq!(slabs.made().occupied, whole.count());
+/// # use voxelize::grid::Layers;
+/// assert_eq!(slabs.digest(), whole.digest());
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If `height` is 0, slabs of that height need more than `run.max_memory`, or the level does not
+/// exist here. Memory that is not there, and cancellation, end the slabs on the way.
+pub fn voxelize_slabs<'a>(
+    mesh: &'a Mesh,
+    lattice: &'a Lattice,
+    rule: impl Into<What>,
+    height: usize,
+    run: &Run<'a>,
+) -> Result<Slabs<'a>> {
+    let what = rule.into();
+    Slabs::new(mesh, lattice, what, height, run, meta(what, lattice))
+}
+
+/// What is saved with a grid of this tool.
+fn meta(what: What, lattice: &Lattice) -> Meta {
+    Meta {
         tool: Some(TOOL.to_string()),
         rule: Some(what.rule.info().name.to_string()),
         ties: what.ties().map(|ties| ties.name().to_string()),
         snap: Some(lattice.snap().name().to_string()),
         input: None,
-    };
-    Ok((Voxels { bits, lattice: Some(lattice.clone()), meta }, stats))
+    }
 }

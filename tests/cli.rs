@@ -322,7 +322,38 @@ fn a_dry_run_plans_and_writes_nothing() {
     assert_eq!(json["estimate"]["output_bytes"], 1_000_000);
     assert!(json["estimate"]["memory_bytes"].as_u64().unwrap() >= 160_000);
     place.run("cube.stl -r 8192 --max-memory 1G -n").expect(5);
+    let run = place.run("cube.stl -r 8192 --max-memory 1G -n -o a.raw").expect(0);
+    assert!(run.line("plan").contains(" slabs of ") && run.line("plan").contains("all at once takes 64 GiB"));
+    let json = place.run("cube.stl -r 8192 --max-memory 1G -n -o a.raw --json").expect(0).json();
+    assert_eq!(json["run"]["plan"], "slabs");
+    assert!(json["estimate"]["slabs"].as_u64().unwrap() > 64);
+    assert!(json["estimate"]["memory_bytes"].as_u64().unwrap() <= 1 << 30);
     assert_eq!(place.files(), before);
+}
+
+#[test]
+fn a_refusal_names_the_formats_that_stream() {
+    let place = Place::new();
+    let hint = |line: &str| place.run(line).expect(5).line("hint:").to_string();
+    let streams =
+        |how: &str| format!("{how} streams it in slabs (npy, npz, raw can); --dry-run shows the plans");
+    assert_eq!(hint("cube.stl -r 8192 --max-memory 1G"), streams("-o cube.raw"));
+    assert_eq!(hint("cube.stl -r 8192 --max-memory 1G -o - -f vox"), streams("-f raw"));
+    assert_eq!(
+        hint("cube.stl -r 8192 --max-memory 1M -o a.raw"),
+        "make the cells larger, or raise --max-memory"
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn slabs_stay_within_the_limit() {
+    let place = Place::new();
+    let json = place.run("cube.stl -r 1024 --max-memory 24M -o /dev/null -f raw --dtype bit -j 2 --json");
+    let json = json.expect(0).json();
+    assert_eq!((&json["run"]["plan"], &json["outputs"][0]["bytes"]), (&"slabs".into(), &(128 << 20).into()));
+    let peak = json["memory"]["peak_bytes"].as_u64().unwrap();
+    assert!(peak > 8 << 20 && peak <= 24 << 20, "{peak}");
 }
 
 #[test]
@@ -355,6 +386,9 @@ fn bad_input_is_an_error_with_a_hint() {
         ("cube.stl --res 1.5", 2, "--res 1.5"),
         ("cube.stl --res", 2, "--res"),
         ("cube.stl -r 1024 --max-memory 1M", 5, "-r 1024: the grid needs 128 MiB, --max-memory allows 1 MiB"),
+        ("cube.stl -r 1024 --max-memory 1M", 5, "slabs of 256 layers, the least for vox, need 4"),
+        ("cube.stl -r 4096 --max-memory 1M -o a.raw", 5, "slabs of 1 layer, the least for raw, need 4 MiB"),
+        ("cube.stl -r 4 --max-memory 500", 5, "program, mesh and grid need"),
         ("many.stl -r 4 --max-memory 1M", 5, ""),
         ("cube.stl -r 99999999", 5, "-r 99999999"),
         ("cube.stl -o cube.xyz", 2, "no voxel format has the extension .xyz"),

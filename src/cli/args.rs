@@ -179,8 +179,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "LEVEL", value_parser = values::simd())]
     pub simd: Option<Simd>,
 
-    /// Refuse what needs more memory, before allocating it: 4G, 512M, 1.5GiB or plain bytes
-    /// [default: the memory that is available]
+    /// The most memory to use: 4G, 512M, 1.5GiB or plain bytes, with about 8 MiB for the program
+    /// itself. A grid beyond it is made in slabs of layers, one after the other, each in a pass over
+    /// the mesh; what does not fit even so is refused before it is allocated [default: what is
+    /// available, and no slabs: what needs more is refused]
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true)]
     pub max_memory: Option<u64>,
 

@@ -40,6 +40,15 @@ impl Bar {
     }
 }
 
+/// Shows nothing, and passes interrupts on: for writing in the midst of slabs, which show theirs.
+pub struct Silent<'a>(pub &'a Bar);
+
+impl Progress for Silent<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
 impl Progress for Bar {
     fn begin(&self, phase: &str, total: u64) {
         self.bar.reset();

@@ -1,12 +1,13 @@
 //! What a run would take, told without doing it.
 
-use voxelize::{Lattice, Mesh, Run};
+use voxelize::{Lattice, Mesh};
 
 use super::output::Output;
+use super::room::Room;
 
 /// What a run would take.
 pub struct Estimate {
-    /// Memory for mesh and grid.
+    /// Memory for mesh and cells.
     pub memory: u64,
     /// The size of the output, where its format allows a guess.
     pub output: Option<Size>,
@@ -32,9 +33,8 @@ impl Size {
 
 impl Estimate {
     /// The estimate for `mesh` on `lattice`.
-    pub fn new(mesh: &Mesh, lattice: &Lattice, output: &Output) -> Self {
-        let memory = saturated(Run::estimate(mesh.triangles().len(), lattice.dims()));
-        Self { memory, output: output_size(mesh, lattice, output) }
+    pub fn new(mesh: &Mesh, lattice: &Lattice, room: &Room, output: &Output) -> Self {
+        Self { memory: saturated(room.bytes), output: output_size(mesh, lattice, output) }
     }
 }
 

@@ -7,6 +7,7 @@ use voxelize::grid::Digest;
 use voxelize::{Bounds, Error, Lattice};
 
 use super::estimate::Estimate;
+use super::room::Room;
 
 /// What is known; what was not reached is `None`.
 pub struct Facts {
@@ -16,6 +17,8 @@ pub struct Facts {
     pub source: Option<Source>,
     /// Where the cells are.
     pub lattice: Option<Lattice>,
+    /// How the grid is held in memory.
+    pub room: Option<Room>,
     /// What it would take; only for a dry run.
     pub estimate: Option<Estimate>,
     /// Coordinates that snapping moved.
@@ -76,6 +79,7 @@ impl Facts {
             started,
             source: None,
             lattice: None,
+            room: None,
             estimate: None,
             snapped: None,
             occupied: None,

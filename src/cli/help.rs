@@ -21,8 +21,8 @@ Usage: voxelize [OPTIONS] <MESH>
 /// The foot of the long page.
 pub const AFTER: &str = "\
 Order is always x, y, z; the origin of a grid is the outer corner of its first cell.
-The digests in the summary are the same for every number of threads, instruction set, order of
-triangles and output format: compare them instead of files.
+The digests in the summary are the same for every number of threads, instruction set, limit of
+memory, order of triangles and output format: compare them instead of files.
 
 Exit codes:
     0  done
@@ -77,7 +77,7 @@ Output  -o, --output PATH      format from the extension; - is stdout [NAME.vox]
         -v, --verbose          what was chosen, and why
 Run     -j, --threads N        threads [all]
             --simd LEVEL       instruction set; changes speed only [auto]
-            --max-memory 4G    refuse what needs more [what is available]
+            --max-memory 4G    larger grids in slabs [refuse beyond available]
         -n, --dry-run          read, say what would happen, write nothing
 Exit: 0 ok, 2 usage, 3 bad input, 4 unfit mesh, 5 does not fit, 6 not written,
       130 or 143 interrupted

@@ -44,15 +44,18 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("volume", or_null(filled, |(occupied, lattice)| json!(volume(occupied, lattice))));
     put("digest", or_null(facts.digest.as_ref(), digest));
     put("warnings", json!(facts.warnings));
-    let how =
-        |plan: &Plan| json!({"threads": plan.how.threads, "simd": plan.how.level.name(), "plan": "dense"});
+    let how = |plan: &Plan| {
+        let memory = facts.room.map(|room| room.plan.name());
+        json!({"threads": plan.how.threads, "simd": plan.how.level.name(), "plan": memory})
+    };
     put("run", or_null(plan, how));
     put("timings_ms", timings(facts));
     put("memory", json!({"peak_bytes": system::peak_memory()}));
     put("outputs", outputs(facts));
     if let Some(estimate) = &facts.estimate {
         let output = estimate.output.map(Size::bytes);
-        put("estimate", json!({"memory_bytes": estimate.memory, "output_bytes": output}));
+        let slabs = facts.room.map(|room| room.slabs);
+        put("estimate", json!({"memory_bytes": estimate.memory, "slabs": slabs, "output_bytes": output}));
     }
     Value::Object(map).to_string()
 }

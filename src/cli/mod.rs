@@ -12,6 +12,7 @@ mod json;
 mod numbers;
 mod output;
 mod plan;
+mod room;
 mod run;
 mod signals;
 mod similar;

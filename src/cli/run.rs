@@ -1,15 +1,22 @@
-//! Carries out a plan: read, fit, admit, voxelize, digest, save.
+//! Carries out a plan: read, fit, find room, then voxelize, digest and save: one after the other, or
+//! slab by slab.
 
-use voxelize::format::{self, SaveOptions};
+use std::time::Instant;
+
+use voxelize::format::{self, SaveOptions, Written};
+use voxelize::grid::{Layers, Whole};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
-use voxelize::{Error, Kind, Lattice, Mesh, Progress, Result, Run, Voxels, par};
+use voxelize::rule::Made;
+use voxelize::run::Plan as MemoryPlan;
+use voxelize::{Digest, Error, Kind, Lattice, Mesh, Progress, Result, Run, Slabs, Stats, Voxels, par};
 
-use super::bar::Bar;
+use super::bar::{Bar, Silent};
 use super::errors;
 use super::estimate::Estimate;
 use super::facts::{Ending, Facts, Source, timed};
 use super::output::Place;
-use super::plan::{Input, Limit, Mode, Plan};
+use super::plan::{Input, Mode, Plan};
+use super::room::{self, Room};
 use super::signals::Signals;
 
 /// Carries out `plan`, and notes in `facts` what it finds.
@@ -36,17 +43,29 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         threads: plan.how.threads,
         level: Some(plan.how.level),
         progress: bar,
-        max_memory: plan.how.memory.bytes(),
+        max_memory: room::for_job(&plan.how),
     };
-    run.admit(mesh.triangles().len(), lattice.dims()).map_err(|e| too_large(plan, &mesh, &lattice, &e))?;
+    let room = Room::find(plan, &mesh, &lattice, &run)?;
+    facts.room = Some(room);
     if plan.mode == Mode::DryRun {
-        facts.estimate = Some(Estimate::new(&mesh, &lattice, &plan.output));
+        facts.estimate = Some(Estimate::new(&mesh, &lattice, &room, &plan.output));
         return Ok(Ending::Planned);
     }
-    let voxels = fill(plan, &mesh, &lattice, &run, facts)?;
-    bar.check()?;
-    drop(mesh);
-    save(plan, &voxels, bar, signals, facts)?;
+    match room.plan {
+        MemoryPlan::Slabs(height) => {
+            let slabs = voxelize::voxelize_slabs(&mesh, &lattice, plan.what, height, &run)?;
+            stream(plan, slabs, bar, signals, facts)?;
+        }
+        MemoryPlan::Dense => {
+            let (voxels, digest) = fill(plan, &mesh, &lattice, &run, facts)?;
+            bar.check()?;
+            drop(mesh);
+            let written = timed(&mut facts.times.write, || {
+                save(plan, &mut Whole::with_digest(&voxels, digest), bar, signals)
+            })?;
+            facts.outputs = Some(written);
+        }
+    }
     Ok(Ending::Done)
 }
 
@@ -93,60 +112,68 @@ fn fit(plan: &Plan, mesh: &Mesh, facts: &mut Facts) -> Result<Lattice> {
     Ok(lattice)
 }
 
-/// The refusal of a job above the limit: which option asked for it, and which forbids it.
-fn too_large(plan: &Plan, mesh: &Mesh, lattice: &Lattice, error: &Error) -> Error {
-    let Some(limit) = plan.how.memory.bytes() else { return errors::about(&plan.grid.asked, error) };
-    let grid = Run::estimate(0, lattice.dims());
-    let (what, need) = if grid > u128::from(limit) {
-        ("the grid needs", grid)
-    } else {
-        ("mesh and grid need", Run::estimate(mesh.triangles().len(), lattice.dims()))
-    };
-    let allowed = voxelize::run::bytes(u128::from(limit));
-    let (allowed, hint) = match &plan.how.memory {
-        Limit::Asked(_, option) => {
-            (format!("{option} allows {allowed}"), format!("make the cells larger, or raise {option}"))
-        }
-        _ => (
-            format!("{allowed} are available"),
-            "make the cells larger, or set --max-memory to use more than is available".to_string(),
-        ),
-    };
-    let need = voxelize::run::bytes(need);
-    Error::too_large(format!("{}: {what} {need}, {allowed}", plan.grid.asked)).with_hint(hint)
-}
-
-fn fill(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<Voxels> {
+fn fill(
+    plan: &Plan,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    run: &Run,
+    facts: &mut Facts,
+) -> Result<(Voxels, Digest)> {
     let (mut voxels, stats) =
         timed(&mut facts.times.voxelize, || voxelize::voxelize_with(mesh, lattice, plan.what, run))?;
-    if let Input::File(path) = &plan.input {
-        voxels.meta.input = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    }
-    facts.snapped = Some(stats.snapped);
+    voxels.meta.input = input_name(plan);
     let (count, digest) = timed(&mut facts.times.digest, || (voxels.count(), voxels.digest()));
-    (facts.occupied, facts.digest) = (Some(count), Some(digest));
-    if count == 0 {
-        facts.warnings.push("no cell is occupied: the mesh is outside the grid, or lies on its walls".into());
-    }
-    Ok(voxels)
+    note(facts, stats, count, digest);
+    Ok((voxels, digest))
 }
 
-fn save(plan: &Plan, voxels: &Voxels, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<()> {
-    let (options, format) = (save_options(plan, bar), plan.output.format);
-    if plan.output.place.may_block() {
-        signals.end_at_once();
-    }
-    let written = timed(&mut facts.times.write, || match &plan.output.place {
-        Place::File(path) => format::save(voxels, path, format, &options),
-        Place::Stdout => {
-            let bytes = format::write_to(voxels, &mut std::io::stdout().lock(), format, &options)?;
-            Ok(vec![format::Written { path: "-".into(), format: format.name, bytes }])
-        }
-    })?;
+/// Fills slab after slab, each as the writer asks for it.
+fn stream(plan: &Plan, mut slabs: Slabs, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<()> {
+    slabs.meta.input = input_name(plan);
+    let start = Instant::now();
+    let written = save(plan, &mut slabs, &Silent(bar), signals)?;
+    let Made { occupied, stats, filling, hashing, .. } = slabs.made();
+    let times = &mut facts.times;
+    (times.voxelize, times.digest) = (Some(filling), Some(hashing));
+    times.write = Some(start.elapsed().saturating_sub(filling + hashing));
+    note(facts, stats, occupied, slabs.digest());
     facts.outputs = Some(written);
     Ok(())
 }
 
-fn save_options<'a>(plan: &Plan, bar: &'a Bar) -> SaveOptions<'a> {
-    SaveOptions { dtype: plan.output.dtype, sidecar: plan.output.sidecar, progress: bar }
+fn note(facts: &mut Facts, stats: Stats, occupied: u64, digest: Digest) {
+    facts.snapped = Some(stats.snapped);
+    (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
+    if occupied == 0 {
+        facts.warnings.push("no cell is occupied: the mesh is outside the grid, or lies on its walls".into());
+    }
+}
+
+/// The file of the mesh without its folder; `None` for a pipe.
+fn input_name(plan: &Plan) -> Option<String> {
+    let Input::File(path) = &plan.input else { return None };
+    path.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+fn save(
+    plan: &Plan,
+    layers: &mut dyn Layers,
+    progress: &dyn Progress,
+    signals: &Signals,
+) -> Result<Vec<Written>> {
+    let (options, format) = (save_options(plan, progress), plan.output.format);
+    if plan.output.place.may_block() {
+        signals.end_at_once();
+    }
+    match &plan.output.place {
+        Place::File(path) => format::save_layers(layers, path, format, &options),
+        Place::Stdout => {
+            let bytes = format::write_layers_to(layers, &mut std::io::stdout().lock(), format, &options)?;
+            Ok(vec![Written { path: "-".into(), format: format.name, bytes }])
+        }
+    }
+}
+
+fn save_options<'a>(plan: &Plan, progress: &'a dyn Progress) -> SaveOptions<'a> {
+    SaveOptions { dtype: plan.output.dtype, sidecar: plan.output.sidecar, progress }
 }

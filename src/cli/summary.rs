@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use voxelize::format::{Dtype, Format, Written};
 use voxelize::grid::lattice::AXES;
-use voxelize::run::bytes;
+use voxelize::run::{Plan as MemoryPlan, bytes};
 use voxelize::{Lattice, Rational};
 
 use super::estimate::{Estimate, Size};
 use super::facts::{Facts, Source};
 use super::numbers::{counted, grouped, grouped_number, number, percent, sizes};
 use super::plan::{Limit, Plan};
+use super::room::Room;
 use super::system;
 
 /// The lines of the summary, as far as the run came.
@@ -30,8 +31,8 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
             line("cells", cells(occupied, lattice));
         }
     }
-    if let Some(estimate) = &facts.estimate {
-        line("plan", planned(plan, estimate));
+    if let Some((estimate, room)) = facts.estimate.as_ref().zip(facts.room.as_ref()) {
+        line("plan", planned(plan, estimate, room));
     }
     for written in facts.outputs.iter().flatten() {
         line("wrote", wrote(plan, written));
@@ -120,10 +121,20 @@ pub fn volume(occupied: u64, lattice: &Lattice) -> f64 {
     (lattice.cell_volume() * count).to_f64()
 }
 
-fn planned(plan: &Plan, estimate: &Estimate) -> String {
+fn planned(plan: &Plan, estimate: &Estimate, room: &Room) -> String {
+    let (slabs, whole) = match room.plan {
+        MemoryPlan::Dense => (String::new(), String::new()),
+        MemoryPlan::Slabs(height) => {
+            let layers = counted(height as u64, "layer", "layers");
+            (
+                format!("{} slabs of {layers}, ", grouped(room.slabs as u64)),
+                format!("; all at once takes {}", bytes(room.dense)),
+            )
+        }
+    };
     let memory = bytes(u128::from(estimate.memory));
     let limit = match &plan.how.memory {
-        Limit::Asked(most, option) => format!(" ({option} allows {})", bytes(u128::from(*most))),
+        Limit::Asked(most, option) => format!(" ({option} allows {}{whole})", bytes(u128::from(*most))),
         Limit::Available(most) => format!(" ({} available)", bytes(u128::from(*most))),
         Limit::Unknown => String::new(),
     };
@@ -133,7 +144,10 @@ fn planned(plan: &Plan, estimate: &Estimate) -> String {
         None => String::new(),
     };
     let format = plan.output.format.name;
-    format!("{memory} of memory{limit}, {output}{} as {format}; nothing was written", plan.output.name())
+    format!(
+        "{slabs}{memory} of memory{limit}, {output}{} as {format}; nothing was written",
+        plan.output.name()
+    )
 }
 
 fn wrote(plan: &Plan, written: &Written) -> String {
@@ -177,5 +191,9 @@ fn time(plan: &Plan, facts: &Facts) -> String {
     let peak =
         system::peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(u128::from(peak))));
     let level = plan.how.level.name();
-    format!("{} {unit}: {}; {threads}, {level}{peak}", short(total), phases.join(", "))
+    let slabs = match facts.room {
+        Some(room) if room.slabs > 1 => format!(", {} slabs", grouped(room.slabs as u64)),
+        _ => String::new(),
+    };
+    format!("{} {unit}: {}; {threads}, {level}{slabs}{peak}", short(total), phases.join(", "))
 }

@@ -1,11 +1,12 @@
 //! What `-v` adds to the summary: what was chosen, and why.
 
-use voxelize::run::bytes;
+use voxelize::run::{Plan as MemoryPlan, bytes};
 use voxelize::{Lattice, Level, Snap, par};
 
 use super::facts::Facts;
 use super::output::FormatBy;
 use super::plan::{Limit, Plan};
+use super::room::Room;
 
 /// The lines of `-v`, as far as the run came.
 pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
@@ -32,6 +33,9 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         Limit::Available(most) => format!("memory up to {}: available now", bytes(u128::from(*most))),
         Limit::Unknown => "memory: no limit, as the system does not say what is available".to_string(),
     });
+    if let Some(Room { plan: MemoryPlan::Slabs(height), dense, .. }) = facts.room {
+        said.push(format!("slabs of {height} layers: all at once takes {}", bytes(dense)));
+    }
     said.into_iter().map(|text| format!("{:<8}{text}", "why")).collect()
 }
 

@@ -1,7 +1,8 @@
 //! Voxel formats: one file each, with its byte layout in a table on top, and the table of them all.
 //!
 //! Help, sniffing, tests and documentation loop over [`FORMATS`]; a new format is one file and one
-//! row. Cells are streamed a block at a time; a grid is never copied as bytes.
+//! row. Cells are streamed a block at a time; a grid is never copied as bytes. Every format takes
+//! [`Layers`], so that a grid beyond memory is written as one that is whole.
 //!
 //! Findings in files that are read have stable codes:
 //!
@@ -31,13 +32,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::open::{made_by_this_tool, open, read_from};
-pub use self::save::{probe_output, save, write_to};
+pub use self::save::{probe_output, save, save_layers, write_layers_to, write_to};
 
 use self::open::Source;
 use self::save::Sink;
 use crate::error::{Error, Result};
 use crate::grid::meta::Record;
-use crate::grid::{Lattice, Voxels};
+use crate::grid::{Lattice, Layers, Voxels};
 use crate::par::Progress;
 
 /// One voxel format.
@@ -52,13 +53,15 @@ pub struct Format {
     pub carries: Carries,
     /// What a cell can be stored as; the first is the default.
     pub dtypes: &'static [Dtype],
+    /// Windows to write from have a multiple of so many layers, save the last.
+    pub slab_layers: usize,
     /// First bytes by which content is known; none if it has no mark.
     magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>) -> Result<()>,
     warnings: fn([usize; 3]) -> Vec<String>,
     write: Write,
     /// Adds to a sidecar what a reader needs to know of this format.
-    annotate: fn(&Voxels, Dtype, &mut Record),
+    annotate: fn(Dtype, &mut Record),
     read: fn(&mut Source) -> Result<Voxels>,
     /// What the file says of itself, without its cells.
     describe: fn(&mut Source) -> Result<Record>,
@@ -66,8 +69,8 @@ pub struct Format {
 
 /// How a format is written: in one go, or by going back to fill in sizes.
 enum Write {
-    Forward(fn(&Voxels, &mut dyn io::Write, Dtype, &dyn Progress) -> io::Result<()>),
-    Seeking(fn(&Voxels, &mut dyn Sink, Dtype, &dyn Progress) -> io::Result<()>),
+    Forward(fn(&mut dyn Layers, &mut dyn io::Write, Dtype, &dyn Progress) -> io::Result<()>),
+    Seeking(fn(&mut dyn Layers, &mut dyn Sink, Dtype, &dyn Progress) -> io::Result<()>),
 }
 
 /// Every voxel format.
@@ -223,11 +226,11 @@ impl Voxels {
 }
 
 /// What is said beside the cells.
-fn record(voxels: &Voxels) -> Record {
+fn record(layers: &dyn Layers) -> Record {
     Record {
-        dims: Some(voxels.dims()),
-        lattice: voxels.lattice.clone(),
-        meta: voxels.meta.clone(),
+        dims: Some(layers.dims()),
+        lattice: layers.lattice().cloned(),
+        meta: layers.meta().clone(),
         ..Record::default()
     }
 }

@@ -19,7 +19,7 @@ use super::open::{Source, failure};
 use super::{Carries, Dtype, Format, Write, dense};
 use crate::error::{Error, Result};
 use crate::grid::meta::Record;
-use crate::grid::{BitGrid, Meta, Voxels};
+use crate::grid::{BitGrid, Layers, Meta, Voxels};
 use crate::par::Progress;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -33,11 +33,12 @@ pub(super) const FORMAT: Format = Format {
     about: "NumPy array a[x, y, z] of bool or u8; numpy.load reads it",
     carries: Carries::SidecarOnRequest,
     dtypes: &[Dtype::Bool, Dtype::U8],
+    slab_layers: 1,
     magic: &[MAGIC],
     limits: super::no_limits,
     warnings: super::no_warnings,
     write: Write::Forward(write),
-    annotate: |_, dtype, record| {
+    annotate: |dtype, record| {
         record.extra.insert("dtype".into(), dtype.name().into());
     },
     read,
@@ -46,14 +47,14 @@ pub(super) const FORMAT: Format = Format {
 
 /// Writes the cells as an array; a member of a `.npz` is the same.
 pub(super) fn write(
-    voxels: &Voxels,
+    layers: &mut dyn Layers,
     out: &mut dyn io::Write,
     dtype: Dtype,
     progress: &dyn Progress,
 ) -> io::Result<()> {
     let descr = if dtype == Dtype::U8 { "|u1" } else { "|b1" };
-    out.write_all(&header(descr, &voxels.dims()))?;
-    dense::write_bytes(&voxels.bits, out, progress)
+    out.write_all(&header(descr, &layers.dims()))?;
+    dense::write_bytes(layers, out, progress)
 }
 
 /// The header of an array of Fortran order.

@@ -24,7 +24,7 @@ use super::save::Sink;
 use super::{Carries, Dtype, Format, Write};
 use crate::error::{Error, Result};
 use crate::grid::meta::{Record, lattice_from_doubles, lattice_from_fractions};
-use crate::grid::{Lattice, Meta, Snap, Voxels};
+use crate::grid::{Lattice, Layers, Meta, Snap, Voxels};
 use crate::par::Progress;
 
 pub(super) const FORMAT: Format = Format {
@@ -33,11 +33,12 @@ pub(super) const FORMAT: Format = Format {
     about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and how it was made",
     carries: Carries::InFile,
     dtypes: &[Dtype::Bool, Dtype::U8],
+    slab_layers: 1,
     magic: &[b"PK\x03\x04"],
     limits: super::no_limits,
     warnings: super::no_warnings,
     write: Write::Seeking(write),
-    annotate: |_, dtype, record| {
+    annotate: |dtype, record| {
         record.extra.insert("dtype".into(), dtype.name().into());
     },
     read,
@@ -50,13 +51,18 @@ const MAX_SMALL: u64 = 1 << 20;
 /// Deflate makes at most 1032 bytes of one.
 const MOST_DEFLATED: u64 = 1032;
 
-fn write(voxels: &Voxels, out: &mut dyn Sink, dtype: Dtype, progress: &dyn Progress) -> io::Result<()> {
+fn write(
+    layers: &mut dyn Layers,
+    out: &mut dyn Sink,
+    dtype: Dtype,
+    progress: &dyn Progress,
+) -> io::Result<()> {
     let mut zip = ZipWriter::new(FailOnce::new(out));
     // From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
-    let large = voxels.dims().iter().map(|&n| n as u128).product::<u128>() > 0xf000_0000;
+    let large = layers.dims().iter().map(|&n| n as u128).product::<u128>() > 0xf000_0000;
     zip.start_file("voxels.npy", member().large_file(large))?;
-    npy::write(voxels, &mut zip, dtype, progress)?;
-    for (name, bytes) in small_members(voxels) {
+    npy::write(layers, &mut zip, dtype, progress)?;
+    for (name, bytes) in small_members(layers) {
         zip.start_file(format!("{name}.npy"), member())?;
         zip.write_all(&bytes)?;
     }
@@ -74,9 +80,9 @@ fn member() -> SimpleFileOptions {
 }
 
 /// Everything but the cells.
-fn small_members(voxels: &Voxels) -> Vec<(&'static str, Vec<u8>)> {
+fn small_members(layers: &dyn Layers) -> Vec<(&'static str, Vec<u8>)> {
     let mut members = vec![("order", text(&[], &["xyz"]))];
-    if let Some(lattice) = &voxels.lattice {
+    if let Some(lattice) = layers.lattice() {
         for (name, exact, values) in
             [("origin", "origin_exact", lattice.origin()), ("spacing", "spacing_exact", lattice.spacing())]
         {
@@ -88,7 +94,7 @@ fn small_members(voxels: &Voxels) -> Vec<(&'static str, Vec<u8>)> {
         let closed = lattice.closed().map(u8::from);
         members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
     }
-    let Meta { tool, rule, ties, snap, input } = &voxels.meta;
+    let Meta { tool, rule, ties, snap, input } = layers.meta();
     for (name, value) in [("rule", rule), ("ties", ties), ("snap", snap), ("tool", tool), ("input", input)] {
         members.extend(value.as_deref().map(|value| (name, text(&[], &[value]))));
     }
@@ -249,7 +255,7 @@ mod tests {
     use std::io::{Cursor, Seek, SeekFrom, Write};
 
     use super::*;
-    use crate::grid::BitGrid;
+    use crate::grid::{BitGrid, Whole};
 
     /// A disk that is full after so many bytes.
     struct Disk {
@@ -282,7 +288,8 @@ mod tests {
         let voxels = Voxels { bits, lattice: None, meta: Meta::default() };
         let on = |space| {
             let mut disk = Disk { file: Cursor::default(), space };
-            write(&voxels, &mut disk, Dtype::Bool, &()).map(|()| disk.file.into_inner().len() as u64)
+            write(&mut Whole::new(&voxels), &mut disk, Dtype::Bool, &())
+                .map(|()| disk.file.into_inner().len() as u64)
         };
         let whole = on(u64::MAX).unwrap();
         assert!(whole > 200);

@@ -15,7 +15,7 @@ use super::open::{Source, failure};
 use super::{Carries, Dtype, Format, Write, dense};
 use crate::error::{Error, Result};
 use crate::grid::meta::Record;
-use crate::grid::{BitGrid, Voxels};
+use crate::grid::{BitGrid, Layers, Voxels};
 use crate::par::Progress;
 
 pub(super) const FORMAT: Format = Format {
@@ -24,6 +24,7 @@ pub(super) const FORMAT: Format = Format {
     about: "the cells alone as bytes or bits, x fastest, and a .raw.json that describes them",
     carries: Carries::Sidecar,
     dtypes: &[Dtype::U8, Dtype::Bit],
+    slab_layers: 1,
     magic: &[],
     limits: super::no_limits,
     warnings: super::no_warnings,
@@ -33,10 +34,15 @@ pub(super) const FORMAT: Format = Format {
     describe,
 };
 
-fn write(voxels: &Voxels, out: &mut dyn io::Write, dtype: Dtype, progress: &dyn Progress) -> io::Result<()> {
+fn write(
+    layers: &mut dyn Layers,
+    out: &mut dyn io::Write,
+    dtype: Dtype,
+    progress: &dyn Progress,
+) -> io::Result<()> {
     match dtype {
-        Dtype::Bit => dense::write_words(&voxels.bits, out, progress),
-        _ => dense::write_bytes(&voxels.bits, out, progress),
+        Dtype::Bit => dense::write_words(layers, out, progress),
+        _ => dense::write_bytes(layers, out, progress),
     }
 }
 
@@ -44,13 +50,15 @@ fn row_bytes(nx: usize, dtype: Dtype) -> usize {
     if dtype == Dtype::Bit { 8 * nx.div_ceil(64) } else { nx }
 }
 
-fn annotate(voxels: &Voxels, dtype: Dtype, record: &mut Record) {
+fn annotate(dtype: Dtype, record: &mut Record) {
     record.extra.insert("dtype".into(), dtype.name().into());
     record.extra.insert("order".into(), "x fastest".into());
     if dtype == Dtype::Bit {
         record.extra.insert("bit_order".into(), "little".into());
     }
-    record.numbers.insert("row_bytes".into(), row_bytes(voxels.dims()[0], dtype) as u64);
+    if let Some([nx, ..]) = record.dims {
+        record.numbers.insert("row_bytes".into(), row_bytes(nx, dtype) as u64);
+    }
 }
 
 fn read(source: &mut Source) -> Result<Voxels> {

@@ -11,8 +11,8 @@ use tempfile::{NamedTempFile, SpooledTempFile};
 
 use super::{Carries, Dtype, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result};
-use crate::grid::Voxels;
 use crate::grid::meta::Style;
+use crate::grid::{Layers, Voxels, Whole, Window};
 use crate::par::Progress;
 
 /// What formats write to that go back to fill in sizes.
@@ -20,7 +20,7 @@ pub(super) trait Sink: io::Write + Seek {}
 impl<T: io::Write + Seek> Sink for T {}
 
 /// Bytes of a format that goes back, on their way to a pipe, that stay in memory.
-const SPOOL: usize = 64 << 20;
+const SPOOL: usize = 1 << 20;
 
 /// Saves `voxels` to `path` atomically, with a sidecar where the format or the options want one.
 ///
@@ -28,18 +28,32 @@ const SPOOL: usize = 64 << 20;
 /// If the format cannot hold the grid, the run was cancelled, or the file cannot be written. What
 /// was at `path` before is then still there, and nothing else.
 pub fn save(voxels: &Voxels, path: &Path, format: &Format, options: &SaveOptions) -> Result<Vec<Written>> {
+    save_layers(&mut Whole::new(voxels), path, format, options)
+}
+
+/// The same for a grid that comes in windows: the bytes are those of the whole. The windows have a
+/// multiple of [`Format::slab_layers`] layers, save the last.
+///
+/// # Errors
+/// The same, and whatever ends the windows.
+pub fn save_layers(
+    layers: &mut dyn Layers,
+    path: &Path,
+    format: &Format,
+    options: &SaveOptions,
+) -> Result<Vec<Written>> {
     let dtype = format.dtype(options)?;
-    (format.limits)(voxels.lattice.as_ref())?;
+    (format.limits)(layers.lattice())?;
     let file = match Place::of(path)? {
-        Place::Direct => return save_directly(voxels, path, format, options).map(|one| vec![one]),
+        Place::Direct => return save_directly(layers, path, format, options).map(|one| vec![one]),
         Place::File(file) => file,
     };
     let data = Beside::write(path, &file, |out| match format.write {
-        Write::Forward(write) => write(voxels, out, dtype, options.progress),
-        Write::Seeking(write) => write(voxels, out, dtype, options.progress),
+        Write::Forward(write) => write(layers, out, dtype, options.progress),
+        Write::Seeking(write) => write(layers, out, dtype, options.progress),
     })?;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
-    let sidecar = wanted.then(|| write_sidecar(voxels, path, format, dtype)).transpose()?;
+    let sidecar = wanted.then(|| write_sidecar(layers, path, format, dtype)).transpose()?;
     // The sidecar first: a data file never stands there without what it needs.
     let sidecar = sidecar.map(|sidecar| sidecar.persist("json")).transpose()?;
     let mut written = vec![data.persist(format.name)?];
@@ -58,14 +72,27 @@ pub fn write_to(
     format: &Format,
     options: &SaveOptions,
 ) -> Result<u64> {
+    write_layers_to(&mut Whole::new(voxels), out, format, options)
+}
+
+/// The same for a grid that comes in windows, as [`save_layers`] takes it.
+///
+/// # Errors
+/// The same, and whatever ends the windows.
+pub fn write_layers_to(
+    layers: &mut dyn Layers,
+    out: &mut dyn io::Write,
+    format: &Format,
+    options: &SaveOptions,
+) -> Result<u64> {
     let dtype = format.dtype(options)?;
-    (format.limits)(voxels.lattice.as_ref())?;
+    (format.limits)(layers.lattice())?;
     let mut out = Counted { out, bytes: 0 };
     let result = match format.write {
-        Write::Forward(write) => write(voxels, &mut out, dtype, options.progress),
+        Write::Forward(write) => write(layers, &mut out, dtype, options.progress),
         Write::Seeking(write) => {
             let mut spool = SpooledTempFile::new(SPOOL);
-            write(voxels, &mut spool, dtype, options.progress)
+            write(layers, &mut spool, dtype, options.progress)
                 .and_then(|()| spool.rewind())
                 .and_then(|()| copy(&mut spool, &mut out, options.progress))
         }
@@ -97,6 +124,11 @@ pub(super) fn sidecar_path(path: &Path) -> PathBuf {
 /// Ends a write with [`Error::interrupted`] if the run was told to stop.
 pub(super) fn cancelled(progress: &dyn Progress) -> io::Result<()> {
     progress.check().map_err(io::Error::other)
+}
+
+/// The next window, as a step of writing.
+pub(super) fn next<'a>(layers: &'a mut dyn Layers) -> io::Result<Option<Window<'a>>> {
+    layers.next().map_err(io::Error::other)
 }
 
 /// The error of this crate for a failed write: its own, if one was passed through, or the system's.
@@ -220,12 +252,12 @@ fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
     file.set_permissions(old.permissions())
 }
 
-fn write_sidecar(voxels: &Voxels, path: &Path, format: &Format, dtype: Dtype) -> Result<Beside> {
-    let mut record = super::record(voxels);
+fn write_sidecar(layers: &dyn Layers, path: &Path, format: &Format, dtype: Dtype) -> Result<Beside> {
+    let mut record = super::record(layers);
     record.extra.insert("format".into(), format.name.into());
     // By this a reader knows a sidecar that was left from an earlier file.
-    record.extra.insert("cells".into(), voxels.digest().cells.to_string());
-    (format.annotate)(voxels, dtype, &mut record);
+    record.extra.insert("cells".into(), layers.digest().cells.to_string());
+    (format.annotate)(dtype, &mut record);
     let path = sidecar_path(path);
     match Place::of(&path)? {
         Place::File(file) => {
@@ -235,7 +267,12 @@ fn write_sidecar(voxels: &Voxels, path: &Path, format: &Format, dtype: Dtype) ->
     }
 }
 
-fn save_directly(voxels: &Voxels, path: &Path, format: &Format, options: &SaveOptions) -> Result<Written> {
+fn save_directly(
+    layers: &mut dyn Layers,
+    path: &Path,
+    format: &Format,
+    options: &SaveOptions,
+) -> Result<Written> {
     let open = || {
         let file = OpenOptions::new().write(true).open(path)?;
         // Standard output may be a file; devices do not mind.
@@ -243,7 +280,7 @@ fn save_directly(voxels: &Voxels, path: &Path, format: &Format, options: &SaveOp
         if is_file { file.set_len(0).map(|()| file) } else { Ok(file) }
     };
     let mut file = open().map_err(|error| failure(error).in_file(path))?;
-    let bytes = write_to(voxels, &mut file, format, options).map_err(|error| error.in_file(path))?;
+    let bytes = write_layers_to(layers, &mut file, format, options).map_err(|error| error.in_file(path))?;
     Ok(Written { path: path.to_path_buf(), format: format.name, bytes })
 }
 

@@ -68,6 +68,11 @@ impl BitGrid {
         &mut self.words
     }
 
+    /// Empties every cell.
+    pub fn clear(&mut self) {
+        self.words_mut().fill(0);
+    }
+
     /// Writes to every page, so that later writes find the memory there. For benchmarks.
     pub fn touch(&mut self) {
         self.words.fill(std::hint::black_box(0));

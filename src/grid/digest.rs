@@ -34,30 +34,79 @@ pub struct Hash([u8; 16]);
 impl Digest {
     /// The digests of `bits` at `lattice`.
     pub fn of(bits: &BitGrid, lattice: Option<&Lattice>) -> Self {
-        let layers = par::map_range(0..bits.dims()[2], |k| layer_hash(bits, k));
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(b"voxelize cells v1\n");
-        for n in bits.dims() {
-            hasher.update(&(n as u64).to_le_bytes());
-        }
-        for (k, hash) in layers.iter().enumerate() {
-            if let Some(hash) = hash {
-                hasher.update(&(k as u64).to_le_bytes()).update(hash.as_bytes());
-            }
-        }
-        let cells = Hash::cut(hasher.finalize());
-        Self { cells, grid: lattice.map(|lattice| grid_hash(cells, lattice)) }
+        let mut digester = Digester::new(bits.dims());
+        digester.add(bits);
+        digester.finish(lattice)
     }
 }
 
-/// The hash of a layer's non-zero words; `None` if it has none.
-fn layer_hash(bits: &BitGrid, k: usize) -> Option<blake3::Hash> {
+/// Makes the digests of a grid whose layers come in windows, one after the other.
+///
+/// ```
+/// use voxelize::grid::{BitGrid, Digest, Digester};
+///
+/// let (whole, layer) = (BitGrid::from_text("##.\n\n.#.")?, BitGrid::from_text("##.")?);
+/// let mut digester = Digester::new([3, 1, 2]);
+/// digester.add(&layer);
+/// digester.add(&BitGrid::from_text(".#.")?);
+/// assert_eq!(digester.finish(None), Digest::of(&whole, None));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Digester {
+    hasher: blake3::Hasher,
+    dims: [usize; 3],
+    /// The layer that comes next.
+    next: usize,
+}
+
+impl Digester {
+    /// For a grid of `dims` cells, `[nx, ny, nz]`.
+    pub fn new(dims: [usize; 3]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"voxelize cells v1\n");
+        for n in dims {
+            hasher.update(&(n as u64).to_le_bytes());
+        }
+        Self { hasher, dims, next: 0 }
+    }
+
+    /// Takes the next layers: as many as `window` has, its cells along x and y those of the grid.
+    ///
+    /// # Panics
+    /// If they are other cells, or more layers than are left.
+    pub fn add(&mut self, window: &BitGrid) {
+        let [nx, ny, layers] = window.dims();
+        assert!([nx, ny] == self.dims[..2] && layers <= self.dims[2] - self.next, "layers of another grid");
+        let hashes = par::map_range(0..layers, |k| layer_hash(window, k, self.next + k));
+        for (k, hash) in hashes.iter().enumerate() {
+            if let Some(hash) = hash {
+                self.hasher.update(&((self.next + k) as u64).to_le_bytes()).update(hash.as_bytes());
+            }
+        }
+        self.next += layers;
+    }
+
+    /// The digests of all layers, at `lattice`.
+    ///
+    /// # Panics
+    /// If layers are missing.
+    pub fn finish(&self, lattice: Option<&Lattice>) -> Digest {
+        assert_eq!(self.next, self.dims[2], "layers are missing");
+        let cells = Hash::cut(self.hasher.finalize());
+        Digest { cells, grid: lattice.map(|lattice| grid_hash(cells, lattice)) }
+    }
+}
+
+/// The hash of the non-zero words of layer `k` of a window, which is layer `layer` of the grid;
+/// `None` if it has none.
+fn layer_hash(window: &BitGrid, k: usize, layer: usize) -> Option<blake3::Hash> {
     // Enough pairs at a time for the hash to work on several of its blocks at once.
     const BATCH: usize = 16 * 1024;
-    let first = k * bits.layer_words();
+    let first = layer * window.layer_words();
     let mut hasher = blake3::Hasher::new();
     let mut buffer = Vec::with_capacity(BATCH + 16);
-    for (n, word) in bits.layer(k).iter().enumerate().filter(|(_, word)| **word != 0) {
+    for (n, word) in window.layer(k).iter().enumerate().filter(|(_, word)| **word != 0) {
         buffer.extend_from_slice(&((first + n) as u64).to_le_bytes());
         buffer.extend_from_slice(&word.to_le_bytes());
         if buffer.len() >= BATCH {
@@ -129,6 +178,29 @@ mod tests {
             assert_eq!(base.cells, other.cells);
             assert_ne!(base.grid, other.grid);
         }
+    }
+
+    #[test]
+    fn windows_change_nothing() {
+        let whole = Digest::of(&grid(), None);
+        for cuts in [&[1, 1, 1][..], &[2, 1], &[1, 2]] {
+            let (mut digester, mut first) = (Digester::new([3, 2, 3]), 0);
+            for &layers in cuts {
+                let mut window = BitGrid::new([3, 2, layers]).unwrap();
+                let within = |k: usize| (first..first + layers).contains(&k);
+                let cells = grid().iter().filter(|cell| within(cell[2])).collect::<Vec<_>>();
+                cells.iter().for_each(|&[i, j, k]| window.set([i, j, k - first]));
+                digester.add(&window);
+                first += layers;
+            }
+            assert_eq!(digester.finish(None), whole, "{cuts:?}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "layers are missing")]
+    fn half_a_grid_has_no_digest() {
+        Digester::new([3, 2, 3]).finish(None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod bits;
 pub mod digest;
 pub mod fit;
 pub mod lattice;
+pub mod layers;
 pub mod meta;
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -12,8 +13,9 @@ pub mod voxels;
 
 pub use axis::{AxisMap, Snap};
 pub use bits::BitGrid;
-pub use digest::Digest;
+pub use digest::{Digest, Digester};
 pub use fit::{Fit, Size};
 pub use lattice::Lattice;
+pub use layers::{Layers, Whole, Window};
 pub use meta::Meta;
 pub use voxels::Voxels;

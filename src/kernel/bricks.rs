@@ -20,8 +20,22 @@ type Brick = [u64; SIDE * SIDE];
 /// Bricks in a pool, the first of which stands for none. As slots are 16 bits, none is ever beyond.
 const SLOTS: usize = 1 << 16;
 
-/// Bricks that are used before all go into the grid: 8 MiB of them.
-const ROOM: usize = 1 << 14;
+/// Bricks that all threads together use before they go into the grid: 32 MiB of them.
+const ROOM: usize = 1 << 16;
+
+/// Bricks that one of so many threads uses.
+fn room(threads: usize) -> usize {
+    (ROOM / threads.max(1)).clamp(1 << 8, 1 << 14)
+}
+
+/// The bytes that the bricks of all threads take, at most, for a grid of these dims.
+pub fn bytes_for([x, y, z]: [usize; 3], threads: usize) -> u128 {
+    let bricks = x.div_ceil(64) as u128 * y.div_ceil(SIDE) as u128 * z.div_ceil(SIDE) as u128;
+    let used = bricks.min(room(threads) as u128);
+    // Numbers and their order when they go into the grid.
+    let each = (size_of::<Brick>() + size_of::<usize>() + size_of::<(usize, u16)>()) as u128;
+    threads as u128 * (bricks * size_of::<u16>() as u128 + size_of::<Brick>() as u128 + used * each)
+}
 
 /// A grid that several threads write to.
 pub struct Target<'a> {
@@ -64,11 +78,12 @@ pub struct Bricks<'a> {
     pool: Box<[Brick; SLOTS]>,
     /// The number of the brick in each slot from 1.
     numbers: Vec<usize>,
+    room: usize,
 }
 
 impl<'a> Bricks<'a> {
-    /// No bricks yet; all layers of `target` are taken.
-    pub fn new(target: &'a Target<'a>) -> Self {
+    /// No bricks yet, for one of so many threads; all layers of `target` are taken.
+    pub fn new(target: &'a Target<'a>, threads: usize) -> Self {
         let [x, y, z] = target.dims;
         let (across, along) = (x.div_ceil(64), y.div_ceil(SIDE));
         let pool = vec![[0; SIDE * SIDE]; SLOTS].into_boxed_slice();
@@ -82,6 +97,7 @@ impl<'a> Bricks<'a> {
             slots: vec![0; across * along * z.div_ceil(SIDE)],
             pool: pool.try_into().expect("as many as asked for"),
             numbers: vec![],
+            room: room(threads),
         }
     }
 
@@ -100,7 +116,7 @@ impl<'a> Bricks<'a> {
     /// Takes a slot for a brick.
     #[cold]
     fn open(&mut self, number: usize) -> u16 {
-        if self.numbers.len() == ROOM {
+        if self.numbers.len() == self.room {
             self.empty();
         }
         self.numbers.push(number);
@@ -242,7 +258,7 @@ mod tests {
             for last in (first..200).step_by(7).chain([first, 199]) {
                 let mut grid = BitGrid::new([200, 3, 2]).unwrap();
                 let target = Target::new(&mut grid, 5);
-                let mut bricks = Bricks::new(&target);
+                let mut bricks = Bricks::new(&target, 1);
                 bricks.span(first, last, 1, 6);
                 bricks.empty();
                 let cells: Vec<_> = grid.iter().collect();
@@ -256,22 +272,22 @@ mod tests {
 
     #[test]
     fn a_full_pool_goes_into_the_grid() {
-        let dims = [70, 9 * SIDE + 3, 120 * SIDE + 5];
+        let dims = [70, 9 * SIDE + 3, 20 * SIDE + 5];
         let mut grid = BitGrid::new(dims).unwrap();
         let target = Target::new(&mut grid, 0);
-        let mut bricks = Bricks::new(&target);
+        let mut bricks = Bricks::new(&target, ROOM);
         let wanted: Vec<_> = (0..dims[2])
             .step_by(5)
             .flat_map(|k| (0..dims[1]).flat_map(move |j| [[j % 64, j, k], [64 + j % 6, j, k]]))
             .collect();
-        assert!(2 * dims[1].div_ceil(SIDE) * dims[2].div_ceil(SIDE) > ROOM / 8);
+        let mut emptied = 0;
         for &cell in &wanted {
+            let before = bricks.numbers.len();
             bricks.cell(cell.map(|c| c as i64));
-            if bricks.numbers.len() == 100 {
-                bricks.empty();
-            }
+            emptied += usize::from(bricks.numbers.len() < before);
         }
         bricks.empty();
+        assert!(emptied > 0, "it was never full");
         assert_eq!(grid.iter().collect::<Vec<_>>(), wanted);
     }
 }

@@ -38,12 +38,12 @@ pub struct Coverer<'a, 'b> {
 }
 
 impl<'a, 'b> Coverer<'a, 'b> {
-    /// Covers `target` with triangles of a mesh.
-    pub fn new(frame: &'a Frame, triangles: &'a [Triangle], target: &'b Target<'b>) -> Self {
+    /// Covers `target` with triangles of a mesh, in one of so many threads.
+    pub fn new(frame: &'a Frame, triangles: &'a [Triangle], target: &'b Target<'b>, threads: usize) -> Self {
         Self {
             frame,
             triangles,
-            bricks: Bricks::new(target),
+            bricks: Bricks::new(target, threads),
             scratch: Scratch::default(),
             tiny: Tiny::new(frame),
             others: Queue::new(),

@@ -2,7 +2,7 @@
 //!
 //! The bounds are derived in docs/error-bounds.md; `u` there and here is 2^-53.
 
-use crate::geom::{Bounds, Rational, Ties, Triangle};
+use crate::geom::{Bounds, Rational, Ties};
 use crate::grid::{AxisMap, Lattice, Snap, axis::FAR};
 
 /// Half a unit in the last place of 1.0: the relative error of one rounding.
@@ -56,20 +56,6 @@ impl Frame {
     pub fn new(lattice: &Lattice, bounds: &Bounds, ties: Ties) -> Self {
         let axes = std::array::from_fn(|a| FrameAxis::new(lattice, a, bounds));
         Self { axes, ties }
-    }
-
-    /// The first and last layer along z that a triangle may reach, by doubles: no layer it reaches
-    /// is left out. `None` if it reaches none.
-    #[inline]
-    pub fn layers(&self, triangle: &Triangle) -> Option<(usize, usize)> {
-        let axis = &self.axes[2];
-        let [a, b, c] = [triangle[0][2], triangle[1][2], triangle[2][2]];
-        let low = axis.index(a.min(b).min(c)) - axis.margin;
-        let high = axis.index(a.max(b).max(c)) + axis.margin;
-        let end = axis.cells as f64;
-        // Casts round towards zero; what lies on the last wall belongs to the last layer.
-        let last = |index: f64| (index.max(0.0) as usize).min(axis.cells as usize - 1);
-        (low <= end && high >= 0.0).then(|| (last(low), last(high)))
     }
 
     /// What a coordinate of the mesh may be off by, as a double relative to a cell near it.

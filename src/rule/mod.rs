@@ -1,6 +1,11 @@
 //! What "filled" means: one file per rule, and their table.
 
+mod slabs;
 pub mod surface;
+
+use std::ops::Range;
+
+pub use self::slabs::{Made, Slabs};
 
 use crate::error::{Error, Result};
 use crate::geom::Ties;
@@ -28,8 +33,11 @@ pub struct RuleInfo {
     pub about: &'static str,
     /// The ties it takes unless told, `None` if it takes none.
     pub ties: Option<Ties>,
-    fill: fn(&Mesh, &Lattice, What, &Run, &mut BitGrid) -> Result<Stats>,
+    fill: Fill,
 }
+
+/// Fills a grid of these layers of the lattice.
+type Fill = fn(&Mesh, &Lattice, What, &Run, Range<usize>, &mut BitGrid) -> Result<Stats>;
 
 /// Every rule. Help, README and tests loop over this.
 pub static RULES: &[RuleInfo] = &[RuleInfo {
@@ -92,9 +100,27 @@ impl What {
     /// # Errors
     /// If the dims differ, the level does not exist here, or the run was cancelled.
     pub fn fill(self, mesh: &Mesh, lattice: &Lattice, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        if grid.dims() != lattice.dims() {
+        self.fill_layers(mesh, lattice, 0..lattice.dims()[2], run, grid)
+    }
+
+    /// The same for some layers of the lattice alone: layer 0 of the grid is layer `layers.start`.
+    /// What was noticed adds up over layers that follow each other.
+    ///
+    /// # Errors
+    /// If the dims differ, the lattice has no such layers, the level does not exist here, or the
+    /// run was cancelled.
+    pub fn fill_layers(
+        self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        layers: Range<usize>,
+        run: &Run,
+        grid: &mut BitGrid,
+    ) -> Result<Stats> {
+        let [nx, ny, nz] = lattice.dims();
+        if layers.end > nz || grid.dims() != [nx, ny, layers.len()] {
             return Err(Error::usage("the grid has other dims than the lattice"));
         }
-        (self.rule.info().fill)(mesh, lattice, self, run, grid)
+        (self.rule.info().fill)(mesh, lattice, self, run, layers, grid)
     }
 }

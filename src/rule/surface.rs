@@ -1,5 +1,7 @@
 //! The surface rule: a cell is occupied iff a triangle touches it (conservative voxelization).
 
+use std::ops::Range;
+
 use super::{Stats, What};
 use crate::error::Result;
 use crate::grid::{BitGrid, Lattice};
@@ -7,16 +9,16 @@ use crate::kernel::Frame;
 use crate::mesh::Mesh;
 use crate::run::{Run, slabs};
 
-/// Fills a new grid with the cells that a triangle of `mesh` touches.
+/// Fills a new grid of these layers with the cells that a triangle of `mesh` touches.
 pub(super) fn fill(
     mesh: &Mesh,
     lattice: &Lattice,
     what: What,
     run: &Run,
+    layers: Range<usize>,
     grid: &mut BitGrid,
 ) -> Result<Stats> {
     let frame = Frame::new(lattice, mesh.bounds(), what.ties().unwrap_or_default());
-    let snapped =
-        slabs::cover(&frame, mesh.triangles(), 0..lattice.dims()[2], grid, run.level()?, run.progress)?;
+    let snapped = slabs::cover(&frame, mesh.triangles(), layers, grid, run.level()?, run.progress)?;
     Ok(Stats { snapped })
 }

@@ -1,6 +1,9 @@
 //! How a job runs: threads, instruction set, progress, memory. Nothing here can change a bit.
 
+pub mod memory;
 pub mod slabs;
+
+pub use self::memory::{Demand, Plan};
 
 use crate::error::{Error, Result};
 use crate::grid::BitGrid;
@@ -16,7 +19,7 @@ pub struct Run<'a> {
     pub level: Option<Level>,
     /// Who hears of progress and may cancel.
     pub progress: &'a dyn Progress,
-    /// The most memory, in bytes, that mesh and grid may take together.
+    /// The most memory, in bytes, that mesh and cells may take together.
     pub max_memory: Option<u64>,
 }
 
@@ -57,16 +60,19 @@ impl Run<'_> {
     /// # Errors
     /// If the estimate is above `max_memory`.
     pub fn admit(&self, triangles: usize, dims: [usize; 3]) -> Result<()> {
-        let (need, limit) = (Self::estimate(triangles, dims), self.max_memory.unwrap_or(u64::MAX));
-        if need <= u128::from(limit) {
+        let [x, y, z] = dims;
+        let what = || format!("a grid of {x} × {y} × {z} cells and {triangles} triangles");
+        self.refuse_above(Self::estimate(triangles, dims), what)
+    }
+
+    /// Refuses `what` if it needs more than is allowed.
+    pub(crate) fn refuse_above(&self, need: u128, what: impl Fn() -> String) -> Result<()> {
+        let limit = u128::from(self.max_memory.unwrap_or(u64::MAX));
+        if need <= limit {
             return Ok(());
         }
-        let [x, y, z] = dims;
-        Err(Error::too_large(format!(
-            "a grid of {x} × {y} × {z} cells and {triangles} triangles need {}, {} are allowed",
-            bytes(need),
-            bytes(u128::from(limit))
-        )))
+        let message = format!("{} need {}, {} are allowed", what(), bytes(need), bytes(limit));
+        Err(Error::too_large(message))
     }
 }
 

@@ -35,11 +35,12 @@ pub fn cover(
     if u32::try_from(triangles.len()).is_err() {
         return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
     }
-    let work = share(triangles.len(), &layers, par::current_threads());
+    let threads = par::current_threads();
+    let work = share(triangles.len(), &layers, threads);
     let target = Target::new(grid, layers.start);
     progress.begin("voxelize", work.len() as u64);
     let done = par::share(&work, |next| {
-        let mut coverer = Coverer::new(frame, triangles, &target);
+        let mut coverer = Coverer::new(frame, triangles, &target, threads);
         for (triangles, layers) in next {
             progress.check()?;
             coverer.cover(level, triangles.clone(), layers.clone());

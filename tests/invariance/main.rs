@@ -7,6 +7,7 @@ mod suite;
 mod how;
 mod known;
 mod moved;
+mod planned;
 mod program;
 mod tied;
 mod tiled;
@@ -23,6 +24,11 @@ fn main() -> ExitCode {
             Check { name: "order_of_triangles_and_vertices", run: how::order_of_triangles_and_vertices },
             Check { name: "many_triangles", run: how::many_triangles },
             Check { name: "the_program_and_its_files", run: program::the_program_and_its_files },
+            Check { name: "slabs_are_the_whole", run: planned::slabs_are_the_whole },
+            Check { name: "slabs_of_tiles", run: planned::slabs_of_tiles },
+            Check { name: "a_limit_chooses_the_plan", run: planned::a_limit_chooses_the_plan },
+            Check { name: "cancelled_slabs_leave_nothing", run: planned::cancelled_slabs_leave_nothing },
+            Check { name: "the_program_in_slabs", run: planned::the_program_in_slabs },
             Check { name: "mesh_and_lattice_move", run: moved::mesh_and_lattice_move },
             Check { name: "axes_permute", run: moved::axes_permute },
             Check { name: "axes_mirror", run: moved::axes_mirror },

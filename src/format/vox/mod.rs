@@ -43,11 +43,12 @@ pub(super) const FORMAT: Format = Format {
     about: "MagicaVoxel scene of any size, in tiles of at most 256 cells; z is up",
     carries: Carries::InFile,
     dtypes: &[Dtype::U8],
+    slab_layers: TILE,
     magic: &[b"VOX "],
     limits,
     warnings,
     write: Write::Seeking(write::write),
-    annotate: |_, _, _| {},
+    annotate: |_, _| {},
     read: read::read,
     describe: read::describe,
 };

@@ -6,13 +6,13 @@ use vox_format::chunk::{ChunkId, ChunkWriter};
 use vox_format::types::Version;
 use vox_format::writer::{Error as VoxError, main_chunk_writer};
 
-use super::super::save::{Sink, cancelled};
+use super::super::save::{Sink, cancelled, next};
 use super::super::{Dtype, record};
 use super::{ATTRIBUTE, TILE, shift};
 use crate::error::Error;
 use crate::grid::bits::bits_of;
 use crate::grid::meta::Style;
-use crate::grid::{BitGrid, Voxels};
+use crate::grid::{Layers, Window};
 use crate::par::{self, Progress};
 
 /// The colour of surface voxels.
@@ -32,22 +32,15 @@ type Main<'a> = ChunkWriter<&'a mut dyn Sink>;
 type VoxResult = Result<(), VoxError>;
 
 pub(super) fn write(
-    voxels: &Voxels,
+    layers: &mut dyn Layers,
     out: &mut dyn Sink,
     _: Dtype,
     progress: &dyn Progress,
 ) -> io::Result<()> {
-    let bits = &voxels.bits;
-    let tiles = tiles(bits);
-    let count = tiles.iter().map(|tile| u64::from(tile.voxels)).sum();
-    let json = record(voxels).to_json(Style::OneLine);
-    check_length(count, &tiles, &json).map_err(io::Error::other)?;
-    progress.begin("write", count);
+    let (dims, json) = (layers.dims(), record(layers).to_json(Style::OneLine));
     let result = main_chunk_writer(out, Version::default(), |main| {
-        for tile in &tiles {
-            write_model(main, bits, tile, progress)?;
-        }
-        write_scene(main, &tiles, shift(bits.dims()), &json)?;
+        let tiles = write_models(main, layers, json.len(), progress)?;
+        write_scene(main, &tiles, shift(dims), &json)?;
         put(main, ChunkId::Layr, &layer())?;
         put(main, ChunkId::Rgba, &palette())
     });
@@ -58,9 +51,37 @@ pub(super) fn write(
     }
 }
 
+/// The models of all tiles that hold voxels, x fastest; of an empty grid of the first tile.
+fn write_models(
+    main: &mut Main,
+    layers: &mut dyn Layers,
+    json: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<Tile>, VoxError> {
+    let dims = layers.dims();
+    let (mut tiles, mut count) = (Vec::new(), 0);
+    while let Some(window) = next(layers)? {
+        let start = tiles.len();
+        tiles.extend(tiles_of(&window, dims).map_err(io::Error::other)?);
+        count += tiles[start..].iter().map(|tile: &Tile| u64::from(tile.voxels)).sum::<u64>();
+        check_length(count, tiles.len(), json).map_err(io::Error::other)?;
+        progress.begin("write", count);
+        for tile in &tiles[start..] {
+            write_model(main, &window, tile, progress)?;
+        }
+    }
+    if tiles.is_empty() {
+        let tile = Tile::new([0; 3], dims);
+        put(main, ChunkId::Size, &numbers(tile.even_size()))?;
+        put(main, ChunkId::Xyzi, &numbers([0]))?;
+        tiles.push(tile);
+    }
+    Ok(tiles)
+}
+
 /// Lengths are 32 bits, so a file ends at 4 GiB. Nodes of a tile take less than 300 bytes.
-fn check_length(count: u64, tiles: &[Tile], json: &str) -> crate::error::Result<()> {
-    let bytes = 4 * count + 300 * tiles.len() as u64 + json.len() as u64 + 2048;
+fn check_length(count: u64, tiles: usize, json: usize) -> crate::error::Result<()> {
+    let bytes = 4 * count + 300 * tiles as u64 + json as u64 + 2048;
     if bytes <= u64::from(u32::MAX) {
         return Ok(());
     }
@@ -68,47 +89,51 @@ fn check_length(count: u64, tiles: &[Tile], json: &str) -> crate::error::Result<
         .with_hint("use larger cells, or save as .npz"))
 }
 
-/// The tiles that hold voxels, x fastest; of an empty grid the first.
-fn tiles(bits: &BitGrid) -> Vec<Tile> {
-    let dims = bits.dims();
-    let [tx, ty, tz] = dims.map(|n| n.div_ceil(TILE));
-    let all = par::map_range(0..tz, |k| {
-        let in_layer = (0..tx * ty).map(|n| [n % tx, n / tx, k]);
-        in_layer.map(|tile| Tile::of(bits, tile)).filter(|tile| tile.voxels > 0).collect::<Vec<_>>()
-    });
-    let mut tiles: Vec<_> = all.into_iter().flatten().collect();
-    if tiles.is_empty() {
-        tiles.push(Tile::of(bits, [0; 3]));
+/// The tiles of a window that hold voxels, x fastest.
+fn tiles_of(window: &Window, dims: [usize; 3]) -> crate::error::Result<Vec<Tile>> {
+    let end = window.first + window.bits.dims()[2];
+    if !window.first.is_multiple_of(TILE) || !end.is_multiple_of(TILE) && end != dims[2] {
+        return Err(Error::usage(format!("a .vox file is made of slabs of {TILE} layers")));
     }
-    tiles
+    let [tx, ty, _] = dims.map(|n| n.div_ceil(TILE));
+    let tz = window.bits.dims()[2].div_ceil(TILE);
+    let tiles = par::map_range(0..tx * ty * tz, |n| {
+        let mut tile = Tile::new([n % tx, n / tx % ty, window.first / TILE + n / (tx * ty)], dims);
+        tile.voxels = tile.count(window);
+        tile
+    });
+    Ok(tiles.into_iter().filter(|tile| tile.voxels > 0).collect())
 }
 
 impl Tile {
-    fn of(bits: &BitGrid, number: [usize; 3]) -> Self {
+    /// The tile of this number on each axis, in a grid of `dims` cells.
+    fn new(number: [usize; 3], dims: [usize; 3]) -> Self {
         let origin = number.map(|n| n * TILE);
-        let size = std::array::from_fn(|a| TILE.min(bits.dims()[a] - origin[a]));
-        let mut tile = Self { origin, size, voxels: 0 };
-        let rows = (0..size[2]).flat_map(|k| (0..size[1]).map(move |j| (j, k)));
-        tile.voxels = rows.flat_map(|(j, k)| tile.row(bits, j, k)).map(|word| word.count_ones()).sum();
-        tile
+        let size = std::array::from_fn(|a| TILE.min(dims[a] - origin[a]));
+        Self { origin, size, voxels: 0 }
+    }
+
+    fn count(&self, window: &Window) -> u32 {
+        let rows = (0..self.size[2]).flat_map(|k| (0..self.size[1]).map(move |j| (j, k)));
+        rows.flat_map(|(j, k)| self.row(window, j, k)).map(|word| word.count_ones()).sum()
     }
 
     /// The words of row `(j, k)` of the tile.
-    fn row<'a>(&self, bits: &'a BitGrid, j: usize, k: usize) -> &'a [u64] {
-        let row = bits.row(self.origin[1] + j, self.origin[2] + k);
+    fn row<'a>(&self, window: &Window<'a>, j: usize, k: usize) -> &'a [u64] {
+        let row = window.bits.row(self.origin[1] + j, self.origin[2] - window.first + k);
         let first = self.origin[0] / 64;
         &row[first..row.len().min(first + TILE_WORDS)]
     }
 
     /// The size that is written: even, so that viewers that turn about size / 2.0 agree with those
     /// that turn about floor(size / 2).
-    fn even_size(&self) -> [usize; 3] {
-        self.size.map(|n| n.next_multiple_of(2))
+    fn even_size(&self) -> [u32; 3] {
+        self.size.map(|n| n.next_multiple_of(2) as u32)
     }
 }
 
-fn write_model(main: &mut Main, bits: &BitGrid, tile: &Tile, progress: &dyn Progress) -> VoxResult {
-    put(main, ChunkId::Size, &numbers(tile.even_size().map(|n| n as u32)))?;
+fn write_model(main: &mut Main, window: &Window, tile: &Tile, progress: &dyn Progress) -> VoxResult {
+    put(main, ChunkId::Size, &numbers(tile.even_size()))?;
     main.child_content_writer(ChunkId::Xyzi, |content| {
         content.write_all(&tile.voxels.to_le_bytes())?;
         let mut layer = Vec::new();
@@ -116,7 +141,7 @@ fn write_model(main: &mut Main, bits: &BitGrid, tile: &Tile, progress: &dyn Prog
             cancelled(progress)?;
             layer.clear();
             for j in 0..tile.size[1] {
-                for (n, word) in tile.row(bits, j, k).iter().enumerate() {
+                for (n, word) in tile.row(window, j, k).iter().enumerate() {
                     for bit in bits_of(*word) {
                         layer.extend_from_slice(&[(64 * n + bit) as u8, j as u8, k as u8, SURFACE]);
                     }
@@ -137,8 +162,9 @@ fn write_scene(main: &mut Main, tiles: &[Tile], shift: [usize; 3], json: &str) -
     put(main, ChunkId::NGrp, &group)?;
     for (n, tile) in tiles.iter().enumerate() {
         let id = 2 * n as u32 + 2;
-        let [x, y, z]: [i64; 3] =
-            std::array::from_fn(|a| (tile.origin[a] + tile.even_size()[a] / 2) as i64 - shift[a] as i64);
+        let [x, y, z]: [i64; 3] = std::array::from_fn(|a| {
+            (tile.origin[a] as i64 + i64::from(tile.even_size()[a] / 2)) - shift[a] as i64
+        });
         let place = attributes(&[("_t", &format!("{x} {y} {z}"))]);
         put(main, ChunkId::NTrn, &transform(id, &attributes(&[]), id + 1, &place))?;
         put(main, ChunkId::NShp, &numbers([id + 1, 0, 1, n as u32, 0]))?;

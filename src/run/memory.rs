@@ -1,0 +1,118 @@
+//! What a job takes in memory, to choose a plan that fits before anything is allocated.
+
+use super::Run;
+use crate::geom::Triangle;
+use crate::grid::{BitGrid, Lattice};
+use crate::kernel::bricks;
+use crate::mesh::Mesh;
+
+/// How a grid is held in memory while it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plan {
+    /// All of it at once.
+    Dense,
+    /// In slabs of so many layers of z, one after the other; the last may have fewer.
+    Slabs(usize),
+}
+
+impl Plan {
+    /// The word for it: `dense` or `slabs`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Slabs(_) => "slabs",
+        }
+    }
+}
+
+/// What a job would take under every plan, in bytes: the mesh, the cells in memory at a time, the
+/// bricks of each thread, and one row of cells as it is written. Code, stacks and buffers that are
+/// the same for every job are not in it.
+#[derive(Debug, Clone)]
+pub struct Demand {
+    triangles: usize,
+    dims: [usize; 3],
+    threads: usize,
+}
+
+impl Demand {
+    /// What `run` would take to fill `lattice`.
+    pub fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Self {
+        Self { triangles: mesh.triangles().len(), dims: lattice.dims(), threads: run.threads() }
+    }
+
+    /// The bytes under `plan`.
+    pub fn bytes(&self, plan: Plan) -> u128 {
+        let [nx, ny, nz] = self.dims;
+        let height = match plan {
+            Plan::Dense => nz,
+            Plan::Slabs(height) => height.clamp(1, nz),
+        };
+        let window = [nx, ny, height];
+        let mesh = self.triangles as u128 * size_of::<Triangle>() as u128;
+        mesh + BitGrid::bytes_for(window) + bricks::bytes_for(window, self.threads) + nx as u128
+    }
+
+    /// The plan that fits in `limit` bytes: dense, or else the highest slabs of a multiple of
+    /// `multiple` layers. `None` if not even the lowest do.
+    pub fn fit(&self, limit: u128, multiple: usize) -> Option<Plan> {
+        let fits = |plan: &Plan| self.bytes(*plan) <= limit;
+        if fits(&Plan::Dense) {
+            return Some(Plan::Dense);
+        }
+        let of = |n: usize| Plan::Slabs(n * multiple);
+        let (mut found, mut most) = (1, (self.dims[2] - 1) / multiple);
+        if found > most || !fits(&of(found)) {
+            return None;
+        }
+        while found < most {
+            let middle = (found + most).div_ceil(2);
+            if fits(&of(middle)) { found = middle } else { most = middle - 1 }
+        }
+        Some(of(found))
+    }
+
+    /// The least limit that something fits in.
+    pub fn least(&self, multiple: usize) -> u128 {
+        self.bytes(Plan::Slabs(multiple)).min(self.bytes(Plan::Dense))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn demand(triangles: usize, dims: [usize; 3]) -> Demand {
+        Demand { triangles, dims, threads: 1 }
+    }
+
+    #[test]
+    fn mesh_cells_bricks_and_a_row_are_counted() {
+        let demand = demand(21, [64, 10, 20]);
+        let (mesh, row, brick) = (21 * 36, 64, 512 + 2 + 32);
+        // One brick stands for none.
+        assert_eq!(demand.bytes(Plan::Dense), mesh + 20 * 80 + 512 + 6 * brick + row);
+        assert_eq!(demand.bytes(Plan::Slabs(5)), mesh + 5 * 80 + 512 + 2 * brick + row);
+        assert_eq!(demand.least(1), mesh + 80 + 512 + 2 * brick + row);
+    }
+
+    #[test]
+    fn the_highest_slabs_that_fit_are_taken() {
+        let demand = demand(2000, [500, 500, 300]);
+        let all = demand.bytes(Plan::Dense);
+        assert_eq!(demand.fit(all, 1), Some(Plan::Dense));
+        let mut seen = 0;
+        for multiple in [1, 7, 256, 300, 1000] {
+            let least = demand.least(multiple);
+            assert_eq!(demand.fit(least - 1, multiple), None, "{multiple}");
+            for limit in (least..all).step_by(500_000) {
+                let Some(Plan::Slabs(height)) = demand.fit(limit, multiple) else { panic!("{multiple}") };
+                assert!(height % multiple == 0 && height < 300 && demand.bytes(Plan::Slabs(height)) <= limit);
+                let higher = height + multiple;
+                assert!(higher >= 300 || demand.bytes(Plan::Slabs(higher)) > limit, "{limit}: {height}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 20, "{seen}");
+    }
+}
