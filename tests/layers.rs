@@ -28,11 +28,13 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// Which folder names which crate: one each. A second needs a reason.
 const CRATES: &[(&str, &[&str], &str)] = &[
     ("blake3", &["grid"], ""),
+    ("bytemuck", &["grid"], ""),
     ("clap", &["cli"], ""),
     ("dashu_int", &["geom"], ""),
     ("dashu_ratio", &["geom"], ""),
     ("fearless_simd", &["kernel"], ""),
     ("indicatif", &["cli"], ""),
+    ("memmap2", &["grid"], ""),
     ("ndarray", &["grid"], ""),
     ("rayon", &["par"], ""),
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::lattice::Lattice;
+use super::memory::Zeroed;
 use crate::error::{Error, Result};
 
 /// One bit per cell of a grid of `[nx, ny, nz]` cells.
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 pub struct BitGrid {
     dims: [usize; 3],
     row_words: usize,
-    words: Vec<u64>,
+    words: Zeroed<u64>,
 }
 
 impl BitGrid {
@@ -33,9 +34,8 @@ impl BitGrid {
         };
         let count =
             row_words.checked_mul(dims[1]).and_then(|n| n.checked_mul(dims[2])).ok_or_else(too_large)?;
-        // Ask first, so that a refusal is an error and not an abort.
-        Vec::<u64>::new().try_reserve_exact(count).map_err(|_| too_large())?;
-        Ok(Self { dims, row_words, words: vec![0; count] })
+        let words = Zeroed::new(count).ok_or_else(too_large)?;
+        Ok(Self { dims, row_words, words })
     }
 
     /// The bytes a grid of these dims takes, for plans.

@@ -27,7 +27,7 @@ pub struct Batch<S: Simd> {
     /// The highest cell of each triangle's bounds, relative to `base`.
     pub span: [f32x16<S>; 3],
     /// 1 where all coordinates are exact multiples of half a cell and no tie of the last layer is
-    /// in reach, else 0.
+    /// in reach, 0 where none is near one, else -1.
     pub exact: f32x16<S>,
     /// How many coordinates snapping moved.
     pub moved: f32x16<S>,
@@ -204,7 +204,8 @@ impl<S: Simd> Batch<S> {
             most = most.max(span);
         }
         let exact = mask32x16::from_bitmask(simd, exact);
-        this.exact = exact.select(f32x16::splat(simd, 1.0), zero);
+        let mixed = mask32x16::from_bitmask(simd, near).select(zero - 1.0, zero);
+        this.exact = exact.select(f32x16::splat(simd, 1.0), mixed);
         // Whether a careful triangle is outside is a careful question.
         let sure = valid & !careful & !outside.to_bitmask();
         let single = most.simd_le(zero).to_bitmask();

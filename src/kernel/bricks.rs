@@ -10,21 +10,26 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::grid::BitGrid;
+use crate::grid::memory::Zeroed;
 
 /// Cells along y and along z of a brick; along x it has the 64 of a word.
 pub const SIDE: usize = 8;
 
-/// The words of a brick: rows along y, then z.
-type Brick = [u64; SIDE * SIDE];
+/// The words of a layer of a brick: its rows, and as many behind them that are those of the next
+/// brick along y. So up to [`SIDE`] rows from any row of a brick lie one behind the other.
+pub type Plane = [u64; 2 * SIDE];
 
-/// Bricks in a pool, the first of which stands for none. As slots are 16 bits, none is ever beyond.
-const SLOTS: usize = 1 << 16;
+/// The layers of a brick.
+type Brick = [Plane; SIDE];
+
+const BRICK_WORDS: usize = size_of::<Brick>() / size_of::<u64>();
 
 /// Bricks that all threads together use before they go into the grid: 32 MiB of them.
-const ROOM: usize = 1 << 16;
+const ROOM: usize = 1 << 15;
 
 /// Bricks that one of so many threads uses.
 fn room(threads: usize) -> usize {
+    // Slots are 16 bits, and the first stands for none.
     (ROOM / threads.max(1)).clamp(1 << 8, 1 << 14)
 }
 
@@ -70,12 +75,12 @@ pub struct Bricks<'a> {
     /// Cells along x and y.
     cells: i64,
     rows: i64,
-    /// Bricks along x and y.
+    /// Bricks along x, and of a layer of bricks.
     across: usize,
-    along: usize,
+    per_layer: usize,
     /// The slot of each brick, x fastest; 0 for none.
     slots: Vec<u16>,
-    pool: Box<[Brick; SLOTS]>,
+    pool: Zeroed<Brick>,
     /// The number of the brick in each slot from 1.
     numbers: Vec<usize>,
     room: usize,
@@ -86,31 +91,66 @@ impl<'a> Bricks<'a> {
     pub fn new(target: &'a Target<'a>, threads: usize) -> Self {
         let [x, y, z] = target.dims;
         let (across, along) = (x.div_ceil(64), y.div_ceil(SIDE));
-        let pool = vec![[0; SIDE * SIDE]; SLOTS].into_boxed_slice();
+        let bricks = across * along * z.div_ceil(SIDE);
+        let room = room(threads).min(bricks);
         Self {
             layers: target.layers(),
             target,
             cells: x as i64,
             rows: y as i64,
             across,
-            along,
-            slots: vec![0; across * along * z.div_ceil(SIDE)],
-            pool: pool.try_into().expect("as many as asked for"),
+            per_layer: across * along,
+            slots: vec![0; bricks],
+            pool: Zeroed::new(room + 1).expect("a few megabytes"),
             numbers: vec![],
-            room: room(threads),
+            room,
         }
     }
 
-    /// The word of cells `(64 n .., j, k)` within target and grid.
+    /// Layer `k` of the brick of this column, [`column`](Self::column).
     #[inline(always)]
-    fn word(&mut self, n: usize, j: i64, k: i64) -> &mut u64 {
-        let (j, k) = (j as usize, (k - self.target.first) as usize);
-        let number = (k / SIDE * self.along + j / SIDE) * self.across + n;
+    pub fn plane(&mut self, column: u32, k: i64) -> &mut Plane {
+        let first = self.brick(column, k) / BRICK_WORDS;
+        &mut self.pool[first][(k - self.target.first) as usize % SIDE]
+    }
+
+    /// Makes room, so that none of the next `count` bricks that are opened moves another.
+    #[inline(always)]
+    pub fn reserve(&mut self, count: usize) {
+        if self.numbers.len() + count > self.room && self.room < self.slots.len() {
+            self.empty();
+        }
+    }
+
+    /// Where in [`words`](Self::words) the brick of this column and layer begins, until the next is
+    /// opened without room for it.
+    #[inline(always)]
+    pub fn brick(&mut self, column: u32, k: i64) -> usize {
+        let number = (k - self.target.first) as usize / SIDE * self.per_layer + column as usize;
         let mut slot = self.slots[number];
         if slot == 0 {
             slot = self.open(number);
         }
-        &mut self.pool[usize::from(slot)][k % SIDE * SIDE + j % SIDE]
+        usize::from(slot) * BRICK_WORDS
+    }
+
+    /// The words of all bricks: planes of `2 * SIDE` rows.
+    #[inline(always)]
+    pub fn words(&mut self) -> &mut [u64] {
+        self.pool.as_flattened_mut().as_flattened_mut()
+    }
+
+    /// The number of the bricks that hold cells `64 n ..` of row `j`, among those of their layers.
+    #[inline(always)]
+    pub fn column(&self, n: i64, j: i64) -> u32 {
+        (j as usize / SIDE * self.across + n as usize) as u32
+    }
+
+    /// The word of cells `64 n ..` in row `(j, k)`.
+    #[inline(always)]
+    fn word(&mut self, n: usize, j: i64, k: i64) -> &mut u64 {
+        let column = self.column(n as i64, j);
+        &mut self.plane(column, k)[j as usize % SIDE]
     }
 
     /// Takes a slot for a brick.
@@ -129,20 +169,24 @@ impl<'a> Bricks<'a> {
     pub fn empty(&mut self) {
         let mut order: Vec<(usize, u16)> = self.numbers.iter().copied().zip(1..).collect();
         order.sort_unstable();
-        let per_layer = self.across * self.along;
+        let per_layer = self.per_layer;
         for same in order.chunk_by(|a, b| a.0 / per_layer == b.0 / per_layer) {
             let layer = same[0].0 / per_layer;
             let mut words = self.target.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
-            for &(number, slot) in same {
-                let brick = &mut self.pool[usize::from(slot)];
-                let place = number % per_layer;
-                let (n, y) = (place % self.across, place / self.across * SIDE);
-                for (row, word) in brick.iter().enumerate().filter(|(_, word)| **word != 0) {
-                    let (j, k) = (y + row % SIDE, row / SIDE);
-                    words[(k * self.rows as usize + j) * self.target.row_words + n] |= word;
+            // Layer by layer, so that memory is written in order.
+            for k in 0..SIDE {
+                for &(number, slot) in same {
+                    let place = number % per_layer;
+                    let (n, y) = (place % self.across, place / self.across * SIDE);
+                    let plane = &mut self.pool[usize::from(slot)][k];
+                    for (j, word) in plane.iter_mut().enumerate().filter(|(_, word)| **word != 0) {
+                        words[(k * self.rows as usize + y + j) * self.target.row_words + n] |= *word;
+                        *word = 0;
+                    }
                 }
-                *brick = [0; SIDE * SIDE];
-                self.slots[number] = 0;
+            }
+            for (number, _) in same {
+                self.slots[*number] = 0;
             }
         }
         self.numbers.clear();
@@ -154,29 +198,16 @@ impl<'a> Bricks<'a> {
         [0..self.cells, 0..self.rows, self.layers.clone()]
     }
 
-    /// The first layer of the grid.
+    /// The first layer of the grid, from which bricks are counted along z.
     #[inline(always)]
-    pub fn first_layer(&self) -> u32 {
-        self.target.first as u32
+    pub fn first_layer(&self) -> i64 {
+        self.target.first
     }
 
-    /// Bricks along x and y.
+    /// Bricks along x.
     #[inline(always)]
-    pub fn per_axis(&self) -> [u32; 2] {
-        [self.across as u32, self.along as u32]
-    }
-
-    /// Occupies a cell by the number of its brick, x fastest, and its place in there:
-    /// `x + 64 (y + 8 z)`.
-    #[inline(always)]
-    pub fn put(&mut self, number: u32, place: u32) {
-        let number = number as usize;
-        let mut slot = self.slots[number];
-        if slot == 0 {
-            slot = self.open(number);
-        }
-        let row = place as usize / 64 % (SIDE * SIDE);
-        self.pool[usize::from(slot)][row] |= 1 << (place & 63);
+    pub fn across(&self) -> u32 {
+        self.across as u32
     }
 
     /// Occupies one cell within the layers and the grid.
@@ -185,37 +216,10 @@ impl<'a> Bricks<'a> {
         *self.word(i as usize / 64, j, k) |= 1 << (i & 63);
     }
 
-    /// Occupies the cells of a block of at most `N` cells an axis: cell `base + [i, j, k]` for bit
-    /// `i + N (j + N k)` of `cells`, rows up to `high` along y and z. What lies outside the layers or
-    /// the grid is left out.
-    #[inline(always)]
-    pub fn block<const N: usize>(&mut self, base: [i64; 3], high: [i64; 2], cells: u64) {
-        let [x, y, z] = base;
-        let within = x >= 0
-            && x + (N as i64) <= self.cells
-            && y >= 0
-            && y + high[0] < self.rows
-            && z >= self.layers.start
-            && z + high[1] < self.layers.end;
-        if !within {
-            return self.clipped_block::<N>(base, cells);
-        }
-        let (n, shift) = (x as usize / 64, x & 63);
-        for k in 0..=high[1] as usize {
-            for j in 0..=high[0] as usize {
-                let bits = cells >> (N * (j + N * k)) & ((1 << N) - 1);
-                let row = [y + j as i64, z + k as i64];
-                *self.word(n, row[0], row[1]) |= bits << shift;
-                if shift + N as i64 > 64 {
-                    *self.word(n + 1, row[0], row[1]) |= bits >> (64 - shift);
-                }
-            }
-        }
-    }
-
-    /// The same for a block that may reach beyond the layers or the grid.
+    /// Occupies the cells of a block of `N` cells an axis: cell `base + [i, j, k]` for bit
+    /// `i + N (j + N k)` of `cells`. What lies outside the layers or the grid is left out.
     #[cold]
-    fn clipped_block<const N: usize>(&mut self, [x, y, z]: [i64; 3], cells: u64) {
+    pub fn block<const N: usize>(&mut self, [x, y, z]: [i64; 3], cells: u64) {
         // What is left of 0..N of the cells from `at` within `low..end`.
         let clip = |at: i64, low: i64, end: i64| (low - at).max(0)..(end - at).min(N as i64);
         for k in clip(z, self.layers.start, self.layers.end) {

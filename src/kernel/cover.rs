@@ -13,7 +13,7 @@ use super::few::Few;
 use super::frame::Frame;
 use super::gather::gather;
 use super::levels::{Level, on_level};
-use super::queue::Queue;
+use super::queue::{Queue, Unsure};
 use super::setup::Setup;
 use super::small::{self, Small};
 use super::span::{self, Scratch};
@@ -33,7 +33,7 @@ pub struct Coverer<'a, 'b> {
     two: Few<2>,
     four: Few<4>,
     small: Small,
-    unsure: Vec<u32>,
+    unsure: Vec<Unsure>,
     snapped: u64,
 }
 
@@ -153,11 +153,17 @@ impl<'a, 'b> Coverer<'a, 'b> {
         self.cover_unsure(simd);
     }
 
-    /// Takes by rows what the few-cell kernels were unsure of.
+    /// Takes what other kernels were unsure of: by those that look closer, by rows at last.
     #[inline(always)]
     fn cover_unsure<S: Simd>(&mut self, simd: S) {
-        while let Some(id) = self.unsure.pop() {
-            self.cover_rows(simd, id);
+        while let Some(Unsure { id, small }) = self.unsure.pop() {
+            if let Some(bounds) = small {
+                let Self { frame, triangles, bricks, unsure, .. } = self;
+                let triangle = (id, &triangles[id as usize]);
+                self.small.push_one(simd, triangle, bounds, frame, bricks, unsure);
+            } else {
+                self.cover_rows(simd, id);
+            }
         }
     }
 
@@ -199,6 +205,7 @@ impl<'a, 'b> Coverer<'a, 'b> {
         }
         self.two.flush(simd, &mut self.bricks, &mut self.unsure);
         self.four.flush(simd, &mut self.bricks, &mut self.unsure);
+        self.cover_unsure(simd);
         self.small.flush(simd, self.frame, &mut self.bricks, &mut self.unsure);
         self.cover_unsure(simd);
     }

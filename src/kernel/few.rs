@@ -3,13 +3,15 @@
 //! Then all of them are tested at once (`kernel/lanes.rs`). Those the test is unsure of go to the
 //! row kernel.
 
-use fearless_simd::{Simd, u32x16};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
-use super::batch::Batch;
-use super::bricks::Bricks;
+use crate::grid::bits::bits_of;
+
+use super::batch::{Batch, LANES};
+use super::bricks::{Bricks, SIDE};
 use super::frame::Frame;
 use super::lanes::{ROWS, Test};
-use super::queue::Queue;
+use super::queue::{Queue, Unsure};
 
 /// Triangles of at most `N` cells an axis, waiting for their lanes to fill.
 pub struct Few<const N: usize> {
@@ -33,7 +35,7 @@ impl<const N: usize> Few<N> {
         mask: u64,
         ids: u32x16<S>,
         bricks: &mut Bricks,
-        unsure: &mut Vec<u32>,
+        unsure: &mut Vec<Unsure>,
     ) {
         let [[xa, xb, xc], [ya, yb, yc], [za, zb, zc]] = batch.local;
         let ([x, y, z], [i, j, k]) = (batch.base, batch.span);
@@ -45,15 +47,15 @@ impl<const N: usize> Few<N> {
     }
 
     /// Tests all that wait.
-    pub fn flush<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, unsure: &mut Vec<u32>) {
+    pub fn flush<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
         while !self.queue.is_empty() {
             self.test(simd, bricks, unsure);
         }
     }
 
     /// Tests the first sixteen triangles that wait, or what is left of them, and writes their cells;
-    /// the numbers of the unsure ones are added to `unsure`.
-    fn test<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, unsure: &mut Vec<u32>) {
+    /// the unsure ones are added to `unsure`.
+    fn test<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
         // Not inlined: the test is long, and there are many places that end in it.
         simd.vectorize(
             #[inline(always)]
@@ -62,19 +64,66 @@ impl<const N: usize> Few<N> {
     }
 
     #[inline(always)]
-    fn test_with<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, unsure: &mut Vec<u32>) {
+    fn test_with<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
         let rows = self.queue.rows();
+        let ready = (1 << self.queue.ready()) - 1;
         let (cells, doubt) = self.test.run(simd, rows);
-        for lane in 0..self.queue.ready() {
-            if doubt >> lane & 1 == 1 {
-                unsure.push(self.queue.ids()[lane]);
-            } else {
-                let row = |n: usize| rows[n][lane] as i64;
-                let (base, high) = ([row(9), row(10), row(11)], [row(13), row(14)]);
-                let cells = u64::from(cells[0][lane]) | u64::from(cells[1][lane]) << 32;
-                bricks.block::<N>(base, high, cells);
+        let row = |n: usize| f32x16::from_slice(simd, &rows[n][..LANES]);
+        let ranges = bricks.ranges();
+        let mut within = mask32x16::splat(simd, true);
+        for axis in 0..3 {
+            let (low, high) = (row(9 + axis), row(9 + axis) + row(12 + axis));
+            let first = f32x16::splat(simd, ranges[axis].start as f32);
+            let last = f32x16::splat(simd, (ranges[axis].end - 1) as f32);
+            within &= low.simd_ge(first) & high.simd_le(last);
+        }
+        let inside = within.to_bitmask();
+        let [x, y]: [u32x16<S>; 2] = [row(9).to_int(), row(10).to_int()];
+        // Where all cells of a row are in one word.
+        let whole = (x & 63).simd_le(u32x16::splat(simd, 64 - N as u32));
+        let column = (y >> SIDE.ilog2()) * bricks.across() + (x >> 6);
+        let [mut columns, mut places, mut shifts] = [[0; LANES]; 3];
+        column.store_slice(&mut columns);
+        (y & (SIDE as u32 - 1)).store_slice(&mut places);
+        (x & 63).store_slice(&mut shifts);
+        let (within, whole) = (inside & ready & !doubt, whole.to_bitmask());
+        let cells = |lane: usize| u64::from(cells[0][lane]) | u64::from(cells[1][lane]) << 32;
+        for lane in bits_of(within) {
+            let layers = [rows[11][lane] as i64, rows[11][lane] as i64 + rows[14][lane] as i64];
+            let (place, shift) = (places[lane] as usize, shifts[lane]);
+            put::<N>(bricks, columns[lane], layers, place, |bits| bits << shift, cells(lane));
+            if whole >> lane & 1 == 0 {
+                put::<N>(bricks, columns[lane] + 1, layers, place, |bits| bits >> (64 - shift), cells(lane));
             }
         }
+        for lane in bits_of(ready & !doubt & !within) {
+            bricks.block::<N>([9, 10, 11].map(|n| rows[n][lane] as i64), cells(lane));
+        }
+        for lane in bits_of(doubt & ready) {
+            let bounds = || [9, 10, 11, 12, 13, 14].map(|n| rows[n][lane]);
+            let plain = rows[15][lane] == 0.0 && inside >> lane & 1 == 1;
+            unsure.push(Unsure { id: self.queue.ids()[lane], small: plain.then(bounds) });
+        }
         self.queue.drop_ready(simd);
+    }
+}
+
+/// Occupies the cells of a block in the bricks of a column, layers `low` to `high`, rows from `place`
+/// on; `shifted` moves the cells of a row to where they are in a word.
+#[inline(always)]
+fn put<const N: usize>(
+    bricks: &mut Bricks,
+    column: u32,
+    [low, high]: [i64; 2],
+    place: usize,
+    shifted: impl Fn(u64) -> u64,
+    cells: u64,
+) {
+    for k in 0..N {
+        // Layers above the bounds have no cells: the last serves as well as any.
+        let plane = bricks.plane(column, high.min(low + k as i64));
+        for j in 0..N {
+            plane[place % SIDE + j] |= shifted(cells >> (N * (j + N * k)) & ((1 << N) - 1));
+        }
     }
 }

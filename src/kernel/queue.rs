@@ -4,6 +4,15 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use super::batch::LANES;
 
+/// A triangle that a kernel was unsure of.
+pub struct Unsure {
+    /// Its number.
+    pub id: u32,
+    /// The lowest cell of its bounds and the highest relative to it, if the kernel for sixteen cells
+    /// may take it.
+    pub small: Option<[f32; 6]>,
+}
+
 /// What waits: `ROWS` numbers and the number of its triangle in each column.
 pub struct Queue<const ROWS: usize> {
     rows: [[f32; 2 * LANES]; ROWS],
@@ -52,6 +61,15 @@ impl<const ROWS: usize> Queue<ROWS> {
         }
         ids.compress(lanes).store_slice(&mut self.ids[self.count..][..LANES]);
         self.count += mask.count_ones() as usize;
+    }
+
+    /// Adds one column.
+    pub fn push_one(&mut self, values: [f32; ROWS], id: u32) {
+        for (row, value) in self.rows.iter_mut().zip(values) {
+            row[self.count] = value;
+        }
+        self.ids[self.count] = id;
+        self.count += 1;
     }
 
     /// Drops the columns that were ready.

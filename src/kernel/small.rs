@@ -7,13 +7,17 @@
 //! with a crossing nearer to a wall than its error bound (docs/error-bounds.md) is *unsure* and left
 //! to the row kernel; what was written of it by then is sure.
 
-use fearless_simd::{Simd, f32x16, f64x8, prelude::*, u32x16};
+use std::ops::Range;
+
+use fearless_simd::{Simd, f32x16, f64x8, mask32x16, prelude::*, u32x16};
+
+use crate::geom::Triangle;
 
 use super::batch::LANES;
-use super::bricks::Bricks;
+use super::bricks::{Bricks, SIDE};
 use super::frame::{Frame, FrameAxis, U};
 use super::lanes::U32;
-use super::queue::Queue;
+use super::queue::{Queue, Unsure};
 
 /// Cells an axis, at most: the lanes of a vector.
 const CELLS: f32 = LANES as f32;
@@ -38,6 +42,7 @@ type Lanes = [f32; LANES];
 pub struct Small {
     queue: Queue<ROWS>,
     ready: Box<Ready>,
+    found: Box<Found>,
     /// What coordinates relative to the lowest cell may be off by, in floats and in doubles.
     place: f32,
     place64: f64,
@@ -53,12 +58,15 @@ struct Ready {
 }
 
 /// An edge of a projection that rises along the second axis: where it begins and ends along that,
-/// where it begins along the first, and how far that goes as the second rises by one.
+/// where it begins along the first, and how far that goes as the second rises by one. An edge that
+/// hardly rises is within one strip: it has no slope, and `end` is where it ends along the first.
+/// For others that is where they begin.
 #[derive(Default, Clone, Copy)]
 struct Edge {
     from: Lanes,
     to: Lanes,
     start: Lanes,
+    end: Lanes,
     slope: Lanes,
 }
 
@@ -77,11 +85,11 @@ impl Small {
     pub fn new(frame: &Frame) -> Self {
         let place64 = frame.local_error() + f64::from(CELLS) * U;
         let place = frame.local_error() as f32 * 1.000_001 + CELLS * U32;
-        Self { queue: Queue::new(), ready: Box::default(), place, place64 }
+        Self { queue: Queue::new(), ready: Box::default(), found: Box::new(Found::new()), place, place64 }
     }
 
     /// Adds the lanes of `mask`; covers sixteen of those that wait, if there are as many. The
-    /// numbers of the unsure ones are added to `unsure`.
+    /// unsure ones are added to `unsure`.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "one call, in the inner loop")]
     pub fn push<S: Simd>(
@@ -92,7 +100,7 @@ impl Small {
         ids: u32x16<S>,
         frame: &Frame,
         bricks: &mut Bricks,
-        unsure: &mut Vec<u32>,
+        unsure: &mut Vec<Unsure>,
     ) {
         self.queue.push(simd, values, mask, ids);
         if self.queue.is_full() {
@@ -100,21 +108,39 @@ impl Small {
         }
     }
 
+    /// Adds one triangle.
+    pub fn push_one<S: Simd>(
+        &mut self,
+        simd: S,
+        (id, triangle): (u32, &Triangle),
+        [x, y, z, i, j, k]: [f32; 6],
+        frame: &Frame,
+        bricks: &mut Bricks,
+        unsure: &mut Vec<Unsure>,
+    ) {
+        let [a, b, c] = triangle;
+        let values = [a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2], x, y, z, i, j, k];
+        self.queue.push_one(values, id);
+        if self.queue.is_full() {
+            self.cover(simd, frame, bricks, unsure);
+        }
+    }
+
     /// Covers all that wait.
-    pub fn flush<S: Simd>(&mut self, simd: S, frame: &Frame, bricks: &mut Bricks, unsure: &mut Vec<u32>) {
+    pub fn flush<S: Simd>(&mut self, simd: S, frame: &Frame, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
         while !self.queue.is_empty() {
             self.cover(simd, frame, bricks, unsure);
         }
     }
 
-    fn cover<S: Simd>(&mut self, simd: S, frame: &Frame, bricks: &mut Bricks, unsure: &mut Vec<u32>) {
+    fn cover<S: Simd>(&mut self, simd: S, frame: &Frame, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
         simd.vectorize(
             #[inline(always)]
             || {
                 let doubt = self.prepare(simd, frame);
                 for lane in 0..self.queue.ready() {
                     if doubt >> lane & 1 == 1 || !self.cover_lane(simd, lane, bricks) {
-                        unsure.push(self.queue.ids()[lane]);
+                        unsure.push(Unsure { id: self.queue.ids()[lane], small: None });
                     }
                 }
                 self.queue.drop_ready(simd);
@@ -156,8 +182,8 @@ impl Small {
                 let end = up.select(local[s][w], local[s][v]);
                 let (run, rise) = (end - start, to - from);
                 let flat = rise.simd_lt(f32x16::splat(simd, 16.0 * self.place));
-                doubt |= flat;
-                let slope = run / flat.select(f32x16::splat(simd, 1.0), rise);
+                doubt |= flat & from.floor().simd_lt(to.floor());
+                let slope = flat.select(zero, run / flat.select(zero + 1.0, rise));
                 let bound =
                     (slope.abs() + 1.0) * (2.0 * self.place) + (start.max(end) + run.abs()) * (8.0 * U32);
                 error = error.max(bound);
@@ -165,6 +191,7 @@ impl Small {
                 from.store_slice(&mut edge.from);
                 to.store_slice(&mut edge.to);
                 start.store_slice(&mut edge.start);
+                flat.select(end, start).store_slice(&mut edge.end);
                 slope.store_slice(&mut edge.slope);
             }
             error.store_slice(&mut self.ready.error[p]);
@@ -200,7 +227,7 @@ impl Small {
             halves[half] = [corner + low_y + low_z, corner + (py - low_y) + (pz - low_z), py, pz, error];
             doubt |= unclear.to_bitmask() << (8 * half);
         }
-        let flat_lanes = fearless_simd::mask32x16::from_bitmask(simd, flat);
+        let flat_lanes = mask32x16::from_bitmask(simd, flat);
         let nowhere = f32x16::splat(simd, NOWHERE);
         let none = f32x16::splat(simd, 0.0);
         let Plane { enter, leave, slope: [py, pz], error } = &mut self.ready.plane;
@@ -216,8 +243,7 @@ impl Small {
 
     /// Covers one triangle; answers whether that was sure.
     #[inline(always)]
-    fn cover_lane<S: Simd>(&self, simd: S, lane: usize, bricks: &mut Bricks) -> bool {
-        let rows = self.queue.rows();
+    fn cover_lane<S: Simd>(&mut self, simd: S, lane: usize, bricks: &mut Bricks) -> bool {
         let ramp = f32x16::from_slice(simd, &RAMP);
         let [xy, zx, yz] = [self.table(simd, lane, 0), self.table(simd, lane, 1), self.table(simd, lane, 2)];
         let (Some(xy), Some(zx), Some(yz)) = (xy, zx, yz) else { return false };
@@ -227,14 +253,21 @@ impl Small {
         zx[1].store_slice(&mut zx_high);
         yz[0].store_slice(&mut yz_low);
         yz[1].store_slice(&mut yz_high);
-        let Plane { enter, leave, slope, error } = &self.ready.plane;
+        let Self { queue, found, ready, .. } = self;
+        let rows = queue.rows();
+        let Plane { enter, leave, slope, error } = &ready.plane;
         let along_y = ramp * slope[0][lane];
         let (enter, leave) = (along_y + enter[lane], along_y + leave[lane]);
         let (slope, error) = (slope[1][lane], f32x16::splat(simd, error[lane]));
-        let base = [rows[9][lane] as i64, rows[10][lane] as i64, rows[11][lane] as i64];
+        let base = [9, 10, 11].map(|n| rows[n][lane] as i64);
         let first = (bricks.layers.start - base[2]).max(0);
         let last = (bricks.layers.end - 1 - base[2]).min(rows[14][lane] as i64);
-        let (mut lows, mut widths) = ([0; LANES], [0; LANES]);
+        let corner = f32x16::splat(simd, (base[0] & 63) as f32);
+        let split = (base[0] & 63) + rows[12][lane] as i64 > 63;
+        let layers = base[2] + first..base[2] + last + 1;
+        let places = places(bricks, base, layers.clone(), rows[13][lane] as i64 + 1, split);
+        let start = bricks.first_layer();
+        let lowest = (layers.start - start) / SIDE as i64;
         let mut sure = true;
         for k in first as usize..(last + 1) as usize {
             let at = slope * k as f32;
@@ -249,16 +282,17 @@ impl Small {
             }
             let low = xy[0].max(enter.floor()).max(f32x16::splat(simd, zx_low[k]));
             let high = xy[1].min(leave.floor()).min(f32x16::splat(simd, zx_high[k]));
-            let low_cells: u32x16<S> = low.to_int();
             let width: u32x16<S> = (high - low).to_int();
-            low_cells.store_slice(&mut lows);
-            width.store_slice(&mut widths);
-            let rows = yz_low[k] as usize..yz_high[k] as usize + 1;
-            for j in rows {
-                let x = base[0] + i64::from(lows[j % LANES]);
-                bricks.span(x, x + i64::from(widths[j % LANES]), base[1] + j as i64, base[2] + k as i64);
-            }
+            let bits = (u32x16::splat(simd, 2) << width) - 1;
+            let shift: u32x16<S> = (low + corner).to_int();
+            let layer = base[2] + k as i64 - start;
+            let brick = (layer / SIDE as i64 - lowest) as usize % 3;
+            let plane = (layer as usize % SIDE * 2 * SIDE) as u32;
+            let here = u32x16::from_slice(simd, &places[0][brick]) + plane;
+            let next = u32x16::from_slice(simd, &places[1][brick]) + plane;
+            found.add(within, bits | (shift << 16), &[here, next][..1 + usize::from(split)]);
         }
+        found.put(bricks.words(), split);
         sure
     }
 
@@ -273,10 +307,11 @@ impl Small {
             let from = f32x16::splat(simd, edge.from[lane]);
             let to = f32x16::splat(simd, edge.to[lane]);
             let start = f32x16::splat(simd, edge.start[lane]);
+            let end = f32x16::splat(simd, edge.end[lane]);
             let slope = f32x16::splat(simd, edge.slope[lane]);
             // Where the edge is as it enters the strip and as it leaves it.
             let first = (ramp.min(to).max(from) - from) * slope + start;
-            let last = (above.min(to).max(from) - from) * slope + start;
+            let last = (above.min(to).max(from) - from) * slope + end;
             let within = ramp.simd_lt(to) & above.simd_gt(from);
             low = within.select(low.min(first.min(last)), low);
             high = within.select(high.max(first.max(last)), high);
@@ -287,4 +322,75 @@ impl Small {
             near.simd_le(f32x16::splat(simd, self.ready.error[projection][lane])) & ramp.simd_le(strips);
         (!unsure.any_true()).then(|| [low.floor(), high.floor()])
     }
+}
+
+/// Rows that have cells, and the cells: up to sixteen, and above them how far to shift them.
+struct Found {
+    cells: [u32; ROOM],
+    /// Where the words of the rows are, and the next words along x.
+    places: [[u32; ROOM]; 2],
+    count: usize,
+}
+
+/// Every row, and a vector behind the last.
+const ROOM: usize = LANES * (LANES + 1);
+
+impl Found {
+    fn new() -> Self {
+        Self { cells: [0; ROOM], places: [[0; ROOM]; 2], count: 0 }
+    }
+
+    /// Appends the chosen lanes.
+    #[inline(always)]
+    fn add<S: Simd>(&mut self, lanes: mask32x16<S>, cells: u32x16<S>, places: &[u32x16<S>]) {
+        cells.compress(lanes).store_slice(&mut self.cells[self.count..][..LANES]);
+        for (row, place) in self.places.iter_mut().zip(places) {
+            place.compress(lanes).store_slice(&mut row[self.count..][..LANES]);
+        }
+        self.count += lanes.to_bitmask().count_ones() as usize;
+    }
+
+    /// Occupies the cells, which are in one word a row, or in two.
+    #[inline(always)]
+    fn put(&mut self, words: &mut [u64], split: bool) {
+        let cells = |n: usize| (u128::from(self.cells[n] & 0xffff)) << (self.cells[n] >> 16);
+        for n in 0..self.count {
+            words[self.places[0][n] as usize] |= cells(n) as u64;
+        }
+        if split {
+            for n in 0..self.count {
+                words[self.places[1][n] as usize] |= (cells(n) >> 64) as u64;
+            }
+        }
+        self.count = 0;
+    }
+}
+
+/// Where the words of sixteen rows from a cell are in the lowest layer of up to three bricks along z,
+/// along x in the word of the cell and in the next.
+#[inline(always)]
+fn places(
+    bricks: &mut Bricks,
+    [x, y, _]: [i64; 3],
+    layers: Range<i64>,
+    rows: i64,
+    split: bool,
+) -> [[[u32; LANES]; 3]; 2] {
+    const SIDES: i64 = SIDE as i64;
+    // Three bricks along y and z, two along x.
+    bricks.reserve(18);
+    let mut places = [[[0; LANES]; 3]; 2];
+    for (n, places) in places.iter_mut().enumerate().take(1 + usize::from(split)) {
+        let start = bricks.first_layer();
+        let lowest = layers.start - (layers.start - start) % SIDES;
+        for (places, k) in places.iter_mut().zip((lowest..layers.end).step_by(SIDE)) {
+            for first in (y / SIDES * SIDES..y + rows).step_by(SIDE) {
+                let brick = bricks.brick(bricks.column(x / 64 + n as i64, first), k);
+                for row in first.max(y)..(first + SIDES).min(y + rows) {
+                    places[(row - y) as usize % LANES] = brick as u32 + (row - first) as u32;
+                }
+            }
+        }
+    }
+    places
 }

@@ -52,11 +52,6 @@ impl Tiny {
     /// The lattice of `frame`; `None` where floats are of no use.
     pub fn new(frame: &Frame) -> Option<Self> {
         let [x, y, z] = &frame.axes;
-        // Bricks are numbered in 32 bits here.
-        let bricks = |axis: &FrameAxis, cells: i64| (axis.cells / cells + 1) as f64;
-        if bricks(x, 64) * bricks(y, SIDE as i64) * bricks(z, SIDE as i64) > f64::from(u32::MAX) {
-            return None;
-        }
         let axes = [Axis::new(x)?, Axis::new(y)?, Axis::new(z)?];
         let margin = axes.iter().fold(0.0_f64, |most, axis| most.max(axis.1));
         let axes = axes.map(|axis| axis.0);
@@ -108,9 +103,9 @@ impl Tiny {
         let small = steps.simd_le(f32x16::splat(simd, 1.5)) & within & sure;
         let one = (small & steps.simd_lt(f32x16::splat(simd, 0.5))).to_bitmask();
         let small = small.to_bitmask();
-        put(simd, &lows, small, bricks);
+        put(&lows, small, bricks);
         if small != one {
-            put(simd, &highs, small & !one, bricks);
+            put(&highs, small & !one, bricks);
         }
         !(small | (outside & sure).to_bitmask())
     }
@@ -118,18 +113,16 @@ impl Tiny {
 
 /// Occupies the cells of some lanes.
 #[inline(always)]
-fn put<S: Simd>(simd: S, cells: &[f32x16<S>; 3], lanes: u64, bricks: &mut Bricks) {
+fn put<S: Simd>(cells: &[f32x16<S>; 3], lanes: u64, bricks: &mut Bricks) {
     let [x, y, z]: [u32x16<S>; 3] = [cells[0].to_int(), cells[1].to_int(), cells[2].to_int()];
-    let z = z - bricks.first_layer();
-    let [across, along] = bricks.per_axis();
-    let side = SIDE.ilog2();
-    let number = ((z >> side) * along + (y >> side)) * across + (x >> 6);
-    let mask = u32x16::splat(simd, SIDE as u32 - 1);
-    let place = (((z & mask) << side | (y & mask)) << 6) | (x & 63);
-    let (mut numbers, mut places) = ([0; LANES], [0; LANES]);
-    number.store_slice(&mut numbers);
-    place.store_slice(&mut places);
+    let column = (y >> SIDE.ilog2()) * bricks.across() + (x >> 6);
+    let [mut columns, mut xs, mut ys, mut zs] = [[0; LANES]; 4];
+    column.store_slice(&mut columns);
+    x.store_slice(&mut xs);
+    y.store_slice(&mut ys);
+    z.store_slice(&mut zs);
     for lane in bits_of(lanes) {
-        bricks.put(numbers[lane], places[lane]);
+        let plane = bricks.plane(columns[lane], i64::from(zs[lane]));
+        plane[ys[lane] as usize % SIDE] |= 1 << (xs[lane] & 63);
     }
 }

@@ -1,0 +1,94 @@
+//! Memory that begins as zeros, in huge pages where the system has them.
+//!
+//! Large grids are touched all over: with pages of 4 KiB the first touch of each costs more than
+//! filling it.
+
+use std::ops::{Deref, DerefMut};
+
+use bytemuck::Pod;
+use memmap2::MmapMut;
+
+/// From this many bytes on memory is asked of the system in huge pages, of 2 MiB on most machines.
+const HUGE: usize = 8 << 20;
+
+/// A list of fixed length, all zeros at first. Its memory is the system's until it is written to.
+pub struct Zeroed<T>(Memory<T>);
+
+enum Memory<T> {
+    List(Vec<T>),
+    Pages { pages: MmapMut, length: usize },
+}
+
+impl<T: Pod> Zeroed<T> {
+    /// `length` zeros; `None` if the system does not give as much memory.
+    pub fn new(length: usize) -> Option<Self> {
+        let bytes = length.checked_mul(size_of::<T>())?;
+        if bytes >= HUGE
+            && let Ok(pages) = MmapMut::map_anon(bytes)
+        {
+            // Without them it is slower, and nothing else.
+            #[cfg(target_os = "linux")]
+            let _ = pages.advise(memmap2::Advice::HugePage);
+            return Some(Self(Memory::Pages { pages, length }));
+        }
+        // Ask first, so that a refusal is an answer and not an abort.
+        Vec::<T>::new().try_reserve_exact(length).ok()?;
+        Some(Self(Memory::List(vec![T::zeroed(); length])))
+    }
+}
+
+impl<T: Pod> Deref for Zeroed<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            Memory::List(list) => list,
+            Memory::Pages { pages, length } => &bytemuck::cast_slice(pages)[..*length],
+        }
+    }
+}
+
+impl<T: Pod> DerefMut for Zeroed<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &mut self.0 {
+            Memory::List(list) => list,
+            Memory::Pages { pages, length } => &mut bytemuck::cast_slice_mut(pages)[..*length],
+        }
+    }
+}
+
+impl<T: Pod> Clone for Zeroed<T> {
+    fn clone(&self) -> Self {
+        let mut copy = Self::new(self.len()).expect("memory for a copy");
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl<T: Pod + PartialEq> PartialEq for Zeroed<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Pod + Eq> Eq for Zeroed<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_and_large_lists_are_zero_and_hold_what_is_written() {
+        for length in [0, 3, HUGE / 8 - 1, HUGE / 8, HUGE / 8 + 5] {
+            let mut list = Zeroed::<u64>::new(length).unwrap();
+            assert!(list.len() == length && list.iter().all(|n| *n == 0));
+            if let Some(last) = list.last_mut() {
+                *last = 7;
+            }
+            assert!(list.clone() == list);
+        }
+        assert!(Zeroed::<u64>::new(usize::MAX / 4).is_none());
+    }
+}
