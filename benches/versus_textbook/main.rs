@@ -52,7 +52,7 @@ fn level(name: &str) -> Level {
 fn main() {
     let mut args = Args::from_env();
     let res: Vec<usize> = args.list("--res", "256");
-    let threads: Vec<usize> = args.list("--threads", "1");
+    let threads: Vec<usize> = args.list("--threads", "1,2");
     let levels: Vec<String> = args.list("--simd", Level::best().name());
     let levels: Vec<_> = levels.iter().map(|name| level(name)).collect();
     let tsv = args.flag("--tsv");

@@ -15,14 +15,15 @@ use rows::Row;
 use scale::Scale;
 
 /// The size of the picture, and where its panels are.
-const WIDTH: f64 = 960.0;
+const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 420.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 360.0;
-const ACROSS: [[f64; 2]; 2] = [[70.0, 390.0], [550.0, 870.0]];
+const ACROSS: [[f64; 2]; 2] = [[70.0, 355.0], [565.0, 850.0]];
 
 /// Number of threads and how it is drawn.
-const OURS: &[(usize, &str, &str)] = &[(1, "1 thread", "#3b82f6"), (2, "2 threads", "#8b5cf6")];
+const OURS: &[(usize, &str, &str)] =
+    &[(1, "voxelize, 1 thread", "#3b82f6"), (2, "voxelize, 2 threads", "#e07b00")];
 
 const STYLE: &str = "
 text { font: 13px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; text-anchor: middle; }
@@ -52,16 +53,15 @@ fn main() -> ExitCode {
 
 /// The whole picture.
 fn draw(rows: &[Row]) -> Result<String, String> {
-    let y = Scale::new(decades(rows.iter().map(|row| row.ms))?, [BOTTOM, TOP]);
+    let y = Scale::new(ends(rows.iter().map(|row| row.ms))?, [BOTTOM, TOP]);
     let by_triangles: Vec<_> = rows.iter().filter(|row| row.curve == "triangles").collect();
     let by_res: Vec<_> = rows.iter().filter(|row| row.curve == "res").collect();
-    let fixed = |text: String| text.strip_suffix(".0").map(String::from).unwrap_or(text);
     let cells = by_triangles.first().ok_or("no row of the curve over triangles")?.res;
     let triangles = by_res.first().ok_or("no row of the curve over res")?.triangles;
     let panels = [
         (
             Panel {
-                title: fixed(format!("{cells} cells long")),
+                title: format!("More triangles, {cells} cells long"),
                 across: "triangles",
                 x: Scale::new(ends(by_triangles.iter().map(|row| row.triangles))?, ACROSS[0]),
                 y: y.clone(),
@@ -72,7 +72,7 @@ fn draw(rows: &[Row]) -> Result<String, String> {
         ),
         (
             Panel {
-                title: format!("{} triangles", count(triangles)),
+                title: format!("More cells, {} triangles", count(triangles)),
                 across: "cells on the longest axis",
                 x: Scale::new(ends(by_res.iter().map(|row| row.res))?, ACROSS[1]),
                 y,
@@ -105,17 +105,15 @@ fn lines(rows: &[&Row], x: fn(&Row) -> f64) -> Vec<Line> {
     std::iter::once(line("textbook", 1, "textbook", GREY)).chain(ours).collect()
 }
 
-/// The least and the largest of the values.
+/// The least and the largest of the values, and a little room around them.
 fn ends(values: impl Iterator<Item = f64>) -> Result<[f64; 2], String> {
     let [low, high] =
         values.fold([f64::INFINITY, 0.0], |[low, high], value| [low.min(value), high.max(value)]);
-    if low < high { Ok([low, high]) } else { Err("a curve needs two points".into()) }
-}
-
-/// The powers of ten around the values.
-fn decades(values: impl Iterator<Item = f64>) -> Result<[f64; 2], String> {
-    let [low, high] = ends(values)?;
-    Ok([10_f64.powf(low.log10().floor()), 10_f64.powf(high.log10().ceil())])
+    if low >= high {
+        return Err("a curve needs two points".into());
+    }
+    let room = (high / low).powf(0.03);
+    Ok([low / room, high * room])
 }
 
 /// A number of triangles as text, to a digit.

@@ -21,10 +21,8 @@ impl Scale {
     /// The powers of `base` on the scale.
     pub fn powers(&self, base: f64) -> impl Iterator<Item = f64> {
         let exponent = |value: f64| value.ln() / base.ln();
-        // A hair aside: logarithms of powers are not always whole.
-        let first = (exponent(self.low) - 1e-9).ceil() as i32;
-        let last = (exponent(self.high) + 1e-9).floor() as i32;
-        (first..=last).map(move |power| base.powi(power))
+        let (first, last) = (exponent(self.low).ceil(), exponent(self.high).floor());
+        (first as i32..=last as i32).map(move |power| base.powi(power))
     }
 
     /// The ends, as positions.
