@@ -64,7 +64,7 @@ fn main() {
 fn knot(triangles: usize) -> Mesh {
     let sides = (triangles as f64 / 2.0 * 16.0 / 150.0).sqrt().round().max(3.0);
     let rings = (triangles as f64 / 2.0 / sides).round().max(3.0);
-    Mesh::from_triangles(fixtures::knot_of(rings as u32, sides as u32)).expect("the knot is finite")
+    Mesh::from_triangles(fixtures::round::knot_of(rings as u32, sides as u32)).expect("the knot is finite")
 }
 
 impl Curve<'_> {

@@ -8,4 +8,5 @@ pub mod meshes;
 pub mod process;
 pub mod table;
 pub mod timing;
+#[cfg(feature = "cli")]
 pub mod tool;

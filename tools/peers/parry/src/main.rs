@@ -52,7 +52,7 @@ fn main() {
     let mut cells = Vec::with_capacity(12 * set.len());
     for voxel in set.voxels() {
         for index in [voxel.coords.x, voxel.coords.y, voxel.coords.z] {
-            cells.extend((index as i32 - 1).to_le_bytes());
+            cells.extend((index - 1).to_le_bytes());
         }
     }
     std::fs::write(out, cells).expect("the cells are written");
