@@ -37,7 +37,7 @@ bench-large *args:
 bench-plots:
     mkdir -p target docs/pictures
     cargo bench --bench curves -- --tsv > target/curves.tsv
-    cargo run --example plot_curves -- target/curves.tsv docs/pictures/speed.svg
+    cargo run --profile bench --example plot_curves -- target/curves.tsv docs/pictures/speed.svg
 
 # Other voxelizers and this one on the same meshes and lattices, as a Markdown table.
 peers *args:
