@@ -100,8 +100,8 @@ impl Bench {
             free = self.measure(size, None, &output);
         }
         let last = sizes.last().expect("a list has an element");
-        // The mesh as it is in memory, and half of the grid.
-        let limit = self.triangles as u64 * 36 + (last.grid / 2) as u64;
+        // What a run is allowed beside its grid, and half of the grid.
+        let limit = 40 * self.triangles as u64 + (32 << 20) + (last.grid / 2) as u64;
         let limited = self.measure(last, Some(limit), &output);
         self.measure(stream, Some(LIMIT), Path::new("/dev/null"));
         match (free, limited) {

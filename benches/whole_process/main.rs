@@ -15,6 +15,7 @@ mod instructions;
 #[path = "../suite/mod.rs"]
 mod suite;
 
+use std::num::NonZero;
 use std::path::Path;
 
 use instructions::Counter;
@@ -52,14 +53,12 @@ fn main() {
     }
     let mut args = Args::from_env();
     let res: Vec<usize> = args.list("--res", "256,1024");
-    let bench = Bench {
-        threads: args.one("--threads", "2"),
-        runs: args.one("--runs", "21"),
-        counter: Counter::choose(args.flag("--instructions")),
-        table: Table::new(args.flag("--tsv"), COLUMNS),
-    };
+    let (threads, runs) = (args.one("--threads", "2"), args.one::<NonZero<usize>>("--runs", "21").get());
+    let (instructions, tsv) = (args.flag("--instructions"), args.flag("--tsv"));
     let words = args.words();
     let paths = if words.is_empty() { meshes::usual(&["dragon", "bunny"]) } else { meshes::named(&words) };
+    let bench =
+        Bench { threads, runs, counter: Counter::choose(instructions), table: Table::new(tsv, COLUMNS) };
     bench.measure(&meshes::fixture("octahedron.stl"), 32);
     for path in &paths {
         for &res in &res {
