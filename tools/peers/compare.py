@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
-
 import ours
 from lattice import compare
 
@@ -24,6 +23,7 @@ PLACE = Path("target/peers")
 USUAL = ["dragon:256", "dragon:512", "bunny:256", "bunny:512", "armadillo_86k:256"]
 FIXTURES = ["knot:256", "knot:512"]
 SECONDS = 60
+TITLES = "mesh,cells long,tool,what is timed,1 thread,2 threads,× ours,cells,beside ours".split(",")
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,21 @@ class Peer:
     name: str
     call: str
     command: list
+    takes: tuple  # what its command is told of the lattice
     surface: bool  # whether its question is ours: cells that the mesh touches
 
 
-def python(module):
-    return [sys.executable, str(HERE / "one.py"), module]
+def python(name, call, module, surface):
+    command = [sys.executable, str(HERE / "one.py"), module]
+    return Peer(name, call, command, ("origin", "size", "dims"), surface)
 
 
+PARRY = [str(PLACE / "parry/release/parry-peer")]
 PEERS = [
-    Peer("Open3D", "create_from_triangle_mesh_within_bounds", python("open3d"), True),
-    Peer("parry3d", "VoxelSet, surface", [str(PLACE / "parry/release/parry-peer")], True),
-    Peer("trimesh", "voxelized, subdivide", python("trimesh"), True),
-    Peer("PyVista", "voxelize_binary_mask, solid", python("pyvista"), False),
+    python("Open3D", "create_from_triangle_mesh_within_bounds", "open3d", surface=True),
+    Peer("parry3d", "VoxelSet, surface", PARRY, ("origin", "size"), surface=True),
+    python("trimesh", "voxelized, subdivide", "trimesh", surface=True),
+    python("PyVista", "voxelize_binary_mask, solid", "pyvista", surface=False),
 ]
 
 
@@ -56,14 +59,17 @@ def find(mesh):
 
 def ask(peer, stl, lattice, processors, out):
     """What a peer answers with so many processors, or why it does not."""
-    numbers = lambda values: ",".join(repr(float(value)) for value in values)  # noqa: E731
-    command = [*peer.command, stl, numbers(lattice.origin), repr(lattice.size)]
-    if "one.py" in command[1]:
-        command.append(",".join(map(str, lattice.dims)))
+    told = {
+        "origin": ",".join(repr(float(corner)) for corner in lattice.origin),
+        "size": repr(lattice.size),
+        "dims": ",".join(map(str, lattice.dims)),
+    }
+    command = [*peer.command, stl, *(told[name] for name in peer.takes), str(out)]
     usable = sorted(os.sched_getaffinity(0))[:processors]
     try:
         done = subprocess.run(
-            [*command, str(out)],
+            command,
+            check=False,
             capture_output=True,
             text=True,
             timeout=SECONDS,
@@ -88,8 +94,8 @@ def time(seconds):
 def ours_rows(stl, head, res, place):
     """Two rows of ours; answers with the seconds of our call in one thread."""
     call, whole, count = zip(*(ours.timed(stl, res, threads, place) for threads in (1, 2)))
-    row(*head, "**voxelize**", "the call", time(call[0]), time(call[1]), "1", f"{count[0]:,}", "")
-    row(*head, "**voxelize**", "whole process, to disk", time(whole[0]), time(whole[1]), "", f"{count[0]:,}", "")
+    for timed, seconds, times in (("the call", call, "1"), ("whole process, to disk", whole, "")):
+        row(*head, "**voxelize**", timed, *map(time, seconds), times, f"{count[0]:,}", "")
     return call[0]
 
 
@@ -116,13 +122,12 @@ def main(wanted):
     if not wanted:
         wanted = USUAL if "VOXELIZE_MESHES" in os.environ else FIXTURES
     jobs = [(mesh, find(mesh), int(res)) for mesh, res in (word.rsplit(":", 1) for word in wanted)]
-    titles = ["mesh", "cells long", "tool", "what is timed", "1 thread", "2 threads", "× ours", "cells", "beside ours"]
-    row(*titles)
-    row(*["---"] * len(titles))
+    row(*TITLES)
+    row(*["---"] * len(TITLES))
     with tempfile.TemporaryDirectory(dir=PLACE) as place:
         place = Path(place)
         for mesh, stl, res in jobs:
-            head = (mesh, str(res))
+            head = (Path(mesh).stem, str(res))
             our_seconds = ours_rows(stl, head, res, place)
             # Peers count boxes with their walls.
             lattice, reference = ours.cells(stl, res, "both", place)

@@ -11,7 +11,6 @@ import sys
 import time
 
 import numpy
-
 from lattice import Lattice, read_stl
 
 # The call is repeated while it took less than this in all, and at most three times.

@@ -6,7 +6,6 @@ import subprocess
 import time
 
 import numpy
-
 from lattice import Lattice
 
 TOOL = "target/release/voxelize"

@@ -11,7 +11,7 @@ import numpy
 
 # Before Open3D looks for it among the libraries of the system.
 ctypes.CDLL(str(libusb_package.get_library_path()), mode=ctypes.RTLD_GLOBAL)
-import open3d  # noqa: E402
+import open3d
 
 
 def prepare(points, triangles, lattice):
