@@ -14,9 +14,34 @@ test *args:
 exact-soak minutes:
     cargo test --release --test exact -- --soak {{minutes}}
 
-# Kernel time against the textbook test; VOXELIZE_MESHES names a folder of meshes.
-bench *args:
+# Kernels, whole processes and curves, one after the other; VOXELIZE_MESHES names a folder of meshes.
+bench *args: (bench-kernel args) (bench-process args) (bench-curves args)
+
+# Kernel time against the textbook test.
+bench-kernel *args:
     cargo bench --bench versus_textbook -- {{args}}
+
+# Whole processes against reading and writing alone.
+bench-process *args:
+    cargo bench --bench whole_process -- {{args}}
+
+# Kernel time against the number of triangles and of cells.
+bench-curves *args:
+    cargo bench --bench curves -- {{args}}
+
+# More than ten million triangles, and grids above a limit of memory; takes 4 GiB of disk.
+bench-large *args:
+    cargo bench --bench large -- {{args}}
+
+# Measure the curves and draw them.
+bench-plots:
+    mkdir -p target docs/pictures
+    cargo bench --bench curves -- --tsv > target/curves.tsv
+    cargo run --profile bench --example plot_curves -- target/curves.tsv docs/pictures/speed.svg
+
+# Other voxelizers and this one on the same meshes and lattices, as a Markdown table.
+peers *args:
+    tools/peers/run {{args}}
 
 # Make fixtures/ again.
 fixtures:

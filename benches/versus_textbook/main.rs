@@ -1,138 +1,92 @@
 //! Kernel time against the textbook test, mesh in memory, one bit a cell.
 //!
-//! `cargo bench --bench versus_textbook -- [MESH.stl …] [--res LIST] [--threads LIST] [--simd LEVEL] [--tsv]`
+//! `cargo bench --bench versus_textbook -- [MESH …] [--res LIST] [--threads LIST] [--simd LIST] [--tsv]`
 //!
-//! Without a mesh: every STL of the folder in VOXELIZE_MESHES, else the fixtures. Each time is the
-//! median of several repetitions, one where a repetition takes over a second. `ours_ms` ends with
-//! the finished x-fastest bit grid; allocating and clearing it are in `clear_ms` alone. The ratio
-//! is textbook_f32 / ours; `wrong` counts the cells where the textbook differs from the exact grid.
+//! A mesh is a path or a name in the folder VOXELIZE_MESHES, else the fixtures; without one, all of
+//! them. Each time is the median of several repetitions, one where a repetition takes over a second.
+//! `ours_ms` ends with the finished x-fastest bit grid; allocating and clearing it are in `clear_ms`
+//! alone. `ratio` is textbook_f32 / ours, `scaling` ours with the first number of threads / ours;
+//! `wrong` counts the cells where the textbook differs from the exact grid.
 
+#[path = "../suite/mod.rs"]
+mod suite;
 mod textbook;
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use suite::args::{Args, refuse};
+use suite::table::{Table, ms};
+use suite::timing::median;
+use suite::{kernel, meshes};
+use textbook::{Cells, Float, textbook};
+use voxelize::{Lattice, Level, Mesh};
 
-use textbook::{Cells, textbook};
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rule, Run, What};
+const COLUMNS: &[(&str, usize)] = &[
+    ("mesh", 12),
+    ("triangles", 0),
+    ("res", 4),
+    ("level", 6),
+    ("threads", 0),
+    ("textbook_f32_ms", 0),
+    ("textbook_f64_ms", 0),
+    ("ours_ms", 9),
+    ("clear_ms", 0),
+    ("ratio", 6),
+    ("scaling", 0),
+    ("cells", 9),
+    ("wrong_f32", 0),
+    ("wrong_f64", 0),
+];
 
-struct Options {
-    meshes: Vec<PathBuf>,
-    res: Vec<usize>,
-    threads: Vec<usize>,
-    level: Level,
-    tsv: bool,
+/// The textbook's time and cells.
+fn yardstick<T: Float>(mesh: &Mesh, lattice: &Lattice) -> (f64, Cells) {
+    let run = |cells: &mut Cells| textbook::<T>(mesh.triangles(), lattice, cells);
+    let ms = median(|| Cells::new(lattice), run);
+    let mut cells = Cells::new(lattice);
+    run(&mut cells);
+    (ms, cells)
 }
 
-fn options() -> Options {
-    let mut options =
-        Options { meshes: vec![], res: vec![256], threads: vec![1], level: Level::best(), tsv: false };
-    let list = |text: Option<String>| -> Vec<usize> {
-        let text = text.expect("a list of numbers");
-        text.split(',').map(|n| n.parse().expect("a number")).collect()
-    };
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--res" => options.res = list(args.next()),
-            "--threads" => options.threads = list(args.next()),
-            "--simd" => {
-                let name = args.next().expect("the name of a level");
-                options.level = Level::from_name(&name).unwrap_or_else(|| panic!("no level {name}"));
-            }
-            "--tsv" => options.tsv = true,
-            "--bench" => {} // cargo passes it
-            _ => options.meshes.push(arg.into()),
-        }
-    }
-    if options.meshes.is_empty() {
-        let folder = std::env::var_os("VOXELIZE_MESHES").unwrap_or_else(|| "fixtures".into());
-        let files = std::fs::read_dir(&folder).expect("a folder of meshes").map(|e| e.unwrap().path());
-        options.meshes = files.filter(|p| p.extension().is_some_and(|e| e == "stl")).collect();
-        options.meshes.sort();
-    }
-    assert!(!options.meshes.is_empty(), "no mesh to measure");
-    options
-}
-
-/// The median time of `work`, of which `reset` is not part.
-fn median<T>(mut reset: impl FnMut() -> T, mut work: impl FnMut(&mut T)) -> f64 {
-    let mut times = vec![];
-    let start = Instant::now();
-    while times.len() < 15 && (times.len() < 3 || start.elapsed() < Duration::from_secs(1)) {
-        let mut state = reset();
-        let begin = Instant::now();
-        work(&mut state);
-        times.push(begin.elapsed().as_secs_f64() * 1e3);
-        if times[0] > 1000.0 {
-            break;
-        }
-    }
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
-/// A cleared grid whose pages are all there.
-fn touched(lattice: &Lattice) -> BitGrid {
-    let mut grid = BitGrid::try_from(lattice).expect("the grid fits");
-    grid.touch();
-    grid
+fn level(name: &str) -> Level {
+    Level::from_name(name).unwrap_or_else(|| refuse(&format!("no level {name}")))
 }
 
 fn main() {
-    let options = options();
-    let header = "mesh triangles res threads level textbook_f32_ms textbook_f64_ms ours_ms clear_ms ratio cells \
-                  wrong_f32 wrong_f64";
-    let columns: Vec<&str> = header.split_whitespace().collect();
-    let line = |cells: &[String]| {
-        if options.tsv {
-            cells.join("\t")
-        } else {
-            let widths = [16, 9, 5, 7, 6, 15, 15, 9, 8, 6, 9, 9, 9];
-            cells.iter().zip(widths).map(|(c, w)| format!("{c:>w$}")).collect::<Vec<_>>().join(" ")
-        }
-    };
-    println!("{}", line(&columns.iter().map(|c| c.to_string()).collect::<Vec<_>>()));
-    for path in &options.meshes {
-        let mesh = Mesh::open(path).unwrap_or_else(|e| panic!("{e}"));
-        for &res in &options.res {
-            let lattice = Lattice::fit(mesh.bounds(), res).unwrap_or_else(|e| panic!("{e}"));
-            let what = What::from(Rule::Surface);
-            let [f32_ms, f64_ms] = [textbook::<f32>, textbook::<f64>].map(|kernel| {
-                median(|| Cells::new(&lattice), |cells| kernel(mesh.triangles(), &lattice, cells))
-            });
-            let clear_ms = median(|| (), |()| drop(touched(&lattice)));
-            for &threads in &options.threads {
-                let run = Run { threads, level: Some(options.level), ..Run::default() };
-                let ours_ms = voxelize::par::with_threads(threads, || {
-                    median(|| touched(&lattice), |grid| _ = what.fill(&mesh, &lattice, &run, grid).unwrap())
-                })
-                .unwrap();
-                let mut grid = touched(&lattice);
-                what.fill(&mesh, &lattice, &run, &mut grid).unwrap();
-                let wrong = [textbook::<f32>, textbook::<f64>].map(|kernel| {
-                    let mut cells = Cells::new(&lattice);
-                    kernel(mesh.triangles(), &lattice, &mut cells);
-                    cells.differ(&grid)
-                });
-                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                println!(
-                    "{}",
-                    line(&[
-                        name,
+    let mut args = Args::from_env();
+    let res: Vec<usize> = args.list("--res", "256");
+    let threads: Vec<usize> = args.list("--threads", "1,2");
+    let levels: Vec<String> = args.list("--simd", Level::best().name());
+    let levels: Vec<_> = levels.iter().map(|name| level(name)).collect();
+    let tsv = args.flag("--tsv");
+    let words = args.words();
+    let paths = if words.is_empty() { meshes::all() } else { meshes::named(&words) };
+    let table = Table::new(tsv, COLUMNS);
+    for path in &paths {
+        let mesh = Mesh::open(path).unwrap_or_else(|error| refuse(&error.to_string()));
+        for &res in &res {
+            let lattice = Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
+            let (f32_ms, f32_cells) = yardstick::<f32>(&mesh, &lattice);
+            let (f64_ms, f64_cells) = yardstick::<f64>(&mesh, &lattice);
+            let clear_ms = median(|| (), |()| drop(kernel::touched(&lattice)));
+            for &level in &levels {
+                let mut first_ms = None;
+                for &threads in &threads {
+                    let (ours_ms, grid) = kernel::time(&mesh, &lattice, threads, level);
+                    table.row(&[
+                        meshes::name(path),
                         mesh.triangles().len().to_string(),
                         res.to_string(),
+                        level.name().to_string(),
                         threads.to_string(),
-                        options.level.name().to_string(),
-                        format!("{f32_ms:.3}"),
-                        format!("{f64_ms:.3}"),
-                        format!("{ours_ms:.3}"),
-                        format!("{clear_ms:.3}"),
+                        ms(f32_ms),
+                        ms(f64_ms),
+                        ms(ours_ms),
+                        ms(clear_ms),
                         format!("{:.2}", f32_ms / ours_ms),
+                        format!("{:.2}", first_ms.get_or_insert(ours_ms).to_owned() / ours_ms),
                         grid.count().to_string(),
-                        wrong[0].to_string(),
-                        wrong[1].to_string(),
-                    ])
-                );
+                        f32_cells.differ(&grid).to_string(),
+                        f64_cells.differ(&grid).to_string(),
+                    ]);
+                }
             }
         }
     }

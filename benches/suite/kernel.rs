@@ -1,0 +1,26 @@
+//! Kernel time: mesh in memory to the finished x-fastest bit grid, whose pages are there before.
+
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rule, Run, What, par};
+
+use super::timing::median;
+
+/// A cleared grid whose pages are all there.
+pub fn touched(lattice: &Lattice) -> BitGrid {
+    let mut grid = BitGrid::try_from(lattice).expect("the grid fits");
+    grid.touch();
+    grid
+}
+
+/// The median time of the surface kernel in milliseconds, and the grid it makes.
+pub fn time(mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f64, BitGrid) {
+    let what = What::from(Rule::Surface);
+    let run = Run { threads, level: Some(level), ..Run::default() };
+    let fill = |grid: &mut BitGrid| _ = what.fill(mesh, lattice, &run, grid).expect("nothing cancels it");
+    par::with_threads(threads, || {
+        let ms = median(|| touched(lattice), |grid| fill(grid));
+        let mut grid = touched(lattice);
+        fill(&mut grid);
+        (ms, grid)
+    })
+    .expect("threads start")
+}

@@ -1,0 +1,47 @@
+//! One child process from start to end: its time, its peak memory, what it said.
+//!
+//! The peak is what the kernel reports when the child is waited for. Before it runs its own program a
+//! child is a copy of its parent, which counts: benchmarks that ask for peaks hold no mesh themselves.
+
+use std::io::Read;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Instant;
+
+use wait4::Wait4;
+
+/// What became of a child.
+pub struct Ended {
+    pub status: ExitStatus,
+    /// From before it was started until it was waited for, in milliseconds.
+    pub ms: f64,
+    /// The most memory it had, in bytes.
+    pub peak: u64,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs `command` to its end.
+pub fn run(command: &mut Command) -> Ended {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let begin = Instant::now();
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    // What is run here says less than a pipe holds.
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child.stdout.take().expect("it is piped").read_to_string(&mut stdout).expect("UTF-8");
+    child.stderr.take().expect("it is piped").read_to_string(&mut stderr).expect("UTF-8");
+    let used = child.wait4().expect("a child is waited for");
+    Ended {
+        status: used.status,
+        ms: begin.elapsed().as_secs_f64() * 1e3,
+        peak: used.rusage.maxrss,
+        stdout,
+        stderr,
+    }
+}
+
+/// The same, for a command that has to succeed.
+pub fn succeed(command: &mut Command) -> Ended {
+    let ended = run(command);
+    assert!(ended.status.success(), "{command:?}: {}\n{}", ended.status, ended.stderr);
+    ended
+}

@@ -1,0 +1,128 @@
+//! Draws what the benchmark `curves` measured: `cargo run --example plot_curves -- TSV SVG`.
+//!
+//! Two panels with logarithmic axes and one scale of time, which grows with triangles and with cells.
+//! The colours are readable on white and on black, and the background is left out.
+
+mod panel;
+mod rows;
+mod scale;
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use panel::{GREY, Line, Panel};
+use rows::Row;
+use scale::Scale;
+
+/// The size of the picture, and where its panels are.
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 420.0;
+const TOP: f64 = 50.0;
+const BOTTOM: f64 = 360.0;
+const ACROSS: [[f64; 2]; 2] = [[70.0, 355.0], [565.0, 850.0]];
+
+/// Number of threads and how it is drawn.
+const OURS: &[(usize, &str, &str)] =
+    &[(1, "voxelize, 1 thread", "#3b82f6"), (2, "voxelize, 2 threads", "#e07b00")];
+
+const STYLE: &str = "
+text { font: 13px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; text-anchor: middle; }
+.title { font-size: 15px; font-weight: 600; }
+.end { text-anchor: end; }
+.name { text-anchor: start; font-weight: 600; }
+.grid { stroke-opacity: 0.3; }
+polyline { fill: none; stroke-width: 2.5; stroke-linejoin: round; stroke-linecap: round; }
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [tsv, svg] = &args[..] else {
+        eprintln!("usage: plot_curves TSV SVG");
+        return 2.into();
+    };
+    let text = std::fs::read_to_string(tsv).map_err(|error| error.to_string());
+    let picture = text.and_then(|text| draw(&rows::read(&text)?));
+    match picture.and_then(|picture| std::fs::write(svg, picture).map_err(|error| error.to_string())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {tsv} to {svg}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The whole picture.
+fn draw(rows: &[Row]) -> Result<String, String> {
+    let y = Scale::new(ends(rows.iter().map(|row| row.ms))?, [BOTTOM, TOP]);
+    let by_triangles: Vec<_> = rows.iter().filter(|row| row.curve == "triangles").collect();
+    let by_res: Vec<_> = rows.iter().filter(|row| row.curve == "res").collect();
+    let cells = by_triangles.first().ok_or("no row of the curve over triangles")?.res;
+    let triangles = by_res.first().ok_or("no row of the curve over res")?.triangles;
+    let panels = [
+        (
+            Panel {
+                title: format!("More triangles, {cells} cells long"),
+                across: "triangles",
+                x: Scale::new(ends(by_triangles.iter().map(|row| row.triangles))?, ACROSS[0]),
+                y: y.clone(),
+                base: 10.0,
+                tick: count,
+            },
+            lines(&by_triangles, |row| row.triangles),
+        ),
+        (
+            Panel {
+                title: format!("More cells, {} triangles", count(triangles)),
+                across: "cells on the longest axis",
+                x: Scale::new(ends(by_res.iter().map(|row| row.res))?, ACROSS[1]),
+                y,
+                base: 2.0,
+                tick: |cells| cells.to_string(),
+            },
+            lines(&by_res, |row| row.res),
+        ),
+    ];
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
+         height=\"{HEIGHT}\" fill=\"{GREY}\">\n<title>Time of the textbook and of voxelize</title>\n\
+         <style>{STYLE}</style>\n"
+    );
+    panels
+        .iter()
+        .try_for_each(|(panel, lines)| panel.draw(lines, &mut svg))
+        .and_then(|()| writeln!(svg, "</svg>"))
+        .map_err(|error| error.to_string())?;
+    Ok(svg)
+}
+
+/// The textbook's line and ours, over what `x` says of a row.
+fn lines(rows: &[&Row], x: fn(&Row) -> f64) -> Vec<Line> {
+    let line = |who: &str, threads: usize, name: &'static str, colour: &'static str| {
+        let mine = rows.iter().filter(|row| row.who == who && row.threads == threads);
+        Line { name, colour, points: mine.map(|row| (x(row), row.ms)).collect() }
+    };
+    let ours = OURS.iter().map(|&(threads, name, colour)| line("voxelize", threads, name, colour));
+    std::iter::once(line("textbook", 1, "textbook", GREY)).chain(ours).collect()
+}
+
+/// The least and the largest of the values, and a little room around them.
+fn ends(values: impl Iterator<Item = f64>) -> Result<[f64; 2], String> {
+    let [low, high] =
+        values.fold([f64::INFINITY, 0.0], |[low, high], value| [low.min(value), high.max(value)]);
+    if low >= high {
+        return Err("a curve needs two points".into());
+    }
+    let room = (high / low).powf(0.03);
+    Ok([low / room, high * room])
+}
+
+/// A number of triangles as text, to a digit.
+fn count(value: f64) -> String {
+    let digit = 10_f64.powf(value.log10().floor());
+    let round = (value / digit).round() * digit;
+    match round {
+        1e6.. => format!("{} M", round / 1e6),
+        1e3.. => format!("{} k", round / 1e3),
+        _ => round.to_string(),
+    }
+}

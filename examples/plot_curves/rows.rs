@@ -1,0 +1,42 @@
+//! The table that the benchmark prints.
+
+use std::str::FromStr;
+
+/// One measured point.
+pub struct Row {
+    /// What grows: `triangles` or `res`.
+    pub curve: String,
+    /// `textbook` or `voxelize`.
+    pub who: String,
+    pub threads: usize,
+    pub triangles: f64,
+    pub res: f64,
+    pub ms: f64,
+}
+
+/// The rows, whose columns are found by name.
+pub fn read(text: &str) -> Result<Vec<Row>, String> {
+    let mut lines = text.lines();
+    let head: Vec<_> = lines.next().unwrap_or_default().split('\t').collect();
+    lines.map(|line| row(&head, line).map_err(|error| format!("{error}: {line}"))).collect()
+}
+
+fn row(head: &[&str], line: &str) -> Result<Row, String> {
+    let cells: Vec<_> = line.split('\t').collect();
+    let cell = |name: &str| {
+        let at = head.iter().position(|column| *column == name);
+        at.and_then(|at| cells.get(at).copied()).ok_or(format!("there is no {name}"))
+    };
+    Ok(Row {
+        curve: cell("curve")?.to_string(),
+        who: cell("who")?.to_string(),
+        threads: number(cell("threads")?)?,
+        triangles: number(cell("triangles")?)?,
+        res: number(cell("res")?)?,
+        ms: number(cell("ms")?)?,
+    })
+}
+
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("{text} is no number"))
+}

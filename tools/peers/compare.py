@@ -1,0 +1,138 @@
+"""Other voxelizers and voxelize on the same meshes and lattices, as a table in Markdown.
+
+    just peers [MESH:RES ...]     a mesh is a path, or a name in the folder VOXELIZE_MESHES
+
+For a peer only its voxelization call is timed, for voxelize both that and the whole process. Each
+peer runs in a process of its own, which may take a minute. docs/benchmarks.md says what is compared.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import ours
+from lattice import compare
+
+HERE = Path(__file__).parent
+PLACE = Path("target/peers")
+USUAL = ["dragon:256", "dragon:512", "bunny:256", "bunny:512", "armadillo_86k:256"]
+FIXTURES = ["knot:256", "knot:512"]
+SECONDS = 60
+TITLES = "mesh,cells long,tool,what is timed,1 thread,2 threads,× ours,cells,beside ours".split(",")
+
+
+@dataclass(frozen=True)
+class Peer:
+    name: str
+    call: str
+    command: list
+    takes: tuple  # what its command is told of the lattice
+    surface: bool  # whether its question is ours: cells that the mesh touches
+
+
+def python(name, call, module, surface):
+    command = [sys.executable, str(HERE / "one.py"), module]
+    return Peer(name, call, command, ("origin", "size", "dims"), surface)
+
+
+PARRY = [str(PLACE / "parry/release/parry-peer")]
+PEERS = [
+    python("Open3D", "create_from_triangle_mesh_within_bounds", "open3d", surface=True),
+    Peer("parry3d", "VoxelSet, surface", PARRY, ("origin", "size"), surface=True),
+    python("trimesh", "voxelized, subdivide", "trimesh", surface=True),
+    python("PyVista", "voxelize_binary_mask, solid", "pyvista", surface=False),
+]
+
+
+def find(mesh):
+    folder = Path(os.environ.get("VOXELIZE_MESHES", "fixtures"))
+    for path in (Path(mesh), folder / f"{mesh}.stl"):
+        if path.is_file():
+            return str(path)
+    sys.exit(f"error: {mesh} is no file, and no mesh in {folder}")
+
+
+def ask(peer, stl, lattice, processors, out):
+    """What a peer answers with so many processors, or why it does not."""
+    told = {
+        "origin": ",".join(repr(float(corner)) for corner in lattice.origin),
+        "size": repr(lattice.size),
+        "dims": ",".join(map(str, lattice.dims)),
+    }
+    command = [*peer.command, stl, *(told[name] for name in peer.takes), str(out)]
+    usable = sorted(os.sched_getaffinity(0))[:processors]
+    try:
+        done = subprocess.run(
+            command,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            preexec_fn=lambda: os.sched_setaffinity(0, usable),
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"over {SECONDS} s, stopped"
+    if done.returncode != 0:
+        reason = (done.stderr.strip() or "it says nothing").splitlines()[-1]
+        return None, f"failed: {reason[:120]}"
+    return json.loads(done.stdout.splitlines()[-1]), None
+
+
+def row(*cells):
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def time(seconds):
+    return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def ours_rows(stl, head, res, place):
+    """Two rows of ours; answers with the seconds of our call in one thread."""
+    call, whole, count = zip(*(ours.timed(stl, res, threads, place) for threads in (1, 2)))
+    for timed, seconds, times in (("the call", call, "1"), ("whole process, to disk", whole, "")):
+        row(*head, "**voxelize**", timed, *map(time, seconds), times, f"{count[0]:,}", "")
+    return call[0]
+
+
+def peer_row(peer, stl, head, lattice, reference, our_seconds, place):
+    out = place / "theirs.i4"
+    # One that can use two processors keeps more than one busy; then one alone is timed as well.
+    two, reason = ask(peer, stl, lattice, 2, out)
+    threaded = two is not None and two["busy"] > 1.3
+    one, reason = ask(peer, stl, lattice, 1, out) if threaded else (two, reason)
+    if one is None:
+        return row(*head, peer.name, peer.call, "", "", "", "", reason)
+    cells = numpy.fromfile(out, "<i4").reshape(-1, 3)
+    found = compare(cells, reference)
+    if peer.surface:
+        remark = f"{found.missing:,} missing, {found.extra:,} extra, {found.beyond:,} beyond the lattice"
+    else:
+        remark = "another rule: centres inside"
+    second = time(two["seconds"]) if threaded else "one thread only"
+    times = f"{one['seconds'] / our_seconds:.0f}"
+    row(*head, peer.name, peer.call, time(one["seconds"]), second, times, f"{found.count:,}", remark)
+
+
+def main(wanted):
+    if not wanted:
+        wanted = USUAL if "VOXELIZE_MESHES" in os.environ else FIXTURES
+    jobs = [(mesh, find(mesh), int(res)) for mesh, res in (word.rsplit(":", 1) for word in wanted)]
+    row(*TITLES)
+    row(*["---"] * len(TITLES))
+    with tempfile.TemporaryDirectory(dir=PLACE) as place:
+        place = Path(place)
+        for mesh, stl, res in jobs:
+            head = (Path(mesh).stem, str(res))
+            our_seconds = ours_rows(stl, head, res, place)
+            # Peers count boxes with their walls.
+            lattice, reference = ours.cells(stl, res, "both", place)
+            for peer in PEERS:
+                peer_row(peer, stl, head, lattice, reference, our_seconds, place)
+
+
+main(sys.argv[1:])
