@@ -15,17 +15,14 @@ use crate::grid::memory::Zeroed;
 /// Cells along y and along z of a brick; along x it has the 64 of a word.
 pub const SIDE: usize = 8;
 
-/// The words of a layer of a brick: its rows, and as many behind them that are those of the next
-/// brick along y. So up to [`SIDE`] rows from any row of a brick lie one behind the other.
-pub type Plane = [u64; 2 * SIDE];
+/// The words of a layer of a brick, row by row: a line of the cache.
+pub type Plane = [u64; SIDE];
 
 /// The layers of a brick.
 type Brick = [Plane; SIDE];
 
-const BRICK_WORDS: usize = size_of::<Brick>() / size_of::<u64>();
-
 /// Bricks that all threads together use before they go into the grid: 32 MiB of them.
-const ROOM: usize = 1 << 15;
+const ROOM: usize = 1 << 16;
 
 /// Bricks that one of so many threads uses.
 fn room(threads: usize) -> usize {
@@ -110,34 +107,13 @@ impl<'a> Bricks<'a> {
     /// Layer `k` of the brick of this column, [`column`](Self::column).
     #[inline(always)]
     pub fn plane(&mut self, column: u32, k: i64) -> &mut Plane {
-        let first = self.brick(column, k) / BRICK_WORDS;
-        &mut self.pool[first][(k - self.target.first) as usize % SIDE]
-    }
-
-    /// Makes room, so that none of the next `count` bricks that are opened moves another.
-    #[inline(always)]
-    pub fn reserve(&mut self, count: usize) {
-        if self.numbers.len() + count > self.room && self.room < self.slots.len() {
-            self.empty();
-        }
-    }
-
-    /// Where in [`words`](Self::words) the brick of this column and layer begins, until the next is
-    /// opened without room for it.
-    #[inline(always)]
-    pub fn brick(&mut self, column: u32, k: i64) -> usize {
-        let number = (k - self.target.first) as usize / SIDE * self.per_layer + column as usize;
+        let k = (k - self.target.first) as usize;
+        let number = k / SIDE * self.per_layer + column as usize;
         let mut slot = self.slots[number];
         if slot == 0 {
             slot = self.open(number);
         }
-        usize::from(slot) * BRICK_WORDS
-    }
-
-    /// The words of all bricks: planes of `2 * SIDE` rows.
-    #[inline(always)]
-    pub fn words(&mut self) -> &mut [u64] {
-        self.pool.as_flattened_mut().as_flattened_mut()
+        &mut self.pool[usize::from(slot)][k % SIDE]
     }
 
     /// The number of the bricks that hold cells `64 n ..` of row `j`, among those of their layers.
@@ -173,20 +149,16 @@ impl<'a> Bricks<'a> {
         for same in order.chunk_by(|a, b| a.0 / per_layer == b.0 / per_layer) {
             let layer = same[0].0 / per_layer;
             let mut words = self.target.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
-            // Layer by layer, so that memory is written in order.
-            for k in 0..SIDE {
-                for &(number, slot) in same {
-                    let place = number % per_layer;
-                    let (n, y) = (place % self.across, place / self.across * SIDE);
-                    let plane = &mut self.pool[usize::from(slot)][k];
+            for &(number, slot) in same {
+                let place = number % per_layer;
+                let (n, y) = (place % self.across, place / self.across * SIDE);
+                for (k, plane) in self.pool[usize::from(slot)].iter_mut().enumerate() {
                     for (j, word) in plane.iter_mut().enumerate().filter(|(_, word)| **word != 0) {
                         words[(k * self.rows as usize + y + j) * self.target.row_words + n] |= *word;
-                        *word = 0;
                     }
+                    *plane = [0; SIDE];
                 }
-            }
-            for (number, _) in same {
-                self.slots[*number] = 0;
+                self.slots[number] = 0;
             }
         }
         self.numbers.clear();
@@ -196,12 +168,6 @@ impl<'a> Bricks<'a> {
     #[inline(always)]
     pub fn ranges(&self) -> [Range<i64>; 3] {
         [0..self.cells, 0..self.rows, self.layers.clone()]
-    }
-
-    /// The first layer of the grid, from which bricks are counted along z.
-    #[inline(always)]
-    pub fn first_layer(&self) -> i64 {
-        self.target.first
     }
 
     /// Bricks along x.

@@ -3,7 +3,7 @@
 //! Then all of them are tested at once (`kernel/lanes.rs`). Those the test is unsure of go to the
 //! row kernel.
 
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16, u64x8};
 
 use crate::grid::bits::bits_of;
 
@@ -68,17 +68,18 @@ impl<const N: usize> Few<N> {
         let rows = self.queue.rows();
         let ready = (1 << self.queue.ready()) - 1;
         let (cells, doubt) = self.test.run(simd, rows);
-        let row = |n: usize| f32x16::from_slice(simd, &rows[n][..LANES]);
         let ranges = bricks.ranges();
         let mut within = mask32x16::splat(simd, true);
         for axis in 0..3 {
-            let (low, high) = (row(9 + axis), row(9 + axis) + row(12 + axis));
+            let low = f32x16::from_slice(simd, &rows[9 + axis][..LANES]);
+            let high = low + f32x16::from_slice(simd, &rows[12 + axis][..LANES]);
             let first = f32x16::splat(simd, ranges[axis].start as f32);
             let last = f32x16::splat(simd, (ranges[axis].end - 1) as f32);
             within &= low.simd_ge(first) & high.simd_le(last);
         }
         let inside = within.to_bitmask();
-        let [x, y]: [u32x16<S>; 2] = [row(9).to_int(), row(10).to_int()];
+        let x: u32x16<S> = f32x16::from_slice(simd, &rows[9][..LANES]).to_int();
+        let y: u32x16<S> = f32x16::from_slice(simd, &rows[10][..LANES]).to_int();
         // Where all cells of a row are in one word.
         let whole = (x & 63).simd_le(u32x16::splat(simd, 64 - N as u32));
         let column = (y >> SIDE.ilog2()) * bricks.across() + (x >> 6);
@@ -91,9 +92,11 @@ impl<const N: usize> Few<N> {
         for lane in bits_of(within) {
             let layers = [rows[11][lane] as i64, rows[11][lane] as i64 + rows[14][lane] as i64];
             let (place, shift) = (places[lane] as usize, shifts[lane]);
-            put::<N>(bricks, columns[lane], layers, place, |bits| bits << shift, cells(lane));
+            let high = rows[13][lane] as usize;
+            put::<N, S>(simd, bricks, columns[lane], layers, [place, high], [shift, 64], cells(lane));
             if whole >> lane & 1 == 0 {
-                put::<N>(bricks, columns[lane] + 1, layers, place, |bits| bits >> (64 - shift), cells(lane));
+                let next = columns[lane] + 1;
+                put::<N, S>(simd, bricks, next, layers, [place, high], [0, 64 - shift], cells(lane));
             }
         }
         for lane in bits_of(ready & !doubt & !within) {
@@ -108,22 +111,35 @@ impl<const N: usize> Few<N> {
     }
 }
 
-/// Occupies the cells of a block in the bricks of a column, layers `low` to `high`, rows from `place`
-/// on; `shifted` moves the cells of a row to where they are in a word.
+/// Occupies the cells of a block in the bricks of a column and, for rows beyond those, in the next
+/// along y: layers `low` to `high`, rows from `place` to `place + top`. Cells go up in their words by
+/// `up`, and down by `down` if that is below 64.
 #[inline(always)]
-fn put<const N: usize>(
+fn put<const N: usize, S: Simd>(
+    simd: S,
     bricks: &mut Bricks,
     column: u32,
     [low, high]: [i64; 2],
-    place: usize,
-    shifted: impl Fn(u64) -> u64,
+    [place, top]: [usize; 2],
+    [up, down]: [u32; 2],
     cells: u64,
 ) {
-    for k in 0..N {
-        // Layers above the bounds have no cells: the last serves as well as any.
-        let plane = bricks.plane(column, high.min(low + k as i64));
-        for j in 0..N {
-            plane[place % SIDE + j] |= shifted(cells >> (N * (j + N * k)) & ((1 << N) - 1));
+    let behind = column + bricks.across();
+    let row = u64x8::splat(simd, (1 << N) - 1);
+    let places = u64x8::from_slice(simd, &PLACES) * N as u64;
+    let ends = if place + top < SIDE { &[column][..] } else { &[column, behind] };
+    for (half, &column) in ends.iter().enumerate() {
+        for k in 0..N {
+            // Layers above the bounds have no cells: the last serves as well as any.
+            let plane = bricks.plane(column, high.min(low + k as i64));
+            let layer = cells >> (N * N * k) & ((1 << (N * N)) - 1);
+            let layer = u64x8::splat(simd, layer << (N * place) >> (N * SIDE * half));
+            let words = (layer >> places) & row;
+            let words = if down < 64 { words >> down } else { words << up };
+            (u64x8::from_slice(simd, plane) | words).store_slice(plane);
         }
     }
 }
+
+/// The rows of a brick.
+const PLACES: [u64; SIDE] = [0, 1, 2, 3, 4, 5, 6, 7];

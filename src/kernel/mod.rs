@@ -13,6 +13,7 @@ mod lanes;
 pub mod levels;
 mod plane;
 mod queue;
+mod rows;
 mod setup;
 mod small;
 mod span;

@@ -7,8 +7,6 @@
 //! with a crossing nearer to a wall than its error bound (docs/error-bounds.md) is *unsure* and left
 //! to the row kernel; what was written of it by then is sure.
 
-use std::ops::Range;
-
 use fearless_simd::{Simd, f32x16, f64x8, mask32x16, prelude::*, u32x16};
 
 use crate::geom::Triangle;
@@ -18,6 +16,7 @@ use super::bricks::{Bricks, SIDE};
 use super::frame::{Frame, FrameAxis, U};
 use super::lanes::U32;
 use super::queue::{Queue, Unsure};
+use super::rows;
 
 /// Cells an axis, at most: the lanes of a vector.
 const CELLS: f32 = LANES as f32;
@@ -42,7 +41,6 @@ type Lanes = [f32; LANES];
 pub struct Small {
     queue: Queue<ROWS>,
     ready: Box<Ready>,
-    found: Box<Found>,
     /// What coordinates relative to the lowest cell may be off by, in floats and in doubles.
     place: f32,
     place64: f64,
@@ -85,7 +83,7 @@ impl Small {
     pub fn new(frame: &Frame) -> Self {
         let place64 = frame.local_error() + f64::from(CELLS) * U;
         let place = frame.local_error() as f32 * 1.000_001 + CELLS * U32;
-        Self { queue: Queue::new(), ready: Box::default(), found: Box::new(Found::new()), place, place64 }
+        Self { queue: Queue::new(), ready: Box::default(), place, place64 }
     }
 
     /// Adds the lanes of `mask`; covers sixteen of those that wait, if there are as many. The
@@ -243,56 +241,57 @@ impl Small {
 
     /// Covers one triangle; answers whether that was sure.
     #[inline(always)]
-    fn cover_lane<S: Simd>(&mut self, simd: S, lane: usize, bricks: &mut Bricks) -> bool {
+    fn cover_lane<S: Simd>(&self, simd: S, lane: usize, bricks: &mut Bricks) -> bool {
         let ramp = f32x16::from_slice(simd, &RAMP);
         let [xy, zx, yz] = [self.table(simd, lane, 0), self.table(simd, lane, 1), self.table(simd, lane, 2)];
         let (Some(xy), Some(zx), Some(yz)) = (xy, zx, yz) else { return false };
+        // Rows before the first and behind the last may be read; they are never chosen.
+        let mut xy_rows = [[0.0; LANES + 3 * SIDE]; 2];
+        xy[0].store_slice(&mut xy_rows[0][SIDE..][..LANES]);
+        xy[1].store_slice(&mut xy_rows[1][SIDE..][..LANES]);
+        let xy = xy_rows;
         let (mut zx_low, mut zx_high) = ([0.0; LANES], [0.0; LANES]);
         let (mut yz_low, mut yz_high) = ([0.0; LANES], [0.0; LANES]);
         zx[0].store_slice(&mut zx_low);
         zx[1].store_slice(&mut zx_high);
         yz[0].store_slice(&mut yz_low);
         yz[1].store_slice(&mut yz_high);
-        let Self { queue, found, ready, .. } = self;
+        let Self { queue, ready, .. } = self;
         let rows = queue.rows();
         let Plane { enter, leave, slope, error } = &ready.plane;
-        let along_y = ramp * slope[0][lane];
-        let (enter, leave) = (along_y + enter[lane], along_y + leave[lane]);
-        let (slope, error) = (slope[1][lane], f32x16::splat(simd, error[lane]));
+        let (enter, leave) = (f32x16::splat(simd, enter[lane]), f32x16::splat(simd, leave[lane]));
+        let ([slope_y, slope_z], error) = (slope.map(|slope| slope[lane]), f32x16::splat(simd, error[lane]));
         let base = [9, 10, 11].map(|n| rows[n][lane] as i64);
+        let x = f32x16::splat(simd, base[0] as f32);
         let first = (bricks.layers.start - base[2]).max(0);
         let last = (bricks.layers.end - 1 - base[2]).min(rows[14][lane] as i64);
-        let corner = f32x16::splat(simd, (base[0] & 63) as f32);
-        let split = (base[0] & 63) + rows[12][lane] as i64 > 63;
-        let layers = base[2] + first..base[2] + last + 1;
-        let places = places(bricks, base, layers.clone(), rows[13][lane] as i64 + 1, split);
-        let start = bricks.first_layer();
-        let lowest = (layers.start - start) / SIDE as i64;
         let mut sure = true;
-        for k in first as usize..(last + 1) as usize {
-            let at = slope * k as f32;
-            let (enter, leave) = (enter + at, leave + at);
-            let within =
-                ramp.simd_ge(f32x16::splat(simd, yz_low[k])) & ramp.simd_le(f32x16::splat(simd, yz_high[k]));
-            let distance =
-                (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
-            if (distance.simd_le(error) & within).any_true() {
-                sure = false;
-                continue;
+        for k in first..=last {
+            let n = k as usize % LANES;
+            let (at, layer) = (slope_z * k as f32, base[2] + k);
+            let (row, last_row) = (base[1] + yz_low[n] as i64, base[1] + yz_high[n] as i64);
+            // Lanes begin with a brick.
+            for start in (row / SIDE as i64 * SIDE as i64..=last_row).step_by(LANES) {
+                let skipped = start - base[1];
+                let row = ramp + skipped as f32;
+                let (enter, leave) = (enter + row * slope_y + at, leave + row * slope_y + at);
+                let within =
+                    row.simd_ge(f32x16::splat(simd, yz_low[n])) & row.simd_le(f32x16::splat(simd, yz_high[n]));
+                let distance =
+                    (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
+                if (distance.simd_le(error) & within).any_true() {
+                    sure = false;
+                    continue;
+                }
+                let table = (skipped + SIDE as i64) as usize;
+                let low = f32x16::from_slice(simd, &xy[0][table..][..LANES]);
+                let high = f32x16::from_slice(simd, &xy[1][table..][..LANES]);
+                let low = low.max(enter.floor()).max(f32x16::splat(simd, zx_low[n]));
+                let high = high.min(leave.floor()).min(f32x16::splat(simd, zx_high[n]));
+                let words = (base[0] + zx_low[n] as i64) / 64..=(base[0] + zx_high[n] as i64) / 64;
+                rows::put(simd, bricks, [start, layer], [low + x, high + x], within, words);
             }
-            let low = xy[0].max(enter.floor()).max(f32x16::splat(simd, zx_low[k]));
-            let high = xy[1].min(leave.floor()).min(f32x16::splat(simd, zx_high[k]));
-            let width: u32x16<S> = (high - low).to_int();
-            let bits = (u32x16::splat(simd, 2) << width) - 1;
-            let shift: u32x16<S> = (low + corner).to_int();
-            let layer = base[2] + k as i64 - start;
-            let brick = (layer / SIDE as i64 - lowest) as usize % 3;
-            let plane = (layer as usize % SIDE * 2 * SIDE) as u32;
-            let here = u32x16::from_slice(simd, &places[0][brick]) + plane;
-            let next = u32x16::from_slice(simd, &places[1][brick]) + plane;
-            found.add(within, bits | (shift << 16), &[here, next][..1 + usize::from(split)]);
         }
-        found.put(bricks.words(), split);
         sure
     }
 
@@ -322,75 +321,4 @@ impl Small {
             near.simd_le(f32x16::splat(simd, self.ready.error[projection][lane])) & ramp.simd_le(strips);
         (!unsure.any_true()).then(|| [low.floor(), high.floor()])
     }
-}
-
-/// Rows that have cells, and the cells: up to sixteen, and above them how far to shift them.
-struct Found {
-    cells: [u32; ROOM],
-    /// Where the words of the rows are, and the next words along x.
-    places: [[u32; ROOM]; 2],
-    count: usize,
-}
-
-/// Every row, and a vector behind the last.
-const ROOM: usize = LANES * (LANES + 1);
-
-impl Found {
-    fn new() -> Self {
-        Self { cells: [0; ROOM], places: [[0; ROOM]; 2], count: 0 }
-    }
-
-    /// Appends the chosen lanes.
-    #[inline(always)]
-    fn add<S: Simd>(&mut self, lanes: mask32x16<S>, cells: u32x16<S>, places: &[u32x16<S>]) {
-        cells.compress(lanes).store_slice(&mut self.cells[self.count..][..LANES]);
-        for (row, place) in self.places.iter_mut().zip(places) {
-            place.compress(lanes).store_slice(&mut row[self.count..][..LANES]);
-        }
-        self.count += lanes.to_bitmask().count_ones() as usize;
-    }
-
-    /// Occupies the cells, which are in one word a row, or in two.
-    #[inline(always)]
-    fn put(&mut self, words: &mut [u64], split: bool) {
-        let cells = |n: usize| (u128::from(self.cells[n] & 0xffff)) << (self.cells[n] >> 16);
-        for n in 0..self.count {
-            words[self.places[0][n] as usize] |= cells(n) as u64;
-        }
-        if split {
-            for n in 0..self.count {
-                words[self.places[1][n] as usize] |= (cells(n) >> 64) as u64;
-            }
-        }
-        self.count = 0;
-    }
-}
-
-/// Where the words of sixteen rows from a cell are in the lowest layer of up to three bricks along z,
-/// along x in the word of the cell and in the next.
-#[inline(always)]
-fn places(
-    bricks: &mut Bricks,
-    [x, y, _]: [i64; 3],
-    layers: Range<i64>,
-    rows: i64,
-    split: bool,
-) -> [[[u32; LANES]; 3]; 2] {
-    const SIDES: i64 = SIDE as i64;
-    // Three bricks along y and z, two along x.
-    bricks.reserve(18);
-    let mut places = [[[0; LANES]; 3]; 2];
-    for (n, places) in places.iter_mut().enumerate().take(1 + usize::from(split)) {
-        let start = bricks.first_layer();
-        let lowest = layers.start - (layers.start - start) % SIDES;
-        for (places, k) in places.iter_mut().zip((lowest..layers.end).step_by(SIDE)) {
-            for first in (y / SIDES * SIDES..y + rows).step_by(SIDE) {
-                let brick = bricks.brick(bricks.column(x / 64 + n as i64, first), k);
-                for row in first.max(y)..(first + SIDES).min(y + rows) {
-                    places[(row - y) as usize % LANES] = brick as u32 + (row - first) as u32;
-                }
-            }
-        }
-    }
-    places
 }

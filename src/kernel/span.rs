@@ -10,15 +10,16 @@
 //! Strips and rows are done in lanes. A crossing nearer to a wall than its error bound
 //! (docs/error-bounds.md) is *unsure* and decided in exact integers.
 
-use fearless_simd::{Simd, f64x8, prelude::*};
+use fearless_simd::{Simd, f32x16, f64x8, prelude::*};
 
 use crate::geom::crossing::Floor;
 use crate::geom::{Ties, Triangle};
 
-use super::bricks::Bricks;
+use super::bricks::{Bricks, SIDE};
 use super::exact::LazyExact;
 use super::frame::{Frame, U};
 use super::plane::Plane;
+use super::rows;
 use super::setup::Setup;
 use super::table::{LANES, NOWHERE, RAMP, Table, replace};
 use crate::grid::bits::bits_of;
@@ -94,10 +95,13 @@ impl Cover<'_> {
     #[inline(always)]
     fn fill_strips<S: Simd>(&mut self, simd: S, [s, t]: [usize; 2], bricks: &mut Bricks, table: &mut Table) {
         self.project(simd, [s, t], table);
+        if t == 1 {
+            let rows = [self.low[1], self.high[1]];
+            return self.fill_layer(simd, rows, self.low[2], bricks, #[inline(always)] |_, j| table.lanes(simd, j));
+        }
         for strip in self.low[t]..=self.high[t] {
             let (low, high) = table.interval(strip);
-            let (j, k) = if t == 1 { (strip, self.low[2]) } else { (self.low[1], strip) };
-            self.span(bricks, low, high, j, k);
+            self.span(bricks, low, high, self.low[1], strip);
         }
     }
 
@@ -105,11 +109,11 @@ impl Cover<'_> {
     #[inline(always)]
     fn fill_columns<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, table: &mut Table) {
         self.project(simd, [1, 2], table);
+        let all = [self.low[0], self.high[0]].map(|end| f64x8::splat(simd, end as f64));
         for k in self.low[2]..=self.high[2] {
             let (first, last) = table.interval(k);
-            for j in first.max(self.low[1])..=last.min(self.high[1]) {
-                self.span(bricks, self.low[0], self.high[0], j, k);
-            }
+            let rows = [first.max(self.low[1]), last.min(self.high[1])];
+            self.fill_layer(simd, rows, k, bricks, #[inline(always)] |_, _| all);
         }
     }
 
@@ -123,26 +127,56 @@ impl Cover<'_> {
         let plane = Plane::new(self.setup, &mut self.exact);
         for k in self.low[2]..=self.high[2] {
             let (first, last) = yz.interval(k);
-            let (first, last) = (first.max(self.low[1]), last.min(self.high[1]));
+            let rows = [first.max(self.low[1]), last.min(self.high[1])];
             let (low, high) = zx.interval(k);
             let (low, high) = (low.max(self.low[0]), high.min(self.high[0]));
             if low > high {
                 continue;
             }
-            for j in (first..=last).step_by(LANES) {
+            self.fill_layer(simd, rows, k, bricks, #[inline(always)] |this, j| {
                 let [lows, highs] = xy.lanes(simd, j);
-                let mut ends = [lows.max(low as f64), highs.min(high as f64)];
-                if let Some(plane) = &plane {
-                    let (frame, setup) = (self.frame, self.setup);
-                    let cell_of = |floor| cell_of(frame, setup, 0, floor);
-                    ends = plane.cut(simd, [j, k], ends, &mut self.exact, cell_of);
+                let lows = select_rows(simd, j, rows, lows.max(low as f64));
+                let ends = [lows, highs.min(high as f64)];
+                let Some(plane) = &plane else { return ends };
+                let (frame, setup) = (this.frame, this.setup);
+                plane.cut(simd, [j, k], ends, &mut this.exact, |floor| cell_of(frame, setup, 0, floor))
+            });
+        }
+    }
+
+    /// Occupies the cells of rows `first..=last` of a layer: `ends` gives the lowest and highest of
+    /// eight rows.
+    #[inline(always)]
+    fn fill_layer<S: Simd>(
+        &mut self,
+        simd: S,
+        [first, last]: [i64; 2],
+        k: i64,
+        bricks: &mut Bricks,
+        ends: impl Fn(&mut Self, i64) -> [f64x8<S>; 2],
+    ) {
+        let [x, y, z] = self.setup.base;
+        let base = f64x8::splat(simd, x as f64);
+        let (low, high) = (self.low[0] as f64, self.high[0] as f64);
+        // Lanes begin with a brick.
+        let skipped = (y + first) % SIDE as i64;
+        for j in (first - skipped..=last).step_by(2 * LANES) {
+            let mut halves = [[f64x8::splat(simd, NOWHERE), f64x8::splat(simd, -NOWHERE)]; 2];
+            for (half, ends_of) in halves.iter_mut().enumerate() {
+                let j = j + (LANES * half) as i64;
+                if j <= last {
+                    let [lows, highs] = ends(self, j);
+                    let lows = select_rows(simd, j, [first, last], lows.max(low));
+                    *ends_of = [lows + base, highs.min(high) + base];
                 }
-                let (mut lows, mut highs) = ([0.0; LANES], [0.0; LANES]);
-                ends[0].store_slice(&mut lows);
-                ends[1].store_slice(&mut highs);
-                for lane in 0..LANES.min((last - j + 1) as usize) {
-                    self.span(bricks, lows[lane] as i64, highs[lane] as i64, j + lane as i64, k);
-                }
+            }
+            let [[low_a, high_a], [low_b, high_b]] = halves;
+            // Cells of a lattice are whole in floats.
+            let (lows, highs): (f32x16<S>, f32x16<S>) = (low_a.narrow(low_b), high_a.narrow(high_b));
+            let lanes = lows.simd_le(highs);
+            if lanes.any_true() {
+                let words = rows::words_of(simd, [lows, highs], lanes);
+                rows::put(simd, bricks, [y + j, z + k], [lows, highs], lanes, words);
             }
         }
     }
@@ -232,6 +266,14 @@ impl Cover<'_> {
             replace(simd, floor, unsure, |lane| cells[lane].1),
         ]
     }
+}
+
+/// The lows of rows `j..j + 8`, beyond any cell for those outside `first..=last`.
+#[inline(always)]
+fn select_rows<S: Simd>(simd: S, j: i64, [first, last]: [i64; 2], lows: f64x8<S>) -> f64x8<S> {
+    let row = f64x8::from_slice(simd, &RAMP) + j as f64;
+    let inside = row.simd_ge(f64x8::splat(simd, first as f64)) & row.simd_le(f64x8::splat(simd, last as f64));
+    inside.select(lows, f64x8::splat(simd, NOWHERE))
 }
 
 /// An edge of a projection, rising along the second of its axes.

@@ -15,14 +15,14 @@ pub const NOWHERE: f64 = 1e300;
 pub struct Table {
     low: Vec<f64>,
     high: Vec<f64>,
-    /// The strip of entry 1; entry 0 and the lanes behind the last catch what is out of range.
+    /// The strip of entry [`LANES`]; entries before it and behind the last catch what is out of range.
     first: i64,
 }
 
 impl Table {
     /// Empties the intervals of strips `first..=last`.
     pub fn reset(&mut self, first: i64, last: i64) {
-        let len = (last - first) as usize + 2 + 2 * LANES;
+        let len = (last - first) as usize + 1 + 3 * LANES;
         self.first = first;
         self.low.clear();
         self.low.resize(len, NOWHERE);
@@ -31,7 +31,7 @@ impl Table {
     }
 
     fn entry(&self, strip: i64) -> usize {
-        (strip - self.first + 1) as usize
+        (strip - self.first + LANES as i64) as usize
     }
 
     /// Widens the interval of a strip to hold cells `low..=high`.
