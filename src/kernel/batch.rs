@@ -44,6 +44,8 @@ pub struct Kinds {
     pub single: u64,
     /// Bounds of at most two cells an axis.
     pub two: u64,
+    /// Bounds of at most three cells an axis.
+    pub three: u64,
     /// Bounds of at most four cells an axis.
     pub four: u64,
     /// Bounds of at most sixteen cells an axis, within the lattice along x and y, and no coordinate
@@ -191,7 +193,8 @@ impl<S: Simd> Batch<S> {
             exact &= low.exact.to_bitmask() | high.exact.to_bitmask() << 8;
             if frame.ties == Ties::Up && frame_axis.closed {
                 let last = f32x16::splat(simd, (frame_axis.cells - 1) as f32);
-                exact &= (base + span).simd_lt(last).to_bitmask();
+                // Bounds of one cell have decided already.
+                exact &= ((base + span).simd_lt(last) | span.simd_lt(zero + 0.5)).to_bitmask();
             }
             let range = bricks.ranges()[axis].clone();
             let first = f32x16::splat(simd, range.start as f32);
@@ -210,6 +213,7 @@ impl<S: Simd> Batch<S> {
         let sure = valid & !careful & !outside.to_bitmask();
         let single = most.simd_le(zero).to_bitmask();
         let two = most.simd_le(f32x16::splat(simd, 1.0)).to_bitmask();
+        let three = most.simd_le(f32x16::splat(simd, 2.0)).to_bitmask();
         let four = most.simd_le(f32x16::splat(simd, 3.0)).to_bitmask();
         let sixteen = most.simd_lt(f32x16::splat(simd, LANES as f32)) & within;
         let small = sure & !four & !near & sixteen.to_bitmask();
@@ -217,7 +221,8 @@ impl<S: Simd> Batch<S> {
             careful: valid & careful,
             single: sure & single,
             two: sure & two & !single,
-            four: sure & four & !two,
+            three: sure & three & !two,
+            four: sure & four & !three,
             small,
             large: sure & !four & !small,
         };

@@ -31,6 +31,7 @@ pub struct Coverer<'a, 'b> {
     tiny: Option<Tiny>,
     others: Queue<9>,
     two: Few<2>,
+    three: Few<3>,
     four: Few<4>,
     small: Small,
     unsure: Vec<Unsure>,
@@ -48,6 +49,7 @@ impl<'a, 'b> Coverer<'a, 'b> {
             tiny: Tiny::new(frame),
             others: Queue::new(),
             two: Few::new(frame),
+            three: Few::new(frame),
             four: Few::new(frame),
             small: Small::new(frame),
             unsure: vec![],
@@ -139,6 +141,9 @@ impl<'a, 'b> Coverer<'a, 'b> {
         if kinds.two != 0 {
             self.two.push(simd, &batch, kinds.two, ids, bricks, unsure);
         }
+        if kinds.three != 0 {
+            self.three.push(simd, &batch, kinds.three, ids, bricks, unsure);
+        }
         if kinds.four != 0 {
             self.four.push(simd, &batch, kinds.four, ids, bricks, unsure);
         }
@@ -204,6 +209,7 @@ impl<'a, 'b> Coverer<'a, 'b> {
             self.cover_batch(simd);
         }
         self.two.flush(simd, &mut self.bricks, &mut self.unsure);
+        self.three.flush(simd, &mut self.bricks, &mut self.unsure);
         self.four.flush(simd, &mut self.bricks, &mut self.unsure);
         self.cover_unsure(simd);
         self.small.flush(simd, self.frame, &mut self.bricks, &mut self.unsure);

@@ -81,7 +81,8 @@ impl<const N: usize> Few<N> {
         let x: u32x16<S> = f32x16::from_slice(simd, &rows[9][..LANES]).to_int();
         let y: u32x16<S> = f32x16::from_slice(simd, &rows[10][..LANES]).to_int();
         // Where all cells of a row are in one word.
-        let whole = (x & 63).simd_le(u32x16::splat(simd, 64 - N as u32));
+        let span: u32x16<S> = f32x16::from_slice(simd, &rows[12][..LANES]).to_int();
+        let whole = ((x & 63) + span).simd_lt(u32x16::splat(simd, 64));
         let column = (y >> SIDE.ilog2()) * bricks.across() + (x >> 6);
         let [mut columns, mut places, mut shifts] = [[0; LANES]; 3];
         column.store_slice(&mut columns);
@@ -92,11 +93,10 @@ impl<const N: usize> Few<N> {
         for lane in bits_of(within) {
             let layers = [rows[11][lane] as i64, rows[11][lane] as i64 + rows[14][lane] as i64];
             let (place, shift) = (places[lane] as usize, shifts[lane]);
-            let high = rows[13][lane] as usize;
-            put::<N, S>(simd, bricks, columns[lane], layers, [place, high], [shift, 64], cells(lane));
+            let block = Block { layers, place, top: rows[13][lane] as usize, cells: cells(lane) };
+            block.put::<N, S>(simd, bricks, columns[lane], [shift, 0]);
             if whole >> lane & 1 == 0 {
-                let next = columns[lane] + 1;
-                put::<N, S>(simd, bricks, next, layers, [place, high], [0, 64 - shift], cells(lane));
+                block.put::<N, S>(simd, bricks, columns[lane] + 1, [0, 64 - shift]);
             }
         }
         for lane in bits_of(ready & !doubt & !within) {
@@ -111,32 +111,46 @@ impl<const N: usize> Few<N> {
     }
 }
 
-/// Occupies the cells of a block in the bricks of a column and, for rows beyond those, in the next
-/// along y: layers `low` to `high`, rows from `place` to `place + top`. Cells go up in their words by
-/// `up`, and down by `down` if that is below 64.
-#[inline(always)]
-fn put<const N: usize, S: Simd>(
-    simd: S,
-    bricks: &mut Bricks,
-    column: u32,
-    [low, high]: [i64; 2],
-    [place, top]: [usize; 2],
-    [up, down]: [u32; 2],
+/// A block of `N` cells an axis.
+struct Block {
+    /// The lowest and the highest layer with cells.
+    layers: [i64; 2],
+    /// The lowest row, in its brick.
+    place: usize,
+    /// The highest row with cells, relative to that.
+    top: usize,
+    /// Cell `[i, j, k]` is bit `i + N (j + N k)`.
     cells: u64,
-) {
-    let behind = column + bricks.across();
-    let row = u64x8::splat(simd, (1 << N) - 1);
-    let places = u64x8::from_slice(simd, &PLACES) * N as u64;
-    let ends = if place + top < SIDE { &[column][..] } else { &[column, behind] };
-    for (half, &column) in ends.iter().enumerate() {
-        for k in 0..N {
-            // Layers above the bounds have no cells: the last serves as well as any.
-            let plane = bricks.plane(column, high.min(low + k as i64));
-            let layer = cells >> (N * N * k) & ((1 << (N * N)) - 1);
-            let layer = u64x8::splat(simd, layer << (N * place) >> (N * SIDE * half));
-            let words = (layer >> places) & row;
-            let words = if down < 64 { words >> down } else { words << up };
-            (u64x8::from_slice(simd, plane) | words).store_slice(plane);
+}
+
+impl Block {
+    /// Occupies the cells in the bricks of a column and, for rows beyond those, in the next along y.
+    /// Cells go up in their words by so many places, then down by so many.
+    #[inline(always)]
+    fn put<const N: usize, S: Simd>(&self, simd: S, bricks: &mut Bricks, column: u32, [up, down]: [u32; 2]) {
+        let Self { layers: [low, high], place, top, cells } = *self;
+        let behind = column + bricks.across();
+        let ends = if place + top < SIDE { &[column][..] } else { &[column, behind] };
+        let row = (1 << N) - 1;
+        let places = u64x8::from_slice(simd, &PLACES) * N as u64;
+        for (half, &column) in ends.iter().enumerate() {
+            for k in 0..N {
+                // Layers above the bounds have no cells: the last serves as well as any.
+                let plane = bricks.plane(column, high.min(low + k as i64));
+                let layer = cells >> (N * N * k) & ((1 << (N * N)) - 1);
+                // Row by row from the first of the brick.
+                let layer = layer << (N * place) >> (N * SIDE * half);
+                if N == 2 {
+                    // Two rows are written faster one by one.
+                    let first = if half == 0 { place } else { 0 };
+                    for j in [first % SIDE, (first + 1) % SIDE] {
+                        plane[j] |= (layer >> (N * j) & row) << up >> down;
+                    }
+                } else {
+                    let words = (u64x8::splat(simd, layer) >> places) & row;
+                    (u64x8::from_slice(simd, plane) | (words << up >> down)).store_slice(plane);
+                }
+            }
         }
     }
 }

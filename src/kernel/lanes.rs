@@ -30,7 +30,7 @@ const HUGE: f32 = 1e30;
 /// Triangles in rows; the first sixteen columns are tested.
 pub type Rows = [[f32; 2 * LANES]; ROWS];
 
-/// The test for at most `N` cells an axis, `N` being 2 or 4.
+/// The test for at most `N` cells an axis, `N` being 2, 3 or 4.
 pub struct Test<const N: usize> {
     ties: Ties,
     /// What edge functions, and plane functions times `scale`, may be off by.

@@ -11,11 +11,7 @@ const FAR: f32 = 1e30;
 
 /// The words along x that hold the cells `low..=high` of some lanes; at least one must be chosen.
 #[inline(always)]
-pub fn words_of<S: Simd>(
-    simd: S,
-    [low, high]: [f32x16<S>; 2],
-    lanes: mask32x16<S>,
-) -> RangeInclusive<i64> {
+pub fn words_of<S: Simd>(simd: S, [low, high]: [f32x16<S>; 2], lanes: mask32x16<S>) -> RangeInclusive<i64> {
     let far = f32x16::splat(simd, FAR);
     let first = lanes.select(low, far).reduce_min() as i64 / 64;
     first..=lanes.select(high, -far).reduce_max() as i64 / 64
@@ -46,7 +42,8 @@ pub fn put<S: Simd>(
             if inside >> (SIDE * half) & 0xff == 0 {
                 continue;
             }
-            let cells = lanes_of(simd, before, half).select(ones, heads[half]) & lanes_of(simd, after, half).select(ones, tails[half]);
+            let cells = lanes_of(simd, before, half).select(ones, heads[half])
+                & lanes_of(simd, after, half).select(ones, tails[half]);
             let cells = lanes_of(simd, inside, half).select(cells, u64x8::splat(simd, 0));
             let column = bricks.column(n, j + (SIDE * half) as i64);
             let plane = bricks.plane(column, k);

@@ -275,8 +275,8 @@ impl Small {
                 let skipped = start - base[1];
                 let row = ramp + skipped as f32;
                 let (enter, leave) = (enter + row * slope_y + at, leave + row * slope_y + at);
-                let within =
-                    row.simd_ge(f32x16::splat(simd, yz_low[n])) & row.simd_le(f32x16::splat(simd, yz_high[n]));
+                let within = row.simd_ge(f32x16::splat(simd, yz_low[n]))
+                    & row.simd_le(f32x16::splat(simd, yz_high[n]));
                 let distance =
                     (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
                 if (distance.simd_le(error) & within).any_true() {

@@ -97,7 +97,16 @@ impl Cover<'_> {
         self.project(simd, [s, t], table);
         if t == 1 {
             let rows = [self.low[1], self.high[1]];
-            return self.fill_layer(simd, rows, self.low[2], bricks, #[inline(always)] |_, j| table.lanes(simd, j));
+            let columns = [self.low[0], self.high[0]];
+            return self.fill_layer(
+                simd,
+                rows,
+                self.low[2],
+                columns,
+                bricks,
+                #[inline(always)]
+                |_, j, _| table.lanes(simd, j),
+            );
         }
         for strip in self.low[t]..=self.high[t] {
             let (low, high) = table.interval(strip);
@@ -113,7 +122,16 @@ impl Cover<'_> {
         for k in self.low[2]..=self.high[2] {
             let (first, last) = table.interval(k);
             let rows = [first.max(self.low[1]), last.min(self.high[1])];
-            self.fill_layer(simd, rows, k, bricks, #[inline(always)] |_, _| all);
+            let columns = [self.low[0], self.high[0]];
+            self.fill_layer(
+                simd,
+                rows,
+                k,
+                columns,
+                bricks,
+                #[inline(always)]
+                |_, _, _| all,
+            );
         }
     }
 
@@ -133,31 +151,41 @@ impl Cover<'_> {
             if low > high {
                 continue;
             }
-            self.fill_layer(simd, rows, k, bricks, #[inline(always)] |this, j| {
-                let [lows, highs] = xy.lanes(simd, j);
-                let lows = select_rows(simd, j, rows, lows.max(low as f64));
-                let ends = [lows, highs.min(high as f64)];
-                let Some(plane) = &plane else { return ends };
-                let (frame, setup) = (this.frame, this.setup);
-                plane.cut(simd, [j, k], ends, &mut this.exact, |floor| cell_of(frame, setup, 0, floor))
-            });
+            self.fill_layer(
+                simd,
+                rows,
+                k,
+                [low, high],
+                bricks,
+                #[inline(always)]
+                |this, j, least| {
+                    let [lows, highs] = xy.lanes(simd, j);
+                    let ends = [lows.max(least), highs.min(high as f64)];
+                    let Some(plane) = &plane else { return ends };
+                    let (frame, setup) = (this.frame, this.setup);
+                    plane.cut(simd, [j, k], ends, &mut this.exact, |floor| cell_of(frame, setup, 0, floor))
+                },
+            );
         }
     }
 
     /// Occupies the cells of rows `first..=last` of a layer: `ends` gives the lowest and highest of
-    /// eight rows.
+    /// eight rows from `j`, of which those within `columns` are taken; its lows may begin with what it is
+    /// given, which leaves out other rows.
     #[inline(always)]
     fn fill_layer<S: Simd>(
         &mut self,
         simd: S,
         [first, last]: [i64; 2],
         k: i64,
+        columns: [i64; 2],
         bricks: &mut Bricks,
-        ends: impl Fn(&mut Self, i64) -> [f64x8<S>; 2],
+        ends: impl Fn(&mut Self, i64, f64x8<S>) -> [f64x8<S>; 2],
     ) {
         let [x, y, z] = self.setup.base;
         let base = f64x8::splat(simd, x as f64);
-        let (low, high) = (self.low[0] as f64, self.high[0] as f64);
+        let (low, high) = (columns[0] as f64, columns[1] as f64);
+        let within = (x + columns[0]) / 64..=(x + columns[1]) / 64;
         // Lanes begin with a brick.
         let skipped = (y + first) % SIDE as i64;
         for j in (first - skipped..=last).step_by(2 * LANES) {
@@ -165,9 +193,13 @@ impl Cover<'_> {
             for (half, ends_of) in halves.iter_mut().enumerate() {
                 let j = j + (LANES * half) as i64;
                 if j <= last {
-                    let [lows, highs] = ends(self, j);
-                    let lows = select_rows(simd, j, [first, last], lows.max(low));
-                    *ends_of = [lows + base, highs.min(high) + base];
+                    let row = f64x8::from_slice(simd, &RAMP) + j as f64;
+                    let inside = row.simd_ge(f64x8::splat(simd, first as f64))
+                        & row.simd_le(f64x8::splat(simd, last as f64));
+                    // Beyond any cell in rows that are not asked for.
+                    let least = inside.select(f64x8::splat(simd, low), f64x8::splat(simd, NOWHERE));
+                    let [lows, highs] = ends(self, j, least);
+                    *ends_of = [lows.max(least) + base, highs.min(high) + base];
                 }
             }
             let [[low_a, high_a], [low_b, high_b]] = halves;
@@ -175,7 +207,12 @@ impl Cover<'_> {
             let (lows, highs): (f32x16<S>, f32x16<S>) = (low_a.narrow(low_b), high_a.narrow(high_b));
             let lanes = lows.simd_le(highs);
             if lanes.any_true() {
-                let words = rows::words_of(simd, [lows, highs], lanes);
+                // Finding out which words costs more than trying two.
+                let words = if within.end() - within.start() < 2 {
+                    within.clone()
+                } else {
+                    rows::words_of(simd, [lows, highs], lanes)
+                };
                 rows::put(simd, bricks, [y + j, z + k], [lows, highs], lanes, words);
             }
         }
@@ -218,7 +255,10 @@ impl Cover<'_> {
         let parallel = self.triangle[v][s] == self.triangle[w][s];
         let ends = cell_of(self.frame, setup, s, (setup.floor[s][v], setup.on[s][v]));
         let last = f64x8::splat(simd, to as f64);
-        for wall in (from..=to).step_by(LANES) {
+        let nowhere = [f64x8::splat(simd, NOWHERE), f64x8::splat(simd, -NOWHERE)];
+        let mut before = nowhere;
+        // To the strip above the last wall.
+        for wall in (from..=to + 1).step_by(LANES) {
             let walls = f64x8::from_slice(simd, &RAMP) + wall as f64;
             let inside = walls.simd_le(last);
             let [low, high] = if parallel {
@@ -229,9 +269,9 @@ impl Cover<'_> {
                 let unsure = distance.simd_le(f64x8::splat(simd, edge.error)) & inside;
                 self.floors(simd, crossing, unsure.to_bitmask(), &edge, wall)
             };
-            let low = inside.select(low, f64x8::splat(simd, NOWHERE));
-            let high = inside.select(high, f64x8::splat(simd, -NOWHERE));
-            table.include_lanes(simd, wall, [low, high]);
+            let walls = [inside.select(low, nowhere[0]), inside.select(high, nowhere[1])];
+            table.include_walls(simd, wall, before, walls);
+            before = walls;
         }
     }
 
@@ -266,14 +306,6 @@ impl Cover<'_> {
             replace(simd, floor, unsure, |lane| cells[lane].1),
         ]
     }
-}
-
-/// The lows of rows `j..j + 8`, beyond any cell for those outside `first..=last`.
-#[inline(always)]
-fn select_rows<S: Simd>(simd: S, j: i64, [first, last]: [i64; 2], lows: f64x8<S>) -> f64x8<S> {
-    let row = f64x8::from_slice(simd, &RAMP) + j as f64;
-    let inside = row.simd_ge(f64x8::splat(simd, first as f64)) & row.simd_le(f64x8::splat(simd, last as f64));
-    inside.select(lows, f64x8::splat(simd, NOWHERE))
 }
 
 /// An edge of a projection, rising along the second of its axes.

@@ -57,17 +57,24 @@ impl Table {
         [lows, f64x8::from_slice(simd, &self.high[n..n + LANES])]
     }
 
-    /// Widens the intervals on either side of eight walls, the first being the lower wall of
-    /// `strip`, to hold what the walls hold.
+    /// Widens the intervals of the strips below eight walls, the first being the lower wall of
+    /// `strip`, to hold what the walls hold on either side: `before` is what the eight walls before
+    /// these hold.
     #[inline(always)]
-    pub fn include_lanes<S: Simd>(&mut self, simd: S, strip: i64, [low, high]: [f64x8<S>; 2]) {
-        let above = self.entry(strip);
-        for n in [above - 1, above] {
-            let lows = &mut self.low[n..n + LANES];
-            f64x8::from_slice(simd, lows).min(low).store_slice(lows);
-            let highs = &mut self.high[n..n + LANES];
-            f64x8::from_slice(simd, highs).max(high).store_slice(highs);
-        }
+    pub fn include_walls<S: Simd>(
+        &mut self,
+        simd: S,
+        strip: i64,
+        before: [f64x8<S>; 2],
+        walls: [f64x8<S>; 2],
+    ) {
+        let below = self.entry(strip) - 1;
+        let lows = &mut self.low[below..below + LANES];
+        let low = walls[0].min(before[0].slide::<7>(walls[0]));
+        f64x8::from_slice(simd, lows).min(low).store_slice(lows);
+        let highs = &mut self.high[below..below + LANES];
+        let high = walls[1].max(before[1].slide::<7>(walls[1]));
+        f64x8::from_slice(simd, highs).max(high).store_slice(highs);
     }
 }
 
