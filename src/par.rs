@@ -59,15 +59,20 @@ pub fn map_range<R: Send>(range: std::ops::Range<usize>, f: impl Fn(usize) -> R 
 }
 
 /// Shares out `items` among the threads of the pool: each calls `work` once, with an iterator over
-/// items that no other thread gets. The answers are in no order.
+/// items that no other thread gets. A thread takes items that follow each other, and what is left of
+/// other threads' when it has no more of its own. The answers are in no order.
 pub fn share<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&mut dyn Iterator<Item = &T>) -> R + Sync,
 ) -> Vec<R> {
-    let taken = AtomicUsize::new(0);
-    let next = || items.get(taken.fetch_add(1, Ordering::Relaxed));
     let threads = current_threads().min(items.len()).max(1);
-    map_range(0..threads, |_| work(&mut std::iter::from_fn(next)))
+    let parts: Vec<_> = items.chunks(items.len().div_ceil(threads).max(1)).collect();
+    let taken: Vec<_> = parts.iter().map(|_| AtomicUsize::new(0)).collect();
+    let next_of = |part: usize| parts[part].get(taken[part].fetch_add(1, Ordering::Relaxed));
+    map_range(0..threads, |thread| {
+        let next = || (0..parts.len()).find_map(|n| next_of((thread + n) % parts.len()));
+        work(&mut std::iter::from_fn(next))
+    })
 }
 
 /// How long work reports and is stopped. Every method does nothing by default, so `&()` is silence.

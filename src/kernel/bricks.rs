@@ -58,6 +58,11 @@ impl<'a> Target<'a> {
         Self { layers, dims, row_words, first: first as i64 }
     }
 
+    /// Layers of bricks.
+    pub fn brick_layers(&self) -> usize {
+        self.layers.len()
+    }
+
     /// The layers of the lattice that it holds.
     pub fn layers(&self) -> Range<i64> {
         self.first..self.first + self.dims[2] as i64
@@ -142,26 +147,44 @@ impl<'a> Bricks<'a> {
     }
 
     /// Puts all cells into the grid and begins anew.
-    pub fn empty(&mut self) {
-        let mut order: Vec<(usize, u16)> = self.numbers.iter().copied().zip(1..).collect();
-        order.sort_unstable();
-        let per_layer = self.per_layer;
-        for same in order.chunk_by(|a, b| a.0 / per_layer == b.0 / per_layer) {
-            let layer = same[0].0 / per_layer;
-            let mut words = self.target.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
-            for &(number, slot) in same {
-                let place = number % per_layer;
-                let (n, y) = (place % self.across, place / self.across * SIDE);
-                for (k, plane) in self.pool[usize::from(slot)].iter_mut().enumerate() {
-                    for (j, word) in plane.iter_mut().enumerate().filter(|(_, word)| **word != 0) {
-                        words[(k * self.rows as usize + y + j) * self.target.row_words + n] |= *word;
-                    }
-                    *plane = [0; SIDE];
-                }
-                self.slots[number] = 0;
-            }
+    fn empty(&mut self) {
+        let order = self.order();
+        for layer in order.chunk_by(|a, b| a.0 / self.per_layer == b.0 / self.per_layer) {
+            self.put(layer);
+        }
+        for (number, slot) in order {
+            self.slots[number] = 0;
+            self.pool[usize::from(slot)] = [[0; SIDE]; SIDE];
         }
         self.numbers.clear();
+    }
+
+    /// The numbers of the bricks, in order, with their slots.
+    fn order(&self) -> Vec<(usize, u16)> {
+        let mut order: Vec<(usize, u16)> = self.numbers.iter().copied().zip(1..).collect();
+        order.sort_unstable();
+        order
+    }
+
+    /// Puts bricks of one layer of them into the grid.
+    fn put(&self, bricks: &[(usize, u16)]) {
+        let Some((number, _)) = bricks.first() else { return };
+        let mut words =
+            self.target.layers[number / self.per_layer].lock().unwrap_or_else(PoisonError::into_inner);
+        for &(number, slot) in bricks {
+            let place = number % self.per_layer;
+            let (n, y) = (place % self.across, place / self.across * SIDE);
+            for (k, plane) in self.pool[usize::from(slot)].iter().enumerate() {
+                for (j, word) in plane.iter().enumerate().filter(|(_, word)| **word != 0) {
+                    words[(k * self.rows as usize + y + j) * self.target.row_words + n] |= word;
+                }
+            }
+        }
+    }
+
+    /// Takes no more cells.
+    pub fn finish(self) -> Full<'a> {
+        Full { order: self.order(), bricks: self }
     }
 
     /// The cells that are taken along each axis.
@@ -214,6 +237,24 @@ impl<'a> Bricks<'a> {
             *self.word(n, j, k) = !0;
         }
         *self.word(b, j, k) |= tail;
+    }
+}
+
+/// The bricks of one thread at its end. They go into the grid with those of all others, layer by
+/// layer: where threads touched the same rows, these are fetched once.
+pub struct Full<'a> {
+    bricks: Bricks<'a>,
+    /// The numbers of the bricks, in order, with their slots.
+    order: Vec<(usize, u16)>,
+}
+
+impl Full<'_> {
+    /// Puts the bricks of one layer of them, of [`Target::brick_layers`], into the grid.
+    pub fn put_layer(&self, layer: usize) {
+        let per_layer = self.bricks.per_layer;
+        let from = self.order.partition_point(|(number, _)| *number < layer * per_layer);
+        let to = self.order.partition_point(|(number, _)| *number < (layer + 1) * per_layer);
+        self.bricks.put(&self.order[from..to]);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::geom::Triangle;
 use crate::grid::bits::bits_of;
 
 use super::batch::{Batch, LANES};
-use super::bricks::{Bricks, Target};
+use super::bricks::{Bricks, Full, Target};
 use super::few::Few;
 use super::frame::Frame;
 use super::gather::gather;
@@ -68,12 +68,11 @@ impl<'a, 'b> Coverer<'a, 'b> {
         on_level!(token, simd => self.cover_with(simd, triangles), scalar => self.cover_each(scalar, triangles));
     }
 
-    /// Covers what waits, and puts it all into the target. The answer counts the coordinates that
-    /// snapping moved, of triangles that begin in the layers they were taken for.
-    pub fn finish(mut self, level: Level) -> u64 {
+    /// Covers what waits. The answer has the cells, and counts the coordinates that snapping moved,
+    /// of triangles that begin in the layers they were taken for.
+    pub fn finish(mut self, level: Level) -> (Full<'b>, u64) {
         self.flush(level);
-        self.bricks.empty();
-        self.snapped
+        (self.bricks.finish(), self.snapped)
     }
 
     fn flush(&mut self, level: Level) {

@@ -48,7 +48,9 @@ pub fn cover(
         }
         Ok(coverer.finish(level))
     });
-    done.into_iter().sum()
+    let done = done.into_iter().collect::<Result<Vec<_>>>()?;
+    par::map_range(0..target.brick_layers(), |layer| done.iter().for_each(|(full, _)| full.put_layer(layer)));
+    Ok(done.iter().map(|(_, snapped)| snapped).sum())
 }
 
 /// Runs of triangles and the layers to take them for.
