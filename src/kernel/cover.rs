@@ -121,10 +121,8 @@ impl<'a, 'b> Coverer<'a, 'b> {
             for n in 0..9 {
                 values[n] = f32x16::from_slice(simd, row(n));
             }
-            for axis in 0..3 {
-                values[9 + axis] = batch.base[axis];
-                values[12 + axis] = batch.span[axis];
-            }
+            values[9..12].copy_from_slice(&batch.base);
+            values[12..].copy_from_slice(&batch.span);
             self.small.push(simd, values, kinds.small, ids, frame, bricks, unsure);
         }
         others.drop_ready(simd);

@@ -39,7 +39,9 @@ impl Axis {
         let high = axis.origin[0] as f32;
         let low = ((axis.origin[0] - f64::from(high)) + axis.origin[1]) as f32;
         let scale = axis.scale as f32;
-        if !(high.is_finite() && scale.is_normal() && axis.farthest < FARTHEST) {
+        // No coordinate is larger than this, and no difference overflows.
+        let largest = axis.origin[0].abs() + axis.farthest / axis.scale;
+        if !(scale.is_normal() && axis.farthest < FARTHEST && largest < f64::from(f32::MAX) / 4.0) {
             return None;
         }
         let absolute = f64::from(high.abs()) * axis.scale * 2f64.powi(-46) + f64::from(f32::MIN_POSITIVE);
@@ -55,7 +57,8 @@ impl Tiny {
         let axes = [Axis::new(x)?, Axis::new(y)?, Axis::new(z)?];
         let margin = axes.iter().fold(0.0_f64, |most, axis| most.max(axis.1));
         let axes = axes.map(|axis| axis.0);
-        (margin < 0.05).then(|| Self { axes, margin: (2.000_001 * margin) as f32, rest: 0 })
+        let margin = (2.000_001 * margin) as f32;
+        (margin < 0.1).then_some(Self { axes, margin, rest: 0 })
     }
 
     /// Occupies the cells of those that need no test, and answers which others of `valid`

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::Frame;
 use crate::mesh::Mesh;
-use crate::run::{Run, slabs};
+use crate::run::{Run, cover};
 
 /// Fills a new grid of these layers with the cells that a triangle of `mesh` touches.
 pub(super) fn fill(
@@ -19,6 +19,6 @@ pub(super) fn fill(
     grid: &mut BitGrid,
 ) -> Result<Stats> {
     let frame = Frame::new(lattice, mesh.bounds(), what.ties().unwrap_or_default());
-    let snapped = slabs::cover(&frame, mesh.triangles(), layers, grid, run.level()?, run.progress)?;
+    let snapped = cover::cover(&frame, mesh.triangles(), layers, grid, run.level()?, run.progress)?;
     Ok(Stats { snapped })
 }

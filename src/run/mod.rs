@@ -1,7 +1,7 @@
 //! How a job runs: threads, instruction set, progress, memory. Nothing here can change a bit.
 
+pub mod cover;
 pub mod memory;
-pub mod slabs;
 
 pub use self::memory::{Demand, Plan};
 
