@@ -323,7 +323,7 @@ fn a_dry_run_plans_and_writes_nothing() {
     assert!(json["estimate"]["memory_bytes"].as_u64().unwrap() >= 160_000);
     place.run("cube.stl -r 8192 --max-memory 1G -n").expect(5);
     let run = place.run("cube.stl -r 8192 --max-memory 1G -n -o a.raw").expect(0);
-    assert!(run.line("plan").contains(" slabs of ") && run.line("plan").contains("all at once takes 64 GiB"));
+    assert!(run.line("plan").contains(" slabs of ") && run.line("plan").contains("all at once takes 64."));
     let json = place.run("cube.stl -r 8192 --max-memory 1G -n -o a.raw --json").expect(0).json();
     assert_eq!(json["run"]["plan"], "slabs");
     assert!(json["estimate"]["slabs"].as_u64().unwrap() > 64);
@@ -386,8 +386,12 @@ fn bad_input_is_an_error_with_a_hint() {
         ("cube.stl --res 1.5", 2, "--res 1.5"),
         ("cube.stl --res", 2, "--res"),
         ("cube.stl -r 1024 --max-memory 1M", 5, "-r 1024: the grid needs 128 MiB, --max-memory allows 1 MiB"),
-        ("cube.stl -r 1024 --max-memory 1M", 5, "slabs of 256 layers, the least for vox, need 4"),
-        ("cube.stl -r 4096 --max-memory 1M -o a.raw", 5, "slabs of 1 layer, the least for raw, need 4 MiB"),
+        ("cube.stl -r 1024 --max-memory 1M -j 2", 5, "slabs of 256 layers, the least for vox, need 4"),
+        (
+            "cube.stl -r 4096 --max-memory 1M -o a.raw -j 2",
+            5,
+            "slabs of 1 layer, the least for raw, need 12.6 MiB",
+        ),
         ("cube.stl -r 4 --max-memory 500", 5, "program, mesh and grid need"),
         ("many.stl -r 4 --max-memory 1M", 5, ""),
         ("cube.stl -r 99999999", 5, "-r 99999999"),

@@ -24,19 +24,26 @@ type Brick = [Plane; SIDE];
 /// Bricks that all threads together use before they go into the grid: 32 MiB of them.
 const ROOM: usize = 1 << 16;
 
-/// Bricks that one of so many threads uses.
-fn room(threads: usize) -> usize {
+/// Bricks that one of so many threads uses, of all there are: so few that they stay small beside the
+/// grid, and so many that they are seldom full.
+fn room(bricks: usize, threads: usize) -> usize {
     // Slots are 16 bits, and the first stands for none.
-    (ROOM / threads.max(1)).clamp(1 << 8, 1 << 14)
+    let most = (ROOM / threads.max(1)).clamp(1 << 8, 1 << 14);
+    (bricks / (4 * threads.max(1))).max(1 << 12).min(most).min(bricks)
+}
+
+/// Bricks in a grid of these dims.
+fn bricks_in([x, y, z]: [usize; 3]) -> usize {
+    x.div_ceil(64) * y.div_ceil(SIDE) * z.div_ceil(SIDE)
 }
 
 /// The bytes that the bricks of all threads take, at most, for a grid of these dims.
-pub fn bytes_for([x, y, z]: [usize; 3], threads: usize) -> u128 {
-    let bricks = x.div_ceil(64) as u128 * y.div_ceil(SIDE) as u128 * z.div_ceil(SIDE) as u128;
-    let used = bricks.min(room(threads) as u128);
+pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
+    let bricks = bricks_in(dims);
+    let used = room(bricks, threads) as u128;
     // Numbers and their order when they go into the grid.
     let each = (size_of::<Brick>() + size_of::<usize>() + size_of::<(usize, u16)>()) as u128;
-    threads as u128 * (bricks * size_of::<u16>() as u128 + size_of::<Brick>() as u128 + used * each)
+    threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + size_of::<Brick>() as u128 + used * each)
 }
 
 /// A grid that several threads write to.
@@ -91,10 +98,10 @@ pub struct Bricks<'a> {
 impl<'a> Bricks<'a> {
     /// No bricks yet, for one of so many threads; all layers of `target` are taken.
     pub fn new(target: &'a Target<'a>, threads: usize) -> Self {
-        let [x, y, z] = target.dims;
+        let [x, y, _] = target.dims;
         let (across, along) = (x.div_ceil(64), y.div_ceil(SIDE));
-        let bricks = across * along * z.div_ceil(SIDE);
-        let room = room(threads).min(bricks);
+        let bricks = bricks_in(target.dims);
+        let room = room(bricks, threads);
         Self {
             layers: target.layers(),
             target,

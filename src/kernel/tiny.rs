@@ -1,8 +1,10 @@
-//! Triangles that need no test: those whose bounds are one cell, or two side by side.
+//! Triangles smaller than a cell, which need no test, or a test in one projection.
 //!
 //! Sixteen at a time are taken to index space in floats. Where no coordinate is within its error
-//! bound (docs/error-bounds.md) of a wall or a centre plane, the cells of the bounds are certain, and
-//! a triangle reaches both ends of its bounds. The others are left to the kernels that look closer.
+//! bound (docs/error-bounds.md) of a wall or a centre plane, the cells of the bounds are certain. If
+//! these are one cell, or two side by side, the triangle touches them, as it reaches both ends of its
+//! bounds. If they are four around an edge of the lattice, the projection along that edge decides.
+//! The others are left to the kernels that look closer.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -11,6 +13,7 @@ use crate::grid::bits::bits_of;
 use super::batch::LANES;
 use super::bricks::{Bricks, SIDE};
 use super::frame::{Frame, FrameAxis};
+use super::lanes::U32;
 
 /// Sixteen triangles, `[axis][vertex]`.
 pub type Vertices<S> = [[f32x16<S>; 3]; 3];
@@ -23,6 +26,8 @@ pub struct Tiny {
     axes: [Axis; 3],
     /// Twice what coordinates may be off by and reach to snap.
     margin: f32,
+    /// What edge functions of four cells may be off by.
+    bound: f32,
     /// How many batches to leave alone, as the last one held too few.
     rest: u32,
 }
@@ -58,7 +63,9 @@ impl Tiny {
         let margin = axes.iter().fold(0.0_f64, |most, axis| most.max(axis.1));
         let axes = axes.map(|axis| axis.0);
         let margin = (2.000_001 * margin) as f32;
-        (margin < 0.1).then_some(Self { axes, margin, rest: 0 })
+        // Coordinates are off by less than half the margin.
+        let bound = 10.0 * margin + 336.0 * U32;
+        (margin < 0.1).then_some(Self { axes, margin, bound, rest: 0 })
     }
 
     /// Occupies the cells of those that need no test, and answers which others of `valid`
@@ -79,8 +86,10 @@ impl Tiny {
     fn take_lanes<S: Simd>(&self, simd: S, vertices: &Vertices<S>, bricks: &mut Bricks) -> u64 {
         let zero = f32x16::splat(simd, 0.0);
         let (mut lows, mut highs) = ([zero; 3], [zero; 3]);
+        let mut local = *vertices;
         let mut nearest = f32x16::splat(simd, 1.0);
         let mut steps = zero;
+        let mut most = zero;
         let mut within = mask32x16::splat(simd, true);
         let mut outside = mask32x16::splat(simd, false);
         let ranges = bricks.ranges();
@@ -100,18 +109,79 @@ impl Tiny {
             within &= low.simd_ge(first) & high.simd_le(last);
             outside |= low.simd_gt(last) | high.simd_lt(first);
             steps += high - low;
+            most = most.max(high - low);
             (lows[axis], highs[axis]) = (low, high);
+            // Exact within the lattice: both are multiples of the last place of the smaller.
+            local[axis] = [u[0] - low, u[1] - low, u[2] - low];
         }
         let sure = nearest.simd_gt(f32x16::splat(simd, self.margin));
-        let small = steps.simd_le(f32x16::splat(simd, 1.5)) & within & sure;
+        let small = within & sure & steps.simd_le(f32x16::splat(simd, 1.5));
         let one = (small & steps.simd_lt(f32x16::splat(simd, 0.5))).to_bitmask();
         let small = small.to_bitmask();
-        put(&lows, small, bricks);
-        if small != one {
-            put(&highs, small & !one, bricks);
+        let four = within & sure & steps.simd_eq(f32x16::splat(simd, 2.0)) & most.simd_lt(zero + 1.5);
+        let mut cells = Corners { touched: [0; 4], sure: 0 };
+        if four.any_true() {
+            cells = corners(simd, &local, &lows, &highs, self.bound);
+            let four = four.to_bitmask() & cells.sure;
+            cells = Corners { touched: cells.touched.map(|lanes| lanes & four), sure: four };
+            // One step along the first of the two axes, and along the second.
+            let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
+            let first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
+            let second = [lows[0], x_flat.select(lows[1], z_flat.select(highs[1], lows[1])), highs[2]];
+            put(&first, cells.touched[1], bricks);
+            put(&second, cells.touched[2], bricks);
         }
-        !(small | (outside & sure).to_bitmask())
+        put(&lows, small | cells.touched[0], bricks);
+        put(&highs, small & !one | cells.touched[3], bricks);
+        !(small | cells.sure | (outside & sure).to_bitmask())
     }
+}
+
+/// Four cells around an edge of the lattice, `[i, j]` being number `i + 2 j` along the two axes across.
+struct Corners {
+    /// The triangles that touch each.
+    touched: [u64; 4],
+    /// The triangles for which that is sure.
+    sure: u64,
+}
+
+/// Which of the four cells around an edge of the lattice triangles touch: the functions of the edges
+/// of the projection along it, as in `kernel/lanes.rs`.
+#[inline(always)]
+fn corners<S: Simd>(
+    simd: S,
+    local: &Vertices<S>,
+    lows: &[f32x16<S>; 3],
+    highs: &[f32x16<S>; 3],
+    bound: f32,
+) -> Corners {
+    let zero = f32x16::splat(simd, 0.0);
+    let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
+    let (mut s, mut t) = ([zero; 3], [zero; 3]);
+    for v in 0..3 {
+        s[v] = x_flat.select(local[1][v], local[0][v]);
+        t[v] = z_flat.select(local[1][v], local[2][v]);
+    }
+    let (ds, dt) = ([s[1] - s[0], s[2] - s[1], s[0] - s[2]], [t[1] - t[0], t[2] - t[1], t[0] - t[2]]);
+    let normal = ds[0] * dt[1] - dt[0] * ds[1];
+    let bound = f32x16::splat(simd, bound);
+    let turn = f32x16::splat(simd, 1.0).copysign(normal);
+    let mut least = [f32x16::splat(simd, 1e30); 4];
+    for e in 0..3 {
+        let (a, b) = (-(dt[e] * turn), ds[e] * turn);
+        let start = (a.max(zero) + b.max(zero)) - (a * s[e] + b * t[e]);
+        let values = [start, start + a, start + b, start + a + b];
+        for n in 0..4 {
+            least[n] = least[n].min(values[n]);
+        }
+    }
+    let mut touched = [0; 4];
+    let mut sure = normal.abs().simd_gt(bound);
+    for n in 0..4 {
+        touched[n] = least[n].simd_gt(zero).to_bitmask();
+        sure &= least[n].abs().simd_gt(bound);
+    }
+    Corners { touched, sure: sure.to_bitmask() }
 }
 
 /// Occupies the cells of some lanes.
