@@ -58,9 +58,9 @@ pub fn map_range<R: Send>(range: std::ops::Range<usize>, f: impl Fn(usize) -> R 
     range.into_par_iter().map(&f).collect()
 }
 
-/// Shares out `items` among the threads of the pool: each calls `work` once, with an iterator over
-/// items that no other thread gets. A thread takes items that follow each other, and what is left of
-/// other threads' when it has no more of its own. The answers are in no order.
+/// Shares out `items`: `work` is called as often as the pool has threads, with an iterator over items
+/// that no other call gets. A call takes items that follow each other, and what is left of others'
+/// when it has no more of its own. The answers are in no order.
 pub fn share<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&mut dyn Iterator<Item = &T>) -> R + Sync,

@@ -8,7 +8,7 @@ mod listed;
 mod oracle;
 
 use listed::Listed;
-use voxelize::Snap;
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Snap, What};
 
 fn check(cases: &[Listed]) {
     for case in cases {
@@ -193,4 +193,55 @@ fn a_triangle_that_is_one_point_to_doubles_has_a_plane() {
             snap: Snap::Float,
         },
     ]);
+}
+
+#[test]
+fn a_mesh_wider_than_floats_loses_nothing() {
+    check(&[
+        // Differences of its coordinates overflow floats; the second triangle is within a cell.
+        Listed {
+            triangles: &[
+                [
+                    0xff61b1e6, 0x00000000, 0x00000000, 0xff5a2bf8, 0x7b4097ce, 0x00000000, 0xff61b1e6,
+                    0x00000000, 0x7b4097ce,
+                ],
+                [
+                    0x7f354ee9, 0x7b4097ce, 0x7b4097ce, 0x7f35622c, 0x7b671c91, 0x7b4097ce, 0x7f354ee9,
+                    0x7b4097ce, 0x7b9071db,
+                ],
+                [
+                    0x7f61b1e6, 0x00000000, 0x00000000, 0x7f61b1e6, 0x7b4097ce, 0x00000000, 0x7f5a2bf8,
+                    0x00000000, 0x7b4097ce,
+                ],
+            ],
+            dims: [8, 4, 4],
+            origin: ["240000000000000000000000000000000000000/1", "0/1", "0/1"],
+            spacing: [
+                "2343750000000000000000000000000000000/1",
+                "2343750000000000000000000000000000000/1",
+                "2343750000000000000000000000000000000/1",
+            ],
+            closed: [true, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}
+
+#[test]
+fn a_triangle_of_more_cells_than_floats_count_is_in_every_layer_it_reaches() {
+    let bottom = -50_331_644.0;
+    let triangle = [[1.0, 1.0, bottom], [2.0, 1.0, 6.9], [1.0, 2.0, 6.9]];
+    let mesh = Mesh::from_triangles(vec![triangle]).unwrap();
+    let whole = |n: i64| [n, n, n].map(Rational::from);
+    let lattice = Lattice::new([4; 3], whole(0), whole(3), [true; 3]).unwrap();
+    for level in Level::available() {
+        let run = Run { level: Some(level), ..Run::default() };
+        let what = What::from(Rule::Surface);
+        for k in 0..4 {
+            let mut layer = BitGrid::new([4, 4, 1]).unwrap();
+            what.fill_layers(&mesh, &lattice, k..k + 1, &run, &mut layer).unwrap();
+            let wanted = if k < 3 { vec![[0, 0, 0]] } else { vec![] };
+            assert_eq!(layer.iter().collect::<Vec<_>>(), wanted, "layer {k}, {}", level.name());
+        }
+    }
 }

@@ -187,7 +187,8 @@ impl<S: Simd> Batch<S> {
             (this.base[axis], this.span[axis]) = (base, span);
             this.moved += moved;
             // Cells beyond this count are not whole in floats, nor in any lattice.
-            let far = base.abs().simd_ge(f32x16::splat(simd, (1u32 << 24) as f32));
+            let most_cells = f32x16::splat(simd, (1u32 << 24) as f32);
+            let far = base.abs().simd_ge(most_cells) | span.simd_ge(most_cells);
             near |= low.near.to_bitmask() | high.near.to_bitmask() << 8;
             careful |= low.careful.to_bitmask() | high.careful.to_bitmask() << 8 | far.to_bitmask();
             exact &= low.exact.to_bitmask() | high.exact.to_bitmask() << 8;

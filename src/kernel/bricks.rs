@@ -4,7 +4,7 @@
 //! of them, where rows of a whole grid would be far apart in memory. Bricks live in a pool, and a
 //! directory says which is where, so that empty space costs two bytes per 4096 cells. When the pool
 //! is full, and at the end, all of it goes into the grid, whose layers are shared out by locks that
-//! nobody takes while triangles are covered.
+//! threads take only then.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -21,13 +21,14 @@ pub type Plane = [u64; SIDE];
 /// The layers of a brick.
 type Brick = [Plane; SIDE];
 
-/// Bricks that all threads together use before they go into the grid: 32 MiB of them.
+/// Bricks that threads use before they go into the grid: 32 MiB of them for four threads or more.
 const ROOM: usize = 1 << 16;
 
 /// Bricks that one of so many threads uses, of all there are: so few that they stay small beside the
 /// grid, and so many that they are seldom full.
 fn room(bricks: usize, threads: usize) -> usize {
-    // Slots are 16 bits, and the first stands for none.
+    // Eight MiB a thread: more would hardly stay in a cache. Slots are 16 bits, and the first stands
+    // for none.
     let most = (ROOM / threads.max(1)).clamp(1 << 8, 1 << 14);
     (bricks / (4 * threads.max(1))).max(1 << 12).min(most).min(bricks)
 }
@@ -63,6 +64,12 @@ impl<'a> Target<'a> {
         let words = SIDE * grid.layer_words();
         let layers = grid.words_mut().chunks_mut(words).map(Mutex::new).collect();
         Self { layers, dims, row_words, first: first as i64 }
+    }
+
+    /// Whether the bricks of a layer of `grid` are numbered in 32 bits.
+    pub fn can_number(grid: &BitGrid) -> bool {
+        let [x, y, _] = grid.dims();
+        u32::try_from(bricks_in([x, y, 1])).is_ok()
     }
 
     /// Layers of bricks.
@@ -111,7 +118,7 @@ impl<'a> Bricks<'a> {
             per_layer: across * along,
             slots: vec![0; bricks],
             pool: Zeroed::new(room + 1).expect("a few megabytes"),
-            numbers: vec![],
+            numbers: Vec::with_capacity(room),
             room,
         }
     }

@@ -1,7 +1,7 @@
 //! Triangles whose bounds span a few cells wait here until they fill the lanes of a vector.
 //!
 //! Then all of them are tested at once (`kernel/lanes.rs`). Those the test is unsure of go to the
-//! row kernel.
+//! kernels that look closer.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16, u64x8};
 

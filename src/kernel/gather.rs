@@ -1,6 +1,6 @@
 //! Sixteen triangles as vectors, one a coordinate.
 
-use fearless_simd::{Level, Simd, f32x16, prelude::*};
+use fearless_simd::{Simd, f32x16, prelude::*};
 
 use crate::geom::Triangle;
 
@@ -26,9 +26,12 @@ pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
 #[inline(always)]
 fn is_avx512<S: Simd>(simd: S) -> bool {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    return matches!(simd.level(), Level::Avx512(_));
+    return matches!(simd.level(), fearless_simd::Level::Avx512(_));
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-    return false;
+    {
+        let _ = simd;
+        false
+    }
 }
 
 /// Rows of sixteen floats, of which nine are a triangle, transposed by interleaving them four times.

@@ -56,15 +56,14 @@ struct Ready {
 }
 
 /// An edge of a projection that rises along the second axis: where it begins and ends along that,
-/// where it begins along the first, and how far that goes as the second rises by one. An edge that
-/// hardly rises is within one strip: it has no slope, and `end` is where it ends along the first.
-/// For others that is where they begin.
+/// and how far it goes along the first as the second rises by one, from where it begins. An edge that
+/// hardly rises is within one strip: it has no slope, and goes from one end to the other at once.
 #[derive(Default, Clone, Copy)]
 struct Edge {
     from: Lanes,
     to: Lanes,
-    start: Lanes,
-    end: Lanes,
+    /// Where it starts from as it enters a strip, and as it leaves one.
+    starts: [Lanes; 2],
     slope: Lanes,
 }
 
@@ -188,8 +187,8 @@ impl Small {
                 let edge = &mut self.ready.edges[p][e];
                 from.store_slice(&mut edge.from);
                 to.store_slice(&mut edge.to);
-                start.store_slice(&mut edge.start);
-                flat.select(end, start).store_slice(&mut edge.end);
+                start.store_slice(&mut edge.starts[0]);
+                flat.select(end, start).store_slice(&mut edge.starts[1]);
                 slope.store_slice(&mut edge.slope);
             }
             error.store_slice(&mut self.ready.error[p]);
@@ -305,12 +304,11 @@ impl Small {
         for edge in &self.ready.edges[projection] {
             let from = f32x16::splat(simd, edge.from[lane]);
             let to = f32x16::splat(simd, edge.to[lane]);
-            let start = f32x16::splat(simd, edge.start[lane]);
-            let end = f32x16::splat(simd, edge.end[lane]);
+            let starts = edge.starts.map(|start| start[lane]);
             let slope = f32x16::splat(simd, edge.slope[lane]);
             // Where the edge is as it enters the strip and as it leaves it.
-            let first = (ramp.min(to).max(from) - from) * slope + start;
-            let last = (above.min(to).max(from) - from) * slope + end;
+            let first = (ramp.min(to).max(from) - from) * slope + starts[0];
+            let last = (above.min(to).max(from) - from) * slope + starts[1];
             let within = ramp.simd_lt(to) & above.simd_gt(from);
             low = within.select(low.min(first.min(last)), low);
             high = within.select(high.max(first.max(last)), high);

@@ -46,9 +46,7 @@ impl Table {
         let n = self.entry(strip);
         (self.low[n] as i64, self.high[n] as i64)
     }
-}
 
-impl Table {
     /// The intervals of eight strips from `strip`.
     #[inline(always)]
     pub fn lanes<S: Simd>(&self, simd: S, strip: i64) -> [f64x8<S>; 2] {

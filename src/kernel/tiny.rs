@@ -1,4 +1,5 @@
-//! Triangles smaller than a cell, which need no test, or a test in one projection.
+//! Triangles within one cell, two, or four around an edge of the lattice: they need no test, or a test
+//! in one projection.
 //!
 //! Sixteen at a time are taken to index space in floats. Where no coordinate is within its error
 //! bound (docs/error-bounds.md) of a wall or a centre plane, the cells of the bounds are certain. If
@@ -17,9 +18,6 @@ use super::lanes::U32;
 
 /// Sixteen triangles, `[axis][vertex]`.
 pub type Vertices<S> = [[f32x16<S>; 3]; 3];
-
-/// Coordinates farther than this many cells from the origin leave no digits for a fraction.
-const FARTHEST: f64 = (1 << 20) as f64;
 
 /// The lattice in floats, for the meshes of a frame.
 pub struct Tiny {
@@ -46,7 +44,7 @@ impl Axis {
         let scale = axis.scale as f32;
         // No coordinate is larger than this, and no difference overflows.
         let largest = axis.origin[0].abs() + axis.farthest / axis.scale;
-        if !(scale.is_normal() && axis.farthest < FARTHEST && largest < f64::from(f32::MAX) / 4.0) {
+        if !(scale.is_normal() && largest < f64::from(f32::MAX) / 4.0) {
             return None;
         }
         let absolute = f64::from(high.abs()) * axis.scale * 2f64.powi(-46) + f64::from(f32::MIN_POSITIVE);
@@ -64,8 +62,8 @@ impl Tiny {
         let axes = axes.map(|axis| axis.0);
         let margin = (2.000_001 * margin) as f32;
         // Coordinates are off by less than half the margin.
-        let bound = 10.0 * margin + 336.0 * U32;
-        (margin < 0.1).then_some(Self { axes, margin, bound, rest: 0 })
+        let bound = 10.5 * margin + 336.0 * U32;
+        (margin < 0.01).then_some(Self { axes, margin, bound, rest: 0 })
     }
 
     /// Occupies the cells of those that need no test, and answers which others of `valid`

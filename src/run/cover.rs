@@ -23,7 +23,7 @@ const RUNS_PER_THREAD: usize = 16;
 /// snapping moved, of triangles that begin in these layers.
 ///
 /// # Errors
-/// If the run is cancelled, or there are more triangles than 32 bits number.
+/// If the run is cancelled, or there are more triangles or bricks in a layer than 32 bits number.
 pub fn cover(
     frame: &Frame,
     triangles: &[Triangle],
@@ -34,6 +34,10 @@ pub fn cover(
 ) -> Result<u64> {
     if u32::try_from(triangles.len()).is_err() {
         return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
+    }
+    if !Target::can_number(grid) {
+        let [x, y, _] = grid.dims();
+        return Err(Error::too_large(format!("layers of {x} × {y} cells")));
     }
     let threads = par::current_threads();
     let work = share(triangles.len(), &layers, threads);
@@ -59,7 +63,7 @@ fn share(triangles: usize, layers: &Range<usize>, threads: usize) -> Vec<(Range<
     let run = triangles.div_ceil(pieces).clamp(1, RUN);
     let runs = triangles.div_ceil(run);
     // Few triangles are large ones.
-    let parts = if runs < pieces { pieces.min(layers.len()) } else { 1 };
+    let parts = pieces.div_ceil(runs.max(1)).min(layers.len());
     let height = layers.len().div_ceil(parts);
     let mut work = vec![];
     for first in (0..triangles).step_by(run) {

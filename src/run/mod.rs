@@ -49,7 +49,7 @@ impl Run<'_> {
         if self.threads == 0 { par::available_threads() } else { self.threads }
     }
 
-    /// The bytes a job takes: `triangles` in memory and a grid of `dims` cells.
+    /// The bytes of `triangles` in memory and a grid of `dims` cells; [`Demand`] has all a job takes.
     pub fn estimate(triangles: usize, dims: [usize; 3]) -> u128 {
         let per_triangle = size_of::<crate::geom::Triangle>() as u128;
         triangles as u128 * per_triangle + BitGrid::bytes_for(dims)

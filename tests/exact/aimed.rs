@@ -38,15 +38,34 @@ fn count(size: f64) -> usize {
 /// Edges that pass a corner, along one axis, nearly. Triangles span up to `size` cells.
 pub fn edges(random: &mut Random, size: f64) -> Case {
     let space = Space::random(random, if size > 4.0 { 26 } else { 14 });
-    let triangles = (0..count(size)).map(|_| edge(random, &space, size)).collect();
+    let triangles = (0..count(size)).map(|_| edge(random, &space, size, false)).collect();
     space.case(triangles)
 }
 
-fn edge(random: &mut Random, space: &Space, size: f64) -> Triangle {
+/// Edges that pass a lattice line nearly, of triangles within the four cells around it.
+pub fn edges_around(random: &mut Random) -> Case {
+    let space = Space::random(random, 14);
+    let triangles = (0..48).map(|_| edge(random, &space, 1.9, true)).collect();
+    space.case(triangles)
+}
+
+/// Along the axis that is neither `s` nor `t`, a `flat` triangle is within a cell.
+fn edge(random: &mut Random, space: &Space, size: f64, flat: bool) -> Triangle {
     let reach = size / 2.0;
-    let at = corner(random, space, reach);
+    let mut at = corner(random, space, reach);
     let s = random.below(3);
     let t = (s + random.whole(1, 2) as usize) % 3;
+    let along = 3 - s - t;
+    if flat {
+        at[along] += 0.5;
+    }
+    let offset = |random: &mut Random, reach: f64| {
+        let mut offset = offset(random, reach);
+        if flat {
+            offset[along] *= 0.4;
+        }
+        offset
+    };
     let third = {
         let offset = offset(random, reach);
         space.at([0, 1, 2].map(|i| at[i] + offset[i]))
@@ -119,20 +138,40 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// Vertices on the float nearest to a wall or centre plane, or a step or two beside it.
-pub fn vertices(random: &mut Random) -> Case {
-    let space = Space::random(random, 16);
-    let triangles = (0..24)
+/// Vertices on the float nearest to a wall or centre plane, or a step or two beside it, up to so many
+/// half cells from a corner.
+pub fn vertices(random: &mut Random, halves: i64) -> Case {
+    let space = Space::random(random, if halves > 4 { 30 } else { 16 });
+    let triangles = (0..if halves > 4 { 8 } else { 24 })
         .map(|_| {
-            let at = corner(random, &space, 3.0);
+            let at = corner(random, &space, halves as f64 / 2.0 + 1.0);
             [0; 3].map(|_| {
-                let half = at.map(|c| c + 0.5 * random.whole(-4, 4) as f64);
+                let half = at.map(|c| c + 0.5 * random.whole(-halves, halves) as f64);
                 let mut v = space.at(half);
                 for c in &mut v {
                     *c = nudged(random, *c);
                 }
                 v
             })
+        })
+        .collect();
+    space.case(triangles)
+}
+
+/// Triangles of several cells whose first vertex alone reaches beyond walls, by next to nothing.
+pub fn tips(random: &mut Random) -> Case {
+    let middle = 13;
+    let space = Space::around_zero(random, middle);
+    let middle = middle as f64;
+    let triangles = (0..12)
+        .map(|_| {
+            let side = [0; 3].map(|_| random.of(&[-1.0, 1.0]));
+            let beyond = [0; 3].map(|_| 2f64.powi(-(random.whole(16, 40) as i32)));
+            let tip = space.at([0, 1, 2].map(|a| middle - side[a] * beyond[a]));
+            let far = [0; 2].map(|_| space.at([0, 1, 2].map(|a| middle + side[a] * random.within(1.1, 8.0))));
+            let mut triangle = [tip, far[0], far[1]];
+            triangle.rotate_left(random.below(3));
+            triangle
         })
         .collect();
     space.case(triangles)

@@ -41,6 +41,13 @@ impl Space {
         Self::new(dims, origin, size, random_snap(random), [0; 3].map(|_| !random.one_in(4)))
     }
 
+    /// A lattice of `2 n` cells an axis whose middle wall is at zero, where floats are finest.
+    pub fn around_zero(random: &mut Random, n: usize) -> Self {
+        let size = [0; 3].map(|_| Rational::parse_fraction(random.of(&SIZES)).expect("a fraction"));
+        let origin = size.each_ref().map(|size| &Rational::from(-(n as i64)) * size);
+        Self::new([2 * n; 3], origin, size, random_snap(random), [0; 3].map(|_| random.one_in(2)))
+    }
+
     /// A lattice of these walls; an axis that `closed` asks for is so where the mesh allows it.
     pub fn new(
         dims: [usize; 3],
