@@ -151,7 +151,7 @@ impl Small {
         let zero = f32x16::splat(simd, 0.0);
         let rows = self.queue.rows();
         let mut local = [[zero; 3]; 3];
-        // In doubles: the corners of vertex 0, and the other two relative to it.
+        // The same in doubles, eight triangles each.
         let wide_zero = f64x8::splat(simd, 0.0);
         let mut wide = [[[wide_zero; 3]; 3]; 2];
         let mut nearest = f32x16::splat(simd, 1.0);
@@ -317,6 +317,7 @@ impl Small {
         let strips = f32x16::splat(simd, self.queue.rows()[12 + PROJECTIONS[projection][1]][lane]);
         let unsure =
             near.simd_le(f32x16::splat(simd, self.ready.error[projection][lane])) & ramp.simd_le(strips);
-        (!unsure.any_true()).then(|| [low.floor(), high.floor()])
+        // Not `then`: a closure would be compiled without the instructions of the level.
+        if unsure.any_true() { None } else { Some([low.floor(), high.floor()]) }
     }
 }

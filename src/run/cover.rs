@@ -37,7 +37,7 @@ pub fn cover(
     }
     if !Target::can_number(grid) {
         let [x, y, _] = grid.dims();
-        return Err(Error::too_large(format!("layers of {x} × {y} cells")));
+        return Err(Error::too_large(format!("layers of {x} × {y} cells are too large to be numbered")));
     }
     let threads = par::current_threads();
     let work = share(triangles.len(), &layers, threads);
