@@ -25,7 +25,7 @@ pub enum Kind {
 
 /// One error: what is wrong, where, and what to do about it.
 ///
-/// `Display` gives one line, `part.stl: triangle 812: vertex is NaN (byte 40684)`; [`Error::hint`]
+/// `Display` gives one line, `part.stl: triangle 812: vertex is NaN (byte 40696)`; [`Error::hint`]
 /// is a second one. Triangles and bytes count from 0, lines from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
