@@ -5,7 +5,9 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 use crate::geom::Triangle;
 
 use super::batch::LANES;
-use super::tiny::Vertices;
+
+/// Sixteen triangles, `[axis][vertex]`.
+pub type Vertices<S> = [[f32x16<S>; 3]; 3];
 
 /// Floats of a triangle.
 const FLOATS: usize = 9;

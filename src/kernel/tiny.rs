@@ -14,10 +14,8 @@ use crate::grid::bits::bits_of;
 use super::batch::LANES;
 use super::bricks::{Bricks, SIDE};
 use super::frame::{Frame, FrameAxis};
+use super::gather::Vertices;
 use super::lanes::U32;
-
-/// Sixteen triangles, `[axis][vertex]`.
-pub type Vertices<S> = [[f32x16<S>; 3]; 3];
 
 /// The lattice in floats, for the meshes of a frame.
 pub struct Tiny {
@@ -48,7 +46,7 @@ impl Axis {
             return None;
         }
         let absolute = f64::from(high.abs()) * axis.scale * 2f64.powi(-46) + f64::from(f32::MIN_POSITIVE);
-        let error = 6.0 * f64::from(f32::EPSILON / 2.0) * (axis.farthest + 1.0) + absolute;
+        let error = 6.0 * f64::from(U32) * (axis.farthest + 1.0) + absolute;
         Some((Self { origin: [high, low], scale }, error + axis.reach_of_snap))
     }
 }
@@ -66,8 +64,7 @@ impl Tiny {
         (margin < 0.01).then_some(Self { axes, margin, bound, rest: 0 })
     }
 
-    /// Occupies the cells of those that need no test, and answers which others of `valid`
-    /// are left.
+    /// Occupies the cells of those it is sure of, and answers which others of `valid` are left.
     #[inline(always)]
     pub fn take<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
         if self.rest > 0 {

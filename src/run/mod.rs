@@ -58,7 +58,7 @@ impl Run<'_> {
     /// Refuses a job that would not fit, before anything is allocated for it.
     ///
     /// # Errors
-    /// If the estimate is above `max_memory`.
+    /// If the estimate is above `max_memory`. Bricks of threads are not in it; [`Demand`] counts them.
     pub fn admit(&self, triangles: usize, dims: [usize; 3]) -> Result<()> {
         let [x, y, z] = dims;
         let what = || format!("a grid of {x} × {y} × {z} cells and {triangles} triangles");
