@@ -10,6 +10,7 @@ pub(crate) mod memory;
 pub mod meta;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+pub mod parts;
 pub mod voxels;
 
 pub use axis::{AxisMap, Snap};
@@ -19,4 +20,5 @@ pub use fit::{Fit, Size};
 pub use lattice::Lattice;
 pub use layers::{Layers, Whole, Window};
 pub use meta::Meta;
+pub use parts::{Part, Sort};
 pub use voxels::Voxels;
