@@ -74,6 +74,7 @@ pub mod format;
 pub mod geom;
 pub mod grid;
 pub mod kernel;
+mod memory;
 pub mod mesh;
 pub mod par;
 pub mod rule;

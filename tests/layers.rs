@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 /// is re-exported there.
 const LAYERS: &[(&str, &[&str])] = &[
     ("error", &[]),
+    ("memory", &[]),
     ("par", &["error"]),
     ("geom", &["error", "par"]),
-    ("mesh", &["error", "par", "geom"]),
-    ("grid", &["error", "par", "geom"]),
+    ("mesh", &["error", "memory", "par", "geom"]),
+    ("grid", &["error", "memory", "par", "geom"]),
     ("format", &["error", "par", "grid"]),
-    ("kernel", &["error", "par", "geom", "mesh", "grid"]),
+    ("kernel", &["error", "memory", "par", "geom", "mesh", "grid"]),
     ("run", &["error", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("lib", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
@@ -28,13 +29,13 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// Which folder names which crate: one each. A second needs a reason.
 const CRATES: &[(&str, &[&str], &str)] = &[
     ("blake3", &["grid"], ""),
-    ("bytemuck", &["grid"], ""),
+    ("bytemuck", &["memory"], ""),
     ("clap", &["cli"], ""),
     ("dashu_int", &["geom"], ""),
     ("dashu_ratio", &["geom"], ""),
     ("fearless_simd", &["kernel"], ""),
     ("indicatif", &["cli"], ""),
-    ("memmap2", &["grid"], ""),
+    ("memmap2", &["memory"], ""),
     ("ndarray", &["grid"], ""),
     ("rayon", &["par"], ""),
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),

@@ -6,13 +6,18 @@
 use super::Triangle;
 use super::wide::{IBig, Wide, cross, difference};
 
+/// How many of the triangles are segments or points. Coordinates must be finite.
+pub fn count(triangles: &[Triangle]) -> u64 {
+    triangles.iter().filter(|triangle| is_degenerate(triangle)).count() as u64
+}
+
 /// Whether the triangle is a segment or a point. Coordinates must be finite.
 pub fn is_degenerate(triangle: &Triangle) -> bool {
-    let [a, b, c] = triangle;
-    if a == b || b == c || c == a {
-        return true;
+    if has_area_for_sure(triangle) {
+        return false;
     }
-    !has_area_for_sure(triangle) && exactly_degenerate(triangle)
+    let [a, b, c] = triangle;
+    a == b || b == c || c == a || exactly_degenerate(triangle)
 }
 
 /// Whether a component of the cross product of two edges is non-zero beyond all rounding.

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::lattice::Lattice;
-use super::memory::Zeroed;
 use crate::error::{Error, Result};
+use crate::memory::Zeroed;
 
 /// One bit per cell of a grid of `[nx, ny, nz]` cells.
 ///

@@ -6,7 +6,6 @@ pub mod digest;
 pub mod fit;
 pub mod lattice;
 pub mod layers;
-pub(crate) mod memory;
 pub mod meta;
 #[cfg(feature = "ndarray")]
 mod ndarray;

@@ -9,8 +9,10 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use fearless_simd::{Simd, u32x16};
+
 use crate::grid::BitGrid;
-use crate::grid::memory::Zeroed;
+use crate::memory::Zeroed;
 
 /// Cells along y and along z of a brick; along x it has the 64 of a word.
 pub const SIDE: usize = 8;
@@ -66,10 +68,9 @@ impl<'a> Target<'a> {
         Self { layers, dims, row_words, first: first as i64 }
     }
 
-    /// Whether the bricks of a layer of `grid` are numbered in 32 bits.
+    /// Whether the bricks of `grid` are numbered in 32 bits.
     pub fn can_number(grid: &BitGrid) -> bool {
-        let [x, y, _] = grid.dims();
-        u32::try_from(bricks_in([x, y, 1])).is_ok()
+        u32::try_from(bricks_in(grid.dims())).is_ok()
     }
 
     /// Layers of bricks.
@@ -211,6 +212,28 @@ impl<'a> Bricks<'a> {
     #[inline(always)]
     pub fn across(&self) -> u32 {
         self.across as u32
+    }
+
+    /// The numbers of the bricks that hold some cells within the layers and the grid, and the places of
+    /// the cells in them.
+    #[inline(always)]
+    pub fn places<S: Simd>(&self, [x, y, z]: [u32x16<S>; 3]) -> [u32x16<S>; 2] {
+        let z = z - self.target.first as u32;
+        let column = (y >> SIDE.ilog2()) * self.across() + (x >> 6);
+        let row = (z & (SIDE - 1) as u32) * SIDE as u32 + (y & (SIDE - 1) as u32);
+        [(z >> SIDE.ilog2()) * self.per_layer as u32 + column, row * 64 + (x & 63)]
+    }
+
+    /// Occupies the cell at a place of a brick, see [`places`](Self::places).
+    #[inline(always)]
+    pub fn occupy(&mut self, number: u32, place: u32) {
+        let number = number as usize;
+        let mut slot = self.slots[number];
+        if slot == 0 {
+            slot = self.open(number);
+        }
+        let row = place as usize / 64 % (SIDE * SIDE);
+        self.pool[usize::from(slot)].as_flattened_mut()[row] |= 1 << (place & 63);
     }
 
     /// Occupies one cell within the layers and the grid.

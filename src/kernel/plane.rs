@@ -9,9 +9,8 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 use super::exact::LazyExact;
 use super::frame::U;
 use super::setup::Setup;
-use super::table::{LANES, RAMP, replace};
+use super::table::{LANES, RAMP, lanes_of};
 use crate::geom::crossing::Floor;
-use crate::grid::bits::bits_of;
 
 /// The plane `x = x₀ + slope · (y - y₀, z - z₀)`.
 pub struct Plane {
@@ -91,26 +90,44 @@ impl Plane {
         ys * self.slope[0] + at
     }
 
-    /// The floors of the crossings in `mask`, at walls `y, y + 1, …` and wall `z`.
-    #[inline(always)]
-    fn settle<S: Simd>(
+    /// Decides exactly the ends of rows in which the plane passes a wall more closely than it may be off,
+    /// where that could move an end of `lows..=highs`; gives all of them.
+    #[cold]
+    #[inline(never)]
+    fn settle(
         &self,
-        crossing: f64x8<S>,
-        mask: u64,
-        [y, z]: [i64; 2],
+        [j, k]: [i64; 2],
+        [lows, highs]: &mut [[f64; LANES]; 2],
+        [enter, leave]: [&[f64; LANES]; 2],
         exact: &mut LazyExact,
-    ) -> [Floor; LANES] {
-        let mut near = [0.0; LANES];
-        crossing.round_ties_even().store_slice(&mut near);
-        let mut floors = [(0, false); LANES];
-        for lane in bits_of(mask) {
-            floors[lane] = if self.on_grain {
-                (near[lane] as i64, true)
-            } else {
-                exact.plane_crossing(y + lane as i64, z)
-            };
+        cell_of: &dyn Fn(Floor) -> (i64, i64),
+    ) {
+        let error = self.error;
+        let mut floor = |crossing: f64, [y, z]: [i64; 2]| {
+            if self.on_grain { (crossing.round_ties_even() as i64, true) } else { exact.plane_crossing(y, z) }
+        };
+        let unsure = |crossing: f64| (crossing - crossing.round_ties_even()).abs() <= error;
+        for lane in 0..LANES {
+            let ([low, high], [enter, leave]) = ([lows[lane], highs[lane]], [enter[lane], leave[lane]]);
+            if low > high {
+                continue;
+            }
+            let [first, last] = self.corners(j + lane as i64, k);
+            let decides = enter + error >= low + 1.0 && enter - error <= high + 1.0;
+            let enters =
+                if decides && unsure(enter) { cell_of(floor(enter, first)).0 as f64 } else { enter.floor() };
+            let decides = leave - error <= high && leave + error >= low;
+            let leaves =
+                if decides && unsure(leave) { cell_of(floor(leave, last)).1 as f64 } else { leave.floor() };
+            (lows[lane], highs[lane]) = (low.max(enters), high.min(leaves));
         }
-        floors
+    }
+
+    /// The walls `[y, z]` of row `(j, k)` that the plane meets first and last along x.
+    #[inline(always)]
+    fn corners(&self, j: i64, k: i64) -> [[i64; 2]; 2] {
+        let [y, z] = self.first;
+        [[j + y, k + z], [j + 1 - y, k + 1 - z]]
     }
 
     /// Cuts the intervals of rows `j..j + 8` of layer `k` to where the plane passes; `cell_of` is
@@ -122,36 +139,19 @@ impl Plane {
         [j, k]: [i64; 2],
         [lows, highs]: [f64x8<S>; 2],
         exact: &mut LazyExact,
-        cell_of: impl Fn(Floor) -> (i64, i64),
+        cell_of: &dyn Fn(Floor) -> (i64, i64),
     ) -> [f64x8<S>; 2] {
-        let [y, z] = self.first;
-        let (y, z) = ([j + y, j + 1 - y], [k + z, k + 1 - z]);
-        let enter = self.meets(simd, y[0], z[0]);
-        let leave = self.meets(simd, y[1], z[1]);
-        let (mut low, mut high) = (enter.floor(), leave.floor());
-
-        // Unsure matters only where it could move an end of the interval.
-        let error = f64x8::splat(simd, self.error);
-        let open = lows.simd_le(highs);
-        let unsure_low = (enter - enter.round_ties_even()).abs().simd_le(error)
-            & open
-            & (enter + error).simd_ge(lows + 1.0)
-            & (enter - error).simd_le(highs + 1.0);
-        let unsure_high = (leave - leave.round_ties_even()).abs().simd_le(error)
-            & open
-            & (leave - error).simd_le(highs)
-            & (leave + error).simd_ge(lows);
-        if unsure_low.any_true() {
-            let mask = unsure_low.to_bitmask();
-            let floors = self.settle(enter, mask, [y[0], z[0]], exact);
-            low = replace(simd, low, mask, |lane| cell_of(floors[lane]).0);
+        let [[y, z], [y_last, z_last]] = self.corners(j, k);
+        let enter = self.meets(simd, y, z);
+        let leave = self.meets(simd, y_last, z_last);
+        let distance = (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
+        let unsure = distance.simd_le(f64x8::splat(simd, self.error)) & lows.simd_le(highs);
+        if unsure.any_true() {
+            let mut ends = [lanes_of(lows), lanes_of(highs)];
+            self.settle([j, k], &mut ends, [&lanes_of(enter), &lanes_of(leave)], exact, cell_of);
+            return [f64x8::from_slice(simd, &ends[0]), f64x8::from_slice(simd, &ends[1])];
         }
-        if unsure_high.any_true() {
-            let mask = unsure_high.to_bitmask();
-            let floors = self.settle(leave, mask, [y[1], z[1]], exact);
-            high = replace(simd, high, mask, |lane| cell_of(floors[lane]).1);
-        }
-        [lows.max(low), highs.min(high)]
+        [lows.max(enter.floor()), highs.min(leave.floor())]
     }
 }
 

@@ -1,54 +1,128 @@
-//! Sixteen rows of cells at a time.
+//! Eight or sixteen rows of cells at a time.
 
-use std::ops::RangeInclusive;
+use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*, u32x16, u64x8};
 
-use fearless_simd::{Simd, f32x16, mask32x16, mask64x8, prelude::*, u32x16, u64x8};
+use super::bricks::{Bricks, Plane, SIDE};
+use super::table::{NOWHERE, integers};
 
-use super::bricks::{Bricks, SIDE};
-
-/// Above any cell.
-const FAR: f32 = 1e30;
-
-/// The words along x that hold the cells `low..=high` of some lanes; at least one must be chosen.
-#[inline(always)]
-pub fn words_of<S: Simd>(simd: S, [low, high]: [f32x16<S>; 2], lanes: mask32x16<S>) -> RangeInclusive<i64> {
-    let far = f32x16::splat(simd, FAR);
-    let first = lanes.select(low, far).reduce_min() as i64 / 64;
-    first..=lanes.select(high, -far).reduce_max() as i64 / 64
+/// Eight rows at a time on their way into bricks. Making a brick is a call, across which no vector stays
+/// in a register: rows are computed first and put when no more are at hand.
+#[derive(Default)]
+pub struct Pieces {
+    /// The column of bricks and the layer of each piece.
+    places: Vec<(u32, i64)>,
+    cells: Vec<Plane>,
+    count: usize,
 }
 
-/// Occupies cells `low..=high` of the rows of `lanes` in layer `k`: lane 0 is row `j`, a multiple of
-/// [`SIDE`]. The cells are within these words, and all is within the layers and the grid.
-#[inline(always)]
-pub fn put<S: Simd>(
-    simd: S,
-    bricks: &mut Bricks,
-    [j, k]: [i64; 2],
-    [low, high]: [f32x16<S>; 2],
-    lanes: mask32x16<S>,
-    words: RangeInclusive<i64>,
-) {
-    let (shift, last): (u32x16<S>, u32x16<S>) = (low.to_int(), high.to_int());
-    let (shift, rest) = ((shift & 63).widen(), (!last & 63).widen());
-    let ones = u64x8::splat(simd, !0);
-    let heads = [ones << shift.0, ones << shift.1];
-    let tails = [ones >> rest.0, ones >> rest.1];
-    for n in words {
-        let (start, end) = ((64 * n) as f32, (64 * n + 63) as f32);
-        let (start, end) = (f32x16::splat(simd, start), f32x16::splat(simd, end));
-        let inside = (lanes & low.simd_le(end) & high.simd_ge(start)).to_bitmask();
-        let (before, after) = (low.simd_le(start).to_bitmask(), high.simd_ge(end).to_bitmask());
-        for half in 0..2 {
-            if inside >> (SIDE * half) & 0xff == 0 {
-                continue;
-            }
-            let cells = lanes_of(simd, before, half).select(ones, heads[half])
-                & lanes_of(simd, after, half).select(ones, tails[half]);
-            let cells = lanes_of(simd, inside, half).select(cells, u64x8::splat(simd, 0));
-            let column = bricks.column(n, j + (SIDE * half) as i64);
-            let plane = bricks.plane(column, k);
-            (u64x8::from_slice(simd, plane) | cells).store_slice(plane);
+impl Pieces {
+    /// More are better put.
+    const ENOUGH: usize = 64;
+
+    /// Takes cells `low..=high` of eight rows of layer `k`, of which row `j`, a multiple of [`SIDE`], is
+    /// the first. The cells are within words `first..=last`, and all is within the layers and the grid.
+    #[inline(always)]
+    pub fn add<S: Simd>(
+        &mut self,
+        simd: S,
+        bricks: &Bricks,
+        [j, k]: [i64; 2],
+        [low, high]: [f64x8<S>; 2],
+        [first, last]: [i64; 2],
+    ) {
+        let rows = low.simd_le(high);
+        if !rows.any_true() {
+            return;
         }
+        let (from, to) = (integers(low), integers(high));
+        let (none, ones) = (u64x8::splat(simd, 0), u64x8::splat(simd, !0));
+        let (head, tail) = (ones << (from & 63), ones >> (!to & 63));
+        if first == last {
+            return self.push(bricks, [first, j, k], rows.select(head & tail, none));
+        }
+        // Finding out which words costs more than trying two.
+        let (first, last) = if last - first < 2 {
+            (first, last)
+        } else {
+            let far = f64x8::splat(simd, NOWHERE);
+            (rows.select(low, far).reduce_min() as i64 / 64, rows.select(high, -far).reduce_max() as i64 / 64)
+        };
+        for n in first..=last {
+            let (start, end) =
+                (f64x8::splat(simd, (64 * n) as f64), f64x8::splat(simd, (64 * n + 63) as f64));
+            let inside = rows & low.simd_le(end) & high.simd_ge(start);
+            if inside.any_true() {
+                let cells = low.simd_le(start).select(ones, head) & high.simd_ge(end).select(ones, tail);
+                self.push(bricks, [n, j, k], inside.select(cells, none));
+            }
+        }
+    }
+
+    /// Takes cells `low..=high` of the rows of `lanes` in layer `k`: lane 0 is row `j`, a multiple of
+    /// [`SIDE`]. The cells are within words `first..=last`, and all is within the layers and the grid.
+    #[inline(always)]
+    pub fn add_sixteen<S: Simd>(
+        &mut self,
+        simd: S,
+        bricks: &Bricks,
+        [j, k]: [i64; 2],
+        [low, high]: [f32x16<S>; 2],
+        lanes: mask32x16<S>,
+        [first, last]: [i64; 2],
+    ) {
+        self.reserve(2 * (last - first + 1) as usize);
+        let (from, to): (u32x16<S>, u32x16<S>) = (low.to_int(), high.to_int());
+        let (from, rest) = ((from & 63).widen(), (!to & 63).widen());
+        let (none, ones) = (u64x8::splat(simd, 0), u64x8::splat(simd, !0));
+        let heads = [ones << from.0, ones << from.1];
+        let tails = [ones >> rest.0, ones >> rest.1];
+        for n in first..=last {
+            let (start, end) = ((64 * n) as f32, (64 * n + 63) as f32);
+            let (start, end) = (f32x16::splat(simd, start), f32x16::splat(simd, end));
+            let inside = (lanes & low.simd_le(end) & high.simd_ge(start)).to_bitmask();
+            let (before, after) = (low.simd_le(start).to_bitmask(), high.simd_ge(end).to_bitmask());
+            for half in 0..2 {
+                if inside >> (SIDE * half) & 0xff != 0 {
+                    let cells = lanes_of(simd, before, half).select(ones, heads[half])
+                        & lanes_of(simd, after, half).select(ones, tails[half]);
+                    let cells = lanes_of(simd, inside, half).select(cells, none);
+                    self.push(bricks, [n, j + (SIDE * half) as i64, k], cells);
+                }
+            }
+        }
+    }
+
+    /// Makes room for so many more pieces.
+    #[inline(always)]
+    pub fn reserve(&mut self, more: usize) {
+        let needed = self.count + more;
+        if needed > self.cells.len() {
+            self.cells.resize(2 * needed, [0; SIDE]);
+            self.places.resize(2 * needed, (0, 0));
+        }
+    }
+
+    #[inline(always)]
+    fn push<S: Simd>(&mut self, bricks: &Bricks, [n, j, k]: [i64; 3], cells: u64x8<S>) {
+        cells.store_slice(&mut self.cells[self.count]);
+        self.places[self.count] = (bricks.column(n, j), k);
+        self.count += 1;
+    }
+
+    /// Whether it is time to put them.
+    #[inline(always)]
+    pub fn are_enough(&self) -> bool {
+        self.count >= Self::ENOUGH
+    }
+
+    /// Occupies their cells.
+    #[inline(always)]
+    pub fn put<S: Simd>(&mut self, simd: S, bricks: &mut Bricks) {
+        for (&(column, k), cells) in self.places[..self.count].iter().zip(&self.cells) {
+            let plane = bricks.plane(column, k);
+            (u64x8::from_slice(simd, plane) | u64x8::from_slice(simd, cells)).store_slice(plane);
+        }
+        self.count = 0;
     }
 }
 

@@ -16,7 +16,7 @@ use super::bricks::{Bricks, SIDE};
 use super::frame::{Frame, FrameAxis, U};
 use super::lanes::U32;
 use super::queue::{Queue, Unsure};
-use super::rows;
+use super::rows::Pieces;
 
 /// Cells an axis, at most: the lanes of a vector.
 const CELLS: f32 = LANES as f32;
@@ -41,6 +41,7 @@ type Lanes = [f32; LANES];
 pub struct Small {
     queue: Queue<ROWS>,
     ready: Box<Ready>,
+    pieces: Pieces,
     /// What coordinates relative to the lowest cell may be off by, in floats and in doubles.
     place: f32,
     place64: f64,
@@ -77,12 +78,33 @@ struct Plane {
     error: Lanes,
 }
 
+/// The first or the last cells of strips, as floats and as integers.
+struct Ends {
+    lanes: Lanes,
+    cells: [u32; LANES],
+}
+
+impl Ends {
+    #[inline(always)]
+    fn of<S: Simd>(ends: f32x16<S>) -> Self {
+        let mut this = Self { lanes: [0.0; LANES], cells: [0; LANES] };
+        ends.store_slice(&mut this.lanes);
+        let cells: u32x16<S> = ends.to_int();
+        cells.store_slice(&mut this.cells);
+        this
+    }
+
+    fn cell(&self, n: usize) -> i64 {
+        self.cells[n].into()
+    }
+}
+
 impl Small {
     /// An empty queue.
     pub fn new(frame: &Frame) -> Self {
         let place64 = frame.local_error() + f64::from(CELLS) * U;
         let place = frame.local_error() as f32 * 1.000_001 + CELLS * U32;
-        Self { queue: Queue::new(), ready: Box::default(), place, place64 }
+        Self { queue: Queue::new(), ready: Box::default(), pieces: Pieces::default(), place, place64 }
     }
 
     /// Adds the lanes of `mask`; covers sixteen of those that wait, if there are as many. The
@@ -135,11 +157,17 @@ impl Small {
             #[inline(always)]
             || {
                 let doubt = self.prepare(simd, frame);
+                let mut pieces = std::mem::take(&mut self.pieces);
                 for lane in 0..self.queue.ready() {
-                    if doubt >> lane & 1 == 1 || !self.cover_lane(simd, lane, bricks) {
+                    if doubt >> lane & 1 == 1 || !self.cover_lane(simd, lane, bricks, &mut pieces) {
                         unsure.push(Unsure { id: self.queue.ids()[lane], small: None });
                     }
+                    if pieces.are_enough() {
+                        pieces.put(simd, bricks);
+                    }
                 }
+                pieces.put(simd, bricks);
+                self.pieces = pieces;
                 self.queue.drop_ready(simd);
             },
         );
@@ -238,9 +266,9 @@ impl Small {
         doubt & !flat
     }
 
-    /// Covers one triangle; answers whether that was sure.
+    /// Takes the cells of one triangle; answers whether that was sure.
     #[inline(always)]
-    fn cover_lane<S: Simd>(&self, simd: S, lane: usize, bricks: &mut Bricks) -> bool {
+    fn cover_lane<S: Simd>(&self, simd: S, lane: usize, bricks: &Bricks, pieces: &mut Pieces) -> bool {
         let ramp = f32x16::from_slice(simd, &RAMP);
         let [xy, zx, yz] = [self.table(simd, lane, 0), self.table(simd, lane, 1), self.table(simd, lane, 2)];
         let (Some(xy), Some(zx), Some(yz)) = (xy, zx, yz) else { return false };
@@ -249,12 +277,7 @@ impl Small {
         xy[0].store_slice(&mut xy_rows[0][SIDE..][..LANES]);
         xy[1].store_slice(&mut xy_rows[1][SIDE..][..LANES]);
         let xy = xy_rows;
-        let (mut zx_low, mut zx_high) = ([0.0; LANES], [0.0; LANES]);
-        let (mut yz_low, mut yz_high) = ([0.0; LANES], [0.0; LANES]);
-        zx[0].store_slice(&mut zx_low);
-        zx[1].store_slice(&mut zx_high);
-        yz[0].store_slice(&mut yz_low);
-        yz[1].store_slice(&mut yz_high);
+        let (zx, yz) = ([Ends::of(zx[0]), Ends::of(zx[1])], [Ends::of(yz[0]), Ends::of(yz[1])]);
         let Self { queue, ready, .. } = self;
         let rows = queue.rows();
         let Plane { enter, leave, slope, error } = &ready.plane;
@@ -268,14 +291,15 @@ impl Small {
         for k in first..=last {
             let n = k as usize % LANES;
             let (at, layer) = (slope_z * k as f32, base[2] + k);
-            let (row, last_row) = (base[1] + yz_low[n] as i64, base[1] + yz_high[n] as i64);
+            let (first_row, last_row) = (base[1] + yz[0].cell(n), base[1] + yz[1].cell(n));
+            let words = [(base[0] + zx[0].cell(n)) / 64, (base[0] + zx[1].cell(n)) / 64];
             // Lanes begin with a brick.
-            for start in (row / SIDE as i64 * SIDE as i64..=last_row).step_by(LANES) {
+            for start in (first_row / SIDE as i64 * SIDE as i64..=last_row).step_by(LANES) {
                 let skipped = start - base[1];
                 let row = ramp + skipped as f32;
                 let (enter, leave) = (enter + row * slope_y + at, leave + row * slope_y + at);
-                let within = row.simd_ge(f32x16::splat(simd, yz_low[n]))
-                    & row.simd_le(f32x16::splat(simd, yz_high[n]));
+                let [first, last] = [&yz[0], &yz[1]].map(|ends| ends.lanes[n]);
+                let within = row.simd_ge(f32x16::splat(simd, first)) & row.simd_le(f32x16::splat(simd, last));
                 let distance =
                     (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
                 if (distance.simd_le(error) & within).any_true() {
@@ -285,10 +309,9 @@ impl Small {
                 let table = (skipped + SIDE as i64) as usize;
                 let low = f32x16::from_slice(simd, &xy[0][table..][..LANES]);
                 let high = f32x16::from_slice(simd, &xy[1][table..][..LANES]);
-                let low = low.max(enter.floor()).max(f32x16::splat(simd, zx_low[n]));
-                let high = high.min(leave.floor()).min(f32x16::splat(simd, zx_high[n]));
-                let words = (base[0] + zx_low[n] as i64) / 64..=(base[0] + zx_high[n] as i64) / 64;
-                rows::put(simd, bricks, [start, layer], [low + x, high + x], within, words);
+                let low = low.max(enter.floor()).max(f32x16::splat(simd, zx[0].lanes[n]));
+                let high = high.min(leave.floor()).min(f32x16::splat(simd, zx[1].lanes[n]));
+                pieces.add_sixteen(simd, bricks, [start, layer], [low + x, high + x], within, words);
             }
         }
         sure

@@ -10,7 +10,7 @@
 //! Strips and rows are done in lanes. A crossing nearer to a wall than its error bound
 //! (docs/error-bounds.md) is *unsure* and decided in exact integers.
 
-use fearless_simd::{Simd, f32x16, f64x8, prelude::*};
+use fearless_simd::{Simd, f64x8, prelude::*};
 
 use crate::geom::crossing::Floor;
 use crate::geom::{Ties, Triangle};
@@ -19,9 +19,9 @@ use super::bricks::{Bricks, SIDE};
 use super::exact::LazyExact;
 use super::frame::{Frame, U};
 use super::plane::Plane;
-use super::rows;
+use super::rows::Pieces;
 use super::setup::Setup;
-use super::table::{LANES, NOWHERE, RAMP, Table, replace};
+use super::table::{LANES, NOWHERE, RAMP, Table, lanes_of, whole};
 use crate::grid::bits::bits_of;
 
 /// Memory that is used again for every triangle.
@@ -30,6 +30,7 @@ pub struct Scratch {
     xy: Table,
     zx: Table,
     yz: Table,
+    pieces: Pieces,
 }
 
 /// One triangle being covered.
@@ -41,6 +42,15 @@ struct Cover<'a> {
     /// The cells to fill, within grid and layers, relative to the base: lowest and highest per axis.
     low: [i64; 3],
     high: [i64; 3],
+}
+
+/// Part of a layer of cells, relative to the base.
+struct Layer {
+    /// The first and the last row.
+    rows: [i64; 2],
+    k: i64,
+    /// The first and the last cell of its rows.
+    columns: [i64; 2],
 }
 
 /// Occupies every cell of the layers taken that the triangle touches.
@@ -64,9 +74,9 @@ pub fn cover<S: Simd>(
     let mut this = Cover { frame, setup, triangle, exact, low, high };
     match (setup.wide_axes(), setup.high.map(|high| high > 0)) {
         (0 | 1, _) => this.fill_box(bricks),
-        (2, [_, _, false]) => this.fill_strips(simd, [0, 1], bricks, &mut scratch.xy),
-        (2, [_, false, _]) => this.fill_strips(simd, [0, 2], bricks, &mut scratch.zx),
-        (2, [false, _, _]) => this.fill_columns(simd, bricks, &mut scratch.yz),
+        (2, [_, _, false]) => this.fill_strips(simd, [0, 1], bricks, scratch),
+        (2, [_, false, _]) => this.fill_strips(simd, [0, 2], bricks, scratch),
+        (2, [false, _, _]) => this.fill_columns(simd, bricks, scratch),
         _ => this.fill_rows(simd, bricks, scratch),
     }
 }
@@ -93,20 +103,27 @@ impl Cover<'_> {
 
     /// Bounds one cell thick along y or z: the projection along that axis decides.
     #[inline(always)]
-    fn fill_strips<S: Simd>(&mut self, simd: S, [s, t]: [usize; 2], bricks: &mut Bricks, table: &mut Table) {
+    fn fill_strips<S: Simd>(
+        &mut self,
+        simd: S,
+        [s, t]: [usize; 2],
+        bricks: &mut Bricks,
+        scratch: &mut Scratch,
+    ) {
+        let Scratch { xy: table, pieces, .. } = scratch;
         self.project(simd, [s, t], table);
         if t == 1 {
-            let rows = [self.low[1], self.high[1]];
-            let columns = [self.low[0], self.high[0]];
-            return self.fill_layer(
+            let [low, high] = [self.low, self.high];
+            let layer = Layer { rows: [low[1], high[1]], k: low[2], columns: [low[0], high[0]] };
+            self.add_layer(
                 simd,
-                rows,
-                self.low[2],
-                columns,
+                layer,
                 bricks,
+                pieces,
                 #[inline(always)]
-                |_, j, _| table.lanes(simd, j),
+                |_, j, ends| table.within(simd, j, ends),
             );
+            return pieces.put(simd, bricks);
         }
         for strip in self.low[t]..=self.high[t] {
             let (low, high) = table.interval(strip);
@@ -116,105 +133,96 @@ impl Cover<'_> {
 
     /// Bounds one cell thick along x: the projection along x decides.
     #[inline(always)]
-    fn fill_columns<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, table: &mut Table) {
+    fn fill_columns<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, scratch: &mut Scratch) {
+        let Scratch { yz: table, pieces, .. } = scratch;
         self.project(simd, [1, 2], table);
-        let all = [self.low[0], self.high[0]].map(|end| f64x8::splat(simd, end as f64));
         for k in self.low[2]..=self.high[2] {
             let (first, last) = table.interval(k);
             let rows = [first.max(self.low[1]), last.min(self.high[1])];
-            let columns = [self.low[0], self.high[0]];
-            self.fill_layer(
+            let layer = Layer { rows, k, columns: [self.low[0], self.high[0]] };
+            self.add_layer(
                 simd,
-                rows,
-                k,
-                columns,
+                layer,
                 bricks,
+                pieces,
                 #[inline(always)]
-                |_, _, _| all,
+                |_, _, ends| ends,
             );
+            if pieces.are_enough() {
+                pieces.put(simd, bricks);
+            }
         }
+        pieces.put(simd, bricks);
     }
 
     /// The general case.
     #[inline(always)]
     fn fill_rows<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, scratch: &mut Scratch) {
-        let Scratch { xy, zx, yz } = scratch;
+        let Scratch { xy, zx, yz, pieces } = scratch;
         self.project(simd, [0, 1], xy);
         self.project(simd, [0, 2], zx);
         self.project(simd, [1, 2], yz);
         let plane = Plane::new(self.setup, &mut self.exact);
-        for k in self.low[2]..=self.high[2] {
-            let (first, last) = yz.interval(k);
-            let rows = [first.max(self.low[1]), last.min(self.high[1])];
-            let (low, high) = zx.interval(k);
-            let (low, high) = (low.max(self.low[0]), high.min(self.high[0]));
-            if low > high {
-                continue;
-            }
-            self.fill_layer(
-                simd,
-                rows,
-                k,
-                [low, high],
-                bricks,
-                #[inline(always)]
-                |this, j, least| {
-                    let [lows, highs] = xy.lanes(simd, j);
-                    let ends = [lows.max(least), highs.min(high as f64)];
-                    let Some(plane) = &plane else { return ends };
-                    let (frame, setup) = (this.frame, this.setup);
-                    plane.cut(simd, [j, k], ends, &mut this.exact, |floor| cell_of(frame, setup, 0, floor))
-                },
-            );
-        }
-    }
-
-    /// Occupies the cells of rows `first..=last` of a layer: `ends` gives the lowest and highest of
-    /// eight rows from `j`, of which those within `columns` are taken; its lows may begin with what it is
-    /// given, which leaves out other rows.
-    #[inline(always)]
-    fn fill_layer<S: Simd>(
-        &mut self,
-        simd: S,
-        [first, last]: [i64; 2],
-        k: i64,
-        columns: [i64; 2],
-        bricks: &mut Bricks,
-        ends: impl Fn(&mut Self, i64, f64x8<S>) -> [f64x8<S>; 2],
-    ) {
-        let [x, y, z] = self.setup.base;
-        let base = f64x8::splat(simd, x as f64);
-        let (low, high) = (columns[0] as f64, columns[1] as f64);
-        let within = (x + columns[0]) / 64..=(x + columns[1]) / 64;
-        // Lanes begin with a brick.
-        let skipped = (y + first) % SIDE as i64;
-        for j in (first - skipped..=last).step_by(2 * LANES) {
-            let mut halves = [[f64x8::splat(simd, NOWHERE), f64x8::splat(simd, -NOWHERE)]; 2];
-            for (half, ends_of) in halves.iter_mut().enumerate() {
-                let j = j + (LANES * half) as i64;
-                if j <= last {
-                    let row = f64x8::from_slice(simd, &RAMP) + j as f64;
-                    let inside = row.simd_ge(f64x8::splat(simd, first as f64))
-                        & row.simd_le(f64x8::splat(simd, last as f64));
-                    // Beyond any cell in rows that are not asked for.
-                    let least = inside.select(f64x8::splat(simd, low), f64x8::splat(simd, NOWHERE));
-                    let [lows, highs] = ends(self, j, least);
-                    *ends_of = [lows.max(least) + base, highs.min(high) + base];
+        let [low, high] = [self.low, self.high].map(|ends| ends.map(|end| f64x8::splat(simd, end as f64)));
+        for start in (self.low[2]..=self.high[2]).step_by(LANES) {
+            let rows = yz.within(simd, start, [low[1], high[1]]);
+            let columns = zx.within(simd, start, [low[0], high[0]]);
+            let open = rows[0].simd_le(rows[1]) & columns[0].simd_le(columns[1]);
+            let layers = (1 << LANES.min((self.high[2] + 1 - start) as usize)) - 1;
+            // Not `map`: a closure would be compiled without the instructions of the level.
+            let rows = [whole(rows[0]), whole(rows[1])];
+            let columns = [whole(columns[0]), whole(columns[1])];
+            for n in bits_of(open.to_bitmask() & layers) {
+                let k = start + n as i64;
+                let layer =
+                    Layer { rows: [rows[0][n], rows[1][n]], k, columns: [columns[0][n], columns[1][n]] };
+                self.add_layer(
+                    simd,
+                    layer,
+                    bricks,
+                    pieces,
+                    #[inline(always)]
+                    |this, j, ends| {
+                        let ends = xy.within(simd, j, ends);
+                        let Some(plane) = &plane else { return ends };
+                        let (frame, setup) = (this.frame, this.setup);
+                        let cell_of = |floor| cell_of(frame, setup, 0, floor);
+                        plane.cut(simd, [j, k], ends, &mut this.exact, &cell_of)
+                    },
+                );
+                if pieces.are_enough() {
+                    pieces.put(simd, bricks);
                 }
             }
-            let [[low_a, high_a], [low_b, high_b]] = halves;
-            // Cells of a lattice are whole in floats.
-            let (lows, highs): (f32x16<S>, f32x16<S>) = (low_a.narrow(low_b), high_a.narrow(high_b));
-            let lanes = lows.simd_le(highs);
-            if lanes.any_true() {
-                // Finding out which words costs more than trying two.
-                let words = if within.end() - within.start() < 2 {
-                    within.clone()
-                } else {
-                    rows::words_of(simd, [lows, highs], lanes)
-                };
-                rows::put(simd, bricks, [y + j, z + k], [lows, highs], lanes, words);
-            }
+        }
+        pieces.put(simd, bricks);
+    }
+
+    /// Takes the cells of a layer: `cut` gets the first and last of eight rows from `j` on, and answers
+    /// with what of them is touched.
+    #[inline(always)]
+    fn add_layer<S: Simd>(
+        &mut self,
+        simd: S,
+        layer: Layer,
+        bricks: &Bricks,
+        pieces: &mut Pieces,
+        cut: impl Fn(&mut Self, i64, [f64x8<S>; 2]) -> [f64x8<S>; 2],
+    ) {
+        let [x, y, z] = self.setup.base;
+        let Layer { rows: [first, last], k, columns } = layer;
+        let base = f64x8::splat(simd, x as f64);
+        let (low, high) = (f64x8::splat(simd, columns[0] as f64), f64x8::splat(simd, columns[1] as f64));
+        let (first_row, last_row) = (f64x8::splat(simd, first as f64), f64x8::splat(simd, last as f64));
+        let words = [(x + columns[0]) / 64, (x + columns[1]) / 64];
+        // Lanes begin with a brick.
+        let skipped = (y + first) % SIDE as i64;
+        for j in (first - skipped..=last).step_by(LANES) {
+            pieces.reserve((words[1] - words[0]) as usize + 1);
+            let row = f64x8::from_slice(simd, &RAMP) + j as f64;
+            let inside = row.simd_ge(first_row) & row.simd_le(last_row);
+            let [lows, highs] = cut(self, j, [inside.select(low, f64x8::splat(simd, NOWHERE)), high]);
+            pieces.add(simd, bricks, [y + j, z + k], [lows + base, highs + base], words);
         }
     }
 
@@ -267,7 +275,15 @@ impl Cover<'_> {
                 let crossing = (walls - edge.start[1]) * edge.slope + edge.start[0];
                 let distance = (crossing - crossing.round_ties_even()).abs();
                 let unsure = distance.simd_le(f64x8::splat(simd, edge.error)) & inside;
-                self.floors(simd, crossing, unsure.to_bitmask(), &edge, wall)
+                let floor = crossing.floor();
+                if unsure.any_true() {
+                    let (mut lows, mut highs) = (lanes_of(floor), lanes_of(floor));
+                    let unsure = unsure.to_bitmask();
+                    self.settle(&lanes_of(crossing), unsure, &edge, wall, [&mut lows, &mut highs]);
+                    [f64x8::from_slice(simd, &lows), f64x8::from_slice(simd, &highs)]
+                } else {
+                    [floor, floor]
+                }
             };
             let walls = [inside.select(low, nowhere[0]), inside.select(high, nowhere[1])];
             table.include_walls(simd, wall, before, walls);
@@ -275,36 +291,27 @@ impl Cover<'_> {
         }
     }
 
-    /// The lowest and highest cells that the crossings of eight walls from `wall` touch; those in
-    /// `unsure` are decided exactly.
-    #[inline(always)]
-    fn floors<S: Simd>(
+    /// Decides exactly which cells the crossings in `unsure`, of walls from `wall`, touch: the lowest and
+    /// the highest, given as the floors of `crossing`.
+    #[cold]
+    #[inline(never)]
+    fn settle(
         &mut self,
-        simd: S,
-        crossing: f64x8<S>,
+        crossing: &[f64; LANES],
         unsure: u64,
         edge: &Edge,
         wall: i64,
-    ) -> [f64x8<S>; 2] {
-        let floor = crossing.floor();
-        if unsure == 0 {
-            return [floor, floor];
-        }
-        let mut near = [0.0; LANES];
-        crossing.round_ties_even().store_slice(&mut near);
-        let mut cells = [(0, 0); LANES];
+        [lows, highs]: [&mut [f64; LANES]; 2],
+    ) {
         for lane in bits_of(unsure) {
             let floor = if edge.on_grain {
-                (near[lane] as i64, true)
+                (crossing[lane].round_ties_even() as i64, true)
             } else {
                 self.exact.edge_crossing(edge.ends, edge.axes, wall + lane as i64)
             };
-            cells[lane] = cell_of(self.frame, self.setup, edge.axes[0], floor);
+            let (low, high) = cell_of(self.frame, self.setup, edge.axes[0], floor);
+            (lows[lane], highs[lane]) = (low as f64, high as f64);
         }
-        [
-            replace(simd, floor, unsure, |lane| cells[lane].0),
-            replace(simd, floor, unsure, |lane| cells[lane].1),
-        ]
     }
 }
 

@@ -1,8 +1,6 @@
 //! Intervals of cells per strip, and the lanes that fill them.
 
-use fearless_simd::{Simd, f64x8, prelude::*};
-
-use crate::grid::bits::bits_of;
+use fearless_simd::{Simd, f64x8, prelude::*, u64x8};
 
 /// Lanes of a vector of doubles.
 pub const LANES: usize = 8;
@@ -47,12 +45,13 @@ impl Table {
         (self.low[n] as i64, self.high[n] as i64)
     }
 
-    /// The intervals of eight strips from `strip`.
+    /// The intervals of eight strips from `strip`, as far as they are within `low..=high`.
     #[inline(always)]
-    pub fn lanes<S: Simd>(&self, simd: S, strip: i64) -> [f64x8<S>; 2] {
+    pub fn within<S: Simd>(&self, simd: S, strip: i64, [low, high]: [f64x8<S>; 2]) -> [f64x8<S>; 2] {
         let n = self.entry(strip);
         let lows = f64x8::from_slice(simd, &self.low[n..n + LANES]);
-        [lows, f64x8::from_slice(simd, &self.high[n..n + LANES])]
+        let highs = f64x8::from_slice(simd, &self.high[n..n + LANES]);
+        [lows.max(low), highs.min(high)]
     }
 
     /// Widens the intervals of the strips below eight walls, the first being the lower wall of
@@ -79,13 +78,28 @@ impl Table {
 /// 0, 1, 2, …: the offsets of lanes.
 pub const RAMP: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
-/// A vector with the lanes of `mask` replaced by whole numbers.
+/// The lanes of a vector.
 #[inline(always)]
-pub fn replace<S: Simd>(simd: S, vector: f64x8<S>, mask: u64, with: impl Fn(usize) -> i64) -> f64x8<S> {
+pub fn lanes_of<S: Simd>(vector: f64x8<S>) -> [f64; LANES] {
     let mut lanes = [0.0; LANES];
     vector.store_slice(&mut lanes);
-    for lane in bits_of(mask) {
-        lanes[lane] = with(lane) as f64;
-    }
-    f64x8::from_slice(simd, &lanes)
+    lanes
+}
+
+/// Where doubles are whole numbers.
+const WHOLE: f64 = (1u64 << 52) as f64;
+
+/// Whole doubles from 0 as integers; of others nothing is known.
+#[inline(always)]
+pub fn integers<S: Simd>(vector: f64x8<S>) -> u64x8<S> {
+    let bits: u64x8<S> = (vector + WHOLE).bitcast();
+    bits & ((1 << 52) - 1)
+}
+
+/// The same, one by one.
+#[inline(always)]
+pub fn whole<S: Simd>(vector: f64x8<S>) -> [i64; LANES] {
+    let mut lanes = [0; LANES];
+    integers(vector).store_slice(&mut lanes);
+    lanes.map(|lane| lane as i64)
 }

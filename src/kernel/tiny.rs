@@ -7,12 +7,12 @@
 //! bounds. If they are four around an edge of the lattice, the projection along that edge decides.
 //! The others are left to the kernels that look closer.
 
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use crate::grid::bits::bits_of;
 
 use super::batch::LANES;
-use super::bricks::{Bricks, SIDE};
+use super::bricks::Bricks;
 use super::frame::{Frame, FrameAxis};
 use super::gather::Vertices;
 use super::lanes::U32;
@@ -26,6 +26,7 @@ pub struct Tiny {
     bound: f32,
     /// How many batches to leave alone, as the last one held too few.
     rest: u32,
+    cells: Cells,
 }
 
 struct Axis {
@@ -61,7 +62,7 @@ impl Tiny {
         let margin = (2.000_001 * margin) as f32;
         // Coordinates are off by less than half the margin.
         let bound = 10.5 * margin + 336.0 * U32;
-        (margin < 0.01).then_some(Self { axes, margin, bound, rest: 0 })
+        (margin < 0.01).then_some(Self { axes, margin, bound, rest: 0, cells: Cells::new() })
     }
 
     /// Occupies the cells of those it is sure of, and answers which others of `valid` are left.
@@ -78,7 +79,7 @@ impl Tiny {
     }
 
     #[inline(always)]
-    fn take_lanes<S: Simd>(&self, simd: S, vertices: &Vertices<S>, bricks: &mut Bricks) -> u64 {
+    fn take_lanes<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, bricks: &mut Bricks) -> u64 {
         let zero = f32x16::splat(simd, 0.0);
         let (mut lows, mut highs) = ([zero; 3], [zero; 3]);
         let mut local = *vertices;
@@ -123,11 +124,12 @@ impl Tiny {
             let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
             let first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
             let second = [lows[0], x_flat.select(lows[1], z_flat.select(highs[1], lows[1])), highs[2]];
-            put(&first, cells.touched[1], bricks);
-            put(&second, cells.touched[2], bricks);
+            self.cells.add::<2, S>(&first, cells.touched[1], bricks);
+            self.cells.add::<3, S>(&second, cells.touched[2], bricks);
         }
-        put(&lows, small | cells.touched[0], bricks);
-        put(&highs, small & !one | cells.touched[3], bricks);
+        self.cells.add::<0, S>(&lows, small | cells.touched[0], bricks);
+        self.cells.add::<1, S>(&highs, small & !one | cells.touched[3], bricks);
+        self.cells.put(bricks);
         !(small | cells.sure | (outside & sure).to_bitmask())
     }
 }
@@ -179,18 +181,39 @@ fn corners<S: Simd>(
     Corners { touched, sure: sure.to_bitmask() }
 }
 
-/// Occupies the cells of some lanes.
-#[inline(always)]
-fn put<S: Simd>(cells: &[f32x16<S>; 3], lanes: u64, bricks: &mut Bricks) {
-    let [x, y, z]: [u32x16<S>; 3] = [cells[0].to_int(), cells[1].to_int(), cells[2].to_int()];
-    let column = (y >> SIDE.ilog2()) * bricks.across() + (x >> 6);
-    let [mut columns, mut xs, mut ys, mut zs] = [[0; LANES]; 4];
-    column.store_slice(&mut columns);
-    x.store_slice(&mut xs);
-    y.store_slice(&mut ys);
-    z.store_slice(&mut zs);
-    for lane in bits_of(lanes) {
-        let plane = bricks.plane(columns[lane], i64::from(zs[lane]));
-        plane[ys[lane] as usize % SIDE] |= 1 << (xs[lane] & 63);
+/// Some cells for each of sixteen triangles, in one loop: each loop over lanes ends with a branch that
+/// is foreseen wrongly.
+struct Cells {
+    numbers: Lanes,
+    places: Lanes,
+    /// Which of them, set after set.
+    chosen: u64,
+}
+
+/// Lanes that no line of the cache divides.
+#[repr(align(64))]
+struct Lanes([u32; 4 * LANES]);
+
+impl Cells {
+    fn new() -> Self {
+        Self { numbers: Lanes([0; 4 * LANES]), places: Lanes([0; 4 * LANES]), chosen: 0 }
+    }
+
+    /// Takes the cells of some lanes as set `SET` of four.
+    #[inline(always)]
+    fn add<const SET: usize, S: Simd>(&mut self, cells: &[f32x16<S>; 3], lanes: u64, bricks: &Bricks) {
+        let [number, place] = bricks.places([cells[0].to_int(), cells[1].to_int(), cells[2].to_int()]);
+        number.store_slice(&mut self.numbers.0[SET * LANES..][..LANES]);
+        place.store_slice(&mut self.places.0[SET * LANES..][..LANES]);
+        self.chosen |= lanes << (SET * LANES);
+    }
+
+    /// Occupies them.
+    #[inline(always)]
+    fn put(&mut self, bricks: &mut Bricks) {
+        for n in bits_of(self.chosen) {
+            bricks.occupy(self.numbers.0[n], self.places.0[n]);
+        }
+        self.chosen = 0;
     }
 }

@@ -6,13 +6,15 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::geom::{Bounds, Triangle, degenerate};
+use crate::memory::Zeroed;
 use crate::par;
 
 /// Triangles in the order of their file, every coordinate finite. 36 bytes each; nothing is welded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mesh {
-    triangles: Vec<Triangle>,
+    triangles: Zeroed<Triangle>,
     bounds: Bounds,
+    degenerate: u64,
 }
 
 impl Mesh {
@@ -34,14 +36,24 @@ impl Mesh {
                 return Err(not_finite(*bad).at_triangle(n as u64));
             }
         }
-        let bounds = Bounds::of(&triangles);
-        Ok(Self { triangles, bounds })
+        Ok(Self::of_finite(triangles.into()))
     }
 
-    /// A mesh whose reader has seen that all is finite and what the bounds are.
-    fn checked(triangles: Vec<Triangle>, bounds: Bounds) -> Self {
-        debug_assert_eq!(bounds, Bounds::of(&triangles));
-        Self { triangles, bounds }
+    /// A mesh of triangles that are known to be finite.
+    fn of_finite(triangles: Zeroed<Triangle>) -> Self {
+        const CHUNK: usize = 1 << 16;
+        let chunks = triangles.len().div_ceil(CHUNK);
+        let seen = par::map_range(0..chunks, |n| {
+            Seen::of(&triangles[n * CHUNK..triangles.len().min((n + 1) * CHUNK)])
+        });
+        let seen = seen.iter().fold(Seen::default(), Seen::and);
+        Self { triangles, bounds: seen.bounds, degenerate: seen.degenerate }
+    }
+
+    /// A mesh whose reader has seen that all is finite, and this.
+    fn seen(triangles: Zeroed<Triangle>, seen: &Seen) -> Self {
+        debug_assert_eq!(seen.bounds, Bounds::of(&triangles));
+        Self { triangles, bounds: seen.bounds, degenerate: seen.degenerate }
     }
 
     /// The triangles, in the order of the file.
@@ -56,13 +68,32 @@ impl Mesh {
 
     /// How many triangles have exactly no area: two equal vertices, or three on one line.
     pub fn degenerate(&self) -> u64 {
-        const CHUNK: usize = 1 << 16;
-        let chunks = self.triangles.len().div_ceil(CHUNK);
-        let counts = par::map_range(0..chunks, |n| {
-            let chunk = &self.triangles[n * CHUNK..self.triangles.len().min((n + 1) * CHUNK)];
-            chunk.iter().filter(|triangle| degenerate::is_degenerate(triangle)).count() as u64
-        });
-        counts.into_iter().sum()
+        self.degenerate
+    }
+}
+
+/// What is known of triangles that were looked at.
+#[derive(Debug)]
+struct Seen {
+    bounds: Bounds,
+    degenerate: u64,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { bounds: Bounds::EMPTY, degenerate: 0 }
+    }
+}
+
+impl Seen {
+    fn of(triangles: &[Triangle]) -> Self {
+        Self { bounds: Bounds::of(triangles), degenerate: degenerate::count(triangles) }
+    }
+
+    #[must_use]
+    fn and(self, other: &Self) -> Self {
+        let bounds = self.bounds.union(&other.bounds);
+        Self { bounds, degenerate: self.degenerate + other.degenerate }
     }
 }
 

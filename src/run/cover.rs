@@ -23,7 +23,7 @@ const RUNS_PER_THREAD: usize = 16;
 /// snapping moved, of triangles that begin in these layers.
 ///
 /// # Errors
-/// If the run is cancelled, or there are more triangles or bricks in a layer than 32 bits number.
+/// If the run is cancelled, or there are more triangles or bricks than 32 bits number.
 pub fn cover(
     frame: &Frame,
     triangles: &[Triangle],
@@ -36,8 +36,9 @@ pub fn cover(
         return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
     }
     if !Target::can_number(grid) {
-        let [x, y, _] = grid.dims();
-        return Err(Error::too_large(format!("layers of {x} × {y} cells are too large to be numbered")));
+        let [x, y, z] = grid.dims();
+        return Err(Error::too_large(format!("{x} × {y} × {z} cells are too many at once"))
+            .with_hint("slabs of fewer layers are possible, with a limit of memory"));
     }
     let threads = par::current_threads();
     let work = share(triangles.len(), &layers, threads);

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
+use crate::memory::Zeroed;
 
 const TRIANGLE: u64 = size_of::<Triangle>() as u64;
 
@@ -17,12 +18,10 @@ impl Room {
     }
 
     /// All of `count` triangles at once, zero, for a file known to have them.
-    pub fn exactly(&self, count: u64) -> Result<Vec<Triangle>> {
+    pub fn exactly(&self, count: u64) -> Result<Zeroed<Triangle>> {
         self.admit(count)?;
         let length = usize::try_from(count).map_err(|_| does_not_fit(count))?;
-        // Asked for and given back first: zeroed memory comes without a way to say no.
-        Vec::<Triangle>::new().try_reserve_exact(length).map_err(|_| does_not_fit(count))?;
-        Ok(vec![[[0.0; 3]; 3]; length])
+        Zeroed::new(length).ok_or_else(|| does_not_fit(count))
     }
 
     /// Room in `triangles` for `more`: doubled, but not beyond the limit or `expected` in all.

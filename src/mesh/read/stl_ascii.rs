@@ -22,7 +22,7 @@ use super::source::{Head, Source, is_blank};
 use super::words::Words;
 use super::{Guess, InputFormat, ReadOptions};
 use crate::error::{Error, Result};
-use crate::geom::{Bounds, Point, Triangle};
+use crate::geom::{Point, Triangle};
 use crate::mesh::{Mesh, not_finite};
 
 pub(super) const FORMAT: InputFormat = InputFormat {
@@ -44,8 +44,8 @@ fn read(source: Source, options: &ReadOptions) -> Result<(Mesh, u64)> {
     let words = Words::new(source.into_reader(), options.progress)?;
     let mut parser = Parser { words, triangles: Vec::new(), room: Room::new(options.max_memory) };
     parser.solids()?;
-    let bounds = Bounds::of(&parser.triangles);
-    Ok((Mesh::checked(parser.triangles, bounds), parser.words.bytes()))
+    let bytes = parser.words.bytes();
+    Ok((Mesh::of_finite(parser.triangles.into()), bytes))
 }
 
 /// Words on their way to triangles.

@@ -16,8 +16,8 @@ use super::room::Room;
 use super::source::{Head, Source, fill, read_at, unreadable};
 use super::{Guess, InputFormat, ReadOptions};
 use crate::error::{Error, Result};
-use crate::geom::{Bounds, Triangle};
-use crate::mesh::{Mesh, not_finite};
+use crate::geom::{Bounds, Triangle, degenerate};
+use crate::mesh::{Mesh, Seen, not_finite};
 use crate::par;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
@@ -104,19 +104,19 @@ fn read_positioned(file: &File, count: u64, options: &ReadOptions) -> Result<Mes
     let parts = if triangles.len() < SPLIT { 1 } else { 4 * par::current_threads() };
     let size = triangles.len().div_ceil(parts).max(1);
     let work = triangles.chunks_mut(size).enumerate().map(|(n, part)| (n * size, part)).collect();
-    let parts: Vec<Result<Bounds>> = par::map(work, |(first, part)| read_part(file, first, part, options));
+    let parts: Vec<Result<Seen>> = par::map(work, |(first, part)| read_part(file, first, part, options));
     // The error of the first part is the one of the smallest triangle.
-    let mut bounds = Bounds::EMPTY;
+    let mut seen = Seen::default();
     for part in parts {
-        bounds = bounds.union(&part?);
+        seen = seen.and(&part?);
     }
-    Ok(Mesh::checked(triangles, bounds))
+    Ok(Mesh::seen(triangles, &seen))
 }
 
 /// Reads the triangles from number `first` into `part`, block by block.
-fn read_part(file: &File, first: usize, part: &mut [Triangle], options: &ReadOptions) -> Result<Bounds> {
+fn read_part(file: &File, first: usize, part: &mut [Triangle], options: &ReadOptions) -> Result<Seen> {
     let mut buffer = vec![0; part.len().min(BLOCK) * RECORD];
-    let (mut bounds, mut first) = (Bounds::EMPTY, first as u64);
+    let (mut seen, mut first) = (Seen::default(), first as u64);
     for triangles in part.chunks_mut(BLOCK) {
         options.progress.check()?;
         let block = &mut buffer[..triangles.len() * RECORD];
@@ -124,11 +124,11 @@ fn read_part(file: &File, first: usize, part: &mut [Triangle], options: &ReadOpt
             ErrorKind::UnexpectedEof => Error::input("S003", "cut short while it was read"),
             _ => unreadable(&error),
         })?;
-        bounds = bounds.union(&decode(block, triangles, first)?);
+        seen = seen.and(&decode(block, triangles, first)?);
         first += triangles.len() as u64;
         options.progress.advance(block.len() as u64);
     }
-    Ok(bounds)
+    Ok(seen)
 }
 
 /// Reads a stream, whose header may claim anything, to its end.
@@ -136,7 +136,7 @@ fn read_in_order(mut reader: impl Read, count: u64, options: &ReadOptions) -> Re
     fill(&mut reader, &mut [0; HEADER])?;
     let room = Room::new(options.max_memory);
     let mut buffer = vec![0; BLOCK * RECORD];
-    let (mut triangles, mut bounds) = (Vec::new(), Bounds::EMPTY);
+    let (mut triangles, mut seen) = (Vec::new(), Seen::default());
     while (triangles.len() as u64) < count {
         options.progress.check()?;
         let first = triangles.len();
@@ -146,7 +146,7 @@ fn read_in_order(mut reader: impl Read, count: u64, options: &ReadOptions) -> Re
         room.grow(&mut triangles, whole, count)?;
         triangles.resize(first + whole, [[0.0; 3]; 3]);
         let block = &buffer[..whole * RECORD];
-        bounds = bounds.union(&decode(block, &mut triangles[first..], first as u64)?);
+        seen = seen.and(&decode(block, &mut triangles[first..], first as u64)?);
         options.progress.advance(block.len() as u64);
         if filled < wanted {
             agrees(count, length_for(first as u64) + filled as u64, "")?;
@@ -155,11 +155,11 @@ fn read_in_order(mut reader: impl Read, count: u64, options: &ReadOptions) -> Re
     // Looked at no further than a block: the stream may have no end.
     let after = fill(&mut reader, &mut buffer)?;
     agrees(count, length_for(count) + after as u64, if after == buffer.len() { "at least " } else { "" })?;
-    Ok(Mesh::checked(triangles, bounds))
+    Ok(Mesh::seen(triangles.into(), &seen))
 }
 
 /// Takes the vertices out of `block` into `triangles`, the first of which is number `first`.
-fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Result<Bounds> {
+fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Result<Seen> {
     let (mut min, mut max, mut odd) = ([f32::INFINITY; 9], [f32::NEG_INFINITY; 9], [0_u32; 9]);
     for (record, triangle) in block.chunks_exact(RECORD).zip(triangles.iter_mut()) {
         let bits: [u32; 9] = std::array::from_fn(|i| {
@@ -179,7 +179,8 @@ fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Result<Bounds
     }
     let corner = |of: [f32; 9], v: usize| [of[v], of[v + 1], of[v + 2]];
     let bounds = if triangles.is_empty() { [].iter() } else { [0, 3, 6].iter() };
-    Ok(bounds.fold(Bounds::EMPTY, |bounds, &v| bounds.with(&corner(min, v)).with(&corner(max, v))))
+    let bounds = bounds.fold(Bounds::EMPTY, |bounds, &v| bounds.with(&corner(min, v)).with(&corner(max, v)));
+    Ok(Seen { bounds, degenerate: degenerate::count(triangles) })
 }
 
 /// The error for the first coordinate of a block that is not finite.

@@ -3,6 +3,7 @@
 //! Large grids are touched all over: with pages of 4 KiB the first touch of each costs more than
 //! filling it.
 
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
@@ -11,7 +12,7 @@ use memmap2::MmapMut;
 /// From this many bytes on memory is asked of the system in huge pages, of 2 MiB on most machines.
 const HUGE: usize = 8 << 20;
 
-/// A list of fixed length, all zeros at first. Its memory is the system's until it is written to.
+/// A list of fixed length, all zeros at first unless made from another. Its memory is the system's until it is written to.
 pub struct Zeroed<T>(Memory<T>);
 
 enum Memory<T> {
@@ -34,6 +35,18 @@ impl<T: Pod> Zeroed<T> {
         // Ask first, so that a refusal is an answer and not an abort.
         Vec::<T>::new().try_reserve_exact(length).ok()?;
         Some(Self(Memory::List(vec![T::zeroed(); length])))
+    }
+}
+
+impl<T> From<Vec<T>> for Zeroed<T> {
+    fn from(list: Vec<T>) -> Self {
+        Self(Memory::List(list))
+    }
+}
+
+impl<T: Pod + fmt::Debug> fmt::Debug for Zeroed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
 
