@@ -33,6 +33,10 @@ bench-curves *args:
 bench-large *args:
     cargo bench --bench large -- {{args}}
 
+# Whether levels, threads, slabs and orders of triangles all give the same cells, on large meshes.
+bench-same *args:
+    cargo bench --bench same -- {{args}}
+
 # Measure the curves and draw them.
 bench-plots:
     mkdir -p target docs/pictures
