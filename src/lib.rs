@@ -60,7 +60,7 @@
 //!
 //! - [`Fit`]: every way to choose a lattice: cell size, cells per axis, a box, padding.
 //! - [`voxelize_with`] and [`Run`]: threads, instruction set, progress, cancellation, a limit of memory.
-//! - [`voxelize_slabs`]: grids larger than memory, written slab by slab.
+//! - [`voxelize_slabs`], [`voxelize_bricks`]: grids larger than memory, written slab by slab.
 //! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
 //! - [`BitGrid`]: the cells, 64 to a word; with the feature `ndarray`, dense arrays.
 //! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
@@ -88,6 +88,8 @@ pub use mesh::Mesh;
 pub use par::Progress;
 pub use rule::{RULES, Rule, Slabs, Stats, What};
 pub use run::Run;
+
+use run::Plan;
 
 /// The examples of the README are tests.
 #[cfg(doctest)]
@@ -164,7 +166,39 @@ pub fn voxelize_slabs<'a>(
     run: &Run<'a>,
 ) -> Result<Slabs<'a>> {
     let what = rule.into();
-    Slabs::new(mesh, lattice, what, height, run, meta(what, lattice))
+    Slabs::new(mesh, lattice, what, Plan::Slabs(height), run, meta(what, lattice))
+}
+
+/// The same in one pass over the triangles: their cells are kept in bricks of 64 × 8 × 8, and slabs are
+/// made of these. Where most of the grid is empty that takes much less memory, and time, than the whole
+/// grid at once; where it is not, as much memory and a slab more.
+///
+/// ```
+/// use voxelize::grid::Layers;
+/// use voxelize::run::Run;
+/// use voxelize::{Lattice, Mesh, Rule, voxelize_bricks};
+///
+/// let mesh = Mesh::open("fixtures/knot.stl")?;
+/// let lattice = Lattice::fit(mesh.bounds(), 512)?;
+/// let mut slabs = voxelize_bricks(&mesh, &lattice, Rule::Surface, 64, &Run::default())?;
+/// while let Some(window) = slabs.next()? {
+///     println!("{} cells from layer {} on", window.bits.count(), window.first);
+/// }
+/// println!("{} cells in all", slabs.made().occupied);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// As those of [`voxelize_slabs`]; and if `height` is no multiple of 8.
+pub fn voxelize_bricks<'a>(
+    mesh: &'a Mesh,
+    lattice: &'a Lattice,
+    rule: impl Into<What>,
+    height: usize,
+    run: &Run<'a>,
+) -> Result<Slabs<'a>> {
+    let what = rule.into();
+    Slabs::new(mesh, lattice, what, Plan::Bricks(height), run, meta(what, lattice))
 }
 
 /// What is saved with a grid of this tool.

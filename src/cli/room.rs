@@ -49,7 +49,7 @@ impl Room {
         let found = found.ok_or_else(|| none_fits(plan, lattice, &demand, limit))?;
         let slabs = match found {
             MemoryPlan::Dense => 1,
-            MemoryPlan::Slabs(height) => dims[2].div_ceil(height),
+            MemoryPlan::Slabs(height) | MemoryPlan::Bricks(height) => dims[2].div_ceil(height),
         };
         let (bytes, dense) = (demand.bytes(found), demand.bytes(MemoryPlan::Dense));
         Ok(Self { plan: found, slabs, bytes, dense })

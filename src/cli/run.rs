@@ -56,6 +56,10 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
             let slabs = voxelize::voxelize_slabs(&mesh, &lattice, plan.what, height, &run)?;
             stream(plan, slabs, bar, signals, facts)?;
         }
+        MemoryPlan::Bricks(height) => {
+            let slabs = voxelize::voxelize_bricks(&mesh, &lattice, plan.what, height, &run)?;
+            stream(plan, slabs, bar, signals, facts)?;
+        }
         MemoryPlan::Dense => {
             let (voxels, digest) = fill(plan, &mesh, &lattice, &run, facts)?;
             bar.check()?;

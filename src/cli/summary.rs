@@ -123,7 +123,7 @@ pub fn volume(occupied: u64, lattice: &Lattice) -> f64 {
 
 fn planned(plan: &Plan, estimate: &Estimate, room: &Room) -> String {
     let (slabs, whole) = match room.plan {
-        MemoryPlan::Dense => (String::new(), String::new()),
+        MemoryPlan::Dense | MemoryPlan::Bricks(_) => (String::new(), String::new()),
         MemoryPlan::Slabs(height) => {
             let layers = counted(height as u64, "layer", "layers");
             (

@@ -3,25 +3,14 @@
 //! A brick is 64 × 8 × 8 cells, one word a row: a triangle of a few cells stays within one or two
 //! of them, where rows of a whole grid would be far apart in memory. Bricks live in a pool, and a
 //! directory says which is where, so that empty space costs two bytes per 4096 cells. When the pool
-//! is full, and at the end, all of it goes into the grid, whose layers are shared out by locks that
-//! threads take only then.
+//! is full, and at the end, all of it goes to the [`Target`] that threads share.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use fearless_simd::{Simd, u32x16};
 
-use crate::grid::BitGrid;
+use super::target::{Brick, Plane, SIDE, Shape, Target, bricks_in};
 use crate::memory::Zeroed;
-
-/// Cells along y and along z of a brick; along x it has the 64 of a word.
-pub const SIDE: usize = 8;
-
-/// The words of a layer of a brick, row by row: a line of the cache.
-pub type Plane = [u64; SIDE];
-
-/// The layers of a brick.
-type Brick = [Plane; SIDE];
 
 /// Bricks that threads use before they go into the grid: 32 MiB of them for four threads or more.
 const ROOM: usize = 1 << 16;
@@ -35,11 +24,6 @@ fn room(bricks: usize, threads: usize) -> usize {
     (bricks / (4 * threads.max(1))).max(1 << 12).min(most).min(bricks)
 }
 
-/// Bricks in a grid of these dims.
-fn bricks_in([x, y, z]: [usize; 3]) -> usize {
-    x.div_ceil(64) * y.div_ceil(SIDE) * z.div_ceil(SIDE)
-}
-
 /// The bytes that the bricks of all threads take, at most, for a grid of these dims.
 pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
     let bricks = bricks_in(dims);
@@ -49,52 +33,15 @@ pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
     threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + size_of::<Brick>() as u128 + used * each)
 }
 
-/// A grid that several threads write to.
-pub struct Target<'a> {
-    /// The words of each [`SIDE`] layers.
-    layers: Vec<Mutex<&'a mut [u64]>>,
-    dims: [usize; 3],
-    row_words: usize,
-    /// The first layer of the lattice that the grid holds.
-    first: i64,
-}
-
-impl<'a> Target<'a> {
-    /// The cells of `grid`, whose layer 0 is layer `first` of the lattice.
-    pub fn new(grid: &'a mut BitGrid, first: usize) -> Self {
-        let (dims, row_words) = (grid.dims(), grid.row_words());
-        let words = SIDE * grid.layer_words();
-        let layers = grid.words_mut().chunks_mut(words).map(Mutex::new).collect();
-        Self { layers, dims, row_words, first: first as i64 }
-    }
-
-    /// Whether the bricks of `grid` are numbered in 32 bits.
-    pub fn can_number(grid: &BitGrid) -> bool {
-        u32::try_from(bricks_in(grid.dims())).is_ok()
-    }
-
-    /// Layers of bricks.
-    pub fn brick_layers(&self) -> usize {
-        self.layers.len()
-    }
-
-    /// The layers of the lattice that it holds.
-    pub fn layers(&self) -> Range<i64> {
-        self.first..self.first + self.dims[2] as i64
-    }
-}
-
 /// Bricks on their way into a [`Target`].
-pub struct Bricks<'a> {
+pub struct Bricks<'a, 't> {
     /// The layers that are taken; cells of others are left out.
     pub layers: Range<i64>,
-    target: &'a Target<'a>,
+    target: &'a Target<'t>,
     /// Cells along x and y.
     cells: i64,
     rows: i64,
-    /// Bricks along x, and of a layer of bricks.
-    across: usize,
-    per_layer: usize,
+    shape: Shape,
     /// The slot of each brick, x fastest; 0 for none.
     slots: Vec<u16>,
     pool: Zeroed<Brick>,
@@ -103,20 +50,19 @@ pub struct Bricks<'a> {
     room: usize,
 }
 
-impl<'a> Bricks<'a> {
+impl<'a, 't> Bricks<'a, 't> {
     /// No bricks yet, for one of so many threads; all layers of `target` are taken.
-    pub fn new(target: &'a Target<'a>, threads: usize) -> Self {
-        let [x, y, _] = target.dims;
-        let (across, along) = (x.div_ceil(64), y.div_ceil(SIDE));
-        let bricks = bricks_in(target.dims);
+    pub fn new(target: &'a Target<'t>, threads: usize) -> Self {
+        let shape = target.shape();
+        let [x, y, _] = shape.dims;
+        let bricks = bricks_in(shape.dims);
         let room = room(bricks, threads);
         Self {
-            layers: target.layers(),
+            layers: shape.layers(),
             target,
             cells: x as i64,
             rows: y as i64,
-            across,
-            per_layer: across * along,
+            shape,
             slots: vec![0; bricks],
             pool: Zeroed::new(room + 1).expect("a few megabytes"),
             numbers: Vec::with_capacity(room),
@@ -127,8 +73,8 @@ impl<'a> Bricks<'a> {
     /// Layer `k` of the brick of this column, [`column`](Self::column).
     #[inline(always)]
     pub fn plane(&mut self, column: u32, k: i64) -> &mut Plane {
-        let k = (k - self.target.first) as usize;
-        let number = k / SIDE * self.per_layer + column as usize;
+        let k = (k - self.shape.first) as usize;
+        let number = k / SIDE * self.shape.per_layer + column as usize;
         let mut slot = self.slots[number];
         if slot == 0 {
             slot = self.open(number);
@@ -139,7 +85,7 @@ impl<'a> Bricks<'a> {
     /// The number of the bricks that hold cells `64 n ..` of row `j`, among those of their layers.
     #[inline(always)]
     pub fn column(&self, n: i64, j: i64) -> u32 {
-        (j as usize / SIDE * self.across + n as usize) as u32
+        (j as usize / SIDE * self.shape.across + n as usize) as u32
     }
 
     /// The word of cells `64 n ..` in row `(j, k)`.
@@ -161,11 +107,12 @@ impl<'a> Bricks<'a> {
         slot
     }
 
-    /// Puts all cells into the grid and begins anew.
+    /// Hands all cells to the target and begins anew.
     fn empty(&mut self) {
-        let order = self.order();
-        for layer in order.chunk_by(|a, b| a.0 / self.per_layer == b.0 / self.per_layer) {
-            self.put(layer);
+        let (order, layer_of) = (self.order(), |number: usize| number / self.shape.per_layer);
+        for layer in order.chunk_by(|a, b| layer_of(a.0) == layer_of(b.0)) {
+            let layer_number = layer_of(layer[0].0);
+            self.target.put(layer_number, of(self.shape, layer, &self.pool, layer_number));
         }
         for (number, slot) in order {
             self.slots[number] = 0;
@@ -181,25 +128,9 @@ impl<'a> Bricks<'a> {
         order
     }
 
-    /// Puts bricks of one layer of them into the grid.
-    fn put(&self, bricks: &[(usize, u16)]) {
-        let Some((number, _)) = bricks.first() else { return };
-        let mut words =
-            self.target.layers[number / self.per_layer].lock().unwrap_or_else(PoisonError::into_inner);
-        for &(number, slot) in bricks {
-            let place = number % self.per_layer;
-            let (n, y) = (place % self.across, place / self.across * SIDE);
-            for (k, plane) in self.pool[usize::from(slot)].iter().enumerate() {
-                for (j, word) in plane.iter().enumerate().filter(|(_, word)| **word != 0) {
-                    words[(k * self.rows as usize + y + j) * self.target.row_words + n] |= word;
-                }
-            }
-        }
-    }
-
     /// Takes no more cells.
-    pub fn finish(self) -> Full<'a> {
-        Full { order: self.order(), bricks: self }
+    pub fn finish(self) -> Full {
+        Full { shape: self.shape, order: self.order(), pool: self.pool }
     }
 
     /// The cells that are taken along each axis.
@@ -211,17 +142,17 @@ impl<'a> Bricks<'a> {
     /// Bricks along x.
     #[inline(always)]
     pub fn across(&self) -> u32 {
-        self.across as u32
+        self.shape.across as u32
     }
 
     /// The numbers of the bricks that hold some cells within the layers and the grid, and the places of
     /// the cells in them.
     #[inline(always)]
     pub fn places<S: Simd>(&self, [x, y, z]: [u32x16<S>; 3]) -> [u32x16<S>; 2] {
-        let z = z - self.target.first as u32;
+        let z = z - self.shape.first as u32;
         let column = (y >> SIDE.ilog2()) * self.across() + (x >> 6);
         let row = (z & (SIDE - 1) as u32) * SIDE as u32 + (y & (SIDE - 1) as u32);
-        [(z >> SIDE.ilog2()) * self.per_layer as u32 + column, row * 64 + (x & 63)]
+        [(z >> SIDE.ilog2()) * self.shape.per_layer as u32 + column, row * 64 + (x & 63)]
     }
 
     /// Occupies the cell at a place of a brick, see [`places`](Self::places).
@@ -277,27 +208,39 @@ impl<'a> Bricks<'a> {
     }
 }
 
-/// The bricks of one thread at its end. They go into the grid with those of all others, layer by
-/// layer: where threads touched the same rows, these are fetched once.
-pub struct Full<'a> {
-    bricks: Bricks<'a>,
+/// The bricks of one thread at its end. They go on with those of all others, layer by layer: where
+/// threads touched the same rows, these are fetched once.
+pub struct Full {
+    shape: Shape,
     /// The numbers of the bricks, in order, with their slots.
     order: Vec<(usize, u16)>,
+    pool: Zeroed<Brick>,
 }
 
-impl Full<'_> {
-    /// Puts the bricks of one layer of them, of [`Target::brick_layers`], into the grid.
-    pub fn put_layer(&self, layer: usize) {
-        let per_layer = self.bricks.per_layer;
-        let from = self.order.partition_point(|(number, _)| *number < layer * per_layer);
-        let to = self.order.partition_point(|(number, _)| *number < (layer + 1) * per_layer);
-        self.bricks.put(&self.order[from..to]);
+impl Full {
+    /// The bricks of one layer of them, with their columns.
+    pub(super) fn of(&self, layer: usize) -> impl Iterator<Item = (usize, &Brick)> {
+        of(self.shape, &self.order, &self.pool, layer)
     }
+}
+
+/// The bricks of one layer of them, of those in `order`, with their columns.
+fn of<'b>(
+    shape: Shape,
+    order: &'b [(usize, u16)],
+    pool: &'b [Brick],
+    layer: usize,
+) -> impl Iterator<Item = (usize, &'b Brick)> {
+    let first = layer * shape.per_layer;
+    let from = order.partition_point(|(number, _)| *number < first);
+    let to = order.partition_point(|(number, _)| *number < first + shape.per_layer);
+    order[from..to].iter().map(move |&(number, slot)| (number - first, &pool[usize::from(slot)]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::BitGrid;
 
     #[test]
     fn spans_fill_exactly_their_cells() {
@@ -305,10 +248,12 @@ mod tests {
         for first in [0, 1, 62, 63, 64, 65, 127, 128, 190] {
             for last in (first..200).step_by(7).chain([first, 199]) {
                 let mut grid = BitGrid::new([200, 3, 2]).unwrap();
-                let target = Target::new(&mut grid, 5);
+                let target = Target::grid(&mut grid, Shape::new([200, 3, 2], 5).unwrap());
                 let mut bricks = Bricks::new(&target, 1);
                 bricks.span(first, last, 1, 6);
                 bricks.empty();
+                drop(bricks);
+                drop(target);
                 let cells: Vec<_> = grid.iter().collect();
                 let wanted: Vec<_> = (first..=last).map(|i| [i as usize, 1, 1]).collect();
                 assert_eq!(cells, wanted);
@@ -322,7 +267,7 @@ mod tests {
     fn a_full_pool_goes_into_the_grid() {
         let dims = [70, 9 * SIDE + 3, 20 * SIDE + 5];
         let mut grid = BitGrid::new(dims).unwrap();
-        let target = Target::new(&mut grid, 0);
+        let target = Target::grid(&mut grid, Shape::new(dims, 0).unwrap());
         let mut bricks = Bricks::new(&target, ROOM);
         let wanted: Vec<_> = (0..dims[2])
             .step_by(5)
@@ -335,6 +280,8 @@ mod tests {
             emptied += usize::from(bricks.numbers.len() < before);
         }
         bricks.empty();
+        drop(bricks);
+        drop(target);
         assert!(emptied > 0, "it was never full");
         assert_eq!(grid.iter().collect::<Vec<_>>(), wanted);
     }

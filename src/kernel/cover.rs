@@ -8,7 +8,7 @@ use crate::geom::Triangle;
 use crate::grid::bits::bits_of;
 
 use super::batch::{Batch, LANES};
-use super::bricks::{Bricks, Full, Target};
+use super::bricks::{Bricks, Full};
 use super::few::Few;
 use super::frame::Frame;
 use super::gather::gather;
@@ -17,16 +17,17 @@ use super::queue::{Queue, Unsure};
 use super::setup::Setup;
 use super::small::{self, Small};
 use super::span::{self, Scratch};
+use super::target::Target;
 use super::tiny::Tiny;
 
 /// The numbers of lanes.
 const RAMP: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// Covers cells with triangles; [`finish`](Self::finish) takes the last of them.
-pub struct Coverer<'a, 'b> {
+pub struct Coverer<'a, 'b, 't> {
     frame: &'a Frame,
     triangles: &'a [Triangle],
-    bricks: Bricks<'b>,
+    bricks: Bricks<'b, 't>,
     scratch: Scratch,
     tiny: Option<Tiny>,
     others: Queue<9>,
@@ -38,9 +39,9 @@ pub struct Coverer<'a, 'b> {
     snapped: u64,
 }
 
-impl<'a, 'b> Coverer<'a, 'b> {
+impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     /// Covers `target` with triangles of a mesh, in one of so many threads.
-    pub fn new(frame: &'a Frame, triangles: &'a [Triangle], target: &'b Target<'b>, threads: usize) -> Self {
+    pub fn new(frame: &'a Frame, triangles: &'a [Triangle], target: &'b Target<'t>, threads: usize) -> Self {
         Self {
             frame,
             triangles,
@@ -70,7 +71,7 @@ impl<'a, 'b> Coverer<'a, 'b> {
 
     /// Covers what waits. The answer has the cells, and counts the coordinates that snapping moved,
     /// of triangles that begin in the layers they were taken for.
-    pub fn finish(mut self, level: Level) -> (Full<'b>, u64) {
+    pub fn finish(mut self, level: Level) -> (Full, u64) {
         self.flush(level);
         (self.bricks.finish(), self.snapped)
     }

@@ -8,10 +8,11 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16, u64x8};
 use crate::grid::bits::bits_of;
 
 use super::batch::{Batch, LANES};
-use super::bricks::{Bricks, SIDE};
+use super::bricks::Bricks;
 use super::frame::Frame;
 use super::lanes::{ROWS, Test};
 use super::queue::{Queue, Unsure};
+use super::target::SIDE;
 
 /// Triangles of at most `N` cells an axis, waiting for their lanes to fill.
 pub struct Few<const N: usize> {

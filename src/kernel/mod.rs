@@ -18,9 +18,11 @@ mod setup;
 mod small;
 mod span;
 mod table;
+pub mod target;
 mod tiny;
 
-pub use bricks::Target;
+pub use bricks::Full;
 pub use cover::Coverer;
 pub use frame::Frame;
 pub use levels::Level;
+pub use target::{Shape, Target};

@@ -12,11 +12,12 @@ use fearless_simd::{Simd, f32x16, f64x8, mask32x16, prelude::*, u32x16};
 use crate::geom::Triangle;
 
 use super::batch::LANES;
-use super::bricks::{Bricks, SIDE};
+use super::bricks::Bricks;
 use super::frame::{Frame, FrameAxis, U};
 use super::lanes::U32;
 use super::queue::{Queue, Unsure};
 use super::rows::Pieces;
+use super::target::SIDE;
 
 /// Cells an axis, at most: the lanes of a vector.
 const CELLS: f32 = LANES as f32;

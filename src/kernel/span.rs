@@ -15,13 +15,14 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 use crate::geom::crossing::Floor;
 use crate::geom::{Ties, Triangle};
 
-use super::bricks::{Bricks, SIDE};
+use super::bricks::Bricks;
 use super::exact::LazyExact;
 use super::frame::{Frame, U};
 use super::plane::Plane;
 use super::rows::Pieces;
 use super::setup::Setup;
 use super::table::{LANES, NOWHERE, RAMP, Table, lanes_of, whole};
+use super::target::SIDE;
 use crate::grid::bits::bits_of;
 
 /// Memory that is used again for every triangle.

@@ -12,6 +12,7 @@ use crate::geom::Ties;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
 use crate::run::Run;
+use crate::run::cover::Covered;
 
 /// A meaning of "filled".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,10 +35,14 @@ pub struct RuleInfo {
     /// The ties it takes unless told, `None` if it takes none.
     pub ties: Option<Ties>,
     fill: Fill,
+    keep: Option<Keep>,
 }
 
 /// Fills a grid of these layers of the lattice.
 type Fill = fn(&Mesh, &Lattice, What, &Run, Range<usize>, &mut BitGrid) -> Result<Stats>;
+
+/// Gives all cells in bricks, where most of a grid is empty.
+type Keep = fn(&Mesh, &Lattice, What, &Run) -> Result<Covered>;
 
 /// Every rule. Help, README and tests loop over this.
 pub static RULES: &[RuleInfo] = &[RuleInfo {
@@ -46,6 +51,7 @@ pub static RULES: &[RuleInfo] = &[RuleInfo {
     about: "every cell the mesh touches; inside empty",
     ties: Some(Ties::Up),
     fill: surface::fill,
+    keep: Some(surface::keep),
 }];
 
 /// What decides every bit, beside the lattice: the rule and its ties.
@@ -92,6 +98,11 @@ impl What {
     pub fn ties(&self) -> Option<Ties> {
         let own = self.rule.info().ties;
         own.and(self.ties.or(own))
+    }
+
+    /// Whether its cells can be kept in bricks, [`Plan::Bricks`](crate::run::Plan::Bricks).
+    pub fn has_bricks(&self) -> bool {
+        self.rule.info().keep.is_some()
     }
 
     /// Occupies the cells of `lattice` that the rule says, in a grid of the same dims; cells

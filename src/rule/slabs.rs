@@ -1,18 +1,20 @@
-//! A grid made in slabs: a range of layers at a time in memory, each filled in a pass of its own
-//! over the triangles, so that the grid may be larger than memory.
+//! A grid made in slabs: a range of layers at a time in memory, so that the grid may be larger than
+//! that. Each is filled in a pass of its own over the triangles, or out of bricks that one pass made.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::{Stats, What};
+use super::{Keep, Stats, What};
 use crate::error::{Error, Result};
 use crate::grid::{BitGrid, Digest, Digester, Lattice, Layers, Meta, Window};
+use crate::kernel::target::SIDE;
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
+use crate::run::cover::Covered;
 use crate::run::{Demand, Plan, Run};
 
 /// Voxels that are made a slab at a time, as [`Layers::next`] asks for them; what
-/// [`voxelize_slabs`](crate::voxelize_slabs) gives.
+/// [`voxelize_slabs`](crate::voxelize_slabs) and [`voxelize_bricks`](crate::voxelize_bricks) give.
 pub struct Slabs<'a> {
     /// Rule, ties, tool and input.
     pub meta: Meta,
@@ -21,12 +23,22 @@ pub struct Slabs<'a> {
     what: What,
     run: Run<'a>,
     height: usize,
+    source: Source,
     /// The layers that come next.
     next: usize,
     /// The cells of one slab, used again for the next.
     bits: Option<BitGrid>,
     digester: Digester,
     made: Made,
+}
+
+/// Where the cells of slabs come from.
+enum Source {
+    /// A pass over the triangles for each slab.
+    Triangles,
+    /// Bricks of all slabs, to be made before the first.
+    NoBricks(Keep),
+    Bricks(Covered),
 }
 
 /// What is known of the slabs made so far.
@@ -49,16 +61,27 @@ impl<'a> Slabs<'a> {
         mesh: &'a Mesh,
         lattice: &'a Lattice,
         what: What,
-        height: usize,
+        plan: Plan,
         run: &Run<'a>,
         meta: Meta,
     ) -> Result<Self> {
         run.level()?;
+        let (height, source) = match plan {
+            Plan::Dense => (lattice.dims()[2], Source::Triangles),
+            Plan::Slabs(height) => (height, Source::Triangles),
+            Plan::Bricks(height) if !height.is_multiple_of(SIDE) => {
+                return Err(Error::usage(format!("bricks have {SIDE} layers, {height} cut some of them")));
+            }
+            Plan::Bricks(height) => match what.rule.info().keep {
+                Some(keep) => (height, Source::NoBricks(keep)),
+                None => return Err(Error::usage("this rule has no bricks")),
+            },
+        };
         if height == 0 {
             return Err(Error::usage("a slab needs at least one layer"));
         }
         if run.max_memory.is_some() {
-            let need = Demand::new(mesh, lattice, run).bytes(Plan::Slabs(height));
+            let need = Demand::new(mesh, lattice, run).bytes(plan);
             let [x, y, _] = lattice.dims();
             run.refuse_above(need, || {
                 format!("slabs of {x} × {y} × {height} cells and {} triangles", mesh.triangles().len())
@@ -66,7 +89,7 @@ impl<'a> Slabs<'a> {
         }
         let digester = Digester::new(lattice.dims());
         let (run, made) = (*run, Made::default());
-        Ok(Self { meta, mesh, lattice, what, run, height, next: 0, bits: None, digester, made })
+        Ok(Self { meta, mesh, lattice, what, run, height, source, next: 0, bits: None, digester, made })
     }
 
     /// What is known of the slabs so far; after the last, of the whole grid.
@@ -84,11 +107,9 @@ impl<'a> Slabs<'a> {
         let [nx, ny, _] = self.lattice.dims();
         let dims = [nx, ny, layers.len()];
         let phase = format!("slab {}/{}", self.made.slabs + 1, self.count());
+        let start = Instant::now();
         let bits = match self.bits.take() {
-            Some(mut bits) if bits.dims() == dims => {
-                bits.clear();
-                bits
-            }
+            Some(bits) if bits.dims() == dims => bits,
             // What is left of the one before goes first.
             other => {
                 drop(other);
@@ -96,16 +117,26 @@ impl<'a> Slabs<'a> {
             }
         };
         let bits = self.bits.insert(bits);
-        let progress = Phase { name: &phase, progress: self.run.progress };
-        let run = Run { progress: &progress, ..self.run };
-        let start = Instant::now();
-        let stats = self.what.fill_layers(self.mesh, self.lattice, layers, &run, bits)?;
+        if let Source::NoBricks(keep) = self.source {
+            let covered = keep(self.mesh, self.lattice, self.what, &self.run)?;
+            self.made.stats.snapped = covered.snapped();
+            self.source = Source::Bricks(covered);
+        }
+        if let Source::Bricks(covered) = &self.source {
+            self.run.progress.check()?;
+            covered.copy_to(layers.start, bits);
+        } else {
+            let progress = Phase { name: &phase, progress: self.run.progress };
+            let run = Run { progress: &progress, ..self.run };
+            bits.clear();
+            let stats = self.what.fill_layers(self.mesh, self.lattice, layers, &run, bits)?;
+            self.made.stats.snapped += stats.snapped;
+        }
         let filled = Instant::now();
         self.made.occupied += bits.count();
         self.digester.add(bits);
         self.made.filling += filled - start;
         self.made.hashing += filled.elapsed();
-        self.made.stats.snapped += stats.snapped;
         self.made.slabs += 1;
         Ok(bits)
     }

@@ -9,7 +9,8 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
-use crate::kernel::{Coverer, Frame, Level, Target};
+use crate::kernel::target::SIDE;
+use crate::kernel::{Coverer, Frame, Full, Level, Shape, Target};
 use crate::par::{self, Progress};
 
 /// Triangles in a run, at most.
@@ -19,33 +20,92 @@ const RUN: usize = 1 << 14;
 const RUNS_PER_THREAD: usize = 16;
 
 /// Occupies every cell of a grid that a triangle touches, in the threads it is called in. Layer 0
-/// of the grid is layer `layers.start` of the lattice. The answer counts the coordinates that
-/// snapping moved, of triangles that begin in these layers.
+/// of the grid is layer `first` of the lattice. The answer counts the coordinates that snapping moved,
+/// of triangles that begin in these layers.
 ///
 /// # Errors
 /// If the run is cancelled, or there are more triangles or bricks than 32 bits number.
 pub fn cover(
     frame: &Frame,
     triangles: &[Triangle],
-    layers: Range<usize>,
+    first: usize,
     grid: &mut BitGrid,
     level: Level,
     progress: &dyn Progress,
 ) -> Result<u64> {
+    let shape = numbered(grid.dims(), first)?;
+    let target = Target::grid(grid, shape);
+    let (full, snapped) = fill(frame, triangles, &target, level, progress)?;
+    par::map_range(0..shape.brick_layers(), |layer| target.take(layer, &full));
+    Ok(snapped)
+}
+
+/// Every cell of `dims` that a triangle touches, in bricks, made in the threads it is called in.
+///
+/// # Errors
+/// As those of [`cover`].
+pub fn keep(
+    frame: &Frame,
+    triangles: &[Triangle],
+    dims: [usize; 3],
+    level: Level,
+    progress: &dyn Progress,
+) -> Result<Covered> {
+    let target = Target::kept(numbered(dims, 0)?);
+    let (full, snapped) = fill(frame, triangles, &target, level, progress)?;
+    Ok(Covered { target, full, snapped })
+}
+
+/// Cells in bricks: much less memory than a grid, where most of it is empty.
+pub struct Covered {
+    target: Target<'static>,
+    full: Vec<Full>,
+    snapped: u64,
+}
+
+impl Covered {
+    /// How many coordinates snapping moved.
+    pub fn snapped(&self) -> u64 {
+        self.snapped
+    }
+
+    /// Makes `grid` the layers from `first` on, a multiple of [`SIDE`]; in the threads it is called in.
+    pub fn copy_to(&self, first: usize, grid: &mut BitGrid) {
+        debug_assert!(first.is_multiple_of(SIDE));
+        let words = SIDE * grid.layer_words();
+        let layers = grid.words_mut().chunks_mut(words).enumerate().collect();
+        par::map(layers, |(n, words): (usize, &mut [u64])| {
+            words.fill(0);
+            self.target.add_to(first / SIDE + n, &self.full, words);
+        });
+    }
+}
+
+/// Where cells of `dims`, the first in layer `first` of a lattice, are.
+fn numbered(dims: [usize; 3], first: usize) -> Result<Shape> {
+    Shape::new(dims, first).ok_or_else(|| {
+        let [x, y, z] = dims;
+        Error::too_large(format!("{x} × {y} × {z} cells are too many at once"))
+            .with_hint("a limit of memory makes them in slabs of fewer layers")
+    })
+}
+
+/// Covers `target`; bricks that are left over come back, with how many coordinates snapping moved.
+fn fill(
+    frame: &Frame,
+    triangles: &[Triangle],
+    target: &Target,
+    level: Level,
+    progress: &dyn Progress,
+) -> Result<(Vec<Full>, u64)> {
     if u32::try_from(triangles.len()).is_err() {
         return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
     }
-    if !Target::can_number(grid) {
-        let [x, y, z] = grid.dims();
-        return Err(Error::too_large(format!("{x} × {y} × {z} cells are too many at once"))
-            .with_hint("slabs of fewer layers are possible, with a limit of memory"));
-    }
     let threads = par::current_threads();
-    let work = share(triangles.len(), &layers, threads);
-    let target = Target::new(grid, layers.start);
+    let work = share(triangles.len(), &target.shape().layers(), threads);
     progress.begin("voxelize", work.len() as u64);
     let done = par::share(&work, |next| {
-        let mut coverer = Coverer::new(frame, triangles, &target, threads);
+        let mut coverer = Coverer::new(frame, triangles, target, threads);
         for (triangles, layers) in next {
             progress.check()?;
             coverer.cover(level, triangles.clone(), layers.clone());
@@ -53,24 +113,23 @@ pub fn cover(
         }
         Ok(coverer.finish(level))
     });
-    let done = done.into_iter().collect::<Result<Vec<_>>>()?;
-    par::map_range(0..target.brick_layers(), |layer| done.iter().for_each(|(full, _)| full.put_layer(layer)));
-    Ok(done.iter().map(|(_, snapped)| snapped).sum())
+    let (full, snapped): (_, Vec<u64>) = done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    Ok((full, snapped.iter().sum()))
 }
 
 /// Runs of triangles and the layers to take them for.
-fn share(triangles: usize, layers: &Range<usize>, threads: usize) -> Vec<(Range<u32>, Range<i64>)> {
+fn share(triangles: usize, layers: &Range<i64>, threads: usize) -> Vec<(Range<u32>, Range<i64>)> {
     let pieces = if threads == 1 { 1 } else { RUNS_PER_THREAD * threads };
     let run = triangles.div_ceil(pieces).clamp(1, RUN);
     let runs = triangles.div_ceil(run);
     // Few triangles are large ones.
-    let parts = pieces.div_ceil(runs.max(1)).min(layers.len());
-    let height = layers.len().div_ceil(parts);
+    let count = (layers.end - layers.start) as usize;
+    let height = count.div_ceil(pieces.div_ceil(runs.max(1)).min(count));
     let mut work = vec![];
     for first in (0..triangles).step_by(run) {
         for low in layers.clone().step_by(height) {
-            let high = layers.end.min(low + height);
-            work.push((first as u32..triangles.min(first + run) as u32, low as i64..high as i64));
+            let high = layers.end.min(low + height as i64);
+            work.push((first as u32..triangles.min(first + run) as u32, low..high));
         }
     }
     work

@@ -4,6 +4,7 @@ use super::Run;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::bricks;
+use crate::kernel::target::SIDE;
 use crate::mesh::Mesh;
 
 /// How a grid is held in memory while it is made.
@@ -11,16 +12,20 @@ use crate::mesh::Mesh;
 pub enum Plan {
     /// All of it at once.
     Dense,
-    /// In slabs of so many layers of z, one after the other; the last may have fewer.
+    /// In slabs of so many layers of z, one after the other; the last may have fewer. Each is a pass over
+    /// the triangles.
     Slabs(usize),
+    /// All cells in bricks that one pass over the triangles makes, and then slabs of these.
+    Bricks(usize),
 }
 
 impl Plan {
-    /// The word for it: `dense` or `slabs`.
+    /// The word for it: `dense`, `slabs` or `bricks`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dense => "dense",
             Self::Slabs(_) => "slabs",
+            Self::Bricks(_) => "bricks",
         }
     }
 }
@@ -41,16 +46,33 @@ impl Demand {
         Self { triangles: mesh.triangles().len(), dims: lattice.dims(), threads: run.threads() }
     }
 
-    /// The bytes under `plan`.
+    /// The bytes under `plan`, at most.
     pub fn bytes(&self, plan: Plan) -> u128 {
         let [nx, ny, nz] = self.dims;
-        let height = match plan {
-            Plan::Dense => nz,
-            Plan::Slabs(height) => height.clamp(1, nz),
-        };
-        let window = [nx, ny, height];
         let mesh = self.triangles as u128 * size_of::<Triangle>() as u128;
-        mesh + BitGrid::bytes_for(window) + bricks::bytes_for(window, self.threads) + nx as u128
+        let slab = |height: usize| [nx, ny, height.clamp(1, nz)];
+        // What is covered at once, and what is held beside that.
+        let (covered, beside) = match plan {
+            Plan::Dense => (self.dims, 0),
+            Plan::Slabs(height) => (slab(height), 0),
+            // A layer of bricks that is full becomes one of the grid.
+            Plan::Bricks(height) => (self.dims, BitGrid::bytes_for(slab(height))),
+        };
+        mesh + BitGrid::bytes_for(covered) + bricks::bytes_for(covered, self.threads) + beside + nx as u128
+    }
+
+    /// Bricks with slabs of some MiB, of a multiple of `multiple` layers; `None` if the grid is small.
+    pub fn bricks(&self, multiple: usize) -> Option<Plan> {
+        const SMALL: u128 = 32 << 20;
+        const SLAB: u128 = 4 << 20;
+        let [nx, ny, nz] = self.dims;
+        if BitGrid::bytes_for(self.dims) < SMALL {
+            return None;
+        }
+        let layers = (SLAB / BitGrid::bytes_for([nx, ny, 1])) as usize;
+        let multiple = if multiple.is_multiple_of(SIDE) { multiple } else { multiple * SIDE };
+        let height = (layers / multiple).max(1) * multiple;
+        (height < nz).then_some(Plan::Bricks(height))
     }
 
     /// The plan that fits in `limit` bytes: dense, or else the highest slabs of a multiple of
@@ -94,6 +116,18 @@ mod tests {
         assert_eq!(demand.bytes(Plan::Dense), mesh + 20 * 80 + 512 + 6 * brick + row);
         assert_eq!(demand.bytes(Plan::Slabs(5)), mesh + 5 * 80 + 512 + 2 * brick + row);
         assert_eq!(demand.least(1), mesh + 80 + 512 + 2 * brick + row);
+    }
+
+    #[test]
+    fn large_grids_are_made_in_bricks_and_slabs_of_whole_ones() {
+        assert_eq!(demand(5, [500, 500, 500]).bricks(1), None);
+        let large = demand(5, [1024, 722, 458]);
+        assert_eq!(large.bricks(1), Some(Plan::Bricks(40)));
+        assert_eq!(large.bricks(256), Some(Plan::Bricks(256)));
+        assert_eq!(large.bricks(1000), None);
+        let slab = BitGrid::bytes_for([1024, 722, 40]);
+        assert_eq!(large.bytes(Plan::Bricks(40)), large.bytes(Plan::Dense) + slab);
+        assert_eq!(demand(5, [1 << 20, 1 << 10, 9]).bricks(1), Some(Plan::Bricks(8)));
     }
 
     #[test]

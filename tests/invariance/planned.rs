@@ -9,7 +9,9 @@ use serde_json::Value;
 use voxelize::format::{self, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::{Layers, Whole};
 use voxelize::run::{Demand, Plan};
-use voxelize::{Kind, Lattice, Level, Mesh, Progress, Rule, Run, What, voxelize_slabs, voxelize_with};
+use voxelize::{
+    Kind, Lattice, Level, Mesh, Progress, Rule, Run, What, voxelize_bricks, voxelize_slabs, voxelize_with,
+};
 
 use crate::suite::Counts;
 use crate::suite::meshes::{fixture, fixtures, mapped, whats};
@@ -28,7 +30,8 @@ fn file(layers: &mut dyn Layers, format: &Format, dtype: Dtype) -> Vec<u8> {
     bytes
 }
 
-/// Compares slabs of `height` layers with the whole in every format that takes them. The answer is
+/// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole in
+/// every format that takes them. The answer is
 /// how many files were compared.
 fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: What, heights: &[usize]) -> u64 {
     let (whole, stats) = voxelize_with(mesh, lattice, what, &Run::default()).expect("it fits");
@@ -42,26 +45,40 @@ fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: What, heights: &[us
             }
             let (threads, level) = (THREADS[(n + m) % 3], Some(levels[(n + m) % levels.len()]));
             let run = Run { threads, level, ..Run::default() };
-            let mut made = voxelize_slabs(mesh, lattice, what, height, &run).expect("it fits");
-            let name = format!("{name}, {} {}, {height} layers, {level:?}", format.name, dtype.name());
-            assert!(file(&mut made, format, dtype) == expected, "{name}: bytes");
-            assert_eq!(made.digest(), whole.digest(), "{name}");
-            let known = made.made();
-            assert_eq!((known.slabs, known.occupied, known.stats), (slabs, whole.count(), stats), "{name}");
-            files += 1;
+            let passes = voxelize_slabs(mesh, lattice, what, height, &run).expect("it fits");
+            let bricks = voxelize_bricks(mesh, lattice, what, height, &run);
+            assert_eq!(bricks.is_ok(), height.is_multiple_of(8), "{height} layers of bricks");
+            for mut made in [Some(passes), bricks.ok()].into_iter().flatten() {
+                let name = format!("{name}, {} {}, {height} layers, {level:?}", format.name, dtype.name());
+                assert!(file(&mut made, format, dtype) == expected, "{name}: bytes");
+                assert_eq!(made.digest(), whole.digest(), "{name}");
+                let known = made.made();
+                assert_eq!(
+                    (known.slabs, known.occupied, known.stats),
+                    (slabs, whole.count(), stats),
+                    "{name}"
+                );
+                files += 1;
+            }
         }
     }
     files
 }
 
-/// Every fixture, rule and ties, in slabs of one layer, of a few, and of some words' worth.
+/// Every fixture, rule and ties, in slabs of one layer, of a few, and of a brick's.
 pub fn slabs_are_the_whole() -> Counts {
     let (mut grids, mut files) = (0, 0);
     for (name, mesh) in fixtures() {
         for longest in [21, 90] {
             let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
             for what in whats() {
-                files += compare(&format!("{name}, {longest}, {what:?}"), &mesh, &lattice, what, &[1, 3, 17]);
+                files += compare(
+                    &format!("{name}, {longest}, {what:?}"),
+                    &mesh,
+                    &lattice,
+                    what,
+                    &[1, 3, 8, 17, 24],
+                );
                 grids += 1;
             }
         }
@@ -91,7 +108,7 @@ pub fn slabs_of_tiles() -> Counts {
             refused += 1;
         }
         for what in whats() {
-            files += compare(&format!("tall {name}, {what:?}"), &mesh, &lattice, what, &[256, 100]);
+            files += compare(&format!("tall {name}, {what:?}"), &mesh, &lattice, what, &[256, 100, 104]);
         }
     }
     vec![("files from slabs", files), ("refused", refused)]
