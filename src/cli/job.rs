@@ -53,9 +53,9 @@ pub struct Grid {
 /// What decides where the cells will be.
 pub enum GridFrom {
     /// The mesh, by this request.
-    Mesh(Fit),
+    Mesh(Box<Fit>),
     /// A voxel file, all of it.
-    Like(Lattice),
+    Like(Box<Lattice>),
 }
 
 /// How the work is done; nothing here changes a result.
@@ -170,7 +170,7 @@ impl Grid {
         let asked = typed.with_value(asked).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
         let padding = if args.bounds.is_some() { "more" } else { "empty" };
         let grown_from = args.bounds.filter(|_| whole_cells);
-        Ok(Self { from: GridFrom::Mesh(fit), snap, asked, pad: Some(pad), padding, grown_from })
+        Ok(Self { from: GridFrom::Mesh(Box::new(fit)), snap, asked, pad: Some(pad), padding, grown_from })
     }
 
     /// The lattice of a voxel file; how coordinates snap is said by the option or else by the file.
@@ -178,7 +178,7 @@ impl Grid {
         let lattice = files::lattice(path)?;
         let snap = snap.unwrap_or(lattice.snap());
         let asked = typed.with_value("like").unwrap_or_default();
-        let from = GridFrom::Like(lattice.with_snap(snap));
+        let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
         Ok(Self { from, snap, asked, pad: None, padding: "", grown_from: None })
     }
 
@@ -189,7 +189,7 @@ impl Grid {
     pub fn lattice(&self, mesh: &Bounds) -> Result<Lattice> {
         match &self.from {
             GridFrom::Mesh(fit) => fit.to(mesh),
-            GridFrom::Like(lattice) => Ok(lattice.clone()),
+            GridFrom::Like(lattice) => Ok(lattice.as_ref().clone()),
         }
     }
 }
