@@ -11,7 +11,7 @@ use tempfile::{NamedTempFile, SpooledTempFile};
 
 use super::{Carries, Dtype, FORMATS, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result};
-use crate::grid::meta::Style;
+use crate::grid::meta::{Style, TOOL};
 use crate::grid::{Lattice, Layers, Meta, Part, Voxels, Whole, Window, parts};
 use crate::par::Progress;
 
@@ -95,7 +95,8 @@ pub fn save_parts(
         return Err(Error::usage(format!("{} tells no parts of a grid apart", format.name))
             .with_hint(format!("{} does", known.join(", "))));
     }
-    let meta = Meta { tool: Some(crate::TOOL.to_string()), ..Meta::default() };
+    let snap = lattice.map(|lattice| lattice.snap().name().to_string());
+    let meta = Meta { tool: Some(TOOL.to_string()), snap, ..Meta::default() };
     let voxels = Voxels { bits: parts::union(parts)?, lattice: lattice.cloned(), meta };
     save_layers(&mut Whole::with_parts(&voxels, parts), path, format, options)
 }
