@@ -20,6 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("run", &["error", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("lib", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
+    ("view", &["error", "par", "geom", "mesh", "grid", "format", "lib"]),
     // The library only by its public name, `voxelize::…`.
     ("cli", &[]),
     ("main", &["cli"]),
@@ -36,6 +37,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("indicatif", &["cli"], ""),
     ("memmap2", &["grid"], ""),
     ("ndarray", &["grid"], ""),
+    ("png", &["view"], ""),
     ("rayon", &["par"], ""),
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),
     ("signal_hook", &["cli"], ""),
