@@ -20,6 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("run", &["error", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("lib", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
+    ("compare", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "lib"]),
     ("view", &["error", "par", "geom", "mesh", "grid", "format", "lib"]),
     // The library only by its public name, `voxelize::…`.
     ("cli", &[]),
