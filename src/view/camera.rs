@@ -4,9 +4,6 @@
 //! come from `+ - * /` and square roots, which every machine rounds alike, so a picture has the same
 //! bytes everywhere; sines, which libraries round differently, are summed up here.
 
-use crate::error::{Error, Result};
-use crate::geom::segment_box::ClosedBox;
-
 /// The part of the shorter side of a picture that stays free on either side.
 const MARGIN: f64 = 0.06;
 
@@ -100,17 +97,15 @@ pub struct Camera {
 
 impl Camera {
     /// A camera whose picture of `size` pixels is filled by what is seen. `reach` says how far that
-    /// goes along each of some directions: the greatest dot product with any of its points.
-    ///
-    /// # Errors
-    /// If it has no extent, or one that is not finite.
+    /// goes along each of some directions: the greatest dot product with any of its points. `None` if
+    /// it has no extent, or one that is not finite.
     pub fn new(
         from: From,
         up: Up,
         projection: Projection,
         size: [usize; 2],
         reach: impl Fn([[f64; 3]; 6]) -> [f64; 6],
-    ) -> Result<Self> {
+    ) -> Option<Self> {
         let axes = basis(from, up);
         let [right, upwards, back] = axes;
         let shorter = size[0].min(size[1]) as f64;
@@ -138,11 +133,16 @@ impl Camera {
                 (eye.max(near + (near + far) * 1e-3), 2.0 * HALF_ANGLE / shorter)
             }
         };
-        if !(pixel.is_finite() && pixel > 0.0 && near.is_finite()) {
-            return Err(Error::unfit("there is nothing to see: no extent"));
-        }
         let centre = [(r - l) / 2.0, (u - d) / 2.0];
-        Ok(Self { axes, centre, depths: [near, -far], pixel, size, projection })
+        let finite = [pixel, near, far, centre[0], centre[1]].iter().all(|n| n.is_finite());
+        (finite && pixel > 0.0).then_some(Self {
+            axes,
+            centre,
+            depths: [near, -far],
+            pixel,
+            size,
+            projection,
+        })
     }
 
     /// What is seen at a point of the picture, in pixels from its upper left corner: from the first
@@ -162,6 +162,18 @@ impl Camera {
             combine([(right, self.centre[0] + side[0]), (up, self.centre[1] + side[1]), (back, depth)])
         };
         [point(begin, near), point(end, far)]
+    }
+
+    /// A point and where it is seen from, as a direction: the second point lies towards the viewer.
+    pub fn sight(&self, point: [f64; 3]) -> [[f64; 3]; 2] {
+        let [right, up, back] = self.axes;
+        let viewer = match self.projection {
+            Projection::Orthographic => combine([(point, 1.0), (back, 1.0)]),
+            Projection::Perspective => {
+                combine([(right, self.centre[0]), (up, self.centre[1]), (back, self.depths[0])])
+            }
+        };
+        [point, viewer]
     }
 
     /// Where a point is in the picture, in pixels, and how near: a number that grows towards the
@@ -194,11 +206,6 @@ impl Camera {
             Projection::Perspective => length / (self.pixel * (self.depths[0] - dot(self.axes[2], at))),
         }
     }
-}
-
-/// The points of a box that go farthest along each of six directions.
-pub fn reach_of_box(within: &ClosedBox, directions: [[f64; 3]; 6]) -> [f64; 6] {
-    directions.map(|d| (0..3).map(|a| (d[a] * within.low[a]).max(d[a] * within.high[a])).sum())
 }
 
 /// `right`, `up` and `towards the viewer`, each of length one, at right angles.
@@ -248,6 +255,12 @@ fn combine<const N: usize>(terms: [([f64; 3], f64); N]) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geom::segment_box::ClosedBox;
+
+    /// How far a box goes along each of six directions.
+    fn reach_of_box(within: &ClosedBox, directions: [[f64; 3]; 6]) -> [f64; 6] {
+        directions.map(|d| (0..3).map(|a| (d[a] * within.low[a]).max(d[a] * within.high[a])).sum())
+    }
 
     #[test]
     fn sines_are_those_of_the_library() {

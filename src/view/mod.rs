@@ -19,22 +19,30 @@
 //! # Ok::<(), voxelize::Error>(())
 //! ```
 
+mod axes;
 mod camera;
 mod colours;
+mod facets;
+mod font;
 mod picture;
 mod rays;
 mod render;
 mod shade;
+mod slices;
 mod solid;
 
+pub use self::axes::Axes;
 pub use self::camera::{From, NAMED, Projection, Up};
 pub use self::colours::parse as parse_colour;
 pub use self::picture::{Background, MAX_SIDE, Picture, made_by_this_tool};
 pub use self::render::Borders;
+pub use self::slices::{Layer, sheet, slice, slice_text};
 
 use self::camera::Camera;
+use self::picture::Pixel;
 use crate::error::{Error, Result};
 use crate::grid::Part;
+use crate::mesh::Mesh;
 
 /// How cells are looked at. The default is 1200 × 900 pixels, from above one corner, transparent.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,6 +57,8 @@ pub struct View {
     pub projection: Projection,
     /// What is behind them.
     pub background: Background,
+    /// Whether the axes are drawn.
+    pub axes: Axes,
     /// Whether pixels at borders are mixed from several rays.
     pub borders: Borders,
 }
@@ -61,6 +71,7 @@ impl Default for View {
             up: Up::default(),
             projection: Projection::default(),
             background: Background::default(),
+            axes: Axes::default(),
             borders: Borders::default(),
         }
     }
@@ -69,14 +80,50 @@ impl Default for View {
 /// A picture of cells, framed so that all are in it. `spacing` is the size of a cell per axis.
 ///
 /// # Errors
-/// If no cell is occupied, the picture has no pixels or too many, or memory is short.
+/// If no cell is occupied, the parts are of different grids, the picture has no pixels or too many,
+/// or memory is short.
 pub fn cells(parts: &[Part], spacing: [f64; 3], view: &View) -> Result<Picture> {
     check_size(view.size)?;
+    common_dims(parts)?;
     let scene = render::Scene::new(parts, spacing)?;
-    let camera = Camera::new(view.from, view.up, view.projection, view.size, |d| scene.reach(d))
-        .map_err(|_| Error::unfit("no cell is occupied: there is nothing to see"))?;
+    let camera = view.camera(|directions| scene.reach(directions), "no cell is occupied")?;
     let rows = render::rows(&scene, &camera, view.size, view.borders);
-    Ok(Picture::from_rows(view.size, &rows, view.background))
+    Ok(view.finish(&camera, rows))
+}
+
+/// A picture of the triangles of a mesh, to be put beside one of its cells. Borders are always smooth.
+///
+/// # Errors
+/// If it has none, or no extent, or the picture has no pixels or too many.
+pub fn facets(mesh: &Mesh, view: &View) -> Result<Picture> {
+    check_size(view.size)?;
+    let camera = view.camera(|directions| facets::reach(mesh, directions), "the mesh has no triangles")?;
+    let rows = facets::rows(mesh, &camera, view.size);
+    Ok(view.finish(&camera, rows))
+}
+
+impl View {
+    fn camera(&self, reach: impl Fn([[f64; 3]; 6]) -> [f64; 6], nothing: &str) -> Result<Camera> {
+        Camera::new(self.from, self.up, self.projection, self.size, reach)
+            .ok_or_else(|| Error::unfit(format!("{nothing}: there is nothing to see")))
+    }
+
+    fn finish(&self, camera: &Camera, mut rows: Vec<Vec<Pixel>>) -> Picture {
+        if self.axes == Axes::Shown {
+            axes::draw(camera, self.size, &mut rows);
+        }
+        Picture::from_rows(self.size, &rows, self.background)
+    }
+}
+
+/// The dims of the grid that all parts are of.
+fn common_dims(parts: &[Part]) -> Result<[usize; 3]> {
+    let first = parts.first().ok_or_else(|| Error::usage("no parts, so no cells to show"))?;
+    let dims = first.cells.dims();
+    match parts.iter().all(|part| part.cells.dims() == dims) {
+        true => Ok(dims),
+        false => Err(Error::usage("parts of grids of different dims")),
+    }
 }
 
 fn check_size(size: [usize; 2]) -> Result<()> {

@@ -1,6 +1,6 @@
 //! A picture in memory, and as a PNG that says which tool made it.
 
-use std::io::{BufReader, Write};
+use std::io::BufReader;
 use std::path::Path;
 
 use super::colours::Colour;

@@ -203,7 +203,7 @@ impl Frame<'_> {
         }
         let radius = ((2.5 * pixels) as isize + 1).clamp(2, REACH as isize);
         let far = 2.0 * radius as f64 / pixels + 2.0;
-        let (mut normal, mut open, mut weights) = ([0.0; 3], 0.0, 0.0);
+        let mut normal = [0.0; 3];
         for dy in -radius..=radius {
             for dx in -radius..=radius {
                 let Some(other) = hits.get(x + dx, y + dy) else { continue };
@@ -212,17 +212,17 @@ impl Frame<'_> {
                 }
                 let weight = (radius * radius + radius - dx * dx - dy * dy).max(0) as f64;
                 normal[other.axis] += if other.high { weight } else { -weight };
-                open += 0.0 * weight;
-                weights += weight;
             }
         }
-        let _ = (open, weights);
         let [from, to] = self.camera.segment([x as f64 + 0.5, y as f64 + 0.5]);
         for a in 0..3 {
             // Faces seen edge-on are too few to be counted.
             normal[a] /= ((to[a] - from[a]).abs() / length(to, from)).max(0.05);
         }
         let size = length(normal, [0.0; 3]);
+        if size == 0.0 {
+            return None;
+        }
         Some(Smooth { light: shade::light(self.camera.turn(normal.map(|c| c / size))), share })
     }
 }

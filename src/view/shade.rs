@@ -9,7 +9,10 @@ use super::solid::Solid;
 const LIGHT: [f64; 3] = [-0.36, 0.76, 0.54];
 
 /// What is lit from everywhere.
-const AMBIENT: f64 = 0.46;
+const AMBIENT: f64 = 0.42;
+
+/// What faces the light.
+const BRIGHT: f64 = 1.2;
 
 /// What a corner with three cells around it keeps of the light.
 const CORNER: f64 = 0.52;
@@ -21,7 +24,7 @@ const EDGE: f64 = 0.72;
 pub fn light(normal: [f64; 3]) -> f64 {
     // A wrapped cosine: faces that look away from the light still differ.
     let facing = 0.5 + 0.5 * dot(normal, LIGHT);
-    AMBIENT + (1.06 - AMBIENT) * facing * (0.55 + 0.45 * facing)
+    AMBIENT + (BRIGHT - AMBIENT) * facing * facing
 }
 
 /// How much of the light reaches a point of a face past the cells around it: for each corner of the
