@@ -34,6 +34,20 @@ pub fn padding(text: &str) -> Result<usize, String> {
     }
 }
 
+/// `0`, `100`: cells that may differ.
+pub fn allowance(text: &str) -> Result<u64, String> {
+    Ok(whole(text)? as u64)
+}
+
+/// `0.999`: a share of one.
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = Rational::parse_decimal(text)?;
+    if share < Rational::ZERO || share > Rational::ONE {
+        return Err("must be from 0 to 1".to_string());
+    }
+    Ok(share.to_f64())
+}
+
 /// `32,32,32`: cells per axis.
 pub fn dims(text: &str) -> Result<[usize; 3], String> {
     let parts = split(text);
