@@ -27,6 +27,7 @@ mod tell;
 mod typed;
 mod values;
 mod verb;
+mod view;
 mod why;
 
 use std::process::ExitCode;

@@ -8,10 +8,14 @@ use super::colours::{self, Colour};
 use super::font;
 use super::picture::{Background, CLEAR, Picture, Pixel, pixel};
 use crate::error::{Error, Result};
+use crate::grid::lattice::AXES;
 use crate::grid::{Part, Sort};
 
 /// The free border of a picture of slices, and the gap between two, in pixels.
 const GAP: usize = 8;
+
+/// The height of the name above a layer.
+const LABEL: usize = font::HEIGHT + 4;
 
 /// The smallest side, in pixels, that a layer on a sheet is to have, if it has as many cells.
 const THUMB: usize = 88;
@@ -44,7 +48,7 @@ impl Layer {
 
     /// `z=40`.
     fn name(self) -> String {
-        format!("{}={}", ["x", "y", "z"][self.axis], self.index)
+        format!("{}={}", AXES[self.axis], self.index)
     }
 }
 
@@ -65,7 +69,7 @@ impl<'a> Cells<'a> {
         if layer.index < layers {
             return Ok(());
         }
-        let axis = ["x", "y", "z"][layer.axis];
+        let axis = AXES[layer.axis];
         Err(Error::usage(format!("there is no layer {}: {axis} has {layers}, from 0", layer.name())))
     }
 
@@ -181,7 +185,7 @@ pub fn slice(
 }
 
 /// Layers across an axis side by side, each with its name: all, or as many as there is room for,
-/// evenly chosen. The picture has `size` pixels.
+/// evenly chosen. The picture has at most `size` pixels.
 ///
 /// # Errors
 /// If the parts are of different grids, or the picture is too small for one layer.
@@ -199,14 +203,15 @@ pub fn sheet(
     let plan = SheetPlan::new(cells.dims[axis], dims, cells.extent(first), size).ok_or_else(|| {
         Error::usage(format!("a sheet of {} × {} pixels has no room for a layer", size[0], size[1]))
     })?;
+    let step = [plan.thumb[0] + GAP, plan.thumb[1] + GAP + LABEL];
+    let size = [0, 1].map(|n| GAP + step[n] * plan.shape[n]);
     let mut rows = vec![vec![CLEAR; size[0]]; size[1]];
-    let step = [0, 1].map(|n| (size[n] - GAP) / plan.shape[n]);
     for (n, index) in plan.layers.iter().enumerate() {
         let place = [n % plan.shape[0], n / plan.shape[0]];
         let corner = [0, 1].map(|n| GAP + place[n] * step[n]);
         let layer = Layer { axis, index: *index };
         label(&mut rows, &layer.name(), corner, 1, pixel(colours::INK, 1.0));
-        cells.draw(layer, &mut rows, [corner[0], corner[1] + font::HEIGHT + 4], plan.thumb);
+        cells.draw(layer, &mut rows, [corner[0], corner[1] + LABEL], plan.thumb);
     }
     Ok(Picture::from_rows(size, &rows, background))
 }
@@ -230,7 +235,7 @@ impl SheetPlan {
             let shapes = (1..=shown).map(|columns| [columns, shown.div_ceil(columns)]);
             let thumb = |shape: [usize; 2]| {
                 let step = |n: usize| size[n].saturating_sub(GAP) / shape[n];
-                let room = [step(0).checked_sub(GAP)?, step(1).checked_sub(GAP + font::HEIGHT + 4)?];
+                let room = [step(0).checked_sub(GAP)?, step(1).checked_sub(GAP + LABEL)?];
                 (room[0] > 0 && room[1] > 0).then(|| (fitted(dims, extent, room), shape))
             };
             let (thumb, shape) = shapes.filter_map(thumb).max_by_key(|(thumb, _)| thumb[0] * thumb[1])?;
