@@ -29,6 +29,7 @@ mod rays;
 mod render;
 mod shade;
 mod slices;
+mod smooth;
 mod solid;
 
 pub use self::axes::Axes;
