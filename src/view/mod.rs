@@ -31,6 +31,7 @@ mod shade;
 mod slices;
 mod smooth;
 mod solid;
+mod tiles;
 
 pub use self::axes::Axes;
 pub use self::camera::{From, NAMED, Projection, Up};

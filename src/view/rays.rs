@@ -85,8 +85,9 @@ impl Ray {
     }
 }
 
-/// The first occupied cell on a segment in index space, and where it is met.
-pub fn first_hit(solid: &Solid, segment: [[f64; 3]; 2]) -> Option<Hit> {
+/// The first occupied cell on a segment in index space, and where it is met. Before the fraction
+/// `start` there is none.
+pub fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Option<Hit> {
     let [low, high] = solid.extent;
     let within = ClosedBox { low: low.map(f64::from), high: high.map(f64::from) };
     let [enter, leave] = crossing(segment, &within)?;
@@ -97,7 +98,7 @@ pub fn first_hit(solid: &Solid, segment: [[f64; 3]; 2]) -> Option<Hit> {
     let axis = (0..3).fold(0, |best, a| if before(a) > before(best) { a } else { best });
     const SIDE: i32 = BLOCK as i32;
     let blocks = [low.map(|c| c / SIDE), high.map(|c| (c + SIDE - 1) / SIDE)];
-    ray.walk::<SIDE, Hit>(blocks, (enter, axis), leave, |block, t, axis| {
+    ray.walk::<SIDE, Hit>(blocks, (enter.max(start), axis), leave, |block, t, axis| {
         if !solid.blocks.get(block.map(|c| c as usize)) {
             return None;
         }

@@ -7,6 +7,7 @@ use super::rays::{Hit, first_hit};
 use super::shade;
 use super::smooth::{REACH, Smooth, smooth};
 use super::solid::{Cell, Solid};
+use super::tiles::Tiles;
 use crate::error::Result;
 use crate::grid::{Part, Sort};
 use crate::par;
@@ -74,7 +75,10 @@ impl<'a> Scene<'a> {
 /// The pixels of all rows.
 pub fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Borders) -> Vec<Vec<Pixel>> {
     let bands = size[1].div_ceil(BAND);
-    let frame = |solid| Frame { scene, camera, size, borders, solid };
+    let frame = |solid| {
+        let tiles = Tiles::new(solid, scene.spacing, camera, size);
+        Frame { scene, camera, size, borders, solid, tiles }
+    };
     let [solid, veil] = [&scene.solid, &scene.veil].map(|solid| solid.as_ref().map(&frame));
     let band = |n: usize| {
         let rows = n * BAND..((n + 1) * BAND).min(size[1]);
@@ -104,6 +108,7 @@ struct Frame<'a> {
     size: [usize; 2],
     borders: Borders,
     solid: &'a Solid<'a>,
+    tiles: Tiles,
 }
 
 /// What the rays of some rows met.
@@ -139,9 +144,10 @@ impl Frame<'_> {
     }
 
     fn look(&self, at: [f64; 2]) -> Option<Seen> {
+        let start = self.tiles.start(at)?;
         let spacing = self.scene.spacing;
         let index = |p: [f64; 3]| std::array::from_fn(|a| p[a] / spacing[a]);
-        let hit = first_hit(self.solid, self.camera.segment(at).map(index))?;
+        let hit = first_hit(self.solid, self.camera.segment(at).map(index), start)?;
         let point = std::array::from_fn(|a| hit.at[a] * spacing[a]);
         let pixels = self.camera.pixels(self.side(), point);
         Some(Seen { hit, place: self.camera.turn(point), pixels })
