@@ -24,6 +24,7 @@ mod fail_once;
 mod npy;
 mod npz;
 mod open;
+mod parts;
 mod raw;
 mod save;
 mod vox;
@@ -31,8 +32,9 @@ mod vox;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::open::{made_by_this_tool, open, open_parts, read_from};
-pub use self::save::{probe_output, save, save_bytes, save_layers, save_parts, write_layers_to, write_to};
+pub use self::open::{Description, describe, made_by_this_tool, open, read_from, sniff};
+pub use self::parts::{open_parts, save_parts};
+pub use self::save::{probe_output, save, save_bytes, save_layers, write_layers_to, write_to};
 
 use self::open::Source;
 use self::save::Sink;
@@ -64,10 +66,13 @@ pub struct Format {
     annotate: fn(Dtype, &mut Record),
     read: fn(&mut Source) -> Result<Voxels>,
     /// Reads the parts as well, in formats that tell cells apart.
-    read_parts: Option<fn(&mut Source) -> Result<(Voxels, Vec<Part>)>>,
+    read_parts: Option<fn(&mut Source) -> Result<WithParts>>,
     /// What the file says of itself, without its cells.
     describe: fn(&mut Source) -> Result<Record>,
 }
+
+/// Voxels, and the parts in which they are told apart.
+type WithParts = (Voxels, Vec<Part>);
 
 /// How a format is written: in one go, or by going back to fill in sizes.
 enum Write {
@@ -244,6 +249,9 @@ fn record(layers: &dyn Layers) -> Record {
         ..Record::default()
     }
 }
+
+/// The key for what cells are stored as.
+const DTYPE: &str = "dtype";
 
 /// The key for the names of the parts.
 const PARTS: &str = "parts";
