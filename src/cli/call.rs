@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use serde_json::{Map, Value};
 use voxelize::{Error, Kind, Result, par};
@@ -123,6 +124,11 @@ impl<'a> Call<'a> {
     /// If a value makes no sense, in the parser's words.
     pub fn args<A: FromArgMatches>(&self) -> Result<A> {
         A::from_arg_matches(&self.matches).map_err(|e| errors::from_clap(&e, self.typed))
+    }
+
+    /// Whether the option of this id was typed.
+    pub fn given(&self, option: &str) -> bool {
+        self.matches.value_source(option) == Some(ValueSource::CommandLine)
     }
 
     /// A progress bar for work that may take a while.

@@ -28,6 +28,7 @@ mod tell;
 mod typed;
 mod values;
 mod verb;
+mod view;
 mod why;
 
 use std::process::ExitCode;

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::open::{Description, describe, made_by_this_tool, open, read_from, sniff};
 pub use self::parts::{open_parts, save_parts};
-pub use self::save::{probe_output, save, save_layers, write_layers_to, write_to};
+pub use self::save::{probe_output, save, save_bytes, save_layers, write_layers_to, write_to};
 
 use self::open::Source;
 use self::save::Sink;
