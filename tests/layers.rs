@@ -20,6 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("run", &["error", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("lib", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
+    ("compare", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "lib"]),
     // The library only by its public name, `voxelize::…`.
     ("cli", &[]),
     ("main", &["cli"]),
@@ -40,6 +41,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),
     ("signal_hook", &["cli"], ""),
     ("tempfile", &["format"], ""),
+    ("toml_edit", &["compare"], ""),
     ("vox_format", &["format"], ""),
     ("zip", &["format"], ""),
 ];

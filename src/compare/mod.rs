@@ -1,0 +1,4 @@
+//! Comparing: lists of golden results, and their reports.
+
+pub mod goldens;
+pub mod junit;
