@@ -32,7 +32,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::open::{made_by_this_tool, open, read_from};
-pub use self::save::{probe_output, save, save_layers, write_layers_to, write_to};
+pub use self::save::{probe_output, save, save_bytes, save_layers, write_layers_to, write_to};
 
 use self::open::Source;
 use self::save::Sink;

@@ -61,6 +61,21 @@ pub fn save_layers(
     Ok(written)
 }
 
+/// Saves `bytes` to `path` as grids are saved: atomically, a device or pipe directly. For what is
+/// written beside grids: lists, reports, pictures. `name` is what it is, for the answer.
+///
+/// # Errors
+/// If it cannot be written; what was at `path` before is then still there.
+pub fn save_bytes(bytes: &[u8], path: &Path, name: &'static str) -> Result<Written> {
+    match Place::of(path)? {
+        Place::File(file) => Beside::write(path, &file, |out| out.write_all(bytes))?.persist(name),
+        Place::Direct => {
+            fs::write(path, bytes).map_err(|error| failure(error).in_file(path))?;
+            Ok(Written { path: path.to_path_buf(), format: name, bytes: bytes.len() as u64 })
+        }
+    }
+}
+
 /// Writes `voxels` to a stream such as standard output, without a sidecar; answers with the length.
 ///
 /// # Errors

@@ -36,7 +36,7 @@ use std::path::Path;
 
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::grid::Hash;
 
 /// How a list begins that is new.
@@ -123,12 +123,29 @@ impl Goldens {
         read::text(path).and_then(|text| Self::parse(&text)).map_err(|error| error.in_file(path))
     }
 
+    /// The list at `path` to record in: it may have no case yet, or not be there.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read, or is no list of goldens.
+    pub fn edit(path: &Path) -> Result<Self> {
+        if !path.try_exists().unwrap_or(true) {
+            return Ok(Self::default());
+        }
+        let read = || read::list(&read::text(path)?);
+        let (cases, text) = read().map_err(|error| error.in_file(path))?;
+        Ok(Self { cases, text })
+    }
+
     /// Reads a list from its text.
     ///
     /// # Errors
     /// If it is no list of goldens, or has no case.
     pub fn parse(text: &str) -> Result<Self> {
         let (cases, text) = read::list(text)?;
+        if cases.is_empty() {
+            return Err(Error::input("G008", "there is no [[case]] in it, so nothing would be verified")
+                .with_hint("'voxelize verify --update LIST MESH' adds one"));
+        }
         Ok(Self { cases, text })
     }
 
