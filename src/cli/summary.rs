@@ -9,8 +9,9 @@ use voxelize::{Lattice, Rational};
 
 use super::estimate::{Estimate, Size};
 use super::facts::{Facts, Source};
+use super::job::Limit;
 use super::numbers::{counted, grouped, grouped_number, number, percent, sizes};
-use super::plan::{Limit, Plan};
+use super::plan::Plan;
 use super::room::Room;
 use super::system;
 
@@ -19,7 +20,7 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = |label: &str, text: String| lines.push(format!("{label:<8}{text}"));
     if let Some(source) = &facts.source {
-        line("mesh", mesh(&plan.input.name(), source));
+        line("mesh", mesh(&plan.job.input.name(), source));
     }
     if let Some(lattice) = &facts.lattice {
         line("grid", grid(plan, lattice));
@@ -68,10 +69,10 @@ fn grid(plan: &Plan, lattice: &Lattice) -> String {
     let size = sizes(lattice.spacing().each_ref().map(Rational::to_f64));
     let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
     let mut text = format!("{x} × {y} × {z} cells of {size}, corner ({corner})");
-    match plan.grid.pad {
+    match plan.job.grid.pad {
         0 => {}
-        1 => text += &format!(", 1 {} cell around", plan.grid.padding),
-        n => text += &format!(", {n} {} cells around", plan.grid.padding),
+        1 => text += &format!(", 1 {} cell around", plan.job.grid.padding),
+        n => text += &format!(", {n} {} cells around", plan.job.grid.padding),
     }
     if let Some(grown) = grown(plan, lattice) {
         text += &format!(", box grown to {grown}");
@@ -81,9 +82,9 @@ fn grid(plan: &Plan, lattice: &Lattice) -> String {
 
 /// Where the box that was given had to grow for its last cells to be whole: `x = 1.2, z = 3`.
 pub fn grown(plan: &Plan, lattice: &Lattice) -> Option<String> {
-    let given = plan.grid.grown_from.as_ref()?;
+    let given = plan.job.grid.grown_from.as_ref()?;
     let end = |axis: usize| {
-        let pad = &lattice.spacing()[axis] * &Rational::from(plan.grid.pad as i64);
+        let pad = &lattice.spacing()[axis] * &Rational::from(plan.job.grid.pad as i64);
         &lattice.end()[axis] - &pad
     };
     let grown: Vec<_> = (0..3)
@@ -100,8 +101,8 @@ fn snap(snapped: u64) -> String {
 }
 
 fn rule(plan: &Plan) -> String {
-    let name = plan.what.rule.info().name;
-    match plan.what.ties() {
+    let name = plan.job.what.rule.info().name;
+    match plan.job.what.ties() {
         Some(ties) => format!("{name}; ties: {}", ties.name()),
         None => name.to_string(),
     }
@@ -133,7 +134,7 @@ fn planned(plan: &Plan, estimate: &Estimate, room: &Room) -> String {
         }
     };
     let memory = bytes(u128::from(estimate.memory));
-    let limit = match &plan.how.memory {
+    let limit = match &plan.job.how.memory {
         Limit::Asked(most, option) => format!(" ({option} allows {}{whole})", bytes(u128::from(*most))),
         Limit::Available(most) => format!(" ({} available)", bytes(u128::from(*most))),
         Limit::Unknown => String::new(),
@@ -187,10 +188,10 @@ fn time(plan: &Plan, facts: &Facts) -> String {
     ];
     let phases: Vec<_> =
         phases.iter().filter_map(|(name, time)| Some(format!("{name} {}", short((*time)?)))).collect();
-    let threads = counted(plan.how.threads as u64, "thread", "threads");
+    let threads = counted(plan.job.how.threads as u64, "thread", "threads");
     let peak =
         system::peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(u128::from(peak))));
-    let level = plan.how.level.name();
+    let level = plan.job.how.level.name();
     let slabs = match facts.room {
         Some(room) if room.slabs > 1 => format!(", {} slabs", grouped(room.slabs as u64)),
         _ => String::new(),
