@@ -62,6 +62,7 @@
 //! - [`voxelize_with`] and [`Run`]: threads, instruction set, progress, cancellation, a limit of memory.
 //! - [`voxelize_slabs`]: grids larger than memory, written slab by slab.
 //! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
+//! - [`compare`]: what differs between two grids, and between their lattices.
 //! - [`BitGrid`]: the cells, 64 to a word; with the feature `ndarray`, dense arrays.
 //! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
 //!

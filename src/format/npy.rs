@@ -42,6 +42,7 @@ pub(super) const FORMAT: Format = Format {
         record.extra.insert("dtype".into(), dtype.name().into());
     },
     read,
+    read_parts: None,
     describe,
 };
 

@@ -8,7 +8,7 @@ use super::save::sidecar_path;
 use super::{FORMATS, Format, by_path};
 use crate::error::{Error, Result};
 use crate::grid::meta::Record;
-use crate::grid::{BitGrid, Voxels};
+use crate::grid::{BitGrid, Part, Voxels};
 
 /// The longest sidecar that is read.
 const MAX_SIDECAR: u64 = 1 << 20;
@@ -23,6 +23,22 @@ pub fn open(path: &Path) -> Result<Voxels> {
         let (mut file, format) = recognise(path)?;
         let sidecar = read_sidecar(path)?;
         read_with(&mut file, format, sidecar)
+    };
+    read().map_err(|error| error.in_file(path))
+}
+
+/// The same, with the parts that the file tells apart: none for most files.
+///
+/// # Errors
+/// The same.
+pub fn open_parts(path: &Path) -> Result<(Voxels, Vec<Part>)> {
+    let read = || {
+        let (mut file, format) = recognise(path)?;
+        let mut source = Source::new(&mut file, read_sidecar(path)?)?;
+        match format.read_parts {
+            Some(read_parts) => read_parts(&mut source),
+            None => Ok(((format.read)(&mut source)?, Vec::new())),
+        }
     };
     read().map_err(|error| error.in_file(path))
 }
