@@ -25,6 +25,7 @@ mod tell;
 mod typed;
 mod values;
 mod verb;
+mod verify;
 mod why;
 
 use std::process::ExitCode;

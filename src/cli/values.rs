@@ -34,6 +34,19 @@ pub fn padding(text: &str) -> Result<usize, String> {
     }
 }
 
+/// `0`, `3`: cells that may differ.
+pub fn differing(text: &str) -> Result<u64, String> {
+    whole(text).map(|n| n as u64)
+}
+
+/// `0.999`: a share from 0 to 1.
+pub fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a number from 0 to 1".to_string()),
+    }
+}
+
 /// `32,32,32`: cells per axis.
 pub fn dims(text: &str) -> Result<[usize; 3], String> {
     let parts = split(text);

@@ -1,0 +1,193 @@
+//! What is known of a case when it is done, in words, as JSON and as JUnit XML.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use voxelize::compare::junit::{self, Reason, Suite, Test, Verdict};
+use voxelize::compare::{Difference, Outcome};
+use voxelize::grid::Hash;
+use voxelize::{Digest, Lattice, Result, Voxels, format};
+
+use super::super::call::Call;
+use super::super::errors;
+use super::super::numbers::{counted, grouped, number};
+use super::work::Task;
+
+/// The keys of the JSON of a case.
+pub const KEYS: &[&str] =
+    &["name", "mesh", "options", "outcome", "result", "golden", "difference", "grid", "allowed", "time_ms"];
+
+/// What is known of a case.
+pub struct Report {
+    /// What came out.
+    pub found: Option<Found>,
+    /// What should have.
+    pub golden: Option<Found>,
+    /// Where the cells are.
+    pub lattice: Option<Lattice>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// A grid in brief.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// The digest of cells and lattice.
+    pub grid: Option<Hash>,
+    /// The occupied cells.
+    pub cells: u64,
+}
+
+impl Found {
+    /// These voxels in brief.
+    pub fn of(voxels: &Voxels, digest: Digest) -> Self {
+        Self { grid: digest.grid, cells: voxels.count() }
+    }
+
+    fn json(self) -> Value {
+        json!({"cells": self.cells, "digest": self.grid.map(|grid| grid.to_string())})
+    }
+}
+
+/// Why a case does not pass, or passes only just: a line each, the first says it all in brief.
+pub fn details(task: &Task, report: &Report) -> Vec<String> {
+    match &report.outcome {
+        Outcome::Same => vec![],
+        Outcome::Allowed(difference) | Outcome::Cells(difference) => cells(task, report, difference),
+        Outcome::Digest => digests(report),
+        Outcome::Grid(other) => std::iter::once("the grid is another; golden and now:".to_string())
+            .chain(other.iter().map(|what| format!("  {what}")))
+            .collect(),
+        Outcome::Failed(error) => {
+            let hint = errors::hint(error).map(|hint| format!("hint: {hint}"));
+            std::iter::once(error.to_string()).chain(hint).collect()
+        }
+        other => vec![format!("{}", other.name())],
+    }
+}
+
+fn cells(task: &Task, report: &Report, difference: &Difference) -> Vec<String> {
+    let Difference { added, removed, .. } = difference;
+    let differ = counted(difference.differing(), "cell differs", "cells differ");
+    let mut lines = vec![format!(
+        "{differ}: {} added, {} removed; golden has {}, now {}; intersection over union {}",
+        grouped(*added),
+        grouped(*removed),
+        grouped(difference.first()),
+        grouped(difference.second()),
+        share(difference.iou())
+    )];
+    if let Some([low, high]) = difference.bounds {
+        let [from, to] = [low, high].map(|cell| cell.map(|n| n.to_string()).join(", "));
+        let world = report.lattice.as_ref().map(|lattice| {
+            let [from, to] = world(lattice, [low, high]).map(|corner| corner.map(number).join(", "));
+            format!(", in the world ({from}) to ({to})")
+        });
+        lines.push(format!("where: cells ({from}) to ({to}){}", world.unwrap_or_default()));
+    }
+    if !task.gate.is_closed() {
+        let few = task.gate.allow.map(|most| counted(most, "cell", "cells"));
+        let alike = task.gate.iou_min.map(|least| format!("intersection over union from {least}"));
+        let both: Vec<_> = few.into_iter().chain(alike).collect();
+        lines.push(format!("allowed: {}", both.join(" and ")));
+    }
+    lines
+}
+
+fn digests(report: &Report) -> Vec<String> {
+    let (Some(golden), Some(found)) = (report.golden, report.found) else { return vec![] };
+    let digest = |of: Found| of.grid.map(|grid| grid.to_string()).unwrap_or_default();
+    let first = if golden.cells == found.cells {
+        let cells = counted(golden.cells, "cell", "cells");
+        format!("the digest is another: {cells} as in the golden, but not the same ones, or elsewhere")
+    } else {
+        format!(
+            "the digest is another: golden has {} cells, now {}",
+            grouped(golden.cells),
+            grouped(found.cells)
+        )
+    };
+    vec![first, format!("golden {}", digest(golden)), format!("now    {}", digest(found))]
+}
+
+/// The corners of a box of cells, both cells inclusive.
+fn world(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
+    let wall = |axis: usize, i: usize| lattice.wall(axis, i).to_f64();
+    [
+        std::array::from_fn(|axis| wall(axis, low[axis])),
+        std::array::from_fn(|axis| wall(axis, high[axis] + 1)),
+    ]
+}
+
+/// A share to six digits, never rounded to all.
+fn share(share: f64) -> String {
+    format!("{:.6}", (share * 1e6).floor() / 1e6)
+}
+
+/// Notes what is known of a case for its JSON.
+pub fn know(call: &mut Call, task: &Task, report: &Report) {
+    call.know("name", task.title.as_str());
+    call.know("mesh", task.mesh.as_str());
+    call.know("options", task.options.as_str());
+    call.know("outcome", report.outcome.name());
+    call.know("result", report.found.map_or(Value::Null, Found::json));
+    call.know("golden", report.golden.map_or(Value::Null, Found::json));
+    if let Some(difference) = report.outcome.difference() {
+        call.know("difference", json(report, difference));
+    }
+    if let Outcome::Grid(other) = &report.outcome {
+        call.know("grid", other.clone());
+    }
+    call.know("allowed", json!({"cells": task.gate.allow, "iou": task.gate.iou_min}));
+    call.know("time_ms", (report.time.as_secs_f64() * 1e6).round() / 1e3);
+}
+
+fn json(report: &Report, difference: &Difference) -> Value {
+    let corners = |[min, max]: [Value; 2]| json!({"min": min, "max": max});
+    let within = difference.bounds.map(|bounds| {
+        let world = report.lattice.as_ref().map(|lattice| corners(world(lattice, bounds).map(|c| json!(c))));
+        json!({"cells": corners(bounds.map(|cell| json!(cell))), "world": world})
+    });
+    json!({
+        "common": difference.common,
+        "added": difference.added,
+        "removed": difference.removed,
+        "iou": difference.iou(),
+        "box": within,
+    })
+}
+
+/// Writes the report of `--junit`.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_junit(
+    path: &Path,
+    goldens: &Path,
+    tasks: &[Task],
+    reports: &[Report],
+    time: Duration,
+) -> Result<()> {
+    let tests = tasks.iter().zip(reports).map(|(task, report)| test(task, report)).collect();
+    let suite = Suite { name: goldens.display().to_string(), tests, time };
+    let written = format::save_bytes(junit::to_xml(&suite).as_bytes(), path, "junit");
+    written.map(drop).map_err(|e| e.with_hint("--junit FILE names another file"))
+}
+
+fn test(task: &Task, report: &Report) -> Test {
+    let lines = details(task, report);
+    let reason = || Reason {
+        kind: report.outcome.name().to_string(),
+        message: lines.first().cloned().unwrap_or_default(),
+        text: lines.join("\n"),
+    };
+    let verdict = match &report.outcome {
+        outcome if outcome.passes() => Verdict::Passed,
+        Outcome::Failed(_) => Verdict::Error(reason()),
+        _ => Verdict::Failed(reason()),
+    };
+    Test { name: task.title.clone(), place: task.place.clone(), time: report.time, verdict }
+}
