@@ -121,6 +121,14 @@ impl<'a> Call<'a> {
         Bar::new(self.telling.voice, self.signals.clone())
     }
 
+    /// From now on an interrupt ends the work cleanly: to be called before anything is written.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn listen(&self) -> Result<()> {
+        self.signals.listen().map_err(|e| Error::output(format!("cannot listen for signals: {e}")))
+    }
+
     /// Makes sure that the JSON does not replace a file of this call.
     ///
     /// # Errors

@@ -174,7 +174,7 @@ fn spelled(option: &str, typed: &Typed) -> String {
 
 /// What a good value looks like, for options where that is not plain.
 fn with_example(error: Error, option: &str) -> Error {
-    const EXAMPLES: [&str; 10] = [
+    const EXAMPLES: [&str; 12] = [
         "--res 256",
         "--voxel-size 0.5 or --voxel-size 0.5,0.5,1",
         "--dims 32,32,32",
@@ -185,6 +185,8 @@ fn with_example(error: Error, option: &str) -> Error {
         "--max-memory 4G",
         "--output part.npz",
         "--format npz",
+        "--allow 10",
+        "--iou-min 0.999",
     ];
     let name = option.split(' ').next().unwrap_or(option);
     match EXAMPLES.iter().find(|example| example.split(' ').next() == Some(name)) {

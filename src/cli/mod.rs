@@ -4,9 +4,11 @@
 mod args;
 mod bar;
 mod call;
+mod diff;
 mod errors;
 mod estimate;
 mod facts;
+mod files;
 mod formats;
 mod help;
 mod job;

@@ -16,19 +16,32 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// The error for a file that is not there, with what may have been meant as the hint.
+/// The error for a mesh that is not there, with what may have been meant as the hint.
 pub fn not_found(path: &Path) -> Error {
-    let error = Error::input("not-found", "no such file").in_file(path);
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return error };
     if let Some(verb) = verb(path) {
+        let error = Error::input("not-found", "no such file").in_file(path);
         return error.with_hint(format!("did you mean 'voxelize {}'?", verb.name));
     }
+    let error = no_such_file(path);
+    if error.hint() == Some(CHECK) {
+        error.with_hint(format!("{CHECK}; '-' reads standard input"))
+    } else {
+        error
+    }
+}
+
+const CHECK: &str = "check the name";
+
+/// The error for a file that is not there, with the name of one that is like it.
+pub fn no_such_file(path: &Path) -> Error {
+    let error = Error::input("not-found", "no such file").in_file(path);
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return error };
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     match nearest(name, names.iter().map(String::as_str)) {
         Some(near) => error.with_hint(format!("did you mean '{}'?", path.with_file_name(near).display())),
-        None => error.with_hint("check the name; '-' reads standard input"),
+        None => error.with_hint(CHECK),
     }
 }
 

@@ -34,17 +34,18 @@ pub fn padding(text: &str) -> Result<usize, String> {
     }
 }
 
-/// `0`, `3`: cells that may differ.
-pub fn differing(text: &str) -> Result<u64, String> {
-    whole(text).map(|n| n as u64)
+/// `0`, `100`: cells that may differ.
+pub fn allowance(text: &str) -> Result<u64, String> {
+    Ok(whole(text)? as u64)
 }
 
-/// `0.999`: a share from 0 to 1.
+/// `0.999`: a share of one.
 pub fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("expected a number from 0 to 1".to_string()),
+    let share = Rational::parse_decimal(text)?;
+    if share < Rational::ZERO || share > Rational::ONE {
+        return Err("must be from 0 to 1".to_string());
     }
+    Ok(share.to_f64())
 }
 
 /// `32,32,32`: cells per axis.

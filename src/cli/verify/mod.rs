@@ -97,7 +97,7 @@ struct Args {
 #[command(next_help_heading = "Verify")]
 struct VerifyArgs {
     /// At most so many cells may differ, where a case does not say itself [default: 0]
-    #[arg(long, value_name = "N", value_parser = values::differing, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true)]
     allow: Option<u64>,
 
     /// The least intersection over union of cells, 0 to 1, where a case does not say itself. With
