@@ -3,6 +3,7 @@
 
 mod args;
 mod bar;
+mod boxes;
 mod call;
 mod diff;
 mod errors;

@@ -5,7 +5,7 @@ use clap::Command;
 use voxelize::Result;
 
 use super::call::Call;
-pub static VERBS: &[Verb] = &[verify::VERB, diff::VERB, formats::VERB];
+use super::{diff, formats, verify};
 
 /// One verb.
 pub struct Verb {

@@ -88,7 +88,7 @@ fn write_test(xml: &mut String, suite: &Suite, test: &Test) {
         Verdict::Failed(reason) => ("failure", reason),
         Verdict::Error(reason) => ("error", reason),
     };
-    let (kind, message, text) = (escaped(kind), escaped(message), escaped(text));
+    let (kind, message, text) = (escaped(kind), escaped(message), escaped(text).replace("&#10;", "\n"));
     let _ = writeln!(
         xml,
         ">\n      <{element} type=\"{kind}\" message=\"{message}\">{text}</{element}>\n    </testcase>"

@@ -9,28 +9,29 @@ mod update;
 mod work;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
-use voxelize::compare::outcome::{against_digest, against_grid};
+use voxelize::compare::outcome::against_grid;
 use voxelize::compare::{Case, Gate, Golden, Goldens, Outcome};
-use voxelize::{Digest, Error, Result, Voxels, format};
+use voxelize::{Error, Result, format};
 
 use super::args::{GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
 use super::call::Call;
 use super::errors;
+use super::files;
 use super::job::How;
 use super::tell;
 use super::values;
 use super::verb::Verb;
 use options::Spelled;
 use report::{Found, Report};
-use work::{Task, Wanted};
+use work::{Made, Task, Wanted};
 
 pub const VERB: Verb = Verb {
     name: "verify",
     usage: "[OPTIONS] <GOLDENS> [MESH]...",
-    about: "do meshes give the cells they should? golden tests",
+    about: "golden tests: do meshes give the cells they should",
     examples: "\
 voxelize verify goldens.toml                             every case of the list; exit 0 or 1
 voxelize verify goldens.toml --junit report.xml          and a report that CI services show
@@ -59,8 +60,8 @@ A list of goldens is TOML; paths in it are relative to it:
   allow = 3                    # optional: so many cells may differ
   iou_min = 0.999              # optional: the least intersection over union
 
-It ends with 0 if every case passes, with 1 if cells or lattices differ, with 3 if the list, a mesh or
-a golden file is missing or cannot be read, with 7 if cases fail for different reasons.";
+Exit codes: 0 every case passes; 1 cells or grids differ; 3 the list, a mesh or a golden file is
+missing or cannot be read; 7 cases fail for different reasons";
 
 #[derive(Debug, clap::Parser)]
 struct Args {
@@ -226,28 +227,32 @@ fn check_files(call: &Call, args: &Args, tasks: &[Task]) -> Result<()> {
 }
 
 /// What came of a task.
-fn judge(task: &Task, made: Result<(Voxels, Digest)>, time: std::time::Duration) -> Report {
-    let mut report = Report { found: None, golden: None, lattice: None, outcome: Outcome::Same, time };
-    let compared = made.and_then(|(voxels, digest)| {
-        let found = Found::of(&voxels, digest);
-        report.lattice = voxels.lattice.clone();
-        report.found = Some(found);
-        match &task.wanted {
-            Wanted::Digest(grid, cells) => {
-                report.golden = Some(Found { grid: Some(*grid), cells: *cells });
-                let got = found.grid.map(|grid| (grid, found.cells));
-                Ok(got.map_or(Outcome::Digest, |got| against_digest((*grid, *cells), got)))
-            }
-            Wanted::File(file) => {
-                let golden = format::open(file)?;
-                report.golden = Some(Found::of(&golden, golden.digest()));
-                against_grid(&golden, &voxels, task.gate).map_err(|e| e.in_file(file))
-            }
-            Wanted::Nothing => Ok(Outcome::Same),
-        }
+fn judge(task: &Task, made: Result<Made>, time: Duration) -> Report {
+    let compared = made.and_then(|made| {
+        let (golden, outcome) = compare(task, &made)?;
+        Ok((Some(Found::of(&made)), made.lattice(), golden, outcome))
     });
-    report.outcome = compared.unwrap_or_else(Outcome::Failed);
-    report
+    let (found, lattice, golden, outcome) =
+        compared.unwrap_or_else(|error| (None, None, None, Outcome::Failed(error)));
+    Report { found, golden, lattice, outcome, time }
+}
+
+/// What should have come out, and how that differs from what did.
+fn compare(task: &Task, made: &Made) -> Result<(Option<Found>, Outcome)> {
+    match (&task.wanted, &made.voxels) {
+        (Wanted::File(file), Some(voxels)) => {
+            let golden = files::open_voxels(file, &task.file)?;
+            let found = Found { cells: golden.count(), grid: golden.digest().grid };
+            let outcome = against_grid(&golden, voxels, task.gate).map_err(|e| e.in_file(file))?;
+            Ok((Some(found), outcome))
+        }
+        (Wanted::Digest(grid, cells), _) => {
+            let golden = Found { grid: Some(*grid), cells: *cells };
+            let same = golden == Found::of(made);
+            Ok((Some(golden), if same { Outcome::Same } else { Outcome::Digest }))
+        }
+        _ => Ok((None, Outcome::Same)),
+    }
 }
 
 /// The exit code of an outcome, and what to say of an error.

@@ -7,16 +7,27 @@ use serde_json::{Value, json};
 use voxelize::compare::junit::{self, Reason, Suite, Test, Verdict};
 use voxelize::compare::{Difference, Outcome};
 use voxelize::grid::Hash;
-use voxelize::{Digest, Lattice, Result, Voxels, format};
+use voxelize::{Lattice, Result, format};
 
+use super::super::boxes::{boxed, corners, share};
 use super::super::call::Call;
 use super::super::errors;
-use super::super::numbers::{counted, grouped, number};
-use super::work::Task;
+use super::super::numbers::{counted, grouped, number, sizes};
+use super::work::{Made, Task};
 
 /// The keys of the JSON of a case.
-pub const KEYS: &[&str] =
-    &["name", "mesh", "options", "outcome", "result", "golden", "difference", "grid", "allowed", "time_ms"];
+pub const KEYS: &[&str] = &[
+    "name",
+    "mesh",
+    "options",
+    "outcome",
+    "result",
+    "golden",
+    "difference",
+    "mismatch",
+    "allowed",
+    "time_ms",
+];
 
 /// What is known of a case.
 pub struct Report {
@@ -42,9 +53,9 @@ pub struct Found {
 }
 
 impl Found {
-    /// These voxels in brief.
-    pub fn of(voxels: &Voxels, digest: Digest) -> Self {
-        Self { grid: digest.grid, cells: voxels.count() }
+    /// What was made, in brief.
+    pub fn of(made: &Made) -> Self {
+        Self { grid: made.digest.grid, cells: made.cells }
     }
 
     fn json(self) -> Value {
@@ -69,6 +80,18 @@ pub fn details(task: &Task, report: &Report) -> Vec<String> {
     }
 }
 
+/// What -v says of what came out: where its cells are, and its digest.
+pub fn grid(report: &Report) -> Vec<String> {
+    let lattice = report.lattice.as_ref().map(|lattice| {
+        let [x, y, z] = lattice.dims();
+        let size = sizes(lattice.spacing().each_ref().map(|s| s.to_f64()));
+        let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
+        format!("grid: {x} × {y} × {z} cells of {size}, corner ({corner})")
+    });
+    let digest = report.found.and_then(|found| Some(format!("digest: {}", found.grid?)));
+    lattice.into_iter().chain(digest).collect()
+}
+
 fn cells(task: &Task, report: &Report, difference: &Difference) -> Vec<String> {
     let Difference { added, removed, .. } = difference;
     let differ = counted(difference.differing(), "cell differs", "cells differ");
@@ -80,14 +103,8 @@ fn cells(task: &Task, report: &Report, difference: &Difference) -> Vec<String> {
         grouped(difference.second()),
         share(difference.iou())
     )];
-    if let Some([low, high]) = difference.bounds {
-        let [from, to] = [low, high].map(|cell| cell.map(|n| n.to_string()).join(", "));
-        let world = report.lattice.as_ref().map(|lattice| {
-            let [from, to] = world(lattice, [low, high]).map(|corner| corner.map(number).join(", "));
-            format!(", in the world ({from}) to ({to})")
-        });
-        lines.push(format!("where: cells ({from}) to ({to}){}", world.unwrap_or_default()));
-    }
+    lines
+        .extend(difference.bounds.map(|bounds| format!("where: {}", boxed(bounds, report.lattice.as_ref()))));
     if !task.gate.is_closed() {
         let few = task.gate.allow.map(|most| counted(most, "cell", "cells"));
         let alike = task.gate.iou_min.map(|least| format!("intersection over union from {least}"));
@@ -113,20 +130,6 @@ fn digests(report: &Report) -> Vec<String> {
     vec![first, format!("golden {}", digest(golden)), format!("now    {}", digest(found))]
 }
 
-/// The corners of a box of cells, both cells inclusive.
-fn world(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
-    let wall = |axis: usize, i: usize| lattice.wall(axis, i).to_f64();
-    [
-        std::array::from_fn(|axis| wall(axis, low[axis])),
-        std::array::from_fn(|axis| wall(axis, high[axis] + 1)),
-    ]
-}
-
-/// A share to six digits, never rounded to all.
-fn share(share: f64) -> String {
-    format!("{:.6}", (share * 1e6).floor() / 1e6)
-}
-
 /// Notes what is known of a case for its JSON.
 pub fn know(call: &mut Call, task: &Task, report: &Report) {
     call.know("name", task.title.as_str());
@@ -139,17 +142,20 @@ pub fn know(call: &mut Call, task: &Task, report: &Report) {
         call.know("difference", json(report, difference));
     }
     if let Outcome::Grid(other) = &report.outcome {
-        call.know("grid", other.clone());
+        call.know("mismatch", other.clone());
     }
     call.know("allowed", json!({"cells": task.gate.allow, "iou": task.gate.iou_min}));
     call.know("time_ms", (report.time.as_secs_f64() * 1e6).round() / 1e3);
 }
 
 fn json(report: &Report, difference: &Difference) -> Value {
-    let corners = |[min, max]: [Value; 2]| json!({"min": min, "max": max});
     let within = difference.bounds.map(|bounds| {
-        let world = report.lattice.as_ref().map(|lattice| corners(world(lattice, bounds).map(|c| json!(c))));
-        json!({"cells": corners(bounds.map(|cell| json!(cell))), "world": world})
+        let [low, high] = bounds;
+        let world = report.lattice.as_ref().map(|lattice| {
+            let [min, max] = corners(lattice, low, high);
+            json!({"min": min, "max": max})
+        });
+        json!({"cells": {"min": low, "max": high}, "world": world})
     });
     json!({
         "common": difference.common,

@@ -8,6 +8,7 @@ use voxelize::compare::Outcome;
 
 use super::super::call::{Call, End};
 use super::super::numbers::{counted, grouped};
+use super::super::plan::Voice;
 use super::super::{errors, tell};
 use super::report::{self, Report};
 use super::work::Task;
@@ -20,7 +21,10 @@ pub fn print(call: &mut Call, goldens: &Path, tasks: &[Task], reports: &[Report]
     let rows: Vec<_> = tasks.iter().zip(reports).map(|(task, report)| row(task, report)).collect();
     let lines = aligned(&rows);
     for ((task, report), line) in tasks.iter().zip(reports).zip(lines) {
-        let details = report::details(task, report);
+        let mut details = report::details(task, report);
+        if call.telling.voice == Voice::Verbose {
+            details.extend(report::grid(report));
+        }
         let below: String = details.iter().map(|detail| format!("       {detail}\n")).collect();
         report::know(call, task, report);
         let end = end(call, &report.outcome);

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use voxelize::compare::outcome::against_grid;
 use voxelize::compare::{Case, Gate, Golden, Goldens, Outcome};
 use voxelize::format::{self, Carries, SaveOptions, Sidecar};
-use voxelize::{Digest, Error, Result, Voxels};
+use voxelize::{Error, Result, Voxels};
 
 use super::super::call::{Call, End};
 use super::super::job::How;
@@ -14,7 +13,7 @@ use super::super::numbers::grouped;
 use super::super::tell;
 use super::options::{self, Spelled};
 use super::report::{self, Found, Report};
-use super::work::{self, Task, Wanted};
+use super::work::{self, Made, Task, Wanted};
 use super::{Args, paths};
 
 /// A case to be recorded.
@@ -74,7 +73,14 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
     tasks.iter().try_for_each(|task| super::check_case(list, task))?;
     check_files(call, list, &tasks)?;
     let recorded = work::each(&tasks, &how, call.signals, &call.bar(), |task, made, time| {
-        made.and_then(|(voxels, digest)| record(task, &voxels, digest, time))
+        made.and_then(|made| {
+            let recorded = record(task, &made, time);
+            match (&task.wanted, &made.voxels, recorded.change) {
+                (Wanted::File(file), Some(voxels), Change::New | Change::Changed) => save(voxels, file)?,
+                _ => {}
+            }
+            Ok(recorded)
+        })
     })?;
     let (before, mut changes) = (goldens.to_text(), vec![]);
     for ((slot, task), recorded) in slots.into_iter().zip(&tasks).zip(recorded) {
@@ -91,7 +97,7 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
     if text != before {
         format::save_bytes(text.as_bytes(), list, "goldens")?;
     }
-    if call.prints() { tell::to_stdout(&total(list, &changes)) } else { Ok(()) }
+    if call.prints() { tell::to_stdout(&total(list, &changes, tasks.len())) } else { Ok(()) }
 }
 
 /// Refuses what makes no sense, or must not be.
@@ -204,41 +210,16 @@ fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
 }
 
 /// Compares what came out with what was recorded, and writes the golden file if it is to change.
-fn record(task: &Task, voxels: &Voxels, digest: Digest, time: Duration) -> Result<Recorded> {
-    let found = Found::of(voxels, digest);
-    let report = |golden: Option<Found>, outcome| Report {
-        found: Some(found),
-        golden,
-        lattice: voxels.lattice.clone(),
-        outcome,
-        time,
-    };
-    let change = |report: &Report| match (&report.golden, &report.outcome) {
+fn record(task: &Task, made: &Made, time: Duration) -> Recorded {
+    // A golden file that cannot be read or compared is replaced like one that is not there.
+    let (golden, outcome) = super::compare(task, made).unwrap_or((None, Outcome::Same));
+    let change = match (golden, &outcome) {
         (None, _) => Change::New,
         (Some(_), Outcome::Same) => Change::Same,
         (Some(_), _) => Change::Changed,
     };
-    let report = match &task.wanted {
-        Wanted::Nothing => report(None, Outcome::Same),
-        Wanted::Digest(grid, cells) => {
-            let golden = Found { grid: Some(*grid), cells: *cells };
-            report(Some(golden), if golden == found { Outcome::Same } else { Outcome::Digest })
-        }
-        Wanted::File(file) => match format::open(file) {
-            // What cannot be read or compared is replaced like any other.
-            Ok(golden) => {
-                let outcome = against_grid(&golden, voxels, Gate::default());
-                let golden = Found::of(&golden, golden.digest());
-                report(Some(golden), outcome.unwrap_or(Outcome::Digest))
-            }
-            Err(_) => report(None, Outcome::Same),
-        },
-    };
-    let change = change(&report);
-    if let (Wanted::File(file), Change::New | Change::Changed) = (&task.wanted, change) {
-        save(voxels, file)?;
-    }
-    Ok(Recorded { report, change })
+    let (found, lattice) = (Some(Found::of(made)), made.lattice());
+    Recorded { report: Report { found, golden, lattice, outcome, time }, change }
 }
 
 fn save(voxels: &Voxels, file: &Path) -> Result<()> {
@@ -271,8 +252,12 @@ fn say(call: &mut Call, task: &Task, report: &Report, change: Change) -> Result<
     call.answer(&text, &End::Yes)
 }
 
-fn total(list: &Path, changes: &[Change]) -> String {
+fn total(list: &Path, changes: &[Change], cases: usize) -> String {
     let count = |change: Change| changes.iter().filter(|other| **other == change).count();
     let counts = Change::ALL.map(|change| format!("{} {}", count(change), change.word()));
-    format!("{}: {}\n", list.display(), counts.join(", "))
+    let failed = match cases - changes.len() {
+        0 => String::new(),
+        n => format!(", {} not made", grouped(n as u64)),
+    };
+    format!("{}: {}{failed}\n", list.display(), counts.join(", "))
 }

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use voxelize::compare::Gate;
-use voxelize::grid::Hash;
-use voxelize::{Digest, Error, Kind, Progress, Result, Voxels, par};
+use voxelize::grid::{Hash, Layers};
+use voxelize::run::{Demand, Plan};
+use voxelize::{Digest, Error, Kind, Lattice, Progress, Result, Voxels, par};
 
 use super::super::args::{PowerArgs, RunArgs};
 use super::super::bar::Bar;
 use super::super::facts::Facts;
-use super::super::job::{How, Job};
+use super::super::job::{How, Job, Limit};
 use super::super::make;
 use super::super::plan::Voice;
 use super::super::signals::Signals;
@@ -73,10 +74,74 @@ impl Task {
         if matches!(self.wanted, Wanted::File(_)) { 2 } else { 1 }
     }
 
-    fn make(&self, how: How, signals: &Signals) -> Result<(Voxels, Digest)> {
+    /// The grid, made as the command makes it; `room` says in what part of the memory.
+    fn make(&self, how: &How, room: Share, signals: &Signals) -> Result<Made> {
+        let parts = room.parts() * self.grids();
+        let how = How { memory: how.memory.share(parts), ..how.clone() };
         let job = Job { how, ..self.job()? };
-        let bar = Bar::new(Voice::Quiet, signals.clone());
-        make::voxels(&job, &bar, signals, &mut Facts::new(Instant::now()))
+        let (bar, mut facts) = (Bar::new(Voice::Quiet, signals.clone()), Facts::new(Instant::now()));
+        match make::voxels(&job, &bar, signals, &mut facts) {
+            Ok((voxels, digest)) => Ok(Made { cells: voxels.count(), digest, voxels: Some(voxels) }),
+            Err(refusal) if refusal.kind() == Kind::TooLarge && room == Share::All => match self.wanted {
+                Wanted::File(_) => {
+                    let half = format!("{}, of which half is for the golden file", refusal.message());
+                    Err(Error::too_large(half).with_hint(refusal.hint().unwrap_or_default()))
+                }
+                Wanted::Digest(..) | Wanted::Nothing => self.in_slabs(&job, &bar, signals, refusal),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The count and the digest of a grid beyond --max-memory; else the refusal.
+    fn in_slabs(&self, job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<Made> {
+        let run = make::run(job, bar);
+        let (Some(limit), Limit::Asked(..)) = (run.max_memory, &job.how.memory) else {
+            return Err(refusal);
+        };
+        let mut facts = Facts::new(Instant::now());
+        let mesh = make::read(job, bar, signals, &mut facts)?;
+        let lattice = make::fit(job, &mesh, &mut facts)?;
+        let Some(Plan::Slabs(height)) = Demand::new(&mesh, &lattice, &run).fit(limit.into(), 1) else {
+            return Err(refusal);
+        };
+        let mut slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;
+        while slabs.next()?.is_some() {}
+        Ok(Made { cells: slabs.made().occupied, digest: slabs.digest(), voxels: None })
+    }
+}
+
+/// What came out of a case.
+pub struct Made {
+    /// The occupied cells.
+    pub cells: u64,
+    pub digest: Digest,
+    /// The grid, unless it was too large to be held.
+    pub voxels: Option<Voxels>,
+}
+
+impl Made {
+    /// Where the cells are, of a grid that is held.
+    pub fn lattice(&self) -> Option<Lattice> {
+        self.voxels.as_ref()?.lattice.clone()
+    }
+}
+
+/// The part of the memory that a case may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Share {
+    /// One of so many equal parts.
+    OneOf(usize),
+    /// All of it.
+    All,
+}
+
+impl Share {
+    fn parts(self) -> usize {
+        match self {
+            Self::OneOf(parts) => parts,
+            Self::All => 1,
+        }
     }
 }
 
@@ -93,18 +158,18 @@ pub fn each<R: Send>(
     how: &How,
     signals: &Signals,
     bar: &Bar,
-    judge: impl Fn(&Task, Result<(Voxels, Digest)>, Duration) -> R + Sync,
+    judge: impl Fn(&Task, Result<Made>, Duration) -> R + Sync,
 ) -> Result<Vec<R>> {
     let numbered: Vec<_> = tasks.iter().enumerate().collect();
     let side = how.threads.min(tasks.len()).max(1);
     bar.begin("cases", tasks.len() as u64);
-    let try_one = |task: &Task, parts: usize| {
+    let first = if side > 1 { Share::OneOf(side) } else { Share::All };
+    let try_one = |task: &Task, room: Share| {
         bar.check()?;
         let started = Instant::now();
-        let how = How { memory: how.memory.share(parts * task.grids()), ..how.clone() };
-        match task.make(how, signals) {
+        match task.make(how, room, signals) {
             Err(error) if error.kind() == Kind::Interrupted => Err(error),
-            Err(error) if error.kind() == Kind::TooLarge && parts > 1 => Ok(None),
+            Err(error) if error.kind() == Kind::TooLarge && room != Share::All => Ok(None),
             made => {
                 let judged = judge(task, made, started.elapsed());
                 bar.advance(1);
@@ -113,13 +178,13 @@ pub fn each<R: Send>(
         }
     };
     let shared =
-        par::share(&numbered, |mine| mine.map(|(n, task)| (*n, try_one(task, side))).collect::<Vec<_>>());
+        par::share(&numbered, |mine| mine.map(|(n, task)| (*n, try_one(task, first))).collect::<Vec<_>>());
     let mut answers: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
     for (n, answer) in shared.into_iter().flatten() {
         answers[n] = answer?;
     }
     for (task, answer) in tasks.iter().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
-        *answer = try_one(task, 1)?;
+        *answer = try_one(task, Share::All)?;
     }
     bar.clear();
     bar.check()?;
