@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::save::sidecar_path;
-use super::{FORMATS, Format, by_path};
+use super::{DTYPE, Dtype, FORMATS, Format, by_path};
 use crate::error::{Error, Result};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Part, Voxels};
@@ -53,15 +53,45 @@ pub fn read_from<R: Read + Seek>(input: R, format: &Format, sidecar: Option<&str
     read_with(&mut BufReader::new(input), format, sidecar)
 }
 
-/// Whether the file at `path`, or its sidecar, says that this tool made it. A cheap look; whatever
-/// cannot be read does not say so.
-pub fn made_by_this_tool(path: &Path) -> bool {
+/// What a voxel file says of itself, without its cells.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// Its format.
+    pub format: &'static Format,
+    /// Its length.
+    pub bytes: u64,
+    /// What its cells are stored as, where the format has a choice and the file says it.
+    pub dtype: Option<Dtype>,
+    /// Dims, lattice and how it was made, as far as the file or its sidecar says them.
+    pub record: Record,
+}
+
+/// What the file at `path` says of itself: a look at its headers. A sidecar is believed if its dims are
+/// those of the file; [`open`] also compares the digest of the cells.
+///
+/// # Errors
+/// If the file cannot be read or its headers are broken.
+pub fn describe(path: &Path) -> Result<Description> {
     let look = || {
         let (mut file, format) = recognise(path)?;
         let mut source = Source::new(&mut file, read_sidecar(path)?)?;
-        (format.describe)(&mut source)
+        let (bytes, record) = (source.len(), (format.describe)(&mut source)?);
+        let dtype = record.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
+        Ok(Description { format, bytes, dtype, record })
     };
-    let tool = look().ok().and_then(|record| record.meta.tool);
+    look().map_err(|error: Error| error.in_file(path))
+}
+
+/// The voxel format of the file at `path`: by its content, or by its name if the format has no mark.
+/// `None` for anything else, and for what cannot be read.
+pub fn sniff(path: &Path) -> Option<&'static Format> {
+    recognise(path).ok().map(|(_, format)| format)
+}
+
+/// Whether the file at `path`, or its sidecar, says that this tool made it. A cheap look; whatever
+/// cannot be read does not say so.
+pub fn made_by_this_tool(path: &Path) -> bool {
+    let tool = describe(path).ok().and_then(|found| found.record.meta.tool);
     tool.is_some_and(|tool| tool.starts_with("voxelize "))
 }
 
