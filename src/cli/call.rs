@@ -36,6 +36,8 @@ pub struct Call<'a> {
     lines: String,
     /// The exit code of each answer.
     codes: Vec<u8>,
+    /// Whether the JSON is known to replace no file of this call.
+    kept: bool,
 }
 
 /// How an answer ends.
@@ -92,18 +94,24 @@ impl<'a> Call<'a> {
         let telling = Telling::new(&TellArgs::from_arg_matches(&matches).map_err(wrong)?, None);
         let how = How::new(&PowerArgs::from_arg_matches(&matches).map_err(wrong)?, None, typed)?;
         let (known, lines, codes) = (Map::new(), String::new(), Vec::new());
-        Ok(Self { typed, signals, how, telling, verb, matches, known, lines, codes })
+        Ok(Self { typed, signals, how, telling, verb, matches, known, lines, codes, kept: false })
     }
 
     fn run(mut self) -> u8 {
         let threads = self.how.threads;
         let result = par::with_threads(threads, || (self.verb.run)(&mut self)).and_then(|result| result);
+        let mut may_write = true;
         if let Err(error) = result {
+            if let (false, Some(JsonTarget::File(path))) = (self.kept, &self.telling.json) {
+                may_write = tell::may_replace(path, &error);
+            }
             self.fail(error);
         }
         let code = errors::common_code(self.codes.iter().copied());
         match &self.telling.json {
-            Some(target @ JsonTarget::File(_)) => tell::write_json_after(target, &self.lines, code),
+            Some(target @ JsonTarget::File(_)) if may_write => {
+                tell::write_json_after(target, &self.lines, code)
+            }
             _ => code,
         }
     }
@@ -133,11 +141,12 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// If it would, or cannot be written.
-    pub fn keep(&self, files: &[(&Path, &str)]) -> Result<()> {
-        match &self.telling.json {
-            Some(JsonTarget::File(path)) => tell::check_json_file(path, files),
-            _ => Ok(()),
+    pub fn keep(&mut self, files: &[(&Path, &str)]) -> Result<()> {
+        if let Some(JsonTarget::File(path)) = &self.telling.json {
+            tell::check_json_file(path, files)?;
         }
+        self.kept = true;
+        Ok(())
     }
 
     /// Whether text for people is wanted on standard output.

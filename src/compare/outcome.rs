@@ -4,7 +4,7 @@ use super::diff::Difference;
 use super::goldens::Gate;
 use super::lattice::lattices;
 use crate::error::{Error, Result};
-use crate::grid::Voxels;
+use crate::grid::{Lattice, Meta, Voxels};
 
 /// What came of a case.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,24 +52,35 @@ impl Outcome {
     }
 }
 
-/// The outcome for a golden that is a whole grid, and says where its cells are. Rule, ties and snap are
+/// In what the lattice and the record of a grid are others than those of a golden, before any cell is
+/// looked at: for each thing its name, the golden's value and the new one. Rule, ties and snap are
 /// compared where both say them.
 ///
 /// # Errors
-/// If one of the grids does not say where its cells are.
-pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<Outcome> {
-    let (Some(wanted), Some(found)) = (&golden.lattice, &got.lattice) else {
+/// If one of the two does not say where its cells are.
+pub fn other_grid(lattice: Option<&Lattice>, meta: &Meta, got: &Voxels) -> Result<Vec<String>> {
+    let (Some(wanted), Some(found)) = (lattice, &got.lattice) else {
         return Err(Error::usage("does not say where its cells are, so nothing can be compared with it")
             .with_hint("take an .npz, or write a sidecar beside it"));
     };
     let mut other: Vec<_> = lattices(wanted, found).iter().map(ToString::to_string).collect();
-    let (old, new) = (&golden.meta, &got.meta);
-    for (what, old, new) in
-        [("rule", &old.rule, &new.rule), ("ties", &old.ties, &new.ties), ("snap", &old.snap, &new.snap)]
-    {
+    for (what, old, new) in [
+        ("rule", &meta.rule, &got.meta.rule),
+        ("ties", &meta.ties, &got.meta.ties),
+        ("snap", &meta.snap, &got.meta.snap),
+    ] {
         let pair = old.as_ref().zip(new.as_ref()).filter(|(old, new)| old != new);
         other.extend(pair.map(|(old, new)| format!("{what}: {old} and {new}")));
     }
+    Ok(other)
+}
+
+/// The outcome for a golden that is a whole grid, and says where its cells are.
+///
+/// # Errors
+/// If one of the grids does not say where its cells are.
+pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<Outcome> {
+    let other = other_grid(golden.lattice.as_ref(), &golden.meta, got)?;
     if !other.is_empty() {
         return Ok(Outcome::Grid(other));
     }
@@ -85,7 +96,7 @@ pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<Outcome
 mod tests {
     use super::*;
     use crate::geom::Rational;
-    use crate::grid::{BitGrid, Lattice, Meta};
+    use crate::grid::BitGrid;
 
     fn voxels(text: &str, origin: i64, ties: Option<&str>) -> Voxels {
         let bits = BitGrid::from_text(text).unwrap();

@@ -31,7 +31,7 @@ mod vox;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::open::{Description, describe, made_by_this_tool, open, open_parts, read_from};
+pub use self::open::{Description, describe, made_by_this_tool, open, open_parts, read_from, sniff};
 pub use self::save::{probe_output, save, save_bytes, save_layers, save_parts, write_layers_to, write_to};
 
 use self::open::Source;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
-use voxelize::compare::outcome::against_grid;
+use voxelize::compare::outcome::{against_grid, other_grid};
 use voxelize::compare::{Case, Gate, Golden, Goldens, Outcome};
 use voxelize::{Error, Result, format};
 
@@ -153,7 +153,7 @@ fn run(call: &mut Call) -> Result<()> {
 
 /// The cases of a list.
 fn listed(list: &Path, gate: Gate) -> Result<Vec<Task>> {
-    if format::by_path(list).is_some() {
+    if format::sniff(list).is_some() {
         let message = format!("{}: a voxel file is compared with one mesh", list.display());
         let example = format!("voxelize verify {} part.stl", list.display());
         return Err(Error::usage(message).with_hint(example));
@@ -210,7 +210,7 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
 }
 
 /// Makes sure that no file of this call is written over.
-fn check_files(call: &Call, args: &Args, tasks: &[Task]) -> Result<()> {
+fn check_files(call: &mut Call, args: &Args, tasks: &[Task]) -> Result<()> {
     let mut files = vec![(args.goldens.as_path(), "what is verified with")];
     files.extend(tasks.iter().map(|task| (task.file.as_path(), "a mesh")));
     for task in tasks {
@@ -241,6 +241,13 @@ fn judge(task: &Task, made: Result<Made>, time: Duration) -> Report {
 fn compare(task: &Task, made: &Made) -> Result<(Option<Found>, Outcome)> {
     match (&task.wanted, &made.voxels) {
         (Wanted::File(file), Some(voxels)) => {
+            // A look at its headers first: it may be a grid of any size.
+            files::is_there(file)?;
+            let said = format::describe(file)?.record;
+            let other = other_grid(said.lattice.as_ref(), &said.meta, voxels).map_err(|e| e.in_file(file))?;
+            if !other.is_empty() {
+                return Ok((None, Outcome::Grid(other)));
+            }
             let golden = files::open_voxels(file, &task.file)?;
             let found = Found { cells: golden.count(), grid: golden.digest().grid };
             let outcome = against_grid(&golden, voxels, task.gate).map_err(|e| e.in_file(file))?;

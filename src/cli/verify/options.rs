@@ -51,11 +51,12 @@ fn refusal(error: &clap::Error) -> Option<Error> {
     if !word.starts_with('-') {
         return Some(no_option(word));
     }
-    let name = word.trim_start_matches('-');
     let command = args::command();
-    let known = command
-        .get_arguments()
-        .find(|arg| arg.get_long() == Some(name) || arg.get_short().is_some_and(|c| name.starts_with(c)))?;
+    let is_it = |arg: &&clap::Arg| match word.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => arg.get_short() == word.chars().nth(1),
+    };
+    let known = command.get_arguments().find(is_it)?;
     let (why, hint) = match known.get_help_heading() {
         Some("Output") => ("a case writes and says nothing", "remove it"),
         Some("Run") => ("is not part of a case: it changes no cell", "give it to 'voxelize verify' itself"),

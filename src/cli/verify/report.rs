@@ -130,11 +130,16 @@ fn digests(report: &Report) -> Vec<String> {
     vec![first, format!("golden {}", digest(golden)), format!("now    {}", digest(found))]
 }
 
-/// Notes what is known of a case for its JSON.
-pub fn know(call: &mut Call, task: &Task, report: &Report) {
+/// Notes which case it is, for its JSON.
+pub fn know_task(call: &mut Call, task: &Task) {
     call.know("name", task.title.as_str());
     call.know("mesh", task.mesh.as_str());
     call.know("options", task.options.as_str());
+}
+
+/// Notes what is known of a case for its JSON.
+pub fn know(call: &mut Call, task: &Task, report: &Report) {
+    know_task(call, task);
     call.know("outcome", report.outcome.name());
     call.know("result", report.found.map_or(Value::Null, Found::json));
     call.know("golden", report.golden.map_or(Value::Null, Found::json));

@@ -90,7 +90,11 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
                 goldens.record(slot.case(report.found)?);
                 changes.push(change);
             }
-            Err(error) => call.fail(error),
+            Err(error) => {
+                report::know_task(call, task);
+                call.know("outcome", "error");
+                call.fail(error);
+            }
         }
     }
     let text = goldens.to_text();
@@ -193,7 +197,7 @@ impl Slot {
 }
 
 /// Makes sure that no file is written over by another.
-fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
+fn check_files(call: &mut Call, list: &Path, tasks: &[Task]) -> Result<()> {
     let mut files = vec![(list, "the list of goldens")];
     files.extend(tasks.iter().map(|task| (task.file.as_path(), "a mesh")));
     for task in tasks {
@@ -214,9 +218,9 @@ fn record(task: &Task, made: &Made, time: Duration) -> Recorded {
     // A golden file that cannot be read or compared is replaced like one that is not there.
     let (golden, outcome) = super::compare(task, made).unwrap_or((None, Outcome::Same));
     let change = match (golden, &outcome) {
-        (None, _) => Change::New,
+        (None, Outcome::Same) => Change::New,
         (Some(_), Outcome::Same) => Change::Same,
-        (Some(_), _) => Change::Changed,
+        _ => Change::Changed,
     };
     let (found, lattice) = (Some(Found::of(made)), made.lattice());
     Recorded { report: Report { found, golden, lattice, outcome, time }, change }
@@ -233,19 +237,19 @@ fn save(voxels: &Voxels, file: &Path) -> Result<()> {
 
 /// Says what was recorded.
 fn say(call: &mut Call, task: &Task, report: &Report, change: Change) -> Result<()> {
-    let cells = |found: Option<Found>| found.map_or(String::new(), |found| grouped(found.cells));
-    let digest =
-        |found: Option<Found>| found.and_then(|found| found.grid).map_or("none".into(), |g| g.to_string());
-    let counts = match change {
-        Change::Changed => format!("{} → {} cells", cells(report.golden), cells(report.found)),
-        Change::New | Change::Same => format!("{} cells", cells(report.found)),
+    let cells = |found: Found| grouped(found.cells);
+    let found = report.found.map(cells).unwrap_or_default();
+    let counts = match report.golden.filter(|_| change == Change::Changed) {
+        Some(golden) => format!("{} → {found} cells", cells(golden)),
+        None => format!("{found} cells"),
     };
     let mut text = format!("{:<7}  {}  {counts}\n", change.word(), task.title);
     if change == Change::Changed {
-        text += &format!("         {} → {}\n", digest(report.golden), digest(report.found));
-        let details = report::details(task, report);
-        let more = details.iter().filter(|_| report.outcome != Outcome::Digest);
-        text += &more.map(|line| format!("         {line}\n")).collect::<String>();
+        let digests = report.golden.zip(report.found).and_then(|(old, new)| old.grid.zip(new.grid));
+        let digests = digests.map(|(old, new)| format!("{old} → {new}"));
+        let details = report::details(task, report).into_iter().filter(|_| report.outcome != Outcome::Digest);
+        text +=
+            &digests.into_iter().chain(details).map(|line| format!("         {line}\n")).collect::<String>();
     }
     report::know(call, task, report);
     call.know("outcome", change.word());
