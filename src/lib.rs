@@ -63,6 +63,7 @@
 //! - [`voxelize_slabs`]: grids larger than memory, written slab by slab.
 //! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
 //! - [`compare`]: what differs between two grids, and between their lattices.
+//! - [`view`]: pictures of cells.
 //! - [`BitGrid`]: the cells, 64 to a word; with the feature `ndarray`, dense arrays.
 //! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
 //!
@@ -80,10 +81,11 @@ pub mod mesh;
 pub mod par;
 pub mod rule;
 pub mod run;
+pub mod view;
 
 pub use error::{Error, Kind, Result};
 pub use geom::{Bounds, Rational, Ties};
-pub use grid::{BitGrid, Digest, Fit, Lattice, Meta, Size, Snap, Voxels};
+pub use grid::{BitGrid, Digest, Fit, Lattice, Meta, Part, Size, Snap, Sort, Voxels};
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::Progress;

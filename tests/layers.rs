@@ -21,6 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("rule", &["error", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("lib", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
     ("compare", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "lib"]),
+    ("view", &["error", "par", "geom", "mesh", "grid", "format", "lib"]),
     // The library only by its public name, `voxelize::…`.
     ("cli", &[]),
     ("main", &["cli"]),
@@ -37,6 +38,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("indicatif", &["cli"], ""),
     ("memmap2", &["grid"], ""),
     ("ndarray", &["grid"], ""),
+    ("png", &["view"], ""),
     ("rayon", &["par"], ""),
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),
     ("shlex", &["cli"], ""),

@@ -1,9 +1,11 @@
 //! One call of a verb: what it was given, and what it says: text for people on standard output, an
 //! object of JSON for each answer, errors on stderr, and the exit code in the end.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use serde_json::{Map, Value};
 use voxelize::{Error, Kind, Result, par};
@@ -37,7 +39,7 @@ pub struct Call<'a> {
     /// The exit code of each answer.
     codes: Vec<u8>,
     /// Whether the JSON is known to replace no file of this call.
-    kept: bool,
+    kept: Cell<bool>,
 }
 
 /// How an answer ends.
@@ -94,7 +96,7 @@ impl<'a> Call<'a> {
         let telling = Telling::new(&TellArgs::from_arg_matches(&matches).map_err(wrong)?, None);
         let how = How::new(&PowerArgs::from_arg_matches(&matches).map_err(wrong)?, None, typed)?;
         let (known, lines, codes) = (Map::new(), String::new(), Vec::new());
-        Ok(Self { typed, signals, how, telling, verb, matches, known, lines, codes, kept: false })
+        Ok(Self { typed, signals, how, telling, verb, matches, known, lines, codes, kept: Cell::new(false) })
     }
 
     fn run(mut self) -> u8 {
@@ -102,7 +104,7 @@ impl<'a> Call<'a> {
         let result = par::with_threads(threads, || (self.verb.run)(&mut self)).and_then(|result| result);
         let mut may_write = true;
         if let Err(error) = result {
-            if let (false, Some(JsonTarget::File(path))) = (self.kept, &self.telling.json) {
+            if let (false, Some(JsonTarget::File(path))) = (self.kept.get(), &self.telling.json) {
                 may_write = tell::may_replace(path, &error);
             }
             self.fail(error);
@@ -124,6 +126,11 @@ impl<'a> Call<'a> {
         A::from_arg_matches(&self.matches).map_err(|e| errors::from_clap(&e, self.typed))
     }
 
+    /// Whether the option of this id was typed.
+    pub fn given(&self, option: &str) -> bool {
+        self.matches.value_source(option) == Some(ValueSource::CommandLine)
+    }
+
     /// A progress bar for work that may take a while.
     pub fn bar(&self) -> Bar {
         Bar::new(self.telling.voice, self.signals.clone())
@@ -141,11 +148,11 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// If it would, or cannot be written.
-    pub fn keep(&mut self, files: &[(&Path, &str)]) -> Result<()> {
+    pub fn keep(&self, files: &[(&Path, &str)]) -> Result<()> {
         if let Some(JsonTarget::File(path)) = &self.telling.json {
             tell::check_json_file(path, files)?;
         }
-        self.kept = true;
+        self.kept.set(true);
         Ok(())
     }
 

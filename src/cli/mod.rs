@@ -29,6 +29,7 @@ mod typed;
 mod values;
 mod verb;
 mod verify;
+mod view;
 mod why;
 
 use std::process::ExitCode;

@@ -9,7 +9,7 @@ use voxelize::{Lattice, Rational};
 
 use super::estimate::{Estimate, Size};
 use super::facts::{Facts, Source};
-use super::job::Limit;
+use super::job::{How, Limit};
 use super::numbers::{counted, grouped, grouped_number, number, percent, sizes};
 use super::plan::Plan;
 use super::room::Room;
@@ -47,7 +47,8 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     lines
 }
 
-fn mesh(name: &str, source: &Source) -> String {
+/// The mesh that was read.
+pub fn mesh(name: &str, source: &Source) -> String {
     // `stl-binary` reads better turned around.
     let format = match source.format.split_once('-') {
         Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
@@ -174,27 +175,31 @@ fn numbers(format: &Format, dtype: Option<Dtype>) -> String {
 
 fn time(plan: &Plan, facts: &Facts) -> String {
     let times = &facts.times;
-    let total = facts.started.elapsed();
-    let (unit, per_second) = if total < Duration::from_secs(1) { ("ms", 1e3) } else { ("s", 1.0) };
-    let short = |time: Duration| {
-        let value = time.as_secs_f64() * per_second;
-        if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
-    };
     let phases = [
         ("read", times.read),
         ("voxelize", times.voxelize),
         ("digest", times.digest),
         ("write", times.write),
     ];
-    let phases: Vec<_> =
-        phases.iter().filter_map(|(name, time)| Some(format!("{name} {}", short((*time)?)))).collect();
-    let threads = counted(plan.job.how.threads as u64, "thread", "threads");
-    let peak =
-        system::peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(u128::from(peak))));
-    let level = plan.job.how.level.name();
     let slabs = match facts.room {
         Some(room) if room.slabs > 1 => format!(", {} slabs", grouped(room.slabs as u64)),
         _ => String::new(),
     };
+    took(facts.started.elapsed(), &phases, &plan.job.how, &slabs)
+}
+
+/// How long it took, in all and by phase, and with what.
+pub fn took(total: Duration, phases: &[(&str, Option<Duration>)], how: &How, slabs: &str) -> String {
+    let (unit, per_second) = if total < Duration::from_secs(1) { ("ms", 1e3) } else { ("s", 1.0) };
+    let short = |time: Duration| {
+        let value = time.as_secs_f64() * per_second;
+        if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
+    };
+    let phases: Vec<_> =
+        phases.iter().filter_map(|(name, time)| Some(format!("{name} {}", short((*time)?)))).collect();
+    let threads = counted(how.threads as u64, "thread", "threads");
+    let peak =
+        system::peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(u128::from(peak))));
+    let level = how.level.name();
     format!("{} {unit}: {}; {threads}, {level}{slabs}{peak}", short(total), phases.join(", "))
 }

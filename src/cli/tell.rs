@@ -130,11 +130,17 @@ fn write_json(target: &JsonTarget, line: &str) -> Result<()> {
 /// If it cannot be written for another reason, such as a full disk.
 pub fn to_stdout(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::output(format!("standard output cannot be written: {e}"))
-                .with_hint("redirect it to a place that can"))
-        }
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(stdout_failure) {
+        Err(error) if !errors::is_closed_pipe(&error) => Err(error),
         _ => Ok(()),
+    }
+}
+
+/// The error for standard output that cannot be written.
+pub fn stdout_failure(error: io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Error::closed_pipe(),
+        _ => Error::output(format!("standard output cannot be written: {error}"))
+            .with_hint("redirect it to a place that can"),
     }
 }

@@ -27,6 +27,11 @@ pub enum JsonTarget {
 }
 
 impl JsonTarget {
+    /// Whether it is standard output.
+    pub fn is_stdout(&self) -> bool {
+        *self == Self::Stdout
+    }
+
     /// What the value of `--json` stands for: `-` if it has none.
     pub fn of(value: PathBuf) -> Self {
         if value.as_os_str() == "-" { Self::Stdout } else { Self::File(value) }

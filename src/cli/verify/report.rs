@@ -184,7 +184,8 @@ pub fn write_junit(
 ) -> Result<()> {
     let tests = tasks.iter().zip(reports).map(|(task, report)| test(task, report)).collect();
     let suite = Suite { name: goldens.display().to_string(), tests, time };
-    let written = format::save_bytes(junit::to_xml(&suite).as_bytes(), path, "junit");
+    let xml = junit::to_xml(&suite);
+    let written = format::save_bytes(path, "junit", |out| out.write_all(xml.as_bytes()));
     written.map(drop).map_err(|e| e.with_hint("--junit FILE names another file"))
 }
 

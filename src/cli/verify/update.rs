@@ -99,7 +99,7 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
     }
     let text = goldens.to_text();
     if text != before {
-        format::save_bytes(text.as_bytes(), list, "goldens")?;
+        format::save_bytes(list, "goldens", |out| out.write_all(text.as_bytes()))?;
     }
     if call.prints() { tell::to_stdout(&total(list, &changes, tasks.len())) } else { Ok(()) }
 }
@@ -197,7 +197,7 @@ impl Slot {
 }
 
 /// Makes sure that no file is written over by another.
-fn check_files(call: &mut Call, list: &Path, tasks: &[Task]) -> Result<()> {
+fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
     let mut files = vec![(list, "the list of goldens")];
     files.extend(tasks.iter().map(|task| (task.file.as_path(), "a mesh")));
     for task in tasks {
