@@ -3,6 +3,7 @@
 
 mod options;
 mod paths;
+mod pictures;
 mod report;
 mod table;
 mod update;
@@ -13,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
 use voxelize::compare::outcome::{against_grid, other_grid};
-use voxelize::compare::{Case, Gate, Golden, Goldens, Outcome};
-use voxelize::{Error, Result, format};
+use voxelize::compare::{Case, Difference, Gate, Golden, Goldens, Outcome};
+use voxelize::{Error, Result, Voxels, format};
 
 use super::args::{GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
 use super::call::Call;
@@ -35,6 +36,7 @@ pub const VERB: Verb = Verb {
     examples: "\
 voxelize verify goldens.toml                             every case of the list; exit 0 or 1
 voxelize verify goldens.toml --junit report.xml          and a report that CI services show
+voxelize verify goldens.toml --pictures differences/     and pictures of what differs
 voxelize verify part.npz part.stl --allow 3              one mesh against one voxel file
 voxelize verify --update goldens.toml part.stl -r 64     add a case, or record it again
 voxelize verify --update goldens.toml part.stl -r 64 --golden cells/
@@ -110,9 +112,14 @@ struct VerifyArgs {
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
+    /// For each case that fails and has a golden file, write the cells that differ to this folder: as
+    /// voxels in two colours, NAME.vox, and as a picture, NAME.png [default: none]
+    #[arg(long, value_name = "DIR")]
+    pictures: Option<PathBuf>,
+
     /// Record: every case of the list again, or with MESH the cases of these meshes under the
     /// options given, which are added if they are new. Prints what changed. Refused in CI
-    #[arg(long, conflicts_with_all = ["allow", "iou_min", "junit"])]
+    #[arg(long, conflicts_with_all = ["allow", "iou_min", "junit", "pictures"])]
     update: bool,
 
     /// With --update and MESH: keep the cells of the case in a file of this folder, so that a
@@ -143,7 +150,10 @@ fn run(call: &mut Call) -> Result<()> {
     };
     check_files(call, &args, &tasks)?;
     let started = Instant::now();
-    let reports = work::each(&tasks, &how, call.signals, &call.bar(), judge)?;
+    let pictures = args.verify.pictures.as_deref();
+    let reports = work::each(&tasks, &how, call.signals, &call.bar(), |task, made, time| {
+        judge(task, made, time, pictures)
+    })?;
     table::print(call, &args.goldens, &tasks, &reports)?;
     match &args.verify.junit {
         Some(path) => report::write_junit(path, &args.goldens, &tasks, &reports, started.elapsed()),
@@ -159,7 +169,11 @@ fn listed(list: &Path, gate: Gate) -> Result<Vec<Task>> {
         return Err(Error::usage(message).with_hint(example));
     }
     let goldens = Goldens::open(list)?;
-    let tasks: Vec<_> = goldens.cases().iter().map(|case| task(list, case, gate)).collect();
+    let mut tasks: Vec<_> = goldens.cases().iter().map(|case| task(list, case, gate)).collect();
+    for n in 0..tasks.len() {
+        let stem = paths::slug(&tasks[n].title);
+        tasks[n].stem = paths::unused(&stem, |name| tasks[..n].iter().any(|task| task.stem == name));
+    }
     tasks.iter().try_for_each(|task| check_case(list, task))?;
     Ok(tasks)
 }
@@ -173,6 +187,7 @@ fn task(list: &Path, case: &Case, gate: Gate) -> Task {
     };
     Task {
         title: case.title(),
+        stem: String::new(),
         mesh: case.mesh.clone(),
         file: paths::resolve(folder, &case.mesh),
         options: case.options.clone(),
@@ -223,22 +238,42 @@ fn check_files(call: &Call, args: &Args, tasks: &[Task]) -> Result<()> {
         format::probe_output(junit).map_err(|e| e.with_hint("--junit FILE names another file"))?;
         files.push((junit, "the report"));
     }
+    if let Some(folder) = &args.verify.pictures {
+        let fail = |e| Error::output(format!("cannot be made: {e}")).in_file(folder);
+        std::fs::create_dir_all(folder)
+            .map_err(fail)
+            .map_err(|e| e.with_hint("--pictures DIR names another"))?;
+    }
     call.keep(&files)
 }
 
 /// What came of a task.
-fn judge(task: &Task, made: Result<Made>, time: Duration) -> Report {
+fn judge(task: &Task, made: Result<Made>, time: Duration, pictures: Option<&Path>) -> Report {
+    let mut report =
+        Report { found: None, golden: None, lattice: None, outcome: Outcome::Same, shown: vec![], time };
     let compared = made.and_then(|made| {
-        let (golden, outcome) = compare(task, &made)?;
-        Ok((Some(Found::of(&made)), made.lattice(), golden, outcome))
+        let mut shown = vec![];
+        let (golden, outcome) = compare(task, &made, |golden, now, difference| {
+            if let Some(folder) = pictures {
+                shown = pictures::write(folder, &task.stem, [golden, now], difference)?;
+            }
+            Ok(())
+        })?;
+        (report.found, report.lattice, report.golden) = (Some(Found::of(&made)), made.lattice(), golden);
+        report.shown = shown;
+        Ok(outcome)
     });
-    let (found, lattice, golden, outcome) =
-        compared.unwrap_or_else(|error| (None, None, None, Outcome::Failed(error)));
-    Report { found, golden, lattice, outcome, time }
+    report.outcome = compared.unwrap_or_else(Outcome::Failed);
+    report
 }
 
-/// What should have come out, and how that differs from what did.
-fn compare(task: &Task, made: &Made) -> Result<(Option<Found>, Outcome)> {
+/// What should have come out, and how that differs from what did. Grids whose cells differ by more than
+/// the gate allows are shown to `show`.
+fn compare(
+    task: &Task,
+    made: &Made,
+    show: impl FnOnce(&Voxels, &Voxels, &Difference) -> Result<()>,
+) -> Result<(Option<Found>, Outcome)> {
     match (&task.wanted, &made.voxels) {
         (Wanted::File(file), Some(voxels)) => {
             // A look at its headers first: it may be a grid of any size.
@@ -251,6 +286,9 @@ fn compare(task: &Task, made: &Made) -> Result<(Option<Found>, Outcome)> {
             let golden = files::open_voxels(file, &task.file)?;
             let found = Found { cells: golden.count(), grid: golden.digest().grid };
             let outcome = against_grid(&golden, voxels, task.gate).map_err(|e| e.in_file(file))?;
+            if let Outcome::Cells(difference) = &outcome {
+                show(&golden, voxels, difference)?;
+            }
             Ok((Some(found), outcome))
         }
         (Wanted::Digest(grid, cells), _) => {

@@ -1,6 +1,6 @@
 //! What is known of a case when it is done, in words, as JSON and as JUnit XML.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -39,6 +39,8 @@ pub struct Report {
     pub lattice: Option<Lattice>,
     /// What came of it.
     pub outcome: Outcome,
+    /// The files that show how the cells differ.
+    pub shown: Vec<PathBuf>,
     /// How long it took.
     pub time: Duration,
 }
@@ -105,6 +107,10 @@ fn cells(task: &Task, report: &Report, difference: &Difference) -> Vec<String> {
     )];
     lines
         .extend(difference.bounds.map(|bounds| format!("where: {}", boxed(bounds, report.lattice.as_ref()))));
+    if !report.shown.is_empty() {
+        let names: Vec<_> = report.shown.iter().map(|path| path.display().to_string()).collect();
+        lines.push(format!("shown: {}", names.join(", ")));
+    }
     if !task.gate.is_closed() {
         let few = task.gate.allow.map(|most| counted(most, "cell", "cells"));
         let alike = task.gate.iou_min.map(|least| format!("intersection over union from {least}"));
@@ -150,6 +156,8 @@ pub fn know(call: &mut Call, task: &Task, report: &Report) {
         call.know("mismatch", other.clone());
     }
     call.know("allowed", json!({"cells": task.gate.allow, "iou": task.gate.iou_min}));
+    let shown = report.shown.iter().map(|path| path.to_string_lossy());
+    call.know("pictures", shown.collect::<Value>());
     call.know("time_ms", (report.time.as_secs_f64() * 1e6).round() / 1e3);
 }
 

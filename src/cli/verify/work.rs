@@ -21,6 +21,8 @@ use super::options::CaseArgs;
 pub struct Task {
     /// What it is called.
     pub title: String,
+    /// The name of files about it, without an extension; another for each.
+    pub stem: String,
     /// The mesh as its list writes it.
     pub mesh: String,
     /// The mesh to read.
