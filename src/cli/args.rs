@@ -97,6 +97,12 @@ pub struct GridArgs {
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true)]
     pub pad: Option<usize>,
 
+    /// Take the grid of a voxel file over, all of it: cells, their size and place, and how it snaps,
+    /// unless --snap says it. Of a .vox or .npz, or any file with its sidecar
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["res", "voxel_size", "dims", "stretch", "origin", "bounds", "cube", "pad"])]
+    pub like: Option<PathBuf>,
+
     /// float: a coordinate that is the 32-bit float nearest to a wall, or to the middle of a cell,
     /// is taken to lie there (no float is 0.7). none: the bits as they are [default: float]
     #[arg(long, value_name = "HOW", value_parser = values::snap(), hide_possible_values = true)]
@@ -185,7 +191,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub power: PowerArgs,
 
-    /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or plain bytes, with about 8 MiB for
+    /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or plain bytes, with about 9 MiB for
     /// the program itself. A grid beyond it is made in slabs of layers, one after the other, each in a
     /// pass over the mesh; what does not fit even so is refused before it is allocated [default: what
     /// is available, and no slabs: what needs more is refused]

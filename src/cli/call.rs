@@ -1,7 +1,6 @@
 //! One call of a verb: what it was given, and what it says: text for people on standard output, an
 //! object of JSON for each answer, errors on stderr, and the exit code in the end.
 
-use std::cell::Cell;
 use std::path::Path;
 
 use clap::error::ErrorKind;
@@ -38,8 +37,8 @@ pub struct Call<'a> {
     lines: String,
     /// The exit code of each answer.
     codes: Vec<u8>,
-    /// Whether the JSON is known to replace no file of this call.
-    kept: Cell<bool>,
+    /// Whether it is known that the file for JSON is none of the others.
+    kept: bool,
 }
 
 /// How an answer ends.
@@ -95,23 +94,24 @@ impl<'a> Call<'a> {
         let wrong = |e: clap::Error| errors::from_clap(&e, typed);
         let telling = Telling::new(&TellArgs::from_arg_matches(&matches).map_err(wrong)?, None);
         let how = How::new(&PowerArgs::from_arg_matches(&matches).map_err(wrong)?, None, typed)?;
-        let (known, lines, codes) = (Map::new(), String::new(), Vec::new());
-        Ok(Self { typed, signals, how, telling, verb, matches, known, lines, codes, kept: Cell::new(false) })
+        let (known, lines, codes, kept) = (Map::new(), String::new(), Vec::new(), false);
+        Ok(Self { typed, signals, how, telling, verb, matches, known, lines, codes, kept })
     }
 
     fn run(mut self) -> u8 {
         let threads = self.how.threads;
         let result = par::with_threads(threads, || (self.verb.run)(&mut self)).and_then(|result| result);
-        let mut may_write = true;
+        let refused = |error: &Error| match &self.telling.json {
+            Some(JsonTarget::File(path)) => !self.kept && !tell::may_replace(path, error),
+            _ => false,
+        };
+        let to_file = !result.as_ref().is_err_and(refused);
         if let Err(error) = result {
-            if let (false, Some(JsonTarget::File(path))) = (self.kept.get(), &self.telling.json) {
-                may_write = tell::may_replace(path, &error);
-            }
             self.fail(error);
         }
         let code = errors::common_code(self.codes.iter().copied());
         match &self.telling.json {
-            Some(target @ JsonTarget::File(_)) if may_write => {
+            Some(target @ JsonTarget::File(_)) if to_file => {
                 tell::write_json_after(target, &self.lines, code)
             }
             _ => code,
@@ -148,11 +148,11 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// If it would, or cannot be written.
-    pub fn keep(&self, files: &[(&Path, &str)]) -> Result<()> {
+    pub fn keep(&mut self, files: &[(&Path, &str)]) -> Result<()> {
         if let Some(JsonTarget::File(path)) = &self.telling.json {
             tell::check_json_file(path, files)?;
         }
-        self.kept.set(true);
+        self.kept = true;
         Ok(())
     }
 

@@ -60,7 +60,7 @@ pub fn hint(error: &Error) -> Option<&str> {
     let general = match error.kind() {
         Kind::Usage => Some("'voxelize -h' shows every option"),
         // Findings of the readers: the file itself is wrong.
-        Kind::Input if error.code().starts_with('S') => {
+        Kind::Input if error.code().starts_with('S') && error.code() != "S002" => {
             Some("the file is damaged: export it again, or copy it again whole")
         }
         Kind::Input => Some("'voxelize formats' lists what is read"),

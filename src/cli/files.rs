@@ -3,8 +3,9 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use voxelize::format::{self, Carries};
 use voxelize::mesh::read::INPUTS;
-use voxelize::{Error, Result, Voxels, format};
+use voxelize::{Error, Lattice, Result, Voxels};
 
 use super::similar;
 
@@ -14,16 +15,49 @@ use super::similar;
 /// If it cannot be read; a mesh is told how to become voxels.
 pub fn open_voxels(path: &Path, other: &Path) -> Result<Voxels> {
     is_there(path)?;
-    format::open(path).map_err(|error| match error.code() {
-        "V001" if is_mesh_name(path) => {
-            Error::input("V001", "is a mesh, not voxels").in_file(path).with_hint(format!(
-                "voxelize {} --like {} -o NAME.npz makes voxels of it",
-                path.display(),
-                other.display()
-            ))
+    format::open(path).map_err(|error| match if_mesh(error, path) {
+        mesh if mesh.hint().is_none() && mesh.code() == "V001" => {
+            let (path, other) = (path.display(), other.display());
+            mesh.with_hint(format!("voxelize {path} --like {other} -o NAME.npz makes voxels of it"))
         }
-        _ => error,
+        error => error,
     })
+}
+
+/// Where the cells of a voxel file are. A file that says it itself is not read for more than that; a
+/// sidecar is believed only if it is about the cells beside it.
+///
+/// # Errors
+/// If the file cannot be read, or nothing says where its cells are.
+pub fn lattice(path: &Path) -> Result<Lattice> {
+    is_there(path)?;
+    let said = format::describe(path).map_err(|error| if_mesh(error, path))?;
+    let lattice = match said.format.carries {
+        Carries::InFile => said.record.lattice,
+        _ => format::open(path)?.lattice,
+    };
+    lattice.ok_or_else(|| {
+        let error = Error::usage("does not say where its cells are").in_file(path);
+        error.with_hint(match said.format.carries {
+            Carries::InFile => "only files of voxelize, or that say it in its way, can be followed",
+            _ => "--sidecar writes that beside such files; .vox and .npz say it themselves",
+        })
+    })
+}
+
+/// The error for a mesh where voxels are wanted.
+fn if_mesh(error: Error, path: &Path) -> Error {
+    if error.code() != "V001" || !is_mesh_name(path) {
+        return error;
+    }
+    Error::input("V001", "is a mesh, not voxels").in_file(path)
+}
+
+/// The error for a file that is no mesh, if that is because it holds voxels.
+pub fn holds_voxels(path: &Path) -> Option<Error> {
+    let format = format::sniff(path)?;
+    let error = Error::input("V004", format!("holds voxels ({}), not a mesh", format.name)).in_file(path);
+    Some(error.with_hint(format!("'voxelize info {}' says more of it", path.display())))
 }
 
 /// Makes sure that there is a file.

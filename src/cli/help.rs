@@ -28,6 +28,7 @@ Usage: voxelize [OPTIONS] <MESH>
   voxelize part.stl -r 512 -o part.npz    512 cells long, as a NumPy array
   voxelize part.stl --voxel-size 0.5 --pad 1 -o part.raw
   voxelize part.stl --bounds -1,0,0,1,1,1 --voxel-size 0.1 -o corner.npy
+  voxelize new.stl --like old.npz -o new.npz    on the same grid, to compare
   voxelize - -f npy -o - < part.stl       from a pipe to a pipe
   voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
 
@@ -81,6 +82,7 @@ Grid    -r, --res N            cells on the longest axis [256]
             --bounds X0,Y0,Z0,X1,Y1,Z1   this box [the mesh's bounds]
             --cube             as many cells on every axis, mesh centred
             --pad N            cells to add on every side [0]
+            --like FILE        the grid of this voxel file, all of it
             --snap float|none  take 0.7 as a float for 0.7 [float]
 Rule        --rule RULE        surface: every cell the mesh touches [surface]
             --surface          the same as --rule surface; inside stays empty
@@ -189,7 +191,7 @@ mod tests {
     #[test]
     fn options_with_values_name_their_default() {
         // Without these nothing happens that they could change.
-        const NO_DEFAULT: [&str; 4] = ["--voxel-size", "--dims", "--json", "MESH"];
+        const NO_DEFAULT: [&str; 5] = ["--voxel-size", "--dims", "--like", "--json", "MESH"];
         let commands = VERBS.iter().map(Verb::command).chain([args::command()]);
         let mut seen = 0;
         for arg in commands.flat_map(|command| command.get_arguments().cloned().collect::<Vec<_>>()) {

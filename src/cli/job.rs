@@ -2,12 +2,13 @@
 //! command and the verbs that need a grid share it, so that the same options mean the same cells.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use voxelize::{Error, Fit, Level, Result, Rule, Run, Size, Snap, What};
+use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Rule, Run, Size, Snap, What};
 
 use super::args::{DEFAULT_RES, GridArgs, PowerArgs, RuleArgs, RunArgs};
 use super::errors;
+use super::files;
 use super::similar;
 use super::system;
 use super::typed::Typed;
@@ -33,20 +34,28 @@ pub enum Input {
     File(PathBuf),
 }
 
-/// How the lattice is fitted to the mesh.
+/// Where the cells will be, before the mesh is known.
 pub struct Grid {
-    /// The request.
-    pub fit: Fit,
+    /// What decides it.
+    pub from: GridFrom,
     /// How coordinates are taken onto walls.
     pub snap: Snap,
     /// The option that decides the size, as typed: `-r 512`.
     pub asked: String,
-    /// Cells added on every side.
-    pub pad: usize,
+    /// Cells added on every side; not known of a lattice that is taken over.
+    pub pad: Option<usize>,
     /// What they are: the mesh may go on in them where given bounds cut it.
     pub padding: &'static str,
     /// The box given, where it is grown to whole cells at its high end.
     pub grown_from: Option<Corners>,
+}
+
+/// What decides where the cells will be.
+pub enum GridFrom {
+    /// The mesh, by this request.
+    Mesh(Box<Fit>),
+    /// A voxel file, all of it.
+    Like(Box<Lattice>),
 }
 
 /// How the work is done; nothing here changes a result.
@@ -113,6 +122,14 @@ impl Input {
         }
     }
 
+    /// The file; `None` for a pipe.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
     /// What messages call it.
     pub fn name(&self) -> String {
         match self {
@@ -124,6 +141,9 @@ impl Input {
 
 impl Grid {
     fn new(args: GridArgs, typed: &Typed) -> Result<Self> {
+        if let Some(path) = &args.like {
+            return Self::like(path, args.snap, typed);
+        }
         if args.stretch && args.dims.is_none() {
             return Err(Error::usage("--stretch needs --dims").with_hint("such as --dims 32,32,64 --stretch"));
         }
@@ -151,7 +171,28 @@ impl Grid {
         }
         let asked = typed.with_value(asked).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
         let padding = if args.bounds.is_some() { "more" } else { "empty" };
-        Ok(Self { fit, snap, asked, pad, padding, grown_from: args.bounds.filter(|_| whole_cells) })
+        let grown_from = args.bounds.filter(|_| whole_cells);
+        Ok(Self { from: GridFrom::Mesh(Box::new(fit)), snap, asked, pad: Some(pad), padding, grown_from })
+    }
+
+    /// The lattice of a voxel file; how coordinates snap is said by the option or else by the file.
+    fn like(path: &Path, snap: Option<Snap>, typed: &Typed) -> Result<Self> {
+        let lattice = files::lattice(path)?;
+        let snap = snap.unwrap_or(lattice.snap());
+        let asked = typed.with_value("like").unwrap_or_default();
+        let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
+        Ok(Self { from, snap, asked, pad: None, padding: "", grown_from: None })
+    }
+
+    /// The lattice for a mesh of these bounds.
+    ///
+    /// # Errors
+    /// If it cannot be fitted to them.
+    pub fn lattice(&self, mesh: &Bounds) -> Result<Lattice> {
+        match &self.from {
+            GridFrom::Mesh(fit) => fit.to(mesh),
+            GridFrom::Like(lattice) => Ok(lattice.as_ref().clone()),
+        }
     }
 }
 

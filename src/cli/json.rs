@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json}; // here too, as the schema is the command line's own
 use voxelize::format::Written;
-use voxelize::{Digest, Error, Lattice, Rational};
+use voxelize::{Bounds, Digest, Error, Lattice, Rational};
 
 use super::call::End;
 use super::errors;
@@ -112,15 +112,11 @@ fn input(path: &Path, facts: &Facts) -> Value {
 
 fn mesh(facts: &Facts) -> Value {
     or_null(facts.source.as_ref(), |source| {
-        // Bounds of nothing are infinite, which JSON cannot say.
-        let bounds = (!source.bounds.is_empty()).then(
-            || json!({"min": source.bounds.min.map(f64::from), "max": source.bounds.max.map(f64::from)}),
-        );
         json!({
             "triangles": source.triangles,
             "degenerate": source.degenerate,
             "dropped": 0,
-            "bounds": bounds,
+            "bounds": bounds(&source.bounds),
             "closed": null,
             "oriented": null,
             "open_edges": null,
@@ -130,7 +126,20 @@ fn mesh(facts: &Facts) -> Value {
     })
 }
 
-fn grid(plan: &Plan, lattice: &Lattice) -> Value {
+/// The corners of bounds; null for those of nothing, which are infinite.
+pub fn bounds(bounds: &Bounds) -> Value {
+    let corners = || json!({"min": bounds.min.map(f64::from), "max": bounds.max.map(f64::from)});
+    or_null((!bounds.is_empty()).then_some(()), |()| corners())
+}
+
+fn grid(plan: &Plan, found: &Lattice) -> Value {
+    let mut grid = lattice(found);
+    grid["pad"] = json!(plan.job.grid.pad);
+    grid
+}
+
+/// Where cells are.
+pub fn lattice(lattice: &Lattice) -> Value {
     let floats = |values: &[Rational; 3]| json!(values.each_ref().map(|v| v.to_f64()));
     let fractions = |values: &[Rational; 3]| json!(values.each_ref().map(|v| v.to_string()));
     json!({
@@ -141,7 +150,6 @@ fn grid(plan: &Plan, lattice: &Lattice) -> Value {
         "spacing": floats(lattice.spacing()),
         "spacing_exact": fractions(lattice.spacing()),
         "closed": lattice.closed(),
-        "pad": plan.job.grid.pad,
     })
 }
 
@@ -150,7 +158,8 @@ fn counts(occupied: u64, lattice: &Lattice) -> Value {
     json!({"cells": cells, "occupied": occupied, "surface": occupied, "interior": 0})
 }
 
-fn digest(digest: &Digest) -> Value {
+/// Both digests.
+pub fn digest(digest: &Digest) -> Value {
     let grid = digest.grid.map(|grid| grid.to_string());
     json!({"grid": grid, "cells": digest.cells.to_string()})
 }

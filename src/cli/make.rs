@@ -1,13 +1,15 @@
 //! The work of a job: read the mesh, fit the lattice, fill its cells. What is found on the way is
 //! noted in `Facts`.
 
+use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
-use voxelize::{Digest, Error, Kind, Lattice, Mesh, Result, Run, Stats, Voxels};
+use voxelize::{Digest, Error, Kind, Lattice, Mesh, Rational, Result, Run, Stats, Voxels};
 
 use super::bar::Bar;
 use super::errors;
 use super::facts::{Facts, Source, timed};
-use super::job::{Input, Job};
+use super::files;
+use super::job::{GridFrom, Input, Job};
 use super::room::{self, Room};
 use super::signals::Signals;
 
@@ -16,6 +18,7 @@ use super::signals::Signals;
 ///
 /// # Errors
 /// Whatever went wrong.
+#[allow(dead_code, reason = "for verbs that need a grid")]
 pub fn voxels(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<(Voxels, Digest)> {
     let mesh = read(job, bar, signals, facts)?;
     let lattice = fit(job, &mesh, facts)?;
@@ -52,6 +55,7 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Resul
     .map_err(|e| match (e.kind(), e.hint()) {
         // A folder.
         (Kind::Usage, None) => e.with_hint("one mesh makes one file: run voxelize once for each mesh"),
+        (Kind::Input, _) => job.input.path().and_then(files::holds_voxels).unwrap_or(e),
         _ => e,
     })?;
     bar.clear();
@@ -73,12 +77,29 @@ pub fn fit(job: &Job, mesh: &Mesh, facts: &mut Facts) -> Result<Lattice> {
             .with_hint("export it again: there is nothing in it to voxelize")
             .in_file(job.input.name()));
     }
-    let lattice = job.grid.fit.to(mesh.bounds()).map_err(|e| match e.kind() {
+    let lattice = job.grid.lattice(mesh.bounds()).map_err(|e| match e.kind() {
         Kind::Unfit => e.in_file(job.input.name()),
         _ => errors::about(&job.grid.asked, &e),
     })?;
+    if let GridFrom::Like(_) = job.grid.from {
+        facts.warnings.extend(beyond(&lattice, mesh, &job.grid.asked));
+    }
     facts.lattice = Some(lattice.clone());
     Ok(lattice)
+}
+
+/// What to be warned of when a lattice that was not fitted to the mesh leaves out some of it.
+fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
+    let axes: Vec<_> = (0..3)
+        .filter(|&axis| {
+            let (map, bounds) = (lattice.axis(axis), mesh.bounds());
+            let end = Rational::from(lattice.dims()[axis] as i64);
+            map.index(bounds.min[axis]) < Rational::ZERO || map.index(bounds.max[axis]) > end
+        })
+        .map(|axis| AXES[axis].to_string())
+        .collect();
+    let axes = if axes.is_empty() { return None } else { axes.join(", ") };
+    Some(format!("the mesh goes beyond the grid of {asked} along {axes}; what is there is left out"))
 }
 
 /// The cells, counted.
@@ -108,6 +129,5 @@ pub fn note(facts: &mut Facts, stats: Stats, occupied: u64, digest: Digest) {
 
 /// The file of the mesh without its folder; `None` for a pipe.
 pub fn input_name(job: &Job) -> Option<String> {
-    let Input::File(path) = &job.input else { return None };
-    path.file_name().map(|name| name.to_string_lossy().into_owned())
+    job.input.path()?.file_name().map(|name| name.to_string_lossy().into_owned())
 }

@@ -12,6 +12,7 @@ mod facts;
 mod files;
 mod formats;
 mod help;
+mod info;
 mod job;
 mod json;
 mod make;

@@ -9,6 +9,7 @@ use voxelize::{Error, Result};
 
 use super::args::OutputArgs;
 use super::errors;
+use super::files;
 use super::job::Input;
 use super::tell;
 use super::typed::{JsonTarget, Typed};
@@ -138,12 +139,14 @@ impl Output {
             _ => None,
         };
         let mut named: Vec<(&Path, &str)> = Vec::new();
-        if let Input::File(path) = input {
+        if let Some(path) = input.path() {
             named.push((path, "the mesh"));
         }
         let sidecar = self.sidecar_path();
         if let Place::File(path) = &self.place {
-            tell::refuse_same(path, &named)?;
+            // part.vox for part.vox: what is wrong is not its name.
+            let voxels = || input.path().filter(|_| args.output.is_none()).and_then(files::holds_voxels);
+            tell::refuse_same(path, &named).map_err(|e| voxels().unwrap_or(e))?;
             named.push((path, "the output"));
         }
         if let Some(sidecar) = &sidecar {

@@ -11,7 +11,7 @@ use super::output::Place;
 use super::plan::Plan;
 
 /// Code, and buffers that are the same for every job, in bytes.
-const PROGRAM: u64 = 8 << 20;
+const PROGRAM: u64 = 9 << 20;
 
 /// What a thread takes of its stack and of the allocator: 64 threads were seen to take 3 MiB.
 const THREAD: u64 = 64 << 10;
@@ -55,6 +55,7 @@ impl Room {
     ///
     /// # Errors
     /// If there is none.
+    #[allow(dead_code, reason = "for verbs that need a grid")]
     pub fn whole(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
         let Limit::Asked(allowed, option) = &job.how.memory else {
             return Self::available(job, mesh, lattice, run, "make the cells larger");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use voxelize::format::{Dtype, Format, Written};
 use voxelize::grid::lattice::AXES;
 use voxelize::run::{Plan as MemoryPlan, bytes};
-use voxelize::{Lattice, Rational};
+use voxelize::{Digest, Lattice, Rational};
 
 use super::estimate::{Estimate, Size};
 use super::facts::{Facts, Source};
@@ -38,9 +38,8 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     for written in facts.outputs.iter().flatten() {
         line("wrote", wrote(plan, written));
     }
-    if let Some(digest) = &facts.digest {
-        let grid = digest.grid.map_or_else(String::new, |grid| format!("grid {grid}   "));
-        line("digest", format!("{grid}cells {}", digest.cells));
+    if let Some(found) = &facts.digest {
+        line("digest", digest(found));
     }
     line("time", time(plan, facts));
     lines.extend(facts.warnings.iter().map(|warning| format!("warn: {warning}")));
@@ -49,20 +48,29 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
 
 /// The mesh that was read.
 pub fn mesh(name: &str, source: &Source) -> String {
-    // `stl-binary` reads better turned around.
-    let format = match source.format.split_once('-') {
-        Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
-        Some((name, form)) => format!("{} {}", form.to_ascii_uppercase(), name.to_ascii_uppercase()),
-        None => source.format.to_ascii_uppercase(),
-    };
-    let triangles = counted(source.triangles as u64, "triangle", "triangles");
-    let degenerate = match source.degenerate {
-        0 => String::new(),
-        n => format!(" ({} degenerate)", grouped(n)),
-    };
+    let format = mesh_format(source.format);
+    let triangles = triangles(source.triangles, source.degenerate);
     let bounds = &source.bounds;
     let extent = [0, 1, 2].map(|axis| number(f64::from(bounds.max[axis]) - f64::from(bounds.min[axis])));
-    format!("{name}: {format}, {triangles}{degenerate}, {}", extent.join(" × "))
+    format!("{name}: {format}, {triangles}, {}", extent.join(" × "))
+}
+
+/// The format of a mesh for people: `stl-binary` reads better turned around.
+pub fn mesh_format(name: &str) -> String {
+    match name.split_once('-') {
+        Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
+        Some((name, form)) => format!("{} {}", form.to_ascii_uppercase(), name.to_ascii_uppercase()),
+        None => name.to_ascii_uppercase(),
+    }
+}
+
+/// `871,414 triangles (108 degenerate)`.
+pub fn triangles(count: usize, degenerate: u64) -> String {
+    let triangles = counted(count as u64, "triangle", "triangles");
+    match degenerate {
+        0 => triangles,
+        n => format!("{triangles} ({} degenerate)", grouped(n)),
+    }
 }
 
 fn grid(plan: &Plan, lattice: &Lattice) -> String {
@@ -71,9 +79,9 @@ fn grid(plan: &Plan, lattice: &Lattice) -> String {
     let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
     let mut text = format!("{x} × {y} × {z} cells of {size}, corner ({corner})");
     match plan.job.grid.pad {
-        0 => {}
-        1 => text += &format!(", 1 {} cell around", plan.job.grid.padding),
-        n => text += &format!(", {n} {} cells around", plan.job.grid.padding),
+        None | Some(0) => {}
+        Some(1) => text += &format!(", 1 {} cell around", plan.job.grid.padding),
+        Some(n) => text += &format!(", {n} {} cells around", plan.job.grid.padding),
     }
     if let Some(grown) = grown(plan, lattice) {
         text += &format!(", box grown to {grown}");
@@ -85,7 +93,7 @@ fn grid(plan: &Plan, lattice: &Lattice) -> String {
 pub fn grown(plan: &Plan, lattice: &Lattice) -> Option<String> {
     let given = plan.job.grid.grown_from.as_ref()?;
     let end = |axis: usize| {
-        let pad = &lattice.spacing()[axis] * &Rational::from(plan.job.grid.pad as i64);
+        let pad = &lattice.spacing()[axis] * &Rational::from(plan.job.grid.pad.unwrap_or(0) as i64);
         &lattice.end()[axis] - &pad
     };
     let grown: Vec<_> = (0..3)
@@ -121,6 +129,12 @@ fn cells(occupied: u64, lattice: &Lattice) -> String {
 pub fn volume(occupied: u64, lattice: &Lattice) -> f64 {
     let count = Rational::from(i64::try_from(occupied).unwrap_or(i64::MAX));
     (lattice.cell_volume() * count).to_f64()
+}
+
+/// Both digests on one line.
+pub fn digest(digest: &Digest) -> String {
+    let grid = digest.grid.map_or_else(String::new, |grid| format!("grid {grid}   "));
+    format!("{grid}cells {}", digest.cells)
 }
 
 fn planned(plan: &Plan, estimate: &Estimate, room: &Room) -> String {

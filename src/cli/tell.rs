@@ -74,6 +74,11 @@ pub fn refuse_same(path: &Path, others: &[(&Path, &str)]) -> Result<()> {
     }
 }
 
+/// Adds a line with its label, as summaries have them.
+pub fn line(text: &mut String, label: &str, said: &str) {
+    *text += &format!("{label:<8}{said}\n");
+}
+
 /// Says a text that was asked for, and gives the exit code.
 pub fn show(text: &str) -> u8 {
     match to_stdout(text) {

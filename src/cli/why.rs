@@ -4,7 +4,7 @@ use voxelize::run::{Plan as MemoryPlan, bytes};
 use voxelize::{Lattice, Level, Snap, par};
 
 use super::facts::Facts;
-use super::job::Limit;
+use super::job::{GridFrom, Limit};
 use super::output::FormatBy;
 use super::plan::Plan;
 use super::room::Room;
@@ -49,7 +49,10 @@ fn grid(plan: &Plan, lattice: &Lattice) -> [String; 3] {
         .zip(lattice.closed())
         .filter_map(|(axis, closed)| (!closed).then_some(axis))
         .collect();
-    let last = if beyond.is_empty() {
+    let last = if let GridFrom::Like(_) = plan.job.grid.from {
+        let ends = if beyond.is_empty() { "no axis".to_string() } else { beyond.join(", ") };
+        format!("last walls belong to the grid save along {ends}: {}", plan.job.grid.asked)
+    } else if beyond.is_empty() {
         "last walls belong to the grid: the mesh does not go beyond them".to_string()
     } else {
         format!("last wall does not belong to the grid along {}: the mesh goes on", beyond.join(", "))

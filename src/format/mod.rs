@@ -64,10 +64,13 @@ pub struct Format {
     annotate: fn(Dtype, &mut Record),
     read: fn(&mut Source) -> Result<Voxels>,
     /// Reads the parts as well, in formats that tell cells apart.
-    read_parts: Option<fn(&mut Source) -> Result<(Voxels, Vec<Part>)>>,
+    read_parts: Option<fn(&mut Source) -> Result<WithParts>>,
     /// What the file says of itself, without its cells.
     describe: fn(&mut Source) -> Result<Record>,
 }
+
+/// Voxels, and the parts in which they are told apart.
+type WithParts = (Voxels, Vec<Part>);
 
 /// How a format is written: in one go, or by going back to fill in sizes.
 enum Write {

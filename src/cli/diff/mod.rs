@@ -18,7 +18,7 @@ use super::call::{Call, End};
 use super::numbers::counted;
 use super::plan::Voice;
 use super::verb::Verb;
-use super::{boxes, files, values};
+use super::{boxes, files, tell, values};
 use grid::Grid;
 use output::Target;
 
@@ -109,7 +109,7 @@ fn run(call: &mut Call) -> Result<()> {
     for written in &written {
         let cells = counted(difference.differing(), "cell", "cells");
         let said_of = format!("{}, {}: {cells}", written.path.display(), bytes(written.bytes.into()));
-        text::line(&mut said, "wrote", &said_of);
+        tell::line(&mut said, "wrote", &said_of);
     }
     if call.telling.voice == Voice::Verbose {
         text::list(&mut said, &first, &second, &difference);

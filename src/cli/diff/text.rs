@@ -1,12 +1,11 @@
 //! A difference for people.
 
-use std::fmt::Write;
-
 use voxelize::Voxels;
 use voxelize::compare::{Difference, diff};
 
 use super::super::boxes::{boxed, share};
 use super::super::numbers::{counted, grouped};
+use super::super::tell::line;
 use super::{Args, Grid};
 
 /// How many cells -v lists.
@@ -53,10 +52,4 @@ pub fn list(text: &mut String, first: &Voxels, second: &Voxels, difference: &Dif
     if more > 0 {
         line(text, "cell", &format!("and {} more", grouped(more)));
     }
-}
-
-/// One line with its label.
-pub fn line(text: &mut String, label: &str, said: &str) {
-    // Writing to a text cannot fail.
-    let _ = writeln!(text, "{label:<8}{said}");
 }

@@ -225,7 +225,7 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
 }
 
 /// Makes sure that no file of this call is written over.
-fn check_files(call: &Call, args: &Args, tasks: &[Task]) -> Result<()> {
+fn check_files(call: &mut Call, args: &Args, tasks: &[Task]) -> Result<()> {
     let mut files = vec![(args.goldens.as_path(), "what is verified with")];
     files.extend(tasks.iter().map(|task| (task.file.as_path(), "a mesh")));
     for task in tasks {

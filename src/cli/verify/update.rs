@@ -198,7 +198,7 @@ impl Slot {
 }
 
 /// Makes sure that no file is written over by another.
-fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
+fn check_files(call: &mut Call, list: &Path, tasks: &[Task]) -> Result<()> {
     let mut files = vec![(list, "the list of goldens")];
     files.extend(tasks.iter().map(|task| (task.file.as_path(), "a mesh")));
     for task in tasks {

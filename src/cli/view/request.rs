@@ -59,7 +59,7 @@ impl What {
 impl Request {
     /// # Errors
     /// If options contradict each other, or the output cannot be written.
-    pub fn new(args: &Args, call: &Call) -> Result<Self> {
+    pub fn new(args: &Args, call: &mut Call) -> Result<Self> {
         let asked = &args.picture;
         let what = match (asked.slice, asked.sheet, asked.mesh) {
             (Some(layer), ..) => What::Slice(layer),
@@ -101,7 +101,7 @@ fn refuse_idle(args: &Args, what: What, target: &Target, call: &Call) -> Result<
 }
 
 impl Target {
-    fn new(args: &Args, what: What, call: &Call) -> Result<Self> {
+    fn new(args: &Args, what: What, call: &mut Call) -> Result<Self> {
         let target = match &args.output {
             None if matches!(what, What::Slice(_)) => Self::Text,
             None => Self::File(implied(&args.file)?),
