@@ -23,7 +23,7 @@ pub struct Suite {
 pub struct Test {
     /// What it is called, once in its suite.
     pub name: String,
-    /// The file that says what should come out, and the line.
+    /// The file that says what should come out, and the line in it, counted from 1; 0 for none.
     pub place: (String, u64),
     /// How long it took.
     pub time: Duration,
@@ -73,11 +73,12 @@ pub fn to_xml(suite: &Suite) -> String {
 }
 
 fn write_test(xml: &mut String, suite: &Suite, test: &Test) {
-    let (file, line) = &test.place;
+    let (file, line) = (&test.place.0, Some(test.place.1).filter(|line| *line > 0));
+    let line = line.map(|line| format!(" line=\"{line}\"")).unwrap_or_default();
     // A writer into a String cannot fail.
     let _ = write!(
         xml,
-        "    <testcase classname=\"{}\" name=\"{}\" file=\"{}\" line=\"{line}\" time=\"{}\"",
+        "    <testcase classname=\"{}\" name=\"{}\" file=\"{}\"{line} time=\"{}\"",
         escaped(&suite.name),
         escaped(&test.name),
         escaped(file),

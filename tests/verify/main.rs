@@ -2,8 +2,10 @@
 //! every way to use it wrongly.
 
 mod misuse;
+mod pictures;
 mod recording;
 mod reports;
+mod single;
 mod story;
 
 use std::fs;

@@ -143,7 +143,7 @@ fn cases_that_cannot_be_compared_fail() {
         place.write("list.toml", list);
         let run = place.run("list.toml").expect(code);
         assert!(run.row(mesh).starts_with("ERROR "), "{}", run.out);
-        run.says(&[message, "       hint: ", "list.toml: 0 of 1 case pass, 1 error\n"]);
+        run.says(&[message, "       hint: ", "list.toml: 0 of 1 case passes, 1 error\n"]);
         assert_eq!(run.err, "");
     }
 }

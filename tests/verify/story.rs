@@ -115,5 +115,5 @@ fn large_cases_take_their_turn_or_slabs() {
     place.run("--update files.toml meshes/cube.stl -r 512 --golden cells").expect(0);
     place.run("files.toml --max-memory 64M").expect(0);
     let run = place.run("files.toml --max-memory 26M").expect(5);
-    run.says(&["of which half is for the golden file", "0 of 1 case pass, 1 error"]);
+    run.says(&["of which half is for the golden file", "0 of 1 case passes, 1 error"]);
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use clap::CommandFactory;
 use voxelize::compare::outcome::{against_grid, other_grid};
 use voxelize::compare::{Case, Difference, Gate, Golden, Goldens, Outcome};
-use voxelize::{Error, Result, Voxels, format};
+use voxelize::{Error, Meta, Result, Voxels, format};
 
 use super::args::{GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
 use super::call::Call;
@@ -190,6 +190,7 @@ fn task(list: &Path, case: &Case, gate: Gate) -> Task {
         stem: String::new(),
         mesh: case.mesh.clone(),
         file: paths::resolve(folder, &case.mesh),
+        folder: folder.to_path_buf(),
         options: case.options.clone(),
         wanted,
         gate: if case.gate.is_closed() { gate } else { case.gate },
@@ -218,10 +219,30 @@ fn check_case(list: &Path, task: &Task) -> Result<()> {
     })
 }
 
-/// One mesh against one voxel file.
+/// One mesh against one voxel file: on its grid, by its rule.
 fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
-    let _ = (golden, mesh, gate);
-    Err(Error::usage("not yet"))
+    files::is_there(golden)?;
+    if format::sniff(golden).is_none() {
+        let error = Error::usage("is not a voxel file, and only such a file is compared with a mesh");
+        return Err(error.in_file(golden).with_hint("--update LIST MESH adds the mesh to a list of goldens"));
+    }
+    let Meta { rule, ties, .. } = format::describe(golden)?.record.meta;
+    let name = golden.to_string_lossy().into_owned();
+    let recorded = [("--like", Some(name)), ("--rule", rule), ("--ties", ties)];
+    let words = recorded.into_iter().filter_map(|(option, value)| Some([option.to_string(), value?]));
+    let task = Task {
+        title: mesh.display().to_string(),
+        stem: paths::slug(&mesh.file_stem().unwrap_or_default().to_string_lossy()),
+        mesh: mesh.display().to_string(),
+        file: mesh.to_path_buf(),
+        folder: PathBuf::from("."),
+        options: options::joined(words.flatten()),
+        wanted: Wanted::File(golden.to_path_buf()),
+        gate,
+        place: (golden.display().to_string(), 0),
+    };
+    task.check()?;
+    Ok(task)
 }
 
 /// Makes sure that no file of this call is written over.

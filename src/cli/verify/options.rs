@@ -1,5 +1,7 @@
 //! The options of a case: those that decide its cells, as typed on the command line, and nothing else.
 
+use std::path::Path;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use voxelize::{Error, Result};
@@ -7,6 +9,7 @@ use voxelize::{Error, Result};
 use super::super::args::{self, GridArgs, RuleArgs};
 use super::super::errors;
 use super::super::typed::Typed;
+use super::paths;
 
 /// What decides the cells of a case.
 #[derive(Debug, Parser)]
@@ -70,6 +73,22 @@ fn no_option(word: &str) -> Error {
         .with_hint("remove it")
 }
 
+/// Words as one text, quoted where they need it.
+pub fn joined(words: impl IntoIterator<Item = String>) -> String {
+    let words: Vec<_> = words.into_iter().collect();
+    // Words of a command line hold no NUL, which is all that cannot be quoted.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}
+
+/// Spelled options as a list in `folder` writes them: the file that --like names is relative to it.
+pub fn relocated(options: &str, folder: &Path) -> String {
+    let mut words = shlex::split(options).unwrap_or_default();
+    if let Some(at) = words.iter().position(|word| word == "--like") {
+        words[at + 1] = paths::relative(folder, Path::new(&words[at + 1]));
+    }
+    joined(words)
+}
+
 /// `text` with each option spelled as [`Spelled`] does; as it is, if it makes no sense.
 pub fn spelled(text: &str) -> String {
     let spell = |words| {
@@ -110,9 +129,7 @@ impl FromArgMatches for Spelled {
                 );
             }
         }
-        // Words of a command line hold no NUL, which is all that cannot be quoted.
-        let text = shlex::try_join(found.iter().map(String::as_str)).unwrap_or_default();
-        Ok(Self(Some(text).filter(|text| !text.is_empty())))
+        Ok(Self(Some(joined(found)).filter(|text| !text.is_empty())))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {

@@ -26,6 +26,7 @@ pub const KEYS: &[&str] = &[
     "difference",
     "mismatch",
     "allowed",
+    "pictures",
     "time_ms",
 ];
 

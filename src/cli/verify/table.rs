@@ -76,8 +76,11 @@ fn total(goldens: &Path, reports: &[Report]) -> String {
     let passed = count(&Outcome::passes);
     let errors = count(&|outcome| matches!(outcome, Outcome::Failed(_)));
     let failed = reports.len() as u64 - passed - errors;
-    let mut text =
-        format!("{}: {} of {} pass", goldens.display(), grouped(passed), cases(reports.len() as u64));
+    let (cases, pass) = match reports.len() as u64 {
+        1 => ("1 case".to_string(), "passes"),
+        n => (format!("{} cases", grouped(n)), "pass"),
+    };
+    let mut text = format!("{}: {} of {cases} {pass}", goldens.display(), grouped(passed));
     if failed > 0 {
         text += &format!(", {}", counted(failed, "differs", "differ"));
     }
@@ -89,10 +92,6 @@ fn total(goldens: &Path, reports: &[Report]) -> String {
         text += "hint: a digest cannot say where; --update MESH OPTIONS --golden DIR keeps the cells\n";
     }
     text
-}
-
-fn cases(n: u64) -> String {
-    counted(n, "case", "cases")
 }
 
 /// `1.2 ms`, `3.40 s`.

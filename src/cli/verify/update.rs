@@ -124,7 +124,7 @@ fn refuse(args: &Args, spelled: &Spelled) -> Result<()> {
 /// The cases of the meshes that are named: those of the list, or new ones.
 fn named(args: &Args, spelled: &Spelled, goldens: &Goldens) -> Result<Vec<Slot>> {
     let folder = paths::folder(&args.goldens);
-    let options = spelled.given().unwrap_or_default();
+    let options = options::relocated(spelled.given().unwrap_or_default(), folder);
     let mut slots: Vec<Slot> = vec![];
     for file in &args.meshes {
         let mesh = paths::relative(folder, file);
@@ -134,7 +134,7 @@ fn named(args: &Args, spelled: &Spelled, goldens: &Goldens) -> Result<Vec<Slot>>
         let same = |case: &&Case| case.mesh == mesh && options::spelled(&case.options) == options;
         let mut slot = match goldens.cases().iter().find(same).cloned() {
             Some(case) => Slot::listed(case),
-            None => Slot { known: None, mesh, options: options.to_string(), keep: None },
+            None => Slot { known: None, mesh, options: options.clone(), keep: None },
         };
         if let (Some(cells), None) = (&args.verify.golden, &slot.keep) {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -175,6 +175,7 @@ impl Slot {
             stem: String::new(),
             mesh: self.mesh.clone(),
             file: paths::resolve(folder, &self.mesh),
+            folder: folder.to_path_buf(),
             options: self.options.clone(),
             wanted,
             gate: Gate::default(),

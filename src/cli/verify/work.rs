@@ -16,6 +16,7 @@ use super::super::make;
 use super::super::plan::Voice;
 use super::super::signals::Signals;
 use super::options::CaseArgs;
+use super::paths;
 
 /// One case to be made.
 pub struct Task {
@@ -27,6 +28,8 @@ pub struct Task {
     pub mesh: String,
     /// The mesh to read.
     pub file: PathBuf,
+    /// The folder that the options are relative to.
+    pub folder: PathBuf,
     /// The options that decide its cells.
     pub options: String,
     /// What should come out.
@@ -53,7 +56,8 @@ impl Task {
     /// # Errors
     /// If the options make no sense together, or the mesh is missing.
     pub fn job(&self) -> Result<Job> {
-        let (args, typed) = CaseArgs::parse(&self.options)?;
+        let (mut args, typed) = CaseArgs::parse(&self.options)?;
+        args.grid.like = args.grid.like.map(|file| paths::resolve(&self.folder, &file.to_string_lossy()));
         let power = PowerArgs { threads: None, simd: None };
         let run = RunArgs { power, max_memory: None };
         Job::new(Some(self.file.clone()), args.grid, &args.rule, &run, &typed)
