@@ -18,7 +18,7 @@ pub enum Axes {
 /// Draws the axes of a camera onto a picture, where that is large enough to hold them.
 pub fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
     let shorter = size[0].min(size[1]) as f64;
-    if shorter < 96.0 {
+    if shorter < 160.0 {
         return;
     }
     let length = (shorter * 0.055).clamp(14.0, 90.0);

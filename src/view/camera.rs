@@ -194,6 +194,17 @@ impl Camera {
         ]
     }
 
+    /// Whether what is so near, as [`Camera::project`] says it, is before the eye.
+    pub fn is_before(&self, near: f64) -> bool {
+        self.projection == Projection::Orthographic || near > 0.0
+    }
+
+    /// The fraction of its [`Camera::segment`] at which a point lies.
+    pub fn fraction(&self, point: [f64; 3]) -> f64 {
+        let [near, far] = self.depths;
+        (near - dot(self.axes[2], point)) / (near - far)
+    }
+
     /// A direction in view coordinates.
     pub fn turn(&self, direction: [f64; 3]) -> [f64; 3] {
         self.axes.map(|axis| dot(axis, direction))

@@ -29,7 +29,9 @@ mod rays;
 mod render;
 mod shade;
 mod slices;
+mod smooth;
 mod solid;
+mod tiles;
 
 pub use self::axes::Axes;
 pub use self::camera::{From, NAMED, Projection, Up};

@@ -2,22 +2,20 @@
 //! from cell to cell (Amanatides and Woo, A Fast Voxel Traversal Algorithm for Ray Tracing, 1987),
 //! by blocks of 8 × 8 × 8 cells where these are empty.
 
-use super::solid::{BLOCK, Solid};
+use super::solid::{BLOCK, Cell, Solid};
 use crate::geom::segment_box::{ClosedBox, crossing};
 
 /// Where a ray met a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     /// The cell.
-    pub cell: [i64; 3],
+    pub cell: Cell,
     /// The axis of the face it was entered by.
-    pub axis: usize,
+    pub axis: u8,
     /// Whether that is the face towards the higher cells.
     pub high: bool,
     /// The point, in index space.
     pub at: [f64; 3],
-    /// The fraction of the ray.
-    pub t: f64,
 }
 
 /// A segment in index space.
@@ -40,29 +38,30 @@ impl Ray {
     }
 
     /// The fraction at which it is on a wall.
-    fn fraction(&self, axis: usize, wall: i64) -> f64 {
+    fn fraction(&self, axis: usize, wall: i32) -> f64 {
         if self.along[axis] == 0.0 {
             f64::INFINITY
         } else {
-            (wall as f64 - self.from[axis]) * self.inverse[axis]
+            (f64::from(wall) - self.from[axis]) * self.inverse[axis]
         }
     }
 
     /// Visits the cubes of `SIDE` cells that it passes, from where it enters the box of cubes from
-    /// `low` up to `high` through a wall of `axis` at the fraction `t`. `visit` gets the cube and where
-    /// it was entered, and ends the walk with an answer.
-    fn walk<const SIDE: i64, T>(
+    /// `low` up to `high` through a wall of `axis` at the fraction `t`, up to the fraction `last`.
+    /// `visit` gets the cube and where it was entered, and ends the walk with an answer.
+    fn walk<const SIDE: i32, T>(
         &self,
-        [low, high]: [[i64; 3]; 2],
+        [low, high]: [Cell; 2],
         (mut t, mut axis): (f64, usize),
-        mut visit: impl FnMut([i64; 3], f64, usize) -> Option<T>,
+        last: f64,
+        mut visit: impl FnMut(Cell, f64, usize) -> Option<T>,
     ) -> Option<T> {
         let start = self.point(t);
-        let mut cube: [i64; 3] = std::array::from_fn(|a| {
-            let at = (start[a] / SIDE as f64).floor() as i64;
+        let mut cube: Cell = std::array::from_fn(|a| {
+            let at = (start[a] / f64::from(SIDE)).floor() as i32;
             at.clamp(low[a], high[a] - 1)
         });
-        let next = |cube: [i64; 3], a: usize| self.fraction(a, SIDE * (cube[a] + i64::from(self.rises[a])));
+        let next = |cube: Cell, a: usize| self.fraction(a, SIDE * (cube[a] + i32::from(self.rises[a])));
         let mut ends: [f64; 3] = std::array::from_fn(|a| next(cube, a));
         loop {
             if let Some(answer) = visit(cube, t, axis) {
@@ -76,7 +75,7 @@ impl Ray {
                 2
             };
             cube[axis] += if self.rises[axis] { 1 } else { -1 };
-            if cube[axis] < low[axis] || cube[axis] >= high[axis] || ends[axis] > 1.0 {
+            if cube[axis] < low[axis] || cube[axis] >= high[axis] || ends[axis] > last {
                 return None;
             }
             // Rounding may put a wall a hair before the point where the cube was entered.
@@ -86,26 +85,27 @@ impl Ray {
     }
 }
 
-/// The first occupied cell on a segment in index space, and where it is met.
-pub fn first_hit(solid: &Solid, segment: [[f64; 3]; 2]) -> Option<Hit> {
+/// The first occupied cell on a segment in index space, and where it is met. Before the fraction
+/// `start` there is none.
+pub fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Option<Hit> {
     let [low, high] = solid.extent;
-    let within = ClosedBox { low: low.map(|c| c as f64), high: high.map(|c| c as f64) };
-    let [enter, _] = crossing(segment, &within)?;
+    let within = ClosedBox { low: low.map(f64::from), high: high.map(f64::from) };
+    let [enter, leave] = crossing(segment, &within)?;
     let ray = Ray::new(segment);
     // The face by which it comes in: that of the plane it met last.
     let met = |a: usize| ray.fraction(a, if ray.rises[a] { low[a] } else { high[a] });
     let before = |a: usize| if ray.along[a] == 0.0 { f64::NEG_INFINITY } else { met(a) };
     let axis = (0..3).fold(0, |best, a| if before(a) > before(best) { a } else { best });
-    const SIDE: i64 = BLOCK as i64;
+    const SIDE: i32 = BLOCK as i32;
     let blocks = [low.map(|c| c / SIDE), high.map(|c| (c + SIDE - 1) / SIDE)];
-    ray.walk::<SIDE, Hit>(blocks, (enter, axis), |block, t, axis| {
+    ray.walk::<SIDE, Hit>(blocks, (enter.max(start), axis), leave, |block, t, axis| {
         if !solid.blocks.get(block.map(|c| c as usize)) {
             return None;
         }
         let low = block.map(|c| c * SIDE);
         let within = [low, std::array::from_fn(|a| (low[a] + SIDE).min(high[a]))];
-        ray.walk::<1, Hit>(within, (t, axis), |cell, t, axis| {
-            let hit = || Hit { cell, axis, high: !ray.rises[axis], at: ray.point(t), t };
+        ray.walk::<1, Hit>(within, (t, axis), leave, |cell, t, axis| {
+            let hit = || Hit { cell, axis: axis as u8, high: !ray.rises[axis], at: ray.point(t) };
             solid.bits.get(cell.map(|c| c as usize)).then(hit)
         })
     })

@@ -1,25 +1,19 @@
 //! Cells as a picture: a ray for each pixel, more where neighbours differ.
-//!
-//! Where cells are only a pixel or two in size their faces cannot be told apart and would be noise.
-//! There the light falls on the plane through the faces around instead: of a plane with normal `n`,
-//! seen along `d`, the faces across axis `a` fill a share of the picture in proportion to
-//! `|n_a d_a|`, so their shares, each over `|d_a|`, are the normal.
 
 use super::camera::Camera;
 use super::colours::{self, Colour};
 use super::picture::{CLEAR, Pixel, over, pixel};
 use super::rays::{Hit, first_hit};
 use super::shade;
-use super::solid::Solid;
+use super::smooth::{REACH, Smooth, smooth};
+use super::solid::{Cell, Solid};
+use super::tiles::Tiles;
 use crate::error::Result;
 use crate::grid::{Part, Sort};
 use crate::par;
 
 /// Rows that a thread takes at once.
-const BAND: usize = 32;
-
-/// The farthest that a row needs its neighbours: the largest radius of [`Frame::smooth`].
-const REACH: usize = 6;
+const BAND: usize = 64;
 
 /// Where a pixel is looked at again: a square turned so that each row and column has one point.
 const AGAIN: [[f64; 2]; 4] = [[-0.125, -0.375], [0.375, -0.125], [0.125, 0.375], [-0.375, 0.125]];
@@ -68,7 +62,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    fn colour(&self, cell: [i64; 3]) -> Colour {
+    fn colour(&self, cell: Cell) -> Colour {
         let cell = cell.map(|c| c as usize);
         let part = match self.parts {
             [one] => Some(one),
@@ -81,7 +75,10 @@ impl<'a> Scene<'a> {
 /// The pixels of all rows.
 pub fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Borders) -> Vec<Vec<Pixel>> {
     let bands = size[1].div_ceil(BAND);
-    let frame = |solid| Frame { scene, camera, size, borders, solid };
+    let frame = |solid| {
+        let tiles = Tiles::new(solid, scene.spacing, camera, size);
+        Frame { scene, camera, size, borders, solid, tiles }
+    };
     let [solid, veil] = [&scene.solid, &scene.veil].map(|solid| solid.as_ref().map(&frame));
     let band = |n: usize| {
         let rows = n * BAND..((n + 1) * BAND).min(size[1]);
@@ -111,16 +108,26 @@ struct Frame<'a> {
     size: [usize; 2],
     borders: Borders,
     solid: &'a Solid<'a>,
+    tiles: Tiles,
 }
 
 /// What the rays of some rows met.
 struct Hits {
     first: usize,
-    rows: Vec<Vec<Option<Hit>>>,
+    rows: Vec<Vec<Option<Seen>>>,
+}
+
+/// What a ray met.
+struct Seen {
+    hit: Hit,
+    /// The point in view coordinates.
+    place: [f64; 3],
+    /// How many pixels the smallest side of a cell is long there.
+    pixels: f64,
 }
 
 impl Hits {
-    fn get(&self, x: isize, y: isize) -> Option<&Hit> {
+    fn get(&self, x: isize, y: isize) -> Option<&Seen> {
         let row = self.rows.get(usize::try_from(y - self.first as isize).ok()?)?;
         row.get(usize::try_from(x).ok()?)?.as_ref()
     }
@@ -130,21 +137,35 @@ impl Frame<'_> {
     fn band(&self, rows: std::ops::Range<usize>) -> Vec<Vec<Pixel>> {
         let first = rows.start.saturating_sub(REACH);
         let last = (rows.end + REACH).min(self.size[1]);
-        let row = |y: usize| (0..self.size[0]).map(|x| self.look([x as f64 + 0.5, y as f64 + 0.5])).collect();
+        let middle = |n: usize| n as f64 + 0.5;
+        let row = |y: usize| (0..self.size[0]).map(|x| self.look([middle(x), middle(y)])).collect();
         let hits = Hits { first, rows: (first..last).map(row).collect() };
         rows.map(|y| (0..self.size[0]).map(|x| self.pixel(&hits, x, y)).collect()).collect()
     }
 
-    fn look(&self, at: [f64; 2]) -> Option<Hit> {
-        let index = |p: [f64; 3]| std::array::from_fn(|a| p[a] / self.scene.spacing[a]);
-        first_hit(self.solid, self.camera.segment(at).map(index))
+    fn look(&self, at: [f64; 2]) -> Option<Seen> {
+        let start = self.tiles.start(at)?;
+        let spacing = self.scene.spacing;
+        let index = |p: [f64; 3]| std::array::from_fn(|a| p[a] / spacing[a]);
+        let hit = first_hit(self.solid, self.camera.segment(at).map(index), start)?;
+        let point = std::array::from_fn(|a| hit.at[a] * spacing[a]);
+        let pixels = self.camera.pixels(self.side(), point);
+        Some(Seen { hit, place: self.camera.turn(point), pixels })
+    }
+
+    /// The smallest side of a cell.
+    fn side(&self) -> f64 {
+        self.scene.spacing.iter().fold(1.0_f64, |a, b| a.min(*b))
     }
 
     fn pixel(&self, hits: &Hits, x: usize, y: usize) -> Pixel {
         let (column, row) = (x as isize, y as isize);
         let here = hits.get(column, row);
-        let smooth = here.and_then(|hit| self.smooth(hits, column, row, hit));
-        let shade = |hit: &Hit| pixel(self.shade(hit, smooth), 1.0);
+        let smooth = here.and_then(|seen| {
+            let point = |dx, dy| hits.get(column + dx, row + dy).map(|seen| seen.place);
+            smooth(seen.place, self.side(), seen.pixels, point)
+        });
+        let shade = |seen: &Seen| pixel(self.shade(seen, smooth), 1.0);
         let plain = here.map_or(CLEAR, shade);
         let around = [(-1, 0), (1, 0), (0, -1), (0, 1)];
         let differs = |(dx, dy): &(isize, isize)| !self.alike(here, hits.get(column + dx, row + dy), smooth);
@@ -153,29 +174,33 @@ impl Frame<'_> {
         }
         let mut sum = plain;
         for [dx, dy] in AGAIN {
-            let hit = self.look([x as f64 + 0.5 + dx, y as f64 + 0.5 + dy]);
-            let seen = hit.as_ref().map_or(CLEAR, shade);
+            let seen = self.look([x as f64 + 0.5 + dx, y as f64 + 0.5 + dy]);
+            let seen = seen.as_ref().map_or(CLEAR, shade);
             (0..4).for_each(|c| sum[c] += seen[c]);
         }
         sum.map(|c| c / 5.0)
     }
 
     /// Whether no border is between two hits that are side by side.
-    fn alike(&self, a: Option<&Hit>, b: Option<&Hit>, smooth: Option<Smooth>) -> bool {
-        let (Some(a), Some(b)) = (a, b) else { return a.is_none() && b.is_none() };
-        let plane = |hit: &Hit| (hit.axis, hit.high, hit.cell[hit.axis]);
+    fn alike(&self, a: Option<&Seen>, b: Option<&Seen>, smooth: Option<Smooth>) -> bool {
+        let (Some(Seen { hit: a, .. }), Some(Seen { hit: b, .. })) = (a, b) else {
+            return a.is_none() && b.is_none();
+        };
+        let plane = |hit: &Hit| (hit.axis, hit.high, hit.cell[usize::from(hit.axis)]);
         let near = || (0..3).all(|axis| a.cell[axis].abs_diff(b.cell[axis]) <= 3);
         let level = plane(a) == plane(b) || smooth.is_some_and(|s| s.share == 1.0 && near());
         level && (self.scene.parts.len() == 1 || self.scene.colour(a.cell) == self.scene.colour(b.cell))
     }
 
-    fn shade(&self, hit: &Hit, smooth: Option<Smooth>) -> Colour {
-        let face = self.facing(hit.axis, hit.high);
-        let own =
-            shade::light(face) * shade::openness(self.solid, hit) * shade::edge(hit, self.cell_pixels(hit));
+    fn shade(&self, Seen { hit, pixels, .. }: &Seen, smooth: Option<Smooth>) -> Colour {
+        let own = || {
+            let face = self.facing(usize::from(hit.axis), hit.high);
+            shade::light(face) * shade::openness(self.solid, hit) * shade::edge(hit, *pixels)
+        };
         let light = match smooth {
-            Some(Smooth { light, share }) => own * (1.0 - share) + light * share,
-            None => own,
+            Some(Smooth { light, share: 1.0 }) => light,
+            Some(Smooth { light, share }) => own() * (1.0 - share) + light * share,
+            None => own(),
         };
         self.scene.colour(hit.cell).map(|c| c * light as f32)
     }
@@ -186,56 +211,4 @@ impl Frame<'_> {
         normal[axis] = if high { 1.0 } else { -1.0 };
         self.camera.turn(normal)
     }
-
-    /// How many pixels the smallest side of a cell is long.
-    fn cell_pixels(&self, hit: &Hit) -> f64 {
-        let at = std::array::from_fn(|a| hit.at[a] * self.scene.spacing[a]);
-        let smallest = self.scene.spacing.iter().fold(1.0_f64, |a, b| a.min(*b));
-        self.camera.pixels(smallest, at)
-    }
-
-    /// The light on the plane through the faces around a pixel, where cells are small.
-    fn smooth(&self, hits: &Hits, x: isize, y: isize, hit: &Hit) -> Option<Smooth> {
-        let pixels = self.cell_pixels(hit);
-        let share = ((6.0 - pixels) / 3.0).clamp(0.0, 1.0);
-        if share == 0.0 {
-            return None;
-        }
-        let radius = ((2.5 * pixels) as isize + 1).clamp(2, REACH as isize);
-        let far = 2.0 * radius as f64 / pixels + 2.0;
-        let mut normal = [0.0; 3];
-        for dy in -radius..=radius {
-            for dx in -radius..=radius {
-                let Some(other) = hits.get(x + dx, y + dy) else { continue };
-                if (0..3).any(|a| (other.at[a] - hit.at[a]).abs() > far) {
-                    continue;
-                }
-                let weight = (radius * radius + radius - dx * dx - dy * dy).max(0) as f64;
-                normal[other.axis] += if other.high { weight } else { -weight };
-            }
-        }
-        let [from, to] = self.camera.segment([x as f64 + 0.5, y as f64 + 0.5]);
-        for a in 0..3 {
-            // Faces seen edge-on are too few to be counted.
-            normal[a] /= ((to[a] - from[a]).abs() / length(to, from)).max(0.05);
-        }
-        let size = length(normal, [0.0; 3]);
-        if size == 0.0 {
-            return None;
-        }
-        Some(Smooth { light: shade::light(self.camera.turn(normal.map(|c| c / size))), share })
-    }
-}
-
-/// The light on the plane through the faces around.
-#[derive(Clone, Copy)]
-struct Smooth {
-    light: f64,
-    /// How much it counts.
-    share: f64,
-}
-
-fn length(a: [f64; 3], b: [f64; 3]) -> f64 {
-    let d: [f64; 3] = std::array::from_fn(|n| a[n] - b[n]);
-    (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt()
 }

@@ -15,7 +15,7 @@ const AMBIENT: f64 = 0.42;
 const BRIGHT: f64 = 1.2;
 
 /// What a corner with three cells around it keeps of the light.
-const CORNER: f64 = 0.52;
+const CORNER: f64 = 0.58;
 
 /// What an edge between cells keeps of the light.
 const EDGE: f64 = 0.72;
@@ -31,9 +31,10 @@ pub fn light(normal: [f64; 3]) -> f64 {
 /// face, the two cells beside it and the one across in the layer before the face; between corners
 /// in proportion.
 pub fn openness(solid: &Solid, hit: &Hit) -> f64 {
-    let (u, v) = ((hit.axis + 1) % 3, (hit.axis + 2) % 3);
+    let axis = usize::from(hit.axis);
+    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
     let mut before = hit.cell;
-    before[hit.axis] += if hit.high { 1 } else { -1 };
+    before[axis] += if hit.high { 1 } else { -1 };
     let mut around = [[false; 3]; 3];
     for (row, dv) in around.iter_mut().zip(-1..) {
         for (found, du) in row.iter_mut().zip(-1..) {
@@ -68,7 +69,7 @@ pub fn edge(hit: &Hit, pixels: f64) -> f64 {
 /// The point on the face, from 0 to 1 along its two axes.
 fn within_face(hit: &Hit) -> [f64; 2] {
     [1, 2].map(|n| {
-        let axis = (hit.axis + n) % 3;
-        (hit.at[axis] - hit.cell[axis] as f64).clamp(0.0, 1.0)
+        let axis = (usize::from(hit.axis) + n) % 3;
+        (hit.at[axis] - f64::from(hit.cell[axis])).clamp(0.0, 1.0)
     })
 }

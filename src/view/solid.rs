@@ -6,6 +6,9 @@ use crate::error::Result;
 use crate::grid::{BitGrid, Part};
 use crate::par;
 
+/// A cell, or one beside the grid: an axis holds fewer than `i32` counts.
+pub type Cell = [i32; 3];
+
 /// Cells along the side of a block.
 pub const BLOCK: usize = 8;
 
@@ -16,7 +19,7 @@ pub struct Solid<'a> {
     /// One bit for each block: whether any of its cells is occupied.
     pub blocks: BitGrid,
     /// The box of all occupied blocks, in cells, within the grid: its lowest corner and its highest.
-    pub extent: [[i64; 3]; 2],
+    pub extent: [Cell; 2],
 }
 
 impl<'a> Solid<'a> {
@@ -39,15 +42,15 @@ impl<'a> Solid<'a> {
         let blocks = blocks_of(&bits)?;
         let Some([low, high]) = blocks.occupied_box() else { return Ok(None) };
         let dims = bits.dims();
-        let end = |a: usize| ((high[a] + 1) * BLOCK).min(dims[a]) as i64;
-        let extent = [low.map(|n| (n * BLOCK) as i64), std::array::from_fn(end)];
+        let end = |a: usize| ((high[a] + 1) * BLOCK).min(dims[a]) as i32;
+        let extent = [low.map(|n| (n * BLOCK) as i32), std::array::from_fn(end)];
         Ok(Some(Self { bits, blocks, extent }))
     }
 
     /// Whether a cell is occupied; none is outside the grid.
-    pub fn holds(&self, cell: [i64; 3]) -> bool {
+    pub fn holds(&self, cell: Cell) -> bool {
         let dims = self.bits.dims();
-        let within = (0..3).all(|a| cell[a] >= 0 && cell[a] < dims[a] as i64);
+        let within = (0..3).all(|a| cell[a] >= 0 && cell[a] < dims[a] as i32);
         within && self.bits.get(cell.map(|c| c as usize))
     }
 

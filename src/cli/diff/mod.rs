@@ -29,6 +29,7 @@ pub const VERB: Verb = Verb {
     examples: "\
 voxelize diff old.vox new.npz            equal (exit code 0), or what differs (1)
 voxelize diff old.vox new.vox -o d.vox   what differs, to look at in colours
+voxelize diff old.vox new.vox -o d.png   the same as a picture, what is common dim
 voxelize diff old.npy new.npy --allow 3  up to 3 cells may differ
 voxelize diff -q old.raw new.raw         the exit code alone",
     notes: "\
@@ -68,7 +69,8 @@ struct Args {
           help_heading = "Compare")]
     iou_min: Option<f64>,
 
-    /// Write the cells added and removed to this .vox, each in a colour of its own [default: none]
+    /// Write the cells added and removed to this .vox, each in a colour of its own, or a picture of them
+    /// among the common ones to this .png [default: none]
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     output: Option<PathBuf>,
 

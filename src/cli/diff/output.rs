@@ -5,7 +5,8 @@ use std::path::Path;
 use voxelize::compare::diff;
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
 use voxelize::grid::{Part, Sort};
-use voxelize::{Error, Lattice, Result, Voxels};
+use voxelize::view::{self, View};
+use voxelize::{Error, Lattice, Rational, Result, Voxels};
 
 use super::super::call::Call;
 use super::super::tell;
@@ -21,21 +22,28 @@ pub struct Target<'a> {
 enum Kind {
     /// Voxels that tell parts apart.
     Voxels(&'static Format),
+    /// A picture.
+    Picture,
 }
 
 impl<'a> Target<'a> {
     pub fn of(path: &'a Path, args: &Args) -> Result<Self> {
         let names = [(args.first.as_path(), "the first file"), (args.second.as_path(), "the second file")];
         tell::refuse_same(path, &names)?;
-        let Some(format) = format::by_path(path).filter(|format| format.tells_parts()) else {
-            let known = FORMATS.iter().filter(|format| format.tells_parts());
-            let known: Vec<_> = known.map(|format| format!(".{}", format.extensions[0])).collect();
-            return Err(Error::usage("no format that tells added from removed has this extension")
-                .in_file(path)
-                .with_hint(format!("{} does", known.join(", "))));
+        let is_picture = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
+        let kind = match format::by_path(path).filter(|format| format.tells_parts()) {
+            Some(format) => Kind::Voxels(format),
+            None if is_picture => Kind::Picture,
+            None => {
+                let known = FORMATS.iter().filter(|format| format.tells_parts());
+                let known: Vec<_> = known.map(|format| format!(".{}", format.extensions[0])).collect();
+                return Err(Error::usage("no format that tells added from removed has this extension")
+                    .in_file(path)
+                    .with_hint(format!("{} does, and .png is a picture", known.join(", "))));
+            }
         };
         format::probe_output(path)?;
-        Ok(Self { path, kind: Kind::Voxels(format) })
+        Ok(Self { path, kind })
     }
 
     pub fn write(
@@ -45,12 +53,15 @@ impl<'a> Target<'a> {
         lattice: Option<&Lattice>,
         call: &Call,
     ) -> Result<Vec<Written>> {
-        let Kind::Voxels(format) = self.kind;
-        let changed: Vec<Part> = diff::parts(&first.bits, &second.bits)?
-            .into_iter()
-            .filter(|part| part.sort != Sort::Common)
-            .collect();
+        let parts = diff::parts(&first.bits, &second.bits)?;
         call.listen()?;
+        let Kind::Voxels(format) = self.kind else {
+            // What is common is there, too, dim, to see where in the part it is.
+            let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
+            let picture = view::cells(&parts, lattice.map_or([1.0; 3], size), &View::default())?;
+            return picture.save(self.path).map(|one| vec![one]);
+        };
+        let changed: Vec<Part> = parts.into_iter().filter(|part| part.sort != Sort::Common).collect();
         let bar = call.bar();
         let options = SaveOptions { progress: &bar, ..SaveOptions::default() };
         let written = format::save_parts(&changed, lattice, self.path, format, &options);
