@@ -85,6 +85,7 @@ pub mod view;
 
 pub use error::{Error, Kind, Result};
 pub use geom::{Bounds, Rational, Ties};
+pub use grid::meta::TOOL;
 pub use grid::{BitGrid, Digest, Fit, Lattice, Meta, Part, Size, Snap, Sort, Voxels};
 pub use kernel::Level;
 pub use mesh::Mesh;
@@ -96,9 +97,6 @@ pub use run::Run;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-/// The name and version that saved files carry.
-pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
 
 /// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine.
 ///

@@ -24,6 +24,7 @@ mod fail_once;
 mod npy;
 mod npz;
 mod open;
+mod parts;
 mod raw;
 mod save;
 mod vox;
@@ -31,8 +32,9 @@ mod vox;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::open::{Description, describe, made_by_this_tool, open, open_parts, read_from, sniff};
-pub use self::save::{probe_output, save, save_bytes, save_layers, save_parts, write_layers_to, write_to};
+pub use self::open::{Description, describe, made_by_this_tool, open, read_from, sniff};
+pub use self::parts::{open_parts, save_parts};
+pub use self::save::{probe_output, save, save_bytes, save_layers, write_layers_to, write_to};
 
 use self::open::Source;
 use self::save::Sink;

@@ -8,7 +8,7 @@ use super::save::sidecar_path;
 use super::{DTYPE, Dtype, FORMATS, Format, by_path};
 use crate::error::{Error, Result};
 use crate::grid::meta::Record;
-use crate::grid::{BitGrid, Part, Voxels};
+use crate::grid::{BitGrid, Voxels};
 
 /// The longest sidecar that is read.
 const MAX_SIDECAR: u64 = 1 << 20;
@@ -23,22 +23,6 @@ pub fn open(path: &Path) -> Result<Voxels> {
         let (mut file, format) = recognise(path)?;
         let sidecar = read_sidecar(path)?;
         read_with(&mut file, format, sidecar)
-    };
-    read().map_err(|error| error.in_file(path))
-}
-
-/// The same, with the parts that the file tells apart: none for most files.
-///
-/// # Errors
-/// The same.
-pub fn open_parts(path: &Path) -> Result<(Voxels, Vec<Part>)> {
-    let read = || {
-        let (mut file, format) = recognise(path)?;
-        let mut source = Source::new(&mut file, read_sidecar(path)?)?;
-        match format.read_parts {
-            Some(read_parts) => read_parts(&mut source),
-            None => Ok(((format.read)(&mut source)?, Vec::new())),
-        }
     };
     read().map_err(|error| error.in_file(path))
 }
@@ -100,7 +84,7 @@ fn read_with(input: &mut dyn Input, format: &Format, sidecar: Option<Record>) ->
 }
 
 /// The file at `path`, at its start, and its format.
-fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
+pub(super) fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
     let mut file = BufReader::with_capacity(256 << 10, File::open(path).map_err(failure)?);
     let mut start = Vec::new();
     file.by_ref().take(8).read_to_end(&mut start).map_err(failure)?;
@@ -127,7 +111,7 @@ fn unknown(path: &Path) -> Error {
 }
 
 /// The sidecar beside `path`, if there is one.
-fn read_sidecar(path: &Path) -> Result<Option<Record>> {
+pub(super) fn read_sidecar(path: &Path) -> Result<Option<Record>> {
     let path = sidecar_path(path);
     let read = || {
         let mut text = String::new();
@@ -168,7 +152,7 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new(input: &'a mut dyn Input, sidecar: Option<Record>) -> Result<Self> {
+    pub fn new(input: &'a mut dyn Input, sidecar: Option<Record>) -> Result<Self> {
         let len = input.seek(SeekFrom::End(0)).map_err(failure)?;
         input.rewind().map_err(failure)?;
         Ok(Self { input, len, position: 0, sidecar })

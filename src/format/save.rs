@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, SpooledTempFile};
 
-use super::{Carries, Dtype, FORMATS, Format, SaveOptions, Sidecar, Write, Written};
+use super::{Carries, Dtype, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result};
 use crate::grid::meta::Style;
-use crate::grid::{Lattice, Layers, Meta, Part, Voxels, Whole, Window, parts};
+use crate::grid::{Layers, Voxels, Whole, Window};
 use crate::par::Progress;
 
 /// What formats write to that go back to fill in sizes.
@@ -59,45 +59,6 @@ pub fn save_layers(
     let mut written = vec![data.persist(format.name)?];
     written.extend(sidecar);
     Ok(written)
-}
-
-/// Saves cells that are told apart, such as those of a difference, each sort in a colour of its own. A
-/// reader that knows of no parts finds the cells of all.
-///
-/// ```
-/// use voxelize::format::{self, SaveOptions};
-/// use voxelize::grid::{BitGrid, Part, Sort};
-///
-/// let added = Part { sort: Sort::Added, cells: BitGrid::from_text("#..")? };
-/// let removed = Part { sort: Sort::Removed, cells: BitGrid::from_text("..#")? };
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let path = folder.path().join("changes.vox");
-/// # let path = path.as_path();
-/// let vox = format::by_name("vox").unwrap();
-/// format::save_parts(&[added, removed], None, path, vox, &SaveOptions::default())?;
-///
-/// let (all, parts) = format::open_parts(path)?;
-/// assert_eq!((all.count(), parts.len()), (2, 2));
-/// # Ok::<(), voxelize::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`save`]; if the format tells no parts apart, or the parts are of different grids.
-pub fn save_parts(
-    parts: &[Part],
-    lattice: Option<&Lattice>,
-    path: &Path,
-    format: &Format,
-    options: &SaveOptions,
-) -> Result<Vec<Written>> {
-    if !format.tells_parts() {
-        let known: Vec<_> = FORMATS.iter().filter(|f| f.tells_parts()).map(|f| f.name).collect();
-        return Err(Error::usage(format!("{} tells no parts of a grid apart", format.name))
-            .with_hint(format!("{} does", known.join(", "))));
-    }
-    let meta = Meta { tool: Some(crate::TOOL.to_string()), ..Meta::default() };
-    let voxels = Voxels { bits: parts::union(parts)?, lattice: lattice.cloned(), meta };
-    save_layers(&mut Whole::with_parts(&voxels, parts), path, format, options)
 }
 
 /// Writes `voxels` to a stream such as standard output, without a sidecar; answers with the length.
