@@ -1,5 +1,7 @@
 //! The whole story: record, verify, break a mesh, see it, mend it.
 
+use std::fs;
+
 use super::Place;
 
 #[test]
@@ -20,6 +22,13 @@ fn a_moved_vertex_is_seen_and_said_where() {
     run.says(&["       6 cells differ: 3 added, 3 removed; golden has 5,754, now 5,754; intersection over union 0.99"]);
     run.says(&["       where: cells x 37 … 38, y 18 … 21, z 6 … 8; in space x 32.2193 … 35.5028, y "]);
     run.says(&["goldens.toml: 2 of 3 cases pass, 1 differs\n"]);
+    // The README shows this very difference.
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let details: Vec<_> = run.out.lines().filter(|line| line.starts_with("       ")).collect();
+    assert_eq!(details.len(), 2);
+    for line in details {
+        assert!(readme.contains(&format!("\n{line}\n")), "not in the README:\n{line}");
+    }
 
     place.bring("knot.stl", "meshes/knot.stl");
     place.run("goldens.toml").expect(0);
