@@ -42,8 +42,10 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("png", &["view"], ""),
     ("rayon", &["par"], ""),
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),
+    ("shlex", &["cli"], ""),
     ("signal_hook", &["cli"], ""),
     ("tempfile", &["format"], ""),
+    ("toml_edit", &["compare"], ""),
     ("vox_format", &["format"], ""),
     ("zip", &["format"], ""),
 ];

@@ -59,6 +59,7 @@ pub enum GridFrom {
 }
 
 /// How the work is done; nothing here changes a result.
+#[derive(Clone)]
 pub struct How {
     /// Threads to use.
     pub threads: usize,
@@ -69,6 +70,7 @@ pub struct How {
 }
 
 /// The most memory to use, and who says so.
+#[derive(Clone)]
 pub enum Limit {
     /// The user, with this name of the option.
     Asked(u64, String),
@@ -224,6 +226,15 @@ impl Limit {
         match self {
             Self::Asked(bytes, _) | Self::Available(bytes) => Some(*bytes),
             Self::Unknown => None,
+        }
+    }
+
+    /// An equal share of it for each of `parts` jobs.
+    pub fn share(&self, parts: usize) -> Self {
+        match self {
+            Self::Asked(bytes, option) => Self::Asked(bytes / parts as u64, option.clone()),
+            Self::Available(bytes) => Self::Available(bytes / parts as u64),
+            Self::Unknown => Self::Unknown,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod args;
 mod bar;
+mod boxes;
 mod call;
 mod diff;
 mod errors;
@@ -28,6 +29,7 @@ mod tell;
 mod typed;
 mod values;
 mod verb;
+mod verify;
 mod view;
 mod why;
 

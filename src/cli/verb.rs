@@ -5,7 +5,7 @@ use clap::Command;
 use voxelize::Result;
 
 use super::call::Call;
-use super::{diff, formats, info, view};
+use super::{diff, formats, info, verify, view};
 
 /// One verb.
 pub struct Verb {
@@ -28,7 +28,7 @@ pub struct Verb {
 }
 
 /// Every verb, in the order of the help.
-pub static VERBS: &[Verb] = &[diff::VERB, info::VERB, view::VERB, formats::VERB];
+pub static VERBS: &[Verb] = &[verify::VERB, diff::VERB, info::VERB, view::VERB, formats::VERB];
 
 impl Verb {
     /// Its arguments, with a page of help.

@@ -18,7 +18,7 @@ use super::call::{Call, End};
 use super::numbers::counted;
 use super::plan::Voice;
 use super::verb::Verb;
-use super::{files, tell, values};
+use super::{boxes, files, tell, values};
 use grid::Grid;
 use output::Target;
 
@@ -148,7 +148,7 @@ fn know(call: &mut Call, first: &Voxels, grid: &Grid, difference: &Difference, w
     call.know("iou", difference.iou());
     let world = |[low, high]: [[usize; 3]; 2]| {
         grid.lattice.map(|lattice| {
-            let [min, max] = text::corners(lattice, low, high);
+            let [min, max] = boxes::corners(lattice, low, high);
             json!({"min": min, "max": max})
         })
     };

@@ -1,21 +1,15 @@
 //! A difference for people.
 
+use voxelize::Voxels;
 use voxelize::compare::{Difference, diff};
-use voxelize::grid::lattice::AXES;
-use voxelize::{Lattice, Voxels};
 
-use super::super::numbers::{counted, grouped, number};
+use super::super::boxes::{boxed, share};
+use super::super::numbers::{counted, grouped};
 use super::super::tell::line;
 use super::{Args, Grid};
 
 /// How many cells -v lists.
 const LISTED: usize = 20;
-
-/// The corners of a box of cells in world space.
-pub fn corners(lattice: &Lattice, low: [usize; 3], high: [usize; 3]) -> [[f64; 3]; 2] {
-    let at = |axis: usize, wall: usize| lattice.wall(axis, wall).to_f64();
-    [std::array::from_fn(|a| at(a, low[a])), std::array::from_fn(|a| at(a, high[a] + 1))]
-}
 
 /// Files, grid, counts and box.
 pub fn lines(
@@ -47,31 +41,6 @@ pub fn lines(
         line(&mut text, "box", &boxed(bounds, grid.lattice));
     }
     text
-}
-
-/// Where the difference lies: `x 3 … 5, y 0 … 7, z 2; in space x 0.3 … 0.6, …`.
-fn boxed([low, high]: [[usize; 3]; 2], lattice: Option<&Lattice>) -> String {
-    let cells: Vec<_> = (0..3)
-        .map(|a| match (low[a], high[a]) {
-            (low, high) if low == high => format!("{} {low}", AXES[a]),
-            (low, high) => format!("{} {low} … {high}", AXES[a]),
-        })
-        .collect();
-    let cells = format!("cells {}", cells.join(", "));
-    let Some(lattice) = lattice else { return cells };
-    let [min, max] = corners(lattice, low, high);
-    let space: Vec<_> =
-        (0..3).map(|a| format!("{} {} … {}", AXES[a], number(min[a]), number(max[a]))).collect();
-    format!("{cells}; in space {}", space.join(", "))
-}
-
-/// A share of one, never rounded to all or nothing.
-fn share(value: f64) -> String {
-    let text = number(value);
-    match (value, text.as_str()) {
-        (v, "1") if v < 1.0 => "> 0.999999".to_string(),
-        _ => text,
-    }
 }
 
 /// The first cells that differ.
