@@ -62,7 +62,7 @@ fn tables<'a>(document: &'a Document<&str>, text: &str) -> Result<Vec<&'a Table>
 }
 
 fn case(table: &Table, text: &str) -> Result<Case> {
-    for (key, _) in table.iter().filter(|(key, _)| !KEYS.contains(key)) {
+    if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
         let error = unknown(key, &format!("the keys of a case are {}", KEYS.join(", ")));
         return Err(at(error, text, table.key(key).and_then(Key::span)));
     }
