@@ -206,6 +206,7 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
     let place = place();
     place.write("broken.npz", b"PK\x03\x04 and then nothing");
     place.write("text.vox", b"not a scene");
+    place.run("cube.stl --voxel-size 1,2,4 -o flat.npz").expect(0);
     std::fs::create_dir(place.path("folder")).unwrap();
     let before = place.files();
     let cases = [
@@ -226,6 +227,7 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
         ("diff cube.vox cube.npy -o d.npz", 2, "d.npz: no format that tells added from removed"),
         ("diff cube.vox cube.npy -o cube.vox", 2, "cube.vox: is the first file"),
         ("diff cube.npy cube.vox -o cube.vox", 2, "cube.vox: is the second file"),
+        ("diff flat.npz flat.npz -o d.vox", 2, "d.vox: a .vox file cannot hold cells that are not cubes"),
         ("diff cube.vox cube.npy -o missing/d.vox", 6, "missing/d.vox"),
         ("diff cube.vox cube.npy --json=cube.npy", 2, "cube.npy: is the second file"),
         ("diff cube.vox cube.npy -o d.vox --json=d.vox", 2, "d.vox: is the output"),

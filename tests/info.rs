@@ -156,6 +156,12 @@ fn what_a_file_does_not_say_is_said_too() {
         (&json["grid"], &json["volume"], &json["made_by"]),
         (&json!({"dims": [4, 4, 4]}), &json!(null), &json!(null))
     );
+    // A sidecar that was left from another file is not believed, and that is said.
+    place.run("cube.stl -r 4 --sidecar -o b.npy").expect(0);
+    place.run("thirds.stl --dims 4,4,4 -o b.npy").expect(0);
+    let grid =
+        "4 × 4 × 4 cells; the file does not say where they are, and the .json beside it is about other cells";
+    assert_eq!(place.run("info b.npy").expect(0).label("grid"), grid);
     place.run("diff a.npy a.npy -o d.vox").expect(0);
     let json = &objects(&place.run("info d.vox --json").expect(0))[0];
     assert_eq!(json["parts"], json!([{"sort": "added", "cells": 0}, {"sort": "removed", "cells": 0}]));

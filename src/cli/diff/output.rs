@@ -6,7 +6,7 @@ use voxelize::compare::diff;
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
 use voxelize::grid::{Part, Sort};
 use voxelize::view::{self, View};
-use voxelize::{Error, Lattice, Rational, Result, Voxels};
+use voxelize::{Error, Kind as ErrorKind, Lattice, Rational, Result, Voxels};
 
 use super::super::call::Call;
 use super::super::tell;
@@ -66,6 +66,12 @@ impl<'a> Target<'a> {
         let options = SaveOptions { progress: &bar, ..SaveOptions::default() };
         let written = format::save_parts(&changed, lattice, self.path, format, &options);
         bar.clear();
-        written
+        written.map_err(|error| match error.kind() {
+            // Cells that are no cubes; saving otherwise is no way out here.
+            ErrorKind::Usage => {
+                error.in_file(self.path).with_hint("without -o the grids are compared all the same")
+            }
+            _ => error,
+        })
     }
 }

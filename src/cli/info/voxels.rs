@@ -65,9 +65,10 @@ fn know(call: &mut Call, voxels: &Voxels, parts: &[Part], occupied: u64) {
 fn grid(voxels: &Voxels, said: &Description) -> String {
     let [x, y, z] = voxels.dims();
     let Some(lattice) = &voxels.lattice else {
-        let hint = match said.format.carries {
-            Carries::InFile => "",
-            _ => "; with --sidecar a .json beside it does",
+        let hint = match (&said.record.lattice, said.format.carries) {
+            (Some(_), _) => ", and the .json beside it is about other cells",
+            (None, Carries::InFile) => "",
+            (None, _) => "; with --sidecar a .json beside it does",
         };
         return format!("{x} × {y} × {z} cells; the file does not say where they are{hint}");
     };
