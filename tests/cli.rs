@@ -277,7 +277,7 @@ fn bad_input_is_an_error_with_a_hint() {
         ("cube.stl --res 1.5", 2, "--res 1.5"),
         ("cube.stl --res", 2, "--res"),
         ("cube.stl -r 1024 --max-memory 1M", 5, "-r 1024: the grid needs 128 MiB, --max-memory allows 1 MiB"),
-        ("cube.stl -r 1024 --max-memory 1M -j 2", 5, "slabs of 256 layers, the least for vox, need 4"),
+        ("cube.stl -r 1024 --max-memory 1M -j 2", 5, "slabs of 256 layers, the least for vox, need 5"),
         (
             "cube.stl -r 4096 --max-memory 1M -o a.raw -j 2",
             5,

@@ -2,7 +2,7 @@
 //!
 //! View coordinates are `[right, up, towards the viewer]`, in the units of what is seen. All numbers
 //! come from `+ - * /` and square roots, which every machine rounds alike, so a picture has the same
-//! bytes everywhere; sines, which libraries round differently, are summed up here.
+//! pixels everywhere; sines, which libraries round differently, are summed up here.
 
 /// The part of the shorter side of a picture that stays free on either side.
 const MARGIN: f64 = 0.06;

@@ -1,6 +1,6 @@
 //! Pictures of cells, without a display: from any side, as slices, as sheets of slices.
 //!
-//! A picture has the same bytes on every machine and for any number of threads.
+//! A picture has the same pixels on every machine and for any number of threads.
 //!
 //! ```
 //! use voxelize::view::{self, View};

@@ -4,10 +4,10 @@
 use super::shade;
 
 /// Cells of so many pixels and more show their own faces alone.
-const LARGE: f64 = 6.0;
+const LARGE: f64 = 3.2;
 
 /// Cells of so many pixels and fewer show the plane alone.
-const SMALL: f64 = 3.0;
+const SMALL: f64 = 1.8;
 
 /// The largest radius of what is around, in pixels.
 pub const REACH: usize = 5;
@@ -109,7 +109,8 @@ mod tests {
     fn only_small_cells_are_smooth() {
         let flat = |dx: isize, dy: isize| Some([dx as f64, dy as f64, 0.0]);
         let share = |pixels: f64| smooth([0.0; 3], pixels, pixels, flat).map(|smooth| smooth.share);
-        assert_eq!((share(1.0), share(4.5), share(6.0)), (Some(1.0), Some(0.5), None));
+        assert_eq!((share(1.0), share(3.2)), (Some(1.0), None));
+        assert!((share(2.5).unwrap() - 0.5).abs() < 1e-12);
         let light = smooth([0.0; 3], 1.0, 1.0, flat).unwrap().light;
         assert!((light - shade::light([0.0, 0.0, 1.0])).abs() < 1e-12);
     }

@@ -1,5 +1,5 @@
 //! Do pictures show the cells, and only them? Silhouettes and colours against a projection of every
-//! cell by itself; pictures against references, byte by byte; and `voxelize view` as it is called.
+//! cell by itself; pictures against references, pixel by pixel; and `voxelize view` as it is called.
 //!
 //! `VOXELIZE_BLESS=1` writes the references again, and fails that once.
 

@@ -1,8 +1,8 @@
-//! Small pictures that were looked at once, and stay as they are to the byte.
+//! Small pictures that were looked at once, and stay as they are to the pixel.
 
 use std::path::{Path, PathBuf};
 
-use voxelize::view::{self, Background, From, Layer, Picture, Projection, Up, View};
+use voxelize::view::{self, Axes, Background, From, Layer, Picture, Projection, Up, View};
 use voxelize::{BitGrid, Lattice, Mesh, Part, Rule, Sort, compare, voxelize};
 
 fn folder() -> PathBuf {
@@ -69,24 +69,62 @@ const REFERENCES: &[Reference] = &[
     }),
 ];
 
-#[test]
-fn pictures_are_as_they_were() {
+/// The pictures of the README.
+const README: &[Reference] = &[
+    ("knot-mesh", || view::facets(&fixture("knot.stl"), &wide()).unwrap()),
+    ("knot-32", || view::cells(&surface("knot.stl", 32), [1.0; 3], &wide()).unwrap()),
+    ("knot-128", || view::cells(&surface("knot.stl", 128), [1.0; 3], &wide()).unwrap()),
+    ("knot-512", || view::cells(&surface("knot.stl", 512), [1.0; 3], &wide()).unwrap()),
+];
+
+fn wide() -> View {
+    View { size: [400, 320], axes: Axes::Hidden, ..small((30.0, 32.0)) }
+}
+
+/// The pixels in a file: compressed bytes may differ from machine to machine, these may not.
+fn pixels(path: &Path) -> Option<Vec<u8>> {
+    let file = std::io::BufReader::new(std::fs::File::open(path).ok()?);
+    let mut reader = png::Decoder::new(file).read_info().ok()?;
+    let mut pixels = vec![0; reader.output_buffer_size()?];
+    let info = reader.next_frame(&mut pixels).ok()?;
+    pixels.extend([info.width, info.height].iter().flat_map(|n| n.to_le_bytes()));
+    Some(pixels)
+}
+
+/// Compares the pictures in a folder, and writes them again if asked to.
+fn compare_all(folder: &Path, references: &[Reference]) {
     let mut stale = vec![];
-    for (name, draw) in REFERENCES {
-        let path = folder().join(name).with_extension("png");
-        let found = draw();
-        let png = found.to_png().unwrap();
-        if std::fs::read(&path).ok().as_ref() != Some(&png) {
+    for (name, draw) in references {
+        let path = folder.join(name).with_extension("png");
+        let drawn = draw();
+        let mut expected = drawn.as_bytes().to_vec();
+        expected.extend(drawn.size().iter().flat_map(|n| (*n as u32).to_le_bytes()));
+        if pixels(&path) != Some(expected) {
             stale.push(*name);
             if std::env::var_os("VOXELIZE_BLESS").is_some() {
-                std::fs::create_dir_all(folder()).unwrap();
-                std::fs::write(&path, png).unwrap();
+                std::fs::create_dir_all(folder).unwrap();
+                drawn.save(&path).unwrap();
             }
         }
     }
     assert!(stale.is_empty(), "{stale:?} differ; look at them, then VOXELIZE_BLESS=1 writes them again");
+}
+
+#[test]
+fn pictures_are_as_they_were() {
+    compare_all(&folder(), REFERENCES);
     let files = std::fs::read_dir(folder()).unwrap().count();
     assert_eq!(files, REFERENCES.len(), "a picture that no reference draws");
+}
+
+#[test]
+fn pictures_of_the_readme_are_those_of_the_tool() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    compare_all(&root.join("docs/pictures"), README);
+    let text = std::fs::read_to_string(root.join("README.md")).unwrap();
+    for (name, _) in README {
+        assert!(text.contains(&format!("docs/pictures/{name}.png")), "{name} is not in the README");
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ voxelize view part.npz --slice x -o x.png   the middle layer across x, as a pict
 voxelize view part.npz --sheet z -o layers.png   layers side by side
 voxelize view diff.vox                   what diff -o wrote: blue is added, orange removed",
     notes: "\
-A picture has the same bytes on every machine and for any number of threads. It says in itself
+A picture has the same pixels on every machine and for any number of threads. It says in itself
 that this tool made it; a file of the same name that does not is replaced only if -o names it.
 Slices show x to the right and y upwards across z, x and z across y, y and z across x.
 
