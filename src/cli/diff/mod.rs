@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use serde_json::{Value, json}; // the schema is the command line's own
-use voxelize::compare::Difference;
+use voxelize::compare::{Difference, Gate};
 use voxelize::format::Written;
 use voxelize::run::bytes;
 use voxelize::{Result, Voxels};
@@ -106,7 +106,8 @@ fn run(call: &mut Call) -> Result<()> {
         None => Vec::new(),
     };
     know(call, &first, &grid, &difference, &written);
-    let passes = passes(&args, &difference);
+    let gate = Gate { allow: args.allow, iou_min: args.iou_min };
+    let passes = gate.lets_pass(difference.differing(), difference.iou());
     let mut said = text::lines(&args, [&first, &second], &grid, &difference, passes);
     for written in &written {
         let cells = counted(difference.differing(), "cell", "cells");
@@ -117,15 +118,6 @@ fn run(call: &mut Call) -> Result<()> {
         text::list(&mut said, &first, &second, &difference);
     }
     call.answer(&said, if passes { &End::Yes } else { &End::No })
-}
-
-/// Whether the gates let this difference pass.
-fn passes(args: &Args, difference: &Difference) -> bool {
-    let within = |most: u64| difference.differing() <= most;
-    match (args.allow, args.iou_min) {
-        (None, None) => difference.is_none(),
-        (allow, least) => allow.is_none_or(within) && least.is_none_or(|least| difference.iou() >= least),
-    }
 }
 
 fn about(path: &Path, voxels: &Voxels) -> Value {

@@ -1,6 +1,7 @@
 //! `voxelize verify`: do meshes still give the cells they should? Against a list of goldens, or
 //! against one voxel file; and recording such lists.
 
+mod judge;
 mod options;
 mod paths;
 mod pictures;
@@ -10,24 +11,21 @@ mod update;
 mod work;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::CommandFactory;
-use voxelize::compare::outcome::{against_grid, other_grid};
-use voxelize::compare::{Case, Difference, Gate, Golden, Goldens, Outcome};
-use voxelize::{Error, Meta, Result, Voxels, format};
+use voxelize::compare::{Case, Gate, Golden, Goldens};
+use voxelize::{Error, Meta, Result, format};
 
 use super::args::{GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
 use super::call::Call;
-use super::errors;
 use super::files;
 use super::job::How;
 use super::tell;
 use super::values;
 use super::verb::Verb;
 use options::Spelled;
-use report::{Found, Report};
-use work::{Made, Task, Wanted};
+use work::{Task, Wanted};
 
 pub const VERB: Verb = Verb {
     name: "verify",
@@ -152,7 +150,7 @@ fn run(call: &mut Call) -> Result<()> {
     let started = Instant::now();
     let pictures = args.verify.pictures.as_deref();
     let reports = work::each(&tasks, &how, call.signals, &call.bar(), |task, made, time| {
-        judge(task, made, time, pictures)
+        judge::judge(task, made, time, pictures)
     })?;
     table::print(call, &args.goldens, &tasks, &reports)?;
     match &args.verify.junit {
@@ -266,66 +264,4 @@ fn check_files(call: &mut Call, args: &Args, tasks: &[Task]) -> Result<()> {
             .map_err(|e| e.with_hint("--pictures DIR names another"))?;
     }
     call.keep(&files)
-}
-
-/// What came of a task.
-fn judge(task: &Task, made: Result<Made>, time: Duration, pictures: Option<&Path>) -> Report {
-    let mut report =
-        Report { found: None, golden: None, lattice: None, outcome: Outcome::Same, shown: vec![], time };
-    let compared = made.and_then(|made| {
-        let mut shown = vec![];
-        let (golden, outcome) = compare(task, &made, |golden, now, difference| {
-            if let Some(folder) = pictures {
-                shown = pictures::write(folder, &task.stem, [golden, now], difference)?;
-            }
-            Ok(())
-        })?;
-        (report.found, report.lattice, report.golden) = (Some(Found::of(&made)), made.lattice(), golden);
-        report.shown = shown;
-        Ok(outcome)
-    });
-    report.outcome = compared.unwrap_or_else(Outcome::Failed);
-    report
-}
-
-/// What should have come out, and how that differs from what did. Grids whose cells differ by more than
-/// the gate allows are shown to `show`.
-fn compare(
-    task: &Task,
-    made: &Made,
-    show: impl FnOnce(&Voxels, &Voxels, &Difference) -> Result<()>,
-) -> Result<(Option<Found>, Outcome)> {
-    match (&task.wanted, &made.voxels) {
-        (Wanted::File(file), Some(voxels)) => {
-            // A look at its headers first: it may be a grid of any size.
-            files::is_there(file)?;
-            let said = format::describe(file)?.record;
-            let other = other_grid(said.lattice.as_ref(), &said.meta, voxels).map_err(|e| e.in_file(file))?;
-            if !other.is_empty() {
-                return Ok((None, Outcome::Grid(other)));
-            }
-            let golden = files::open_voxels(file, &task.file)?;
-            let found = Found { cells: golden.count(), grid: golden.digest().grid };
-            let outcome = against_grid(&golden, voxels, task.gate).map_err(|e| e.in_file(file))?;
-            if let Outcome::Cells(difference) = &outcome {
-                show(&golden, voxels, difference)?;
-            }
-            Ok((Some(found), outcome))
-        }
-        (Wanted::Digest(grid, cells), _) => {
-            let golden = Found { grid: Some(*grid), cells: *cells };
-            let same = golden == Found::of(made);
-            Ok((Some(golden), if same { Outcome::Same } else { Outcome::Digest }))
-        }
-        _ => Ok((None, Outcome::Same)),
-    }
-}
-
-/// The exit code of an outcome, and what to say of an error.
-fn code(outcome: &Outcome) -> u8 {
-    match outcome {
-        Outcome::Failed(error) => errors::exit_code(error, None),
-        other if other.passes() => errors::OK,
-        _ => errors::NO,
-    }
 }

@@ -10,6 +10,7 @@ use super::super::call::{Call, End};
 use super::super::numbers::{counted, grouped};
 use super::super::plan::Voice;
 use super::super::{errors, tell};
+use super::judge;
 use super::report::{self, Report};
 use super::work::Task;
 
@@ -40,7 +41,7 @@ fn end(call: &Call, outcome: &Outcome) -> End {
             if !call.prints() {
                 errors::print(error);
             }
-            End::Failed(error.clone(), super::code(outcome))
+            End::Failed(error.clone(), judge::code(outcome))
         }
         outcome if outcome.passes() => End::Yes,
         _ => End::No,

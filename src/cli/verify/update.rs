@@ -14,7 +14,7 @@ use super::super::tell;
 use super::options::{self, Spelled};
 use super::report::{self, Found, Report};
 use super::work::{self, Made, Task, Wanted};
-use super::{Args, paths};
+use super::{Args, judge, paths};
 
 /// A case to be recorded.
 struct Slot {
@@ -75,15 +75,33 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
     let recorded = work::each(&tasks, &how, call.signals, &call.bar(), |task, made, time| {
         made.and_then(|made| {
             let recorded = record(task, &made, time);
-            match (&task.wanted, &made.voxels, recorded.change) {
-                (Wanted::File(file), Some(voxels), Change::New | Change::Changed) => save(voxels, file)?,
-                _ => {}
+            if let (Wanted::File(file), Some(voxels)) = (&task.wanted, &made.voxels)
+                && recorded.change != Change::Same
+            {
+                save(voxels, file)?;
             }
             Ok(recorded)
         })
     })?;
-    let (before, mut changes) = (goldens.to_text(), vec![]);
-    for ((slot, task), recorded) in slots.into_iter().zip(&tasks).zip(recorded) {
+    let before = goldens.to_text();
+    let changes = note(call, &mut goldens, slots, &tasks, recorded)?;
+    let text = goldens.to_text();
+    if text != before {
+        format::save_bytes(list, "goldens", |out| out.write_all(text.as_bytes()))?;
+    }
+    if call.prints() { tell::to_stdout(&total(list, &changes, tasks.len())) } else { Ok(()) }
+}
+
+/// Takes what was recorded into the list, and says it; gives the changes.
+fn note(
+    call: &mut Call,
+    goldens: &mut Goldens,
+    slots: Vec<Slot>,
+    tasks: &[Task],
+    recorded: Vec<Result<Recorded>>,
+) -> Result<Vec<Change>> {
+    let mut changes = vec![];
+    for ((slot, task), recorded) in slots.into_iter().zip(tasks).zip(recorded) {
         match recorded {
             Ok(Recorded { report, change }) => {
                 say(call, task, &report, change)?;
@@ -97,11 +115,7 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
             }
         }
     }
-    let text = goldens.to_text();
-    if text != before {
-        format::save_bytes(list, "goldens", |out| out.write_all(text.as_bytes()))?;
-    }
-    if call.prints() { tell::to_stdout(&total(list, &changes, tasks.len())) } else { Ok(()) }
+    Ok(changes)
 }
 
 /// Refuses what makes no sense, or must not be.
@@ -218,7 +232,7 @@ fn check_files(call: &mut Call, list: &Path, tasks: &[Task]) -> Result<()> {
 /// Compares what came out with what was recorded, and writes the golden file if it is to change.
 fn record(task: &Task, made: &Made, time: Duration) -> Recorded {
     // A golden file that cannot be read or compared is replaced like one that is not there.
-    let (golden, outcome) = super::compare(task, made, |_, _, _| Ok(())).unwrap_or((None, Outcome::Same));
+    let (golden, outcome) = judge::compare(task, made, |_, _, _| Ok(())).unwrap_or((None, Outcome::Same));
     let change = match (golden, &outcome) {
         (None, Outcome::Same) => Change::New,
         (Some(_), Outcome::Same) => Change::Same,
