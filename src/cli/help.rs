@@ -125,6 +125,9 @@ mod tests {
     use super::super::args;
     use super::*;
 
+    /// Other names of an option.
+    const ALIASES: [&str; 2] = ["--pitch", "--spacing"];
+
     /// The long options of a command.
     fn options(command: &clap::Command) -> Vec<String> {
         let long = |arg: &clap::Arg| arg.get_long().map(|long| format!("--{long}"));
@@ -148,8 +151,7 @@ mod tests {
                 assert!(named(&page).contains(&option.as_str()), "{option} is not in\n{page}");
             }
             for word in named(&page) {
-                let known =
-                    options.iter().any(|option| option == word) || ["--pitch", "--spacing"].contains(&word);
+                let known = options.iter().any(|option| option == word) || ALIASES.contains(&word);
                 assert!(known, "{word} is no option, but in\n{page}");
             }
         }
@@ -176,7 +178,8 @@ mod tests {
                 assert!(named(&page).contains(&option), "{option} is not in\n{page}");
             }
             for word in named(&page) {
-                assert!(options.iter().any(|option| option == word), "{word} is no option, but in\n{page}");
+                let known = options.iter().any(|option| option == word) || ALIASES.contains(&word);
+                assert!(known, "{word} is no option, but in\n{page}");
             }
             assert!(page.contains(&format!("Usage: voxelize {} ", verb.name)), "{page}");
             let example = |line: &str| line.starts_with(&format!("voxelize {} ", verb.name));
