@@ -63,6 +63,9 @@ pub fn hint(error: &Error) -> Option<&str> {
         Kind::Input if error.code().starts_with('S') && error.code() != "S002" => {
             Some("the file is damaged: export it again, or copy it again whole")
         }
+        Kind::Input if ["V002", "V003", "V005", "V007", "V008", "V009"].contains(&error.code()) => {
+            Some("the file is damaged: make it again, or copy it again whole")
+        }
         Kind::Input => Some("'voxelize formats' lists what is read"),
         Kind::TooLarge => Some("make the cells larger, or raise --max-memory"),
         Kind::Output => Some("-o PATH writes elsewhere"),
