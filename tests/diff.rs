@@ -243,11 +243,7 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
     }
     assert!(seen > 0, "no case");
     let meshes = place.run("diff cube.stl cube.stl").expect(3);
-    assert!(
-        meshes.text().contains("hint: voxelize cube.stl -o NAME.npz makes voxels of it"),
-        "{}",
-        meshes.text()
-    );
+    assert!(meshes.err.contains("hint: voxelize cube.stl -o NAME.npz makes voxels of it"), "{}", meshes.err);
     assert_eq!(place.files(), before, "nothing is left");
     place.run("diff cube.vox half.npz --json=cube.vox").expect(2);
     place.run("diff cube.vox cube.npy").expect(0);
