@@ -74,6 +74,11 @@ pub fn hint(error: &Error) -> Option<&str> {
     error.hint().or(general)
 }
 
+/// `error` with `hint`, unless it has one that says more.
+pub fn or_hint(error: Error, hint: &str) -> Error {
+    if error.hint().is_some() { error } else { error.with_hint(hint) }
+}
+
 /// `error` with `prefix: ` before its message: the option it is about.
 pub fn about(prefix: &str, error: &Error) -> Error {
     let message = format!("{prefix}: {}", error.message());

@@ -55,7 +55,7 @@ pub fn write_json_after(target: &JsonTarget, lines: &str, code: u8) -> u8 {
 /// If not.
 pub fn check_json_file(path: &Path, others: &[(&Path, &str)]) -> Result<()> {
     refuse_same(path, others)?;
-    format::probe_output(path).map_err(|e| e.with_hint("--json=FILE names another file"))
+    format::probe_output(path).map_err(|e| errors::or_hint(e, "--json=FILE names another file"))
 }
 
 /// Refuses to write over a file of this run.

@@ -7,6 +7,8 @@ const DIGEST: &str = "grid = \"v1:00000000000000000000000000000001\"\ncells = 1\
 #[test]
 fn wrong_questions_are_refused() {
     let place = Place::recorded();
+    place.run("--update cube.toml meshes/cube.stl -r 8").expect(0);
+    place.write("said.toml", "[[case]]\nmesh = \"meshes/f.stl\"\ngolden = \"a.npz\"\nallow = 1\n");
     let files =
         |place: &Place| -> Vec<_> { place.files().into_iter().map(|f| (place.read_bytes(&f), f)).collect() };
     let before = files(&place);
@@ -24,8 +26,9 @@ fn wrong_questions_are_refused() {
         ("cells/f-res-20.npz", 2, "is compared with one mesh", "voxelize verify cells/f-res-20.npz part.stl"),
         ("goldens.toml -r 8", 2, "--res 8: what is verified has its options", "--update MESH"),
         ("goldens.toml --ties both", 2, "--ties both: what is verified", "--update MESH"),
-        ("goldens.toml --allow 3", 2, "--allow needs golden files, and meshes/cube.stl", "--golden DIR"),
-        ("goldens.toml --iou-min 0.5", 2, "--iou-min needs golden files", "--golden DIR"),
+        ("cube.toml --allow 3", 2, "--allow changes nothing: it needs golden files", "--golden DIR"),
+        ("cube.toml --iou-min 0.5", 2, "--iou-min changes nothing: it needs golden files", "--golden DIR"),
+        ("said.toml --allow 3", 2, "--allow changes nothing: every case with a golden", "--golden DIR"),
         ("goldens.toml --allow -1", 2, "--allow -1: ", ""),
         ("goldens.toml --iou-min 2", 2, "--iou-min 2: must be from 0 to 1", ""),
         ("goldens.toml --golden cells", 2, "--update", ""),
@@ -38,7 +41,10 @@ fn wrong_questions_are_refused() {
             "name another file",
         ),
         ("goldens.toml --junit meshes/f.stl", 2, "is a mesh, and would be overwritten", "name another file"),
-        ("goldens.toml --junit no/such.xml", 6, "no/such.xml: cannot be written", "--junit FILE"),
+        ("goldens.toml --junit no/such.xml", 6, "no/such.xml: cannot be written", "make the folder no first"),
+        ("goldens.toml --junit cells", 6, "cells: is a folder", "--junit FILE"),
+        ("goldens.toml --json=no/such.json", 6, "no/such.json: cannot be", "make the folder no first"),
+        ("goldens.toml --pictures goldens.toml/a", 6, "goldens.toml/a: cannot be made", "--pictures DIR"),
         ("goldens.toml --json=goldens.toml", 2, "and would be overwritten", "name another file"),
         ("--update goldens.toml -r 8", 2, "every case of a list has its own options", "name the meshes"),
         ("--update goldens.toml --golden new", 2, "--golden: no mesh is given", "--golden cells/"),
@@ -47,14 +53,24 @@ fn wrong_questions_are_refused() {
         ("--update meshes/f.stl meshes/cube.stl", 3, "meshes/f.stl: is not TOML", "[[case]]"),
         ("--update no/new.toml meshes/f.stl", 6, "no/new.toml: cannot be written", "make the folder"),
         ("--update new.toml meshes/f.stl -o a.npz", 2, "no such option", ""),
-        ("--update new.toml meshes/f.stl --origin 0,0,0", 3, "--origin needs --voxel-size", "--voxel-size"),
+        ("--update new.toml meshes/f.stl --origin 0,0,0", 2, "error: --origin needs --voxel-size", ""),
+        ("--update new.toml - -r 5", 2, "error: -: a case names its mesh", "save it"),
+        ("--update new.toml meshes/f.stl --golden goldens.toml/a", 6, "cannot be made", "--golden DIR"),
+        ("--update new.npz meshes/f.stl", 2, "new.npz: is the name of a voxel file", "name it goldens.toml"),
+        (
+            "--update cells/f-res-20.npz meshes/f.stl",
+            2,
+            "cells/f-res-20.npz: is a voxel file, and --update records in a list",
+            "voxelize meshes/f.stl --like cells/f-res-20.npz -o cells/f-res-20.npz makes it again",
+        ),
     ] {
         let run = place.run(line).expect(code);
         assert!(run.err.starts_with("error: ") && run.err.contains(message), "{line}\n{}", run.err);
         let said = run.err.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap_or_default();
         assert!(said.contains(hint), "{line}\n{}", run.err);
         assert!(run.out.is_empty(), "{line}\n{}", run.out);
-        assert!(files(&place) == before, "{line} left something");
+        assert!(files(&place) == before && !place.path("new").exists(), "{line} left something");
+        assert!(!run.err.contains("(line 0)"), "{}", run.err);
         seen += 1;
     }
     assert!(seen > 20);
@@ -68,7 +84,6 @@ fn broken_lists_are_refused_with_their_line() {
         (String::new(), None, "there is no [[case]] in it, so nothing would be verified"),
         ("# later\n".into(), None, "there is no [[case]]"),
         ("[[case]]\nmesh = \n".into(), Some(2), "is not TOML"),
-        ("[[case]]\nmesh = \"meshes/f.stl\"\n".into(), Some(1), "the case has no grid"),
         (format!("\n[[case]]\n{DIGEST}"), Some(2), "the case has no mesh"),
         (format!("[[case]]\nmesh = \"a\"\n{DIGEST}toleranz = 1\n"), Some(5), "'toleranz' is not known"),
         (format!("[[case]]\nmesh = \"a\"\n{DIGEST}allow = 1\n"), Some(5), "allow needs a golden file"),
@@ -115,11 +130,11 @@ fn options_of_a_case_are_those_that_decide_its_cells() {
     ] {
         place.write(
             "list.toml",
-            format!("\n[[case]]\nmesh = \"meshes/f.stl\"\noptions = \"{options}\"\n{DIGEST}"),
+            format!("\n[[case]]\nmesh = \"meshes/f.stl\"\n# These:\noptions = \"{options}\"\n{DIGEST}"),
         );
         let run = place.run("list.toml").expect(3);
         assert!(run.err.contains(&format!("error: list.toml: {message}")), "{options}\n{}", run.err);
-        assert!(run.err.contains("(line 2)") && run.err.contains("\nhint: "), "{}", run.err);
+        assert!(run.err.contains("(line 5)") && run.err.contains("\nhint: "), "{}", run.err);
     }
 }
 
@@ -143,8 +158,15 @@ fn cases_that_cannot_be_compared_fail() {
         place.write("list.toml", list);
         let run = place.run("list.toml").expect(code);
         assert!(run.row(mesh).starts_with("ERROR "), "{}", run.out);
-        run.says(&[message, "       hint: ", "list.toml: 0 of 1 case passes, 1 error\n"]);
-        assert_eq!(run.err, "");
+        run.says(&[message, "       hint: ", "list.toml: 0 of 1 cases pass, 1 error\n"]);
+        assert!(run.err.is_empty() && !run.out.contains("standard input"), "{}", run.out);
+        let missing = golden == "missing.npz";
+        assert_eq!(
+            run.out.contains("hint: 'voxelize verify --update list.toml' makes it"),
+            missing,
+            "{}",
+            run.out
+        );
     }
 }
 

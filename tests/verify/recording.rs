@@ -91,7 +91,7 @@ fn formats_without_a_lattice_get_their_sidecar() {
             format!("[[case]]\nmesh = \"meshes/cube.stl\"\noptions = \"-r 8\"\ngolden = \"a.{format}\"\n");
         place.write("a.toml", list);
         place.run("a.toml").expect(3);
-        place.run("--update a.toml").expect(0).says(&["1 new"]);
+        place.run("--update a.toml").expect(0).says(&["0 same, 1 made again"]);
         assert_eq!(place.path(&format!("a.{format}.json")).exists(), format != "vox", "{format}");
         place.run("a.toml").expect(0);
     }
@@ -109,7 +109,79 @@ fn what_cannot_be_made_stays_as_it_was() {
     let now = place.read("goldens.toml");
     let knot = |list: &str| list[list.find("mesh = \"meshes/knot.stl\"").unwrap()..].to_string();
     assert!(now != list && knot(&now) == knot(&list), "{now}");
-    // Nothing of a list that would be empty.
-    place.run("--update new.toml missing.stl -r 8").expect(3);
-    assert!(!place.path("new.toml").exists());
+    // Nothing of a list that would be empty, nor of a folder.
+    place.run("--update new.toml missing.stl -r 8 --golden new/cells").expect(3);
+    assert!(!place.path("new.toml").exists() && !place.path("new").exists());
+}
+
+#[test]
+fn a_digest_that_becomes_a_file_is_still_compared() {
+    let place = Place::recorded();
+    let line = "--update goldens.toml meshes/cube.stl -r 16 --pad 1 --golden cells";
+    let file = "cells/cube-res-16-pad-1.npz";
+    let list = place.read("goldens.toml");
+    let run = place.run(line).expect(0);
+    run.says(&[
+        &format!("same     meshes/cube.stl --res 16 --pad 1  1,538 cells, now in {file}\n"),
+        "1 same",
+    ]);
+    assert!(place.path(file).exists() && place.read("goldens.toml").contains(file));
+    place.run("goldens.toml").expect(0);
+
+    place.write("goldens.toml", &list);
+    fs::remove_file(place.path(file)).unwrap();
+    place.bring("octahedron.stl", "meshes/cube.stl");
+    let run = place.run(line).expect(0);
+    run.says(&["changed  meshes/cube.stl --res 16 --pad 1  1,538 → ", &format!(" cells, now in {file}\n")]);
+    run.says(&["         v1:", " → v1:", "0 new, 1 changed, 0 same\n"]);
+    place.run("goldens.toml").expect(0);
+    // Cells that are kept are whole: what fits in slabs alone is not recorded.
+    place.run("--update large.toml meshes/knot.stl -r 512").expect(0);
+    let large = place.read("large.toml");
+    let run =
+        place.run("--update large.toml meshes/knot.stl -r 512 --golden large --max-memory 16M").expect(5);
+    run.says(&["1 not made"]);
+    assert!(!place.path("large").exists() && place.read("large.toml") == large);
+}
+
+#[test]
+fn a_golden_file_that_is_gone_is_made_again() {
+    let place = Place::recorded();
+    let (list, file) = (place.read("goldens.toml"), "cells/f-res-20.npz");
+    let bytes = place.read_bytes(file);
+    for broken in [None, Some(&bytes[..200])] {
+        match broken {
+            None => fs::remove_file(place.path(file)).unwrap(),
+            Some(bytes) => place.write(file, bytes),
+        }
+        place.run("goldens.toml").expect(3);
+        let run = place.run("--update goldens.toml").expect(0);
+        run.says(&["again    meshes/f.stl --res 20  ", &format!("         {file}: "), ": made again\n"]);
+        run.says(&["goldens.toml: 0 new, 0 changed, 2 same, 1 made again\n"]);
+        assert!(place.read("goldens.toml") == list && place.read_bytes(file) == bytes);
+    }
+}
+
+#[test]
+fn cases_written_by_hand_are_recorded() {
+    let place = Place::recorded();
+    let case = "\n[[case]] # mine\nmesh = \"meshes/f.stl\"\noptions = \"-r 9\"\n";
+    let whole = place.read("goldens.toml");
+    let damaged = whole.replacen("grid = \"v1:", "grid = \"v1:oops", 1);
+    for (text, message, says) in [
+        (whole + case, "the case has no grid", "new      meshes/f.stl -r 9  "),
+        (
+            damaged,
+            "grid: ",
+            "again    meshes/cube.stl --res 16 --pad 1  1,538 cells\n         the digest could not",
+        ),
+    ] {
+        place.write("goldens.toml", text);
+        let run = place.run("goldens.toml").expect(3);
+        assert!(run.err.contains(message), "{}", run.err);
+        assert!(run.err.contains("hint: 'voxelize verify --update LIST' records"), "{}", run.err);
+        place.run("--update goldens.toml").expect(0).says(&[says]);
+        place.run("goldens.toml").expect(0);
+        assert_eq!(place.read("goldens.toml").contains("[[case]] # mine"), message.contains("no grid"));
+    }
 }

@@ -53,7 +53,7 @@ fn digests_tell_that_but_not_where() {
     place.bring("octahedron.stl", "meshes/cube.stl");
     let run = place.run("goldens.toml").expect(1);
     run.says(&["the digest is another: golden has 1,538 cells, now ", "golden v1:", "now    v1:"]);
-    run.says(&["hint: a digest cannot say where; --update MESH OPTIONS --golden DIR keeps the cells"]);
+    run.says(&["hint: a digest cannot say where; --update LIST MESH OPTIONS --golden DIR keeps the cells"]);
 }
 
 #[test]
@@ -82,17 +82,22 @@ fn gates_let_small_differences_pass() {
         run.says(&["allowed: ", "6 cells differ: "]);
         assert_eq!(run.row("meshes/knot.stl").starts_with("pass "), code == 0, "{gate}");
     }
-    // On the command line for cases that say nothing themselves, all of which have files then.
-    let files = list[list.find("mesh = \"meshes/f.stl\"").unwrap()..].to_string();
-    place.write("goldens.toml", format!("[[case]]\n{files}"));
+    gated("allow = 5\niou_min = 0.9")
+        .expect(1)
+        .says(&["allowed: 5 cells and intersection over union at least 0.9\n"]);
+    // On the command line for cases that have a file and say nothing themselves.
+    place.write("goldens.toml", &list);
     for (option, code) in
         [("--allow 6", 0), ("--allow 5", 1), ("--iou-min 0.9989", 0), ("--iou-min 0.999", 1)]
     {
         place.run(&format!("goldens.toml {option}")).expect(code);
     }
-    let said = files.replace("knot-res-40.npz\"", "knot-res-40.npz\"\nallow = 5");
-    place.write("goldens.toml", format!("[[case]]\n{said}"));
+    gated("allow = 5");
     place.run("goldens.toml --allow 6").expect(1);
+    // A digest is compared exactly beside them.
+    place.write("goldens.toml", list.replacen("cells = 1538", "cells = 1537", 1));
+    let run = place.run("goldens.toml --allow 6").expect(1);
+    run.says(&["the digest is another: golden has 1,537 cells, now 1,538\n", "2 of 3 cases pass, 1 differs"]);
 }
 
 #[test]
@@ -124,5 +129,5 @@ fn large_cases_take_their_turn_or_slabs() {
     place.run("--update files.toml meshes/cube.stl -r 512 --golden cells").expect(0);
     place.run("files.toml --max-memory 64M").expect(0);
     let run = place.run("files.toml --max-memory 26M").expect(5);
-    run.says(&["of which half is for the golden file", "0 of 1 case passes, 1 error"]);
+    run.says(&["of which half is for the golden file", "0 of 1 cases pass, 1 error"]);
 }

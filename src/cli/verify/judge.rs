@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use voxelize::compare::outcome::{against_grid, other_grid};
 use voxelize::compare::{Difference, Outcome};
-use voxelize::{Result, Voxels, format};
+use voxelize::{Error, Result, Voxels, format};
 
 use super::super::{errors, files};
 use super::pictures;
@@ -42,7 +42,7 @@ pub fn compare(
     match (&task.wanted, &made.voxels) {
         (Wanted::File(file), Some(voxels)) => {
             // A look at its headers first: it may be a grid of any size.
-            files::is_there(file)?;
+            files::is_there(file).map_err(|error| missing(task, error))?;
             let said = format::describe(file)?.record;
             let other = other_grid(said.lattice.as_ref(), &said.meta, voxels).map_err(|e| e.in_file(file))?;
             if !other.is_empty() {
@@ -63,6 +63,14 @@ pub fn compare(
         }
         _ => Ok((None, Outcome::Same)),
     }
+}
+
+/// The error for a golden file that is not there: names like it are those of other cases.
+fn missing(task: &Task, error: Error) -> Error {
+    if error.code() != "not-found" {
+        return error;
+    }
+    error.with_hint(format!("'voxelize verify --update {}' makes it; or mend its name there", task.place.0))
 }
 
 /// The exit code of an outcome, and what to say of an error.

@@ -1,6 +1,8 @@
 //! `voxelize verify`: do meshes still give the cells they should? Against a list of goldens, or
 //! against one voxel file; and recording such lists.
 
+mod change;
+mod folders;
 mod judge;
 mod options;
 mod paths;
@@ -19,6 +21,7 @@ use voxelize::{Error, Meta, Result, format};
 
 use super::args::{GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
 use super::call::Call;
+use super::errors;
 use super::files;
 use super::job::How;
 use super::tell;
@@ -60,8 +63,10 @@ A list of goldens is TOML; paths in it are relative to it:
   allow = 3                    # optional: so many cells may differ
   iou_min = 0.999              # optional: the least intersection over union
 
-Exit codes: 0 every case passes; 1 cells or grids differ; 3 the list, a mesh or a golden file is
-missing or cannot be read; 7 cases fail for different reasons";
+Exit codes: 0 every case passes; 1 cells or grids differ; 2 a question that makes no sense, or a
+golden file that cannot be compared; 3 the list, a mesh or a golden file is missing or cannot be
+read; 4 a mesh is unfit; 5 a grid does not fit into memory; 6 a file cannot be written; 7 cases
+fail for different reasons";
 
 #[derive(Debug, clap::Parser)]
 struct Args {
@@ -97,12 +102,13 @@ struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Verify")]
 struct VerifyArgs {
-    /// At most so many cells may differ, where a case does not say itself [default: 0]
+    /// At most so many cells may differ, in cases that have a golden file and say nothing of it
+    /// themselves. A digest is equal or it is not [default: 0]
     #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true)]
     allow: Option<u64>,
 
-    /// The least intersection over union of cells, 0 to 1, where a case does not say itself. With
-    /// --allow, both must hold [default: 1]
+    /// The least intersection over union of cells, 0 to 1, in the same cases. With --allow, both must
+    /// hold [default: 1]
     #[arg(long, value_name = "X", value_parser = values::share, allow_negative_numbers = true)]
     iou_min: Option<f64>,
 
@@ -111,12 +117,14 @@ struct VerifyArgs {
     junit: Option<PathBuf>,
 
     /// For each case that fails and has a golden file, write the cells that differ to this folder: as
-    /// voxels in two colours, NAME.vox, and as a picture, NAME.png [default: none]
+    /// voxels in two colours, NAME.vox, and as a picture, NAME.png. Files of earlier runs stay
+    /// [default: none]
     #[arg(long, value_name = "DIR")]
     pictures: Option<PathBuf>,
 
-    /// Record: every case of the list again, or with MESH the cases of these meshes under the
-    /// options given, which are added if they are new. Prints what changed. Refused in CI
+    /// Record: every case of the list, again or for the first time, or with MESH the cases of these
+    /// meshes under the options given, which are added if they are new. Prints what changed. Refused
+    /// in CI
     #[arg(long, conflicts_with_all = ["allow", "iou_min", "junit", "pictures"])]
     update: bool,
 
@@ -149,6 +157,8 @@ fn run(call: &mut Call) -> Result<()> {
     check_files(call, &args, &tasks)?;
     let started = Instant::now();
     let pictures = args.verify.pictures.as_deref();
+    let mut folders = folders::Made::default();
+    pictures.map_or(Ok(()), |folder| folders.add(folder, "--pictures DIR names another"))?;
     let reports = work::each(&tasks, &how, call.signals, &call.bar(), |task, made, time| {
         judge::judge(task, made, time, pictures)
     })?;
@@ -167,6 +177,7 @@ fn listed(list: &Path, gate: Gate) -> Result<Vec<Task>> {
         return Err(Error::usage(message).with_hint(example));
     }
     let goldens = Goldens::open(list)?;
+    check_gate(list, goldens.cases(), gate)?;
     let mut tasks: Vec<_> = goldens.cases().iter().map(|case| task(list, case, gate)).collect();
     for n in 0..tasks.len() {
         let stem = paths::slug(&tasks[n].title);
@@ -182,6 +193,8 @@ fn task(list: &Path, case: &Case, gate: Gate) -> Task {
     let wanted = match &case.golden {
         Golden::Digest { grid, cells } => Wanted::Digest(*grid, *cells),
         Golden::File(file) => Wanted::File(paths::resolve(folder, file)),
+        // Lists that are read to compare have no such case.
+        Golden::Unrecorded | Golden::Unreadable => Wanted::Nothing,
     };
     Task {
         title: case.title(),
@@ -191,26 +204,48 @@ fn task(list: &Path, case: &Case, gate: Gate) -> Task {
         folder: folder.to_path_buf(),
         options: case.options.clone(),
         wanted,
-        gate: if case.gate.is_closed() { gate } else { case.gate },
+        keep: None,
+        gate: if takes_gate(case) { gate } else { case.gate },
         place: (list.display().to_string(), case.line),
+        options_line: case.options_line,
     }
 }
 
-/// Refuses a case that can make no grid, or cannot be compared as asked.
+/// Whether a case takes the gate of the command line: a digest has none, and what a case says itself counts.
+fn takes_gate(case: &Case) -> bool {
+    matches!(case.golden, Golden::File(_)) && case.gate.is_closed()
+}
+
+/// Refuses a gate that no case takes.
+fn check_gate(list: &Path, cases: &[Case], gate: Gate) -> Result<()> {
+    if gate.is_closed() || cases.iter().any(takes_gate) {
+        return Ok(());
+    }
+    let option = if gate.allow.is_some() { "--allow" } else { "--iou-min" };
+    let why = if cases.iter().any(|case| matches!(case.golden, Golden::File(_))) {
+        "every case with a golden file says itself what may differ"
+    } else {
+        "it needs golden files, and no case has one"
+    };
+    let error = Error::usage(format!("{option} changes nothing: {why}")).in_file(list);
+    Err(error.with_hint("--update LIST MESH OPTIONS --golden DIR records the cells of a case"))
+}
+
+/// Refuses a case of a list that can make no grid.
 fn check_case(list: &Path, task: &Task) -> Result<()> {
     let (_, line) = task.place;
-    if matches!(task.wanted, Wanted::Digest(..)) && !task.gate.is_closed() {
-        let option = if task.gate.allow.is_some() { "--allow" } else { "--iou-min" };
-        let message = format!("{option} needs golden files, and {} has only a digest", task.title);
-        let error = Error::usage(message).in_file(list).at_line(line);
-        return Err(error.with_hint("--update MESH OPTIONS --golden DIR records the cells of a case"));
-    }
     if task.mesh == "-" {
         let error = Error::input("G005", "mesh is standard input, which is gone after one case");
         return Err(error.in_file(list).at_line(line).with_hint("name a file"));
     }
-    task.check().map_err(|e| {
-        let error = Error::input("G009", format!("options: {}", e.message())).in_file(list).at_line(line);
+    let options = task.check();
+    if line == 0 {
+        // They are those of the command line.
+        return options;
+    }
+    options.map_err(|e| {
+        let error = Error::input("G009", format!("options: {}", e.message()));
+        let error = error.in_file(list).at_line(task.options_line);
         error.with_hint(
             e.hint().unwrap_or("the options of a case are those of 'voxelize --help' for its cells"),
         )
@@ -236,8 +271,10 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
         folder: PathBuf::from("."),
         options: options::joined(words.flatten()),
         wanted: Wanted::File(golden.to_path_buf()),
+        keep: None,
         gate,
         place: (golden.display().to_string(), 0),
+        options_line: 0,
     };
     task.check()?;
     Ok(task)
@@ -254,14 +291,8 @@ fn check_files(call: &mut Call, args: &Args, tasks: &[Task]) -> Result<()> {
     }
     if let Some(junit) = &args.verify.junit {
         tell::refuse_same(junit, &files)?;
-        format::probe_output(junit).map_err(|e| e.with_hint("--junit FILE names another file"))?;
+        format::probe_output(junit).map_err(|e| errors::or_hint(e, report::OTHER_JUNIT))?;
         files.push((junit, "the report"));
-    }
-    if let Some(folder) = &args.verify.pictures {
-        let fail = |e| Error::output(format!("cannot be made: {e}")).in_file(folder);
-        std::fs::create_dir_all(folder)
-            .map_err(fail)
-            .map_err(|e| e.with_hint("--pictures DIR names another"))?;
     }
     call.keep(&files)
 }

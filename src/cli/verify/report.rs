@@ -114,7 +114,7 @@ fn cells(task: &Task, report: &Report, difference: &Difference) -> Vec<String> {
     }
     if !task.gate.is_closed() {
         let few = task.gate.allow.map(|most| counted(most, "cell", "cells"));
-        let alike = task.gate.iou_min.map(|least| format!("intersection over union from {least}"));
+        let alike = task.gate.iou_min.map(|least| format!("intersection over union at least {least}"));
         let both: Vec<_> = few.into_iter().chain(alike).collect();
         lines.push(format!("allowed: {}", both.join(" and ")));
     }
@@ -129,8 +129,8 @@ fn digests(report: &Report) -> Vec<String> {
         format!("the digest is another: {cells} as in the golden, but not the same ones, or elsewhere")
     } else {
         format!(
-            "the digest is another: golden has {} cells, now {}",
-            grouped(golden.cells),
+            "the digest is another: golden has {}, now {}",
+            counted(golden.cells, "cell", "cells"),
             grouped(found.cells)
         )
     };
@@ -180,6 +180,9 @@ fn json(report: &Report, difference: &Difference) -> Value {
     })
 }
 
+/// What to do if the report of `--junit` cannot be written.
+pub const OTHER_JUNIT: &str = "--junit FILE names another file";
+
 /// Writes the report of `--junit`.
 ///
 /// # Errors
@@ -195,7 +198,7 @@ pub fn write_junit(
     let suite = Suite { name: goldens.display().to_string(), tests, time };
     let xml = junit::to_xml(&suite);
     let written = format::save_bytes(path, "junit", |out| out.write_all(xml.as_bytes()));
-    written.map(drop).map_err(|e| e.with_hint("--junit FILE names another file"))
+    written.map(drop).map_err(|e| errors::or_hint(e, OTHER_JUNIT))
 }
 
 fn test(task: &Task, report: &Report) -> Test {

@@ -78,7 +78,7 @@ fn total(goldens: &Path, reports: &[Report]) -> String {
     let errors = count(&|outcome| matches!(outcome, Outcome::Failed(_)));
     let failed = reports.len() as u64 - passed - errors;
     let (cases, pass) = match reports.len() as u64 {
-        1 => ("1 case".to_string(), "passes"),
+        1 if passed == 1 => ("1 case".to_string(), "passes"),
         n => (format!("{} cases", grouped(n)), "pass"),
     };
     let mut text = format!("{}: {} of {cases} {pass}", goldens.display(), grouped(passed));
@@ -90,7 +90,7 @@ fn total(goldens: &Path, reports: &[Report]) -> String {
     }
     text += "\n";
     if reports.iter().any(|report| report.outcome == Outcome::Digest) {
-        text += "hint: a digest cannot say where; --update MESH OPTIONS --golden DIR keeps the cells\n";
+        text += "hint: a digest cannot say where; --update LIST MESH OPTIONS --golden DIR keeps the cells\n";
     }
     text
 }

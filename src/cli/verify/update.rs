@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use voxelize::compare::{Case, Gate, Golden, Goldens, Outcome};
 use voxelize::format::{self, Carries, SaveOptions, Sidecar};
-use voxelize::{Error, Result, Voxels};
+use voxelize::{Error, Meta, Result, Rule, Voxels};
 
-use super::super::call::{Call, End};
+use super::super::call::Call;
 use super::super::job::How;
-use super::super::numbers::grouped;
 use super::super::tell;
+use super::change::{self, Change, Recorded};
 use super::options::{self, Spelled};
 use super::report::{self, Found, Report};
 use super::work::{self, Made, Task, Wanted};
-use super::{Args, judge, paths};
+use super::{Args, folders, judge, paths};
 
 /// A case to be recorded.
 struct Slot {
@@ -24,31 +24,6 @@ struct Slot {
     options: String,
     /// The file that keeps its cells, if not only their digest is kept.
     keep: Option<String>,
-}
-
-/// What was recorded of a case, and what that is beside what was recorded before.
-struct Recorded {
-    report: Report,
-    change: Change,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
-    New,
-    Changed,
-    Same,
-}
-
-impl Change {
-    const ALL: [Self; 3] = [Self::New, Self::Changed, Self::Same];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Changed => "changed",
-            Self::Same => "same",
-        }
-    }
 }
 
 /// Records the cases that `args` ask for.
@@ -61,7 +36,7 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
     let list = args.goldens.as_path();
     let how = How::new(&args.run.power, args.run.max_memory, call.typed)?;
     let (mut goldens, slots) = if args.meshes.is_empty() {
-        let goldens = Goldens::open(list)?;
+        let goldens = Goldens::open_to_record(list)?;
         let slots = goldens.cases().iter().cloned().map(Slot::listed).collect();
         (goldens, slots)
     } else {
@@ -72,16 +47,12 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
     let tasks: Vec<_> = slots.iter().map(|slot| slot.task(list)).collect();
     tasks.iter().try_for_each(|task| super::check_case(list, task))?;
     check_files(call, list, &tasks)?;
+    let mut folders = folders::Made::default();
+    for file in tasks.iter().filter_map(|task| task.keep.as_ref()) {
+        folders.add_for(file, "--golden DIR, or golden in the list, names another")?;
+    }
     let recorded = work::each(&tasks, &how, call.signals, &call.bar(), |task, made, time| {
-        made.and_then(|made| {
-            let recorded = record(task, &made, time);
-            if let (Wanted::File(file), Some(voxels)) = (&task.wanted, &made.voxels)
-                && recorded.change != Change::Same
-            {
-                save(voxels, file)?;
-            }
-            Ok(recorded)
-        })
+        made.and_then(|made| record(task, &made, time))
     })?;
     let before = goldens.to_text();
     let changes = note(call, &mut goldens, slots, &tasks, recorded)?;
@@ -89,7 +60,7 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
     if text != before {
         format::save_bytes(list, "goldens", |out| out.write_all(text.as_bytes()))?;
     }
-    if call.prints() { tell::to_stdout(&total(list, &changes, tasks.len())) } else { Ok(()) }
+    if call.prints() { tell::to_stdout(&change::total(list, &changes, tasks.len())) } else { Ok(()) }
 }
 
 /// Takes what was recorded into the list, and says it; gives the changes.
@@ -103,9 +74,10 @@ fn note(
     let mut changes = vec![];
     for ((slot, task), recorded) in slots.into_iter().zip(tasks).zip(recorded) {
         match recorded {
-            Ok(Recorded { report, change }) => {
-                say(call, task, &report, change)?;
-                goldens.record(slot.case(report.found)?);
+            Ok(recorded) => {
+                let change = slot.change(&recorded);
+                change::say(call, task, &recorded, change)?;
+                goldens.record(slot.case(recorded.report.found)?);
                 changes.push(change);
             }
             Err(error) => {
@@ -124,6 +96,11 @@ fn refuse(args: &Args, spelled: &Spelled) -> Result<()> {
         let error = Error::usage("--update: CI is set, and a run that records goldens verifies nothing");
         return Err(error.with_hint("record them by hand, look at what changed, and commit it; or unset CI"));
     }
+    refuse_voxels(args)?;
+    if args.meshes.iter().any(|mesh| mesh.as_os_str() == "-") {
+        let error = Error::usage("-: a case names its mesh, and standard input has no name");
+        return Err(error.with_hint("save it as a file"));
+    }
     if let (Some(options), []) = (spelled.given(), args.meshes.as_slice()) {
         let error = Error::usage(format!("{options}: every case of a list has its own options"));
         return Err(error.with_hint("name the meshes whose cases are to have them"));
@@ -131,6 +108,27 @@ fn refuse(args: &Args, spelled: &Spelled) -> Result<()> {
     if args.verify.golden.is_some() && args.meshes.is_empty() {
         return Err(Error::usage("--golden: no mesh is given whose cells are to be kept")
             .with_hint("voxelize verify --update goldens.toml part.stl --golden cells/"));
+    }
+    Ok(())
+}
+
+/// Refuses a voxel file, or the name of one, in place of a list.
+fn refuse_voxels(args: &Args) -> Result<()> {
+    let list = args.goldens.as_path();
+    let mesh = args.meshes.first().map_or("part.stl".into(), |mesh| mesh.to_string_lossy());
+    let name = list.display();
+    if format::sniff(list).is_some() {
+        let Meta { rule, ties, .. } = format::describe(list)?.record.meta;
+        let rule =
+            rule.filter(|rule| rule != Rule::default().info().name).map(|rule| format!(" --rule {rule}"));
+        let ties = ties.filter(|ties| ties != "up").map(|ties| format!(" --ties {ties}"));
+        let same: String = [rule, ties].into_iter().flatten().collect();
+        let error = Error::usage("is a voxel file, and --update records in a list").in_file(list);
+        return Err(error.with_hint(format!("voxelize {mesh} --like {name}{same} -o {name} makes it again")));
+    }
+    if format::by_path(list).is_some() && !list.exists() {
+        let error = Error::usage("is the name of a voxel file, and a list of goldens is TOML").in_file(list);
+        return Err(error.with_hint("name it goldens.toml; --golden DIR keeps the cells of cases as files"));
     }
     Ok(())
 }
@@ -171,16 +169,19 @@ impl Slot {
     fn listed(case: Case) -> Self {
         let keep = match &case.golden {
             Golden::File(file) => Some(file.clone()),
-            Golden::Digest { .. } => None,
+            _ => None,
         };
         Self { mesh: case.mesh.clone(), options: case.options.clone(), keep, known: Some(case) }
     }
 
     fn task(&self, list: &Path) -> Task {
         let folder = paths::folder(list);
-        let wanted = match (&self.keep, self.known.as_ref().map(|case| &case.golden)) {
-            (Some(file), _) => Wanted::File(paths::resolve(folder, file)),
-            (None, Some(Golden::Digest { grid, cells })) => Wanted::Digest(*grid, *cells),
+        let keep = self.keep.as_ref().map(|file| paths::resolve(folder, file));
+        // A file that no case had so far may be there too: it is not lost unsaid.
+        let wanted = match (self.known.as_ref().map(|case| &case.golden), &keep) {
+            (Some(Golden::Digest { grid, cells }), _) => Wanted::Digest(*grid, *cells),
+            (Some(Golden::File(_)), Some(file)) => Wanted::File(file.clone()),
+            (_, Some(file)) if file.exists() => Wanted::File(file.clone()),
             _ => Wanted::Nothing,
         };
         let title = format!("{} {}", self.mesh, self.options).trim_end().to_string();
@@ -192,8 +193,21 @@ impl Slot {
             folder: folder.to_path_buf(),
             options: self.options.clone(),
             wanted,
+            keep,
             gate: Gate::default(),
             place: (list.display().to_string(), self.known.as_ref().map_or(0, |case| case.line)),
+            options_line: self.known.as_ref().map_or(0, |case| case.options_line),
+        }
+    }
+
+    /// What was recorded beside what the list has.
+    fn change(&self, recorded: &Recorded) -> Change {
+        let Recorded { report: Report { outcome, golden, .. }, .. } = recorded;
+        match (self.known.as_ref().map(|case| &case.golden), outcome, golden) {
+            (None | Some(Golden::Unrecorded), Outcome::Same, _) => Change::New,
+            (Some(_), Outcome::Same, None) => Change::Again,
+            (Some(_), Outcome::Same, Some(_)) => Change::Same,
+            _ => Change::Changed,
         }
     }
 
@@ -206,7 +220,7 @@ impl Slot {
             Some(case) => Case { golden, ..case },
             None => {
                 let (mesh, options) = (self.mesh, self.options);
-                Case { name: None, mesh, options, golden, gate: Gate::default(), line: 0 }
+                Case { name: None, mesh, options, golden, gate: Gate::default(), line: 0, options_line: 0 }
             }
         })
     }
@@ -217,7 +231,7 @@ fn check_files(call: &mut Call, list: &Path, tasks: &[Task]) -> Result<()> {
     let mut files = vec![(list, "the list of goldens")];
     files.extend(tasks.iter().map(|task| (task.file.as_path(), "a mesh")));
     for task in tasks {
-        let Wanted::File(file) = &task.wanted else { continue };
+        let Some(file) = &task.keep else { continue };
         tell::refuse_same(file, &files)?;
         files.push((file, "the golden file of another case, which would be lost"));
         if format::by_path(file).is_none() {
@@ -229,55 +243,25 @@ fn check_files(call: &mut Call, list: &Path, tasks: &[Task]) -> Result<()> {
     format::probe_output(list)
 }
 
-/// Compares what came out with what was recorded, and writes the golden file if it is to change.
-fn record(task: &Task, made: &Made, time: Duration) -> Recorded {
+/// Compares what came out with what was recorded, and keeps its cells where they are to be kept. A file
+/// that has them already is left as it is.
+fn record(task: &Task, made: &Made, time: Duration) -> Result<Recorded> {
     // A golden file that cannot be read or compared is replaced like one that is not there.
-    let (golden, outcome) = judge::compare(task, made, |_, _, _| Ok(())).unwrap_or((None, Outcome::Same));
-    let change = match (golden, &outcome) {
-        (None, Outcome::Same) => Change::New,
-        (Some(_), Outcome::Same) => Change::Same,
-        _ => Change::Changed,
+    let (compared, lost) = match judge::compare(task, made, |_, _, _| Ok(())) {
+        Ok(compared) => (compared, None),
+        Err(error) => ((None, Outcome::Same), Some(error)),
     };
+    let (golden, outcome) = compared;
+    let has_them = matches!(task.wanted, Wanted::File(_)) && golden.is_some() && outcome == Outcome::Same;
+    if let (Some(file), Some(voxels), false) = (&task.keep, &made.voxels, has_them) {
+        save(voxels, file)?;
+    }
     let (found, lattice) = (Some(Found::of(made)), made.lattice());
-    Recorded { report: Report { found, golden, lattice, outcome, shown: vec![], time }, change }
+    Ok(Recorded { report: Report { found, golden, lattice, outcome, shown: vec![], time }, lost })
 }
 
 fn save(voxels: &Voxels, file: &Path) -> Result<()> {
     let format = format::by_path(file).ok_or_else(|| Error::usage("no voxel format").in_file(file))?;
-    let folder = paths::folder(file);
-    std::fs::create_dir_all(folder)
-        .map_err(|e| Error::output(format!("cannot be made: {e}")).in_file(folder))?;
     let sidecar = if format.carries == Carries::InFile { Sidecar::Auto } else { Sidecar::Write };
     format::save(voxels, file, format, &SaveOptions { sidecar, ..SaveOptions::default() }).map(drop)
-}
-
-/// Says what was recorded.
-fn say(call: &mut Call, task: &Task, report: &Report, change: Change) -> Result<()> {
-    let cells = |found: Found| grouped(found.cells);
-    let found = report.found.map(cells).unwrap_or_default();
-    let counts = match report.golden.filter(|_| change == Change::Changed) {
-        Some(golden) => format!("{} → {found} cells", cells(golden)),
-        None => format!("{found} cells"),
-    };
-    let mut text = format!("{:<7}  {}  {counts}\n", change.word(), task.title);
-    if change == Change::Changed {
-        let digests = report.golden.zip(report.found).and_then(|(old, new)| old.grid.zip(new.grid));
-        let digests = digests.map(|(old, new)| format!("{old} → {new}"));
-        let details = report::details(task, report).into_iter().filter(|_| report.outcome != Outcome::Digest);
-        text +=
-            &digests.into_iter().chain(details).map(|line| format!("         {line}\n")).collect::<String>();
-    }
-    report::know(call, task, report);
-    call.know("outcome", change.word());
-    call.answer(&text, &End::Yes)
-}
-
-fn total(list: &Path, changes: &[Change], cases: usize) -> String {
-    let count = |change: Change| changes.iter().filter(|other| **other == change).count();
-    let counts = Change::ALL.map(|change| format!("{} {}", count(change), change.word()));
-    let failed = match cases - changes.len() {
-        0 => String::new(),
-        n => format!(", {} not made", grouped(n as u64)),
-    };
-    format!("{}: {}{failed}\n", list.display(), counts.join(", "))
 }

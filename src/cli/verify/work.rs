@@ -15,6 +15,7 @@ use super::super::job::{How, Job, Limit};
 use super::super::make;
 use super::super::plan::Voice;
 use super::super::signals::Signals;
+use super::super::similar;
 use super::options::CaseArgs;
 use super::paths;
 
@@ -34,10 +35,14 @@ pub struct Task {
     pub options: String,
     /// What should come out.
     pub wanted: Wanted,
+    /// The file that its cells are to be kept in, if it is recorded so.
+    pub keep: Option<PathBuf>,
     /// How much may differ.
     pub gate: Gate,
-    /// The file that names the case, and the line.
+    /// The file that names the case, and the line; 0 if it is not there yet.
     pub place: (String, u64),
+    /// The line of its options.
+    pub options_line: u64,
 }
 
 /// What should come out of a case.
@@ -60,7 +65,10 @@ impl Task {
         args.grid.like = args.grid.like.map(|file| paths::resolve(&self.folder, &file.to_string_lossy()));
         let power = PowerArgs { threads: None, simd: None };
         let run = RunArgs { power, max_memory: None };
-        Job::new(Some(self.file.clone()), args.grid, &args.rule, &run, &typed)
+        let job = Job::new(Some(self.file.clone()), args.grid, &args.rule, &run, &typed);
+        // It is no word of a command line, where a verb or standard input may have been meant.
+        let is_missing = |e: &Error| e.code() == "not-found" && e.file() == self.file.to_str();
+        job.map_err(|e| if is_missing(&e) { similar::no_such_file(&self.file) } else { e })
     }
 
     /// Refuses options that can make no grid, before anything runs. That the mesh is missing is
@@ -93,6 +101,7 @@ impl Task {
                     let half = format!("{}, of which half is for the golden file", refusal.message());
                     Err(Error::too_large(half).with_hint(refusal.hint().unwrap_or_default()))
                 }
+                _ if self.keep.is_some() => Err(refusal),
                 Wanted::Digest(..) | Wanted::Nothing => self.in_slabs(&job, &bar, signals, refusal),
             },
             Err(error) => Err(error),

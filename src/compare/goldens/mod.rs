@@ -38,6 +38,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
 use crate::error::{Error, Result};
 use crate::grid::Hash;
+use read::Use;
 
 /// How a list begins that is new.
 const HEAD: &str =
@@ -65,6 +66,8 @@ pub struct Case {
     pub gate: Gate,
     /// The line of the list where it begins, counted from 1; 0 if it is new.
     pub line: u64,
+    /// The line of its options; where it begins, if it has none.
+    pub options_line: u64,
 }
 
 /// What must come out of a case.
@@ -79,6 +82,11 @@ pub enum Golden {
     },
     /// The cells of this voxel file, relative to the list.
     File(String),
+    /// Nothing yet. Only in lists that are read to record in.
+    Unrecorded,
+    /// A digest or count that cannot be read, or one without the other. Only in lists that are read to
+    /// record in.
+    Unreadable,
 }
 
 /// How much may differ: nothing, unless said. Where both are said, both must hold.
@@ -120,10 +128,11 @@ impl Goldens {
     /// # Errors
     /// If it cannot be read, is no list of goldens, or has no case; with the line where that is known.
     pub fn open(path: &Path) -> Result<Self> {
-        read::text(path).and_then(|text| Self::parse(&text)).map_err(|error| error.in_file(path))
+        Self::read(path, Use::Compare)?.with_cases().map_err(|error| error.in_file(path))
     }
 
-    /// The list at `path` to record in: it may have no case yet, or not be there.
+    /// The list at `path` to record in: it may have no case yet, or not be there, and nothing need be
+    /// recorded of a case.
     ///
     /// # Errors
     /// If it is there and cannot be read, or is no list of goldens.
@@ -131,9 +140,20 @@ impl Goldens {
         if !path.try_exists().unwrap_or(true) {
             return Ok(Self::default());
         }
-        let read = || read::list(&read::text(path)?);
-        let (cases, text) = read().map_err(|error| error.in_file(path))?;
-        Ok(Self { cases, text })
+        Self::read(path, Use::Record)
+    }
+
+    /// The list at `path`, to record all of its cases again, or for the first time.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no list of goldens, or has no case.
+    pub fn open_to_record(path: &Path) -> Result<Self> {
+        Self::read(path, Use::Record)?.with_cases().map_err(|error| error.in_file(path))
+    }
+
+    fn read(path: &Path, to: Use) -> Result<Self> {
+        let cases = read::text(path).and_then(|text| read::list(&text, to));
+        cases.map(|(cases, text)| Self { cases, text }).map_err(|error| error.in_file(path))
     }
 
     /// Reads a list from its text.
@@ -141,12 +161,16 @@ impl Goldens {
     /// # Errors
     /// If it is no list of goldens, or has no case.
     pub fn parse(text: &str) -> Result<Self> {
-        let (cases, text) = read::list(text)?;
-        if cases.is_empty() {
+        let (cases, text) = read::list(text, Use::Compare)?;
+        Self { cases, text }.with_cases()
+    }
+
+    fn with_cases(self) -> Result<Self> {
+        if self.cases.is_empty() {
             return Err(Error::input("G008", "there is no [[case]] in it, so nothing would be verified")
                 .with_hint("'voxelize verify --update LIST MESH' adds one"));
         }
-        Ok(Self { cases, text })
+        Ok(self)
     }
 
     /// The cases, in the order of the list.
@@ -205,6 +229,7 @@ fn put_golden(table: &mut Table, golden: &Golden) {
             put("golden", file.into());
             &["grid", "cells"]
         }
+        Golden::Unrecorded | Golden::Unreadable => &[],
     };
     for key in stale {
         table.remove(key);
@@ -252,7 +277,7 @@ iou_min = 1
 
     fn new(mesh: &str, options: &str, golden: Golden) -> Case {
         let (mesh, options) = (mesh.to_string(), options.to_string());
-        Case { name: None, mesh, options, golden, gate: Gate::default(), line: 0 }
+        Case { name: None, mesh, options, golden, gate: Gate::default(), line: 0, options_line: 0 }
     }
 
     #[test]
@@ -260,6 +285,7 @@ iou_min = 1
         let goldens = Goldens::parse(LIST).unwrap();
         let [a, b] = goldens.cases() else { panic!("{goldens:?}") };
         assert_eq!((a.mesh.as_str(), a.options.as_str(), a.line), ("a.stl", "--res 8  --pad 1", 3));
+        assert_eq!((a.options_line, b.options_line), (5, 10));
         let grid = "v1:00000000000000000000000000000001".parse().unwrap();
         assert_eq!(a.golden, Golden::Digest { grid, cells: 7 });
         assert_eq!((a.title().as_str(), a.gate), ("a.stl --res 8  --pad 1", Gate::default()));
@@ -298,7 +324,7 @@ iou_min = 1
             text.starts_with("# Golden results") && text.matches("\n\n[[case]]\n").count() == 2,
             "{text}"
         );
-        let strip = |case: &Case| Case { line: 0, ..case.clone() };
+        let strip = |case: &Case| Case { line: 0, options_line: 0, ..case.clone() };
         let again = Goldens::parse(&text).unwrap();
         assert_eq!(again.cases().iter().map(strip).collect::<Vec<_>>(), goldens.cases());
     }

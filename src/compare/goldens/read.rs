@@ -16,6 +16,19 @@ const MAX_LIST: u64 = 64 << 20;
 /// The keys of a case.
 const KEYS: [&str; 8] = ["name", "mesh", "options", "grid", "cells", "golden", "allow", "iou_min"];
 
+/// What to do where nothing is recorded that could be compared.
+const RECORD: &str = "'voxelize verify --update LIST' records grid and cells; golden = \"part.npz\" in place of \
+                      them names a voxel file";
+
+/// What a list is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// To compare: each case says what should come out.
+    Compare,
+    /// To record what comes out.
+    Record,
+}
+
 /// The text of the file at `path`.
 pub(super) fn text(path: &Path) -> Result<String> {
     let fail = |e: std::io::Error| {
@@ -30,13 +43,13 @@ pub(super) fn text(path: &Path) -> Result<String> {
 }
 
 /// The cases in `text`, and the text as it can be edited.
-pub(super) fn list(text: &str) -> Result<(Vec<Case>, DocumentMut)> {
+pub(super) fn list(text: &str, to: Use) -> Result<(Vec<Case>, DocumentMut)> {
     let document = Document::parse(text).map_err(|e| {
         let why = e.message().lines().next().unwrap_or_default();
         at(hinted(Error::input("G002", format!("is not TOML: {why}"))), text, e.span())
     })?;
     let tables = tables(&document, text)?;
-    let cases = tables.iter().map(|table| case(table, text)).collect::<Result<Vec<_>>>()?;
+    let cases = tables.iter().map(|table| case(table, text, to)).collect::<Result<Vec<_>>>()?;
     refuse_doubles(&cases)?;
     Ok((cases, document.into_mut()))
 }
@@ -61,23 +74,25 @@ fn tables<'a>(document: &'a Document<&str>, text: &str) -> Result<Vec<&'a Table>
     Ok(cases.map(|cases| cases.iter().collect()).unwrap_or_default())
 }
 
-fn case(table: &Table, text: &str) -> Result<Case> {
+fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
     if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
         let error = unknown(key, &format!("the keys of a case are {}", KEYS.join(", ")));
         return Err(at(error, text, table.key(key).and_then(Key::span)));
     }
     let keys = Keys { table, text };
-    let Some(mesh) = keys.text("mesh")? else { return Err(keys.missing("mesh", "mesh = \"part.stl\"")) };
+    let Some(mesh) = keys.text("mesh")? else { return Err(keys.missing("mesh", "add mesh = \"part.stl\"")) };
     let gate = Gate { allow: keys.count("allow")?, iou_min: keys.share("iou_min")? };
-    let golden = keys.golden()?;
-    if matches!(golden, Golden::Digest { .. }) && !gate.is_closed() {
+    let golden = keys.golden(to)?;
+    if !matches!(golden, Golden::File(_)) && !gate.is_closed() {
         let key = if gate.allow.is_some() { "allow" } else { "iou_min" };
         let error =
             Error::input("G006", format!("{key} needs a golden file: a digest is equal or it is not"));
         return Err(keys.at(key, error.with_hint("give golden = \"part.npz\" in place of grid and cells")));
     }
     let (name, options) = (keys.text("name")?, keys.text("options")?.unwrap_or_default());
-    Ok(Case { name, mesh, options, golden, gate, line: line_of(text, table.span()).unwrap_or(0) })
+    let line = line_of(text, table.span()).unwrap_or(0);
+    let options_line = line_of(text, table.key("options").and_then(Key::span)).unwrap_or(line);
+    Ok(Case { name, mesh, options, golden, gate, line, options_line })
 }
 
 /// A case that is being read.
@@ -87,27 +102,32 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    fn golden(&self) -> Result<Golden> {
-        const EXAMPLE: &str = "grid = \"v1:…\" with cells = N, or golden = \"part.npz\"; \
-                               'voxelize verify --update' records them";
-        let (grid, cells, file) = (self.text("grid")?, self.count("cells")?, self.text("golden")?);
-        match (grid, cells, file) {
-            (None, None, Some(file)) => Ok(Golden::File(file)),
-            (None, None, None) => Err(self.missing("grid", EXAMPLE)),
-            (Some(_), None, None) => Err(self.missing("cells", "cells = N, the number of occupied cells")),
-            (None, Some(_), None) => Err(self.missing("grid", EXAMPLE)),
-            (_, _, Some(_)) => {
+    fn golden(&self, to: Use) -> Result<Golden> {
+        let has = |key: &str| self.table.contains_key(key);
+        let says_digest = has("grid") || has("cells");
+        if let Some(file) = self.text("golden")? {
+            if says_digest {
                 let error = Error::input("G006", "golden and a digest exclude each other");
-                Err(self.at("golden", error.with_hint("give either golden, or grid and cells")))
+                return Err(self.at("golden", error.with_hint("give either golden, or grid and cells")));
             }
-            (Some(grid), Some(cells), None) => {
-                let grid = grid.parse().map_err(|why| {
-                    let error = Error::input("G005", format!("grid: {why}"));
-                    self.at("grid", error.with_hint("'voxelize verify --update' records it"))
-                })?;
-                Ok(Golden::Digest { grid, cells })
-            }
+            return Ok(Golden::File(file));
         }
+        match (self.digest(), to) {
+            (Err(_), Use::Record) if says_digest => Ok(Golden::Unreadable),
+            (Err(_), Use::Record) => Ok(Golden::Unrecorded),
+            (digest, _) => digest,
+        }
+    }
+
+    fn digest(&self) -> Result<Golden> {
+        let (grid, cells) = (self.text("grid")?, self.count("cells")?);
+        let grid = grid.ok_or_else(|| self.missing("grid", RECORD))?;
+        let cells = cells.ok_or_else(|| self.missing("cells", RECORD))?;
+        let grid = grid.parse().map_err(|why| {
+            let error = Error::input("G005", format!("grid: {why}"));
+            self.at("grid", error.with_hint(RECORD))
+        })?;
+        Ok(Golden::Digest { grid, cells })
     }
 
     fn text(&self, key: &str) -> Result<Option<String>> {
@@ -137,9 +157,8 @@ impl Keys<'_> {
         read(item).map(Some).ok_or_else(wrong).map_err(|error| error.with_hint("mend that line"))
     }
 
-    fn missing(&self, key: &str, example: &str) -> Error {
-        let error =
-            Error::input("G004", format!("the case has no {key}")).with_hint(format!("add {example}"));
+    fn missing(&self, key: &str, hint: &str) -> Error {
+        let error = Error::input("G004", format!("the case has no {key}")).with_hint(hint);
         at(error, self.text, self.table.span())
     }
 
@@ -198,7 +217,8 @@ fn line_of(text: &str, span: Option<Range<usize>>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Goldens;
+    use super::super::{Golden, Goldens};
+    use super::{Use, list};
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
@@ -251,5 +271,23 @@ mod tests {
             seen += 1;
         }
         assert!(seen > 20);
+    }
+
+    #[test]
+    fn a_list_to_record_in_need_not_say_what_comes_out() {
+        for (keys, golden) in [
+            ("", Golden::Unrecorded),
+            ("cells = 1\n", Golden::Unreadable),
+            ("grid = \"v1:0\"\ncells = 1\n", Golden::Unreadable),
+            ("grid = 7\ncells = 1\n", Golden::Unreadable),
+            ("golden = \"b\"\nallow = 1\n", Golden::File("b".into())),
+        ] {
+            let (cases, _) = list(&format!("[[case]]\nmesh = \"a\"\n{keys}"), Use::Record).unwrap();
+            assert_eq!(cases[0].golden, golden, "{keys}");
+        }
+        for (keys, line) in [("allow = 1\n", 3), ("golden = \"b\"\ncells = 1\n", 3), ("golden = 3\n", 3)] {
+            let error = list(&format!("[[case]]\nmesh = \"a\"\n{keys}"), Use::Record).unwrap_err();
+            assert_eq!(error.line(), Some(line), "{keys}");
+        }
     }
 }
