@@ -69,6 +69,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod codes;
 pub mod error;
 pub mod format;
 pub mod geom;

@@ -75,7 +75,8 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
 
 fn read(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<Mesh> {
     let listen = || signals.listen().map_err(|e| Error::output(format!("cannot listen for signals: {e}")));
-    let options = ReadOptions { max_memory: plan.how.memory.bytes(), progress: bar };
+    let options =
+        ReadOptions { max_memory: plan.how.memory.bytes(), progress: bar, ..ReadOptions::default() };
     let loaded = timed(&mut facts.times.read, || match &plan.input {
         Input::File(path) => listen().and_then(|()| read::read_file(path, &options)),
         // A pipe may stay silent for ever, and nobody would see the flag. As nothing is written
@@ -91,7 +92,7 @@ fn read(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<
         _ => e,
     })?;
     bar.clear();
-    let Loaded { mesh, format, bytes } = loaded;
+    let Loaded { mesh, format, bytes, .. } = loaded;
     facts.source = Some(Source {
         format,
         bytes,
