@@ -57,5 +57,5 @@ docs:
 
 # Make the pictures and tables of README.md again; the second run must pass.
 pictures:
-    -VOXELIZE_BLESS=1 cargo test --test readme
-    cargo test --test readme
+    -VOXELIZE_BLESS=1 cargo test --no-fail-fast --test readme --test view
+    cargo test --test readme --test view

@@ -9,7 +9,9 @@ use voxelize::{Error, Result};
 
 use super::args::OutputArgs;
 use super::errors;
-use super::plan::Input;
+use super::files;
+use super::job::Input;
+use super::tell;
 use super::typed::{JsonTarget, Typed};
 
 /// The format of an output that nothing names.
@@ -95,14 +97,10 @@ impl Output {
     }
 
     /// What is odd about the output but no error.
-    pub fn warnings(&self) -> Vec<String> {
-        let Place::File(path) = &self.place else { return Vec::new() };
-        match format::by_path(path) {
-            Some(other) if other.name != self.format.name => {
-                vec![format!("{} is written as {}, not {}", path.display(), self.format.name, other.name)]
-            }
-            _ => Vec::new(),
-        }
+    pub fn warnings(&self) -> Option<String> {
+        let Place::File(path) = &self.place else { return None };
+        let other = format::by_path(path).filter(|other| other.name != self.format.name)?;
+        Some(format!("{} is written as {}, not {}", path.display(), self.format.name, other.name))
     }
 
     /// The second file, where there will be one.
@@ -136,22 +134,23 @@ impl Output {
             Some(JsonTarget::File(path)) => Some(path),
             _ => None,
         };
-        let mut named = Vec::new();
-        if let Input::File(path) = input {
+        let mut named: Vec<(&Path, &str)> = Vec::new();
+        if let Some(path) = input.path() {
             named.push((path, "the mesh"));
         }
         let sidecar = self.sidecar_path();
         if let Place::File(path) = &self.place {
-            refuse_same(path, &named)?;
+            // part.vox for part.vox: what is wrong is not its name.
+            let voxels = || input.path().filter(|_| args.output.is_none()).and_then(files::holds_voxels);
+            tell::refuse_same(path, &named).map_err(|e| voxels().unwrap_or(e))?;
             named.push((path, "the output"));
         }
         if let Some(sidecar) = &sidecar {
-            refuse_same(sidecar, &named)?;
+            tell::refuse_same(sidecar, &named)?;
             named.push((sidecar, "the sidecar of the output"));
         }
         if let Some(path) = summary {
-            refuse_same(path, &named)?;
-            format::probe_output(path).map_err(|e| e.with_hint("--json=FILE names another file"))?;
+            tell::check_json_file(path, &named)?;
         }
         let Place::File(path) = &self.place else { return Ok(()) };
         if args.output.is_none() && path.exists() && !format::made_by_this_tool(path) {
@@ -171,7 +170,9 @@ fn implied(args: &OutputArgs, input: &Input) -> Result<(Place, &'static Format, 
     };
     let by = if args.format.is_some() { FormatBy::Option } else { FormatBy::Default };
     let format = args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]);
-    let mut name = mesh.file_stem().unwrap_or_default().to_os_string();
+    let is_packed = mesh.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let unpacked = if is_packed { mesh.with_extension("") } else { mesh.clone() };
+    let mut name = unpacked.file_stem().unwrap_or_default().to_os_string();
     name.push(".");
     name.push(format.extensions.first().unwrap_or(&format.name));
     Ok((Place::File(name.into()), format, by))
@@ -223,17 +224,4 @@ fn named(path: &Path, args: &OutputArgs, typed: &Typed) -> Result<(Place, &'stat
 
 fn format_names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
-}
-
-/// Refuses to write over a file of this run.
-fn refuse_same(path: &Path, others: &[(&PathBuf, &str)]) -> Result<()> {
-    // A file that does not exist yet is the same as another only by its name.
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    match others.iter().find(|(other, _)| real(path) == real(other)) {
-        Some((_, what)) => {
-            let error = Error::usage(format!("is {what}, and would be overwritten"));
-            Err(error.in_file(path).with_hint("name another file"))
-        }
-        None => Ok(()),
-    }
 }

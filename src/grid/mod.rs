@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod bits;
 pub mod digest;
+mod far;
 pub mod fit;
 pub mod lattice;
 pub mod layers;
@@ -14,7 +15,7 @@ pub mod voxels;
 
 pub use axis::{AxisMap, Snap};
 pub use bits::BitGrid;
-pub use digest::{Digest, Digester};
+pub use digest::{Digest, Digester, Hash};
 pub use fit::{Fit, Size};
 pub use lattice::Lattice;
 pub use layers::{Layers, Whole, Window};

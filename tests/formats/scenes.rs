@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use dot_vox::{DotVoxData, SceneNode};
 
 use super::*;
+use voxelize::grid::{Part, Sort};
 
 fn vox() -> &'static Format {
     format::by_name("vox").unwrap()
@@ -71,6 +72,28 @@ fn every_voxel_is_in_its_place() {
         assert_eq!(data.palette.len(), 256);
         assert_eq!(data.layers.len(), 1);
     }
+}
+
+#[test]
+fn parts_come_back_from_every_tile_and_are_one_grid_to_others() {
+    let dims = [300, 9, 260];
+    let sorts = [Sort::Common, Sort::Added, Sort::Removed, Sort::Surface, Sort::Interior];
+    let mut parts = sorts.map(|sort| Part { sort, cells: BitGrid::new(dims).unwrap() });
+    for (n, cell) in scattered(dims).iter().enumerate() {
+        parts[n % parts.len()].cells.set(cell);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("parts.vox");
+    let voxels = at_odd_place(scattered(dims));
+    let lattice = voxels.lattice.as_ref();
+    format::save_parts(&parts, lattice, &path, vox(), &SaveOptions::default()).unwrap();
+    let (all, back) = format::open_parts(&path).unwrap();
+    assert!(back == parts && all.bits == voxels.bits && all.lattice == voxels.lattice);
+    assert!(Voxels::open(&path).unwrap() == all);
+    assert_eq!(format::sniff(&path).map(|format| format.name), Some("vox"));
+    // Files that tell no cells apart have no parts.
+    voxels.save(&path).unwrap();
+    assert!(format::open_parts(&path).unwrap() == (voxels, vec![]));
 }
 
 #[test]

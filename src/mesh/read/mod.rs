@@ -106,6 +106,16 @@ pub enum Packing {
     Gzip,
 }
 
+impl Packing {
+    /// The word for it in JSON; none for nothing.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Gzip => Some("gzip"),
+        }
+    }
+}
+
 /// Reads a mesh from a file.
 ///
 /// # Errors
