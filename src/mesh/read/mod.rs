@@ -153,6 +153,7 @@ fn choose_and_read(source: Source, path: &Path, options: &ReadOptions) -> Result
     let source = source.unpacked(&triage)?;
     let head = source.head();
     if head.bytes.is_empty() {
+        triage.finish(0)?;
         return Err(Error::input("S001", "the file is empty"));
     }
     let guessed = |guess| INPUTS.iter().find(|format| (format.recognise)(&head) == guess);

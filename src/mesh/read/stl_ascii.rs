@@ -313,10 +313,11 @@ impl<R: Read> Parser<'_, R> {
         self.cut_short(format!("{wanted} is missing, after {whole} whole triangles"))
     }
 
-    /// The error for a word that should be another. At the end it may be half of the right one.
+    /// The error for a word that should be another. At the end it may be half of the right one, if it
+    /// looks like a word.
     fn unexpected(&self, wanted: &str) -> Error {
         let found = shown(self.words.word());
-        if self.words.at_end() {
+        if self.words.at_end() && self.words.word().iter().all(u8::is_ascii_alphanumeric) {
             return self.cut_short(format!("it ends in '{found}', where {wanted} should be"));
         }
         self.syntax(format!("found '{found}' where {wanted} should be"))
