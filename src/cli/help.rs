@@ -126,7 +126,7 @@ mod tests {
     use super::super::args;
     use super::*;
 
-    /// Other names of options.
+    /// Other names of an option.
     const ALIASES: [&str; 2] = ["--pitch", "--spacing"];
 
     /// The long options of a command.

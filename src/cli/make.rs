@@ -18,7 +18,6 @@ use super::signals::Signals;
 ///
 /// # Errors
 /// Whatever went wrong.
-#[allow(dead_code, reason = "for verbs that need a grid")]
 pub fn voxels(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<(Voxels, Digest)> {
     let mesh = read(job, bar, signals, facts)?;
     let lattice = fit(job, &mesh, facts)?;

@@ -62,7 +62,6 @@ impl Room {
     ///
     /// # Errors
     /// If there is none.
-    #[allow(dead_code, reason = "for verbs that need a grid")]
     pub fn whole(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
         let Limit::Asked(allowed, option) = &job.how.memory else {
             return Self::available(job, mesh, lattice, run, "make the cells larger");

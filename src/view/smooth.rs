@@ -79,12 +79,12 @@ impl Plane {
         let (sx, sy) = (self.first[0], self.first[1]);
         let [xx, xy, yy, xz, yz] = [xx - sx * x, xy - sx * y, yy - sy * y, xz - sx * z, yz - sy * z];
         let determinant = xx * yy - xy * xy;
-        if determinant <= 1e-9 * xx * yy {
-            return None;
-        }
-        let (b, c) = ((xz * yy - yz * xy) / determinant, (yz * xx - xz * xy) / determinant);
-        let length = (b * b + c * c + 1.0).sqrt();
-        Some([-b / length, -c / length, 1.0 / length])
+        // For a line it is zero, but for rounding; for no points at all it is no number.
+        (determinant > 1e-9 * xx * yy).then(|| {
+            let (b, c) = ((xz * yy - yz * xy) / determinant, (yz * xx - xz * xy) / determinant);
+            let length = (b * b + c * c + 1.0).sqrt();
+            [-b / length, -c / length, 1.0 / length]
+        })
     }
 }
 
