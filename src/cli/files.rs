@@ -1,5 +1,6 @@
 //! Voxel files that verbs read, and what is said of those that are not there or are something else.
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -72,6 +73,13 @@ pub fn is_there(path: &Path) -> Result<()> {
         Err(e) if e.kind() == ErrorKind::NotFound => Err(similar::no_such_file(path)),
         _ => Ok(()),
     }
+}
+
+/// The name of a mesh without its extension, or both of a `.stl.gz`.
+pub fn stem(mesh: &Path) -> OsString {
+    let is_packed = mesh.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let unpacked = if is_packed { mesh.with_extension("") } else { mesh.to_path_buf() };
+    unpacked.file_stem().unwrap_or_default().to_os_string()
 }
 
 /// Whether a file is called as meshes are.

@@ -170,9 +170,7 @@ fn implied(args: &OutputArgs, input: &Input) -> Result<(Place, &'static Format, 
     };
     let by = if args.format.is_some() { FormatBy::Option } else { FormatBy::Default };
     let format = args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]);
-    let is_packed = mesh.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    let unpacked = if is_packed { mesh.with_extension("") } else { mesh.clone() };
-    let mut name = unpacked.file_stem().unwrap_or_default().to_os_string();
+    let mut name = files::stem(mesh);
     name.push(".");
     name.push(format.extensions.first().unwrap_or(&format.name));
     Ok((Place::File(name.into()), format, by))

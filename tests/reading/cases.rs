@@ -195,6 +195,7 @@ fn numbers() -> Vec<Case> {
     };
     let word = |word: &str| ascii("part", 4).replacen("vertex 2 0 0", &format!("vertex {word} 0 0"), 1);
     let drops = |code| Dropped(3, 1, code);
+    let all_nan = [binary(b"", 1, 0), record(f32::NAN, [0.0, 0.0, 1.0], 0)].concat();
     vec![
         broken(
             "binary, NaN",
@@ -205,7 +206,7 @@ fn numbers() -> Vec<Case> {
         ),
         broken("binary, infinite", with(0, f32::INFINITY), "S004", "vertex is infinite", drops(&["S004"])),
         broken("binary, -infinite", with(3, f32::NEG_INFINITY), "S004", "triangle 3", drops(&["S004"])),
-        hopeless("binary, all NaN", binary(b"", 1, 0), "S003", ""),
+        hopeless("binary, all NaN", all_nan, "S004", "triangle 0: vertex is NaN (byte 96)"),
         broken("ASCII, nan", word("nan"), "S004", "triangle 1: vertex is NaN (line 12)", drops(&["S004"])),
         broken("ASCII, -nan(ind)", word("-nan(ind)"), "S004", "NaN", drops(&["S004"])),
         broken("ASCII, inf", word("inf"), "S004", "infinite", drops(&["S004"])),

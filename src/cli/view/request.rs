@@ -8,7 +8,7 @@ use voxelize::{Error, Result, format};
 
 use super::super::call::Call;
 use super::super::values::LayerAsked;
-use super::super::{errors, tell};
+use super::super::{errors, files, tell};
 use super::Args;
 
 /// A picture that was asked for.
@@ -130,7 +130,7 @@ fn implied(input: &Path) -> Result<PathBuf> {
         return Err(Error::usage("-: standard input has no name to call the picture by")
             .with_hint("-o FILE.png names it, -o - is standard output"));
     }
-    let mut name = input.file_stem().unwrap_or_default().to_os_string();
+    let mut name = files::stem(input);
     name.push(".png");
     Ok(name.into())
 }

@@ -49,6 +49,8 @@ fn read(source: Source, options: &ReadOptions, triage: &Triage) -> Result<(Mesh,
     let threads = par::current_threads();
     let is_long = source.length().is_none_or(|length| length > facets::CHUNK as u64);
     let block = if is_long && threads > 1 { 4 * threads * facets::CHUNK } else { 0 };
+    // What is read ahead is not counted elsewhere: a small part of a limit.
+    let block = block.min(options.max_memory.map_or(usize::MAX, |bytes| (bytes / 16) as usize));
     let words = Words::new(source.into_reader(), block, options.progress)?;
     let room = Room::new(options.max_memory);
     let mut parser =
