@@ -331,6 +331,7 @@ fn options_that_exclude_each_other_are_both_named() {
     let cases = [
         ("--res 3 --dims 1,2,3", ["--res", "--dims"]),
         ("-r 3 --voxel-size 1", ["-r", "--voxel-size"]),
+        ("--dims 1,2,3 --cube", ["--dims", "--cube"]),
         ("--pitch 1 -r3", ["--pitch", "-r"]),
         ("--spacing=1 --dims 1,2,3", ["--spacing", "--dims"]),
         ("--origin 0,0,0 --res 3", ["--origin", "--res"]),
@@ -423,6 +424,15 @@ fn an_interrupt_ends_the_run_and_leaves_nothing() {
         assert!(run.err.starts_with("error: interrupted"), "{}", run.err);
     }
     assert_eq!(place.files(), before);
+}
+
+#[test]
+fn the_word_help_shows_the_pages() {
+    let place = Place::new();
+    let page = |line: &str| String::from_utf8(place.run(line).expect(0).out).unwrap();
+    for (word, option) in [("help", "--help"), ("help view", "view --help"), ("help diff", "diff --help")] {
+        assert_eq!(page(word), page(option), "{word}");
+    }
 }
 
 #[test]

@@ -100,7 +100,8 @@ fn grids_that_do_not_match_are_named_with_what_differs() {
     }
     assert!(seen > 0, "no case");
     // Of other dims there is nothing to compare.
-    place.run("diff cube.vox nine.npz --ignore-grid").expect(2);
+    let run = place.run("diff cube.vox nine.npz --ignore-grid").expect(2);
+    assert!(run.err.contains("cell by cell needs as many cells; dims: "), "{}", run.err);
     let run = place.run("diff cube.vox moved.npz --ignore-grid").expect(1);
     assert!(run.label("grid").starts_with("differs, ignored; corner along x: 0 and 1"), "{}", run.text());
     assert!(!run.label("box").contains("space"), "which space? {}", run.text());
@@ -241,6 +242,8 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
         seen += 1;
     }
     assert!(seen > 0, "no case");
+    let meshes = place.run("diff cube.stl cube.stl").expect(3);
+    assert!(meshes.err.contains("hint: voxelize cube.stl -o NAME.npz makes voxels of it"), "{}", meshes.err);
     assert_eq!(place.files(), before, "nothing is left");
     place.run("diff cube.vox half.npz --json=cube.vox").expect(2);
     place.run("diff cube.vox cube.npy").expect(0);

@@ -94,7 +94,7 @@ pub struct GridArgs {
     pub bounds: Option<Corners>,
 
     /// As many cells on every axis as on the longest, the mesh centred
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dims")]
     pub cube: bool,
 
     /// Cells to add on every side, after all else; empty unless --bounds cuts the mesh [default: 0]

@@ -64,6 +64,9 @@ pub fn hint(error: &Error) -> Option<&str> {
         Kind::Usage => Some("'voxelize -h' shows every option"),
         // Findings of the readers: the file itself is wrong.
         Kind::Input if error.code() == "S004" => Some("--lenient drops such triangles and counts them"),
+        Kind::Input if ["V002", "V003", "V005", "V007", "V008", "V009"].contains(&error.code()) => {
+            Some("the file is damaged: make it again, or copy it again whole")
+        }
         Kind::Input if error.code() != "S002" => match codes::of(error.code()) {
             Some(row) if row.usual == Outcome::Noted => Some("without --strict it is read all the same"),
             Some(row) if row.lenient == Outcome::Warned => Some(LENIENT),

@@ -18,8 +18,9 @@ pub fn open_voxels(path: &Path, other: &Path) -> Result<Voxels> {
     is_there(path)?;
     format::open(path).map_err(|error| match if_mesh(error, path) {
         mesh if mesh.hint().is_none() && mesh.code() == "V001" => {
-            let (path, other) = (path.display(), other.display());
-            mesh.with_hint(format!("voxelize {path} --like {other} -o NAME.npz makes voxels of it"))
+            let like =
+                if is_mesh_name(other) { String::new() } else { format!(" --like {}", other.display()) };
+            mesh.with_hint(format!("voxelize {}{like} -o NAME.npz makes voxels of it", path.display()))
         }
         error => error,
     })

@@ -70,6 +70,8 @@ pub struct How {
     pub level: Level,
     /// The most memory to use.
     pub memory: Limit,
+    /// What is in memory beside mesh and grid, in bytes.
+    pub beside: u64,
 }
 
 /// The most memory to use, and who says so.
@@ -220,7 +222,7 @@ impl How {
             (None, Some(bytes)) => Limit::Available(bytes),
             (None, None) => Limit::Unknown,
         };
-        Ok(Self { threads: run.threads(), level, memory })
+        Ok(Self { threads: run.threads(), level, memory, beside: 0 })
     }
 }
 

@@ -102,9 +102,9 @@ fn limit_for(job: u128, how: &How) -> u128 {
     job + job.min(u128::from(program(how)))
 }
 
-/// What the program itself takes.
+/// What the program itself takes, and what it holds beside mesh and grid.
 fn program(how: &How) -> u64 {
-    PROGRAM + THREAD * how.threads as u64
+    PROGRAM + THREAD * how.threads as u64 + how.beside
 }
 
 /// The refusal of a grid above what is available.

@@ -47,6 +47,12 @@ impl Typed {
     /// These words, the name of the program first.
     pub fn new(words: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         let mut words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        // As many tools have it: `voxelize help view`.
+        if let Some(help) =
+            first_word(&words).filter(|at| words[*at] == "help" && !Path::new("help").exists())
+        {
+            words[help] = "--help".into();
+        }
         let at = first_word(&words);
         let verb = at.and_then(|at| VERBS.iter().find(|verb| words[at] == verb.name));
         let first = match (at, verb) {

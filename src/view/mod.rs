@@ -37,7 +37,7 @@ pub use self::axes::Axes;
 pub use self::camera::{From, NAMED, Projection, Up};
 pub use self::colours::parse as parse_colour;
 pub use self::picture::{Background, MAX_SIDE, Picture, made_by_this_tool};
-pub use self::render::Borders;
+pub use self::render::{Borders, bytes_for};
 pub use self::slices::{Layer, sheet, slice, slice_text};
 
 use self::camera::Camera;

@@ -72,6 +72,15 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// The bytes that drawing so many pixels takes in so many threads, at most: what rays met in the rows of
+/// each, the pixels, and the picture made of them with its file.
+pub fn bytes_for([width, height]: [usize; 2], threads: usize) -> u64 {
+    let pixel = size_of::<Pixel>() + 2 * size_of::<u32>();
+    // A veil is a picture of its own, a band at a time.
+    let band = width * (BAND + 2 * REACH) * (size_of::<Option<Seen>>() + 2 * size_of::<Pixel>());
+    (width * height * pixel + threads.min(height.div_ceil(BAND)) * band) as u64
+}
+
 /// The pixels of all rows.
 pub fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Borders) -> Vec<Vec<Pixel>> {
     let bands = size[1].div_ceil(BAND);

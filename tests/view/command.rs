@@ -121,6 +121,13 @@ fn wrong_questions_are_refused_before_anything_is_written() {
         (&["f.stl", "--from", "0,91"], 2, "within -90 and 90"),
         (&["f.stl", "--background", "beige"], 2, "is not white"),
         (&["f.stl", "-o", "-", "--json"], 2, "--json=FILE writes to a file"),
+        (
+            &["f.stl", "--size", "6000x4000", "--max-memory", "40M"],
+            5,
+            "drawing 6000 × 4000 pixels takes up to",
+        ),
+        (&["f.stl", "-r", "999", "--size", "9x9", "--max-memory", "16M"], 5, "--max-memory allows 16 MiB"),
+        (&["p.png"], 3, "is a picture, neither a mesh nor voxels"),
         (&["-"], 2, "no name to call the picture by"),
         (&["f.npz", "--mesh"], 3, "f.npz"),
         (&["none.stl"], 3, "no such file"),

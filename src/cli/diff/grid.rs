@@ -37,8 +37,13 @@ impl<'a> Grid<'a> {
             return Ok(());
         }
         let (first, second) = (args.first.display(), args.second.display());
-        let what = said(&self.mismatches);
-        let error = Error::usage(format!("{first} and {second}: the grids do not match; {what}"));
+        let what = match self.mismatches.iter().find(|m| matches!(m, Mismatch::Dims(_))) {
+            Some(dims) if self.ignored => {
+                format!("cell by cell needs as many cells; {}", said(std::slice::from_ref(dims)))
+            }
+            _ => format!("the grids do not match; {}", said(&self.mismatches)),
+        };
+        let error = Error::usage(format!("{first} and {second}: {what}"));
         let like = format!("voxelize MESH --like {first} makes another on its grid");
         Err(if dims {
             error.with_hint(like)

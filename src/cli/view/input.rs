@@ -11,7 +11,7 @@ use voxelize::{Digest, Error, Lattice, Mesh, Part, Rational, Result, Sort, Voxel
 use super::super::args::{GridArgs, ReadArgs, RuleArgs};
 use super::super::call::Call;
 use super::super::facts::{Facts, timed};
-use super::super::job::Job;
+use super::super::job::{How, Job};
 use super::super::{errors, files, make};
 use super::Args;
 use super::request::{Request, What};
@@ -40,15 +40,17 @@ impl Shown {
         let name = args.file.display().to_string();
         let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
         let mut shown = Self { name, mesh: None, parts: Vec::new(), facts, draw: None };
+        let beside = request.bytes(call.how.threads);
+        request.admit(&How::new(&args.run.power, args.run.max_memory, call.typed)?)?;
         if matches!(request.what, What::Mesh) {
             refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
-            shown.read_mesh(args, call)?;
+            shown.read_mesh(args, beside, call)?;
         } else if let Some((voxels, parts)) = shown.voxel_file(&args.file, call)? {
             let mesh = ReadArgs::augment_args(cells);
             refuse_given(call, mesh, &shown.name, "a voxel file says where its cells are")?;
             shown.take(voxels, parts, None);
         } else {
-            shown.voxelize(args, call)?;
+            shown.voxelize(args, beside, call)?;
         }
         Ok(shown)
     }
@@ -66,14 +68,16 @@ impl Shown {
         }
     }
 
-    fn read_mesh(&mut self, args: Args, call: &Call) -> Result<()> {
-        let job = Job::new(Some(args.file), args.grid, &args.rule, &args.read, &args.run, call.typed)?;
+    fn read_mesh(&mut self, args: Args, beside: u64, call: &Call) -> Result<()> {
+        let mut job = Job::new(Some(args.file), args.grid, &args.rule, &args.read, &args.run, call.typed)?;
+        job.how.beside = beside;
         self.mesh = Some(make::read(&job, &call.bar(), call.signals, &mut self.facts)?);
         Ok(())
     }
 
-    fn voxelize(&mut self, args: Args, call: &Call) -> Result<()> {
-        let job = Job::new(Some(args.file), args.grid, &args.rule, &args.read, &args.run, call.typed)?;
+    fn voxelize(&mut self, args: Args, beside: u64, call: &Call) -> Result<()> {
+        let mut job = Job::new(Some(args.file), args.grid, &args.rule, &args.read, &args.run, call.typed)?;
+        job.how.beside = beside;
         let (voxels, digest) = make::voxels(&job, &call.bar(), call.signals, &mut self.facts)?;
         self.take(voxels, Vec::new(), Some(digest));
         Ok(())

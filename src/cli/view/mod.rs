@@ -36,14 +36,23 @@ voxelize view diff.vox                   what diff -o wrote: blue is added, oran
     notes: "\
 A picture has the same pixels on every machine and for any number of threads. It says in itself
 that this tool made it; a file of the same name that does not is replaced only if -o names it.
-Slices show x to the right and y upwards across z, x and z across y, y and z across x.
+Slices show x to the right and y upwards across z, x and z across y, y and z across x; in pictures
+of them, cells with all six neighbours occupied are the colour of sand.
 
 Exit codes: 0 done; 2 wrong question; 3 a file cannot be read; 4 nothing to see;
 5 does not fit; 6 not written",
     keys: &["input", "grid", "counts", "digest", "picture", "text", "timings_ms", "outputs"],
-    arguments: Args::command,
+    arguments,
     run,
 };
+
+fn arguments() -> clap::Command {
+    Args::command().mut_arg("max_memory", |arg| {
+        let help = "The most memory to use: 4G, 512M, 1.5GiB or plain bytes. Mesh, grid and picture are held at \
+                    once; what does not fit is refused before it is allocated [default: what is available]";
+        arg.help(help).long_help(help)
+    })
+}
 
 #[derive(Debug, clap::Parser)]
 struct Args {

@@ -3,10 +3,12 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use voxelize::run::bytes;
 use voxelize::view::{self, Axes, Projection, View};
 use voxelize::{Error, Result, format};
 
 use super::super::call::Call;
+use super::super::job::{How, Limit};
 use super::super::values::LayerAsked;
 use super::super::{errors, files, tell};
 use super::Args;
@@ -81,6 +83,28 @@ impl Request {
         };
         Ok(Self { what, view, target })
     }
+
+    /// What drawing takes in memory beside what is drawn.
+    pub fn bytes(&self, threads: usize) -> u64 {
+        if matches!(self.target, Target::Text) { 0 } else { view::bytes_for(self.view.size, threads) }
+    }
+
+    /// Refuses a picture that takes more than half of what may be used.
+    ///
+    /// # Errors
+    /// If it does.
+    pub fn admit(&self, how: &How) -> Result<()> {
+        let need = self.bytes(how.threads);
+        let Some(most) = how.memory.bytes().filter(|most| need > most / 2) else { return Ok(()) };
+        let says = match &how.memory {
+            Limit::Asked(_, option) => format!("{option} allows {}", bytes(most.into())),
+            _ => format!("{} are available", bytes(most.into())),
+        };
+        let [width, height] = self.view.size;
+        let what = format!("drawing {width} × {height} pixels takes up to {}, {says}", bytes(need.into()));
+        Err(Error::too_large(what)
+            .with_hint("--size draws a smaller picture; half of the memory may go to it"))
+    }
 }
 
 /// Refuses options that would have no effect.
@@ -129,6 +153,9 @@ fn implied(input: &Path) -> Result<PathBuf> {
     if input.as_os_str() == "-" {
         return Err(Error::usage("-: standard input has no name to call the picture by")
             .with_hint("-o FILE.png names it, -o - is standard output"));
+    }
+    if input.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        return Err(Error::input("V001", "is a picture, neither a mesh nor voxels").in_file(input));
     }
     let mut name = files::stem(input);
     name.push(".png");
