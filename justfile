@@ -14,8 +14,8 @@ test *args:
 exact-soak minutes:
     cargo test --release --test exact -- --soak {{minutes}}
 
-# Kernels, whole processes and curves, one after the other; VOXELIZE_MESHES names a folder of meshes.
-bench *args: (bench-kernel args) (bench-process args) (bench-curves args)
+# Kernels, whole processes, reading and curves, one after the other; VOXELIZE_MESHES names a folder of meshes.
+bench *args: (bench-kernel args) (bench-process args) (bench-reading args) (bench-curves args)
 
 # Kernel time against the textbook test.
 bench-kernel *args:
@@ -24,6 +24,10 @@ bench-kernel *args:
 # Whole processes against reading and writing alone.
 bench-process *args:
     cargo bench --bench whole_process -- {{args}}
+
+# Reading binary and ASCII STL, beside another reader.
+bench-reading *args:
+    cargo bench --bench reading -- {{args}}
 
 # Kernel time against the number of triangles and of cells.
 bench-curves *args:
@@ -46,6 +50,11 @@ bench-plots:
 # Other voxelizers and this one on the same meshes and lattices, as a Markdown table.
 peers *args:
     tools/peers/run {{args}}
+
+# What this reader and others make of odd and broken STL files: docs/interop.md.
+interop:
+    tools/interop/run > target/interop.md
+    mv target/interop.md docs/interop.md
 
 # Make fixtures/ again.
 fixtures:

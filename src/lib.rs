@@ -71,6 +71,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod codes;
 pub mod compare;
 pub mod error;
 pub mod format;

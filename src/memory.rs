@@ -12,7 +12,8 @@ use memmap2::MmapMut;
 /// From this many bytes on memory is asked of the system in huge pages, of 2 MiB on most machines.
 const HUGE: usize = 8 << 20;
 
-/// A list of fixed length, all zeros at first unless made from another. Its memory is the system's until it is written to.
+/// A list that does not grow, all zeros at first unless made from another. Its memory is the system's
+/// until it is written to.
 pub struct Zeroed<T>(Memory<T>);
 
 enum Memory<T> {
@@ -35,6 +36,14 @@ impl<T: Pod> Zeroed<T> {
         // Ask first, so that a refusal is an answer and not an abort.
         Vec::<T>::new().try_reserve_exact(length).ok()?;
         Some(Self(Memory::List(vec![T::zeroed(); length])))
+    }
+
+    /// Forgets all but the first `to`; nothing if there are no more.
+    pub fn truncate(&mut self, to: usize) {
+        match &mut self.0 {
+            Memory::List(list) => list.truncate(to),
+            Memory::Pages { length, .. } => *length = to.min(*length),
+        }
     }
 }
 
@@ -101,6 +110,10 @@ mod tests {
                 *last = 7;
             }
             assert!(list.clone() == list);
+            let half = length / 2;
+            list.truncate(half);
+            list.truncate(length);
+            assert!(list.len() == half && list.clone() == list);
         }
         assert!(Zeroed::<u64>::new(usize::MAX / 4).is_none());
     }

@@ -102,7 +102,7 @@ fn keys(value: &Value, prefix: &str, found: &mut Vec<String>) {
 }
 
 const SCHEMA: &str = "schema tool tool.name tool.version status exit_code \
-    input input.path input.format input.bytes \
+    input input.path input.format input.bytes input.packing \
     mesh mesh.triangles mesh.degenerate mesh.dropped \
     mesh.bounds mesh.bounds.min mesh.bounds.max \
     mesh.closed mesh.oriented mesh.open_edges mesh.volume mesh.unit \
@@ -127,7 +127,10 @@ fn json_has_every_key_in_order() {
         ("/schema", serde_json::json!(1)),
         ("/status", "ok".into()),
         ("/exit_code", 0.into()),
-        ("/input", serde_json::json!({"path": "cube.stl", "format": "stl-binary", "bytes": 684})),
+        (
+            "/input",
+            serde_json::json!({"path": "cube.stl", "format": "stl-binary", "bytes": 684, "packing": null}),
+        ),
         ("/mesh/bounds", serde_json::json!({"min": [0.0, 0.0, 0.0], "max": [20.0, 20.0, 20.0]})),
         ("/mesh/closed", Value::Null),
         ("/grid/dims", serde_json::json!([42, 42, 42])),

@@ -10,17 +10,18 @@ use std::path::{Path, PathBuf};
 /// compare, view ← cli`; formats know grids, not meshes or rules. `lib` is the crate's root: what
 /// is re-exported there.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("codes", &[]),
     ("error", &[]),
     ("memory", &[]),
     ("par", &["error"]),
     ("geom", &["error", "par"]),
-    ("mesh", &["error", "memory", "par", "geom"]),
+    ("mesh", &["codes", "error", "memory", "par", "geom"]),
     ("grid", &["error", "memory", "par", "geom"]),
     ("format", &["error", "par", "grid"]),
     ("kernel", &["error", "memory", "par", "geom", "mesh", "grid"]),
     ("run", &["error", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "par", "geom", "mesh", "grid", "kernel", "run"]),
-    ("lib", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
+    ("lib", &["codes", "error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
     ("compare", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "lib"]),
     ("view", &["error", "par", "geom", "mesh", "grid", "format", "lib"]),
     // The library only by its public name, `voxelize::…`.
@@ -36,6 +37,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("dashu_int", &["geom"], ""),
     ("dashu_ratio", &["geom"], ""),
     ("fearless_simd", &["kernel"], ""),
+    ("flate2", &["mesh"], ""),
     ("indicatif", &["cli"], ""),
     ("memmap2", &["memory"], ""),
     ("ndarray", &["grid"], ""),

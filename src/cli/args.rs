@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, CommandFactory, Parser};
 use voxelize::format::{Dtype, Format};
+use voxelize::mesh::read::Tolerance;
 use voxelize::{Rule, Snap, Ties};
 
 use super::help;
@@ -36,6 +37,9 @@ pub struct Args {
     /// 'voxelize formats' lists them
     #[arg(value_name = "MESH", help_heading = "Input", allow_hyphen_values = false)]
     pub mesh: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub read: ReadArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -126,6 +130,32 @@ pub struct RuleArgs {
     /// [default: up]
     #[arg(long, value_name = "WHICH", value_parser = values::ties(), hide_possible_values = true)]
     pub ties: Option<Ties>,
+}
+
+/// What becomes of an odd mesh.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub struct ReadArgs {
+    /// Refuse a mesh with any finding, even one that changes nothing here: warnings are errors, and
+    /// so are notes, which -v shows. docs/findings.md lists them all [default: refuse damage]
+    #[arg(long, conflicts_with = "lenient")]
+    pub strict: bool,
+
+    /// Take what is whole of a damaged mesh: triangles that are cut, broken or not finite are dropped,
+    /// counted and warned of [default: refuse damage]
+    #[arg(long)]
+    pub lenient: bool,
+}
+
+impl ReadArgs {
+    /// How much a reader is to take.
+    pub fn tolerance(&self) -> Tolerance {
+        match (self.strict, self.lenient) {
+            (true, _) => Tolerance::Strict,
+            (_, true) => Tolerance::Lenient,
+            _ => Tolerance::Usual,
+        }
+    }
 }
 
 /// Where the grid goes.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use voxelize::codes::{self, Outcome};
 use voxelize::format;
 use voxelize::{Error, Kind};
 
@@ -55,17 +56,25 @@ pub fn print(error: &Error) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
+const LENIENT: &str = "export it again, or copy it again whole; --lenient takes what is whole";
+
 /// What to do about an error: its own hint, or what always helps.
 pub fn hint(error: &Error) -> Option<&str> {
     let general = match error.kind() {
         Kind::Usage => Some("'voxelize -h' shows every option"),
         // Findings of the readers: the file itself is wrong.
-        Kind::Input if error.code().starts_with('S') && error.code() != "S002" => {
-            Some("the file is damaged: export it again, or copy it again whole")
-        }
+        Kind::Input if error.code() == "S004" => Some("--lenient drops such triangles and counts them"),
         Kind::Input if ["V002", "V003", "V005", "V007", "V008", "V009"].contains(&error.code()) => {
             Some("the file is damaged: make it again, or copy it again whole")
         }
+        Kind::Input if error.code() != "S002" => match codes::of(error.code()) {
+            Some(row) if row.usual == Outcome::Noted => Some("without --strict it is read all the same"),
+            Some(row) if row.lenient == Outcome::Warned => Some(LENIENT),
+            Some(_) if error.code().starts_with('S') => {
+                Some("the file is damaged: export it again, or copy it again whole")
+            }
+            _ => Some("'voxelize formats' lists what is read"),
+        },
         Kind::Input => Some("'voxelize formats' lists what is read"),
         Kind::TooLarge => Some("make the cells larger, or raise --max-memory"),
         Kind::Output => Some("-o PATH writes elsewhere"),

@@ -2,11 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json}; // the schema is the command line's own
+use voxelize::codes::Outcome;
 use voxelize::format::Written;
 use voxelize::grid::Digest;
+use voxelize::mesh::read::{Finding, Packing, Tolerance};
 use voxelize::{Bounds, Error, Lattice};
 
 use super::estimate::Estimate;
+use super::plan::Voice;
 use super::room::Room;
 
 /// What is known; what was not reached is `None`.
@@ -28,7 +32,7 @@ pub struct Facts {
     /// To compare results by.
     pub digest: Option<Digest>,
     /// What is odd but no error.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// How long it took.
     pub times: Times,
     /// The files written.
@@ -45,8 +49,58 @@ pub struct Source {
     pub triangles: usize,
     /// How many of them have no area.
     pub degenerate: u64,
+    /// How many were there, or in parts, and were not taken.
+    pub dropped: u64,
+    /// How the file is packed.
+    pub packing: Packing,
     /// Where they are.
     pub bounds: Bounds,
+}
+
+/// Something odd: a finding, and whether it is worth a warning.
+pub struct Warning {
+    /// What it is, and how many there are.
+    finding: Finding,
+    outcome: Outcome,
+}
+
+impl Warning {
+    /// A finding of the reader.
+    pub fn of(finding: Finding, tolerance: Tolerance) -> Self {
+        let outcome = finding.outcome(tolerance);
+        Self { finding, outcome }
+    }
+
+    /// One that is found here.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        let first = Error::input(code, message);
+        Self { finding: Finding { first, count: 1 }, outcome: Outcome::Warned }
+    }
+
+    /// Whether it changes nothing here.
+    pub fn is_note(&self) -> bool {
+        self.outcome == Outcome::Noted
+    }
+
+    /// A line on stderr.
+    pub fn line(&self) -> String {
+        let label = if self.is_note() { "note" } else { "warn" };
+        format!("{label}: {}", self.finding)
+    }
+
+    /// An entry in JSON.
+    pub fn json(&self) -> Value {
+        let first = &self.finding.first;
+        json!({
+            "level": if self.is_note() { "note" } else { "warning" },
+            "code": first.code(),
+            "message": first.message(),
+            "count": self.finding.count,
+            "triangle": first.triangle(),
+            "byte": first.byte(),
+            "line": first.line(),
+        })
+    }
 }
 
 /// How long each phase took.
@@ -73,6 +127,12 @@ pub enum Ending {
 }
 
 impl Facts {
+    /// The lines for what is odd: warnings, and notes where every detail is wanted.
+    pub fn odd_lines(&self, voice: Voice) -> impl Iterator<Item = String> {
+        let wanted = move |warning: &&Warning| !warning.is_note() || voice == Voice::Verbose;
+        self.warnings.iter().filter(wanted).map(Warning::line)
+    }
+
     /// Nothing is known yet.
     pub fn new(started: Instant) -> Self {
         Self {

@@ -1,5 +1,6 @@
 //! Voxel files that verbs read, and what is said of those that are not there or are something else.
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -75,8 +76,17 @@ pub fn is_there(path: &Path) -> Result<()> {
     }
 }
 
+/// The name of a mesh without its extension, or both of a `.stl.gz`.
+pub fn stem(mesh: &Path) -> OsString {
+    let is_packed = mesh.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let unpacked = if is_packed { mesh.with_extension("") } else { mesh.to_path_buf() };
+    unpacked.file_stem().unwrap_or_default().to_os_string()
+}
+
 /// Whether a file is called as meshes are.
 fn is_mesh_name(path: &Path) -> bool {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-    INPUTS.iter().any(|input| input.extensions.contains(&extension.as_str()))
+    let name = path.to_string_lossy().to_lowercase();
+    let unpacked = name.strip_suffix(".gz").unwrap_or(&name);
+    let extension = unpacked.rsplit_once('.').map_or("", |(_, extension)| extension);
+    INPUTS.iter().any(|input| input.extensions.contains(&extension))
 }

@@ -90,6 +90,7 @@ Rule        --rule RULE        surface: every cell the mesh touches [surface]
                                a face exactly on a cell wall marks:
                                the cell above / both / neither [up]
 Input   MESH                   {inputs}, told by content; - is standard input
+            --strict           refuse whatever is odd   --lenient  take what is whole
 Output  -o, --output PATH      format from the extension; - is stdout [NAME.vox]
         -f, --format F         {formats} [by extension, else vox]
             --dtype bool|u8|bit   type of the numbers [the format's first]

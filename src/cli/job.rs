@@ -4,9 +4,10 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Rule, Run, Size, Snap, What};
 
-use super::args::{DEFAULT_RES, GridArgs, PowerArgs, RuleArgs, RunArgs};
+use super::args::{DEFAULT_RES, GridArgs, PowerArgs, ReadArgs, RuleArgs, RunArgs};
 use super::errors;
 use super::files;
 use super::similar;
@@ -22,6 +23,8 @@ pub struct Job {
     pub grid: Grid,
     /// What fills them, and why these ties.
     pub what: What,
+    /// What becomes of findings in the mesh.
+    pub tolerance: Tolerance,
     /// How the work is done.
     pub how: How,
 }
@@ -91,6 +94,7 @@ impl Job {
         mesh: Option<PathBuf>,
         grid: GridArgs,
         rule: &RuleArgs,
+        read: &ReadArgs,
         run: &RunArgs,
         typed: &Typed,
     ) -> Result<Self> {
@@ -99,7 +103,7 @@ impl Job {
         let input = Input::find(mesh)?;
         let named = rule.surface.then_some(Rule::Surface);
         let what = What { rule: rule.rule.or(named).unwrap_or_default(), ties: rule.ties };
-        Ok(Self { input, grid, what, how })
+        Ok(Self { input, grid, what, tolerance: read.tolerance(), how })
     }
 }
 

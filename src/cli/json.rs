@@ -11,7 +11,7 @@ use voxelize::{Bounds, Digest, Error, Lattice, Rational};
 use super::call::End;
 use super::errors;
 use super::estimate::Size;
-use super::facts::{Ending, Facts};
+use super::facts::{Ending, Facts, Warning};
 use super::plan::{Plan, Telling};
 use super::summary::volume;
 use super::system;
@@ -44,7 +44,7 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("counts", or_null(filled, |(occupied, lattice)| counts(occupied, lattice)));
     put("volume", or_null(filled, |(occupied, lattice)| json!(volume(occupied, lattice))));
     put("digest", or_null(facts.digest.as_ref(), digest));
-    put("warnings", json!(facts.warnings));
+    put("warnings", facts.warnings.iter().map(Warning::json).collect());
     let how = |plan: &Plan| {
         let memory = facts.room.map(|room| room.plan.name());
         json!({"threads": plan.job.how.threads, "simd": plan.job.how.level.name(), "plan": memory})
@@ -107,7 +107,8 @@ fn failure(error: &Error) -> Value {
 fn input(path: &Path, facts: &Facts) -> Value {
     let source = facts.source.as_ref();
     let (format, bytes) = (source.map(|source| source.format), source.map(|source| source.bytes));
-    json!({"path": path.to_string_lossy(), "format": format, "bytes": bytes})
+    let packing = source.and_then(|source| source.packing.name());
+    json!({"path": path.to_string_lossy(), "format": format, "bytes": bytes, "packing": packing})
 }
 
 fn mesh(facts: &Facts) -> Value {
@@ -115,7 +116,7 @@ fn mesh(facts: &Facts) -> Value {
         json!({
             "triangles": source.triangles,
             "degenerate": source.degenerate,
-            "dropped": 0,
+            "dropped": source.dropped,
             "bounds": bounds(&source.bounds),
             "closed": null,
             "oriented": null,

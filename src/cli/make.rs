@@ -2,12 +2,12 @@
 //! noted in `Facts`.
 
 use voxelize::grid::lattice::AXES;
-use voxelize::mesh::read::{self, Loaded, ReadOptions};
+use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::{Digest, Error, Kind, Lattice, Mesh, Rational, Result, Run, Stats, Voxels};
 
 use super::bar::Bar;
 use super::errors;
-use super::facts::{Facts, Source, timed};
+use super::facts::{Facts, Source, Warning, timed};
 use super::files;
 use super::job::{GridFrom, Input, Job};
 use super::room::{self, Room};
@@ -41,7 +41,7 @@ pub fn run<'a>(job: &Job, bar: &'a Bar) -> Run<'a> {
 /// The mesh.
 pub fn read(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<Mesh> {
     let listen = || signals.listen().map_err(|e| Error::output(format!("cannot listen for signals: {e}")));
-    let options = ReadOptions { max_memory: job.how.memory.bytes(), progress: bar };
+    let options = ReadOptions { tolerance: job.tolerance, max_memory: job.how.memory.bytes(), progress: bar };
     let loaded = timed(&mut facts.times.read, || match &job.input {
         Input::File(path) => listen().and_then(|()| read::read_file(path, &options)),
         // A pipe may stay silent for ever, and nobody would see the flag. As nothing is written
@@ -58,12 +58,15 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Resul
         _ => e,
     })?;
     bar.clear();
-    let Loaded { mesh, format, bytes } = loaded;
+    let Loaded { mesh, format, bytes, packing, dropped, findings } = loaded;
+    facts.warnings.extend(findings.into_iter().map(|finding| Warning::of(finding, job.tolerance)));
     facts.source = Some(Source {
         format,
         bytes,
         triangles: mesh.triangles().len(),
         degenerate: mesh.degenerate(),
+        dropped,
+        packing,
         bounds: *mesh.bounds(),
     });
     Ok(mesh)
@@ -81,7 +84,13 @@ pub fn fit(job: &Job, mesh: &Mesh, facts: &mut Facts) -> Result<Lattice> {
         _ => errors::about(&job.grid.asked, &e),
     })?;
     if let GridFrom::Like(_) = job.grid.from {
-        facts.warnings.extend(beyond(&lattice, mesh, &job.grid.asked));
+        let beyond = beyond(&lattice, mesh, &job.grid.asked);
+        facts.warnings.extend(beyond.map(|text| Warning::new("W001", text)));
+    }
+    match lattice.far_from_origin(mesh.bounds()) {
+        Some(far) if job.tolerance == Tolerance::Strict => return Err(far.in_file(job.input.name())),
+        Some(far) => facts.warnings.push(Warning::of(Finding { first: far, count: 1 }, job.tolerance)),
+        None => (),
     }
     facts.lattice = Some(lattice.clone());
     Ok(lattice)
@@ -122,7 +131,8 @@ pub fn note(facts: &mut Facts, stats: Stats, occupied: u64, digest: Digest) {
     facts.snapped = Some(stats.snapped);
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {
-        facts.warnings.push("no cell is occupied: the mesh is outside the grid, or lies on its walls".into());
+        let says = "no cell is occupied: the mesh is outside the grid, or lies on its walls";
+        facts.warnings.push(Warning::new("W002", says));
     }
 }
 

@@ -97,14 +97,10 @@ impl Output {
     }
 
     /// What is odd about the output but no error.
-    pub fn warnings(&self) -> Vec<String> {
-        let Place::File(path) = &self.place else { return Vec::new() };
-        match format::by_path(path) {
-            Some(other) if other.name != self.format.name => {
-                vec![format!("{} is written as {}, not {}", path.display(), self.format.name, other.name)]
-            }
-            _ => Vec::new(),
-        }
+    pub fn warnings(&self) -> Option<String> {
+        let Place::File(path) = &self.place else { return None };
+        let other = format::by_path(path).filter(|other| other.name != self.format.name)?;
+        Some(format!("{} is written as {}, not {}", path.display(), self.format.name, other.name))
     }
 
     /// The second file, where there will be one.
@@ -174,7 +170,7 @@ fn implied(args: &OutputArgs, input: &Input) -> Result<(Place, &'static Format, 
     };
     let by = if args.format.is_some() { FormatBy::Option } else { FormatBy::Default };
     let format = args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]);
-    let mut name = mesh.file_stem().unwrap_or_default().to_os_string();
+    let mut name = files::stem(mesh);
     name.push(".");
     name.push(format.extensions.first().unwrap_or(&format.name));
     Ok((Place::File(name.into()), format, by))

@@ -60,7 +60,7 @@ impl Plan {
     /// If options contradict each other, the input is missing, or the output cannot be written.
     pub fn resolve(args: Args, typed: &Typed) -> Result<Self> {
         let telling = Telling::new(&args.tell, args.mesh.clone());
-        let job = Job::new(args.mesh, args.grid, &args.rule, &args.run, typed)?;
+        let job = Job::new(args.mesh, args.grid, &args.rule, &args.read, &args.run, typed)?;
         let output = Output::resolve(&args.output, &job.input, telling.json.as_ref(), typed)?;
         let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
         Ok(Self { job, output, telling, mode })

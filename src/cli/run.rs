@@ -11,7 +11,7 @@ use voxelize::{Progress, Result, Slabs, par};
 
 use super::bar::{Bar, Silent};
 use super::estimate::Estimate;
-use super::facts::{Ending, Facts, timed};
+use super::facts::{Ending, Facts, Warning, timed};
 use super::make;
 use super::output::Place;
 use super::plan::{Mode, Plan};
@@ -37,8 +37,9 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
     let lattice = make::fit(job, &mesh, facts)?;
     format::check(&lattice, plan.output.format, &save_options(plan, bar))
         .map_err(|e| e.in_file(plan.output.name()))?;
-    facts.warnings.extend(plan.output.warnings());
-    facts.warnings.extend(format::warnings(lattice.dims(), plan.output.format));
+    facts.warnings.extend(plan.output.warnings().map(|text| Warning::new("W003", text)));
+    let limits = format::warnings(lattice.dims(), plan.output.format);
+    facts.warnings.extend(limits.into_iter().map(|text| Warning::new("W004", text)));
     let run = make::run(job, bar);
     let room = Room::find(plan, &mesh, &lattice, &run)?;
     facts.room = Some(room);

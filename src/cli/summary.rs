@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use voxelize::format::{Dtype, Format, Written};
 use voxelize::grid::lattice::AXES;
+use voxelize::mesh::read::Packing;
 use voxelize::run::{Plan as MemoryPlan, bytes};
 use voxelize::{Digest, Lattice, Rational};
 
@@ -42,14 +43,17 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         line("digest", digest(found));
     }
     line("time", time(plan, facts));
-    lines.extend(facts.warnings.iter().map(|warning| format!("warn: {warning}")));
+    lines.extend(facts.odd_lines(plan.telling.voice));
     lines
 }
 
 /// The mesh that was read.
 pub fn mesh(name: &str, source: &Source) -> String {
-    let format = mesh_format(source.format);
-    let triangles = triangles(source.triangles, source.degenerate);
+    let format = match source.packing {
+        Packing::None => mesh_format(source.format),
+        _ => format!("{} in gzip", mesh_format(source.format)),
+    };
+    let triangles = triangles(source.triangles, source.degenerate, source.dropped);
     let bounds = &source.bounds;
     let extent = [0, 1, 2].map(|axis| number(f64::from(bounds.max[axis]) - f64::from(bounds.min[axis])));
     format!("{name}: {format}, {triangles}, {}", extent.join(" × "))
@@ -64,13 +68,16 @@ pub fn mesh_format(name: &str) -> String {
     }
 }
 
-/// `871,414 triangles (108 degenerate)`.
-pub fn triangles(count: usize, degenerate: u64) -> String {
-    let triangles = counted(count as u64, "triangle", "triangles");
-    match degenerate {
-        0 => triangles,
-        n => format!("{triangles} ({} degenerate)", grouped(n)),
+/// `871,414 triangles (108 degenerate), 2 triangles dropped`.
+pub fn triangles(count: usize, degenerate: u64, dropped: u64) -> String {
+    let mut text = counted(count as u64, "triangle", "triangles");
+    if degenerate > 0 {
+        text += &format!(" ({} degenerate)", grouped(degenerate));
     }
+    if dropped > 0 {
+        text += &format!(", {} dropped", counted(dropped, "triangle", "triangles"));
+    }
+    text
 }
 
 fn grid(plan: &Plan, lattice: &Lattice) -> String {

@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod bits;
 pub mod digest;
+mod far;
 pub mod fit;
 pub mod lattice;
 pub mod layers;

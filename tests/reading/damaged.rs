@@ -126,7 +126,8 @@ fn other_formats_and_places_without_meshes_are_refused() {
     for (name, bytes, code, says) in [
         ("hero.fbx", &nul[..], "S009", "hero.fbx: FBX is not read"),
         ("a.OBJ", b"v 0 0 0\n", "S009", "a.OBJ: OBJ is not read"),
-        ("a.gz", b"\x1f\x8b\x08", "S009", "gzip is not read"),
+        ("a.gz", b"\x1f\x8b\x08", "S003", "a.gz: cut short: the gzip data has no end"),
+        ("a.obj.gz", b"v 0 0 0\n", "S009", "a.obj.gz: OBJ is not read"),
         ("b.stl", b"ply\nformat ascii 1.0\n", "S009", "this is PLY, which is not read"),
         ("c.stl", b"glTF\x02\0\0\0", "S009", "this is GLB"),
         ("d.stl", b"hello", "S002", "neither binary nor ASCII STL"),

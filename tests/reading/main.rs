@@ -1,8 +1,11 @@
 //! Is what is read what is there, in every way of giving it?
 
 mod ascii;
+mod cases;
 mod damaged;
+mod files;
 mod inputs;
+mod wild;
 
 use std::io::{Cursor, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

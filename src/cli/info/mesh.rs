@@ -4,19 +4,20 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use voxelize::mesh::closed::Closedness;
-use voxelize::mesh::read::{self, ReadOptions};
+use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::run::bytes;
 use voxelize::{BitGrid, Bounds, Fit, Lattice, Mesh, Rational, Result, Size};
 
 use super::super::args::DEFAULT_RES;
 use super::super::call::Call;
+use super::super::facts::Warning;
 use super::super::numbers::{counted, grouped, grouped_number, number};
 use super::super::{json, summary, tell};
 
 /// Tells of the mesh in a file.
-pub fn look(path: &Path, call: &mut Call) -> Result<String> {
+pub fn look(path: &Path, tolerance: Tolerance, call: &mut Call) -> Result<String> {
     let bar = call.bar();
-    let options = ReadOptions { max_memory: call.how.memory.bytes(), progress: &bar };
+    let options = ReadOptions { tolerance, max_memory: call.how.memory.bytes(), progress: &bar };
     let loaded = read::read_file(path, &options);
     bar.clear();
     let loaded = loaded?;
@@ -26,13 +27,18 @@ pub fn look(path: &Path, call: &mut Call) -> Result<String> {
     let volume = solid.then(|| mesh.volume());
     call.know("format", loaded.format);
     call.know("bytes", loaded.bytes);
-    call.know("mesh", facts(mesh, &edges, volume, median));
+    let mut known = facts(mesh, &edges, volume, median);
+    known["dropped"] = json!(loaded.dropped);
+    call.know("mesh", known);
+    let warnings: Vec<_> =
+        loaded.findings.into_iter().map(|finding| Warning::of(finding, tolerance)).collect();
+    call.know("warnings", warnings.iter().map(Warning::json).collect::<Value>());
     let suggestions = suggestions(mesh.bounds(), median);
     call.know("suggestions", suggestions.iter().map(Suggestion::json).collect::<Value>());
 
     let mut text = String::new();
     let kind = summary::mesh_format(loaded.format);
-    let triangles = summary::triangles(mesh.triangles().len(), mesh.degenerate());
+    let triangles = summary::triangles(mesh.triangles().len(), mesh.degenerate(), loaded.dropped);
     let mut line = |label: &str, said: &str| tell::line(&mut text, label, said);
     line("mesh", &format!("{}: {kind}, {triangles}, {}", path.display(), bytes(loaded.bytes.into())));
     if !mesh.bounds().is_empty() {
@@ -41,6 +47,9 @@ pub fn look(path: &Path, call: &mut Call) -> Result<String> {
     }
     for (n, suggestion) in suggestions.iter().enumerate() {
         line(if n == 0 { "cells" } else { "" }, &suggestion.text());
+    }
+    for warning in &warnings {
+        text += &format!("{}\n", warning.line());
     }
     Ok(text)
 }

@@ -6,9 +6,10 @@ mod voxels;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
+use voxelize::mesh::read::Tolerance;
 use voxelize::{Error, Result, format};
 
-use super::args::{PageArgs, PowerArgs, TellArgs};
+use super::args::{PageArgs, PowerArgs, ReadArgs, TellArgs};
 use super::call::{Call, End};
 use super::files;
 use super::verb::Verb;
@@ -33,6 +34,7 @@ different reasons.",
         "bytes",
         "mesh",
         "suggestions",
+        "warnings",
         "dtype",
         "parts",
         "grid",
@@ -56,6 +58,9 @@ struct Args {
     files: Vec<PathBuf>,
 
     #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
     tell: TellArgs,
 
     #[command(flatten)]
@@ -71,7 +76,7 @@ fn run(call: &mut Call) -> Result<()> {
     call.keep(&named)?;
     for (n, path) in args.files.iter().enumerate() {
         call.know("path", path.to_string_lossy());
-        match look(path, call) {
+        match look(path, args.read.tolerance(), call) {
             Ok(text) => call.answer(&format!("{}{text}", if n > 0 { "\n" } else { "" }), &End::Yes)?,
             Err(error) => call.fail(error),
         }
@@ -80,14 +85,14 @@ fn run(call: &mut Call) -> Result<()> {
 }
 
 /// What the file is, for people; what is known is noted for JSON.
-fn look(path: &Path, call: &mut Call) -> Result<String> {
+fn look(path: &Path, tolerance: Tolerance, call: &mut Call) -> Result<String> {
     files::is_there(path)?;
     if format::sniff(path).or(format::by_path(path)).is_some() {
         call.know("kind", "voxels");
         voxels::look(path, call)
     } else {
         call.know("kind", "mesh");
-        mesh::look(path, call).map_err(|error| match error.code() {
+        mesh::look(path, tolerance, call).map_err(|error| match error.code() {
             "S002" => Error::input("S002", "neither a mesh nor voxels of a kind that is known").in_file(path),
             _ => error,
         })

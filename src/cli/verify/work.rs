@@ -8,7 +8,7 @@ use voxelize::grid::{Hash, Layers};
 use voxelize::run::{Demand, Plan};
 use voxelize::{Digest, Error, Kind, Lattice, Progress, Result, Voxels, par};
 
-use super::super::args::{PowerArgs, RunArgs};
+use super::super::args::{PowerArgs, ReadArgs, RunArgs};
 use super::super::bar::Bar;
 use super::super::facts::Facts;
 use super::super::job::{How, Job, Limit};
@@ -65,7 +65,7 @@ impl Task {
         args.grid.like = args.grid.like.map(|file| paths::resolve(&self.folder, &file.to_string_lossy()));
         let power = PowerArgs { threads: None, simd: None };
         let run = RunArgs { power, max_memory: None };
-        let job = Job::new(Some(self.file.clone()), args.grid, &args.rule, &run, &typed);
+        let job = Job::new(Some(self.file.clone()), args.grid, &args.rule, &ReadArgs::default(), &run, &typed);
         // It is no word of a command line, where a verb or standard input may have been meant.
         let is_missing = |e: &Error| e.code() == "not-found" && e.file() == self.file.to_str();
         job.map_err(|e| if is_missing(&e) { similar::no_such_file(&self.file) } else { e })

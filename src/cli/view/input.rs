@@ -8,7 +8,7 @@ use serde_json::{Value, json}; // the schema is the command line's own
 use voxelize::format::{self, Written};
 use voxelize::{Digest, Error, Lattice, Mesh, Part, Rational, Result, Sort, Voxels};
 
-use super::super::args::{GridArgs, RuleArgs};
+use super::super::args::{GridArgs, ReadArgs, RuleArgs};
 use super::super::call::Call;
 use super::super::facts::{Facts, timed};
 use super::super::job::{How, Job};
@@ -38,14 +38,16 @@ impl Shown {
     pub fn open(args: Args, request: &Request, call: &Call) -> Result<Self> {
         let facts = Facts::new(Instant::now());
         let name = args.file.display().to_string();
+        let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
         let mut shown = Self { name, mesh: None, parts: Vec::new(), facts, draw: None };
         let beside = request.bytes(call.how.threads);
         request.admit(&How::new(&args.run.power, args.run.max_memory, call.typed)?)?;
         if matches!(request.what, What::Mesh) {
-            refuse_given(call, "--mesh", "the triangles are drawn as they are")?;
+            refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
             shown.read_mesh(args, beside, call)?;
         } else if let Some((voxels, parts)) = shown.voxel_file(&args.file, call)? {
-            refuse_given(call, &shown.name, "a voxel file says where its cells are")?;
+            let mesh = ReadArgs::augment_args(cells);
+            refuse_given(call, mesh, &shown.name, "a voxel file says where its cells are")?;
             shown.take(voxels, parts, None);
         } else {
             shown.voxelize(args, beside, call)?;
@@ -67,14 +69,14 @@ impl Shown {
     }
 
     fn read_mesh(&mut self, args: Args, beside: u64, call: &Call) -> Result<()> {
-        let mut job = Job::new(Some(args.file), args.grid, &args.rule, &args.run, call.typed)?;
+        let mut job = Job::new(Some(args.file), args.grid, &args.rule, &args.read, &args.run, call.typed)?;
         job.how.beside = beside;
         self.mesh = Some(make::read(&job, &call.bar(), call.signals, &mut self.facts)?);
         Ok(())
     }
 
     fn voxelize(&mut self, args: Args, beside: u64, call: &Call) -> Result<()> {
-        let mut job = Job::new(Some(args.file), args.grid, &args.rule, &args.run, call.typed)?;
+        let mut job = Job::new(Some(args.file), args.grid, &args.rule, &args.read, &args.run, call.typed)?;
         job.how.beside = beside;
         let (voxels, digest) = make::voxels(&job, &call.bar(), call.signals, &mut self.facts)?;
         self.take(voxels, Vec::new(), Some(digest));
@@ -142,10 +144,9 @@ impl Shown {
     }
 }
 
-/// Refuses options that say how a mesh becomes cells.
-fn refuse_given(call: &Call, beside: &str, hint: &str) -> Result<()> {
-    let command = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
-    let given = command.get_arguments().find(|arg| call.given(arg.get_id().as_str()));
+/// Refuses the options of `refused`, which say how a mesh is read or becomes cells.
+fn refuse_given(call: &Call, refused: clap::Command, beside: &str, hint: &str) -> Result<()> {
+    let given = refused.get_arguments().find(|arg| call.given(arg.get_id().as_str()));
     let option = given.and_then(|arg| arg.get_long()).map(|long| call.typed.name(long));
     match option {
         Some(option) => Err::<(), Error>(errors::exclusive(&option, beside).with_hint(hint)),

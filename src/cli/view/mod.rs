@@ -13,7 +13,7 @@ use voxelize::format::Written;
 use voxelize::view::{self, Picture};
 use voxelize::{Progress, Result};
 
-use super::args::{GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
+use super::args::{GridArgs, PageArgs, ReadArgs, RuleArgs, RunArgs, TellArgs};
 use super::call::{Call, End};
 use super::facts::timed;
 use super::verb::Verb;
@@ -69,6 +69,9 @@ struct Args {
 
     #[command(flatten)]
     rule: RuleArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
 
     /// The picture to write, replaced if it exists; - is standard output [default: NAME.png in the
     /// working directory for NAME.stl, replaced only if this tool made it; --slice is text]

@@ -10,7 +10,7 @@ use voxelize::{Error, Result, format};
 use super::super::call::Call;
 use super::super::job::{How, Limit};
 use super::super::values::LayerAsked;
-use super::super::{errors, tell};
+use super::super::{errors, files, tell};
 use super::Args;
 
 /// A picture that was asked for.
@@ -157,7 +157,7 @@ fn implied(input: &Path) -> Result<PathBuf> {
     if input.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
         return Err(Error::input("V001", "is a picture, neither a mesh nor voxels").in_file(input));
     }
-    let mut name = input.file_stem().unwrap_or_default().to_os_string();
+    let mut name = files::stem(input);
     name.push(".png");
     Ok(name.into())
 }

@@ -24,7 +24,7 @@ pub fn say(shown: &Shown, request: &Request, written: Option<&Written>, call: &C
     let text: String = lines(shown, request, written, call)
         .into_iter()
         .map(|(label, text)| format!("{label:<8}{text}\n"))
-        .chain(shown.facts.warnings.iter().map(|warning| format!("warn: {warning}\n")))
+        .chain(shown.facts.odd_lines(call.telling.voice).map(|line| line + "\n"))
         .collect();
     // If stderr is gone there is nobody left to tell.
     let _ = std::io::stderr().write_all(text.as_bytes());

@@ -5,27 +5,26 @@
 //! read once, in blocks; memory is taken for bytes that are there, not for bytes a header claims.
 //! A file without triangles is read as an empty mesh: it is a grid that cannot be fitted to it.
 //!
-//! What is found wrong, by the code of the error:
+//! What is found has a [code](crate::codes), and [`Tolerance`] says what becomes of it: what could change
+//! the result without a word is an error unless leniency was asked for, what is only odd is noted in
+//! [`Loaded::findings`].
 //!
-//! | code | finding |
-//! |---|---|
-//! | S001 | the file is empty |
-//! | S002 | neither binary nor ASCII STL: text that does not begin with `solid` |
-//! | S003 | cut short: bytes are missing |
-//! | S004 | a vertex is NaN or infinite; the error has the triangle and the byte or line |
-//! | S005 | bytes follow the last triangle, or the count is too low |
-//! | S006 | bad ASCII syntax; the error has the line |
-//! | S007 | a number that cannot be read, such as `1,5` or `1d3`; the error has the line |
-//! | S008 | the file does not exist or cannot be read |
-//! | S009 | another known format, which is not read |
-//! | S010 | a folder without meshes |
+//! A file may be packed by gzip, which its first two bytes tell. Bytes and lines of findings then count
+//! in what is packed.
 
+mod facets;
+mod gzip;
+mod number;
+mod records;
 mod refuse;
 mod room;
 mod source;
 mod stl_ascii;
 mod stl_binary;
+mod triage;
 mod words;
+
+pub use self::triage::{Finding, Tolerance};
 
 use std::fs::File;
 use std::io::Read;
@@ -36,6 +35,7 @@ use crate::mesh::Mesh;
 use crate::par::Progress;
 
 use source::{Head, Source};
+use triage::Triage;
 
 /// One input format: a row of [`INPUTS`].
 pub struct InputFormat {
@@ -46,7 +46,7 @@ pub struct InputFormat {
     /// One line for help.
     pub about: &'static str,
     recognise: fn(&Head) -> Guess,
-    read: fn(Source, &ReadOptions) -> Result<(Mesh, u64)>,
+    read: fn(Source, &ReadOptions, &Triage) -> Result<(Mesh, u64)>,
 }
 
 /// What a format makes of the first bytes and the length of an input.
@@ -62,9 +62,11 @@ enum Guess {
 /// Every format that is read, in the order they are asked.
 pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT];
 
-/// How to read. The default is silence and no limit.
+/// How to read. The default is silence, no limit, and to refuse what is damaged.
 #[derive(Clone, Copy)]
 pub struct ReadOptions<'a> {
+    /// What becomes of findings.
+    pub tolerance: Tolerance,
     /// The most memory, in bytes, that the triangles may take.
     pub max_memory: Option<u64>,
     /// Who hears of progress and may cancel: one phase, `read`, in bytes.
@@ -73,7 +75,7 @@ pub struct ReadOptions<'a> {
 
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
-        Self { max_memory: None, progress: &() }
+        Self { tolerance: Tolerance::Usual, max_memory: None, progress: &() }
     }
 }
 
@@ -84,14 +86,40 @@ pub struct Loaded {
     pub mesh: Mesh,
     /// The name of its format in [`INPUTS`].
     pub format: &'static str,
-    /// The length of the input.
+    /// The length of the input, packed as it is.
     pub bytes: u64,
+    /// How it is packed.
+    pub packing: Packing,
+    /// Triangles that were there, or in parts, and were not taken: only under [`Tolerance::Lenient`].
+    pub dropped: u64,
+    /// What is odd, by code; at most one of each. They do not name the file.
+    pub findings: Vec<Finding>,
+}
+
+/// What lies around a mesh file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Packing {
+    /// Nothing.
+    None,
+    /// A gzip file.
+    Gzip,
+}
+
+impl Packing {
+    /// The word for it in JSON; none for nothing.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Gzip => Some("gzip"),
+        }
+    }
 }
 
 /// Reads a mesh from a file.
 ///
 /// # Errors
-/// The findings above, with the path; [`Kind::TooLarge`](crate::Kind::TooLarge) before more than
+/// Findings that are refused, with the path; [`Kind::TooLarge`](crate::Kind::TooLarge) before more than
 /// `max_memory` is taken; [`Kind::Usage`](crate::Kind::Usage) for a folder of meshes.
 pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
     let read = || {
@@ -102,12 +130,7 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         let metadata = file.metadata().map_err(|e| source::unreadable(&e))?;
         // A pipe has no length, and what the system makes up on reading says 0.
         let whole = metadata.is_file() && metadata.len() > 0;
-        let mut reader = &file;
-        let source = if whole {
-            Source::file(&mut reader, &file, metadata.len())
-        } else {
-            Source::stream(&mut reader)
-        };
+        let source = if whole { Source::file(&file, metadata.len()) } else { Source::stream(&file) };
         choose_and_read(source?, path, options)
     };
     read().map_err(|error: Error| error.in_file(path))
@@ -126,8 +149,11 @@ pub fn read_stream(input: &mut dyn Read, name: &str, options: &ReadOptions) -> R
 }
 
 fn choose_and_read(source: Source, path: &Path, options: &ReadOptions) -> Result<Loaded> {
+    let triage = Triage::new(options.tolerance);
+    let source = source.unpacked(&triage)?;
     let head = source.head();
     if head.bytes.is_empty() {
+        triage.finish(0)?;
         return Err(Error::input("S001", "the file is empty"));
     }
     let guessed = |guess| INPUTS.iter().find(|format| (format.recognise)(&head) == guess);
@@ -140,6 +166,10 @@ fn choose_and_read(source: Source, path: &Path, options: &ReadOptions) -> Result
     };
     options.progress.begin("read", source.length().unwrap_or(0));
     options.progress.check()?;
-    let (mesh, bytes) = (format.read)(source, options)?;
-    Ok(Loaded { mesh, format: format.name, bytes })
+    let packed = source.packed();
+    let (mesh, bytes) = (format.read)(source, options, &triage)?;
+    let findings = triage.finish(mesh.triangles().len())?;
+    let packing = if packed.is_some() { Packing::Gzip } else { Packing::None };
+    let bytes = packed.map_or(bytes, |packed| packed.length());
+    Ok(Loaded { mesh, format: format.name, bytes, packing, dropped: triage.dropped(), findings })
 }

@@ -44,7 +44,6 @@ static OTHERS: &[Other] = &[
     other("USD", &["usd", "usda", "usdc", "usdz"], b"PXR-USDC", EXPORT),
     other("VRML", &["wrl", "x3d"], b"#VRML", EXPORT),
     other("VTK", &["vtk", "vtp", "vtu"], b"# vtk", EXPORT),
-    other("gzip", &["gz"], b"\x1f\x8b", DECOMPRESS),
     other("xz", &["xz"], b"\xfd7zXZ", DECOMPRESS),
     other("Zstandard", &["zst"], b"\x28\xb5\x2f\xfd", DECOMPRESS),
     other("zip", &["zip"], b"PK\x03\x04", DECOMPRESS),
@@ -95,7 +94,11 @@ pub(super) fn folder(path: &Path) -> Error {
     }
 }
 
-/// The extension in lower case, or nothing.
+/// The extension in lower case, or nothing; that of what is packed in a `.gz`.
 fn extension(path: &Path) -> String {
-    path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
+    let of = |path: &Path| path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    match of(path).as_str() {
+        "gz" => of(&path.with_extension("")),
+        extension => extension.to_string(),
+    }
 }

@@ -1,8 +1,12 @@
-//! Where the bytes of a mesh come from: a file of known length, or a stream.
+//! Where the bytes of a mesh come from: a file of known length, or a stream, packed or not.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::rc::Rc;
 
+use super::gzip::{self, Gunzip};
+use super::triage::Triage;
 use crate::error::{Error, Result};
 
 /// So many bytes are looked at to choose a format.
@@ -33,24 +37,57 @@ pub(super) fn is_blank(byte: u8) -> bool {
 pub(super) struct Source<'a> {
     head: Vec<u8>,
     length: Option<u64>,
-    rest: &'a mut dyn Read,
+    rest: Box<dyn Read + 'a>,
     file: Option<&'a File>,
+    packed: Option<Packed>,
+}
+
+/// The gzip file a source comes from.
+#[derive(Clone)]
+pub(super) struct Packed {
+    length: Option<u64>,
+    read: Rc<Cell<u64>>,
+}
+
+impl Packed {
+    /// Its length, once all of it was read.
+    pub fn length(&self) -> u64 {
+        self.length.unwrap_or(self.read.get())
+    }
 }
 
 impl<'a> Source<'a> {
-    /// A file of `length` bytes, from `reader`, which stands at its beginning.
-    pub fn file(reader: &'a mut dyn Read, file: &'a File, length: u64) -> Result<Self> {
-        let mut source = Self::stream(reader)?;
+    /// A file of `length` bytes, which stands at its beginning.
+    pub fn file(file: &'a File, length: u64) -> Result<Self> {
+        let mut source = Self::stream(file)?;
         (source.length, source.file) = (Some(length), Some(file));
         Ok(source)
     }
 
     /// A stream. If it ends within the head, its length is known.
-    pub fn stream(rest: &'a mut dyn Read) -> Result<Self> {
+    pub fn stream(mut rest: impl Read + 'a) -> Result<Self> {
         let mut head = vec![0; HEAD];
-        let length = fill(rest, &mut head)?;
-        head.truncate(length);
-        Ok(Self { head, length: (length < HEAD).then_some(length as u64), rest, file: None })
+        let filled = fill(&mut rest, &mut head)?;
+        head.truncate(filled);
+        let length = (filled < HEAD).then_some(filled as u64);
+        Ok(Self { head, length, rest: Box::new(rest), file: None, packed: None })
+    }
+
+    /// What is packed in this, if it is a gzip file, else this.
+    pub fn unpacked(self, triage: &'a Triage) -> Result<Self> {
+        if !gzip::recognise(&self.head) {
+            return Ok(self);
+        }
+        let packed = Packed { length: self.length, read: Rc::default() };
+        let read = Rc::clone(&packed.read);
+        let mut source = Self::stream(Gunzip::new(Box::new(self.into_reader()), triage, read))?;
+        source.packed = Some(packed);
+        Ok(source)
+    }
+
+    /// The gzip file this comes from, if it does.
+    pub fn packed(&self) -> Option<Packed> {
+        self.packed.clone()
     }
 
     /// What a format is chosen by.
@@ -120,6 +157,10 @@ pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
 
 /// The error for a file the system does not give us.
 pub(super) fn unreadable(error: &io::Error) -> Error {
+    // What a reader of ours found on the way.
+    if let Some(finding) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return finding.clone();
+    }
     let message = match error.kind() {
         ErrorKind::NotFound => "no such file".to_string(),
         ErrorKind::PermissionDenied => "permission denied".to_string(),

@@ -13,17 +13,22 @@
 //! Read as the files in the wild are: keywords in any case, any blanks and line ends, no or any
 //! name, several solids, a byte order mark, all on one line, normals that are no numbers. What is
 //! not tolerated is what could lose geometry: a facet that is no triangle, a number that cannot be
-//! read, an end that is missing, anything after it.
+//! read, an end that is missing, anything after it. Leniency drops such a facet and goes on with the
+//! next.
 
 use std::io::Read;
 
+use super::facets::{self, Plain, Threads};
+use super::number;
 use super::room::Room;
 use super::source::{Head, Source, is_blank};
+use super::triage::Triage;
 use super::words::Words;
 use super::{Guess, InputFormat, ReadOptions};
 use crate::error::{Error, Result};
 use crate::geom::{Point, Triangle};
 use crate::mesh::{Mesh, not_finite};
+use crate::par;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "stl-ascii",
@@ -40,10 +45,17 @@ fn recognise(head: &Head) -> Guess {
     if word.eq_ignore_ascii_case(b"solid") && head.is_text() { Guess::Sure } else { Guess::No }
 }
 
-fn read(source: Source, options: &ReadOptions) -> Result<(Mesh, u64)> {
-    let words = Words::new(source.into_reader(), options.progress)?;
-    let mut parser = Parser { words, triangles: Vec::new(), room: Room::new(options.max_memory) };
-    parser.solids()?;
+fn read(source: Source, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+    let threads = par::current_threads();
+    let is_long = source.length().is_none_or(|length| length > facets::CHUNK as u64);
+    let block = if is_long && threads > 1 { 4 * threads * facets::CHUNK } else { 0 };
+    // What is read ahead is not counted elsewhere: a small part of a limit.
+    let block = block.min(options.max_memory.map_or(usize::MAX, |bytes| (bytes / 16) as usize));
+    let words = Words::new(source.into_reader(), block, options.progress)?;
+    let room = Room::new(options.max_memory);
+    let mut parser =
+        Parser { words, triangles: Vec::new(), room, triage, solids: 0, within: false, stumbled: None };
+    parser.text()?;
     let bytes = parser.words.bytes();
     Ok((Mesh::of_finite(parser.triangles.into()), bytes))
 }
@@ -53,37 +65,89 @@ struct Parser<'a, R> {
     words: Words<'a, R>,
     triangles: Vec<Triangle>,
     room: Room,
+    triage: &'a Triage,
+    solids: u64,
+    /// Whether a facet has begun and not ended.
+    within: bool,
+    /// How much had been read when a facet was found that is not written plainly.
+    stumbled: Option<u64>,
 }
 
 impl<R: Read> Parser<'_, R> {
     /// One solid after another, to the end.
-    fn solids(&mut self) -> Result<()> {
-        while self.words.advance()? {
-            if !self.words.is("solid") {
-                return Err(self.unexpected("'solid' or the end"));
-            }
-            let begun = self.name()?;
-            self.facets(begun)?;
-            self.end_name()?;
+    fn text(&mut self) -> Result<()> {
+        if self.words.marked() {
+            self.unusual("it begins with a byte order mark", 1)?;
         }
-        Ok(())
+        while self.words.advance()? {
+            if self.words.is("solid") {
+                self.solid()?;
+                continue;
+            }
+            self.triage.found(self.unexpected("'solid' or the end"))?;
+            // Facets without a solid are facets.
+            while !self.words.is("solid") && !self.words.is("facet") && self.words.advance()? {}
+            if self.words.is("facet") {
+                self.words.stay();
+                self.facets(false)?;
+            } else if self.words.is("solid") {
+                self.words.stay();
+            }
+        }
+        match self.words.lone_cr() {
+            Some(line) => self.unusual("lines end in CR alone", line),
+            None => Ok(()),
+        }
+    }
+
+    fn solid(&mut self) -> Result<()> {
+        self.solids += 1;
+        let line = self.words.line();
+        if self.solids > 1 {
+            let error = || Error::input("S104", "another solid; all are read as one mesh").at_line(line);
+            self.triage.found_all("S104", 1, error)?;
+        }
+        if self.words.word() != b"solid" {
+            self.unusual("keywords are not in lower case", line)?;
+        }
+        let begun = self.name()?;
+        self.facets(begun)?;
+        self.end_name()
+    }
+
+    fn unusual(&self, what: &str, line: u64) -> Result<()> {
+        let error = || Error::input("S106", format!("unusual text: {what}")).at_line(line);
+        self.triage.found_all("S106", 1, error)
     }
 
     /// Skips the name, which is the rest of the line; true if `facet normal` stood there as well.
     fn name(&mut self) -> Result<bool> {
         let line = self.words.line();
-        let mut after_facet = false;
+        let (mut after_facet, mut length, mut is_utf8, mut begun) = (false, 0, true, false);
         while self.words.advance()? {
             if after_facet && self.words.is("normal") {
-                return Ok(true);
+                (begun, length) = (true, length - 1);
+                break;
             }
             if self.words.line() != line || self.words.is("endsolid") {
                 self.words.stay();
                 break;
             }
             after_facet = self.words.is("facet");
+            length += 1;
+            is_utf8 &= std::str::from_utf8(self.words.word()).is_ok();
         }
-        Ok(false)
+        if begun {
+            self.unusual("a facet begins on the line of 'solid'", line)?;
+        }
+        if !is_utf8 {
+            self.unusual("a name is no UTF-8", line)?;
+        }
+        if length == 0 {
+            let error = || Error::input("S105", "the solid has no name").at_line(line);
+            self.triage.found_all("S105", 1, error)?;
+        }
+        Ok(begun)
     }
 
     /// Skips the name after `endsolid`. It may hold the word `solid`, unless all is on one line.
@@ -98,37 +162,77 @@ impl<R: Read> Parser<'_, R> {
         Ok(())
     }
 
-    /// All facets of a solid, and its `endsolid`.
+    /// All facets of a solid, and its `endsolid`; `begun` if one has, with `facet normal`.
     fn facets(&mut self, mut begun: bool) -> Result<()> {
         loop {
-            if !begun {
-                self.need("'facet' or 'endsolid'")?;
-                if self.words.is("endsolid") {
-                    return Ok(());
+            self.within = begun;
+            if !std::mem::take(&mut begun) {
+                self.plain_facets()?;
+            }
+            match self.next_facet() {
+                Ok(Some(triangle)) => {
+                    self.room.grow(&mut self.triangles, 1, u64::MAX)?;
+                    self.triangles.push(triangle);
                 }
-                if !self.words.is("facet") {
-                    return Err(self.unexpected("'facet' or 'endsolid'"));
+                Ok(None) => return Ok(()),
+                Err(damage) => {
+                    self.triage.found(damage)?;
+                    self.triage.drop_triangles(u64::from(self.within));
+                    if !self.resume()? {
+                        return Ok(());
+                    }
                 }
             }
-            let triangle = self.facet()?;
-            self.room.grow(&mut self.triangles, 1, u64::MAX)?;
-            self.triangles.push(triangle);
-            begun = false;
         }
     }
 
-    /// One facet, from behind its first word to `endfacet`.
-    fn facet(&mut self) -> Result<Triangle> {
-        // "normal" and three words that do not matter; some files leave them out.
-        for skipped in 0..=4 {
-            self.need("'outer loop'")?;
-            if self.words.is("outer") {
-                break;
+    /// Takes facets that are written plainly, as far as they were read.
+    fn plain_facets(&mut self) -> Result<()> {
+        let text = self.words.rest();
+        // Threads look ahead for nothing if one of them finds something else.
+        let smooth = self.stumbled != Some(self.words.bytes());
+        let threads = if smooth && text.len() > facets::CHUNK { Threads::All } else { Threads::One };
+        let Plain { parts, length, to_end } = facets::plain(text, threads);
+        for part in parts {
+            self.room.grow(&mut self.triangles, part.len(), u64::MAX)?;
+            self.triangles.extend(part);
+        }
+        self.words.skip(length);
+        self.stumbled = if to_end { None } else { Some(self.words.bytes()) };
+        Ok(())
+    }
+
+    /// The next facet, word by word; none at the end of the solid.
+    fn next_facet(&mut self) -> Result<Option<Triangle>> {
+        if !self.within {
+            self.need("'facet' or 'endsolid'")?;
+            if self.words.is("endsolid") {
+                return Ok(None);
             }
-            if skipped == 4 {
-                return Err(self.unexpected("'outer loop'"));
+            if !self.words.is("facet") {
+                return Err(self.unexpected("'facet' or 'endsolid'"));
+            }
+            self.within = true;
+        }
+        let triangle = self.facet()?;
+        self.within = false;
+        Ok(Some(triangle))
+    }
+
+    /// Goes on after damage: to the next facet or the end of the solid; false at the end of the text.
+    fn resume(&mut self) -> Result<bool> {
+        while !self.words.is("facet") && !self.words.is("endsolid") {
+            if !self.words.advance()? {
+                return Ok(false);
             }
         }
+        self.words.stay();
+        Ok(true)
+    }
+
+    /// One facet, from behind its first word, or two if `normal` was read, to `endfacet`.
+    fn facet(&mut self) -> Result<Triangle> {
+        self.normal()?;
         self.expect("loop")?;
         let mut triangle = [[0.0; 3]; 3];
         let mut vertices = 0;
@@ -153,6 +257,30 @@ impl<R: Read> Parser<'_, R> {
         Ok(triangle)
     }
 
+    /// "normal" and three words that do not matter; some files leave them out.
+    fn normal(&mut self) -> Result<()> {
+        let (line, mut numbers) = (self.words.line(), 0);
+        for skipped in 0..=4 {
+            self.need("'outer loop'")?;
+            if self.words.is("outer") {
+                break;
+            }
+            if skipped == 4 {
+                return Err(self.unexpected("'outer loop'"));
+            }
+            numbers += u32::from(number::of(self.words.word()).is_some_and(f32::is_finite));
+        }
+        if numbers == 3 {
+            return Ok(());
+        }
+        let triangle = self.triangles.len() as u64;
+        let error = || {
+            let says = "normal is missing, no number, NaN or infinite; normals are ignored";
+            Error::input("S103", says).at_triangle(triangle).at_line(line)
+        };
+        self.triage.found_all("S103", 1, error)
+    }
+
     fn vertex(&mut self) -> Result<Point> {
         let mut point = [0.0; 3];
         for (axis, coordinate) in point.iter_mut().enumerate() {
@@ -160,7 +288,7 @@ impl<R: Read> Parser<'_, R> {
             if self.words.is("vertex") || self.words.is("endloop") {
                 return Err(self.syntax(format!("a vertex of {axis} coordinates, not 3")));
             }
-            let value = number(self.words.word()).ok_or_else(|| self.no_number())?;
+            let value = number::of(self.words.word()).ok_or_else(|| self.no_number())?;
             if !value.is_finite() {
                 let triangle = self.triangles.len() as u64;
                 return Err(not_finite(value).at_triangle(triangle).at_line(self.words.line()));
@@ -187,10 +315,11 @@ impl<R: Read> Parser<'_, R> {
         self.cut_short(format!("{wanted} is missing, after {whole} whole triangles"))
     }
 
-    /// The error for a word that should be another. At the end it may be half of the right one.
+    /// The error for a word that should be another. At the end it may be half of the right one, if it
+    /// looks like a word.
     fn unexpected(&self, wanted: &str) -> Error {
         let found = shown(self.words.word());
-        if self.words.at_end() {
+        if self.words.at_end() && self.words.word().iter().all(u8::is_ascii_alphanumeric) {
             return self.cut_short(format!("it ends in '{found}', where {wanted} should be"));
         }
         self.syntax(format!("found '{found}' where {wanted} should be"))
@@ -219,20 +348,6 @@ impl<R: Read> Parser<'_, R> {
     fn cut_short(&self, message: String) -> Error {
         Error::input("S003", format!("cut short: {message}")).at_line(self.words.line())
     }
-}
-
-/// The nearest float; infinite or NaN if the word says so, in the words of any run-time library.
-fn number(word: &[u8]) -> Option<f32> {
-    let text = std::str::from_utf8(word).ok()?;
-    text.parse().ok().or_else(|| {
-        // Old C run-times print 1.#INF, -1.#IND and 1.#QNAN, newer ones -nan(ind).
-        let text = text.to_ascii_lowercase();
-        match text.trim_start_matches(['-', '+']) {
-            odd if odd.starts_with("1.#inf") => Some(f32::INFINITY),
-            odd if odd.starts_with("1.#") || odd.starts_with("nan(") => Some(f32::NAN),
-            _ => None,
-        }
-    })
 }
 
 /// A word as an error shows it: at most 40 characters, none that a terminal would obey.

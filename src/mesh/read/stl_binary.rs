@@ -7,17 +7,20 @@
 //! | 84 + 50 i | triangle i: normal (3 × f32), then three vertices (9 × f32), then u16 of attributes |
 //!
 //! All little-endian; 84 + 50 n bytes in all. About one in seven in the wild begins with `solid`,
-//! so the length decides. Normals and attributes do not matter to geometry and are not looked at.
+//! so the length decides. Normals and attributes do not matter to geometry.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 
+use super::records::{HEADER, Looked, RECORD, decode, length_for};
 use super::room::Room;
 use super::source::{Head, Source, fill, read_at, unreadable};
+use super::triage::Triage;
 use super::{Guess, InputFormat, ReadOptions};
 use crate::error::{Error, Result};
-use crate::geom::{Bounds, Triangle, degenerate};
-use crate::mesh::{Mesh, Seen, not_finite};
+use crate::geom::Triangle;
+use crate::memory::Zeroed;
+use crate::mesh::Mesh;
 use crate::par;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
@@ -28,10 +31,6 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     read,
 };
 
-const HEADER: usize = 84;
-const RECORD: usize = 50;
-/// Where the vertices begin in a record, after the normal.
-const VERTICES: usize = 12;
 /// Triangles read at a time: a block of 256 KiB stays in the second-level cache.
 const BLOCK: usize = (256 << 10) / RECORD;
 /// Triangles below which one thread reads them all: 2 MB take it less than a millisecond.
@@ -51,72 +50,111 @@ fn count(head: &[u8]) -> Option<u64> {
     Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?)))
 }
 
-fn length_for(count: u64) -> u64 {
-    HEADER as u64 + RECORD as u64 * count
-}
-
-fn read(source: Source, options: &ReadOptions) -> Result<(Mesh, u64)> {
+fn read(source: Source, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
     let head = source.head();
     let count = count(head.bytes).ok_or_else(|| {
         let length = head.bytes.len();
-        Error::input(
-            "S003",
-            format!("cut short: a binary STL has at least {HEADER} bytes, this has {length}"),
-        )
+        let says = format!("cut short: a binary STL has at least {HEADER} bytes, this has {length}");
+        Error::input("S003", says).at_byte(length as u64)
     })?;
-    if let Some(length) = source.length() {
-        agrees(count, length, "")?;
-    }
+    let header = head.bytes[..HEADER - 4].to_vec();
     options.progress.advance(HEADER as u64);
-    let mesh = match source.as_file() {
-        Some(file) => read_positioned(file, count, options)?,
-        None => read_in_order(source.into_reader(), count, options)?,
+    let (triangles, looked, length) = match (source.length(), source.as_file()) {
+        (Some(length), Some(file)) => {
+            let taken = Claim { count, length, at_least: "" }.settle(triage)?;
+            let (triangles, looked) = read_positioned(file, taken, options, triage)?;
+            (triangles, looked, length)
+        }
+        (Some(length), None) if !triage.is_lenient() => {
+            Claim { count, length, at_least: "" }.settle(triage)?;
+            read_in_order(source.into_reader(), count, options, triage)?
+        }
+        _ => read_in_order(source.into_reader(), count, options, triage)?,
     };
-    Ok((mesh, length_for(count)))
+    note(&header, &looked, triage)?;
+    let mesh = match looked.not_finite {
+        Some(first) => drop_not_finite(triangles, &first, triage)?,
+        None => Mesh::seen(triangles, &looked.seen),
+    };
+    Ok((mesh, length))
 }
 
-/// Whether count and length agree; `at_least` stands before the length if there may be more.
-fn agrees(count: u64, length: u64, at_least: &str) -> Result<()> {
-    let (expected, whole) = (length_for(count), length.saturating_sub(HEADER as u64) / RECORD as u64);
-    let (code, what) = match length {
-        _ if length < expected => ("S003", format!("cut short by {} bytes", expected - length)),
-        _ if length > expected => ("S005", format!("{at_least}{} bytes too many", length - expected)),
-        _ => return Ok(()),
-    };
-    Err(Error::input(
-        code,
-        format!(
-            "{what}: the count says {} ({expected} bytes), there are {at_least}{length} bytes, {at_least}{}",
-            triangles(count, ""),
-            triangles(whole, "whole ")
-        ),
-    ))
+/// What the header claims beside what is there.
+struct Claim {
+    count: u64,
+    length: u64,
+    /// Stands before the length if there may be more.
+    at_least: &'static str,
+}
+
+impl Claim {
+    /// How many triangles to take. Where count and length differ that is a finding, and which of them
+    /// is believed depends: bytes that make no whole triangle are more likely something else than
+    /// triangles that were not counted, unless nothing was.
+    fn settle(&self, triage: &Triage) -> Result<u64> {
+        let rest = self.length.saturating_sub(HEADER as u64);
+        let (whole, left) = (rest / RECORD as u64, rest % RECORD as u64);
+        let Some(error) = self.finding(whole) else { return Ok(self.count) };
+        triage.found(error)?;
+        if self.count > whole || self.count == 0 {
+            triage.drop_triangles(u64::from(left > 0));
+            return Ok(whole);
+        }
+        Ok(if left == 0 { whole } else { self.count })
+    }
+
+    fn finding(&self, whole: u64) -> Option<Error> {
+        let Self { count, length, at_least } = *self;
+        let expected = length_for(count);
+        let (code, what) = match length {
+            _ if length < expected => ("S003", format!("cut short by {} bytes", expected - length)),
+            _ if length > expected => ("S005", format!("{at_least}{} bytes too many", length - expected)),
+            _ => return None,
+        };
+        let (claimed, whole) = (triangles(count, ""), triangles(whole, "whole "));
+        let message = format!(
+            "{what}: the count says {claimed} ({expected} bytes), there are {at_least}{length} bytes, {at_least}{whole}"
+        );
+        Some(Error::input(code, message).at_byte(length.min(expected)))
+    }
 }
 
 fn triangles(n: u64, whole: &str) -> String {
     format!("{n} {whole}triangle{}", if n == 1 { "" } else { "s" })
 }
 
-/// Reads a file whose length agrees with its count: threads take turns at blocks of it.
-fn read_positioned(file: &File, count: u64, options: &ReadOptions) -> Result<Mesh> {
+/// Reads triangles that the file is long enough for: threads take turns at blocks of it.
+fn read_positioned(
+    file: &File,
+    count: u64,
+    options: &ReadOptions,
+    triage: &Triage,
+) -> Result<(Zeroed<Triangle>, Looked)> {
     let mut triangles = Room::new(options.max_memory).exactly(count)?;
     // A few parts for each thread, so that one that is slow to start does not hold up the rest.
     let parts = if triangles.len() < SPLIT { 1 } else { 4 * par::current_threads() };
     let size = triangles.len().div_ceil(parts).max(1);
+    let lenient = triage.is_lenient();
     let work = triangles.chunks_mut(size).enumerate().map(|(n, part)| (n * size, part)).collect();
-    let parts: Vec<Result<Seen>> = par::map(work, |(first, part)| read_part(file, first, part, options));
+    let parts = par::map(work, |(first, part)| read_part(file, first, part, options, lenient));
     // The error of the first part is the one of the smallest triangle.
-    let mut seen = Seen::default();
+    let mut looked = Looked::default();
     for part in parts {
-        seen = seen.and(&part?);
+        looked = looked.and(part?);
     }
-    Ok(Mesh::seen(triangles, &seen))
+    Ok((triangles, looked))
 }
 
 /// Reads the triangles from number `first` into `part`, block by block.
-fn read_part(file: &File, first: usize, part: &mut [Triangle], options: &ReadOptions) -> Result<Seen> {
+fn read_part(
+    file: &File,
+    first: usize,
+    part: &mut [Triangle],
+    options: &ReadOptions,
+    lenient: bool,
+) -> Result<Looked> {
     let mut buffer = vec![0; part.len().min(BLOCK) * RECORD];
-    let (mut seen, mut first) = (Seen::default(), first as u64);
+    let (mut looked, mut first) = (Looked::default(), first as u64);
     for triangles in part.chunks_mut(BLOCK) {
         options.progress.check()?;
         let block = &mut buffer[..triangles.len() * RECORD];
@@ -124,70 +162,97 @@ fn read_part(file: &File, first: usize, part: &mut [Triangle], options: &ReadOpt
             ErrorKind::UnexpectedEof => Error::input("S003", "cut short while it was read"),
             _ => unreadable(&error),
         })?;
-        seen = seen.and(&decode(block, triangles, first)?);
+        looked = looked.and(admit(decode(block, triangles, first), lenient)?);
         first += triangles.len() as u64;
         options.progress.advance(block.len() as u64);
     }
-    Ok(seen)
+    Ok(looked)
 }
 
-/// Reads a stream, whose header may claim anything, to its end.
-fn read_in_order(mut reader: impl Read, count: u64, options: &ReadOptions) -> Result<Mesh> {
+/// Ends the reading at a coordinate that is not finite, unless its triangle will be dropped.
+fn admit(looked: Looked, lenient: bool) -> Result<Looked> {
+    match looked.not_finite {
+        Some(error) if !lenient => Err(error),
+        _ => Ok(looked),
+    }
+}
+
+/// Reads a stream, whose header may claim anything, to its end; returns its length as well.
+fn read_in_order(
+    mut reader: impl Read,
+    count: u64,
+    options: &ReadOptions,
+    triage: &Triage,
+) -> Result<(Zeroed<Triangle>, Looked, u64)> {
     fill(&mut reader, &mut [0; HEADER])?;
-    let room = Room::new(options.max_memory);
+    let (room, lenient) = (Room::new(options.max_memory), triage.is_lenient());
     let mut buffer = vec![0; BLOCK * RECORD];
-    let (mut triangles, mut seen) = (Vec::new(), Seen::default());
-    while (triangles.len() as u64) < count {
+    // Blocks end where the count does: what is behind it may be something else.
+    let (mut triangles, mut within, mut beyond) = (Vec::new(), Looked::default(), Looked::default());
+    let (length, at_least) = loop {
         options.progress.check()?;
-        let first = triangles.len();
-        let wanted = (count - first as u64).min(BLOCK as u64) as usize * RECORD;
+        let first = triangles.len() as u64;
+        if first >= count && !lenient {
+            // Looked at no further than a block: the stream may have no end.
+            let after = fill(&mut reader, &mut buffer)?;
+            let at_least = if after == buffer.len() { "at least " } else { "" };
+            break (length_for(first) + after as u64, at_least);
+        }
+        let left = if first < count { count - first } else { BLOCK as u64 };
+        let wanted = left.min(BLOCK as u64) as usize * RECORD;
         let filled = fill(&mut reader, &mut buffer[..wanted])?;
         let whole = filled / RECORD;
-        room.grow(&mut triangles, whole, count)?;
-        triangles.resize(first + whole, [[0.0; 3]; 3]);
+        room.grow(&mut triangles, whole, if lenient { u64::MAX } else { count })?;
+        triangles.resize(first as usize + whole, [[0.0; 3]; 3]);
         let block = &buffer[..whole * RECORD];
-        seen = seen.and(&decode(block, &mut triangles[first..], first as u64)?);
+        let looked = admit(decode(block, &mut triangles[first as usize..], first), lenient)?;
+        let part = if first < count { &mut within } else { &mut beyond };
+        *part = std::mem::take(part).and(looked);
         options.progress.advance(block.len() as u64);
         if filled < wanted {
-            agrees(count, length_for(first as u64) + filled as u64, "")?;
+            break (length_for(first) + filled as u64, "");
         }
-    }
-    // Looked at no further than a block: the stream may have no end.
-    let after = fill(&mut reader, &mut buffer)?;
-    agrees(count, length_for(count) + after as u64, if after == buffer.len() { "at least " } else { "" })?;
-    Ok(Mesh::seen(triangles.into(), &seen))
+    };
+    let taken = Claim { count, length, at_least }.settle(triage)?;
+    triangles.truncate(taken as usize);
+    Ok((triangles.into(), if taken > count { within.and(beyond) } else { within }, length))
 }
 
-/// Takes the vertices out of `block` into `triangles`, the first of which is number `first`.
-fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Result<Seen> {
-    let (mut min, mut max, mut odd) = ([f32::INFINITY; 9], [f32::NEG_INFINITY; 9], [0_u32; 9]);
-    for (record, triangle) in block.chunks_exact(RECORD).zip(triangles.iter_mut()) {
-        let bits: [u32; 9] = std::array::from_fn(|i| {
-            let at = VERTICES + 4 * i;
-            u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
-        });
-        for (i, coordinate) in triangle.as_flattened_mut().iter_mut().enumerate() {
-            *coordinate = f32::from_bits(bits[i]);
-            min[i] = if *coordinate < min[i] { *coordinate } else { min[i] };
-            max[i] = if *coordinate > max[i] { *coordinate } else { max[i] };
-            // Carries into the top bit exactly if all exponent bits are set: infinite or NaN.
-            odd[i] |= (bits[i] & 0x7fff_ffff) + 0x0080_0000;
+/// Notes what is odd in the header and beside the vertices.
+fn note(header: &[u8], looked: &Looked, triage: &Triage) -> Result<()> {
+    if header.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
+        triage.found(Error::input("S101", "the header begins with 'solid', but it is binary").at_byte(0))?;
+    }
+    for word in ["COLOR=", "MATERIAL="] {
+        if let Some(byte) = header.windows(word.len()).position(|found| found == word.as_bytes()) {
+            let says = format!("the header has {word}, as Magics writes it; colours are ignored");
+            triage.found(Error::input("S102", says).at_byte(byte as u64))?;
         }
     }
-    if odd.iter().any(|bits| bits >> 31 != 0) {
-        return Err(first_odd(triangles, first));
+    let attributes = "attribute bytes are not zero; they may be colours and are ignored";
+    let normals = "normal is NaN or infinite; normals are ignored";
+    for (code, says, odd) in [("S102", attributes, &looked.attributes), ("S103", normals, &looked.normals)] {
+        if let Some(first) = odd.first {
+            let error = || Error::input(code, says).at_triangle(first).at_byte(length_for(first));
+            triage.found_all(code, odd.count, error)?;
+        }
     }
-    let corner = |of: [f32; 9], v: usize| [of[v], of[v + 1], of[v + 2]];
-    let bounds = if triangles.is_empty() { [].iter() } else { [0, 3, 6].iter() };
-    let bounds = bounds.fold(Bounds::EMPTY, |bounds, &v| bounds.with(&corner(min, v)).with(&corner(max, v)));
-    Ok(Seen { bounds, degenerate: degenerate::count(triangles) })
+    Ok(())
 }
 
-/// The error for the first coordinate of a block that is not finite.
-fn first_odd(triangles: &[Triangle], first: u64) -> Error {
-    let coordinates = triangles.as_flattened().as_flattened();
-    let place = coordinates.iter().position(|c| !c.is_finite()).unwrap_or(0);
-    let triangle = first + (place / 9) as u64;
-    let byte = length_for(triangle) + (VERTICES + place % 9 * 4) as u64;
-    not_finite(coordinates[place]).at_triangle(triangle).at_byte(byte)
+/// A mesh of the triangles whose coordinates are all finite; the others are counted.
+fn drop_not_finite(mut triangles: Zeroed<Triangle>, first: &Error, triage: &Triage) -> Result<Mesh> {
+    let (all, mut kept) = (triangles.len(), 0);
+    for n in 0..all {
+        let triangle = triangles[n];
+        if triangle.as_flattened().iter().all(|coordinate| coordinate.is_finite()) {
+            triangles[kept] = triangle;
+            kept += 1;
+        }
+    }
+    triangles.truncate(kept);
+    let dropped = (all - kept) as u64;
+    triage.drop_triangles(dropped);
+    triage.found_all("S004", dropped, || first.clone())?;
+    Ok(Mesh::of_finite(triangles))
 }

@@ -22,20 +22,35 @@ pub(super) struct Words<'a, R> {
     line: u64,
     bytes: u64,
     again: bool,
+    lone_cr: Option<u64>,
+    marked: bool,
 }
 
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 impl<'a, R: Read> Words<'a, R> {
-    /// The words of what `reader` gives, less a byte order mark.
-    pub fn new(reader: R, progress: &'a dyn Progress) -> Result<Self> {
-        let buffer = vec![0; BLOCK];
-        let (start, at, end, bytes) = (0, 0, 0, 0);
+    /// The words of what `reader` gives, less a byte order mark, in blocks of so many bytes or more.
+    pub fn new(reader: R, block: usize, progress: &'a dyn Progress) -> Result<Self> {
+        let buffer = vec![0; block.max(BLOCK)];
+        let (start, at, end, bytes, line) = (0, 0, 0, 0, 1);
+        let (ended, again, marked, lone_cr) = (false, false, false, None);
         let mut words =
-            Self { reader, progress, buffer, start, at, end, ended: false, line: 1, bytes, again: false };
+            Self { reader, progress, buffer, start, at, end, ended, line, bytes, again, lone_cr, marked };
         words.refill()?;
-        if words.buffer[..words.end].starts_with(b"\xef\xbb\xbf") {
-            (words.start, words.at) = (3, 3);
+        if words.buffer[..words.end].starts_with(MARK) {
+            (words.start, words.at, words.marked) = (MARK.len(), MARK.len(), true);
         }
         Ok(words)
+    }
+
+    /// Whether the text began with a byte order mark.
+    pub fn marked(&self) -> bool {
+        self.marked
+    }
+
+    /// The first line that ends in CR alone.
+    pub fn lone_cr(&self) -> Option<u64> {
+        self.lone_cr
     }
 
     /// Goes to the next word; false at the end.
@@ -93,12 +108,38 @@ impl<'a, R: Read> Words<'a, R> {
         self.bytes
     }
 
+    /// What was read and not yet looked at; a word that is to stay is part of it.
+    pub fn rest(&self) -> &[u8] {
+        &self.buffer[if self.again { self.start } else { self.at }..self.end]
+    }
+
+    /// Goes on behind so many bytes of the rest, which end with a word.
+    pub fn skip(&mut self, length: usize) {
+        if length == 0 {
+            return;
+        }
+        let from = if self.again { self.start } else { self.at };
+        (self.at, self.start, self.again) = (from + length, from + length, false);
+        let skipped = &self.buffer[from..self.at];
+        let count = |byte: u8| skipped.iter().filter(|b| **b == byte).count() as u64;
+        let cr = count(b'\r');
+        let pairs =
+            if cr == 0 { 0 } else { skipped.windows(2).filter(|pair| *pair == b"\r\n").count() as u64 };
+        if cr > pairs {
+            self.lone_cr.get_or_insert(self.line);
+        }
+        self.line += count(b'\n') + cr - pairs;
+    }
+
     /// Goes to the start of a word, counting lines: LF, CR and CRLF each end one.
     fn skip_blanks(&mut self) -> Result<bool> {
         let mut after_cr = false;
         loop {
             while self.at < self.end {
                 let byte = self.buffer[self.at];
+                if after_cr && byte != b'\n' {
+                    self.lone_cr.get_or_insert(self.line - 1);
+                }
                 if !is_blank(byte) {
                     self.start = self.at;
                     return Ok(true);

@@ -1,0 +1,79 @@
+"""The table of docs/interop.md: what three readers make of odd and broken STL files.
+
+`compare.py ANSWERS FOLDER`: the answers that `examples/wild.rs` printed, and the files it wrote.
+"""
+
+import signal
+import sys
+import warnings
+from pathlib import Path
+
+import trimesh
+
+SECONDS = 10
+
+HEAD = """\
+# Odd and broken STL files
+
+What this reader and two others make of the files of [cases.rs](../tests/reading/cases.rs): triangles read, the
+[codes](findings.md) of what was found, or `refused`. `just interop` makes this page; versions are those of
+Cargo.lock and of [requirements.txt](../tools/interop/requirements.txt). "Refused after N" are readers that gave
+N triangles, right or not, before the error.
+"""
+
+
+def ask_trimesh(path):
+    """How many triangles trimesh reads, or that it refuses."""
+
+    def stop(*_):
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    try:
+        with path.open("rb") as file:
+            mesh = trimesh.load(file, file_type="stl", process=False, force="mesh")
+        return str(len(mesh.faces))
+    except TimeoutError:
+        return f"over {SECONDS} s"
+    except Exception:  # Whatever it raises, it refuses.
+        return "refused"
+    finally:
+        signal.alarm(0)
+
+
+def judge(rows, peer):
+    """How a peer answers files that are whole, and files that are damaged."""
+    alike = refused = other = silent = 0
+    damaged = 0
+    for row in rows:
+        whole, answer = row["usual"].split()[0], row[peer]
+        if whole != "refused":
+            alike += answer == whole
+            refused += answer.startswith("refused")
+            other += answer != whole and not answer.startswith("refused")
+        else:
+            damaged += 1
+            silent += not answer.startswith("refused")
+    total = alike + refused + other
+    return (
+        f"- {peer}: of {total} files that are read here, {alike} the same, {refused} refused, {other} with another "
+        f"number of triangles; of {damaged} that are refused here, {silent} read without a word."
+    )
+
+
+def main(answers, folder):
+    warnings.simplefilter("ignore")
+    names = ("file", "case", "usual", "strict", "lenient", "stl_io")
+    rows = [dict(zip(names, line.split("\t"), strict=True)) for line in Path(answers).read_text().splitlines()]
+    for row in rows:
+        row["trimesh"] = ask_trimesh(Path(folder) / row["file"])
+    print(HEAD)
+    print(judge(rows, "stl_io"), judge(rows, "trimesh"), sep="\n", end="\n\n")
+    print("| case | by default | `--strict` | `--lenient` | stl_io | trimesh |\n|---|---|---|---|---|---|")
+    for row in rows:
+        cells = [row[key] for key in ("case", "usual", "strict", "lenient", "stl_io", "trimesh")]
+        print(f"| {' | '.join(cells)} |")
+
+
+main(*sys.argv[1:3])
