@@ -6,8 +6,10 @@ use voxelize::format::Written;
 use voxelize::grid::Digest;
 use voxelize::{Bounds, Error, Lattice};
 
+use super::errors;
 use super::estimate::Estimate;
 use super::room::Room;
+use super::signals::Signals;
 
 /// What is known; what was not reached is `None`.
 pub struct Facts {
@@ -68,8 +70,24 @@ pub enum Ending {
     Done,
     /// A dry run: all could be done.
     Planned,
+    /// The output is there already, and stays.
+    Skipped,
+    /// The reader of the output went away, and wants no more of it.
+    Closed,
     /// It failed, with this exit code.
     Failed(Error, u8),
+}
+
+impl Ending {
+    /// How a run ends that stopped with `error`.
+    pub fn of(error: Error, signals: &Signals, facts: &mut Facts) -> Self {
+        if errors::is_closed_pipe(&error) {
+            facts.warnings.push("the reader of the output went away before it had all".into());
+            return Self::Closed;
+        }
+        let code = errors::exit_code(&error, signals.caught());
+        Self::Failed(error, code)
+    }
 }
 
 impl Facts {

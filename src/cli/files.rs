@@ -74,8 +74,13 @@ pub fn is_there(path: &Path) -> Result<()> {
     }
 }
 
+/// Whether `path` is a pipe or a device, which may stay silent for ever.
+pub fn is_pipe(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
 /// Whether a file is called as meshes are.
-fn is_mesh_name(path: &Path) -> bool {
+pub fn is_mesh_name(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     INPUTS.iter().any(|input| input.extensions.contains(&extension.as_str()))
 }

@@ -14,6 +14,17 @@ use super::system;
 use super::typed::Typed;
 use super::values::{Corners, Simd};
 
+/// A job without its mesh: the same for many.
+#[derive(Clone)]
+pub struct Recipe {
+    /// Where the cells will be.
+    pub grid: Grid,
+    /// What fills them, and why these ties.
+    pub what: What,
+    /// How the work is done.
+    pub how: How,
+}
+
 /// All that decides the cells of a grid, and how they are made.
 pub struct Job {
     /// Where the mesh comes from.
@@ -27,6 +38,7 @@ pub struct Job {
 }
 
 /// Where the mesh comes from.
+#[derive(Clone)]
 pub enum Input {
     /// A pipe.
     Stdin,
@@ -35,6 +47,7 @@ pub enum Input {
 }
 
 /// Where the cells will be, before the mesh is known.
+#[derive(Clone)]
 pub struct Grid {
     /// What decides it.
     pub from: GridFrom,
@@ -51,11 +64,14 @@ pub struct Grid {
 }
 
 /// What decides where the cells will be.
+#[derive(Clone)]
 pub enum GridFrom {
     /// The mesh, by this request.
     Mesh(Box<Fit>),
     /// A voxel file, all of it.
     Like(Box<Lattice>),
+    /// The bounds of many meshes.
+    Shared(Box<Lattice>),
 }
 
 /// How the work is done; nothing here changes a result.
@@ -76,6 +92,8 @@ pub enum Limit {
     Asked(u64, String),
     /// The system: what is available now.
     Available(u64),
+    /// A part of either, for one of several jobs at a time: what needs more has its turn alone.
+    Part(u64),
     /// Nobody.
     Unknown,
 }
@@ -92,17 +110,37 @@ impl Job {
         run: &RunArgs,
         typed: &Typed,
     ) -> Result<Self> {
+        let recipe = Recipe::new(grid, rule, run, typed)?;
+        Ok(recipe.job(Input::find(mesh)?))
+    }
+}
+
+impl Recipe {
+    /// The recipe for these arguments.
+    ///
+    /// # Errors
+    /// If options contradict each other.
+    pub fn new(grid: GridArgs, rule: &RuleArgs, run: &RunArgs, typed: &Typed) -> Result<Self> {
         let grid = Grid::new(grid, typed)?;
         let how = How::new(&run.power, run.max_memory, typed)?;
-        let input = Input::find(mesh)?;
         let named = rule.surface.then_some(Rule::Surface);
         let what = What { rule: rule.rule.or(named).unwrap_or_default(), ties: rule.ties };
-        Ok(Self { input, grid, what, how })
+        Ok(Self { grid, what, how })
+    }
+
+    /// The job for one mesh.
+    pub fn job(self, input: Input) -> Job {
+        let Self { grid, what, how } = self;
+        Job { input, grid, what, how }
     }
 }
 
 impl Input {
-    fn find(mesh: Option<PathBuf>) -> Result<Self> {
+    /// Where the mesh of this name comes from.
+    ///
+    /// # Errors
+    /// If it is missing.
+    pub fn find(mesh: Option<PathBuf>) -> Result<Self> {
         let path = mesh.ok_or_else(|| {
             Error::usage("no mesh is given")
                 .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more")
@@ -191,7 +229,7 @@ impl Grid {
     pub fn lattice(&self, mesh: &Bounds) -> Result<Lattice> {
         match &self.from {
             GridFrom::Mesh(fit) => fit.to(mesh),
-            GridFrom::Like(lattice) => Ok(lattice.as_ref().clone()),
+            GridFrom::Like(lattice) | GridFrom::Shared(lattice) => Ok(lattice.as_ref().clone()),
         }
     }
 }
@@ -224,7 +262,7 @@ impl Limit {
     /// The bytes, if there is a limit.
     pub fn bytes(&self) -> Option<u64> {
         match self {
-            Self::Asked(bytes, _) | Self::Available(bytes) => Some(*bytes),
+            Self::Asked(bytes, _) | Self::Available(bytes) | Self::Part(bytes) => Some(*bytes),
             Self::Unknown => None,
         }
     }
@@ -234,6 +272,7 @@ impl Limit {
         match self {
             Self::Asked(bytes, option) => Self::Asked(bytes / parts as u64, option.clone()),
             Self::Available(bytes) => Self::Available(bytes / parts as u64),
+            Self::Part(bytes) => Self::Part(bytes / parts as u64),
             Self::Unknown => Self::Unknown,
         }
     }

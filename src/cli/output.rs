@@ -1,15 +1,18 @@
 //! Where the result goes: the name, the format and the type of numbers, checked before anything is
 //! computed.
 
+use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use voxelize::format::{self, Carries, Dtype, FORMATS, Format, Sidecar};
+use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, Sidecar};
 use voxelize::{Error, Result};
 
 use super::args::OutputArgs;
 use super::errors;
 use super::files;
+use super::folders::Folders;
 use super::job::Input;
 use super::tell;
 use super::typed::{JsonTarget, Typed};
@@ -18,9 +21,12 @@ use super::typed::{JsonTarget, Typed};
 const DEFAULT_FORMAT: &str = "vox";
 
 /// Where the result goes.
+#[derive(Clone)]
 pub struct Output {
     /// The place.
     pub place: Place,
+    /// The folder of `-o DIR/`, which is made with those below it when it is needed.
+    pub folders: Option<Arc<Folders>>,
     /// The format.
     pub format: &'static Format,
     /// What decided the format.
@@ -29,9 +35,23 @@ pub struct Output {
     pub dtype: Option<Dtype>,
     /// Whether a sidecar was asked for.
     pub sidecar: Sidecar,
+    /// What becomes of a file that is there already.
+    pub existing: Existing,
+    /// What the result outlasts.
+    pub durability: Durability,
+}
+
+/// What becomes of a file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It is replaced.
+    Replace,
+    /// It stays, and nothing is made.
+    Skip,
 }
 
 /// A place to write to.
+#[derive(Clone)]
 pub enum Place {
     /// A pipe.
     Stdout,
@@ -74,13 +94,50 @@ impl Output {
         let (place, format, format_by) = match &args.output {
             None => implied(args, input)?,
             Some(path) if path.as_os_str() == "-" => piped(args, json, typed)?,
+            Some(path) if is_folder(path) => {
+                let output = Self::in_folder(path, args, typed)?.of(&stem(input, "in a folder")?);
+                output.check_files(args, input, json)?;
+                return Ok(output);
+            }
             Some(path) => named(path, args, typed)?,
         };
-        let sidecar = if args.sidecar { Sidecar::Write } else { Sidecar::Auto };
-        let output = Self { place, format, format_by, dtype: args.dtype, sidecar };
+        let output = Self::new(place, format, format_by, args);
         output.check_options(typed)?;
         output.check_files(args, input, json)?;
         Ok(output)
+    }
+
+    fn new(place: Place, format: &'static Format, format_by: FormatBy, args: &OutputArgs) -> Self {
+        let sidecar = if args.sidecar { Sidecar::Write } else { Sidecar::Auto };
+        let existing = if args.skip_existing { Existing::Skip } else { Existing::Replace };
+        let durability = if args.no_sync { Durability::Unsynced } else { Durability::Synced };
+        Self { place, folders: None, format, format_by, dtype: args.dtype, sidecar, existing, durability }
+    }
+
+    /// What outputs in this folder have in common; [`Output::of`] makes one of it.
+    ///
+    /// # Errors
+    /// If the options contradict each other, or the folder cannot be written to.
+    pub fn in_folder(folder: &Path, args: &OutputArgs, typed: &Typed) -> Result<Self> {
+        let (format, format_by) = unnamed(args);
+        let mut output = Self::new(Place::File(folder.to_path_buf()), format, format_by, args);
+        output.check_options(typed)?;
+        output.folders = Some(Arc::new(Folders::new(folder)?));
+        Ok(output)
+    }
+
+    /// The output in that folder called `name`, which has no extension.
+    pub fn of(&self, name: &Path) -> Self {
+        let root = self.folders.as_ref().map_or(Path::new(""), |folders| folders.root());
+        Self { place: Place::File(root.join(with_extension(name.as_os_str(), self.format))), ..self.clone() }
+    }
+
+    /// The file, if it is there already and stays as it is.
+    pub fn kept(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(path) if self.existing == Existing::Skip && path.is_file() => Some(path),
+            _ => None,
+        }
     }
 
     /// What messages call it.
@@ -108,7 +165,7 @@ impl Output {
     }
 
     /// The second file, where there will be one.
-    fn sidecar_path(&self) -> Option<PathBuf> {
+    pub fn sidecar_path(&self) -> Option<PathBuf> {
         let Place::File(path) = &self.place else { return None };
         let wanted = self.sidecar == Sidecar::Write || self.format.carries == Carries::Sidecar;
         let mut name = path.as_os_str().to_os_string();
@@ -128,6 +185,11 @@ impl Output {
         if self.sidecar == Sidecar::Write && matches!(self.place, Place::Stdout) {
             let error = errors::exclusive("--sidecar", &typed.with_value("output").unwrap_or_default());
             return Err(error.with_hint("a sidecar lies beside a file: -o PATH"));
+        }
+        if self.existing == Existing::Skip && matches!(self.place, Place::Stdout) {
+            let output = typed.with_value("output").unwrap_or_default();
+            let error = errors::exclusive("--skip-existing", &output);
+            return Err(error.with_hint("standard output is never there already: -o PATH"));
         }
         Ok(())
     }
@@ -157,6 +219,9 @@ impl Output {
             tell::check_json_file(path, &named)?;
         }
         let Place::File(path) = &self.place else { return Ok(()) };
+        if self.kept().is_some() || self.folders.is_some() {
+            return Ok(());
+        }
         if args.output.is_none() && path.exists() && !format::made_by_this_tool(path) {
             return Err(Error::output("is there already, and does not say that this tool made it")
                 .in_file(path)
@@ -166,18 +231,41 @@ impl Output {
     }
 }
 
+/// Whether `-o` names a folder.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR])
+}
+
 /// `NAME.vox` in the working directory.
 fn implied(args: &OutputArgs, input: &Input) -> Result<(Place, &'static Format, FormatBy)> {
-    let Input::File(mesh) = input else {
-        return Err(Error::usage("-: standard input has no name to call the output by")
-            .with_hint("-o FILE names it, -o - is standard output"));
-    };
+    let (format, by) = unnamed(args);
+    let name = with_extension(stem(input, "by")?.as_os_str(), format);
+    Ok((Place::File(name), format, by))
+}
+
+/// The format of an output whose name says nothing of it.
+fn unnamed(args: &OutputArgs) -> (&'static Format, FormatBy) {
     let by = if args.format.is_some() { FormatBy::Option } else { FormatBy::Default };
-    let format = args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]);
-    let mut name = mesh.file_stem().unwrap_or_default().to_os_string();
+    (args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]), by)
+}
+
+/// The name of the mesh without its extension; `wanted` says what for, if there is none.
+fn stem(input: &Input, wanted: &str) -> Result<PathBuf> {
+    match input {
+        Input::File(mesh) => Ok(mesh.file_stem().unwrap_or_default().into()),
+        Input::Stdin => {
+            Err(Error::usage(format!("-: standard input has no name to call the output {wanted}"))
+                .with_hint("-o FILE names it, -o - is standard output"))
+        }
+    }
+}
+
+/// `name.vox`, whatever else stands behind dots in it.
+fn with_extension(name: &OsStr, format: &Format) -> PathBuf {
+    let mut name = name.to_os_string();
     name.push(".");
     name.push(format.extensions.first().unwrap_or(&format.name));
-    Ok((Place::File(name.into()), format, by))
+    name.into()
 }
 
 /// Standard output.
@@ -205,11 +293,6 @@ fn piped(
 /// The file that `-o` names.
 fn named(path: &Path, args: &OutputArgs, typed: &Typed) -> Result<(Place, &'static Format, FormatBy)> {
     let option = typed.with_value("output").unwrap_or_default();
-    if path.is_dir() || path.to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR]) {
-        let example = path.join(format!("part.{DEFAULT_FORMAT}"));
-        return Err(Error::usage(format!("{option}: names a folder; one mesh makes one file"))
-            .with_hint(format!("name the file: -o {}", example.display())));
-    }
     if let Some(format) = args.format {
         return Ok((Place::File(path.to_path_buf()), format, FormatBy::Option));
     }

@@ -13,7 +13,7 @@ use super::bar::{Bar, Silent};
 use super::estimate::Estimate;
 use super::facts::{Ending, Facts, timed};
 use super::make;
-use super::output::Place;
+use super::output::{Output, Place};
 use super::plan::{Mode, Plan};
 use super::room::Room;
 use super::signals::Signals;
@@ -22,10 +22,12 @@ use super::signals::Signals;
 ///
 /// # Errors
 /// Whatever went wrong; no output is left then.
-pub fn run(plan: &Plan, signals: &Signals, facts: &mut Facts) -> Result<Ending> {
-    let bar = Bar::new(plan.telling.voice, signals.clone());
+pub fn run(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<Ending> {
+    if plan.output.kept().is_some() {
+        return Ok(Ending::Skipped);
+    }
     // One pool for all of it: reading, voxelizing, digests, writing.
-    let result = par::with_threads(plan.job.how.threads, || steps(plan, &bar, signals, facts));
+    let result = par::with_threads(plan.job.how.threads, || steps(plan, bar, signals, facts));
     bar.clear();
     result?
 }
@@ -93,7 +95,12 @@ fn save(
         signals.end_at_once();
     }
     match &plan.output.place {
-        Place::File(path) => format::save_layers(layers, path, format, &options),
+        Place::File(path) => {
+            if let Some(folders) = &plan.output.folders {
+                folders.make_for(path)?;
+            }
+            format::save_layers(layers, path, format, &options)
+        }
         Place::Stdout => {
             let bytes = format::write_layers_to(layers, &mut std::io::stdout().lock(), format, &options)?;
             Ok(vec![Written { path: "-".into(), format: format.name, bytes }])
@@ -102,5 +109,6 @@ fn save(
 }
 
 fn save_options<'a>(plan: &Plan, progress: &'a dyn Progress) -> SaveOptions<'a> {
-    SaveOptions { dtype: plan.output.dtype, sidecar: plan.output.sidecar, progress }
+    let Output { dtype, sidecar, durability, .. } = plan.output;
+    SaveOptions { dtype, sidecar, durability, progress }
 }

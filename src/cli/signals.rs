@@ -19,14 +19,23 @@ impl Signals {
     /// From now on a signal sets the flag. A second one ends the process at once, for a phase that
     /// does not ask. To ask for it again changes nothing.
     ///
+    /// A write beyond the limit of file sizes becomes an error like that of a full disk, where it would
+    /// end the process.
+    ///
     /// # Errors
     /// If the system refuses.
     pub fn listen(&self) -> io::Result<()> {
         if self.listens.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
+        #[cfg(unix)]
+        flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         let again = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
+        let ignored = ignored();
+        for &signal in STOPS {
+            if ignored >> (signal - 1) & 1 == 1 {
+                continue;
+            }
             flag::register_conditional_default(signal, Arc::clone(&self.at_once))?;
             // In this order: the first signal finds `again` unset, and sets it.
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))?;
@@ -49,4 +58,19 @@ impl Signals {
             signal => u8::try_from(signal).ok(),
         }
     }
+}
+
+/// What asks a process to stop. A closed terminal is among them only where the system says whether it is
+/// to be ignored, as `nohup` does.
+#[cfg(target_os = "linux")]
+const STOPS: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+#[cfg(not(target_os = "linux"))]
+const STOPS: &[i32] = &[SIGINT, SIGTERM];
+
+/// The signals that whoever started this process has it ignore, the first one as the lowest bit: they
+/// stay ignored.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
