@@ -143,7 +143,7 @@ pub struct InputArgs {
     pub files_from: Option<PathBuf>,
 
     /// With --files-from: names end in a NUL byte, as 'find -print0' writes them
-    #[arg(short = '0', long, requires = "files_from")]
+    #[arg(short = '0', long)]
     pub null: bool,
 
     /// One grid for all meshes, fitted to the bounds of all together: each is read twice
@@ -208,7 +208,7 @@ pub struct TellArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub struct PowerArgs {
-    /// Threads to use, in all [default: all]
+    /// Threads to use, in all; more than 64 only where the system offers them [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
 

@@ -15,21 +15,19 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// A folder that may not be there yet; that it can be made is found out now.
+    /// A folder, made now if it is not there, so that what stands in the way is found before the work.
     ///
     /// # Errors
-    /// If it cannot.
+    /// If it cannot be made, or takes no files.
     pub fn new(root: &Path) -> Result<Self> {
-        let is_there = root.ancestors().find(|folder| folder.as_os_str().is_empty() || folder.exists());
-        let is_there = is_there.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !is_there.is_dir() {
-            return Err(Error::output(format!("cannot be made: {} is no folder", is_there.display()))
-                .in_file(root)
-                .with_hint("-o DIR/ names another"));
-        }
-        format::probe_output(&is_there.join(".voxelize-probe"))
-            .map_err(|e| Error::output(e.message()).in_file(root).with_hint("-o DIR/ names another"))?;
-        Ok(Self { root: root.to_path_buf(), made: Mutex::default() })
+        // Without the / at its end, behind which a file is not seen.
+        let folders = Self { root: root.components().collect(), made: Mutex::default() };
+        let probe = folders.root.join(".voxelize-probe");
+        folders.make_for(&probe).and_then(|()| format::probe_output(&probe)).map_err(|error| {
+            let error = Error::output(error.message()).in_file(root);
+            error.with_hint("-o DIR/ names another folder")
+        })?;
+        Ok(folders)
     }
 
     /// The folder itself.
@@ -50,7 +48,11 @@ impl Folders {
                 Ok(()) => self.made.lock().unwrap_or_else(|e| e.into_inner()).push(folder.to_path_buf()),
                 // Another job was quicker.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
-                Err(e) => return Err(Error::output(format!("cannot be made: {e}")).in_file(folder)),
+                Err(e) => {
+                    return Err(
+                        Error::output(format!("is no folder, and cannot be made: {e}")).in_file(folder)
+                    );
+                }
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Rule, Run, Size, Snap, What};
+use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Rule, Run, Size, Snap, What, par};
 
 use super::args::{DEFAULT_RES, GridArgs, PowerArgs, RuleArgs, RunArgs};
 use super::errors;
@@ -24,6 +24,9 @@ pub struct Recipe {
     /// How the work is done.
     pub how: How,
 }
+
+/// So many threads are started at most, where the system does not offer more.
+const MOST_THREADS: usize = 64;
 
 /// All that decides the cells of a grid, and how they are made.
 pub struct Job {
@@ -254,7 +257,9 @@ impl How {
             (None, Some(bytes)) => Limit::Available(bytes),
             (None, None) => Limit::Unknown,
         };
-        Ok(Self { threads: run.threads(), level, memory })
+        // More only wait for each other: to start a thousand takes most of a second.
+        let threads = run.threads().min(par::available_threads().max(MOST_THREADS));
+        Ok(Self { threads, level, memory })
     }
 }
 

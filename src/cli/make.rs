@@ -12,7 +12,7 @@ use super::files;
 use super::job::{GridFrom, Input, Job};
 use super::room::{self, Room};
 use super::signals::Signals;
-use super::stream::Stream;
+use super::stream::Inlet;
 
 /// The finished grid of `job`, all of it in memory; nothing is written. To be called in the pool of
 /// threads that is to do it.
@@ -42,12 +42,12 @@ pub fn run<'a>(job: &Job, bar: &'a Bar) -> Run<'a> {
 
 /// The mesh.
 pub fn read(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<Mesh> {
-    signals.listen().map_err(|e| Error::output(format!("cannot listen for signals: {e}")))?;
+    signals.listen()?;
     let options = ReadOptions { max_memory: job.how.memory.bytes(), progress: bar };
-    let stream = |mut stream: Stream| read::read_stream(&mut stream, &job.input.name(), &options);
+    let stream = |mut stream: Inlet| read::read_stream(&mut stream, &job.input.name(), &options);
     let loaded = timed(&mut facts.times.read, || match &job.input {
-        Input::Stdin => stream(Stream::stdin(signals)),
-        Input::File(path) if files::is_pipe(path) => stream(Stream::open(path, signals)),
+        Input::Stdin => stream(Inlet::stdin(signals)),
+        Input::File(path) if files::is_pipe(path) => stream(Inlet::open(path, signals)),
         Input::File(path) => read::read_file(path, &options),
     })
     .map_err(|e| if bar.cancelled() { Error::interrupted() } else { e })

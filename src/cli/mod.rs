@@ -107,7 +107,7 @@ fn parse(typed: &Typed) -> Result<Request> {
         .try_get_matches_from(typed.words())
         .and_then(|mut matches| Args::from_arg_matches_mut(&mut matches));
     match parsed {
-        Ok(args) => Ok(Request::Voxelize(Box::new(args))),
+        Ok(args) => many::check(&args.input, typed).map(|()| Request::Voxelize(Box::new(args))),
         Err(e) if e.kind() == ErrorKind::DisplayVersion => Ok(Request::Show(help::version() + "\n")),
         Err(e) if e.kind() == ErrorKind::DisplayHelp => {
             Ok(Request::Show(format!("{}\n", e.render().to_string().trim())))

@@ -95,7 +95,7 @@ impl Output {
             None => implied(args, input)?,
             Some(path) if path.as_os_str() == "-" => piped(args, json, typed)?,
             Some(path) if is_folder(path) => {
-                let output = Self::in_folder(path, args, typed)?.of(&stem(input, "in a folder")?);
+                let output = Self::in_folder(path, args, typed)?.of(&stem(input)?);
                 output.check_files(args, input, json)?;
                 return Ok(output);
             }
@@ -239,7 +239,7 @@ pub fn is_folder(path: &Path) -> bool {
 /// `NAME.vox` in the working directory.
 fn implied(args: &OutputArgs, input: &Input) -> Result<(Place, &'static Format, FormatBy)> {
     let (format, by) = unnamed(args);
-    let name = with_extension(stem(input, "by")?.as_os_str(), format);
+    let name = with_extension(stem(input)?.as_os_str(), format);
     Ok((Place::File(name), format, by))
 }
 
@@ -249,14 +249,12 @@ fn unnamed(args: &OutputArgs) -> (&'static Format, FormatBy) {
     (args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]), by)
 }
 
-/// The name of the mesh without its extension; `wanted` says what for, if there is none.
-fn stem(input: &Input, wanted: &str) -> Result<PathBuf> {
+/// The name of the mesh without its extension.
+fn stem(input: &Input) -> Result<PathBuf> {
     match input {
         Input::File(mesh) => Ok(mesh.file_stem().unwrap_or_default().into()),
-        Input::Stdin => {
-            Err(Error::usage(format!("-: standard input has no name to call the output {wanted}"))
-                .with_hint("-o FILE names it, -o - is standard output"))
-        }
+        Input::Stdin => Err(Error::usage("-: standard input has no name to call the output by")
+            .with_hint("-o FILE names it, -o - is standard output")),
     }
 }
 

@@ -17,6 +17,7 @@ use super::output::{Output, Place};
 use super::plan::{Mode, Plan};
 use super::room::Room;
 use super::signals::Signals;
+use super::stream::Outlet;
 
 /// Carries out `plan`, and notes in `facts` what it finds.
 ///
@@ -91,21 +92,22 @@ fn save(
     signals: &Signals,
 ) -> Result<Vec<Written>> {
     let (options, format) = (save_options(plan, progress), plan.output.format);
-    if plan.output.place.may_block() {
-        signals.end_at_once();
-    }
-    match &plan.output.place {
+    let mut out = match &plan.output.place {
+        Place::Stdout => Outlet::stdout(signals),
+        place @ Place::File(path) if place.may_block() => Outlet::open(path, signals),
         Place::File(path) => {
             if let Some(folders) = &plan.output.folders {
                 folders.make_for(path)?;
             }
-            format::save_layers(layers, path, format, &options)
+            return format::save_layers(layers, path, format, &options);
         }
-        Place::Stdout => {
-            let bytes = format::write_layers_to(layers, &mut std::io::stdout().lock(), format, &options)?;
-            Ok(vec![Written { path: "-".into(), format: format.name, bytes }])
-        }
-    }
+    };
+    let bytes = format::write_layers_to(layers, &mut out, format, &options).map_err(|error| {
+        // Standard output has no name of its own.
+        if let Place::File(path) = &plan.output.place { error.in_file(path) } else { error }
+    })?;
+    let path = if let Place::File(path) = &plan.output.place { path.clone() } else { "-".into() };
+    Ok(vec![Written { path, format: format.name, bytes }])
 }
 
 fn save_options<'a>(plan: &Plan, progress: &'a dyn Progress) -> SaveOptions<'a> {

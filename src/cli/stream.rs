@@ -1,9 +1,9 @@
-//! Reading from a pipe that may stay silent for ever: an interrupt ends the wait.
+//! Pipes, whose other end may do nothing for ever: an interrupt ends the wait.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
 use voxelize::Error;
@@ -16,14 +16,17 @@ const BLOCK: usize = 256 << 10;
 /// How long nobody asks whether to stop.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A pipe, read by a thread of its own, which a system call may hold for as long as it likes.
-pub struct Stream {
+/// How long to wait for the other end before looking again.
+const MOMENT: Duration = Duration::from_micros(200);
+
+/// A pipe to read, by a thread of its own that a system call may hold for as long as it likes.
+pub struct Inlet {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: io::Cursor<Vec<u8>>,
     signals: Signals,
 }
 
-impl Stream {
+impl Inlet {
     /// Standard input.
     pub fn stdin(signals: &Signals) -> Self {
         Self::new(signals, || Ok(io::stdin()))
@@ -39,7 +42,9 @@ impl Stream {
         let (sender, blocks) = sync_channel(2);
         std::thread::spawn(move || match open() {
             Ok(pipe) => pass_on(pipe, &sender),
-            Err(error) => drop(sender.send(Err(error))),
+            Err(error) => {
+                let _ = sender.send(Err(error));
+            }
         });
         Self { blocks, block: io::Cursor::default(), signals: signals.clone() }
     }
@@ -65,7 +70,7 @@ fn pass_on(mut pipe: impl Read, to: &SyncSender<io::Result<Vec<u8>>>) {
     }
 }
 
-impl Read for Stream {
+impl Read for Inlet {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             let n = self.block.read(into)?;
@@ -80,6 +85,109 @@ impl Read for Stream {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
+        }
+    }
+}
+
+/// A pipe to write to, by such a thread.
+pub struct Outlet {
+    to: SyncSender<Block>,
+    /// The failure of a write, after which nothing more is taken.
+    failed: Receiver<io::Error>,
+    /// What is not passed on yet.
+    block: Vec<u8>,
+    signals: Signals,
+}
+
+/// What is passed on.
+enum Block {
+    Bytes(Vec<u8>),
+    /// Answered when all before it is written.
+    Flush(SyncSender<()>),
+}
+
+impl Outlet {
+    /// Standard output.
+    pub fn stdout(signals: &Signals) -> Self {
+        Self::new(signals, || Ok(io::stdout()))
+    }
+
+    /// What `path` names; to open a pipe is to wait for its reader.
+    pub fn open(path: &Path, signals: &Signals) -> Self {
+        let path = PathBuf::from(path);
+        Self::new(signals, move || OpenOptions::new().write(true).open(path))
+    }
+
+    fn new<W: Write>(signals: &Signals, open: impl FnOnce() -> io::Result<W> + Send + 'static) -> Self {
+        let ((to, blocks), (failure, failed)) = (sync_channel(2), sync_channel(1));
+        std::thread::spawn(move || {
+            if let Err(error) = open().and_then(|pipe| write_all(pipe, &blocks)) {
+                // It is there before the other side finds that nobody takes blocks.
+                let _ = failure.send(error);
+            }
+            drop(blocks);
+        });
+        Self { to, failed, block: Vec::with_capacity(BLOCK), signals: signals.clone() }
+    }
+
+    fn pass_on(&mut self, mut block: Block) -> io::Result<()> {
+        loop {
+            block = match self.to.try_send(block) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Full(block)) => block,
+                Err(TrySendError::Disconnected(_)) => return Err(self.failure()),
+            };
+            self.check()?;
+            std::thread::sleep(MOMENT);
+        }
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.signals.caught().is_some() { Err(io::Error::other(Error::interrupted())) } else { Ok(()) }
+    }
+
+    fn failure(&self) -> io::Error {
+        self.failed.try_recv().unwrap_or_else(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+fn write_all(mut pipe: impl Write, blocks: &Receiver<Block>) -> io::Result<()> {
+    for block in blocks {
+        match block {
+            Block::Bytes(bytes) => pipe.write_all(&bytes)?,
+            Block::Flush(done) => {
+                pipe.flush()?;
+                // Whoever asked may have been interrupted.
+                let _ = done.send(());
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Write for Outlet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = bytes.len().min(BLOCK - self.block.len());
+        self.block.extend_from_slice(&bytes[..n]);
+        if self.block.len() == BLOCK {
+            let full = std::mem::replace(&mut self.block, Vec::with_capacity(BLOCK));
+            self.pass_on(Block::Bytes(full))?;
+        }
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let rest = std::mem::take(&mut self.block);
+        self.pass_on(Block::Bytes(rest))?;
+        let (done, written) = sync_channel(1);
+        self.pass_on(Block::Flush(done))?;
+        loop {
+            match written.try_recv() {
+                Ok(()) => return Ok(()),
+                Err(TryRecvError::Disconnected) => return Err(self.failure()),
+                Err(TryRecvError::Empty) => self.check()?,
+            }
+            std::thread::sleep(MOMENT);
         }
     }
 }

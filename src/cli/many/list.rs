@@ -8,7 +8,7 @@ use voxelize::{Error, Result};
 
 use super::super::files;
 use super::super::signals::Signals;
-use super::super::stream::Stream;
+use super::super::stream::Inlet;
 
 /// The names in the list `file`, `-` for standard input; `named` are those on the command line.
 ///
@@ -20,7 +20,7 @@ pub fn read(file: &Path, named: &[PathBuf], null: bool, signals: &Signals) -> Re
         return Err(Error::usage("-: standard input is the list of meshes, and no mesh")
             .with_hint("--files-from FILE reads the list from a file"));
     }
-    let bytes = if is_stdin { all_of(Stream::stdin(signals)) } else { from_file(file, signals) };
+    let bytes = if is_stdin { all_of(Inlet::stdin(signals)) } else { from_file(file, signals) };
     let bytes = bytes.map_err(|e| e.in_file(file))?;
     let names = split(&bytes, null).map_err(|e| e.in_file(file))?;
     if names.is_empty() && named.is_empty() {
@@ -32,7 +32,7 @@ pub fn read(file: &Path, named: &[PathBuf], null: bool, signals: &Signals) -> Re
 fn from_file(file: &Path, signals: &Signals) -> Result<Vec<u8>> {
     files::is_there(file)?;
     if files::is_pipe(file) {
-        return all_of(Stream::open(file, signals));
+        return all_of(Inlet::open(file, signals));
     }
     File::open(file).map_err(|e| unreadable(&e)).and_then(all_of)
 }

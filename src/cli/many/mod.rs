@@ -55,10 +55,27 @@ pub fn is_asked(args: &Args) -> bool {
     files_from.is_some() || meshes.len() > 1 || meshes.iter().any(|mesh| mesh.is_dir())
 }
 
+/// Refuses what makes no sense, however many meshes there are.
+///
+/// # Errors
+/// If an option about lists is given without one.
+pub fn check(input: &InputArgs, typed: &Typed) -> Result<()> {
+    if input.null && input.files_from.is_none() {
+        let error = Error::usage(format!("{} needs --files-from", typed.name("null")));
+        return Err(
+            error.with_hint("such as find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/")
+        );
+    }
+    Ok(())
+}
+
 /// Voxelizes all that is asked for, and gives the exit code.
 pub fn voxelize(args: Args, typed: &Typed, signals: &Signals, started: Instant) -> u8 {
     let telling = Telling::new(&args.tell, None);
-    let result = Many::resolve(args, telling.clone(), typed, signals)
+    // Before a list is waited for: a folder may have been made by then.
+    let result = signals
+        .listen()
+        .and_then(|()| Many::resolve(args, telling.clone(), typed, signals))
         .and_then(|many| work::all(&many, signals, started));
     result.unwrap_or_else(|error| super::refuse(&telling, &error, signals, started))
 }

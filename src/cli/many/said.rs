@@ -68,7 +68,7 @@ impl Ended {
             json,
             sort,
             code,
-            cells: facts.occupied.unwrap_or(0),
+            cells: facts.occupied.filter(|_| sort == Sort::Good).unwrap_or(0),
             bytes: written + estimated.and_then(|e| e.output).map_or(0, |size| size.bytes()),
             memory: estimated.map_or(0, |estimate| estimate.memory),
         }
