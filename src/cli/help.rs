@@ -56,7 +56,7 @@ Exit codes:
     5  the result does not fit: memory, or a limit of the format
     6  the output could not be written
     7  some of many failed, for different reasons; else the code they have in common
-  130  interrupted (143 when terminated); nothing is left behind";
+  130  interrupted (143 when terminated, 129 when the terminal went); nothing is left behind";
 
 /// The short page: all of it in sight at once.
 pub fn short() -> String {

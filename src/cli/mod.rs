@@ -21,6 +21,7 @@ mod make;
 mod many;
 mod numbers;
 mod output;
+mod place;
 mod plan;
 mod room;
 mod run;

@@ -1,12 +1,10 @@
 //! Where the result goes: the name, the format and the type of numbers, checked before anything is
 //! computed.
 
-use std::ffi::OsStr;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, Sidecar};
+use voxelize::format::{self, Carries, Dtype, Durability, Format, Sidecar};
 use voxelize::{Error, Result};
 
 use super::args::OutputArgs;
@@ -14,11 +12,9 @@ use super::errors;
 use super::files;
 use super::folders::Folders;
 use super::job::Input;
+use super::place::{self, FormatBy, Place};
 use super::tell;
 use super::typed::{JsonTarget, Typed};
-
-/// The format of an output that nothing names.
-const DEFAULT_FORMAT: &str = "vox";
 
 /// Where the result goes.
 #[derive(Clone)]
@@ -50,36 +46,6 @@ pub enum Existing {
     Skip,
 }
 
-/// A place to write to.
-#[derive(Clone)]
-pub enum Place {
-    /// A pipe.
-    Stdout,
-    /// A file.
-    File(PathBuf),
-}
-
-impl Place {
-    /// Whether it is a named pipe or a device, where a write may block for ever.
-    pub fn may_block(&self) -> bool {
-        match self {
-            Self::Stdout => false,
-            Self::File(path) => path.metadata().is_ok_and(|found| !found.is_file()),
-        }
-    }
-}
-
-/// What decided the format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FormatBy {
-    /// `-f`.
-    Option,
-    /// The extension of `-o`.
-    Extension,
-    /// Nothing: the default.
-    Default,
-}
-
 impl Output {
     /// The output for these arguments; a place that cannot be written to is an error now.
     ///
@@ -92,14 +58,14 @@ impl Output {
         typed: &Typed,
     ) -> Result<Self> {
         let (place, format, format_by) = match &args.output {
-            None => implied(args, input)?,
-            Some(path) if path.as_os_str() == "-" => piped(args, json, typed)?,
-            Some(path) if is_folder(path) => {
-                let output = Self::in_folder(path, args, typed)?.of(&stem(input)?);
+            None => place::implied(args, input)?,
+            Some(path) if path.as_os_str() == "-" => place::piped(args, json, typed)?,
+            Some(path) if place::is_folder(path) => {
+                let output = Self::in_folder(path, args, typed)?.of(&place::stem(input)?);
                 output.check_files(args, input, json)?;
                 return Ok(output);
             }
-            Some(path) => named(path, args, typed)?,
+            Some(path) => place::named(path, args, typed)?,
         };
         let output = Self::new(place, format, format_by, args);
         output.check_options(typed)?;
@@ -119,7 +85,7 @@ impl Output {
     /// # Errors
     /// If the options contradict each other, or the folder cannot be written to.
     pub fn in_folder(folder: &Path, args: &OutputArgs, typed: &Typed) -> Result<Self> {
-        let (format, format_by) = unnamed(args);
+        let (format, format_by) = place::unnamed(args);
         let mut output = Self::new(Place::File(folder.to_path_buf()), format, format_by, args);
         output.check_options(typed)?;
         output.folders = Some(Arc::new(Folders::new(folder)?));
@@ -129,7 +95,10 @@ impl Output {
     /// The output in that folder called `name`, which has no extension.
     pub fn of(&self, name: &Path) -> Self {
         let root = self.folders.as_ref().map_or(Path::new(""), |folders| folders.root());
-        Self { place: Place::File(root.join(with_extension(name.as_os_str(), self.format))), ..self.clone() }
+        Self {
+            place: Place::File(root.join(place::with_extension(name.as_os_str(), self.format))),
+            ..self.clone()
+        }
     }
 
     /// The file, if it is there already and stays as it is.
@@ -229,82 +198,4 @@ impl Output {
         }
         format::probe_output(path)
     }
-}
-
-/// Whether `-o` names a folder.
-pub fn is_folder(path: &Path) -> bool {
-    path.is_dir() || path.to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR])
-}
-
-/// `NAME.vox` in the working directory.
-fn implied(args: &OutputArgs, input: &Input) -> Result<(Place, &'static Format, FormatBy)> {
-    let (format, by) = unnamed(args);
-    let name = with_extension(stem(input)?.as_os_str(), format);
-    Ok((Place::File(name), format, by))
-}
-
-/// The format of an output whose name says nothing of it.
-fn unnamed(args: &OutputArgs) -> (&'static Format, FormatBy) {
-    let by = if args.format.is_some() { FormatBy::Option } else { FormatBy::Default };
-    (args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]), by)
-}
-
-/// The name of the mesh without its extension.
-fn stem(input: &Input) -> Result<PathBuf> {
-    match input {
-        Input::File(mesh) => Ok(mesh.file_stem().unwrap_or_default().into()),
-        Input::Stdin => Err(Error::usage("-: standard input has no name to call the output by")
-            .with_hint("-o FILE names it, -o - is standard output")),
-    }
-}
-
-/// `name.vox`, whatever else stands behind dots in it.
-fn with_extension(name: &OsStr, format: &Format) -> PathBuf {
-    let mut name = name.to_os_string();
-    name.push(".");
-    name.push(format.extensions.first().unwrap_or(&format.name));
-    name.into()
-}
-
-/// Standard output.
-fn piped(
-    args: &OutputArgs,
-    json: Option<&JsonTarget>,
-    typed: &Typed,
-) -> Result<(Place, &'static Format, FormatBy)> {
-    let option = typed.with_value("output").unwrap_or_default();
-    if json == Some(&JsonTarget::Stdout) {
-        return Err(errors::exclusive("--json", &option)
-            .with_hint("both would write to standard output; --json=FILE writes to a file"));
-    }
-    let format = args.format.ok_or_else(|| {
-        Error::usage(format!("{option}: standard output has no extension to tell the format"))
-            .with_hint(format!("-f FORMAT names it: {}", format_names()))
-    })?;
-    if std::io::stdout().is_terminal() {
-        return Err(Error::usage(format!("{option}: standard output is a terminal"))
-            .with_hint("redirect it: > FILE, | COMMAND, or -o FILE"));
-    }
-    Ok((Place::Stdout, format, FormatBy::Option))
-}
-
-/// The file that `-o` names.
-fn named(path: &Path, args: &OutputArgs, typed: &Typed) -> Result<(Place, &'static Format, FormatBy)> {
-    let option = typed.with_value("output").unwrap_or_default();
-    if let Some(format) = args.format {
-        return Ok((Place::File(path.to_path_buf()), format, FormatBy::Option));
-    }
-    let format = format::by_path(path).ok_or_else(|| {
-        let why = match path.extension() {
-            Some(extension) => format!("no voxel format has the extension .{}", extension.display()),
-            None => "no extension tells the format".to_string(),
-        };
-        Error::usage(format!("{option}: {why}"))
-            .with_hint(format!("formats are {}; -f FORMAT names one whatever the extension", format_names()))
-    })?;
-    Ok((Place::File(path.to_path_buf()), format, FormatBy::Extension))
-}
-
-fn format_names() -> String {
-    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }

@@ -7,7 +7,7 @@ use voxelize::{Error, Lattice, Mesh, Result, Run};
 use super::errors;
 use super::job::{How, Job, Limit};
 use super::numbers::counted;
-use super::output::Place;
+use super::place::Place;
 use super::plan::Plan;
 
 /// Code, and buffers that are the same for every job, in bytes.

@@ -11,7 +11,7 @@ use voxelize::Error;
 use super::signals::Signals;
 
 /// So many bytes are passed on at most at a time.
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = 64 << 10;
 
 /// How long nobody asks whether to stop.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -94,6 +94,9 @@ pub struct Outlet {
     to: SyncSender<Block>,
     /// The failure of a write, after which nothing more is taken.
     failed: Receiver<io::Error>,
+    /// Blocks that are written, to be filled again: what one thread takes from the allocator and another
+    /// gives back adds up to megabytes.
+    spare: Receiver<Vec<u8>>,
     /// What is not passed on yet.
     block: Vec<u8>,
     signals: Signals,
@@ -120,14 +123,15 @@ impl Outlet {
 
     fn new<W: Write>(signals: &Signals, open: impl FnOnce() -> io::Result<W> + Send + 'static) -> Self {
         let ((to, blocks), (failure, failed)) = (sync_channel(2), sync_channel(1));
+        let (used, spare) = sync_channel(4);
         std::thread::spawn(move || {
-            if let Err(error) = open().and_then(|pipe| write_all(pipe, &blocks)) {
+            if let Err(error) = open().and_then(|pipe| write_all(pipe, &blocks, &used)) {
                 // It is there before the other side finds that nobody takes blocks.
                 let _ = failure.send(error);
             }
             drop(blocks);
         });
-        Self { to, failed, block: Vec::with_capacity(BLOCK), signals: signals.clone() }
+        Self { to, failed, spare, block: Vec::with_capacity(BLOCK), signals: signals.clone() }
     }
 
     fn pass_on(&mut self, mut block: Block) -> io::Result<()> {
@@ -151,10 +155,15 @@ impl Outlet {
     }
 }
 
-fn write_all(mut pipe: impl Write, blocks: &Receiver<Block>) -> io::Result<()> {
+fn write_all(mut pipe: impl Write, blocks: &Receiver<Block>, used: &SyncSender<Vec<u8>>) -> io::Result<()> {
     for block in blocks {
         match block {
-            Block::Bytes(bytes) => pipe.write_all(&bytes)?,
+            Block::Bytes(mut bytes) => {
+                pipe.write_all(&bytes)?;
+                bytes.clear();
+                // Too many, or nobody is left: it goes.
+                let _ = used.try_send(bytes);
+            }
             Block::Flush(done) => {
                 pipe.flush()?;
                 // Whoever asked may have been interrupted.
@@ -170,7 +179,8 @@ impl Write for Outlet {
         let n = bytes.len().min(BLOCK - self.block.len());
         self.block.extend_from_slice(&bytes[..n]);
         if self.block.len() == BLOCK {
-            let full = std::mem::replace(&mut self.block, Vec::with_capacity(BLOCK));
+            let next = self.spare.try_recv().unwrap_or_else(|_| Vec::with_capacity(BLOCK));
+            let full = std::mem::replace(&mut self.block, next);
             self.pass_on(Block::Bytes(full))?;
         }
         Ok(n)

@@ -5,7 +5,7 @@ use voxelize::{Lattice, Level, Snap, par};
 
 use super::facts::Facts;
 use super::job::{GridFrom, Limit};
-use super::output::FormatBy;
+use super::place::FormatBy;
 use super::plan::Plan;
 use super::room::Room;
 

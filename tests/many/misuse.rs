@@ -13,6 +13,7 @@ fn misuse_is_refused_with_a_hint() {
     place.write("empty.txt", "\n\n");
     place.write("nul.txt", "cube.stl\0thirds.stl\0");
     place.write("list.vox", "list.stl\n");
+    place.write("list.stl", stl(&[]));
     place.write("here.vox", fs::read(place.path("cube.stl")).unwrap());
     let before = below(&place, "");
     let cases = [

@@ -13,7 +13,8 @@ use voxelize::{Error, Result, format};
 
 use super::args::{Args, InputArgs, OutputArgs};
 use super::job::{Input, Recipe};
-use super::output::{self, Output};
+use super::output::Output;
+use super::place;
 use super::plan::{Mode, Telling};
 use super::signals::Signals;
 use super::similar;
@@ -113,7 +114,7 @@ fn folder(input: &InputArgs, args: &OutputArgs, typed: &Typed) -> Result<PathBuf
         meshes => format!("{} meshes make", meshes.len()),
     };
     match &args.output {
-        Some(path) if output::is_folder(path) => Ok(path.clone()),
+        Some(path) if place::is_folder(path) => Ok(path.clone()),
         None => {
             let last = input.meshes.last().filter(|last| format::by_path(last).is_some() && !last.exists());
             Err(Error::usage(format!("{what} a file each, in a folder that is not named")).with_hint(

@@ -8,7 +8,8 @@ use voxelize::{Error, Result};
 
 use super::super::files;
 use super::super::job::Input;
-use super::super::output::{Output, Place};
+use super::super::output::Output;
+use super::super::place::Place;
 use super::super::tell;
 use super::super::typed::JsonTarget;
 use super::{Found, Grids, Item};

@@ -219,7 +219,7 @@ fn total(many: &Many, told: &Told, time: Duration) -> String {
         }
         Mode::DryRun => {
             let [memory, written] = [told.memory, told.bytes].map(|n| bytes(u128::from(n)));
-            format!("; the largest takes {memory} of memory, all together {written} in files")
+            format!("; {written}, with {memory} of memory for the largest")
         }
     };
     format!("{text}; {}", summary::took(time, &[], &many.recipe.how, ""))

@@ -75,9 +75,10 @@ pub fn run(call: &mut Call, args: &Args, spelled: &Spelled) -> Result<()> {
     let recorded = work::each(&tasks, &how, call.signals, &call.bar(), |task, made, time| {
         made.and_then(|made| {
             let recorded = record(task, &made, time);
-            match (&task.wanted, &made.voxels, recorded.change) {
-                (Wanted::File(file), Some(voxels), Change::New | Change::Changed) => save(voxels, file)?,
-                _ => {}
+            if let (Wanted::File(file), Some(voxels), Change::New | Change::Changed) =
+                (&task.wanted, &made.voxels, recorded.change)
+            {
+                save(voxels, file)?;
             }
             Ok(recorded)
         })
