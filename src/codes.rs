@@ -137,6 +137,7 @@ pub static CODES: &[Code] = &[
         "the format holds the grid, but programs that read it may not show all of it",
         "make it smaller, or save as another format",
     ),
+    warned("W005", "the reader of the output went away before it had all", "nothing, if that was meant"),
     refused("closed-pipe", "the reader of the output went away", "nothing: it is no failure"),
     refused("folder", "a folder where a file is wanted", "name a file"),
     refused("interrupted", "someone asked to stop", "nothing"),

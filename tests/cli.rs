@@ -271,8 +271,8 @@ fn bad_input_is_an_error_with_a_hint() {
         ("empty.stl", 3, "empty"),
         ("text.stl", 3, "text.stl"),
         ("missing.stl", 3, "no such file"),
-        ("folder", 3, "folder"),
-        ("scans", 2, "scans: "),
+        ("folder", 2, "folder is a folder"),
+        ("scans", 2, "scans is a folder"),
         ("cut.stl", 3, "cut.stl"),
         ("nan.stl", 3, "triangle 7"),
         ("none.stl", 4, "no triangles"),
@@ -293,12 +293,12 @@ fn bad_input_is_an_error_with_a_hint() {
         ("cube.stl -o cube", 2, "-o cube"),
         ("cube.stl -o missing/cube.vox", 6, "missing/cube.vox"),
         ("cube.stl -o cube.stl/cube.vox", 6, "cube.stl/cube.vox"),
-        ("cube.stl -o folder", 2, "folder"),
-        ("cube.stl -o out/", 2, "out/"),
+        ("cube.stl -o cube.stl/", 6, "cube.stl/: is no folder"),
+        ("- -o out/", 2, "standard input has no name"),
         ("cube.stl -o cube.stl -f npy", 2, "is the mesh"),
         ("cube.stl -o a.npy --json=a.npy", 2, "is the output"),
         ("cube.stl --json=missing/a.json", 6, "missing/a.json"),
-        ("cube.stl thirds.stl", 2, "more than one mesh"),
+        ("cube.stl thirds.stl", 2, "2 meshes make a file each"),
         ("", 2, "no mesh"),
         ("-", 2, "standard input"),
         ("cube.stl --stretch", 2, "--stretch needs --dims"),
@@ -397,7 +397,13 @@ fn pipes_work_at_both_ends() {
 fn a_reader_that_goes_away_is_no_error() {
     let place = Place::new();
     // Far more than a pipe holds.
-    for line in ["cube.stl -r 1 --pad 100 -o - -f raw", "--help", "formats", "cube.stl -r 1 --json"] {
+    for line in [
+        "cube.stl -r 1 --pad 100 -o - -f raw",
+        "cube.stl thirds.stl -r 4 -o out/ --json",
+        "--help",
+        "formats",
+        "cube.stl -r 1 --json",
+    ] {
         let mut command = place.command(line);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());

@@ -216,7 +216,7 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
         ("a.npz -o b.npz", 3, "a.npz: holds voxels (npz), not a mesh"),
         ("a.vox", 3, "a.vox: holds voxels (vox), not a mesh"),
         ("b.stl", 3, "b.stl: holds voxels (vox), not a mesh"),
-        ("cube.stl a.npy", 2, "a.npy: more than one mesh is given"),
+        ("cube.stl b.npy", 2, "2 meshes make a file each, in a folder that is not named"),
     ];
     place.run("cube.stl -r 4 -o a.npz").expect(0);
     place.run("cube.stl -r 4 -o a.vox").expect(0);
@@ -230,5 +230,6 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
     assert!(seen > 0, "no case");
     assert_eq!((place.files(), before.len() + 3), (with_voxels, place.files().len()), "nothing is left");
     place.run("info cube.stl --json").expect(0);
-    assert_eq!(place.run("cube.stl a.npy").expect(2).line("hint:"), "-o a.npy writes there");
+    let hint = place.run("cube.stl b.npy").expect(2).line("hint:").to_string();
+    assert_eq!(hint, "-o DIR/ names it; -o b.npy writes one mesh there");
 }

@@ -33,10 +33,8 @@ pub struct Args {
     #[command(flatten)]
     pub rule: RuleArgs,
 
-    /// The mesh to read; - is standard input, which needs -o. The format is told by its content,
-    /// 'voxelize formats' lists them
-    #[arg(value_name = "MESH", help_heading = "Input", allow_hyphen_values = false)]
-    pub mesh: Option<PathBuf>,
+    #[command(flatten)]
+    pub input: InputArgs,
 
     #[command(flatten)]
     pub read: ReadArgs,
@@ -158,13 +156,39 @@ impl ReadArgs {
     }
 }
 
+/// What is voxelized.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub struct InputArgs {
+    /// The mesh to read; - is standard input, which needs -o. The format is told by its content,
+    /// 'voxelize formats' lists them. Several meshes, and folders, need -o DIR/ and make a file each:
+    /// in a folder all files are taken whose name ends as meshes do, in folders below it too, hidden
+    /// ones left out. Small meshes are made side by side, large ones by all threads
+    #[arg(value_name = "MESH", allow_hyphen_values = false)]
+    pub meshes: Vec<PathBuf>,
+
+    /// Read the names of more meshes and folders from FILE, one a line; - is standard input
+    /// [default: only those named here]
+    #[arg(long, value_name = "FILE")]
+    pub files_from: Option<PathBuf>,
+
+    /// With --files-from: names end in a NUL byte, as 'find -print0' writes them
+    #[arg(short = '0', long)]
+    pub null: bool,
+
+    /// One grid for all meshes, fitted to the bounds of all together: each is read twice
+    #[arg(long, conflicts_with = "like", help_heading = "Grid")]
+    pub same_grid: bool,
+}
+
 /// Where the grid goes.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// The file to write, in the format of its extension; it is replaced if it exists. - is
-    /// standard output, which needs -f [default: NAME.vox in the working directory for NAME.stl,
-    /// replaced only if this tool made it]
+    /// standard output, which needs -f. A folder, or a name that ends in /, takes one file for each
+    /// mesh, at the path that the mesh has below the folder they have in common [default: NAME.vox in
+    /// the working directory for NAME.stl, replaced only if this tool made it]
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 
@@ -182,6 +206,15 @@ pub struct OutputArgs {
     /// that themselves, raw always writes one, npy needs it
     #[arg(long)]
     pub sidecar: bool,
+
+    /// Leave out meshes whose output is there already, whatever it holds
+    #[arg(long)]
+    pub skip_existing: bool,
+
+    /// Do not wait until the output is on the disk: faster, and a loss of power may take it. For
+    /// benchmarks and scratch files
+    #[arg(long)]
+    pub no_sync: bool,
 }
 
 /// What is said; every verb takes these, before or after it.
@@ -205,7 +238,7 @@ pub struct TellArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub struct PowerArgs {
-    /// Threads to use [default: all]
+    /// Threads to use, in all; more than 64 only where the system offers them [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
 

@@ -40,6 +40,13 @@ impl Bar {
     }
 }
 
+impl Bar {
+    /// Does `say`, which writes to the terminal, with the bar out of the way.
+    pub fn aside<R>(&self, say: impl FnOnce() -> R) -> R {
+        self.bar.suspend(say)
+    }
+}
+
 /// Shows nothing, and passes interrupts on: for writing in the midst of slabs, which show theirs.
 pub struct Silent<'a>(pub &'a Bar);
 

@@ -141,7 +141,7 @@ impl<'a> Call<'a> {
     /// # Errors
     /// If the system refuses.
     pub fn listen(&self) -> Result<()> {
-        self.signals.listen().map_err(|e| Error::output(format!("cannot listen for signals: {e}")))
+        self.signals.listen()
     }
 
     /// Makes sure that the JSON does not replace a file of this call.

@@ -1,11 +1,9 @@
 //! Errors for people: one voice for the parser's errors and ours, and the exit codes.
 
 use std::io::Write;
-use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use voxelize::codes::{self, Outcome};
-use voxelize::format;
 use voxelize::{Error, Kind};
 
 use super::typed::Typed;
@@ -48,12 +46,14 @@ pub fn is_closed_pipe(error: &Error) -> bool {
 
 /// Says `error: …` and `hint: …` on stderr.
 pub fn print(error: &Error) {
-    let mut text = format!("error: {error}\n");
-    if let Some(hint) = hint(error) {
-        text += &format!("hint: {hint}\n");
-    }
     // If stderr is gone there is nobody left to tell.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = std::io::stderr().write_all(text("", error).as_bytes());
+}
+
+/// `error: …` and `hint: …`, a line each; `about` stands before what is wrong.
+pub fn text(about: &str, error: &Error) -> String {
+    let hint = hint(error).map_or_else(String::new, |hint| format!("hint: {hint}\n"));
+    format!("error: {about}{error}\n{hint}")
 }
 
 const LENIENT: &str = "export it again, or copy it again whole; --lenient takes what is whole";
@@ -149,6 +149,10 @@ fn unknown(word: &str, similar: Option<String>, typed: &Typed) -> Error {
     if !word.starts_with('-') {
         return too_many(word, typed);
     }
+    if word == "--labels" {
+        let error = Error::usage("--labels: meshes are not told apart within one grid");
+        return error.with_hint("-o DIR/ makes a grid of each, --same-grid on the same cells");
+    }
     let error = Error::usage(format!("{word}: no such option"));
     match similar {
         Some(similar) => error.with_hint(format!("did you mean {similar}?")),
@@ -156,16 +160,10 @@ fn unknown(word: &str, similar: Option<String>, typed: &Typed) -> Error {
     }
 }
 
-/// The error for a word where no more are expected.
+/// The error for a word where no more are expected; only verbs take so few.
 fn too_many(word: &str, typed: &Typed) -> Error {
-    if let Some(verb) = typed.verb() {
-        return Error::usage(format!("{word}: one word too many for {}", verb.name));
-    }
-    if format::by_path(Path::new(word)).is_some() {
-        return Error::usage(format!("{word}: more than one mesh is given"))
-            .with_hint(format!("-o {word} writes there"));
-    }
-    Error::usage(format!("{word}: more than one mesh is given")).with_hint("run voxelize once for each mesh")
+    let verb = typed.verb().map_or("voxelize", |verb| verb.name);
+    Error::usage(format!("{word}: one word too many for {verb}"))
 }
 
 /// The error for two options that exclude each other, or one that was given twice.
@@ -191,7 +189,7 @@ fn spelled(option: &str, typed: &Typed) -> String {
 
 /// What a good value looks like, for options where that is not plain.
 fn with_example(error: Error, option: &str) -> Error {
-    const EXAMPLES: [&str; 12] = [
+    const EXAMPLES: [&str; 13] = [
         "--res 256",
         "--voxel-size 0.5 or --voxel-size 0.5,0.5,1",
         "--dims 32,32,32",
@@ -201,6 +199,7 @@ fn with_example(error: Error, option: &str) -> Error {
         "--threads 4",
         "--max-memory 4G",
         "--output part.npz",
+        "--files-from list.txt",
         "--format npz",
         "--allow 10",
         "--iou-min 0.999",

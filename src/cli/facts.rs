@@ -9,9 +9,11 @@ use voxelize::grid::Digest;
 use voxelize::mesh::read::{Finding, Packing, Tolerance};
 use voxelize::{Bounds, Error, Lattice};
 
+use super::errors;
 use super::estimate::Estimate;
 use super::plan::Voice;
 use super::room::Room;
+use super::signals::Signals;
 
 /// What is known; what was not reached is `None`.
 pub struct Facts {
@@ -84,8 +86,16 @@ impl Warning {
 
     /// A line on stderr.
     pub fn line(&self) -> String {
-        let label = if self.is_note() { "note" } else { "warn" };
-        format!("{label}: {}", self.finding)
+        format!("{}: {}", self.label(), self.finding)
+    }
+
+    /// The same, about one of many meshes.
+    pub fn line_of(&self, name: &str) -> String {
+        format!("{}: {name}: {}", self.label(), self.finding)
+    }
+
+    fn label(&self) -> &'static str {
+        if self.is_note() { "note" } else { "warn" }
     }
 
     /// An entry in JSON.
@@ -122,15 +132,37 @@ pub enum Ending {
     Done,
     /// A dry run: all could be done.
     Planned,
+    /// The output is there already, and stays.
+    Skipped,
+    /// The reader of the output went away, and wants no more of it.
+    Closed,
     /// It failed, with this exit code.
     Failed(Error, u8),
+}
+
+impl Ending {
+    /// How a run ends that stopped with `error`.
+    pub fn of(error: Error, signals: &Signals, facts: &mut Facts) -> Self {
+        if errors::is_closed_pipe(&error) {
+            let says = "the reader of the output went away before it had all";
+            facts.warnings.push(Warning::new("W005", says));
+            return Self::Closed;
+        }
+        let code = errors::exit_code(&error, signals.caught());
+        Self::Failed(error, code)
+    }
 }
 
 impl Facts {
     /// The lines for what is odd: warnings, and notes where every detail is wanted.
     pub fn odd_lines(&self, voice: Voice) -> impl Iterator<Item = String> {
+        self.odd(voice).map(Warning::line)
+    }
+
+    /// What is odd: warnings, and notes where every detail is wanted.
+    pub fn odd(&self, voice: Voice) -> impl Iterator<Item = &Warning> {
         let wanted = move |warning: &&Warning| !warning.is_note() || voice == Voice::Verbose;
-        self.warnings.iter().filter(wanted).map(Warning::line)
+        self.warnings.iter().filter(wanted)
     }
 
     /// Nothing is known yet.

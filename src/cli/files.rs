@@ -83,8 +83,13 @@ pub fn stem(mesh: &Path) -> OsString {
     unpacked.file_stem().unwrap_or_default().to_os_string()
 }
 
+/// Whether `path` is a pipe or a device, which may stay silent for ever.
+pub fn is_pipe(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
 /// Whether a file is called as meshes are.
-fn is_mesh_name(path: &Path) -> bool {
+pub fn is_mesh_name(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let unpacked = name.strip_suffix(".gz").unwrap_or(&name);
     let extension = unpacked.rsplit_once('.').map_or("", |(_, extension)| extension);

@@ -21,7 +21,7 @@ fn verbs(margin: &str) -> String {
 const BEFORE: &str = "\
 Turn triangle meshes into voxels, exactly.
 
-Usage: voxelize [OPTIONS] <MESH>
+Usage: voxelize [OPTIONS] <MESH>...
        voxelize [OPTIONS] <COMMAND>
 
   voxelize part.stl                       surface, 256 cells long, part.vox
@@ -29,6 +29,8 @@ Usage: voxelize [OPTIONS] <MESH>
   voxelize part.stl --voxel-size 0.5 --pad 1 -o part.raw
   voxelize part.stl --bounds -1,0,0,1,1,1 --voxel-size 0.1 -o corner.npy
   voxelize new.stl --like old.npz -o new.npz    on the same grid, to compare
+  voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
+  find . -name '*.stl' -print0 | voxelize -0 --files-from - --same-grid -o out/
   voxelize - -f npy -o - < part.stl       from a pipe to a pipe
   voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
 
@@ -42,6 +44,9 @@ Order is always x, y, z; the origin of a grid is the outer corner of its first c
 The digests in the summary are the same for every number of threads, instruction set, limit of
 memory, order of triangles and output format: compare them instead of files.
 
+An output is written beside its place, put on the disk, and renamed: after an error, an interrupt or a
+full disk, what was there before is still there. Of many meshes, one that fails stops no other.
+
 Exit codes:
     0  done
     1  a gate said no: the grids that were compared differ
@@ -51,7 +56,7 @@ Exit codes:
     5  the result does not fit: memory, or a limit of the format
     6  the output could not be written
     7  some of many failed, for different reasons; else the code they have in common
-  130  interrupted (143 when terminated); nothing is left behind";
+  130  interrupted (143 when terminated, 129 when the terminal went); nothing is left behind";
 
 /// The short page: all of it in sight at once.
 pub fn short() -> String {
@@ -66,12 +71,13 @@ pub fn short() -> String {
 const SHORT: &str = "\
 Turn triangle meshes into voxels, exactly.
 
-Usage: voxelize [OPTIONS] <MESH>          (- reads standard input)
+Usage: voxelize [OPTIONS] <MESH>...       (- reads standard input)
        voxelize <COMMAND>                 (see below)
 
   voxelize part.stl                       surface, 256 cells long, part.vox
   voxelize part.stl -r 512 -o part.npz    512 cells long, as a NumPy array
   voxelize part.stl --voxel-size 0.5 --pad 1 -o part.raw
+  voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
   voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
 
 Grid    -r, --res N            cells on the longest axis [256]
@@ -83,18 +89,24 @@ Grid    -r, --res N            cells on the longest axis [256]
             --cube             as many cells on every axis, mesh centred
             --pad N            cells to add on every side [0]
             --like FILE        the grid of this voxel file, all of it
+            --same-grid        one grid for many, around all of them
             --snap float|none  take 0.7 as a float for 0.7 [float]
 Rule        --rule RULE        surface: every cell the mesh touches [surface]
             --surface          the same as --rule surface; inside stays empty
             --ties up|both|none
                                a face exactly on a cell wall marks:
                                the cell above / both / neither [up]
-Input   MESH                   {inputs}, told by content; - is standard input
+Input   MESH...                {inputs}, told by content; a folder: all in it
+            --files-from LIST  names of meshes, one a line; - is standard input
+        -0, --null             these end in NUL bytes
             --strict           refuse whatever is odd   --lenient  take what is whole
-Output  -o, --output PATH      format from the extension; - is stdout [NAME.vox]
+Output  -o, --output PATH      format from the extension; - is stdout [NAME.vox];
+                               DIR/ takes a file for each of many meshes
         -f, --format F         {formats} [by extension, else vox]
             --dtype bool|u8|bit   type of the numbers [the format's first]
             --sidecar          describe the grid in PATH.json; raw always does
+            --skip-existing    leave out what is there already
+            --no-sync          do not wait for the disk
             --json[=FILE]      summary as JSON, in place of the text or to FILE
         -q, --quiet            only errors
         -v, --verbose          what was chosen, and why

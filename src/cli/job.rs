@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use voxelize::mesh::read::Tolerance;
-use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Rule, Run, Size, Snap, What};
+use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Rule, Run, Size, Snap, What, par};
 
 use super::args::{DEFAULT_RES, GridArgs, PowerArgs, ReadArgs, RuleArgs, RunArgs};
 use super::errors;
@@ -14,6 +14,22 @@ use super::similar;
 use super::system;
 use super::typed::Typed;
 use super::values::{Corners, Simd};
+
+/// A job without its mesh: the same for many.
+#[derive(Clone)]
+pub struct Recipe {
+    /// Where the cells will be.
+    pub grid: Grid,
+    /// What fills them, and why these ties.
+    pub what: What,
+    /// What becomes of an odd mesh.
+    pub tolerance: Tolerance,
+    /// How the work is done.
+    pub how: How,
+}
+
+/// So many threads are started at most, where the system does not offer more.
+const MOST_THREADS: usize = 64;
 
 /// All that decides the cells of a grid, and how they are made.
 pub struct Job {
@@ -30,6 +46,7 @@ pub struct Job {
 }
 
 /// Where the mesh comes from.
+#[derive(Clone)]
 pub enum Input {
     /// A pipe.
     Stdin,
@@ -38,6 +55,7 @@ pub enum Input {
 }
 
 /// Where the cells will be, before the mesh is known.
+#[derive(Clone)]
 pub struct Grid {
     /// What decides it.
     pub from: GridFrom,
@@ -54,11 +72,14 @@ pub struct Grid {
 }
 
 /// What decides where the cells will be.
+#[derive(Clone)]
 pub enum GridFrom {
     /// The mesh, by this request.
     Mesh(Box<Fit>),
     /// A voxel file, all of it.
     Like(Box<Lattice>),
+    /// The bounds of many meshes.
+    Shared(Box<Lattice>),
 }
 
 /// How the work is done; nothing here changes a result.
@@ -81,6 +102,8 @@ pub enum Limit {
     Asked(u64, String),
     /// The system: what is available now.
     Available(u64),
+    /// A part of either, for one of several jobs at a time: what needs more has its turn alone.
+    Part(u64),
     /// Nobody.
     Unknown,
 }
@@ -98,17 +121,43 @@ impl Job {
         run: &RunArgs,
         typed: &Typed,
     ) -> Result<Self> {
+        let recipe = Recipe::new(grid, rule, read, run, typed)?;
+        Ok(recipe.job(Input::find(mesh)?))
+    }
+}
+
+impl Recipe {
+    /// The recipe for these arguments.
+    ///
+    /// # Errors
+    /// If options contradict each other.
+    pub fn new(
+        grid: GridArgs,
+        rule: &RuleArgs,
+        read: &ReadArgs,
+        run: &RunArgs,
+        typed: &Typed,
+    ) -> Result<Self> {
         let grid = Grid::new(grid, typed)?;
         let how = How::new(&run.power, run.max_memory, typed)?;
-        let input = Input::find(mesh)?;
         let named = rule.surface.then_some(Rule::Surface);
         let what = What { rule: rule.rule.or(named).unwrap_or_default(), ties: rule.ties };
-        Ok(Self { input, grid, what, tolerance: read.tolerance(), how })
+        Ok(Self { grid, what, tolerance: read.tolerance(), how })
+    }
+
+    /// The job for one mesh.
+    pub fn job(self, input: Input) -> Job {
+        let Self { grid, what, tolerance, how } = self;
+        Job { input, grid, what, tolerance, how }
     }
 }
 
 impl Input {
-    fn find(mesh: Option<PathBuf>) -> Result<Self> {
+    /// Where the mesh of this name comes from.
+    ///
+    /// # Errors
+    /// If it is missing.
+    pub fn find(mesh: Option<PathBuf>) -> Result<Self> {
         let path = mesh.ok_or_else(|| {
             Error::usage("no mesh is given")
                 .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more")
@@ -197,7 +246,7 @@ impl Grid {
     pub fn lattice(&self, mesh: &Bounds) -> Result<Lattice> {
         match &self.from {
             GridFrom::Mesh(fit) => fit.to(mesh),
-            GridFrom::Like(lattice) => Ok(lattice.as_ref().clone()),
+            GridFrom::Like(lattice) | GridFrom::Shared(lattice) => Ok(lattice.as_ref().clone()),
         }
     }
 }
@@ -222,7 +271,9 @@ impl How {
             (None, Some(bytes)) => Limit::Available(bytes),
             (None, None) => Limit::Unknown,
         };
-        Ok(Self { threads: run.threads(), level, memory, beside: 0 })
+        // More only wait for each other: to start a thousand takes most of a second.
+        let threads = run.threads().min(par::available_threads().max(MOST_THREADS));
+        Ok(Self { threads, level, memory, beside: 0 })
     }
 }
 
@@ -230,7 +281,7 @@ impl Limit {
     /// The bytes, if there is a limit.
     pub fn bytes(&self) -> Option<u64> {
         match self {
-            Self::Asked(bytes, _) | Self::Available(bytes) => Some(*bytes),
+            Self::Asked(bytes, _) | Self::Available(bytes) | Self::Part(bytes) => Some(*bytes),
             Self::Unknown => None,
         }
     }
@@ -240,6 +291,7 @@ impl Limit {
         match self {
             Self::Asked(bytes, option) => Self::Asked(bytes / parts as u64, option.clone()),
             Self::Available(bytes) => Self::Available(bytes / parts as u64),
+            Self::Part(bytes) => Self::Part(bytes / parts as u64),
             Self::Unknown => Self::Unknown,
         }
     }

@@ -22,7 +22,8 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     let mut map = head();
     let mut put = |key: &str, value: Value| map.insert(key.to_string(), value);
     let (status, exit_code) = match ending {
-        Ending::Done => ("ok", errors::OK),
+        Ending::Done | Ending::Closed => ("ok", errors::OK),
+        Ending::Skipped => ("skipped", errors::OK),
         Ending::Planned => ("planned", errors::OK),
         Ending::Failed(_, code) => ("error", *code),
     };

@@ -3,7 +3,7 @@
 
 use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
-use voxelize::{Digest, Error, Kind, Lattice, Mesh, Rational, Result, Run, Stats, Voxels};
+use voxelize::{Digest, Error, Kind, Lattice, Mesh, Progress, Rational, Result, Run, Stats, Voxels};
 
 use super::bar::Bar;
 use super::errors;
@@ -12,6 +12,7 @@ use super::files;
 use super::job::{GridFrom, Input, Job};
 use super::room::{self, Room};
 use super::signals::Signals;
+use super::stream::Inlet;
 
 /// The finished grid of `job`, all of it in memory; nothing is written. To be called in the pool of
 /// threads that is to do it.
@@ -40,20 +41,18 @@ pub fn run<'a>(job: &Job, bar: &'a Bar) -> Run<'a> {
 
 /// The mesh.
 pub fn read(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<Mesh> {
-    let listen = || signals.listen().map_err(|e| Error::output(format!("cannot listen for signals: {e}")));
+    signals.listen()?;
     let options = ReadOptions { tolerance: job.tolerance, max_memory: job.how.memory.bytes(), progress: bar };
+    let stream = |mut stream: Inlet| read::read_stream(&mut stream, &job.input.name(), &options);
     let loaded = timed(&mut facts.times.read, || match &job.input {
-        Input::File(path) => listen().and_then(|()| read::read_file(path, &options)),
-        // A pipe may stay silent for ever, and nobody would see the flag. As nothing is written
-        // yet, a signal may end the process as it always does.
-        Input::Stdin => {
-            let loaded = read::read_stream(&mut std::io::stdin().lock(), &job.input.name(), &options);
-            loaded.and_then(|loaded| listen().map(|()| loaded))
-        }
+        Input::Stdin => stream(Inlet::stdin(signals)),
+        Input::File(path) if files::is_pipe(path) => stream(Inlet::open(path, signals)),
+        Input::File(path) => read::read_file(path, &options),
     })
+    .map_err(|e| if bar.cancelled() { Error::interrupted() } else { e })
     .map_err(|e| match (e.kind(), e.hint()) {
         // A folder.
-        (Kind::Usage, None) => e.with_hint("one mesh makes one file: run voxelize once for each mesh"),
+        (Kind::Usage, None) => e.with_hint("'voxelize FOLDER -o DIR/' makes a file of each mesh"),
         (Kind::Input, _) => job.input.path().and_then(files::holds_voxels).unwrap_or(e),
         _ => e,
     })?;

@@ -10,19 +10,24 @@ mod errors;
 mod estimate;
 mod facts;
 mod files;
+mod folders;
 mod formats;
 mod help;
 mod info;
 mod job;
+mod jobs;
 mod json;
 mod make;
+mod many;
 mod numbers;
 mod output;
+mod place;
 mod plan;
 mod room;
 mod run;
 mod signals;
 mod similar;
+mod stream;
 mod summary;
 mod system;
 mod tell;
@@ -41,6 +46,7 @@ use clap::error::ErrorKind;
 use voxelize::{Error, Result};
 
 use args::Args;
+use bar::Bar;
 use facts::{Ending, Facts};
 use plan::{Plan, Telling};
 use signals::Signals;
@@ -66,26 +72,34 @@ pub fn main() -> ExitCode {
 
 /// The command without a verb.
 fn voxelize(typed: &Typed, signals: &Signals, started: Instant) -> u8 {
-    let mut facts = Facts::new(started);
-    let plan = match parse(typed) {
-        Ok(Request::Show(text)) => return tell::show(&text),
-        Ok(Request::Voxelize(args)) => {
-            let telling = Telling::new(&args.tell, args.mesh.clone());
-            Plan::resolve(*args, typed).map_err(|error| (telling, error))
+    match parse(typed) {
+        Ok(Request::Show(text)) => tell::show(&text),
+        Ok(Request::Voxelize(args)) if many::is_asked(&args) => {
+            many::voxelize(*args, typed, signals, started)
         }
-        Err(error) => Err((Telling::guess(typed), error)),
-    };
-    let failed = |error: Error| {
-        let code = errors::exit_code(&error, signals.caught());
-        Ending::Failed(error, code)
-    };
-    match plan {
-        Ok(plan) => {
-            let ending = run::run(&plan, signals, &mut facts).unwrap_or_else(failed);
-            tell::tell(&plan.telling, Some(&plan), &facts, &ending)
-        }
-        Err((telling, error)) => tell::tell(&telling, None, &facts, &failed(error)),
+        Ok(Request::Voxelize(args)) => one(*args, typed, signals, started),
+        Err(error) => refuse(&Telling::guess(typed), &error, signals, started),
     }
+}
+
+/// One mesh, one grid.
+fn one(args: Args, typed: &Typed, signals: &Signals, started: Instant) -> u8 {
+    let mut facts = Facts::new(started);
+    let telling = Telling::new(&args.tell, args.input.meshes.first().cloned());
+    let plan = match Plan::resolve(args, telling.json.as_ref(), typed) {
+        Ok(plan) => plan,
+        Err(error) => return refuse(&telling, &error, signals, started),
+    };
+    let bar = Bar::new(telling.voice, signals.clone());
+    let ending = run::run(&plan, &bar, signals, &mut facts);
+    let ending = ending.unwrap_or_else(|error| Ending::of(error, signals, &mut facts));
+    tell::tell(&telling, Some(&plan), &facts, &ending)
+}
+
+/// Says why nothing is done at all.
+fn refuse(telling: &Telling, error: &Error, signals: &Signals, started: Instant) -> u8 {
+    let code = errors::exit_code(error, signals.caught());
+    tell::tell(telling, None, &Facts::new(started), &Ending::Failed(error.clone(), code))
 }
 
 fn parse(typed: &Typed) -> Result<Request> {
@@ -94,7 +108,7 @@ fn parse(typed: &Typed) -> Result<Request> {
         .try_get_matches_from(typed.words())
         .and_then(|mut matches| Args::from_arg_matches_mut(&mut matches));
     match parsed {
-        Ok(args) => Ok(Request::Voxelize(Box::new(args))),
+        Ok(args) => many::check(&args.input, typed).map(|()| Request::Voxelize(Box::new(args))),
         Err(e) if e.kind() == ErrorKind::DisplayVersion => Ok(Request::Show(help::version() + "\n")),
         Err(e) if e.kind() == ErrorKind::DisplayHelp => {
             Ok(Request::Show(format!("{}\n", e.render().to_string().trim())))

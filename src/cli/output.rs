@@ -1,26 +1,28 @@
 //! Where the result goes: the name, the format and the type of numbers, checked before anything is
 //! computed.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use voxelize::format::{self, Carries, Dtype, FORMATS, Format, Sidecar};
+use voxelize::format::{self, Carries, Dtype, Durability, Format, Sidecar};
 use voxelize::{Error, Result};
 
 use super::args::OutputArgs;
 use super::errors;
 use super::files;
+use super::folders::Folders;
 use super::job::Input;
+use super::place::{self, FormatBy, Place};
 use super::tell;
 use super::typed::{JsonTarget, Typed};
 
-/// The format of an output that nothing names.
-const DEFAULT_FORMAT: &str = "vox";
-
 /// Where the result goes.
+#[derive(Clone)]
 pub struct Output {
     /// The place.
     pub place: Place,
+    /// The folder of `-o DIR/`, which is made with those below it when it is needed.
+    pub folders: Option<Arc<Folders>>,
     /// The format.
     pub format: &'static Format,
     /// What decided the format.
@@ -29,35 +31,19 @@ pub struct Output {
     pub dtype: Option<Dtype>,
     /// Whether a sidecar was asked for.
     pub sidecar: Sidecar,
+    /// What becomes of a file that is there already.
+    pub existing: Existing,
+    /// What the result outlasts.
+    pub durability: Durability,
 }
 
-/// A place to write to.
-pub enum Place {
-    /// A pipe.
-    Stdout,
-    /// A file.
-    File(PathBuf),
-}
-
-impl Place {
-    /// Whether it is a named pipe or a device, where a write may block for ever.
-    pub fn may_block(&self) -> bool {
-        match self {
-            Self::Stdout => false,
-            Self::File(path) => path.metadata().is_ok_and(|found| !found.is_file()),
-        }
-    }
-}
-
-/// What decided the format.
+/// What becomes of a file that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FormatBy {
-    /// `-f`.
-    Option,
-    /// The extension of `-o`.
-    Extension,
-    /// Nothing: the default.
-    Default,
+pub enum Existing {
+    /// It is replaced.
+    Replace,
+    /// It stays, and nothing is made.
+    Skip,
 }
 
 impl Output {
@@ -72,15 +58,55 @@ impl Output {
         typed: &Typed,
     ) -> Result<Self> {
         let (place, format, format_by) = match &args.output {
-            None => implied(args, input)?,
-            Some(path) if path.as_os_str() == "-" => piped(args, json, typed)?,
-            Some(path) => named(path, args, typed)?,
+            None => place::implied(args, input)?,
+            Some(path) if path.as_os_str() == "-" => place::piped(args, json, typed)?,
+            Some(path) if place::is_folder(path) => {
+                let output = Self::in_folder(path, args, typed)?.of(&place::stem(input)?);
+                output.check_files(args, input, json)?;
+                return Ok(output);
+            }
+            Some(path) => place::named(path, args, typed)?,
         };
-        let sidecar = if args.sidecar { Sidecar::Write } else { Sidecar::Auto };
-        let output = Self { place, format, format_by, dtype: args.dtype, sidecar };
+        let output = Self::new(place, format, format_by, args);
         output.check_options(typed)?;
         output.check_files(args, input, json)?;
         Ok(output)
+    }
+
+    fn new(place: Place, format: &'static Format, format_by: FormatBy, args: &OutputArgs) -> Self {
+        let sidecar = if args.sidecar { Sidecar::Write } else { Sidecar::Auto };
+        let existing = if args.skip_existing { Existing::Skip } else { Existing::Replace };
+        let durability = if args.no_sync { Durability::Unsynced } else { Durability::Synced };
+        Self { place, folders: None, format, format_by, dtype: args.dtype, sidecar, existing, durability }
+    }
+
+    /// What outputs in this folder have in common; [`Output::of`] makes one of it.
+    ///
+    /// # Errors
+    /// If the options contradict each other, or the folder cannot be written to.
+    pub fn in_folder(folder: &Path, args: &OutputArgs, typed: &Typed) -> Result<Self> {
+        let (format, format_by) = place::unnamed(args);
+        let mut output = Self::new(Place::File(folder.to_path_buf()), format, format_by, args);
+        output.check_options(typed)?;
+        output.folders = Some(Arc::new(Folders::new(folder)?));
+        Ok(output)
+    }
+
+    /// The output in that folder called `name`, which has no extension.
+    pub fn of(&self, name: &Path) -> Self {
+        let root = self.folders.as_ref().map_or(Path::new(""), |folders| folders.root());
+        Self {
+            place: Place::File(root.join(place::with_extension(name.as_os_str(), self.format))),
+            ..self.clone()
+        }
+    }
+
+    /// The file, if it is there already and stays as it is.
+    pub fn kept(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(path) if self.existing == Existing::Skip && path.is_file() => Some(path),
+            _ => None,
+        }
     }
 
     /// What messages call it.
@@ -104,7 +130,7 @@ impl Output {
     }
 
     /// The second file, where there will be one.
-    fn sidecar_path(&self) -> Option<PathBuf> {
+    pub fn sidecar_path(&self) -> Option<PathBuf> {
         let Place::File(path) = &self.place else { return None };
         let wanted = self.sidecar == Sidecar::Write || self.format.carries == Carries::Sidecar;
         let mut name = path.as_os_str().to_os_string();
@@ -124,6 +150,11 @@ impl Output {
         if self.sidecar == Sidecar::Write && matches!(self.place, Place::Stdout) {
             let error = errors::exclusive("--sidecar", &typed.with_value("output").unwrap_or_default());
             return Err(error.with_hint("a sidecar lies beside a file: -o PATH"));
+        }
+        if self.existing == Existing::Skip && matches!(self.place, Place::Stdout) {
+            let output = typed.with_value("output").unwrap_or_default();
+            let error = errors::exclusive("--skip-existing", &output);
+            return Err(error.with_hint("standard output is never there already: -o PATH"));
         }
         Ok(())
     }
@@ -153,6 +184,9 @@ impl Output {
             tell::check_json_file(path, &named)?;
         }
         let Place::File(path) = &self.place else { return Ok(()) };
+        if self.kept().is_some() || self.folders.is_some() {
+            return Ok(());
+        }
         if args.output.is_none() && path.exists() && !format::made_by_this_tool(path) {
             return Err(Error::output("is there already, and does not say that this tool made it")
                 .in_file(path)
@@ -160,66 +194,4 @@ impl Output {
         }
         format::probe_output(path)
     }
-}
-
-/// `NAME.vox` in the working directory.
-fn implied(args: &OutputArgs, input: &Input) -> Result<(Place, &'static Format, FormatBy)> {
-    let Input::File(mesh) = input else {
-        return Err(Error::usage("-: standard input has no name to call the output by")
-            .with_hint("-o FILE names it, -o - is standard output"));
-    };
-    let by = if args.format.is_some() { FormatBy::Option } else { FormatBy::Default };
-    let format = args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]);
-    let mut name = files::stem(mesh);
-    name.push(".");
-    name.push(format.extensions.first().unwrap_or(&format.name));
-    Ok((Place::File(name.into()), format, by))
-}
-
-/// Standard output.
-fn piped(
-    args: &OutputArgs,
-    json: Option<&JsonTarget>,
-    typed: &Typed,
-) -> Result<(Place, &'static Format, FormatBy)> {
-    let option = typed.with_value("output").unwrap_or_default();
-    if json == Some(&JsonTarget::Stdout) {
-        return Err(errors::exclusive("--json", &option)
-            .with_hint("both would write to standard output; --json=FILE writes to a file"));
-    }
-    let format = args.format.ok_or_else(|| {
-        Error::usage(format!("{option}: standard output has no extension to tell the format"))
-            .with_hint(format!("-f FORMAT names it: {}", format_names()))
-    })?;
-    if std::io::stdout().is_terminal() {
-        return Err(Error::usage(format!("{option}: standard output is a terminal"))
-            .with_hint("redirect it: > FILE, | COMMAND, or -o FILE"));
-    }
-    Ok((Place::Stdout, format, FormatBy::Option))
-}
-
-/// The file that `-o` names.
-fn named(path: &Path, args: &OutputArgs, typed: &Typed) -> Result<(Place, &'static Format, FormatBy)> {
-    let option = typed.with_value("output").unwrap_or_default();
-    if path.is_dir() || path.to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR]) {
-        let example = path.join(format!("part.{DEFAULT_FORMAT}"));
-        return Err(Error::usage(format!("{option}: names a folder; one mesh makes one file"))
-            .with_hint(format!("name the file: -o {}", example.display())));
-    }
-    if let Some(format) = args.format {
-        return Ok((Place::File(path.to_path_buf()), format, FormatBy::Option));
-    }
-    let format = format::by_path(path).ok_or_else(|| {
-        let why = match path.extension() {
-            Some(extension) => format!("no voxel format has the extension .{}", extension.display()),
-            None => "no extension tells the format".to_string(),
-        };
-        Error::usage(format!("{option}: {why}"))
-            .with_hint(format!("formats are {}; -f FORMAT names one whatever the extension", format_names()))
-    })?;
-    Ok((Place::File(path.to_path_buf()), format, FormatBy::Extension))
-}
-
-fn format_names() -> String {
-    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }

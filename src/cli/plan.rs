@@ -10,14 +10,12 @@ use super::job::Job;
 use super::output::Output;
 use super::typed::{JsonTarget, Typed};
 
-/// All of a run, decided.
+/// All of a run of one mesh, decided.
 pub struct Plan {
     /// What is voxelized, and how.
     pub job: Job,
     /// Where the result goes.
     pub output: Output,
-    /// What is told about it.
-    pub telling: Telling,
     /// Whether anything is done at all.
     pub mode: Mode,
 }
@@ -53,17 +51,24 @@ pub enum Mode {
     DryRun,
 }
 
+impl Mode {
+    /// The one that is asked for.
+    pub fn of(args: &Args) -> Self {
+        if args.dry_run { Self::DryRun } else { Self::Write }
+    }
+}
+
 impl Plan {
-    /// The plan for these arguments; looks at files but changes none.
+    /// The plan for these arguments, whose JSON goes there; looks at files but changes none.
     ///
     /// # Errors
     /// If options contradict each other, the input is missing, or the output cannot be written.
-    pub fn resolve(args: Args, typed: &Typed) -> Result<Self> {
-        let telling = Telling::new(&args.tell, args.mesh.clone());
-        let job = Job::new(args.mesh, args.grid, &args.rule, &args.read, &args.run, typed)?;
-        let output = Output::resolve(&args.output, &job.input, telling.json.as_ref(), typed)?;
-        let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
-        Ok(Self { job, output, telling, mode })
+    pub fn resolve(args: Args, json: Option<&JsonTarget>, typed: &Typed) -> Result<Self> {
+        let mode = Mode::of(&args);
+        let mesh = args.input.meshes.into_iter().next();
+        let job = Job::new(mesh, args.grid, &args.rule, &args.read, &args.run, typed)?;
+        let output = Output::resolve(&args.output, &job.input, json, typed)?;
+        Ok(Self { job, output, mode })
     }
 }
 

@@ -7,7 +7,7 @@ use voxelize::{Error, Lattice, Mesh, Result, Run};
 use super::errors;
 use super::job::{How, Job, Limit};
 use super::numbers::counted;
-use super::output::Place;
+use super::place::Place;
 use super::plan::Plan;
 
 /// Code, and buffers that are the same for every job, in bytes.
@@ -44,6 +44,7 @@ impl Room {
             (None, Limit::Asked(..)) => {
                 demand.fit(limit, multiple).ok_or_else(|| none_fits(plan, lattice, &demand, limit))?
             }
+            (None, Limit::Part(_)) => return Self::part(mesh, lattice, run),
             (None, _) => {
                 let hint =
                     "make the cells larger, or set --max-memory, which makes the grid in slabs that fit";
@@ -63,8 +64,10 @@ impl Room {
     /// # Errors
     /// If there is none.
     pub fn whole(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
-        let Limit::Asked(allowed, option) = &job.how.memory else {
-            return Self::available(job, mesh, lattice, run, "make the cells larger");
+        let (allowed, option) = match &job.how.memory {
+            Limit::Asked(allowed, option) => (allowed, option),
+            Limit::Part(_) => return Self::part(mesh, lattice, run),
+            _ => return Self::available(job, mesh, lattice, run, "make the cells larger"),
         };
         let need = Demand::new(mesh, lattice, run).bytes(MemoryPlan::Dense);
         if need <= u128::from(run.max_memory.unwrap_or(u64::MAX)) {
@@ -74,6 +77,16 @@ impl Room {
         let asked = &job.grid.asked;
         let what = format!("{asked}: program, mesh and grid need {need}, {option} allows {allowed}");
         Err(Error::too_large(what).with_hint(format!("make the cells larger, or raise {option}")))
+    }
+
+    /// Room for the whole grid within a part of the memory; if there is none, the job waits for its turn
+    /// alone, and nobody hears why.
+    fn part(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
+        let need = Demand::new(mesh, lattice, run).bytes(MemoryPlan::Dense);
+        if need > u128::from(run.max_memory.unwrap_or(u64::MAX)) {
+            return Err(Error::too_large("needs more than a part of the memory"));
+        }
+        Ok(Self { plan: MemoryPlan::Dense, slabs: 1, bytes: need, dense: need })
     }
 
     /// Room for the whole grid within what the system has; `hint` for when it is not there.
@@ -94,6 +107,14 @@ pub fn for_job(how: &How) -> Option<u64> {
     match &how.memory {
         Limit::Asked(bytes, _) => Some(bytes - program(how).min(bytes / 2)),
         limit => limit.bytes(),
+    }
+}
+
+/// The part of the memory that one of so many jobs at a time may take; the program itself is there once.
+pub fn part(how: &How, jobs: usize) -> Limit {
+    match (for_job(how), &how.memory) {
+        (Some(bytes), _) => Limit::Part(bytes / jobs as u64),
+        (None, limit) => limit.clone(),
     }
 }
 

@@ -13,19 +13,23 @@ use super::bar::{Bar, Silent};
 use super::estimate::Estimate;
 use super::facts::{Ending, Facts, Warning, timed};
 use super::make;
-use super::output::Place;
+use super::output::Output;
+use super::place::Place;
 use super::plan::{Mode, Plan};
 use super::room::Room;
 use super::signals::Signals;
+use super::stream::Outlet;
 
 /// Carries out `plan`, and notes in `facts` what it finds.
 ///
 /// # Errors
 /// Whatever went wrong; no output is left then.
-pub fn run(plan: &Plan, signals: &Signals, facts: &mut Facts) -> Result<Ending> {
-    let bar = Bar::new(plan.telling.voice, signals.clone());
+pub fn run(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<Ending> {
+    if plan.output.kept().is_some() {
+        return Ok(Ending::Skipped);
+    }
     // One pool for all of it: reading, voxelizing, digests, writing.
-    let result = par::with_threads(plan.job.how.threads, || steps(plan, &bar, signals, facts));
+    let result = par::with_threads(plan.job.how.threads, || steps(plan, bar, signals, facts));
     bar.clear();
     result?
 }
@@ -90,18 +94,25 @@ fn save(
     signals: &Signals,
 ) -> Result<Vec<Written>> {
     let (options, format) = (save_options(plan, progress), plan.output.format);
-    if plan.output.place.may_block() {
-        signals.end_at_once();
-    }
-    match &plan.output.place {
-        Place::File(path) => format::save_layers(layers, path, format, &options),
-        Place::Stdout => {
-            let bytes = format::write_layers_to(layers, &mut std::io::stdout().lock(), format, &options)?;
-            Ok(vec![Written { path: "-".into(), format: format.name, bytes }])
+    let mut out = match &plan.output.place {
+        Place::Stdout => Outlet::stdout(signals),
+        place @ Place::File(path) if place.may_block() => Outlet::open(path, signals),
+        Place::File(path) => {
+            if let Some(folders) = &plan.output.folders {
+                folders.make_for(path)?;
+            }
+            return format::save_layers(layers, path, format, &options);
         }
-    }
+    };
+    let bytes = format::write_layers_to(layers, &mut out, format, &options).map_err(|error| {
+        // Standard output has no name of its own.
+        if let Place::File(path) = &plan.output.place { error.in_file(path) } else { error }
+    })?;
+    let path = if let Place::File(path) = &plan.output.place { path.clone() } else { "-".into() };
+    Ok(vec![Written { path, format: format.name, bytes }])
 }
 
 fn save_options<'a>(plan: &Plan, progress: &'a dyn Progress) -> SaveOptions<'a> {
-    SaveOptions { dtype: plan.output.dtype, sidecar: plan.output.sidecar, progress }
+    let Output { dtype, sidecar, durability, .. } = plan.output;
+    SaveOptions { dtype, sidecar, durability, progress }
 }

@@ -36,6 +36,10 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     if let Some((estimate, room)) = facts.estimate.as_ref().zip(facts.room.as_ref()) {
         line("plan", planned(plan, estimate, room));
     }
+    if let Some(kept) = plan.output.kept().filter(|_| facts.source.is_none()) {
+        line("skipped", format!("{} is there already", kept.display()));
+        return lines;
+    }
     for written in facts.outputs.iter().flatten() {
         line("wrote", wrote(plan, written));
     }
@@ -43,7 +47,6 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         line("digest", digest(found));
     }
     line("time", time(plan, facts));
-    lines.extend(facts.odd_lines(plan.telling.voice));
     lines
 }
 
@@ -160,7 +163,7 @@ fn planned(plan: &Plan, estimate: &Estimate, room: &Room) -> String {
     let limit = match &plan.job.how.memory {
         Limit::Asked(most, option) => format!(" ({option} allows {}{whole})", bytes(u128::from(*most))),
         Limit::Available(most) => format!(" ({} available)", bytes(u128::from(*most))),
-        Limit::Unknown => String::new(),
+        Limit::Part(_) | Limit::Unknown => String::new(),
     };
     let output = match estimate.output {
         Some(Size::About(n)) => format!("about {} in ", bytes(u128::from(n))),
@@ -212,16 +215,31 @@ fn time(plan: &Plan, facts: &Facts) -> String {
 
 /// How long it took, in all and by phase, and with what.
 pub fn took(total: Duration, phases: &[(&str, Option<Duration>)], how: &How, slabs: &str) -> String {
-    let (unit, per_second) = if total < Duration::from_secs(1) { ("ms", 1e3) } else { ("s", 1.0) };
-    let short = |time: Duration| {
-        let value = time.as_secs_f64() * per_second;
-        if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
-    };
-    let phases: Vec<_> =
-        phases.iter().filter_map(|(name, time)| Some(format!("{name} {}", short((*time)?)))).collect();
+    let (unit, per_second) = unit(total);
+    let phases: Vec<_> = phases
+        .iter()
+        .filter_map(|(name, time)| Some(format!("{name} {}", rounded((*time)?, per_second))))
+        .collect();
+    let phases = if phases.is_empty() { String::new() } else { format!(": {}", phases.join(", ")) };
     let threads = counted(how.threads as u64, "thread", "threads");
     let peak =
         system::peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(u128::from(peak))));
-    let level = how.level.name();
-    format!("{} {unit}: {}; {threads}, {level}{slabs}{peak}", short(total), phases.join(", "))
+    let (total, level) = (rounded(total, per_second), how.level.name());
+    format!("{total} {unit}{phases}; {threads}, {level}{slabs}{peak}")
+}
+
+/// `3.2 ms`.
+pub fn short(time: Duration) -> String {
+    let (unit, per_second) = unit(time);
+    format!("{} {unit}", rounded(time, per_second))
+}
+
+/// The unit that a time is said in, and how many of it are a second.
+fn unit(time: Duration) -> (&'static str, f64) {
+    if time < Duration::from_secs(1) { ("ms", 1e3) } else { ("s", 1.0) }
+}
+
+fn rounded(time: Duration, per_second: f64) -> String {
+    let value = time.as_secs_f64() * per_second;
+    if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
 }

@@ -15,12 +15,12 @@ use super::{json, summary, why};
 /// Says how it ended, and gives the exit code.
 pub fn tell(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Ending) -> u8 {
     let code = match ending {
-        Ending::Failed(error, _) if errors::is_closed_pipe(error) => return errors::OK,
         Ending::Failed(error, code) => {
             errors::print(error);
             *code
         }
-        Ending::Done | Ending::Planned => {
+        Ending::Closed => errors::OK,
+        Ending::Done | Ending::Planned | Ending::Skipped => {
             if let Some(plan) = plan {
                 print(telling, plan, facts);
             }
@@ -102,6 +102,7 @@ fn print(telling: &Telling, plan: &Plan, facts: &Facts) {
     let mut lines = Vec::new();
     if telling.json != Some(JsonTarget::Stdout) && telling.voice != Voice::Quiet {
         lines.extend(summary::lines(plan, facts));
+        lines.extend(facts.odd_lines(telling.voice));
     }
     if telling.voice == Voice::Verbose {
         lines.extend(why::lines(plan, facts));
@@ -114,18 +115,9 @@ fn print(telling: &Telling, plan: &Plan, facts: &Facts) {
 fn write_json(target: &JsonTarget, line: &str) -> Result<()> {
     match target {
         JsonTarget::Stdout => to_stdout(line),
-        JsonTarget::File(path) => {
-            let existed = path.exists();
-            std::fs::write(path, line).map_err(|e| {
-                // Half a line is worse than none, but what was there before is not ours to remove.
-                if !existed {
-                    let _ = std::fs::remove_file(path);
-                }
-                Error::output(format!("cannot be written: {e}"))
-                    .in_file(path)
-                    .with_hint("--json=FILE names another file")
-            })
-        }
+        JsonTarget::File(path) => format::save_bytes(path, "json", |out| out.write_all(line.as_bytes()))
+            .map(drop)
+            .map_err(|e| e.with_hint("--json=FILE names another file")),
     }
 }
 

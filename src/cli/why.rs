@@ -5,7 +5,7 @@ use voxelize::{Lattice, Level, Snap, par};
 
 use super::facts::Facts;
 use super::job::{GridFrom, Limit};
-use super::output::FormatBy;
+use super::place::FormatBy;
 use super::plan::Plan;
 use super::room::Room;
 
@@ -32,6 +32,7 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     said.push(match &plan.job.how.memory {
         Limit::Asked(most, option) => format!("memory up to {}: {option}", bytes(u128::from(*most))),
         Limit::Available(most) => format!("memory up to {}: available now", bytes(u128::from(*most))),
+        Limit::Part(most) => format!("memory up to {}: the part of one of several", bytes(u128::from(*most))),
         Limit::Unknown => "memory: no limit, as the system does not say what is available".to_string(),
     });
     match facts.room {

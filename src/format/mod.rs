@@ -135,20 +135,34 @@ pub enum Sidecar {
     Write,
 }
 
-/// How to save. The default is the usual type of the format, a sidecar where it needs one, silence.
+/// What a saved file outlasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// A loss of power: the file is on the disk before it has its name, and its name before saving ends.
+    #[default]
+    Synced,
+    /// The end of this process, however that comes. Saving is done before the disk is.
+    Unsynced,
+}
+
+/// How to save. The default is the usual type of the format, a sidecar where it needs one, on the disk,
+/// silence.
 #[derive(Clone, Copy)]
 pub struct SaveOptions<'a> {
     /// What a cell is stored as; `None` for the default of the format.
     pub dtype: Option<Dtype>,
     /// Whether a sidecar is written.
     pub sidecar: Sidecar,
+    /// What the files outlast.
+    pub durability: Durability,
     /// Who hears of progress and may cancel.
     pub progress: &'a dyn Progress,
 }
 
 impl Default for SaveOptions<'_> {
     fn default() -> Self {
-        Self { dtype: None, sidecar: Sidecar::default(), progress: &() }
+        let (sidecar, durability) = (Sidecar::default(), Durability::default());
+        Self { dtype: None, sidecar, durability, progress: &() }
     }
 }
 

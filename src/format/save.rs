@@ -1,7 +1,12 @@
 //! Saving: what is asked for either stands there whole, or what was there before does.
 //!
-//! A file is written beside its place, synced, and renamed onto it. Links are followed to what they
-//! point to; devices, pipes and `/dev/stdout` are written directly.
+//! A file is written beside its place, synced, and renamed onto it; then its folder is synced. It gets
+//! the permissions of the one it replaces. Links are followed to what they point to; devices, pipes and
+//! `/dev/stdout` are written directly.
+//!
+//! A sidecar is renamed before the file it describes. If the process dies between the two, the older
+//! file, if there was one, stands beside a sidecar that is not its own: reading it says so, as a sidecar
+//! has the digest of its cells. There is no file without the sidecar it needs.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, Write as _};
@@ -9,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, SpooledTempFile};
 
-use super::{Carries, Dtype, Format, SaveOptions, Sidecar, Write, Written};
+use super::{Carries, Dtype, Durability, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result};
 use crate::grid::meta::Style;
 use crate::grid::{Layers, Voxels, Whole, Window};
@@ -48,15 +53,16 @@ pub fn save_layers(
         Place::Direct => return save_directly(layers, path, format, options).map(|one| vec![one]),
         Place::File(file) => file,
     };
-    let data = Beside::write(path, &file, |out| match format.write {
+    let durability = options.durability;
+    let data = Beside::write(path, &file, durability, |out| match format.write {
         Write::Forward(write) => write(layers, out, dtype, options.progress),
         Write::Seeking(write) => write(layers, out, dtype, options.progress),
     })?;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
-    let sidecar = wanted.then(|| write_sidecar(layers, path, format, dtype)).transpose()?;
+    let sidecar = wanted.then(|| write_sidecar(layers, path, format, dtype, durability)).transpose()?;
     // The sidecar first: a data file never stands there without what it needs.
-    let sidecar = sidecar.map(|sidecar| sidecar.persist("json")).transpose()?;
-    let mut written = vec![data.persist(format.name)?];
+    let sidecar = sidecar.map(|sidecar| sidecar.persist("json", durability)).transpose()?;
+    let mut written = vec![data.persist(format.name, durability)?];
     written.extend(sidecar);
     Ok(written)
 }
@@ -112,7 +118,10 @@ pub fn save_bytes(
     write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
 ) -> Result<Written> {
     match Place::of(path)? {
-        Place::File(file) => Beside::write(path, &file, |out| write(out))?.persist(format),
+        Place::File(file) => {
+            let durability = Durability::default();
+            Beside::write(path, &file, durability, |out| write(out))?.persist(format, durability)
+        }
         Place::Direct => {
             let bytes = open_direct(path)
                 .and_then(|mut file| {
@@ -235,6 +244,7 @@ impl Beside {
     fn write(
         path: &Path,
         place: &Path,
+        durability: Durability,
         write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> Result<Self> {
         let finish = || {
@@ -247,17 +257,30 @@ impl Beside {
             }
             out.into_inner().map_err(io::IntoInnerError::into_error)?;
             keep_permissions(place, file.as_file())?;
-            file.as_file().sync_all()?;
+            if durability == Durability::Synced {
+                file.as_file().sync_all()?;
+            }
             let bytes = file.as_file().metadata()?.len();
             Ok(Self { file, place: place.to_path_buf(), path: path.to_path_buf(), bytes })
         };
         finish().map_err(|error| failure(error).in_file(path))
     }
 
-    fn persist(self, format: &'static str) -> Result<Written> {
+    fn persist(self, format: &'static str, durability: Durability) -> Result<Written> {
         let Self { file, place, path, bytes } = self;
         file.persist(&place).map_err(|e| failure(e.error).in_file(&path))?;
+        if durability == Durability::Synced {
+            sync_folder(folder(&place));
+        }
         Ok(Written { path, format, bytes })
+    }
+}
+
+/// Puts the names in `folder` on the disk. Where the system cannot do that, for some file system or at
+/// all, it is no failure: the file stands there whole.
+fn sync_folder(folder: &Path) {
+    if cfg!(unix) {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 }
 
@@ -276,7 +299,13 @@ fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
     file.set_permissions(old.permissions())
 }
 
-fn write_sidecar(layers: &dyn Layers, path: &Path, format: &Format, dtype: Dtype) -> Result<Beside> {
+fn write_sidecar(
+    layers: &dyn Layers,
+    path: &Path,
+    format: &Format,
+    dtype: Dtype,
+    durability: Durability,
+) -> Result<Beside> {
     let mut record = super::record(layers);
     record.extra.insert("format".into(), format.name.into());
     // By this a reader knows a sidecar that was left from an earlier file.
@@ -285,7 +314,8 @@ fn write_sidecar(layers: &dyn Layers, path: &Path, format: &Format, dtype: Dtype
     let path = sidecar_path(path);
     match Place::of(&path)? {
         Place::File(file) => {
-            Beside::write(&path, &file, |out| out.write_all(record.to_json(Style::Pretty).as_bytes()))
+            let text = record.to_json(Style::Pretty);
+            Beside::write(&path, &file, durability, |out| out.write_all(text.as_bytes()))
         }
         Place::Direct => Err(Error::output("is not a file, so no sidecar can be there").in_file(&path)),
     }

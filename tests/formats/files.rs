@@ -48,6 +48,60 @@ fn a_cancelled_save_leaves_what_was_there() {
     }
 }
 
+/// Panics when it is asked whether to stop.
+struct Broken;
+
+impl Progress for Broken {
+    fn cancelled(&self) -> bool {
+        panic!("a bug in the midst of writing");
+    }
+}
+
+#[test]
+fn a_panic_in_the_midst_of_writing_leaves_what_was_there() {
+    let voxels = at_odd_place(full([300, 300, 20]));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grid.npz");
+    fs::write(&path, "old").unwrap();
+    let options = SaveOptions { progress: &Broken, ..SaveOptions::default() };
+    let npz = format::by_name("npz").unwrap();
+    let save = std::panic::AssertUnwindSafe(|| format::save(&voxels, &path, npz, &options));
+    assert!(std::panic::catch_unwind(save).is_err(), "it asks");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(names(folder.path()), ["grid.npz"]);
+}
+
+#[test]
+fn a_crash_between_two_renames_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grid.raw");
+    let sidecar = folder.path().join("grid.raw.json");
+    at_odd_place(full([8, 8, 8])).save(&path).unwrap();
+    let older = fs::read(&path).unwrap();
+    at_odd_place(f_grid()).save(&path).unwrap();
+    assert!(sidecar.exists());
+    // The sidecar has its name, the cells do not have theirs.
+    fs::write(&path, older).unwrap();
+    let error = Voxels::open(&path).unwrap_err();
+    assert_eq!(error.kind(), Kind::Input, "{error}");
+    fs::remove_file(&path).unwrap();
+    assert!(Voxels::open(&path).is_err(), "a sidecar alone is no grid");
+}
+
+#[test]
+fn files_that_nobody_waits_for_are_the_same() {
+    let voxels = at_odd_place(f_grid());
+    let folder = tempfile::tempdir().unwrap();
+    for (format, dtype) in kinds() {
+        let save = |name: &str, durability| {
+            let path = folder.path().join(name);
+            format::save(&voxels, &path, format, &SaveOptions { durability, ..as_dtype(dtype) }).unwrap();
+            fs::read(path).unwrap()
+        };
+        assert_eq!(save("a", Durability::Unsynced), save("b", Durability::Synced), "{}", format.name);
+    }
+}
+
 #[test]
 fn a_save_that_fails_late_leaves_what_was_there() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ mod scenes;
 
 use std::io::Cursor;
 
-use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions, Sidecar};
+use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::{BitGrid, Lattice, Meta, Rational, Result, Voxels};
 
 /// Two different letters, so that no turn, mirror or swap of axes maps it to itself.

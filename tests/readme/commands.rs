@@ -35,6 +35,7 @@ fn place() -> tempfile::TempDir {
 fn steady(line: &str) -> &str {
     match line.rsplit_once("  ") {
         _ if line.starts_with("time ") => "time ",
+        _ if line.starts_with("total ") => line.rsplitn(3, "; ").last().unwrap_or(line),
         // The time of a case.
         Some((before, time)) if time.ends_with(" ms") => before.trim_end(),
         _ => line.trim_end(),

@@ -63,7 +63,7 @@ impl Place {
 
     /// Moves one vertex of the knot inwards, by half a cell of 40.
     fn dent_knot(&self) {
-        let (from, y, z) = (34.0813, 0.888_183_6, -1.908_203_1);
+        let (from, y, z) = (34.081_3, 0.888_183_6, -1.908_203_1);
         self.move_vertex("meshes/knot.stl", [from, y, z], [from - 65.67 / 40.0 / 2.0, y, z]);
     }
 

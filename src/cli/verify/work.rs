@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use voxelize::compare::Gate;
 use voxelize::grid::{Hash, Layers};
 use voxelize::run::{Demand, Plan};
-use voxelize::{Digest, Error, Kind, Lattice, Progress, Result, Voxels, par};
+use voxelize::{Digest, Error, Kind, Lattice, Progress, Result, Voxels};
 
 use super::super::args::{PowerArgs, ReadArgs, RunArgs};
 use super::super::bar::Bar;
 use super::super::facts::Facts;
 use super::super::job::{How, Job, Limit};
+use super::super::jobs::{self, Turn};
 use super::super::make;
 use super::super::plan::Voice;
 use super::super::signals::Signals;
@@ -65,7 +66,8 @@ impl Task {
         args.grid.like = args.grid.like.map(|file| paths::resolve(&self.folder, &file.to_string_lossy()));
         let power = PowerArgs { threads: None, simd: None };
         let run = RunArgs { power, max_memory: None };
-        let job = Job::new(Some(self.file.clone()), args.grid, &args.rule, &ReadArgs::default(), &run, &typed);
+        let job =
+            Job::new(Some(self.file.clone()), args.grid, &args.rule, &ReadArgs::default(), &run, &typed);
         // It is no word of a command line, where a verb or standard input may have been meant.
         let is_missing = |e: &Error| e.code() == "not-found" && e.file() == self.file.to_str();
         job.map_err(|e| if is_missing(&e) { similar::no_such_file(&self.file) } else { e })
@@ -83,20 +85,24 @@ impl Task {
         }
     }
 
+    /// The bytes of the mesh; none if that cannot be said.
+    fn size(&self) -> u64 {
+        self.file.metadata().map_or(0, |found| found.len())
+    }
+
     /// How many grids it holds at a time: a golden file is one more.
     fn grids(&self) -> usize {
         if matches!(self.wanted, Wanted::File(_)) { 2 } else { 1 }
     }
 
-    /// The grid, made as the command makes it; `room` says in what part of the memory.
-    fn make(&self, how: &How, room: Share, signals: &Signals) -> Result<Made> {
-        let parts = room.parts() * self.grids();
-        let how = How { memory: how.memory.share(parts), ..how.clone() };
+    /// The grid, made as the command makes it, in a turn that is had thus.
+    fn make(&self, how: &How, turn: Turn, signals: &Signals) -> Result<Made> {
+        let how = How { memory: how.memory.share(self.grids()), ..how.clone() };
         let job = Job { how, ..self.job()? };
         let (bar, mut facts) = (Bar::new(Voice::Quiet, signals.clone()), Facts::new(Instant::now()));
         match make::voxels(&job, &bar, signals, &mut facts) {
             Ok((voxels, digest)) => Ok(Made { cells: voxels.count(), digest, voxels: Some(voxels) }),
-            Err(refusal) if refusal.kind() == Kind::TooLarge && room == Share::All => match self.wanted {
+            Err(refusal) if refusal.kind() == Kind::TooLarge && turn == Turn::Alone => match self.wanted {
                 Wanted::File(_) => {
                     let half = format!("{}, of which half is for the golden file", refusal.message());
                     Err(Error::too_large(half).with_hint(refusal.hint().unwrap_or_default()))
@@ -142,29 +148,8 @@ impl Made {
     }
 }
 
-/// The part of the memory that a case may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Share {
-    /// One of so many equal parts.
-    OneOf(usize),
-    /// All of it.
-    All,
-}
-
-impl Share {
-    fn parts(self) -> usize {
-        match self {
-            Self::OneOf(parts) => parts,
-            Self::All => 1,
-        }
-    }
-}
-
 /// Makes the grid of every task and hands it to `judge`, with how long it took; the answers are in
-/// the order of the tasks. To be called in the pool of threads that is to do it.
-///
-/// Tasks run side by side, each within an equal share of the memory. One that does not fit there
-/// runs when the others are done, with all of it.
+/// the order of the tasks. Small ones are made side by side.
 ///
 /// # Errors
 /// If it was interrupted.
@@ -175,33 +160,23 @@ pub fn each<R: Send>(
     bar: &Bar,
     judge: impl Fn(&Task, Result<Made>, Duration) -> R + Sync,
 ) -> Result<Vec<R>> {
-    let numbered: Vec<_> = tasks.iter().enumerate().collect();
-    let side = how.threads.min(tasks.len()).max(1);
     bar.begin("cases", tasks.len() as u64);
-    let first = if side > 1 { Share::OneOf(side) } else { Share::All };
-    let try_one = |task: &Task, room: Share| {
-        bar.check()?;
+    let answers = jobs::each(tasks, how, Task::size, |task, how, turn| {
+        if let Err(error) = bar.check() {
+            return Some(Err(error));
+        }
         let started = Instant::now();
-        match task.make(how, room, signals) {
-            Err(error) if error.kind() == Kind::Interrupted => Err(error),
-            Err(error) if error.kind() == Kind::TooLarge && room != Share::All => Ok(None),
+        match task.make(how, turn, signals) {
+            Err(error) if error.kind() == Kind::Interrupted => Some(Err(error)),
+            Err(error) if error.kind() == Kind::TooLarge && turn == Turn::Shared => None,
             made => {
                 let judged = judge(task, made, started.elapsed());
                 bar.advance(1);
-                Ok(Some(judged))
+                Some(Ok(judged))
             }
         }
-    };
-    let shared =
-        par::share(&numbered, |mine| mine.map(|(n, task)| (*n, try_one(task, first))).collect::<Vec<_>>());
-    let mut answers: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
-    for (n, answer) in shared.into_iter().flatten() {
-        answers[n] = answer?;
-    }
-    for (task, answer) in tasks.iter().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
-        *answer = try_one(task, Share::All)?;
-    }
+    });
     bar.clear();
     bar.check()?;
-    answers.into_iter().collect::<Option<Vec<_>>>().ok_or_else(Error::interrupted)
+    answers?.into_iter().collect()
 }
