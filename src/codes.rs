@@ -141,6 +141,12 @@ pub static CODES: &[Code] = &[
     refused("closed-pipe", "the reader of the output went away", "nothing: it is no failure"),
     refused("folder", "a folder where a file is wanted", "name a file"),
     refused("interrupted", "someone asked to stop", "nothing"),
+    refused(
+        "bad-list",
+        "a list of names that holds something else",
+        "one name a line; `-0` if NUL ends them",
+    ),
+    refused("no-meshes", "a list without names", "one name a line"),
     refused("not-found", "no such file", "check its name"),
     refused("output", "the output could not be written", "write elsewhere: `-o PATH`"),
     refused(

@@ -99,9 +99,10 @@ Rule        --rule RULE        surface: every cell the mesh touches [surface]
 Input   MESH...                {inputs}, told by content; a folder: all in it
             --files-from LIST  names of meshes, one a line; - is standard input
         -0, --null             these end in NUL bytes
-            --strict           refuse whatever is odd   --lenient  take what is whole
-Output  -o, --output PATH      format from the extension; - is stdout [NAME.vox];
-                               DIR/ takes a file for each of many meshes
+            --strict           refuse whatever is odd
+            --lenient          take what is whole of a damaged mesh
+Output  -o, --output PATH      format from the extension; - is stdout,
+                               DIR/ a file for each mesh [NAME.vox]
         -f, --format F         {formats} [by extension, else vox]
             --dtype bool|u8|bit   type of the numbers [the format's first]
             --sidecar          describe the grid in PATH.json; raw always does
