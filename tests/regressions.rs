@@ -245,3 +245,20 @@ fn a_triangle_of_more_cells_than_floats_count_is_in_every_layer_it_reaches() {
         }
     }
 }
+
+#[test]
+fn what_is_far_below_a_grain_is_not_on_a_wall() {
+    // Cell [0, 0, 0] is touched, no ties: the edge passes 1e-41 beside its corner. Was taken to lie on
+    // it, as the shift by whole cells rounded that away; found by fuzzing.
+    check(&[Listed {
+        triangles: &[[
+            0x00000000, 0x00000000, 0x00000000, 0x00004951, 0x00540000, 0xc0c00000, 0xc0000000, 0xc0000000,
+            0xc0c00000,
+        ]],
+        dims: [1, 3, 4],
+        origin: ["0/1", "0/1", "-4/1"],
+        spacing: ["1/1", "1/1", "1/1"],
+        closed: [false, true, true],
+        snap: Snap::Float,
+    }]);
+}

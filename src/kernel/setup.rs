@@ -87,12 +87,12 @@ impl Setup {
             grain: 0.0,
             snapped: 0,
         };
-        let mut exact = true;
+        let (mut exact, mut index) = (true, [[0.0; 3]; 3]);
         for (axis, frame_axis) in frame.axes.iter().enumerate() {
             let mut farthest = 0.0_f64;
             for (v, vertex) in triangle.iter().enumerate() {
                 let place = frame_axis.place(vertex[axis]);
-                this.u[axis][v] = place.u;
+                index[axis][v] = place.u;
                 this.floor[axis][v] = place.floor;
                 this.on[axis][v] = place.on;
                 this.snapped += u32::from(place.moved);
@@ -106,13 +106,14 @@ impl Setup {
             this.base[axis] = low;
             this.high[axis] = high - low;
             for v in 0..3 {
-                this.u[axis][v] -= low as f64;
+                this.u[axis][v] = index[axis][v] - low as f64;
                 this.floor[axis][v] -= low;
             }
             // The shift by whole cells may round once more.
             this.error = this.error.max(frame_axis.error(farthest) + U * (farthest + 1.0));
         }
-        if exact && let Some(grain) = grain(&this.u) {
+        // Of the coordinates before the shift: it may round what is far below a grain away.
+        if exact && let Some(grain) = grain(&index) {
             this.error = 0.0;
             this.grain = grain;
         }
