@@ -5,6 +5,7 @@ pub mod bits;
 pub mod digest;
 mod far;
 pub mod fit;
+pub mod flood;
 pub mod lattice;
 pub mod layers;
 pub mod meta;
