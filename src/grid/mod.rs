@@ -12,6 +12,7 @@ pub mod meta;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 pub mod parts;
+pub mod prefix;
 pub mod voxels;
 
 pub use axis::{AxisMap, Snap};

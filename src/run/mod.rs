@@ -1,6 +1,7 @@
 //! How a job runs: threads, instruction set, progress, memory. Nothing here can change a bit.
 
 pub mod cover;
+pub mod leak;
 pub mod memory;
 
 pub use self::memory::{Demand, Plan};
