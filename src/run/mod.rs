@@ -2,6 +2,7 @@
 
 pub mod cover;
 pub mod memory;
+pub mod rows;
 
 pub use self::memory::{Demand, Plan};
 
