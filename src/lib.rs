@@ -92,7 +92,7 @@ pub use grid::{BitGrid, Digest, Fit, Lattice, Meta, Part, Size, Snap, Sort, Voxe
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::Progress;
-pub use rule::{RULES, Rule, Slabs, Stats, What};
+pub use rule::{Inside, METHODS, RULES, Rule, Slabs, Stats, What};
 pub use run::Run;
 
 use run::Plan;
@@ -125,8 +125,11 @@ pub fn voxelize_with(
     run.level()?;
     run.admit(mesh.triangles().len(), lattice.dims())?;
     let mut bits = BitGrid::try_from(lattice)?;
-    let stats = par::with_threads(run.threads(), || what.fill(mesh, lattice, run, &mut bits))??;
-    Ok((Voxels { bits, lattice: Some(lattice.clone()), meta: meta(what, lattice) }, stats))
+    let (stats, used) = par::with_threads(run.threads(), || {
+        let job = what.prepare(mesh, lattice, run)?;
+        Ok((job.fill(0..lattice.dims()[2], run, &mut bits)?, job.used()))
+    })??;
+    Ok((Voxels { bits, lattice: Some(lattice.clone()), meta: meta(what, used, lattice) }, stats))
 }
 
 /// The same cells for a grid that may be larger than memory: made in slabs of `height` layers of z,
@@ -168,8 +171,7 @@ pub fn voxelize_slabs<'a>(
     height: usize,
     run: &Run<'a>,
 ) -> Result<Slabs<'a>> {
-    let what = rule.into();
-    Slabs::new(mesh, lattice, what, Plan::Slabs(height), run, meta(what, lattice))
+    Slabs::new(mesh, lattice, rule.into(), Plan::Slabs(height), run)
 }
 
 /// The same in one pass over the triangles: their cells are kept in bricks of 64 × 8 × 8, and slabs are
@@ -200,16 +202,16 @@ pub fn voxelize_bricks<'a>(
     height: usize,
     run: &Run<'a>,
 ) -> Result<Slabs<'a>> {
-    let what = rule.into();
-    Slabs::new(mesh, lattice, what, Plan::Bricks(height), run, meta(what, lattice))
+    Slabs::new(mesh, lattice, rule.into(), Plan::Bricks(height), run)
 }
 
 /// What is saved with a grid of this tool.
-fn meta(what: What, lattice: &Lattice) -> Meta {
+fn meta(what: What, used: Option<Inside>, lattice: &Lattice) -> Meta {
     Meta {
         tool: Some(TOOL.to_string()),
         rule: Some(what.rule.info().name.to_string()),
         ties: what.ties().map(|ties| ties.name().to_string()),
+        inside: used.map(|inside| inside.info().name.to_string()),
         snap: Some(lattice.snap().name().to_string()),
         input: None,
     }

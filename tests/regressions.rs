@@ -236,10 +236,10 @@ fn a_triangle_of_more_cells_than_floats_count_is_in_every_layer_it_reaches() {
     let lattice = Lattice::new([4; 3], whole(0), whole(3), [true; 3]).unwrap();
     for level in Level::available() {
         let run = Run { level: Some(level), ..Run::default() };
-        let what = What::from(Rule::Surface);
+        let job = What::from(Rule::Surface).prepare(&mesh, &lattice, &run).unwrap();
         for k in 0..4 {
             let mut layer = BitGrid::new([4, 4, 1]).unwrap();
-            what.fill_layers(&mesh, &lattice, k..k + 1, &run, &mut layer).unwrap();
+            job.fill(k..k + 1, &run, &mut layer).unwrap();
             let wanted = if k < 3 { vec![[0, 0, 0]] } else { vec![] };
             assert_eq!(layer.iter().collect::<Vec<_>>(), wanted, "layer {k}, {}", level.name());
         }

@@ -15,7 +15,10 @@ pub fn touched(lattice: &Lattice) -> BitGrid {
 pub fn time(mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f64, BitGrid) {
     let what = What::from(Rule::Surface);
     let run = Run { threads, level: Some(level), ..Run::default() };
-    let fill = |grid: &mut BitGrid| _ = what.fill(mesh, lattice, &run, grid).expect("nothing cancels it");
+    let fill = |grid: &mut BitGrid| {
+        let job = what.prepare(mesh, lattice, &run).expect("any mesh has a surface");
+        job.fill(0..lattice.dims()[2], &run, grid).expect("nothing cancels it");
+    };
     par::with_threads(threads, || {
         let ms = median(|| touched(lattice), |grid| fill(grid));
         let mut grid = touched(lattice);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, CommandFactory, Parser};
 use voxelize::format::{Dtype, Format};
 use voxelize::mesh::read::Tolerance;
-use voxelize::{Rule, Snap, Ties};
+use voxelize::{Error, Inside, Result, Rule, Snap, Ties, What};
 
 use super::help;
 use super::values::{self, Corners, Exact3, Simd};
@@ -111,23 +111,59 @@ pub struct GridArgs {
     pub snap: Option<Snap>,
 }
 
-/// What "filled" means.
+/// Which cells are occupied.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct RuleArgs {
-    /// Which cells are occupied. surface: every cell the mesh touches, the inside stays empty
-    /// [default: surface]
+    /// Which cells are occupied. surface: every cell the mesh touches, the inside stays empty. filled:
+    /// every cell the part has any share of. solid: cells whose centre is inside [default: surface]
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true)]
     pub rule: Option<Rule>,
 
     /// The same as --rule surface
-    #[arg(long)]
+    #[arg(long, conflicts_with = "rule")]
     pub surface: bool,
 
-    /// A face exactly on a cell wall marks: the cell above (up) / both / neither (none)
-    /// [default: up]
+    /// The same as --rule filled
+    #[arg(long, conflicts_with_all = ["rule", "surface"])]
+    pub filled: bool,
+
+    /// The same as --rule solid
+    #[arg(long, conflicts_with_all = ["rule", "surface", "filled"])]
+    pub solid: bool,
+
+    /// With solid and filled: what counts as inside. auto takes what the mesh allows; nonzero: lines
+    /// from outside go in and out a different number of times, so that overlapping shells unite;
+    /// evenodd: they cross the mesh an odd number of times [default: auto]
+    #[arg(long, value_name = "METHOD", value_parser = values::inside(), hide_possible_values = true)]
+    pub inside: Option<Inside>,
+
+    /// A face exactly on a cell wall marks: the cell above (up) / both / neither (none). With surface
+    /// and filled [default: up; filled: none]
     #[arg(long, value_name = "WHICH", value_parser = values::ties(), hide_possible_values = true)]
     pub ties: Option<Ties>,
+}
+
+impl RuleArgs {
+    /// The rule, and what belongs to it.
+    ///
+    /// # Errors
+    /// If the rule does not take what was asked for.
+    pub fn what(&self) -> Result<What> {
+        let named = [(self.surface, Rule::Surface), (self.filled, Rule::Filled), (self.solid, Rule::Solid)];
+        let named = named.into_iter().find_map(|(is_named, rule)| is_named.then_some(rule));
+        let rule = self.rule.or(named).unwrap_or_default();
+        let info = rule.info();
+        if self.ties.is_some() && info.ties.is_none() {
+            let error = Error::usage(format!("--ties: the rule {} asks for centres of cells", info.name));
+            return Err(error.with_hint("a centre is never on the mesh: surface and filled have ties"));
+        }
+        if self.inside.is_some() && info.inside.is_none() {
+            let error = Error::usage(format!("--inside: the rule {} leaves the inside empty", info.name));
+            return Err(error.with_hint("--filled and --solid fill it"));
+        }
+        Ok(What { rule, ties: self.ties, inside: self.inside })
+    }
 }
 
 /// What becomes of an odd mesh.

@@ -29,6 +29,8 @@ pub struct Facts {
     pub estimate: Option<Estimate>,
     /// Coordinates that snapping moved.
     pub snapped: Option<u64>,
+    /// How inside was told from outside, by name.
+    pub inside: Option<String>,
     /// Occupied cells.
     pub occupied: Option<u64>,
     /// To compare results by.
@@ -174,6 +176,7 @@ impl Facts {
             room: None,
             estimate: None,
             snapped: None,
+            inside: None,
             occupied: None,
             digest: None,
             warnings: Vec::new(),

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use voxelize::mesh::read::Tolerance;
-use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Rule, Run, Size, Snap, What, par};
+use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Run, Size, Snap, What, par};
 
 use super::args::{DEFAULT_RES, GridArgs, PowerArgs, ReadArgs, RuleArgs, RunArgs};
 use super::errors;
@@ -140,9 +140,7 @@ impl Recipe {
     ) -> Result<Self> {
         let grid = Grid::new(grid, typed)?;
         let how = How::new(&run.power, run.max_memory, typed)?;
-        let named = rule.surface.then_some(Rule::Surface);
-        let what = What { rule: rule.rule.or(named).unwrap_or_default(), ties: rule.ties };
-        Ok(Self { grid, what, tolerance: read.tolerance(), how })
+        Ok(Self { grid, what: rule.what()?, tolerance: read.tolerance(), how })
     }
 
     /// The job for one mesh.

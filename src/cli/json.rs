@@ -38,11 +38,13 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("grid", or_null(plan.zip(facts.lattice.as_ref()), |(plan, lattice)| grid(plan, lattice)));
     put("rule", or_null(plan, |plan| json!(plan.job.what.rule.info().name)));
     put("ties", or_null(plan, |plan| json!(plan.job.what.ties().map(|ties| ties.name()))));
-    put("inside", Value::Null);
+    let asked = plan.and_then(|plan| plan.job.what.inside());
+    put("inside", or_null(asked, |asked| json!({"asked": asked.info().name, "used": facts.inside})));
     let snap = |plan: &Plan| json!({"mode": plan.job.grid.snap.name(), "coordinates": facts.snapped});
     put("snap", or_null(plan, snap));
     let filled = facts.occupied.zip(facts.lattice.as_ref());
-    put("counts", or_null(filled, |(occupied, lattice)| counts(occupied, lattice)));
+    let is_surface = asked.is_none();
+    put("counts", or_null(filled, |(occupied, lattice)| counts(occupied, lattice, is_surface)));
     put("volume", or_null(filled, |(occupied, lattice)| json!(volume(occupied, lattice))));
     put("digest", or_null(facts.digest.as_ref(), digest));
     put("warnings", facts.warnings.iter().map(Warning::json).collect());
@@ -155,9 +157,11 @@ pub fn lattice(lattice: &Lattice) -> Value {
     })
 }
 
-fn counts(occupied: u64, lattice: &Lattice) -> Value {
+/// How many cells; which of them are on the surface is known of the rule surface alone.
+fn counts(occupied: u64, lattice: &Lattice, is_surface: bool) -> Value {
     let cells = u64::try_from(lattice.cells()).unwrap_or(u64::MAX);
-    json!({"cells": cells, "occupied": occupied, "surface": occupied, "interior": 0})
+    let (surface, interior) = (is_surface.then_some(occupied), is_surface.then_some(0));
+    json!({"cells": cells, "occupied": occupied, "surface": surface, "interior": interior})
 }
 
 /// Both digests.

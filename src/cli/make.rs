@@ -121,6 +121,7 @@ pub fn fill(
         timed(&mut facts.times.voxelize, || voxelize::voxelize_with(mesh, lattice, job.what, run))?;
     voxels.meta.input = input_name(job);
     let (count, digest) = timed(&mut facts.times.digest, || (voxels.count(), voxels.digest()));
+    facts.inside.clone_from(&voxels.meta.inside);
     note(facts, stats, count, digest);
     Ok((voxels, digest))
 }

@@ -28,9 +28,9 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         if let Some(snapped @ 1..) = facts.snapped {
             line("snap", snap(snapped));
         }
-        line("rule", rule(plan));
+        line("rule", rule(plan, facts));
         if let Some(occupied) = facts.occupied {
-            line("cells", cells(occupied, lattice));
+            line("cells", cells(plan, occupied, lattice));
         }
     }
     if let Some((estimate, room)) = facts.estimate.as_ref().zip(facts.room.as_ref()) {
@@ -119,20 +119,30 @@ fn snap(snapped: u64) -> String {
     format!("{taken} taken onto the wall or cell centre {nearest}")
 }
 
-fn rule(plan: &Plan) -> String {
-    let name = plan.job.what.rule.info().name;
-    match plan.job.what.ties() {
-        Some(ties) => format!("{name}; ties: {}", ties.name()),
-        None => name.to_string(),
+/// `filled; ties: none; inside: nonzero (auto)`.
+fn rule(plan: &Plan, facts: &Facts) -> String {
+    let what = &plan.job.what;
+    let mut text = what.rule.info().name.to_string();
+    if let Some(ties) = what.ties() {
+        text += &format!("; ties: {}", ties.name());
     }
+    if let Some(asked) = what.inside() {
+        let asked = asked.info().name;
+        text += &match &facts.inside {
+            Some(used) if used != asked => format!("; inside: {used} ({asked})"),
+            _ => format!("; inside: {asked}"),
+        };
+    }
+    text
 }
 
-fn cells(occupied: u64, lattice: &Lattice) -> String {
+fn cells(plan: &Plan, occupied: u64, lattice: &Lattice) -> String {
     let all = lattice.cells();
     let volume = volume(occupied, lattice);
     let share = percent(occupied, all);
     let all = grouped(u64::try_from(all).unwrap_or(u64::MAX));
-    format!("{} of {all} ({share}), volume {}; inside empty", grouped(occupied), grouped_number(volume))
+    let empty = if plan.job.what.inside().is_none() { "; inside empty, --filled fills it" } else { "" };
+    format!("{} of {all} ({share}), volume {}{empty}", grouped(occupied), grouped_number(volume))
 }
 
 /// The volume of the occupied cells, in cubic units of the file.

@@ -6,7 +6,7 @@ use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::lattice::{AXES, MAX_DIM};
 use voxelize::par::MAX_THREADS;
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
-use voxelize::{Level, RULES, Rational, Rule, Snap, Ties};
+use voxelize::{Inside, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
 
 /// Exact coordinates or sizes per axis, `[x, y, z]`.
 pub type Exact3 = [Rational; 3];
@@ -121,6 +121,12 @@ pub fn memory(text: &str) -> Result<u64, String> {
 pub fn rule() -> impl TypedValueParser<Value = Rule> {
     PossibleValuesParser::new(RULES.iter().map(|info| info.name))
         .try_map(|name| known(Rule::from_name(&name)))
+}
+
+/// The names of ways to tell inside from outside.
+pub fn inside() -> impl TypedValueParser<Value = Inside> {
+    PossibleValuesParser::new(METHODS.iter().map(|method| method.name))
+        .try_map(|name| known(Inside::from_name(&name)))
 }
 
 /// The names of ties.

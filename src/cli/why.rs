@@ -19,6 +19,10 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     if let Some(used) = plan.job.what.ties() {
         said.push(format!("ties {}: {ties}", used.name()));
     }
+    let inside = if plan.job.what.inside.is_some() { "--inside" } else { "the rule's default" };
+    if let Some(asked) = plan.job.what.inside() {
+        said.push(format!("inside {}: {inside}", asked.info().name));
+    }
     said.push(match plan.job.grid.snap {
         Snap::Float => {
             "snap float: coordinates that mean a wall or a cell centre are taken to lie there".into()

@@ -53,7 +53,7 @@ impl Outcome {
 }
 
 /// In what the lattice and the record of a grid are others than those of a golden, before any cell is
-/// looked at: for each thing its name, the golden's value and the new one. Rule, ties and snap are
+/// looked at: for each thing its name, the golden's value and the new one. Rule, ties, inside and snap are
 /// compared where both say them.
 ///
 /// # Errors
@@ -67,6 +67,7 @@ pub fn other_grid(lattice: Option<&Lattice>, meta: &Meta, got: &Voxels) -> Resul
     for (what, old, new) in [
         ("rule", &meta.rule, &got.meta.rule),
         ("ties", &meta.ties, &got.meta.ties),
+        ("inside", &meta.inside, &got.meta.inside),
         ("snap", &meta.snap, &got.meta.snap),
     ] {
         let pair = old.as_ref().zip(new.as_ref()).filter(|(old, new)| old != new);

@@ -26,6 +26,8 @@ pub struct Meta {
     pub rule: Option<String>,
     /// Which ties count, by name; absent where the rule has none.
     pub ties: Option<String>,
+    /// How inside was told from outside, by name; absent where the rule does not.
+    pub inside: Option<String>,
     /// Whether coordinates snapped, by name.
     pub snap: Option<String>,
     /// The file it was made from, without its folder.
@@ -51,7 +53,7 @@ impl Record {
     /// The JSON text of this record, keys in a fixed order. Pretty text ends in a newline.
     pub fn to_json(&self, style: Style) -> String {
         let mut map = Map::new();
-        let Meta { tool, rule, ties, snap, input } = &self.meta;
+        let Meta { tool, rule, ties, inside, snap, input } = &self.meta;
         let mut put = |key: &str, value: Option<Value>| value.map(|value| map.insert(key.into(), value));
         put("tool", tool.clone().map(Value::from));
         put("dims", self.dims.map(|dims| json!(dims)));
@@ -60,7 +62,8 @@ impl Record {
             put("spacing", Some(fractions(lattice.spacing())));
             put("closed", Some(json!(lattice.closed())));
         }
-        for (key, value) in [("rule", rule), ("ties", ties), ("snap", snap), ("input", input)] {
+        let named = [("rule", rule), ("ties", ties), ("inside", inside), ("snap", snap), ("input", input)];
+        for (key, value) in named {
             put(key, value.clone().map(Value::from));
         }
         for (key, value) in &self.extra {
@@ -88,6 +91,7 @@ impl Record {
             tool: text_of("tool"),
             rule: text_of("rule"),
             ties: text_of("ties"),
+            inside: text_of("inside"),
             snap: text_of("snap"),
             input: text_of("input"),
         };
@@ -105,8 +109,8 @@ impl Record {
             }
             _ => None,
         };
-        const KNOWN: [&str; 9] =
-            ["tool", "dims", "origin", "spacing", "closed", "rule", "ties", "snap", "input"];
+        const KNOWN: [&str; 10] =
+            ["tool", "dims", "origin", "spacing", "closed", "rule", "ties", "inside", "snap", "input"];
         let own = || map.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str()));
         let extra = own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
         let numbers = own().filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)));
@@ -201,6 +205,7 @@ mod tests {
                 tool: Some("voxelize 0.1.0".into()),
                 rule: Some("surface".into()),
                 ties: Some("up".into()),
+                inside: Some("nonzero".into()),
                 snap: Some("none".into()),
                 input: None,
             },

@@ -2,6 +2,7 @@
 //!
 //! The bounds are derived in docs/error-bounds.md; `u` there and here is 2^-53.
 
+use super::crossings::across;
 use crate::geom::{Bounds, Rational, Ties};
 use crate::grid::{AxisMap, Lattice, Snap, axis::FAR};
 
@@ -58,6 +59,18 @@ impl Frame {
         Self { axes, ties }
     }
 
+    /// The frame of the centres of cells, for rows along `axis`: its axes are those of
+    /// [`across`](super::crossings::across), and wall `n` is the plane of centres of layer `n`.
+    pub fn of_centres(lattice: &Lattice, bounds: &Bounds, axis: usize) -> Self {
+        let axes = across(axis).map(|a| {
+            let map = lattice.axis(a);
+            let origin = map.half_plane(1);
+            let map = AxisMap::new(origin, map.spacing().clone(), map.snap());
+            FrameAxis::of(map, lattice.dims()[a], false, [bounds.min[a], bounds.max[a]])
+        });
+        Self { axes, ties: Ties::Up }
+    }
+
     /// What a coordinate of the mesh may be off by, as a double relative to a cell near it.
     pub fn local_error(&self) -> f64 {
         self.axes.iter().fold(0.0, |most, axis| most.max(axis.farthest_error))
@@ -66,7 +79,11 @@ impl Frame {
 
 impl FrameAxis {
     fn new(lattice: &Lattice, axis: usize, bounds: &Bounds) -> Self {
-        let map = lattice.axis(axis);
+        let (cells, closed) = (lattice.dims()[axis], lattice.closed()[axis]);
+        Self::of(lattice.axis(axis), cells, closed, [bounds.min[axis], bounds.max[axis]])
+    }
+
+    fn of(map: AxisMap, cells: usize, closed: bool, [min, max]: [f32; 2]) -> Self {
         let high = map.origin().to_f64();
         let rest = Rational::from_f64(high).map_or(Rational::ZERO, |high| map.origin() - &high);
         let origin = [high, rest.to_f64()];
@@ -86,13 +103,13 @@ impl FrameAxis {
             farthest_error: 0.0,
             reach_of_snap: 0.0,
             margin: 0.0,
-            cells: lattice.dims()[axis] as i64,
-            closed: lattice.closed()[axis],
+            cells: cells as i64,
+            closed,
             dyadic,
         };
-        let farthest = this.index(bounds.min[axis]).abs().max(this.index(bounds.max[axis]).abs());
+        let farthest = this.index(min).abs().max(this.index(max).abs());
         this.farthest = farthest;
-        let magnitude = bounds.min[axis].abs().max(bounds.max[axis].abs());
+        let magnitude = min.abs().max(max.abs());
         this.farthest_error = this.error(farthest) + U * (farthest + 1.0);
         this.reach_of_snap = this.reach_of_snap(magnitude);
         this.margin = this.farthest_error + this.reach_of_snap;

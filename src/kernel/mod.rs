@@ -5,6 +5,7 @@
 mod batch;
 pub mod bricks;
 pub mod cover;
+pub mod crossings;
 mod exact;
 mod few;
 pub mod frame;

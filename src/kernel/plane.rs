@@ -19,9 +19,9 @@ pub struct Plane {
     /// A point of the plane, `[x₀, y₀, z₀]`.
     through: [f64; 3],
     /// What a crossing may be off by; infinite to decide all exactly.
-    error: f64,
+    pub error: f64,
     /// Whether a crossing within `error` of a wall is on it.
-    on_grain: bool,
+    pub on_grain: bool,
     /// Per y and z, which wall of a row the plane meets first along x: 0 the lower, 1 the upper.
     first: [i64; 2],
 }
@@ -80,6 +80,12 @@ impl Plane {
             slope.map(|slope| i64::from(slope < 0.0))
         };
         Some(Self { slope, through, error, on_grain, first })
+    }
+
+    /// Where the plane meets the lattice line at walls `y` and `z`, along x.
+    pub fn at(&self, y: i64, z: i64) -> f64 {
+        let at = self.through[0] + self.slope[1] * (z as f64 - self.through[2]);
+        (y as f64 - self.through[1]) * self.slope[0] + at
     }
 
     /// Where the plane meets the lattice lines at walls `y, y + 1, …` and wall `z`, along x.

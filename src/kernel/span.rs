@@ -317,7 +317,7 @@ impl Cover<'_> {
 }
 
 /// An edge of a projection, rising along the second of its axes.
-struct Edge {
+pub struct Edge {
     /// Its vertices.
     ends: [usize; 2],
     /// The axis that crossings are along, and that of the walls.
@@ -327,13 +327,14 @@ struct Edge {
     /// How far the first coordinate goes as the second rises by one.
     slope: f64,
     /// What a crossing may be off by; infinite to decide all exactly.
-    error: f64,
+    pub error: f64,
     /// Whether a crossing within `error` of a wall is on it.
-    on_grain: bool,
+    pub on_grain: bool,
 }
 
 impl Edge {
-    fn new(setup: &Setup, [v, w]: [usize; 2], [s, t]: [usize; 2]) -> Self {
+    /// The edge of a triangle from vertex `v` up to `w`, along axis `s` over axis `t`.
+    pub fn new(setup: &Setup, [v, w]: [usize; 2], [s, t]: [usize; 2]) -> Self {
         let (start, end) = ([setup.u[s][v], setup.u[t][v]], [setup.u[s][w], setup.u[t][w]]);
         let (run, rise) = (end[0] - start[0], end[1] - start[1]);
         let (slope, error) = if rise < 16.0 * setup.error || rise <= 0.0 {
@@ -346,6 +347,11 @@ impl Edge {
         // Crossings of exact coordinates are fractions over rise / grain²: near means on.
         let on_grain = setup.error == 0.0 && 2.0 * error * rise < setup.grain * setup.grain;
         Self { ends: [v, w], axes: [s, t], start, slope, error, on_grain }
+    }
+
+    /// Where it crosses a wall.
+    pub fn at(&self, wall: i64) -> f64 {
+        (wall as f64 - self.start[1]) * self.slope + self.start[0]
     }
 }
 

@@ -31,6 +31,17 @@ impl Closedness {
     }
 }
 
+/// How far the edges of a mesh close it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seal {
+    /// Every directed edge is cancelled by its reverse.
+    Oriented,
+    /// Every undirected edge is there an even number of times.
+    Closed,
+    /// Neither.
+    Open,
+}
+
 /// An undirected edge: the bits of its ends, the lesser first.
 type Edge = [[u32; 3]; 2];
 
@@ -74,6 +85,20 @@ impl Mesh {
         })
     }
 
+    /// Whether it is closed and oriented, by sums of hashes of its edges: several times as fast as
+    /// [`closedness`](Self::closedness), and of another opinion once in 2^64 meshes that nobody made for
+    /// that.
+    pub fn seal(&self) -> Seal {
+        let chunks: Vec<&[Triangle]> = self.triangles().chunks(CHUNK).collect();
+        let sums =
+            par::map(chunks, |chunk| chunk.iter().map(Hashes::of).fold(Hashes::default(), Hashes::add));
+        match sums.into_iter().fold(Hashes::default(), Hashes::add) {
+            Hashes { directed: 0, .. } => Seal::Oriented,
+            Hashes { parity: 0, .. } => Seal::Closed,
+            _ => Seal::Open,
+        }
+    }
+
     /// The signed volume that the triangles enclose, in cubic units of the file, by doubles: above zero
     /// for an oriented closed mesh whose normals point outwards, of no meaning for an open one.
     pub fn volume(&self) -> f64 {
@@ -84,6 +109,49 @@ impl Mesh {
         let volumes = par::map(chunks, |chunk| chunk.iter().map(|t| six_volumes(t, &middle)).sum::<f64>());
         volumes.iter().sum::<f64>() / 6.0
     }
+}
+
+/// Hashes of edges, added up in no order: zero where they cancel.
+#[derive(Default)]
+struct Hashes {
+    /// The sum of hashes of edges, less those of their reverses.
+    directed: u64,
+    /// What is left of pairs of the same edge, whatever their direction.
+    parity: u64,
+}
+
+impl Hashes {
+    fn of(triangle: &Triangle) -> Self {
+        let corners = triangle.map(|corner| {
+            let [x, y, z] = bits(corner).map(u64::from);
+            mixed(mixed(x << 32 | y) ^ z)
+        });
+        let mut sums = Self::default();
+        for n in 0..3 {
+            let (from, to) = (corners[n], corners[(n + 1) % 3]);
+            if from == to {
+                continue;
+            }
+            let edge = mixed(from.min(to).wrapping_add(mixed(from.max(to))));
+            sums.parity ^= edge;
+            sums.directed =
+                if from < to { sums.directed.wrapping_add(edge) } else { sums.directed.wrapping_sub(edge) };
+        }
+        sums
+    }
+
+    fn add(self, other: Self) -> Self {
+        Self { directed: self.directed.wrapping_add(other.directed), parity: self.parity ^ other.parity }
+    }
+}
+
+/// A hash of 64 bits, every bit of which depends on every bit (the finalizer of SplitMix64, Steele, Lea
+/// and Flood 2014).
+fn mixed(bits: u64) -> u64 {
+    let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
 }
 
 /// Six times the signed volume between a triangle and a point.
@@ -152,8 +220,16 @@ mod tests {
         [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
     ];
 
+    /// Open and unbalanced edges; hashes must agree.
     fn closedness(triangles: &[Triangle]) -> (u64, u64) {
-        let found = Mesh::from_triangles(triangles.to_vec()).unwrap().closedness();
+        let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
+        let found = mesh.closedness();
+        let seal = match (found.is_oriented(), found.is_closed()) {
+            (true, _) => Seal::Oriented,
+            (_, true) => Seal::Closed,
+            _ => Seal::Open,
+        };
+        assert_eq!(mesh.seal(), seal);
         (found.open_edges, found.unbalanced_edges)
     }
 

@@ -1,10 +1,14 @@
-//! What "filled" means: one file per rule, and their table.
+//! Which cells are occupied: one file per rule, and their table.
 
+mod filled;
+pub mod inside;
 mod slabs;
+mod solid;
 pub mod surface;
 
 use std::ops::Range;
 
+pub use self::inside::{Inside, METHODS, Method};
 pub use self::slabs::{Made, Slabs};
 
 use crate::error::{Error, Result};
@@ -21,6 +25,11 @@ pub enum Rule {
     /// Every cell the mesh touches; the inside stays empty.
     #[default]
     Surface,
+    /// Every cell whose centre is inside the mesh.
+    Solid,
+    /// Every cell that shares volume with a closed mesh: its centre is inside, or the mesh meets its
+    /// interior.
+    Filled,
 }
 
 /// One row of the table of rules.
@@ -34,25 +43,48 @@ pub struct RuleInfo {
     pub about: &'static str,
     /// The ties it takes unless told, `None` if it takes none.
     pub ties: Option<Ties>,
+    /// How it tells inside from outside unless told, `None` if it does not.
+    pub inside: Option<Inside>,
     fill: Fill,
     keep: Option<Keep>,
 }
 
 /// Fills a grid of these layers of the lattice.
-type Fill = fn(&Mesh, &Lattice, What, &Run, Range<usize>, &mut BitGrid) -> Result<Stats>;
+type Fill = fn(&Job, Range<usize>, &Run, &mut BitGrid) -> Result<Stats>;
 
 /// Gives all cells in bricks, where most of a grid is empty.
-type Keep = fn(&Mesh, &Lattice, What, &Run) -> Result<Covered>;
+type Keep = fn(&Job, &Run) -> Result<Covered>;
 
 /// Every rule. Help, README and tests loop over this.
-pub static RULES: &[RuleInfo] = &[RuleInfo {
-    rule: Rule::Surface,
-    name: "surface",
-    about: "every cell the mesh touches; inside empty",
-    ties: Some(Ties::Up),
-    fill: surface::fill,
-    keep: Some(surface::keep),
-}];
+pub static RULES: &[RuleInfo] = &[
+    RuleInfo {
+        rule: Rule::Surface,
+        name: "surface",
+        about: "every cell the mesh touches; inside empty",
+        ties: Some(Ties::Up),
+        inside: None,
+        fill: surface::fill,
+        keep: Some(surface::keep),
+    },
+    RuleInfo {
+        rule: Rule::Filled,
+        name: "filled",
+        about: "every cell the part has any share of",
+        ties: Some(Ties::None),
+        inside: Some(Inside::Auto),
+        fill: filled::fill,
+        keep: None,
+    },
+    RuleInfo {
+        rule: Rule::Solid,
+        name: "solid",
+        about: "every cell whose centre is inside",
+        ties: None,
+        inside: Some(Inside::Auto),
+        fill: solid::fill,
+        keep: None,
+    },
+];
 
 /// What decides every bit, beside the lattice: the rule and its ties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,12 +93,22 @@ pub struct What {
     pub rule: Rule,
     /// What counts when mesh and wall coincide; `None` for the rule's own default.
     pub ties: Option<Ties>,
+    /// What counts as inside; `None` for the rule's own default.
+    pub inside: Option<Inside>,
 }
 
 impl From<Rule> for What {
     fn from(rule: Rule) -> Self {
-        Self { rule, ties: None }
+        Self { rule, ties: None, inside: None }
     }
+}
+
+/// A rule made ready for a mesh and a lattice, to fill layers of it.
+pub struct Job<'a> {
+    mesh: &'a Mesh,
+    lattice: &'a Lattice,
+    what: What,
+    inside: Option<inside::Ready<'a>>,
 }
 
 /// What was noticed on the way.
@@ -89,7 +131,12 @@ impl Rule {
 
     /// This rule with other ties.
     pub fn with_ties(self, ties: Ties) -> What {
-        What { rule: self, ties: Some(ties) }
+        What { ties: Some(ties), ..self.into() }
+    }
+
+    /// This rule with a way to tell inside from outside.
+    pub fn with_inside(self, inside: Inside) -> What {
+        What { inside: Some(inside), ..self.into() }
     }
 }
 
@@ -100,38 +147,50 @@ impl What {
         own.and(self.ties.or(own))
     }
 
+    /// How inside is told from outside, as asked for: that, else the rule's own.
+    pub fn inside(&self) -> Option<Inside> {
+        let own = self.rule.info().inside;
+        own.and(self.inside.or(own))
+    }
+
     /// Whether its cells can be kept in bricks, [`Plan::Bricks`](crate::run::Plan::Bricks).
     pub fn has_bricks(&self) -> bool {
         self.rule.info().keep.is_some()
     }
 
-    /// Occupies the cells of `lattice` that the rule says, in a grid of the same dims; cells
-    /// that are occupied already stay so. Runs in the threads it is called in.
+    /// Makes ready to fill layers of `lattice`, in the threads this is called in.
     ///
     /// # Errors
-    /// If the dims differ, the level does not exist here, or the run was cancelled.
-    pub fn fill(self, mesh: &Mesh, lattice: &Lattice, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        self.fill_layers(mesh, lattice, 0..lattice.dims()[2], run, grid)
+    /// If the mesh is unfit for the rule, what is needed beside the grid does not fit in memory, or the
+    /// run was cancelled.
+    pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Job<'a>> {
+        let inside = self.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
+        Ok(Job { mesh, lattice, what: self, inside })
+    }
+}
+
+impl Job<'_> {
+    /// The way inside is told from outside, never [`Inside::Auto`]; `None` if the rule does not.
+    pub fn used(&self) -> Option<Inside> {
+        self.inside.as_ref().map(|ready| ready.used)
     }
 
-    /// The same for some layers of the lattice alone: layer 0 of the grid is layer `layers.start`.
-    /// What was noticed adds up over layers that follow each other.
+    /// Occupies the cells that the rule says of some layers of the lattice: layer 0 of the grid is layer
+    /// `layers.start`. Cells that are occupied already stay so. Runs in the threads it is called in. What
+    /// was noticed adds up over layers that follow each other.
     ///
     /// # Errors
     /// If the dims differ, the lattice has no such layers, the level does not exist here, or the
     /// run was cancelled.
-    pub fn fill_layers(
-        self,
-        mesh: &Mesh,
-        lattice: &Lattice,
-        layers: Range<usize>,
-        run: &Run,
-        grid: &mut BitGrid,
-    ) -> Result<Stats> {
-        let [nx, ny, nz] = lattice.dims();
+    pub fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        let [nx, ny, nz] = self.lattice.dims();
         if layers.end > nz || grid.dims() != [nx, ny, layers.len()] {
             return Err(Error::usage("the grid has other dims than the lattice"));
         }
-        (self.rule.info().fill)(mesh, lattice, self, run, layers, grid)
+        (self.what.rule.info().fill)(self, layers, run, grid)
+    }
+
+    fn inside(&self) -> &inside::Ready<'_> {
+        self.inside.as_ref().expect("a rule that asks for insides prepares them")
     }
 }

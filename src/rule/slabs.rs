@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::{Keep, Stats, What};
+use super::{Job, Keep, Stats, What};
 use crate::error::{Error, Result};
 use crate::grid::{BitGrid, Digest, Digester, Lattice, Layers, Meta, Window};
 use crate::kernel::target::SIDE;
@@ -18,9 +18,8 @@ use crate::run::{Demand, Plan, Run};
 pub struct Slabs<'a> {
     /// Rule, ties, tool and input.
     pub meta: Meta,
-    mesh: &'a Mesh,
     lattice: &'a Lattice,
-    what: What,
+    job: Job<'a>,
     run: Run<'a>,
     height: usize,
     source: Source,
@@ -63,7 +62,6 @@ impl<'a> Slabs<'a> {
         what: What,
         plan: Plan,
         run: &Run<'a>,
-        meta: Meta,
     ) -> Result<Self> {
         run.level()?;
         let (height, source) = match plan {
@@ -88,8 +86,10 @@ impl<'a> Slabs<'a> {
             })?;
         }
         let digester = Digester::new(lattice.dims());
+        let job = par::with_threads(run.threads(), || what.prepare(mesh, lattice, run))??;
+        let meta = crate::meta(what, job.used(), lattice);
         let (run, made) = (*run, Made::default());
-        Ok(Self { meta, mesh, lattice, what, run, height, source, next: 0, bits: None, digester, made })
+        Ok(Self { meta, lattice, job, run, height, source, next: 0, bits: None, digester, made })
     }
 
     /// What is known of the slabs so far; after the last, of the whole grid.
@@ -118,7 +118,7 @@ impl<'a> Slabs<'a> {
         };
         let bits = self.bits.insert(bits);
         if let Source::NoBricks(keep) = self.source {
-            let covered = keep(self.mesh, self.lattice, self.what, &self.run)?;
+            let covered = keep(&self.job, &self.run)?;
             self.made.stats.snapped = covered.snapped();
             self.source = Source::Bricks(covered);
         }
@@ -129,7 +129,7 @@ impl<'a> Slabs<'a> {
             let progress = Phase { name: &phase, progress: self.run.progress };
             let run = Run { progress: &progress, ..self.run };
             bits.clear();
-            let stats = self.what.fill_layers(self.mesh, self.lattice, layers, &run, bits)?;
+            let stats = self.job.fill(layers, &run, bits)?;
             self.made.stats.snapped += stats.snapped;
         }
         let filled = Instant::now();

@@ -2,30 +2,23 @@
 
 use std::ops::Range;
 
-use super::{Stats, What};
+use super::{Job, Stats};
 use crate::error::Result;
-use crate::grid::{BitGrid, Lattice};
+use crate::grid::BitGrid;
 use crate::kernel::Frame;
-use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::{self, Covered};
 
-/// Fills a new grid of these layers with the cells that a triangle of `mesh` touches.
-pub(super) fn fill(
-    mesh: &Mesh,
-    lattice: &Lattice,
-    what: What,
-    run: &Run,
-    layers: Range<usize>,
-    grid: &mut BitGrid,
-) -> Result<Stats> {
-    let frame = Frame::new(lattice, mesh.bounds(), what.ties().unwrap_or_default());
-    let snapped = cover::cover(&frame, mesh.triangles(), layers.start, grid, run.level()?, run.progress)?;
+/// Fills a grid of these layers with the cells that a triangle of the mesh touches.
+pub(super) fn fill(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+    let frame = Frame::new(job.lattice, job.mesh.bounds(), job.what.ties().unwrap_or_default());
+    let triangles = job.mesh.triangles();
+    let snapped = cover::cover(&frame, triangles, layers.start, grid, run.level()?, run.progress)?;
     Ok(Stats { snapped })
 }
 
 /// The same cells of a whole lattice, in bricks.
-pub(super) fn keep(mesh: &Mesh, lattice: &Lattice, what: What, run: &Run) -> Result<Covered> {
-    let frame = Frame::new(lattice, mesh.bounds(), what.ties().unwrap_or_default());
-    cover::keep(&frame, mesh.triangles(), lattice.dims(), run.level()?, run.progress)
+pub(super) fn keep(job: &Job, run: &Run) -> Result<Covered> {
+    let frame = Frame::new(job.lattice, job.mesh.bounds(), job.what.ties().unwrap_or_default());
+    cover::keep(&frame, job.mesh.triangles(), job.lattice.dims(), run.level()?, run.progress)
 }

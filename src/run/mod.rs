@@ -3,6 +3,7 @@
 pub mod cover;
 pub mod leak;
 pub mod memory;
+pub mod rows;
 
 pub use self::memory::{Demand, Plan};
 

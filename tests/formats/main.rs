@@ -37,6 +37,7 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
         tool: text("voxelize 0.1.0"),
         rule: text("surface"),
         ties: text("up"),
+        inside: Some("nonzero".into()),
         snap: text("none"),
         input: text("Würfel \"1\".stl"),
     };

@@ -46,7 +46,7 @@ pub fn whats() -> Vec<What> {
     let ties = |of: &Option<Ties>| if of.is_some() { Ties::ALL.map(Some).to_vec() } else { vec![None] };
     let whats: Vec<_> = RULES
         .iter()
-        .flat_map(|row| ties(&row.ties).into_iter().map(|ties| What { rule: row.rule, ties }))
+        .flat_map(|row| ties(&row.ties).into_iter().map(|ties| What { ties, ..row.rule.into() }))
         .collect();
     assert!(whats.len() >= 3);
     whats

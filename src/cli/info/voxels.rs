@@ -47,9 +47,9 @@ pub fn look(path: &Path, call: &mut Call) -> Result<String> {
 }
 
 fn know(call: &mut Call, voxels: &Voxels, parts: &[Part], occupied: u64) {
-    let Meta { tool, rule, ties, snap, input } = &voxels.meta;
-    for (key, value) in [("made_by", tool), ("rule", rule), ("ties", ties), ("snap", snap), ("input", input)]
-    {
+    let Meta { tool, rule, ties, inside, snap, input } = &voxels.meta;
+    let how = [("rule", rule), ("ties", ties), ("inside", inside), ("snap", snap)];
+    for (key, value) in how.into_iter().chain([("made_by", tool), ("input", input)]) {
         call.know(key, value.clone());
     }
     let count = |part: &Part| json!({"sort": part.sort.name(), "cells": part.cells.count()});
@@ -100,7 +100,8 @@ fn exact(lattice: &Lattice) -> Option<String> {
 fn rule(meta: &Meta) -> Option<String> {
     let ties = meta.ties.as_ref().map(|ties| format!("ties: {ties}"));
     let snap = meta.snap.as_ref().map(|snap| format!("snap: {snap}"));
-    let all: Vec<_> = meta.rule.clone().into_iter().chain(ties).chain(snap).collect();
+    let inside = meta.inside.as_ref().map(|inside| format!("inside: {inside}"));
+    let all: Vec<_> = meta.rule.clone().into_iter().chain(ties).chain(inside).chain(snap).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 

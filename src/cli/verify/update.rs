@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use voxelize::compare::{Case, Gate, Golden, Goldens, Outcome};
 use voxelize::format::{self, Carries, SaveOptions, Sidecar};
-use voxelize::{Error, Meta, Result, Rule, Voxels};
+use voxelize::{Error, Meta, Result, Rule, Ties, Voxels};
 
 use super::super::call::Call;
 use super::super::job::How;
@@ -118,11 +118,13 @@ fn refuse_voxels(args: &Args) -> Result<()> {
     let mesh = args.meshes.first().map_or("part.stl".into(), |mesh| mesh.to_string_lossy());
     let name = list.display();
     if format::sniff(list).is_some() {
-        let Meta { rule, ties, .. } = format::describe(list)?.record.meta;
-        let rule =
-            rule.filter(|rule| rule != Rule::default().info().name).map(|rule| format!(" --rule {rule}"));
-        let ties = ties.filter(|ties| ties != "up").map(|ties| format!(" --ties {ties}"));
-        let same: String = [rule, ties].into_iter().flatten().collect();
+        let Meta { rule, ties, inside, .. } = format::describe(list)?.record.meta;
+        let info = rule.as_deref().and_then(Rule::from_name).unwrap_or_default().info();
+        let rule = (info.rule != Rule::default()).then(|| format!(" --{}", info.name));
+        let own = info.ties.map(Ties::name);
+        let ties = ties.filter(|ties| Some(ties.as_str()) != own).map(|ties| format!(" --ties {ties}"));
+        let inside = inside.map(|inside| format!(" --inside {inside}"));
+        let same: String = [rule, ties, inside].into_iter().flatten().collect();
         let error = Error::usage("is a voxel file, and --update records in a list").in_file(list);
         return Err(error.with_hint(format!("voxelize {mesh} --like {name}{same} -o {name} makes it again")));
     }

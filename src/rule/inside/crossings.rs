@@ -1,0 +1,42 @@
+//! Nonzero and evenodd: crossings of the rows through centres, along x. Triangles outside the lattice
+//! count as any others.
+
+use std::ops::Range;
+
+use super::{Fill, Inside, Ready};
+use crate::error::Result;
+use crate::grid::{BitGrid, Lattice};
+use crate::kernel::Frame;
+use crate::mesh::Mesh;
+use crate::rule::Stats;
+use crate::run::Run;
+use crate::run::rows::{self, Stretch};
+
+/// A mesh as it is.
+struct Crossings<'a> {
+    mesh: &'a Mesh,
+    frame: Frame,
+    is_inside: fn(&Stretch) -> bool,
+}
+
+pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, used: Inside) -> Ready<'a> {
+    let is_inside: fn(&Stretch) -> bool = match used {
+        Inside::EvenOdd => |stretch| stretch.crossed % 2 == 1,
+        _ => |stretch| stretch.turns != 0,
+    };
+    let frame = Frame::of_centres(lattice, mesh.bounds(), 0);
+    Ready { used, fill: Box::new(Crossings { mesh, frame, is_inside }) }
+}
+
+impl Fill for Crossings<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        let Self { mesh, frame, is_inside } = self;
+        let snapped =
+            rows::follow(frame, mesh.triangles(), layers.start, grid, run.progress, |mut stretch| {
+                if is_inside(&stretch) {
+                    stretch.occupy();
+                }
+            })?;
+        Ok(Stats { snapped })
+    }
+}

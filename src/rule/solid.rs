@@ -1,0 +1,13 @@
+//! The solid rule: a cell is occupied iff its centre is inside the mesh, an unbiased volume.
+
+use std::ops::Range;
+
+use super::{Job, Stats};
+use crate::error::Result;
+use crate::grid::BitGrid;
+use crate::run::Run;
+
+/// Fills a grid of these layers with the cells whose centres are inside.
+pub(super) fn fill(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+    job.inside().fill(layers, run, grid)
+}

@@ -1,0 +1,264 @@
+//! Rows of cells and the triangles they cross: how often each cell of a row has been gone into.
+//!
+//! Threads take runs of triangles and note their crossings by slab of layers; then they take slabs,
+//! put the crossings of each row in order and hand on the stretches of cells between them. Where there
+//! are more crossings than memory is set aside for, layers are taken in bands, a pass over the triangles
+//! each.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::Result;
+use crate::geom::Triangle;
+use crate::grid::BitGrid;
+use crate::kernel::Frame;
+use crate::kernel::crossings::{Crosser, Crossing};
+use crate::par::{self, Progress};
+
+/// Triangles that a thread takes at a time.
+const RUN: usize = 1 << 13;
+
+/// Slabs of a band, about.
+const SLABS: usize = 64;
+
+/// Crossings in memory at a time, unless a single layer has more.
+const MOST: usize = 1 << 23;
+
+/// Bits of a cell along a row, and a direction.
+const CELL_BITS: u32 = 25;
+
+/// Bytes that noting crossings takes at most, unless a single layer has more: they are put in order slab
+/// by slab.
+pub const BYTES: u128 = (MOST * size_of::<u64>()) as u128 * 2;
+
+/// A stretch of a row's cells between crossings.
+pub struct Stretch<'a> {
+    /// The row, `[j, k]`; layer 0 is the first of the lattice.
+    pub row: [usize; 2],
+    /// Its cells.
+    pub cells: Range<usize>,
+    /// How many more triangles before it were crossed inwards than outwards.
+    pub turns: i32,
+    /// How many were crossed.
+    pub crossed: u32,
+    /// The words of the row.
+    pub words: &'a mut [u64],
+}
+
+/// Follows the rows along x of some layers of a lattice, of which `grid` is those from `first` on, through
+/// all crossings of triangles. `mark` gets every stretch behind at least one of them, in the threads this
+/// is called in. The answer is how many coordinates snapping moved.
+///
+/// # Errors
+/// If the run is cancelled.
+pub fn follow(
+    frame: &Frame,
+    triangles: &[Triangle],
+    first: usize,
+    grid: &mut BitGrid,
+    progress: &dyn Progress,
+    mark: impl Fn(Stretch) + Sync,
+) -> Result<u64> {
+    let [nx, ny, nz] = grid.dims();
+    let layer_words = grid.layer_words();
+    let mut snapped = 0;
+    let mut bands = vec![first..first + nz];
+    let mut tried = false;
+    let mut words = grid.words_mut();
+    while let Some(band) = bands.pop() {
+        let bounded = !tried && band.len() > 1;
+        let noted = note(frame, triangles, [0..nx, 0..ny, band.clone()], progress, bounded)?;
+        let Some(noted) = noted else {
+            tried = true;
+            bands = bands_of(frame, triangles, band);
+            continue;
+        };
+        snapped += noted.snapped;
+        let (these, rest) = words.split_at_mut(band.len() * layer_words);
+        words = rest;
+        let slabs = these.chunks_mut(noted.height * layer_words).enumerate().collect();
+        par::map(slabs, |(n, words): (usize, &mut [u64])| {
+            let start = band.start + n * noted.height;
+            let rows = Rows { start, count: words.len() / layer_words * ny, ny, nx };
+            rows.follow(noted.parts.iter().map(|part| part.slabs[n].as_slice()), words, &mark);
+        });
+        progress.check()?;
+    }
+    Ok(snapped)
+}
+
+/// The crossings of a band, by slab.
+struct Noted {
+    /// What each thread found.
+    parts: Vec<Part>,
+    /// Layers of a slab.
+    height: usize,
+    snapped: u64,
+}
+
+/// What a thread found.
+struct Part {
+    /// Crossings packed, by slab.
+    slabs: Vec<Vec<u64>>,
+    snapped: u64,
+}
+
+/// Finds all crossings with rows of a box of cells; `None` if they are more than memory is set aside for,
+/// where `bounded`.
+fn note(
+    frame: &Frame,
+    triangles: &[Triangle],
+    cells: [Range<usize>; 3],
+    progress: &dyn Progress,
+    bounded: bool,
+) -> Result<Option<Noted>> {
+    let layers = cells[2].clone();
+    let height = layers.len().div_ceil(SLABS);
+    let slabs = layers.len().div_ceil(height);
+    let ny = cells[1].len();
+    let runs: Vec<&[Triangle]> = triangles.chunks(RUN).collect();
+    progress.begin("inside", runs.len() as u64);
+    let found = AtomicUsize::new(0);
+    let crosser = Crosser::new(frame, 0, cells);
+    let parts = par::share(&runs, |next| {
+        let mut part = Part { slabs: vec![vec![]; slabs], snapped: 0 };
+        for run in next {
+            progress.check()?;
+            let mut count = 0;
+            for triangle in *run {
+                part.snapped += crosser.cross(triangle, |crossing| {
+                    count += 1;
+                    let layer = crossing.row[1] - layers.start;
+                    part.slabs[layer / height].push(packed(&crossing, layer % height * ny));
+                });
+                if bounded && count > MOST {
+                    break;
+                }
+            }
+            if found.fetch_add(count, Ordering::Relaxed) + count > MOST && bounded {
+                break;
+            }
+            progress.advance(1);
+        }
+        Ok(part)
+    });
+    let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+    if bounded && found.into_inner() > MOST {
+        return Ok(None);
+    }
+    let snapped = parts.iter().map(|part| part.snapped).sum();
+    Ok(Some(Noted { parts, height, snapped }))
+}
+
+/// A crossing in one word: row, cell, direction.
+fn packed(crossing: &Crossing, row: usize) -> u64 {
+    let row = (row + crossing.row[0]) as u64;
+    row << CELL_BITS | (crossing.first as u64) << 1 | u64::from(crossing.inwards)
+}
+
+/// Bands of these layers, the last first, each with about as many crossings as memory is set aside for, by
+/// the areas of triangles across rows.
+fn bands_of(frame: &Frame, triangles: &[Triangle], layers: Range<usize>) -> Vec<Range<usize>> {
+    let per_layer = par::map(triangles.chunks(RUN << 4).collect(), |run: &[Triangle]| {
+        // How many begin, and end, with a layer.
+        let mut changes = vec![0.0; layers.len() + 1];
+        for triangle in run {
+            let at = |axis: usize| triangle.map(|v| frame.axes[axis].index(v[axis]));
+            let (y, z) = (at(1), at(2));
+            let area = ((y[1] - y[0]) * (z[2] - z[0]) - (y[2] - y[0]) * (z[1] - z[0])).abs() / 2.0;
+            let low = z[0].min(z[1]).min(z[2]);
+            let high = z[0].max(z[1]).max(z[2]);
+            let place = |z: f64| (z.floor() as i64).clamp(layers.start as i64, layers.end as i64 - 1);
+            let (from, to) = (place(low) as usize - layers.start, place(high) as usize - layers.start);
+            let share = area / (high - low).max(1.0);
+            changes[from] += share;
+            changes[to + 1] -= share;
+        }
+        changes
+    });
+    let mut bands = vec![];
+    let (mut share, mut sum, mut start) = (0.0, 0.0, layers.start);
+    for k in layers.clone() {
+        share += per_layer.iter().map(|changes| changes[k - layers.start]).sum::<f64>();
+        if sum + share > MOST as f64 && k > start {
+            bands.push(start..k);
+            (start, sum) = (k, 0.0);
+        }
+        sum += share;
+    }
+    bands.push(start..layers.end);
+    bands.reverse();
+    bands
+}
+
+/// The rows of a slab.
+struct Rows {
+    /// The first layer.
+    start: usize,
+    count: usize,
+    ny: usize,
+    nx: usize,
+}
+
+impl Rows {
+    /// Puts the crossings of each row in order, and hands on the stretches behind them.
+    fn follow<'p>(
+        &self,
+        parts: impl Iterator<Item = &'p [u64]> + Clone,
+        words: &mut [u64],
+        mark: &impl Fn(Stretch),
+    ) {
+        // Where the crossings of a row begin, and after placing them, where they end.
+        let mut places = vec![0_usize; self.count + 1];
+        let row_of = |packed: u64| (packed >> CELL_BITS) as usize;
+        for packed in parts.clone().flatten() {
+            places[row_of(*packed) + 1] += 1;
+        }
+        for row in 0..self.count {
+            places[row + 1] += places[row];
+        }
+        let mut crossings = vec![0_u32; places[self.count]];
+        for packed in parts.flatten() {
+            let place = &mut places[row_of(*packed)];
+            crossings[*place] = (packed & ((1 << CELL_BITS) - 1)) as u32;
+            *place += 1;
+        }
+        let mut begin = 0;
+        for (row, words) in words.chunks_mut(words.len() / self.count).enumerate() {
+            let crossings = &mut crossings[begin..places[row]];
+            begin = places[row];
+            crossings.sort_unstable();
+            self.stretches([row % self.ny, self.start + row / self.ny], crossings, words, mark);
+        }
+    }
+
+    /// Hands on what lies behind each of the crossings of a row.
+    fn stretches(&self, row: [usize; 2], crossings: &[u32], words: &mut [u64], mark: &impl Fn(Stretch)) {
+        let (mut turns, mut crossed) = (0, 0);
+        for (n, crossing) in crossings.iter().enumerate() {
+            crossed += 1;
+            turns += if crossing & 1 == 1 { 1 } else { -1 };
+            let from = (crossing >> 1) as usize;
+            let to = crossings.get(n + 1).map_or(self.nx, |next| (next >> 1) as usize);
+            if from < to {
+                mark(Stretch { row, cells: from..to, turns, crossed, words: &mut *words });
+            }
+        }
+    }
+}
+
+impl Stretch<'_> {
+    /// Occupies its cells.
+    pub fn occupy(&mut self) {
+        let Range { start, end } = self.cells;
+        let (first, last) = (start / 64, (end - 1) / 64);
+        let (from, to) = (!0 << (start % 64), !0 >> (63 - (end - 1) % 64));
+        if first == last {
+            self.words[first] |= from & to;
+        } else {
+            self.words[first] |= from;
+            self.words[first + 1..last].fill(!0);
+            self.words[last] |= to;
+        }
+    }
+}
