@@ -38,7 +38,7 @@ fn float(v: f32) -> BigInt {
 }
 
 /// `n / d` rounded down, or a number far beyond any lattice; `d` is positive.
-fn floor(n: &BigInt, d: &BigInt) -> i64 {
+pub fn floor(n: &BigInt, d: &BigInt) -> i64 {
     let toward_zero: BigInt = n / d;
     let floor = if toward_zero.clone() * d > *n { toward_zero - 1 } else { toward_zero };
     let far = if floor < BigInt::ZERO { i64::MIN / 2 } else { i64::MAX / 2 };
@@ -72,7 +72,7 @@ pub fn axes(lattice: &Lattice) -> [Axis; 3] {
 
 impl Axis {
     /// What index coordinates are multiplied with to be whole.
-    fn unit(&self) -> BigInt {
+    pub fn unit(&self) -> BigInt {
         (&self.origin[1] * &self.spacing[0]) << (FLOAT_BITS + 1)
     }
 

@@ -1,0 +1,52 @@
+//! Is what is inside told exactly? The rules solid and filled, by nonzero and evenodd, against an oracle
+//! of its own arithmetic: every cell of every mesh, at every level, with several threads and in slabs.
+
+#![allow(dead_code, reason = "modules of other suites, of which this one uses a part")]
+
+#[path = "../suite/mod.rs"]
+mod suite;
+
+#[path = "../exact/oracle.rs"]
+mod oracle;
+#[path = "../exact/random.rs"]
+mod random;
+#[path = "../separation/shapes.rs"]
+mod shapes;
+#[path = "../exact/space.rs"]
+mod space;
+
+mod boxes;
+mod check;
+mod closed;
+mod itself;
+mod soups;
+mod winding;
+
+use std::process::ExitCode;
+
+use suite::Check;
+
+fn main() -> ExitCode {
+    suite::main(
+        "solid",
+        &[
+            Check { name: "the_oracle_against_itself", run: itself::rays_agree },
+            Check { name: "the_oracle_by_hand", run: itself::by_hand },
+            Check { name: "boxes_by_the_formula", run: boxes::by_the_formula },
+            Check { name: "boxes_at_half_cells", run: || check::all(&boxes::at_half_cells()) },
+            Check { name: "a_cube_is_its_volume", run: boxes::a_cube_is_its_volume },
+            Check { name: "sponges", run: || check::all(&closed::sponges()) },
+            Check { name: "spheres_rounded", run: || check::all(&closed::spheres_rounded()) },
+            Check { name: "prisms_through_corners", run: || check::all(&closed::prisms()) },
+            Check { name: "images_of_cubes", run: || check::all(&closed::images_of_cubes()) },
+            Check { name: "fixtures", run: || check::all(&closed::fixtures()) },
+            Check { name: "tetrahedra_on_halves", run: || check::all(&soups::on_halves()) },
+            Check { name: "tetrahedra_anywhere", run: || check::all(&soups::anywhere()) },
+            Check { name: "tetrahedra_on_odd_walls", run: || check::all(&soups::on_walls()) },
+            Check { name: "tetrahedra_huge", run: || check::all(&soups::huge()) },
+            Check { name: "tetrahedra_tiny", run: || check::all(&soups::tiny()) },
+            Check { name: "closed_but_not_oriented", run: || check::all(&soups::not_oriented()) },
+            Check { name: "open_meshes", run: || check::all(&soups::open()) },
+        ],
+    )
+}
