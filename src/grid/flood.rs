@@ -46,6 +46,7 @@ fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<Slab<'a>> {
         rows,
         inside: !0 >> (row_words * 64 - nx),
         waiting: vec![false; walls.len() / row_words],
+        full: vec![false; walls.len() / row_words],
         count: vec![0; walls.len() / layer_words],
         seen: 0,
         walls,
@@ -71,6 +72,8 @@ struct Slab<'a> {
     wet: &'a mut [u64],
     /// Whether a row waits, for each of all layers.
     waiting: Vec<bool>,
+    /// Rows that are known to gain nothing more: all their free cells are wet.
+    full: Vec<bool>,
     /// How many rows of a layer wait.
     count: Vec<usize>,
     /// How many layers were looked at, for progress.
@@ -145,7 +148,12 @@ impl Slab<'_> {
         }
         self.count[row / self.rows] -= 1;
         let words = row * self.row_words..(row + 1) * self.row_words;
-        spread(&self.walls[words.clone()], self.inside, &mut self.wet[words]);
+        let (walls, wet) = (&self.walls[words.clone()], &mut self.wet[words]);
+        if is_full(walls, self.inside, wet) {
+            self.full[row] = true;
+        } else {
+            spread(walls, self.inside, wet);
+        }
         let (j, all) = (row % self.rows, self.waiting.len());
         if j > 0 {
             self.flow(row, row - 1);
@@ -163,6 +171,9 @@ impl Slab<'_> {
 
     /// Pours one row into another.
     fn flow(&mut self, from: usize, to: usize) {
+        if self.full[to] {
+            return;
+        }
         let words = self.row_words;
         let (low, high) = self.wet.split_at_mut(from.max(to) * words);
         let (low, high) = (&mut low[from.min(to) * words..][..words], &mut high[..words]);
@@ -198,6 +209,13 @@ fn pour(from: &[u64], walls: &[u64], into: &mut [u64]) -> bool {
         from.iter().zip(walls).zip(into).for_each(|((from, wall), into)| *into |= from & !wall);
     }
     gained
+}
+
+/// Whether no free cell of a row is dry; `inside` are the bits of its last word that are cells.
+fn is_full(walls: &[u64], inside: u64, wet: &[u64]) -> bool {
+    let last = walls.len() - 1;
+    let dry = walls[..last].iter().zip(wet).fold(0, |dry, (wall, wet)| dry | !(wall | wet));
+    dry | !(walls[last] | wet[last]) & inside == 0
 }
 
 /// Spreads what is wet along a row; `inside` are the bits of its last word that are cells.

@@ -121,7 +121,7 @@ impl Windings {
         // From the first cell above each triangle to all above that.
         let step = [1, dims[0], dims[0] * dims[1]][axis];
         for n in 0..count {
-            if n / step % dims[axis] > 0 {
+            if !(n / step).is_multiple_of(dims[axis]) {
                 this.turns[n] += this.turns[n - step];
                 this.crossed[n] += this.crossed[n - step];
             }
