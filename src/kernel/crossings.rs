@@ -16,13 +16,21 @@
 
 use std::ops::Range;
 
-use crate::geom::Triangle;
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
+use crate::geom::Triangle;
+use crate::grid::bits::bits_of;
+
+use super::batch::LANES;
 use super::exact::LazyExact;
-use super::frame::Frame;
+use super::frame::{Frame, U};
+use super::gather::{Vertices, gather};
+use super::lanes::U32;
+use super::levels::{Level, on_level};
 use super::plane::Plane;
 use super::setup::Setup;
 use super::span::Edge;
+use super::tiny::{Axis, in_floats};
 
 /// A triangle that a row crosses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,23 +58,143 @@ pub struct Crosser<'a> {
     /// Whether that order mirrors space.
     mirrors: bool,
     cells: Box3,
+    /// What index coordinates may be off by, as doubles.
+    error: f64,
+    /// The axes in floats, and how near to a half-plane their coordinates are not known.
+    floats: Option<([Axis; 3], f32)>,
 }
 
 impl<'a> Crosser<'a> {
     /// For rows along `axis` of a grid, whose `cells` are given in the order of the frame, which is
     /// [`Frame::of_centres`] for that axis.
     pub fn new(frame: &'a Frame, axis: usize, cells: Box3) -> Self {
-        Self { frame, order: across(axis), mirrors: axis == 1, cells }
+        let (order, mirrors, floats) = (across(axis), axis == 1, in_floats(frame));
+        Self { frame, order, mirrors, cells, error: frame.local_error(), floats }
     }
 
-    /// Gives every crossing of a triangle with rows of the cells. What lies before the first cell of a
+    /// Gives every crossing of triangles with rows of the cells. What lies before the first cell of a
     /// row counts as on its near wall, what lies behind the last as nowhere. The answer is how many
-    /// coordinates snapping moved, if the triangle begins in these cells' layers or below the first.
-    pub fn cross(&self, triangle: &Triangle, mut put: impl FnMut(Crossing)) -> u64 {
-        let triangle = triangle.map(|v| self.order.map(|axis| v[axis]));
-        if self.is_between(&triangle) {
-            return 0;
+    /// coordinates snapping moved, of triangles that begin in these cells' layers, or below the first
+    /// layer of all if that is among them.
+    pub fn cross(&self, level: Level, triangles: &[Triangle], mut put: impl FnMut(Crossing)) -> u64 {
+        let token = level.token().expect("the level was checked to run here");
+        on_level!(
+            token,
+            simd => self.cross_lanes(simd, triangles, &mut put),
+            _scalar => triangles.iter().map(|triangle| self.cross_one(triangle, &mut put)).sum()
+        )
+    }
+
+    /// Sixteen triangles at a time: most of them are between rows.
+    #[inline(always)]
+    fn cross_lanes<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut impl FnMut(Crossing)) -> u64 {
+        let mut snapped = 0;
+        for first in (0..triangles.len()).step_by(LANES) {
+            let count = LANES.min(triangles.len() - first);
+            let all = (1 << count) - 1;
+            let mut sieved = Sieved { none: 0, one: 0 };
+            if let Some((axes, margin)) = &self.floats {
+                sieved = self.sieve(simd, &gather(simd, &triangles[first..]), axes, *margin);
+            }
+            for lane in bits_of(all & !sieved.none) {
+                let triangle = &triangles[first + lane];
+                if sieved.one >> lane & 1 == 0 || !self.cross_row(triangle, put) {
+                    snapped += self.cross_one(triangle, put);
+                }
+            }
         }
+        snapped
+    }
+
+    /// What floats say of sixteen triangles: no row passes where corners are between the same two planes of
+    /// rows, or where one row is in reach, and is outside.
+    #[inline(always)]
+    fn sieve<S: Simd>(&self, simd: S, vertices: &Vertices<S>, axes: &[Axis; 3], margin: f32) -> Sieved {
+        let mut nearest = f32x16::splat(simd, 1.0);
+        let mut alike = mask32x16::splat(simd, false);
+        let mut near = mask32x16::splat(simd, true);
+        let mut local = *vertices;
+        // Loops, not closures: only what is inlined here is compiled for the level.
+        for a in 0..3 {
+            let Axis { origin, scale } = &axes[a];
+            let mut u = vertices[self.order[a]];
+            for u in &mut u {
+                *u = ((*u - origin[0]) - origin[1]) * *scale;
+                let twice = *u + *u;
+                nearest = nearest.min((twice - twice.round_ties_even()).abs());
+            }
+            if a > 0 {
+                let low = u[0].min(u[1]).min(u[2]).floor();
+                let high = u[0].max(u[1]).max(u[2]).floor();
+                alike |= low.simd_eq(high);
+                near &= (low + 1.0).simd_eq(high);
+                // Where corners are within a cell of it, exact: multiples of the last place of `u`.
+                local[a] = [u[0] - high, u[1] - high, u[2] - high];
+            }
+        }
+        // Coordinates are at most 1 and off by half the margin: docs/error-bounds.md, section 9.
+        let bound = f32x16::splat(simd, 2.1 * margin + 10.0 * U32);
+        let [_, b, c] = local;
+        let (mut left, mut right) = (mask32x16::splat(simd, false), mask32x16::splat(simd, false));
+        for [v, w] in ENDS {
+            let side = b[v] * c[w] - b[w] * c[v];
+            left |= side.simd_gt(bound);
+            right |= (-side).simd_gt(bound);
+        }
+        let sure = nearest.simd_gt(f32x16::splat(simd, margin));
+        let none = sure & (alike | (near & left & right));
+        Sieved { none: none.to_bitmask(), one: (sure & near).to_bitmask() }
+    }
+
+    /// Gives the crossing with the one row in reach of a triangle no coordinate of which is near a
+    /// half-plane, if doubles tell whether there is one, and where; else answers false.
+    #[inline(always)]
+    fn cross_row(&self, triangle: &Triangle, put: &mut impl FnMut(Crossing)) -> bool {
+        let mut u = [[0.0; 3]; 3];
+        let mut cell = [0.0; 3];
+        for a in 0..3 {
+            for v in 0..3 {
+                u[a][v] = self.frame.axes[a].index(triangle[v][self.order[a]]);
+            }
+            cell[a] = u[a][0].max(u[a][1]).max(u[a][2]).floor();
+            u[a] = u[a].map(
+                #[inline(always)]
+                |u| u - cell[a],
+            );
+        }
+        let [x, y, z] = u;
+        // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
+        let sides = [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
+        let bound = 4.1 * self.error + 8.0 * U;
+        let (least, most) = (sides[0].min(sides[1]).min(sides[2]), sides[0].max(sides[1]).max(sides[2]));
+        if least < -bound && most > bound {
+            return true;
+        }
+        if least <= bound && most >= -bound {
+            return false;
+        }
+        let area = sides[0] + sides[1] + sides[2];
+        let crossing = (x[0] * sides[0] + x[1] * sides[1] + x[2] * sides[2]) / area;
+        let reach = x[0].abs().max(x[1].abs()).max(x[2].abs());
+        let error = self.error + 13.0 * reach * (bound / area.abs() + U);
+        if (crossing - crossing.round_ties_even()).abs() <= error {
+            return false;
+        }
+        let [cells, rows, layers] = &self.cells;
+        let (j, k) = (cell[1] as i64, cell[2] as i64);
+        let first = (cell[0] + crossing.floor() + 1.0).clamp(cells.start as f64, cells.end as f64) as usize;
+        let within = |range: &Range<usize>, n: i64| n >= range.start as i64 && n < range.end as i64;
+        if within(rows, j) && within(layers, k) && first < cells.end {
+            let inwards = (area < 0.0) != self.mirrors;
+            put(Crossing { row: [j as usize, k as usize], first, inwards });
+        }
+        true
+    }
+
+    /// The crossings of one triangle.
+    #[inline(always)]
+    fn cross_one(&self, triangle: &Triangle, put: &mut impl FnMut(Crossing)) -> u64 {
+        let triangle = triangle.map(|v| self.order.map(|axis| v[axis]));
         let Some(setup) = Setup::new(self.frame, &triangle) else { return 0 };
         let begin = setup.base[2].max(0);
         let layers = &self.cells[2];
@@ -75,25 +203,10 @@ impl<'a> Crosser<'a> {
         let (low, high) = (low.max(layers.start as i64), high.min(layers.end as i64 - 1));
         if low <= high && setup.high[1] > 0 {
             let exact = LazyExact::new(self.frame, &triangle, setup.base);
-            Passage { setup: &setup, exact, plane: None, edges: [const { None }; 3] }
-                .rows(low, high, self, &mut put);
+            let mut passage = Passage { setup: &setup, exact, plane: None, edges: [const { None }; 3] };
+            passage.rows(low, high, self, put);
         }
         snapped
-    }
-
-    /// Whether doubles say that no row can pass and no coordinate can snap.
-    fn is_between(&self, triangle: &Triangle) -> bool {
-        let mut alike = [false; 3];
-        for (a, axis) in self.frame.axes.iter().enumerate() {
-            let u = triangle.map(|v| axis.index(v[a]));
-            let clear = |u: f64| (u - 0.5 * (2.0 * u).round_ties_even()).abs() > axis.margin;
-            if !(clear(u[0]) && clear(u[1]) && clear(u[2])) {
-                return false;
-            }
-            let floor = u.map(f64::floor);
-            alike[a] = floor[0] == floor[1] && floor[1] == floor[2];
-        }
-        alike[1] || alike[2]
     }
 
     /// Whether cells at crossing `(x, y, z)` exactly are behind the triangle.
@@ -110,6 +223,13 @@ impl<'a> Crosser<'a> {
     }
 }
 
+/// Which lanes surely have no crossing, and which have one row in reach at most; no coordinate of either
+/// is near a half-plane.
+struct Sieved {
+    none: u64,
+    one: u64,
+}
+
 /// A triangle on its way through rows.
 struct Passage<'a> {
     setup: &'a Setup,
@@ -124,6 +244,7 @@ const ENDS: [[usize; 2]; 3] = [[0, 1], [1, 2], [2, 0]];
 
 impl Passage<'_> {
     /// All crossings in layers `low..=high`.
+    #[inline(always)]
     fn rows(&mut self, low: i64, high: i64, crosser: &Crosser, put: &mut impl FnMut(Crossing)) {
         let base = self.setup.base;
         let rows = &crosser.cells[1];
@@ -144,6 +265,7 @@ impl Passage<'_> {
     }
 
     /// The floors of where the plane of layer `k` crosses the edge that rises and the one that falls.
+    #[inline(always)]
     fn ends(&mut self, k: i64) -> [i64; 2] {
         let floor = &self.setup.floor[2];
         let mut ends = [0; 2];
@@ -158,6 +280,7 @@ impl Passage<'_> {
     }
 
     /// The floor of where an edge, rising, crosses plane `k`.
+    #[inline(always)]
     fn edge_floor(&mut self, n: usize, ends: [usize; 2], k: i64) -> i64 {
         let edge = self.edges[n].get_or_insert_with(|| Edge::new(self.setup, ends, [1, 2]));
         let crossing = edge.at(k);
@@ -169,6 +292,7 @@ impl Passage<'_> {
     }
 
     /// The first cell behind the crossing of row `(j, k)`; `None` if the triangle is parallel to rows.
+    #[inline(always)]
     fn first(&mut self, j: i64, k: i64, crosser: &Crosser) -> Option<i64> {
         let Self { setup, exact, plane, .. } = self;
         let plane = plane.get_or_insert_with(|| Plane::new(setup, exact)).as_ref()?;

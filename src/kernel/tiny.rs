@@ -29,10 +29,22 @@ pub struct Tiny {
     cells: Cells,
 }
 
-struct Axis {
+/// An axis in floats.
+pub struct Axis {
     /// The origin as a sum of two floats.
-    origin: [f32; 2],
-    scale: f32,
+    pub origin: [f32; 2],
+    /// Cells per unit of world space.
+    pub scale: f32,
+}
+
+/// The axes of a frame in floats, and twice what their coordinates may be off by and reach to snap; `None`
+/// where floats are of no use.
+pub fn in_floats(frame: &Frame) -> Option<([Axis; 3], f32)> {
+    let [x, y, z] = &frame.axes;
+    let axes = [Axis::new(x)?, Axis::new(y)?, Axis::new(z)?];
+    let margin = axes.iter().fold(0.0_f64, |most, axis| most.max(axis.1));
+    let margin = (2.000_001 * margin) as f32;
+    (margin < 0.01).then_some((axes.map(|axis| axis.0), margin))
 }
 
 impl Axis {
@@ -55,14 +67,10 @@ impl Axis {
 impl Tiny {
     /// The lattice of `frame`; `None` where floats are of no use.
     pub fn new(frame: &Frame) -> Option<Self> {
-        let [x, y, z] = &frame.axes;
-        let axes = [Axis::new(x)?, Axis::new(y)?, Axis::new(z)?];
-        let margin = axes.iter().fold(0.0_f64, |most, axis| most.max(axis.1));
-        let axes = axes.map(|axis| axis.0);
-        let margin = (2.000_001 * margin) as f32;
+        let (axes, margin) = in_floats(frame)?;
         // Coordinates are off by less than half the margin.
         let bound = 10.5 * margin + 336.0 * U32;
-        (margin < 0.01).then_some(Self { axes, margin, bound, rest: 0, cells: Cells::new() })
+        Some(Self { axes, margin, bound, rest: 0, cells: Cells::new() })
     }
 
     /// Occupies the cells of those it is sure of, and answers which others of `valid` are left.

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
-use crate::kernel::Frame;
 use crate::kernel::crossings::{Crosser, Crossing};
+use crate::kernel::{Frame, Level};
 use crate::par::{self, Progress};
 
 /// Triangles that a thread takes at a time.
@@ -56,6 +56,7 @@ pub fn follow(
     triangles: &[Triangle],
     first: usize,
     grid: &mut BitGrid,
+    level: Level,
     progress: &dyn Progress,
     mark: impl Fn(Stretch) + Sync,
 ) -> Result<u64> {
@@ -67,7 +68,8 @@ pub fn follow(
     let mut words = grid.words_mut();
     while let Some(band) = bands.pop() {
         let bounded = !tried && band.len() > 1;
-        let noted = note(frame, triangles, [0..nx, 0..ny, band.clone()], progress, bounded)?;
+        let cells = [0..nx, 0..ny, band.clone()];
+        let noted = note(frame, triangles, cells, bounded, level, progress)?;
         let Some(noted) = noted else {
             tried = true;
             bands = bands_of(frame, triangles, band);
@@ -109,8 +111,9 @@ fn note(
     frame: &Frame,
     triangles: &[Triangle],
     cells: [Range<usize>; 3],
-    progress: &dyn Progress,
     bounded: bool,
+    level: Level,
+    progress: &dyn Progress,
 ) -> Result<Option<Noted>> {
     let layers = cells[2].clone();
     let height = layers.len().div_ceil(SLABS);
@@ -125,8 +128,8 @@ fn note(
         for run in next {
             progress.check()?;
             let mut count = 0;
-            for triangle in *run {
-                part.snapped += crosser.cross(triangle, |crossing| {
+            for some in run.chunks(64) {
+                part.snapped += crosser.cross(level, some, |crossing| {
                     count += 1;
                     let layer = crossing.row[1] - layers.start;
                     part.slabs[layer / height].push(packed(&crossing, layer % height * ny));

@@ -31,12 +31,13 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, used: Inside) -> R
 impl Fill for Crossings<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let Self { mesh, frame, is_inside } = self;
-        let snapped =
-            rows::follow(frame, mesh.triangles(), layers.start, grid, run.progress, |mut stretch| {
-                if is_inside(&stretch) {
-                    stretch.occupy();
-                }
-            })?;
+        let (level, progress) = (run.level()?, run.progress);
+        let mark = |mut stretch: Stretch| {
+            if is_inside(&stretch) {
+                stretch.occupy();
+            }
+        };
+        let snapped = rows::follow(frame, mesh.triangles(), layers.start, grid, level, progress, mark)?;
         Ok(Stats { snapped })
     }
 }
