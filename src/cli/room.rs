@@ -35,7 +35,7 @@ impl Room {
     /// # Errors
     /// If none does.
     pub fn find(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
-        let demand = Demand::new(mesh, lattice, run);
+        let demand = demand(&plan.job, mesh, lattice, run);
         let limit = u128::from(run.max_memory.unwrap_or(u64::MAX));
         let multiple = plan.output.format.slab_layers;
         let fits = |bricks: &MemoryPlan| plan.job.what.has_bricks() && demand.bytes(*bricks) <= limit;
@@ -44,7 +44,7 @@ impl Room {
             (None, Limit::Asked(..)) => {
                 demand.fit(limit, multiple).ok_or_else(|| none_fits(plan, lattice, &demand, limit))?
             }
-            (None, Limit::Part(_)) => return Self::part(mesh, lattice, run),
+            (None, Limit::Part(_)) => return Self::part(&plan.job, mesh, lattice, run),
             (None, _) => {
                 let hint =
                     "make the cells larger, or set --max-memory, which makes the grid in slabs that fit";
@@ -66,10 +66,10 @@ impl Room {
     pub fn whole(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
         let (allowed, option) = match &job.how.memory {
             Limit::Asked(allowed, option) => (allowed, option),
-            Limit::Part(_) => return Self::part(mesh, lattice, run),
+            Limit::Part(_) => return Self::part(job, mesh, lattice, run),
             _ => return Self::available(job, mesh, lattice, run, "make the cells larger"),
         };
-        let need = Demand::new(mesh, lattice, run).bytes(MemoryPlan::Dense);
+        let need = demand(job, mesh, lattice, run).bytes(MemoryPlan::Dense);
         if need <= u128::from(run.max_memory.unwrap_or(u64::MAX)) {
             return Ok(Self { plan: MemoryPlan::Dense, slabs: 1, bytes: need, dense: need });
         }
@@ -81,8 +81,8 @@ impl Room {
 
     /// Room for the whole grid within a part of the memory; if there is none, the job waits for its turn
     /// alone, and nobody hears why.
-    fn part(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
-        let need = Demand::new(mesh, lattice, run).bytes(MemoryPlan::Dense);
+    fn part(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
+        let need = demand(job, mesh, lattice, run).bytes(MemoryPlan::Dense);
         if need > u128::from(run.max_memory.unwrap_or(u64::MAX)) {
             return Err(Error::too_large("needs more than a part of the memory"));
         }
@@ -99,6 +99,11 @@ impl Room {
         let bytes = Run::estimate(triangles, dims);
         Ok(Self { plan: MemoryPlan::Dense, slabs: 1, bytes, dense: bytes })
     }
+}
+
+/// What a job takes.
+fn demand(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Demand {
+    Demand::new(mesh, lattice, run).with(job.what.beside(mesh, lattice, run))
 }
 
 /// What of the memory that was asked for is left for the job: the program itself gets what it takes,

@@ -5,6 +5,8 @@
 //! `s = (A.s (B.t - w) + B.s (w - A.t)) / (B.t - A.t)`; with `n` the normal, the plane through `A`
 //! meets the lattice line `(y, z) = (w, v)` at `x = A.x - (n.y (w - A.y) + n.z (v - A.z)) / n.x`.
 
+use std::cmp::Ordering;
+
 use super::tri_box::ExactTriangle;
 use super::wide::{Wide, cross, difference};
 
@@ -28,6 +30,20 @@ impl<T: Wide> ExactTriangle<T> {
     pub fn normal(&self) -> [T; 3] {
         let [a, b, c] = &self.vertices;
         cross(&difference(b, a), &difference(c, a))
+    }
+
+    /// On which side of the triangle, whose `normal` this is, a point of the lattice is that lies below walls
+    /// `point` by (ε, ε², ε³): greater where the normal points away from it. Equal only for triangles
+    /// without area.
+    pub fn side(&self, normal: &[T; 3], point: [i64; 3]) -> Ordering {
+        let a = &self.vertices[0];
+        let towards = (0..3).map(|axis| {
+            let offset = a[axis].clone() - &(T::from(point[axis]) * &self.unit[axis]);
+            normal[axis].clone() * &offset
+        });
+        let along = towards.fold(T::from(0), |sum, term| sum + &term);
+        let sign = std::iter::once(along.sign()).chain(normal.each_ref().map(Wide::sign));
+        sign.into_iter().find(|sign| *sign != 0).unwrap_or(0).cmp(&0)
     }
 
     /// Where the plane of the triangle, whose `normal` has a non-zero x component, meets the

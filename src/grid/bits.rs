@@ -5,6 +5,7 @@ use std::fmt;
 use super::lattice::Lattice;
 use crate::error::{Error, Result};
 use crate::memory::Zeroed;
+use crate::par;
 
 /// One bit per cell of a grid of `[nx, ny, nz]` cells.
 ///
@@ -107,6 +108,35 @@ impl BitGrid {
         assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
         let word = (k * self.dims[1] + j) * self.row_words + i / 64;
         self.words[word] |= 1 << (i % 64);
+    }
+
+    /// Empties a cell that is occupied, and occupies one that is empty.
+    pub(crate) fn toggle(&mut self, [i, j, k]: [usize; 3]) {
+        debug_assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2]);
+        let word = (k * self.dims[1] + j) * self.row_words + i / 64;
+        self.words[word] ^= 1 << (i % 64);
+    }
+
+    /// Occupies the cells that `other`, of the same dims, has.
+    pub(crate) fn add(&mut self, other: &Self) {
+        debug_assert_eq!(self.dims, other.dims);
+        let n = self.layer_words();
+        par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
+            layer.iter_mut().zip(other.layer(k)).for_each(|(word, more)| *word |= more);
+        });
+    }
+
+    /// Occupies the cells that neither of two larger grids has, whose layer `first` is the first of this.
+    pub(crate) fn add_neither(&mut self, one: &Self, two: &Self, first: usize) {
+        let ([nx, ..], row_words, n) = (self.dims, self.row_words, self.layer_words());
+        let last = !0 >> (63 - (nx - 1) % 64);
+        par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
+            let others = one.layer(first + k).iter().zip(two.layer(first + k));
+            for (place, (word, (one, two))) in layer.iter_mut().zip(others).enumerate() {
+                let row = if place % row_words == row_words - 1 { last } else { !0 };
+                *word |= !(one | two) & row;
+            }
+        });
     }
 
     /// How many cells are occupied.

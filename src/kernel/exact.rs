@@ -1,5 +1,7 @@
 //! A triangle in exact integers, made only when a kernel is not sure.
 
+use std::cmp::Ordering;
+
 use crate::geom::crossing::Floor;
 use crate::geom::tri_box::ExactTriangle;
 use crate::geom::wide::{IBig, Wide};
@@ -58,6 +60,27 @@ impl<'a> LazyExact<'a> {
         match self.get() {
             Exact::Narrow(exact, normal) => exact.plane_crossing(normal, y, z),
             Exact::Wide(exact, normal) => exact.plane_crossing(normal, y, z),
+        }
+    }
+
+    /// On which side of the triangle the point below walls `point` by (ε, ε², ε³) is: greater where the
+    /// normal points away from it.
+    pub fn side(&mut self, point: [i64; 3]) -> Ordering {
+        if let Exact::Narrow(exact, normal) = self.get() {
+            let near = |axis: usize| {
+                let along = i128::from(point[axis]).checked_mul(exact.unit[axis]);
+                along.is_some_and(|along| along.unsigned_abs() < NARROW)
+            };
+            if (0..3).all(near) {
+                return exact.side(normal, point);
+            }
+            let exact = wide(self.frame, self.triangle, self.base);
+            let normal = exact.normal();
+            self.made = Some(Exact::Wide(exact, normal));
+        }
+        match self.get() {
+            Exact::Narrow(exact, normal) => exact.side(normal, point),
+            Exact::Wide(exact, normal) => exact.side(normal, point),
         }
     }
 

@@ -27,8 +27,9 @@ pub struct Setup {
 }
 
 /// One coordinate, from the file to index space.
-struct Place {
-    u: f64,
+pub struct Place {
+    /// Its index coordinate.
+    pub u: f64,
     floor: i64,
     on: bool,
     exact: bool,
@@ -36,8 +37,9 @@ struct Place {
 }
 
 impl FrameAxis {
+    /// Where a coordinate is.
     #[inline(always)]
-    fn place(&self, v: f32) -> Place {
+    pub fn place(&self, v: f32) -> Place {
         let u = self.index(v);
         let half = (2.0 * u).round_ties_even();
         if (u - 0.5 * half).abs() > self.margin {

@@ -10,7 +10,7 @@ use crate::run::Run;
 
 /// Fills a grid of these layers with the cells that are inside or touched, by the ties in force.
 pub(super) fn fill(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-    let stats = surface::fill(job, layers.clone(), run, grid)?;
-    job.inside().fill(layers, run, grid)?;
-    Ok(stats)
+    let Stats { snapped, .. } = surface::fill(job, layers.clone(), run, grid)?;
+    let told = job.inside().fill(layers, run, grid)?.told;
+    Ok(Stats { snapped, told })
 }

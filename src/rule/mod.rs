@@ -8,7 +8,7 @@ pub mod surface;
 
 use std::ops::Range;
 
-pub use self::inside::{Inside, METHODS, Method};
+pub use self::inside::{Inside, METHODS, Method, Repairs, Told};
 pub use self::slabs::{Made, Slabs};
 
 use crate::error::{Error, Result};
@@ -112,10 +112,21 @@ pub struct Job<'a> {
 }
 
 /// What was noticed on the way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stats {
     /// How many coordinates of triangles snapping moved onto a wall or centre plane.
     pub snapped: u64,
+    /// What was noticed about the inside.
+    pub told: Told,
+}
+
+impl Stats {
+    /// Adds what was noticed on layers that follow.
+    fn add(&mut self, other: Self) {
+        self.snapped += other.snapped;
+        let disputed = self.told.disputed.unwrap_or(0) + other.told.disputed.unwrap_or(0);
+        self.told = Told { disputed: other.told.disputed.map(|_| disputed), ..other.told };
+    }
 }
 
 impl Rule {
@@ -141,16 +152,23 @@ impl Rule {
 }
 
 impl What {
-    /// The ties in force: those asked for, else the rule's own.
+    /// The ties in force: those asked for, else the rule's own. A flood stops at the surface under ties up,
+    /// so that this is what it fills.
     pub fn ties(&self) -> Option<Ties> {
         let own = self.rule.info().ties;
-        own.and(self.ties.or(own))
+        let asked = if self.inside() == Some(Inside::Flood) { Some(Ties::Up) } else { self.ties };
+        own.and(asked.or(own))
     }
 
     /// How inside is told from outside, as asked for: that, else the rule's own.
     pub fn inside(&self) -> Option<Inside> {
         let own = self.rule.info().inside;
         own.and(self.inside.or(own))
+    }
+
+    /// The bytes that are taken beside mesh and grid, at most, by crossings and by grids of its own.
+    pub fn beside(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+        self.inside().map_or(0, |inside| inside.beside(mesh, lattice, run))
     }
 
     /// Whether its cells can be kept in bricks, [`Plan::Bricks`](crate::run::Plan::Bricks).
@@ -164,6 +182,10 @@ impl What {
     /// If the mesh is unfit for the rule, what is needed beside the grid does not fit in memory, or the
     /// run was cancelled.
     pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Job<'a>> {
+        if self.inside() == Some(Inside::Flood) && self.ties.is_some_and(|ties| ties != Ties::Up) {
+            let error = Error::usage("a flood stops at the surface under ties up, there are no others");
+            return Err(error.with_hint("leave the ties out, or take another way to tell inside from outside"));
+        }
         let inside = self.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
         Ok(Job { mesh, lattice, what: self, inside })
     }

@@ -41,7 +41,7 @@ enum Source {
 }
 
 /// What is known of the slabs made so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Made {
     /// How many slabs.
     pub slabs: usize,
@@ -79,7 +79,7 @@ impl<'a> Slabs<'a> {
             return Err(Error::usage("a slab needs at least one layer"));
         }
         if run.max_memory.is_some() {
-            let need = Demand::new(mesh, lattice, run).bytes(plan);
+            let need = Demand::new(mesh, lattice, run).with(what.beside(mesh, lattice, run)).bytes(plan);
             let [x, y, _] = lattice.dims();
             run.refuse_above(need, || {
                 format!("slabs of {x} × {y} × {height} cells and {} triangles", mesh.triangles().len())
@@ -94,7 +94,7 @@ impl<'a> Slabs<'a> {
 
     /// What is known of the slabs so far; after the last, of the whole grid.
     pub fn made(&self) -> Made {
-        self.made
+        self.made.clone()
     }
 
     /// How many slabs there will be.
@@ -130,7 +130,7 @@ impl<'a> Slabs<'a> {
             let run = Run { progress: &progress, ..self.run };
             bits.clear();
             let stats = self.job.fill(layers, &run, bits)?;
-            self.made.stats.snapped += stats.snapped;
+            self.made.stats.add(stats);
         }
         let filled = Instant::now();
         self.made.occupied += bits.count();

@@ -9,12 +9,12 @@ use crate::kernel::Frame;
 use crate::run::Run;
 use crate::run::cover::{self, Covered};
 
-/// Fills a grid of these layers with the cells that a triangle of the mesh touches.
+/// Fills a grid of these layers with the cells that a triangle of the mesh touches, by the ties in force.
 pub(super) fn fill(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
     let frame = Frame::new(job.lattice, job.mesh.bounds(), job.what.ties().unwrap_or_default());
     let triangles = job.mesh.triangles();
     let snapped = cover::cover(&frame, triangles, layers.start, grid, run.level()?, run.progress)?;
-    Ok(Stats { snapped })
+    Ok(Stats { snapped, ..Stats::default() })
 }
 
 /// The same cells of a whole lattice, in bricks.

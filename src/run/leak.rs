@@ -8,10 +8,11 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::geom::{Bounds, Point, Ties, Triangle};
+use crate::geom::{Bounds, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::target::SIDE;
 use crate::kernel::{Frame, Level};
+use crate::mesh::boundary::Loop;
 use crate::par::{self, Progress};
 use crate::run::cover;
 
@@ -46,14 +47,14 @@ pub struct Flooded<'a> {
     pub inside: &'a BitGrid,
 }
 
-/// Whether the flood reached the inside of a mesh, and through which of these loops of open edges, each
-/// the points along it; in the threads it is called in.
+/// Whether the flood reached the inside of a mesh, and through which of these loops of open edges; in the
+/// threads it is called in.
 ///
 /// # Errors
 /// If the run was cancelled, or memory is not there.
 pub fn find(
     flooded: Flooded,
-    loops: &[Vec<Point>],
+    loops: &[Loop],
     level: Level,
     progress: &dyn Progress,
 ) -> Result<Option<Leak>> {
@@ -64,17 +65,14 @@ pub fn find(
     let [nx, ny, nz] = flooded.lattice.dims();
     let mut layers = BitGrid::new([nx, ny, SIDE.min(nz)])?;
     let mut holes = vec![];
-    for points in loops.iter().filter(|points| points.len() > 1) {
+    for around in loops {
         progress.check()?;
-        let hole = Hole::of(points);
-        if leaks(flooded, &hole.cap(points), &mut layers, level)? {
-            holes.push(hole);
+        let cap: Vec<Triangle> = around.cap().collect();
+        if leaks(flooded, &cap, &mut layers, level)? {
+            holes.push(Hole::from(around));
         }
     }
-    // Loops come in no order: those of one length go by where they are.
-    let place = |a: &Hole, b: &Hole| a.centre.partial_cmp(&b.centre).unwrap_or(Ordering::Equal);
-    holes.sort_by(|a: &Hole, b: &Hole| b.length.total_cmp(&a.length).then(place(a, b)));
-    Ok(Some(Leak { cells, holes }))
+    Ok(Some(Leak { cells, holes: sorted(holes) }))
 }
 
 /// How many cells are in both grids.
@@ -86,26 +84,17 @@ fn common(a: &BitGrid, b: &BitGrid) -> u64 {
     par::map_range(0..a.dims()[2], both).into_iter().sum()
 }
 
-impl Hole {
-    fn of(points: &[Point]) -> Self {
-        let exact: Vec<[f64; 3]> = points.iter().map(|point| point.map(f64::from)).collect();
-        let (mut sum, mut length) = ([0.0; 3], 0.0);
-        for (n, from) in exact.iter().enumerate() {
-            let to = &exact[(n + 1) % exact.len()];
-            let edge = (0..3).map(|a| (to[a] - from[a]).powi(2)).sum::<f64>().sqrt();
-            // Weighed by length, so that many short edges on one side do not pull the middle there.
-            sum = std::array::from_fn(|a| sum[a] + edge * (from[a] + to[a]) / 2.0);
-            length += edge;
-        }
-        let centre = if length > 0.0 { sum.map(|sum| sum / length) } else { exact[0] };
-        Self { centre, length, edges: points.len() }
+impl From<&Loop> for Hole {
+    fn from(around: &Loop) -> Self {
+        Self { centre: around.centre(), length: around.length(), edges: around.points.len() }
     }
+}
 
-    /// Triangles from all edges to the middle.
-    fn cap(&self, points: &[Point]) -> Vec<Triangle> {
-        let middle = self.centre.map(|c| c as f32);
-        (0..points.len()).map(|n| [points[n], points[(n + 1) % points.len()], middle]).collect()
-    }
+/// Holes, the longest first. Loops come in no order: those of one length go by where they are.
+pub fn sorted(mut holes: Vec<Hole>) -> Vec<Hole> {
+    let place = |a: &Hole, b: &Hole| a.centre.partial_cmp(&b.centre).unwrap_or(Ordering::Equal);
+    holes.sort_by(|a: &Hole, b: &Hole| b.length.total_cmp(&a.length).then(place(a, b)));
+    holes
 }
 
 /// Whether the flood reached a cell that the cap touches; `layers` is room for [`SIDE`] of them.
@@ -140,18 +129,19 @@ fn layers_of(lattice: &Lattice, bounds: &Bounds) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geom::Point;
     use crate::grid::{Fit, Size, flood};
     use crate::{Mesh, Rational, Rule, voxelize};
 
     /// The loops of a mesh that lacks triangles which share no vertex: their own edges.
-    fn without(mesh: &Mesh, gone: &[usize]) -> (Mesh, Vec<Vec<Point>>) {
+    fn without(mesh: &Mesh, gone: &[usize]) -> (Mesh, Vec<Loop>) {
         let left = (0..mesh.triangles().len()).filter(|n| !gone.contains(n)).map(|n| mesh.triangles()[n]);
-        let loops = gone.iter().map(|n| mesh.triangles()[*n].to_vec());
+        let loops = gone.iter().map(|n| Loop { points: mesh.triangles()[*n].to_vec() });
         (Mesh::from_triangles(left.collect()).unwrap(), loops.collect())
     }
 
     /// Floods `mesh`, whose inside is that of `whole`.
-    fn leak(whole: &Mesh, mesh: &Mesh, loops: &[Vec<Point>], lattice: &Lattice) -> Option<Leak> {
+    fn leak(whole: &Mesh, mesh: &Mesh, loops: &[Loop], lattice: &Lattice) -> Option<Leak> {
         let dry = |mesh| {
             let walls = voxelize(mesh, lattice, Rule::Surface).unwrap().bits;
             (flood::outside(&walls, &()).unwrap(), walls)

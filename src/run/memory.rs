@@ -38,12 +38,18 @@ pub struct Demand {
     triangles: usize,
     dims: [usize; 3],
     threads: usize,
+    beside: u128,
 }
 
 impl Demand {
     /// What `run` would take to fill `lattice`.
     pub fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Self {
-        Self { triangles: mesh.triangles().len(), dims: lattice.dims(), threads: run.threads() }
+        Self { triangles: mesh.triangles().len(), dims: lattice.dims(), threads: run.threads(), beside: 0 }
+    }
+
+    /// The same with so many bytes beside, as [`What::beside`](crate::What::beside) says.
+    pub fn with(self, beside: u128) -> Self {
+        Self { beside, ..self }
     }
 
     /// The bytes under `plan`, at most.
@@ -58,6 +64,7 @@ impl Demand {
             // A layer of bricks that is full becomes one of the grid.
             Plan::Bricks(height) => (self.dims, BitGrid::bytes_for(slab(height))),
         };
+        let mesh = mesh + self.beside;
         mesh + BitGrid::bytes_for(covered) + bricks::bytes_for(covered, self.threads) + beside + nx as u128
     }
 
@@ -105,7 +112,7 @@ mod tests {
     use super::*;
 
     fn demand(triangles: usize, dims: [usize; 3]) -> Demand {
-        Demand { triangles, dims, threads: 1 }
+        Demand { triangles, dims, threads: 1, beside: 0 }
     }
 
     #[test]

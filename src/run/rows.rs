@@ -12,8 +12,9 @@ use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
 use crate::kernel::crossings::{Crosser, Crossing};
-use crate::kernel::{Frame, Level};
-use crate::par::{self, Progress};
+use crate::kernel::Frame;
+use crate::par;
+use crate::run::Run;
 
 /// Triangles that a thread takes at a time.
 const RUN: usize = 1 << 13;
@@ -21,17 +22,29 @@ const RUN: usize = 1 << 13;
 /// Slabs of a band, about.
 const SLABS: usize = 64;
 
-/// Crossings in memory at a time, unless a single layer has more.
+/// Crossings in memory at a time where memory is not limited, unless a single layer has more.
 const MOST: usize = 1 << 23;
+
+/// As many are never too many.
+const LEAST: usize = 1 << 15;
 
 /// Bits of a cell along a row, and a direction.
 const CELL_BITS: u32 = 25;
 
-/// Bytes that noting crossings takes at most, unless a single layer has more: they are put in order slab
-/// by slab.
-pub const BYTES: u128 = (MOST * size_of::<u64>()) as u128 * 2;
+/// What crossings in memory take: as they are noted, in lists that grow, and as they are put in order.
+const BYTES: u64 = 20;
 
-/// A stretch of a row's cells between crossings.
+/// Crossings in memory at a time: a sixteenth of a limit of memory may go to them.
+fn most(max_memory: Option<u64>) -> usize {
+    max_memory.map_or(MOST, |bytes| ((bytes / 16 / BYTES) as usize).clamp(LEAST, MOST))
+}
+
+/// The bytes that crossings take at most, unless a single layer has more, under this limit of memory.
+pub fn bytes(max_memory: Option<u64>) -> u128 {
+    most(max_memory) as u128 * u128::from(BYTES)
+}
+
+/// A stretch of a row's cells between crossings, or before the first or behind the last.
 pub struct Stretch<'a> {
     /// The row, `[j, k]`; layer 0 is the first of the lattice.
     pub row: [usize; 2],
@@ -46,33 +59,32 @@ pub struct Stretch<'a> {
 }
 
 /// Follows the rows along x of some layers of a lattice, of which `grid` is those from `first` on, through
-/// all crossings of triangles. `mark` gets every stretch behind at least one of them, in the threads this
-/// is called in. The answer is how many coordinates snapping moved.
+/// all crossings of triangles. `mark` gets every stretch, also those of rows without crossings, in the threads
+/// this is called in. The answer is how many coordinates snapping moved.
 ///
 /// # Errors
-/// If the run is cancelled.
+/// If the run is cancelled, or the level does not exist here.
 pub fn follow(
     frame: &Frame,
     triangles: &[Triangle],
     first: usize,
     grid: &mut BitGrid,
-    level: Level,
-    progress: &dyn Progress,
+    run: &Run,
     mark: impl Fn(Stretch) + Sync,
 ) -> Result<u64> {
     let [nx, ny, nz] = grid.dims();
     let layer_words = grid.layer_words();
-    let mut snapped = 0;
+    let (mut snapped, most) = (0, most(run.max_memory));
     let mut bands = vec![first..first + nz];
     let mut tried = false;
     let mut words = grid.words_mut();
     while let Some(band) = bands.pop() {
-        let bounded = !tried && band.len() > 1;
         let cells = [0..nx, 0..ny, band.clone()];
-        let noted = note(frame, triangles, cells, bounded, level, progress)?;
+        let limit = if tried || band.len() == 1 { usize::MAX } else { most };
+        let noted = note(frame, triangles, cells, limit, run)?;
         let Some(noted) = noted else {
             tried = true;
-            bands = bands_of(frame, triangles, band);
+            bands = bands_of(frame, triangles, band, most);
             continue;
         };
         snapped += noted.snapped;
@@ -84,7 +96,7 @@ pub fn follow(
             let rows = Rows { start, count: words.len() / layer_words * ny, ny, nx };
             rows.follow(noted.parts.iter().map(|part| part.slabs[n].as_slice()), words, &mark);
         });
-        progress.check()?;
+        run.progress.check()?;
     }
     Ok(snapped)
 }
@@ -105,16 +117,15 @@ struct Part {
     snapped: u64,
 }
 
-/// Finds all crossings with rows of a box of cells; `None` if they are more than memory is set aside for,
-/// where `bounded`.
+/// Finds all crossings with rows of a box of cells; `None` if they are more than `most`.
 fn note(
     frame: &Frame,
     triangles: &[Triangle],
     cells: [Range<usize>; 3],
-    bounded: bool,
-    level: Level,
-    progress: &dyn Progress,
+    most: usize,
+    run: &Run,
 ) -> Result<Option<Noted>> {
+    let (level, progress) = (run.level()?, run.progress);
     let layers = cells[2].clone();
     let height = layers.len().div_ceil(SLABS);
     let slabs = layers.len().div_ceil(height);
@@ -125,20 +136,20 @@ fn note(
     let crosser = Crosser::new(frame, 0, cells);
     let parts = par::share(&runs, |next| {
         let mut part = Part { slabs: vec![vec![]; slabs], snapped: 0 };
-        for run in next {
+        for triangles in next {
             progress.check()?;
             let mut count = 0;
-            for some in run.chunks(64) {
+            for some in triangles.chunks(64) {
                 part.snapped += crosser.cross(level, some, |crossing| {
                     count += 1;
                     let layer = crossing.row[1] - layers.start;
                     part.slabs[layer / height].push(packed(&crossing, layer % height * ny));
                 });
-                if bounded && count > MOST {
+                if count > most {
                     break;
                 }
             }
-            if found.fetch_add(count, Ordering::Relaxed) + count > MOST && bounded {
+            if found.fetch_add(count, Ordering::Relaxed) + count > most {
                 break;
             }
             progress.advance(1);
@@ -146,7 +157,7 @@ fn note(
         Ok(part)
     });
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-    if bounded && found.into_inner() > MOST {
+    if found.into_inner() > most {
         return Ok(None);
     }
     let snapped = parts.iter().map(|part| part.snapped).sum();
@@ -161,7 +172,12 @@ fn packed(crossing: &Crossing, row: usize) -> u64 {
 
 /// Bands of these layers, the last first, each with about as many crossings as memory is set aside for, by
 /// the areas of triangles across rows.
-fn bands_of(frame: &Frame, triangles: &[Triangle], layers: Range<usize>) -> Vec<Range<usize>> {
+fn bands_of(
+    frame: &Frame,
+    triangles: &[Triangle],
+    layers: Range<usize>,
+    most: usize,
+) -> Vec<Range<usize>> {
     let per_layer = par::map(triangles.chunks(RUN << 4).collect(), |run: &[Triangle]| {
         // How many begin, and end, with a layer.
         let mut changes = vec![0.0; layers.len() + 1];
@@ -183,7 +199,7 @@ fn bands_of(frame: &Frame, triangles: &[Triangle], layers: Range<usize>) -> Vec<
     let (mut share, mut sum, mut start) = (0.0, 0.0, layers.start);
     for k in layers.clone() {
         share += per_layer.iter().map(|changes| changes[k - layers.start]).sum::<f64>();
-        if sum + share > MOST as f64 && k > start {
+        if sum + share > most as f64 && k > start {
             bands.push(start..k);
             (start, sum) = (k, 0.0);
         }
@@ -238,6 +254,10 @@ impl Rows {
     /// Hands on what lies behind each of the crossings of a row.
     fn stretches(&self, row: [usize; 2], crossings: &[u32], words: &mut [u64], mark: &impl Fn(Stretch)) {
         let (mut turns, mut crossed) = (0, 0);
+        let ahead = crossings.first().map_or(self.nx, |crossing| (crossing >> 1) as usize);
+        if ahead > 0 {
+            mark(Stretch { row, cells: 0..ahead, turns, crossed, words: &mut *words });
+        }
         for (n, crossing) in crossings.iter().enumerate() {
             crossed += 1;
             turns += if crossing & 1 == 1 { 1 } else { -1 };

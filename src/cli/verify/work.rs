@@ -123,7 +123,9 @@ impl Task {
         let mut facts = Facts::new(Instant::now());
         let mesh = make::read(job, bar, signals, &mut facts)?;
         let lattice = make::fit(job, &mesh, &mut facts)?;
-        let Some(Plan::Slabs(height)) = Demand::new(&mesh, &lattice, &run).fit(limit.into(), 1) else {
+        let beside = job.what.beside(&mesh, &lattice, &run);
+        let demand = Demand::new(&mesh, &lattice, &run).with(beside);
+        let Some(Plan::Slabs(height)) = demand.fit(limit.into(), 1) else {
             return Err(refusal);
         };
         let mut slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Fill, Inside, Ready};
+use super::{Fill, Inside, Ready, Told};
 use crate::error::Result;
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::Frame;
@@ -25,19 +25,18 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, used: Inside) -> R
         _ => |stretch| stretch.turns != 0,
     };
     let frame = Frame::of_centres(lattice, mesh.bounds(), 0);
-    Ready { used, fill: Box::new(Crossings { mesh, frame, is_inside }) }
+    Ready::new(used, Crossings { mesh, frame, is_inside })
 }
 
 impl Fill for Crossings<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let Self { mesh, frame, is_inside } = self;
-        let (level, progress) = (run.level()?, run.progress);
         let mark = |mut stretch: Stretch| {
             if is_inside(&stretch) {
                 stretch.occupy();
             }
         };
-        let snapped = rows::follow(frame, mesh.triangles(), layers.start, grid, level, progress, mark)?;
-        Ok(Stats { snapped })
+        let snapped = rows::follow(frame, mesh.triangles(), layers.start, grid, run, mark)?;
+        Ok(Stats { snapped, told: Told::default() })
     }
 }

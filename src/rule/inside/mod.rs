@@ -4,22 +4,28 @@
 //! on a triangle.
 
 mod crossings;
+mod flood;
+mod near;
+mod robust;
+mod vote;
 
 use std::ops::Range;
 
 use super::Stats;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
 use crate::mesh::closed::Seal;
-use crate::run::Run;
+use crate::run::{Run, rows};
+use crate::run::leak::{Hole, Leak};
 
 /// A way to tell inside from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Inside {
     /// What the mesh allows: nonzero if every directed edge is cancelled by its reverse, evenodd if every
-    /// edge is there an even number of times.
+    /// edge is there an even number of times, else robust.
     #[default]
     Auto,
     /// Lines from outside go into the mesh more often than out of it, or less often: overlapping shells
@@ -27,6 +33,12 @@ pub enum Inside {
     Nonzero,
     /// Lines from outside cross the mesh an odd number of times: where two shells overlap is outside.
     EvenOdd,
+    /// What cannot be reached from outside through cells that the surface does not touch.
+    Flood,
+    /// What evenodd says along two axes at least.
+    Vote,
+    /// The mesh, repaired and turned outwards, winds around it more than half.
+    Robust,
 }
 
 /// One row of the table of methods.
@@ -38,6 +50,10 @@ pub struct Method {
     pub name: &'static str,
     /// One line for help and README.
     pub about: &'static str,
+    /// Whether it needs other grids of the same size, and how many.
+    grids: u128,
+    /// Whether it makes another mesh, and what that takes, in meshes.
+    meshes: u128,
     prepare: Prepare,
 }
 
@@ -49,20 +65,50 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Auto,
         name: "auto",
-        about: "nonzero or evenodd, as the mesh allows",
+        about: "nonzero on closed meshes that face outwards, evenodd on other closed ones, else robust",
+        grids: 0,
+        meshes: 0,
         prepare: automatic,
     },
     Method {
         inside: Inside::Nonzero,
         name: "nonzero",
         about: "lines from outside go in and out a different number of times; overlapping shells unite",
+        grids: 0,
+        meshes: 0,
         prepare: |mesh, lattice, _| Ok(crossings::ready(mesh, lattice, Inside::Nonzero)),
     },
     Method {
         inside: Inside::EvenOdd,
         name: "evenodd",
         about: "lines from outside cross the mesh an odd number of times",
+        grids: 0,
+        meshes: 0,
         prepare: |mesh, lattice, _| Ok(crossings::ready(mesh, lattice, Inside::EvenOdd)),
+    },
+    Method {
+        inside: Inside::Flood,
+        name: "flood",
+        about: "what cannot be reached from outside between cells that the mesh touches",
+        grids: 3,
+        meshes: 0,
+        prepare: flood::ready,
+    },
+    Method {
+        inside: Inside::Vote,
+        name: "vote",
+        about: "what evenodd says along two of the three axes at least",
+        grids: 3,
+        meshes: 0,
+        prepare: |mesh, lattice, _| Ok(vote::ready(mesh, lattice)),
+    },
+    Method {
+        inside: Inside::Robust,
+        name: "robust",
+        about: "turned and repaired where it can be, the mesh winds around it more than half",
+        grids: 0,
+        meshes: 8,
+        prepare: robust::ready,
     },
 ];
 
@@ -71,6 +117,38 @@ pub struct Ready<'a> {
     /// The method, never [`Inside::Auto`].
     pub used: Inside,
     fill: Box<dyn Fill + 'a>,
+}
+
+/// What was noticed while inside was told from outside.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Told {
+    /// The cells on which the axes of [`Inside::Vote`] did not agree.
+    pub disputed: Option<u64>,
+    /// Where [`Inside::Flood`] got into the mesh.
+    pub leak: Option<Leak>,
+    /// What [`Inside::Robust`] did to the mesh.
+    pub repairs: Option<Repairs>,
+}
+
+/// What was done to a mesh so that it has an inside; all of it counts triangles unless said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repairs {
+    /// Without area, dropped.
+    pub degenerate: u64,
+    /// With the corners of others, dropped.
+    pub duplicates: u64,
+    /// Turned over.
+    pub turned: u64,
+    /// Patches: pieces that edges of exactly two triangles hold together.
+    pub patches: u64,
+    /// Patches that are cavities in others.
+    pub cavities: u64,
+    /// Patches that have one side only.
+    pub not_orientable: u64,
+    /// Loops of edges that it ends at.
+    pub holes: usize,
+    /// The longest of these.
+    pub longest: Option<Hole>,
 }
 
 /// Fills what is inside.
@@ -91,13 +169,29 @@ impl Inside {
         METHODS.iter().find(|method| method.name == name).map(|method| method.inside)
     }
 
+    /// The bytes that it takes beside mesh and grid, at most.
+    pub(super) fn beside(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+        let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
+        let robust = Self::Robust.info().meshes * triangles;
+        // Whether a mesh is closed is asked only where the answer may matter.
+        let matters = run.max_memory.is_some_and(|limit| robust > u128::from(limit) / 8);
+        let is_open = self == Self::Auto && matters && mesh.seal() == Seal::Open;
+        let Method { grids, meshes, .. } = if is_open { Self::Robust } else { self }.info();
+        let grids = grids * BitGrid::bytes_for(lattice.dims());
+        rows::bytes(run.max_memory) + grids + meshes * triangles
+    }
+
     /// Makes the method ready for a mesh and a lattice.
     pub(super) fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
         (self.info().prepare)(mesh, lattice, run)
     }
 }
 
-impl Ready<'_> {
+impl<'a> Ready<'a> {
+    fn new(used: Inside, fill: impl Fill + 'a) -> Self {
+        Self { used, fill: Box::new(fill) }
+    }
+
     /// Occupies the cells of these layers of the lattice whose centres are inside.
     pub(super) fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         self.fill.fill(layers, run, grid)
@@ -108,7 +202,6 @@ fn automatic<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Read
     match mesh.seal() {
         Seal::Oriented => Inside::Nonzero.prepare(mesh, lattice, run),
         Seal::Closed => Inside::EvenOdd.prepare(mesh, lattice, run),
-        Seal::Open => Err(Error::unfit("the mesh is not closed: what is inside is not known")
-            .with_hint("--inside evenodd or nonzero takes it as it is; 'voxelize info' counts open edges")),
+        Seal::Open => Inside::Robust.prepare(mesh, lattice, run),
     }
 }

@@ -1,0 +1,92 @@
+//! Vote: what evenodd says along two of the three axes at least. A hole spoils the lines through it along
+//! one axis, seldom along another.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use super::{Fill, Inside, Ready, Told};
+use crate::error::Result;
+use crate::geom::Triangle;
+use crate::grid::{BitGrid, Lattice, prefix};
+use crate::kernel::Frame;
+use crate::kernel::crossings::{Crosser, Crossing, across};
+use crate::mesh::Mesh;
+use crate::par;
+use crate::rule::Stats;
+use crate::run::Run;
+
+/// Triangles that a thread takes at a time.
+const RUN: usize = 1 << 12;
+
+/// Crossings that a thread keeps to itself.
+const KEPT: usize = 1 << 16;
+
+struct Vote<'a> {
+    mesh: &'a Mesh,
+    frames: [Frame; 3],
+}
+
+pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice) -> Ready<'a> {
+    let frames = [0, 1, 2].map(|axis| Frame::of_centres(lattice, mesh.bounds(), axis));
+    Ready::new(Inside::Vote, Vote { mesh, frames })
+}
+
+impl Fill for Vote<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        let mut snapped = 0;
+        let mut votes = vec![];
+        for axis in 0..3 {
+            let mut toggles = BitGrid::new(grid.dims())?;
+            let moved = self.toggle(axis, layers.clone(), run, &mut toggles)?;
+            // Every axis counts the same coordinates, but layers only along x and y.
+            snapped = if axis == 0 { moved } else { snapped };
+            prefix::parity(&mut toggles, axis);
+            votes.push(toggles);
+        }
+        let [mut x, y, z] = <[BitGrid; 3]>::try_from(votes).expect("three axes");
+        let disputed = prefix::majority(&mut x, &y, &z);
+        grid.add(&x);
+        Ok(Stats { snapped, told: Told { disputed: Some(disputed), ..Told::default() } })
+    }
+}
+
+impl Vote<'_> {
+    /// Toggles the first cell behind every crossing along an axis. The answer is how many coordinates
+    /// snapping moved.
+    fn toggle(&self, axis: usize, layers: Range<usize>, run: &Run, toggles: &mut BitGrid) -> Result<u64> {
+        let [nx, ny, _] = toggles.dims();
+        let level = run.level()?;
+        let cells = across(axis).map(|a| [0..nx, 0..ny, layers.clone()][a].clone());
+        let crosser = Crosser::new(&self.frames[axis], axis, cells);
+        let runs: Vec<&[Triangle]> = self.mesh.triangles().chunks(RUN).collect();
+        run.progress.begin("inside", runs.len() as u64);
+        let shared = Mutex::new(toggles);
+        let flush = |kept: &mut Vec<[usize; 3]>| {
+            let mut toggles = shared.lock().expect("no thread panics here");
+            kept.drain(..).for_each(|cell| toggles.toggle(cell));
+        };
+        let cell_of = |crossing: Crossing| {
+            let mut cell = [0; 3];
+            let place = [crossing.first, crossing.row[0], crossing.row[1]];
+            across(axis).into_iter().zip(place).for_each(|(a, n)| cell[a] = n);
+            cell[2] -= layers.start;
+            cell
+        };
+        let parts = par::share(&runs, |next| {
+            let (mut kept, mut snapped) = (vec![], 0);
+            for run_of in next {
+                run.progress.check()?;
+                snapped += crosser.cross(level, run_of, |crossing| {
+                    kept.push(cell_of(crossing));
+                    if kept.len() == KEPT {
+                        flush(&mut kept);
+                    }
+                });
+                run.progress.advance(1);
+            }
+            flush(&mut kept);
+            Ok(snapped)
+        });
+        parts.into_iter().sum()
+    }
+}
