@@ -138,6 +138,21 @@ pub static CODES: &[Code] = &[
         "make it smaller, or save as another format",
     ),
     warned("W005", "the reader of the output went away before it had all", "nothing, if that was meant"),
+    warned(
+        "W006",
+        "the mesh is not closed: inside is where it winds around more than half, once repaired and turned",
+        "close the holes, or choose how inside is told with `--inside`",
+    ),
+    warned(
+        "W007",
+        "the flood got inside the mesh, through a hole that is larger than cells",
+        "close the hole, make the cells larger, or take another `--inside`",
+    ),
+    warned(
+        "W008",
+        "lines along the three axes do not agree on what is inside",
+        "`--inside robust` repairs what it can",
+    ),
     refused(
         "bad-list",
         "a list of names that holds something else",

@@ -132,9 +132,12 @@ pub struct RuleArgs {
     #[arg(long, conflicts_with_all = ["rule", "surface", "filled"])]
     pub solid: bool,
 
-    /// With solid and filled: what counts as inside. auto takes what the mesh allows; nonzero: lines
-    /// from outside go in and out a different number of times, so that overlapping shells unite;
-    /// evenodd: they cross the mesh an odd number of times [default: auto]
+    /// With solid and filled, what counts as inside. nonzero: lines from outside go in and out a
+    /// different number of times, so that overlapping shells unite. evenodd: they cross the mesh an
+    /// odd number of times. flood: what cannot be reached from outside. vote: what evenodd says along
+    /// two axes of three. robust: the mesh, repaired and turned outwards, winds around it more than
+    /// half. auto: nonzero if the mesh is closed and faces one way, evenodd if it is closed, else
+    /// robust [default: auto]
     #[arg(long, value_name = "METHOD", value_parser = values::inside(), hide_possible_values = true)]
     pub inside: Option<Inside>,
 

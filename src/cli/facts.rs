@@ -7,6 +7,7 @@ use voxelize::codes::Outcome;
 use voxelize::format::Written;
 use voxelize::grid::Digest;
 use voxelize::mesh::read::{Finding, Packing, Tolerance};
+use voxelize::rule::Told;
 use voxelize::{Bounds, Error, Lattice};
 
 use super::errors;
@@ -31,6 +32,8 @@ pub struct Facts {
     pub snapped: Option<u64>,
     /// How inside was told from outside, by name.
     pub inside: Option<String>,
+    /// What was noticed about the inside.
+    pub told: Told,
     /// Occupied cells.
     pub occupied: Option<u64>,
     /// To compare results by.
@@ -177,6 +180,7 @@ impl Facts {
             estimate: None,
             snapped: None,
             inside: None,
+            told: Told::default(),
             occupied: None,
             digest: None,
             warnings: Vec::new(),

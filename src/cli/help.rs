@@ -2,6 +2,7 @@
 //! the options that exist.
 
 use voxelize::Level;
+use voxelize::METHODS;
 use voxelize::format::FORMATS;
 use voxelize::mesh::read::INPUTS;
 
@@ -25,8 +26,8 @@ Usage: voxelize [OPTIONS] <MESH>...
        voxelize [OPTIONS] <COMMAND>
 
   voxelize part.stl                       surface, 256 cells long, part.vox
-  voxelize part.stl -r 512 -o part.npz    512 cells long, as a NumPy array
-  voxelize part.stl --voxel-size 0.5 --pad 1 -o part.raw
+  voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
+  voxelize part.stl --solid --voxel-size 0.5 --pad 1 -o part.raw
   voxelize part.stl --bounds -1,0,0,1,1,1 --voxel-size 0.1 -o corner.npy
   voxelize new.stl --like old.npz -o new.npz    on the same grid, to compare
   voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
@@ -65,7 +66,8 @@ pub fn short() -> String {
         INPUTS.iter().flat_map(|input| input.extensions).map(|e| e.to_ascii_uppercase()).collect();
     inputs.dedup();
     let text = SHORT.replace("{formats}", &formats.join("|")).replace("{inputs}", &inputs.join(", "));
-    text.replace("{verbs}", &verbs("        "))
+    let methods: Vec<_> = METHODS.iter().map(|method| method.name).collect();
+    text.replace("{methods}", &methods.join("|")).replace("{verbs}", &verbs("        "))
 }
 
 const SHORT: &str = "\
@@ -75,8 +77,8 @@ Usage: voxelize [OPTIONS] <MESH>...       (- reads standard input)
        voxelize <COMMAND>                 (see below)
 
   voxelize part.stl                       surface, 256 cells long, part.vox
-  voxelize part.stl -r 512 -o part.npz    512 cells long, as a NumPy array
-  voxelize part.stl --voxel-size 0.5 --pad 1 -o part.raw
+  voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
+  voxelize part.stl --solid --voxel-size 0.5 --pad 1 -o part.raw
   voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
   voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
 
@@ -91,11 +93,13 @@ Grid    -r, --res N            cells on the longest axis [256]
             --like FILE        the grid of this voxel file, all of it
             --same-grid        one grid for many, around all of them
             --snap float|none  take 0.7 as a float for 0.7 [float]
-Rule        --rule RULE        surface: every cell the mesh touches [surface]
-            --surface          the same as --rule surface; inside stays empty
-            --ties up|both|none
-                               a face exactly on a cell wall marks:
-                               the cell above / both / neither [up]
+Rule        --surface          every cell the mesh touches; inside empty [default]
+            --filled           every cell the part has any share of
+            --solid            cells whose centre is inside
+            --rule RULE        the same, by name
+            --inside METHOD    {methods}
+            --ties up|both|none  a face on a cell wall marks: the cell above /
+                               both / neither [up; filled: none]
 Input   MESH...                {inputs}, told by content; a folder: all in it
             --files-from LIST  names of meshes, one a line; - is standard input
         -0, --null             these end in NUL bytes

@@ -15,6 +15,7 @@ use super::facts::{Ending, Facts, Warning};
 use super::plan::{Plan, Telling};
 use super::summary::volume;
 use super::system;
+use super::told;
 use super::verb::Verb;
 
 /// One line of JSON for a run, without the newline.
@@ -39,7 +40,7 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("rule", or_null(plan, |plan| json!(plan.job.what.rule.info().name)));
     put("ties", or_null(plan, |plan| json!(plan.job.what.ties().map(|ties| ties.name()))));
     let asked = plan.and_then(|plan| plan.job.what.inside());
-    put("inside", or_null(asked, |asked| json!({"asked": asked.info().name, "used": facts.inside})));
+    put("inside", or_null(asked, |asked| told::json(asked, facts.inside.as_deref(), &facts.told)));
     let snap = |plan: &Plan| json!({"mode": plan.job.grid.snap.name(), "coordinates": facts.snapped});
     put("snap", or_null(plan, snap));
     let filled = facts.occupied.zip(facts.lattice.as_ref());

@@ -13,6 +13,7 @@ use super::job::{GridFrom, Input, Job};
 use super::room::{self, Room};
 use super::signals::Signals;
 use super::stream::Inlet;
+use super::told;
 
 /// The finished grid of `job`, all of it in memory; nothing is written. To be called in the pool of
 /// threads that is to do it.
@@ -122,16 +123,23 @@ pub fn fill(
     voxels.meta.input = input_name(job);
     let (count, digest) = timed(&mut facts.times.digest, || (voxels.count(), voxels.digest()));
     facts.inside.clone_from(&voxels.meta.inside);
-    note(facts, stats, count, digest);
+    note(job, facts, stats, count, digest);
     Ok((voxels, digest))
 }
 
 /// Notes what is in the cells.
-pub fn note(facts: &mut Facts, stats: Stats, occupied: u64, digest: Digest) {
+pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: Digest) {
     facts.snapped = Some(stats.snapped);
+    if let Some(asked) = job.what.inside() {
+        facts.warnings.extend(told::warnings(asked, &stats.told));
+    }
+    facts.told = stats.told;
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {
-        let says = "no cell is occupied: the mesh is outside the grid, or lies on its walls";
+        let says = match job.what.inside() {
+            None => "no cell is occupied: the mesh is outside the grid, or lies on its walls",
+            Some(_) => "no cell is occupied: nothing is inside the mesh, or all of it is outside the grid",
+        };
         facts.warnings.push(Warning::new("W002", says));
     }
 }

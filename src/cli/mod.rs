@@ -31,6 +31,7 @@ mod stream;
 mod summary;
 mod system;
 mod tell;
+mod told;
 mod typed;
 mod values;
 mod verb;

@@ -83,7 +83,7 @@ fn stream(plan: &Plan, mut slabs: Slabs, bar: &Bar, signals: &Signals, facts: &m
     (times.voxelize, times.digest) = (Some(filling), Some(hashing));
     times.write = Some(start.elapsed().saturating_sub(filling + hashing));
     facts.inside.clone_from(&slabs.meta.inside);
-    make::note(facts, stats, occupied, slabs.digest());
+    make::note(&plan.job, facts, stats, occupied, slabs.digest());
     facts.outputs = Some(written);
     Ok(())
 }

@@ -184,7 +184,9 @@ impl What {
     pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Job<'a>> {
         if self.inside() == Some(Inside::Flood) && self.ties.is_some_and(|ties| ties != Ties::Up) {
             let error = Error::usage("a flood stops at the surface under ties up, there are no others");
-            return Err(error.with_hint("leave the ties out, or take another way to tell inside from outside"));
+            return Err(
+                error.with_hint("leave the ties out, or take another way to tell inside from outside")
+            );
         }
         let inside = self.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
         Ok(Job { mesh, lattice, what: self, inside })

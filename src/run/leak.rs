@@ -52,12 +52,7 @@ pub struct Flooded<'a> {
 ///
 /// # Errors
 /// If the run was cancelled, or memory is not there.
-pub fn find(
-    flooded: Flooded,
-    loops: &[Loop],
-    level: Level,
-    progress: &dyn Progress,
-) -> Result<Option<Leak>> {
+pub fn find(flooded: Flooded, loops: &[Loop], level: Level, progress: &dyn Progress) -> Result<Option<Leak>> {
     let cells = common(flooded.outside, flooded.inside);
     if cells == 0 {
         return Ok(None);

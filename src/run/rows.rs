@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
-use crate::kernel::crossings::{Crosser, Crossing};
 use crate::kernel::Frame;
+use crate::kernel::crossings::{Crosser, Crossing};
 use crate::par;
 use crate::run::Run;
 
@@ -172,12 +172,7 @@ fn packed(crossing: &Crossing, row: usize) -> u64 {
 
 /// Bands of these layers, the last first, each with about as many crossings as memory is set aside for, by
 /// the areas of triangles across rows.
-fn bands_of(
-    frame: &Frame,
-    triangles: &[Triangle],
-    layers: Range<usize>,
-    most: usize,
-) -> Vec<Range<usize>> {
+fn bands_of(frame: &Frame, triangles: &[Triangle], layers: Range<usize>, most: usize) -> Vec<Range<usize>> {
     let per_layer = par::map(triangles.chunks(RUN << 4).collect(), |run: &[Triangle]| {
         // How many begin, and end, with a layer.
         let mut changes = vec![0.0; layers.len() + 1];

@@ -17,8 +17,8 @@ use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
 use crate::mesh::closed::Seal;
-use crate::run::{Run, rows};
 use crate::run::leak::{Hole, Leak};
+use crate::run::{Run, rows};
 
 /// A way to tell inside from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

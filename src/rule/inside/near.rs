@@ -151,9 +151,8 @@ impl<'a> Block<'a> {
             match self.caps_around(&self.points(low, size)) {
                 Caps::By(0) => {}
                 caps if size == 1 => found.push((low, caps)),
-                _ => {
-                    asked.extend((0..8).map(|n| (std::array::from_fn(|a| low[a] + half * (n >> a & 1)), half)))
-                }
+                _ => asked
+                    .extend((0..8).map(|n| (std::array::from_fn(|a| low[a] + half * (n >> a & 1)), half))),
             }
         }
         found
@@ -168,7 +167,8 @@ impl<'a> Block<'a> {
         }
         let middle = std::array::from_fn(|a| (points.low[a] + points.high[a]) / 2.0);
         let reach = (0..3).map(|a| ((points.high[a] - points.low[a]) / 2.0).powi(2)).sum::<f64>().sqrt();
-        let near: f64 = self.edges.iter().map(|edge| edge.length / points.square(&edge.low, &edge.high)).sum();
+        let near: f64 =
+            self.edges.iter().map(|edge| edge.length / points.square(&edge.low, &edge.high)).sum();
         // A little more than they are, for rounding.
         let varies = 1.000_001 * reach * (near + self.far) / (4.0 * PI);
         if varies >= 0.5 {

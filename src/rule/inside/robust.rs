@@ -26,9 +26,9 @@ use crate::mesh::Mesh;
 use crate::mesh::boundary::Loop;
 use crate::mesh::repair::Repaired;
 use crate::rule::Stats;
+use crate::run::Run;
 use crate::run::leak::{Hole, sorted};
 use crate::run::rows::{self, Stretch};
-use crate::run::Run;
 
 struct Robust {
     /// The repaired mesh and its caps.
