@@ -7,12 +7,15 @@ pub mod crossing;
 pub mod degenerate;
 pub mod rational;
 pub mod segment_box;
+pub mod solid_angle;
 pub mod tri_box;
 pub mod wide;
+pub mod winding;
 
 pub use bounds::Bounds;
 pub use rational::Rational;
 pub use tri_box::Ties;
+pub use winding::Winding;
 
 /// One point or vector, `[x, y, z]`.
 pub type Point = [f32; 3];

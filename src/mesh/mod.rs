@@ -1,7 +1,12 @@
 //! Meshes: a list of triangles with finite coordinates, and their bounds.
 
+pub mod boundary;
 pub mod closed;
+mod edges;
+pub mod parts;
 pub mod read;
+pub mod repair;
+mod weld;
 
 use std::path::Path;
 

@@ -1,0 +1,171 @@
+//! How often triangles wind around a point: the generalized winding number, the sum of their solid angles
+//! over 4π (Jacobson, Kavan and Sorkine-Hornung 2013). By a tree whose far nodes are seen as three terms
+//! of an expansion (Barill et al., Fast Winding Numbers for Soups and Clouds, 2018), each with a proven
+//! bound of what it leaves out (`docs/winding.md`).
+//!
+//! What is decided never depends on the tree: where its bound does not settle a question, all angles are
+//! summed one by one. Nor on the order of the triangles: they are sorted.
+
+mod moments;
+mod reach;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+pub use super::solid_angle::Estimate;
+use super::solid_angle::{self, U, Vector};
+use moments::Moments;
+use tree::Node;
+
+/// Triangles to wind around points.
+///
+/// ```
+/// use voxelize::Mesh;
+/// use voxelize::geom::Winding;
+///
+/// let open = Mesh::open("fixtures/open.stl")?;
+/// let triangles = open.triangles().iter().map(|t| t.map(|v| v.map(f64::from))).collect();
+/// let winding = Winding::new(triangles);
+/// let far = winding.at(&[1e6, 0.0, 0.0], |_| unreachable!("the side is clear"));
+/// assert!(far.value.abs() < 1e-3 && far.error < 1e-4);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Winding {
+    /// Sorted, each with its place in the list as it was given.
+    triangles: Vec<Placed>,
+    nodes: Vec<Node>,
+}
+
+/// A triangle and its place in the list as it was given.
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    corners: [Vector; 3],
+    given: u32,
+}
+
+/// A sum of angles: what it is, how far off, and the sum of the sizes of its terms.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    value: f64,
+    error: f64,
+    size: f64,
+}
+
+impl Sum {
+    fn add(&mut self, term: Estimate) {
+        self.value += term.value;
+        self.error += term.error + U * self.value.abs();
+        self.size += term.value.abs();
+    }
+
+    /// What it is and how far off, with room for the roundings of the bound itself.
+    fn estimate(&self) -> Estimate {
+        Estimate { value: self.value, error: 1.001 * self.error }
+    }
+}
+
+/// How much farther from a node than its radius points are for which it is seen as a whole. The next is
+/// tried where one does not settle a question.
+const FAR: [f64; 3] = [2.0, 4.0, 8.0];
+
+/// The error that [`Winding::at`] aims at.
+pub const AIM: f64 = 1.0 / 16_384.0;
+
+impl Winding {
+    /// Of these triangles, whose coordinates are finite and below 1e40. At most 2³² of them.
+    ///
+    /// # Panics
+    /// If there are more.
+    pub fn new(triangles: Vec<[Vector; 3]>) -> Self {
+        let triangles = tree::sorted(triangles);
+        let nodes = tree::nodes(&triangles);
+        Self { triangles, nodes }
+    }
+
+    /// How many triangles there are.
+    pub fn len(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.triangles.is_empty()
+    }
+
+    /// How often the triangles wind around `p`, to [`AIM`] wherever the angles themselves can be had to
+    /// it: not on the edges of the triangles.
+    ///
+    /// `side` says of the triangle with that place in the list on which side of it `p` is, where doubles
+    /// do not tell; see [`solid_angle::of`].
+    pub fn at(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> Estimate {
+        let by_tree = FAR.iter().map(|far| self.sum(p, *far, &side).estimate());
+        by_tree.into_iter().find(|found| found.error <= AIM).unwrap_or_else(|| self.direct(p, side))
+    }
+
+    /// The sum of all angles, one by one.
+    pub fn direct(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> Estimate {
+        let mut sum = Sum::default();
+        for triangle in &self.triangles {
+            sum.add(triangle.seen_from(p, &side));
+        }
+        sum.estimate()
+    }
+
+    /// Whether a mesh winds around `p` more than half that these triangles close, if it is without them:
+    /// `crossings`, counted with their signs along a ray from `p`, are those of the mesh and these
+    /// triangles together, so the question is whether `crossings - w > ½`.
+    ///
+    /// Where the sum of all angles cannot tell ½ from what it is, as on a flat hole, `p` is as good as on
+    /// the triangles, and their side decides: whether there are crossings.
+    pub fn inside_without(&self, p: &Vector, crossings: i32, side: impl Fn(usize) -> Ordering) -> bool {
+        let crossings_less_half = f64::from(crossings) - 0.5;
+        for far in FAR {
+            let sum = self.sum(p, far, &side);
+            let over = crossings_less_half - sum.value;
+            if over.abs() > self.settles(&sum) {
+                return over > 0.0;
+            }
+        }
+        let sum = self.direct(p, side);
+        let over = crossings_less_half - sum.value;
+        if over.abs() > sum.error { over > 0.0 } else { crossings > 0 }
+    }
+
+    /// How far from ½ a sum by the tree must be so that the direct sum is on the same side of it, and
+    /// farther than its own error (`docs/winding.md`, section 4).
+    fn settles(&self, sum: &Sum) -> f64 {
+        let count = self.len() as f64;
+        3.1 * (sum.error + count * (2f64.powi(-49) + U * sum.size))
+    }
+
+    /// The sum of angles, nodes farther than `far` of their radii seen as a whole.
+    fn sum(&self, p: &Vector, far: f64, side: &impl Fn(usize) -> Ordering) -> Sum {
+        let mut sum = Sum::default();
+        let mut n = 0;
+        while let Some(node) = self.nodes.get(n) {
+            if let Some(seen) = node.moments.seen_from(p, far) {
+                sum.add(seen.estimate);
+                sum.size += seen.size;
+                n = node.next;
+                continue;
+            }
+            if node.is_leaf(n) {
+                for triangle in &self.triangles[node.first..node.end] {
+                    sum.add(triangle.seen_from(p, side));
+                }
+            }
+            n += 1;
+        }
+        sum
+    }
+}
+
+impl Placed {
+    fn seen_from(&self, p: &Vector, side: &impl Fn(usize) -> Ordering) -> Estimate {
+        solid_angle::of(&self.corners, p, || side(self.given as usize))
+    }
+}

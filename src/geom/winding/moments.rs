@@ -1,0 +1,175 @@
+//! What triangles look like from afar: their area vector, and its first and second moments about a
+//! point among them. The derivation is `docs/winding.md`, sections 2 and 3.
+
+use std::f64::consts::PI;
+
+use super::super::solid_angle::{Vector, cross, dot, minus};
+use super::{Estimate, Placed};
+
+/// Integrals over some triangles; `h` is a point of them less `centre`, `n` its unit normal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moments {
+    pub centre: Vector,
+    /// No point is farther from the centre.
+    pub radius: f64,
+    /// ∫ dA, or a little more
+    pub area: f64,
+    /// The products of two sides of the triangles, summed: what is rounded is in proportion to it.
+    span: f64,
+    /// ∫ h dA, about zero
+    first: Vector,
+    /// ∫ |h|² dA
+    second: f64,
+    /// ∫ n dA
+    dipole: Vector,
+    /// ∫ h_i n_k dA at `[i][k]`
+    linear: [Vector; 3],
+    /// ∫ h_i h_j n_k dA at `[PLACE[i][j]][k]`
+    square: [Vector; 6],
+}
+
+/// Where the pair (i, j) is, whatever its order.
+const PLACE: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
+
+/// How triangles look from a point.
+pub(super) struct Seen {
+    pub estimate: Estimate,
+    /// No less than the sum of the sizes of their angles.
+    pub size: f64,
+}
+
+impl Moments {
+    /// Of nothing.
+    pub fn none(centre: Vector) -> Self {
+        let (linear, square) = ([[0.0; 3]; 3], [[0.0; 3]; 6]);
+        Self {
+            centre,
+            radius: 0.0,
+            area: 0.0,
+            span: 0.0,
+            first: [0.0; 3],
+            second: 0.0,
+            dipole: [0.0; 3],
+            linear,
+            square,
+        }
+    }
+
+    /// Of a few triangles, about their centre of area; about `middle` if they have none.
+    pub fn of(triangles: &[Placed], middle: Vector) -> Self {
+        let (mut area, mut first) = (0.0, [0.0; 3]);
+        for Placed { corners: [a, b, c], .. } in triangles {
+            let normal = cross(&minus(b, a), &minus(c, a));
+            let its = dot(&normal, &normal).sqrt();
+            area += its;
+            (0..3).for_each(|i| {
+                first[i] += its * ((a[i] - middle[i]) + (b[i] - middle[i]) + (c[i] - middle[i]))
+            });
+        }
+        let mut all = Self::none(centre_of(area * 3.0, &first, middle));
+        triangles.iter().for_each(|triangle| all.add(triangle));
+        all
+    }
+
+    fn add(&mut self, triangle: &Placed) {
+        let [a, b, c] = triangle.corners.map(|v| minus(&v, &self.centre));
+        for corner in [&a, &b, &c] {
+            self.radius = self.radius.max(dot(corner, corner).sqrt() * (1.0 + 1e-12));
+        }
+        let vector = cross(&minus(&b, &a), &minus(&c, &a)).map(|x| x / 2.0);
+        let span = (dot(&minus(&b, &a), &minus(&b, &a)) * dot(&minus(&c, &a), &minus(&c, &a))).sqrt();
+        // A needle's area may be rounded to nothing.
+        let area = dot(&vector, &vector).sqrt() + span * 2f64.powi(-49);
+        let sum: Vector = std::array::from_fn(|i| a[i] + b[i] + c[i]);
+        // The integral of h_i h_j over a triangle, over its area.
+        let square = |i: usize, j: usize| (a[i] * a[j] + b[i] * b[j] + c[i] * c[j] + sum[i] * sum[j]) / 12.0;
+        self.area += area;
+        self.span += span;
+        self.second += area * (square(0, 0) + square(1, 1) + square(2, 2));
+        for i in 0..3 {
+            self.first[i] += area * sum[i] / 3.0;
+            self.dipole[i] += vector[i];
+            for k in 0..3 {
+                self.linear[i][k] += sum[i] / 3.0 * vector[k];
+            }
+            for j in i..3 {
+                let s = square(i, j);
+                (0..3).for_each(|k| self.square[PLACE[i][j]][k] += s * vector[k]);
+            }
+        }
+    }
+
+    /// Of both, about their common centre of area; about `middle` if they have none.
+    pub fn joined(one: &Self, two: &Self, middle: Vector) -> Self {
+        let mut first = [0.0; 3];
+        for part in [one, two] {
+            let from = minus(&part.centre, &middle);
+            (0..3).for_each(|i| first[i] += part.area * from[i] + part.first[i]);
+        }
+        let mut all = Self::none(centre_of(one.area + two.area, &first, middle));
+        all.take(one);
+        all.take(two);
+        all
+    }
+
+    /// Adds what `part` is about this centre.
+    fn take(&mut self, part: &Self) {
+        let by = minus(&part.centre, &self.centre);
+        let way = dot(&by, &by);
+        self.radius = self.radius.max((way.sqrt() + part.radius) * (1.0 + 1e-12));
+        self.area += part.area;
+        self.span += part.span;
+        self.second += part.second + 2.0 * dot(&by, &part.first) + way * part.area;
+        for i in 0..3 {
+            self.first[i] += part.first[i] + by[i] * part.area;
+            self.dipole[i] += part.dipole[i];
+            for k in 0..3 {
+                self.linear[i][k] += part.linear[i][k] + by[i] * part.dipole[k];
+            }
+            for j in i..3 {
+                for k in 0..3 {
+                    let moved = by[i] * part.linear[j][k] + by[j] * part.linear[i][k];
+                    self.square[PLACE[i][j]][k] +=
+                        part.square[PLACE[i][j]][k] + moved + by[i] * by[j] * part.dipole[k];
+                }
+            }
+        }
+    }
+
+    /// How the triangles look from `p`, if it is at least `far` (two or more) times their radius away.
+    #[inline]
+    pub fn seen_from(&self, p: &Vector, far: f64) -> Option<Seen> {
+        let to = minus(&self.centre, p);
+        let square = dot(&to, &to);
+        if square <= far * far * self.radius * self.radius || square == 0.0 {
+            return None;
+        }
+        let distance = square.sqrt();
+        let way = to.map(|x| x / distance);
+        let (mut trace, mut linear, mut lone, mut twice) = (0.0, 0.0, 0.0, 0.0);
+        for k in 0..3 {
+            trace += self.linear[k][k];
+            for i in 0..3 {
+                linear += way[i] * way[k] * self.linear[i][k];
+                lone += way[k] * self.square[PLACE[i][i]][k] + 2.0 * way[i] * self.square[PLACE[i][k]][k];
+                for j in 0..3 {
+                    twice += way[i] * way[j] * way[k] * self.square[PLACE[i][j]][k];
+                }
+            }
+        }
+        let scale = 1.0 / (4.0 * PI * square);
+        let second = (-1.5 * lone + 7.5 * twice) / square;
+        let value = scale * (dot(&way, &self.dipole) + (trace - 3.0 * linear) / distance + second);
+        let q = self.radius / distance;
+        let left_out = (4.0 - 3.0 * q) / ((1.0 - q) * (1.0 - q)) * q * self.second / square;
+        // The second term for what is rounded.
+        let error = 1.001 * scale * (left_out + self.span * 2f64.powi(-40));
+        // From the nearest point of the ball, at most twice as near.
+        Some(Seen { estimate: Estimate { value, error }, size: 4.1 * scale * self.area })
+    }
+}
+
+fn centre_of(area: f64, first: &Vector, middle: Vector) -> Vector {
+    let centre = std::array::from_fn(|i| middle[i] + first[i] / area);
+    if area > 0.0 && centre.iter().all(|c| c.is_finite()) { centre } else { middle }
+}

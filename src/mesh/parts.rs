@@ -1,0 +1,151 @@
+//! The parts of a mesh: triangles that hang together by common vertices.
+
+use super::Mesh;
+use super::weld::Welded;
+use crate::error::Result;
+use crate::geom::Bounds;
+use crate::geom::solid_angle::{cross, dot, minus};
+
+/// Which part each triangle belongs to, and the parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parts {
+    /// The number of its part for each triangle, in the order of the mesh.
+    pub of: Vec<u32>,
+    /// The parts, in the order of their least vertices.
+    pub parts: Vec<MeshPart>,
+}
+
+/// What is known of a part. Areas and volumes are computed by doubles, in the order of the file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeshPart {
+    /// How many triangles it has.
+    pub triangles: u64,
+    /// Its bounds.
+    pub bounds: Bounds,
+    /// The area of its triangles.
+    pub area: f64,
+    /// The signed volume it encloses, as [`Mesh::volume`] counts it.
+    pub volume: f64,
+}
+
+impl MeshPart {
+    /// How thick it is: that of a plate with as much volume between two sides that have its area together.
+    /// Zero without area.
+    pub fn thickness(&self) -> f64 {
+        if self.area > 0.0 { 2.0 * self.volume.abs() / self.area } else { 0.0 }
+    }
+}
+
+impl Mesh {
+    /// The parts of the mesh: triangles are in one if they have a vertex in common. Which triangles belong
+    /// together, and the order of the parts, depend on no order of the triangles.
+    ///
+    /// ```
+    /// let cube = voxelize::Mesh::open("fixtures/cube.stl")?;
+    /// let parts = cube.parts()?.parts;
+    /// assert_eq!(parts.len(), 1);
+    /// assert_eq!((parts[0].triangles, parts[0].volume, parts[0].area), (12, 262_144.0, 24_576.0));
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there are more than 1.4 thousand million triangles.
+    pub fn parts(&self) -> Result<Parts> {
+        let welded = Welded::of(self.triangles())?;
+        let mut least: Vec<u32> = (0..welded.points.len() as u32).collect();
+        for [a, b, c] in &welded.triangles {
+            join(&mut least, *a, *b);
+            join(&mut least, *a, *c);
+        }
+        // A vertex that stands for its part is the least, so it has its number before others ask for it.
+        let mut numbers = vec![0; least.len()];
+        let mut parts = vec![];
+        for vertex in 0..least.len() as u32 {
+            let stands = root(&mut least, vertex);
+            if stands == vertex {
+                numbers[vertex as usize] = parts.len() as u32;
+                parts.push(MeshPart { triangles: 0, bounds: Bounds::EMPTY, area: 0.0, volume: 0.0 });
+            } else {
+                numbers[vertex as usize] = numbers[stands as usize];
+            }
+        }
+        let of: Vec<u32> = welded.triangles.iter().map(|triangle| numbers[triangle[0] as usize]).collect();
+        self.measure(&of, &mut parts);
+        Ok(Parts { of, parts })
+    }
+
+    fn measure(&self, of: &[u32], parts: &mut [MeshPart]) {
+        for (triangle, part) in self.triangles().iter().zip(of) {
+            let part = &mut parts[*part as usize];
+            part.bounds = triangle.iter().fold(part.bounds, Bounds::with);
+        }
+        for (triangle, part) in self.triangles().iter().zip(of) {
+            let part = &mut parts[*part as usize];
+            let middle = std::array::from_fn(|i| {
+                (f64::from(part.bounds.min[i]) + f64::from(part.bounds.max[i])) / 2.0
+            });
+            let [a, b, c] = triangle.map(|v| minus(&v.map(f64::from), &middle));
+            let normal = cross(&minus(&b, &a), &minus(&c, &a));
+            part.triangles += 1;
+            part.area += dot(&normal, &normal).sqrt() / 2.0;
+            part.volume += dot(&a, &cross(&b, &c));
+        }
+        // Six times so far, as whole numbers stay whole.
+        parts.iter_mut().for_each(|part| part.volume /= 6.0);
+    }
+}
+
+/// The least vertex that a vertex is joined to; paths are halved on the way.
+fn root(least: &mut [u32], mut vertex: u32) -> u32 {
+    while least[vertex as usize] != vertex {
+        let next = least[least[vertex as usize] as usize];
+        least[vertex as usize] = next;
+        vertex = next;
+    }
+    vertex
+}
+
+fn join(least: &mut [u32], a: u32, b: u32) {
+    let (a, b) = (root(least, a), root(least, b));
+    least[a.max(b) as usize] = a.min(b);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::Triangle;
+
+    fn cube(at: [f32; 3], size: f32) -> Vec<Triangle> {
+        let cube = Mesh::open("fixtures/cube.stl").unwrap();
+        let moved = |v: [f32; 3]| std::array::from_fn(|i| v[i] / 64.0 * size + at[i]);
+        cube.triangles().iter().map(|t| t.map(moved)).collect()
+    }
+
+    #[test]
+    fn parts_are_told_apart_in_the_order_of_their_least_vertices() {
+        // The third touches the first in a corner.
+        let cubes = [cube([4.0, 0.0, 0.0], 2.0), cube([-3.0, 0.5, 0.5], 1.0), cube([6.0, 2.0, 2.0], 1.0)];
+        let mesh = Mesh::from_triangles(cubes.concat()).unwrap();
+        let parts = mesh.parts().unwrap();
+        let facts: Vec<_> = parts.parts.iter().map(|p| (p.triangles, p.area, p.volume)).collect();
+        assert_eq!(facts, [(12, 6.0, 1.0), (24, 30.0, 9.0)]);
+        assert_eq!(parts.of, [[1; 12], [0; 12], [1; 12]].concat());
+        assert_eq!(parts.parts[1].bounds, Bounds { min: [4.0, 0.0, 0.0], max: [7.0, 3.0, 3.0] });
+        assert_eq!(parts.parts[0].thickness(), 1.0 / 3.0);
+
+        let backwards: Vec<_> = mesh.triangles().iter().rev().map(|t| [t[1], t[2], t[0]]).collect();
+        let turned = Mesh::from_triangles(backwards).unwrap().parts().unwrap();
+        assert!(turned.of.iter().rev().eq(&parts.of));
+    }
+
+    #[test]
+    fn no_triangles_have_no_parts_and_one_without_area_has_no_thickness() {
+        assert_eq!(
+            Mesh::from_triangles(vec![]).unwrap().parts().unwrap(),
+            Parts { of: vec![], parts: vec![] }
+        );
+        let lines = Mesh::from_triangles(vec![[[1.0; 3], [1.0; 3], [2.0; 3]], [[5.0; 3]; 3]]).unwrap();
+        let parts = lines.parts().unwrap();
+        assert_eq!((parts.of, parts.parts[1].thickness()), (vec![0, 1], 0.0));
+    }
+}

@@ -1,0 +1,91 @@
+//! What is left of a broken mesh that winding numbers can be asked of: no triangles without area, none
+//! twice, and all turned so that their normals point outwards, as far as that can be told.
+//!
+//! Triangles that share an edge with no third are of one *patch* (`patches`). A patch is turned as a whole
+//! (`facing`): outwards if it bounds a body, inwards if that is a cavity in another one (`nested`).
+
+mod facing;
+mod nested;
+mod patches;
+mod sheets;
+
+use super::boundary::{self, Loop, Way};
+use super::{Mesh, edges};
+use crate::error::Result;
+use crate::geom::Triangle;
+use patches::Patches;
+use sheets::Sheets;
+
+/// A repaired mesh. It is the same, as a list, for any order of the triangles it is made of and any
+/// rotation of their corners.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repaired {
+    /// What is left, turned outwards; each begins with its least vertex. No coordinate is −0.
+    pub triangles: Vec<Triangle>,
+    /// Where the triangles end: their boundary, in the direction of their edges.
+    pub boundary: Vec<Loop>,
+    /// Triangles without area that were dropped.
+    pub degenerate: u64,
+    /// Triangles with the same corners as another, whatever their order, that were dropped.
+    pub duplicates: u64,
+    /// Patches: triangles connected by edges of exactly two of them.
+    pub patches: u64,
+    /// Triangles that were turned.
+    pub turned: u64,
+    /// Patches that are cavities in others, so turned inwards.
+    pub cavities: u64,
+    /// Patches with one side only, as a Möbius strip. Their triangles do not fit together along a seam,
+    /// which is part of the boundary.
+    pub not_orientable: u64,
+}
+
+impl Repaired {
+    /// Repairs a mesh.
+    ///
+    /// ```
+    /// use voxelize::Mesh;
+    /// use voxelize::mesh::repair::Repaired;
+    ///
+    /// let cube = Mesh::open("fixtures/cube.stl")?;
+    /// let mut triangles = cube.triangles().to_vec();
+    /// triangles[7].swap(0, 1);
+    /// triangles.push(triangles[3]);
+    /// let repaired = Repaired::new(&Mesh::from_triangles(triangles)?)?;
+    /// assert_eq!((repaired.turned, repaired.duplicates), (1, 1));
+    /// assert_eq!(Mesh::from_triangles(repaired.triangles)?.volume(), cube.volume());
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there are more than 1.4 thousand million triangles.
+    pub fn new(mesh: &Mesh) -> Result<Self> {
+        let mut sheets = Sheets::of(mesh)?;
+        let sides = edges::sorted(&sheets.triangles);
+        let mut patches = Patches::of(&sheets.triangles, &sides);
+        let cavities = facing::turn(&mut patches, &sheets);
+
+        let both = patches.turned.iter().zip(&sheets.given_turned);
+        let turned = both.filter(|(turned, given)| turned != given).count() as u64;
+        for (triangle, _) in sheets.triangles.iter_mut().zip(&patches.turned).filter(|(_, turned)| **turned) {
+            triangle.swap(1, 2);
+        }
+        let net = boundary::net(&edges::sorted(&sheets.triangles), &sheets.triangles);
+        let circuits = boundary::circuits(&net, Way::Along);
+        Ok(Self {
+            triangles: sheets.triangles.iter().map(|triangle| sheets.corners(triangle)).collect(),
+            boundary: circuits.iter().map(|circuit| boundary::of(circuit, &sheets.points)).collect(),
+            degenerate: mesh.degenerate(),
+            duplicates: sheets.duplicates,
+            patches: patches.count() as u64,
+            turned,
+            cavities,
+            not_orientable: patches.one_sided,
+        })
+    }
+
+    /// The triangles that close it, a fan for each loop of the boundary: with them every directed edge is
+    /// cancelled by its reverse.
+    pub fn caps(&self) -> Vec<Triangle> {
+        boundary::caps(&self.boundary)
+    }
+}

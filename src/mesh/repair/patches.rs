@@ -1,0 +1,105 @@
+//! Patches: triangles connected over edges of exactly two of them, turned so that they fit together.
+
+use super::super::edges::{self, Side};
+
+/// Which triangles belong together, and which are turned over so that they fit.
+#[derive(Debug)]
+pub(super) struct Patches {
+    /// The triangles, patch by patch, ascending in each. Patches have the order of their first triangles.
+    members: Vec<u32>,
+    /// Where each patch begins among them, and at last their end.
+    starts: Vec<usize>,
+    /// Whether a triangle is turned over: its vertices do not ascend.
+    pub turned: Vec<bool>,
+    /// The patches that have one side only.
+    pub one_sided: u64,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Patches {
+    /// Of sheets, their vertices ascending, and their sorted sides. The first triangle of each patch is
+    /// not turned.
+    pub fn of(triangles: &[[u32; 3]], sides: &[Side]) -> Self {
+        let neighbours = neighbours(triangles.len(), sides);
+        let mut patch = vec![NONE; triangles.len()];
+        let (mut turned, mut count, mut one_sided) = (vec![false; triangles.len()], 0, 0);
+        let mut waiting = vec![];
+        for first in 0..triangles.len() {
+            if patch[first] != NONE {
+                continue;
+            }
+            let mut fits = true;
+            patch[first] = count;
+            waiting.push(first);
+            while let Some(here) = waiting.pop() {
+                for side in 0..3 {
+                    let across = neighbours[3 * here + side];
+                    if across == NONE {
+                        continue;
+                    }
+                    let there = across as usize / 3;
+                    let turn = turned[here] ^ (is_forth(side) == is_forth(across as usize % 3));
+                    if patch[there] == NONE {
+                        patch[there] = count;
+                        turned[there] = turn;
+                        waiting.push(there);
+                    } else {
+                        fits &= turned[there] == turn;
+                    }
+                }
+            }
+            count += 1;
+            one_sided += u64::from(!fits);
+        }
+        let (members, starts) = grouped(&patch, count as usize);
+        Self { members, starts, turned, one_sided }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The triangles of a patch, ascending.
+    pub fn members(&self, patch: usize) -> &[u32] {
+        &self.members[self.starts[patch]..self.starts[patch + 1]]
+    }
+
+    /// Turns a patch over.
+    pub fn turn(&mut self, patch: usize) {
+        for member in &self.members[self.starts[patch]..self.starts[patch + 1]] {
+            self.turned[*member as usize] ^= true;
+        }
+    }
+}
+
+/// Whether side n of ascending vertices goes from the lesser to the greater.
+fn is_forth(side: usize) -> bool {
+    side != 2
+}
+
+/// For each side of each triangle the one side it shares its edge with, if that is one.
+fn neighbours(triangles: usize, sides: &[Side]) -> Vec<u32> {
+    let mut neighbours = vec![NONE; 3 * triangles];
+    for group in edges::by_edge(sides) {
+        if let [one, two] = group {
+            neighbours[one.place as usize] = two.place;
+            neighbours[two.place as usize] = one.place;
+        }
+    }
+    neighbours
+}
+
+/// The triangles patch by patch, and where each patch begins.
+fn grouped(patch: &[u32], count: usize) -> (Vec<u32>, Vec<usize>) {
+    let mut starts = vec![0; count + 1];
+    patch.iter().for_each(|its| starts[*its as usize + 1] += 1);
+    (0..count).for_each(|n| starts[n + 1] += starts[n]);
+    let (mut next, mut members) = (starts.clone(), vec![0; patch.len()]);
+    for (triangle, its) in patch.iter().enumerate() {
+        members[next[*its as usize]] = triangle as u32;
+        next[*its as usize] += 1;
+    }
+    (members, starts)
+}

@@ -1,0 +1,67 @@
+//! Triangles as sheets without sides: the three numbers of their vertices in order, each once.
+
+use super::super::Mesh;
+use super::super::weld::Welded;
+use crate::error::Result;
+use crate::geom::{Point, Triangle, degenerate};
+use crate::par;
+
+/// The triangles of a mesh that have an area, each set of three vertices once, sorted.
+#[derive(Debug)]
+pub(super) struct Sheets {
+    pub points: Vec<Point>,
+    /// The vertices of each, ascending: turning the last two over turns the triangle.
+    pub triangles: Vec<[u32; 3]>,
+    /// Whether a triangle was given the other way round than its vertices ascend; most of its copies, if
+    /// there were several.
+    pub given_turned: Vec<bool>,
+    pub duplicates: u64,
+}
+
+/// Triangles that a thread takes at a time.
+const CHUNK: usize = 1 << 14;
+
+impl Sheets {
+    pub fn of(mesh: &Mesh) -> Result<Self> {
+        let chunks = mesh.triangles().chunks(CHUNK).collect();
+        let with_area = |chunk: &[Triangle]| -> Vec<Triangle> {
+            chunk.iter().filter(|triangle| !degenerate::is_degenerate(triangle)).copied().collect()
+        };
+        let welded = Welded::of(&par::map(chunks, with_area).concat())?;
+        let mut all: Vec<([u32; 3], bool)> = welded.triangles.iter().map(ascending).collect();
+        par::sort(&mut all);
+        let mut sheets =
+            Self { points: welded.points, triangles: vec![], given_turned: vec![], duplicates: 0 };
+        for copies in all.chunk_by(|one, next| one.0 == next.0) {
+            let turned = copies.iter().filter(|(_, turned)| *turned).count();
+            sheets.triangles.push(copies[0].0);
+            sheets.given_turned.push(2 * turned > copies.len());
+            sheets.duplicates += copies.len() as u64 - 1;
+        }
+        Ok(sheets)
+    }
+
+    /// The corners of a triangle in doubles.
+    pub fn exact_corners(&self, triangle: &[u32; 3]) -> [[f64; 3]; 3] {
+        self.corners(triangle).map(|v| v.map(f64::from))
+    }
+
+    /// The corners of a triangle.
+    pub fn corners(&self, triangle: &[u32; 3]) -> Triangle {
+        triangle.map(|n| self.points[n as usize])
+    }
+}
+
+/// The three numbers in order, and whether that turns the triangle over.
+fn ascending(triangle: &[u32; 3]) -> ([u32; 3], bool) {
+    let [a, b, c] = *triangle;
+    let least = a.min(b).min(c);
+    let [a, b, c] = if least == a {
+        [a, b, c]
+    } else if least == b {
+        [b, c, a]
+    } else {
+        [c, a, b]
+    };
+    if b < c { ([a, b, c], false) } else { ([a, c, b], true) }
+}

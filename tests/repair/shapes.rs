@@ -1,0 +1,109 @@
+//! Meshes, and what happens to them.
+
+use voxelize::Mesh;
+use voxelize::geom::Triangle;
+use voxelize::mesh::repair::Repaired;
+
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % end
+    }
+
+    /// From −1 to 1.
+    pub fn number(&mut self) -> f64 {
+        self.below(1 << 30) as f64 / f64::from(1 << 29) - 1.0
+    }
+}
+
+pub fn fixture(name: &str) -> Vec<Triangle> {
+    Mesh::open(format!("fixtures/{name}.stl")).unwrap().triangles().to_vec()
+}
+
+pub fn mesh(triangles: &[Triangle]) -> Mesh {
+    Mesh::from_triangles(triangles.to_vec()).unwrap()
+}
+
+pub fn repaired(triangles: &[Triangle]) -> Repaired {
+    Repaired::new(&mesh(triangles)).unwrap()
+}
+
+pub fn volume(triangles: &[Triangle]) -> f64 {
+    mesh(triangles).volume()
+}
+
+/// A cube of twelve triangles, its normals outwards.
+pub fn cube(at: [f32; 3], size: f32) -> Vec<Triangle> {
+    let place = |v: [f32; 3]| std::array::from_fn(|i| v[i] / 64.0 * size + at[i]);
+    fixture("cube").iter().map(|t| t.map(place)).collect()
+}
+
+pub fn over(triangle: &Triangle) -> Triangle {
+    [triangle[0], triangle[2], triangle[1]]
+}
+
+pub fn inside_out(triangles: &[Triangle]) -> Vec<Triangle> {
+    triangles.iter().map(over).collect()
+}
+
+/// Every other triangle or so turned over.
+pub fn tossed(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
+    triangles.iter().map(|t| if random.below(2) == 0 { over(t) } else { *t }).collect()
+}
+
+/// In another order, their corners rotated.
+pub fn shuffled(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
+    let mut all = triangles.to_vec();
+    for n in (1..all.len()).rev() {
+        all.swap(n, random.below(n + 1));
+        all[n].rotate_left(random.below(3));
+    }
+    all
+}
+
+/// Without every fiftieth or so.
+pub fn torn(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
+    triangles.iter().filter(|_| random.below(50) != 0).copied().collect()
+}
+
+/// Triangles between the points of a small grid, so that they share many.
+pub fn soup(count: usize, steps: usize, random: &mut Random) -> Vec<Triangle> {
+    (0..count).map(|_| [0; 3].map(|_| [0; 3].map(|_| random.below(steps) as f32))).collect()
+}
+
+/// A strip with a half turn, of quads.
+pub fn moebius(quads: usize) -> Vec<Triangle> {
+    let at = |n: usize, side: f32| {
+        let turn = (n % quads) as f32 / quads as f32 * std::f32::consts::TAU;
+        // Once around the two sides have changed places.
+        let side = if n >= quads { -side } else { side };
+        let out = 4.0 + side * (turn / 2.0).cos();
+        [out * turn.cos(), out * turn.sin(), side * (turn / 2.0).sin()]
+    };
+    let quad = |n| {
+        let [a, b, c, d] = [at(n, -1.0), at(n, 1.0), at(n + 1, -1.0), at(n + 1, 1.0)];
+        [[a, c, b], [b, c, d]]
+    };
+    (0..quads).flat_map(quad).collect()
+}
+
+/// A cube whose side at x = 0 has a vertex in the middle of an edge that the side at y = 0 knows not of.
+pub fn slit_cube() -> Vec<Triangle> {
+    let (mut split, mut all) = (0, vec![]);
+    for triangle in cube([0.0; 3], 2.0) {
+        let ends = |n: usize| [triangle[n], triangle[(n + 1) % 3]];
+        let on_edge = |v: [f32; 3]| v[0] == 0.0 && v[1] == 0.0;
+        let side = (0..3).find(|n| ends(*n).iter().all(|v| on_edge(*v)));
+        if let Some(n) = side.filter(|_| triangle.iter().all(|v| v[0] == 0.0)) {
+            let ([a, b], c) = (ends(n), triangle[(n + 2) % 3]);
+            all.extend([[a, [0.0, 0.0, 1.0], c], [[0.0, 0.0, 1.0], b, c]]);
+            split += 1;
+        } else {
+            all.push(triangle);
+        }
+    }
+    assert_eq!(split, 1);
+    all
+}
