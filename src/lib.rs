@@ -129,7 +129,7 @@ pub fn voxelize_with(
         let job = what.prepare(mesh, lattice, run)?;
         Ok((job.fill(0..lattice.dims()[2], run, &mut bits)?, job.used()))
     })??;
-    Ok((Voxels { bits, lattice: Some(lattice.clone()), meta: meta(what, used, lattice) }, stats))
+    Ok((Voxels { bits, lattice: Some(lattice.clone()), meta: rule::meta(what, used, lattice) }, stats))
 }
 
 /// The same cells for a grid that may be larger than memory: made in slabs of `height` layers of z,
@@ -203,16 +203,4 @@ pub fn voxelize_bricks<'a>(
     run: &Run<'a>,
 ) -> Result<Slabs<'a>> {
     Slabs::new(mesh, lattice, rule.into(), Plan::Bricks(height), run)
-}
-
-/// What is saved with a grid of this tool.
-fn meta(what: What, used: Option<Inside>, lattice: &Lattice) -> Meta {
-    Meta {
-        tool: Some(TOOL.to_string()),
-        rule: Some(what.rule.info().name.to_string()),
-        ties: what.ties().map(|ties| ties.name().to_string()),
-        inside: used.map(|inside| inside.info().name.to_string()),
-        snap: Some(lattice.snap().name().to_string()),
-        input: None,
-    }
 }

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 use voxelize::Inside;
 use voxelize::rule::{Repairs, Told};
-use voxelize::run::leak::{Hole, Leak};
+use voxelize::mesh::boundary::Loop;
+use voxelize::run::leak::Leak;
 
 use super::facts::Warning;
 use super::numbers::{counted, number};
@@ -43,10 +44,10 @@ fn leaked(leak: &Leak) -> Warning {
 }
 
 /// `12 edges, 3.4 long, around (0, 1, 2)`.
-fn described(hole: &Hole) -> String {
-    let edges = counted(hole.edges as u64, "edge", "edges");
-    let centre = hole.centre.map(number).join(", ");
-    format!("{edges}, {} long, around ({centre})", number(hole.length))
+fn described(hole: &Loop) -> String {
+    let edges = counted(hole.points.len() as u64, "edge", "edges");
+    let centre = hole.centre().map(number).join(", ");
+    format!("{edges}, {} long, around ({centre})", number(hole.length()))
 }
 
 /// The entry `inside` of the JSON.
@@ -81,6 +82,6 @@ pub fn json(asked: Inside, used: Option<&str>, told: &Told) -> Value {
     Value::Object(map)
 }
 
-fn hole(hole: &Hole) -> Value {
-    json!({"centre": hole.centre, "length": hole.length, "edges": hole.edges})
+fn hole(hole: &Loop) -> Value {
+    json!({"centre": hole.centre(), "length": hole.length(), "edges": hole.points.len()})
 }

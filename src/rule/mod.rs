@@ -13,7 +13,8 @@ pub use self::slabs::{Made, Slabs};
 
 use crate::error::{Error, Result};
 use crate::geom::Ties;
-use crate::grid::{BitGrid, Lattice};
+use crate::grid::meta::TOOL;
+use crate::grid::{BitGrid, Lattice, Meta};
 use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::Covered;
@@ -216,5 +217,17 @@ impl Job<'_> {
 
     fn inside(&self) -> &inside::Ready<'_> {
         self.inside.as_ref().expect("a rule that asks for insides prepares them")
+    }
+}
+
+/// What is saved with a grid of this tool.
+pub(crate) fn meta(what: What, used: Option<Inside>, lattice: &Lattice) -> Meta {
+    Meta {
+        tool: Some(TOOL.to_string()),
+        rule: Some(what.rule.info().name.to_string()),
+        ties: what.ties().map(|ties| ties.name().to_string()),
+        inside: used.map(|inside| inside.info().name.to_string()),
+        snap: Some(lattice.snap().name().to_string()),
+        input: None,
     }
 }

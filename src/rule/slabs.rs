@@ -87,7 +87,7 @@ impl<'a> Slabs<'a> {
         }
         let digester = Digester::new(lattice.dims());
         let job = par::with_threads(run.threads(), || what.prepare(mesh, lattice, run))??;
-        let meta = crate::meta(what, job.used(), lattice);
+        let meta = super::meta(what, job.used(), lattice);
         let (run, made) = (*run, Made::default());
         Ok(Self { meta, lattice, job, run, height, source, next: 0, bits: None, digester, made })
     }

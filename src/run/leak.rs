@@ -4,7 +4,6 @@
 //! out (docs/separation.md). A flood that reached the inside went through a cell which only a cap
 //! touches: a hole leaks iff its cap touches a cell that the flood reached.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::error::Result;
@@ -22,18 +21,7 @@ pub struct Leak {
     /// How many cells inside.
     pub cells: u64,
     /// The holes it went through, the longest first.
-    pub holes: Vec<Hole>,
-}
-
-/// A loop of open edges.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hole {
-    /// The middle of its edges, in world units.
-    pub centre: [f64; 3],
-    /// The length of its edges, in world units.
-    pub length: f64,
-    /// How many edges it has.
-    pub edges: usize,
+    pub holes: Vec<Loop>,
 }
 
 /// What a flood found on its way in.
@@ -47,27 +35,33 @@ pub struct Flooded<'a> {
     pub inside: &'a BitGrid,
 }
 
-/// Whether the flood reached the inside of a mesh, and through which of these loops of open edges; in the
-/// threads it is called in.
+/// Whether the flood reached the inside of a mesh, and through which of its `holes`; in the threads it is
+/// called in.
 ///
 /// # Errors
 /// If the run was cancelled, or memory is not there.
-pub fn find(flooded: Flooded, loops: &[Loop], level: Level, progress: &dyn Progress) -> Result<Option<Leak>> {
+pub fn find(
+    flooded: Flooded,
+    holes: Vec<Loop>,
+    level: Level,
+    progress: &dyn Progress,
+) -> Result<Option<Leak>> {
     let cells = common(flooded.outside, flooded.inside);
     if cells == 0 {
         return Ok(None);
     }
     let [nx, ny, nz] = flooded.lattice.dims();
     let mut layers = BitGrid::new([nx, ny, SIDE.min(nz)])?;
-    let mut holes = vec![];
-    for around in loops {
+    let mut leaking = vec![];
+    for hole in holes {
         progress.check()?;
-        let cap: Vec<Triangle> = around.cap().collect();
-        if leaks(flooded, &cap, &mut layers, level)? {
-            holes.push(Hole::from(around));
+        if leaks(flooded, &hole, &mut layers, level)? {
+            leaking.push((hole.length(), hole));
         }
     }
-    Ok(Some(Leak { cells, holes: sorted(holes) }))
+    // Those of one length stay in order.
+    leaking.sort_by(|a, b| b.0.total_cmp(&a.0));
+    Ok(Some(Leak { cells, holes: leaking.into_iter().map(|(_, hole)| hole).collect() }))
 }
 
 /// How many cells are in both grids.
@@ -79,26 +73,14 @@ fn common(a: &BitGrid, b: &BitGrid) -> u64 {
     par::map_range(0..a.dims()[2], both).into_iter().sum()
 }
 
-impl From<&Loop> for Hole {
-    fn from(around: &Loop) -> Self {
-        Self { centre: around.centre(), length: around.length(), edges: around.points.len() }
-    }
-}
-
-/// Holes, the longest first. Loops come in no order: those of one length go by where they are.
-pub fn sorted(mut holes: Vec<Hole>) -> Vec<Hole> {
-    let place = |a: &Hole, b: &Hole| a.centre.partial_cmp(&b.centre).unwrap_or(Ordering::Equal);
-    holes.sort_by(|a: &Hole, b: &Hole| b.length.total_cmp(&a.length).then(place(a, b)));
-    holes
-}
-
-/// Whether the flood reached a cell that the cap touches; `layers` is room for [`SIDE`] of them.
-fn leaks(flooded: Flooded, cap: &[Triangle], layers: &mut BitGrid, level: Level) -> Result<bool> {
+/// Whether the flood reached a cell that the hole's cap touches; `layers` is room for [`SIDE`] of them.
+fn leaks(flooded: Flooded, hole: &Loop, layers: &mut BitGrid, level: Level) -> Result<bool> {
     let Flooded { lattice, outside, .. } = flooded;
-    let bounds = Bounds::of(cap);
+    let cap: Vec<Triangle> = hole.cap().collect();
+    let bounds = Bounds::of(&cap);
     let Some(touched) = layers_of(lattice, &bounds) else { return Ok(false) };
     let frame = Frame::new(lattice, &bounds, Ties::Up);
-    let covered = cover::keep(&frame, cap, lattice.dims(), level, &())?;
+    let covered = cover::keep(&frame, &cap, lattice.dims(), level, &())?;
     for first in touched.step_by(SIDE) {
         covered.copy_to(first, layers);
         let wet = &outside.words()[first * layers.layer_words()..];
@@ -124,19 +106,21 @@ fn layers_of(lattice: &Lattice, bounds: &Bounds) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::Point;
     use crate::grid::{Fit, Size, flood};
     use crate::{Mesh, Rational, Rule, voxelize};
 
-    /// The loops of a mesh that lacks triangles which share no vertex: their own edges.
-    fn without(mesh: &Mesh, gone: &[usize]) -> (Mesh, Vec<Loop>) {
+    /// A mesh that lacks some triangles.
+    fn without(mesh: &Mesh, gone: &[usize]) -> Mesh {
         let left = (0..mesh.triangles().len()).filter(|n| !gone.contains(n)).map(|n| mesh.triangles()[n]);
-        let loops = gone.iter().map(|n| Loop { points: mesh.triangles()[*n].to_vec() });
-        (Mesh::from_triangles(left.collect()).unwrap(), loops.collect())
+        Mesh::from_triangles(left.collect()).unwrap()
+    }
+
+    fn around(triangle: &Triangle) -> Loop {
+        Loop { points: triangle.to_vec() }
     }
 
     /// Floods `mesh`, whose inside is that of `whole`.
-    fn leak(whole: &Mesh, mesh: &Mesh, loops: &[Loop], lattice: &Lattice) -> Option<Leak> {
+    fn leak(whole: &Mesh, mesh: &Mesh, holes: Vec<Loop>, lattice: &Lattice) -> Option<Leak> {
         let dry = |mesh| {
             let walls = voxelize(mesh, lattice, Rule::Surface).unwrap().bits;
             (flood::outside(&walls, &()).unwrap(), walls)
@@ -149,11 +133,14 @@ mod tests {
         assert_eq!(lattice.dims()[0] % 64, 0);
         let (outside, _) = dry(mesh);
         let flooded = Flooded { lattice, outside: &outside, inside: &inside };
-        find(flooded, loops, Level::best(), &()).unwrap()
+        find(flooded, holes, Level::best(), &()).unwrap()
     }
 
-    fn middle(triangle: &[Point]) -> [f64; 3] {
-        std::array::from_fn(|a| triangle.iter().map(|v| f64::from(v[a])).sum::<f64>() / 3.0)
+    fn cube() -> (Mesh, Lattice) {
+        let cube = Mesh::open("fixtures/cube.stl").unwrap();
+        let fit = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from)));
+        let lattice = fit.to(cube.bounds()).unwrap();
+        (cube, lattice)
     }
 
     #[test]
@@ -161,16 +148,21 @@ mod tests {
         let sphere = Mesh::open("fixtures/sphere.stl").unwrap();
         let lattice = Lattice::fit(sphere.bounds(), 64).unwrap();
         let cell = lattice.spacing()[0].to_f64();
-        let mut leaks = 0;
-        for gone in (0..sphere.triangles().len()).step_by(97) {
-            let (open, mut loops) = without(&sphere, &[gone]);
-            // A loop whose cap is covered with walls is no hole: any other triangle.
-            loops.insert(0, sphere.triangles()[(gone + 31) % sphere.triangles().len()].to_vec());
-            let Some(leak) = leak(&sphere, &open, &loops, &lattice) else { continue };
-            let place = middle(&sphere.triangles()[gone]);
-            assert_eq!(leak.holes.len(), 1, "triangle {gone}");
-            assert!((0..3).all(|a| (leak.holes[0].centre[a] - place[a]).abs() < cell), "triangle {gone}");
-            assert!(leak.cells > 1000 && leak.holes[0].edges == 3);
+        let (mut leaks, count) = (0, sphere.triangles().len());
+        for gone in (0..count).step_by(97) {
+            let open = without(&sphere, &[gone]);
+            let mut holes = open.holes().unwrap();
+            assert_eq!(holes.len(), 1);
+            // A loop whose cap is covered with walls is no hole: that of another triangle.
+            holes.insert(0, around(&sphere.triangles()[(gone + 31) % count]));
+            let Some(leak) = leak(&sphere, &open, holes, &lattice) else { continue };
+            let triangle = sphere.triangles()[gone].map(|v| v.map(f64::from));
+            let [hole] = &leak.holes[..] else { panic!("{} holes", leak.holes.len()) };
+            for a in 0..3 {
+                let middle = triangle.iter().map(|v| v[a]).sum::<f64>() / 3.0;
+                assert!((hole.centre()[a] - middle).abs() < cell, "triangle {gone}");
+            }
+            assert!(leak.cells > 1000 && hole.points.len() == 3);
             leaks += 1;
         }
         assert!(leaks > 5, "{leaks}");
@@ -178,36 +170,33 @@ mod tests {
 
     #[test]
     fn of_several_holes_the_longest_is_first_and_dry_ones_are_none() {
-        let cube = Mesh::open("fixtures/cube.stl").unwrap();
-        let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).to(cube.bounds()).unwrap();
-        let (open, loops) = without(&cube, &[0, 7]);
-        assert_eq!(leak(&cube, &cube, &loops, &lattice), None);
-        let covered = cube.triangles()[3].to_vec();
-        let found = leak(&cube, &open, &[covered, loops[0].clone(), loops[1].clone()], &lattice).unwrap();
-        assert_eq!(found.holes.len(), 2);
+        let (cube, lattice) = cube();
+        let faces = cube.triangles();
+        let gone: Vec<_> = [0, 7].map(|n| around(&faces[n])).into();
+        assert_eq!(leak(&cube, &cube, gone.clone(), &lattice), None);
+        let open = without(&cube, &[0, 7]);
+        let dry = around(&faces[3]);
+        let found = leak(&cube, &open, [vec![dry], gone.clone()].concat(), &lattice).unwrap();
+        assert_eq!(found.holes, gone);
         assert!(found.cells > 200_000, "{}", found.cells);
-        let length = 64.0 * (2.0 + 2.0_f64.sqrt());
-        assert!(found.holes.iter().all(|hole| (hole.length - length).abs() < 1e-9));
-        assert!(found.holes[0].centre <= found.holes[1].centre);
-        assert_eq!(leak(&cube, &open, &[loops[1].clone(), loops[0].clone()], &lattice).unwrap(), found);
-        // A longer one, of more edges.
-        let [a, b, c] = cube.triangles()[0];
-        let half = std::array::from_fn(|i| (a[i] + b[i]) / 2.0 + 20.0);
-        let found = leak(&cube, &open, &[loops[1].clone(), vec![a, half, b, c]], &lattice).unwrap();
-        assert_eq!(found.holes.iter().map(|hole| hole.edges).collect::<Vec<_>>(), [4, 3]);
+        // By way of a point within the cube, the second is longer.
+        let [a, b, c] = faces[7];
+        let beside = std::array::from_fn(|i| (a[i] + b[i]) / 2.0 - 20.0);
+        let longer = Loop { points: vec![a, beside, b, c] };
+        let found = leak(&cube, &open, vec![gone[0].clone(), longer.clone()], &lattice).unwrap();
+        assert_eq!(found.holes, [longer, gone[0].clone()]);
     }
 
     #[test]
     fn holes_beyond_the_lattice_are_passed_over() {
-        let cube = Mesh::open("fixtures/cube.stl").unwrap();
-        let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).to(cube.bounds()).unwrap();
-        let (open, mut loops) = without(&cube, &[3]);
-        for z in [-1e30, -3.0, 66.0, 1e30] {
-            loops.push(loops[0].iter().map(|v| [v[0], v[1], z]).collect());
-        }
-        loops.push(vec![[5.0, 5.0, 0.0]; 3]);
-        let found = leak(&cube, &open, &loops, &lattice).unwrap();
-        assert_eq!(found.holes.len(), 1);
-        assert_eq!(found.holes[0].centre, Hole::of(&loops[0]).centre);
+        let (cube, lattice) = cube();
+        let face = cube.triangles()[3];
+        let mut holes: Vec<_> =
+            [-1e30, -3.0, 66.0, 1e30].map(|z| around(&face.map(|v| [v[0], v[1], z]))).into();
+        // A point on the floor, which is a wall.
+        holes.push(around(&[[5.0, 5.0, 0.0]; 3]));
+        holes.push(around(&face));
+        let found = leak(&cube, &without(&cube, &[3]), holes, &lattice).unwrap();
+        assert_eq!(found.holes, [around(&face)]);
     }
 }

@@ -75,7 +75,8 @@ pub fn follow(
     let [nx, ny, nz] = grid.dims();
     let layer_words = grid.layer_words();
     let (mut snapped, most) = (0, most(run.max_memory));
-    let mut bands = vec![first..first + nz];
+    let whole = first..first + nz;
+    let mut bands = Vec::from([whole]);
     let mut tried = false;
     let mut words = grid.words_mut();
     while let Some(band) = bands.pop() {

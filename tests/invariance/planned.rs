@@ -55,7 +55,7 @@ fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: What, heights: &[us
                 let known = made.made();
                 assert_eq!(
                     (known.slabs, known.occupied, known.stats),
-                    (slabs, whole.count(), stats),
+                    (slabs, whole.count(), stats.clone()),
                     "{name}"
                 );
                 files += 1;

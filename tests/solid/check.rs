@@ -172,7 +172,9 @@ fn compare(case: &Case) -> Compared {
         let filled = union(solid, &expected.touched);
         compared.touched += not_in(&filled, solid);
         for (rule, expected) in [(Rule::Solid, solid), (Rule::Filled, &filled)] {
-            for how in ways() {
+            // What auto takes is compared every way already.
+            let every = if inside == Inside::Auto { 1 } else { usize::MAX };
+            for how in ways().into_iter().take(every) {
                 let found = found(&mesh, &case.lattice, rule.with_inside(inside), how);
                 let wrong = not_in(&found, expected) + not_in(expected, &found);
                 assert!(wrong == 0, "{wrong} cells wrong: {rule:?}, {inside:?}, {how:?}\n{}", shown(case));

@@ -6,6 +6,10 @@
 #[path = "../suite/mod.rs"]
 mod suite;
 
+#[path = "../exact/aimed.rs"]
+mod aimed;
+#[path = "../exact/exactly.rs"]
+mod exactly;
 #[path = "../exact/oracle.rs"]
 mod oracle;
 #[path = "../exact/random.rs"]
@@ -16,6 +20,7 @@ mod shapes;
 mod space;
 
 mod boxes;
+mod centres;
 mod check;
 mod closed;
 mod itself;
@@ -45,7 +50,9 @@ fn main() -> ExitCode {
             Check { name: "tetrahedra_on_odd_walls", run: || check::all(&soups::on_walls()) },
             Check { name: "tetrahedra_huge", run: || check::all(&soups::huge()) },
             Check { name: "tetrahedra_tiny", run: || check::all(&soups::tiny()) },
+            Check { name: "a_crowd_of_tetrahedra", run: || check::all(&soups::crowd()) },
             Check { name: "closed_but_not_oriented", run: || check::all(&soups::not_oriented()) },
+            Check { name: "aimed_at_centres", run: || check::all(&centres::aimed_at()) },
             Check { name: "open_meshes", run: || check::all(&soups::open()) },
         ],
     )

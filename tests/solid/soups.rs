@@ -120,6 +120,19 @@ pub fn tiny() -> Vec<Case> {
     })
 }
 
+/// So many triangles that threads share them out.
+pub fn crowd() -> Vec<Case> {
+    cases(28, 1, |random| {
+        let triangles: Vec<_> = (0..5000)
+            .flat_map(|_| {
+                let at = [0; 3].map(|_| random.whole(0, 34));
+                tetrahedra(random, 1, |r| at.map(|c| (c + r.whole(0, 6)) as f32 / 2.0))
+            })
+            .collect();
+        fitted(triangles, ["1/1", "1/1", "4/3"], 1)
+    })
+}
+
 /// Triangles turned at random, so that edges are even but do not cancel.
 pub fn not_oriented() -> Vec<Case> {
     let turned = cases(26, 200, |random| {

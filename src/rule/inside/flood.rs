@@ -32,7 +32,7 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
         let mut inside = BitGrid::try_from(lattice)?;
         Inside::EvenOdd.prepare(mesh, lattice, run)?.fill(layers, run, &mut inside)?;
         let flooded = Flooded { lattice, outside: &outside, inside: &inside };
-        leak = leak::find(flooded, &mesh.holes()?, run.level()?, run.progress)?;
+        leak = leak::find(flooded, mesh.holes()?, run.level()?, run.progress)?;
     }
     Ok(Ready::new(Inside::Flood, Flood { outside, walls, leak }))
 }

@@ -16,8 +16,9 @@ use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
+use crate::mesh::boundary::Loop;
 use crate::mesh::closed::Seal;
-use crate::run::leak::{Hole, Leak};
+use crate::run::leak::Leak;
 use crate::run::{Run, rows};
 
 /// A way to tell inside from outside.
@@ -148,7 +149,7 @@ pub struct Repairs {
     /// Loops of edges that it ends at.
     pub holes: usize,
     /// The longest of these.
-    pub longest: Option<Hole>,
+    pub longest: Option<Loop>,
 }
 
 /// Fills what is inside.

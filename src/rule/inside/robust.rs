@@ -27,7 +27,6 @@ use crate::mesh::boundary::Loop;
 use crate::mesh::repair::Repaired;
 use crate::rule::Stats;
 use crate::run::Run;
-use crate::run::leak::{Hole, sorted};
 use crate::run::rows::{self, Stretch};
 
 struct Robust {
@@ -141,7 +140,7 @@ fn rims(boundary: &[Loop], caps: &[[Vector; 3]]) -> Vec<Rim> {
 
 impl Repairs {
     fn of(repaired: &Repaired) -> Self {
-        let holes = sorted(repaired.boundary.iter().map(Hole::from).collect());
+        let longest = repaired.boundary.iter().max_by(|a, b| a.length().total_cmp(&b.length()));
         Self {
             degenerate: repaired.degenerate,
             duplicates: repaired.duplicates,
@@ -149,8 +148,8 @@ impl Repairs {
             patches: repaired.patches,
             cavities: repaired.cavities,
             not_orientable: repaired.not_orientable,
-            holes: holes.len(),
-            longest: holes.into_iter().next(),
+            holes: repaired.boundary.len(),
+            longest: longest.cloned(),
         }
     }
 }
