@@ -141,7 +141,7 @@ fn cells(plan: &Plan, occupied: u64, lattice: &Lattice) -> String {
     let volume = volume(occupied, lattice);
     let share = percent(occupied, all);
     let all = grouped(u64::try_from(all).unwrap_or(u64::MAX));
-    let empty = if plan.job.what.inside().is_none() { "; inside empty, --filled fills it" } else { "" };
+    let empty = if plan.job.what.inside().is_none() { "; inside empty; --filled fills it" } else { "" };
     format!("{} of {all} ({share}), volume {}{empty}", grouped(occupied), grouped_number(volume))
 }
 

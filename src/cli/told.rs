@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use voxelize::Inside;
-use voxelize::rule::{Repairs, Told};
 use voxelize::mesh::boundary::Loop;
+use voxelize::rule::{Repairs, Told};
 use voxelize::run::leak::Leak;
 
 use super::facts::Warning;

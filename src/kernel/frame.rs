@@ -60,7 +60,7 @@ impl Frame {
     }
 
     /// The frame of the centres of cells, for rows along `axis`: its axes are those of
-    /// [`across`](super::crossings::across), and wall `n` is the plane of centres of layer `n`.
+    /// [`across`], and wall `n` is the plane of centres of layer `n`.
     pub fn of_centres(lattice: &Lattice, bounds: &Bounds, axis: usize) -> Self {
         let axes = across(axis).map(|a| {
             let map = lattice.axis(a);

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use voxelize::format::{Carries, FORMATS};
 use voxelize::mesh::read::INPUTS;
-use voxelize::{Fit, Mesh, RULES, Rational, Rule, Size, Ties, voxelize};
+use voxelize::{Fit, Inside, METHODS, Mesh, RULES, Rational, Rule, Size, Ties, voxelize};
 
 use super::root;
 
@@ -16,6 +16,8 @@ pub const PARTS: &[Part] = &[
     ("slice", slice),
     ("rules", rules),
     ("ties", ties),
+    ("insides", insides),
+    ("open", open),
     ("inputs", inputs),
     ("formats", formats),
     ("options", options),
@@ -73,6 +75,32 @@ fn ties() -> String {
     let [a, b, c] = layers.each_ref().map(|layer| layer.lines());
     let rows: Vec<_> = a.zip(b).zip(c).map(|((a, b), c)| format!("{a:12}{b:12}{c}")).collect();
     text(&rows.join("\n"))
+}
+
+fn insides() -> String {
+    let row = |method: &voxelize::rule::Method| [format!("`{}`", method.name), method.about.to_string()];
+    table(["`--inside`", "inside is"], METHODS.iter().map(row))
+}
+
+/// One layer of an open mesh by some ways to tell its inside, side by side.
+fn open() -> String {
+    let upright = Mesh::open(root("fixtures/open.stl")).unwrap();
+    let turned = upright.triangles().iter().map(|t| t.map(|[x, y, z]| [z, y, x])).collect();
+    let mesh = Mesh::from_triangles(turned).unwrap();
+    let lattice = Fit::new(Size::Longest(14)).pad(1).to(mesh.bounds()).unwrap();
+    let ways = [Inside::Robust, Inside::EvenOdd, Inside::Vote, Inside::Flood];
+    let layers = ways.map(|inside| {
+        let voxels = voxelize(&mesh, &lattice, Rule::Solid.with_inside(inside)).unwrap();
+        let row = |k: usize| -> String {
+            let cells = (0..lattice.dims()[0]).map(|i| voxels.bits.get([i, lattice.dims()[1] / 2, k]));
+            cells.map(|occupied| if occupied { '#' } else { '.' }).collect()
+        };
+        let rows: Vec<_> = (0..lattice.dims()[2]).rev().map(row).collect();
+        format!("{}\n{}", inside.info().name, rows.join("\n"))
+    });
+    let [a, b, c, d] = layers.each_ref().map(|layer| layer.lines());
+    let rows = a.zip(b).zip(c.zip(d)).map(|((a, b), (c, d))| format!("{a:12}{b:12}{c:12}{d}"));
+    text(&rows.collect::<Vec<_>>().join("\n"))
 }
 
 fn inputs() -> String {

@@ -75,7 +75,20 @@ const README: &[Reference] = &[
     ("knot-32", || view::cells(&surface("knot.stl", 32), [1.0; 3], &wide()).unwrap()),
     ("knot-128", || view::cells(&surface("knot.stl", 128), [1.0; 3], &wide()).unwrap()),
     ("knot-512", || view::cells(&surface("knot.stl", 512), [1.0; 3], &wide()).unwrap()),
+    ("open-surface", || opened(Rule::Surface)),
+    ("open-solid", || opened(Rule::Solid)),
+    ("open-filled", || opened(Rule::Filled)),
 ];
+
+/// The knot by a rule, its upper half cut off.
+fn opened(rule: Rule) -> Picture {
+    let mesh = fixture("knot.stl");
+    let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
+    let whole = voxelize(&mesh, &lattice, rule).unwrap().bits;
+    let mut half = BitGrid::new(whole.dims()).unwrap();
+    whole.iter().filter(|[.., k]| *k < lattice.dims()[2] / 2).for_each(|cell| half.set(cell));
+    view::cells(&[Part { sort: Sort::Surface, cells: half }], [1.0; 3], &wide()).unwrap()
+}
 
 fn wide() -> View {
     View { size: [400, 320], axes: Axes::Hidden, ..small((30.0, 32.0)) }
