@@ -3,6 +3,9 @@
 use super::*;
 use crate::par;
 
+/// The error that is aimed at.
+const AIM: f64 = 1.0 / 16_384.0;
+
 /// Random numbers from −1 to 1.
 struct Random(u64);
 
@@ -117,7 +120,7 @@ fn no_error_is_above_its_bound() {
                 nodes_seen += usize::from(sum.error > 2.0 * direct.error);
                 tried += 1;
             }
-            let found = winding.at(&p, |_| Ordering::Equal);
+            let found = winding.at(&p, AIM, |_| Ordering::Equal);
             assert!((found.value - direct.value).abs() <= found.error + direct.error);
             assert!(found.error <= AIM || found == direct);
         }
@@ -164,7 +167,7 @@ fn the_same_for_any_order_and_any_tree() {
         for p in points(&mut random, &winding, 600) {
             let direct = winding.direct(&p, |_| Ordering::Equal);
             assert_eq!(direct, turned.direct(&p, |_| Ordering::Equal));
-            assert_eq!(winding.at(&p, |_| Ordering::Equal), turned.at(&p, |_| Ordering::Equal));
+            assert_eq!(winding.at(&p, AIM, |_| Ordering::Equal), turned.at(&p, AIM, |_| Ordering::Equal));
             // The crossings that leave it nearest to one half.
             for crossings in [(direct.value + 0.5).floor() as i32, (direct.value + 0.5).ceil() as i32] {
                 let over = f64::from(crossings) - 0.5 - direct.value;
@@ -224,7 +227,7 @@ fn no_point_of_a_box_is_above_its_bound() {
 fn nothing_winds_around_nothing() {
     let none = Winding::new(vec![]);
     assert!(none.is_empty() && none.bound(&[0.0; 3], &[1.0; 3]) == 0.0);
-    assert_eq!(none.at(&[0.0; 3], |_| Ordering::Equal), Estimate::default());
+    assert_eq!(none.at(&[0.0; 3], AIM, |_| Ordering::Equal), Estimate::default());
     assert!(none.inside_without(&[0.0; 3], 1, |_| Ordering::Equal));
     assert!(!none.inside_without(&[0.0; 3], 0, |_| Ordering::Equal));
 }
