@@ -76,7 +76,7 @@ pub fn caps(loops: &[Loop]) -> Vec<Triangle> {
 pub fn boundary(triangles: &[Triangle]) -> Result<Vec<Loop>> {
     let welded = Welded::of(triangles)?;
     let sides = edges::sorted(&welded.triangles);
-    let net = net(&sides, &welded.triangles);
+    let net = net(&sides, |side| side.is_forth(&welded.triangles));
     Ok(circuits(&net, Way::Along).iter().map(|circuit| of(circuit, &welded.points)).collect())
 }
 
@@ -112,12 +112,13 @@ pub(super) fn of(circuit: &[u32], points: &[Point]) -> Loop {
     Loop { points: circuit.iter().map(|n| points[*n as usize]).collect() }
 }
 
-/// The directed edges that no opposite ones cancel, as often as they are left, from where to where.
-pub(super) fn net(sides: &[Side], triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
+/// The directed edges that no opposite ones cancel, as often as they are left, from where to where; of
+/// sorted sides, and whether they go from the lesser end to the greater.
+pub(super) fn net(sides: &[Side], is_forth: impl Fn(&Side) -> bool) -> Vec<[u32; 2]> {
     let mut left = vec![];
     for group in edges::by_edge(sides) {
         let [low, high] = group[0].ends;
-        let forth = group.iter().filter(|side| side.is_forth(triangles)).count();
+        let forth = group.iter().filter(|side| is_forth(side)).count();
         let back = group.len() - forth;
         let edge = if forth > back { [low, high] } else { [high, low] };
         left.extend(std::iter::repeat_n(edge, forth.abs_diff(back)));

@@ -29,7 +29,7 @@ use tree::Node;
 /// let open = Mesh::open("fixtures/open.stl")?;
 /// let triangles = open.triangles().iter().map(|t| t.map(|v| v.map(f64::from))).collect();
 /// let winding = Winding::new(triangles);
-/// let far = winding.at(&[1e6, 0.0, 0.0], |_| unreachable!("the side is clear"));
+/// let far = winding.at(&[1e6, 0.0, 0.0], 1e-4, |_| unreachable!("the side is clear"));
 /// assert!(far.value.abs() < 1e-3 && far.error < 1e-4);
 /// # Ok::<(), voxelize::Error>(())
 /// ```
@@ -70,10 +70,7 @@ impl Sum {
 
 /// How much farther from a node than its radius points are for which it is seen as a whole. The next is
 /// tried where one does not settle a question.
-const FAR: [f64; 3] = [2.0, 4.0, 8.0];
-
-/// The error that [`Winding::at`] aims at.
-pub const AIM: f64 = 1.0 / 16_384.0;
+const FAR: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
 impl Winding {
     /// Of these triangles, whose coordinates are finite and below 1e40. At most 2³² of them.
@@ -96,14 +93,14 @@ impl Winding {
         self.triangles.is_empty()
     }
 
-    /// How often the triangles wind around `p`, to [`AIM`] wherever the angles themselves can be had to
-    /// it: not on the edges of the triangles.
+    /// How often the triangles wind around `p`, with an error of at most `aim`; where that cannot be had, as
+    /// on the edges of the triangles, the sum of all angles.
     ///
     /// `side` says of the triangle with that place in the list on which side of it `p` is, where doubles
     /// do not tell; see [`solid_angle::of`].
-    pub fn at(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> Estimate {
+    pub fn at(&self, p: &Vector, aim: f64, side: impl Fn(usize) -> Ordering) -> Estimate {
         let by_tree = FAR.iter().map(|far| self.sum(p, *far, &side).estimate());
-        by_tree.into_iter().find(|found| found.error <= AIM).unwrap_or_else(|| self.direct(p, side))
+        by_tree.into_iter().find(|found| found.error <= aim).unwrap_or_else(|| self.direct(p, side))
     }
 
     /// The sum of all angles, one by one.

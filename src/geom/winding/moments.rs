@@ -24,11 +24,14 @@ pub(super) struct Moments {
     dipole: Vector,
     /// ∫ h_i n_k dA at `[i][k]`
     linear: [Vector; 3],
-    /// ∫ h_i h_j n_k dA at `[PLACE[i][j]][k]`
+    /// ∫ h_i h_j n_k dA at `[PLACE[i][j]][k]`, for the pairs of axes
     square: [Vector; 6],
 }
 
-/// Where the pair (i, j) is, whatever its order.
+/// The pairs of axes.
+const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
+
+/// Where the pair (i, j) is among them, whatever its order.
 const PLACE: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
 
 /// How triangles look from a point.
@@ -89,13 +92,11 @@ impl Moments {
         for i in 0..3 {
             self.first[i] += area * sum[i] / 3.0;
             self.dipole[i] += vector[i];
-            for k in 0..3 {
-                self.linear[i][k] += sum[i] / 3.0 * vector[k];
-            }
-            for j in i..3 {
-                let s = square(i, j);
-                (0..3).for_each(|k| self.square[PLACE[i][j]][k] += s * vector[k]);
-            }
+            (0..3).for_each(|k| self.linear[i][k] += sum[i] / 3.0 * vector[k]);
+        }
+        for (n, (i, j)) in PAIRS.into_iter().enumerate() {
+            let its = square(i, j);
+            (0..3).for_each(|k| self.square[n][k] += its * vector[k]);
         }
     }
 
@@ -120,18 +121,17 @@ impl Moments {
         self.area += part.area;
         self.span += part.span;
         self.second += part.second + 2.0 * dot(&by, &part.first) + way * part.area;
-        for i in 0..3 {
-            self.first[i] += part.first[i] + by[i] * part.area;
+        for (i, by) in by.iter().enumerate() {
+            self.first[i] += part.first[i] + by * part.area;
             self.dipole[i] += part.dipole[i];
-            for k in 0..3 {
-                self.linear[i][k] += part.linear[i][k] + by[i] * part.dipole[k];
+            for (k, dipole) in part.dipole.iter().enumerate() {
+                self.linear[i][k] += part.linear[i][k] + by * dipole;
             }
-            for j in i..3 {
-                for k in 0..3 {
-                    let moved = by[i] * part.linear[j][k] + by[j] * part.linear[i][k];
-                    self.square[PLACE[i][j]][k] +=
-                        part.square[PLACE[i][j]][k] + moved + by[i] * by[j] * part.dipole[k];
-                }
+        }
+        for (n, (i, j)) in PAIRS.into_iter().enumerate() {
+            for k in 0..3 {
+                let moved = by[i] * part.linear[j][k] + by[j] * part.linear[i][k];
+                self.square[n][k] += part.square[n][k] + moved + by[i] * by[j] * part.dipole[k];
             }
         }
     }

@@ -6,7 +6,6 @@
 //! bodies were given inside out.
 
 use super::super::boundary::{self, Way};
-use super::super::edges;
 use super::nested;
 use super::patches::Patches;
 use super::sheets::Sheets;
@@ -92,7 +91,9 @@ fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
     // One triangle is flat.
     if members.len() > 1 {
         let of_members: f64 = members.iter().map(|n| volume(&oriented(patches, sheets, *n), &middle)).sum();
-        let (of_caps, doubt) = closed(&ends(patches, sheets, members), sheets, &middle);
+        let open = patches.open_sides(patch, &sheets.triangles);
+        let ends = boundary::net(&open, |side| patches.is_forth(side.place));
+        let (of_caps, doubt) = closed(&ends, sheets, &middle);
         face.volume = of_members + of_caps;
         face.is_body = face.volume.abs() > doubt + ROUNDING * face.area * extent(&face.bounds);
     }
@@ -118,16 +119,6 @@ fn closed(ends: &[[u32; 2]], sheets: &Sheets, from: &[f64; 3]) -> (f64, f64) {
 pub(super) fn oriented(patches: &Patches, sheets: &Sheets, n: u32) -> [[f64; 3]; 3] {
     let [a, b, c] = sheets.exact_corners(&sheets.triangles[n as usize]);
     if patches.turned[n as usize] { [a, c, b] } else { [a, b, c] }
-}
-
-/// The directed edges of a patch that no opposite ones cancel.
-fn ends(patches: &Patches, sheets: &Sheets, members: &[u32]) -> Vec<[u32; 2]> {
-    let oriented = |n: &u32| {
-        let [a, b, c] = sheets.triangles[*n as usize];
-        if patches.turned[*n as usize] { [a, c, b] } else { [a, b, c] }
-    };
-    let own: Vec<[u32; 3]> = members.iter().map(oriented).collect();
-    boundary::net(&edges::sorted(&own), &own)
 }
 
 /// Whether triangles that bound no body, as they were given, have a volume below zero, and one that is

@@ -66,11 +66,11 @@ impl Repaired {
 
         let both = patches.turned.iter().zip(&sheets.given_turned);
         let turned = both.filter(|(turned, given)| turned != given).count() as u64;
+        let net = boundary::net(&sides, |side| patches.is_forth(side.place));
+        let circuits = boundary::circuits(&net, Way::Along);
         for (triangle, _) in sheets.triangles.iter_mut().zip(&patches.turned).filter(|(_, turned)| **turned) {
             triangle.swap(1, 2);
         }
-        let net = boundary::net(&edges::sorted(&sheets.triangles), &sheets.triangles);
-        let circuits = boundary::circuits(&net, Way::Along);
         Ok(Self {
             triangles: sheets.triangles.iter().map(|triangle| sheets.corners(triangle)).collect(),
             boundary: circuits.iter().map(|circuit| boundary::of(circuit, &sheets.points)).collect(),

@@ -16,6 +16,9 @@ use crate::par;
 /// From how many triangles of a body it is seen whether another one is around it.
 const SAMPLES: usize = 8;
 
+/// How exactly: a place is within another body or not, unless their surfaces touch there.
+const ENOUGH: f64 = 1.0 / 16.0;
+
 /// For each patch whether it is to face outwards; it is for those that are no bodies.
 pub(super) fn outwards(faces: &[Face], patches: &Patches, sheets: &Sheets) -> Vec<bool> {
     let around = around(faces, patches, sheets);
@@ -64,7 +67,7 @@ fn seen(winding: &Winding, patches: &Patches, sheets: &Sheets, patch: usize) -> 
     let from = |n: usize| {
         let [a, b, c] = sheets.exact_corners(&sheets.triangles[members[n * members.len() / count] as usize]);
         let centre = std::array::from_fn(|i| (a[i] + b[i] + c[i]) / 3.0);
-        winding.at(&centre, |_| Ordering::Equal).value
+        winding.at(&centre, ENOUGH, |_| Ordering::Equal).value
     };
     (0..count).map(from).sum::<f64>() / count as f64
 }

@@ -9,6 +9,7 @@ pub(super) struct Patches {
     members: Vec<u32>,
     /// Where each patch begins among them, and at last their end.
     starts: Vec<usize>,
+    neighbours: Vec<u32>,
     /// Whether a triangle is turned over: its vertices do not ascend.
     pub turned: Vec<bool>,
     /// The patches that have one side only.
@@ -53,7 +54,7 @@ impl Patches {
             one_sided += u64::from(!fits);
         }
         let (members, starts) = grouped(&patch, count as usize);
-        Self { members, starts, turned, one_sided }
+        Self { members, starts, neighbours, turned, one_sided }
     }
 
     /// How many there are.
@@ -64,6 +65,27 @@ impl Patches {
     /// The triangles of a patch, ascending.
     pub fn members(&self, patch: usize) -> &[u32] {
         &self.members[self.starts[patch]..self.starts[patch + 1]]
+    }
+
+    /// Whether its triangle, as it is turned, goes along side `place` from the lesser end to the greater.
+    pub fn is_forth(&self, place: u32) -> bool {
+        is_forth(place as usize % 3) != self.turned[place as usize / 3]
+    }
+
+    /// The sides of a patch that no other one fits to, sorted.
+    pub fn open_sides(&self, patch: usize, triangles: &[[u32; 3]]) -> Vec<Side> {
+        let places = self.members(patch).iter().flat_map(|n| 3 * n..3 * n + 3);
+        let open = places.filter(|place| {
+            let across = self.neighbours[*place as usize];
+            across == NONE || self.is_forth(across) == self.is_forth(*place)
+        });
+        let side = |place: u32| {
+            let [a, b, c] = triangles[place as usize / 3];
+            Side { ends: [[a, b], [b, c], [a, c]][place as usize % 3], place }
+        };
+        let mut sides: Vec<Side> = open.map(side).collect();
+        sides.sort_unstable();
+        sides
     }
 
     /// Turns a patch over.
