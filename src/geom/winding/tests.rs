@@ -228,53 +228,10 @@ fn no_point_of_a_box_is_above_its_bound() {
 }
 
 #[test]
-fn crossings_needed_are_needed_everywhere_in_the_box() {
-    let mut random = Random(5);
-    let (mut tried, mut other, mut undecided) = (0, 0, 0);
-    let mut sets = sets(&mut random);
-    // Deep cups, and closed ones.
-    for count in [9, 100, 2000] {
-        let [up, down] = [[0.1, 0.2, 4.0], [0.0, 0.1, -3.0]].map(|apex| around(apex, count));
-        let turned = down.iter().map(|[a, b, c]| [*b, *a, *c]);
-        sets.push(up.iter().copied().chain(turned).collect());
-        sets.extend([up, down]);
-    }
-    for set in sets {
-        let winding = Winding::new(set);
-        for n in 0..1500 {
-            let node = &winding.nodes[n % winding.nodes.len().min(40)].moments;
-            let low =
-                plus(&node.centre, &random.point(1.0), node.radius * f64::from(n as u32 % 7).powi(2) / 12.0);
-            let high: Vector = std::array::from_fn(|i| low[i] + random.next().abs().powi(9) * node.radius);
-            let Some(needed) = winding.crossings_needed(&low, &high) else {
-                undecided += 1;
-                continue;
-            };
-            for m in 0..12 {
-                let p = std::array::from_fn(|i| match m {
-                    0..8 => [low[i], high[i]][m >> i & 1],
-                    _ => low[i] + (random.next() + 1.0) / 2.0 * (high[i] - low[i]),
-                });
-                assert!(winding.inside_without(&p, needed, |_| Ordering::Equal), "{needed} {low:?} {high:?}");
-                assert!(
-                    !winding.inside_without(&p, needed - 1, |_| Ordering::Equal),
-                    "{needed} {low:?} {high:?}"
-                );
-                tried += 1;
-            }
-            other += usize::from(needed != 1);
-        }
-    }
-    println!("{tried} points in boxes, {other} boxes wound around, {undecided} boxes undecided");
-    assert!(tried > 50_000 && other > 200 && undecided > 200);
-}
-
-#[test]
 fn nothing_winds_around_nothing() {
     let none = Winding::new(vec![]);
     assert!(none.is_empty() && none.bound(&[0.0; 3], &[1.0; 3]) == 0.0);
     assert_eq!(none.at(&[0.0; 3], AIM, |_| Ordering::Equal), Estimate::default());
-    assert_eq!(none.crossings_needed(&[0.0; 3], &[1.0; 3]), Some(1));
     assert!(none.inside_without(&[0.0; 3], 1, |_| Ordering::Equal));
     assert!(!none.inside_without(&[0.0; 3], 0, |_| Ordering::Equal));
 }

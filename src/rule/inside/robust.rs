@@ -14,14 +14,16 @@
 
 use std::ops::Range;
 
-use super::near::{BRICK, Near, Needed};
+use super::near::{BRICK, Caps, Near, Rim};
 use super::{Fill, Inside, Ready, Repairs, Told};
 use crate::error::Result;
+use crate::geom::solid_angle::Vector;
 use crate::geom::{Bounds, Triangle, Winding};
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::Frame;
 use crate::kernel::crossings::{placed, side};
 use crate::mesh::Mesh;
+use crate::mesh::boundary::Loop;
 use crate::mesh::repair::Repaired;
 use crate::rule::Stats;
 use crate::run::Run;
@@ -51,8 +53,10 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
     let aspect = sizes.map(|size| size / sizes[0]);
     let scaled = |n: [f64; 3]| std::array::from_fn(|a| n[a] * aspect[a]);
     let placed: Vec<_> = caps.iter().map(|cap| placed(&frame, cap).map(scaled)).collect();
+    let boxes: Vec<_> = placed.iter().map(|cap| around(cap)).collect();
+    let rims = rims(&repaired.boundary, &placed);
     let winding = Winding::new(placed);
-    let near = Near::new(lattice.dims(), aspect, &winding)?;
+    let near = Near::new(lattice.dims(), aspect, &winding, &boxes, &rims)?;
     Ok(Ready::new(Inside::Robust, Robust { closed, caps, frame, aspect, winding, near, repairs }))
 }
 
@@ -77,18 +81,18 @@ impl Robust {
         let (j_brick, k_brick) = (j / BRICK, k / BRICK);
         let mut from = start;
         while from < end {
-            let needed = self.near.of([from / BRICK, j_brick, k_brick]);
+            let caps = self.near.of([from / BRICK, j_brick, k_brick]);
             // As far as bricks are of the same kind.
             let mut to = end.min((from / BRICK + 1) * BRICK);
-            while to < end && self.near.of([to / BRICK, j_brick, k_brick]) == needed {
+            while to < end && self.near.of([to / BRICK, j_brick, k_brick]) == caps {
                 to = end.min(to + BRICK);
             }
-            match needed {
-                Needed::Crossings(needed) if stretch.turns >= needed => {
+            match caps {
+                Caps::By(shift) if stretch.turns > shift => {
                     Stretch { cells: from..to, words: &mut *stretch.words, ..stretch }.occupy();
                 }
-                Needed::Crossings(_) => {}
-                Needed::Unknown => {
+                Caps::By(_) => {}
+                Caps::Unknown => {
                     (from..to).filter(|i| self.is_inside([*i, j, k], stretch.turns)).for_each(|i| {
                         stretch.words[i / 64] |= 1 << (i % 64);
                     });
@@ -103,6 +107,35 @@ impl Robust {
         let centre = std::array::from_fn(|a| cell[a] as f64 * self.aspect[a]);
         self.winding.inside_without(&centre, turns, |n| side(&self.frame, &self.caps[n], cell))
     }
+}
+
+/// The box around some points.
+fn around(points: &[Vector]) -> [Vector; 2] {
+    let of = |pick: fn(f64, f64) -> f64| {
+        std::array::from_fn(|a| points.iter().map(|point| point[a]).reduce(pick).unwrap_or(0.0))
+    };
+    [of(f64::min), of(f64::max)]
+}
+
+/// The rims of caps: of each, the first edges of its triangles.
+fn rims(boundary: &[Loop], caps: &[[Vector; 3]]) -> Vec<Rim> {
+    let mut rest = caps;
+    let mut rims = vec![];
+    for around_hole in boundary {
+        let (these, others) = rest.split_at(around_hole.points.len());
+        rest = others;
+        let edge = |[from, to, _]: &[Vector; 3]| {
+            let [low, high] = around(&[*from, *to]);
+            let length = (0..3).map(|a| (to[a] - from[a]).powi(2)).sum::<f64>().sqrt();
+            Rim { low, high, length, edges: vec![] }
+        };
+        let edges: Vec<Rim> = these.iter().map(edge).collect();
+        let corners: Vec<Vector> = these.iter().flat_map(|[from, to, _]| [*from, *to]).collect();
+        let [low, high] = around(&corners);
+        let length = edges.iter().map(|edge| edge.length).sum();
+        rims.push(Rim { low, high, length, edges });
+    }
+    rims
 }
 
 impl Repairs {
