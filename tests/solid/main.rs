@@ -1,5 +1,6 @@
 //! Is what is inside told exactly? The rules solid and filled, by nonzero and evenodd, against an oracle
-//! of its own arithmetic: every cell of every mesh, at every level, with several threads and in slabs.
+//! of its own arithmetic: every cell of every mesh, at every level, with several threads and in slabs. And
+//! the other methods by their definitions.
 
 #![allow(dead_code, reason = "modules of other suites, of which this one uses a part")]
 
@@ -20,10 +21,12 @@ mod shapes;
 mod space;
 
 mod boxes;
+mod broken;
 mod centres;
 mod check;
 mod closed;
 mod itself;
+mod methods;
 mod soups;
 mod winding;
 
@@ -54,6 +57,10 @@ fn main() -> ExitCode {
             Check { name: "closed_but_not_oriented", run: || check::all(&soups::not_oriented()) },
             Check { name: "aimed_at_centres", run: || check::all(&centres::aimed_at()) },
             Check { name: "open_meshes", run: || check::all(&soups::open()) },
+            Check { name: "vote_is_two_of_three_rays", run: methods::vote },
+            Check { name: "flood_is_what_a_queue_does_not_reach", run: methods::flood },
+            Check { name: "robust_is_the_sum_of_solid_angles", run: methods::robust },
+            Check { name: "broken_meshes_differ_little", run: broken::differs_little },
         ],
     )
 }
