@@ -14,12 +14,16 @@ test *args:
 exact-soak minutes:
     cargo test --release --test exact -- --soak {{minutes}}
 
-# Kernels, whole processes, reading and curves, one after the other; VOXELIZE_MESHES names a folder of meshes.
-bench *args: (bench-kernel args) (bench-process args) (bench-reading args) (bench-curves args)
+# Kernels, insides, whole processes, reading and curves, one after the other; VOXELIZE_MESHES names a folder of meshes.
+bench *args: (bench-kernel args) (bench-inside args) (bench-process args) (bench-reading args) (bench-curves args)
 
 # Kernel time against the textbook test.
 bench-kernel *args:
     cargo bench --bench versus_textbook -- {{args}}
+
+# Every way to tell inside from outside, beside the surface.
+bench-inside *args:
+    cargo bench --bench inside -- {{args}}
 
 # Whole processes against reading and writing alone.
 bench-process *args:

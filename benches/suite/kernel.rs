@@ -13,10 +13,21 @@ pub fn touched(lattice: &Lattice) -> BitGrid {
 
 /// The median time of the surface kernel in milliseconds, and the grid it makes.
 pub fn time(mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f64, BitGrid) {
-    let what = What::from(Rule::Surface);
+    time_of(Rule::Surface, mesh, lattice, threads, level)
+}
+
+/// The same for any rule, with all that it prepares.
+pub fn time_of(
+    what: impl Into<What>,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    threads: usize,
+    level: Level,
+) -> (f64, BitGrid) {
+    let what = what.into();
     let run = Run { threads, level: Some(level), ..Run::default() };
     let fill = |grid: &mut BitGrid| {
-        let job = what.prepare(mesh, lattice, &run).expect("any mesh has a surface");
+        let job = what.prepare(mesh, lattice, &run).expect("memory for what is beside the grid");
         job.fill(0..lattice.dims()[2], &run, grid).expect("nothing cancels it");
     };
     par::with_threads(threads, || {

@@ -1,0 +1,75 @@
+//! What it takes to tell inside from outside, beside the surface, in one run.
+//!
+//! `cargo bench --bench inside -- [MESH …] [--res LIST] [--threads LIST] [--tsv]`
+//!
+//! Kernel time in milliseconds: mesh in memory to the finished bit grid of the rule solid, with all that
+//! the method prepares, at the best level. `pass` is one write over all words of the grid; `ratio` is what
+//! nonzero takes beside that, against the surface.
+
+mod suite;
+
+use suite::args::{Args, refuse};
+use suite::table::Table;
+use suite::timing::median;
+use suite::{kernel, meshes};
+use voxelize::{Inside, Lattice, Level, Mesh, Rule, par};
+
+const COLUMNS: &[(&str, usize)] = &[
+    ("mesh", 12),
+    ("triangles", 0),
+    ("res", 4),
+    ("threads", 0),
+    ("pass", 7),
+    ("surface", 8),
+    ("nonzero", 8),
+    ("evenodd", 8),
+    ("flood", 8),
+    ("vote", 8),
+    ("robust", 8),
+    ("ratio", 5),
+    ("inside", 11),
+];
+
+const METHODS: [Inside; 5] = [Inside::Nonzero, Inside::EvenOdd, Inside::Flood, Inside::Vote, Inside::Robust];
+
+fn main() {
+    let mut args = Args::from_env();
+    let res: Vec<usize> = args.list("--res", "256,512,1024");
+    let threads: Vec<usize> = args.list("--threads", "1,2");
+    let table = Table::new(args.flag("--tsv"), COLUMNS);
+    let words = args.words();
+    let paths = if words.is_empty() { meshes::all() } else { meshes::named(&words) };
+    for path in paths {
+        let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
+        if mesh.triangles().is_empty() {
+            continue;
+        }
+        for &res in &res {
+            let lattice = Lattice::fit(mesh.bounds(), res).unwrap_or_else(|error| refuse(&error.to_string()));
+            for &threads in &threads {
+                row(&meshes::name(&path), &mesh, &lattice, res, threads, &table);
+            }
+        }
+    }
+}
+
+fn row(name: &str, mesh: &Mesh, lattice: &Lattice, res: usize, threads: usize, table: &Table) {
+    let level = Level::best();
+    let pass = median(|| kernel::touched(lattice), |grid| grid.clear());
+    let (surface, _) = kernel::time(mesh, lattice, threads, level);
+    let solid =
+        METHODS.map(|inside| kernel::time_of(Rule::Solid.with_inside(inside), mesh, lattice, threads, level));
+    let count = par::with_threads(threads, || solid[0].1.count()).expect("threads start");
+    let mut cells = vec![
+        name.to_string(),
+        mesh.triangles().len().to_string(),
+        res.to_string(),
+        threads.to_string(),
+        format!("{pass:.3}"),
+        format!("{surface:.3}"),
+    ];
+    cells.extend(solid.iter().map(|(ms, _)| format!("{ms:.3}")));
+    cells.push(format!("{:.2}", (solid[0].0 - pass) / surface));
+    cells.push(count.to_string());
+    table.row(&cells);
+}
