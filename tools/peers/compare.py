@@ -24,6 +24,12 @@ USUAL = ["dragon:256", "dragon:512", "bunny:256", "bunny:512", "armadillo_86k:25
 FIXTURES = ["knot:256", "knot:512"]
 SECONDS = 60
 TITLES = "mesh,cells long,tool,what is timed,1 thread,2 threads,× ours,cells,beside ours".split(",")
+# What peers are compared with: they count boxes with their walls.
+RULES = {
+    "surface": ["--ties", "both"],
+    "solid": ["--solid"],
+    "filled": ["--filled", "--ties", "both"],
+}
 
 
 @dataclass(frozen=True)
@@ -32,20 +38,22 @@ class Peer:
     call: str
     command: list
     takes: tuple  # what its command is told of the lattice
-    surface: bool  # whether its question is ours: cells that the mesh touches
+    rule: str  # the one of ours that has its question
 
 
-def python(name, call, module, surface):
+def python(name, call, module, rule):
     command = [sys.executable, str(HERE / "one.py"), module]
-    return Peer(name, call, command, ("origin", "size", "dims"), surface)
+    return Peer(name, call, command, ("origin", "size", "dims"), rule)
 
 
 PARRY = [str(PLACE / "parry/release/parry-peer")]
 PEERS = [
-    python("Open3D", "create_from_triangle_mesh_within_bounds", "open3d", surface=True),
-    Peer("parry3d", "VoxelSet, surface", PARRY, ("origin", "size"), surface=True),
-    python("trimesh", "voxelized, subdivide", "trimesh", surface=True),
-    python("PyVista", "voxelize_binary_mask, solid", "pyvista", surface=False),
+    python("Open3D", "create_from_triangle_mesh_within_bounds", "open3d", "surface"),
+    Peer("parry3d", "VoxelSet, surface", PARRY, ("origin", "size"), "surface"),
+    python("trimesh", "voxelized, subdivide", "trimesh", "surface"),
+    python("PyVista", "voxelize_binary_mask", "pyvista", "solid"),
+    python("Open3D", "compute_occupancy at centres", "open3d_occupancy", "solid"),
+    python("trimesh", "voxelized, fill", "trimesh_fill", "filled"),
 ]
 
 
@@ -91,10 +99,11 @@ def time(seconds):
     return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
-def ours_rows(stl, head, res, place):
+def ours_rows(stl, head, res, rule, place):
     """Two rows of ours; answers with the seconds of our call in one thread."""
-    call, whole, count = zip(*(ours.timed(stl, res, threads, place) for threads in (1, 2)))
-    for timed, seconds, times in (("the call", call, "1"), ("whole process, to disk", whole, "")):
+    call, whole, count = zip(*(ours.timed(stl, res, rule, threads, place) for threads in (1, 2)))
+    rows = ((f"{rule}, the call", call, "1"), (f"{rule}, whole process, to disk", whole, ""))
+    for timed, seconds, times in rows:
         row(*head, "**voxelize**", timed, *map(time, seconds), times, f"{count[0]:,}", "")
     return call[0]
 
@@ -109,10 +118,7 @@ def peer_row(peer, stl, head, lattice, reference, our_seconds, place):
         return row(*head, peer.name, peer.call, "", "", "", "", reason)
     cells = numpy.fromfile(out, "<i4").reshape(-1, 3)
     found = compare(cells, reference)
-    if peer.surface:
-        remark = f"{found.missing:,} missing, {found.extra:,} extra, {found.beyond:,} beyond the lattice"
-    else:
-        remark = "another rule: centres inside"
+    remark = f"{found.missing:,} missing, {found.extra:,} extra, {found.beyond:,} beyond the lattice"
     second = time(two["seconds"]) if threaded else "one thread only"
     times = f"{one['seconds'] / our_seconds:.0f}"
     row(*head, peer.name, peer.call, time(one["seconds"]), second, times, f"{found.count:,}", remark)
@@ -128,11 +134,12 @@ def main(wanted):
         place = Path(place)
         for mesh, stl, res in jobs:
             head = (Path(mesh).stem, str(res))
-            our_seconds = ours_rows(stl, head, res, place)
-            # Peers count boxes with their walls.
-            lattice, reference = ours.cells(stl, res, "both", place)
-            for peer in PEERS:
-                peer_row(peer, stl, head, lattice, reference, our_seconds, place)
+            for rule, options in RULES.items():
+                our_seconds = ours_rows(stl, head, res, rule, place)
+                lattice, reference = ours.cells(stl, res, options, place)
+                for peer in PEERS:
+                    if peer.rule == rule:
+                        peer_row(peer, stl, head, lattice, reference, our_seconds, place)
 
 
 main(sys.argv[1:])

@@ -20,19 +20,19 @@ def run(stl, res, *options):
     return json.loads(done.stdout), time.perf_counter() - begin
 
 
-def timed(stl, res, threads, place):
+def timed(stl, res, rule, threads, place):
     """Median seconds of the call and of the process that writes bits to disk, and the cells' count."""
-    options = ["--threads", str(threads), "--dtype", "bit", "-o", str(place / "ours.raw")]
+    options = ["--rule", rule, "--threads", str(threads), "--dtype", "bit", "-o", str(place / "ours.raw")]
     runs = [run(stl, res, *options) for _ in range(RUNS)]
     call = statistics.median(said["timings_ms"]["voxelize"] / 1000 for said, _ in runs)
     whole = statistics.median(seconds for _, seconds in runs)
     return call, whole, runs[0][0]["counts"]["occupied"]
 
 
-def cells(stl, res, ties, place):
+def cells(stl, res, options, place):
     """The lattice, and the cells as a dense array."""
     path = place / "ours.npy"
-    said, _ = run(stl, res, "--ties", ties, "-o", str(path))
+    said, _ = run(stl, res, *options, "-o", str(path))
     grid = said["grid"]
     lattice = Lattice(numpy.array(grid["origin"]), grid["spacing"][0], tuple(grid["dims"]))
     return lattice, numpy.load(path)
