@@ -32,12 +32,19 @@ pub fn is_closed_pipe(error: &Error) -> bool {
 
 /// Says `error: …` and `hint: …` on stderr.
 pub fn print(error: &Error) {
-    let mut text = format!("error: {error}\n");
-    if let Some(hint) = hint(error) {
-        text += &format!("hint: {hint}\n");
-    }
     // If stderr is gone there is nobody left to tell.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = std::io::stderr().write_all(printed(error).as_bytes());
+}
+
+/// The lines that [`print`] writes.
+pub fn printed(error: &Error) -> String {
+    let hint = hint(error).map(|hint| harmless(&format!("hint: {hint}")) + "\n");
+    harmless(&format!("error: {error}")) + "\n" + &hint.unwrap_or_default()
+}
+
+/// One line without anything that a terminal would obey: names of files may hold that, and line ends.
+pub fn harmless(line: &str) -> String {
+    line.replace(char::is_control, "\u{fffd}")
 }
 
 /// What to do about an error: its own hint, or what always helps.

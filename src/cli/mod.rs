@@ -22,6 +22,9 @@ mod tell;
 mod typed;
 mod values;
 mod why;
+// Compiled into the fuzz target `plan`, where only this is used.
+#[cfg(all(unix, any(test, fuzzing)))]
+pub mod words;
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::open::Source;
 use super::scene::{Motion, Node, placements};
 use super::{ATTRIBUTE, TILE, shift};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Voxels};
 
@@ -127,9 +127,7 @@ impl Chunks {
     /// Reads one chunk; those that say nothing of cells are passed over.
     fn take(&mut self, id: &[u8; 4], length: u64, source: &mut Source) -> Result<()> {
         let start = source.position();
-        let broken = |code, what: &str| {
-            Error::input(code, format!("{}: {what}", String::from_utf8_lossy(id))).at_byte(start)
-        };
+        let broken = |code, what: &str| Error::input(code, format!("{}: {what}", shown(id))).at_byte(start);
         match id {
             b"SIZE" => {
                 let content = source.vec(length)?;

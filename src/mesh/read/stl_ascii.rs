@@ -21,7 +21,7 @@ use super::room::Room;
 use super::source::{Head, Source, is_blank};
 use super::words::Words;
 use super::{Guess, InputFormat, ReadOptions};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::geom::{Point, Triangle};
 use crate::mesh::{Mesh, not_finite};
 
@@ -62,19 +62,27 @@ impl<R: Read> Parser<'_, R> {
             if !self.words.is("solid") {
                 return Err(self.unexpected("'solid' or the end"));
             }
-            let begun = self.name()?;
-            self.facets(begun)?;
-            self.end_name()?;
+            let line = self.words.line();
+            let mut begun = self.name()?;
+            loop {
+                self.facets(begun)?;
+                begun = self.end_name(line)?;
+                if !begun {
+                    break;
+                }
+            }
         }
         Ok(())
     }
 
-    /// Skips the name, which is the rest of the line; true if `facet normal` stood there as well.
+    /// Skips the name, which is the rest of the line, unless a facet begins or the solid ends there;
+    /// true if a facet does.
     fn name(&mut self) -> Result<bool> {
         let line = self.words.line();
         let mut after_facet = false;
         while self.words.advance()? {
-            if after_facet && self.words.is("normal") {
+            if after_facet && (self.words.is("normal") || self.words.is("outer")) {
+                self.words.stay();
                 return Ok(true);
             }
             if self.words.line() != line || self.words.is("endsolid") {
@@ -86,16 +94,21 @@ impl<R: Read> Parser<'_, R> {
         Ok(false)
     }
 
-    /// Skips the name after `endsolid`. It may hold the word `solid`, unless all is on one line.
-    fn end_name(&mut self) -> Result<()> {
+    /// Skips the name after `endsolid`, which may hold the word `solid`. Where the solid that ends here
+    /// began on the same line, that word begins another; so it does where a facet follows on the line,
+    /// and then the answer is true: that facet is begun.
+    fn end_name(&mut self, begun_at: u64) -> Result<bool> {
         let line = self.words.line();
         while self.words.advance()? {
-            if self.words.line() != line || line == 1 && self.words.is("solid") {
+            if self.words.line() != line || line == begun_at && self.words.is("solid") {
                 self.words.stay();
                 break;
             }
+            if self.words.is("solid") && self.name()? {
+                return Ok(true);
+            }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// All facets of a solid, and its `endsolid`.
@@ -233,10 +246,4 @@ fn number(word: &[u8]) -> Option<f32> {
             _ => None,
         }
     })
-}
-
-/// A word as an error shows it: at most 40 characters, none that a terminal would obey.
-fn shown(word: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&word[..word.len().min(160)]);
-    text.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
