@@ -62,6 +62,8 @@
 //! - [`voxelize_with`] and [`Run`]: threads, instruction set, progress, cancellation, a limit of memory.
 //! - [`voxelize_slabs`], [`voxelize_bricks`]: grids larger than memory, written slab by slab.
 //! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
+//! - [`compare`]: what differs between two grids, and between their lattices.
+//! - [`view`]: pictures of cells.
 //! - [`BitGrid`]: the cells, 64 to a word; with the feature `ndarray`, dense arrays.
 //! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
 //!
@@ -69,6 +71,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod compare;
 pub mod error;
 pub mod format;
 pub mod geom;
@@ -79,10 +82,12 @@ pub mod mesh;
 pub mod par;
 pub mod rule;
 pub mod run;
+pub mod view;
 
 pub use error::{Error, Kind, Result};
 pub use geom::{Bounds, Rational, Ties};
-pub use grid::{BitGrid, Digest, Fit, Lattice, Meta, Size, Snap, Voxels};
+pub use grid::meta::TOOL;
+pub use grid::{BitGrid, Digest, Fit, Lattice, Meta, Part, Size, Snap, Sort, Voxels};
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::Progress;
@@ -95,9 +100,6 @@ use run::Plan;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-/// The name and version that saved files carry.
-pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
 
 /// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine.
 ///

@@ -21,6 +21,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("run", &["error", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("lib", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
+    ("compare", &["error", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "lib"]),
+    ("view", &["error", "par", "geom", "mesh", "grid", "format", "lib"]),
     // The library only by its public name, `voxelize::…`.
     ("cli", &[]),
     ("main", &["cli"]),
@@ -37,10 +39,13 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("indicatif", &["cli"], ""),
     ("memmap2", &["memory"], ""),
     ("ndarray", &["grid"], ""),
+    ("png", &["view"], ""),
     ("rayon", &["par"], ""),
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),
+    ("shlex", &["cli"], ""),
     ("signal_hook", &["cli"], ""),
     ("tempfile", &["format"], ""),
+    ("toml_edit", &["compare"], ""),
     ("vox_format", &["format"], ""),
     ("zip", &["format"], ""),
 ];

@@ -2,7 +2,7 @@
 
 use super::Seeds;
 
-const LINES: [&str; 28] = [
+const LINES: [&str; 36] = [
     "a.stl",
     "a.stl -r 512 -o a.npz",
     "a.stl --res=64 --pad 1 --cube --snap none",
@@ -28,6 +28,14 @@ const LINES: [&str; 28] = [
     "a.stl -o a.xyz --dtype bit",
     "--rse 8 a.stl",
     "formats",
+    "verify golden.toml --update a.stl -- --res 8",
+    "verify golden.npz a.stl --allow 3",
+    "diff a.vox b.npz --iou-min 0.9 -o c.vox",
+    "-qj 2 --json=a.json info a.vox",
+    "view a.stl -r 64 --size 640,480 -o a.png",
+    "a.stl --like b.npz",
+    "help view",
+    "verfy golden.toml",
     "--help",
     "-V",
     "-- --res",

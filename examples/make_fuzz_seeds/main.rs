@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "seeds need a part of it")]
 mod fixtures;
 mod lines;
+mod lists;
 mod meshes;
 mod numbers;
 mod voxels;
@@ -16,11 +17,15 @@ use std::path::Path;
 /// Seeds of one target: each a name and its bytes.
 type Seeds = Vec<(String, Vec<u8>)>;
 
-/// Every target, and what makes its seeds.
-static TARGETS: [(&str, fn() -> Seeds); 6] = [
+/// A target, and what makes its seeds.
+type Target = (&'static str, fn() -> Seeds);
+
+/// Every target.
+static TARGETS: [Target; 7] = [
     ("read_stl", meshes::files),
     ("read_ascii", meshes::texts),
     ("read_voxels", voxels::files),
+    ("read_goldens", lists::goldens),
     ("plan", lines::words),
     ("kernels", numbers::triangles),
     ("round_trip", numbers::grids),

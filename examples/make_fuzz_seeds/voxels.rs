@@ -1,7 +1,7 @@
 //! Files of voxels: every format and type as this tool writes it, and as others do.
 
 use voxelize::format::{self, Carries, FORMATS, SaveOptions, Sidecar};
-use voxelize::{BitGrid, Lattice, Meta, Rational, Snap, Voxels};
+use voxelize::{BitGrid, Lattice, Meta, Part, Rational, Snap, Sort, Voxels};
 
 use super::Seeds;
 
@@ -33,6 +33,12 @@ fn grids() -> [(&'static str, Voxels); 3] {
 pub fn files() -> Seeds {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let mut seeds = foreign();
+    let part = |sort, cells: &str| Part { sort, cells: BitGrid::from_text(cells).expect("a grid") };
+    let parts =
+        [part(Sort::Added, "#.#\n..."), part(Sort::Removed, "...\n.#."), part(Sort::Common, ".#.\n#..")];
+    let (path, vox) = (folder.path().join("parts.vox"), format::by_name("vox").expect("a format"));
+    format::save_parts(&parts, None, &path, vox, &SaveOptions::default()).expect("a small file");
+    seeds.push(("vox-parts".into(), std::fs::read(&path).expect("it was written")));
     for (name, voxels) in grids() {
         for format in FORMATS {
             for &dtype in format.dtypes {
@@ -72,6 +78,7 @@ fn foreign() -> Seeds {
         ("npy-claims".into(), npy(1, &dict.replace("(3,", "(99999999999,"), &cells)),
         ("vox-one-model".into(), vox(&[model()].concat())),
         ("vox-scene".into(), vox(&[model(), scene("1 2 3", "17")].concat())),
+        ("vox-wide".into(), vox(&[model(), scene("1900 1900 900", "4")].concat())),
         ("vox-far".into(), vox(&[model(), scene("-2147483648 2147483647 0", "4")].concat())),
     ]
 }

@@ -6,6 +6,7 @@
 pub mod kernels;
 pub mod plan;
 pub mod read_ascii;
+pub mod read_goldens;
 pub mod read_stl;
 pub mod read_voxels;
 pub mod round_trip;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, Parser};
 use voxelize::format::{Dtype, Format};
 use voxelize::{Rule, Snap, Ties};
 
@@ -19,18 +19,13 @@ pub const DEFAULT_RES: usize = 256;
     version,
     help_template = "{before-help}{all-args}{after-help}",
     before_help = help::short(),
-    before_long_help = help::BEFORE,
+    before_long_help = help::before(),
     after_long_help = help::AFTER,
-    args_conflicts_with_subcommands = true,
-    disable_help_subcommand = true,
     disable_help_flag = true,
     disable_version_flag = true,
     max_term_width = 100
 )]
 pub struct Args {
-    #[command(subcommand)]
-    pub verb: Option<Verb>,
-
     #[command(flatten)]
     pub grid: GridArgs,
 
@@ -46,19 +41,17 @@ pub struct Args {
     pub output: OutputArgs,
 
     #[command(flatten)]
+    pub tell: TellArgs,
+
+    #[command(flatten)]
     pub run: RunArgs,
+
+    /// Read the mesh, say what would happen (grid, memory, bytes), and write nothing
+    #[arg(short = 'n', long, help_heading = "Run")]
+    pub dry_run: bool,
 
     #[command(flatten)]
     pub help: HelpArgs,
-}
-
-/// Words that are not meshes.
-#[derive(Debug, Subcommand)]
-pub enum Verb {
-    /// Lists the formats that are read and written
-    // The pages of help name it themselves.
-    #[command(hide = true)]
-    Formats,
 }
 
 /// Where the cells are.
@@ -97,12 +90,18 @@ pub struct GridArgs {
     pub bounds: Option<Corners>,
 
     /// As many cells on every axis as on the longest, the mesh centred
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dims")]
     pub cube: bool,
 
     /// Cells to add on every side, after all else; empty unless --bounds cuts the mesh [default: 0]
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true)]
     pub pad: Option<usize>,
+
+    /// Take the grid of a voxel file over, all of it: cells, their size and place, and how it snaps,
+    /// unless --snap says it. Of a .vox or .npz, or any file with its sidecar
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["res", "voxel_size", "dims", "stretch", "origin", "bounds", "cube", "pad"])]
+    pub like: Option<PathBuf>,
 
     /// float: a coordinate that is the 32-bit float nearest to a wall, or to the middle of a cell,
     /// is taken to lie there (no float is 0.7). none: the bits as they are [default: float]
@@ -129,7 +128,7 @@ pub struct RuleArgs {
     pub ties: Option<Ties>,
 }
 
-/// Where results go, and what is said.
+/// Where the grid goes.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
@@ -153,7 +152,12 @@ pub struct OutputArgs {
     /// that themselves, raw always writes one, npy needs it
     #[arg(long)]
     pub sidecar: bool,
+}
 
+/// What is said; every verb takes these, before or after it.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub struct TellArgs {
     /// The summary as one line of JSON: to standard output in place of the text, or to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub json: Option<PathBuf>,
@@ -167,10 +171,10 @@ pub struct OutputArgs {
     pub verbose: bool,
 }
 
-/// How the work is done: nothing here can change a result.
+/// How fast the work is done; every verb takes these, before or after it.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Run")]
-pub struct RunArgs {
+pub struct PowerArgs {
     /// Threads to use [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
@@ -178,17 +182,21 @@ pub struct RunArgs {
     /// Instruction set of the kernels [default: auto, the best of this machine]
     #[arg(long, value_name = "LEVEL", value_parser = values::simd())]
     pub simd: Option<Simd>,
+}
 
-    /// The most memory to use: 4G, 512M, 1.5GiB or plain bytes, with about 8 MiB for the program
-    /// itself. A grid beyond it is made in slabs of layers, one after the other, each in a pass over
-    /// the mesh; what does not fit even so is refused before it is allocated [default: what is
-    /// available, and no slabs: what needs more is refused]
+/// How a grid is made: nothing here can change a result.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Run")]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub power: PowerArgs,
+
+    /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or plain bytes, with about 10 MiB for
+    /// the program itself. A grid beyond it is made in slabs of layers, one after the other, each in a
+    /// pass over the mesh; what does not fit even so is refused before it is allocated [default: what
+    /// is available, and no slabs: what needs more is refused]
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true)]
     pub max_memory: Option<u64>,
-
-    /// Read the mesh, say what would happen (grid, memory, bytes), and write nothing
-    #[arg(short = 'n', long)]
-    pub dry_run: bool,
 }
 
 /// What ends the run before it begins.
@@ -204,7 +212,16 @@ pub struct HelpArgs {
     version: Option<bool>,
 }
 
-/// The whole command, its options left out of the short screen, which names them itself.
+/// What a verb tells of itself: one page, whichever way it is asked for.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Help")]
+pub struct PageArgs {
+    /// This page
+    #[arg(short, long, action = ArgAction::HelpLong)]
+    help: Option<bool>,
+}
+
+/// The command without a verb, its options left out of the short screen, which names them itself.
 pub fn command() -> clap::Command {
     Args::command().mut_args(|arg| arg.hide_short_help(true))
 }

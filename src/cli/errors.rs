@@ -1,14 +1,29 @@
 //! Errors for people: one voice for the parser's errors and ours, and the exit codes.
 
 use std::io::Write;
+use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use voxelize::format;
 use voxelize::{Error, Kind};
 
 use super::typed::Typed;
 
 /// The code for a run that did what was asked.
 pub const OK: u8 = 0;
+
+/// The code for a question that was answered with no.
+pub const NO: u8 = 1;
+
+/// The code for many of which some failed, for different reasons.
+const MIXED: u8 = 7;
+
+/// The exit code of many: that of those which failed, if it is the same.
+pub fn common_code(codes: impl IntoIterator<Item = u8>) -> u8 {
+    let mut failed = codes.into_iter().filter(|code| *code != OK);
+    let first = failed.next().unwrap_or(OK);
+    if failed.all(|code| code == first) { first } else { MIXED }
+}
 
 /// The exit code for an error; `signal` is the number of the signal that interrupted the run.
 pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
@@ -52,8 +67,11 @@ pub fn hint(error: &Error) -> Option<&str> {
     let general = match error.kind() {
         Kind::Usage => Some("'voxelize -h' shows every option"),
         // Findings of the readers: the file itself is wrong.
-        Kind::Input if error.code().starts_with('S') => {
+        Kind::Input if error.code().starts_with('S') && error.code() != "S002" => {
             Some("the file is damaged: export it again, or copy it again whole")
+        }
+        Kind::Input if ["V002", "V003", "V005", "V007", "V008", "V009"].contains(&error.code()) => {
+            Some("the file is damaged: make it again, or copy it again whole")
         }
         Kind::Input => Some("'voxelize formats' lists what is read"),
         Kind::TooLarge => Some("make the cells larger, or raise --max-memory"),
@@ -61,6 +79,11 @@ pub fn hint(error: &Error) -> Option<&str> {
         _ => None,
     };
     error.hint().or(general)
+}
+
+/// `error` with `hint`, unless it has one that says more.
+pub fn or_hint(error: Error, hint: &str) -> Error {
+    if error.hint().is_some() { error } else { error.with_hint(hint) }
 }
 
 /// `error` with `prefix: ` before its message: the option it is about.
@@ -89,7 +112,14 @@ pub fn from_clap(error: &clap::Error, typed: &Typed) -> Error {
     let option = text(ContextKind::InvalidArg).unwrap_or_default();
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {
-        ErrorKind::UnknownArgument => unknown(&option, text(ContextKind::SuggestedArg)),
+        ErrorKind::UnknownArgument => unknown(&option, text(ContextKind::SuggestedArg), typed),
+        ErrorKind::MissingRequiredArgument => {
+            let missing = match error.get(ContextKind::InvalidArg) {
+                Some(ContextValue::Strings(missing)) => missing.join(" and "),
+                _ => option,
+            };
+            Error::usage(format!("{missing}: not given"))
+        }
         ErrorKind::InvalidValue if value.is_empty() => {
             let error = Error::usage(format!("{} needs a value", spelled(&option, typed)));
             with_example(error, &option)
@@ -113,10 +143,9 @@ pub fn from_clap(error: &clap::Error, typed: &Typed) -> Error {
 }
 
 /// The error for a word that no option has.
-fn unknown(word: &str, similar: Option<String>) -> Error {
+fn unknown(word: &str, similar: Option<String>, typed: &Typed) -> Error {
     if !word.starts_with('-') {
-        return Error::usage(format!("{word}: one mesh at a time"))
-            .with_hint("run voxelize once for each mesh");
+        return too_many(word, typed);
     }
     let error = Error::usage(format!("{word}: no such option"));
     match similar {
@@ -125,12 +154,20 @@ fn unknown(word: &str, similar: Option<String>) -> Error {
     }
 }
 
+/// The error for a word where no more are expected.
+fn too_many(word: &str, typed: &Typed) -> Error {
+    if let Some(verb) = typed.verb() {
+        return Error::usage(format!("{word}: one word too many for {}", verb.name));
+    }
+    if format::by_path(Path::new(word)).is_some() {
+        return Error::usage(format!("{word}: more than one mesh is given"))
+            .with_hint(format!("-o {word} writes there"));
+    }
+    Error::usage(format!("{word}: more than one mesh is given")).with_hint("run voxelize once for each mesh")
+}
+
 /// The error for two options that exclude each other, or one that was given twice.
 fn conflict(option: &str, prior: &Option<String>, typed: &Typed) -> Error {
-    // The parser takes a second mesh for a verb, which is no option.
-    if option.is_empty() || option.starts_with(['[', '<']) {
-        return Error::usage("more than one mesh is given").with_hint("run voxelize once for each mesh");
-    }
     let first = spelled(option, typed);
     match prior.as_deref().map(|prior| spelled(prior, typed)) {
         Some(second) if second != first => exclusive(&first, &second),
@@ -152,7 +189,7 @@ fn spelled(option: &str, typed: &Typed) -> String {
 
 /// What a good value looks like, for options where that is not plain.
 fn with_example(error: Error, option: &str) -> Error {
-    const EXAMPLES: [&str; 10] = [
+    const EXAMPLES: [&str; 12] = [
         "--res 256",
         "--voxel-size 0.5 or --voxel-size 0.5,0.5,1",
         "--dims 32,32,32",
@@ -163,6 +200,8 @@ fn with_example(error: Error, option: &str) -> Error {
         "--max-memory 4G",
         "--output part.npz",
         "--format npz",
+        "--allow 10",
+        "--iou-min 0.999",
     ];
     let name = option.split(' ').next().unwrap_or(option);
     match EXAMPLES.iter().find(|example| example.split(' ').next() == Some(name)) {

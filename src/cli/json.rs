@@ -1,25 +1,26 @@
-//! The summary as JSON, schema 1. Every key is always there; what was not reached is null.
+//! The summary as JSON, schema 1, and the answers of verbs. Every key is always there; what was not
+//! reached is null.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json}; // here too, as the schema is the command line's own
 use voxelize::format::Written;
-use voxelize::{Digest, Error, Lattice, Rational};
+use voxelize::{Bounds, Digest, Error, Lattice, Rational};
 
+use super::call::End;
 use super::errors;
 use super::estimate::Size;
 use super::facts::{Ending, Facts};
 use super::plan::{Plan, Telling};
 use super::summary::volume;
 use super::system;
+use super::verb::Verb;
 
 /// One line of JSON for a run, without the newline.
 pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Ending) -> String {
-    let mut map = Map::new();
+    let mut map = head();
     let mut put = |key: &str, value: Value| map.insert(key.to_string(), value);
-    put("schema", json!(1));
-    put("tool", json!({"name": "voxelize", "version": env!("CARGO_PKG_VERSION")}));
     let (status, exit_code) = match ending {
         Ending::Done => ("ok", errors::OK),
         Ending::Planned => ("planned", errors::OK),
@@ -34,10 +35,10 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("mesh", mesh(facts));
     put("transform", or_null(plan, |_| json!({"up": "z", "axes": "x,y,z", "scale": "1/1"})));
     put("grid", or_null(plan.zip(facts.lattice.as_ref()), |(plan, lattice)| grid(plan, lattice)));
-    put("rule", or_null(plan, |plan| json!(plan.what.rule.info().name)));
-    put("ties", or_null(plan, |plan| json!(plan.what.ties().map(|ties| ties.name()))));
+    put("rule", or_null(plan, |plan| json!(plan.job.what.rule.info().name)));
+    put("ties", or_null(plan, |plan| json!(plan.job.what.ties().map(|ties| ties.name()))));
     put("inside", Value::Null);
-    let snap = |plan: &Plan| json!({"mode": plan.grid.snap.name(), "coordinates": facts.snapped});
+    let snap = |plan: &Plan| json!({"mode": plan.job.grid.snap.name(), "coordinates": facts.snapped});
     put("snap", or_null(plan, snap));
     let filled = facts.occupied.zip(facts.lattice.as_ref());
     put("counts", or_null(filled, |(occupied, lattice)| counts(occupied, lattice)));
@@ -46,7 +47,7 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("warnings", json!(facts.warnings));
     let how = |plan: &Plan| {
         let memory = facts.room.map(|room| room.plan.name());
-        json!({"threads": plan.how.threads, "simd": plan.how.level.name(), "plan": memory})
+        json!({"threads": plan.job.how.threads, "simd": plan.job.how.level.name(), "plan": memory})
     };
     put("run", or_null(plan, how));
     put("timings_ms", timings(facts));
@@ -57,6 +58,34 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
         let slabs = facts.room.map(|room| room.slabs);
         put("estimate", json!({"memory_bytes": estimate.memory, "slabs": slabs, "output_bytes": output}));
     }
+    Value::Object(map).to_string()
+}
+
+/// What every object begins with.
+fn head() -> Map<String, Value> {
+    let tool = json!({"name": "voxelize", "version": env!("CARGO_PKG_VERSION")});
+    Map::from_iter([("schema".to_string(), json!(1)), ("tool".to_string(), tool)])
+}
+
+/// One line of JSON for an answer of a verb, without the newline: `keys` in their order, those that
+/// `known` does not have as null.
+pub fn verb_line(verb: &Verb, known: &Map<String, Value>, end: &End) -> String {
+    let mut map = head();
+    let (status, exit_code) = match end {
+        End::Yes => ("ok", errors::OK),
+        End::No => ("failed", errors::NO),
+        End::Failed(_, code) => ("error", *code),
+    };
+    map.insert("verb".to_string(), json!(verb.name));
+    map.insert("status".to_string(), json!(status));
+    map.insert("exit_code".to_string(), json!(exit_code));
+    if let End::Failed(error, _) = end {
+        map.insert("error".to_string(), failure(error));
+    }
+    for key in verb.keys {
+        map.insert((*key).to_string(), known.get(*key).cloned().unwrap_or(Value::Null));
+    }
+    debug_assert!(known.keys().all(|key| verb.keys.contains(&key.as_str())), "{known:?}");
     Value::Object(map).to_string()
 }
 
@@ -83,15 +112,11 @@ fn input(path: &Path, facts: &Facts) -> Value {
 
 fn mesh(facts: &Facts) -> Value {
     or_null(facts.source.as_ref(), |source| {
-        // Bounds of nothing are infinite, which JSON cannot say.
-        let bounds = (!source.bounds.is_empty()).then(
-            || json!({"min": source.bounds.min.map(f64::from), "max": source.bounds.max.map(f64::from)}),
-        );
         json!({
             "triangles": source.triangles,
             "degenerate": source.degenerate,
             "dropped": 0,
-            "bounds": bounds,
+            "bounds": bounds(&source.bounds),
             "closed": null,
             "oriented": null,
             "open_edges": null,
@@ -101,7 +126,20 @@ fn mesh(facts: &Facts) -> Value {
     })
 }
 
-fn grid(plan: &Plan, lattice: &Lattice) -> Value {
+/// The corners of bounds; null for those of nothing, which are infinite.
+pub fn bounds(bounds: &Bounds) -> Value {
+    let corners = || json!({"min": bounds.min.map(f64::from), "max": bounds.max.map(f64::from)});
+    or_null((!bounds.is_empty()).then_some(()), |()| corners())
+}
+
+fn grid(plan: &Plan, found: &Lattice) -> Value {
+    let mut grid = lattice(found);
+    grid["pad"] = json!(plan.job.grid.pad);
+    grid
+}
+
+/// Where cells are.
+pub fn lattice(lattice: &Lattice) -> Value {
     let floats = |values: &[Rational; 3]| json!(values.each_ref().map(|v| v.to_f64()));
     let fractions = |values: &[Rational; 3]| json!(values.each_ref().map(|v| v.to_string()));
     json!({
@@ -112,7 +150,6 @@ fn grid(plan: &Plan, lattice: &Lattice) -> Value {
         "spacing": floats(lattice.spacing()),
         "spacing_exact": fractions(lattice.spacing()),
         "closed": lattice.closed(),
-        "pad": plan.grid.pad,
     })
 }
 
@@ -121,7 +158,8 @@ fn counts(occupied: u64, lattice: &Lattice) -> Value {
     json!({"cells": cells, "occupied": occupied, "surface": occupied, "interior": 0})
 }
 
-fn digest(digest: &Digest) -> Value {
+/// Both digests.
+pub fn digest(digest: &Digest) -> Value {
     let grid = digest.grid.map(|grid| grid.to_string());
     json!({"grid": grid, "cells": digest.cells.to_string()})
 }

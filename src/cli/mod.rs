@@ -3,12 +3,19 @@
 
 mod args;
 mod bar;
+mod boxes;
+mod call;
+mod diff;
 mod errors;
 mod estimate;
 mod facts;
+mod files;
 mod formats;
 mod help;
+mod info;
+mod job;
 mod json;
+mod make;
 mod numbers;
 mod output;
 mod plan;
@@ -21,6 +28,9 @@ mod system;
 mod tell;
 mod typed;
 mod values;
+mod verb;
+mod verify;
+mod view;
 mod why;
 // Compiled into the fuzz target `plan`, where only this is used.
 #[cfg(all(unix, any(test, fuzzing)))]
@@ -33,7 +43,7 @@ use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use voxelize::{Error, Result};
 
-use args::{Args, Verb};
+use args::Args;
 use facts::{Ending, Facts};
 use plan::{Plan, Telling};
 use signals::Signals;
@@ -41,7 +51,7 @@ use typed::Typed;
 
 /// What was asked for.
 enum Request {
-    /// A text: help, version, a list.
+    /// A text: help, version.
     Show(String),
     /// A grid.
     Voxelize(Box<Args>),
@@ -49,51 +59,53 @@ enum Request {
 
 /// Does what the command line asks, and gives its exit code.
 pub fn main() -> ExitCode {
-    let mut facts = Facts::new(Instant::now());
+    let started = Instant::now();
     let (typed, signals) = (Typed::from_env(), Signals::default());
-    let plan = match parse(&typed) {
-        Ok(Request::Show(text)) => return show(&text),
+    ExitCode::from(match typed.verb() {
+        Some(verb) => call::call(verb, &typed, &signals),
+        None => voxelize(&typed, &signals, started),
+    })
+}
+
+/// The command without a verb.
+fn voxelize(typed: &Typed, signals: &Signals, started: Instant) -> u8 {
+    let mut facts = Facts::new(started);
+    let plan = match parse(typed) {
+        Ok(Request::Show(text)) => return tell::show(&text),
         Ok(Request::Voxelize(args)) => {
-            let telling = Telling::new(&args);
-            Plan::resolve(*args, &typed).map_err(|error| (telling, error))
+            let telling = Telling::new(&args.tell, args.mesh.clone());
+            Plan::resolve(*args, typed).map_err(|error| (telling, error))
         }
-        Err(error) => Err((Telling::guess(&typed), error)),
+        Err(error) => Err((Telling::guess(typed), error)),
     };
     let failed = |error: Error| {
         let code = errors::exit_code(&error, signals.caught());
         Ending::Failed(error, code)
     };
-    let code = match plan {
+    match plan {
         Ok(plan) => {
-            let ending = run::run(&plan, &signals, &mut facts).unwrap_or_else(failed);
+            let ending = run::run(&plan, signals, &mut facts).unwrap_or_else(failed);
             tell::tell(&plan.telling, Some(&plan), &facts, &ending)
         }
         Err((telling, error)) => tell::tell(&telling, None, &facts, &failed(error)),
-    };
-    ExitCode::from(code)
+    }
 }
 
 fn parse(typed: &Typed) -> Result<Request> {
-    let parsed = args::command()
+    let parsed = typed
+        .command()
         .try_get_matches_from(typed.words())
         .and_then(|mut matches| Args::from_arg_matches_mut(&mut matches));
     match parsed {
-        Ok(Args { verb: Some(Verb::Formats), .. }) => Ok(Request::Show(formats::list())),
         Ok(args) => Ok(Request::Voxelize(Box::new(args))),
         Err(e) if e.kind() == ErrorKind::DisplayVersion => Ok(Request::Show(help::version() + "\n")),
         Err(e) if e.kind() == ErrorKind::DisplayHelp => {
             Ok(Request::Show(format!("{}\n", e.render().to_string().trim())))
         }
-        Err(e) => Err(errors::from_clap(&e, typed)),
-    }
-}
-
-fn show(text: &str) -> ExitCode {
-    match tell::to_stdout(text) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            errors::print(&error);
-            ExitCode::from(errors::exit_code(&error, None))
-        }
+        Err(e) => match typed.first().filter(|first| !first.exists() && similar::verb(first).is_some()) {
+            // `verfy --update`: that option is no option of ours, but the word is to blame.
+            Some(first) => Err(similar::not_found(first)),
+            None => Err(errors::from_clap(&e, typed)),
+        },
     }
 }

@@ -9,7 +9,9 @@ use voxelize::{Error, Result};
 
 use super::args::OutputArgs;
 use super::errors;
-use super::plan::Input;
+use super::files;
+use super::job::Input;
+use super::tell;
 use super::typed::{JsonTarget, Typed};
 
 /// The format of an output that nothing names.
@@ -136,22 +138,23 @@ impl Output {
             Some(JsonTarget::File(path)) => Some(path),
             _ => None,
         };
-        let mut named = Vec::new();
-        if let Input::File(path) = input {
+        let mut named: Vec<(&Path, &str)> = Vec::new();
+        if let Some(path) = input.path() {
             named.push((path, "the mesh"));
         }
         let sidecar = self.sidecar_path();
         if let Place::File(path) = &self.place {
-            refuse_same(path, &named)?;
+            // part.vox for part.vox: what is wrong is not its name.
+            let voxels = || input.path().filter(|_| args.output.is_none()).and_then(files::holds_voxels);
+            tell::refuse_same(path, &named).map_err(|e| voxels().unwrap_or(e))?;
             named.push((path, "the output"));
         }
         if let Some(sidecar) = &sidecar {
-            refuse_same(sidecar, &named)?;
+            tell::refuse_same(sidecar, &named)?;
             named.push((sidecar, "the sidecar of the output"));
         }
         if let Some(path) = summary {
-            refuse_same(path, &named)?;
-            format::probe_output(path).map_err(|e| e.with_hint("--json=FILE names another file"))?;
+            tell::check_json_file(path, &named)?;
         }
         let Place::File(path) = &self.place else { return Ok(()) };
         if args.output.is_none() && path.exists() && !format::made_by_this_tool(path) {
@@ -223,17 +226,4 @@ fn named(path: &Path, args: &OutputArgs, typed: &Typed) -> Result<(Place, &'stat
 
 fn format_names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
-}
-
-/// Refuses to write over a file of this run.
-fn refuse_same(path: &Path, others: &[(&PathBuf, &str)]) -> Result<()> {
-    // A file that does not exist yet is the same as another only by its name.
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    match others.iter().find(|(other, _)| real(path) == real(other)) {
-        Some((_, what)) => {
-            let error = Error::usage(format!("is {what}, and would be overwritten"));
-            Err(error.in_file(path).with_hint("name another file"))
-        }
-        None => Ok(()),
-    }
 }

@@ -10,17 +10,21 @@ use signal_hook::flag;
 /// The signals that ask this process to stop.
 #[derive(Clone, Default)]
 pub struct Signals {
+    listens: Arc<AtomicBool>,
     caught: Arc<AtomicUsize>,
     at_once: Arc<AtomicBool>,
 }
 
 impl Signals {
     /// From now on a signal sets the flag. A second one ends the process at once, for a phase that
-    /// does not ask.
+    /// does not ask. To ask for it again changes nothing.
     ///
     /// # Errors
     /// If the system refuses.
     pub fn listen(&self) -> io::Result<()> {
+        if self.listens.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
         let again = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             flag::register_conditional_default(signal, Arc::clone(&self.at_once))?;

@@ -5,12 +5,13 @@ use std::time::Duration;
 use voxelize::format::{Dtype, Format, Written};
 use voxelize::grid::lattice::AXES;
 use voxelize::run::{Plan as MemoryPlan, bytes};
-use voxelize::{Lattice, Rational};
+use voxelize::{Digest, Lattice, Rational};
 
 use super::estimate::{Estimate, Size};
 use super::facts::{Facts, Source};
+use super::job::{How, Limit};
 use super::numbers::{counted, grouped, grouped_number, number, percent, sizes};
-use super::plan::{Limit, Plan};
+use super::plan::Plan;
 use super::room::Room;
 use super::system;
 
@@ -19,7 +20,7 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = |label: &str, text: String| lines.push(format!("{label:<8}{text}"));
     if let Some(source) = &facts.source {
-        line("mesh", mesh(&plan.input.name(), source));
+        line("mesh", mesh(&plan.job.input.name(), source));
     }
     if let Some(lattice) = &facts.lattice {
         line("grid", grid(plan, lattice));
@@ -37,30 +38,39 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     for written in facts.outputs.iter().flatten() {
         line("wrote", wrote(plan, written));
     }
-    if let Some(digest) = &facts.digest {
-        let grid = digest.grid.map_or_else(String::new, |grid| format!("grid {grid}   "));
-        line("digest", format!("{grid}cells {}", digest.cells));
+    if let Some(found) = &facts.digest {
+        line("digest", digest(found));
     }
     line("time", time(plan, facts));
     lines.extend(facts.warnings.iter().map(|warning| format!("warn: {warning}")));
     lines
 }
 
-fn mesh(name: &str, source: &Source) -> String {
-    // `stl-binary` reads better turned around.
-    let format = match source.format.split_once('-') {
-        Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
-        Some((name, form)) => format!("{} {}", form.to_ascii_uppercase(), name.to_ascii_uppercase()),
-        None => source.format.to_ascii_uppercase(),
-    };
-    let triangles = counted(source.triangles as u64, "triangle", "triangles");
-    let degenerate = match source.degenerate {
-        0 => String::new(),
-        n => format!(" ({} degenerate)", grouped(n)),
-    };
+/// The mesh that was read.
+pub fn mesh(name: &str, source: &Source) -> String {
+    let format = mesh_format(source.format);
+    let triangles = triangles(source.triangles, source.degenerate);
     let bounds = &source.bounds;
     let extent = [0, 1, 2].map(|axis| number(f64::from(bounds.max[axis]) - f64::from(bounds.min[axis])));
-    format!("{name}: {format}, {triangles}{degenerate}, {}", extent.join(" × "))
+    format!("{name}: {format}, {triangles}, {}", extent.join(" × "))
+}
+
+/// The format of a mesh for people: `stl-binary` reads better turned around.
+pub fn mesh_format(name: &str) -> String {
+    match name.split_once('-') {
+        Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
+        Some((name, form)) => format!("{} {}", form.to_ascii_uppercase(), name.to_ascii_uppercase()),
+        None => name.to_ascii_uppercase(),
+    }
+}
+
+/// `871,414 triangles (108 degenerate)`.
+pub fn triangles(count: usize, degenerate: u64) -> String {
+    let triangles = counted(count as u64, "triangle", "triangles");
+    match degenerate {
+        0 => triangles,
+        n => format!("{triangles} ({} degenerate)", grouped(n)),
+    }
 }
 
 fn grid(plan: &Plan, lattice: &Lattice) -> String {
@@ -68,10 +78,10 @@ fn grid(plan: &Plan, lattice: &Lattice) -> String {
     let size = sizes(lattice.spacing().each_ref().map(Rational::to_f64));
     let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
     let mut text = format!("{x} × {y} × {z} cells of {size}, corner ({corner})");
-    match plan.grid.pad {
-        0 => {}
-        1 => text += &format!(", 1 {} cell around", plan.grid.padding),
-        n => text += &format!(", {n} {} cells around", plan.grid.padding),
+    match plan.job.grid.pad {
+        None | Some(0) => {}
+        Some(1) => text += &format!(", 1 {} cell around", plan.job.grid.padding),
+        Some(n) => text += &format!(", {n} {} cells around", plan.job.grid.padding),
     }
     if let Some(grown) = grown(plan, lattice) {
         text += &format!(", box grown to {grown}");
@@ -81,9 +91,9 @@ fn grid(plan: &Plan, lattice: &Lattice) -> String {
 
 /// Where the box that was given had to grow for its last cells to be whole: `x = 1.2, z = 3`.
 pub fn grown(plan: &Plan, lattice: &Lattice) -> Option<String> {
-    let given = plan.grid.grown_from.as_ref()?;
+    let given = plan.job.grid.grown_from.as_ref()?;
     let end = |axis: usize| {
-        let pad = &lattice.spacing()[axis] * &Rational::from(plan.grid.pad as i64);
+        let pad = &lattice.spacing()[axis] * &Rational::from(plan.job.grid.pad.unwrap_or(0) as i64);
         &lattice.end()[axis] - &pad
     };
     let grown: Vec<_> = (0..3)
@@ -100,8 +110,8 @@ fn snap(snapped: u64) -> String {
 }
 
 fn rule(plan: &Plan) -> String {
-    let name = plan.what.rule.info().name;
-    match plan.what.ties() {
+    let name = plan.job.what.rule.info().name;
+    match plan.job.what.ties() {
         Some(ties) => format!("{name}; ties: {}", ties.name()),
         None => name.to_string(),
     }
@@ -121,9 +131,16 @@ pub fn volume(occupied: u64, lattice: &Lattice) -> f64 {
     (lattice.cell_volume() * count).to_f64()
 }
 
+/// Both digests on one line.
+pub fn digest(digest: &Digest) -> String {
+    let grid = digest.grid.map_or_else(String::new, |grid| format!("grid {grid}   "));
+    format!("{grid}cells {}", digest.cells)
+}
+
 fn planned(plan: &Plan, estimate: &Estimate, room: &Room) -> String {
     let (slabs, whole) = match room.plan {
-        MemoryPlan::Dense | MemoryPlan::Bricks(_) => (String::new(), String::new()),
+        MemoryPlan::Dense => (String::new(), String::new()),
+        MemoryPlan::Bricks(_) => ("at most ".to_string(), String::new()),
         MemoryPlan::Slabs(height) => {
             let layers = counted(height as u64, "layer", "layers");
             (
@@ -133,7 +150,7 @@ fn planned(plan: &Plan, estimate: &Estimate, room: &Room) -> String {
         }
     };
     let memory = bytes(u128::from(estimate.memory));
-    let limit = match &plan.how.memory {
+    let limit = match &plan.job.how.memory {
         Limit::Asked(most, option) => format!(" ({option} allows {}{whole})", bytes(u128::from(*most))),
         Limit::Available(most) => format!(" ({} available)", bytes(u128::from(*most))),
         Limit::Unknown => String::new(),
@@ -173,27 +190,31 @@ fn numbers(format: &Format, dtype: Option<Dtype>) -> String {
 
 fn time(plan: &Plan, facts: &Facts) -> String {
     let times = &facts.times;
-    let total = facts.started.elapsed();
-    let (unit, per_second) = if total < Duration::from_secs(1) { ("ms", 1e3) } else { ("s", 1.0) };
-    let short = |time: Duration| {
-        let value = time.as_secs_f64() * per_second;
-        if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
-    };
     let phases = [
         ("read", times.read),
         ("voxelize", times.voxelize),
         ("digest", times.digest),
         ("write", times.write),
     ];
-    let phases: Vec<_> =
-        phases.iter().filter_map(|(name, time)| Some(format!("{name} {}", short((*time)?)))).collect();
-    let threads = counted(plan.how.threads as u64, "thread", "threads");
-    let peak =
-        system::peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(u128::from(peak))));
-    let level = plan.how.level.name();
     let slabs = match facts.room {
-        Some(room) if room.slabs > 1 => format!(", {} slabs", grouped(room.slabs as u64)),
+        Some(Room { plan: MemoryPlan::Slabs(_), slabs, .. }) => format!(", {} slabs", grouped(slabs as u64)),
         _ => String::new(),
     };
+    took(facts.started.elapsed(), &phases, &plan.job.how, &slabs)
+}
+
+/// How long it took, in all and by phase, and with what.
+pub fn took(total: Duration, phases: &[(&str, Option<Duration>)], how: &How, slabs: &str) -> String {
+    let (unit, per_second) = if total < Duration::from_secs(1) { ("ms", 1e3) } else { ("s", 1.0) };
+    let short = |time: Duration| {
+        let value = time.as_secs_f64() * per_second;
+        if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
+    };
+    let phases: Vec<_> =
+        phases.iter().filter_map(|(name, time)| Some(format!("{name} {}", short((*time)?)))).collect();
+    let threads = counted(how.threads as u64, "thread", "threads");
+    let peak =
+        system::peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(u128::from(peak))));
+    let level = how.level.name();
     format!("{} {unit}: {}; {threads}, {level}{slabs}{peak}", short(total), phases.join(", "))
 }

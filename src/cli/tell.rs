@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
+use voxelize::format;
 use voxelize::{Error, Result};
 
 use super::errors;
@@ -33,7 +34,12 @@ pub fn tell(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
         return code;
     }
     let line = json::line(telling, plan, facts, ending) + "\n";
-    match write_json(target, &line) {
+    write_json_after(target, &line, code)
+}
+
+/// Writes the JSON of what ended with `code`, and gives the exit code.
+pub fn write_json_after(target: &JsonTarget, lines: &str, code: u8) -> u8 {
+    match write_json(target, lines) {
         // The first failure is the one to report.
         Err(error) if code == errors::OK => {
             errors::print(&error);
@@ -43,10 +49,51 @@ pub fn tell(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     }
 }
 
+/// Makes sure that the file of `--json` can be written, and is none of `others`.
+///
+/// # Errors
+/// If not.
+pub fn check_json_file(path: &Path, others: &[(&Path, &str)]) -> Result<()> {
+    refuse_same(path, others)?;
+    format::probe_output(path).map_err(|e| errors::or_hint(e, "--json=FILE names another file"))
+}
+
+/// Refuses to write over a file of this run.
+///
+/// # Errors
+/// If `path` is one of `others`.
+pub fn refuse_same(path: &Path, others: &[(&Path, &str)]) -> Result<()> {
+    // A file that does not exist yet is the same as another only by its name.
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    match others.iter().find(|(other, _)| real(path) == real(other)) {
+        Some((_, what)) => {
+            let error = Error::usage(format!("is {what}, and would be overwritten"));
+            Err(error.in_file(path).with_hint("name another file"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Adds a line with its label, as summaries have them.
+pub fn line(text: &mut String, label: &str, said: &str) {
+    *text += &format!("{label:<8}{said}\n");
+}
+
+/// Says a text that was asked for, and gives the exit code.
+pub fn show(text: &str) -> u8 {
+    match to_stdout(text) {
+        Ok(()) => errors::OK,
+        Err(error) => {
+            errors::print(&error);
+            errors::exit_code(&error, None)
+        }
+    }
+}
+
 /// Whether the JSON of a run without a plan may go to `path`. Nothing has made sure then that it is
 /// not the mesh: so only if there is no such file, or it is JSON of this kind, and not the very
 /// file that the error is about.
-fn may_replace(path: &Path, error: &Error) -> bool {
+pub fn may_replace(path: &Path, error: &Error) -> bool {
     let is_ours = || std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(br#"{"schema":"#));
     error.file() != Some(&path.display().to_string()) && (!path.exists() || is_ours())
 }
@@ -92,11 +139,17 @@ fn write_json(target: &JsonTarget, line: &str) -> Result<()> {
 /// If it cannot be written for another reason, such as a full disk.
 pub fn to_stdout(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::output(format!("standard output cannot be written: {e}"))
-                .with_hint("redirect it to a place that can"))
-        }
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(stdout_failure) {
+        Err(error) if !errors::is_closed_pipe(&error) => Err(error),
         _ => Ok(()),
+    }
+}
+
+/// The error for standard output that cannot be written.
+pub fn stdout_failure(error: io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Error::closed_pipe(),
+        _ => Error::output(format!("standard output cannot be written: {error}"))
+            .with_hint("redirect it to a place that can"),
     }
 }

@@ -1,15 +1,20 @@
 //! The words as they were typed, so that messages can say `-r 8192` to whoever typed that.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command};
 
 use super::args;
+use super::verb::{VERBS, Verb};
 
 /// The command line, unparsed.
 pub struct Typed {
+    /// All words but the verb.
     words: Vec<OsString>,
+    /// The first of them that is neither an option nor the value of one.
+    first: Option<PathBuf>,
+    verb: Option<&'static Verb>,
 }
 
 /// Where the JSON goes.
@@ -22,6 +27,11 @@ pub enum JsonTarget {
 }
 
 impl JsonTarget {
+    /// Whether it is standard output.
+    pub fn is_stdout(&self) -> bool {
+        *self == Self::Stdout
+    }
+
     /// What the value of `--json` stands for: `-` if it has none.
     pub fn of(value: PathBuf) -> Self {
         if value.as_os_str() == "-" { Self::Stdout } else { Self::File(value) }
@@ -36,10 +46,39 @@ impl Typed {
 
     /// These words, the name of the program first.
     pub fn new(words: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
-        Self { words: words.into_iter().map(Into::into).collect() }
+        let mut words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        // As many tools have it: `voxelize help view`.
+        if let Some(help) =
+            first_word(&words).filter(|at| words[*at] == "help" && !Path::new("help").exists())
+        {
+            words[help] = "--help".into();
+        }
+        let at = first_word(&words);
+        let verb = at.and_then(|at| VERBS.iter().find(|verb| words[at] == verb.name));
+        let first = match (at, verb) {
+            (Some(at), Some(_)) => Some(words.remove(at).into()),
+            (Some(at), None) => Some(words[at].clone().into()),
+            (None, _) => None,
+        };
+        Self { words, first, verb }
     }
 
-    /// All words, the name of the program first.
+    /// The verb: the first word that is not an option, if it is the name of one.
+    pub fn verb(&self) -> Option<&'static Verb> {
+        self.verb
+    }
+
+    /// The first word that is neither an option nor the value of one.
+    pub fn first(&self) -> Option<&Path> {
+        self.first.as_deref()
+    }
+
+    /// The command that the words are for.
+    pub fn command(&self) -> Command {
+        self.verb.map_or_else(args::command, Verb::command)
+    }
+
+    /// All words but the verb, the name of the program first.
     pub fn words(&self) -> &[OsString] {
         &self.words
     }
@@ -65,14 +104,14 @@ impl Typed {
         self.find(long).map(|(name, value)| format!("{name} {value}"))
     }
 
-    /// The words before `--` that are text, without the program's name.
+    /// The words before `--` that are text, without the program's name and the verb.
     fn options(&self) -> impl Iterator<Item = &str> {
         self.words.iter().skip(1).map_while(|w| (w != "--").then_some(w)).filter_map(|w| w.to_str())
     }
 
     /// The name and value that the option called `long` was typed with.
     fn find(&self, long: &str) -> Option<(String, String)> {
-        let command = args::command();
+        let command = self.command();
         let arg = command.get_arguments().find(|arg| arg.get_long() == Some(long))?;
         let words: Vec<_> = self.options().collect();
         words.iter().enumerate().find_map(|(n, word)| {
@@ -81,6 +120,25 @@ impl Typed {
             Some((name, value.to_string()))
         })
     }
+}
+
+/// Where the first word is that is neither an option nor the value of one; none behind `--`.
+fn first_word(words: &[OsString]) -> Option<usize> {
+    let command = args::command();
+    let mut at = 1;
+    while at < words.len() && words[at] != "--" {
+        // A word that is no text is a file.
+        let Some(word) = words[at].to_str().filter(|word| word.len() > 1 && word.starts_with('-')) else {
+            return Some(at);
+        };
+        let valued = |arg: &&Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
+        let apart = command.get_arguments().filter(valued).any(|arg| {
+            let found = long_form(arg, word).or_else(|| short_form(arg, word, &command));
+            found.is_some_and(|(_, value)| value.is_none())
+        });
+        at += if apart { 2 } else { 1 };
+    }
+    None
 }
 
 /// `--pitch` or `--pitch=0.5`: the name and the value in the same word, if `word` is this option.
@@ -128,6 +186,30 @@ mod tests {
         let typed = Typed::new(["voxelize", "-or.vox", "-qvnr8"]);
         assert_eq!(typed.with_value("res").unwrap(), "-r 8");
         assert_eq!((typed.name("quiet"), typed.name("verbose")), ("-q".to_string(), "-v".to_string()));
+    }
+
+    #[test]
+    fn the_verb_is_the_first_word_that_is_no_option() {
+        for (words, verb) in [
+            ("formats", Some("formats")),
+            ("-q -v formats", Some("formats")),
+            ("-j 4 --simd=scalar formats", Some("formats")),
+            ("-qj4 --json formats", Some("formats")),
+            ("-qj 4 --json=a.json formats", Some("formats")),
+            ("--json formats", Some("formats")),
+            ("./formats", None),
+            ("-- formats", None),
+            ("part.stl formats", None),
+            ("-o formats part.stl", None),
+            ("-r 8 part.stl formats", None),
+            ("- formats", None),
+            ("", None),
+        ] {
+            let typed = Typed::new(["voxelize"].into_iter().chain(words.split_whitespace()));
+            assert_eq!(typed.verb().map(|verb| verb.name), verb, "{words}");
+            let left = typed.words().len();
+            assert_eq!(left, 1 + words.split_whitespace().count() - usize::from(verb.is_some()), "{words}");
+        }
     }
 
     #[test]

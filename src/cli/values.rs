@@ -3,8 +3,9 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
-use voxelize::grid::lattice::MAX_DIM;
+use voxelize::grid::lattice::{AXES, MAX_DIM};
 use voxelize::par::MAX_THREADS;
+use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
 use voxelize::{Level, RULES, Rational, Rule, Snap, Ties};
 
 /// Exact coordinates or sizes per axis, `[x, y, z]`.
@@ -32,6 +33,20 @@ pub fn padding(text: &str) -> Result<usize, String> {
         n if n > MAX_DIM => Err(format!("the most is {MAX_DIM}")),
         n => Ok(n),
     }
+}
+
+/// `0`, `100`: cells that may differ.
+pub fn allowance(text: &str) -> Result<u64, String> {
+    Ok(whole(text)? as u64)
+}
+
+/// `0.999`: a share of one.
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = Rational::parse_decimal(text)?;
+    if share < Rational::ZERO || share > Rational::ONE {
+        return Err("must be from 0 to 1".to_string());
+    }
+    Ok(share.to_f64())
 }
 
 /// `32,32,32`: cells per axis.
@@ -131,6 +146,56 @@ pub fn format() -> impl TypedValueParser<Value = &'static Format> {
 pub fn dtype() -> impl TypedValueParser<Value = Dtype> {
     let all = [Dtype::Bool, Dtype::U8, Dtype::Bit].map(Dtype::name);
     PossibleValuesParser::new(all).try_map(|name| known(Dtype::from_name(&name)))
+}
+
+/// `1200x900`: the size of a picture.
+pub fn picture_size(text: &str) -> Result<[usize; 2], String> {
+    let Some((width, height)) = text.split_once(['x', 'X', '×']) else {
+        return Err("expected width and height in pixels, such as 1200x900".to_string());
+    };
+    let side = |text: &str| match count(text)? {
+        n if n > MAX_SIDE => Err(format!("the most is {MAX_SIDE} pixels")),
+        n => Ok(n),
+    };
+    Ok([side(width)?, side(height)?])
+}
+
+/// The axes that may point up.
+pub fn up() -> impl TypedValueParser<Value = Up> {
+    PossibleValuesParser::new(["y", "z"]).map(|name| if name == "y" { Up::Y } else { Up::Z })
+}
+
+/// `x`, `y` or `z`, as a number.
+pub fn axis(text: &str) -> Result<usize, String> {
+    let found = AXES.iter().position(|axis| text.parse() == Ok(*axis));
+    found.ok_or_else(|| "expected an axis: x, y or z".to_string())
+}
+
+/// A layer of cells across an axis: the one named, or the middle one.
+#[derive(Debug, Clone, Copy)]
+pub struct LayerAsked {
+    axis: usize,
+    index: Option<usize>,
+}
+
+impl LayerAsked {
+    /// The layer in a grid of these dims.
+    pub fn layer(self, dims: [usize; 3]) -> Layer {
+        Layer { axis: self.axis, index: self.index.unwrap_or(dims[self.axis] / 2) }
+    }
+}
+
+/// `z=40` or `z`.
+pub fn layer(text: &str) -> Result<LayerAsked, String> {
+    match text.split_once('=') {
+        None => Ok(LayerAsked { axis: axis(text)?, index: None }),
+        Some((name, index)) => Ok(LayerAsked { axis: axis(name)?, index: Some(whole(index)?) }),
+    }
+}
+
+/// `white`, `#f4f1ea`: what is behind.
+pub fn background(text: &str) -> Result<Background, String> {
+    parse_colour(text).map(Background::Plain)
 }
 
 /// Which instruction set the kernels use.

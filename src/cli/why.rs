@@ -4,8 +4,9 @@ use voxelize::run::{Plan as MemoryPlan, bytes};
 use voxelize::{Lattice, Level, Snap, par};
 
 use super::facts::Facts;
+use super::job::{GridFrom, Limit};
 use super::output::FormatBy;
-use super::plan::{Limit, Plan};
+use super::plan::Plan;
 use super::room::Room;
 
 /// The lines of `-v`, as far as the run came.
@@ -14,11 +15,11 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     if let Some(lattice) = &facts.lattice {
         said.extend(grid(plan, lattice));
     }
-    let ties = if plan.what.ties.is_some() { "--ties" } else { "the rule's default" };
-    if let Some(used) = plan.what.ties() {
+    let ties = if plan.job.what.ties.is_some() { "--ties" } else { "the rule's default" };
+    if let Some(used) = plan.job.what.ties() {
         said.push(format!("ties {}: {ties}", used.name()));
     }
-    said.push(match plan.grid.snap {
+    said.push(match plan.job.grid.snap {
         Snap::Float => {
             "snap float: coordinates that mean a wall or a cell centre are taken to lie there".into()
         }
@@ -26,15 +27,23 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     });
     said.push(format(plan));
     let offered: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
-    said.push(format!("simd {}: this machine offers {}", plan.how.level.name(), offered.join(", ")));
-    said.push(format!("threads {}: the system offers {}", plan.how.threads, par::available_threads()));
-    said.push(match &plan.how.memory {
+    said.push(format!("simd {}: this machine offers {}", plan.job.how.level.name(), offered.join(", ")));
+    said.push(format!("threads {}: the system offers {}", plan.job.how.threads, par::available_threads()));
+    said.push(match &plan.job.how.memory {
         Limit::Asked(most, option) => format!("memory up to {}: {option}", bytes(u128::from(*most))),
         Limit::Available(most) => format!("memory up to {}: available now", bytes(u128::from(*most))),
         Limit::Unknown => "memory: no limit, as the system does not say what is available".to_string(),
     });
-    if let Some(Room { plan: MemoryPlan::Slabs(height), dense, .. }) = facts.room {
-        said.push(format!("slabs of {height} layers: all at once takes {}", bytes(dense)));
+    match facts.room {
+        Some(Room { plan: MemoryPlan::Slabs(height), dense, .. }) => {
+            said.push(format!("slabs of {height} layers: all at once takes {}", bytes(dense)));
+        }
+        Some(Room { plan: MemoryPlan::Bricks(height), .. }) => {
+            said.push(format!(
+                "cells kept in bricks of 64 × 8 × 8, written {height} layers at a time: a large grid"
+            ));
+        }
+        _ => (),
     }
     said.into_iter().map(|text| format!("{:<8}{text}", "why")).collect()
 }
@@ -48,13 +57,16 @@ fn grid(plan: &Plan, lattice: &Lattice) -> [String; 3] {
         .zip(lattice.closed())
         .filter_map(|(axis, closed)| (!closed).then_some(axis))
         .collect();
-    let last = if beyond.is_empty() {
+    let last = if let GridFrom::Like(_) = plan.job.grid.from {
+        let ends = if beyond.is_empty() { "no axis".to_string() } else { beyond.join(", ") };
+        format!("last walls belong to the grid save along {ends}: {}", plan.job.grid.asked)
+    } else if beyond.is_empty() {
         "last walls belong to the grid: the mesh does not go beyond them".to_string()
     } else {
         format!("last wall does not belong to the grid along {}: the mesh goes on", beyond.join(", "))
     };
     [
-        format!("cells of exactly {size}: {}", plan.grid.asked),
+        format!("cells of exactly {size}: {}", plan.job.grid.asked),
         format!("corner at exactly ({x}, {y}, {z})"),
         last,
     ]

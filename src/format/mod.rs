@@ -24,6 +24,7 @@ mod fail_once;
 mod npy;
 mod npz;
 mod open;
+mod parts;
 mod raw;
 mod save;
 mod vox;
@@ -31,14 +32,15 @@ mod vox;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::open::{made_by_this_tool, open, read_from};
-pub use self::save::{probe_output, save, save_layers, write_layers_to, write_to};
+pub use self::open::{Description, describe, made_by_this_tool, open, read_from, sniff};
+pub use self::parts::{open_parts, save_parts};
+pub use self::save::{probe_output, save, save_bytes, save_layers, write_layers_to, write_to};
 
 use self::open::Source;
 use self::save::Sink;
 use crate::error::{Error, Result};
 use crate::grid::meta::Record;
-use crate::grid::{Lattice, Layers, Voxels};
+use crate::grid::{Lattice, Layers, Part, Sort, Voxels};
 use crate::par::Progress;
 
 /// One voxel format.
@@ -63,9 +65,14 @@ pub struct Format {
     /// Adds to a sidecar what a reader needs to know of this format.
     annotate: fn(Dtype, &mut Record),
     read: fn(&mut Source) -> Result<Voxels>,
+    /// Reads the parts as well, in formats that tell cells apart.
+    read_parts: Option<fn(&mut Source) -> Result<WithParts>>,
     /// What the file says of itself, without its cells.
     describe: fn(&mut Source) -> Result<Record>,
 }
+
+/// Voxels, and the parts in which they are told apart.
+type WithParts = (Voxels, Vec<Part>);
 
 /// How a format is written: in one go, or by going back to fill in sizes.
 enum Write {
@@ -182,6 +189,11 @@ pub fn warnings(dims: [usize; 3], format: &Format) -> Vec<String> {
 }
 
 impl Format {
+    /// Whether it can tell parts of a grid apart, as [`save_parts`] saves them.
+    pub fn tells_parts(&self) -> bool {
+        self.read_parts.is_some()
+    }
+
     /// What cells are stored as: what was asked for, or the usual.
     fn dtype(&self, options: &SaveOptions) -> Result<Dtype> {
         let dtype = options.dtype.unwrap_or(self.dtypes[0]);
@@ -227,13 +239,22 @@ impl Voxels {
 
 /// What is said beside the cells.
 fn record(layers: &dyn Layers) -> Record {
+    let names: Vec<_> = layers.sorts().into_iter().map(Sort::name).collect();
+    let parts = (!names.is_empty()).then(|| (PARTS.to_string(), names.join(" ")));
     Record {
         dims: Some(layers.dims()),
         lattice: layers.lattice().cloned(),
         meta: layers.meta().clone(),
+        extra: parts.into_iter().collect(),
         ..Record::default()
     }
 }
+
+/// The key for what cells are stored as.
+const DTYPE: &str = "dtype";
+
+/// The key for the names of the parts.
+const PARTS: &str = "parts";
 
 /// No limits: any lattice can be held.
 fn no_limits(_: Option<&Lattice>) -> Result<()> {

@@ -16,7 +16,7 @@
 use std::io::{self, Read};
 
 use super::open::{Source, failure};
-use super::{Carries, Dtype, Format, Write, dense};
+use super::{Carries, DTYPE, Dtype, Format, Write, dense};
 use crate::error::{Error, Result, shown};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Layers, Meta, Voxels};
@@ -38,12 +38,15 @@ pub(super) const FORMAT: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     write: Write::Forward(write),
-    annotate: |dtype, record| {
-        record.extra.insert("dtype".into(), dtype.name().into());
-    },
+    annotate,
     read,
+    read_parts: None,
     describe,
 };
+
+pub(super) fn annotate(dtype: Dtype, record: &mut Record) {
+    record.extra.insert(DTYPE.into(), dtype.name().into());
+}
 
 /// Writes the cells as an array; a member of a `.npz` is the same.
 pub(super) fn write(
@@ -116,6 +119,11 @@ impl Header {
                 shown(format!("{:?}", self.shape))
             ))),
         }
+    }
+
+    /// What its cells are.
+    pub fn dtype(&self) -> Dtype {
+        if matches!(self.descr.as_str(), "u1" | "i1") { Dtype::U8 } else { Dtype::Bool }
     }
 
     /// Reads the cells that follow.
@@ -201,9 +209,12 @@ fn read(source: &mut Source) -> Result<Voxels> {
 }
 
 fn describe(source: &mut Source) -> Result<Record> {
-    let dims = checked_header(source)?.dims()?;
+    let header = checked_header(source)?;
+    let dims = header.dims()?;
     let record = source.sidecar.take().filter(|record| record.dims == Some(dims));
-    Ok(record.unwrap_or(Record { dims: Some(dims), ..Record::default() }))
+    let mut record = record.unwrap_or(Record { dims: Some(dims), ..Record::default() });
+    annotate(header.dtype(), &mut record);
+    Ok(record)
 }
 
 #[cfg(test)]

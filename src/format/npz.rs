@@ -38,10 +38,9 @@ pub(super) const FORMAT: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     write: Write::Seeking(write),
-    annotate: |dtype, record| {
-        record.extra.insert("dtype".into(), dtype.name().into());
-    },
+    annotate: npy::annotate,
     read,
+    read_parts: None,
     describe,
 };
 
@@ -133,12 +132,15 @@ fn read(source: &mut Source) -> Result<Voxels> {
 
 fn describe(source: &mut Source) -> Result<Record> {
     let mut archive = ZipArchive::new(source.input()).map_err(broken)?;
-    let dims = {
+    let header = {
         let name = name_of_cells(&archive)?;
-        checked_header(&mut archive.by_name(&name).map_err(broken)?)?.dims()?
+        checked_header(&mut archive.by_name(&name).map_err(broken)?)?
     };
+    let dims = header.dims()?;
     let (lattice, meta) = said(&mut archive, dims)?;
-    Ok(Record { dims: Some(dims), lattice, meta, ..Record::default() })
+    let mut record = Record { dims: Some(dims), lattice, meta, ..Record::default() };
+    npy::annotate(header.dtype(), &mut record);
+    Ok(record)
 }
 
 fn name_of_cells(archive: &Archive) -> Result<String> {

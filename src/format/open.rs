@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::save::sidecar_path;
-use super::{FORMATS, Format, by_path};
+use super::{DTYPE, Dtype, FORMATS, Format, by_path};
 use crate::error::{Error, Result};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Voxels};
@@ -37,15 +37,45 @@ pub fn read_from<R: Read + Seek>(input: R, format: &Format, sidecar: Option<&str
     read_with(&mut BufReader::new(input), format, sidecar)
 }
 
-/// Whether the file at `path`, or its sidecar, says that this tool made it. A cheap look; whatever
-/// cannot be read does not say so.
-pub fn made_by_this_tool(path: &Path) -> bool {
+/// What a voxel file says of itself, without its cells.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// Its format.
+    pub format: &'static Format,
+    /// Its length.
+    pub bytes: u64,
+    /// What its cells are stored as, where the format has a choice and the file says it.
+    pub dtype: Option<Dtype>,
+    /// Dims, lattice and how it was made, as far as the file or its sidecar says them.
+    pub record: Record,
+}
+
+/// What the file at `path` says of itself: a look at its headers. A sidecar is believed if its dims are
+/// those of the file; [`open`] also compares the digest of the cells.
+///
+/// # Errors
+/// If the file cannot be read or its headers are broken.
+pub fn describe(path: &Path) -> Result<Description> {
     let look = || {
         let (mut file, format) = recognise(path)?;
         let mut source = Source::new(&mut file, read_sidecar(path)?)?;
-        (format.describe)(&mut source)
+        let (bytes, record) = (source.len(), (format.describe)(&mut source)?);
+        let dtype = record.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
+        Ok(Description { format, bytes, dtype, record })
     };
-    let tool = look().ok().and_then(|record| record.meta.tool);
+    look().map_err(|error: Error| error.in_file(path))
+}
+
+/// The voxel format of the file at `path`: by its content, or by its name if the format has no mark.
+/// `None` for anything else, and for what cannot be read.
+pub fn sniff(path: &Path) -> Option<&'static Format> {
+    recognise(path).ok().map(|(_, format)| format)
+}
+
+/// Whether the file at `path`, or its sidecar, says that this tool made it. A cheap look; whatever
+/// cannot be read does not say so.
+pub fn made_by_this_tool(path: &Path) -> bool {
+    let tool = describe(path).ok().and_then(|found| found.record.meta.tool);
     tool.is_some_and(|tool| tool.starts_with("voxelize "))
 }
 
@@ -54,7 +84,7 @@ fn read_with(input: &mut dyn Input, format: &Format, sidecar: Option<Record>) ->
 }
 
 /// The file at `path`, at its start, and its format.
-fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
+pub(super) fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
     let mut file = BufReader::with_capacity(256 << 10, File::open(path).map_err(failure)?);
     let mut start = Vec::new();
     file.by_ref().take(8).read_to_end(&mut start).map_err(failure)?;
@@ -81,7 +111,7 @@ fn unknown(path: &Path) -> Error {
 }
 
 /// The sidecar beside `path`, if there is one.
-fn read_sidecar(path: &Path) -> Result<Option<Record>> {
+pub(super) fn read_sidecar(path: &Path) -> Result<Option<Record>> {
     let path = sidecar_path(path);
     let read = || {
         let mut text = String::new();
@@ -122,7 +152,7 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new(input: &'a mut dyn Input, sidecar: Option<Record>) -> Result<Self> {
+    pub fn new(input: &'a mut dyn Input, sidecar: Option<Record>) -> Result<Self> {
         let len = input.seek(SeekFrom::End(0)).map_err(failure)?;
         input.rewind().map_err(failure)?;
         Ok(Self { input, len, position: 0, sidecar })

@@ -31,6 +31,7 @@ pub(super) const FORMAT: Format = Format {
     write: Write::Forward(write),
     annotate,
     read,
+    read_parts: None,
     describe,
 };
 

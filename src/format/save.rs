@@ -101,6 +101,30 @@ pub fn write_layers_to(
     Ok(out.bytes)
 }
 
+/// Saves whatever `write` writes at `path`, as grids are: whole or not at all. `format` is the word
+/// for it in [`Written`].
+///
+/// # Errors
+/// If it cannot be written. What was at `path` before is then still there.
+pub fn save_bytes(
+    path: &Path,
+    format: &'static str,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> Result<Written> {
+    match Place::of(path)? {
+        Place::File(file) => Beside::write(path, &file, |out| write(out))?.persist(format),
+        Place::Direct => {
+            let bytes = open_direct(path)
+                .and_then(|mut file| {
+                    let mut out = Counted { out: &mut file, bytes: 0 };
+                    write(&mut out).and_then(|()| out.flush()).map(|()| out.bytes)
+                })
+                .map_err(|error| failure(error).in_file(path))?;
+            Ok(Written { path: path.to_path_buf(), format, bytes })
+        }
+    }
+}
+
 /// Whether `path` can be written to, asked early: its folder is there and takes new files.
 ///
 /// # Errors
@@ -273,15 +297,16 @@ fn save_directly(
     format: &Format,
     options: &SaveOptions,
 ) -> Result<Written> {
-    let open = || {
-        let file = OpenOptions::new().write(true).open(path)?;
-        // Standard output may be a file; devices do not mind.
-        let is_file = file.metadata()?.is_file();
-        if is_file { file.set_len(0).map(|()| file) } else { Ok(file) }
-    };
-    let mut file = open().map_err(|error| failure(error).in_file(path))?;
+    let mut file = open_direct(path).map_err(|error| failure(error).in_file(path))?;
     let bytes = write_layers_to(layers, &mut file, format, options).map_err(|error| error.in_file(path))?;
     Ok(Written { path: path.to_path_buf(), format: format.name, bytes })
+}
+
+fn open_direct(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    // Standard output may be a file; devices do not mind.
+    let is_file = file.metadata()?.is_file();
+    if is_file { file.set_len(0).map(|()| file) } else { Ok(file) }
 }
 
 /// A stream that counts what it passes on.

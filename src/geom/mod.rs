@@ -6,6 +6,7 @@ pub mod bounds;
 pub mod crossing;
 pub mod degenerate;
 pub mod rational;
+pub mod segment_box;
 pub mod tri_box;
 pub mod wide;
 

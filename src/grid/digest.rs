@@ -13,9 +13,11 @@
 //! Layers are hashed in parallel; neither threads nor slabs change a digest.
 
 use std::fmt;
+use std::str::FromStr;
 
 use super::bits::BitGrid;
 use super::lattice::Lattice;
+use crate::error::shown;
 use crate::par;
 
 /// The digests of one grid.
@@ -144,6 +146,22 @@ impl fmt::Display for Hash {
     }
 }
 
+impl FromStr for Hash {
+    type Err = String;
+
+    /// Reads what `Display` writes.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let broken = || format!("'{}' is no digest: v1: and 32 lower-case hex digits are", shown(text));
+        let digits = text.strip_prefix("v1:").ok_or_else(broken)?;
+        let is_hex = |c: u8| matches!(c, b'0'..=b'9' | b'a'..=b'f');
+        if digits.len() != 32 || !digits.bytes().all(is_hex) {
+            return Err(broken());
+        }
+        let bits = u128::from_str_radix(digits, 16).map_err(|_| broken())?;
+        Ok(Self(bits.to_be_bytes()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,5 +226,18 @@ mod tests {
         // A change here means `v2`, not a new value.
         let digest = Digest::of(&grid(), None).cells.to_string();
         assert_eq!(digest, "v1:8d57eded3c8acae39a79bdb0ed729896");
+    }
+
+    #[test]
+    fn digests_are_read_as_they_are_written() {
+        let hash = Digest::of(&grid(), None).cells;
+        assert_eq!(hash.to_string().parse(), Ok(hash));
+        for text in ["", "v1:", "v2:8d57eded3c8acae39a79bdb0ed729896", "v1:8D57eded3c8acae39a79bdb0ed729896"]
+        {
+            assert!(text.parse::<Hash>().is_err(), "{text}");
+        }
+        for text in [&hash.to_string()[..34], &format!("{hash}0"), &hash.to_string().replace('8', "+")] {
+            assert!(text.parse::<Hash>().is_err(), "{text}");
+        }
     }
 }

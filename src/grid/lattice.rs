@@ -116,6 +116,11 @@ impl Lattice {
         AxisMap::new(self.origin[axis].clone(), self.spacing[axis].clone(), self.snap)
     }
 
+    /// The position of wall `i` of an axis (0, 1, 2 for x, y, z).
+    pub fn wall(&self, axis: usize, i: usize) -> Rational {
+        &self.origin[axis] + &(&self.spacing[axis] * &Rational::from(i as i64))
+    }
+
     /// The highest corner: the position of the last wall per axis.
     pub fn end(&self) -> [Rational; 3] {
         std::array::from_fn(|a| self.axis(a).half_plane(2 * self.dims[a] as i64))

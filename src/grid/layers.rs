@@ -5,6 +5,7 @@ use super::bits::BitGrid;
 use super::digest::Digest;
 use super::lattice::Lattice;
 use super::meta::Meta;
+use super::parts::{Part, Sort};
 use super::voxels::Voxels;
 use crate::error::Result;
 
@@ -28,6 +29,11 @@ pub trait Layers {
 
     /// The digests of all cells, to be asked after the last window.
     fn digest(&self) -> Digest;
+
+    /// The sorts of the parts that every window has; none by default.
+    fn sorts(&self) -> Vec<Sort> {
+        Vec::new()
+    }
 }
 
 /// Consecutive layers of a grid.
@@ -37,6 +43,8 @@ pub struct Window<'a> {
     pub first: usize,
     /// The layers, with all cells of the grid along x and y.
     pub bits: &'a BitGrid,
+    /// The parts in which these cells are told apart, with the same dims; none for most grids.
+    pub parts: &'a [Part],
 }
 
 /// Voxels in memory: one window.
@@ -45,17 +53,23 @@ pub struct Whole<'a> {
     voxels: &'a Voxels,
     digest: Option<Digest>,
     given: bool,
+    parts: &'a [Part],
 }
 
 impl<'a> Whole<'a> {
     /// All of `voxels`, whose digest is made when it is asked for.
     pub fn new(voxels: &'a Voxels) -> Self {
-        Self { voxels, digest: None, given: false }
+        Self { voxels, digest: None, given: false, parts: &[] }
     }
 
     /// The same, with the digest known.
     pub fn with_digest(voxels: &'a Voxels, digest: Digest) -> Self {
         Self { digest: Some(digest), ..Self::new(voxels) }
+    }
+
+    /// The same, its cells told apart: `parts` are to hold the cells of `voxels`, each in one.
+    pub fn with_parts(voxels: &'a Voxels, parts: &'a [Part]) -> Self {
+        Self { parts, ..Self::new(voxels) }
     }
 }
 
@@ -74,10 +88,14 @@ impl Layers for Whole<'_> {
 
     fn next(&mut self) -> Result<Option<Window<'_>>> {
         let given = std::mem::replace(&mut self.given, true);
-        Ok((!given).then_some(Window { first: 0, bits: &self.voxels.bits }))
+        Ok((!given).then_some(Window { first: 0, bits: &self.voxels.bits, parts: self.parts }))
     }
 
     fn digest(&self) -> Digest {
         self.digest.unwrap_or_else(|| self.voxels.digest())
+    }
+
+    fn sorts(&self) -> Vec<Sort> {
+        self.parts.iter().map(|part| part.sort).collect()
     }
 }

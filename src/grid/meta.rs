@@ -14,6 +14,9 @@ use super::axis::Snap;
 use super::lattice::Lattice;
 use crate::geom::Rational;
 
+/// The name and version that saved files carry.
+pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
+
 /// How a grid came about, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Meta {

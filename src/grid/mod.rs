@@ -14,7 +14,7 @@ pub mod voxels;
 
 pub use axis::{AxisMap, Snap};
 pub use bits::BitGrid;
-pub use digest::{Digest, Digester};
+pub use digest::{Digest, Digester, Hash};
 pub use fit::{Fit, Size};
 pub use lattice::Lattice;
 pub use layers::{Layers, Whole, Window};

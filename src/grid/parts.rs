@@ -1,6 +1,7 @@
 //! Cells told apart by what they are, as pictures and coloured formats show them.
 
 use super::bits::BitGrid;
+use crate::error::{Error, Result};
 
 /// What the cells of a [`Part`] are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,9 +49,35 @@ pub struct Part {
     pub cells: BitGrid,
 }
 
+/// The cells of all parts together.
+///
+/// # Errors
+/// If there are no parts, their dims differ, or the grid does not fit in memory.
+pub fn union(parts: &[Part]) -> Result<BitGrid> {
+    let Some(first) = parts.first() else { return Err(Error::usage("no parts, so no dims of a grid")) };
+    let mut all = BitGrid::new(first.cells.dims())?;
+    for part in parts {
+        if part.cells.dims() != all.dims() {
+            return Err(Error::usage("parts of grids of different dims"));
+        }
+        for (word, more) in all.words_mut().iter_mut().zip(part.cells.words()) {
+            *word |= more;
+        }
+    }
+    Ok(all)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_union_has_the_cells_of_all() {
+        let part = |sort, text| Part { sort, cells: BitGrid::from_text(text).unwrap() };
+        let parts = [part(Sort::Added, "#.."), part(Sort::Removed, "..#")];
+        assert_eq!(union(&parts).unwrap().to_text(), "#.#\n");
+        assert!(union(&[]).is_err() && union(&[part(Sort::Added, "#"), part(Sort::Common, "##")]).is_err());
+    }
 
     #[test]
     fn every_sort_is_known_by_its_name() {

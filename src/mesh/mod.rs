@@ -1,5 +1,6 @@
 //! Meshes: a list of triangles with finite coordinates, and their bounds.
 
+pub mod closed;
 pub mod read;
 
 use std::path::Path;

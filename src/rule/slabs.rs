@@ -163,7 +163,7 @@ impl Layers for Slabs<'_> {
         let first = layers.start;
         self.next = layers.end;
         let bits = par::with_threads(self.run.threads(), || self.fill(layers))??;
-        Ok(Some(Window { first, bits }))
+        Ok(Some(Window { first, bits, parts: &[] }))
     }
 
     fn digest(&self) -> Digest {

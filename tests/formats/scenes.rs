@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use dot_vox::{DotVoxData, SceneNode};
 
 use super::*;
+use voxelize::grid::{Part, Sort};
 
 fn vox() -> &'static Format {
     format::by_name("vox").unwrap()
@@ -74,6 +75,28 @@ fn every_voxel_is_in_its_place() {
 }
 
 #[test]
+fn parts_come_back_from_every_tile_and_are_one_grid_to_others() {
+    let dims = [300, 9, 260];
+    let sorts = [Sort::Common, Sort::Added, Sort::Removed, Sort::Surface, Sort::Interior];
+    let mut parts = sorts.map(|sort| Part { sort, cells: BitGrid::new(dims).unwrap() });
+    for (n, cell) in scattered(dims).iter().enumerate() {
+        parts[n % parts.len()].cells.set(cell);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("parts.vox");
+    let voxels = at_odd_place(scattered(dims));
+    let lattice = voxels.lattice.as_ref();
+    format::save_parts(&parts, lattice, &path, vox(), &SaveOptions::default()).unwrap();
+    let (all, back) = format::open_parts(&path).unwrap();
+    assert!(back == parts && all.bits == voxels.bits && all.lattice == voxels.lattice);
+    assert!(Voxels::open(&path).unwrap() == all);
+    assert_eq!(format::sniff(&path).map(|format| format.name), Some("vox"));
+    // Files that tell no cells apart have no parts.
+    voxels.save(&path).unwrap();
+    assert!(format::open_parts(&path).unwrap() == (voxels, vec![]));
+}
+
+#[test]
 fn empty_tiles_are_left_out() {
     let mut bits = BitGrid::new([1000, 1000, 1000]).unwrap();
     bits.set([999, 0, 0]);
@@ -127,4 +150,21 @@ fn a_single_model_without_a_scene_is_read() {
 fn scenes_beyond_what_is_shown_are_warned_of() {
     assert!(format::warnings([2000, 2000, 1000], vox()).is_empty());
     assert_eq!(format::warnings([256, 256, 1001], vox()).len(), 1);
+}
+
+/// Each of two parts had the cell, and together they had more than the grid.
+#[test]
+fn parts_that_share_a_cell_are_refused() {
+    let part = |sort, text: &str| Part { sort, cells: BitGrid::from_text(text).unwrap() };
+    let parts = [part(Sort::Added, "#."), part(Sort::Removed, ".#")];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("parts.vox");
+    format::save_parts(&parts, None, &path, vox(), &SaveOptions::default()).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let from = [0, 0, 0, 4, 1, 0, 0, 5];
+    let at = bytes.windows(from.len()).position(|window| window == from).expect("is there");
+    bytes[at + 4] = 0;
+    std::fs::write(&path, bytes).unwrap();
+    let error = format::open_parts(&path).unwrap_err();
+    assert_eq!((error.code(), error.message()), ("V007", "there are two voxels at [-1, 0, 0]"));
 }

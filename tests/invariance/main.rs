@@ -29,6 +29,7 @@ fn main() -> ExitCode {
             Check { name: "a_limit_chooses_the_plan", run: planned::a_limit_chooses_the_plan },
             Check { name: "cancelled_slabs_leave_nothing", run: planned::cancelled_slabs_leave_nothing },
             Check { name: "the_program_in_slabs", run: planned::the_program_in_slabs },
+            Check { name: "the_program_in_bricks", run: planned::the_program_in_bricks },
             Check { name: "mesh_and_lattice_move", run: moved::mesh_and_lattice_move },
             Check { name: "axes_permute", run: moved::axes_permute },
             Check { name: "axes_mirror", run: moved::axes_mirror },

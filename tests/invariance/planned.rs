@@ -212,6 +212,32 @@ pub fn the_program_in_slabs() -> Counts {
     vec![("files from slabs", files), ("pipes", piped)]
 }
 
+/// The tool on a grid so large that it is kept in bricks: the digests of the whole, and the files that
+/// slabs make under a limit.
+pub fn the_program_in_bricks() -> Counts {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mesh = fixture("knot.stl");
+    let lattice = Lattice::fit(mesh.bounds(), 1100).expect("it fits");
+    let (whole, _) = voxelize_with(&mesh, &lattice, Rule::Surface, &Run::default()).expect("it fits");
+    std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
+    let mut files = 0;
+    for (format, dtype) in [("raw", "bit"), ("npz", "bool"), ("vox", "u8")] {
+        let options = ["-r", "1100", "-f", format, "--dtype", dtype, "--json"];
+        let run = |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
+        let (bricks, slabs) = (run("bricks", &[]), run("slabs", &["--max-memory", "60M", "-j", "2"]));
+        assert_eq!((&bricks["run"]["plan"], &slabs["run"]["plan"]), (&"bricks".into(), &"slabs".into()));
+        assert_eq!(bricks["digest"]["cells"], whole.digest().cells.to_string().as_str(), "{format}");
+        assert_eq!(bricks["counts"]["occupied"], whole.count(), "{format}");
+        for key in ["mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings"] {
+            assert_eq!(bricks[key], slabs[key], "{format}: {key}");
+        }
+        let of = |file: &str| std::fs::read(dir.path().join(file)).expect("it was written");
+        assert!(of("bricks") == of("slabs"), "{format}");
+        files += 1;
+    }
+    vec![("files from bricks", files)]
+}
+
 fn tool(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
     command.current_dir(dir).arg("mesh.stl");

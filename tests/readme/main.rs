@@ -6,9 +6,6 @@
 
 mod commands;
 mod parts;
-#[path = "../../examples/slice.rs"]
-#[expect(dead_code, reason = "its main is the example's own")]
-mod slice;
 
 use std::fs;
 use std::path::{Path, PathBuf};

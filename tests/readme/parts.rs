@@ -6,14 +6,14 @@ use voxelize::format::{Carries, FORMATS};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Fit, Mesh, RULES, Rational, Rule, Size, Ties, voxelize};
 
-use super::{root, slice};
+use super::root;
 
 /// The name of a part, and what makes it.
 type Part = (&'static str, fn() -> String);
 
 /// Every part.
 pub const PARTS: &[Part] = &[
-    ("picture", picture),
+    ("slice", slice),
     ("rules", rules),
     ("ties", ties),
     ("inputs", inputs),
@@ -43,8 +43,14 @@ fn extensions(extensions: &[&str]) -> String {
     extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ")
 }
 
-fn picture() -> String {
-    text(&slice::slice(&root("fixtures/knot.stl"), 48, None).unwrap())
+/// What a command of the README prints, below it.
+fn slice() -> String {
+    let line = "voxelize view fixtures/knot.stl -r 32 --slice z";
+    let words: Vec<_> = line.split(' ').skip(1).collect();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_voxelize")).args(words).current_dir(root("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    format!("```console\n$ {line}\n{}```", String::from_utf8(output.stdout).unwrap())
 }
 
 fn rules() -> String {

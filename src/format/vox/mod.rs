@@ -16,7 +16,19 @@
 //! tiles of at most 256³, the empty ones left out: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are
 //! centred on 0, the floor is at z = 0, z is up. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k).
 //! The lattice and how the grid came about are JSON in the attribute `_voxelize` of node 0.
-//! Colour 1 is the surface; 2 is for what lies inside.
+//!
+//! Colours say what a cell is. A plain grid has colour 1 alone; a grid of parts names them under
+//! `parts` in the attribute, "added removed", and gives each its own:
+//!
+//! | colour | part | red, green, blue |
+//! |---|---|---|
+//! | 1 | surface, and all of a plain grid | e8 b0 6c, sand |
+//! | 2 | interior | 5b 7c 99, slate |
+//! | 3 | common | bd bd bd, grey |
+//! | 4 | added | 00 72 b2, blue |
+//! | 5 | removed | d5 5e 00, vermilion |
+//!
+//! Blue and vermilion are those of Okabe and Ito, which nearly all eyes tell apart.
 //!
 //! <https://github.com/ephtracy/voxel-model>
 
@@ -26,13 +38,22 @@ mod write;
 
 use super::{Carries, Dtype, Format, Write};
 use crate::error::{Error, Result};
-use crate::grid::Lattice;
+use crate::grid::{Lattice, Sort};
 
 /// The most cells per axis of one model.
 const TILE: usize = 256;
 
 /// The attribute of the root node that holds what is known of the grid.
 const ATTRIBUTE: &str = "_voxelize";
+
+/// The colour of each part, by its number and as red, green and blue.
+const COLOURS: [(Sort, u8, [u8; 3]); 5] = [
+    (Sort::Surface, 1, [0xe8, 0xb0, 0x6c]),
+    (Sort::Interior, 2, [0x5b, 0x7c, 0x99]),
+    (Sort::Common, 3, [0xbd, 0xbd, 0xbd]),
+    (Sort::Added, 4, [0x00, 0x72, 0xb2]),
+    (Sort::Removed, 5, [0xd5, 0x5e, 0x00]),
+];
 
 /// What MagicaVoxel shows of a scene.
 const WORLD: [usize; 3] = [2000, 2000, 1000];
@@ -50,6 +71,7 @@ pub(super) const FORMAT: Format = Format {
     write: Write::Seeking(write::write),
     annotate: |_, _| {},
     read: read::read,
+    read_parts: Some(read::read_parts),
     describe: read::describe,
 };
 
@@ -67,6 +89,12 @@ fn warnings([x, y, z]: [usize; 3]) -> Vec<String> {
         return Vec::new();
     }
     vec![format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}")]
+}
+
+/// The number of the colour of a part.
+fn colour(sort: Sort) -> u8 {
+    let row = COLOURS.iter().find(|(known, ..)| *known == sort);
+    row.map_or(1, |(_, number, _)| *number)
 }
 
 /// From cells to positions in the scene: what is taken off.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::super::PARTS;
 use super::super::open::Source;
 use super::scene::{Motion, Node, placements};
 use super::{ATTRIBUTE, TILE, shift};
 use crate::error::{Error, Result, shown};
 use crate::grid::meta::Record;
-use crate::grid::{BitGrid, Voxels};
+use crate::grid::{BitGrid, Part, Sort, Voxels};
 
 /// The most voxels that uses of models may place in all; a short file can use one model often.
 const MAX_PLACED: u64 = 1 << 32;
@@ -39,6 +40,10 @@ pub(super) fn describe(source: &mut Source) -> Result<Record> {
 }
 
 pub(super) fn read(source: &mut Source) -> Result<Voxels> {
+    read_parts(source).map(|(voxels, _)| voxels)
+}
+
+pub(super) fn read_parts(source: &mut Source) -> Result<(Voxels, Vec<Part>)> {
     let mut chunks = read_chunks(source)?;
     let record = chunks.record.take().unwrap_or_default();
     let uses = uses(&chunks)?;
@@ -53,11 +58,31 @@ pub(super) fn read(source: &mut Source) -> Result<Voxels> {
         return Err(Error::too_large(format!("the scene spans {dims:?} cells")));
     }
     let mut bits = BitGrid::new(dims)?;
-    for_each_voxel(source, &uses, |at| {
+    let mut parts = named_parts(&record, dims)?;
+    let told_apart = !parts.is_empty();
+    for_each_voxel(source, &uses, |at, colour| {
         let cell: [Option<usize>; 3] =
             std::array::from_fn(|a| usize::try_from(at[a] + shift[a]).ok().filter(|n| *n < dims[a]));
         match cell {
-            [Some(i), Some(j), Some(k)] => bits.set([i, j, k]),
+            [Some(i), Some(j), Some(k)] => {
+                if told_apart && bits.get([i, j, k]) {
+                    let what = format!("there are two voxels at {at:?}");
+                    return Err(
+                        Error::input("V007", what).with_hint("the scene was changed since it was saved")
+                    );
+                }
+                bits.set([i, j, k]);
+                match parts.iter_mut().find(|part| super::colour(part.sort) == colour) {
+                    Some(part) => part.cells.set([i, j, k]),
+                    None if !told_apart => {}
+                    None => {
+                        let what = format!("the voxel at {at:?} has colour {colour}, which no part has");
+                        return Err(
+                            Error::input("V007", what).with_hint("the scene was changed since it was saved")
+                        );
+                    }
+                }
+            }
             _ => {
                 return Err(Error::input("V009", format!("the voxel at {at:?} is outside the grid"))
                     .with_hint("the scene was changed since it was saved"));
@@ -65,7 +90,21 @@ pub(super) fn read(source: &mut Source) -> Result<Voxels> {
         }
         Ok(())
     })?;
-    Ok(Voxels { bits, lattice: record.lattice, meta: record.meta })
+    Ok((Voxels { bits, lattice: record.lattice, meta: record.meta }, parts))
+}
+
+/// The parts that the attribute names, still empty.
+fn named_parts(record: &Record, dims: [usize; 3]) -> Result<Vec<Part>> {
+    let Some(names) = record.extra.get(PARTS) else { return Ok(Vec::new()) };
+    let mut parts: Vec<Part> = Vec::new();
+    for name in names.split_whitespace() {
+        let sort = Sort::from_name(name).filter(|sort| parts.iter().all(|part| part.sort != *sort));
+        let sort = sort.ok_or_else(|| {
+            Error::input("V007", format!("the attribute {ATTRIBUTE} names the parts '{}'", shown(names)))
+        })?;
+        parts.push(Part { sort, cells: BitGrid::new(dims)? });
+    }
+    Ok(parts)
 }
 
 /// The cells of a grid with its rows padded to whole words.
@@ -221,7 +260,7 @@ impl Fields<'_> {
 /// For scenes of others: the size of the box of all voxels, and what to add to a position in it.
 fn occupied_box(source: &mut Source, uses: &[(&Model, Motion)]) -> Result<([usize; 3], [i64; 3])> {
     let (mut low, mut high) = ([i64::MAX; 3], [i64::MIN; 3]);
-    for_each_voxel(source, uses, |at| {
+    for_each_voxel(source, uses, |at, _| {
         for a in 0..3 {
             (low[a], high[a]) = (low[a].min(at[a]), high[a].max(at[a]));
         }
@@ -233,11 +272,11 @@ fn occupied_box(source: &mut Source, uses: &[(&Model, Motion)]) -> Result<([usiz
     Ok((std::array::from_fn(|a| (high[a] - low[a] + 1) as usize), low.map(|n| -n)))
 }
 
-/// Calls `act` with the position of every voxel of every use of a model.
+/// Calls `act` with the position and colour of every voxel of every use of a model.
 fn for_each_voxel(
     source: &mut Source,
     uses: &[(&Model, Motion)],
-    mut act: impl FnMut([i64; 3]) -> Result<()>,
+    mut act: impl FnMut([i64; 3], u8) -> Result<()>,
 ) -> Result<()> {
     let mut buffer = vec![[0; 4]; 16 << 10];
     for (model, motion) in uses {
@@ -253,7 +292,7 @@ fn for_each_voxel(
                 }
                 // Colour 0 is empty.
                 if *colour != 0 {
-                    act(motion.place(at, model.size))?;
+                    act(motion.place(at, model.size), *colour)?;
                 }
             }
             left -= n;

@@ -8,15 +8,15 @@ use vox_format::writer::{Error as VoxError, main_chunk_writer};
 
 use super::super::save::{Sink, cancelled, next};
 use super::super::{Dtype, record};
-use super::{ATTRIBUTE, TILE, shift};
+use super::{ATTRIBUTE, COLOURS, TILE, colour, shift};
 use crate::error::Error;
 use crate::grid::bits::bits_of;
 use crate::grid::meta::Style;
-use crate::grid::{Layers, Window};
+use crate::grid::{BitGrid, Layers, Sort, Window};
 use crate::par::{self, Progress};
 
-/// The colour of surface voxels.
-const SURFACE: u8 = 1;
+/// The colour of all cells of a plain grid.
+const PLAIN: u8 = 1;
 
 /// Words of a row of a tile.
 const TILE_WORDS: usize = TILE / 64;
@@ -42,7 +42,7 @@ pub(super) fn write(
         let tiles = write_models(main, layers, json.len(), progress)?;
         write_scene(main, &tiles, shift(dims), &json)?;
         put(main, ChunkId::Layr, &layer())?;
-        put(main, ChunkId::Rgba, &palette())
+        put(main, ChunkId::Rgba, &palette(&layers.sorts()))
     });
     match result {
         Ok(()) => Ok(()),
@@ -115,12 +115,12 @@ impl Tile {
 
     fn count(&self, window: &Window) -> u32 {
         let rows = (0..self.size[2]).flat_map(|k| (0..self.size[1]).map(move |j| (j, k)));
-        rows.flat_map(|(j, k)| self.row(window, j, k)).map(|word| word.count_ones()).sum()
+        rows.flat_map(|(j, k)| self.row(window.bits, window.first, j, k)).map(|word| word.count_ones()).sum()
     }
 
-    /// The words of row `(j, k)` of the tile.
-    fn row<'a>(&self, window: &Window<'a>, j: usize, k: usize) -> &'a [u64] {
-        let row = window.bits.row(self.origin[1] + j, self.origin[2] - window.first + k);
+    /// The words of row `(j, k)` of the tile, of `bits` whose first layer is `first`.
+    fn row<'a>(&self, bits: &'a BitGrid, first: usize, j: usize, k: usize) -> &'a [u64] {
+        let row = bits.row(self.origin[1] + j, self.origin[2] - first + k);
         let first = self.origin[0] / 64;
         &row[first..row.len().min(first + TILE_WORDS)]
     }
@@ -141,10 +141,11 @@ fn write_model(main: &mut Main, window: &Window, tile: &Tile, progress: &dyn Pro
             cancelled(progress)?;
             layer.clear();
             for j in 0..tile.size[1] {
-                for (n, word) in tile.row(window, j, k).iter().enumerate() {
-                    for bit in bits_of(*word) {
-                        layer.extend_from_slice(&[(64 * n + bit) as u8, j as u8, k as u8, SURFACE]);
-                    }
+                if window.parts.is_empty() {
+                    push(&mut layer, tile.row(window.bits, window.first, j, k), j, k, PLAIN);
+                }
+                for part in window.parts {
+                    push(&mut layer, tile.row(&part.cells, window.first, j, k), j, k, colour(part.sort));
                 }
             }
             content.write_all(&layer)?;
@@ -152,6 +153,15 @@ fn write_model(main: &mut Main, window: &Window, tile: &Tile, progress: &dyn Pro
         }
         Ok(())
     })
+}
+
+/// Adds the voxels of a row of a tile.
+fn push(layer: &mut Vec<u8>, row: &[u64], j: usize, k: usize, colour: u8) {
+    for (n, word) in row.iter().enumerate() {
+        for bit in bits_of(*word) {
+            layer.extend_from_slice(&[(64 * n + bit) as u8, j as u8, k as u8, colour]);
+        }
+    }
 }
 
 /// The nodes: 0 turns nothing and carries the attribute, 1 groups, tile `n` is `2n + 2` and `2n + 3`.
@@ -191,15 +201,18 @@ fn attributes(pairs: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// Colour 1 a warm sand, 2 a slate blue for what lies inside, the rest greys.
-fn palette() -> Vec<u8> {
+/// The colours of the parts of this grid, and of what a plain grid may have; the rest greys.
+fn palette(sorts: &[Sort]) -> Vec<u8> {
     let mut colours: [[u8; 4]; 256] = std::array::from_fn(|n| {
         let grey = 255 - n as u8 / 2;
         [grey, grey, grey, 255]
     });
-    // The first entry is colour 1.
-    colours[0] = [0xe8, 0xb0, 0x6c, 0xff];
-    colours[1] = [0x5b, 0x7c, 0x99, 0xff];
+    for (sort, number, [r, g, b]) in COLOURS {
+        if sorts.contains(&sort) || matches!(sort, Sort::Surface | Sort::Interior) {
+            // The first entry is colour 1.
+            colours[usize::from(number) - 1] = [r, g, b, 0xff];
+        }
+    }
     colours.concat()
 }
 

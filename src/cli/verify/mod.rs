@@ -1,0 +1,298 @@
+//! `voxelize verify`: do meshes still give the cells they should? Against a list of goldens, or
+//! against one voxel file; and recording such lists.
+
+mod change;
+mod folders;
+mod judge;
+mod options;
+mod paths;
+mod pictures;
+mod report;
+mod table;
+mod update;
+mod work;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::CommandFactory;
+use voxelize::compare::{Case, Gate, Golden, Goldens};
+use voxelize::{Error, Meta, Result, format};
+
+use super::args::{GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
+use super::call::Call;
+use super::errors;
+use super::files;
+use super::job::How;
+use super::tell;
+use super::values;
+use super::verb::Verb;
+use options::Spelled;
+use work::{Task, Wanted};
+
+pub const VERB: Verb = Verb {
+    name: "verify",
+    usage: "[OPTIONS] <GOLDENS> [MESH]...",
+    about: "golden tests: do meshes give the cells they should",
+    examples: "\
+voxelize verify goldens.toml                             every case of the list; exit 0 or 1
+voxelize verify goldens.toml --junit report.xml          and a report that CI services show
+voxelize verify goldens.toml --pictures differences/     and pictures of what differs
+voxelize verify part.npz part.stl --allow 3              one mesh against one voxel file
+voxelize verify --update goldens.toml part.stl -r 64     add a case, or record it again
+voxelize verify --update goldens.toml part.stl -r 64 --golden cells/
+voxelize verify --update goldens.toml                    record every case of the list again",
+    notes: NOTES,
+    keys: report::KEYS,
+    arguments: Args::command,
+    run,
+};
+
+const NOTES: &str = "\
+A list of goldens is TOML; paths in it are relative to it:
+  [[case]]
+  mesh = \"part.stl\"
+  options = \"-r 64\"            # as typed here; only what decides cells
+  grid = \"v1:…\"               # the digest of cells and lattice, and
+  cells = 1234                 # the number of cells
+  [[case]]
+  mesh = \"part.stl\"
+  options = \"-r 128\"
+  golden = \"cells/part.npz\"    # or a voxel file, which also says where cells differ
+  name = \"part, fine\"          # optional
+  allow = 3                    # optional: so many cells may differ
+  iou_min = 0.999              # optional: the least intersection over union
+
+Exit codes: 0 every case passes; 1 cells or grids differ; 2 a question that makes no sense, or a
+golden file that cannot be compared; 3 the list, a mesh or a golden file is missing or cannot be
+read; 4 a mesh is unfit; 5 a grid does not fit into memory; 6 a file cannot be written; 7 cases
+fail for different reasons";
+
+#[derive(Debug, clap::Parser)]
+struct Args {
+    /// The list of goldens; with MESH and without --update: the voxel file that has the cells, with
+    /// the grid, rule, ties and snap that it records
+    #[arg(value_name = "GOLDENS")]
+    goldens: PathBuf,
+
+    /// The mesh to compare with a voxel file; with --update the meshes whose cases are recorded
+    #[arg(value_name = "MESH")]
+    meshes: Vec<PathBuf>,
+
+    #[command(flatten)]
+    verify: VerifyArgs,
+
+    #[command(flatten)]
+    grid: GridArgs,
+
+    #[command(flatten)]
+    rule: RuleArgs,
+
+    #[command(flatten)]
+    tell: TellArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+/// What may differ, and what is written.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Verify")]
+struct VerifyArgs {
+    /// At most so many cells may differ, in cases that have a golden file and say nothing of it
+    /// themselves. A digest is equal or it is not [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true)]
+    allow: Option<u64>,
+
+    /// The least intersection over union of cells, 0 to 1, in the same cases. With --allow, both must
+    /// hold [default: 1]
+    #[arg(long, value_name = "X", value_parser = values::share, allow_negative_numbers = true)]
+    iou_min: Option<f64>,
+
+    /// Write a report as JUnit XML, which GitHub, GitLab and Jenkins show [default: none]
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// For each case that fails and has a golden file, write the cells that differ to this folder: as
+    /// voxels in two colours, NAME.vox, and as a picture, NAME.png. Files of earlier runs stay
+    /// [default: none]
+    #[arg(long, value_name = "DIR")]
+    pictures: Option<PathBuf>,
+
+    /// Record: every case of the list, again or for the first time, or with MESH the cases of these
+    /// meshes under the options given, which are added if they are new. Prints what changed. Refused
+    /// in CI
+    #[arg(long, conflicts_with_all = ["allow", "iou_min", "junit", "pictures"])]
+    update: bool,
+
+    /// With --update and MESH: keep the cells of the case in a file of this folder, so that a
+    /// difference can be shown, in place of their digest [default: digests]
+    #[arg(long, value_name = "DIR", requires = "update")]
+    golden: Option<PathBuf>,
+}
+
+fn run(call: &mut Call) -> Result<()> {
+    let args: Args = call.args()?;
+    let spelled: Spelled = call.args()?;
+    if args.verify.update {
+        return update::run(call, &args, &spelled);
+    }
+    if let Some(options) = spelled.given() {
+        let error = Error::usage(format!("{options}: what is verified has its options in the goldens"));
+        return Err(error.with_hint("--update MESH records a case with other options"));
+    }
+    let how = How::new(&args.run.power, args.run.max_memory, call.typed)?;
+    let gate = Gate { allow: args.verify.allow, iou_min: args.verify.iou_min };
+    let tasks = match args.meshes.as_slice() {
+        [] => listed(&args.goldens, gate)?,
+        [mesh] => vec![single(&args.goldens, mesh, gate)?],
+        [_, second, ..] => {
+            let error = Error::usage(format!("{}: one mesh at a time", second.display()));
+            return Err(error.with_hint("'voxelize verify --update LIST MESH...' takes many"));
+        }
+    };
+    check_files(call, &args, &tasks)?;
+    let started = Instant::now();
+    let pictures = args.verify.pictures.as_deref();
+    let mut folders = folders::Made::default();
+    pictures.map_or(Ok(()), |folder| folders.add(folder, "--pictures DIR names another"))?;
+    let reports = work::each(&tasks, &how, call.signals, &call.bar(), |task, made, time| {
+        judge::judge(task, made, time, pictures)
+    })?;
+    table::print(call, &args.goldens, &tasks, &reports)?;
+    match &args.verify.junit {
+        Some(path) => report::write_junit(path, &args.goldens, &tasks, &reports, started.elapsed()),
+        None => Ok(()),
+    }
+}
+
+/// The cases of a list.
+fn listed(list: &Path, gate: Gate) -> Result<Vec<Task>> {
+    if format::sniff(list).is_some() {
+        let message = format!("{}: a voxel file is compared with one mesh", list.display());
+        let example = format!("voxelize verify {} part.stl", list.display());
+        return Err(Error::usage(message).with_hint(example));
+    }
+    let goldens = Goldens::open(list)?;
+    check_gate(list, goldens.cases(), gate)?;
+    let mut tasks: Vec<_> = goldens.cases().iter().map(|case| task(list, case, gate)).collect();
+    for n in 0..tasks.len() {
+        let stem = paths::slug(&tasks[n].title);
+        tasks[n].stem = paths::unused(&stem, |name| tasks[..n].iter().any(|task| task.stem == name));
+    }
+    tasks.iter().try_for_each(|task| check_case(list, task))?;
+    Ok(tasks)
+}
+
+/// A case of a list as it is to be made.
+fn task(list: &Path, case: &Case, gate: Gate) -> Task {
+    let folder = paths::folder(list);
+    let wanted = match &case.golden {
+        Golden::Digest { grid, cells } => Wanted::Digest(*grid, *cells),
+        Golden::File(file) => Wanted::File(paths::resolve(folder, file)),
+        // Lists that are read to compare have no such case.
+        Golden::Unrecorded | Golden::Unreadable => Wanted::Nothing,
+    };
+    Task {
+        title: case.title(),
+        stem: String::new(),
+        mesh: case.mesh.clone(),
+        file: paths::resolve(folder, &case.mesh),
+        folder: folder.to_path_buf(),
+        options: case.options.clone(),
+        wanted,
+        keep: None,
+        gate: if takes_gate(case) { gate } else { case.gate },
+        place: (list.display().to_string(), case.line),
+        options_line: case.options_line,
+    }
+}
+
+/// Whether a case takes the gate of the command line: a digest has none, and what a case says itself counts.
+fn takes_gate(case: &Case) -> bool {
+    matches!(case.golden, Golden::File(_)) && case.gate.is_closed()
+}
+
+/// Refuses a gate that no case takes.
+fn check_gate(list: &Path, cases: &[Case], gate: Gate) -> Result<()> {
+    if gate.is_closed() || cases.iter().any(takes_gate) {
+        return Ok(());
+    }
+    let option = if gate.allow.is_some() { "--allow" } else { "--iou-min" };
+    let why = if cases.iter().any(|case| matches!(case.golden, Golden::File(_))) {
+        "every case with a golden file says itself what may differ"
+    } else {
+        "it needs golden files, and no case has one"
+    };
+    let error = Error::usage(format!("{option} changes nothing: {why}")).in_file(list);
+    Err(error.with_hint("--update LIST MESH OPTIONS --golden DIR records the cells of a case"))
+}
+
+/// Refuses a case of a list that can make no grid.
+fn check_case(list: &Path, task: &Task) -> Result<()> {
+    let (_, line) = task.place;
+    if task.mesh == "-" {
+        let error = Error::input("G005", "mesh is standard input, which is gone after one case");
+        return Err(error.in_file(list).at_line(line).with_hint("name a file"));
+    }
+    let options = task.check();
+    if line == 0 {
+        // They are those of the command line.
+        return options;
+    }
+    options.map_err(|e| {
+        let error = Error::input("G009", format!("options: {}", e.message()));
+        let error = error.in_file(list).at_line(task.options_line);
+        error.with_hint(
+            e.hint().unwrap_or("the options of a case are those of 'voxelize --help' for its cells"),
+        )
+    })
+}
+
+/// One mesh against one voxel file: on its grid, by its rule.
+fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
+    files::is_there(golden)?;
+    if format::sniff(golden).is_none() {
+        let error = Error::usage("is not a voxel file, and only such a file is compared with a mesh");
+        return Err(error.in_file(golden).with_hint("--update LIST MESH adds the mesh to a list of goldens"));
+    }
+    let Meta { rule, ties, .. } = format::describe(golden)?.record.meta;
+    let name = golden.to_string_lossy().into_owned();
+    let recorded = [("--like", Some(name)), ("--rule", rule), ("--ties", ties)];
+    let words = recorded.into_iter().filter_map(|(option, value)| Some([option.to_string(), value?]));
+    let task = Task {
+        title: mesh.display().to_string(),
+        stem: paths::slug(&mesh.file_stem().unwrap_or_default().to_string_lossy()),
+        mesh: mesh.display().to_string(),
+        file: mesh.to_path_buf(),
+        folder: PathBuf::from("."),
+        options: options::joined(words.flatten()),
+        wanted: Wanted::File(golden.to_path_buf()),
+        keep: None,
+        gate,
+        place: (golden.display().to_string(), 0),
+        options_line: 0,
+    };
+    task.check()?;
+    Ok(task)
+}
+
+/// Makes sure that no file of this call is written over.
+fn check_files(call: &mut Call, args: &Args, tasks: &[Task]) -> Result<()> {
+    let mut files = vec![(args.goldens.as_path(), "what is verified with")];
+    files.extend(tasks.iter().map(|task| (task.file.as_path(), "a mesh")));
+    for task in tasks {
+        if let Wanted::File(file) = &task.wanted {
+            files.push((file, "a golden file"));
+        }
+    }
+    if let Some(junit) = &args.verify.junit {
+        tell::refuse_same(junit, &files)?;
+        format::probe_output(junit).map_err(|e| errors::or_hint(e, report::OTHER_JUNIT))?;
+        files.push((junit, "the report"));
+    }
+    call.keep(&files)
+}

@@ -1,0 +1,110 @@
+//! Where two lattices differ, exactly. Two are the same if their cells are the same boxes, closed at
+//! the same ends: what the digest of a grid says of its lattice. How coordinates snapped is no part of it.
+
+use std::fmt;
+
+use crate::geom::Rational;
+use crate::grid::Lattice;
+use crate::grid::lattice::AXES;
+
+/// One thing in which two lattices differ. `Display` names it with both values, the first first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// Cells per axis.
+    Dims([[usize; 3]; 2]),
+    /// Where the first wall of an axis (0, 1, 2) is.
+    Origin(usize, [Rational; 2]),
+    /// The size of a cell along an axis.
+    Spacing(usize, [Rational; 2]),
+    /// Whether the last wall of an axis belongs to the lattice.
+    Closed(usize, [bool; 2]),
+}
+
+/// All in which two lattices differ; nothing if they are the same.
+///
+/// ```
+/// use voxelize::compare::lattices;
+/// use voxelize::{Lattice, Rational};
+///
+/// let at = |x| [Rational::new(x, 3), Rational::ZERO, Rational::ZERO];
+/// let size = [(); 3].map(|()| Rational::new(1, 10));
+/// let lattice = |x| Lattice::new([8, 4, 2], at(x), size.clone(), [true; 3]);
+/// assert!(lattices(&lattice(1)?, &lattice(1)?).is_empty());
+///
+/// let found = lattices(&lattice(1)?, &lattice(2)?);
+/// assert_eq!(found[0].to_string(), "origin along x: 1/3 and 2/3");
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
+    let mut found = Vec::new();
+    if first.dims() != second.dims() {
+        found.push(Mismatch::Dims([first.dims(), second.dims()]));
+    }
+    let pair = |a: &Rational, b: &Rational| (a != b).then(|| [a.clone(), b.clone()]);
+    for axis in 0..3 {
+        let origin = pair(&first.origin()[axis], &second.origin()[axis]);
+        found.extend(origin.map(|pair| Mismatch::Origin(axis, pair)));
+        let spacing = pair(&first.spacing()[axis], &second.spacing()[axis]);
+        found.extend(spacing.map(|pair| Mismatch::Spacing(axis, pair)));
+        let closed = [first.closed()[axis], second.closed()[axis]];
+        if closed[0] != closed[1] {
+            found.push(Mismatch::Closed(axis, closed));
+        }
+    }
+    found
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // 3, not 3/1.
+        let exact = |value: &Rational| {
+            let text = value.to_string();
+            text.strip_suffix("/1").map(String::from).unwrap_or(text)
+        };
+        match self {
+            Self::Dims([a, b]) => {
+                let dims = |[x, y, z]: &[usize; 3]| format!("{x} × {y} × {z}");
+                write!(f, "dims: {} and {}", dims(a), dims(b))
+            }
+            Self::Origin(axis, [a, b]) => {
+                write!(f, "origin along {}: {} and {}", AXES[*axis], exact(a), exact(b))
+            }
+            Self::Spacing(axis, [a, b]) => {
+                write!(f, "cell size along {}: {} and {}", AXES[*axis], exact(a), exact(b))
+            }
+            Self::Closed(axis, [a, b]) => {
+                let word = |closed: bool| if closed { "closed" } else { "open" };
+                write!(f, "end along {}: {} and {}", AXES[*axis], word(*a), word(*b))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Snap;
+
+    fn lattice(dims: [usize; 3], origin: i64, size: i64, closed: [bool; 3]) -> Lattice {
+        let all = |n: i64| [(); 3].map(|()| Rational::new(n, 7));
+        Lattice::new(dims, all(origin), all(size), closed).unwrap()
+    }
+
+    #[test]
+    fn each_kind_is_named_with_both_values() {
+        let base = lattice([3, 2, 1], 0, 7, [true; 3]);
+        let said =
+            |other: &Lattice| -> Vec<_> { lattices(&base, other).iter().map(Mismatch::to_string).collect() };
+        assert!(said(&base.clone().with_snap(Snap::None)).is_empty());
+        let other = lattice([3, 2, 4], 0, 7, [true; 3]);
+        assert_eq!(said(&other), ["dims: 3 × 2 × 1 and 3 × 2 × 4"]);
+        let other = lattice([3, 2, 1], 1, 7, [true; 3]);
+        assert_eq!(said(&other)[2], "origin along z: 0 and 1/7");
+        let other = lattice([3, 2, 1], 0, 2, [true; 3]);
+        assert_eq!(said(&other)[0], "cell size along x: 1 and 2/7");
+        let other = lattice([3, 2, 1], 0, 7, [true, false, true]);
+        assert_eq!(said(&other), ["end along y: closed and open"]);
+        assert_eq!(said(&lattice([1; 3], 1, 1, [false; 3])).len(), 10);
+    }
+}

@@ -1,0 +1,217 @@
+//! Whether a mesh is closed and oriented, decided over all its triangles by the bits of its vertices
+//! (−0 is 0), without welding.
+//!
+//! *Closed*: every undirected edge is there an even number of times. *Oriented*: every directed edge is
+//! cancelled by its reverse. Triangles without area count as any other, as they close T-junctions; one
+//! with two equal vertices cancels itself. Edges are sorted, in parts that share no edge, so counts are
+//! exact and depend on no order.
+
+use super::Mesh;
+use crate::geom::{Point, Triangle};
+use crate::par;
+
+/// What the edges of a mesh say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closedness {
+    /// Undirected edges that are there an odd number of times: holes have them around.
+    pub open_edges: u64,
+    /// Undirected edges whose two directions do not cancel. Open edges are among them.
+    pub unbalanced_edges: u64,
+}
+
+impl Closedness {
+    /// Whether every undirected edge is there an even number of times.
+    pub fn is_closed(&self) -> bool {
+        self.open_edges == 0
+    }
+
+    /// Whether every directed edge is cancelled by its reverse.
+    pub fn is_oriented(&self) -> bool {
+        self.unbalanced_edges == 0
+    }
+}
+
+/// An undirected edge: the bits of its ends, the lesser first.
+type Edge = [[u32; 3]; 2];
+
+/// Edges by their direction: from the lesser end to the greater, and back.
+type Both = [Vec<Edge>; 2];
+
+/// Parts of the edges that are sorted apart.
+const PARTS: usize = 64;
+
+/// Triangles that a thread takes at a time.
+const CHUNK: usize = 1 << 15;
+
+impl Mesh {
+    /// Whether it is closed and oriented, and how many edges are not.
+    ///
+    /// ```
+    /// use voxelize::Mesh;
+    ///
+    /// let cube = Mesh::open("fixtures/cube.stl")?;
+    /// assert!(cube.closedness().is_closed() && cube.closedness().is_oriented());
+    ///
+    /// let without_two = Mesh::from_triangles(cube.triangles()[2..].to_vec())?;
+    /// assert_eq!(without_two.closedness().open_edges, 4);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    pub fn closedness(&self) -> Closedness {
+        let chunks: Vec<&[Triangle]> = self.triangles().chunks(CHUNK).collect();
+        let sorted = par::map(chunks, by_part);
+        let counts = par::map_range(0..PARTS, |part| {
+            let of = |direction: usize| {
+                let mut edges: Vec<Edge> =
+                    sorted.iter().flat_map(|parts| &parts[part][direction]).copied().collect();
+                edges.sort_unstable();
+                edges
+            };
+            odd_ones(&of(0), &of(1))
+        });
+        counts.iter().fold(Closedness { open_edges: 0, unbalanced_edges: 0 }, |all, part| Closedness {
+            open_edges: all.open_edges + part.open_edges,
+            unbalanced_edges: all.unbalanced_edges + part.unbalanced_edges,
+        })
+    }
+
+    /// The signed volume that the triangles enclose, in cubic units of the file, by doubles: above zero
+    /// for an oriented closed mesh whose normals point outwards, of no meaning for an open one.
+    pub fn volume(&self) -> f64 {
+        let middle: [f64; 3] = std::array::from_fn(|a| {
+            (f64::from(self.bounds().min[a]) + f64::from(self.bounds().max[a])) / 2.0
+        });
+        let chunks: Vec<&[Triangle]> = self.triangles().chunks(CHUNK).collect();
+        let volumes = par::map(chunks, |chunk| chunk.iter().map(|t| six_volumes(t, &middle)).sum::<f64>());
+        volumes.iter().sum::<f64>() / 6.0
+    }
+}
+
+/// Six times the signed volume between a triangle and a point.
+fn six_volumes(triangle: &Triangle, from: &[f64; 3]) -> f64 {
+    let [a, b, c] = triangle.map(|v| std::array::from_fn::<f64, 3, _>(|i| f64::from(v[i]) - from[i]));
+    a[0] * (b[1] * c[2] - b[2] * c[1])
+        + a[1] * (b[2] * c[0] - b[0] * c[2])
+        + a[2] * (b[0] * c[1] - b[1] * c[0])
+}
+
+/// The edges of some triangles, by part and direction.
+fn by_part(triangles: &[Triangle]) -> Vec<Both> {
+    let mut parts: Vec<Both> = vec![Both::default(); PARTS];
+    for triangle in triangles {
+        let ends = triangle.map(bits);
+        for n in 0..3 {
+            let (from, to) = (ends[n], ends[(n + 1) % 3]);
+            // An edge without length is its own reverse.
+            if from == to {
+                continue;
+            }
+            let (edge, direction) = if from < to { ([from, to], 0) } else { ([to, from], 1) };
+            parts[part_of(&edge)][direction].push(edge);
+        }
+    }
+    parts
+}
+
+fn bits(point: Point) -> [u32; 3] {
+    // −0 + 0 is 0.
+    point.map(|coordinate| (coordinate + 0.0).to_bits())
+}
+
+/// Which part an edge belongs to: the upper bits of a multiplicative hash.
+fn part_of(edge: &Edge) -> usize {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, word: &u32| (hash ^ u64::from(*word)).wrapping_mul(GOLDEN).rotate_left(23);
+    let hash = edge.as_flattened().iter().fold(0, mix).wrapping_mul(GOLDEN);
+    (hash >> (64 - PARTS.trailing_zeros())) as usize
+}
+
+/// Counts over sorted edges of both directions, side by side.
+fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> Closedness {
+    let mut found = Closedness { open_edges: 0, unbalanced_edges: 0 };
+    while let Some(edge) = forth.first().into_iter().chain(back.first()).min().copied() {
+        let (there, here) = (taken(&mut forth, &edge), taken(&mut back, &edge));
+        found.open_edges += (there + here) % 2;
+        found.unbalanced_edges += u64::from(there != here);
+    }
+    found
+}
+
+/// Takes every `edge` off the front of `edges`, and counts them.
+fn taken(edges: &mut &[Edge], edge: &Edge) -> u64 {
+    let count = edges.iter().take_while(|found| *found == edge).count();
+    *edges = &edges[count..];
+    count as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHEET: [Triangle; 2] = [
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]],
+        [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
+    ];
+
+    fn closedness(triangles: &[Triangle]) -> (u64, u64) {
+        let found = Mesh::from_triangles(triangles.to_vec()).unwrap().closedness();
+        (found.open_edges, found.unbalanced_edges)
+    }
+
+    #[test]
+    fn edges_are_counted_by_both_directions() {
+        let turned = |t: Triangle| [t[0], t[2], t[1]];
+        assert_eq!(closedness(&[]), (0, 0));
+        assert_eq!(closedness(&SHEET[..1]), (3, 3));
+        assert_eq!(closedness(&SHEET), (4, 4));
+        // The diagonal is there twice, both times in the same direction.
+        assert_eq!(closedness(&[SHEET[0], turned(SHEET[1])]), (4, 5));
+        // Two sides of one sheet close it, and so does the same side twice.
+        assert_eq!(closedness(&[SHEET[0], turned(SHEET[0])]), (0, 0));
+        assert_eq!(closedness(&[SHEET[0], SHEET[0]]), (0, 3));
+        // Three times: odd again.
+        assert_eq!(closedness(&[SHEET[0], SHEET[0], SHEET[0]]), (3, 3));
+    }
+
+    #[test]
+    fn zeros_have_no_sign_and_triangles_without_area_count() {
+        let negative = SHEET[1].map(|v| v.map(|c| if c == 0.0 { -0.0 } else { c }));
+        assert_eq!(closedness(&[SHEET[0], negative]), (4, 4));
+        let point = [[3.0; 3]; 3];
+        let needle = [[0.0; 3], [0.0; 3], [1.0, 2.0, 3.0]];
+        assert_eq!(closedness(&[point, needle]), (0, 0));
+        // A T-junction: one long side, two short ones on the other triangles, and a line between.
+        let (a, b, m) = ([0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
+        let open = [[a, b, [1.0, 1.0, 0.0]], [m, a, [0.0, -1.0, 0.0]], [b, m, [2.0, -1.0, 0.0]]];
+        assert_eq!(closedness(&open).0, 9);
+        assert_eq!(closedness(&[open[0], open[1], open[2], [b, a, m]]).0, 6);
+    }
+
+    #[test]
+    fn neither_order_nor_threads_change_a_count() {
+        // A soup with shared corners: many edges are there several times.
+        let mut state = 7_u64;
+        let mut corner = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            [(state >> 60) as f32, (state >> 40 & 3) as f32, (state >> 50 & 3) as f32]
+        };
+        let soup: Vec<Triangle> = (0..100_000).map(|_| [corner(), corner(), corner()]).collect();
+        let found = closedness(&soup);
+        assert!(found.0 > 1000 && found.1 > found.0, "{found:?}");
+        let mut turned = soup.clone();
+        turned.reverse();
+        turned.iter_mut().for_each(|triangle| triangle.rotate_left(1));
+        assert_eq!(closedness(&turned), found);
+        assert_eq!(par::with_threads(1, || closedness(&soup)).unwrap(), found);
+        let twice: Vec<_> = soup.iter().chain(&soup).copied().collect();
+        assert_eq!(closedness(&twice), (0, found.1));
+    }
+
+    #[test]
+    fn volumes_have_the_sign_of_their_normals() {
+        let cube = Mesh::open("fixtures/cube.stl").unwrap();
+        assert_eq!(cube.volume(), 262_144.0);
+        let turned = cube.triangles().iter().map(|t| [t[0], t[2], t[1]]).collect();
+        assert_eq!(Mesh::from_triangles(turned).unwrap().volume(), -262_144.0);
+        assert_eq!(Mesh::from_triangles(vec![]).unwrap().volume(), 0.0);
+    }
+}

@@ -1,0 +1,223 @@
+//! Cells as a picture: a ray for each pixel, more where neighbours differ.
+
+use super::camera::Camera;
+use super::colours::{self, Colour};
+use super::picture::{CLEAR, Pixel, over, pixel};
+use super::rays::{Hit, first_hit};
+use super::shade;
+use super::smooth::{REACH, Smooth, smooth};
+use super::solid::{Cell, Solid};
+use super::tiles::Tiles;
+use crate::error::Result;
+use crate::grid::{Part, Sort};
+use crate::par;
+
+/// Rows that a thread takes at once.
+const BAND: usize = 64;
+
+/// Where a pixel is looked at again: a square turned so that each row and column has one point.
+const AGAIN: [[f64; 2]; 4] = [[-0.125, -0.375], [0.375, -0.125], [0.125, 0.375], [-0.375, 0.125]];
+
+/// How much of what lies behind a veil it hides.
+const VEIL: f32 = 0.45;
+
+/// Whether pixels at borders are mixed from several rays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Borders {
+    /// Four rays more where a pixel differs from its neighbours.
+    #[default]
+    Smooth,
+    /// One ray a pixel, through its middle.
+    Hard,
+}
+
+/// Cells to be looked at, each sort in its colour.
+pub struct Scene<'a> {
+    solid: Option<Solid<'a>>,
+    /// Cells that what lies behind them is seen through.
+    veil: Option<Solid<'a>>,
+    parts: &'a [Part],
+    /// The size of a cell; the largest is 1.
+    spacing: [f64; 3],
+}
+
+impl<'a> Scene<'a> {
+    /// The cells of some parts. What is common to two grids is a veil where anything differs.
+    pub fn new(parts: &'a [Part], spacing: [f64; 3]) -> Result<Self> {
+        let of = |wanted: &dyn Fn(Sort) -> bool| -> Result<Option<Solid<'a>>> {
+            Solid::new(&parts.iter().filter(|part| wanted(part.sort)).collect::<Vec<_>>())
+        };
+        let solid = of(&|sort| sort != Sort::Common)?;
+        let veil = of(&|sort| sort == Sort::Common)?;
+        let largest = spacing.iter().fold(0.0_f64, |a, b| a.max(*b));
+        Ok(Self { solid, veil, parts, spacing: spacing.map(|s| s / largest) })
+    }
+
+    /// How far all cells go along each of six directions.
+    pub fn reach(&self, directions: [[f64; 3]; 6]) -> [f64; 6] {
+        let solids = self.solid.iter().chain(&self.veil);
+        solids.fold([f64::NEG_INFINITY; 6], |most, solid| {
+            let reach = solid.reach(self.spacing, directions);
+            std::array::from_fn(|n| reach[n].max(most[n]))
+        })
+    }
+
+    fn colour(&self, cell: Cell) -> Colour {
+        let cell = cell.map(|c| c as usize);
+        let part = match self.parts {
+            [one] => Some(one),
+            parts => parts.iter().find(|part| part.cells.get(cell)),
+        };
+        part.map_or(colours::INK, |part| colours::of(part.sort))
+    }
+}
+
+/// The bytes that drawing so many pixels takes in so many threads, at most: what rays met in the rows of
+/// each, the pixels, and the picture made of them with its file.
+pub fn bytes_for([width, height]: [usize; 2], threads: usize) -> u64 {
+    let pixel = size_of::<Pixel>() + 2 * size_of::<u32>();
+    // A veil is a picture of its own, a band at a time.
+    let band = width * (BAND + 2 * REACH) * (size_of::<Option<Seen>>() + 2 * size_of::<Pixel>());
+    (width * height * pixel + threads.min(height.div_ceil(BAND)) * band) as u64
+}
+
+/// The pixels of all rows.
+pub fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Borders) -> Vec<Vec<Pixel>> {
+    let bands = size[1].div_ceil(BAND);
+    let frame = |solid| {
+        let tiles = Tiles::new(solid, scene.spacing, camera, size);
+        Frame { scene, camera, size, borders, solid, tiles }
+    };
+    let [solid, veil] = [&scene.solid, &scene.veil].map(|solid| solid.as_ref().map(&frame));
+    let band = |n: usize| {
+        let rows = n * BAND..((n + 1) * BAND).min(size[1]);
+        match (&solid, &veil) {
+            (None, None) => rows.map(|_| vec![CLEAR; size[0]]).collect(),
+            (Some(one), None) | (None, Some(one)) => one.band(rows),
+            (Some(solid), Some(veil)) => blend(&solid.band(rows.clone()), &veil.band(rows)),
+        }
+    };
+    par::map_range(0..bands, band).into_iter().flatten().collect()
+}
+
+/// What is seen through a veil.
+fn blend(below: &[Vec<Pixel>], veil: &[Vec<Pixel>]) -> Vec<Vec<Pixel>> {
+    let mix = |(solid, veil): (&Pixel, &Pixel)| {
+        // Where nothing is behind, it is as opaque as anything.
+        let thin = veil.map(|c| c * (1.0 - (1.0 - VEIL) * solid[3]));
+        over(thin, *solid)
+    };
+    below.iter().zip(veil).map(|(below, veil)| below.iter().zip(veil).map(mix).collect()).collect()
+}
+
+/// One solid in one picture.
+struct Frame<'a> {
+    scene: &'a Scene<'a>,
+    camera: &'a Camera,
+    size: [usize; 2],
+    borders: Borders,
+    solid: &'a Solid<'a>,
+    tiles: Tiles,
+}
+
+/// What the rays of some rows met.
+struct Hits {
+    first: usize,
+    rows: Vec<Vec<Option<Seen>>>,
+}
+
+/// What a ray met.
+struct Seen {
+    hit: Hit,
+    /// The point in view coordinates.
+    place: [f64; 3],
+    /// How many pixels the smallest side of a cell is long there.
+    pixels: f64,
+}
+
+impl Hits {
+    fn get(&self, x: isize, y: isize) -> Option<&Seen> {
+        let row = self.rows.get(usize::try_from(y - self.first as isize).ok()?)?;
+        row.get(usize::try_from(x).ok()?)?.as_ref()
+    }
+}
+
+impl Frame<'_> {
+    fn band(&self, rows: std::ops::Range<usize>) -> Vec<Vec<Pixel>> {
+        let first = rows.start.saturating_sub(REACH);
+        let last = (rows.end + REACH).min(self.size[1]);
+        let middle = |n: usize| n as f64 + 0.5;
+        let row = |y: usize| (0..self.size[0]).map(|x| self.look([middle(x), middle(y)])).collect();
+        let hits = Hits { first, rows: (first..last).map(row).collect() };
+        rows.map(|y| (0..self.size[0]).map(|x| self.pixel(&hits, x, y)).collect()).collect()
+    }
+
+    fn look(&self, at: [f64; 2]) -> Option<Seen> {
+        let start = self.tiles.start(at)?;
+        let spacing = self.scene.spacing;
+        let index = |p: [f64; 3]| std::array::from_fn(|a| p[a] / spacing[a]);
+        let hit = first_hit(self.solid, self.camera.segment(at).map(index), start)?;
+        let point = std::array::from_fn(|a| hit.at[a] * spacing[a]);
+        let pixels = self.camera.pixels(self.side(), point);
+        Some(Seen { hit, place: self.camera.turn(point), pixels })
+    }
+
+    /// The smallest side of a cell.
+    fn side(&self) -> f64 {
+        self.scene.spacing.iter().fold(1.0_f64, |a, b| a.min(*b))
+    }
+
+    fn pixel(&self, hits: &Hits, x: usize, y: usize) -> Pixel {
+        let (column, row) = (x as isize, y as isize);
+        let here = hits.get(column, row);
+        let smooth = here.and_then(|seen| {
+            let point = |dx, dy| hits.get(column + dx, row + dy).map(|seen| seen.place);
+            smooth(seen.place, self.side(), seen.pixels, point)
+        });
+        let shade = |seen: &Seen| pixel(self.shade(seen, smooth), 1.0);
+        let plain = here.map_or(CLEAR, shade);
+        let around = [(-1, 0), (1, 0), (0, -1), (0, 1)];
+        let differs = |(dx, dy): &(isize, isize)| !self.alike(here, hits.get(column + dx, row + dy), smooth);
+        if self.borders == Borders::Hard || !around.iter().any(differs) {
+            return plain;
+        }
+        let mut sum = plain;
+        for [dx, dy] in AGAIN {
+            let seen = self.look([x as f64 + 0.5 + dx, y as f64 + 0.5 + dy]);
+            let seen = seen.as_ref().map_or(CLEAR, shade);
+            (0..4).for_each(|c| sum[c] += seen[c]);
+        }
+        sum.map(|c| c / 5.0)
+    }
+
+    /// Whether no border is between two hits that are side by side.
+    fn alike(&self, a: Option<&Seen>, b: Option<&Seen>, smooth: Option<Smooth>) -> bool {
+        let (Some(Seen { hit: a, .. }), Some(Seen { hit: b, .. })) = (a, b) else {
+            return a.is_none() && b.is_none();
+        };
+        let plane = |hit: &Hit| (hit.axis, hit.high, hit.cell[usize::from(hit.axis)]);
+        let near = || (0..3).all(|axis| a.cell[axis].abs_diff(b.cell[axis]) <= 3);
+        let level = plane(a) == plane(b) || smooth.is_some_and(|s| s.share == 1.0 && near());
+        level && (self.scene.parts.len() == 1 || self.scene.colour(a.cell) == self.scene.colour(b.cell))
+    }
+
+    fn shade(&self, Seen { hit, pixels, .. }: &Seen, smooth: Option<Smooth>) -> Colour {
+        let own = || {
+            let face = self.facing(usize::from(hit.axis), hit.high);
+            shade::light(face) * shade::openness(self.solid, hit) * shade::edge(hit, *pixels)
+        };
+        let light = match smooth {
+            Some(Smooth { light, share: 1.0 }) => light,
+            Some(Smooth { light, share }) => own() * (1.0 - share) + light * share,
+            None => own(),
+        };
+        self.scene.colour(hit.cell).map(|c| c * light as f32)
+    }
+
+    /// The normal of a face in view coordinates.
+    fn facing(&self, axis: usize, high: bool) -> [f64; 3] {
+        let mut normal = [0.0; 3];
+        normal[axis] = if high { 1.0 } else { -1.0 };
+        self.camera.turn(normal)
+    }
+}

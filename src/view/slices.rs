@@ -1,0 +1,250 @@
+//! One layer of cells, as text or as squares, and sheets of many.
+//!
+//! A layer across z shows x to the right and y upwards, one across y shows x and z, one across x
+//! shows y and z.
+
+use super::axes::label;
+use super::colours::{self, Colour};
+use super::font;
+use super::picture::{Background, CLEAR, Picture, Pixel, pixel};
+use crate::error::{Error, Result};
+use crate::grid::lattice::AXES;
+use crate::grid::{Part, Sort};
+
+/// The free border of a picture of slices, and the gap between two, in pixels.
+const GAP: usize = 8;
+
+/// The height of the name above a layer.
+const LABEL: usize = font::HEIGHT + 4;
+
+/// The smallest side, in pixels, that a layer on a sheet is to have, if it has as many cells.
+const THUMB: usize = 88;
+
+/// A layer across an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layer {
+    /// The axis it is across: 0, 1, 2 for x, y, z.
+    pub axis: usize,
+    /// Which, counted from 0 at the lowest coordinates.
+    pub index: usize,
+}
+
+impl Layer {
+    /// The axes to the right and upwards.
+    fn plane(self) -> [usize; 2] {
+        match self.axis {
+            0 => [1, 2],
+            1 => [0, 2],
+            _ => [0, 1],
+        }
+    }
+
+    fn cell(self, [right, up]: [usize; 2]) -> [usize; 3] {
+        let mut cell = [self.index; 3];
+        let [u, v] = self.plane();
+        (cell[u], cell[v]) = (right, up);
+        cell
+    }
+
+    /// `z=40`.
+    fn name(self) -> String {
+        format!("{}={}", AXES[self.axis], self.index)
+    }
+}
+
+/// Cells and the size of one.
+struct Cells<'a> {
+    parts: &'a [Part],
+    dims: [usize; 3],
+    spacing: [f64; 3],
+}
+
+impl<'a> Cells<'a> {
+    fn new(parts: &'a [Part], spacing: [f64; 3]) -> Result<Self> {
+        Ok(Self { parts, dims: super::common_dims(parts)?, spacing })
+    }
+
+    fn check(&self, layer: Layer) -> Result<()> {
+        let layers = self.dims[layer.axis];
+        if layer.index < layers {
+            return Ok(());
+        }
+        let axis = AXES[layer.axis];
+        Err(Error::usage(format!("there is no layer {}: {axis} has {layers}, from 0", layer.name())))
+    }
+
+    /// What an occupied cell is; `None` if it is empty.
+    fn sort(&self, cell: [usize; 3]) -> Option<Sort> {
+        let sort = self.parts.iter().find(|part| part.cells.get(cell))?.sort;
+        Some(if sort == Sort::Surface && self.is_inner(cell) { Sort::Interior } else { sort })
+    }
+
+    /// Whether all six neighbours are occupied.
+    fn is_inner(&self, cell: [usize; 3]) -> bool {
+        let occupied = |cell| self.parts.iter().any(|part| part.cells.get(cell));
+        (0..3).all(|axis| {
+            let beside = |at: usize| {
+                let mut other = cell;
+                other[axis] = at;
+                other
+            };
+            cell[axis] > 0
+                && cell[axis] + 1 < self.dims[axis]
+                && occupied(beside(cell[axis] - 1))
+                && occupied(beside(cell[axis] + 1))
+        })
+    }
+
+    fn colour(&self, cell: [usize; 3]) -> Colour {
+        self.sort(cell).map_or(colours::EMPTY, colours::of)
+    }
+
+    /// The extent of layers across an axis, in units of length.
+    fn extent(&self, layer: Layer) -> [f64; 2] {
+        layer.plane().map(|a| self.dims[a] as f64 * self.spacing[a])
+    }
+
+    /// Draws a layer into a rectangle, each pixel the mean of the cells that it covers.
+    fn draw(&self, layer: Layer, rows: &mut [Vec<Pixel>], [left, top]: [usize; 2], size: [usize; 2]) {
+        let dims = layer.plane().map(|a| self.dims[a]);
+        let covered = |n: usize, axis: usize| {
+            let first = n * dims[axis] / size[axis];
+            first..((n + 1) * dims[axis]).div_ceil(size[axis]).clamp(first + 1, dims[axis])
+        };
+        for y in 0..size[1] {
+            for x in 0..size[0] {
+                // Up to sixteen cells are enough for a mean.
+                let (columns, lines) = (covered(x, 0), covered(size[1] - 1 - y, 1));
+                let thin = |range: &std::ops::Range<usize>| range.len().div_ceil(4);
+                let (mut sum, mut count) = ([0.0; 3], 0.0);
+                for up in lines.clone().step_by(thin(&lines)) {
+                    for right in columns.clone().step_by(thin(&columns)) {
+                        let colour = self.colour(layer.cell([right, up]));
+                        (0..3).for_each(|c| sum[c] += colour[c]);
+                        count += 1.0;
+                    }
+                }
+                rows[top + y][left + x] = pixel(sum.map(|c| c / count), 1.0);
+            }
+        }
+    }
+}
+
+/// The size in pixels of a layer that fits a room: whole pixels for each cell where there are enough.
+fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
+    let scale = (room[0] as f64 / extent[0]).min(room[1] as f64 / extent[1]);
+    std::array::from_fn(|n| {
+        let pixels = scale * extent[n] / dims[n] as f64;
+        let size = if pixels >= 1.0 { pixels.floor() * dims[n] as f64 } else { scale * extent[n] };
+        (size as usize).clamp(1, room[n])
+    })
+}
+
+/// One layer as text: a row for each step upwards, the highest first. `#` is an occupied cell, `+` one
+/// that was added, `-` one that was removed, `.` an empty one.
+///
+/// # Errors
+/// If there is no such layer, or the parts are of different grids.
+pub fn slice_text(parts: &[Part], layer: Layer) -> Result<String> {
+    let cells = Cells::new(parts, [1.0; 3])?;
+    cells.check(layer)?;
+    let [columns, rows] = layer.plane().map(|a| cells.dims[a]);
+    let letter = |cell| {
+        let part = parts.iter().find(|part| part.cells.get(cell));
+        match part.map(|part| part.sort) {
+            None => '.',
+            Some(Sort::Added) => '+',
+            Some(Sort::Removed) => '-',
+            Some(_) => '#',
+        }
+    };
+    let row = |up| (0..columns).map(|right| letter(layer.cell([right, up]))).collect::<String>() + "\n";
+    Ok((0..rows).rev().map(row).collect())
+}
+
+/// One layer as a picture of at most `size` pixels: a square for each cell, interior cells in their
+/// own colour. Where cells outnumber pixels, a pixel is the mean of its cells.
+///
+/// # Errors
+/// If there is no such layer, the parts are of different grids, or the picture is too small.
+pub fn slice(
+    parts: &[Part],
+    spacing: [f64; 3],
+    layer: Layer,
+    size: [usize; 2],
+    background: Background,
+) -> Result<Picture> {
+    super::check_size(size)?;
+    let cells = Cells::new(parts, spacing)?;
+    cells.check(layer)?;
+    let dims = layer.plane().map(|a| cells.dims[a]);
+    let fits = fitted(dims, cells.extent(layer), size);
+    let mut rows = vec![vec![CLEAR; fits[0]]; fits[1]];
+    cells.draw(layer, &mut rows, [0, 0], fits);
+    Ok(Picture::from_rows(fits, &rows, background))
+}
+
+/// Layers across an axis side by side, each with its name: all, or as many as there is room for,
+/// evenly chosen. The picture has at most `size` pixels.
+///
+/// # Errors
+/// If the parts are of different grids, or the picture is too small for one layer.
+pub fn sheet(
+    parts: &[Part],
+    spacing: [f64; 3],
+    axis: usize,
+    size: [usize; 2],
+    background: Background,
+) -> Result<Picture> {
+    super::check_size(size)?;
+    let cells = Cells::new(parts, spacing)?;
+    let first = Layer { axis, index: 0 };
+    let dims = first.plane().map(|a| cells.dims[a]);
+    let plan = SheetPlan::new(cells.dims[axis], dims, cells.extent(first), size).ok_or_else(|| {
+        Error::usage(format!("a sheet of {} × {} pixels has no room for a layer", size[0], size[1]))
+    })?;
+    let step = [plan.thumb[0] + GAP, plan.thumb[1] + GAP + LABEL];
+    let size = [0, 1].map(|n| GAP + step[n] * plan.shape[n]);
+    let mut rows = vec![vec![CLEAR; size[0]]; size[1]];
+    for (n, index) in plan.layers.iter().enumerate() {
+        let place = [n % plan.shape[0], n / plan.shape[0]];
+        let corner = [0, 1].map(|n| GAP + place[n] * step[n]);
+        let layer = Layer { axis, index: *index };
+        label(&mut rows, &layer.name(), corner, 1, pixel(colours::INK, 1.0));
+        cells.draw(layer, &mut rows, [corner[0], corner[1] + LABEL], plan.thumb);
+    }
+    Ok(Picture::from_rows(size, &rows, background))
+}
+
+/// How a sheet is divided.
+struct SheetPlan {
+    /// Columns and rows.
+    shape: [usize; 2],
+    /// The layers shown.
+    layers: Vec<usize>,
+    /// The size of each.
+    thumb: [usize; 2],
+}
+
+impl SheetPlan {
+    /// The most layers that have room at the least size, then the largest size at which they have;
+    /// `None` if there is room for none.
+    fn new(count: usize, dims: [usize; 2], extent: [f64; 2], size: [usize; 2]) -> Option<Self> {
+        let longer = dims[0].max(dims[1]);
+        (1..=count).rev().find_map(|shown| {
+            let shapes = (1..=shown).map(|columns| [columns, shown.div_ceil(columns)]);
+            let thumb = |shape: [usize; 2]| {
+                let step = |n: usize| size[n].saturating_sub(GAP) / shape[n];
+                let room = [step(0).checked_sub(GAP)?, step(1).checked_sub(GAP + LABEL)?];
+                (room[0] > 0 && room[1] > 0).then(|| (fitted(dims, extent, room), shape))
+            };
+            let (thumb, shape) = shapes.filter_map(thumb).max_by_key(|(thumb, _)| thumb[0] * thumb[1])?;
+            if shown > 1 && thumb[0].max(thumb[1]) < longer.min(THUMB) {
+                return None;
+            }
+            // The middles of as many equal shares of the layers.
+            let layers = (0..shown).map(|n| (2 * n + 1) * count / (2 * shown)).collect();
+            Some(Self { shape, layers, thumb })
+        })
+    }
+}

@@ -1,0 +1,55 @@
+//! Where rays may begin: for each square of pixels, how near the nearest block of cells is that shows
+//! there. Rays beside all blocks need not be followed, others not from the beginning.
+
+use super::camera::Camera;
+use super::solid::{BLOCK, Solid};
+
+/// Pixels along the side of a square.
+const TILE: usize = 16;
+
+/// The squares of a picture.
+pub struct Tiles {
+    columns: usize,
+    /// The fraction of rays before which there is no cell; infinite where there is none at all.
+    starts: Vec<f64>,
+}
+
+impl Tiles {
+    /// The squares of a picture of cells of this spacing.
+    pub fn new(solid: &Solid, spacing: [f64; 3], camera: &Camera, size: [usize; 2]) -> Self {
+        let [columns, rows] = size.map(|n| n.div_ceil(TILE));
+        let mut tiles = Self { columns, starts: vec![f64::INFINITY; columns * rows] };
+        for block in solid.blocks.iter() {
+            let corner = |n: usize| -> [f64; 3] {
+                std::array::from_fn(|a| ((block[a] + (n >> a & 1)) * BLOCK) as f64 * spacing[a])
+            };
+            let seen: [_; 8] = std::array::from_fn(|n| camera.project(corner(n)));
+            // Beside or behind the eye, where nothing projects: the block may be anywhere.
+            if !seen.iter().all(|p| p[2].is_finite() && p[0].is_finite() && camera.is_before(p[2])) {
+                tiles.starts.fill(0.0);
+                return tiles;
+            }
+            // A pixel and a millionth more than enough, against rounding.
+            let span = |a: usize| {
+                let low = seen.iter().fold(f64::INFINITY, |low, p| low.min(p[a])) - 1.0;
+                let high = seen.iter().fold(f64::NEG_INFINITY, |high, p| high.max(p[a])) + 1.0;
+                let tile = |at: f64| at.max(0.0) as usize / TILE;
+                tile(low)..(tile(high) + 1).min([columns, rows][a])
+            };
+            let nearest = (0..8).map(|n| camera.fraction(corner(n))).fold(f64::INFINITY, f64::min);
+            let start = (nearest - 1e-6).max(0.0);
+            for row in span(1) {
+                for tile in &mut tiles.starts[row * columns..][span(0)] {
+                    *tile = tile.min(start);
+                }
+            }
+        }
+        tiles
+    }
+
+    /// The fraction at which the ray of a point of the picture may begin; `None` if it meets nothing.
+    pub fn start(&self, at: [f64; 2]) -> Option<f64> {
+        let [column, row] = at.map(|n| n as usize / TILE);
+        Some(self.starts[row * self.columns + column]).filter(|start| start.is_finite())
+    }
+}

@@ -1,0 +1,71 @@
+//! `--pictures`: are the cells that differ in the files, and nothing else?
+
+use std::fs;
+
+use voxelize::format;
+use voxelize::grid::Sort;
+
+use super::Place;
+
+#[test]
+fn what_differs_is_shown() {
+    let place = Place::recorded();
+    place.run("goldens.toml --pictures shown/more").expect(0);
+    assert!(!place.path("shown").exists(), "nothing failed");
+
+    place.dent_knot();
+    place.bring("octahedron.stl", "meshes/cube.stl");
+    let run = place.run("goldens.toml --pictures shown/more").expect(1);
+    let name = "shown/more/meshes-knot.stl-res-40";
+    run.says(&[&format!("       shown: {name}.vox, {name}.png\n")]);
+    // The cube has only a digest.
+    assert_eq!(fs::read_dir(place.path("shown/more")).unwrap().count(), 2);
+
+    let (all, parts) = format::open_parts(&place.path(&format!("{name}.vox"))).unwrap();
+    let golden = format::open(&place.path("cells/knot-res-40.npz")).unwrap();
+    assert_eq!((all.count(), &all.lattice), (6, &golden.lattice));
+    assert_eq!(parts.len(), 2);
+    for part in parts {
+        let was = |cell: &[usize; 3]| golden.bits.get(*cell);
+        let (cells, found) = (part.cells.count(), part.cells.iter().filter(was).count());
+        assert_eq!(
+            (cells, found),
+            if part.sort == Sort::Removed { (3, 3) } else { (3, 0) },
+            "{:?}",
+            part.sort
+        );
+    }
+}
+
+/// The pixels of a PNG, and those that have a colour rather than a shade of grey.
+fn pixels(bytes: &[u8]) -> (usize, usize) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    let channels = info.color_type.samples();
+    let coloured = |pixel: &[u8]| {
+        let (low, high) = (pixel[..3].iter().min(), pixel[..3].iter().max());
+        high.zip(low).is_some_and(|(high, low)| high - low > 40)
+    };
+    let pixels = pixels[..info.buffer_size()].chunks(channels);
+    (pixels.len(), pixels.filter(|pixel| coloured(pixel)).count())
+}
+
+#[test]
+fn the_picture_shows_cells_from_the_side_where_they_are() {
+    let place = Place::recorded();
+    let mut seen = 0;
+    // A cube whose corner is pushed in: four of them, each side of each axis twice.
+    place.run("--update corners.toml meshes/cube.stl -r 12 --golden cells").expect(0);
+    for corner in [0, 3, 5, 6] {
+        place.bring("cube.stl", "meshes/cube.stl");
+        let at = [0, 1, 2].map(|axis| if corner >> axis & 1 == 1 { 64.0 } else { 0.0 });
+        place.move_vertex("meshes/cube.stl", at, at.map(|c| 16.0 + c / 2.0));
+        place.run("corners.toml --pictures shown").expect(1);
+        let (all, coloured) = pixels(&place.read_bytes("shown/meshes-cube.stl-res-12.png"));
+        // One cell of such a picture has about 1,500 pixels a side that is seen.
+        assert!(all == 1200 * 900 && coloured > 1000, "corner {at:?}: {coloured} of {all} pixels");
+        seen += 1;
+    }
+    assert_eq!(seen, 4);
+}

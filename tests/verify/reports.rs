@@ -1,0 +1,95 @@
+//! JSON and JUnit XML: do they say what the table says?
+
+use roxmltree::Document;
+use serde_json::{Value, json};
+
+use super::{Place, Run};
+
+/// One case that passes, one whose cells differ, one whose mesh is missing.
+fn mixed() -> Place {
+    let place = Place::recorded();
+    place.dent_knot();
+    std::fs::remove_file(place.path("meshes/f.stl")).unwrap();
+    place
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn json_has_an_object_for_every_case() {
+    let place = mixed();
+    let run: Run = place.run("goldens.toml --json").expect(7);
+    let [cube, f, knot] = lines(&run.out).try_into().unwrap();
+    const KEYS: &str = "schema tool verb status exit_code name mesh options outcome result golden difference \
+                        mismatch allowed pictures time_ms";
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+    assert_eq!((keys(&cube), keys(&knot)), (KEYS.to_string(), KEYS.to_string()));
+    assert_eq!(keys(&f), KEYS.replace("exit_code", "exit_code error"));
+    for (value, status, code, outcome) in
+        [(&cube, "ok", 0, "same"), (&knot, "failed", 1, "cells"), (&f, "error", 3, "error")]
+    {
+        assert_eq!((&value["status"], &value["exit_code"]), (&json!(status), &json!(code)));
+        assert_eq!((&value["verb"], &value["outcome"]), (&json!("verify"), &json!(outcome)));
+    }
+    assert_eq!((&cube["mesh"], &cube["options"]), (&json!("meshes/cube.stl"), &json!("--res 16 --pad 1")));
+    assert_eq!((&cube["result"], &cube["result"]["cells"]), (&cube["golden"], &json!(1538)));
+    let difference = &knot["difference"];
+    let count = |key: &str| difference[key].as_u64().unwrap();
+    assert_eq!(count("common") + count("removed"), knot["golden"]["cells"].as_u64().unwrap());
+    assert_eq!(count("common") + count("added"), knot["result"]["cells"].as_u64().unwrap());
+    assert!(difference["box"]["cells"]["min"].is_array() && difference["box"]["world"]["max"].is_array());
+    assert!(difference["iou"].as_f64().unwrap() < 1.0);
+    assert_eq!(f["error"]["code"], "not-found");
+    // Errors are said where no table is read.
+    assert!(run.err.contains("error: meshes/f.stl: no such file"), "{}", run.err);
+
+    let run = place.run("goldens.toml --json=report.json").expect(7);
+    run.says(&["1 of 3 cases pass, 1 differs, 1 error"]);
+    let statuses: Vec<_> =
+        lines(&place.read("report.json")).iter().map(|line| line["status"].clone()).collect();
+    assert_eq!(statuses, ["ok", "error", "failed"]);
+
+    let update = place.run("--update goldens.toml --json").expect(3);
+    let outcomes: Vec<_> = lines(&update.out).iter().map(|line| line["outcome"].clone()).collect();
+    assert_eq!(outcomes, ["same", "error", "changed"]);
+    place.write("broken.toml", "[[case]");
+    assert_eq!(lines(&place.run("broken.toml --json").expect(3).out)[0]["error"]["line"], 1);
+}
+
+#[test]
+fn quiet_says_errors_alone() {
+    let place = mixed();
+    let run = place.run("goldens.toml -q").expect(7);
+    assert!(run.out.is_empty() && run.err.starts_with("error: meshes/f.stl"), "{}{}", run.out, run.err);
+}
+
+#[test]
+fn junit_has_a_test_for_every_case() {
+    let place = mixed();
+    let list = place.read("goldens.toml");
+    place.write("goldens.toml", list.replacen("[[case]]", "[[case]]\nname = \"<cube> & \\\"co\\\"\"", 1));
+    place.run("goldens.toml --junit report.xml").expect(7);
+    let xml = place.read("report.xml");
+    let document = Document::parse(&xml).unwrap();
+    let suite = document.descendants().find(|node| node.has_tag_name("testsuite")).unwrap();
+    for (key, value) in [("name", "goldens.toml"), ("tests", "3"), ("failures", "1"), ("errors", "1")] {
+        assert_eq!(suite.attribute(key), Some(value), "{xml}");
+    }
+    let tests: Vec<_> = suite.children().filter(|node| node.has_tag_name("testcase")).collect();
+    let names: Vec<_> = tests.iter().map(|test| test.attribute("name").unwrap()).collect();
+    assert_eq!(names, ["<cube> & \"co\"", "meshes/f.stl --res 20", "meshes/knot.stl --res 40"]);
+    let inside = |n: usize| tests[n].children().find(|node| node.is_element());
+    assert!(inside(0).is_none());
+    let failure = inside(2).unwrap();
+    assert!(failure.has_tag_name("failure") && failure.attribute("message").unwrap().contains(" differ: "));
+    assert!(failure.text().unwrap().contains("\nwhere: cells x "), "{xml}");
+    let error = inside(1).unwrap();
+    assert!(error.has_tag_name("error") && error.attribute("type") == Some("error"), "{xml}");
+    let line = |n: usize| tests[n].attribute("line").unwrap().parse::<usize>().unwrap();
+    let list = place.read("goldens.toml");
+    for n in 0..3 {
+        assert_eq!(list.lines().nth(line(n) - 1), Some("[[case]]"));
+    }
+}

@@ -1,0 +1,85 @@
+//! One mesh against one voxel file: is it made on the grid, and by the rule, that the file records?
+
+use std::process::Command;
+
+use super::Place;
+
+fn voxelize(place: &Place, line: &str) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
+    let output = command.current_dir(place.path("")).args(line.split_whitespace()).output().unwrap();
+    assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_file_says_grid_and_rule() {
+    let place = Place::new();
+    let mut seen = 0;
+    for (options, output) in [
+        ("-r 40", "a.npz"),
+        ("-r 40 --ties both --pad 2", "a.vox"),
+        ("--voxel-size 1.7 --origin 0.1,0,0 --ties none", "a.raw"),
+        ("--bounds 0,0,-9,20,20,9 -r 40 --snap none", "a.npy --sidecar"),
+        ("--dims 40,30,20 --stretch", "a.npz"),
+    ] {
+        voxelize(&place, &format!("meshes/knot.stl -q {options} -o {output}"));
+        let file = output.split(' ').next().unwrap();
+        let run = place.run(&format!("{file} meshes/knot.stl")).expect(0);
+        run.says(&["pass   meshes/knot.stl  --like a.", &format!("{file}: 1 of 1 case passes\n")]);
+        // Another mesh of about the same size on the same grid.
+        place.bring("sphere.stl", "meshes/other.stl");
+        place.run(&format!("{file} meshes/other.stl")).expect(1).says(&[" cells differ: "]);
+        seen += 1;
+    }
+    assert_eq!(seen, 5);
+}
+
+#[test]
+fn gates_reports_and_pictures_are_those_of_lists() {
+    let place = Place::new();
+    voxelize(&place, "meshes/knot.stl -q -r 40 -o knot.npz");
+    place.dent_knot();
+    for (options, code) in
+        [("", 1), ("--allow 6", 0), ("--allow 5", 1), ("--iou-min 0.9989", 0), ("--iou-min 0.999", 1)]
+    {
+        let run = place.run(&format!("knot.npz meshes/knot.stl {options}")).expect(code);
+        run.says(&["6 cells differ: 3 added, 3 removed"]);
+    }
+    place.run("knot.npz meshes/knot.stl --junit a.xml --pictures shown --json=a.json").expect(1);
+    assert!(place.read("a.xml").contains("<failure type=\"cells\" message=\"6 cells differ"));
+    assert!(place.read("a.json").contains("\"pictures\":[\"shown/knot.vox\",\"shown/knot.png\"]"));
+    assert!(place.path("shown/knot.png").exists());
+}
+
+#[test]
+fn wrong_questions_are_refused() {
+    let place = Place::recorded();
+    voxelize(&place, "meshes/f.stl -q -r 20 -o nowhere.npy");
+    let mut seen = 0;
+    for (line, code, message) in [
+        ("missing.npz meshes/f.stl", 3, "error: missing.npz: no such file"),
+        ("goldens.toml meshes/f.stl", 2, "error: goldens.toml: is not a voxel file"),
+        ("meshes/f.stl meshes/f.stl", 2, "error: meshes/f.stl: is not a voxel file"),
+        ("cells/f-res-20.npz meshes/f.stl meshes/f.stl", 2, "one mesh at a time"),
+        ("cells/f-res-20.npz meshes/f.stl --res 20", 2, "--res 20: what is verified has its options"),
+        ("nowhere.npy meshes/f.stl", 2, "nowhere.npy"),
+        ("cells/f-res-20.npz meshes/f.stl --junit cells/f-res-20.npz", 2, "would be overwritten"),
+    ] {
+        let run = place.run(line).expect(code);
+        assert!(run.err.contains(message) && run.err.contains("\nhint: "), "{line}\n{}", run.err);
+        assert!(run.out.is_empty(), "{}", run.out);
+        seen += 1;
+    }
+    assert!(seen > 5);
+    place.run("cells/f-res-20.npz missing.stl").expect(3).says(&["ERROR  missing.stl", "no such file"]);
+}
+
+#[test]
+fn a_case_may_take_its_grid_from_a_file() {
+    let place = Place::recorded();
+    std::fs::create_dir(place.path("lists")).unwrap();
+    place.run("--update lists/a.toml meshes/f.stl --like cells/knot-res-40.npz").expect(0);
+    let list = place.read("lists/a.toml");
+    assert!(list.contains("options = \"--like ../cells/knot-res-40.npz\""), "{list}");
+    place.run("lists/a.toml").expect(0);
+    place.run("--update lists/a.toml meshes/f.stl --like cells/knot-res-40.npz").expect(0).says(&["1 same"]);
+}

@@ -1,0 +1,161 @@
+//! `voxelize view` as it is called.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn run(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_voxelize")).args(args).current_dir(folder).output().unwrap()
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::copy(root.join("fixtures/f.stl"), folder.path().join("f.stl")).unwrap();
+    folder
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn a_mesh_becomes_a_picture_that_replaces_only_its_like() {
+    let folder = folder();
+    let view = |args: &[&str]| run(folder.path(), &[&["view", "f.stl", "--size", "80x60"], args].concat());
+    let output = view(&["-r", "12"]);
+    assert!(output.status.success() && output.stdout.is_empty(), "{}", error(&output));
+    let said = error(&output);
+    let labels: Vec<_> = said.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(labels, ["mesh", "grid", "cells", "view", "wrote", "time"], "{said}");
+    let png = std::fs::read(folder.path().join("f.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG"));
+    // Its own picture is replaced, another's is not.
+    assert!(view(&["-q", "-r", "8"]).status.success());
+    assert!(std::fs::read(folder.path().join("f.png")).unwrap() != png);
+    std::fs::write(folder.path().join("f.png"), "mine").unwrap();
+    let output = view(&[]);
+    assert_eq!(output.status.code(), Some(6), "{}", error(&output));
+    assert!(error(&output).contains("-o f.png replaces it"), "{}", error(&output));
+    assert!(view(&["-r", "12", "-o", "f.png", "-q"]).status.success());
+    assert_eq!(std::fs::read(folder.path().join("f.png")).unwrap(), png);
+    assert_eq!(names(folder.path()), ["f.png", "f.stl"]);
+}
+
+#[test]
+fn files_and_pipes_show_the_same() {
+    let folder = folder();
+    let all = |args: &[&str]| {
+        let output = run(folder.path(), args);
+        assert!(output.status.success(), "{args:?} {}", error(&output));
+        output.stdout
+    };
+    all(&["f.stl", "-r", "12", "-o", "f.npz", "-q"]);
+    let size = ["--size", "80x60", "-o", "-"];
+    let mesh = all(&[&["view", "f.stl", "-r", "12"], &size[..]].concat());
+    let voxels = all(&[&["view", "f.npz"], &size[..]].concat());
+    assert!(mesh == voxels && mesh.starts_with(b"\x89PNG"));
+    let facets = all(&[&["view", "f.stl", "--mesh"], &size[..]].concat());
+    let layer = all(&[&["view", "f.npz", "--slice", "z=1"], &size[..]].concat());
+    let sheet = all(&[&["view", "f.npz", "--sheet", "y"], &size[..]].concat());
+    let pictures = [&mesh, &facets, &layer, &sheet];
+    for (n, one) in pictures.iter().enumerate() {
+        assert!(pictures.iter().skip(n + 1).all(|other| other != one), "picture {n}");
+    }
+    assert_eq!(names(folder.path()), ["f.npz", "f.stl"]);
+}
+
+#[test]
+fn a_slice_is_text() {
+    let folder = folder();
+    let output = run(folder.path(), &["view", "f.stl", "-r", "6", "--slice", "z=0"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.lines().count() > 3 && text.bytes().all(|b| b"#.\n".contains(&b)), "{text}");
+    assert!(output.stderr.is_empty());
+    let json = run(folder.path(), &["view", "f.stl", "-r", "6", "--slice", "z=0", "--json"]);
+    let answer: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(answer["text"], text.as_str());
+    assert_eq!((&answer["verb"], &answer["exit_code"]), (&"view".into(), &0.into()));
+}
+
+#[test]
+fn the_answer_in_json_says_what_was_written() {
+    let folder = folder();
+    let output = run(folder.path(), &["view", "f.stl", "-r", "12", "--size", "80x60", "--json"]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.stderr.is_empty());
+    assert_eq!(answer["picture"], serde_json::json!({"shows": "cells", "size": [80, 60]}));
+    assert_eq!(answer["outputs"][0]["path"], "f.png");
+    let bytes = std::fs::metadata(folder.path().join("f.png")).unwrap().len();
+    assert_eq!(answer["outputs"][0]["bytes"], bytes);
+    assert!(
+        answer["grid"]["dims"].is_array() && answer["counts"]["occupied"].as_u64() > Some(10),
+        "{answer}"
+    );
+}
+
+#[test]
+fn wrong_questions_are_refused_before_anything_is_written() {
+    let folder = folder();
+    run(folder.path(), &["f.stl", "-r", "4", "-o", "f.npz", "-q"]);
+    std::fs::write(folder.path().join("not.vox"), "no voxels").unwrap();
+    let mut seen = 0;
+    for (args, code, says) in [
+        (&["f.stl", "-o", "f.jpg"][..], 2, "a picture is a .png"),
+        (&["f.npz", "-r", "8"], 2, "a voxel file says where its cells are"),
+        (&["f.stl", "--mesh", "--pad", "1"], 2, "--pad and --mesh exclude each other"),
+        (&["f.stl", "--slice", "z", "--from", "top"], 2, "without -o a slice is text"),
+        (&["f.stl", "--sheet", "z", "--no-axes"], 2, "--no-axes and --sheet exclude each other"),
+        (&["f.stl", "--slice", "z=999"], 2, "there is no layer z=999"),
+        (&["f.stl", "--slice", "w"], 2, "expected an axis"),
+        (&["f.stl", "--size", "0x9"], 2, "must be at least 1"),
+        (&["f.stl", "--size", "9x99999"], 2, "the most is 16384"),
+        (&["f.stl", "--size", "99"], 2, "width and height"),
+        (&["f.stl", "--from", "above"], 2, "is none of iso"),
+        (&["f.stl", "--from", "0,91"], 2, "within -90 and 90"),
+        (&["f.stl", "--background", "beige"], 2, "is not white"),
+        (&["f.stl", "-o", "-", "--json"], 2, "--json=FILE writes to a file"),
+        (
+            &["f.stl", "--size", "6000x4000", "--max-memory", "40M"],
+            5,
+            "drawing 6000 × 4000 pixels takes up to",
+        ),
+        (&["f.stl", "-r", "999", "--size", "9x9", "--max-memory", "16M"], 5, "--max-memory allows 16 MiB"),
+        (&["p.png"], 3, "is a picture, neither a mesh nor voxels"),
+        (&["-"], 2, "no name to call the picture by"),
+        (&["f.npz", "--mesh"], 3, "f.npz"),
+        (&["none.stl"], 3, "no such file"),
+        (&["not.vox"], 3, "not that of a .vox"),
+        (&["f.stl", "-o", "none/f.png"], 6, "make the folder none first"),
+    ] {
+        let output = run(folder.path(), &[&["view"], args].concat());
+        assert_eq!(output.status.code(), Some(code), "{args:?} {}", error(&output));
+        assert!(
+            error(&output).contains(says) && error(&output).contains("hint: "),
+            "{args:?} {}",
+            error(&output)
+        );
+        seen += 1;
+    }
+    assert!(seen > 15);
+    assert_eq!(names(folder.path()), ["f.npz", "f.stl", "not.vox"]);
+}
+
+#[test]
+fn a_difference_is_drawn() {
+    let folder = folder();
+    let prism = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/prism.stl");
+    for (name, ties) in [("a.npz", "up"), ("b.npz", "both")] {
+        run(folder.path(), &[prism, "--voxel-size", "2", "--pad", "1", "--ties", ties, "-o", name, "-q"]);
+    }
+    let output = run(folder.path(), &["diff", "a.npz", "b.npz", "-o", "d.png", "-q"]);
+    assert_eq!(output.status.code(), Some(1), "{}", error(&output));
+    let png = std::fs::read(folder.path().join("d.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG"));
+}
