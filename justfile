@@ -20,6 +20,10 @@ fuzz target seconds *args: fuzz-seeds
     cargo +nightly fuzz run --sanitizer none {{target}} -- "$@" -max_total_time={{seconds}} \
         -max_len=8192 -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 {{args}}
 
+# Whether the fuzz targets compile, on the stable toolchain.
+fuzz-check:
+    RUSTFLAGS="--cfg fuzzing" cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
+
 # Write what fuzz targets begin with to fuzz/corpus.
 fuzz-seeds:
     cargo run --example make_fuzz_seeds
