@@ -353,6 +353,21 @@ fn options_that_exclude_each_other_are_both_named() {
     assert_eq!(place.files(), before);
 }
 
+/// A name with a line end gave an error of three lines, one with an escape moved the cursor.
+#[test]
+#[cfg(unix)]
+fn words_cannot_break_lines_or_move_the_cursor() {
+    let place = Place::new();
+    let output = place.command("").arg("a\nb\x1b[2J.stl").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), text.lines().count()), (Some(3), 2), "{text}");
+    assert!(text.starts_with("error: a\u{fffd}b\u{fffd}[2J.stl: no such file\n"), "{text}");
+    // So with the lines that tell of a run: a tab is no more than a mark.
+    let output = place.command("cube.stl -n -v --dims").arg("6\t,6,6\n").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("--dims 6\u{fffd},6,6\u{fffd}\n"), "{text}");
+}
+
 #[test]
 fn near_misses_are_guessed() {
     let place = Place::new();

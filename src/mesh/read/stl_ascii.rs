@@ -25,7 +25,7 @@ use super::source::{Head, Source, is_blank};
 use super::triage::Triage;
 use super::words::Words;
 use super::{Guess, InputFormat, ReadOptions};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::geom::{Point, Triangle};
 use crate::mesh::{Mesh, not_finite};
 use crate::par;
@@ -73,6 +73,15 @@ struct Parser<'a, R> {
     stumbled: Option<u64>,
 }
 
+/// What was in place of a solid's name.
+struct Name {
+    /// In words.
+    length: usize,
+    is_utf8: bool,
+    /// Whether a facet has begun behind it.
+    facet: bool,
+}
+
 impl<R: Read> Parser<'_, R> {
     /// One solid after another, to the end.
     fn text(&mut self) -> Result<()> {
@@ -100,44 +109,15 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
+    /// A solid, and those that begin on the line where another ends.
     fn solid(&mut self) -> Result<()> {
-        self.solids += 1;
         let line = self.words.line();
-        if self.solids > 1 {
-            let error = || Error::input("S104", "another solid; all are read as one mesh").at_line(line);
-            self.triage.found_all("S104", 1, error)?;
-        }
+        self.another(line)?;
         if self.words.word() != b"solid" {
             self.unusual("keywords are not in lower case", line)?;
         }
-        let begun = self.name()?;
-        self.facets(begun)?;
-        self.end_name()
-    }
-
-    fn unusual(&self, what: &str, line: u64) -> Result<()> {
-        let error = || Error::input("S106", format!("unusual text: {what}")).at_line(line);
-        self.triage.found_all("S106", 1, error)
-    }
-
-    /// Skips the name, which is the rest of the line; true if `facet normal` stood there as well.
-    fn name(&mut self) -> Result<bool> {
-        let line = self.words.line();
-        let (mut after_facet, mut length, mut is_utf8, mut begun) = (false, 0, true, false);
-        while self.words.advance()? {
-            if after_facet && self.words.is("normal") {
-                (begun, length) = (true, length - 1);
-                break;
-            }
-            if self.words.line() != line || self.words.is("endsolid") {
-                self.words.stay();
-                break;
-            }
-            after_facet = self.words.is("facet");
-            length += 1;
-            is_utf8 &= std::str::from_utf8(self.words.word()).is_ok();
-        }
-        if begun {
+        let Name { length, is_utf8, facet } = self.name()?;
+        if facet {
             self.unusual("a facet begins on the line of 'solid'", line)?;
         }
         if !is_utf8 {
@@ -147,19 +127,66 @@ impl<R: Read> Parser<'_, R> {
             let error = || Error::input("S105", "the solid has no name").at_line(line);
             self.triage.found_all("S105", 1, error)?;
         }
-        Ok(begun)
+        self.facets(facet)?;
+        while self.end_name(line)? {
+            self.another(self.words.line())?;
+            self.facets(true)?;
+        }
+        Ok(())
     }
 
-    /// Skips the name after `endsolid`. It may hold the word `solid`, unless all is on one line.
-    fn end_name(&mut self) -> Result<()> {
+    fn another(&mut self, line: u64) -> Result<()> {
+        self.solids += 1;
+        if self.solids == 1 {
+            return Ok(());
+        }
+        let error = || Error::input("S104", "another solid; all are read as one mesh").at_line(line);
+        self.triage.found_all("S104", 1, error)
+    }
+
+    fn unusual(&self, what: &str, line: u64) -> Result<()> {
+        let error = || Error::input("S106", format!("unusual text: {what}")).at_line(line);
+        self.triage.found_all("S106", 1, error)
+    }
+
+    /// Skips the name, which is the rest of the line, unless a facet begins or the solid ends there.
+    fn name(&mut self) -> Result<Name> {
         let line = self.words.line();
+        let mut name = Name { length: 0, is_utf8: true, facet: false };
+        let mut after_facet = false;
         while self.words.advance()? {
-            if self.words.line() != line || line == 1 && self.words.is("solid") {
+            if after_facet && (self.words.is("normal") || self.words.is("outer")) {
+                self.words.stay();
+                name.length -= 1;
+                name.facet = true;
+                break;
+            }
+            if self.words.line() != line || self.words.is("endsolid") {
                 self.words.stay();
                 break;
             }
+            after_facet = self.words.is("facet");
+            name.length += 1;
+            name.is_utf8 &= std::str::from_utf8(self.words.word()).is_ok();
         }
-        Ok(())
+        Ok(name)
+    }
+
+    /// Skips the name after `endsolid`, which may hold the word `solid`. Where the solid that ends here
+    /// began on the same line, that word begins another; so it does where a facet follows on the line,
+    /// and then the answer is true: that facet is begun.
+    fn end_name(&mut self, begun_at: u64) -> Result<bool> {
+        let line = self.words.line();
+        while self.words.advance()? {
+            if self.words.line() != line || line == begun_at && self.words.is("solid") {
+                self.words.stay();
+                break;
+            }
+            if self.words.is("solid") && self.name()?.facet {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// All facets of a solid, and its `endsolid`; `begun` if one has, with `facet normal`.
@@ -230,7 +257,7 @@ impl<R: Read> Parser<'_, R> {
         Ok(true)
     }
 
-    /// One facet, from behind its first word, or two if `normal` was read, to `endfacet`.
+    /// One facet, from behind its first word to `endfacet`.
     fn facet(&mut self) -> Result<Triangle> {
         self.normal()?;
         self.expect("loop")?;
@@ -348,10 +375,4 @@ impl<R: Read> Parser<'_, R> {
     fn cut_short(&self, message: String) -> Error {
         Error::input("S003", format!("cut short: {message}")).at_line(self.words.line())
     }
-}
-
-/// A word as an error shows it: at most 40 characters, none that a terminal would obey.
-fn shown(word: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&word[..word.len().min(160)]);
-    text.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
