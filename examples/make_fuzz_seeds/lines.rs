@@ -2,7 +2,7 @@
 
 use super::Seeds;
 
-const LINES: [&str; 36] = [
+const LINES: [&str; 42] = [
     "a.stl",
     "a.stl -r 512 -o a.npz",
     "a.stl --res=64 --pad 1 --cube --snap none",
@@ -19,6 +19,12 @@ const LINES: [&str; 36] = [
     "a.stl --json=a.json -o a.vox -f npz",
     "- -f npy -o -",
     "a.stl b.stl",
+    "a.stl b.stl -r 32 -f npz -o out/ --skip-existing --same-grid",
+    "--files-from list.txt -0 -o out/",
+    "a.stl -0",
+    "a.stl --strict -v --voxel-size 1,1,0.000001",
+    "a.stl --lenient --no-sync -o out/ -f nrrd",
+    "a.stl --lenient --strict",
     "a.stl --res 8 --dims 1,1,1",
     "a.stl --stretch",
     "a.stl --origin 0,0,0",
@@ -32,7 +38,7 @@ const LINES: [&str; 36] = [
     "verify golden.npz a.stl --allow 3",
     "diff a.vox b.npz --iou-min 0.9 -o c.vox",
     "-qj 2 --json=a.json info a.vox",
-    "view a.stl -r 64 --size 640,480 -o a.png",
+    "view a.stl -r 64 --size 640x480 -o a.png",
     "a.stl --like b.npz",
     "help view",
     "verfy golden.toml",

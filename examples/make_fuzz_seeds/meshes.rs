@@ -1,5 +1,10 @@
 //! STL files: some triangles of every fixture, and the odd ones that readers have to expect.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
 use super::Seeds;
 use super::fixtures::{self, FIXTURES, Triangle};
 
@@ -39,7 +44,34 @@ pub fn files() -> Seeds {
         ("count-of-all", changed(|bytes| bytes[80..84].fill(0xff))),
         ("nan", changed(|bytes| bytes[84 + 12..][..4].copy_from_slice(&f32::NAN.to_le_bytes()))),
         ("solid-binary", changed(|bytes| bytes[..6].copy_from_slice(b"solid "))),
-        ("gzip", b"\x1f\x8b\x08\0".to_vec()),
+        (
+            "cut-nan",
+            changed(|bytes| {
+                bytes.truncate(bytes.len() - 7);
+                bytes[84 + 12..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
+            }),
+        ),
+        ("gzip-head", b"\x1f\x8b\x08\0".to_vec()),
+        ("gzip", packed(&binary)),
+        ("gzip-members", [packed(&binary[..99]), packed(&binary[99..])].concat()),
+        (
+            "gzip-cut",
+            changed(|bytes| {
+                *bytes = packed(bytes);
+                bytes.truncate(bytes.len() / 2);
+            }),
+        ),
+        ("gzip-longer", [&packed(&binary), &b"more"[..]].concat()),
+        (
+            "gzip-sum",
+            changed(|bytes| {
+                *bytes = packed(bytes);
+                let sum = bytes.len() - 8;
+                bytes[sum] ^= 1;
+            }),
+        ),
+        ("gzip-twice", packed(&packed(&binary))),
+        ("gzip-bomb", packed(&fixtures::binary(&[[[0.0; 3]; 3]; 10_000]))),
         ("zip", b"PK\x03\x04".to_vec()),
         ("utf-16", b"\xff\xfes\0o\0l\0i\0d\0".to_vec()),
         ("ply", b"ply\nformat ascii 1.0\n".to_vec()),
@@ -49,6 +81,11 @@ pub fn files() -> Seeds {
         texts().into_iter().map(|(name, text)| (format!("text-{name}"), [b"solid ", &text[..]].concat())),
     );
     seeds
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(bytes).and_then(|()| packed.finish()).expect("a Vec takes all")
 }
 
 /// What follows `solid ` in ASCII files.
@@ -72,6 +109,7 @@ pub fn texts() -> Seeds {
         ("fortran", with("1 0 0", "1d3 0 0")),
         ("four-vertices", with("vertex 1 0 0", "vertex 1 0 0 vertex 1 1 0")),
         ("two-vertices", with("vertex 1 0 0", "")),
+        ("one-of-three", format!("a\n{facet}\n{}\n{facet}\nendsolid", facet.replace("1 0 0", "1,0 0"))),
         ("cut-word", with("", "").replace("endfacet\nendsolid part\n", "endfac")),
         ("more-after", with("", "") + "and more"),
         ("empty-solid", "\nendsolid\n".to_string()),

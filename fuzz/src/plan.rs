@@ -17,6 +17,7 @@ pub fn check(bytes: &[u8]) {
     match said {
         cli::words::Said::Text(text) => assert!(!text.trim().is_empty()),
         cli::words::Said::Called(verb) => assert!(bytes.windows(verb.len()).any(|w| w == verb.as_bytes())),
+        cli::words::Said::Many => (),
         cli::words::Said::Planned { text, json } => {
             assert!(text.lines().count() >= 5, "{text:?}");
             check_harmless(&text);
@@ -32,8 +33,8 @@ pub fn check(bytes: &[u8]) {
                 Kind::Usage => 2,
                 Kind::Unfit => 4,
                 Kind::TooLarge => 5,
-                // A word that is nearly a verb.
-                Kind::Input if error.code() == "not-found" => 3,
+                // A word that is nearly a verb; a mesh too far away for --strict.
+                Kind::Input if matches!(error.code(), "not-found" | "L001") => 3,
                 other => panic!("{other:?} for words: {error}"),
             };
             assert_eq!(exit_code, expected, "{error}");

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use voxelize::geom::Triangle;
-use voxelize::mesh::read::{Loaded, ReadOptions, read_stream};
+use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_stream};
 use voxelize::{Error, Result};
 
 use crate::{alone, check_error, within};
@@ -19,16 +19,22 @@ pub fn check(bytes: &[u8]) {
     alone();
     let mut text = b"solid ".to_vec();
     text.extend(bytes.iter().map(|&byte| if is_text(byte) { byte } else { b'#' }));
-    let plain = read(&text);
+    for tolerance in [Tolerance::Usual, Tolerance::Lenient] {
+        check_text(&text, tolerance);
+    }
+}
+
+fn check_text(text: &[u8], tolerance: Tolerance) {
+    let plain = read(text, tolerance);
     match &plain {
-        Ok(loaded) => check_loaded(loaded, &text),
+        Ok(loaded) => check_loaded(loaded, text),
         Err(error) => check_error(error, 'S', text.len()),
     }
-    assert_eq!(heart(&plain, 0), heart(&read(&text.to_ascii_uppercase()), 0), "in capitals");
-    assert_eq!(heart(&plain, 0), heart(&read(&with_crlf(&text)), 0), "with CRLF");
+    assert_eq!(heart(&plain, 0), heart(&read(&text.to_ascii_uppercase(), tolerance), 0), "in capitals");
+    assert_eq!(heart(&plain, 0), heart(&read(&with_crlf(text), tolerance), 0), "with CRLF");
     // A block takes longer than all else together.
     if text.len().is_multiple_of(4) {
-        let across = read(&across_blocks(&text));
+        let across = read(&across_blocks(text), tolerance);
         assert_eq!(heart(&plain, 1), heart(&across, 0), "across blocks");
     }
 }
@@ -37,17 +43,19 @@ fn is_text(byte: u8) -> bool {
     byte >= b' ' || matches!(byte, b'\t'..=b'\r')
 }
 
-fn read(text: &[u8]) -> Result<Loaded> {
-    within((512 << 10) + 4 * text.len(), || read_stream(&mut &*text, "-", &ReadOptions::default()))
+fn read(text: &[u8], tolerance: Tolerance) -> Result<Loaded> {
+    let options = ReadOptions { tolerance, ..ReadOptions::default() };
+    within((512 << 10) + 4 * text.len(), || read_stream(&mut &*text, "-", &options))
 }
 
 /// The code of an error, its triangle and its line.
 type Place = (&'static str, Option<u64>, Option<u64>);
 
-/// What has to stay the same: the triangles, or what is wrong and where, `later` lines below.
-fn heart(result: &Result<Loaded>, later: u64) -> std::result::Result<&[Triangle], Place> {
+/// What has to stay the same: the triangles and how many were dropped, or what is wrong and where,
+/// `later` lines below.
+fn heart(result: &Result<Loaded>, later: u64) -> std::result::Result<(&[Triangle], u64), Place> {
     match result {
-        Ok(loaded) => Ok(loaded.mesh.triangles()),
+        Ok(loaded) => Ok((loaded.mesh.triangles(), loaded.dropped)),
         Err(error) => Err((error.code(), error.triangle(), error.line().map(|line| line + later))),
     }
 }
@@ -67,7 +75,7 @@ fn check_loaded(loaded: &Loaded, text: &[u8]) {
         written += "endloop endfacet\n";
     }
     written += "endsolid";
-    let again = read(written.as_bytes()).unwrap_or_else(|error: Error| panic!("{error}"));
+    let again = read(written.as_bytes(), Tolerance::Usual).unwrap_or_else(|error: Error| panic!("{error}"));
     assert_eq!(again.mesh, loaded.mesh);
 }
 
