@@ -78,8 +78,19 @@ struct Name {
     /// In words.
     length: usize,
     is_utf8: bool,
-    /// Whether a facet has begun behind it.
-    facet: bool,
+    /// The facet behind it.
+    begun: Begun,
+}
+
+/// How much of a facet was read in search of the end of a name.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Begun {
+    #[default]
+    Nothing,
+    /// `facet`, and `normal` follows.
+    Facet,
+    /// `facet outer loop`, and `vertex` follows.
+    Loop,
 }
 
 impl<R: Read> Parser<'_, R> {
@@ -98,7 +109,7 @@ impl<R: Read> Parser<'_, R> {
             while !self.words.is("solid") && !self.words.is("facet") && self.words.advance()? {}
             if self.words.is("facet") {
                 self.words.stay();
-                self.facets(false)?;
+                self.facets(Begun::Nothing)?;
             } else if self.words.is("solid") {
                 self.words.stay();
             }
@@ -116,8 +127,8 @@ impl<R: Read> Parser<'_, R> {
         if self.words.word() != b"solid" {
             self.unusual("keywords are not in lower case", line)?;
         }
-        let Name { length, is_utf8, facet } = self.name()?;
-        if facet {
+        let Name { length, is_utf8, begun } = self.name()?;
+        if begun != Begun::Nothing {
             self.unusual("a facet begins on the line of 'solid'", line)?;
         }
         if !is_utf8 {
@@ -127,12 +138,15 @@ impl<R: Read> Parser<'_, R> {
             let error = || Error::input("S105", "the solid has no name").at_line(line);
             self.triage.found_all("S105", 1, error)?;
         }
-        self.facets(facet)?;
-        while self.end_name(line)? {
+        self.facets(begun)?;
+        loop {
+            let begun = self.end_name(line)?;
+            if begun == Begun::Nothing {
+                return Ok(());
+            }
             self.another(self.words.line())?;
-            self.facets(true)?;
+            self.facets(begun)?;
         }
-        Ok(())
     }
 
     fn another(&mut self, line: u64) -> Result<()> {
@@ -150,22 +164,27 @@ impl<R: Read> Parser<'_, R> {
     }
 
     /// Skips the name, which is the rest of the line, unless a facet begins or the solid ends there.
+    /// Words of facets may be words of a name: `facet outer loop` is one, if no vertex follows.
     fn name(&mut self) -> Result<Name> {
+        const LOOP: [&str; 3] = ["facet", "outer", "loop"];
         let line = self.words.line();
-        let mut name = Name { length: 0, is_utf8: true, facet: false };
-        let mut after_facet = false;
+        let mut name = Name { length: 0, is_utf8: true, begun: Begun::Nothing };
+        // So many of the last words are those of LOOP.
+        let mut matched = 0;
         while self.words.advance()? {
-            if after_facet && (self.words.is("normal") || self.words.is("outer")) {
+            name.begun = match matched {
+                1 if self.words.is("normal") => Begun::Facet,
+                3 if self.words.is("vertex") => Begun::Loop,
+                _ => Begun::Nothing,
+            };
+            let begins = name.begun != Begun::Nothing;
+            if begins || self.words.line() != line || self.words.is("endsolid") {
                 self.words.stay();
-                name.length -= 1;
-                name.facet = true;
+                name.length -= if begins { matched } else { 0 };
                 break;
             }
-            if self.words.line() != line || self.words.is("endsolid") {
-                self.words.stay();
-                break;
-            }
-            after_facet = self.words.is("facet");
+            let follows = LOOP.get(matched).is_some_and(|word| self.words.is(word));
+            matched = if follows { matched + 1 } else { usize::from(self.words.is("facet")) };
             name.length += 1;
             name.is_utf8 &= std::str::from_utf8(self.words.word()).is_ok();
         }
@@ -174,29 +193,32 @@ impl<R: Read> Parser<'_, R> {
 
     /// Skips the name after `endsolid`, which may hold the word `solid`. Where the solid that ends here
     /// began on the same line, that word begins another; so it does where a facet follows on the line,
-    /// and then the answer is true: that facet is begun.
-    fn end_name(&mut self, begun_at: u64) -> Result<bool> {
+    /// and then the answer is that facet.
+    fn end_name(&mut self, begun_at: u64) -> Result<Begun> {
         let line = self.words.line();
         while self.words.advance()? {
             if self.words.line() != line || line == begun_at && self.words.is("solid") {
                 self.words.stay();
                 break;
             }
-            if self.words.is("solid") && self.name()?.facet {
-                return Ok(true);
+            if self.words.is("solid") {
+                let begun = self.name()?.begun;
+                if begun != Begun::Nothing {
+                    return Ok(begun);
+                }
             }
         }
-        Ok(false)
+        Ok(Begun::Nothing)
     }
 
-    /// All facets of a solid, and its `endsolid`; `begun` if one has, with `facet normal`.
-    fn facets(&mut self, mut begun: bool) -> Result<()> {
+    /// All facets of a solid, the first of which has `begun`, and its `endsolid`.
+    fn facets(&mut self, mut begun: Begun) -> Result<()> {
         loop {
-            self.within = begun;
-            if !std::mem::take(&mut begun) {
+            self.within = begun != Begun::Nothing;
+            if !self.within {
                 self.plain_facets()?;
             }
-            match self.next_facet() {
+            match self.next_facet(std::mem::take(&mut begun)) {
                 Ok(Some(triangle)) => {
                     self.room.grow(&mut self.triangles, 1, u64::MAX)?;
                     self.triangles.push(triangle);
@@ -230,7 +252,7 @@ impl<R: Read> Parser<'_, R> {
     }
 
     /// The next facet, word by word; none at the end of the solid.
-    fn next_facet(&mut self) -> Result<Option<Triangle>> {
+    fn next_facet(&mut self, begun: Begun) -> Result<Option<Triangle>> {
         if !self.within {
             self.need("'facet' or 'endsolid'")?;
             if self.words.is("endsolid") {
@@ -241,7 +263,7 @@ impl<R: Read> Parser<'_, R> {
             }
             self.within = true;
         }
-        let triangle = self.facet()?;
+        let triangle = self.facet(begun)?;
         self.within = false;
         Ok(Some(triangle))
     }
@@ -257,10 +279,14 @@ impl<R: Read> Parser<'_, R> {
         Ok(true)
     }
 
-    /// One facet, from behind its first word to `endfacet`.
-    fn facet(&mut self) -> Result<Triangle> {
-        self.normal()?;
-        self.expect("loop")?;
+    /// One facet, from behind its first word, or what has begun of it, to `endfacet`.
+    fn facet(&mut self, begun: Begun) -> Result<Triangle> {
+        if begun == Begun::Loop {
+            self.no_normal(self.words.line())?;
+        } else {
+            self.normal()?;
+            self.expect("loop")?;
+        }
         let mut triangle = [[0.0; 3]; 3];
         let mut vertices = 0;
         loop {
@@ -297,9 +323,10 @@ impl<R: Read> Parser<'_, R> {
             }
             numbers += u32::from(number::of(self.words.word()).is_some_and(f32::is_finite));
         }
-        if numbers == 3 {
-            return Ok(());
-        }
+        if numbers == 3 { Ok(()) } else { self.no_normal(line) }
+    }
+
+    fn no_normal(&self, line: u64) -> Result<()> {
         let triangle = self.triangles.len() as u64;
         let error = || {
             let says = "normal is missing, no number, NaN or infinite; normals are ignored";
