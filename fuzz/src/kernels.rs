@@ -104,7 +104,7 @@ impl Case {
             let range = [0, 1, 2].map(|a| {
                 let of = index.each_ref().map(|v| v[a].clone());
                 let far = |n: Option<i64>, v: &Rational| {
-                    n.unwrap_or(if v.is_positive() { 1 << 40 } else { -1 << 40 })
+                    n.unwrap_or(if v.is_positive() { i64::MAX } else { i64::MIN }).clamp(-1 << 40, 1 << 40)
                 };
                 let (low, high) = (of.iter().min().expect("three"), of.iter().max().expect("three"));
                 (far(low.floor(), low) - 1).max(0)..(far(high.ceil(), high) + 1).min(dims[a])
