@@ -14,6 +14,20 @@ test *args:
 exact-soak minutes:
     cargo test --release --test exact -- --soak {{minutes}}
 
+# Feed a fuzz target for some seconds, from seeds and what was found before: `just fuzz plan 600`.
+fuzz target seconds *args: fuzz-seeds
+    dictionary=fuzz/dictionaries/{{target}}.dict; test ! -f $dictionary || set -- -dict=$dictionary; \
+    cargo +nightly fuzz run --sanitizer none {{target}} -- "$@" -max_total_time={{seconds}} \
+        -max_len=8192 -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 {{args}}
+
+# Whether the fuzz targets compile, on the stable toolchain.
+fuzz-check:
+    RUSTFLAGS="--cfg fuzzing" cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
+
+# Write what fuzz targets begin with to fuzz/corpus.
+fuzz-seeds:
+    cargo run --example make_fuzz_seeds
+
 # Kernels, insides, whole processes, reading and curves, one after the other; VOXELIZE_MESHES names a folder of meshes.
 bench *args: (bench-kernel args) (bench-inside args) (bench-process args) (bench-reading args) (bench-curves args)
 

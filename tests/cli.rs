@@ -352,6 +352,21 @@ fn options_that_exclude_each_other_are_both_named() {
     assert_eq!(place.files(), before);
 }
 
+/// A name with a line end gave an error of three lines, one with an escape moved the cursor.
+#[test]
+#[cfg(unix)]
+fn words_cannot_break_lines_or_move_the_cursor() {
+    let place = Place::new();
+    let output = place.command("").arg("a\nb\x1b[2J.stl").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), text.lines().count()), (Some(3), 2), "{text}");
+    assert!(text.starts_with("error: a\u{fffd}b\u{fffd}[2J.stl: no such file\n"), "{text}");
+    // So with the lines that tell of a run: a tab is no more than a mark.
+    let output = place.command("cube.stl -n -v --dims").arg("6\t,6,6\n").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("--dims 6\u{fffd},6,6\u{fffd}\n"), "{text}");
+}
+
 #[test]
 fn near_misses_are_guessed() {
     let place = Place::new();
@@ -425,6 +440,8 @@ fn an_interrupt_ends_the_run_and_leaves_nothing() {
         let mut first = [0];
         child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        // Nobody reads on, so only the signal can end it.
+        child.wait().unwrap();
         let run = Run::new(line, child.wait_with_output().unwrap()).expect(code);
         assert!(run.err.starts_with("error: interrupted"), "{}", run.err);
     }

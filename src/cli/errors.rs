@@ -52,8 +52,13 @@ pub fn print(error: &Error) {
 
 /// `error: …` and `hint: …`, a line each; `about` stands before what is wrong.
 pub fn text(about: &str, error: &Error) -> String {
-    let hint = hint(error).map_or_else(String::new, |hint| format!("hint: {hint}\n"));
-    format!("error: {about}{error}\n{hint}")
+    let hint = hint(error).map(|hint| harmless(&format!("hint: {hint}")) + "\n");
+    harmless(&format!("error: {about}{error}")) + "\n" + &hint.unwrap_or_default()
+}
+
+/// One line without anything that a terminal would obey: names of files may hold that, and line ends.
+pub fn harmless(line: &str) -> String {
+    line.replace(char::is_control, "\u{fffd}")
 }
 
 const LENIENT: &str = "export it again, or copy it again whole; --lenient takes what is whole";

@@ -38,6 +38,9 @@ mod verb;
 mod verify;
 mod view;
 mod why;
+// Compiled into the fuzz target `plan`, where only this is used.
+#[cfg(all(unix, any(test, fuzzing)))]
+pub mod words;
 
 use std::process::ExitCode;
 use std::time::Instant;

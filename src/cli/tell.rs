@@ -107,9 +107,13 @@ fn print(telling: &Telling, plan: &Plan, facts: &Facts) {
     if telling.voice == Voice::Verbose {
         lines.extend(why::lines(plan, facts));
     }
-    let text: String = lines.into_iter().map(|line| line + "\n").collect();
     // If stderr is gone there is nobody left to tell.
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(text(&lines).as_bytes());
+}
+
+/// Lines as they are shown.
+pub fn text(lines: &[String]) -> String {
+    lines.iter().map(|line| errors::harmless(line) + "\n").collect()
 }
 
 fn write_json(target: &JsonTarget, line: &str) -> Result<()> {

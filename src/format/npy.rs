@@ -17,7 +17,7 @@ use std::io::{self, Read};
 
 use super::open::{Source, failure};
 use super::{Carries, DTYPE, Dtype, Format, Write, dense};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Layers, Meta, Voxels};
 use crate::par::Progress;
@@ -99,7 +99,8 @@ impl Header {
         let text = String::from_utf8_lossy(&text);
         let bytes = if wide { 12 } else { 10 } + u64::from(len);
         parse(&text, bytes).ok_or_else(|| {
-            Error::input("V003", format!("the header of the array is broken: {}", text.trim())).at_byte(10)
+            Error::input("V003", format!("the header of the array is broken: {}", shown(text.trim())))
+                .at_byte(10)
         })
     }
 
@@ -109,11 +110,14 @@ impl Header {
             Error::input("V004", what).with_hint("save a.astype(bool), of three axes x, y, z, from NumPy")
         };
         if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?") {
-            return Err(refused(format!("the array is of type '{}', not bool or u8", self.descr)));
+            return Err(refused(format!("the array is of type '{}', not bool or u8", shown(&self.descr))));
         }
         match *self.shape {
             [x, y, z] if x > 0 && y > 0 && z > 0 => Ok([x, y, z]),
-            _ => Err(refused(format!("the array has the shape {:?}, not three axes", self.shape))),
+            _ => Err(refused(format!(
+                "the array has the shape {}, not three axes",
+                shown(format!("{:?}", self.shape))
+            ))),
         }
     }
 

@@ -141,6 +141,41 @@ fn a_scene_cannot_claim_a_grid_out_of_proportion() {
     assert_eq!(read(&bytes, format, None).unwrap_err().kind(), voxelize::Kind::TooLarge);
 }
 
+/// They held all of a header or attribute, with whatever a terminal obeys.
+#[test]
+fn messages_of_broken_files_are_short_and_harmless() {
+    let odd = format!("'\x1b[2J\n{}'", "x".repeat(5000));
+    let dict = "{'descr': '|b1', 'fortran_order': True, 'shape': (3, 4, 2), }\n";
+    let mut cases = 0;
+    for (from, to) in [
+        ("'|b1'", odd.as_str()),
+        ("True", &odd),
+        ("(3, 4, 2)", &odd),
+        ("(3, 4, 2)", &format!("({}2)", "1, ".repeat(5000))),
+    ] {
+        let dict = dict.replace(from, to);
+        let file = [b"\x93NUMPY\x01\x00", &(dict.len() as u16).to_le_bytes()[..], dict.as_bytes()].concat();
+        let error = read(&file, format::by_name("npy").unwrap(), None).unwrap_err();
+        check_message(&error);
+        cases += 1;
+    }
+    for (key, value) in [("origin", "0/1"), ("spacing", "1/10")] {
+        let sidecar = format!(
+            r#"{{"dims":[3,4,2],"dtype":"u8","closed":[true,true,true],"origin":["0/1","0/1","0/1"],"spacing":["1/10","1/10","1/10"],"{key}":["{value}","{value}","\u001b[2J{}"]}}"#,
+            "7".repeat(3000)
+        );
+        let error = read(&[0; 24], format::by_name("raw").unwrap(), Some(&sidecar)).unwrap_err();
+        check_message(&error);
+        cases += 1;
+    }
+    assert_eq!(cases, 6);
+}
+
+fn check_message(error: &voxelize::Error) {
+    let message = error.message();
+    assert!(message.len() < 200 && !message.contains(char::is_control), "{message}");
+}
+
 #[test]
 fn files_that_are_nothing_known_say_so() {
     let folder = tempfile::tempdir().unwrap();

@@ -151,3 +151,20 @@ fn scenes_beyond_what_is_shown_are_warned_of() {
     assert!(format::warnings([2000, 2000, 1000], vox()).is_empty());
     assert_eq!(format::warnings([256, 256, 1001], vox()).len(), 1);
 }
+
+/// Each of two parts had the cell, and together they had more than the grid.
+#[test]
+fn parts_that_share_a_cell_are_refused() {
+    let part = |sort, text: &str| Part { sort, cells: BitGrid::from_text(text).unwrap() };
+    let parts = [part(Sort::Added, "#."), part(Sort::Removed, ".#")];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("parts.vox");
+    format::save_parts(&parts, None, &path, vox(), &SaveOptions::default()).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let from = [0, 0, 0, 4, 1, 0, 0, 5];
+    let at = bytes.windows(from.len()).position(|window| window == from).expect("is there");
+    bytes[at + 4] = 0;
+    std::fs::write(&path, bytes).unwrap();
+    let error = format::open_parts(&path).unwrap_err();
+    assert_eq!((error.code(), error.message()), ("V007", "there are two voxels at [-1, 0, 0]"));
+}

@@ -86,6 +86,28 @@ fn several_solids_are_one_mesh() {
     }
 }
 
+/// The second was taken for a part of the first one's name unless all was on the first line, and facets
+/// without normals for a part of their solid's.
+#[test]
+fn solids_that_share_lines_lose_no_facets() {
+    let line = |name: &str| solid(name).split_whitespace().collect::<Vec<_>>().join(" ");
+    let no_normals = |text: String| text.replace(" normal 0 0 1", "").replace(" normal 0 0 -1", "");
+    let (lines, one) = (solid(" a"), line(" a"));
+    let texts = [
+        format!("\n{one} {one}\n"),
+        format!("solid\nendsolid\n{one} {one}"),
+        format!("{one}\n{one}"),
+        format!("{}{one}", lines.trim_end().to_string() + " "),
+        no_normals(format!("{one} {one}")),
+        no_normals(format!("{lines}{one}")),
+        no_normals(format!("{one} {one}")).replace("loop vertex", "loop\nvertex"),
+    ];
+    for text in texts {
+        let mesh = read(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}")).mesh;
+        assert_eq!(mesh.triangles(), [TRIANGLES, TRIANGLES].concat(), "{text}");
+    }
+}
+
 #[test]
 fn numbers_are_the_nearest_floats() {
     // Halfway cases, both ends of the range, and more digits than a double holds.

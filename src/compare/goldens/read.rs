@@ -8,7 +8,7 @@ use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item, Key, Table, Value};
 
 use super::{Case, Gate, Golden, words};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 
 /// The longest list that is read, in bytes.
 const MAX_LIST: u64 = 64 << 20;
@@ -149,11 +149,11 @@ impl Keys<'_> {
 
     fn value<T>(&self, key: &str, wanted: &str, read: impl Fn(&Item) -> Option<T>) -> Result<Option<T>> {
         let Some(item) = self.table.get(key) else { return Ok(None) };
-        let shown = || match item {
-            Item::Value(value) => value.clone().decorated("", "").to_string(),
+        let found = || match item {
+            Item::Value(value) => shown(value.clone().decorated("", "").to_string()),
             _ => kind(item).to_string(),
         };
-        let wrong = || self.at(key, Error::input("G005", format!("{key} is {}, not {wanted}", shown())));
+        let wrong = || self.at(key, Error::input("G005", format!("{key} is {}, not {wanted}", found())));
         read(item).map(Some).ok_or_else(wrong).map_err(|error| error.with_hint("mend that line"))
     }
 
@@ -178,14 +178,15 @@ fn refuse_doubles(cases: &[Case]) -> Result<()> {
             (None, Some(other)) => ("name", other, "give one of them another name"),
             (None, None) => continue,
         };
-        let message = format!("{}: the case of line {} has the same {what}", case.title(), other.line);
+        let (title, line) = (shown(case.title()), other.line);
+        let message = format!("{title}: the case of line {line} has the same {what}");
         return Err(Error::input("G007", message).at_line(case.line).with_hint(hint));
     }
     Ok(())
 }
 
 fn unknown(key: &str, hint: &str) -> Error {
-    Error::input("G003", format!("'{key}' is not known here")).with_hint(hint)
+    Error::input("G003", format!("'{}' is not known here", shown(key))).with_hint(hint)
 }
 
 fn hinted(error: Error) -> Error {
@@ -288,6 +289,22 @@ mod tests {
         for (keys, line) in [("allow = 1\n", 3), ("golden = \"b\"\ncells = 1\n", 3), ("golden = 3\n", 3)] {
             let error = list(&format!("[[case]]\nmesh = \"a\"\n{keys}"), Use::Record).unwrap_err();
             assert_eq!(error.line(), Some(line), "{keys}");
+        }
+    }
+    /// They quoted keys, values and names at any length, with tabs and line ends.
+    #[test]
+    fn messages_quote_little_and_nothing_that_a_terminal_obeys() {
+        let odd = format!("\\u001b[2J\\n{}", "x".repeat(2000));
+        let digest = format!("grid = \"{odd}\"\ncells = 1\n");
+        for keys in [
+            format!("mesh = \"a\"\n{digest}"),
+            format!("mesh = [\"{odd}\"]\n"),
+            format!("mesh = \"a\"\n\"{odd}\" = 1\n"),
+            format!("mesh = \"{odd}\"\ngolden = \"b\"\n[[case]]\nmesh = \"{odd}\"\ngolden = \"b\"\n"),
+        ] {
+            let error = Goldens::parse(&format!("[[case]]\n{keys}")).unwrap_err();
+            let message = error.message();
+            assert!(message.len() < 200 && !message.contains(char::is_control), "{message}");
         }
     }
 }

@@ -6,7 +6,7 @@ use super::super::PARTS;
 use super::super::open::Source;
 use super::scene::{Motion, Node, placements};
 use super::{ATTRIBUTE, TILE, shift};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Part, Sort, Voxels};
 
@@ -65,6 +65,12 @@ pub(super) fn read_parts(source: &mut Source) -> Result<(Voxels, Vec<Part>)> {
             std::array::from_fn(|a| usize::try_from(at[a] + shift[a]).ok().filter(|n| *n < dims[a]));
         match cell {
             [Some(i), Some(j), Some(k)] => {
+                if told_apart && bits.get([i, j, k]) {
+                    let what = format!("there are two voxels at {at:?}");
+                    return Err(
+                        Error::input("V007", what).with_hint("the scene was changed since it was saved")
+                    );
+                }
                 bits.set([i, j, k]);
                 match parts.iter_mut().find(|part| super::colour(part.sort) == colour) {
                     Some(part) => part.cells.set([i, j, k]),
@@ -94,7 +100,7 @@ fn named_parts(record: &Record, dims: [usize; 3]) -> Result<Vec<Part>> {
     for name in names.split_whitespace() {
         let sort = Sort::from_name(name).filter(|sort| parts.iter().all(|part| part.sort != *sort));
         let sort = sort.ok_or_else(|| {
-            Error::input("V007", format!("the attribute {ATTRIBUTE} names the parts '{names}'"))
+            Error::input("V007", format!("the attribute {ATTRIBUTE} names the parts '{}'", shown(names)))
         })?;
         parts.push(Part { sort, cells: BitGrid::new(dims)? });
     }
@@ -160,9 +166,7 @@ impl Chunks {
     /// Reads one chunk; those that say nothing of cells are passed over.
     fn take(&mut self, id: &[u8; 4], length: u64, source: &mut Source) -> Result<()> {
         let start = source.position();
-        let broken = |code, what: &str| {
-            Error::input(code, format!("{}: {what}", String::from_utf8_lossy(id))).at_byte(start)
-        };
+        let broken = |code, what: &str| Error::input(code, format!("{}: {what}", shown(id))).at_byte(start);
         match id {
             b"SIZE" => {
                 let content = source.vec(length)?;

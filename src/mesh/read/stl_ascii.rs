@@ -25,7 +25,7 @@ use super::source::{Head, Source, is_blank};
 use super::triage::Triage;
 use super::words::Words;
 use super::{Guess, InputFormat, ReadOptions};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::geom::{Point, Triangle};
 use crate::mesh::{Mesh, not_finite};
 use crate::par;
@@ -73,6 +73,26 @@ struct Parser<'a, R> {
     stumbled: Option<u64>,
 }
 
+/// What was in place of a solid's name.
+struct Name {
+    /// In words.
+    length: usize,
+    is_utf8: bool,
+    /// The facet behind it.
+    begun: Begun,
+}
+
+/// How much of a facet was read in search of the end of a name.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Begun {
+    #[default]
+    Nothing,
+    /// `facet`, and `normal` follows.
+    Facet,
+    /// `facet outer loop`, and `vertex` follows.
+    Loop,
+}
+
 impl<R: Read> Parser<'_, R> {
     /// One solid after another, to the end.
     fn text(&mut self) -> Result<()> {
@@ -89,7 +109,7 @@ impl<R: Read> Parser<'_, R> {
             while !self.words.is("solid") && !self.words.is("facet") && self.words.advance()? {}
             if self.words.is("facet") {
                 self.words.stay();
-                self.facets(false)?;
+                self.facets(Begun::Nothing)?;
             } else if self.words.is("solid") {
                 self.words.stay();
             }
@@ -100,44 +120,15 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
+    /// A solid, and those that begin on the line where another ends.
     fn solid(&mut self) -> Result<()> {
-        self.solids += 1;
         let line = self.words.line();
-        if self.solids > 1 {
-            let error = || Error::input("S104", "another solid; all are read as one mesh").at_line(line);
-            self.triage.found_all("S104", 1, error)?;
-        }
+        self.another(line)?;
         if self.words.word() != b"solid" {
             self.unusual("keywords are not in lower case", line)?;
         }
-        let begun = self.name()?;
-        self.facets(begun)?;
-        self.end_name()
-    }
-
-    fn unusual(&self, what: &str, line: u64) -> Result<()> {
-        let error = || Error::input("S106", format!("unusual text: {what}")).at_line(line);
-        self.triage.found_all("S106", 1, error)
-    }
-
-    /// Skips the name, which is the rest of the line; true if `facet normal` stood there as well.
-    fn name(&mut self) -> Result<bool> {
-        let line = self.words.line();
-        let (mut after_facet, mut length, mut is_utf8, mut begun) = (false, 0, true, false);
-        while self.words.advance()? {
-            if after_facet && self.words.is("normal") {
-                (begun, length) = (true, length - 1);
-                break;
-            }
-            if self.words.line() != line || self.words.is("endsolid") {
-                self.words.stay();
-                break;
-            }
-            after_facet = self.words.is("facet");
-            length += 1;
-            is_utf8 &= std::str::from_utf8(self.words.word()).is_ok();
-        }
-        if begun {
+        let Name { length, is_utf8, begun } = self.name()?;
+        if begun != Begun::Nothing {
             self.unusual("a facet begins on the line of 'solid'", line)?;
         }
         if !is_utf8 {
@@ -147,29 +138,87 @@ impl<R: Read> Parser<'_, R> {
             let error = || Error::input("S105", "the solid has no name").at_line(line);
             self.triage.found_all("S105", 1, error)?;
         }
-        Ok(begun)
+        self.facets(begun)?;
+        loop {
+            let begun = self.end_name(line)?;
+            if begun == Begun::Nothing {
+                return Ok(());
+            }
+            self.another(self.words.line())?;
+            self.facets(begun)?;
+        }
     }
 
-    /// Skips the name after `endsolid`. It may hold the word `solid`, unless all is on one line.
-    fn end_name(&mut self) -> Result<()> {
+    fn another(&mut self, line: u64) -> Result<()> {
+        self.solids += 1;
+        if self.solids == 1 {
+            return Ok(());
+        }
+        let error = || Error::input("S104", "another solid; all are read as one mesh").at_line(line);
+        self.triage.found_all("S104", 1, error)
+    }
+
+    fn unusual(&self, what: &str, line: u64) -> Result<()> {
+        let error = || Error::input("S106", format!("unusual text: {what}")).at_line(line);
+        self.triage.found_all("S106", 1, error)
+    }
+
+    /// Skips the name, which is the rest of the line, unless a facet begins or the solid ends there.
+    /// Words of facets may be words of a name: `facet outer loop` is one, if no vertex follows.
+    fn name(&mut self) -> Result<Name> {
+        const LOOP: [&str; 3] = ["facet", "outer", "loop"];
+        let line = self.words.line();
+        let mut name = Name { length: 0, is_utf8: true, begun: Begun::Nothing };
+        // So many of the last words are those of LOOP.
+        let mut matched = 0;
+        while self.words.advance()? {
+            name.begun = match matched {
+                1 if self.words.is("normal") => Begun::Facet,
+                3 if self.words.is("vertex") => Begun::Loop,
+                _ => Begun::Nothing,
+            };
+            let begins = name.begun != Begun::Nothing;
+            if begins || self.words.line() != line || self.words.is("endsolid") {
+                self.words.stay();
+                name.length -= if begins { matched } else { 0 };
+                break;
+            }
+            let follows = LOOP.get(matched).is_some_and(|word| self.words.is(word));
+            matched = if follows { matched + 1 } else { usize::from(self.words.is("facet")) };
+            name.length += 1;
+            name.is_utf8 &= std::str::from_utf8(self.words.word()).is_ok();
+        }
+        Ok(name)
+    }
+
+    /// Skips the name after `endsolid`, which may hold the word `solid`. Where the solid that ends here
+    /// began on the same line, that word begins another; so it does where a facet follows on the line,
+    /// and then the answer is that facet.
+    fn end_name(&mut self, begun_at: u64) -> Result<Begun> {
         let line = self.words.line();
         while self.words.advance()? {
-            if self.words.line() != line || line == 1 && self.words.is("solid") {
+            if self.words.line() != line || line == begun_at && self.words.is("solid") {
                 self.words.stay();
                 break;
             }
+            if self.words.is("solid") {
+                let begun = self.name()?.begun;
+                if begun != Begun::Nothing {
+                    return Ok(begun);
+                }
+            }
         }
-        Ok(())
+        Ok(Begun::Nothing)
     }
 
-    /// All facets of a solid, and its `endsolid`; `begun` if one has, with `facet normal`.
-    fn facets(&mut self, mut begun: bool) -> Result<()> {
+    /// All facets of a solid, the first of which has `begun`, and its `endsolid`.
+    fn facets(&mut self, mut begun: Begun) -> Result<()> {
         loop {
-            self.within = begun;
-            if !std::mem::take(&mut begun) {
+            self.within = begun != Begun::Nothing;
+            if !self.within {
                 self.plain_facets()?;
             }
-            match self.next_facet() {
+            match self.next_facet(std::mem::take(&mut begun)) {
                 Ok(Some(triangle)) => {
                     self.room.grow(&mut self.triangles, 1, u64::MAX)?;
                     self.triangles.push(triangle);
@@ -203,7 +252,7 @@ impl<R: Read> Parser<'_, R> {
     }
 
     /// The next facet, word by word; none at the end of the solid.
-    fn next_facet(&mut self) -> Result<Option<Triangle>> {
+    fn next_facet(&mut self, begun: Begun) -> Result<Option<Triangle>> {
         if !self.within {
             self.need("'facet' or 'endsolid'")?;
             if self.words.is("endsolid") {
@@ -214,7 +263,7 @@ impl<R: Read> Parser<'_, R> {
             }
             self.within = true;
         }
-        let triangle = self.facet()?;
+        let triangle = self.facet(begun)?;
         self.within = false;
         Ok(Some(triangle))
     }
@@ -230,10 +279,14 @@ impl<R: Read> Parser<'_, R> {
         Ok(true)
     }
 
-    /// One facet, from behind its first word, or two if `normal` was read, to `endfacet`.
-    fn facet(&mut self) -> Result<Triangle> {
-        self.normal()?;
-        self.expect("loop")?;
+    /// One facet, from behind its first word, or what has begun of it, to `endfacet`.
+    fn facet(&mut self, begun: Begun) -> Result<Triangle> {
+        if begun == Begun::Loop {
+            self.no_normal(self.words.line())?;
+        } else {
+            self.normal()?;
+            self.expect("loop")?;
+        }
         let mut triangle = [[0.0; 3]; 3];
         let mut vertices = 0;
         loop {
@@ -270,9 +323,10 @@ impl<R: Read> Parser<'_, R> {
             }
             numbers += u32::from(number::of(self.words.word()).is_some_and(f32::is_finite));
         }
-        if numbers == 3 {
-            return Ok(());
-        }
+        if numbers == 3 { Ok(()) } else { self.no_normal(line) }
+    }
+
+    fn no_normal(&self, line: u64) -> Result<()> {
         let triangle = self.triangles.len() as u64;
         let error = || {
             let says = "normal is missing, no number, NaN or infinite; normals are ignored";
@@ -348,10 +402,4 @@ impl<R: Read> Parser<'_, R> {
     fn cut_short(&self, message: String) -> Error {
         Error::input("S003", format!("cut short: {message}")).at_line(self.words.line())
     }
-}
-
-/// A word as an error shows it: at most 40 characters, none that a terminal would obey.
-fn shown(word: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&word[..word.len().min(160)]);
-    text.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -1,0 +1,47 @@
+//! Writes inputs for the fuzz targets to begin with: `cargo run --example make_fuzz_seeds` fills
+//! `fuzz/corpus`, a folder per target. Names are those of their content, so that what is there stays.
+
+#[path = "../fixtures/mod.rs"]
+#[allow(dead_code, reason = "seeds need a part of it")]
+mod fixtures;
+mod lines;
+mod lists;
+mod meshes;
+mod numbers;
+mod voxels;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Seeds of one target: each a name and its bytes.
+type Seeds = Vec<(String, Vec<u8>)>;
+
+/// A target, and what makes its seeds.
+type Target = (&'static str, fn() -> Seeds);
+
+/// Every target.
+static TARGETS: [Target; 8] = [
+    ("read_stl", meshes::files),
+    ("read_ascii", meshes::texts),
+    ("read_voxels", voxels::files),
+    ("read_goldens", lists::goldens),
+    ("plan", lines::words),
+    ("insides", numbers::triangles),
+    ("kernels", numbers::triangles),
+    ("round_trip", numbers::grids),
+];
+
+fn main() -> io::Result<()> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    for (target, make) in TARGETS {
+        let folder = corpus.join(target);
+        fs::create_dir_all(&folder)?;
+        let seeds = make();
+        for (name, bytes) in &seeds {
+            fs::write(folder.join(name), bytes)?;
+        }
+        println!("{target}: {} seeds", seeds.len());
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Inputs that are numbers: drawn at random, with a head that says something. Their layouts are in
+//! `fuzz/src/kernels.rs` and `fuzz/src/round_trip.rs`.
+
+use voxelize::format::FORMATS;
+
+use super::Seeds;
+
+/// A small generator (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn byte(&mut self) -> u8 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 56) as u8
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.byte()).collect()
+    }
+}
+
+/// Triangles of each kind of coordinates, on lattices of every size of cells.
+pub fn triangles() -> Seeds {
+    let mut random = Random(7);
+    let mut seeds = Seeds::new();
+    for case in 0..96_u8 {
+        let mut bytes = vec![random.byte(), random.byte()];
+        for axis in 0..3 {
+            let cells = if axis == 0 && case % 8 == 0 { 250 + case % 4 } else { 2 + random.byte() % 9 };
+            bytes.extend([cells, case % 12, random.byte()]);
+        }
+        for _ in 0..9 * (1 + case % 6) {
+            let kind = if case % 3 == 0 { random.byte() } else { case / 3 % 5 };
+            bytes.push(kind);
+            bytes.extend(random.bytes(2));
+        }
+        seeds.push((format!("random-{case:02}"), bytes));
+    }
+    seeds
+}
+
+/// Grids of several shapes and patterns, in every format.
+pub fn grids() -> Seeds {
+    let mut random = Random(9);
+    let mut seeds = Seeds::new();
+    for (n, format) in FORMATS.iter().enumerate() {
+        for case in 0..8_u8 {
+            let mut bytes = vec![n as u8, case];
+            let dims: [u16; 3] = [[2, 3, 1], [64, 1, 2], [0, 0, 260], [299, 2, 5]][usize::from(case % 4)];
+            bytes.extend(dims.iter().flat_map(|n| n.to_le_bytes()));
+            bytes.push(random.byte() | 1 | case & 2);
+            bytes.extend(random.bytes(36));
+            bytes.push(random.byte());
+            for word in [&b"voxelize 0.1.0"[..], b"surface", b"up", "W\u{fc}rfel \"1\".stl".as_bytes()] {
+                bytes.push(word.len() as u8);
+                bytes.extend(word);
+            }
+            bytes.push(case);
+            let cells = [vec![], vec![0xff], random.bytes(40), vec![0, 0, 0, 0, 1]];
+            bytes.extend(&cells[usize::from(case / 2)]);
+            seeds.push((format!("{}-{case}", format.name), bytes));
+        }
+    }
+    seeds
+}

@@ -1,0 +1,116 @@
+//! Files of voxels: every format and type as this tool writes it, and as others do.
+
+use voxelize::format::{self, Carries, FORMATS, SaveOptions, Sidecar};
+use voxelize::{BitGrid, Lattice, Meta, Part, Rational, Snap, Sort, Voxels};
+
+use super::Seeds;
+
+const F: &str = "###\n#..\n##.\n#..\n\n...\n..#\n...\n...\n";
+
+/// The letter F, with and without a lattice, and an empty grid.
+fn grids() -> [(&'static str, Voxels); 3] {
+    let bits = BitGrid::from_text(F).expect("a grid");
+    let tenth = [(); 3].map(|()| Rational::new(1, 10));
+    let origin = [Rational::new(-1, 3), Rational::new(22, 7), Rational::from(5)];
+    let lattice = Lattice::new(bits.dims(), origin, tenth, [true, false, true]).expect("a lattice");
+    let text = |text: &str| Some(text.to_string());
+    let meta = Meta {
+        tool: text("voxelize 0.1.0"),
+        rule: text("surface"),
+        ties: text("up"),
+        inside: text("robust"),
+        snap: text("none"),
+        input: text("f.stl"),
+    };
+    let empty = BitGrid::new([65, 2, 1]).expect("a grid");
+    [
+        ("f", Voxels { bits: bits.clone(), lattice: Some(lattice.with_snap(Snap::None)), meta }),
+        ("plain", Voxels { bits, lattice: None, meta: Meta::default() }),
+        ("empty", Voxels { bits: empty, lattice: None, meta: Meta::default() }),
+    ]
+}
+
+/// Every format, type and grid; a sidecar before the file, where it has one.
+pub fn files() -> Seeds {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let mut seeds = foreign();
+    let part = |sort, cells: &str| Part { sort, cells: BitGrid::from_text(cells).expect("a grid") };
+    let parts =
+        [part(Sort::Added, "#.#\n..."), part(Sort::Removed, "...\n.#."), part(Sort::Common, ".#.\n#..")];
+    let (path, vox) = (folder.path().join("parts.vox"), format::by_name("vox").expect("a format"));
+    format::save_parts(&parts, None, &path, vox, &SaveOptions::default()).expect("a small file");
+    seeds.push(("vox-parts".into(), std::fs::read(&path).expect("it was written")));
+    for (name, voxels) in grids() {
+        for format in FORMATS {
+            for &dtype in format.dtypes {
+                let path = folder.path().join(format!("a.{}", format.extensions[0]));
+                let options =
+                    SaveOptions { dtype: Some(dtype), sidecar: Sidecar::Write, ..SaveOptions::default() };
+                format::save(&voxels, &path, format, &options).expect("a small file");
+                let file = std::fs::read(&path).expect("it was written");
+                let sidecar = std::fs::read(format!("{}.json", path.display())).expect("it was written");
+                let seed = format!("{}-{}-{name}", format.name, dtype.name());
+                if format.carries != Carries::InFile {
+                    seeds.push((format!("{seed}-described"), [&sidecar[..], &[0], &file].concat()));
+                }
+                seeds.push((seed, file));
+            }
+        }
+    }
+    seeds
+}
+
+/// What other programs write.
+fn foreign() -> Seeds {
+    let npy = |version: u8, dict: &str, cells: &[u8]| {
+        let mut bytes = [b"\x93NUMPY", &[version, 0][..]].concat();
+        let length = (dict.len() as u32).to_le_bytes();
+        bytes.extend(&length[..if version > 1 { 4 } else { 2 }]);
+        bytes.extend(dict.bytes());
+        bytes.extend(cells);
+        bytes
+    };
+    let dict = "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 4, 2), }\n";
+    let cells: Vec<u8> = (0..24).map(|n| u8::from(n % 5 == 0)).collect();
+    vec![
+        ("npy-c-order".into(), npy(1, dict, &cells)),
+        ("npy-version-2".into(), npy(2, dict, &cells)),
+        ("npy-doubles".into(), npy(1, &dict.replace("|u1", "<f8"), &[0; 192])),
+        ("npy-claims".into(), npy(1, &dict.replace("(3,", "(99999999999,"), &cells)),
+        ("vox-one-model".into(), vox(&[model()].concat())),
+        ("vox-scene".into(), vox(&[model(), scene("1 2 3", "17")].concat())),
+        ("vox-wide".into(), vox(&[model(), scene("1900 1900 900", "4")].concat())),
+        ("vox-far".into(), vox(&[model(), scene("-2147483648 2147483647 0", "4")].concat())),
+    ]
+}
+
+fn vox(chunks: &[u8]) -> Vec<u8> {
+    [&b"VOX "[..], &150_u32.to_le_bytes(), b"MAIN", &[0; 4], &(chunks.len() as u32).to_le_bytes(), chunks]
+        .concat()
+}
+
+fn chunk(id: &[u8; 4], content: &[u8]) -> Vec<u8> {
+    [&id[..], &(content.len() as u32).to_le_bytes(), &[0; 4], content].concat()
+}
+
+fn numbers<const N: usize>(values: [u32; N]) -> Vec<u8> {
+    values.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+fn model() -> Vec<u8> {
+    let voxels = [numbers([3]), vec![0, 0, 0, 1, 2, 1, 0, 79, 1, 1, 3, 255]].concat();
+    [chunk(b"SIZE", &numbers([3, 2, 4])), chunk(b"XYZI", &voxels)].concat()
+}
+
+/// The model twice: as it is, and moved and turned.
+fn scene(by: &str, turn: &str) -> Vec<u8> {
+    let text = |text: &str| [numbers([text.len() as u32]), text.as_bytes().to_vec()].concat();
+    let place = |id: u32, child: u32, frame: &[u8]| {
+        chunk(b"nTRN", &[&numbers([id, 0, child, u32::MAX, 0, 1])[..], frame].concat())
+    };
+    let moved = [numbers([2]), text("_t"), text(by), text("_r"), text(turn)].concat();
+    let shape = |id: u32| chunk(b"nSHP", &numbers([id, 0, 1, 0, 0]));
+    let group = chunk(b"nGRP", &numbers([1, 0, 2, 2, 4]));
+    [place(0, 1, &numbers([0])), group, place(2, 3, &numbers([0])), shape(3), place(4, 5, &moved), shape(5)]
+        .concat()
+}

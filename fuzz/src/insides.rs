@@ -1,0 +1,35 @@
+//! What is inside, by nonzero and evenodd, at every level and by every plan of memory, against rays in
+//! integers of any size; and robust, vote and flood in slabs against the whole.
+//!
+//! The input is that of `kernels.rs`.
+
+use arbitrary::Unstructured;
+use voxelize::{Inside, Rule, Run, voxelize_with};
+
+use crate::alone;
+use crate::kernels::Case;
+use crate::winding::Windings;
+
+/// Cells times triangles that are looked at for one input.
+const MOST: usize = 100_000;
+
+/// Compares the insides of some triangles.
+pub fn check(bytes: &[u8]) {
+    let mut input = Unstructured::new(bytes);
+    let case = Case::from(&mut input).expect("zeros follow the end");
+    let cells: usize = case.lattice.dims().iter().product();
+    if cells * case.mesh.triangles().len() > MOST {
+        return;
+    }
+    alone();
+    let windings = Windings::along(0, case.mesh.triangles(), &case.lattice);
+    case.compare(Rule::Solid.with_inside(Inside::Nonzero), &windings.nonzero());
+    case.compare(Rule::Solid.with_inside(Inside::EvenOdd), &windings.evenodd());
+    for inside in [Inside::Robust, Inside::Vote, Inside::Flood] {
+        for rule in [Rule::Solid, Rule::Filled] {
+            let what = rule.with_inside(inside);
+            let whole = voxelize_with(&case.mesh, &case.lattice, what, &Run::default());
+            case.compare(what, &whole.expect("a small grid").0.bits);
+        }
+    }
+}

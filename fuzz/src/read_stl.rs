@@ -1,0 +1,236 @@
+//! Readers of meshes, by content: as a file, as a stream and packed, under every tolerance.
+//!
+//! The input is the file. Bytes decide the format, as for any user.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use voxelize::mesh::read::{INPUTS, Loaded, Packing, ReadOptions, Tolerance, read_file, read_stream};
+use voxelize::{Bounds, Error, Kind, Mesh, Result};
+
+use crate::{alone, check_error, scratch, within};
+
+/// Bytes of a triangle in memory.
+const TRIANGLE: u64 = 36;
+
+/// A stream that ends within so many bytes is as good as a file: readers look so far ahead.
+const HEAD: usize = 4096;
+
+/// How gzip files begin.
+const MAGIC: &[u8] = b"\x1f\x8b";
+
+/// Reads `bytes` in every way, and within every limit of memory that matters.
+pub fn check(bytes: &[u8]) {
+    alone();
+    let input = Input { bytes, length: unpacked(bytes) };
+    let usual = input.check(Tolerance::Usual);
+    let strict = input.check(Tolerance::Strict);
+    let lenient = input.check(Tolerance::Lenient);
+    check_strict(&strict, &usual);
+    check_lenient(&lenient, &usual);
+    if let Ok(loaded) = &usual {
+        input.check_limits(loaded);
+    }
+}
+
+/// A file, and the length of what is packed in it, or its own.
+struct Input<'a> {
+    bytes: &'a [u8],
+    length: usize,
+}
+
+/// The length of what a gzip file holds, as far as it is whole; of any other its own.
+fn unpacked(bytes: &[u8]) -> usize {
+    if !bytes.starts_with(MAGIC) {
+        return bytes.len();
+    }
+    let (mut reader, mut buffer, mut length) = (MultiGzDecoder::new(bytes), [0; 4096], 0);
+    while let Ok(n @ 1..) = reader.read(&mut buffer) {
+        length += n;
+    }
+    length
+}
+
+impl Input<'_> {
+    /// Reads it in every way, which all come to the same.
+    fn check(&self, tolerance: Tolerance) -> Result<Loaded> {
+        let options = ReadOptions { tolerance, ..ReadOptions::default() };
+        let (file, stream) = (self.file(&options), self.stream(&options));
+        for result in [&file, &stream] {
+            match result {
+                Ok(loaded) => self.check_loaded(loaded, tolerance),
+                Err(error) => check_error(error, 'S', self.bytes.len().max(self.length)),
+            }
+        }
+        self.check_agreement(&file, &stream);
+        // To pack takes longer than to read.
+        if !self.is_packed() && self.bytes.len().is_multiple_of(4) {
+            check_packed(self.packed(&options), &stream);
+        }
+        file
+    }
+
+    fn is_packed(&self) -> bool {
+        self.bytes.starts_with(MAGIC)
+    }
+
+    fn file(&self, options: &ReadOptions) -> Result<Loaded> {
+        scratch::with_file(self.bytes, |path| within(self.enough(), || read_file(&path, options)))
+    }
+
+    fn stream(&self, options: &ReadOptions) -> Result<Loaded> {
+        within(self.enough(), || read_stream(&mut Dribble(self.bytes, 0), "-", options))
+    }
+
+    fn packed(&self, options: &ReadOptions) -> Result<Loaded> {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(self.bytes).expect("a Vec takes all");
+        let packed = packed.finish().expect("a Vec takes all");
+        within(self.enough(), || read_stream(&mut &packed[..], "-", options))
+    }
+
+    /// Memory that reading may take: a block, the window and the tables of gzip, and triangles that are
+    /// in the file, in a list that doubles.
+    fn enough(&self) -> usize {
+        (768 << 10) + 4 * self.length
+    }
+
+    /// A mesh has as many triangles as its file can hold, all finite, and knows its bounds.
+    fn check_loaded(&self, loaded: &Loaded, tolerance: Tolerance) {
+        let Loaded { mesh, format, bytes, packing, dropped, findings } = loaded;
+        assert!(INPUTS.iter().any(|input| input.name == *format), "{format}");
+        assert_eq!(*bytes, self.bytes.len() as u64);
+        assert_eq!(*packing == Packing::Gzip, self.is_packed());
+        let triangles = mesh.triangles();
+        // The shortest triangle of any format takes more.
+        assert!(triangles.len() <= self.length / 9, "{} triangles", triangles.len());
+        assert_eq!(*mesh.bounds(), Bounds::of(triangles));
+        assert!(mesh.degenerate() <= triangles.len() as u64);
+        let again = Mesh::from_triangles(triangles.to_vec()).expect("finite coordinates");
+        assert_eq!(again, *mesh);
+        assert!(findings.is_sorted_by(|a, b| a.first.code() < b.first.code()), "{findings:?}");
+        for finding in findings {
+            check_error(&finding.first, 'S', self.bytes.len().max(self.length));
+            assert!(finding.count > 0 && finding.first.file().is_none(), "{finding:?}");
+        }
+        assert!(*dropped == 0 || tolerance == Tolerance::Lenient, "{dropped} dropped");
+        let (triangles, dropped) = (triangles.len() as u64, *dropped);
+        match *format {
+            "stl-binary" if tolerance != Tolerance::Lenient => {
+                assert_eq!(84 + 50 * triangles, self.length as u64);
+            }
+            "stl-binary" if !self.is_packed() => self.check_records(triangles, dropped),
+            "stl-ascii" if !self.is_packed() => {
+                let words = self.bytes.split(|byte| matches!(byte, b' ' | b'\t'..=b'\r'));
+                let facets = words.filter(|word| word.eq_ignore_ascii_case(b"facet")).count() as u64;
+                assert!(triangles + dropped <= facets, "{triangles} and {dropped} of {facets}");
+            }
+            _ => (),
+        }
+    }
+
+    /// Every record is taken or dropped, the last one even if it is cut; but those that were not counted
+    /// may be something else.
+    fn check_records(&self, triangles: u64, dropped: u64) {
+        let count = self.count().expect("a binary STL has one");
+        let rest = self.length as u64 - 84;
+        let all = rest.div_ceil(50);
+        if count == 0 || count >= all || rest.is_multiple_of(50) {
+            assert_eq!(triangles + dropped, all, "{count} claimed");
+        } else {
+            assert_eq!(triangles + dropped, count, "of {all}");
+        }
+    }
+
+    /// What a binary STL has for the number of triangles.
+    fn count(&self) -> Option<u64> {
+        let bytes = self.bytes.get(80..84)?.try_into().expect("four bytes");
+        Some(u32::from_le_bytes(bytes).into())
+    }
+
+    /// File and stream agree, save where a stream that goes on cannot know its length yet.
+    fn check_agreement(&self, file: &Result<Loaded>, stream: &Result<Loaded>) {
+        let is_known = self.is_packed() || self.bytes.len() < HEAD;
+        // Its first bytes may look like text, and only its length says otherwise.
+        let by_length = !is_known && self.count().is_some_and(|n| 84 + 50 * n == self.bytes.len() as u64);
+        match (file, stream) {
+            (Ok(file), Ok(stream)) if !by_length || file.format == stream.format => assert_eq!(file, stream),
+            (Err(file), Err(stream)) if is_known => {
+                assert_eq!(place(file), place(stream), "{file}\n{stream}");
+            }
+            // That too little follows is known only after what else is wrong.
+            (Err(_), Err(_)) => (),
+            _ => assert!(by_length, "file and stream differ: {file:?}, {stream:?}"),
+        }
+    }
+
+    /// What the triangles take is enough, one byte less is not.
+    fn check_limits(&self, loaded: &Loaded) {
+        let need = TRIANGLE * loaded.mesh.triangles().len() as u64;
+        let limited = |limit| ReadOptions { max_memory: Some(limit), ..ReadOptions::default() };
+        assert_eq!(self.file(&limited(need)).as_ref(), Ok(loaded));
+        if let Some(less) = need.checked_sub(1) {
+            for result in [self.file(&limited(less)), self.stream(&limited(less))] {
+                let error = result.expect_err("a limit of memory");
+                assert!(error.kind() == Kind::TooLarge || error.kind() == Kind::Input, "{error}");
+            }
+        }
+    }
+}
+
+/// What an error says, but in words.
+fn place(error: &Error) -> (Kind, &str, Option<u64>, Option<u64>, Option<u64>) {
+    (error.kind(), error.code(), error.triangle(), error.byte(), error.line())
+}
+
+/// Packed, it is the same.
+fn check_packed(packed: Result<Loaded>, plain: &Result<Loaded>) {
+    match (packed, plain) {
+        (Ok(packed), Ok(plain)) => {
+            assert_eq!(packed.packing, Packing::Gzip);
+            assert_eq!(&Loaded { bytes: plain.bytes, packing: Packing::None, ..packed }, plain);
+        }
+        (Err(packed), Err(plain)) => assert_eq!(place(&packed), place(plain), "{packed}\n{plain}"),
+        (packed, plain) => panic!("packed {packed:?}, else {plain:?}"),
+    }
+}
+
+/// Strictness refuses everything that is found, and changes nothing else.
+fn check_strict(strict: &Result<Loaded>, usual: &Result<Loaded>) {
+    match (strict, usual) {
+        (Ok(strict), usual) => {
+            assert!(strict.findings.is_empty(), "{:?}", strict.findings);
+            assert_eq!(Ok(strict), usual.as_ref());
+        }
+        (Err(error), Ok(usual)) => {
+            let found = usual.findings.iter().map(|finding| place(&finding.first));
+            assert!(found.into_iter().any(|found| found == place(error)), "{error}: {:?}", usual.findings);
+        }
+        (Err(_), Err(_)) => (),
+    }
+}
+
+/// Leniency changes nothing in what is whole, and tells of what is not.
+fn check_lenient(lenient: &Result<Loaded>, usual: &Result<Loaded>) {
+    match (lenient, usual) {
+        (lenient, Ok(usual)) => assert_eq!(lenient.as_ref(), Ok(usual)),
+        (Ok(lenient), Err(error)) => {
+            let found = lenient.findings.iter().map(|finding| place(&finding.first));
+            assert!(found.into_iter().any(|found| found == place(error)), "{error}: {:?}", lenient.findings);
+        }
+        (Err(_), Err(_)) => (),
+    }
+}
+
+/// Gives a few bytes at a time, as pipes may.
+struct Dribble<'a>(&'a [u8], usize);
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.1 = self.1 * 5 % 997 + 1;
+        let n = self.1.min(buffer.len());
+        self.0.read(&mut buffer[..n])
+    }
+}

@@ -1,0 +1,153 @@
+//! Readers of voxels: every format, whatever the content, from memory and as a file.
+//!
+//! The input is the file. If it begins with `{`, what is before the first 0 byte is the sidecar.
+
+use std::io::Cursor;
+
+use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
+use voxelize::grid::meta::{Record, Style};
+use voxelize::grid::parts;
+use voxelize::{BitGrid, Kind, Part, Voxels};
+
+use crate::{alone, check_error, scratch, within};
+
+/// Grids of more words are not written again.
+const SMALL: usize = 1 << 14;
+
+/// Reads `bytes` as every format.
+pub fn check(bytes: &[u8]) {
+    let (sidecar, file) = split(bytes);
+    alone();
+    let read = FORMATS.iter().filter_map(|format| read(file, format, sidecar.as_deref()));
+    let found: Vec<(&Format, Voxels)> = read.collect();
+    if sidecar.is_none() {
+        check_file(file, &found);
+    }
+    for (format, voxels) in &found {
+        check_voxels(voxels, file.len());
+        if voxels.bits.words().len() <= SMALL {
+            check_again(voxels, format);
+        }
+    }
+}
+
+/// The sidecar, if there is one, and the file.
+fn split(bytes: &[u8]) -> (Option<String>, &[u8]) {
+    if !bytes.starts_with(b"{") {
+        return (None, bytes);
+    }
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let (sidecar, file) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
+    (Some(String::from_utf8_lossy(sidecar).into_owned()), file)
+}
+
+fn read<'a>(file: &[u8], format: &'a Format, sidecar: Option<&str>) -> Option<(&'a Format, Voxels)> {
+    // A few small members of an archive are unpacked at a time.
+    let enough = (16 << 20) + 16 * file.len();
+    match within(enough, || format::read_from(Cursor::new(file), format, sidecar)) {
+        Ok(voxels) => Some((format, voxels)),
+        Err(error) => {
+            check_error(&error, 'V', file.len());
+            None
+        }
+    }
+}
+
+/// What files are opened as by their content, and what they say of themselves, is what the reader of
+/// that format makes of them.
+fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
+    scratch::with_file(file, |path| {
+        let Some(format) = format::sniff(&path) else {
+            let error = format::open(&path).expect_err("of no known format");
+            return assert_eq!(error.code(), "V001");
+        };
+        let read = found.iter().find(|(found, _)| found.name == format.name).map(|(_, voxels)| voxels);
+        let said = format::describe(&path);
+        match (format::open_parts(&path), read) {
+            (Ok((opened, parts)), Some(read)) => {
+                assert!(same(&opened, read));
+                check_parts(&parts, &opened);
+                let said = said.expect("what can be read can be described").record;
+                assert!(said.dims.is_none_or(|dims| dims == read.dims()));
+                assert_eq!((said.lattice, &said.meta), (read.lattice.clone(), &read.meta));
+                let ours = read.meta.tool.as_ref().is_some_and(|tool| tool.starts_with("voxelize "));
+                assert_eq!(format::made_by_this_tool(&path), ours);
+            }
+            (Err(error), None) => check_error(&error, 'V', file.len()),
+            (opened, read) => panic!("{}: {opened:?} from a file, else {read:?}", format.name),
+        }
+    });
+}
+
+/// Parts share no cell, and together they are all.
+fn check_parts(parts: &[Part], voxels: &Voxels) {
+    if parts.is_empty() || voxels.bits.words().len() > SMALL {
+        return;
+    }
+    assert_eq!(parts::union(parts).expect("of one grid"), voxels.bits);
+    assert_eq!(parts.iter().map(|part| part.cells.count()).sum::<u64>(), voxels.count());
+}
+
+/// Whether both are the same; of wide scenes, which may span gigabytes of zeros, all but the cells.
+fn same(a: &Voxels, b: &Voxels) -> bool {
+    match a.bits.words().len() > SMALL {
+        true => (a.dims(), &a.lattice, &a.meta) == (b.dims(), &b.lattice, &b.meta),
+        false => a == b,
+    }
+}
+
+/// Cells are no more than the file can hold, lattices fit their grids, numbers can be asked for.
+fn check_voxels(voxels: &Voxels, length: usize) {
+    let dims = voxels.dims();
+    // A wide scene of few voxels may be as large as the first, in pages that are never touched.
+    let most = (8 << 30) + 8 * 1032 * length as u128;
+    assert!(BitGrid::bytes_for(dims) <= most, "{dims:?} from {length} bytes");
+    if voxels.bits.words().len() <= SMALL {
+        assert_eq!(
+            voxels.count(),
+            voxels.iter().inspect(|cell| assert!(voxels.bits.get(*cell))).count() as u64
+        );
+        assert_eq!(voxels.digest(), voxels.digest());
+    }
+    let Some(lattice) = &voxels.lattice else { return };
+    assert_eq!(lattice.dims(), dims);
+    assert!(lattice.cells() > 0 && lattice.cell_volume().is_positive());
+    for (axis, end) in lattice.end().iter().enumerate() {
+        assert!(*end > lattice.origin()[axis] && !end.to_f64().is_nan());
+        assert_eq!(lattice.axis(axis).index_of(end), (dims[axis] as i64).into());
+        assert!(!lattice.axis(axis).index(1.5).to_f64().is_nan());
+    }
+}
+
+/// What was read can be written, and reads back as itself.
+fn check_again(voxels: &Voxels, format: &Format) {
+    for &dtype in format.dtypes {
+        let mut bytes = Vec::new();
+        let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
+        match format::write_to(voxels, &mut bytes, format, &options) {
+            Ok(length) => assert_eq!(length, bytes.len() as u64),
+            Err(error) => {
+                // A limit of the format.
+                assert_eq!(error.kind(), Kind::Usage, "{error}");
+                continue;
+            }
+        }
+        let sidecar = (format.carries != Carries::InFile).then(|| sidecar_of(voxels, dtype));
+        let again = format::read_from(Cursor::new(&bytes), format, sidecar.as_deref());
+        let again = again.unwrap_or_else(|error| panic!("{}: {error}", format.name));
+        assert_eq!(again, *voxels, "{}", format.name);
+    }
+}
+
+/// A description of `voxels`, as a sidecar has it.
+pub(crate) fn sidecar_of(voxels: &Voxels, dtype: Dtype) -> String {
+    let mut record = Record {
+        dims: Some(voxels.dims()),
+        lattice: voxels.lattice.clone(),
+        meta: voxels.meta.clone(),
+        ..Record::default()
+    };
+    record.extra.insert("dtype".into(), dtype.name().into());
+    record.extra.insert("cells".into(), voxels.digest().cells.to_string());
+    record.to_json(Style::Pretty)
+}

@@ -1,0 +1,172 @@
+//! Grids of every shape, written and read back in every format.
+//!
+//! The input, numbers little-endian:
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 1 | format, of all |
+//! | 1 | type of cells, of those of the format |
+//! | 3 × 2 | cells per axis |
+//! | 1 | bits 0: a lattice, 1: of cubes, 2–4: closed axes, 5: snap |
+//! | 6 × (4 + 2) | origin and spacing, numerator and denominator |
+//! | 1 | bits 0–4: which meta data |
+//! | 5 × 1 + … | meta data, length and bytes |
+//! | 1 | height of windows |
+//! | … | cells, 8 a byte, again and again from the first byte |
+
+use std::io::Cursor;
+
+use arbitrary::Unstructured;
+use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
+use voxelize::grid::{Digest, Layers, Window};
+use voxelize::{BitGrid, Lattice, Meta, Rational, Result, Snap, Voxels};
+
+use crate::alone;
+use crate::read_voxels::sidecar_of;
+
+/// The most words of cells.
+const MOST: usize = 512;
+
+/// Writes a grid whole and in windows, and reads it back.
+pub fn check(bytes: &[u8]) {
+    let mut input = Unstructured::new(bytes);
+    let (format, dtype, voxels, height) = case(&mut input).expect("zeros follow the end");
+    alone();
+    let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
+    if let Some(lattice) = &voxels.lattice
+        && let Err(refused) = format::check(lattice, format, &options)
+    {
+        let mut bytes = Vec::new();
+        assert_eq!(format::write_to(&voxels, &mut bytes, format, &options), Err(refused));
+        assert!(bytes.is_empty());
+        return;
+    }
+    let mut file = Vec::new();
+    let length = format::write_to(&voxels, &mut file, format, &options).expect("a small grid");
+    assert_eq!(length, file.len() as u64);
+    check_windows(&voxels, height, format, &options, &file);
+    check_back(&voxels, format, dtype, &file);
+}
+
+/// In windows it is the same file.
+fn check_windows(voxels: &Voxels, height: usize, format: &Format, options: &SaveOptions, file: &[u8]) {
+    let height = height.next_multiple_of(format.slab_layers);
+    let mut windows = Windows { voxels, height, next: 0, bits: None };
+    let mut again = Vec::new();
+    format::write_layers_to(&mut windows, &mut again, format, options).expect("a small grid");
+    assert!(again == file, "{} in windows of {height} layers", format.name);
+}
+
+/// What is read is what was written.
+fn check_back(voxels: &Voxels, format: &Format, dtype: Dtype, file: &[u8]) {
+    let sidecar = (format.carries != Carries::InFile).then(|| sidecar_of(voxels, dtype));
+    let back = format::read_from(Cursor::new(file), format, sidecar.as_deref());
+    let back = back.unwrap_or_else(|error| panic!("{} {}: {error}", format.name, dtype.name()));
+    assert_eq!(back, *voxels, "{} {}", format.name, dtype.name());
+    assert_eq!(back.digest(), voxels.digest());
+    let cut = format::read_from(Cursor::new(&file[..file.len() - 1]), format, sidecar.as_deref());
+    assert!(cut.is_err(), "{} without its last byte", format.name);
+}
+
+fn case(input: &mut Unstructured) -> arbitrary::Result<(&'static Format, Dtype, Voxels, usize)> {
+    let format = &FORMATS[usize::from(input.arbitrary::<u8>()?) % FORMATS.len()];
+    let dtype = format.dtypes[usize::from(input.arbitrary::<u8>()?) % format.dtypes.len()];
+    let dims = dims(input.arbitrary()?);
+    let lattice = lattice(input, dims)?;
+    let snap = lattice.as_ref().map_or(Snap::Float, Lattice::snap);
+    let meta = meta(input, snap)?;
+    let height = usize::from(input.arbitrary::<u8>()?) + 1;
+    let bits = cells(dims, input.bytes(input.len())?);
+    Ok((format, dtype, Voxels { bits, lattice, meta }, height))
+}
+
+/// At most [`MOST`] words.
+fn dims(sizes: [u16; 3]) -> [usize; 3] {
+    let [x, y, z] = sizes.map(usize::from);
+    let x = x % 600 + 1;
+    let y = y % (MOST / x.div_ceil(64)).min(600) + 1;
+    let z = z % (MOST / (x.div_ceil(64) * y)).max(1) + 1;
+    [x, y, z]
+}
+
+fn lattice(input: &mut Unstructured, dims: [usize; 3]) -> arbitrary::Result<Option<Lattice>> {
+    let flags: u8 = input.arbitrary()?;
+    let flag = |n: u8| flags >> n & 1 == 1;
+    let mut fraction = || -> arbitrary::Result<Rational> {
+        let (p, q) = (input.arbitrary::<i32>()?, input.arbitrary::<u16>()?);
+        Ok(Rational::new(p.into(), i64::from(q) + 1))
+    };
+    let origin = [fraction()?, fraction()?, fraction()?];
+    let sizes = [fraction()?, fraction()?, fraction()?];
+    let size = |n: usize| if sizes[n].is_zero() { Rational::ONE } else { sizes[n].abs() };
+    let spacing = [0, 1, 2].map(|a| size(if flag(1) { 0 } else { a }));
+    let snap = if flag(5) { Snap::Float } else { Snap::None };
+    let lattice = Lattice::new(dims, origin, spacing, [flag(2), flag(3), flag(4)]);
+    Ok(flag(0).then(|| lattice.expect("a lattice").with_snap(snap)))
+}
+
+/// Meta data of any words; how a lattice snaps is said there.
+fn meta(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Meta> {
+    let flags: u8 = input.arbitrary()?;
+    let mut words = [const { None }; 5];
+    for (n, word) in words.iter_mut().enumerate() {
+        let length = usize::from(input.arbitrary::<u8>()?).min(input.len());
+        // Texts of arrays end at a 0.
+        let text = String::from_utf8_lossy(input.bytes(length)?).replace('\0', "");
+        *word = (flags >> n & 1 == 1).then_some(text);
+    }
+    let [tool, rule, ties, input, inside] = words;
+    Ok(Meta { tool, rule, ties, inside, snap: Some(snap.name().into()), input })
+}
+
+fn cells(dims: [usize; 3], pattern: &[u8]) -> BitGrid {
+    let mut bits = BitGrid::new(dims).expect("a small grid");
+    let cells = dims.iter().product::<usize>();
+    for (n, cell) in (0..cells).map(|n| (n, [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]])) {
+        let byte = if pattern.is_empty() { 0 } else { pattern[n / 8 % pattern.len()] };
+        if byte >> (n % 8) & 1 == 1 {
+            bits.set(cell);
+        }
+    }
+    bits
+}
+
+/// Voxels that come in windows of `height` layers.
+struct Windows<'a> {
+    voxels: &'a Voxels,
+    height: usize,
+    next: usize,
+    bits: Option<BitGrid>,
+}
+
+impl Layers for Windows<'_> {
+    fn dims(&self) -> [usize; 3] {
+        self.voxels.dims()
+    }
+
+    fn lattice(&self) -> Option<&Lattice> {
+        self.voxels.lattice.as_ref()
+    }
+
+    fn meta(&self) -> &Meta {
+        &self.voxels.meta
+    }
+
+    fn next(&mut self) -> Result<Option<Window<'_>>> {
+        let [nx, ny, nz] = self.dims();
+        let first = self.next;
+        if first == nz {
+            return Ok(None);
+        }
+        self.next = (first + self.height).min(nz);
+        let bits = self.bits.insert(BitGrid::new([nx, ny, self.next - first])?);
+        for [i, j, k] in self.voxels.iter().filter(|[_, _, k]| (first..self.next).contains(k)) {
+            bits.set([i, j, k - first]);
+        }
+        Ok(Some(Window { first, bits, parts: &[] }))
+    }
+
+    fn digest(&self) -> Digest {
+        self.voxels.digest()
+    }
+}
