@@ -64,6 +64,9 @@ pub fn across(axis: usize) -> [usize; 3] {
     [[0, 1, 2], [1, 0, 2], [2, 0, 1]][axis]
 }
 
+/// Planes of rows in reach, along each axis across, of triangles that are taken in doubles.
+const FEW: f32 = 3.0;
+
 /// Finds crossings with rows along one axis.
 pub struct Crosser<'a> {
     frame: &'a Frame,
@@ -73,6 +76,9 @@ pub struct Crosser<'a> {
     cells: Box3,
     /// What index coordinates may be off by, as doubles.
     error: f64,
+    /// What the sides of a row to the edges of a triangle may be off by, for each cell that its corners are
+    /// away from the row.
+    side_error: f64,
     /// The axes in floats, and how near to a half-plane their coordinates are not known.
     floats: Option<([Axis; 3], f32)>,
 }
@@ -82,7 +88,8 @@ impl<'a> Crosser<'a> {
     /// [`Frame::of_centres`] for that axis.
     pub fn new(frame: &'a Frame, axis: usize, cells: Box3) -> Self {
         let (order, mirrors, floats) = (across(axis), axis == 1, in_floats(frame));
-        Self { frame, order, mirrors, cells, error: frame.local_error(), floats }
+        let error = frame.local_error();
+        Self { frame, order, mirrors, cells, error, side_error: 4.1 * error + 32.0 * U, floats }
     }
 
     /// Gives every crossing of triangles with rows of the cells. What lies before the first cell of a
@@ -105,13 +112,13 @@ impl<'a> Crosser<'a> {
         for first in (0..triangles.len()).step_by(LANES) {
             let count = LANES.min(triangles.len() - first);
             let all = (1 << count) - 1;
-            let mut sieved = Sieved { none: 0, one: 0 };
+            let mut sieved = Sieved { none: 0, few: 0 };
             if let Some((axes, margin)) = &self.floats {
                 sieved = self.sieve(simd, &gather(simd, &triangles[first..]), axes, *margin);
             }
             for lane in bits_of(all & !sieved.none) {
                 let triangle = &triangles[first + lane];
-                if sieved.one >> lane & 1 == 0 || !self.cross_row(triangle, put) {
+                if sieved.few >> lane & 1 == 0 || !self.cross_few(triangle, put) {
                     snapped += self.cross_one(triangle, put);
                 }
             }
@@ -125,7 +132,7 @@ impl<'a> Crosser<'a> {
     fn sieve<S: Simd>(&self, simd: S, vertices: &Vertices<S>, axes: &[Axis; 3], margin: f32) -> Sieved {
         let mut nearest = f32x16::splat(simd, 1.0);
         let mut alike = mask32x16::splat(simd, false);
-        let mut near = mask32x16::splat(simd, true);
+        let (mut near, mut few) = (mask32x16::splat(simd, true), mask32x16::splat(simd, true));
         let mut local = *vertices;
         // Loops, not closures: only what is inlined here is compiled for the level.
         for a in 0..3 {
@@ -141,6 +148,7 @@ impl<'a> Crosser<'a> {
                 let high = u[0].max(u[1]).max(u[2]).floor();
                 alike |= low.simd_eq(high);
                 near &= (low + 1.0).simd_eq(high);
+                few &= (high - low).simd_le(f32x16::splat(simd, FEW));
                 // Where corners are within a cell of it, exact: multiples of the last place of `u`.
                 local[a] = [u[0] - high, u[1] - high, u[2] - high];
             }
@@ -156,50 +164,60 @@ impl<'a> Crosser<'a> {
         }
         let sure = nearest.simd_gt(f32x16::splat(simd, margin));
         let none = sure & (alike | (near & left & right));
-        Sieved { none: none.to_bitmask(), one: (sure & near).to_bitmask() }
+        Sieved { none: none.to_bitmask(), few: (sure & few).to_bitmask() }
     }
 
-    /// Gives the crossing with the one row in reach of a triangle no coordinate of which is near a
-    /// half-plane, if doubles tell whether there is one, and where; else answers false.
+    /// Gives the crossings with the few rows in reach of a triangle no coordinate of which is near a
+    /// half-plane, if doubles tell which there are, and where; else gives none and answers false.
     #[inline(always)]
-    fn cross_row(&self, triangle: &Triangle, put: &mut impl FnMut(Crossing)) -> bool {
+    fn cross_few(&self, triangle: &Triangle, put: &mut impl FnMut(Crossing)) -> bool {
         let mut u = [[0.0; 3]; 3];
         let mut cell = [0.0; 3];
+        let mut rows = [0; 3];
         for a in 0..3 {
             for v in 0..3 {
                 u[a][v] = self.frame.axes[a].index(triangle[v][self.order[a]]);
             }
             cell[a] = u[a][0].max(u[a][1]).max(u[a][2]).floor();
+            rows[a] = (cell[a] - u[a][0].min(u[a][1]).min(u[a][2]).floor()) as i64;
             u[a] = u[a].map(
                 #[inline(always)]
                 |u| u - cell[a],
             );
         }
         let [x, y, z] = u;
-        // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
-        let sides = [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
-        let bound = 4.1 * self.error + 8.0 * U;
-        let (least, most) = (sides[0].min(sides[1]).min(sides[2]), sides[0].max(sides[1]).max(sides[2]));
-        if least < -bound && most > bound {
-            return true;
-        }
-        if least <= bound && most >= -bound {
-            return false;
-        }
-        let area = sides[0] + sides[1] + sides[2];
-        let crossing = (x[0] * sides[0] + x[1] * sides[1] + x[2] * sides[2]) / area;
         let reach = x[0].abs().max(x[1].abs()).max(x[2].abs());
-        let error = self.error + 13.0 * reach * (bound / area.abs() + U);
-        if (crossing - crossing.round_ties_even()).abs() <= error {
-            return false;
+        let mut found = [(0, 0, 0.0, false); (FEW * FEW) as usize];
+        let mut count = 0;
+        // The upper rows are those of the cells that the corners farthest up are in.
+        for (k, j) in (0..rows[2]).flat_map(|k| (0..rows[1]).map(move |j| (k, j))) {
+            let (y, z) = (y.map(|y| y + j as f64), z.map(|z| z + k as f64));
+            // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
+            let sides = [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
+            let bound = 4.0 * self.side_error;
+            let (least, most) = (sides[0].min(sides[1]).min(sides[2]), sides[0].max(sides[1]).max(sides[2]));
+            if least < -bound && most > bound {
+                continue;
+            }
+            if least <= bound && most >= -bound {
+                return false;
+            }
+            let area = sides[0] + sides[1] + sides[2];
+            let crossing = (x[0] * sides[0] + x[1] * sides[1] + x[2] * sides[2]) / area;
+            let error = self.error + 13.0 * reach * (bound / area.abs() + U);
+            if (crossing - crossing.round_ties_even()).abs() <= error {
+                return false;
+            }
+            found[count] = (cell[1] as i64 - j, cell[2] as i64 - k, crossing.floor(), area < 0.0);
+            count += 1;
         }
         let [cells, rows, layers] = &self.cells;
-        let (j, k) = (cell[1] as i64, cell[2] as i64);
-        let first = (cell[0] + crossing.floor() + 1.0).clamp(cells.start as f64, cells.end as f64) as usize;
         let within = |range: &Range<usize>, n: i64| n >= range.start as i64 && n < range.end as i64;
-        if within(rows, j) && within(layers, k) && first < cells.end {
-            let inwards = (area < 0.0) != self.mirrors;
-            put(Crossing { row: [j as usize, k as usize], first, inwards });
+        for &(j, k, floor, inwards) in &found[..count] {
+            let first = (cell[0] + floor + 1.0).clamp(cells.start as f64, cells.end as f64) as usize;
+            if within(rows, j) && within(layers, k) && first < cells.end {
+                put(Crossing { row: [j as usize, k as usize], first, inwards: inwards != self.mirrors });
+            }
         }
         true
     }
@@ -236,11 +254,11 @@ impl<'a> Crosser<'a> {
     }
 }
 
-/// Which lanes surely have no crossing, and which have one row in reach at most; no coordinate of either
+/// Which lanes surely have no crossing, and which have few rows in reach; no coordinate of either
 /// is near a half-plane.
 struct Sieved {
     none: u64,
-    one: u64,
+    few: u64,
 }
 
 /// A triangle on its way through rows.
