@@ -93,7 +93,7 @@ Grid    -r, --res N            cells on the longest axis [256]
             --like FILE        the grid of this voxel file, all of it
             --same-grid        one grid for many, around all of them
             --snap float|none  take 0.7 as a float for 0.7 [float]
-Rule        --surface          every cell the mesh touches; inside empty [default]
+Rule        --surface          every cell the mesh touches [default]
             --filled           every cell the part has any share of
             --solid            cells whose centre is inside
             --rule RULE        the same, by name

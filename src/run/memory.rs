@@ -138,6 +138,10 @@ mod tests {
         // One brick stands for none.
         assert_eq!(demand.bytes(Plan::Dense), mesh + 20 * 80 + 512 + 6 * brick + row);
         assert_eq!(demand.bytes(Plan::Slabs(5)), mesh + 5 * 80 + 512 + 2 * brick + row);
+        assert_eq!(
+            demand.clone().in_parts().bytes(Plan::Slabs(5)),
+            demand.bytes(Plan::Slabs(5)) + 2 * 5 * 80
+        );
         assert_eq!(demand.least(1), mesh + 80 + 512 + 2 * brick + row);
     }
 
