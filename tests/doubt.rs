@@ -127,7 +127,7 @@ fn the_gate_says_no_and_all_is_written() {
         }
     }
     let said = place.run("open.stl --filled -r 24 --max-doubt 0 -o e.npz").expect(1);
-    let line = said.line("doubt ").to_string();
+    let line = said.line("doubt ").replace(',', "");
     assert!(line.starts_with(&format!("{} cells (", cells.count())), "{line}");
     assert!(said.err.lines().last().unwrap().starts_with("failed: "), "{}", said.err);
     place.run("cube.stl --solid -r 24 --max-doubt 0 -o f.npz").expect(0);
@@ -254,7 +254,7 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
         assert_eq!(told["digest"]["cells"], digest.as_str(), "{output}");
         let path = place.path(output.split_whitespace().nth(1).unwrap());
         let read = Voxels::open(&path).unwrap();
-        assert!(read.bits == voxels.bits && read.digest() == voxels.digest(), "{output}");
+        assert!(read.bits == voxels.bits && read.digest().cells == voxels.digest().cells, "{output}");
         let bytes = fs::read(&path).unwrap();
         match path.extension().unwrap().to_str().unwrap() {
             "raw" if known => assert!(bytes == numbers, "{output}"),

@@ -98,8 +98,8 @@ Rule        --surface          every cell the mesh touches [default]
             --solid            cells whose centre is inside
             --rule RULE        the same, by name
             --inside METHOD    {methods}
-            --doubt FILE       the cells on which these methods do not agree
-            --max-doubt X      more of these, 0.01 or 1%: exit code 1
+            --doubt FILE       the cells on which four of these do not agree
+            --max-doubt X      more of these than 0.01 or 1%: exit code 1
             --ties up|both|none  a face on a cell wall marks: the cell above /
                                both / neither [up; filled: none]
 Input   MESH...                {inputs}, told by content; a folder: all in it
