@@ -55,10 +55,12 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         facts.estimate = Some(Estimate::new(&mesh, &lattice, &room, &plan.output));
         return Ok(Ending::Planned);
     }
+    let start = Instant::now();
     let doubted = match &plan.doubt {
         Some(asked) => Some((asked, rule::doubt::doubt(&mesh, &lattice, &run)?)),
         None => None,
     };
+    let doubting = start.elapsed();
     match room.plan {
         MemoryPlan::Slabs(height) => {
             let slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;
@@ -82,6 +84,8 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         }
     }
     let Some((asked, Doubt { cells, inside })) = doubted else { return Ok(Ending::Done) };
+    // The methods are asked anew, so this is more of the same work.
+    facts.times.voxelize = facts.times.voxelize.map(|time| time + doubting);
     let found = asked.judge(cells.count(), inside);
     let passes = found.passes();
     facts.doubt = Some(found);
