@@ -111,7 +111,7 @@ const SCHEMA: &str = "schema tool tool.name tool.version status exit_code \
     counts counts.cells counts.occupied counts.surface counts.interior volume \
     digest digest.grid digest.cells warnings run run.threads run.simd run.plan \
     timings_ms timings_ms.read timings_ms.voxelize timings_ms.digest timings_ms.write \
-    timings_ms.total memory memory.peak_bytes outputs";
+    timings_ms.total memory memory.peak_bytes outputs doubt";
 
 #[test]
 fn json_has_every_key_in_order() {

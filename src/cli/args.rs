@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, CommandFactory, Parser};
 use voxelize::format::{Dtype, Format};
 use voxelize::mesh::read::Tolerance;
-use voxelize::{Error, Inside, Result, Rule, Snap, Ties, What};
+use voxelize::{Error, Inside, Rational, Result, Rule, Snap, Ties, What};
 
 use super::help;
 use super::values::{self, Corners, Exact3, Simd};
@@ -32,6 +32,9 @@ pub struct Args {
 
     #[command(flatten)]
     pub rule: RuleArgs,
+
+    #[command(flatten)]
+    pub doubt: DoubtArgs,
 
     #[command(flatten)]
     pub input: InputArgs,
@@ -167,6 +170,22 @@ impl RuleArgs {
         }
         Ok(What { rule, ties: self.ties, inside: self.inside })
     }
+}
+
+/// What is asked about cells that may be inside or not.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rule")]
+pub struct DoubtArgs {
+    /// With solid and filled: write the cells in doubt to FILE, in the format of its extension: those that
+    /// some of nonzero, evenodd, flood and robust call inside, and others outside. About cells that the
+    /// surface touches flood is not asked. Takes the whole grid in memory, four times [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub doubt: Option<PathBuf>,
+
+    /// With solid and filled: more cells in doubt than this share of those that any of these methods calls
+    /// inside, 0.01 or 1%, end with exit code 1; all is written all the same [default: none]
+    #[arg(long, value_name = "X", value_parser = values::portion, allow_negative_numbers = true)]
+    pub max_doubt: Option<Rational>,
 }
 
 /// What becomes of an odd mesh.

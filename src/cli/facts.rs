@@ -10,6 +10,7 @@ use voxelize::mesh::read::{Finding, Packing, Tolerance};
 use voxelize::rule::Told;
 use voxelize::{Bounds, Error, Lattice};
 
+use super::doubt::Found;
 use super::errors;
 use super::estimate::Estimate;
 use super::plan::Voice;
@@ -36,6 +37,10 @@ pub struct Facts {
     pub told: Told,
     /// Occupied cells.
     pub occupied: Option<u64>,
+    /// How many of them are on the surface and how many within, where they are told apart.
+    pub parts: Option<[u64; 2]>,
+    /// Cells in doubt, if that was asked.
+    pub doubt: Option<Found>,
     /// To compare results by.
     pub digest: Option<Digest>,
     /// What is odd but no error.
@@ -135,6 +140,8 @@ pub struct Times {
 pub enum Ending {
     /// All is done.
     Done,
+    /// All is done, and more cells are in doubt than are allowed.
+    Doubtful,
     /// A dry run: all could be done.
     Planned,
     /// The output is there already, and stays.
@@ -182,6 +189,8 @@ impl Facts {
             inside: None,
             told: Told::default(),
             occupied: None,
+            parts: None,
+            doubt: None,
             digest: None,
             warnings: Vec::new(),
             times: Times::default(),

@@ -50,7 +50,7 @@ full disk, what was there before is still there. Of many meshes, one that fails 
 
 Exit codes:
     0  done
-    1  a gate said no: the grids that were compared differ
+    1  a gate said no: the grids that were compared differ, --max-doubt is exceeded
     2  the question was wrong: options that conflict, a value out of range
     3  the input cannot be read: missing, cut short, not a mesh
     4  the mesh is unfit for what was asked: it has no triangles, or no size to divide
@@ -93,11 +93,13 @@ Grid    -r, --res N            cells on the longest axis [256]
             --like FILE        the grid of this voxel file, all of it
             --same-grid        one grid for many, around all of them
             --snap float|none  take 0.7 as a float for 0.7 [float]
-Rule        --surface          every cell the mesh touches; inside empty [default]
+Rule        --surface          every cell the mesh touches [default]
             --filled           every cell the part has any share of
             --solid            cells whose centre is inside
             --rule RULE        the same, by name
             --inside METHOD    {methods}
+            --doubt FILE       the cells on which four of these do not agree
+            --max-doubt X      more of these than 0.01 or 1%: exit code 1
             --ties up|both|none  a face on a cell wall marks: the cell above /
                                both / neither [up; filled: none]
 Input   MESH...                {inputs}, told by content; a folder: all in it

@@ -9,6 +9,7 @@ use voxelize::format::Written;
 use voxelize::{Bounds, Digest, Error, Lattice, Rational};
 
 use super::call::End;
+use super::doubt::Found;
 use super::errors;
 use super::estimate::Size;
 use super::facts::{Ending, Facts, Warning};
@@ -24,6 +25,7 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     let mut put = |key: &str, value: Value| map.insert(key.to_string(), value);
     let (status, exit_code) = match ending {
         Ending::Done | Ending::Closed => ("ok", errors::OK),
+        Ending::Doubtful => ("failed", errors::NO),
         Ending::Skipped => ("skipped", errors::OK),
         Ending::Planned => ("planned", errors::OK),
         Ending::Failed(_, code) => ("error", *code),
@@ -44,8 +46,14 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     let snap = |plan: &Plan| json!({"mode": plan.job.grid.snap.name(), "coordinates": facts.snapped});
     put("snap", or_null(plan, snap));
     let filled = facts.occupied.zip(facts.lattice.as_ref());
-    let is_surface = asked.is_none();
-    put("counts", or_null(filled, |(occupied, lattice)| counts(occupied, lattice, is_surface)));
+    put(
+        "counts",
+        or_null(filled, |(occupied, lattice)| {
+            // With nothing inside, all is surface.
+            let parts = if asked.is_none() { Some([occupied, 0]) } else { facts.parts };
+            counts(occupied, lattice, parts)
+        }),
+    );
     put("volume", or_null(filled, |(occupied, lattice)| json!(volume(occupied, lattice))));
     put("digest", or_null(facts.digest.as_ref(), digest));
     put("warnings", facts.warnings.iter().map(Warning::json).collect());
@@ -57,6 +65,7 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("timings_ms", timings(facts));
     put("memory", json!({"peak_bytes": system::peak_memory()}));
     put("outputs", outputs(facts));
+    put("doubt", or_null(facts.doubt.as_ref(), Found::json));
     if let Some(estimate) = &facts.estimate {
         let output = estimate.output.map(Size::bytes);
         let slabs = facts.room.map(|room| room.slabs);
@@ -158,10 +167,10 @@ pub fn lattice(lattice: &Lattice) -> Value {
     })
 }
 
-/// How many cells; which of them are on the surface is known of the rule surface alone.
-fn counts(occupied: u64, lattice: &Lattice, is_surface: bool) -> Value {
+/// How many cells, and which of them are on the surface, where that is known.
+fn counts(occupied: u64, lattice: &Lattice, parts: Option<[u64; 2]>) -> Value {
     let cells = u64::try_from(lattice.cells()).unwrap_or(u64::MAX);
-    let (surface, interior) = (is_surface.then_some(occupied), is_surface.then_some(0));
+    let (surface, interior) = parts.map(|[surface, interior]| (surface, interior)).unzip();
     json!({"cells": cells, "occupied": occupied, "surface": surface, "interior": interior})
 }
 

@@ -6,6 +6,7 @@ mod bar;
 mod boxes;
 mod call;
 mod diff;
+mod doubt;
 mod errors;
 mod estimate;
 mod facts;

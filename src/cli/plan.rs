@@ -4,8 +4,10 @@
 use std::path::PathBuf;
 
 use voxelize::Result;
+use voxelize::format::Dtype;
 
 use super::args::{Args, TellArgs};
+use super::doubt::Asked;
 use super::job::Job;
 use super::output::Output;
 use super::typed::{JsonTarget, Typed};
@@ -16,6 +18,8 @@ pub struct Plan {
     pub job: Job,
     /// Where the result goes.
     pub output: Output,
+    /// What is asked about cells in doubt.
+    pub doubt: Option<Asked>,
     /// Whether anything is done at all.
     pub mode: Mode,
 }
@@ -59,6 +63,11 @@ impl Mode {
 }
 
 impl Plan {
+    /// Whether the cells of the output are told apart.
+    pub fn has_parts(&self) -> bool {
+        self.job.what.has_parts() && self.output.dtype() == Some(Dtype::U8)
+    }
+
     /// The plan for these arguments, whose JSON goes there; looks at files but changes none.
     ///
     /// # Errors
@@ -68,7 +77,11 @@ impl Plan {
         let mesh = args.input.meshes.into_iter().next();
         let job = Job::new(mesh, args.grid, &args.rule, &args.read, &args.run, typed)?;
         let output = Output::resolve(&args.output, &job.input, json, typed)?;
-        Ok(Self { job, output, mode })
+        let doubt = Asked::new(&args.doubt, &job.what, typed)?;
+        if let Some(asked) = &doubt {
+            asked.check_files(job.input.path(), &output, json)?;
+        }
+        Ok(Self { job, output, doubt, mode })
     }
 }
 

@@ -1,8 +1,9 @@
 //! Which plan fits in memory: the whole grid at once, or slabs; and the refusal if none does.
 
 use voxelize::format::FORMATS;
+use voxelize::rule::doubt;
 use voxelize::run::{Demand, Plan as MemoryPlan, bytes};
-use voxelize::{Error, Lattice, Mesh, Result, Run};
+use voxelize::{BitGrid, Error, Lattice, Mesh, Result, Run};
 
 use super::errors;
 use super::job::{How, Job, Limit};
@@ -35,7 +36,11 @@ impl Room {
     /// # Errors
     /// If none does.
     pub fn find(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
+        if plan.doubt.is_some() {
+            return Self::with_doubt(plan, mesh, lattice, run);
+        }
         let demand = demand(&plan.job, mesh, lattice, run);
+        let demand = if plan.has_parts() { demand.in_parts() } else { demand };
         let limit = u128::from(run.max_memory.unwrap_or(u64::MAX));
         let multiple = plan.output.format.slab_layers;
         let fits = |bricks: &MemoryPlan| plan.job.what.has_bricks() && demand.bytes(*bricks) <= limit;
@@ -44,11 +49,11 @@ impl Room {
             (None, Limit::Asked(..)) => {
                 demand.fit(limit, multiple).ok_or_else(|| none_fits(plan, lattice, &demand, limit))?
             }
-            (None, Limit::Part(_)) => return Self::part(&plan.job, mesh, lattice, run),
+            (None, Limit::Part(_)) => return Self::part(&demand, run),
             (None, _) => {
                 let hint =
                     "make the cells larger, or set --max-memory, which makes the grid in slabs that fit";
-                return Self::available(&plan.job, mesh, lattice, run, hint);
+                return Self::available(&plan.job, mesh, lattice, run, more_grids(plan), hint);
             }
         };
         let slabs = match found {
@@ -64,12 +69,33 @@ impl Room {
     /// # Errors
     /// If there is none.
     pub fn whole(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
+        Self::at_once(job, &demand(job, mesh, lattice, run), mesh, lattice, run, 0)
+    }
+
+    /// Room for the whole grid and all that doubt takes: its cells stay while those of the output are made.
+    fn with_doubt(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
+        let grids = if plan.has_parts() { 3 } else { 1 };
+        let after = plan.job.what.beside(mesh, lattice, run) + grids * BitGrid::bytes_for(lattice.dims());
+        let beside = after.max(doubt::beside(mesh, lattice, run));
+        let demand = Demand::new(mesh, lattice, run).with(beside);
+        Self::at_once(&plan.job, &demand, mesh, lattice, run, more_grids(plan))
+    }
+
+    /// Room for what takes so much in one piece, with `more` grids than the one of the cells.
+    fn at_once(
+        job: &Job,
+        demand: &Demand,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        run: &Run,
+        more: u128,
+    ) -> Result<Self> {
         let (allowed, option) = match &job.how.memory {
             Limit::Asked(allowed, option) => (allowed, option),
-            Limit::Part(_) => return Self::part(job, mesh, lattice, run),
-            _ => return Self::available(job, mesh, lattice, run, "make the cells larger"),
+            Limit::Part(_) => return Self::part(demand, run),
+            _ => return Self::available(job, mesh, lattice, run, more, "make the cells larger"),
         };
-        let need = demand(job, mesh, lattice, run).bytes(MemoryPlan::Dense);
+        let need = demand.bytes(MemoryPlan::Dense);
         if need <= u128::from(run.max_memory.unwrap_or(u64::MAX)) {
             return Ok(Self { plan: MemoryPlan::Dense, slabs: 1, bytes: need, dense: need });
         }
@@ -81,24 +107,40 @@ impl Room {
 
     /// Room for the whole grid within a part of the memory; if there is none, the job waits for its turn
     /// alone, and nobody hears why.
-    fn part(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
-        let need = demand(job, mesh, lattice, run).bytes(MemoryPlan::Dense);
+    fn part(demand: &Demand, run: &Run) -> Result<Self> {
+        let need = demand.bytes(MemoryPlan::Dense);
         if need > u128::from(run.max_memory.unwrap_or(u64::MAX)) {
             return Err(Error::too_large("needs more than a part of the memory"));
         }
         Ok(Self { plan: MemoryPlan::Dense, slabs: 1, bytes: need, dense: need })
     }
 
-    /// Room for the whole grid within what the system has; `hint` for when it is not there.
-    fn available(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, hint: &str) -> Result<Self> {
+    /// Room for the whole grid, and `more` of its size, within what the system has; `hint` for when it is
+    /// not there.
+    fn available(
+        job: &Job,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        run: &Run,
+        more: u128,
+        hint: &str,
+    ) -> Result<Self> {
         let (triangles, dims) = (mesh.triangles().len(), lattice.dims());
-        run.admit(triangles, dims).map_err(|error| match job.how.memory.bytes() {
-            Some(limit) => unavailable(job, mesh, lattice, limit).with_hint(hint),
-            None => errors::about(&job.grid.asked, &error),
-        })?;
-        let bytes = Run::estimate(triangles, dims);
+        let more = more * BitGrid::bytes_for(dims);
+        let bytes = Run::estimate(triangles, dims) + more;
+        let refused = |limit: u64| unavailable(job, mesh, lattice, limit, more).with_hint(hint);
+        match job.how.memory.bytes() {
+            Some(limit) if bytes > u128::from(limit) => return Err(refused(limit)),
+            _ => run.admit(triangles, dims).map_err(|error| errors::about(&job.grid.asked, &error))?,
+        }
         Ok(Self { plan: MemoryPlan::Dense, slabs: 1, bytes, dense: bytes })
     }
+}
+
+/// How many grids there are at a time, in the end or while doubt is found, beside that of the cells.
+fn more_grids(plan: &Plan) -> u128 {
+    let parts = if plan.has_parts() { 2 } else { 0 };
+    if plan.doubt.is_some() { doubt::GRIDS.max(parts + 1) } else { parts }
 }
 
 /// What a job takes.
@@ -134,11 +176,11 @@ fn program(how: &How) -> u64 {
 }
 
 /// The refusal of a grid above what is available.
-fn unavailable(job: &Job, mesh: &Mesh, lattice: &Lattice, limit: u64) -> Error {
+fn unavailable(job: &Job, mesh: &Mesh, lattice: &Lattice, limit: u64, more: u128) -> Error {
     let limit = u128::from(limit);
     let (what, need) = match Run::estimate(0, lattice.dims()) {
         grid if grid > limit => ("the grid needs", grid),
-        _ => ("mesh and grid need", Run::estimate(mesh.triangles().len(), lattice.dims())),
+        _ => ("mesh and grid need", Run::estimate(mesh.triangles().len(), lattice.dims()) + more),
     };
     let (asked, need, limit) = (&job.grid.asked, bytes(need), bytes(limit));
     Error::too_large(format!("{asked}: {what} {need}, {limit} are available"))

@@ -3,11 +3,12 @@
 
 use std::time::Instant;
 
-use voxelize::format::{self, SaveOptions, Written};
+use voxelize::format::{self, SaveOptions, Sidecar, Written};
 use voxelize::grid::{Layers, Whole};
-use voxelize::rule::Made;
+use voxelize::rule::doubt::Doubt;
+use voxelize::rule::{self, Made};
 use voxelize::run::Plan as MemoryPlan;
-use voxelize::{Progress, Result, Slabs, par};
+use voxelize::{Lattice, Mesh, Part, Progress, Result, Run, Slabs, Voxels, par};
 
 use super::bar::{Bar, Silent};
 use super::estimate::Estimate;
@@ -44,6 +45,9 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
     facts.warnings.extend(plan.output.warnings().map(|text| Warning::new("W003", text)));
     let limits = format::warnings(lattice.dims(), plan.output.format);
     facts.warnings.extend(limits.into_iter().map(|text| Warning::new("W004", text)));
+    if let Some(asked) = &plan.doubt {
+        asked.check(&lattice)?;
+    }
     let run = make::run(job, bar);
     let room = Room::find(plan, &mesh, &lattice, &run)?;
     facts.room = Some(room);
@@ -51,9 +55,16 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         facts.estimate = Some(Estimate::new(&mesh, &lattice, &room, &plan.output));
         return Ok(Ending::Planned);
     }
+    let start = Instant::now();
+    let doubted = match &plan.doubt {
+        Some(asked) => Some((asked, rule::doubt::doubt(&mesh, &lattice, &run)?)),
+        None => None,
+    };
+    let doubting = start.elapsed();
     match room.plan {
         MemoryPlan::Slabs(height) => {
             let slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;
+            let slabs = if plan.has_parts() { slabs.in_parts() } else { slabs };
             stream(plan, slabs, bar, signals, facts)?;
         }
         MemoryPlan::Bricks(height) => {
@@ -62,15 +73,45 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         }
         MemoryPlan::Dense => {
             let (voxels, digest) = make::fill(job, &mesh, &lattice, &run, facts)?;
+            let parts = tell_apart(plan, &mesh, &lattice, &voxels, &run, facts)?;
             bar.check()?;
             drop(mesh);
             let written = timed(&mut facts.times.write, || {
-                save(plan, &mut Whole::with_digest(&voxels, digest), bar, signals)
+                let mut layers = Whole::with_digest(&voxels, digest).told_apart(&parts);
+                save(plan, &mut layers, bar, signals)
             })?;
             facts.outputs = Some(written);
         }
     }
-    Ok(Ending::Done)
+    let Some((asked, Doubt { cells, inside })) = doubted else { return Ok(Ending::Done) };
+    // The methods are asked anew, so this is more of the same work.
+    facts.times.voxelize = facts.times.voxelize.map(|time| time + doubting);
+    let found = asked.judge(cells.count(), inside);
+    let passes = found.passes();
+    facts.doubt = Some(found);
+    let options = SaveOptions { dtype: None, sidecar: Sidecar::Auto, ..save_options(plan, bar) };
+    let written = asked.write(cells, &lattice, make::input_name(job), &options)?;
+    facts.outputs.get_or_insert_default().extend(written);
+    Ok(if passes { Ending::Done } else { Ending::Doubtful })
+}
+
+/// The parts of the cells, where the output tells them apart; else none.
+fn tell_apart(
+    plan: &Plan,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    voxels: &Voxels,
+    run: &Run,
+    facts: &mut Facts,
+) -> Result<Vec<Part>> {
+    if !plan.has_parts() {
+        return Ok(Vec::new());
+    }
+    let start = Instant::now();
+    let parts = rule::surface_and_interior(mesh, lattice, &voxels.bits, run)?;
+    facts.parts = Some(parts.each_ref().map(|part| part.cells.count()));
+    facts.times.voxelize = facts.times.voxelize.map(|time| time + start.elapsed());
+    Ok(parts.into())
 }
 
 /// Fills slab after slab, each as the writer asks for it.
@@ -78,7 +119,8 @@ fn stream(plan: &Plan, mut slabs: Slabs, bar: &Bar, signals: &Signals, facts: &m
     slabs.meta.input = make::input_name(&plan.job);
     let start = Instant::now();
     let written = save(plan, &mut slabs, &Silent(bar), signals)?;
-    let Made { occupied, stats, filling, hashing, .. } = slabs.made();
+    let Made { occupied, parts, stats, filling, hashing, .. } = slabs.made();
+    facts.parts = parts;
     let times = &mut facts.times;
     (times.voxelize, times.digest) = (Some(filling), Some(hashing));
     times.write = Some(start.elapsed().saturating_sub(filling + hashing));

@@ -32,6 +32,9 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         if let Some(occupied) = facts.occupied {
             line("cells", cells(plan, occupied, lattice));
         }
+        if let Some(found) = &facts.doubt {
+            line("doubt", found.line());
+        }
     }
     if let Some((estimate, room)) = facts.estimate.as_ref().zip(facts.room.as_ref()) {
         line("plan", planned(plan, estimate, room));
@@ -192,7 +195,10 @@ fn wrote(plan: &Plan, written: &Written) -> String {
         Some("-") => plan.output.name(),
         _ => written.path.display().to_string(),
     };
-    let numbers = if written.format == plan.output.format.name {
+    let doubt = plan.doubt.as_ref().and_then(|asked| asked.file.as_ref());
+    let numbers = if doubt.is_some_and(|(path, _)| *path == written.path) {
+        ", the cells in doubt".to_string()
+    } else if written.format == plan.output.format.name {
         numbers(plan.output.format, plan.output.dtype())
     } else {
         String::new()

@@ -20,6 +20,15 @@ pub fn tell(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
             *code
         }
         Ending::Closed => errors::OK,
+        Ending::Doubtful => {
+            if let Some(plan) = plan {
+                print(telling, plan, facts);
+            }
+            if let Some(found) = &facts.doubt {
+                let _ = writeln!(io::stderr(), "{}", found.refusal());
+            }
+            errors::NO
+        }
         Ending::Done | Ending::Planned | Ending::Skipped => {
             if let Some(plan) = plan {
                 print(telling, plan, facts);

@@ -49,6 +49,18 @@ pub fn share(text: &str) -> Result<f64, String> {
     Ok(share.to_f64())
 }
 
+/// `0.01` or `1%`: a share of one, exactly.
+pub fn portion(text: &str) -> Result<Rational, String> {
+    let portion = match text.strip_suffix('%') {
+        Some(percent) => &Rational::parse_decimal(percent.trim_end())? * &Rational::new(1, 100),
+        None => Rational::parse_decimal(text)?,
+    };
+    if portion < Rational::ZERO || portion > Rational::ONE {
+        return Err("must be from 0 to 1, or from 0% to 100%".to_string());
+    }
+    Ok(portion)
+}
+
 /// `32,32,32`: cells per axis.
 pub fn dims(text: &str) -> Result<[usize; 3], String> {
     let parts = split(text);

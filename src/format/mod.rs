@@ -101,7 +101,8 @@ pub enum Carries {
 pub enum Dtype {
     /// A byte of type bool, 0 or 1.
     Bool,
-    /// A byte of type unsigned integer, 0 or 1.
+    /// A byte of type unsigned integer: 0, or the number of the cell's part, [`Sort::number`]; 1 if there are
+    /// no parts.
     U8,
     /// One bit.
     Bit,

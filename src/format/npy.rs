@@ -6,7 +6,7 @@
 //! | 2 | version, 1 and 0 |
 //! | 2 | length of the header, little-endian (4 bytes from version 2 on) |
 //! | … | `{'descr': '\|b1', 'fortran_order': True, 'shape': (nx, ny, nz), }`, padded with spaces so that the cells start at a multiple of 64, and a line end |
-//! | nx·ny·nz | one byte per cell, 0 or 1, x fastest (that is Fortran order) |
+//! | nx·ny·nz | one byte per cell, x fastest (that is Fortran order): 0 or 1; as u8, where cells are told apart, 1 surface, 2 interior |
 //!
 //! `descr` is `|b1` (bool) or `|u1`. Either order, versions 1 to 3 and `|i1` are read; any byte but
 //! 0 is an occupied cell. The lattice is in `NAME.npy.json`, if that was asked for.
@@ -15,8 +15,9 @@
 
 use std::io::{self, Read};
 
+use super::dense::{self, Values};
 use super::open::{Source, failure};
-use super::{Carries, DTYPE, Dtype, Format, Write, dense};
+use super::{Carries, DTYPE, Dtype, Format, Write};
 use crate::error::{Error, Result, shown};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Layers, Meta, Voxels};
@@ -57,7 +58,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let descr = if dtype == Dtype::U8 { "|u1" } else { "|b1" };
     out.write_all(&header(descr, &layers.dims()))?;
-    dense::write_bytes(layers, out, progress)
+    dense::write_bytes(layers, out, Values::of(dtype), progress)
 }
 
 /// The header of an array of Fortran order.

@@ -2,7 +2,7 @@
 //!
 //! | member | type | content |
 //! |---|---|---|
-//! | `voxels.npy` | bool or u8, (nx, ny, nz) | the cells, as in a `.npy` |
+//! | `voxels.npy` | bool or u8, (nx, ny, nz) | the cells, as in a `.npy`: as u8, where they are told apart, 1 surface, 2 interior |
 //! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
 //! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the same as fractions `p/q` |
 //! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |

@@ -2,7 +2,7 @@
 //!
 //! | dtype | bytes | content |
 //! |---|---|---|
-//! | u8 | nx·ny·nz | one byte per cell, 0 or 1, x fastest, then y |
+//! | u8 | nx·ny·nz | one byte per cell, x fastest, then y: 0, or 1; where cells are told apart 1 surface, 2 interior |
 //! | bit | 8·⌈nx/64⌉·ny·nz | one bit per cell, x fastest, the first in the lowest bit of the first byte; rows padded to 64 bits with zeros |
 //!
 //! The sidecar says `dims`, `origin`, `spacing` and `closed` as in every saved grid, and `dtype`
@@ -11,8 +11,9 @@
 
 use std::io;
 
+use super::dense::{self, Values};
 use super::open::{Source, failure};
-use super::{Carries, Dtype, Format, Write, dense};
+use super::{Carries, Dtype, Format, Write};
 use crate::error::{Error, Result};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Layers, Voxels};
@@ -43,7 +44,7 @@ fn write(
 ) -> io::Result<()> {
     match dtype {
         Dtype::Bit => dense::write_words(layers, out, progress),
-        _ => dense::write_bytes(layers, out, progress),
+        _ => dense::write_bytes(layers, out, Values::of(dtype), progress),
     }
 }
 

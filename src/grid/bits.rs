@@ -119,10 +119,25 @@ impl BitGrid {
 
     /// Occupies the cells that `other`, of the same dims, has.
     pub(crate) fn add(&mut self, other: &Self) {
+        self.combine(other, |word, other| word | other);
+    }
+
+    /// Empties the cells that `other`, of the same dims, has.
+    pub(crate) fn remove(&mut self, other: &Self) {
+        self.combine(other, |word, other| word & !other);
+    }
+
+    /// Empties the cells that `other`, of the same dims, does not have.
+    pub(crate) fn keep(&mut self, other: &Self) {
+        self.combine(other, |word, other| word & other);
+    }
+
+    /// Makes every word what `f` makes of it and that of `other`.
+    fn combine(&mut self, other: &Self, f: impl Fn(u64, u64) -> u64 + Sync) {
         debug_assert_eq!(self.dims, other.dims);
         let n = self.layer_words();
         par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
-            layer.iter_mut().zip(other.layer(k)).for_each(|(word, more)| *word |= more);
+            layer.iter_mut().zip(other.layer(k)).for_each(|(word, other)| *word = f(*word, *other));
         });
     }
 

@@ -69,7 +69,12 @@ impl<'a> Whole<'a> {
 
     /// The same, its cells told apart: `parts` are to hold the cells of `voxels`, each in one.
     pub fn with_parts(voxels: &'a Voxels, parts: &'a [Part]) -> Self {
-        Self { parts, ..Self::new(voxels) }
+        Self::new(voxels).told_apart(parts)
+    }
+
+    /// The same in these parts, or in none.
+    pub fn told_apart(self, parts: &'a [Part]) -> Self {
+        Self { parts, ..self }
     }
 }
 

@@ -7,9 +7,10 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Sort {
-    /// Next to an empty cell or to the end of the grid.
+    /// Touched by the mesh, as `surface_and_interior` tells them apart; or, where no mesh is known, next to
+    /// an empty cell or to the end of the grid.
     Surface,
-    /// All six neighbours are occupied.
+    /// The other cells of the same grid.
     Interior,
     /// In both of two grids.
     Common,
@@ -31,6 +32,17 @@ impl Sort {
             Self::Common => "common",
             Self::Added => "added",
             Self::Removed => "removed",
+        }
+    }
+
+    /// The number for it in files: in a .vox that of its colour, in an array of numbers the value of its cells.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Surface => 1,
+            Self::Interior => 2,
+            Self::Common => 3,
+            Self::Added => 4,
+            Self::Removed => 5,
         }
     }
 

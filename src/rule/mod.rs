@@ -1,7 +1,9 @@
 //! Which cells are occupied: one file per rule, and their table.
 
+pub mod doubt;
 mod filled;
 pub mod inside;
+mod parts;
 mod slabs;
 mod solid;
 pub mod surface;
@@ -9,6 +11,7 @@ pub mod surface;
 use std::ops::Range;
 
 pub use self::inside::{Inside, METHODS, Method, Repairs, Told};
+pub use self::parts::surface_and_interior;
 pub use self::slabs::{Made, Slabs};
 
 use crate::error::{Error, Result};
@@ -170,6 +173,11 @@ impl What {
     /// The bytes that are taken beside mesh and grid, at most, by crossings and by grids of its own.
     pub fn beside(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         self.inside().map_or(0, |inside| inside.beside(mesh, lattice, run))
+    }
+
+    /// Whether its cells are told apart where a format can, as [`surface_and_interior`] does.
+    pub fn has_parts(&self) -> bool {
+        self.rule == Rule::Filled
     }
 
     /// Whether its cells can be kept in bricks, [`Plan::Bricks`](crate::run::Plan::Bricks).

@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::{Job, Keep, Stats, What};
+use super::{Job, Keep, Stats, What, parts};
 use crate::error::{Error, Result};
-use crate::grid::{BitGrid, Digest, Digester, Lattice, Layers, Meta, Window};
+use crate::grid::{BitGrid, Digest, Digester, Lattice, Layers, Meta, Part, Sort, Window};
 use crate::kernel::target::SIDE;
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
@@ -27,8 +27,17 @@ pub struct Slabs<'a> {
     next: usize,
     /// The cells of one slab, used again for the next.
     bits: Option<BitGrid>,
+    telling: Telling,
+    parts: Vec<Part>,
     digester: Digester,
     made: Made,
+}
+
+/// Whether cells are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    Plain,
+    Parts,
 }
 
 /// Where the cells of slabs come from.
@@ -47,6 +56,8 @@ pub struct Made {
     pub slabs: usize,
     /// How many cells of them are occupied.
     pub occupied: u64,
+    /// How many of these are on the surface, and how many within, if they are told apart.
+    pub parts: Option<[u64; 2]>,
     /// What was noticed on the way.
     pub stats: Stats,
     /// How long filling them took.
@@ -88,8 +99,29 @@ impl<'a> Slabs<'a> {
         let digester = Digester::new(lattice.dims());
         let job = par::with_threads(run.threads(), || what.prepare(mesh, lattice, run))??;
         let meta = super::meta(what, job.used(), lattice);
-        let (run, made) = (*run, Made::default());
-        Ok(Self { meta, lattice, job, run, height, source, next: 0, bits: None, digester, made })
+        let (run, made, telling) = (*run, Made::default(), Telling::Plain);
+        Ok(Self {
+            meta,
+            lattice,
+            job,
+            run,
+            height,
+            source,
+            next: 0,
+            bits: None,
+            telling,
+            parts: vec![],
+            digester,
+            made,
+        })
+    }
+
+    /// The same slabs, their cells told apart as [`surface_and_interior`](super::surface_and_interior) does;
+    /// two grids more of a slab are in memory, and a pass over the triangles is made for each.
+    /// [`Demand::in_parts`] counts them.
+    #[must_use]
+    pub fn in_parts(self) -> Self {
+        Self { telling: Telling::Parts, ..self }
     }
 
     /// What is known of the slabs so far; after the last, of the whole grid.
@@ -103,7 +135,7 @@ impl<'a> Slabs<'a> {
     }
 
     /// Fills the slab of these layers, in the memory of the one before.
-    fn fill(&mut self, layers: Range<usize>) -> Result<&BitGrid> {
+    fn fill(&mut self, layers: Range<usize>) -> Result<()> {
         let [nx, ny, _] = self.lattice.dims();
         let dims = [nx, ny, layers.len()];
         let phase = format!("slab {}/{}", self.made.slabs + 1, self.count());
@@ -129,8 +161,18 @@ impl<'a> Slabs<'a> {
             let progress = Phase { name: &phase, progress: self.run.progress };
             let run = Run { progress: &progress, ..self.run };
             bits.clear();
-            let stats = self.job.fill(layers, &run, bits)?;
+            let stats = self.job.fill(layers.clone(), &run, bits)?;
             self.made.stats.add(stats);
+        }
+        if self.telling == Telling::Parts {
+            let progress = Phase { name: &phase, progress: self.run.progress };
+            let run = Run { progress: &progress, ..self.run };
+            // Those of the slab before go first.
+            self.parts.clear();
+            self.parts.extend(parts::of_layers(self.job.mesh, self.lattice, layers, bits, &run)?);
+            let [surface, interior] = self.made.parts.unwrap_or_default();
+            let [more_surface, more_interior] = [0, 1].map(|n: usize| self.parts[n].cells.count());
+            self.made.parts = Some([surface + more_surface, interior + more_interior]);
         }
         let filled = Instant::now();
         self.made.occupied += bits.count();
@@ -138,7 +180,7 @@ impl<'a> Slabs<'a> {
         self.made.filling += filled - start;
         self.made.hashing += filled.elapsed();
         self.made.slabs += 1;
-        Ok(bits)
+        Ok(())
     }
 }
 
@@ -162,8 +204,13 @@ impl Layers for Slabs<'_> {
         }
         let first = layers.start;
         self.next = layers.end;
-        let bits = par::with_threads(self.run.threads(), || self.fill(layers))??;
-        Ok(Some(Window { first, bits, parts: &[] }))
+        par::with_threads(self.run.threads(), || self.fill(layers))??;
+        let Some(bits) = &self.bits else { return Ok(None) };
+        Ok(Some(Window { first, bits, parts: &self.parts }))
+    }
+
+    fn sorts(&self) -> Vec<Sort> {
+        if self.telling == Telling::Parts { vec![Sort::Surface, Sort::Interior] } else { vec![] }
     }
 
     fn digest(&self) -> Digest {

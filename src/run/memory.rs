@@ -39,12 +39,25 @@ pub struct Demand {
     dims: [usize; 3],
     threads: usize,
     beside: u128,
+    /// Grids of the cells that are in memory at a time.
+    grids: u128,
 }
 
 impl Demand {
     /// What `run` would take to fill `lattice`.
     pub fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Self {
-        Self { triangles: mesh.triangles().len(), dims: lattice.dims(), threads: run.threads(), beside: 0 }
+        Self {
+            triangles: mesh.triangles().len(),
+            dims: lattice.dims(),
+            threads: run.threads(),
+            beside: 0,
+            grids: 1,
+        }
+    }
+
+    /// The same with the cells in parts, as [`Slabs::in_parts`](crate::Slabs::in_parts) makes them.
+    pub fn in_parts(self) -> Self {
+        Self { grids: 3, ..self }
     }
 
     /// The same with so many bytes beside, as [`What::beside`](crate::What::beside) says.
@@ -65,7 +78,10 @@ impl Demand {
             Plan::Bricks(height) => (self.dims, BitGrid::bytes_for(slab(height))),
         };
         let mesh = mesh + self.beside;
-        mesh + BitGrid::bytes_for(covered) + bricks::bytes_for(covered, self.threads) + beside + nx as u128
+        mesh + self.grids * BitGrid::bytes_for(covered)
+            + bricks::bytes_for(covered, self.threads)
+            + beside
+            + nx as u128
     }
 
     /// Bricks with slabs of some MiB, of a multiple of `multiple` layers; `None` if the grid is small.
@@ -112,7 +128,7 @@ mod tests {
     use super::*;
 
     fn demand(triangles: usize, dims: [usize; 3]) -> Demand {
-        Demand { triangles, dims, threads: 1, beside: 0 }
+        Demand { triangles, dims, threads: 1, beside: 0, grids: 1 }
     }
 
     #[test]
@@ -122,6 +138,10 @@ mod tests {
         // One brick stands for none.
         assert_eq!(demand.bytes(Plan::Dense), mesh + 20 * 80 + 512 + 6 * brick + row);
         assert_eq!(demand.bytes(Plan::Slabs(5)), mesh + 5 * 80 + 512 + 2 * brick + row);
+        assert_eq!(
+            demand.clone().in_parts().bytes(Plan::Slabs(5)),
+            demand.bytes(Plan::Slabs(5)) + 2 * 5 * 80
+        );
         assert_eq!(demand.least(1), mesh + 80 + 512 + 2 * brick + row);
     }
 

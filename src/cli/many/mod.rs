@@ -12,6 +12,7 @@ use std::time::Instant;
 use voxelize::{Error, Result, format};
 
 use super::args::{Args, InputArgs, OutputArgs};
+use super::doubt::Asked;
 use super::job::{Input, Recipe};
 use super::output::Output;
 use super::place;
@@ -28,6 +29,7 @@ struct Many {
     items: Vec<Item>,
     /// What all outputs have in common.
     output: Output,
+    doubt: Option<Asked>,
     grids: Grids,
     telling: Telling,
     mode: Mode,
@@ -90,6 +92,12 @@ impl Many {
         let folder = folder(&args.input, &args.output, typed)?;
         let (mode, grids) = (Mode::of(&args), if args.input.same_grid { Grids::Same } else { Grids::Own });
         let recipe = Recipe::new(args.grid, &args.rule, &args.read, &args.run, typed)?;
+        let doubt = Asked::new(&args.doubt, &recipe.what, typed)?;
+        if doubt.as_ref().is_some_and(|asked| asked.file.is_some()) {
+            let option = typed.with_value("doubt").unwrap_or_default();
+            let error = Error::usage(format!("{option}: several meshes would all write this file"));
+            return Err(error.with_hint("--max-doubt asks about each of them; --doubt takes one mesh"));
+        }
         let output = Output::in_folder(&folder, &args.output, typed)?;
         let mut named = args.input.meshes;
         if let Some(file) = &args.input.files_from {
@@ -99,7 +107,7 @@ impl Many {
         names::refuse_pipes_read_twice(&found, grids)?;
         let items = names::items(found, &output);
         names::check(&items, args.input.files_from.as_deref(), telling.json.as_ref())?;
-        Ok(Self { recipe, items, output, grids, telling, mode })
+        Ok(Self { recipe, items, output, doubt, grids, telling, mode })
     }
 }
 

@@ -55,6 +55,8 @@ impl Ended {
         });
         let (sort, code) = match ending {
             Ending::Done | Ending::Planned | Ending::Closed => (Sort::Good, errors::OK),
+            // It was written all the same.
+            Ending::Doubtful => (Sort::Good, errors::NO),
             Ending::Skipped => (Sort::Skipped, errors::OK),
             Ending::Failed(error, code) if error.kind() == voxelize::Kind::Interrupted => {
                 (Sort::Interrupted, *code)
@@ -91,6 +93,9 @@ fn text(many: &Many, item: &Item, Done { plan, facts, ending }: &Done) -> String
         }
         _ => String::new(),
     };
+    if let (Ending::Doubtful, Some(found)) = (ending, &facts.doubt) {
+        text += &format!("{name}: {}\n", found.refusal());
+    }
     if voice != Voice::Quiet {
         text.extend(facts.odd(voice).map(|warning| warning.line_of(&name.to_string()) + "\n"));
     }

@@ -18,7 +18,8 @@
 //! The lattice and how the grid came about are JSON in the attribute `_voxelize` of node 0.
 //!
 //! Colours say what a cell is. A plain grid has colour 1 alone; a grid of parts names them under
-//! `parts` in the attribute, "added removed", and gives each its own:
+//! `parts` in the attribute, "added removed", and gives each its own. The command writes grids of the rule
+//! filled in the parts surface, cells that the mesh touches, ties both, and interior.
 //!
 //! | colour | part | red, green, blue |
 //! |---|---|---|
@@ -46,7 +47,7 @@ const TILE: usize = 256;
 /// The attribute of the root node that holds what is known of the grid.
 const ATTRIBUTE: &str = "_voxelize";
 
-/// The colour of each part, by its number and as red, green and blue.
+/// The colour of each part, by [`Sort::number`] and as red, green and blue.
 const COLOURS: [(Sort, u8, [u8; 3]); 5] = [
     (Sort::Surface, 1, [0xe8, 0xb0, 0x6c]),
     (Sort::Interior, 2, [0x5b, 0x7c, 0x99]),
@@ -91,13 +92,20 @@ fn warnings([x, y, z]: [usize; 3]) -> Vec<String> {
     vec![format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}")]
 }
 
-/// The number of the colour of a part.
-fn colour(sort: Sort) -> u8 {
-    let row = COLOURS.iter().find(|(known, ..)| *known == sort);
-    row.map_or(1, |(_, number, _)| *number)
-}
-
 /// From cells to positions in the scene: what is taken off.
 fn shift([nx, ny, _]: [usize; 3]) -> [usize; 3] {
     [nx / 2, ny / 2, 0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_have_the_numbers_of_their_parts() {
+        assert_eq!(COLOURS.map(|(sort, ..)| sort), Sort::ALL);
+        for (sort, number, _) in COLOURS {
+            assert_eq!(number, sort.number());
+        }
+    }
 }

@@ -72,7 +72,7 @@ pub(super) fn read_parts(source: &mut Source) -> Result<(Voxels, Vec<Part>)> {
                     );
                 }
                 bits.set([i, j, k]);
-                match parts.iter_mut().find(|part| super::colour(part.sort) == colour) {
+                match parts.iter_mut().find(|part| part.sort.number() == colour) {
                     Some(part) => part.cells.set([i, j, k]),
                     None if !told_apart => {}
                     None => {

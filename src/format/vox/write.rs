@@ -8,7 +8,7 @@ use vox_format::writer::{Error as VoxError, main_chunk_writer};
 
 use super::super::save::{Sink, cancelled, next};
 use super::super::{Dtype, record};
-use super::{ATTRIBUTE, COLOURS, TILE, colour, shift};
+use super::{ATTRIBUTE, COLOURS, TILE, shift};
 use crate::error::Error;
 use crate::grid::bits::bits_of;
 use crate::grid::meta::Style;
@@ -145,7 +145,7 @@ fn write_model(main: &mut Main, window: &Window, tile: &Tile, progress: &dyn Pro
                     push(&mut layer, tile.row(window.bits, window.first, j, k), j, k, PLAIN);
                 }
                 for part in window.parts {
-                    push(&mut layer, tile.row(&part.cells, window.first, j, k), j, k, colour(part.sort));
+                    push(&mut layer, tile.row(&part.cells, window.first, j, k), j, k, part.sort.number());
                 }
             }
             content.write_all(&layer)?;

@@ -54,7 +54,7 @@ pub struct Method {
     /// Whether it needs other grids of the same size, and how many.
     grids: u128,
     /// Whether it makes another mesh, and what that takes, in meshes.
-    meshes: u128,
+    pub(super) meshes: u128,
     prepare: Prepare,
 }
 

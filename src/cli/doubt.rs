@@ -1,0 +1,182 @@
+//! Cells in doubt: what `--doubt` and `--max-doubt` ask for, the file, and what is told of it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json}; // the schema is the command line's own
+use voxelize::format::{self, Carries, FORMATS, Format, SaveOptions, Written};
+use voxelize::grid::{Layers, Whole};
+use voxelize::{BitGrid, Error, Lattice, Meta, Rational, Result, TOOL, Voxels, What};
+
+use super::args::DoubtArgs;
+use super::numbers::{grouped, percent};
+use super::output::Output;
+use super::place::Place;
+use super::tell;
+use super::typed::{JsonTarget, Typed};
+
+/// What is asked about doubt.
+#[derive(Clone)]
+pub struct Asked {
+    /// Where the cells go.
+    pub file: Option<(PathBuf, &'static Format)>,
+    /// How many are allowed, of those that any method calls inside.
+    pub most: Option<Rational>,
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Cells in doubt.
+    pub cells: u64,
+    /// Cells that any method calls inside.
+    pub inside: u64,
+    /// How many are allowed, of these.
+    most: Option<Rational>,
+}
+
+impl Asked {
+    /// What these arguments ask for; `None` if nothing.
+    ///
+    /// # Errors
+    /// If the rule has no inside, or no format has the file's extension.
+    pub fn new(args: &DoubtArgs, what: &What, typed: &Typed) -> Result<Option<Self>> {
+        let option = match args {
+            DoubtArgs { doubt: Some(_), .. } => "doubt",
+            DoubtArgs { max_doubt: Some(_), .. } => "max-doubt",
+            _ => return Ok(None),
+        };
+        if what.inside().is_none() {
+            let (option, rule) = (typed.name(option), what.rule.info().name);
+            let error = Error::usage(format!("{option}: the rule {rule} leaves the inside empty"));
+            return Err(error.with_hint("--filled and --solid fill it"));
+        }
+        let file = args.doubt.as_ref().map(|path| match format::by_path(path) {
+            Some(format) => Ok((path.clone(), format)),
+            None => {
+                let known: Vec<_> = FORMATS.iter().map(|format| format.extensions[0]).collect();
+                Err(Error::usage("no voxel format has this extension")
+                    .in_file(path)
+                    .with_hint(format!("--doubt takes .{}", known.join(", ."))))
+            }
+        });
+        Ok(Some(Self { file: file.transpose()?, most: args.max_doubt.clone() }))
+    }
+
+    /// Makes sure that the file can be written, and is no other file of this run.
+    ///
+    /// # Errors
+    /// If not.
+    pub fn check_files(
+        &self,
+        input: Option<&Path>,
+        output: &Output,
+        json: Option<&JsonTarget>,
+    ) -> Result<()> {
+        let Some((path, format)) = &self.file else { return Ok(()) };
+        let sidecar = output.sidecar_path();
+        let mut named: Vec<(&Path, &str)> = input.map(|path| (path, "the mesh")).into_iter().collect();
+        if let Place::File(path) = &output.place {
+            named.push((path, "the output"));
+        }
+        named.extend(sidecar.as_deref().map(|path| (path, "the sidecar of the output")));
+        if let Some(JsonTarget::File(path)) = json {
+            named.push((path, "the file of --json"));
+        }
+        let mut beside = path.as_os_str().to_os_string();
+        beside.push(".json");
+        if format.carries == Carries::Sidecar {
+            tell::refuse_same(Path::new(&beside), &named)?;
+        }
+        tell::refuse_same(path, &named)?;
+        format::probe_output(path).map_err(hinted)
+    }
+
+    /// Makes sure that the file can hold the cells of `lattice`.
+    ///
+    /// # Errors
+    /// If not.
+    pub fn check(&self, lattice: &Lattice) -> Result<()> {
+        let Some((path, format)) = &self.file else { return Ok(()) };
+        format::check(lattice, format, &SaveOptions::default()).map_err(|e| e.in_file(path))
+    }
+
+    /// What becomes of doubt about so many cells.
+    pub fn judge(&self, cells: u64, inside: u64) -> Found {
+        Found { cells, inside, most: self.most.clone() }
+    }
+
+    /// Writes the cells to the file, if there is one.
+    ///
+    /// # Errors
+    /// If that fails.
+    pub fn write(
+        &self,
+        cells: BitGrid,
+        lattice: &Lattice,
+        input: Option<String>,
+        options: &SaveOptions,
+    ) -> Result<Vec<Written>> {
+        let Some((path, format)) = &self.file else { return Ok(Vec::new()) };
+        let snap = Some(lattice.snap().name().to_string());
+        let meta = Meta { tool: Some(TOOL.to_string()), snap, input, ..Meta::default() };
+        let voxels = Voxels { bits: cells, lattice: Some(lattice.clone()), meta };
+        let layers: &mut dyn Layers = &mut Whole::new(&voxels);
+        format::save_layers(layers, path, format, options).map_err(hinted)
+    }
+}
+
+fn hinted(error: Error) -> Error {
+    if error.hint().is_some() { error } else { error.with_hint("--doubt FILE names another file") }
+}
+
+impl Found {
+    /// Whether the gate lets it pass.
+    pub fn passes(&self) -> bool {
+        let whole = |n: u64| Rational::from(i64::try_from(n).unwrap_or(i64::MAX));
+        self.most.as_ref().is_none_or(|most| whole(self.cells) <= most * &whole(self.inside))
+    }
+
+    /// `1,234 cells (0.4 % of 310,000 that any method calls inside)`.
+    pub fn line(&self) -> String {
+        let cells = if self.cells == 1 { "cell" } else { "cells" };
+        let share = percent(self.cells, u128::from(self.inside));
+        let inside = grouped(self.inside);
+        format!("{} {cells} ({share} of {inside} that any method calls inside)", grouped(self.cells))
+    }
+
+    /// Why the gate says no.
+    pub fn refusal(&self) -> String {
+        let most = self.most.as_ref().map_or(1.0, Rational::to_f64);
+        format!("failed: in doubt are {}; --max-doubt allows {most}", self.line())
+    }
+
+    /// The entry `doubt` of the JSON.
+    pub fn json(&self) -> Value {
+        let share = if self.inside == 0 { 0.0 } else { self.cells as f64 / self.inside as f64 };
+        json!({"cells": self.cells, "share": share, "asked_most": self.most.as_ref().map(Rational::to_f64)})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::values;
+    use super::*;
+
+    #[test]
+    fn as_many_as_are_allowed_pass_and_no_more() {
+        for (most, cells, inside, passes) in [
+            ("0.7%", 7, 1000, true),
+            ("0.007", 8, 1000, false),
+            ("0", 0, 0, true),
+            ("0", 1, u64::MAX >> 1, false),
+            ("100 %", 5, 5, true),
+        ] {
+            let found = Found { cells, inside, most: Some(values::portion(most).unwrap()) };
+            assert_eq!(found.passes(), passes, "{found:?}");
+        }
+        assert!(Found { cells: 5, inside: 5, most: None }.passes());
+        for wrong in ["101%", "-1%", "1.1", "%", "1%%", "some"] {
+            assert!(values::portion(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Doubt: the cells on which four ways to tell inside from outside do not agree. Where a mesh is closed and
+//! sound there are few; where it is broken they are around what is broken.
+
+use crate::error::Result;
+use crate::geom::{Ties, Triangle};
+use crate::grid::{BitGrid, Lattice, flood};
+use crate::mesh::Mesh;
+use crate::par;
+use crate::run::{Demand, Plan, Run, rows};
+
+use super::{Inside, Rule};
+
+/// The methods that are asked about every cell, beside flood.
+const ASKED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
+
+/// Grids in memory at a time, beside the one of the answer: two, and what is known of the caps of holes.
+pub const GRIDS: u128 = 3;
+
+/// The cells that are in doubt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doubt {
+    /// Those that some methods call inside, and others outside.
+    pub cells: BitGrid,
+    /// How many cells any of the methods calls inside.
+    pub inside: u64,
+}
+
+impl Doubt {
+    /// How many of the cells that any method calls inside are in doubt; 0 if there are none.
+    pub fn share(&self) -> f64 {
+        if self.inside == 0 { 0.0 } else { self.cells.count() as f64 / self.inside as f64 }
+    }
+}
+
+/// The cells of `lattice` on which [`Inside::Nonzero`], [`Inside::EvenOdd`], [`Inside::Flood`] and
+/// [`Inside::Robust`] do not agree. All are asked about the centres of cells, but a flood has no opinion on
+/// cells that the surface touches, ties up: about these the other three are asked.
+///
+/// ```
+/// use voxelize::rule::doubt;
+/// use voxelize::run::Run;
+/// use voxelize::{Lattice, Mesh};
+///
+/// let mesh = Mesh::open("fixtures/open.stl")?;
+/// let lattice = Lattice::fit(mesh.bounds(), 32)?;
+/// let found = doubt::doubt(&mesh, &lattice, &Run::default())?;
+/// println!("{} cells of {} are in doubt", found.cells.count(), found.inside);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If what it needs, as [`beside`] counts it, does not fit in memory or is above `run.max_memory`, the level
+/// does not exist here, or the run was cancelled.
+pub fn doubt(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Doubt> {
+    run.level()?;
+    let need = Demand::new(mesh, lattice, run).with(beside(mesh, lattice, run)).bytes(Plan::Dense);
+    run.refuse_above(need, || {
+        let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
+        format!("four grids of {x} × {y} × {z} cells and {triangles} triangles, to be repaired,")
+    })?;
+    par::with_threads(run.threads(), || asked(mesh, lattice, run))?
+}
+
+/// The bytes that it takes beside the mesh and the grid of the answer, at most.
+pub fn beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
+    let meshes = ASKED.map(|method| method.info().meshes).into_iter().max().unwrap_or(0);
+    rows::bytes(run.max_memory) + GRIDS * BitGrid::bytes_for(lattice.dims()) + meshes * triangles
+}
+
+fn asked(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Doubt> {
+    let layers = 0..lattice.dims()[2];
+    let [mut any, mut all] = flooded(mesh, lattice, run)?;
+    let mut inside = BitGrid::try_from(lattice)?;
+    for method in ASKED {
+        inside.clear();
+        method.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut inside)?;
+        any.add(&inside);
+        all.keep(&inside);
+    }
+    let count = any.count();
+    any.remove(&all);
+    Ok(Doubt { cells: any, inside: count })
+}
+
+/// What the flood calls inside, and what it does not call outside.
+fn flooded(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<[BitGrid; 2]> {
+    let mut walls = BitGrid::try_from(lattice)?;
+    let surface = Rule::Surface.with_ties(Ties::Up).prepare(mesh, lattice, run)?;
+    surface.fill(0..lattice.dims()[2], run, &mut walls)?;
+    let outside = flood::outside(&walls, run.progress)?;
+    let mut inside = BitGrid::try_from(lattice)?;
+    inside.add_neither(&outside, &walls, 0);
+    drop(walls);
+    let mut not_outside = BitGrid::try_from(lattice)?;
+    not_outside.add_neither(&outside, &outside, 0);
+    Ok([inside, not_outside])
+}
