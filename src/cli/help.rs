@@ -98,6 +98,8 @@ Rule        --surface          every cell the mesh touches; inside empty [defaul
             --solid            cells whose centre is inside
             --rule RULE        the same, by name
             --inside METHOD    {methods}
+            --keep-thin        with solid: parts thinner than a cell, as filled
+            --hollow N         with filled: only the outer N cells
             --ties up|both|none  a face on a cell wall marks: the cell above /
                                both / neither [up; filled: none]
 Input   MESH...                {inputs}, told by content; a folder: all in it

@@ -130,9 +130,7 @@ pub fn fill(
 /// Notes what is in the cells.
 pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: Digest) {
     facts.snapped = Some(stats.snapped);
-    if let Some(asked) = job.what.inside() {
-        facts.warnings.extend(told::warnings(asked, &stats.told));
-    }
+    facts.warnings.extend(told::warnings(&job.what, &stats.told));
     facts.told = stats.told;
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {

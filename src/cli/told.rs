@@ -1,23 +1,26 @@
 //! What was noticed while inside was told from outside: warnings, and its part of the JSON.
 
 use serde_json::{Map, Value, json};
-use voxelize::Inside;
 use voxelize::mesh::boundary::Loop;
-use voxelize::rule::{Repairs, Told};
+use voxelize::mesh::parts::MeshPart;
+use voxelize::rule::{Repairs, ThinParts, Told, Variant};
 use voxelize::run::leak::Leak;
+use voxelize::{Inside, What};
 
 use super::facts::Warning;
-use super::numbers::{counted, number};
+use super::json;
+use super::numbers::{counted, grouped, number};
 
-/// What is to be warned of; `asked` is what was asked for.
-pub fn warnings(asked: Inside, told: &Told) -> Vec<Warning> {
-    let open = told.repairs.as_ref().filter(|_| asked == Inside::Auto).map(open);
+/// What is to be warned of, where this was asked for.
+pub fn warnings(what: &What, told: &Told) -> Vec<Warning> {
+    let open = told.repairs.as_ref().filter(|_| what.inside() == Some(Inside::Auto)).map(open);
     let leak = told.leak.as_ref().map(leaked);
     let disputed = told.disputed.filter(|cells| *cells > 0).map(|cells| {
         let cells = counted(cells, "cell", "cells");
         Warning::new("W008", format!("the three axes do not agree on {cells}; two of them decided"))
     });
-    [open, leak, disputed].into_iter().flatten().collect()
+    let thin = told.thin.as_ref().filter(|_| what.variant != Variant::KeepThin).map(thin);
+    [open, leak, disputed, thin].into_iter().flatten().collect()
 }
 
 fn open(repairs: &Repairs) -> Warning {
@@ -28,6 +31,48 @@ fn open(repairs: &Repairs) -> Warning {
         text += &format!(": {holes}, {which} {}", described(longest));
     }
     Warning::new("W006", text)
+}
+
+fn thin(thin: &ThinParts) -> Warning {
+    let ThinParts { parts, lost, scattered, largest, thickness } = thin;
+    let all = counted(*parts, "part", "parts");
+    let is_one = lost + scattered == 1;
+    let thinner =
+        if *scattered == 1 { "is thinner than a cell and has" } else { "are thinner than a cell and have" };
+    let mut text = match (lost, scattered) {
+        (0, n) => format!("{} of {all} {thinner} scattered cells only", grouped(*n)),
+        (n, 0) => format!("{} of {all} got no cell, as no centre of one is inside", grouped(*n)),
+        (n, m) => format!(
+            "{} of {all} got no cell, as no centre of one is inside, and {} {thinner} scattered cells only",
+            grouped(*n),
+            grouped(*m)
+        ),
+    };
+    let which = if is_one { "it is" } else { "the largest is" };
+    text += &format!(": {which} {}", part(largest));
+    let them = if is_one { "it" } else { "them" };
+    text += &format!("; --keep-thin keeps {them}");
+    if *thickness > 0.0 {
+        text += &format!(", and so would --voxel-size {} or less, about", digits(*thickness));
+    }
+    Warning::new("W009", text)
+}
+
+/// `20 × 10 × 0.1 around (0, 1, 2), about 0.098 thick`.
+fn part(part: &MeshPart) -> String {
+    let [low, high] = [part.bounds.min, part.bounds.max].map(|corner| corner.map(f64::from));
+    let size = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
+    let centre = [0, 1, 2].map(|a| number((low[a] + high[a]) / 2.0)).join(", ");
+    format!("{size} around ({centre}), about {} thick", digits(part.thickness()))
+}
+
+/// Two digits of a length, not rounded up.
+fn digits(length: f64) -> String {
+    if length <= 0.0 {
+        return "0".to_string();
+    }
+    let scale = 10_f64.powi(1 - length.log10().floor() as i32);
+    number((length * scale).floor() / scale)
 }
 
 fn leaked(leak: &Leak) -> Warning {
@@ -61,6 +106,19 @@ pub fn json(asked: Inside, used: Option<&str>, told: &Told) -> Value {
     if let Some(Leak { cells, holes }) = &told.leak {
         let holes: Vec<Value> = holes.iter().map(hole).collect();
         map.insert("leak".into(), json!({"cells": cells, "holes": holes}));
+    }
+    if let Some(ThinParts { parts, lost, scattered, largest, thickness }) = &told.thin {
+        let bounds = json::bounds(&largest.bounds);
+        let largest =
+            json!({"bounds": bounds, "triangles": largest.triangles, "thickness": largest.thickness()});
+        let thin = json!({
+            "parts": parts,
+            "lost": lost,
+            "scattered": scattered,
+            "largest": largest,
+            "thickness": thickness,
+        });
+        map.insert("thin".into(), thin);
     }
     if let Some(repairs) = &told.repairs {
         let Repairs { degenerate, duplicates, turned, patches, cavities, not_orientable, holes, longest } =

@@ -126,6 +126,22 @@ impl BitGrid {
         });
     }
 
+    /// Copies all layers of a grid of as many cells along x and y, the first to layer `first`.
+    pub(crate) fn put(&mut self, other: &Self, first: usize) {
+        debug_assert_eq!(self.dims[..2], other.dims[..2]);
+        let start = first * self.layer_words();
+        self.words[start..start + other.words.len()].copy_from_slice(&other.words);
+    }
+
+    /// Empties the cells that a higher grid has, whose layer `first` is the first of this.
+    pub(crate) fn remove(&mut self, other: &Self, first: usize) {
+        debug_assert_eq!(self.dims[..2], other.dims[..2]);
+        let n = self.layer_words();
+        par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
+            layer.iter_mut().zip(other.layer(first + k)).for_each(|(word, less)| *word &= !less);
+        });
+    }
+
     /// Occupies the cells that neither of two larger grids has, whose layer `first` is the first of this.
     pub(crate) fn add_neither(&mut self, one: &Self, two: &Self, first: usize) {
         let ([nx, ..], row_words, n) = (self.dims, self.row_words, self.layer_words());

@@ -3,8 +3,8 @@
 use super::Mesh;
 use super::weld::Welded;
 use crate::error::Result;
-use crate::geom::Bounds;
 use crate::geom::solid_angle::{cross, dot, minus};
+use crate::geom::{Bounds, Triangle};
 
 /// Which part each triangle belongs to, and the parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +15,8 @@ pub struct Parts {
     pub parts: Vec<MeshPart>,
 }
 
-/// What is known of a part. Areas and volumes are computed by doubles, in the order of the file.
+/// What is known of a part. Areas and volumes are computed by doubles for each triangle, and added up so
+/// that no order of triangles matters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeshPart {
     /// How many triangles it has.
@@ -79,20 +80,52 @@ impl Mesh {
             let part = &mut parts[*part as usize];
             part.bounds = triangle.iter().fold(part.bounds, Bounds::with);
         }
-        for (triangle, part) in self.triangles().iter().zip(of) {
-            let part = &mut parts[*part as usize];
-            let middle = std::array::from_fn(|i| {
+        let units: Vec<f64> = parts.iter().map(|part| unit(&part.bounds)).collect();
+        let mut sums = vec![[0; 2]; parts.len()];
+        for (triangle, &n) in self.triangles().iter().zip(of) {
+            let (part, unit) = (&mut parts[n as usize], units[n as usize]);
+            part.triangles += 1;
+            let middle: [f64; 3] = std::array::from_fn(|i| {
                 (f64::from(part.bounds.min[i]) + f64::from(part.bounds.max[i])) / 2.0
             });
-            let [a, b, c] = triangle.map(|v| minus(&v.map(f64::from), &middle));
+            let [a, b, c] = turned(triangle).map(|v| minus(&v.map(f64::from), &middle).map(|x| x / unit));
             let normal = cross(&minus(&b, &a), &minus(&c, &a));
-            part.triangles += 1;
-            part.area += dot(&normal, &normal).sqrt() / 2.0;
-            part.volume += dot(&a, &cross(&b, &c));
+            let shares = [dot(&normal, &normal).sqrt(), dot(&a, &cross(&b, &c))];
+            // Whole numbers are added up alike in any order.
+            std::iter::zip(&mut sums[n as usize], shares)
+                .for_each(|(sum, share)| *sum += (share * FINE) as i128);
         }
-        // Six times so far, as whole numbers stay whole.
-        parts.iter_mut().for_each(|part| part.volume /= 6.0);
+        for ((part, [area, volume]), unit) in parts.iter_mut().zip(sums).zip(units) {
+            part.area = area as f64 / FINE / 2.0 * (unit * unit);
+            part.volume = volume as f64 / FINE / 6.0 * (unit * unit * unit);
+        }
     }
+}
+
+/// Areas and volumes are counted in fractions of this, of a unit that is a part's size.
+const FINE: f64 = (1_u64 << 60) as f64;
+
+/// The power of two at or above the longest extent, so that dividing by it rounds nothing.
+fn unit(bounds: &Bounds) -> f64 {
+    let extent = |a: usize| f64::from(bounds.max[a]) - f64::from(bounds.min[a]);
+    let longest = extent(0).max(extent(1)).max(extent(2));
+    if longest > 0.0 { longest.log2().ceil().exp2() } else { 1.0 }
+}
+
+/// The same triangle with its least vertex first.
+fn turned(triangle: &Triangle) -> Triangle {
+    let [a, b, c] = triangle.map(|v| v.map(|x| x + 0.0));
+    let turns = [[a, b, c], [b, c, a], [c, a, b]];
+    turns.into_iter().reduce(|least, other| if other < least { other } else { least }).expect("three")
+}
+
+/// Whether the bounds of `a` have a longer diagonal than those of `b`.
+pub(crate) fn longer(a: &MeshPart, b: &MeshPart) -> bool {
+    let square = |part: &MeshPart| {
+        let extent = |i: usize| f64::from(part.bounds.max[i]) - f64::from(part.bounds.min[i]);
+        (0..3).map(|i| extent(i) * extent(i)).sum::<f64>()
+    };
+    square(a) > square(b)
 }
 
 /// The least vertex that a vertex is joined to; paths are halved on the way.
@@ -113,7 +146,6 @@ fn join(least: &mut [u32], a: u32, b: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::Triangle;
 
     fn cube(at: [f32; 3], size: f32) -> Vec<Triangle> {
         let cube = Mesh::open("fixtures/cube.stl").unwrap();
@@ -136,6 +168,7 @@ mod tests {
         let backwards: Vec<_> = mesh.triangles().iter().rev().map(|t| [t[1], t[2], t[0]]).collect();
         let turned = Mesh::from_triangles(backwards).unwrap().parts().unwrap();
         assert!(turned.of.iter().rev().eq(&parts.of));
+        assert_eq!(turned.parts, parts.parts);
     }
 
     #[test]
