@@ -34,26 +34,26 @@ fn open(repairs: &Repairs) -> Warning {
 }
 
 fn thin(thin: &ThinParts) -> Warning {
-    let ThinParts { parts, lost, scattered, largest, thickness } = thin;
+    let ThinParts { parts, lost, scattered, largest, thickness, cell } = thin;
     let all = counted(*parts, "part", "parts");
-    let is_one = lost + scattered == 1;
-    let thinner =
-        if *scattered == 1 { "is thinner than a cell and has" } else { "are thinner than a cell and have" };
-    let mut text = match (lost, scattered) {
-        (0, n) => format!("{} of {all} {thinner} scattered cells only", grouped(*n)),
-        (n, 0) => format!("{} of {all} got no cell, as no centre of one is inside", grouped(*n)),
-        (n, m) => format!(
-            "{} of {all} got no cell, as no centre of one is inside, and {} {thinner} scattered cells only",
-            grouped(*n),
-            grouped(*m)
-        ),
+    let thinner = |n: u64| {
+        let (are, have) = if n == 1 { ("is", "has") } else { ("are", "have") };
+        format!("{are} thinner than a cell and {have} scattered cells only")
     };
-    let which = if is_one { "it is" } else { "the largest is" };
+    let none = format!("no centre of a cell is inside {} of {all}", grouped(*lost));
+    let mut text = match (*lost, *scattered) {
+        (0, n) => format!("{} of {all} {}", grouped(n), thinner(n)),
+        (_, 0) => none,
+        (_, n) => format!("{none}, and {} {}", grouped(n), thinner(n)),
+    };
+    let (which, them) = if lost + scattered == 1 { ("it is", "it") } else { ("the largest is", "them") };
     text += &format!(": {which} {}", part(largest));
-    let them = if is_one { "it" } else { "them" };
+    if largest.thickness() < *cell && *lost > 0 {
+        text += ", thinner than a cell";
+    }
     text += &format!("; --keep-thin keeps {them}");
     if *thickness > 0.0 {
-        text += &format!(", and so would --voxel-size {} or less, about", digits(*thickness));
+        text += &format!(", and so do cells of about {}", digits(*thickness));
     }
     Warning::new("W009", text)
 }
@@ -107,7 +107,7 @@ pub fn json(asked: Inside, used: Option<&str>, told: &Told) -> Value {
         let holes: Vec<Value> = holes.iter().map(hole).collect();
         map.insert("leak".into(), json!({"cells": cells, "holes": holes}));
     }
-    if let Some(ThinParts { parts, lost, scattered, largest, thickness }) = &told.thin {
+    if let Some(ThinParts { parts, lost, scattered, largest, thickness, .. }) = &told.thin {
         let bounds = json::bounds(&largest.bounds);
         let largest =
             json!({"bounds": bounds, "triangles": largest.triangles, "thickness": largest.thickness()});

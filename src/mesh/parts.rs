@@ -1,10 +1,11 @@
 //! The parts of a mesh: triangles that hang together by common vertices.
 
 use super::Mesh;
-use super::weld::Welded;
+use super::closed::mixed;
+use super::weld;
 use crate::error::Result;
 use crate::geom::solid_angle::{cross, dot, minus};
-use crate::geom::{Bounds, Triangle};
+use crate::geom::{Bounds, Point, Triangle};
 
 /// Which part each triangle belongs to, and the parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,25 +53,22 @@ impl Mesh {
     /// # Errors
     /// If there are more than 1.4 thousand million triangles.
     pub fn parts(&self) -> Result<Parts> {
-        let welded = Welded::of(self.triangles())?;
-        let mut least: Vec<u32> = (0..welded.points.len() as u32).collect();
-        for [a, b, c] in &welded.triangles {
-            join(&mut least, *a, *b);
-            join(&mut least, *a, *c);
+        weld::refuse_more(self.triangles().len())?;
+        let mut vertices = Numbers::new();
+        let mut least: Vec<u32> = vec![];
+        let mut firsts = Vec::with_capacity(self.triangles().len());
+        for triangle in self.triangles() {
+            let [a, b, c] = triangle.map(|point| vertices.number(point.map(|c| c + 0.0)));
+            least.extend(least.len() as u32..vertices.points.len() as u32);
+            join(&mut least, a, b);
+            join(&mut least, a, c);
+            firsts.push(a);
         }
-        // A vertex that stands for its part is the least, so it has its number before others ask for it.
-        let mut numbers = vec![0; least.len()];
-        let mut parts = vec![];
-        for vertex in 0..least.len() as u32 {
-            let stands = root(&mut least, vertex);
-            if stands == vertex {
-                numbers[vertex as usize] = parts.len() as u32;
-                parts.push(MeshPart { triangles: 0, bounds: Bounds::EMPTY, area: 0.0, volume: 0.0 });
-            } else {
-                numbers[vertex as usize] = numbers[stands as usize];
-            }
-        }
-        let of: Vec<u32> = welded.triangles.iter().map(|triangle| numbers[triangle[0] as usize]).collect();
+        let numbers = numbers(&mut least, &vertices.points);
+        let of: Vec<u32> = firsts.iter().map(|first| numbers[*first as usize]).collect();
+        let count = numbers.iter().max().map_or(0, |most| *most as usize + 1);
+        let none = MeshPart { triangles: 0, bounds: Bounds::EMPTY, area: 0.0, volume: 0.0 };
+        let mut parts = vec![none; count];
         self.measure(&of, &mut parts);
         Ok(Parts { of, parts })
     }
@@ -126,6 +124,70 @@ pub(crate) fn longer(a: &MeshPart, b: &MeshPart) -> bool {
         (0..3).map(|i| extent(i) * extent(i)).sum::<f64>()
     };
     square(a) > square(b)
+}
+
+/// Vertices, −0 taken for 0, numbered as they come: a hash table whose slots follow each other.
+struct Numbers {
+    /// Numbers of vertices, or [`FREE`]; a power of two of them.
+    slots: Vec<u32>,
+    points: Vec<Point>,
+}
+
+const FREE: u32 = u32::MAX;
+
+impl Numbers {
+    fn new() -> Self {
+        Self { slots: vec![FREE; 64], points: vec![] }
+    }
+
+    /// The number of a vertex, a new one if it has none.
+    fn number(&mut self, point: Point) -> u32 {
+        let place = self.place(&point);
+        if self.slots[place] != FREE {
+            return self.slots[place];
+        }
+        let number = self.points.len() as u32;
+        self.slots[place] = number;
+        self.points.push(point);
+        if 2 * self.points.len() > self.slots.len() {
+            self.slots = vec![FREE; 2 * self.slots.len()];
+            for number in 0..self.points.len() {
+                let place = self.place(&self.points[number]);
+                self.slots[place] = number as u32;
+            }
+        }
+        number
+    }
+
+    /// The slot of a vertex, or the free one where it would be.
+    fn place(&self, point: &Point) -> usize {
+        let [x, y, z] = point.map(|c| u64::from(c.to_bits()));
+        let mut place = mixed(mixed(x << 32 | y) ^ z) as usize;
+        loop {
+            place &= self.slots.len() - 1;
+            let number = self.slots[place];
+            if number == FREE || self.points[number as usize] == *point {
+                return place;
+            }
+            place += 1;
+        }
+    }
+}
+
+/// The number of its part for each vertex; parts are numbered in the order of their least vertices.
+fn numbers(least: &mut [u32], points: &[Point]) -> Vec<u32> {
+    let roots: Vec<u32> = (0..least.len() as u32).map(|vertex| root(least, vertex)).collect();
+    let mut lowest = points.to_vec();
+    for (root, point) in roots.iter().zip(points) {
+        if *point < lowest[*root as usize] {
+            lowest[*root as usize] = *point;
+        }
+    }
+    let mut parts: Vec<u32> = (0..roots.len() as u32).filter(|v| roots[*v as usize] == *v).collect();
+    parts.sort_by(|a, b| lowest[*a as usize].partial_cmp(&lowest[*b as usize]).expect("finite"));
+    let mut numbers = vec![0; roots.len()];
+    parts.iter().enumerate().for_each(|(number, root)| numbers[*root as usize] = number as u32);
+    roots.iter().map(|root| numbers[*root as usize]).collect()
 }
 
 /// The least vertex that a vertex is joined to; paths are halved on the way.

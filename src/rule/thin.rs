@@ -5,10 +5,11 @@
 //! Parts that are not closed have no inside of their own and are not judged, nor are cavities: parts within
 //! the bounds of a larger one whose volume has the other sign.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{Rule, Stats, inside};
+use super::{Rule, What, inside};
 use crate::error::Result;
 use crate::geom::{Bounds, Point, Rational, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice};
@@ -23,8 +24,8 @@ use crate::run::Run;
 /// Layers of which the crossings are in memory at a time.
 const LAYERS: usize = 64;
 
-/// What it takes to tell parts apart, in meshes: corners to be sorted, and those of threads.
-const MESHES: u128 = 4;
+/// What it takes to tell parts apart, in meshes: their vertices, in a table, and their triangles by part.
+const MESHES: u128 = 5;
 
 /// The bytes it takes beside mesh and grid, at most.
 pub(super) fn bytes(mesh: &Mesh) -> u128 {
@@ -44,6 +45,8 @@ pub struct ThinParts {
     pub largest: MeshPart,
     /// The least thickness of all these.
     pub thickness: f64,
+    /// The size of a cell along the axis where it is smallest.
+    pub cell: f64,
 }
 
 /// What was found out about the parts of a mesh.
@@ -75,9 +78,8 @@ impl Thin {
     ) -> Result<()> {
         let Some(mesh) = &self.mesh else { return Ok(()) };
         let filled = Rule::Filled.with_ties(Ties::None);
-        let filled = super::What { inside: Some(self.inside), ..filled };
-        let Stats { .. } = filled.prepare(mesh, lattice, run)?.fill(layers, run, grid)?;
-        Ok(())
+        let filled = What { inside: Some(self.inside), ..filled };
+        filled.prepare(mesh, lattice, run)?.fill(layers, run, grid).map(drop)
     }
 }
 
@@ -106,8 +108,9 @@ pub(super) fn find(mesh: &Mesh, lattice: &Lattice, then: Then, run: &Run) -> Res
         let mut found = vec![];
         for &part in next {
             run.progress.check()?;
-            let triangles: Vec<Triangle> =
-                sorted.of(part).iter().map(|n| mesh.triangles()[*n as usize]).collect();
+            let triangles = sorted.of(part).iter().map(|n| mesh.triangles()[*n as usize]);
+            let triangles: Cow<[Triangle]> =
+                if parts.len() == 1 { mesh.triangles().into() } else { triangles.collect() };
             let is_thin = parts[part].thickness() < size;
             if !asked.holds_a_centre(&frame, &triangles, &parts[part].bounds) {
                 found.push((part, Fate::Lost));
@@ -121,7 +124,7 @@ pub(super) fn find(mesh: &Mesh, lattice: &Lattice, then: Then, run: &Run) -> Res
         fates[part] = fate;
     }
     drop_cavities(&parts, &mut fates);
-    let told = told(&parts, &fates);
+    let told = told(&parts, &fates, size);
     let mesh = match (then, told) {
         (Then::Keep, Some(_)) => {
             let kept =
@@ -253,7 +256,7 @@ fn drop_cavities(parts: &[MeshPart], fates: &mut [Fate]) {
     }
 }
 
-fn told(parts: &[MeshPart], fates: &[Fate]) -> Option<ThinParts> {
+fn told(parts: &[MeshPart], fates: &[Fate], cell: f64) -> Option<ThinParts> {
     let count = |fate: Fate| fates.iter().filter(|other| **other == fate).count() as u64;
     let (lost, scattered) = (count(Fate::Lost), count(Fate::Scattered));
     let shown = if lost > 0 { Fate::Lost } else { Fate::Scattered };
@@ -264,5 +267,5 @@ fn told(parts: &[MeshPart], fates: &[Fate]) -> Option<ThinParts> {
         these(|fate, shown| fate == shown).reduce(|a, b| if parts::longer(b, a) { b } else { a })?;
     let thickness =
         these(|fate, _| fate != Fate::Whole).map(MeshPart::thickness).fold(f64::INFINITY, f64::min);
-    Some(ThinParts { parts: parts.len() as u64, lost, scattered, largest: *largest, thickness })
+    Some(ThinParts { parts: parts.len() as u64, lost, scattered, largest: *largest, thickness, cell })
 }
