@@ -1,7 +1,8 @@
 //! Parts that the rule solid loses: those that hold no cell's centre, and those thinner than a cell, of which
 //! it has scattered cells. They are named, or kept.
 //!
-//! A part is judged by itself, on the lattice without end, so that it is the same wherever the grid is cut.
+//! A part is judged by itself, on the lattice as far as the mesh goes, so that it is the same wherever the
+//! grid is cut.
 //! Parts that are not closed have no inside of their own and are not judged, nor are cavities: parts within
 //! the bounds of a larger one whose volume has the other sign.
 
@@ -108,6 +109,9 @@ pub(super) fn find(mesh: &Mesh, lattice: &Lattice, then: Then, run: &Run) -> Res
         let mut found = vec![];
         for &part in next {
             run.progress.check()?;
+            if !asked.has_within(&frame, &parts[part].bounds) {
+                continue;
+            }
             let triangles = sorted.of(part).iter().map(|n| mesh.triangles()[*n as usize]);
             let triangles: Cow<[Triangle]> =
                 if parts.len() == 1 { mesh.triangles().into() } else { triangles.collect() };
@@ -177,8 +181,11 @@ fn sorted(of: &[u32], parts: usize) -> Sorted {
     Sorted { starts, triangles }
 }
 
-/// The same cells, and as many more as reach around a mesh of these bounds; the lattice itself if that were
-/// more than it may have.
+/// More cells along an axis than these, and than the lattice has, are not added around it.
+const MOST: usize = 1 << 13;
+
+/// The same cells, and as many more as reach around a mesh of these bounds; the lattice itself if the mesh is
+/// very much larger: then parts that go beyond it are not judged.
 fn without_end(lattice: &Lattice, bounds: &Bounds) -> Lattice {
     let (mut dims, mut origin) = (lattice.dims(), lattice.origin().clone());
     for a in 0..3 {
@@ -187,7 +194,11 @@ fn without_end(lattice: &Lattice, bounds: &Bounds) -> Lattice {
             return lattice.clone();
         };
         let (low, high) = (low.min(0), high.saturating_add(1).max(dims[a] as i64));
-        dims[a] = high.saturating_sub(low) as usize;
+        let wider = high.saturating_sub(low) as usize;
+        if wider > dims[a].max(MOST) {
+            return lattice.clone();
+        }
+        dims[a] = wider;
         origin[a] = &origin[a] + &(&lattice.spacing()[a] * &Rational::from(low));
     }
     let wider = Lattice::new(dims, origin, lattice.spacing().clone(), lattice.closed());
@@ -202,6 +213,15 @@ struct Asked {
 }
 
 impl Asked {
+    /// Whether these bounds are within the lattice, or at most a quarter of a cell beyond.
+    fn has_within(&self, frame: &Frame, bounds: &Bounds) -> bool {
+        (0..3).all(|a| {
+            // In a frame of centres the first wall is at −1/2.
+            let [low, high] = [bounds.min[a], bounds.max[a]].map(|v| frame.axes[a].index(v));
+            low >= -0.75 && high <= self.lattice.dims()[a] as f64 - 0.25
+        })
+    }
+
     /// Whether the centre of a cell is inside these triangles, in layers that their bounds reach: the one
     /// in the middle first, where there mostly is one.
     fn holds_a_centre(&self, frame: &Frame, triangles: &[Triangle], bounds: &Bounds) -> bool {
