@@ -153,6 +153,11 @@ pub static CODES: &[Code] = &[
         "lines along the three axes do not agree on what is inside",
         "`--inside robust` repairs what it can",
     ),
+    warned(
+        "W009",
+        "parts of the mesh that solid loses: no centre of a cell is inside them, or they are thinner than a cell",
+        "`--keep-thin` keeps them; so do `--filled` and smaller cells",
+    ),
     refused(
         "bad-list",
         "a list of names that holds something else",

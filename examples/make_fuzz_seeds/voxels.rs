@@ -18,6 +18,7 @@ fn grids() -> [(&'static str, Voxels); 3] {
         tool: text("voxelize 0.1.0"),
         rule: text("surface"),
         ties: text("up"),
+        variant: text("keep-thin"),
         inside: text("robust"),
         snap: text("none"),
         input: text("f.stl"),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, CommandFactory, Parser};
 use voxelize::format::{Dtype, Format};
 use voxelize::mesh::read::Tolerance;
+use voxelize::rule::Variant;
 use voxelize::{Error, Inside, Rational, Result, Rule, Snap, Ties, What};
 
 use super::help;
@@ -144,6 +145,17 @@ pub struct RuleArgs {
     #[arg(long, value_name = "METHOD", value_parser = values::inside(), hide_possible_values = true)]
     pub inside: Option<Inside>,
 
+    /// With solid: of parts of the mesh that are thinner than a cell, or hold no cell's centre, the cells of
+    /// filled as well, and no other cells. A part hangs together by common vertices and is closed; its
+    /// thickness is twice its volume by its area: that of a plate
+    #[arg(long)]
+    pub keep_thin: bool,
+
+    /// With filled: only the outer N cells, those with an empty cell or the outside of the grid within N
+    /// steps, a step going to any of the 26 cells around [default: all cells]
+    #[arg(long, value_name = "N", value_parser = values::steps, allow_negative_numbers = true)]
+    pub hollow: Option<u32>,
+
     /// A face exactly on a cell wall marks: the cell above (up) / both / neither (none). With surface
     /// and filled [default: up; filled: none]
     #[arg(long, value_name = "WHICH", value_parser = values::ties(), hide_possible_values = true)]
@@ -168,7 +180,20 @@ impl RuleArgs {
             let error = Error::usage(format!("--inside: the rule {} leaves the inside empty", info.name));
             return Err(error.with_hint("--filled and --solid fill it"));
         }
-        Ok(What { rule, ties: self.ties, inside: self.inside })
+        if self.keep_thin && rule != Rule::Solid {
+            let error = Error::usage(format!("--keep-thin: the rule {} loses no part", info.name));
+            return Err(error.with_hint("it goes with --solid, which asks for centres of cells"));
+        }
+        if self.hollow.is_some() && rule != Rule::Filled {
+            let error = Error::usage(format!("--hollow: is not for the rule {}", info.name));
+            return Err(error.with_hint("it goes with --filled, no part of which is thinner than a cell"));
+        }
+        let variant = match self.hollow {
+            Some(steps) => Variant::Hollow(steps),
+            None if self.keep_thin => Variant::KeepThin,
+            None => Variant::Plain,
+        };
+        Ok(What { rule, ties: self.ties, inside: self.inside, variant })
     }
 }
 

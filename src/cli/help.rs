@@ -100,6 +100,8 @@ Rule        --surface          every cell the mesh touches [default]
             --inside METHOD    {methods}
             --doubt FILE       the cells on which four of these do not agree
             --max-doubt X      more of these than 0.01 or 1%: exit code 1
+            --keep-thin        with solid: parts thinner than a cell, as filled
+            --hollow N         with filled: only the outer N cells
             --ties up|both|none  a face on a cell wall marks: the cell above /
                                both / neither [up; filled: none]
 Input   MESH...                {inputs}, told by content; a folder: all in it

@@ -40,6 +40,7 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("transform", or_null(plan, |_| json!({"up": "z", "axes": "x,y,z", "scale": "1/1"})));
     put("grid", or_null(plan.zip(facts.lattice.as_ref()), |(plan, lattice)| grid(plan, lattice)));
     put("rule", or_null(plan, |plan| json!(plan.job.what.rule.info().name)));
+    put("variant", or_null(plan, |plan| json!(plan.job.what.variant.name())));
     put("ties", or_null(plan, |plan| json!(plan.job.what.ties().map(|ties| ties.name()))));
     let asked = plan.and_then(|plan| plan.job.what.inside());
     put("inside", or_null(asked, |asked| told::json(asked, facts.inside.as_deref(), &facts.told)));

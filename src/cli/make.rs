@@ -3,7 +3,8 @@
 
 use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
-use voxelize::{Digest, Error, Kind, Lattice, Mesh, Progress, Rational, Result, Run, Stats, Voxels};
+use voxelize::rule::{Told, Variant, thin_parts};
+use voxelize::{Digest, Error, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels};
 
 use super::bar::Bar;
 use super::errors;
@@ -25,6 +26,7 @@ pub fn voxels(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Res
     let lattice = fit(job, &mesh, facts)?;
     let run = run(job, bar);
     facts.room = Some(Room::whole(job, &mesh, &lattice, &run)?);
+    look_for_lost(job, &mesh, &lattice, &run, facts)?;
     let made = fill(job, &mesh, &lattice, &run, facts)?;
     bar.clear();
     Ok(made)
@@ -110,6 +112,14 @@ fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
     Some(format!("the mesh goes beyond the grid of {asked} along {axes}; what is there is left out"))
 }
 
+/// Notes the parts of the mesh that are lost, where the rule may lose some.
+pub fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
+    if (job.what.rule, job.what.variant) == (Rule::Solid, Variant::Plain) {
+        facts.told.thin = thin_parts(mesh, lattice, run)?;
+    }
+    Ok(())
+}
+
 /// The cells, counted.
 pub fn fill(
     job: &Job,
@@ -130,10 +140,9 @@ pub fn fill(
 /// Notes what is in the cells.
 pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: Digest) {
     facts.snapped = Some(stats.snapped);
-    if let Some(asked) = job.what.inside() {
-        facts.warnings.extend(told::warnings(asked, &stats.told));
-    }
-    facts.told = stats.told;
+    let thin = stats.told.thin.or(facts.told.thin);
+    facts.told = Told { thin, ..stats.told };
+    facts.warnings.extend(told::warnings(&job.what, &facts.told));
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {
         let says = match job.what.inside() {

@@ -61,6 +61,7 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         None => None,
     };
     let doubting = start.elapsed();
+    make::look_for_lost(job, &mesh, &lattice, &run, facts)?;
     match room.plan {
         MemoryPlan::Slabs(height) => {
             let slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;

@@ -126,6 +126,9 @@ fn snap(snapped: u64) -> String {
 fn rule(plan: &Plan, facts: &Facts) -> String {
     let what = &plan.job.what;
     let mut text = what.rule.info().name.to_string();
+    if let Some(variant) = what.variant.name() {
+        text += &format!("; {variant}");
+    }
     if let Some(ties) = what.ties() {
         text += &format!("; ties: {}", ties.name());
     }

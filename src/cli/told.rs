@@ -1,23 +1,26 @@
 //! What was noticed while inside was told from outside: warnings, and its part of the JSON.
 
 use serde_json::{Map, Value, json};
-use voxelize::Inside;
 use voxelize::mesh::boundary::Loop;
-use voxelize::rule::{Repairs, Told};
+use voxelize::mesh::parts::MeshPart;
+use voxelize::rule::{Repairs, ThinParts, Told, Variant};
 use voxelize::run::leak::Leak;
+use voxelize::{Inside, What};
 
 use super::facts::Warning;
-use super::numbers::{counted, number};
+use super::json;
+use super::numbers::{counted, grouped, number};
 
-/// What is to be warned of; `asked` is what was asked for.
-pub fn warnings(asked: Inside, told: &Told) -> Vec<Warning> {
-    let open = told.repairs.as_ref().filter(|_| asked == Inside::Auto).map(open);
+/// What is to be warned of, where this was asked for.
+pub fn warnings(what: &What, told: &Told) -> Vec<Warning> {
+    let open = told.repairs.as_ref().filter(|_| what.inside() == Some(Inside::Auto)).map(open);
     let leak = told.leak.as_ref().map(leaked);
     let disputed = told.disputed.filter(|cells| *cells > 0).map(|cells| {
         let cells = counted(cells, "cell", "cells");
         Warning::new("W008", format!("the three axes do not agree on {cells}; two of them decided"))
     });
-    [open, leak, disputed].into_iter().flatten().collect()
+    let thin = told.thin.as_ref().filter(|_| what.variant != Variant::KeepThin).map(thin);
+    [open, leak, disputed, thin].into_iter().flatten().collect()
 }
 
 fn open(repairs: &Repairs) -> Warning {
@@ -28,6 +31,48 @@ fn open(repairs: &Repairs) -> Warning {
         text += &format!(": {holes}, {which} {}", described(longest));
     }
     Warning::new("W006", text)
+}
+
+fn thin(thin: &ThinParts) -> Warning {
+    let ThinParts { parts, lost, scattered, largest, thickness, cell } = thin;
+    let all = counted(*parts, "part", "parts");
+    let thinner = |n: u64| {
+        let (are, have) = if n == 1 { ("is", "has") } else { ("are", "have") };
+        format!("{are} thinner than a cell and {have} scattered cells only")
+    };
+    let none = format!("no centre of a cell is inside {} of {all}", grouped(*lost));
+    let mut text = match (*lost, *scattered) {
+        (0, n) => format!("{} of {all} {}", grouped(n), thinner(n)),
+        (_, 0) => none,
+        (_, n) => format!("{none}, and {} {}", grouped(n), thinner(n)),
+    };
+    let (which, them) = if lost + scattered == 1 { ("it is", "it") } else { ("the largest is", "them") };
+    text += &format!(": {which} {}", part(largest));
+    if largest.thickness() < *cell && *lost > 0 {
+        text += ", thinner than a cell";
+    }
+    text += &format!("; --keep-thin keeps {them}");
+    if *thickness > 0.0 {
+        text += &format!(", and so do cells of about {}", digits(*thickness));
+    }
+    Warning::new("W009", text)
+}
+
+/// `20 × 10 × 0.1 around (0, 1, 2), about 0.098 thick`.
+fn part(part: &MeshPart) -> String {
+    let [low, high] = [part.bounds.min, part.bounds.max].map(|corner| corner.map(f64::from));
+    let size = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
+    let centre = [0, 1, 2].map(|a| number((low[a] + high[a]) / 2.0)).join(", ");
+    format!("{size} around ({centre}), about {} thick", digits(part.thickness()))
+}
+
+/// Two digits of a length, not rounded up.
+fn digits(length: f64) -> String {
+    if length <= 0.0 {
+        return "0".to_string();
+    }
+    let scale = 10_f64.powi(1 - length.log10().floor() as i32);
+    number((length * scale).floor() / scale)
 }
 
 fn leaked(leak: &Leak) -> Warning {
@@ -61,6 +106,19 @@ pub fn json(asked: Inside, used: Option<&str>, told: &Told) -> Value {
     if let Some(Leak { cells, holes }) = &told.leak {
         let holes: Vec<Value> = holes.iter().map(hole).collect();
         map.insert("leak".into(), json!({"cells": cells, "holes": holes}));
+    }
+    if let Some(ThinParts { parts, lost, scattered, largest, thickness, .. }) = &told.thin {
+        let bounds = json::bounds(&largest.bounds);
+        let largest =
+            json!({"bounds": bounds, "triangles": largest.triangles, "thickness": largest.thickness()});
+        let thin = json!({
+            "parts": parts,
+            "lost": lost,
+            "scattered": scattered,
+            "largest": largest,
+            "thickness": thickness,
+        });
+        map.insert("thin".into(), thin);
     }
     if let Some(repairs) = &told.repairs {
         let Repairs { degenerate, duplicates, turned, patches, cavities, not_orientable, holes, longest } =

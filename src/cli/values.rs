@@ -35,6 +35,14 @@ pub fn padding(text: &str) -> Result<usize, String> {
     }
 }
 
+/// `2`: steps from cell to cell.
+pub fn steps(text: &str) -> Result<u32, String> {
+    u32::try_from(count(text)?)
+        .ok()
+        .filter(|n| *n as usize <= MAX_DIM)
+        .ok_or(format!("the most is {MAX_DIM}"))
+}
+
 /// `0`, `100`: cells that may differ.
 pub fn allowance(text: &str) -> Result<u64, String> {
     Ok(whole(text)? as u64)

@@ -73,6 +73,10 @@ pub fn other_grid(lattice: Option<&Lattice>, meta: &Meta, got: &Voxels) -> Resul
         let pair = old.as_ref().zip(new.as_ref()).filter(|(old, new)| old != new);
         other.extend(pair.map(|(old, new)| format!("{what}: {old} and {new}")));
     }
+    if meta.rule.is_some() && got.meta.rule.is_some() && meta.variant != got.meta.variant {
+        let name = |variant: &Option<String>| variant.clone().unwrap_or_else(|| "none".to_string());
+        other.push(format!("variant: {} and {}", name(&meta.variant), name(&got.meta.variant)));
+    }
     Ok(other)
 }
 

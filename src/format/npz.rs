@@ -93,8 +93,8 @@ fn small_members(layers: &dyn Layers) -> Vec<(&'static str, Vec<u8>)> {
         let closed = lattice.closed().map(u8::from);
         members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
     }
-    let Meta { tool, rule, ties, inside, snap, input } = layers.meta();
-    let named = [("rule", rule), ("ties", ties), ("inside", inside), ("snap", snap)];
+    let Meta { tool, rule, variant, ties, inside, snap, input } = layers.meta();
+    let named = [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside), ("snap", snap)];
     for (name, value) in named.into_iter().chain([("tool", tool), ("input", input)]) {
         members.extend(value.as_deref().map(|value| (name, text(&[], &[value]))));
     }
@@ -176,6 +176,7 @@ fn said(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Met
     let meta = Meta {
         tool: word("tool")?,
         rule: word("rule")?,
+        variant: word("variant")?,
         ties: word("ties")?,
         inside: word("inside")?,
         snap: word("snap")?,

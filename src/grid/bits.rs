@@ -122,11 +122,6 @@ impl BitGrid {
         self.combine(other, |word, other| word | other);
     }
 
-    /// Empties the cells that `other`, of the same dims, has.
-    pub(crate) fn remove(&mut self, other: &Self) {
-        self.combine(other, |word, other| word & !other);
-    }
-
     /// Empties the cells that `other`, of the same dims, does not have.
     pub(crate) fn keep(&mut self, other: &Self) {
         self.combine(other, |word, other| word & other);
@@ -138,6 +133,22 @@ impl BitGrid {
         let n = self.layer_words();
         par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
             layer.iter_mut().zip(other.layer(k)).for_each(|(word, other)| *word = f(*word, *other));
+        });
+    }
+
+    /// Copies all layers of a grid of as many cells along x and y, the first to layer `first`.
+    pub(crate) fn put(&mut self, other: &Self, first: usize) {
+        debug_assert_eq!(self.dims[..2], other.dims[..2]);
+        let start = first * self.layer_words();
+        self.words[start..start + other.words.len()].copy_from_slice(&other.words);
+    }
+
+    /// Empties the cells that a grid as high or higher has, whose layer `first` is the first of this.
+    pub(crate) fn remove(&mut self, other: &Self, first: usize) {
+        debug_assert_eq!(self.dims[..2], other.dims[..2]);
+        let n = self.layer_words();
+        par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
+            layer.iter_mut().zip(other.layer(first + k)).for_each(|(word, less)| *word &= !less);
         });
     }
 

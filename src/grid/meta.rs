@@ -26,6 +26,8 @@ pub struct Meta {
     pub rule: Option<String>,
     /// Which ties count, by name; absent where the rule has none.
     pub ties: Option<String>,
+    /// The variant of the rule, such as `hollow 2`; absent for the rule itself.
+    pub variant: Option<String>,
     /// How inside was told from outside, by name; absent where the rule does not.
     pub inside: Option<String>,
     /// Whether coordinates snapped, by name.
@@ -53,7 +55,7 @@ impl Record {
     /// The JSON text of this record, keys in a fixed order. Pretty text ends in a newline.
     pub fn to_json(&self, style: Style) -> String {
         let mut map = Map::new();
-        let Meta { tool, rule, ties, inside, snap, input } = &self.meta;
+        let Meta { tool, rule, variant, ties, inside, snap, input } = &self.meta;
         let mut put = |key: &str, value: Option<Value>| value.map(|value| map.insert(key.into(), value));
         put("tool", tool.clone().map(Value::from));
         put("dims", self.dims.map(|dims| json!(dims)));
@@ -62,8 +64,9 @@ impl Record {
             put("spacing", Some(fractions(lattice.spacing())));
             put("closed", Some(json!(lattice.closed())));
         }
-        let named = [("rule", rule), ("ties", ties), ("inside", inside), ("snap", snap), ("input", input)];
-        for (key, value) in named {
+        let named =
+            [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside), ("snap", snap)];
+        for (key, value) in named.into_iter().chain([("input", input)]) {
             put(key, value.clone().map(Value::from));
         }
         for (key, value) in &self.extra {
@@ -90,6 +93,7 @@ impl Record {
         let meta = Meta {
             tool: text_of("tool"),
             rule: text_of("rule"),
+            variant: text_of("variant"),
             ties: text_of("ties"),
             inside: text_of("inside"),
             snap: text_of("snap"),
@@ -109,8 +113,10 @@ impl Record {
             }
             _ => None,
         };
-        const KNOWN: [&str; 10] =
-            ["tool", "dims", "origin", "spacing", "closed", "rule", "ties", "inside", "snap", "input"];
+        const KNOWN: [&str; 11] = [
+            "tool", "dims", "origin", "spacing", "closed", "rule", "variant", "ties", "inside", "snap",
+            "input",
+        ];
         let own = || map.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str()));
         let extra = own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
         let numbers = own().filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)));
@@ -204,6 +210,7 @@ mod tests {
             meta: Meta {
                 tool: Some("voxelize 0.1.0".into()),
                 rule: Some("surface".into()),
+                variant: Some("hollow 2".into()),
                 ties: Some("up".into()),
                 inside: Some("nonzero".into()),
                 snap: Some("none".into()),

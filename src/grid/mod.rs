@@ -3,6 +3,7 @@
 pub mod axis;
 pub mod bits;
 pub mod digest;
+pub mod erode;
 mod far;
 pub mod fit;
 pub mod flood;

@@ -147,7 +147,7 @@ impl Hashes {
 
 /// A hash of 64 bits, every bit of which depends on every bit (the finalizer of SplitMix64, Steele, Lea
 /// and Flood 2014).
-fn mixed(bits: u64) -> u64 {
+pub(super) fn mixed(bits: u64) -> u64 {
     let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

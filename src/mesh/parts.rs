@@ -1,10 +1,11 @@
 //! The parts of a mesh: triangles that hang together by common vertices.
 
 use super::Mesh;
-use super::weld::Welded;
+use super::closed::mixed;
+use super::weld;
 use crate::error::Result;
-use crate::geom::Bounds;
 use crate::geom::solid_angle::{cross, dot, minus};
+use crate::geom::{Bounds, Point, Triangle};
 
 /// Which part each triangle belongs to, and the parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +16,8 @@ pub struct Parts {
     pub parts: Vec<MeshPart>,
 }
 
-/// What is known of a part. Areas and volumes are computed by doubles, in the order of the file.
+/// What is known of a part. Areas and volumes are computed by doubles for each triangle, and added up so
+/// that no order of triangles matters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeshPart {
     /// How many triangles it has.
@@ -51,25 +53,22 @@ impl Mesh {
     /// # Errors
     /// If there are more than 1.4 thousand million triangles.
     pub fn parts(&self) -> Result<Parts> {
-        let welded = Welded::of(self.triangles())?;
-        let mut least: Vec<u32> = (0..welded.points.len() as u32).collect();
-        for [a, b, c] in &welded.triangles {
-            join(&mut least, *a, *b);
-            join(&mut least, *a, *c);
+        weld::refuse_more(self.triangles().len())?;
+        let mut vertices = Numbers::new();
+        let mut least: Vec<u32> = vec![];
+        let mut firsts = Vec::with_capacity(self.triangles().len());
+        for triangle in self.triangles() {
+            let [a, b, c] = triangle.map(|point| vertices.number(point.map(|c| c + 0.0)));
+            least.extend(least.len() as u32..vertices.points.len() as u32);
+            join(&mut least, a, b);
+            join(&mut least, a, c);
+            firsts.push(a);
         }
-        // A vertex that stands for its part is the least, so it has its number before others ask for it.
-        let mut numbers = vec![0; least.len()];
-        let mut parts = vec![];
-        for vertex in 0..least.len() as u32 {
-            let stands = root(&mut least, vertex);
-            if stands == vertex {
-                numbers[vertex as usize] = parts.len() as u32;
-                parts.push(MeshPart { triangles: 0, bounds: Bounds::EMPTY, area: 0.0, volume: 0.0 });
-            } else {
-                numbers[vertex as usize] = numbers[stands as usize];
-            }
-        }
-        let of: Vec<u32> = welded.triangles.iter().map(|triangle| numbers[triangle[0] as usize]).collect();
+        let numbers = numbers(&mut least, &vertices.points);
+        let of: Vec<u32> = firsts.iter().map(|first| numbers[*first as usize]).collect();
+        let count = numbers.iter().max().map_or(0, |most| *most as usize + 1);
+        let none = MeshPart { triangles: 0, bounds: Bounds::EMPTY, area: 0.0, volume: 0.0 };
+        let mut parts = vec![none; count];
         self.measure(&of, &mut parts);
         Ok(Parts { of, parts })
     }
@@ -79,20 +78,116 @@ impl Mesh {
             let part = &mut parts[*part as usize];
             part.bounds = triangle.iter().fold(part.bounds, Bounds::with);
         }
-        for (triangle, part) in self.triangles().iter().zip(of) {
-            let part = &mut parts[*part as usize];
-            let middle = std::array::from_fn(|i| {
+        let units: Vec<f64> = parts.iter().map(|part| unit(&part.bounds)).collect();
+        let mut sums = vec![[0; 2]; parts.len()];
+        for (triangle, &n) in self.triangles().iter().zip(of) {
+            let (part, unit) = (&mut parts[n as usize], units[n as usize]);
+            part.triangles += 1;
+            let middle: [f64; 3] = std::array::from_fn(|i| {
                 (f64::from(part.bounds.min[i]) + f64::from(part.bounds.max[i])) / 2.0
             });
-            let [a, b, c] = triangle.map(|v| minus(&v.map(f64::from), &middle));
+            let [a, b, c] = turned(triangle).map(|v| minus(&v.map(f64::from), &middle).map(|x| x / unit));
             let normal = cross(&minus(&b, &a), &minus(&c, &a));
-            part.triangles += 1;
-            part.area += dot(&normal, &normal).sqrt() / 2.0;
-            part.volume += dot(&a, &cross(&b, &c));
+            let shares = [dot(&normal, &normal).sqrt(), dot(&a, &cross(&b, &c))];
+            // Whole numbers are added up alike in any order.
+            std::iter::zip(&mut sums[n as usize], shares)
+                .for_each(|(sum, share)| *sum += (share * FINE) as i128);
         }
-        // Six times so far, as whole numbers stay whole.
-        parts.iter_mut().for_each(|part| part.volume /= 6.0);
+        for ((part, [area, volume]), unit) in parts.iter_mut().zip(sums).zip(units) {
+            part.area = area as f64 / FINE / 2.0 * (unit * unit);
+            part.volume = volume as f64 / FINE / 6.0 * (unit * unit * unit);
+        }
     }
+}
+
+/// Areas and volumes are counted in fractions of this, of a unit that is a part's size.
+const FINE: f64 = (1_u64 << 60) as f64;
+
+/// The power of two at or above the longest extent, so that dividing by it rounds nothing.
+fn unit(bounds: &Bounds) -> f64 {
+    let extent = |a: usize| f64::from(bounds.max[a]) - f64::from(bounds.min[a]);
+    let longest = extent(0).max(extent(1)).max(extent(2));
+    if longest > 0.0 { longest.log2().ceil().exp2() } else { 1.0 }
+}
+
+/// The same triangle with its least vertex first.
+fn turned(triangle: &Triangle) -> Triangle {
+    let [a, b, c] = triangle.map(|v| v.map(|x| x + 0.0));
+    let turns = [[a, b, c], [b, c, a], [c, a, b]];
+    turns.into_iter().reduce(|least, other| if other < least { other } else { least }).expect("three")
+}
+
+/// Whether the bounds of `a` have a longer diagonal than those of `b`.
+pub(crate) fn longer(a: &MeshPart, b: &MeshPart) -> bool {
+    let square = |part: &MeshPart| {
+        let extent = |i: usize| f64::from(part.bounds.max[i]) - f64::from(part.bounds.min[i]);
+        (0..3).map(|i| extent(i) * extent(i)).sum::<f64>()
+    };
+    square(a) > square(b)
+}
+
+/// Vertices, −0 taken for 0, numbered as they come: a hash table whose slots follow each other.
+struct Numbers {
+    /// Numbers of vertices, or [`FREE`]; a power of two of them.
+    slots: Vec<u32>,
+    points: Vec<Point>,
+}
+
+const FREE: u32 = u32::MAX;
+
+impl Numbers {
+    fn new() -> Self {
+        Self { slots: vec![FREE; 64], points: vec![] }
+    }
+
+    /// The number of a vertex, a new one if it has none.
+    fn number(&mut self, point: Point) -> u32 {
+        let place = self.place(&point);
+        if self.slots[place] != FREE {
+            return self.slots[place];
+        }
+        let number = self.points.len() as u32;
+        self.slots[place] = number;
+        self.points.push(point);
+        if 2 * self.points.len() > self.slots.len() {
+            self.slots = vec![FREE; 2 * self.slots.len()];
+            for number in 0..self.points.len() {
+                let place = self.place(&self.points[number]);
+                self.slots[place] = number as u32;
+            }
+        }
+        number
+    }
+
+    /// The slot of a vertex, or the free one where it would be.
+    fn place(&self, point: &Point) -> usize {
+        let [x, y, z] = point.map(|c| u64::from(c.to_bits()));
+        let mut place = mixed(mixed(x << 32 | y) ^ z) as usize;
+        loop {
+            place &= self.slots.len() - 1;
+            let number = self.slots[place];
+            if number == FREE || self.points[number as usize] == *point {
+                return place;
+            }
+            place += 1;
+        }
+    }
+}
+
+/// The number of its part for each vertex; parts are numbered in the order of their least vertices.
+fn numbers(least: &mut [u32], points: &[Point]) -> Vec<u32> {
+    let roots: Vec<u32> = (0..least.len() as u32).map(|vertex| root(least, vertex)).collect();
+    let mut lowest = points.to_vec();
+    for (root, point) in roots.iter().zip(points) {
+        if *point < lowest[*root as usize] {
+            lowest[*root as usize] = *point;
+        }
+    }
+    let mut parts: Vec<u32> = (0..roots.len() as u32).filter(|v| roots[*v as usize] == *v).collect();
+    parts.sort_by(|a, b| lowest[*a as usize].partial_cmp(&lowest[*b as usize]).expect("finite"));
+    let mut numbers = vec![0; roots.len()];
+    parts.iter().enumerate().for_each(|(number, root)| numbers[*root as usize] = number as u32);
+    roots.iter().map(|root| numbers[*root as usize]).collect()
 }
 
 /// The least vertex that a vertex is joined to; paths are halved on the way.
@@ -113,7 +208,6 @@ fn join(least: &mut [u32], a: u32, b: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::Triangle;
 
     fn cube(at: [f32; 3], size: f32) -> Vec<Triangle> {
         let cube = Mesh::open("fixtures/cube.stl").unwrap();
@@ -136,6 +230,7 @@ mod tests {
         let backwards: Vec<_> = mesh.triangles().iter().rev().map(|t| [t[1], t[2], t[0]]).collect();
         let turned = Mesh::from_triangles(backwards).unwrap().parts().unwrap();
         assert!(turned.of.iter().rev().eq(&parts.of));
+        assert_eq!(turned.parts, parts.parts);
     }
 
     #[test]

@@ -20,11 +20,7 @@ impl Welded {
     /// # Errors
     /// If there are more than 2³² corners.
     pub fn of(triangles: &[Triangle]) -> Result<Self> {
-        if triangles.len() > u32::MAX as usize / 3 {
-            let message =
-                format!("{} triangles are too many to be looked at by their edges", triangles.len());
-            return Err(Error::too_large(message).with_hint("up to 1,431,655,765 can be"));
-        }
+        refuse_more(triangles.len())?;
         let chunks: Vec<_> = triangles.chunks(CHUNK).enumerate().collect();
         let mut corners: Vec<u128> = par::map(chunks, |(n, chunk)| keys(chunk, 3 * n * CHUNK)).concat();
         par::sort(&mut corners);
@@ -40,6 +36,15 @@ impl Welded {
         }
         Ok(welded)
     }
+}
+
+/// Refuses more triangles than have numbers for all their corners.
+pub(super) fn refuse_more(triangles: usize) -> Result<()> {
+    if triangles > u32::MAX as usize / 3 {
+        let message = format!("{triangles} triangles are too many to be looked at by their edges");
+        return Err(Error::too_large(message).with_hint("up to 1,431,655,765 can be"));
+    }
+    Ok(())
 }
 
 /// Every corner as its coordinates in order, and its place among all.

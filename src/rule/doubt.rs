@@ -79,7 +79,7 @@ fn asked(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Doubt> {
         all.keep(&inside);
     }
     let count = any.count();
-    any.remove(&all);
+    any.remove(&all, 0);
     Ok(Doubt { cells: any, inside: count })
 }
 

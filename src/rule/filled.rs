@@ -1,12 +1,20 @@
 //! The filled rule: a cell is occupied iff its centre is inside the mesh or the mesh meets its open
-//! interior. On a closed mesh those are the cells that share volume with it.
+//! interior. On a closed mesh those are the cells that share volume with it. Of these, all or the outer ones.
 
 use std::ops::Range;
 
-use super::{Job, Stats, surface};
+use super::{Job, Stats, Variant, hollow, surface};
 use crate::error::Result;
 use crate::grid::BitGrid;
 use crate::run::Run;
+
+/// Fills a grid of these layers with all cells of the rule, or the outer ones.
+pub(super) fn fill_variant(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+    match job.what.variant {
+        Variant::Hollow(steps) => hollow::fill(job, layers, steps as usize, run, grid),
+        _ => fill(job, layers, run, grid),
+    }
+}
 
 /// Fills a grid of these layers with the cells that are inside or touched, by the ties in force.
 pub(super) fn fill(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {

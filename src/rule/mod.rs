@@ -2,18 +2,24 @@
 
 pub mod doubt;
 mod filled;
+mod hollow;
 pub mod inside;
 mod parts;
 mod slabs;
 mod solid;
 pub mod surface;
+mod thin;
+mod variant;
 
 use std::ops::Range;
 
 pub use self::inside::{Inside, METHODS, Method, Repairs, Told};
 pub use self::parts::surface_and_interior;
 pub use self::slabs::{Made, Slabs};
+pub use self::thin::{ThinParts, thin_parts};
+pub use self::variant::Variant;
 
+use self::thin::{Then, Thin};
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::meta::TOOL;
@@ -76,7 +82,7 @@ pub static RULES: &[RuleInfo] = &[
         about: "every cell the part has any share of",
         ties: Some(Ties::None),
         inside: Some(Inside::Auto),
-        fill: filled::fill,
+        fill: filled::fill_variant,
         keep: None,
     },
     RuleInfo {
@@ -99,11 +105,13 @@ pub struct What {
     pub ties: Option<Ties>,
     /// What counts as inside; `None` for the rule's own default.
     pub inside: Option<Inside>,
+    /// More or fewer cells than the rule itself says.
+    pub variant: Variant,
 }
 
 impl From<Rule> for What {
     fn from(rule: Rule) -> Self {
-        Self { rule, ties: None, inside: None }
+        Self { rule, ties: None, inside: None, variant: Variant::Plain }
     }
 }
 
@@ -113,6 +121,8 @@ pub struct Job<'a> {
     lattice: &'a Lattice,
     what: What,
     inside: Option<inside::Ready<'a>>,
+    /// The parts that are lost; of the rule solid alone.
+    thin: Option<Thin>,
 }
 
 /// What was noticed on the way.
@@ -149,6 +159,11 @@ impl Rule {
         What { ties: Some(ties), ..self.into() }
     }
 
+    /// This rule with more or fewer cells.
+    pub fn with_variant(self, variant: Variant) -> What {
+        What { variant, ..self.into() }
+    }
+
     /// This rule with a way to tell inside from outside.
     pub fn with_inside(self, inside: Inside) -> What {
         What { inside: Some(inside), ..self.into() }
@@ -172,7 +187,8 @@ impl What {
 
     /// The bytes that are taken beside mesh and grid, at most, by crossings and by grids of its own.
     pub fn beside(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-        self.inside().map_or(0, |inside| inside.beside(mesh, lattice, run))
+        let inside = self.inside().map_or(0, |inside| inside.beside(mesh, lattice, run));
+        inside + self.variant.beside(lattice) + if self.rule == Rule::Solid { thin::bytes(mesh) } else { 0 }
     }
 
     /// Whether its cells are told apart where a format can, as [`surface_and_interior`] does.
@@ -197,8 +213,11 @@ impl What {
                 error.with_hint("leave the ties out, or take another way to tell inside from outside")
             );
         }
+        self.variant.check(self.rule)?;
+        let keeps_thin = (self.rule, self.variant) == (Rule::Solid, Variant::KeepThin);
+        let thin = keeps_thin.then(|| thin::find(mesh, lattice, Then::Keep, run)).transpose()?;
         let inside = self.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
-        Ok(Job { mesh, lattice, what: self, inside })
+        Ok(Job { mesh, lattice, what: self, inside, thin })
     }
 }
 
@@ -234,6 +253,7 @@ pub(crate) fn meta(what: What, used: Option<Inside>, lattice: &Lattice) -> Meta 
         tool: Some(TOOL.to_string()),
         rule: Some(what.rule.info().name.to_string()),
         ties: what.ties().map(|ties| ties.name().to_string()),
+        variant: what.variant.name(),
         inside: used.map(|inside| inside.info().name.to_string()),
         snap: Some(lattice.snap().name().to_string()),
         input: None,

@@ -48,6 +48,6 @@ pub(super) fn of_layers(
     surface.keep(bits);
     let mut interior = BitGrid::new(bits.dims())?;
     interior.add(bits);
-    interior.remove(&surface);
+    interior.remove(&surface, 0);
     Ok([Part { sort: Sort::Surface, cells: surface }, Part { sort: Sort::Interior, cells: interior }])
 }

@@ -36,6 +36,7 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
     let meta = Meta {
         tool: text("voxelize 0.1.0"),
         rule: text("surface"),
+        variant: text("hollow 2"),
         ties: text("up"),
         inside: Some("nonzero".into()),
         snap: text("none"),

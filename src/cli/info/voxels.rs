@@ -47,8 +47,8 @@ pub fn look(path: &Path, call: &mut Call) -> Result<String> {
 }
 
 fn know(call: &mut Call, voxels: &Voxels, parts: &[Part], occupied: u64) {
-    let Meta { tool, rule, ties, inside, snap, input } = &voxels.meta;
-    let how = [("rule", rule), ("ties", ties), ("inside", inside), ("snap", snap)];
+    let Meta { tool, rule, variant, ties, inside, snap, input } = &voxels.meta;
+    let how = [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside), ("snap", snap)];
     for (key, value) in how.into_iter().chain([("made_by", tool), ("input", input)]) {
         call.know(key, value.clone());
     }
@@ -101,7 +101,8 @@ fn rule(meta: &Meta) -> Option<String> {
     let ties = meta.ties.as_ref().map(|ties| format!("ties: {ties}"));
     let snap = meta.snap.as_ref().map(|snap| format!("snap: {snap}"));
     let inside = meta.inside.as_ref().map(|inside| format!("inside: {inside}"));
-    let all: Vec<_> = meta.rule.clone().into_iter().chain(ties).chain(inside).chain(snap).collect();
+    let rule = meta.rule.clone().into_iter().chain(meta.variant.clone());
+    let all: Vec<_> = rule.chain(ties).chain(inside).chain(snap).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 

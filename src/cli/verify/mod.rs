@@ -259,17 +259,19 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
         let error = Error::usage("is not a voxel file, and only such a file is compared with a mesh");
         return Err(error.in_file(golden).with_hint("--update LIST MESH adds the mesh to a list of goldens"));
     }
-    let Meta { rule, ties, inside, .. } = format::describe(golden)?.record.meta;
+    let Meta { rule, variant, ties, inside, .. } = format::describe(golden)?.record.meta;
     let name = golden.to_string_lossy().into_owned();
     let recorded = [("--like", Some(name)), ("--rule", rule), ("--ties", ties), ("--inside", inside)];
     let words = recorded.into_iter().filter_map(|(option, value)| Some([option.to_string(), value?]));
+    // The words of its option, as they are.
+    let variant = variant.map_or_else(String::new, |variant| format!(" --{variant}"));
     let task = Task {
         title: mesh.display().to_string(),
         stem: paths::slug(&mesh.file_stem().unwrap_or_default().to_string_lossy()),
         mesh: mesh.display().to_string(),
         file: mesh.to_path_buf(),
         folder: PathBuf::from("."),
-        options: options::joined(words.flatten()),
+        options: options::joined(words.flatten()) + &variant,
         wanted: Wanted::File(golden.to_path_buf()),
         keep: None,
         gate,

@@ -11,7 +11,7 @@ mod vote;
 
 use std::ops::Range;
 
-use super::Stats;
+use super::{Stats, ThinParts};
 use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
@@ -129,6 +129,9 @@ pub struct Told {
     pub leak: Option<Leak>,
     /// What [`Inside::Robust`] did to the mesh.
     pub repairs: Option<Repairs>,
+    /// The parts that [`Rule::Solid`](crate::Rule::Solid) would lose, where they were kept;
+    /// [`thin_parts`](super::thin_parts) finds them otherwise.
+    pub thin: Option<ThinParts>,
 }
 
 /// What was done to a mesh so that it has an inside; all of it counts triangles unless said.

@@ -1,0 +1,39 @@
+//! Hollow: of the cells of the rule filled, the outer ones. A cell stays iff an empty cell, or the outside of
+//! the grid, is within so many steps, a step going to any of the 26 cells around.
+
+use std::ops::Range;
+
+use super::{Job, Stats, filled};
+use crate::error::Result;
+use crate::grid::{BitGrid, erode};
+use crate::run::Run;
+
+/// Fills a grid of these layers with the outer `steps` cells of filled. Layers beside them are filled too, as
+/// far as they matter.
+pub(super) fn fill(
+    job: &Job,
+    layers: Range<usize>,
+    steps: usize,
+    run: &Run,
+    grid: &mut BitGrid,
+) -> Result<Stats> {
+    let stats = filled::fill(job, layers.clone(), run, grid)?;
+    let [nx, ny, nz] = job.lattice.dims();
+    if [nx, ny, nz].iter().any(|n| steps > (n - 1) / 2) {
+        return Ok(stats);
+    }
+    let around = layers.start.saturating_sub(steps)..nz.min(layers.end + steps);
+    let mut core = BitGrid::new([nx, ny, around.len()])?;
+    core.put(grid, layers.start - around.start);
+    for beside in [around.start..layers.start, layers.end..around.end] {
+        if !beside.is_empty() {
+            let mut border = BitGrid::new([nx, ny, beside.len()])?;
+            filled::fill(job, beside.clone(), run, &mut border)?;
+            core.put(&border, beside.start - around.start);
+        }
+    }
+    run.progress.check()?;
+    erode::erode(&mut core, steps)?;
+    grid.remove(&core, layers.start - around.start);
+    Ok(stats)
+}

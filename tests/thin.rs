@@ -1,0 +1,235 @@
+//! Is nothing thin lost without a word? Parts that solid loses are named, `--keep-thin` keeps them and
+//! changes nothing else; and `--hollow` keeps what a plain loop keeps.
+
+mod place;
+
+use place::{Place, Triangle, cuboid, refused, stl};
+use voxelize::rule::{ThinParts, Variant, thin_parts};
+use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, What, voxelize_with};
+
+/// A box between two corners.
+fn between(low: [f32; 3], high: [f32; 3]) -> Vec<Triangle> {
+    let size = [0, 1, 2].map(|a| high[a] - low[a]);
+    let moved = |v: [f32; 3]| [0, 1, 2].map(|a| v[a] + low[a]);
+    cuboid(size).into_iter().map(|triangle| triangle.map(moved)).collect()
+}
+
+/// A plate of a tenth of a cell, between centres of cells when it lies flat, turned about y.
+fn plate(degrees: f64) -> Vec<Triangle> {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    let turned = |v: [f32; 3]| {
+        let [x, z] = [f64::from(v[0]) - 19.0, f64::from(v[2]) - 5.0];
+        [(x * cos - z * sin + 19.0) as f32, v[1], (x * sin + z * cos + 5.0) as f32]
+    };
+    between([14.0, 0.0, 4.95], [24.0, 10.0, 5.05]).into_iter().map(|t| t.map(turned)).collect()
+}
+
+fn block() -> Vec<Triangle> {
+    cuboid([10.0; 3])
+}
+
+/// Cells of this many tenths, walls through the origin.
+fn cells(triangles: &[Triangle], tenths: i64) -> Lattice {
+    let fit = Fit::new(Size::Spacing([0; 3].map(|_| Rational::new(tenths, 10))));
+    fit.origin([0; 3].map(Rational::from)).to(&voxelize::Bounds::of(triangles)).unwrap()
+}
+
+fn made(triangles: &[Triangle], lattice: &Lattice, what: impl Into<What>) -> (BitGrid, Option<ThinParts>) {
+    let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
+    let (voxels, stats) = voxelize_with(&mesh, lattice, what, &Run::default()).unwrap();
+    let found = thin_parts(&mesh, lattice, &Run::default()).unwrap();
+    assert!(stats.told.thin.is_none_or(|told| Some(told) == found));
+    (voxels.bits, found)
+}
+
+fn keep_thin() -> What {
+    Rule::Solid.with_variant(Variant::KeepThin)
+}
+
+fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
+    let mut both = a.clone();
+    b.iter().for_each(|cell| both.set(cell));
+    both
+}
+
+#[test]
+fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
+    for (degrees, scattered) in [(0.0, 0), (30.0, 20), (90.0, 0)] {
+        let (block, plate) = (block(), plate(degrees));
+        let all = [block.clone(), plate.clone()].concat();
+        let lattice = cells(&all, 10);
+        let (solid, told) = made(&all, &lattice, Rule::Solid);
+        assert_eq!(solid.count(), 1000 + scattered, "{degrees}");
+        let told = told.unwrap();
+        let lost = u64::from(scattered == 0);
+        assert_eq!((told.parts, told.lost, told.scattered), (2, lost, 1 - lost), "{degrees}");
+        assert_eq!(told.largest.triangles, 12);
+        assert!((0.09..0.1).contains(&told.thickness) && told.thickness < told.cell, "{told:?}");
+        assert_eq!(told.largest.bounds, voxelize::Bounds::of(&plate));
+
+        let (whole, _) = made(&plate, &lattice, Rule::Filled);
+        assert!(whole.count() >= 100);
+        let (thick, _) = made(&block, &lattice, Rule::Solid);
+        let (kept, same) = made(&all, &lattice, keep_thin());
+        assert!(kept == union(&thick, &whole), "{degrees}");
+        assert_eq!(same, Some(told));
+        let (filled, _) = made(&all, &lattice, Rule::Filled);
+        assert!(whole.iter().all(|cell| filled.get(cell)));
+    }
+}
+
+#[test]
+fn what_has_cells_enough_is_not_named() {
+    let all = [block(), plate(30.0)].concat();
+    assert_eq!(made(&block(), &cells(&block(), 10), Rule::Solid).1, None);
+    // As the warning advises.
+    let fine = Fit::new(Size::Spacing([0; 3].map(|_| Rational::new(98, 1000))));
+    let lattice = fine.to(&voxelize::Bounds::of(&all)).unwrap();
+    assert_eq!(made(&all, &lattice, Rule::Solid).1, None);
+}
+
+#[test]
+fn thick_parts_stay_as_solid_has_them_wherever_they_are() {
+    // An octahedron off the walls, through whose surface filled would have more cells.
+    let octahedron: Vec<Triangle> = Mesh::open("fixtures/octahedron.stl").unwrap().triangles().to_vec();
+    let extent = voxelize::Bounds::of(&octahedron);
+    let lattice = Fit::longest(23).pad(8).to(&extent).unwrap();
+    let cell = lattice.spacing()[0].to_f64() as f32;
+    let high = extent.max.map(|c| c + 3.3 * cell);
+    let low = [high[0] - 2.0 * cell, high[1] - 3.0 * cell, high[2] - 0.05 * cell];
+    let sliver = between(low, high);
+    let (solid, none) = made(&octahedron, &lattice, Rule::Solid);
+    assert_eq!(none, None);
+    assert!(made(&octahedron, &lattice, keep_thin()).0 == solid);
+    let all = [octahedron, sliver.clone()].concat();
+    let (kept, _) = made(&all, &lattice, keep_thin());
+    let (whole, _) = made(&sliver, &lattice, Rule::Filled);
+    assert!(kept == union(&solid, &whole) && whole.count() >= 6);
+    assert!(made(&all, &lattice, Rule::Filled).0.count() > kept.count());
+}
+
+#[test]
+fn cavities_and_open_parts_are_no_parts_to_be_lost() {
+    let slot = between([2.0, 2.0, 5.05], [8.0, 8.0, 5.15]);
+    let slot: Vec<Triangle> = slot.into_iter().map(|[a, b, c]| [a, c, b]).collect();
+    let all = [block(), slot].concat();
+    let lattice = cells(&all, 10);
+    let (solid, told) = made(&all, &lattice, Rule::Solid);
+    assert_eq!(told, None);
+    assert!(made(&all, &lattice, keep_thin()).0 == solid);
+    let sheet = vec![[[12.0, 0.0, 5.1], [14.0, 0.0, 5.1], [12.0, 9.0, 5.1]]];
+    let all = [block(), sheet].concat();
+    let lattice = cells(&all, 10);
+    let (solid, told) = made(&all, &lattice, Rule::Solid);
+    assert_eq!((told, solid.count()), (None, 1000));
+    assert!(made(&all, &lattice, keep_thin()).0 == solid);
+}
+
+#[test]
+fn parts_are_judged_alike_in_any_order_by_any_method_and_in_tiles() {
+    let all = [block(), plate(30.0)].concat();
+    let lattice = cells(&all, 10);
+    let (kept, told) = made(&all, &lattice, keep_thin());
+    let turned: Vec<_> = all.iter().rev().map(|[a, b, c]| [*b, *c, *a]).collect();
+    let (again, others) = made(&turned, &lattice, keep_thin());
+    assert!(again == kept && others == told);
+    let methods = [Inside::Nonzero, Inside::EvenOdd, Inside::Vote, Inside::Robust];
+    for inside in methods {
+        let what = What { inside: Some(inside), ..keep_thin() };
+        assert!(made(&all, &lattice, what).0 == kept, "{inside:?}");
+    }
+    // A tile that cuts the plate.
+    let (dims, spacing) = ([7, 10, 4], lattice.spacing().clone());
+    let first = [16, 0, 3];
+    let origin = [0, 1, 2].map(|a| lattice.wall(a, first[a]));
+    let tile = Lattice::new(dims, origin, spacing, [false; 3]).unwrap();
+    let (part, same) = made(&all, &tile, keep_thin());
+    assert_eq!(same, told);
+    assert!(part.count() > 10);
+    for n in 0..7 * 10 * 4 {
+        let cell = [n % 7, n / 7 % 10, n / 70];
+        assert_eq!(part.get(cell), kept.get([0, 1, 2].map(|a| cell[a] + first[a])), "{cell:?}");
+    }
+}
+
+/// The cells of a grid with an empty one, or none at all, within some steps, by a plain loop.
+fn outer(filled: &BitGrid, steps: i64) -> BitGrid {
+    let dims = filled.dims();
+    let is_empty = |cell: [i64; 3]| {
+        let is_beyond = (0..3).any(|a| cell[a] < 0 || cell[a] >= dims[a] as i64);
+        is_beyond || !filled.get(cell.map(|c| c as usize))
+    };
+    let mut outer = BitGrid::new(dims).unwrap();
+    let near = || -steps..=steps;
+    for cell in filled.iter() {
+        let [i, j, k] = cell.map(|c| c as i64);
+        if near().any(|z| near().any(|y| near().any(|x| is_empty([i + x, j + y, k + z])))) {
+            outer.set(cell);
+        }
+    }
+    outer
+}
+
+#[test]
+fn hollow_keeps_the_outer_cells_whole_and_in_slabs() {
+    let mut emptied = 0;
+    for name in ["cube", "knot", "sphere", "open"] {
+        let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
+        let lattice = Lattice::fit(mesh.bounds(), 30).unwrap();
+        let (filled, _) = voxelize_with(&mesh, &lattice, Rule::Filled, &Run::default()).unwrap();
+        for steps in [1, 2, 5, 16, 1000] {
+            let what = Rule::Filled.with_variant(Variant::Hollow(steps));
+            let wanted = outer(&filled.bits, i64::from(steps).min(31));
+            emptied += filled.count() - wanted.count();
+            let (whole, stats) = voxelize_with(&mesh, &lattice, what, &Run::default()).unwrap();
+            assert!(whole.bits == wanted, "{name}, {steps}");
+            for height in [1, 4, 11] {
+                let mut slabs =
+                    voxelize::voxelize_slabs(&mesh, &lattice, what, height, &Run::default()).unwrap();
+                use voxelize::grid::Layers;
+                while slabs.next().unwrap().is_some() {}
+                assert_eq!(slabs.digest(), whole.digest(), "{name}, {steps}, slabs of {height}");
+                assert_eq!(slabs.made().stats.snapped, stats.snapped);
+            }
+        }
+    }
+    assert!(emptied > 10_000, "{emptied}");
+}
+
+#[test]
+fn the_command_warns_keeps_and_records() {
+    let place = Place::new();
+    place.write("plate.stl", stl(&[block(), plate(0.0)].concat()));
+    let run = place.run("plate.stl --solid --voxel-size 1 -o a.npz").expect(0);
+    let warning = "no centre of a cell is inside 1 of 2 parts: it is 10 × 10 × 0.1 around (19, 5, 5), \
+                   about 0.098 thick, thinner than a cell; --keep-thin keeps it, and so do cells of about 0.098";
+    assert!(run.err.contains(warning), "{}", run.err);
+    let run = place.run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz").expect(0);
+    assert!(!run.err.contains("warn"), "{}", run.err);
+    assert_eq!(run.line("rule"), "solid; keep-thin; inside: nonzero (auto)");
+    let json = place.run("plate.stl --solid --voxel-size 1 -o c.npz --json").expect(0).json();
+    let thin = &json["inside"]["thin"];
+    assert_eq!((&thin["parts"], &thin["lost"], &thin["scattered"]), (&2.into(), &1.into(), &0.into()));
+    assert_eq!((json["variant"].as_str(), json["warnings"][0]["code"].as_str()), (None, Some("W009")));
+    assert!(place.run("info b.npz").expect(0).label("rule").starts_with("solid; keep-thin;"));
+    // A golden is made again as it was made.
+    place.run("verify b.npz plate.stl").expect(0);
+    place.run("cube.stl --filled --hollow 2 -r 20 -o h.npz").expect(0);
+    place.run("verify h.npz cube.stl").expect(0);
+    place.run("cube.stl --filled --hollow 2 -r 20 -o h.npz --json --max-memory 1G").expect(0);
+}
+
+#[test]
+fn variants_belong_to_their_rules() {
+    let place = Place::new();
+    refused(&place, "cube.stl --keep-thin", 2, "--keep-thin: the rule surface loses no part");
+    refused(&place, "cube.stl --filled --keep-thin", 2, "--keep-thin: the rule filled loses no part");
+    refused(&place, "cube.stl --solid --hollow 1", 2, "--hollow: is not for the rule solid");
+    refused(&place, "cube.stl --filled --hollow 0", 2, "--hollow 0: must be at least 1");
+    let mesh = Mesh::from_triangles(block()).unwrap();
+    let lattice = cells(&block(), 10);
+    for what in [Rule::Filled.with_variant(Variant::KeepThin), Rule::Solid.with_variant(Variant::Hollow(1))] {
+        let error = voxelize_with(&mesh, &lattice, what, &Run::default()).unwrap_err();
+        assert_eq!(error.kind(), voxelize::Kind::Usage);
+    }
+}
