@@ -98,8 +98,7 @@ Rule        --surface          every cell the mesh touches [default]
             --solid            cells whose centre is inside
             --rule RULE        the same, by name
             --inside METHOD    {methods}
-            --doubt FILE       the cells on which four of these do not agree
-            --max-doubt X      more of these than 0.01 or 1%: exit code 1
+            --doubt FILE, --max-doubt 1%   cells they do not agree on; a gate
             --keep-thin        with solid: parts thinner than a cell, as filled
             --hollow N         with filled: only the outer N cells
             --ties up|both|none  a face on a cell wall marks: the cell above /

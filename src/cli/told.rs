@@ -91,7 +91,9 @@ fn leaked(leak: &Leak) -> Warning {
 /// `12 edges, 3.4 long, around (0, 1, 2)`.
 fn described(hole: &Loop) -> String {
     let edges = counted(hole.points.len() as u64, "edge", "edges");
-    let centre = hole.centre().map(number).join(", ");
+    // Of what is rounded in a sum of edges nobody wants to read.
+    let least = 1e-9 * hole.length();
+    let centre = hole.centre().map(|c| number(if c.abs() < least { 0.0 } else { c })).join(", ");
     format!("{edges}, {} long, around ({centre})", number(hole.length()))
 }
 
