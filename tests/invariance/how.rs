@@ -4,7 +4,7 @@ use voxelize::geom::Triangle;
 use voxelize::{BitGrid, Digest, Lattice, Level, Mesh, Rule, Run, Ties, What, voxelize_with};
 
 use crate::suite::Counts;
-use crate::suite::meshes::{Random, fixture, fixtures, mapped, surface, whats};
+use crate::suite::meshes::{Random, fixture, fixtures, mapped, surface, whats_for};
 
 const THREADS: [usize; 3] = [1, 2, 7];
 
@@ -22,7 +22,7 @@ fn each_case(mut check: impl FnMut(&str, &Mesh, &Lattice, What, Digest)) -> u64 
     for (name, mesh) in fixtures() {
         for longest in LONGEST {
             let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
-            for what in whats() {
+            for what in whats_for(&mesh) {
                 let expected = digest(&mesh, &lattice, what, Level::Scalar, 1);
                 check(&format!("{name}, {longest}, {what:?}"), &mesh, &lattice, what, expected);
                 cases += 1;

@@ -52,6 +52,12 @@ pub fn whats() -> Vec<What> {
     whats
 }
 
+/// Those of them that take a moment: to tell what is inside a soup of triangles takes seconds each time.
+pub fn whats_for(mesh: &Mesh) -> Vec<What> {
+    let is_soup = mesh.closedness().open_edges as usize > mesh.triangles().len();
+    whats().into_iter().filter(|what| !is_soup || what.inside().is_none()).collect()
+}
+
 /// The cells that `mesh` touches.
 pub fn surface(mesh: &Mesh, lattice: &Lattice, ties: Ties) -> BitGrid {
     let what = Rule::Surface.with_ties(ties);
