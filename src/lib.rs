@@ -58,6 +58,7 @@
 //!
 //! # Where to go on
 //!
+//! - [`Rule::Solid`], [`Rule::Filled`] and [`Inside`]: what is inside, also of meshes that are not closed.
 //! - [`Fit`]: every way to choose a lattice: cell size, cells per axis, a box, padding.
 //! - [`voxelize_with`] and [`Run`]: threads, instruction set, progress, cancellation, a limit of memory.
 //! - [`voxelize_slabs`], [`voxelize_bricks`]: grids larger than memory, written slab by slab.

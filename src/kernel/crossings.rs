@@ -38,7 +38,7 @@ use super::tiny::{Axis, in_floats};
 pub struct Crossing {
     /// The row, along the other two axes in the order of [`across`].
     pub row: [usize; 2],
-    /// The first cell behind the triangle, at most one beyond the last.
+    /// The first cell behind the triangle, one of those asked for.
     pub first: usize,
     /// Whether the side that normals point away from is behind the triangle: one goes in.
     pub inwards: bool,

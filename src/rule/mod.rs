@@ -28,7 +28,7 @@ use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::Covered;
 
-/// A meaning of "filled".
+/// Which cells are occupied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Rule {
@@ -96,7 +96,7 @@ pub static RULES: &[RuleInfo] = &[
     },
 ];
 
-/// What decides every bit, beside the lattice: the rule and its ties.
+/// What decides every bit, beside the lattice: the rule, and what belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct What {
     /// The rule.
@@ -121,7 +121,7 @@ pub struct Job<'a> {
     lattice: &'a Lattice,
     what: What,
     inside: Option<inside::Ready<'a>>,
-    /// The parts that are lost; of the rule solid alone.
+    /// The parts that would be lost; of [`Variant::KeepThin`] alone.
     thin: Option<Thin>,
 }
 

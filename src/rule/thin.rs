@@ -2,9 +2,8 @@
 //! it has scattered cells. They are named, or kept.
 //!
 //! A part is judged by itself, on the lattice as far as the mesh goes, so that it is the same wherever the
-//! grid is cut.
-//! Parts that are not closed have no inside of their own and are not judged, nor are cavities: parts within
-//! the bounds of a larger one whose volume has the other sign.
+//! grid is cut. Parts that are not closed have no inside of their own and are not judged, nor are cavities:
+//! parts within the bounds of a larger one whose volume has the other sign.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

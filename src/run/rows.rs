@@ -281,3 +281,43 @@ impl Stretch<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Lattice;
+    use crate::mesh::Mesh;
+
+    /// The cells inside, how often stretches were handed on, and how many coordinates snapped.
+    fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
+        let frame = Frame::of_centres(lattice, mesh.bounds(), 0);
+        let mut grid = BitGrid::try_from(lattice).unwrap();
+        let (run, handed) = (Run { max_memory, ..Run::default() }, AtomicUsize::new(0));
+        let snapped = follow(&frame, mesh.triangles(), 0, &mut grid, &run, |mut stretch| {
+            handed.fetch_add(1, Ordering::Relaxed);
+            if stretch.turns != 0 {
+                stretch.occupy();
+            }
+        });
+        (grid, handed.into_inner(), snapped.unwrap())
+    }
+
+    #[test]
+    fn bands_of_layers_are_the_whole() {
+        // A crossing for each row through them at least: several times as many as fit.
+        for (name, res) in [("sphere", 400), ("cube", 400)] {
+            let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
+            let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
+            let whole = followed(&mesh, &lattice, None);
+            assert!(whole.1 > 3 * LEAST && most(Some(1)) == LEAST, "{name}: {} stretches", whole.1);
+            assert!(followed(&mesh, &lattice, Some(1)) == whole, "{name} in bands");
+
+            let frame = Frame::of_centres(&lattice, mesh.bounds(), 0);
+            let layers = 0..lattice.dims()[2];
+            let bands = bands_of(&frame, mesh.triangles(), layers.clone(), LEAST);
+            assert!(bands.len() > 2, "{name}: {bands:?}");
+            let joined: Vec<usize> = bands.into_iter().rev().flatten().collect();
+            assert_eq!(joined, layers.collect::<Vec<_>>(), "{name}");
+        }
+    }
+}

@@ -31,12 +31,11 @@ fn file(layers: &mut dyn Layers, format: &Format, dtype: Dtype) -> Vec<u8> {
 }
 
 /// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole in
-/// every format that takes them. The answer is
-/// how many files were compared.
+/// every format that takes them. The answer is how many files were compared.
 fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: What, heights: &[usize]) -> u64 {
     let (whole, stats) = voxelize_with(mesh, lattice, what, &Run::default()).expect("it fits");
     let (levels, mut files) = (Level::available(), 0);
-    // How a grid is written does not depend on the rule, and insides of soups take long.
+    // How a grid is written does not depend on the rule, and insides take long.
     let kinds: Vec<_> = kinds().take(if what.inside().is_some() { 1 } else { usize::MAX }).collect();
     let heights = if what.inside().is_some() { &heights[heights.len() / 2..] } else { heights };
     for (n, (format, dtype)) in kinds.into_iter().enumerate() {
