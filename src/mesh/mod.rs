@@ -3,6 +3,7 @@
 pub mod boundary;
 pub mod closed;
 mod edges;
+mod joined;
 pub mod parts;
 pub mod read;
 pub mod repair;

@@ -1,11 +1,11 @@
 //! The parts of a mesh: triangles that hang together by common vertices.
 
 use super::Mesh;
-use super::closed::mixed;
-use super::weld;
+use super::{joined, weld};
 use crate::error::Result;
 use crate::geom::solid_angle::{cross, dot, minus};
 use crate::geom::{Bounds, Point, Triangle};
+use crate::par;
 
 /// Which part each triangle belongs to, and the parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,60 +54,95 @@ impl Mesh {
     /// If there are more than 1.4 thousand million triangles.
     pub fn parts(&self) -> Result<Parts> {
         weld::refuse_more(self.triangles().len())?;
-        let mut vertices = Numbers::new();
-        let mut least: Vec<u32> = vec![];
-        let mut firsts = Vec::with_capacity(self.triangles().len());
-        for triangle in self.triangles() {
-            let [a, b, c] = triangle.map(|point| vertices.number(point.map(|c| c + 0.0)));
-            least.extend(least.len() as u32..vertices.points.len() as u32);
-            join(&mut least, a, b);
-            join(&mut least, a, c);
-            firsts.push(a);
-        }
-        let numbers = numbers(&mut least, &vertices.points);
-        let of: Vec<u32> = firsts.iter().map(|first| numbers[*first as usize]).collect();
-        let count = numbers.iter().max().map_or(0, |most| *most as usize + 1);
-        let none = MeshPart { triangles: 0, bounds: Bounds::EMPTY, area: 0.0, volume: 0.0 };
-        let mut parts = vec![none; count];
-        self.measure(&of, &mut parts);
+        let (of, parts) = numbered(self.triangles(), joined::firsts(self.triangles()));
+        let parts = self.measured(&of, parts);
         Ok(Parts { of, parts })
     }
 
-    fn measure(&self, of: &[u32], parts: &mut [MeshPart]) {
-        for (triangle, part) in self.triangles().iter().zip(of) {
-            let part = &mut parts[*part as usize];
-            part.bounds = triangle.iter().fold(part.bounds, Bounds::with);
-        }
-        let units: Vec<f64> = parts.iter().map(|part| unit(&part.bounds)).collect();
-        let mut sums = vec![[0; 2]; parts.len()];
-        for (triangle, &n) in self.triangles().iter().zip(of) {
-            let (part, unit) = (&mut parts[n as usize], units[n as usize]);
-            part.triangles += 1;
-            let middle: [f64; 3] = std::array::from_fn(|i| {
-                (f64::from(part.bounds.min[i]) + f64::from(part.bounds.max[i])) / 2.0
-            });
-            let [a, b, c] = turned(triangle).map(|v| minus(&v.map(f64::from), &middle).map(|x| x / unit));
-            let normal = cross(&minus(&b, &a), &minus(&c, &a));
-            let shares = [dot(&normal, &normal).sqrt(), dot(&a, &cross(&b, &c))];
+    /// The parts with their sizes.
+    fn measured(&self, of: &[u32], mut parts: Vec<MeshPart>) -> Vec<MeshPart> {
+        let units: Vec<Unit> = parts.iter().map(|part| Unit::of(&part.bounds)).collect();
+        let chunks = self.triangles().chunks(CHUNK).zip(of.chunks(CHUNK)).collect();
+        let shares = par::map(chunks, |(triangles, of): (&[Triangle], &[u32])| {
+            let share = |(triangle, part): (&Triangle, &u32)| units[*part as usize].shares(triangle);
+            triangles.iter().zip(of).map(share).collect::<Vec<_>>()
+        });
+        let mut sums = vec![[0_i128; 2]; parts.len()];
+        for (part, shares) in of.iter().zip(shares.iter().flatten()) {
+            parts[*part as usize].triangles += 1;
             // Whole numbers are added up alike in any order.
-            std::iter::zip(&mut sums[n as usize], shares)
-                .for_each(|(sum, share)| *sum += (share * FINE) as i128);
+            let sums = &mut sums[*part as usize];
+            *sums = std::array::from_fn(|n| sums[n] + i128::from(shares[n]));
         }
-        for ((part, [area, volume]), unit) in parts.iter_mut().zip(sums).zip(units) {
-            part.area = area as f64 / FINE / 2.0 * (unit * unit);
-            part.volume = volume as f64 / FINE / 6.0 * (unit * unit * unit);
+        for ((part, [area, volume]), Unit { length, .. }) in parts.iter_mut().zip(sums).zip(units) {
+            part.area = area as f64 / FINE / 2.0 * (length * length);
+            part.volume = volume as f64 / FINE / 6.0 * (length * length * length);
         }
+        parts
     }
 }
+
+/// The number of its part for each triangle, and the bounds of the parts, in the order of their least
+/// vertices; `firsts` are the first triangles of their parts.
+fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<MeshPart>) {
+    let mut of = firsts;
+    let mut found: Vec<(Point, Bounds)> = vec![];
+    for (n, triangle) in triangles.iter().enumerate() {
+        let first = of[n] as usize;
+        if first == n {
+            of[n] = found.len() as u32;
+            found.push((triangle[0], Bounds::EMPTY));
+        } else {
+            of[n] = of[first];
+        }
+        let (least, bounds) = &mut found[of[n] as usize];
+        for point in triangle {
+            if point < least {
+                *least = *point;
+            }
+            *bounds = bounds.with(point);
+        }
+    }
+    let mut order: Vec<u32> = (0..found.len() as u32).collect();
+    order.sort_by(|a, b| found[*a as usize].0.partial_cmp(&found[*b as usize].0).expect("finite"));
+    let mut numbers = vec![0; found.len()];
+    (0..).zip(&order).for_each(|(number, part)| numbers[*part as usize] = number);
+    of.iter_mut().for_each(|part| *part = numbers[*part as usize]);
+    let part = |n: &u32| MeshPart { triangles: 0, bounds: found[*n as usize].1, area: 0.0, volume: 0.0 };
+    (of, order.iter().map(part).collect())
+}
+
+/// Triangles that a thread takes at a time.
+const CHUNK: usize = 1 << 15;
 
 /// Areas and volumes are counted in fractions of this, of a unit that is a part's size.
 const FINE: f64 = (1_u64 << 60) as f64;
 
-/// The power of two at or above the longest extent, so that dividing by it rounds nothing.
-fn unit(bounds: &Bounds) -> f64 {
-    let extent = |a: usize| f64::from(bounds.max[a]) - f64::from(bounds.min[a]);
-    let longest = extent(0).max(extent(1)).max(extent(2));
-    if longest > 0.0 { longest.log2().ceil().exp2() } else { 1.0 }
+/// What a part is measured in: the power of two at or above its longest extent, so that dividing by it
+/// rounds nothing, from the middle of its bounds.
+struct Unit {
+    length: f64,
+    middle: [f64; 3],
+}
+
+impl Unit {
+    fn of(bounds: &Bounds) -> Self {
+        let [low, high] = [bounds.min, bounds.max].map(|corner| corner.map(f64::from));
+        let longest = (0..3).map(|a| high[a] - low[a]).fold(0.0, f64::max);
+        Self {
+            length: if longest > 0.0 { longest.log2().ceil().exp2() } else { 1.0 },
+            middle: std::array::from_fn(|a| (low[a] + high[a]) / 2.0),
+        }
+    }
+
+    /// Twice the area of a triangle and six times the volume between it and the middle, in [`FINE`]s of the
+    /// unit. All corners are within a unit of the middle, so neither is more than three.
+    fn shares(&self, triangle: &Triangle) -> [i64; 2] {
+        let [a, b, c] =
+            turned(triangle).map(|v| minus(&v.map(f64::from), &self.middle).map(|x| x / self.length));
+        let normal = cross(&minus(&b, &a), &minus(&c, &a));
+        [dot(&normal, &normal).sqrt(), dot(&a, &cross(&b, &c))].map(|share| (share * FINE) as i64)
+    }
 }
 
 /// The same triangle with its least vertex first.
@@ -124,85 +159,6 @@ pub(crate) fn longer(a: &MeshPart, b: &MeshPart) -> bool {
         (0..3).map(|i| extent(i) * extent(i)).sum::<f64>()
     };
     square(a) > square(b)
-}
-
-/// Vertices, −0 taken for 0, numbered as they come: a hash table whose slots follow each other.
-struct Numbers {
-    /// Numbers of vertices, or [`FREE`]; a power of two of them.
-    slots: Vec<u32>,
-    points: Vec<Point>,
-}
-
-const FREE: u32 = u32::MAX;
-
-impl Numbers {
-    fn new() -> Self {
-        Self { slots: vec![FREE; 64], points: vec![] }
-    }
-
-    /// The number of a vertex, a new one if it has none.
-    fn number(&mut self, point: Point) -> u32 {
-        let place = self.place(&point);
-        if self.slots[place] != FREE {
-            return self.slots[place];
-        }
-        let number = self.points.len() as u32;
-        self.slots[place] = number;
-        self.points.push(point);
-        if 2 * self.points.len() > self.slots.len() {
-            self.slots = vec![FREE; 2 * self.slots.len()];
-            for number in 0..self.points.len() {
-                let place = self.place(&self.points[number]);
-                self.slots[place] = number as u32;
-            }
-        }
-        number
-    }
-
-    /// The slot of a vertex, or the free one where it would be.
-    fn place(&self, point: &Point) -> usize {
-        let [x, y, z] = point.map(|c| u64::from(c.to_bits()));
-        let mut place = mixed(mixed(x << 32 | y) ^ z) as usize;
-        loop {
-            place &= self.slots.len() - 1;
-            let number = self.slots[place];
-            if number == FREE || self.points[number as usize] == *point {
-                return place;
-            }
-            place += 1;
-        }
-    }
-}
-
-/// The number of its part for each vertex; parts are numbered in the order of their least vertices.
-fn numbers(least: &mut [u32], points: &[Point]) -> Vec<u32> {
-    let roots: Vec<u32> = (0..least.len() as u32).map(|vertex| root(least, vertex)).collect();
-    let mut lowest = points.to_vec();
-    for (root, point) in roots.iter().zip(points) {
-        if *point < lowest[*root as usize] {
-            lowest[*root as usize] = *point;
-        }
-    }
-    let mut parts: Vec<u32> = (0..roots.len() as u32).filter(|v| roots[*v as usize] == *v).collect();
-    parts.sort_by(|a, b| lowest[*a as usize].partial_cmp(&lowest[*b as usize]).expect("finite"));
-    let mut numbers = vec![0; roots.len()];
-    parts.iter().enumerate().for_each(|(number, root)| numbers[*root as usize] = number as u32);
-    roots.iter().map(|root| numbers[*root as usize]).collect()
-}
-
-/// The least vertex that a vertex is joined to; paths are halved on the way.
-fn root(least: &mut [u32], mut vertex: u32) -> u32 {
-    while least[vertex as usize] != vertex {
-        let next = least[least[vertex as usize] as usize];
-        least[vertex as usize] = next;
-        vertex = next;
-    }
-    vertex
-}
-
-fn join(least: &mut [u32], a: u32, b: u32) {
-    let (a, b) = (root(least, a), root(least, b));
-    least[a.max(b) as usize] = a.min(b);
 }
 
 #[cfg(test)]

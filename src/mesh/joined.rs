@@ -1,0 +1,184 @@
+//! Which triangles hang together by common vertices: a hash table of corners and a forest of triangles.
+//!
+//! Vertices are one if their coordinates are equal (−0 is 0). The table keeps a corner for each, and of its
+//! hash what does not say its slot: most that are not looked for are passed over without a look at them.
+
+use crate::geom::{Point, Triangle};
+
+/// Triangles whose corners are hashed at a time: one after the other, that takes its time.
+const BATCH: usize = 64;
+
+/// For each triangle the first of all that it hangs together with, itself if it is that. Fewer than 2³²
+/// corners are expected.
+pub(super) fn firsts(triangles: &[Triangle]) -> Vec<u32> {
+    let mut vertices = Vertices::new(triangles);
+    let mut forest: Vec<u32> = (0..triangles.len() as u32).collect();
+    let mut hashes = [[0; 3]; BATCH];
+    for (batch, some) in triangles.chunks(BATCH).enumerate() {
+        vertices.make_room(3 * BATCH);
+        for (hashes, triangle) in hashes.iter_mut().zip(some) {
+            *hashes = triangle.map(|point| hash(&point));
+        }
+        let first = (batch * BATCH) as u32;
+        for (triangle, hashes) in (first..first + some.len() as u32).zip(&hashes) {
+            for (corner, hash) in (3 * triangle..).zip(hashes) {
+                let same = vertices.first(corner, *hash);
+                if same != corner {
+                    join(&mut forest, same / 3, triangle);
+                }
+            }
+        }
+    }
+    // Parents come before their children, so that they have been told already.
+    for triangle in 0..forest.len() {
+        forest[triangle] = forest[forest[triangle] as usize];
+    }
+    forest
+}
+
+/// A corner of each vertex: slots that follow each other where hashes are alike.
+struct Vertices<'a> {
+    corners: &'a [Point],
+    slots: Vec<Slot>,
+    used: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The upper half of the hash; the lower says where to look.
+    tag: u32,
+    /// A corner, or [`FREE`].
+    corner: u32,
+}
+
+const FREE: u32 = u32::MAX;
+
+impl<'a> Vertices<'a> {
+    /// None, and room for those of a closed mesh: half as many as triangles.
+    fn new(triangles: &'a [Triangle]) -> Self {
+        let slots = triangles.len().max(BATCH).next_power_of_two();
+        Self { corners: triangles.as_flattened(), slots: vec![Slot { tag: 0, corner: FREE }; slots], used: 0 }
+    }
+
+    /// Sees to it that a quarter of the slots stay free with so many more.
+    fn make_room(&mut self, more: usize) {
+        while 4 * (self.used + more) > 3 * self.slots.len() {
+            let larger = vec![Slot { tag: 0, corner: FREE }; 2 * self.slots.len()];
+            let slots = std::mem::replace(&mut self.slots, larger);
+            for slot in slots.into_iter().filter(|slot| slot.corner != FREE) {
+                let mut place = self.place(hash(&self.corners[slot.corner as usize]));
+                while self.slots[place].corner != FREE {
+                    place = self.place(place as u64 + 1);
+                }
+                self.slots[place] = slot;
+            }
+        }
+    }
+
+    /// The slot of a hash, or of a number behind the last.
+    fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 1)
+    }
+
+    /// The first corner seen with the vertex of this one, of that hash.
+    fn first(&mut self, corner: u32, hash: u64) -> u32 {
+        let (point, tag) = (&self.corners[corner as usize], (hash >> 32) as u32);
+        let mut place = self.place(hash);
+        loop {
+            let slot = self.slots[place];
+            if slot.corner == FREE {
+                self.slots[place] = Slot { tag, corner };
+                self.used += 1;
+                return corner;
+            }
+            if slot.tag == tag && self.corners[slot.corner as usize] == *point {
+                return slot.corner;
+            }
+            place = self.place(place as u64 + 1);
+        }
+    }
+}
+
+/// A hash of a vertex: twice a product whose halves are put together.
+fn hash(point: &Point) -> u64 {
+    // −0 + 0 is 0.
+    let [x, y, z] = point.map(|c| u64::from((c + 0.0).to_bits()));
+    let folded = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    };
+    // The fraction of the golden ratio, and a factor of SplitMix64.
+    folded(folded(x << 32 | y, 0x9e37_79b9_7f4a_7c15) ^ z, 0xbf58_476d_1ce4_e5b9)
+}
+
+/// The first triangle that one is joined to; paths are halved on the way.
+fn root(forest: &mut [u32], mut triangle: u32) -> u32 {
+    while forest[triangle as usize] != triangle {
+        let next = forest[forest[triangle as usize] as usize];
+        forest[triangle as usize] = next;
+        triangle = next;
+    }
+    triangle
+}
+
+fn join(forest: &mut [u32], a: u32, b: u32) {
+    let (a, b) = (root(forest, a), root(forest, b));
+    forest[a.max(b) as usize] = a.min(b);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By looking at all pairs, over and over.
+    fn slowly(triangles: &[Triangle]) -> Vec<u32> {
+        let mut firsts: Vec<u32> = (0..triangles.len() as u32).collect();
+        let touch = |a: usize, b: usize| triangles[a].iter().any(|p| triangles[b].contains(p));
+        loop {
+            let before = firsts.clone();
+            for a in 0..triangles.len() {
+                for b in (0..triangles.len()).filter(|b| touch(a, *b)) {
+                    firsts[a] = firsts[a].min(firsts[b]);
+                }
+            }
+            if firsts == before {
+                return firsts;
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_a_vertex_in_common_hangs_together() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let (mut joined, mut alone) = (0, 0);
+        for values in [2, 4, 6, 9, 14, 40] {
+            for count in [0, 1, 30, 200] {
+                // Zeros of both signs among them.
+                let mut coordinate = || {
+                    let sign = if random(2) == 0 { 1.0 } else { -1.0 };
+                    sign * random(values) as f32
+                };
+                let triangles: Vec<Triangle> =
+                    (0..count).map(|_| [(); 3].map(|()| [(); 3].map(|()| coordinate()))).collect();
+                let firsts = firsts(&triangles);
+                assert_eq!(firsts, slowly(&triangles), "{count} of {values} values");
+                let roots = firsts.iter().enumerate().filter(|(n, first)| *n as u32 == **first).count();
+                (joined, alone) = (joined + count - roots, alone + roots);
+            }
+        }
+        assert!(joined > 300 && alone > 300, "{joined} {alone}");
+    }
+
+    #[test]
+    fn vertices_that_grow_beyond_the_room_are_found_again() {
+        // A strip without common vertices, and then each of its triangles again.
+        let strip = |n: usize| [0.0, 0.25, 0.5].map(|c| [n as f32 + c, c, 1.0]);
+        let triangles: Vec<Triangle> = (0..10_000).chain(0..10_000).map(strip).collect();
+        let firsts = firsts(&triangles);
+        assert!(firsts.iter().enumerate().all(|(n, first)| *first as usize == n % 10_000));
+    }
+}
