@@ -114,8 +114,8 @@ pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: impl Into<What>) -> Result
 /// The same, run as told, with what was noticed on the way.
 ///
 /// # Errors
-/// If the grid does not fit in memory or above `run.max_memory`, the level does not exist here, or
-/// the run was cancelled.
+/// If the grid does not fit in memory, mesh, grid and what the rule takes beside are above
+/// `run.max_memory`, the level does not exist here, or the run was cancelled.
 pub fn voxelize_with(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -124,7 +124,8 @@ pub fn voxelize_with(
 ) -> Result<(Voxels, Stats)> {
     let what = rule.into();
     run.level()?;
-    run.admit(mesh.triangles().len(), lattice.dims())?;
+    let beside = run.max_memory.map_or(0, |_| what.beside(mesh, lattice, run));
+    run.admit(mesh.triangles().len(), lattice.dims(), beside)?;
     let mut bits = BitGrid::try_from(lattice)?;
     let (stats, used) = par::with_threads(run.threads(), || {
         let job = what.prepare(mesh, lattice, run)?;

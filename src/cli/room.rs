@@ -126,12 +126,12 @@ impl Room {
         hint: &str,
     ) -> Result<Self> {
         let (triangles, dims) = (mesh.triangles().len(), lattice.dims());
-        let more = more * BitGrid::bytes_for(dims);
+        let more = more * BitGrid::bytes_for(dims) + job.what.beside(mesh, lattice, run);
         let bytes = Run::estimate(triangles, dims) + more;
         let refused = |limit: u64| unavailable(job, mesh, lattice, limit, more).with_hint(hint);
         match job.how.memory.bytes() {
             Some(limit) if bytes > u128::from(limit) => return Err(refused(limit)),
-            _ => run.admit(triangles, dims).map_err(|error| errors::about(&job.grid.asked, &error))?,
+            _ => run.admit(triangles, dims, more).map_err(|error| errors::about(&job.grid.asked, &error))?,
         }
         Ok(Self { plan: MemoryPlan::Dense, slabs: 1, bytes, dense: bytes })
     }

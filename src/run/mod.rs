@@ -57,14 +57,16 @@ impl Run<'_> {
         triangles as u128 * per_triangle + BitGrid::bytes_for(dims)
     }
 
-    /// Refuses a job that would not fit, before anything is allocated for it.
+    /// Refuses a job that would not fit, before anything is allocated for it; `beside` are the bytes that
+    /// its rule takes, as [`What::beside`](crate::What::beside) says.
     ///
     /// # Errors
-    /// If the estimate is above `max_memory`. Bricks of threads are not in it; [`Demand`] counts them.
-    pub fn admit(&self, triangles: usize, dims: [usize; 3]) -> Result<()> {
+    /// If estimate and `beside` are above `max_memory`. Bricks of threads are not in it; [`Demand`] counts
+    /// them.
+    pub fn admit(&self, triangles: usize, dims: [usize; 3], beside: u128) -> Result<()> {
         let [x, y, z] = dims;
         let what = || format!("a grid of {x} × {y} × {z} cells and {triangles} triangles");
-        self.refuse_above(Self::estimate(triangles, dims), what)
+        self.refuse_above(Self::estimate(triangles, dims) + beside, what)
     }
 
     /// Refuses `what` if it needs more than is allowed.
@@ -115,9 +117,10 @@ mod tests {
     #[test]
     fn jobs_beyond_the_limit_are_refused() {
         let run = Run { max_memory: Some(1 << 20), ..Run::default() };
-        assert!(run.admit(1000, [64, 64, 64]).is_ok());
-        let error = run.admit(12, [512, 512, 512]).unwrap_err();
+        assert!(run.admit(1000, [64, 64, 64], 0).is_ok());
+        let error = run.admit(12, [512, 512, 512], 0).unwrap_err();
         assert_eq!(error.kind(), crate::error::Kind::TooLarge);
-        assert!(run.admit(1 << 20, [1, 1, 1]).is_err());
+        assert!(run.admit(1 << 20, [1, 1, 1], 0).is_err());
+        assert!(run.admit(1000, [64, 64, 64], 1 << 20).is_err());
     }
 }

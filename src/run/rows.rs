@@ -39,9 +39,12 @@ fn most(max_memory: Option<u64>) -> usize {
     max_memory.map_or(MOST, |bytes| ((bytes / 16 / BYTES) as usize).clamp(LEAST, MOST))
 }
 
-/// The bytes that crossings take at most, unless a single layer has more, under this limit of memory.
-pub fn bytes(max_memory: Option<u64>) -> u128 {
-    most(max_memory) as u128 * u128::from(BYTES)
+/// The bytes that crossings of so many triangles with the rows of a grid take at most, unless a single
+/// layer has more, under this limit of memory.
+pub fn bytes(triangles: usize, [_, ny, nz]: [usize; 3], max_memory: Option<u64>) -> u128 {
+    // A triangle crosses a row once.
+    let all = [triangles, ny, nz].iter().map(|n| *n as u128).product::<u128>();
+    all.min(most(max_memory) as u128) * u128::from(BYTES)
 }
 
 /// A stretch of a row's cells between crossings, or before the first or behind the last.
