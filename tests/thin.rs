@@ -125,6 +125,62 @@ fn cavities_and_open_parts_are_no_parts_to_be_lost() {
     assert!(made(&all, &lattice, keep_thin()).0 == solid);
 }
 
+/// The same triangles, facing the other way.
+fn inside_out(triangles: Vec<Triangle>) -> Vec<Triangle> {
+    triangles.into_iter().map(|[a, b, c]| [a, c, b]).collect()
+}
+
+#[test]
+fn what_loses_nothing_is_not_named() {
+    let at = |low: [f32; 3], size: [f32; 3]| between(low, [0, 1, 2].map(|a| low[a] + size[a]));
+    let plates = [
+        // As thick as a cell, on walls and between them, and thinner with all cells of a layer.
+        (at([14.0, 0.0, 0.0], [20.0, 20.0, 1.0]), 400),
+        (at([14.0, 0.0, 4.5], [20.0, 20.0, 1.0]), 400),
+        (at([14.0, 0.0, 4.25], [20.0, 20.0, 0.5]), 400),
+        // Two thirds of its area by its volume, and a whole cube of cells.
+        (at([14.25, 0.25, 0.25], [2.5; 3]), 27),
+        // Within the block, whose cells it has.
+        (at([2.0, 2.0, 5.05], [6.0, 6.0, 0.1]), 0),
+    ];
+    for (plate, cells_of_it) in plates {
+        let all = [block(), plate].concat();
+        let lattice = cells(&all, 10);
+        let (solid, told) = made(&all, &lattice, Rule::Solid);
+        assert_eq!((told, solid.count()), (None, 1000 + cells_of_it));
+        assert!(made(&all, &lattice, keep_thin()).0 == solid);
+    }
+    // Beyond the grid.
+    let all = [block(), plate(0.0)].concat();
+    let lattice = cells(&block(), 10);
+    let (solid, told) = made(&all, &lattice, Rule::Solid);
+    assert_eq!((told, solid.count()), (None, 1000));
+}
+
+#[test]
+fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
+    let knot = Mesh::open("fixtures/knot.stl").unwrap();
+    let plate = between([-1.0, -1.0, -0.05], [1.0, 1.0, 0.05]);
+    let lattice = Lattice::fit(knot.bounds(), 40).unwrap();
+    let cavity = inside_out(between([1.0; 3], [9.0; 3]));
+    let within = between([2.0, 2.0, 5.05], [8.0, 8.0, 5.15]);
+    let hollow = [block(), cavity].concat();
+    let cases = [(knot.triangles().to_vec(), plate, lattice), (hollow.clone(), within, cells(&hollow, 10))];
+    for (around, part, lattice) in cases {
+        let (plain, none) = made(&around, &lattice, Rule::Solid);
+        assert_eq!(none, None);
+        let (whole, _) = made(&part, &lattice, Rule::Filled);
+        assert!(whole.count() >= 4 && whole.iter().all(|cell| !plain.get(cell)));
+        for part in [part.clone(), inside_out(part)] {
+            let all = [around.clone(), part.clone()].concat();
+            let (_, told) = made(&all, &lattice, Rule::Solid);
+            let told = told.expect("it is lost");
+            assert_eq!((told.lost, told.largest.bounds), (1, voxelize::Bounds::of(&part)));
+            assert!(made(&all, &lattice, keep_thin()).0 == union(&plain, &whole));
+        }
+    }
+}
+
 #[test]
 fn parts_are_judged_alike_in_any_order_by_any_method_and_in_tiles() {
     let all = [block(), plate(30.0)].concat();
