@@ -155,8 +155,14 @@ pub static CODES: &[Code] = &[
     ),
     warned(
         "W009",
-        "parts of the mesh that solid loses: no centre of a cell is inside them, or they are thinner than a cell",
+        "parts of the mesh that solid loses: no centre of a cell is inside them, or they are thinner than a cell \
+         and their cells do not hang together",
         "`--keep-thin` keeps them; so do `--filled` and smaller cells",
+    ),
+    warned(
+        "W010",
+        "parts that solid loses were not looked for, as memory is short",
+        "raise `--max-memory`, or take `--filled`, which loses none",
     ),
     refused(
         "bad-list",

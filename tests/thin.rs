@@ -276,6 +276,25 @@ fn the_command_warns_keeps_and_records() {
 }
 
 #[test]
+fn short_of_memory_no_part_is_looked_for_and_that_is_said() {
+    let place = Place::new();
+    for name in ["knot.stl", "sphere.stl"] {
+        place.write(name, std::fs::read(format!("fixtures/{name}")).unwrap());
+    }
+    let json = place.run("knot.stl --solid -r 32 --max-memory 1M -o a.npz --json").expect(0).json();
+    assert_eq!(json["warnings"][0]["code"].as_str(), Some("W010"), "{json}");
+    let whole = place.run("knot.stl --solid -r 32 -o b.npz --json").expect(0).json();
+    assert_eq!(
+        (json["digest"].clone(), whole["warnings"].as_array().unwrap().len()),
+        (whole["digest"].clone(), 0)
+    );
+    // Many share the memory, but none has less to say for it.
+    let line = "knot.stl cube.stl sphere.stl --solid -r 32 --max-memory 3M -o all/ -f npz --json";
+    let many = place.run(line).expect(0);
+    assert!(!many.text().contains("W010") && many.text().lines().count() == 3, "{}", many.text());
+}
+
+#[test]
 fn variants_belong_to_their_rules() {
     let place = Place::new();
     refused(&place, "cube.stl --keep-thin", 2, "--keep-thin: the rule surface loses no part");

@@ -203,6 +203,6 @@ impl Facts {
 pub fn timed<R>(time: &mut Option<Duration>, work: impl FnOnce() -> R) -> R {
     let start = Instant::now();
     let result = work();
-    *time = Some(start.elapsed());
+    *time = Some(time.unwrap_or_default() + start.elapsed());
     result
 }

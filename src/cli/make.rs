@@ -3,7 +3,8 @@
 
 use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
-use voxelize::rule::{Told, Variant, thin_parts};
+use voxelize::rule::{Told, Variant, thin_parts, thin_parts_bytes};
+use voxelize::run::bytes;
 use voxelize::{Digest, Error, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels};
 
 use super::bar::Bar;
@@ -112,11 +113,19 @@ fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
     Some(format!("the mesh goes beyond the grid of {asked} along {axes}; what is there is left out"))
 }
 
-/// Notes the parts of the mesh that are lost, where the rule may lose some.
+/// Notes the parts of the mesh that are lost, where the rule may lose some and memory allows to look for them.
 pub fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
-    if (job.what.rule, job.what.variant) == (Rule::Solid, Variant::Plain) {
-        facts.told.thin = thin_parts(mesh, lattice, run)?;
+    if (job.what.rule, job.what.variant) != (Rule::Solid, Variant::Plain) {
+        return Ok(());
     }
+    let need = Run::estimate(mesh.triangles().len(), [0; 3]) + thin_parts_bytes(mesh);
+    if run.max_memory.is_some_and(|limit| need > u128::from(limit)) {
+        room::refuse_part(job)?;
+        let says = format!("parts that solid loses were not looked for: that takes {}", bytes(need));
+        facts.warnings.push(Warning::new("W010", says));
+        return Ok(());
+    }
+    facts.told.thin = timed(&mut facts.times.voxelize, || thin_parts(mesh, lattice, run))?;
     Ok(())
 }
 

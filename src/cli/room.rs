@@ -49,7 +49,7 @@ impl Room {
             (None, Limit::Asked(..)) => {
                 demand.fit(limit, multiple).ok_or_else(|| none_fits(plan, lattice, &demand, limit))?
             }
-            (None, Limit::Part(_)) => return Self::part(&demand, run),
+            (None, Limit::Part(_)) => return Self::part(&plan.job, &demand, run),
             (None, _) => {
                 let hint =
                     "make the cells larger, or set --max-memory, which makes the grid in slabs that fit";
@@ -92,7 +92,7 @@ impl Room {
     ) -> Result<Self> {
         let (allowed, option) = match &job.how.memory {
             Limit::Asked(allowed, option) => (allowed, option),
-            Limit::Part(_) => return Self::part(demand, run),
+            Limit::Part(_) => return Self::part(job, demand, run),
             _ => return Self::available(job, mesh, lattice, run, more, "make the cells larger"),
         };
         let need = demand.bytes(MemoryPlan::Dense);
@@ -105,12 +105,11 @@ impl Room {
         Err(Error::too_large(what).with_hint(format!("make the cells larger, or raise {option}")))
     }
 
-    /// Room for the whole grid within a part of the memory; if there is none, the job waits for its turn
-    /// alone, and nobody hears why.
-    fn part(demand: &Demand, run: &Run) -> Result<Self> {
+    /// Room for the whole grid within a part of the memory.
+    fn part(job: &Job, demand: &Demand, run: &Run) -> Result<Self> {
         let need = demand.bytes(MemoryPlan::Dense);
         if need > u128::from(run.max_memory.unwrap_or(u64::MAX)) {
-            return Err(Error::too_large("needs more than a part of the memory"));
+            refuse_part(job)?;
         }
         Ok(Self { plan: MemoryPlan::Dense, slabs: 1, bytes: need, dense: need })
     }
@@ -162,6 +161,15 @@ pub fn part(how: &How, jobs: usize) -> Limit {
     match (for_job(how), &how.memory) {
         (Some(bytes), _) => Limit::Part(bytes / jobs as u64),
         (None, limit) => limit.clone(),
+    }
+}
+
+/// Refuses a job that has a part of the memory only, of which it needs more: it waits for its turn alone, and
+/// nobody hears why.
+pub fn refuse_part(job: &Job) -> Result<()> {
+    match job.how.memory {
+        Limit::Part(_) => Err(Error::too_large("needs more than a part of the memory")),
+        _ => Ok(()),
     }
 }
 

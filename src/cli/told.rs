@@ -38,7 +38,7 @@ fn thin(thin: &ThinParts) -> Warning {
     let all = counted(*parts, "part", "parts");
     let thinner = |n: u64| {
         let (are, have) = if n == 1 { ("is", "has") } else { ("are", "have") };
-        format!("{are} thinner than a cell and {have} scattered cells only")
+        format!("{are} thinner than a cell and {have} cells that do not hang together")
     };
     let none = format!("no centre of a cell is inside {} of {all}", grouped(*lost));
     let mut text = match (*lost, *scattered) {

@@ -16,7 +16,7 @@ use std::ops::Range;
 pub use self::inside::{Inside, METHODS, Method, Repairs, Told};
 pub use self::parts::surface_and_interior;
 pub use self::slabs::{Made, Slabs};
-pub use self::thin::{ThinParts, thin_parts};
+pub use self::thin::{ThinParts, thin_parts, thin_parts_bytes};
 pub use self::variant::Variant;
 
 use self::thin::{Then, Thin};
@@ -188,7 +188,7 @@ impl What {
     /// The bytes that are taken beside mesh and grid, at most, by crossings and by grids of its own.
     pub fn beside(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let inside = self.inside().map_or(0, |inside| inside.beside(mesh, lattice, run));
-        inside + self.variant.beside(lattice) + if self.rule == Rule::Solid { thin::bytes(mesh) } else { 0 }
+        inside + self.variant.beside(mesh, lattice)
     }
 
     /// Whether its cells are told apart where a format can, as [`surface_and_interior`] does.

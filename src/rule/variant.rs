@@ -1,8 +1,9 @@
 //! Variants of rules: more or fewer cells than the rule itself says.
 
-use super::Rule;
+use super::{Rule, thin_parts_bytes};
 use crate::error::{Error, Result};
 use crate::grid::{BitGrid, Lattice};
+use crate::mesh::Mesh;
 
 /// More or fewer cells than a rule itself says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,9 +44,14 @@ impl Variant {
         Err(Error::usage(format!("{name} is a variant of the rule {of} alone")).with_hint(hint))
     }
 
-    /// The bytes of grids that it makes, at most.
-    pub(super) fn beside(self, lattice: &Lattice) -> u128 {
-        // What is eroded, what it becomes, and layers beside a slab.
-        if let Self::Hollow(_) = self { 3 * BitGrid::bytes_for(lattice.dims()) } else { 0 }
+    /// The bytes that it takes beside mesh and grid, at most.
+    pub(super) fn beside(self, mesh: &Mesh, lattice: &Lattice) -> u128 {
+        match self {
+            Self::Plain => 0,
+            // To find them, and then a mesh of them.
+            Self::KeepThin => thin_parts_bytes(mesh),
+            // What is eroded, what it becomes, and layers beside a slab.
+            Self::Hollow(_) => 3 * BitGrid::bytes_for(lattice.dims()),
+        }
     }
 }

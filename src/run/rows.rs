@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::Result;
 use crate::geom::Triangle;
-use crate::grid::BitGrid;
+use crate::grid::{BitGrid, Lattice};
 use crate::kernel::Frame;
 use crate::kernel::crossings::{Crosser, Crossing};
 use crate::par;
@@ -39,12 +39,22 @@ fn most(max_memory: Option<u64>) -> usize {
     max_memory.map_or(MOST, |bytes| ((bytes / 16 / BYTES) as usize).clamp(LEAST, MOST))
 }
 
-/// The bytes that crossings of so many triangles with the rows of a grid take at most, unless a single
-/// layer has more, under this limit of memory.
-pub fn bytes(triangles: usize, [_, ny, nz]: [usize; 3], max_memory: Option<u64>) -> u128 {
-    // A triangle crosses a row once.
-    let all = [triangles, ny, nz].iter().map(|n| *n as u128).product::<u128>();
-    all.min(most(max_memory) as u128) * u128::from(BYTES)
+/// The bytes that crossings of triangles with the rows of a lattice take at most, unless a single layer has
+/// more, under this limit of memory.
+pub fn bytes(triangles: &[Triangle], lattice: &Lattice, max_memory: Option<u64>) -> u128 {
+    let sizes = [1, 2].map(|a| lattice.spacing()[a].to_f64());
+    let rows = |triangle: &Triangle| {
+        let across = [1, 2].map(|a| {
+            let [low, high] = [f32::min, f32::max]
+                .map(|of| f64::from(triangle.map(|v| v[a]).into_iter().fold(triangle[0][a], of)));
+            // Doubles, and snapping, move it by much less than a hundredth of a cell.
+            ((high - low) / sizes[a - 1] + 1.01).min(lattice.dims()[a] as f64) as u64
+        });
+        across[0] * across[1]
+    };
+    let runs = triangles.chunks(RUN).collect();
+    let counts = par::map(runs, |run: &[Triangle]| run.iter().map(rows).map(u128::from).sum::<u128>());
+    counts.into_iter().sum::<u128>().min(most(max_memory) as u128) * u128::from(BYTES)
 }
 
 /// A stretch of a row's cells between crossings, or before the first or behind the last.
@@ -288,7 +298,6 @@ impl Stretch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Lattice;
     use crate::mesh::Mesh;
 
     /// The cells inside, how often stretches were handed on, and how many coordinates snapped.

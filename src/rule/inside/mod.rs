@@ -175,15 +175,14 @@ impl Inside {
 
     /// The bytes that it takes beside mesh and grid, at most.
     pub(super) fn beside(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-        let (count, dims) = (mesh.triangles().len(), lattice.dims());
-        let triangles = count as u128 * size_of::<Triangle>() as u128;
+        let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
         let robust = Self::Robust.info().meshes * triangles;
         // Whether a mesh is closed is asked only where the answer may matter.
         let matters = run.max_memory.is_some_and(|limit| robust > u128::from(limit) / 8);
         let is_open = self == Self::Auto && matters && mesh.seal() == Seal::Open;
         let Method { grids, meshes, .. } = if is_open { Self::Robust } else { self }.info();
-        let grids = grids * BitGrid::bytes_for(dims);
-        rows::bytes(count, dims, run.max_memory) + grids + meshes * triangles
+        let grids = grids * BitGrid::bytes_for(lattice.dims());
+        rows::bytes(mesh.triangles(), lattice, run.max_memory) + grids + meshes * triangles
     }
 
     /// Makes the method ready for a mesh and a lattice.
