@@ -341,6 +341,7 @@ fn options_that_exclude_each_other_are_both_named() {
         ("-q -v", ["-q", "-v"]),
         ("-qv", ["-q", "-v"]),
         ("--quiet --verbose", ["--quiet", "--verbose"]),
+        ("--solid --max-doubt 1% --skip-existing", ["--max-doubt", "--skip-existing"]),
     ];
     let mut seen = 0;
     for (options, names) in cases {

@@ -208,8 +208,15 @@ pub struct DoubtArgs {
     pub doubt: Option<PathBuf>,
 
     /// With solid and filled: more cells in doubt than this share of those that any of these methods calls
-    /// inside, 0.01 or 1%, end with exit code 1; all is written all the same [default: none]
-    #[arg(long, value_name = "X", value_parser = values::portion, allow_negative_numbers = true)]
+    /// inside, 0.01 or 1%, end with exit code 1; all is written all the same, so a file that is there says
+    /// nothing, and --skip-existing is refused [default: none]
+    #[arg(
+        long,
+        value_name = "X",
+        value_parser = values::portion,
+        allow_negative_numbers = true,
+        conflicts_with = "skip_existing"
+    )]
     pub max_doubt: Option<Rational>,
 }
 
@@ -217,8 +224,8 @@ pub struct DoubtArgs {
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadArgs {
-    /// Refuse a mesh with any finding, even one that changes nothing here: warnings are errors, and
-    /// so are notes, which -v shows. docs/findings.md lists them all [default: refuse damage]
+    /// Refuse a mesh file with any finding of the codes S and L in docs/findings.md, even one that changes
+    /// nothing here and is a note, which -v shows [default: refuse damage]
     #[arg(long, conflicts_with = "lenient")]
     pub strict: bool,
 
