@@ -22,7 +22,7 @@ use crate::par::Progress;
 pub(super) const FORMAT: Format = Format {
     name: "raw",
     extensions: &["raw"],
-    about: "the cells alone as bytes or bits, x fastest, and a .raw.json that describes them",
+    about: "the cells alone as bytes or as bits in rows of 64-bit words, x fastest, and a .raw.json about them",
     carries: Carries::Sidecar,
     dtypes: &[Dtype::U8, Dtype::Bit],
     slab_layers: 1,
