@@ -47,7 +47,7 @@ pub fn leak_path(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: 
     par::with_threads(run.threads(), || {
         let flood::Flood { outside, walls, leak, .. } = flood::flooded(mesh, lattice, close_holes, run)?;
         let holes = leak.map(|leak| leak.holes).unwrap_or_default();
-        path::through(&holes, lattice, walls, &outside, run.level()?, run.progress)
+        path::through(&holes, lattice, walls, outside, run.level()?, run.progress)
     })?
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn through(
     holes: &[Loop],
     lattice: &Lattice,
     mut walls: BitGrid,
-    outside: &BitGrid,
+    outside: BitGrid,
     level: Level,
     progress: &dyn Progress,
 ) -> Result<BitGrid> {
@@ -50,13 +50,13 @@ pub(crate) fn through(
     cover::cover(&frame, &triangles, 0, &mut caps, level, progress)?;
     walls.add(&caps);
     let mut leaked = BitGrid::try_from(lattice)?;
-    leaked.add(outside);
+    leaked.add(&outside);
     leaked.remove(&flood::outside(&walls, progress)?, 0);
     leaked.remove(&walls, 0);
     drop(walls);
-    caps.keep(outside);
+    caps.keep(&outside);
 
-    let faces = Faces::of(outside);
+    let faces = Faces::of(&outside);
     let mut search = Search::new(outside)?;
     let found = search.run(|word| faces.cells(word), &caps, progress)?;
     let mut path = BitGrid::try_from(lattice)?;
@@ -138,30 +138,25 @@ impl Faces {
 }
 
 /// A search, breadth first, by steps between cells that share a face.
-struct Search<'a> {
-    /// The cells it may enter.
-    free: &'a BitGrid,
+struct Search {
+    /// The cells that it may enter and has not reached.
+    open: BitGrid,
     /// Two bits for each cell: 0 if it was not reached, else one more than its steps modulo three.
     reached: [BitGrid; 2],
 }
 
-/// What is next in a search.
-struct Front {
-    /// Words of the grid, and the cells in them that were just reached.
-    words: Vec<(usize, u64)>,
-    /// Cells that were to be found and were.
-    found: Vec<Found>,
-    steps: u32,
-}
-
-impl<'a> Search<'a> {
-    fn new(free: &'a BitGrid) -> Result<Self> {
+impl Search {
+    fn new(free: BitGrid) -> Result<Self> {
         let dims = free.dims();
-        Ok(Self { free, reached: [BitGrid::new(dims)?, BitGrid::new(dims)?] })
+        Ok(Self { open: free, reached: [BitGrid::new(dims)?, BitGrid::new(dims)?] })
     }
 
+    /// As if nothing had been reached.
     fn clear(&mut self) {
-        self.reached.iter_mut().for_each(BitGrid::clear);
+        for reached in &mut self.reached {
+            self.open.add(reached);
+            reached.clear();
+        }
     }
 
     /// Searches from these cells, of each word, until all of `wanted` that can be are found: those, by place.
@@ -172,71 +167,32 @@ impl<'a> Search<'a> {
         progress: &dyn Progress,
     ) -> Result<Vec<Found>> {
         let all = wanted.count();
-        let count = self.free.words().len();
-        let mut front = Front { words: vec![], found: vec![], steps: 0 };
+        let (row, layer) = (self.open.row_words(), self.open.layer_words());
+        let [low, high] = &mut self.reached;
+        let reached = [low.words_mut(), high.words_mut()];
+        let (open, wanted) = (self.open.words_mut(), wanted.words());
+        let mut front = Front { row, layer, open, reached, wanted, next: vec![], found: vec![], steps: 0 };
+        let count = wanted.len();
         for word in 0..count {
-            self.enter(word, from(word), wanted, &mut front);
-            // They are on their faces or many: they are not kept, but looked at again.
-            front.words.clear();
+            front.enter(word, from(word));
+            // Where many begin they are not kept, but looked for again.
+            front.next.clear();
         }
         front.steps = 1;
         for word in 0..count {
-            self.leave(word, from(word) & self.free.words()[word], wanted, &mut front);
+            let begun = from(word) & front.reached[0][word] & !front.reached[1][word];
+            front.leave(word, begun);
         }
-        while !front.words.is_empty() && (front.found.len() as u64) < all {
+        while !front.next.is_empty() && (front.found.len() as u64) < all {
             progress.check()?;
             front.steps += 1;
-            for (word, cells) in std::mem::take(&mut front.words) {
-                self.leave(word, cells, wanted, &mut front);
+            for (word, cells) in std::mem::take(&mut front.next) {
+                front.leave(word, cells);
             }
         }
-        front.found.sort_unstable_by_key(|found| found.place);
-        Ok(front.found)
-    }
-
-    /// Goes from cells of a word to their neighbours.
-    fn leave(&mut self, word: usize, cells: u64, wanted: &BitGrid, front: &mut Front) {
-        if cells == 0 {
-            return;
-        }
-        let (row, layer) = (self.free.row_words(), self.free.layer_words());
-        self.enter(word, cells << 1 | cells >> 1, wanted, front);
-        if word % row > 0 {
-            self.enter(word - 1, cells << 63, wanted, front);
-        }
-        if word % row + 1 < row {
-            self.enter(word + 1, cells >> 63, wanted, front);
-        }
-        if word % layer >= row {
-            self.enter(word - row, cells, wanted, front);
-        }
-        if word % layer + row < layer {
-            self.enter(word + row, cells, wanted, front);
-        }
-        if word >= layer {
-            self.enter(word - layer, cells, wanted, front);
-        }
-        if word + layer < self.free.words().len() {
-            self.enter(word + layer, cells, wanted, front);
-        }
-    }
-
-    /// Reaches the cells of a word that are free and were not reached.
-    #[inline]
-    fn enter(&mut self, word: usize, cells: u64, wanted: &BitGrid, front: &mut Front) {
-        let [low, high] = &mut self.reached;
-        let (low, high) = (&mut low.words_mut()[word], &mut high.words_mut()[word]);
-        let new = cells & self.free.words()[word] & !(*low | *high);
-        if new == 0 {
-            return;
-        }
-        let mark = front.steps % 3 + 1;
-        *low |= if mark & 1 == 1 { new } else { 0 };
-        *high |= if mark & 2 == 2 { new } else { 0 };
-        front.words.push((word, new));
-        let steps = front.steps;
-        let places = bits_of(new & wanted.words()[word]).map(|bit| 64 * word + bit);
-        front.found.extend(places.map(|place| Found { place, steps }));
+        let mut found = front.found;
+        found.sort_unstable_by_key(|found| found.place);
+        Ok(found)
     }
 
     /// Adds the way back from a cell that was reached after so many steps.
@@ -259,8 +215,8 @@ impl<'a> Search<'a> {
 
     /// The cells beside one, below and above along x, y and z.
     fn beside(&self, place: usize) -> [Option<usize>; 6] {
-        let [nx, ny, nz] = self.free.dims();
-        let (row, layer) = (64 * self.free.row_words(), 64 * self.free.layer_words());
+        let [nx, ny, nz] = self.open.dims();
+        let (row, layer) = (64 * self.open.row_words(), 64 * self.open.layer_words());
         let (i, j, k) = (place % row, place % layer / row, place / layer);
         [
             (i > 0).then(|| place - 1),
@@ -270,5 +226,68 @@ impl<'a> Search<'a> {
             (k > 0).then(|| place - layer),
             (k + 1 < nz).then(|| place + layer),
         ]
+    }
+}
+
+/// Where a search is, in words of the grid.
+struct Front<'a> {
+    /// Words of a row and of a layer.
+    row: usize,
+    layer: usize,
+    open: &'a mut [u64],
+    reached: [&'a mut [u64]; 2],
+    wanted: &'a [u64],
+    /// Words, and the cells in them that were just reached.
+    next: Vec<(usize, u64)>,
+    /// Cells that were wanted and are reached.
+    found: Vec<Found>,
+    steps: u32,
+}
+
+impl Front<'_> {
+    /// Goes from cells of a word to their neighbours.
+    fn leave(&mut self, word: usize, cells: u64) {
+        if cells == 0 {
+            return;
+        }
+        let (row, layer) = (self.row, self.layer);
+        let (along, across) = (word % row, word % layer);
+        self.enter(word, cells << 1 | cells >> 1);
+        if along > 0 {
+            self.enter(word - 1, cells << 63);
+        }
+        if along + 1 < row {
+            self.enter(word + 1, cells >> 63);
+        }
+        if across >= row {
+            self.enter(word - row, cells);
+        }
+        if across + row < layer {
+            self.enter(word + row, cells);
+        }
+        if word >= layer {
+            self.enter(word - layer, cells);
+        }
+        if word + layer < self.open.len() {
+            self.enter(word + layer, cells);
+        }
+    }
+
+    /// Reaches the cells of a word that are open.
+    #[inline]
+    fn enter(&mut self, word: usize, cells: u64) {
+        let new = cells & self.open[word];
+        if new == 0 {
+            return;
+        }
+        self.open[word] &= !new;
+        let mark = self.steps % 3 + 1;
+        for (n, bits) in self.reached.iter_mut().enumerate() {
+            bits[word] |= if mark >> n & 1 == 1 { new } else { 0 };
+        }
+        self.next.push((word, new));
+        let steps = self.steps;
+        let places = bits_of(new & self.wanted[word]).map(|bit| 64 * word + bit);
+        self.found.extend(places.map(|place| Found { place, steps }));
     }
 }
