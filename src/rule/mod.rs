@@ -195,9 +195,6 @@ impl What {
     /// The bytes that are taken beside mesh and grid, at most, by crossings and by grids of its own.
     pub fn beside(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let inside = self.inside().map_or(0, |inside| inside.beside(mesh, lattice, run));
-        // Where evenodd has an odd number of crossings of the caps.
-        let caps = if self.close_holes.is_some() { BitGrid::bytes_for(lattice.dims()) } else { 0 };
-        let inside = inside + caps;
         inside + self.variant.beside(lattice) + if self.rule == Rule::Solid { thin::bytes(mesh) } else { 0 }
     }
 

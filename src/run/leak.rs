@@ -15,7 +15,7 @@ use crate::mesh::boundary::Loop;
 use crate::par::{self, Progress};
 use crate::run::cover;
 
-/// What a flood reached inside a mesh.
+/// What a flood reached inside a mesh: inside of it with the caps of all its holes, by evenodd.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leak {
     /// How many cells inside.
@@ -31,7 +31,7 @@ pub struct Flooded<'a> {
     pub lattice: &'a Lattice,
     /// The cells that the flood reached; none that the mesh touches, or the cap of a hole that was closed.
     pub outside: &'a BitGrid,
-    /// The cells that are inside by another method.
+    /// The cells that are inside, of the mesh with the caps of all its holes.
     pub inside: &'a BitGrid,
 }
 

@@ -63,6 +63,27 @@ fn closed_holes_keep_the_flood_out_by_definition() {
 }
 
 #[test]
+fn a_leak_is_what_was_reached_inside_the_capped_mesh_through_a_hole() {
+    let (mut leaks, mut dry) = (0, 0);
+    let sphere = fixture("sphere.stl");
+    let few = [5, 100, 300, 771].map(|gone| ("a sphere without one", without(&sphere, |n| n == gone)));
+    for (name, mesh) in open_meshes().into_iter().chain(few) {
+        let capped = of([mesh.triangles(), &boundary::caps(&mesh.holes().unwrap())].concat());
+        for lattice in (8..16).map(|n| Fit::longest(n).pad(3).to(mesh.bounds()).unwrap()) {
+            let outside = Steps::outside(&surface(&mesh, &lattice, Ties::Up));
+            let inside = voxelize(&capped, &lattice, Rule::Solid.with_inside(Inside::EvenOdd)).unwrap().bits;
+            let reached = inside.iter().filter(|cell| outside.of(*cell).is_some()).count() as u64;
+            let leak = made(&mesh, &lattice, flood(Rule::Solid, None), 2).1.leak;
+            assert_eq!(leak.as_ref().map_or(0, |leak| leak.cells), reached, "{name}");
+            // Lines along x that go through a hole the flood does not make no leak.
+            assert!(leak.is_none_or(|leak| !leak.holes.is_empty()), "{name}");
+            if reached > 0 { leaks += 1 } else { dry += 1 }
+        }
+    }
+    assert!(leaks > 20 && dry > 20, "{leaks} leak, {dry} do not");
+}
+
+#[test]
 fn slabs_and_variants_are_those_of_the_whole() {
     let mut compared = 0;
     for (name, mesh) in open_meshes() {

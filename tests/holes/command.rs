@@ -165,8 +165,8 @@ fn what_makes_no_sense_is_refused_and_nothing_is_left() {
     fs::remove_file(place.path("mesh.vox")).unwrap();
     refused(&place, "holed.stl --filled --inside flood --leak none/l.vox -o a.npz", 6, "none/l.vox");
     let limited = "holed.stl -r 500 --filled --inside flood -o a.npz --max-memory";
-    refused(&place, &format!("{limited} 80M --leak l.vox"), 5, "--max-memory");
-    place.run(&format!("{limited} 80M -n")).expect(0);
+    refused(&place, &format!("{limited} 100M --leak l.vox"), 5, "--max-memory");
+    place.run(&format!("{limited} 100M -n")).expect(0);
     place.run(&format!("{limited} 200M --leak l.vox -n")).expect(0);
     assert_eq!(place.files(), before);
 }

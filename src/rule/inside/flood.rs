@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use super::{Fill, Inside, Ready, Told};
-use crate::error::Result;
-use crate::geom::{Bounds, Ties};
+use crate::error::{Error, Result};
+use crate::geom::{Bounds, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice, flood};
 use crate::kernel::Frame;
 use crate::mesh::Mesh;
@@ -53,29 +53,27 @@ pub(in crate::rule) fn flooded(
     let (layers, level) = (0..lattice.dims()[2], run.level()?);
     let is_open = mesh.seal() == Seal::Open;
     let all = if is_open { mesh.holes()? } else { vec![] };
+    let caps = Mesh::from_triangles(boundary::caps(&all))?;
     let [small, large] = match close {
         Some(cells) => holes::parted(all, lattice, cells),
         None => [vec![], all],
     };
     let closed = close.map(|_| small.len() as u64);
-    let caps = Mesh::from_triangles(boundary::caps(&small))?;
     let mut walls = BitGrid::try_from(lattice)?;
     let surface = Rule::Surface.with_ties(Ties::Up).prepare(mesh, lattice, run)?;
     surface.fill(layers.clone(), run, &mut walls)?;
-    cap(&caps, lattice, run, &mut walls)?;
+    cap(&boundary::caps(&small), lattice, run, &mut walls)?;
     let outside = flood::outside(&walls, run.progress)?;
     let mut leak = None;
     if is_open {
         let evenodd = |mesh: &Mesh| {
             let mut inside = BitGrid::try_from(lattice)?;
             Inside::EvenOdd.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut inside)?;
-            Ok::<_, crate::error::Error>(inside)
+            Ok::<_, Error>(inside)
         };
         let mut inside = evenodd(mesh)?;
-        if !small.is_empty() {
-            // Crossings of the caps are so many more.
-            inside.differ(&evenodd(&caps)?);
-        }
+        // With the crossings of all caps: a line through a hole crosses an open mesh too few times.
+        inside.differ(&evenodd(&caps)?);
         let flooded = Flooded { lattice, outside: &outside, inside: &inside };
         leak = leak::find(flooded, large, level, run.progress)?;
     }
@@ -83,12 +81,12 @@ pub(in crate::rule) fn flooded(
 }
 
 /// Occupies the cells that caps touch.
-fn cap(caps: &Mesh, lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> Result<()> {
-    if caps.triangles().is_empty() {
+fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> Result<()> {
+    if caps.is_empty() {
         return Ok(());
     }
-    let frame = Frame::new(lattice, &Bounds::of(caps.triangles()), Ties::Up);
-    cover::cover(&frame, caps.triangles(), 0, walls, run.level()?, &()).map(drop)
+    let frame = Frame::new(lattice, &Bounds::of(caps), Ties::Up);
+    cover::cover(&frame, caps, 0, walls, run.level()?, &()).map(drop)
 }
 
 impl Fill for Flood {

@@ -91,7 +91,7 @@ pub static METHODS: &[Method] = &[
         inside: Inside::Flood,
         name: "flood",
         about: "what cannot be reached from outside between cells that the mesh touches",
-        grids: 3,
+        grids: 4,
         meshes: 0,
         prepare: flood::ready,
     },
