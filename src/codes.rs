@@ -146,7 +146,7 @@ pub static CODES: &[Code] = &[
     warned(
         "W007",
         "the flood got inside the mesh, through a hole that is larger than cells",
-        "close the hole, make the cells larger, or take another `--inside`",
+        "close the hole, `--close-holes` closes small ones, make the cells larger, or take another `--inside`",
     ),
     warned(
         "W008",

@@ -20,6 +20,7 @@ fn grids() -> [(&'static str, Voxels); 3] {
         ties: text("up"),
         variant: text("keep-thin"),
         inside: text("robust"),
+        close_holes: text("3"),
         snap: text("none"),
         input: text("f.stl"),
     };

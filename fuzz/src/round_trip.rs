@@ -108,15 +108,16 @@ fn lattice(input: &mut Unstructured, dims: [usize; 3]) -> arbitrary::Result<Opti
 /// Meta data of any words; how a lattice snaps is said there.
 fn meta(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Meta> {
     let flags: u8 = input.arbitrary()?;
-    let mut words = [const { None }; 6];
+    let mut words = [const { None }; 7];
     for (n, word) in words.iter_mut().enumerate() {
         let length = usize::from(input.arbitrary::<u8>()?).min(input.len());
         // Texts of arrays end at a 0.
         let text = String::from_utf8_lossy(input.bytes(length)?).replace('\0', "");
         *word = (flags >> n & 1 == 1).then_some(text);
     }
-    let [tool, rule, ties, input, inside, variant] = words;
-    Ok(Meta { tool, rule, variant, ties, inside, snap: Some(snap.name().into()), input })
+    let [tool, rule, ties, input, inside, variant, close_holes] = words;
+    let snap = Some(snap.name().into());
+    Ok(Meta { tool, rule, variant, ties, inside, close_holes, snap, input })
 }
 
 fn cells(dims: [usize; 3], pattern: &[u8]) -> BitGrid {

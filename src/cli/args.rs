@@ -9,6 +9,7 @@ use voxelize::rule::Variant;
 use voxelize::{Error, Inside, Rational, Result, Rule, Snap, Ties, What};
 
 use super::help;
+use super::leak;
 use super::values::{self, Corners, Exact3, Simd};
 
 /// The cells on the longest axis unless told.
@@ -33,6 +34,9 @@ pub struct Args {
 
     #[command(flatten)]
     pub rule: RuleArgs,
+
+    #[command(flatten)]
+    pub leak: LeakArgs,
 
     #[command(flatten)]
     pub doubt: DoubtArgs,
@@ -145,6 +149,12 @@ pub struct RuleArgs {
     #[arg(long, value_name = "METHOD", value_parser = values::inside(), hide_possible_values = true)]
     pub inside: Option<Inside>,
 
+    /// With --inside flood: close holes of at most N cells, by the longest side of their bounds. The cells
+    /// that their caps touch keep the flood out; filled has them, solid leaves them out as it does the
+    /// surface [default: none are closed]
+    #[arg(long, value_name = "N", value_parser = values::steps, allow_negative_numbers = true)]
+    pub close_holes: Option<u32>,
+
     /// With solid: of parts of the mesh that are thinner than a cell, or hold no cell's centre, the cells of
     /// filled as well, and no other cells. A part hangs together by common vertices and is closed; its
     /// thickness is twice its volume by its area: that of a plate
@@ -193,8 +203,24 @@ impl RuleArgs {
             None if self.keep_thin => Variant::KeepThin,
             None => Variant::Plain,
         };
-        Ok(What { rule, ties: self.ties, inside: self.inside, variant })
+        let what =
+            What { rule, ties: self.ties, inside: self.inside, close_holes: self.close_holes, variant };
+        if self.close_holes.is_some() && what.inside() != Some(Inside::Flood) {
+            return Err(leak::without_flood("--close-holes", &what));
+        }
+        Ok(what)
     }
+}
+
+/// What is asked about a flood.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rule")]
+pub struct LeakArgs {
+    /// With --inside flood: write the way in to FILE, in the format of its extension: for every hole that
+    /// leaks a shortest path of cells from a face of the grid through the hole to the inside; no cells if
+    /// none leaks. Takes the whole grid in memory, six times [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub leak: Option<PathBuf>,
 }
 
 /// What is asked about cells that may be inside or not.

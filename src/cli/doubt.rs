@@ -1,24 +1,18 @@
 //! Cells in doubt: what `--doubt` and `--max-doubt` ask for, the file, and what is told of it.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json}; // the schema is the command line's own
-use voxelize::format::{self, Carries, FORMATS, Format, SaveOptions, Written};
-use voxelize::grid::{Layers, Whole};
-use voxelize::{BitGrid, Error, Lattice, Meta, Rational, Result, TOOL, Voxels, What};
+use voxelize::{Error, Rational, Result, What};
 
 use super::args::DoubtArgs;
+use super::extra::Extra;
 use super::numbers::{grouped, percent};
-use super::output::Output;
-use super::place::Place;
-use super::tell;
-use super::typed::{JsonTarget, Typed};
+use super::typed::Typed;
 
 /// What is asked about doubt.
 #[derive(Clone)]
 pub struct Asked {
     /// Where the cells go.
-    pub file: Option<(PathBuf, &'static Format)>,
+    pub file: Option<Extra>,
     /// How many are allowed, of those that any method calls inside.
     pub most: Option<Rational>,
 }
@@ -50,83 +44,14 @@ impl Asked {
             let error = Error::usage(format!("{option}: the rule {rule} leaves the inside empty"));
             return Err(error.with_hint("--filled and --solid fill it"));
         }
-        let file = args.doubt.as_ref().map(|path| match format::by_path(path) {
-            Some(format) => Ok((path.clone(), format)),
-            None => {
-                let known: Vec<_> = FORMATS.iter().map(|format| format.extensions[0]).collect();
-                Err(Error::usage("no voxel format has this extension")
-                    .in_file(path)
-                    .with_hint(format!("--doubt takes .{}", known.join(", ."))))
-            }
-        });
+        let file = args.doubt.as_deref().map(|path| Extra::new(path, "--doubt", "the cells in doubt"));
         Ok(Some(Self { file: file.transpose()?, most: args.max_doubt.clone() }))
-    }
-
-    /// Makes sure that the file can be written, and is no other file of this run.
-    ///
-    /// # Errors
-    /// If not.
-    pub fn check_files(
-        &self,
-        input: Option<&Path>,
-        output: &Output,
-        json: Option<&JsonTarget>,
-    ) -> Result<()> {
-        let Some((path, format)) = &self.file else { return Ok(()) };
-        let sidecar = output.sidecar_path();
-        let mut named: Vec<(&Path, &str)> = input.map(|path| (path, "the mesh")).into_iter().collect();
-        if let Place::File(path) = &output.place {
-            named.push((path, "the output"));
-        }
-        named.extend(sidecar.as_deref().map(|path| (path, "the sidecar of the output")));
-        if let Some(JsonTarget::File(path)) = json {
-            named.push((path, "the file of --json"));
-        }
-        let mut beside = path.as_os_str().to_os_string();
-        beside.push(".json");
-        if format.carries == Carries::Sidecar {
-            tell::refuse_same(Path::new(&beside), &named)?;
-        }
-        tell::refuse_same(path, &named)?;
-        format::probe_output(path).map_err(hinted)
-    }
-
-    /// Makes sure that the file can hold the cells of `lattice`.
-    ///
-    /// # Errors
-    /// If not.
-    pub fn check(&self, lattice: &Lattice) -> Result<()> {
-        let Some((path, format)) = &self.file else { return Ok(()) };
-        format::check(lattice, format, &SaveOptions::default()).map_err(|e| e.in_file(path))
     }
 
     /// What becomes of doubt about so many cells.
     pub fn judge(&self, cells: u64, inside: u64) -> Found {
         Found { cells, inside, most: self.most.clone() }
     }
-
-    /// Writes the cells to the file, if there is one.
-    ///
-    /// # Errors
-    /// If that fails.
-    pub fn write(
-        &self,
-        cells: BitGrid,
-        lattice: &Lattice,
-        input: Option<String>,
-        options: &SaveOptions,
-    ) -> Result<Vec<Written>> {
-        let Some((path, format)) = &self.file else { return Ok(Vec::new()) };
-        let snap = Some(lattice.snap().name().to_string());
-        let meta = Meta { tool: Some(TOOL.to_string()), snap, input, ..Meta::default() };
-        let voxels = Voxels { bits: cells, lattice: Some(lattice.clone()), meta };
-        let layers: &mut dyn Layers = &mut Whole::new(&voxels);
-        format::save_layers(layers, path, format, options).map_err(hinted)
-    }
-}
-
-fn hinted(error: Error) -> Error {
-    if error.hint().is_some() { error } else { error.with_hint("--doubt FILE names another file") }
 }
 
 impl Found {

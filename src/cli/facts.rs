@@ -41,6 +41,8 @@ pub struct Facts {
     pub parts: Option<[u64; 2]>,
     /// Cells in doubt, if that was asked.
     pub doubt: Option<Found>,
+    /// Cells of the way in of a flood, if that was asked.
+    pub way_in: Option<u64>,
     /// To compare results by.
     pub digest: Option<Digest>,
     /// What is odd but no error.
@@ -191,6 +193,7 @@ impl Facts {
             occupied: None,
             parts: None,
             doubt: None,
+            way_in: None,
             digest: None,
             warnings: Vec::new(),
             times: Times::default(),

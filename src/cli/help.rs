@@ -29,6 +29,7 @@ Usage: voxelize [OPTIONS] <MESH>...
   voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
   voxelize part.stl --solid --voxel-size 0.5 --pad 1 -o part.raw
   voxelize part.stl --bounds -1,0,0,1,1,1 --voxel-size 0.1 -o corner.npy
+  voxelize scan.stl --filled --inside flood --close-holes 3 --leak leak.vox
   voxelize new.stl --like old.npz -o new.npz    on the same grid, to compare
   voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
   find . -name '*.stl' -print0 | voxelize -0 --files-from - --same-grid -o out/
@@ -98,6 +99,7 @@ Rule        --surface          every cell the mesh touches [default]
             --solid            cells whose centre is inside
             --rule RULE        the same, by name
             --inside METHOD    {methods}
+            --close-holes N, --leak FILE   of a flood: small holes; its way in
             --doubt FILE, --max-doubt 1%   cells they do not agree on; a gate
             --keep-thin        with solid: parts thinner than a cell, as filled
             --hollow N         with filled: only the outer N cells
@@ -106,8 +108,7 @@ Rule        --surface          every cell the mesh touches [default]
 Input   MESH...                {inputs}, told by content; a folder: all in it
             --files-from LIST  names of meshes, one a line; - is standard input
         -0, --null             these end in NUL bytes
-            --strict           refuse whatever is odd
-            --lenient          take what is whole of a damaged mesh
+            --strict, --lenient  refuse whatever is odd; take what is whole
 Output  -o, --output PATH      format from the extension; - is stdout,
                                DIR/ a file for each mesh [NAME.vox]
         -f, --format F         {formats} [by extension, else vox]

@@ -43,7 +43,7 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("variant", or_null(plan, |plan| json!(plan.job.what.variant.name())));
     put("ties", or_null(plan, |plan| json!(plan.job.what.ties().map(|ties| ties.name()))));
     let asked = plan.and_then(|plan| plan.job.what.inside());
-    put("inside", or_null(asked, |asked| told::json(asked, facts.inside.as_deref(), &facts.told)));
+    put("inside", or_null(plan, |plan| told::json(&plan.job.what, facts)));
     let snap = |plan: &Plan| json!({"mode": plan.job.grid.snap.name(), "coordinates": facts.snapped});
     put("snap", or_null(plan, snap));
     let filled = facts.occupied.zip(facts.lattice.as_ref());

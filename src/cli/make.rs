@@ -151,7 +151,7 @@ pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: D
     facts.snapped = Some(stats.snapped);
     let thin = stats.told.thin.or(facts.told.thin);
     facts.told = Told { thin, ..stats.told };
-    facts.warnings.extend(told::warnings(&job.what, &facts.told));
+    facts.warnings.extend(told::warnings(&job.what, &facts.told, facts.lattice.as_ref()));
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {
         let says = match job.what.inside() {

@@ -8,7 +8,9 @@ use voxelize::format::Dtype;
 
 use super::args::{Args, TellArgs};
 use super::doubt::Asked;
+use super::extra::{self, Extra};
 use super::job::Job;
+use super::leak;
 use super::output::Output;
 use super::typed::{JsonTarget, Typed};
 
@@ -20,6 +22,8 @@ pub struct Plan {
     pub output: Output,
     /// What is asked about cells in doubt.
     pub doubt: Option<Asked>,
+    /// Where the way in of a flood goes.
+    pub leak: Option<Extra>,
     /// Whether anything is done at all.
     pub mode: Mode,
 }
@@ -78,10 +82,16 @@ impl Plan {
         let job = Job::new(mesh, args.grid, &args.rule, &args.read, &args.run, typed)?;
         let output = Output::resolve(&args.output, &job.input, json, typed)?;
         let doubt = Asked::new(&args.doubt, &job.what, typed)?;
-        if let Some(asked) = &doubt {
-            asked.check_files(job.input.path(), &output, json)?;
-        }
-        Ok(Self { job, output, doubt, mode })
+        let leak = leak::asked(&args.leak, &job.what, typed)?;
+        let plan = Self { job, output, doubt, leak, mode };
+        let extras: Vec<_> = plan.extras().collect();
+        extra::check_files(&extras, plan.job.input.path(), &plan.output, json)?;
+        Ok(plan)
+    }
+
+    /// The files of cells that are written beside the output.
+    pub fn extras(&self) -> impl Iterator<Item = &Extra> {
+        self.doubt.iter().filter_map(|asked| asked.file.as_ref()).chain(&self.leak)
     }
 }
 

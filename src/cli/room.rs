@@ -1,7 +1,7 @@
 //! Which plan fits in memory: the whole grid at once, or slabs; and the refusal if none does.
 
 use voxelize::format::FORMATS;
-use voxelize::rule::doubt;
+use voxelize::rule::{doubt, leak_path};
 use voxelize::run::{Demand, Plan as MemoryPlan, bytes};
 use voxelize::{BitGrid, Error, Lattice, Mesh, Result, Run};
 
@@ -36,8 +36,8 @@ impl Room {
     /// # Errors
     /// If none does.
     pub fn find(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
-        if plan.doubt.is_some() {
-            return Self::with_doubt(plan, mesh, lattice, run);
+        if plan.doubt.is_some() || plan.leak.is_some() {
+            return Self::with_more(plan, mesh, lattice, run);
         }
         let demand = demand(&plan.job, mesh, lattice, run);
         let demand = if plan.has_parts() { demand.in_parts() } else { demand };
@@ -72,12 +72,16 @@ impl Room {
         Self::at_once(job, &demand(job, mesh, lattice, run), mesh, lattice, run, 0)
     }
 
-    /// Room for the whole grid and all that doubt takes: its cells stay while those of the output are made.
-    fn with_doubt(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
-        let grids = if plan.has_parts() { 3 } else { 1 };
-        let after = plan.job.what.beside(mesh, lattice, run) + grids * BitGrid::bytes_for(lattice.dims());
-        let beside = after.max(doubt::beside(mesh, lattice, run));
-        let demand = Demand::new(mesh, lattice, run).with(beside);
+    /// Room for the whole grid and all that doubt and the way in of a flood take, one after the other: their
+    /// cells stay while those of the output are made.
+    fn with_more(plan: &Plan, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
+        let grids = |n: u128| n * BitGrid::bytes_for(lattice.dims());
+        let [doubt, leak] = [plan.doubt.is_some(), plan.leak.is_some()].map(u128::from);
+        let parts = if plan.has_parts() { 2 } else { 0 };
+        let after = plan.job.what.beside(mesh, lattice, run) + grids(parts + doubt + leak);
+        let doubting = doubt * doubt::beside(mesh, lattice, run);
+        let leaking = leak * (leak_path::beside(lattice, run) + grids(doubt));
+        let demand = Demand::new(mesh, lattice, run).with(after.max(doubting).max(leaking));
         Self::at_once(&plan.job, &demand, mesh, lattice, run, more_grids(plan))
     }
 
@@ -136,10 +140,12 @@ impl Room {
     }
 }
 
-/// How many grids there are at a time, in the end or while doubt is found, beside that of the cells.
+/// How many grids there are at a time, in the end or while doubt or a way in is found, beside that of the
+/// cells.
 fn more_grids(plan: &Plan) -> u128 {
+    let [doubt, leak] = [plan.doubt.is_some(), plan.leak.is_some()].map(u128::from);
     let parts = if plan.has_parts() { 2 } else { 0 };
-    if plan.doubt.is_some() { doubt::GRIDS.max(parts + 1) } else { parts }
+    (parts + doubt + leak).max(doubt * doubt::GRIDS).max(leak * (leak_path::GRIDS + doubt))
 }
 
 /// What a job takes.

@@ -6,12 +6,13 @@ use std::time::Instant;
 use voxelize::format::{self, SaveOptions, Sidecar, Written};
 use voxelize::grid::{Layers, Whole};
 use voxelize::rule::doubt::Doubt;
-use voxelize::rule::{self, Made};
+use voxelize::rule::{self, Made, leak_path};
 use voxelize::run::Plan as MemoryPlan;
-use voxelize::{Lattice, Mesh, Part, Progress, Result, Run, Slabs, Voxels, par};
+use voxelize::{BitGrid, Lattice, Mesh, Part, Progress, Result, Run, Slabs, Voxels, par};
 
 use super::bar::{Bar, Silent};
 use super::estimate::Estimate;
+use super::extra::Extra;
 use super::facts::{Ending, Facts, Warning, timed};
 use super::make;
 use super::output::Output;
@@ -45,9 +46,7 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
     facts.warnings.extend(plan.output.warnings().map(|text| Warning::new("W003", text)));
     let limits = format::warnings(lattice.dims(), plan.output.format);
     facts.warnings.extend(limits.into_iter().map(|text| Warning::new("W004", text)));
-    if let Some(asked) = &plan.doubt {
-        asked.check(&lattice)?;
-    }
+    plan.extras().try_for_each(|extra| extra.check(&lattice))?;
     let run = make::run(job, bar);
     let room = Room::find(plan, &mesh, &lattice, &run)?;
     facts.room = Some(room);
@@ -60,7 +59,11 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         Some(asked) => Some((asked, rule::doubt::doubt(&mesh, &lattice, &run)?)),
         None => None,
     };
-    let doubting = start.elapsed();
+    let path = match &plan.leak {
+        Some(extra) => Some((extra, leak_path::leak_path(&mesh, &lattice, job.what.close_holes, &run)?)),
+        None => None,
+    };
+    let asking = start.elapsed();
     make::look_for_lost(job, &mesh, &lattice, &run, facts)?;
     match room.plan {
         MemoryPlan::Slabs(height) => {
@@ -84,15 +87,29 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
             facts.outputs = Some(written);
         }
     }
-    let Some((asked, Doubt { cells, inside })) = doubted else { return Ok(Ending::Done) };
-    // The methods are asked anew, so this is more of the same work.
-    facts.times.voxelize = facts.times.voxelize.map(|time| time + doubting);
-    let found = asked.judge(cells.count(), inside);
-    let passes = found.passes();
-    facts.doubt = Some(found);
+    if doubted.is_some() || path.is_some() {
+        // The methods are asked anew, so this is more of the same work.
+        facts.times.voxelize = facts.times.voxelize.map(|time| time + asking);
+    }
     let options = SaveOptions { dtype: None, sidecar: Sidecar::Auto, ..save_options(plan, bar) };
-    let written = asked.write(cells, &lattice, make::input_name(job), &options)?;
-    facts.outputs.get_or_insert_default().extend(written);
+    let write = |extra: &Extra, cells: BitGrid, facts: &mut Facts| {
+        let written = extra.write(cells, &lattice, make::input_name(job), &options)?;
+        facts.outputs.get_or_insert_default().extend(written);
+        Ok(())
+    };
+    let mut passes = true;
+    if let Some((asked, Doubt { cells, inside })) = doubted {
+        let found = asked.judge(cells.count(), inside);
+        passes = found.passes();
+        facts.doubt = Some(found);
+        if let Some(extra) = &asked.file {
+            write(extra, cells, facts)?;
+        }
+    }
+    if let Some((extra, cells)) = path {
+        facts.way_in = Some(cells.count());
+        write(extra, cells, facts)?;
+    }
     Ok(if passes { Ending::Done } else { Ending::Doubtful })
 }
 

@@ -11,10 +11,12 @@ use voxelize::{Digest, Lattice, Rational};
 use super::estimate::{Estimate, Size};
 use super::facts::{Facts, Source};
 use super::job::{How, Limit};
+use super::leak;
 use super::numbers::{counted, grouped, grouped_number, number, percent, sizes};
 use super::plan::Plan;
 use super::room::Room;
 use super::system;
+use super::told;
 
 /// The lines of the summary, as far as the run came.
 pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
@@ -34,6 +36,9 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         }
         if let Some(found) = &facts.doubt {
             line("doubt", found.line());
+        }
+        if let Some(cells) = facts.way_in {
+            line("leak", leak::line(cells));
         }
     }
     if let Some((estimate, room)) = facts.estimate.as_ref().zip(facts.room.as_ref()) {
@@ -139,6 +144,9 @@ fn rule(plan: &Plan, facts: &Facts) -> String {
             _ => format!("; inside: {asked}"),
         };
     }
+    if let Some(most) = what.close_holes {
+        text += &format!("; {}", told::closed(most, facts.told.closed_holes));
+    }
     text
 }
 
@@ -198,9 +206,9 @@ fn wrote(plan: &Plan, written: &Written) -> String {
         Some("-") => plan.output.name(),
         _ => written.path.display().to_string(),
     };
-    let doubt = plan.doubt.as_ref().and_then(|asked| asked.file.as_ref());
-    let numbers = if doubt.is_some_and(|(path, _)| *path == written.path) {
-        ", the cells in doubt".to_string()
+    let extra = plan.extras().find(|extra| extra.path == written.path);
+    let numbers = if let Some(extra) = extra {
+        format!(", {}", extra.about)
     } else if written.format == plan.output.format.name {
         numbers(plan.output.format, plan.output.dtype())
     } else {

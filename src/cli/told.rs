@@ -4,17 +4,21 @@ use serde_json::{Map, Value, json};
 use voxelize::mesh::boundary::Loop;
 use voxelize::mesh::parts::MeshPart;
 use voxelize::rule::{Repairs, ThinParts, Told, Variant};
+use voxelize::run::holes;
 use voxelize::run::leak::Leak;
-use voxelize::{Inside, What};
+use voxelize::{Inside, Lattice, What};
 
-use super::facts::Warning;
+use super::facts::{Facts, Warning};
 use super::json;
 use super::numbers::{counted, grouped, number};
 
-/// What is to be warned of, where this was asked for.
-pub fn warnings(what: &What, told: &Told) -> Vec<Warning> {
+/// The longest hole that is worth closing, in cells.
+const WORTH: u64 = 16;
+
+/// What is to be warned of, where this was asked for and cells are those of `lattice`.
+pub fn warnings(what: &What, told: &Told, lattice: Option<&Lattice>) -> Vec<Warning> {
     let open = told.repairs.as_ref().filter(|_| what.inside() == Some(Inside::Auto)).map(open);
-    let leak = told.leak.as_ref().map(leaked);
+    let leak = told.leak.as_ref().map(|leak| leaked(leak, lattice));
     let disputed = told.disputed.filter(|cells| *cells > 0).map(|cells| {
         let cells = counted(cells, "cell", "cells");
         Warning::new("W008", format!("the three axes do not agree on {cells}; two of them decided"))
@@ -75,7 +79,7 @@ fn digits(length: f64) -> String {
     number((length * scale).floor() / scale)
 }
 
-fn leaked(leak: &Leak) -> Warning {
+fn leaked(leak: &Leak, lattice: Option<&Lattice>) -> Warning {
     let cells = counted(leak.cells, "cell", "cells");
     let mut text = format!("the flood reached {cells} that evenodd calls inside");
     if let Some(longest) = leak.holes.first() {
@@ -84,6 +88,11 @@ fn leaked(leak: &Leak) -> Warning {
             n => format!(", the longest of {n}"),
         };
         text += &format!(", through a hole of {}{others}", described(longest));
+        let sides = lattice.map(|lattice| holes::sides(&leak.holes, lattice)).unwrap_or_default();
+        if let Some(most) = sides.into_iter().max().filter(|side| *side <= WORTH) {
+            let them = if leak.holes.len() == 1 { "it" } else { "them" };
+            text += &format!("; --close-holes {} closes {them}", most.max(1));
+        }
     }
     Warning::new("W007", text)
 }
@@ -97,11 +106,25 @@ fn described(hole: &Loop) -> String {
     format!("{edges}, {} long, around ({centre})", number(hole.length()))
 }
 
-/// The entry `inside` of the JSON.
-pub fn json(asked: Inside, used: Option<&str>, told: &Told) -> Value {
+/// `2 holes of at most 3 cells closed`; without the number where nothing was done yet.
+pub fn closed(most: u32, holes: Option<u64>) -> String {
+    let holes = holes.map_or("holes".to_string(), |n| counted(n, "hole", "holes"));
+    format!("{holes} of at most {} closed", counted(u64::from(most), "cell", "cells"))
+}
+
+/// The entry `inside` of the JSON; null if the rule has none.
+pub fn json(what: &What, facts: &Facts) -> Value {
+    let (Some(asked), told) = (what.inside(), &facts.told) else { return Value::Null };
     let mut map = Map::new();
     map.insert("asked".into(), json!(asked.info().name));
-    map.insert("used".into(), json!(used));
+    map.insert("used".into(), json!(facts.inside));
+    if let Some(most) = what.close_holes {
+        map.insert("close_holes".into(), json!(most));
+        map.insert("closed_holes".into(), json!(told.closed_holes));
+    }
+    if let Some(cells) = facts.way_in {
+        map.insert("leak_path".into(), json!({"cells": cells}));
+    }
     if let Some(disputed) = told.disputed {
         map.insert("disputed".into(), json!(disputed));
     }

@@ -8,6 +8,7 @@ use super::job::{GridFrom, Limit};
 use super::place::FormatBy;
 use super::plan::Plan;
 use super::room::Room;
+use super::told;
 
 /// The lines of `-v`, as far as the run came.
 pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
@@ -22,6 +23,9 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     let inside = if plan.job.what.inside.is_some() { "--inside" } else { "the rule's default" };
     if let Some(asked) = plan.job.what.inside() {
         said.push(format!("inside {}: {inside}", asked.info().name));
+    }
+    if let Some(most) = plan.job.what.close_holes {
+        said.push(format!("{}: --close-holes", told::closed(most, facts.told.closed_holes)));
     }
     said.push(match plan.job.grid.snap {
         Snap::Float => {

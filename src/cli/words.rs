@@ -142,6 +142,9 @@ mod tests {
             ("a.stl --dims 8,\t8,8", 0, ": --dims 8,\u{fffd}8,8\n"),
             ("a.stl --res 0", 2, "error: --res 0: must be at least 1\nhint: such as --res 256"),
             ("--pitch 1 --res 2 a.stl", 2, "exclude each other"),
+            ("a.stl --close-holes 2", 2, "error: --close-holes: is for a flood, and the rule surface"),
+            ("a.stl --solid --inside flood --close-holes 2", 0, "; holes of at most 2 cells closed"),
+            ("a.stl --solid --leak l.vox", 2, "error: --leak: is for a flood, and inside is told by auto"),
             ("a.stl -r 99999999", 5, "more than 16777216 cells along x"),
             ("", 2, "error: no mesh is given"),
         ] {

@@ -73,9 +73,17 @@ pub fn other_grid(lattice: Option<&Lattice>, meta: &Meta, got: &Voxels) -> Resul
         let pair = old.as_ref().zip(new.as_ref()).filter(|(old, new)| old != new);
         other.extend(pair.map(|(old, new)| format!("{what}: {old} and {new}")));
     }
-    if meta.rule.is_some() && got.meta.rule.is_some() && meta.variant != got.meta.variant {
-        let name = |variant: &Option<String>| variant.clone().unwrap_or_else(|| "none".to_string());
-        other.push(format!("variant: {} and {}", name(&meta.variant), name(&got.meta.variant)));
+    // What is absent is so where the rule is known.
+    if meta.rule.is_some() && got.meta.rule.is_some() {
+        for (what, old, new) in [
+            ("variant", &meta.variant, &got.meta.variant),
+            ("holes closed up to", &meta.close_holes, &got.meta.close_holes),
+        ] {
+            let name = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_string());
+            if old != new {
+                other.push(format!("{what}: {} and {}", name(old), name(new)));
+            }
+        }
     }
     Ok(other)
 }

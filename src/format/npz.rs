@@ -93,9 +93,10 @@ fn small_members(layers: &dyn Layers) -> Vec<(&'static str, Vec<u8>)> {
         let closed = lattice.closed().map(u8::from);
         members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
     }
-    let Meta { tool, rule, variant, ties, inside, snap, input } = layers.meta();
+    let Meta { tool, rule, variant, ties, inside, close_holes, snap, input } = layers.meta();
     let named = [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside), ("snap", snap)];
-    for (name, value) in named.into_iter().chain([("tool", tool), ("input", input)]) {
+    let rest = [("close_holes", close_holes), ("tool", tool), ("input", input)];
+    for (name, value) in named.into_iter().chain(rest) {
         members.extend(value.as_deref().map(|value| (name, text(&[], &[value]))));
     }
     members
@@ -179,6 +180,7 @@ fn said(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Met
         variant: word("variant")?,
         ties: word("ties")?,
         inside: word("inside")?,
+        close_holes: word("close_holes")?,
         snap: word("snap")?,
         input: word("input")?,
     };

@@ -127,6 +127,11 @@ impl BitGrid {
         self.combine(other, |word, other| word & other);
     }
 
+    /// Occupies the cells that this or `other`, of the same dims, has, and not both.
+    pub(crate) fn differ(&mut self, other: &Self) {
+        self.combine(other, |word, other| word ^ other);
+    }
+
     /// Makes every word what `f` makes of it and that of `other`.
     fn combine(&mut self, other: &Self, f: impl Fn(u64, u64) -> u64 + Sync) {
         debug_assert_eq!(self.dims, other.dims);

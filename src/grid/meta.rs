@@ -30,6 +30,8 @@ pub struct Meta {
     pub variant: Option<String>,
     /// How inside was told from outside, by name; absent where the rule does not.
     pub inside: Option<String>,
+    /// Up to how many cells long holes were closed, such as `3`; absent where none were to be.
+    pub close_holes: Option<String>,
     /// Whether coordinates snapped, by name.
     pub snap: Option<String>,
     /// The file it was made from, without its folder.
@@ -55,7 +57,7 @@ impl Record {
     /// The JSON text of this record, keys in a fixed order. Pretty text ends in a newline.
     pub fn to_json(&self, style: Style) -> String {
         let mut map = Map::new();
-        let Meta { tool, rule, variant, ties, inside, snap, input } = &self.meta;
+        let Meta { tool, rule, variant, ties, inside, close_holes, snap, input } = &self.meta;
         let mut put = |key: &str, value: Option<Value>| value.map(|value| map.insert(key.into(), value));
         put("tool", tool.clone().map(Value::from));
         put("dims", self.dims.map(|dims| json!(dims)));
@@ -64,9 +66,9 @@ impl Record {
             put("spacing", Some(fractions(lattice.spacing())));
             put("closed", Some(json!(lattice.closed())));
         }
-        let named =
-            [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside), ("snap", snap)];
-        for (key, value) in named.into_iter().chain([("input", input)]) {
+        let named = [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside)];
+        let rest = [("close_holes", close_holes), ("snap", snap), ("input", input)];
+        for (key, value) in named.into_iter().chain(rest) {
             put(key, value.clone().map(Value::from));
         }
         for (key, value) in &self.extra {
@@ -96,6 +98,7 @@ impl Record {
             variant: text_of("variant"),
             ties: text_of("ties"),
             inside: text_of("inside"),
+            close_holes: text_of("close_holes"),
             snap: text_of("snap"),
             input: text_of("input"),
         };
@@ -113,8 +116,18 @@ impl Record {
             }
             _ => None,
         };
-        const KNOWN: [&str; 11] = [
-            "tool", "dims", "origin", "spacing", "closed", "rule", "variant", "ties", "inside", "snap",
+        const KNOWN: [&str; 12] = [
+            "tool",
+            "dims",
+            "origin",
+            "spacing",
+            "closed",
+            "rule",
+            "variant",
+            "ties",
+            "inside",
+            "close_holes",
+            "snap",
             "input",
         ];
         let own = || map.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str()));
@@ -212,7 +225,8 @@ mod tests {
                 rule: Some("surface".into()),
                 variant: Some("hollow 2".into()),
                 ties: Some("up".into()),
-                inside: Some("nonzero".into()),
+                inside: Some("flood".into()),
+                close_holes: Some("3".into()),
                 snap: Some("none".into()),
                 input: None,
             },

@@ -19,6 +19,7 @@ pub(super) fn fill_variant(job: &Job, layers: Range<usize>, run: &Run, grid: &mu
 /// Fills a grid of these layers with the cells that are inside or touched, by the ties in force.
 pub(super) fn fill(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
     let Stats { snapped, .. } = surface::fill(job, layers.clone(), run, grid)?;
-    let told = job.inside().fill(layers, run, grid)?.told;
+    let told = job.inside().fill(layers.clone(), run, grid)?.told;
+    job.inside().close(layers, grid);
     Ok(Stats { snapped, told })
 }

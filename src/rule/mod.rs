@@ -4,6 +4,7 @@ pub mod doubt;
 mod filled;
 mod hollow;
 pub mod inside;
+pub mod leak_path;
 mod parts;
 mod slabs;
 mod solid;
@@ -105,13 +106,19 @@ pub struct What {
     pub ties: Option<Ties>,
     /// What counts as inside; `None` for the rule's own default.
     pub inside: Option<Inside>,
+    /// Of [`Inside::Flood`] alone: the caps of holes are walls for the flood as the mesh is, of every hole
+    /// whose bounds' longest side is at most so many cells of the lattice, its extent along each axis counted
+    /// in cells. The cells that they touch under ties up keep it out; with [`Rule::Filled`] they are occupied,
+    /// with [`Rule::Solid`] left out, as those of the surface are. The holes are those of [`Mesh::holes`],
+    /// a cap is what [`Loop::cap`](crate::mesh::boundary::Loop::cap) makes.
+    pub close_holes: Option<u32>,
     /// More or fewer cells than the rule itself says.
     pub variant: Variant,
 }
 
 impl From<Rule> for What {
     fn from(rule: Rule) -> Self {
-        Self { rule, ties: None, inside: None, variant: Variant::Plain }
+        Self { rule, ties: None, inside: None, close_holes: None, variant: Variant::Plain }
     }
 }
 
@@ -213,10 +220,17 @@ impl What {
                 error.with_hint("leave the ties out, or take another way to tell inside from outside")
             );
         }
+        if self.close_holes.is_some() && self.inside() != Some(Inside::Flood) {
+            let error = Error::usage("holes are closed for a flood, and inside is not told by one");
+            return Err(error.with_hint("fill, and tell inside by flood"));
+        }
         self.variant.check(self.rule)?;
         let keeps_thin = (self.rule, self.variant) == (Rule::Solid, Variant::KeepThin);
         let thin = keeps_thin.then(|| thin::find(mesh, lattice, Then::Keep, run)).transpose()?;
-        let inside = self.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
+        let inside = match self.close_holes {
+            Some(cells) => Some(inside::flood::closing(mesh, lattice, cells, run)?),
+            None => self.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?,
+        };
         Ok(Job { mesh, lattice, what: self, inside, thin })
     }
 }
@@ -255,6 +269,7 @@ pub(crate) fn meta(what: What, used: Option<Inside>, lattice: &Lattice) -> Meta 
         ties: what.ties().map(|ties| ties.name().to_string()),
         variant: what.variant.name(),
         inside: used.map(|inside| inside.info().name.to_string()),
+        close_holes: what.close_holes.map(|cells| cells.to_string()),
         snap: Some(lattice.snap().name().to_string()),
         input: None,
     }

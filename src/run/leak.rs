@@ -4,7 +4,7 @@
 //! out (docs/separation.md). A flood that reached the inside went through a cell which only a cap
 //! touches: a hole leaks iff its cap touches a cell that the flood reached.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use crate::error::Result;
 use crate::geom::{Bounds, Ties, Triangle};
@@ -15,12 +15,12 @@ use crate::mesh::boundary::Loop;
 use crate::par::{self, Progress};
 use crate::run::cover;
 
-/// What a flood reached inside a mesh.
+/// What a flood reached inside a mesh: inside of it with the caps of all its holes, by evenodd.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leak {
     /// How many cells inside.
     pub cells: u64,
-    /// The holes it went through, the longest first.
+    /// The holes it went through, the longest first; none that was closed.
     pub holes: Vec<Loop>,
 }
 
@@ -29,14 +29,14 @@ pub struct Leak {
 pub struct Flooded<'a> {
     /// Where the cells are.
     pub lattice: &'a Lattice,
-    /// The cells that the flood reached; none that the mesh touches.
+    /// The cells that the flood reached; none that the mesh touches, or the cap of a hole that was closed.
     pub outside: &'a BitGrid,
-    /// The cells that are inside by another method.
+    /// The cells that are inside, of the mesh with the caps of all its holes.
     pub inside: &'a BitGrid,
 }
 
-/// Whether the flood reached the inside of a mesh, and through which of its `holes`; in the threads it is
-/// called in.
+/// Whether the flood reached the inside of a mesh, and through which of `holes`, those that were not closed;
+/// in the threads it is called in.
 ///
 /// # Errors
 /// If the run was cancelled, or memory is not there.
@@ -75,20 +75,37 @@ fn common(a: &BitGrid, b: &BitGrid) -> u64 {
 
 /// Whether the flood reached a cell that the hole's cap touches; `layers` is room for [`SIDE`] of them.
 fn leaks(flooded: Flooded, hole: &Loop, layers: &mut BitGrid, level: Level) -> Result<bool> {
-    let Flooded { lattice, outside, .. } = flooded;
+    let outside = flooded.outside;
+    let mut leaks = false;
+    cap(flooded.lattice, hole, layers, level, |first, layers| {
+        let wet = &outside.words()[first * layers.layer_words()..];
+        leaks = layers.words().iter().zip(wet).any(|(cap, wet)| cap & wet != 0);
+        if leaks { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(leaks)
+}
+
+/// Shows the cells that the hole's cap touches, [`SIDE`] layers at a time: the first of them, and the cells
+/// in `layers`, which is room for so many; those beyond the lattice are empty. Ends when it was told to.
+pub(super) fn cap(
+    lattice: &Lattice,
+    hole: &Loop,
+    layers: &mut BitGrid,
+    level: Level,
+    mut see: impl FnMut(usize, &BitGrid) -> ControlFlow<()>,
+) -> Result<()> {
     let cap: Vec<Triangle> = hole.cap().collect();
     let bounds = Bounds::of(&cap);
-    let Some(touched) = layers_of(lattice, &bounds) else { return Ok(false) };
+    let Some(touched) = layers_of(lattice, &bounds) else { return Ok(()) };
     let frame = Frame::new(lattice, &bounds, Ties::Up);
     let covered = cover::keep(&frame, &cap, lattice.dims(), level, &())?;
     for first in touched.step_by(SIDE) {
         covered.copy_to(first, layers);
-        let wet = &outside.words()[first * layers.layer_words()..];
-        if layers.words().iter().zip(wet).any(|(cap, wet)| cap & wet != 0) {
-            return Ok(true);
+        if see(first, layers).is_break() {
+            break;
         }
     }
-    Ok(false)
+    Ok(())
 }
 
 /// The layers that these bounds may touch, from a multiple of [`SIDE`] on; none if they are beyond the

@@ -1,8 +1,10 @@
 //! How a job runs: threads, instruction set, progress, memory. Nothing here can change a bit.
 
 pub mod cover;
+pub mod holes;
 pub mod leak;
 pub mod memory;
+pub(crate) mod path;
 pub mod rows;
 
 pub use self::memory::{Demand, Plan};

@@ -39,6 +39,7 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
         variant: text("hollow 2"),
         ties: text("up"),
         inside: Some("nonzero".into()),
+        close_holes: text("3"),
         snap: text("none"),
         input: text("Würfel \"1\".stl"),
     };

@@ -47,9 +47,10 @@ pub fn look(path: &Path, call: &mut Call) -> Result<String> {
 }
 
 fn know(call: &mut Call, voxels: &Voxels, parts: &[Part], occupied: u64) {
-    let Meta { tool, rule, variant, ties, inside, snap, input } = &voxels.meta;
+    let Meta { tool, rule, variant, ties, inside, close_holes, snap, input } = &voxels.meta;
     let how = [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside), ("snap", snap)];
-    for (key, value) in how.into_iter().chain([("made_by", tool), ("input", input)]) {
+    let rest = [("close_holes", close_holes), ("made_by", tool), ("input", input)];
+    for (key, value) in how.into_iter().chain(rest) {
         call.know(key, value.clone());
     }
     let count = |part: &Part| json!({"sort": part.sort.name(), "cells": part.cells.count()});
@@ -101,8 +102,9 @@ fn rule(meta: &Meta) -> Option<String> {
     let ties = meta.ties.as_ref().map(|ties| format!("ties: {ties}"));
     let snap = meta.snap.as_ref().map(|snap| format!("snap: {snap}"));
     let inside = meta.inside.as_ref().map(|inside| format!("inside: {inside}"));
+    let closed = meta.close_holes.as_ref().map(|cells| format!("holes closed up to: {cells} cells"));
     let rule = meta.rule.clone().into_iter().chain(meta.variant.clone());
-    let all: Vec<_> = rule.chain(ties).chain(inside).chain(snap).collect();
+    let all: Vec<_> = rule.chain(ties).chain(inside).chain(closed).chain(snap).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 

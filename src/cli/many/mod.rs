@@ -14,6 +14,7 @@ use voxelize::{Error, Result, format};
 use super::args::{Args, InputArgs, OutputArgs};
 use super::doubt::Asked;
 use super::job::{Input, Recipe};
+use super::leak;
 use super::output::Output;
 use super::place;
 use super::plan::{Mode, Telling};
@@ -93,10 +94,16 @@ impl Many {
         let (mode, grids) = (Mode::of(&args), if args.input.same_grid { Grids::Same } else { Grids::Own });
         let recipe = Recipe::new(args.grid, &args.rule, &args.read, &args.run, typed)?;
         let doubt = Asked::new(&args.doubt, &recipe.what, typed)?;
-        if doubt.as_ref().is_some_and(|asked| asked.file.is_some()) {
-            let option = typed.with_value("doubt").unwrap_or_default();
+        let leak = leak::asked(&args.leak, &recipe.what, typed)?;
+        let doubtful = doubt.as_ref().is_some_and(|asked| asked.file.is_some());
+        if doubtful || leak.is_some() {
+            let option = typed.with_value(if doubtful { "doubt" } else { "leak" }).unwrap_or_default();
             let error = Error::usage(format!("{option}: several meshes would all write this file"));
-            return Err(error.with_hint("--max-doubt asks about each of them; --doubt takes one mesh"));
+            return Err(error.with_hint(if doubtful {
+                "--max-doubt asks about each of them; --doubt takes one mesh"
+            } else {
+                "a warning names the longest hole of each; --leak takes one mesh"
+            }));
         }
         let output = Output::in_folder(&folder, &args.output, typed)?;
         let mut named = args.input.meshes;

@@ -74,7 +74,7 @@ fn one(
 ) -> Option<Done> {
     let (input, output) = item.ready.as_ref().ok()?;
     let job = Recipe { how: how.clone(), ..recipe.clone() }.job(input.clone());
-    let plan = Plan { job, output: output.clone(), doubt: many.doubt.clone(), mode: many.mode };
+    let plan = Plan { job, output: output.clone(), doubt: many.doubt.clone(), leak: None, mode: many.mode };
     // Many would share one line of the terminal: the bar counts meshes.
     let bar = Bar::new(Voice::Quiet, signals.clone());
     match run::run(&plan, &bar, signals, &mut facts) {

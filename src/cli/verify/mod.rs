@@ -259,10 +259,11 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
         let error = Error::usage("is not a voxel file, and only such a file is compared with a mesh");
         return Err(error.in_file(golden).with_hint("--update LIST MESH adds the mesh to a list of goldens"));
     }
-    let Meta { rule, variant, ties, inside, .. } = format::describe(golden)?.record.meta;
+    let Meta { rule, variant, ties, inside, close_holes, .. } = format::describe(golden)?.record.meta;
     let name = golden.to_string_lossy().into_owned();
     let recorded = [("--like", Some(name)), ("--rule", rule), ("--ties", ties), ("--inside", inside)];
-    let words = recorded.into_iter().filter_map(|(option, value)| Some([option.to_string(), value?]));
+    let recorded = recorded.into_iter().chain([("--close-holes", close_holes)]);
+    let words = recorded.filter_map(|(option, value)| Some([option.to_string(), value?]));
     // The words of its option, as they are.
     let variant = variant.map_or_else(String::new, |variant| format!(" --{variant}"));
     let task = Task {

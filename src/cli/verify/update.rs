@@ -118,14 +118,15 @@ fn refuse_voxels(args: &Args) -> Result<()> {
     let mesh = args.meshes.first().map_or("part.stl".into(), |mesh| mesh.to_string_lossy());
     let name = list.display();
     if format::sniff(list).is_some() {
-        let Meta { rule, variant, ties, inside, .. } = format::describe(list)?.record.meta;
+        let Meta { rule, variant, ties, inside, close_holes, .. } = format::describe(list)?.record.meta;
         let info = rule.as_deref().and_then(Rule::from_name).unwrap_or_default().info();
         let rule = (info.rule != Rule::default()).then(|| format!(" --{}", info.name));
         let own = info.ties.map(Ties::name);
         let ties = ties.filter(|ties| Some(ties.as_str()) != own).map(|ties| format!(" --ties {ties}"));
         let inside = inside.map(|inside| format!(" --inside {inside}"));
         let variant = variant.map(|variant| format!(" --{variant}"));
-        let same: String = [rule, variant, ties, inside].into_iter().flatten().collect();
+        let closed = close_holes.map(|cells| format!(" --close-holes {cells}"));
+        let same: String = [rule, variant, ties, inside, closed].into_iter().flatten().collect();
         let error = Error::usage("is a voxel file, and --update records in a list").in_file(list);
         return Err(error.with_hint(format!("voxelize {mesh} --like {name}{same} -o {name} makes it again")));
     }

@@ -1,45 +1,104 @@
 //! Flood: what cannot be reached from outside, in steps between cells that share a face, through cells
 //! that the surface does not touch. Needs no orientation, and no closed mesh where holes are smaller than
-//! cells; through larger ones the flood gets in, and says where.
+//! cells; through larger ones the flood gets in, and says where. Holes that are closed have caps, which keep
+//! it out as the surface does.
 
 use std::ops::Range;
 
 use super::{Fill, Inside, Ready, Told};
-use crate::error::Result;
-use crate::geom::Ties;
+use crate::error::{Error, Result};
+use crate::geom::{Bounds, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice, flood};
+use crate::kernel::Frame;
 use crate::mesh::Mesh;
+use crate::mesh::boundary;
 use crate::mesh::closed::Seal;
 use crate::rule::{Rule, Stats};
-use crate::run::Run;
 use crate::run::leak::{self, Flooded, Leak};
+use crate::run::{Run, cover, holes};
 
-/// All cells of the lattice, whichever layers are asked for.
-struct Flood {
-    outside: BitGrid,
-    walls: BitGrid,
-    leak: Option<Leak>,
+/// A flood of all cells of the lattice, whichever layers are asked for.
+pub(in crate::rule) struct Flood {
+    /// What it reached.
+    pub outside: BitGrid,
+    /// What kept it out: the cells that the mesh touches, and the caps of holes that were closed.
+    pub walls: BitGrid,
+    /// How many holes were closed, if any were to be.
+    closed: Option<u64>,
+    /// Where it got in.
+    pub leak: Option<Leak>,
 }
 
 pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
-    let layers = 0..lattice.dims()[2];
+    Ok(Ready::new(Inside::Flood, flooded(mesh, lattice, None, run)?))
+}
+
+/// The same with holes closed that are at most so many cells long.
+pub(in crate::rule) fn closing<'a>(
+    mesh: &'a Mesh,
+    lattice: &'a Lattice,
+    cells: u32,
+    run: &Run,
+) -> Result<Ready<'a>> {
+    Ok(Ready::new(Inside::Flood, flooded(mesh, lattice, Some(cells), run)?))
+}
+
+/// Floods the lattice; holes of at most `close` cells are closed, if that is given.
+pub(in crate::rule) fn flooded(
+    mesh: &Mesh,
+    lattice: &Lattice,
+    close: Option<u32>,
+    run: &Run,
+) -> Result<Flood> {
+    let (layers, level) = (0..lattice.dims()[2], run.level()?);
+    let is_open = mesh.seal() == Seal::Open;
+    let all = if is_open { mesh.holes()? } else { vec![] };
+    let caps = Mesh::from_triangles(boundary::caps(&all))?;
+    let [small, large] = match close {
+        Some(cells) => holes::parted(all, lattice, cells),
+        None => [vec![], all],
+    };
+    let closed = close.map(|_| small.len() as u64);
     let mut walls = BitGrid::try_from(lattice)?;
     let surface = Rule::Surface.with_ties(Ties::Up).prepare(mesh, lattice, run)?;
     surface.fill(layers.clone(), run, &mut walls)?;
+    cap(&boundary::caps(&small), lattice, run, &mut walls)?;
     let outside = flood::outside(&walls, run.progress)?;
     let mut leak = None;
-    if mesh.seal() == Seal::Open {
-        let mut inside = BitGrid::try_from(lattice)?;
-        Inside::EvenOdd.prepare(mesh, lattice, run)?.fill(layers, run, &mut inside)?;
+    if is_open {
+        let evenodd = |mesh: &Mesh| {
+            let mut inside = BitGrid::try_from(lattice)?;
+            Inside::EvenOdd.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut inside)?;
+            Ok::<_, Error>(inside)
+        };
+        let mut inside = evenodd(mesh)?;
+        // With the crossings of all caps: a line through a hole crosses an open mesh too few times.
+        inside.differ(&evenodd(&caps)?);
         let flooded = Flooded { lattice, outside: &outside, inside: &inside };
-        leak = leak::find(flooded, mesh.holes()?, run.level()?, run.progress)?;
+        leak = leak::find(flooded, large, level, run.progress)?;
     }
-    Ok(Ready::new(Inside::Flood, Flood { outside, walls, leak }))
+    Ok(Flood { outside, walls, closed, leak })
+}
+
+/// Occupies the cells that caps touch.
+fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> Result<()> {
+    if caps.is_empty() {
+        return Ok(());
+    }
+    let frame = Frame::new(lattice, &Bounds::of(caps), Ties::Up);
+    cover::cover(&frame, caps, 0, walls, run.level()?, &()).map(drop)
 }
 
 impl Fill for Flood {
     fn fill(&self, layers: Range<usize>, _: &Run, grid: &mut BitGrid) -> Result<Stats> {
         grid.add_neither(&self.outside, &self.walls, layers.start);
-        Ok(Stats { snapped: 0, told: Told { leak: self.leak.clone(), ..Told::default() } })
+        let told = Told { leak: self.leak.clone(), closed_holes: self.closed, ..Told::default() };
+        Ok(Stats { snapped: 0, told })
+    }
+
+    fn close(&self, layers: Range<usize>, grid: &mut BitGrid) {
+        if self.closed > Some(0) {
+            grid.add_neither(&self.outside, &self.outside, layers.start);
+        }
     }
 }

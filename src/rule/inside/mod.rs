@@ -4,7 +4,7 @@
 //! on a triangle.
 
 mod crossings;
-mod flood;
+pub(super) mod flood;
 mod near;
 mod robust;
 mod vote;
@@ -91,7 +91,7 @@ pub static METHODS: &[Method] = &[
         inside: Inside::Flood,
         name: "flood",
         about: "what cannot be reached from outside between cells that the mesh touches",
-        grids: 3,
+        grids: 4,
         meshes: 0,
         prepare: flood::ready,
     },
@@ -127,6 +127,8 @@ pub struct Told {
     pub disputed: Option<u64>,
     /// Where [`Inside::Flood`] got into the mesh.
     pub leak: Option<Leak>,
+    /// How many holes were closed, where [`What::close_holes`](super::What::close_holes) asks for it.
+    pub closed_holes: Option<u64>,
     /// What [`Inside::Robust`] did to the mesh.
     pub repairs: Option<Repairs>,
     /// The parts that [`Rule::Solid`](crate::Rule::Solid) would lose, where they were kept;
@@ -160,6 +162,9 @@ trait Fill: Send + Sync {
     /// Occupies the cells of these layers of the lattice whose centres are inside; layer 0 of the grid is
     /// layer `layers.start`.
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats>;
+
+    /// Occupies the cells that close holes, as the surface closes the rest.
+    fn close(&self, _layers: Range<usize>, _grid: &mut BitGrid) {}
 }
 
 impl Inside {
@@ -199,6 +204,11 @@ impl<'a> Ready<'a> {
     /// Occupies the cells of these layers of the lattice whose centres are inside.
     pub(super) fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         self.fill.fill(layers, run, grid)
+    }
+
+    /// Occupies the cells of these layers that close holes and that the surface need not touch.
+    pub(super) fn close(&self, layers: Range<usize>, grid: &mut BitGrid) {
+        self.fill.close(layers, grid);
     }
 }
 

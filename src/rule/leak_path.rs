@@ -1,0 +1,58 @@
+//! The leak path: where a flood got into a mesh, as cells.
+
+use crate::error::Result;
+use crate::grid::{BitGrid, Lattice};
+use crate::mesh::Mesh;
+use crate::par;
+use crate::run::{Demand, Plan, Run, path, rows};
+
+use super::inside::flood;
+
+/// Grids in memory at a time, beside the one of the answer.
+pub const GRIDS: u128 = path::GRIDS;
+
+/// The cells of a way in for every hole through which [`Inside::Flood`](super::Inside::Flood) leaks; none if
+/// it does not. `close_holes` is that of [`What`](super::What::close_holes).
+///
+/// A way in is a path of cells, each sharing a face with the next, none that the mesh touches under ties up:
+/// from a cell on a face of the grid to a nearest cell that the hole's cap touches, and from there on to a
+/// nearest cell that was leaked into: one that the flood does not reach where the caps of all holes that leak
+/// are walls as well. (Where there is no such cell, the path ends at the cap.) Both parts are as short as can
+/// be. Of several cells of a cap that are as near, the first is taken, x fastest; from it each part goes to
+/// the first neighbour that is a step nearer, of those below and above along x, y and z.
+///
+/// ```
+/// use voxelize::rule::leak_path;
+/// use voxelize::run::Run;
+/// use voxelize::{Fit, Mesh};
+///
+/// let cube = Mesh::open("fixtures/cube.stl")?;
+/// let without_two = Mesh::from_triangles(cube.triangles()[2..].to_vec())?;
+/// let lattice = Fit::longest(32).pad(1).to(cube.bounds())?;
+/// let path = leak_path::leak_path(&without_two, &lattice, None, &Run::default())?;
+/// assert_eq!(path.count(), 3);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If what it needs, as [`beside`] counts it, does not fit in memory or is above `run.max_memory`, the level
+/// does not exist here, or the run was cancelled.
+pub fn leak_path(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) -> Result<BitGrid> {
+    run.level()?;
+    let need = Demand::new(mesh, lattice, run).with(beside(lattice, run)).bytes(Plan::Dense);
+    run.refuse_above(need, || {
+        let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
+        format!("six grids of {x} × {y} × {z} cells and {triangles} triangles")
+    })?;
+    par::with_threads(run.threads(), || {
+        let flood::Flood { outside, walls, leak, .. } = flood::flooded(mesh, lattice, close_holes, run)?;
+        let holes = leak.map(|leak| leak.holes).unwrap_or_default();
+        path::through(&holes, lattice, walls, outside, run.level()?, run.progress)
+    })?
+}
+
+/// The bytes that it takes beside the mesh and the grid of the answer, at most, but for lists of cells that
+/// the search is at.
+pub fn beside(lattice: &Lattice, run: &Run) -> u128 {
+    rows::bytes(run.max_memory) + GRIDS * BitGrid::bytes_for(lattice.dims())
+}

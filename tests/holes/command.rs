@@ -1,0 +1,172 @@
+//! The same on the command line.
+
+use std::fs;
+
+use serde_json::json;
+use voxelize::format::FORMATS;
+use voxelize::rule::leak_path::leak_path;
+use voxelize::{Lattice, Mesh, Run, Voxels};
+
+use super::meshes::fixture;
+use super::place::{Place, refused, stl};
+use super::without;
+
+/// A place with `holed.stl`, a sphere that lacks a triangle, and `torn.stl`, one that lacks several.
+fn with_holes() -> Place {
+    let (place, sphere) = (Place::new(), fixture("sphere.stl"));
+    place.write("holed.stl", stl(without(&sphere, |n| n == 100).triangles()));
+    place.write("torn.stl", stl(without(&sphere, |n| n % 97 == 3).triangles()));
+    place
+}
+
+#[test]
+fn the_command_closes_holes_and_says_so() {
+    let place = with_holes();
+    let base = "holed.stl -r 128 --inside flood";
+    let leaky = place.run(&format!("{base} --filled -o a.npz --json")).expect(0).json();
+    let message = leaky["warnings"][0]["message"].as_str().unwrap();
+    assert_eq!(leaky["warnings"][0]["code"], "W007");
+    let n: u32 = message
+        .split("; --close-holes ")
+        .nth(1)
+        .unwrap()
+        .strip_suffix(" closes it")
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((2..=16).contains(&n), "{message}");
+    for key in ["close_holes", "closed_holes", "leak_path"] {
+        assert!(leaky["inside"].get(key).is_none(), "{key}");
+    }
+    for (close, closed) in [(n - 1, 0), (n, 1), (n + 1, 1)] {
+        for format in FORMATS {
+            let output = format!("{close}.{}", format.name);
+            let line = format!("{base} --filled --close-holes {close} -o {output} --sidecar --json");
+            let told = place.run(&line).expect(0).json();
+            assert_eq!(
+                (&told["inside"]["used"], &told["inside"]["asked"]),
+                (&json!("flood"), &json!("flood"))
+            );
+            assert_eq!(told["inside"]["close_holes"], close, "{line}");
+            assert_eq!(told["inside"]["closed_holes"], closed, "{line}");
+            assert_eq!(told["inside"].get("leak").is_none(), closed == 1, "{line}");
+            assert_eq!(told["warnings"].as_array().unwrap().is_empty(), closed == 1, "{line}");
+            assert_eq!(told["digest"] == leaky["digest"], closed == 0, "{line}");
+            let meta = Voxels::open(place.path(&output)).unwrap().meta;
+            assert_eq!((meta.inside.as_deref(), meta.close_holes), (Some("flood"), Some(close.to_string())));
+            let said = place.run(&format!("info {output}")).expect(0);
+            assert!(
+                said.label("rule ").contains(&format!("holes closed up to: {close} cells")),
+                "{}",
+                said.text()
+            );
+            // What is recorded makes the same cells again, and other cells are told apart.
+            place.run(&format!("verify {output} holed.stl")).expect(0);
+        }
+    }
+    let said = place.run(&format!("{base} --solid --close-holes {n} -o b.npz")).expect(0);
+    let rule = format!("solid; inside: flood; 1 hole of at most {n} cells closed");
+    assert_eq!(said.line("rule "), rule);
+    let said = place.run(&format!("{base} --solid --close-holes {n} -o c.npz -n -v")).expect(0);
+    assert_eq!(said.line("rule "), format!("solid; inside: flood; holes of at most {n} cells closed"));
+    assert!(said.err.contains(": --close-holes\n") && !place.path("c.npz").exists(), "{}", said.err);
+    // A hole that is long is not worth closing, and of several the longest counts.
+    let said = place.run("holed.stl -r 400 --inside flood --filled -o d.npz").expect(0).err;
+    assert!(said.contains("warn: the flood") && !said.contains("--close-holes"), "{said}");
+    let said = place.run("torn.stl -r 64 --inside flood --filled -o d.npz").expect(0).err;
+    let n: u32 = said.split("; --close-holes ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(said.trim_end().ends_with(" closes them"), "{said}");
+    let line = |n| format!("torn.stl -r 64 --inside flood --filled -o d.npz --close-holes {n}");
+    assert!(!place.run(&line(n)).expect(0).err.contains("warn: "));
+    assert!(place.run(&line(n - 1)).expect(0).err.contains("warn: the flood"));
+    assert_eq!(
+        place.run("cube.stl -r 8 --filled --inside flood --close-holes 2 --json").expect(0).json()["inside"]
+            ["closed_holes"],
+        0
+    );
+}
+
+#[test]
+fn lists_of_goldens_take_closed_holes() {
+    let place = with_holes();
+    let options = "-r 128 --filled --inside flood --close-holes 12";
+    place.run(&format!("verify --update g.toml holed.stl {options}")).expect(0);
+    assert!(fs::read_to_string(place.path("g.toml")).unwrap().contains("--close-holes 12"));
+    place.run("verify g.toml").expect(0);
+    place.run(&format!("holed.stl {options} -o a.npz")).expect(0);
+    let error = refused(&place, "verify --update a.npz holed.stl", 2, "is a voxel file");
+    assert!(error.contains("a.npz"), "{error}");
+    let hint = place.run("verify --update a.npz holed.stl").err;
+    assert!(hint.contains("--inside flood --close-holes 12"), "{hint}");
+}
+
+#[test]
+fn the_way_in_is_a_file_in_every_format() {
+    let place = with_holes();
+    let mesh = Mesh::open(place.path("torn.stl")).unwrap();
+    let lattice = Lattice::fit(mesh.bounds(), 64).unwrap();
+    let expected = leak_path(&mesh, &lattice, None, &Run::default()).unwrap();
+    assert!(expected.count() > 20, "{}", expected.count());
+    for format in FORMATS {
+        let leak = format!("leak.{}", format.name);
+        let told = place.run(&format!("torn.stl -r 64 --solid --inside flood --leak {leak} -o a.npz --json"));
+        let told = told.expect(0).json();
+        assert_eq!(told["inside"]["leak_path"], json!({"cells": expected.count()}));
+        let paths = [&told["outputs"][0]["path"], &told["outputs"][1]["path"]];
+        assert_eq!(paths, ["a.npz", leak.as_str()]);
+        assert!(Voxels::open(place.path(&leak)).unwrap().bits == expected, "{leak}");
+        // None that leaks: no cells, and all is well.
+        for line in ["cube.stl -r 9", "torn.stl -r 64 --close-holes 16"] {
+            let run = place.run(&format!("{line} --filled --inside flood --leak {leak} -o a.npz")).expect(0);
+            assert_eq!(run.line("leak "), "no way in");
+            assert!(
+                run.err.contains(&format!("wrote   {leak}, ")) && run.err.contains(", the way in\n"),
+                "{}",
+                run.err
+            );
+            assert_eq!(Voxels::open(place.path(&leak)).unwrap().count(), 0, "{line}");
+        }
+    }
+    let said =
+        place.run("torn.stl -r 64 --filled --inside flood --leak b.vox --doubt c.vox -o a.npz").expect(0);
+    assert_eq!(said.line("leak "), format!("{} cells from outside to inside", expected.count()));
+    assert!(said.line("doubt ").contains("any method"), "{}", said.err);
+    for (name, count) in [("b.vox", Some(expected.count())), ("c.vox", None)] {
+        let found = Voxels::open(place.path(name)).unwrap().count();
+        assert!(found > 0 && count.is_none_or(|count| count == found), "{name}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_nothing_is_left() {
+    let place = with_holes();
+    let before = place.files();
+    for (line, says) in [
+        ("holed.stl --close-holes 2", "--close-holes: is for a flood, and the rule surface"),
+        ("holed.stl --solid --close-holes 2", "--close-holes: is for a flood, and inside is told by auto"),
+        ("holed.stl --filled --inside robust --close-holes 2", "inside is told by robust"),
+        ("holed.stl --filled --inside flood --close-holes 0", "at least 1"),
+        ("holed.stl --filled --inside flood --close-holes -1", "--close-holes"),
+        ("holed.stl --filled --inside flood --close-holes 2.5", "--close-holes"),
+        ("holed.stl --leak l.vox", "--leak: is for a flood, and the rule surface"),
+        ("holed.stl --filled --inside evenodd --leak l.vox", "inside is told by evenodd"),
+        ("holed.stl --filled --inside flood --leak l.xyz", "no voxel format"),
+        ("holed.stl --filled --inside flood --leak -", "no voxel format"),
+        ("holed.stl --filled --inside flood --leak l.vox -o l.vox", "is the output"),
+        ("holed.stl --filled --inside flood --leak l.vox --doubt l.vox", "is the cells in doubt"),
+        ("holed.stl --filled --inside flood --leak l.raw --json=l.raw.json", "is the file of --json"),
+        ("holed.stl --filled --inside flood --leak l.vox --json=l.vox", "is the file of --json"),
+        ("holed.stl cube.stl --filled --inside flood --leak l.vox -o out/", "several meshes"),
+    ] {
+        refused(&place, line, 2, says);
+    }
+    fs::copy(place.path("holed.stl"), place.path("mesh.vox")).unwrap();
+    refused(&place, "mesh.vox --filled --inside flood --leak mesh.vox -o a.npz", 2, "is the mesh");
+    fs::remove_file(place.path("mesh.vox")).unwrap();
+    refused(&place, "holed.stl --filled --inside flood --leak none/l.vox -o a.npz", 6, "none/l.vox");
+    let limited = "holed.stl -r 500 --filled --inside flood -o a.npz --max-memory";
+    refused(&place, &format!("{limited} 100M --leak l.vox"), 5, "--max-memory");
+    place.run(&format!("{limited} 100M -n")).expect(0);
+    place.run(&format!("{limited} 200M --leak l.vox -n")).expect(0);
+    assert_eq!(place.files(), before);
+}
