@@ -80,7 +80,7 @@ impl Room {
         let parts = if plan.has_parts() { 2 } else { 0 };
         let after = plan.job.what.beside(mesh, lattice, run) + grids(parts + doubt + leak);
         let doubting = doubt * doubt::beside(mesh, lattice, run);
-        let leaking = leak * (leak_path::beside(lattice, run) + grids(doubt));
+        let leaking = leak * (leak_path::beside(mesh, lattice, run) + grids(doubt));
         let demand = Demand::new(mesh, lattice, run).with(after.max(doubting).max(leaking));
         Self::at_once(&plan.job, &demand, mesh, lattice, run, more_grids(plan))
     }

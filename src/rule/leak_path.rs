@@ -39,7 +39,7 @@ pub const GRIDS: u128 = path::GRIDS;
 /// does not exist here, or the run was cancelled.
 pub fn leak_path(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) -> Result<BitGrid> {
     run.level()?;
-    let need = Demand::new(mesh, lattice, run).with(beside(lattice, run)).bytes(Plan::Dense);
+    let need = Demand::new(mesh, lattice, run).with(beside(mesh, lattice, run)).bytes(Plan::Dense);
     run.refuse_above(need, || {
         let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
         format!("six grids of {x} × {y} × {z} cells and {triangles} triangles")
@@ -53,6 +53,6 @@ pub fn leak_path(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: 
 
 /// The bytes that it takes beside the mesh and the grid of the answer, at most, but for lists of cells that
 /// the search is at.
-pub fn beside(lattice: &Lattice, run: &Run) -> u128 {
-    rows::bytes(run.max_memory) + GRIDS * BitGrid::bytes_for(lattice.dims())
+pub fn beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    rows::bytes(mesh.triangles(), lattice, run.max_memory) + GRIDS * BitGrid::bytes_for(lattice.dims())
 }
