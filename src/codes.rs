@@ -140,7 +140,7 @@ pub static CODES: &[Code] = &[
     warned("W005", "the reader of the output went away before it had all", "nothing, if that was meant"),
     warned(
         "W006",
-        "the mesh is not closed: inside is where it winds around more than half, once repaired and turned",
+        "the mesh is not closed, or faces either way where that counts: what is inside is a matter of opinion",
         "close the holes, or choose how inside is told with `--inside`",
     ),
     warned(

@@ -15,7 +15,7 @@ use voxelize::format::{self, FORMATS, SaveOptions};
 use voxelize::grid::{Layers, Whole};
 use voxelize::rule::{doubt, surface_and_interior};
 use voxelize::{
-    BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, Sort, Ties, Voxels, voxelize,
+    BitGrid, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Sort, Ties, Voxels, voxelize,
     voxelize_slabs,
 };
 
@@ -120,18 +120,77 @@ fn the_gate_says_no_and_all_is_written() {
             assert_eq!((&told["exit_code"], &told["doubt"]["asked_most"]), (&json!(code), &most), "{line}");
             assert_eq!(told["doubt"]["cells"], cells.count(), "{line}");
             assert_eq!(told["doubt"]["share"], cells.count() as f64 / inside as f64, "{line}");
+            for method in [Inside::Nonzero, Inside::EvenOdd, Inside::Robust] {
+                let alone = voxelize(&mesh, &lattice, Rule::Solid.with_inside(method)).unwrap().count();
+                assert_eq!(told["doubt"]["inside_by"][method.info().name], alone, "{line}");
+            }
+            assert_eq!(told["doubt"]["inside_by"]["flood"], 0, "{line}");
             let paths = [&told["outputs"][0]["path"], &told["outputs"][1]["path"]];
             assert_eq!(paths, [output.as_str(), doubtful.as_str()], "{line}");
             assert!(Voxels::open(place.path(&doubtful)).unwrap().bits == cells, "{line}");
             assert!(Voxels::open(place.path(&output)).unwrap().count() > 0, "{line}");
         }
     }
+    // Its grid is that of the mesh, but it is none by a rule of it.
+    place.run(&format!("{base} --doubt doubt.npy --sidecar -o g.npz")).expect(0);
+    assert!(place.run("info doubt.npy").expect(0).label("rule").starts_with("doubt;"));
+    refused(&place, "verify doubt.npy open.stl", 2, "--rule doubt");
+    refused(
+        &place,
+        &format!("{base} --doubt doubt.npy --sidecar -o doubt.npy.json -f raw"),
+        2,
+        "doubt.npy.json",
+    );
+
     let said = place.run("open.stl --filled -r 24 --max-doubt 0 -o e.npz").expect(1);
     let line = said.line("doubt ").replace(',', "");
     assert!(line.starts_with(&format!("{} cells (", cells.count())), "{line}");
     assert!(said.err.lines().last().unwrap().starts_with("failed: "), "{}", said.err);
     place.run("cube.stl --solid -r 24 --max-doubt 0 -o f.npz").expect(0);
     assert!(place.run("cube.stl --solid -r 24 -o f.npz --json").expect(0).json()["doubt"].is_null());
+}
+
+#[test]
+fn whoever_tells_inside_of_an_open_mesh_is_told_so() {
+    let place = with_open();
+    let cube = cuboid([20.0; 3]);
+    place.write("hole.stl", stl(&cube[1..]));
+    let mut turned = cube.clone();
+    turned[0].swap(0, 1);
+    place.write("turned.stl", stl(&turned));
+    place.write("twice.stl", stl(&[&cube[..], &cube[..1]].concat()));
+    let (mut warned, mut silent) = (0, 0);
+    for (mesh, closed, oriented) in
+        [("hole", false, false), ("turned", true, false), ("twice", false, false), ("cube", true, true)]
+    {
+        for method in METHODS {
+            let line = format!("{mesh}.stl --filled --inside {} -r 12 --json -o out.npz", method.name);
+            let told = place.run(&line).expect(0).json();
+            let sealed = [&told["mesh"]["closed"], &told["mesh"]["oriented"]];
+            assert_eq!(sealed, [&json!(closed), &json!(oriented)], "{line}");
+            let codes: Vec<_> =
+                told["warnings"].as_array().unwrap().iter().map(|w| w["code"].clone()).collect();
+            let minds = match method.inside {
+                Inside::Auto | Inside::EvenOdd | Inside::Vote => !closed,
+                Inside::Nonzero => !oriented,
+                _ => false,
+            };
+            assert_eq!(codes.contains(&json!("W006")), minds, "{line}: {told}");
+            if minds { warned += 1 } else { silent += 1 }
+        }
+    }
+    assert!(warned > 5 && silent > 5, "{warned} {silent}");
+    for (mesh, why, repaired) in [
+        ("cube", "inside nonzero: auto, as the mesh is closed, and edges are there as often", ""),
+        ("turned", "inside evenodd: auto, as the mesh is closed, but its triangles face either way", ""),
+        ("hole", "inside robust: auto, as the mesh is not closed", "nothing to repair; 1 hole"),
+        ("twice", "inside robust: auto, as the mesh is not closed", "1 duplicate dropped; 0 holes"),
+    ] {
+        let run = place.run(&format!("{mesh}.stl --filled -r 12 -v -o out.npz")).expect(0);
+        assert!(run.err.contains(why) && run.err.contains(repaired), "{mesh}: {}", run.err);
+    }
+    let run = place.run("twice.stl --filled -r 12 -o out.npz").expect(0);
+    assert!(run.err.contains("more than half; it has no holes, 1 duplicate dropped"), "{}", run.err);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Cells in doubt: what `--doubt` and `--max-doubt` ask for, the file, and what is told of it.
 
-use serde_json::{Value, json}; // the schema is the command line's own
-use voxelize::{Error, Rational, Result, What};
+use serde_json::{Map, Value, json}; // the schema is the command line's own
+use voxelize::{Error, Inside, Rational, Result, What};
 
 use super::args::DoubtArgs;
 use super::extra::Extra;
-use super::numbers::{grouped, percent};
+use super::numbers::{grouped, number, percent};
 use super::typed::Typed;
 
 /// What is asked about doubt.
@@ -24,6 +24,8 @@ pub struct Found {
     pub cells: u64,
     /// Cells that any method calls inside.
     pub inside: u64,
+    /// Cells that each of them does.
+    by: [(Inside, u64); 4],
     /// How many are allowed, of these.
     most: Option<Rational>,
 }
@@ -49,8 +51,8 @@ impl Asked {
     }
 
     /// What becomes of doubt about so many cells.
-    pub fn judge(&self, cells: u64, inside: u64) -> Found {
-        Found { cells, inside, most: self.most.clone() }
+    pub fn judge(&self, cells: u64, inside: u64, by: [(Inside, u64); 4]) -> Found {
+        Found { cells, inside, by, most: self.most.clone() }
     }
 }
 
@@ -69,16 +71,25 @@ impl Found {
         format!("{} {cells} ({share} of {inside} that any method calls inside)", grouped(self.cells))
     }
 
+    /// `inside by nonzero 310,000, evenodd 309,980, flood 0, robust 309,990`.
+    pub fn by_method(&self) -> String {
+        let by = self.by.map(|(method, cells)| format!("{} {}", method.info().name, grouped(cells)));
+        format!("inside by {}", by.join(", "))
+    }
+
     /// Why the gate says no.
     pub fn refusal(&self) -> String {
         let most = self.most.as_ref().map_or(1.0, Rational::to_f64);
-        format!("failed: in doubt are {}; --max-doubt allows {most}", self.line())
+        format!("failed: in doubt are {}; --max-doubt allows {} %", self.line(), number(100.0 * most))
     }
 
     /// The entry `doubt` of the JSON.
     pub fn json(&self) -> Value {
         let share = if self.inside == 0 { 0.0 } else { self.cells as f64 / self.inside as f64 };
-        json!({"cells": self.cells, "share": share, "asked_most": self.most.as_ref().map(Rational::to_f64)})
+        let by: Map<_, _> =
+            self.by.iter().map(|(method, cells)| (method.info().name.to_string(), json!(cells))).collect();
+        let most = self.most.as_ref().map(Rational::to_f64);
+        json!({"cells": self.cells, "share": share, "inside_by": by, "asked_most": most})
     }
 }
 
@@ -96,10 +107,11 @@ mod tests {
             ("0", 1, u64::MAX >> 1, false),
             ("100 %", 5, 5, true),
         ] {
-            let found = Found { cells, inside, most: Some(values::portion(most).unwrap()) };
+            let by = [(Inside::Nonzero, inside); 4];
+            let found = Found { cells, inside, by, most: Some(values::portion(most).unwrap()) };
             assert_eq!(found.passes(), passes, "{found:?}");
         }
-        assert!(Found { cells: 5, inside: 5, most: None }.passes());
+        assert!(Found { cells: 5, inside: 5, by: [(Inside::Robust, 5); 4], most: None }.passes());
         for wrong in ["101%", "-1%", "1.1", "%", "1%%", "some"] {
             assert!(values::portion(wrong).is_err(), "{wrong}");
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use voxelize::format::{self, Carries, FORMATS, Format, SaveOptions, Written};
+use voxelize::format::{self, Carries, FORMATS, Format, SaveOptions, Sidecar, Written};
 use voxelize::grid::{Layers, Whole};
 use voxelize::{BitGrid, Error, Lattice, Meta, Result, TOOL, Voxels};
 
@@ -39,10 +39,10 @@ impl Extra {
     }
 
     /// The file that describes the cells, if there will be one.
-    fn sidecar(&self) -> Option<PathBuf> {
+    fn sidecar(&self, asked: Sidecar) -> Option<PathBuf> {
         let mut beside = self.path.as_os_str().to_os_string();
         beside.push(".json");
-        (self.format.carries == Carries::Sidecar).then(|| beside.into())
+        (asked == Sidecar::Write || self.format.carries == Carries::Sidecar).then(|| beside.into())
     }
 
     /// Makes sure that the file can hold the cells of `lattice`.
@@ -64,8 +64,10 @@ impl Extra {
         input: Option<String>,
         options: &SaveOptions,
     ) -> Result<Vec<Written>> {
+        // No rule of a mesh: what was asked for.
+        let rule = Some(self.option.trim_start_matches('-').to_string());
         let snap = Some(lattice.snap().name().to_string());
-        let meta = Meta { tool: Some(TOOL.to_string()), snap, input, ..Meta::default() };
+        let meta = Meta { tool: Some(TOOL.to_string()), rule, snap, input, ..Meta::default() };
         let voxels = Voxels { bits: cells, lattice: Some(lattice.clone()), meta };
         let layers: &mut dyn Layers = &mut Whole::new(&voxels);
         format::save_layers(layers, &self.path, self.format, options).map_err(|e| self.hinted(e))
@@ -97,13 +99,13 @@ pub fn check_files(
     }
     for extra in extras {
         let others: Vec<(&Path, &str)> = named.iter().map(|(path, what)| (path.as_path(), *what)).collect();
-        if let Some(sidecar) = extra.sidecar() {
+        if let Some(sidecar) = extra.sidecar(output.sidecar) {
             tell::refuse_same(&sidecar, &others)?;
         }
         tell::refuse_same(&extra.path, &others)?;
         format::probe_output(&extra.path).map_err(|e| extra.hinted(e))?;
         named.push((extra.path.clone(), extra.about));
-        named.extend(extra.sidecar().map(|path| (path, "the sidecar of another")));
+        named.extend(extra.sidecar(output.sidecar).map(|path| (path, "the sidecar of another")));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json}; // the schema is the command line's own
 use voxelize::codes::Outcome;
 use voxelize::format::Written;
 use voxelize::grid::Digest;
+use voxelize::mesh::closed::Seal;
 use voxelize::mesh::read::{Finding, Packing, Tolerance};
 use voxelize::rule::Told;
 use voxelize::{Bounds, Error, Lattice};
@@ -31,6 +32,8 @@ pub struct Facts {
     pub estimate: Option<Estimate>,
     /// Coordinates that snapping moved.
     pub snapped: Option<u64>,
+    /// How far the mesh is closed, where that matters.
+    pub seal: Option<Seal>,
     /// How inside was told from outside, by name.
     pub inside: Option<String>,
     /// What was noticed about the inside.
@@ -192,6 +195,7 @@ impl Facts {
             told: Told::default(),
             occupied: None,
             parts: None,
+            seal: None,
             doubt: None,
             way_in: None,
             digest: None,

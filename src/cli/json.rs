@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json}; // here too, as the schema is the command line's own
 use voxelize::format::Written;
+use voxelize::mesh::closed::Seal;
 use voxelize::{Bounds, Digest, Error, Lattice, Rational};
 
 use super::call::End;
@@ -132,8 +133,8 @@ fn mesh(facts: &Facts) -> Value {
             "degenerate": source.degenerate,
             "dropped": source.dropped,
             "bounds": bounds(&source.bounds),
-            "closed": null,
-            "oriented": null,
+            "closed": facts.seal.map(|seal| seal != Seal::Open),
+            "oriented": facts.seal.map(|seal| seal == Seal::Oriented),
             "open_edges": null,
             "volume": null,
             "unit": null,

@@ -2,10 +2,13 @@
 //! noted in `Facts`.
 
 use voxelize::grid::lattice::AXES;
+use voxelize::mesh::closed::Seal;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::rule::{Told, Variant, thin_parts, thin_parts_bytes};
 use voxelize::run::bytes;
-use voxelize::{Digest, Error, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels};
+use voxelize::{
+    Digest, Error, Inside, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels,
+};
 
 use super::bar::Bar;
 use super::errors;
@@ -27,7 +30,7 @@ pub fn voxels(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Res
     let lattice = fit(job, &mesh, facts)?;
     let run = run(job, bar);
     facts.room = Some(Room::whole(job, &mesh, &lattice, &run)?);
-    look_for_lost(job, &mesh, &lattice, &run, facts)?;
+    look_over(job, &mesh, &lattice, &run, facts)?;
     let made = fill(job, &mesh, &lattice, &run, facts)?;
     bar.clear();
     Ok(made)
@@ -113,8 +116,17 @@ fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
     Some(format!("the mesh goes beyond the grid of {asked} along {axes}; what is there is left out"))
 }
 
+/// Notes what of the mesh the rule may mind: whether it is closed, and its parts that are lost.
+pub fn look_over(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
+    // `auto` asks itself.
+    if job.what.inside().is_some_and(|inside| inside != Inside::Auto) {
+        facts.seal = Some(timed(&mut facts.times.voxelize, || mesh.seal()));
+    }
+    look_for_lost(job, mesh, lattice, run, facts)
+}
+
 /// Notes the parts of the mesh that are lost, where the rule may lose some and memory allows to look for them.
-pub fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
+fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
     if (job.what.rule, job.what.variant) != (Rule::Solid, Variant::Plain) {
         return Ok(());
     }
@@ -151,7 +163,14 @@ pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: D
     facts.snapped = Some(stats.snapped);
     let thin = stats.told.thin.or(facts.told.thin);
     facts.told = Told { thin, ..stats.told };
-    facts.warnings.extend(told::warnings(&job.what, &facts.told, facts.lattice.as_ref()));
+    if job.what.inside() == Some(Inside::Auto) {
+        facts.seal = facts.inside.as_deref().and_then(Inside::from_name).map(|used| match used {
+            Inside::Nonzero => Seal::Oriented,
+            Inside::EvenOdd => Seal::Closed,
+            _ => Seal::Open,
+        });
+    }
+    facts.warnings.extend(told::warnings(&job.what, facts));
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {
         let says = match job.what.inside() {

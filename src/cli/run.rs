@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use voxelize::format::{self, SaveOptions, Sidecar, Written};
+use voxelize::format::{self, SaveOptions, Written};
 use voxelize::grid::{Layers, Whole};
 use voxelize::rule::doubt::Doubt;
 use voxelize::rule::{self, Made, leak_path};
@@ -64,7 +64,7 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         None => None,
     };
     let asking = start.elapsed();
-    make::look_for_lost(job, &mesh, &lattice, &run, facts)?;
+    make::look_over(job, &mesh, &lattice, &run, facts)?;
     match room.plan {
         MemoryPlan::Slabs(height) => {
             let slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;
@@ -91,15 +91,15 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         // The methods are asked anew, so this is more of the same work.
         facts.times.voxelize = facts.times.voxelize.map(|time| time + asking);
     }
-    let options = SaveOptions { dtype: None, sidecar: Sidecar::Auto, ..save_options(plan, bar) };
+    let options = SaveOptions { dtype: None, ..save_options(plan, bar) };
     let write = |extra: &Extra, cells: BitGrid, facts: &mut Facts| {
         let written = extra.write(cells, &lattice, make::input_name(job), &options)?;
         facts.outputs.get_or_insert_default().extend(written);
         Ok(())
     };
     let mut passes = true;
-    if let Some((asked, Doubt { cells, inside })) = doubted {
-        let found = asked.judge(cells.count(), inside);
+    if let Some((asked, Doubt { cells, inside, by })) = doubted {
+        let found = asked.judge(cells.count(), inside, by);
         passes = found.passes();
         facts.doubt = Some(found);
         if let Some(extra) = &asked.file {
@@ -140,7 +140,8 @@ fn stream(plan: &Plan, mut slabs: Slabs, bar: &Bar, signals: &Signals, facts: &m
     let Made { occupied, parts, stats, filling, hashing, .. } = slabs.made();
     facts.parts = parts;
     let times = &mut facts.times;
-    (times.voxelize, times.digest) = (Some(filling), Some(hashing));
+    times.voxelize = Some(times.voxelize.unwrap_or_default() + filling);
+    times.digest = Some(hashing);
     times.write = Some(start.elapsed().saturating_sub(filling + hashing));
     facts.inside.clone_from(&slabs.meta.inside);
     make::note(&plan.job, facts, stats, occupied, slabs.digest());

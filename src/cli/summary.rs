@@ -36,6 +36,7 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         }
         if let Some(found) = &facts.doubt {
             line("doubt", found.line());
+            line("", found.by_method());
         }
         if let Some(cells) = facts.way_in {
             line("leak", leak::line(cells));

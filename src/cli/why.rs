@@ -1,10 +1,12 @@
 //! What `-v` adds to the summary: what was chosen, and why.
 
+use voxelize::mesh::closed::Seal;
 use voxelize::run::{Plan as MemoryPlan, bytes};
-use voxelize::{Lattice, Level, Snap, par};
+use voxelize::{Inside, Lattice, Level, Snap, par};
 
 use super::facts::Facts;
 use super::job::{GridFrom, Limit};
+use super::numbers::counted;
 use super::place::FormatBy;
 use super::plan::Plan;
 use super::room::Room;
@@ -20,9 +22,11 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     if let Some(used) = plan.job.what.ties() {
         said.push(format!("ties {}: {ties}", used.name()));
     }
-    let inside = if plan.job.what.inside.is_some() { "--inside" } else { "the rule's default" };
-    if let Some(asked) = plan.job.what.inside() {
-        said.push(format!("inside {}: {inside}", asked.info().name));
+    said.extend(plan.job.what.inside().map(|asked| inside(asked, facts)));
+    if let Some(repairs) = &facts.told.repairs {
+        let (repaired, holes) = (told::repaired(repairs), counted(repairs.holes as u64, "hole", "holes"));
+        let repaired = if repaired.is_empty() { "nothing to repair".to_string() } else { repaired };
+        said.push(format!("mesh as robust takes it: {repaired}; {holes}"));
     }
     if let Some(most) = plan.job.what.close_holes {
         said.push(format!("{}: --close-holes", told::closed(most, facts.told.closed_holes)));
@@ -55,6 +59,21 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         _ => (),
     }
     said.into_iter().map(|text| format!("{:<8}{text}", "why")).collect()
+}
+
+fn inside(asked: Inside, facts: &Facts) -> String {
+    if asked != Inside::Auto {
+        return format!("inside {}: --inside", asked.info().name);
+    }
+    let mesh = match facts.seal {
+        Some(Seal::Oriented) => {
+            "the mesh is closed, and edges are there as often in one direction as in the other"
+        }
+        Some(Seal::Closed) => "the mesh is closed, but its triangles face either way",
+        Some(Seal::Open) => "the mesh is not closed",
+        None => return "inside auto: the rule's default".to_string(),
+    };
+    format!("inside {}: auto, as {mesh}", facts.inside.as_deref().unwrap_or("auto"))
 }
 
 fn grid(plan: &Plan, lattice: &Lattice) -> [String; 3] {

@@ -23,6 +23,8 @@ pub struct Doubt {
     pub cells: BitGrid,
     /// How many cells any of the methods calls inside.
     pub inside: u64,
+    /// How many each of them does.
+    pub by: [(Inside, u64); 4],
 }
 
 impl Doubt {
@@ -72,16 +74,19 @@ pub fn beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
 fn asked(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Doubt> {
     let layers = 0..lattice.dims()[2];
     let [mut any, mut all] = flooded(mesh, lattice, run)?;
+    let mut by = vec![(Inside::Flood, any.count())];
     let mut inside = BitGrid::try_from(lattice)?;
     for method in ASKED {
         inside.clear();
         method.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut inside)?;
+        by.push((method, inside.count()));
         any.add(&inside);
         all.keep(&inside);
     }
     let count = any.count();
     any.remove(&all, 0);
-    Ok(Doubt { cells: any, inside: count })
+    let by = by.try_into().expect("flood, and those that are asked");
+    Ok(Doubt { cells: any, inside: count, by })
 }
 
 /// What the flood calls inside, and what it does not call outside.

@@ -66,7 +66,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Auto,
         name: "auto",
-        about: "nonzero on closed meshes that face outwards, evenodd on other closed ones, else robust",
+        about: "nonzero on closed meshes that face one way, out or in; evenodd on other closed ones; else robust",
         grids: 0,
         meshes: 0,
         prepare: automatic,
