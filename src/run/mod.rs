@@ -6,6 +6,7 @@ pub mod leak;
 pub mod memory;
 pub(crate) mod path;
 pub mod rows;
+mod search;
 
 pub use self::memory::{Demand, Plan};
 
