@@ -179,6 +179,16 @@ fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
             assert!(made(&all, &lattice, keep_thin()).0 == union(&plain, &whole));
         }
     }
+    // As many as are asked about by a tree: twenty in the cavity, as many in the block around it.
+    let slivers = |z: f32| {
+        (0..20).flat_map(move |n| {
+            let y = 1.3 + 0.35 * n as f32;
+            between([1.2, y, z], [8.8, y + 0.05, z + 0.1])
+        })
+    };
+    let all: Vec<_> = hollow.iter().copied().chain(slivers(5.05)).chain(slivers(0.3)).collect();
+    let (_, told) = made(&all, &cells(&hollow, 10), Rule::Solid);
+    assert_eq!(told.map(|told| (told.parts, told.lost + told.scattered)), Some((42, 20)));
 }
 
 #[test]
