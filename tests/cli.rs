@@ -342,6 +342,8 @@ fn options_that_exclude_each_other_are_both_named() {
         ("-qv", ["-q", "-v"]),
         ("--quiet --verbose", ["--quiet", "--verbose"]),
         ("--solid --max-doubt 1% --skip-existing", ["--max-doubt", "--skip-existing"]),
+        ("--solid --doubt d.npz --skip-existing", ["--doubt", "--skip-existing"]),
+        ("--solid --inside flood --leak l.npz --skip-existing", ["--leak", "--skip-existing"]),
     ];
     let mut seen = 0;
     for (options, names) in cases {

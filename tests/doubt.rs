@@ -64,7 +64,7 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
             let lattice = fit.to(mesh.bounds()).unwrap();
             let (cells, inside) = asked(mesh, &lattice);
             for threads in [1, 3] {
-                let found = doubt::doubt(mesh, &lattice, &Run { threads, ..Run::default() }).unwrap();
+                let found = doubt::doubt(mesh, &lattice, None, &Run { threads, ..Run::default() }).unwrap();
                 assert!(found.cells == cells && found.inside == inside, "{name}");
                 let share = if inside == 0 { 0.0 } else { cells.count() as f64 / inside as f64 };
                 assert_eq!(found.share(), share, "{name}");
@@ -84,7 +84,7 @@ fn a_limit_of_memory_refuses_doubt_before_it_is_made() {
     let mesh = fixture("cube.stl");
     let lattice = Lattice::fit(mesh.bounds(), 400).unwrap();
     let run = Run { max_memory: Some(16 << 20), ..Run::default() };
-    let error = doubt::doubt(&mesh, &lattice, &run).unwrap_err();
+    let error = doubt::doubt(&mesh, &lattice, None, &run).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::TooLarge);
 }
 
@@ -191,6 +191,39 @@ fn whoever_tells_inside_of_an_open_mesh_is_told_so() {
     }
     let run = place.run("twice.stl --filled -r 12 -o out.npz").expect(0);
     assert!(run.err.contains("more than half; it has no holes, 1 duplicate dropped"), "{}", run.err);
+}
+
+#[test]
+fn holes_that_are_closed_are_closed_for_doubt() {
+    let place = with_open();
+    place.write("hole.stl", stl(&cuboid([20.0; 3])[1..]));
+    let base = "hole.stl --solid --inside flood -r 20 --pad 1 -o a.npz --json --max-doubt";
+    let open = place.run(&format!("{base} 1%")).expect(1).json();
+    assert_eq!(open["doubt"]["inside_by"]["flood"], 0);
+    let closed = place.run(&format!("{base} 30% --close-holes 20")).expect(0).json();
+    assert_eq!(closed["doubt"]["inside_by"]["flood"], closed["counts"]["occupied"]);
+    assert!(closed["counts"]["occupied"].as_u64() > Some(5000), "{closed}");
+}
+
+#[test]
+fn two_names_of_one_new_file_are_one() {
+    let place = with_open();
+    let before = place.files();
+    let absolute = place.path("x.npz").display().to_string();
+    let base = "open.stl --solid -r 8 -o";
+    for line in [
+        format!("{base} x.npz --doubt ./x.npz"),
+        format!("{base} ./x.npz --doubt x.npz"),
+        format!("{base} x.npz --doubt {absolute}"),
+        format!("{base} x.npz --json=./x.npz"),
+        format!("{base} q.npz --doubt x.raw --json=./x.raw.json"),
+        format!("{base} q.npz --inside flood --leak x.vox --doubt ./x.vox"),
+    ] {
+        refused(&place, &line, 2, "would be overwritten");
+        // The file of --json may say so, where it has a name of its own.
+        let left: Vec<_> = place.files().into_iter().filter(|name| name != "x.raw.json").collect();
+        assert_eq!(left, before, "{line}");
+    }
 }
 
 #[test]

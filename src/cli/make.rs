@@ -175,6 +175,9 @@ pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: D
     if occupied == 0 {
         let says = match job.what.inside() {
             None => "no cell is occupied: the mesh is outside the grid, or lies on its walls",
+            Some(_) if job.what.rule == Rule::Solid => {
+                "no cell is occupied: no centre of a cell is inside the mesh, or all of it is outside the grid"
+            }
             Some(_) => "no cell is occupied: nothing is inside the mesh, or all of it is outside the grid",
         };
         facts.warnings.push(Warning::new("W002", says));

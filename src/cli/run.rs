@@ -56,7 +56,7 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
     }
     let start = Instant::now();
     let doubted = match &plan.doubt {
-        Some(asked) => Some((asked, rule::doubt::doubt(&mesh, &lattice, &run)?)),
+        Some(asked) => Some((asked, rule::doubt::doubt(&mesh, &lattice, job.what.close_holes, &run)?)),
         None => None,
     };
     let path = match &plan.leak {

@@ -1,7 +1,7 @@
 //! The end of a run: everything it says, on stderr, on stdout, in the file of `--json`.
 
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use voxelize::format;
 use voxelize::{Error, Result};
@@ -72,8 +72,6 @@ pub fn check_json_file(path: &Path, others: &[(&Path, &str)]) -> Result<()> {
 /// # Errors
 /// If `path` is one of `others`.
 pub fn refuse_same(path: &Path, others: &[(&Path, &str)]) -> Result<()> {
-    // A file that does not exist yet is the same as another only by its name.
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     match others.iter().find(|(other, _)| real(path) == real(other)) {
         Some((_, what)) => {
             let error = Error::usage(format!("is {what}, and would be overwritten"));
@@ -81,6 +79,17 @@ pub fn refuse_same(path: &Path, others: &[(&Path, &str)]) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// The file that a name stands for; one that does not exist yet is known by its folder and name.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()).join(name)
+        }
+        _ => path.to_path_buf(),
+    })
 }
 
 /// Adds a line with its label, as summaries have them.

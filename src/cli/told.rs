@@ -70,14 +70,15 @@ fn unfit(chosen: Inside, seal: Seal) -> Option<Warning> {
     let name = chosen.info().name;
     let text = match (chosen, seal) {
         (Inside::Nonzero | Inside::EvenOdd, Seal::Open) => {
-            format!("the mesh is not closed, so {name} may be wrong along lines through its holes; robust is for such")
+            format!("the mesh is not closed, so {name} may be wrong along some lines; robust is for such")
         }
         (Inside::Vote, Seal::Open) => {
-            "the mesh is not closed, so vote may be wrong where two of three lines go through holes; robust is for such"
+            "the mesh is not closed, so vote may be wrong where two of three lines are; robust is for such"
                 .to_string()
         }
         (Inside::Nonzero, Seal::Closed) => {
-            "triangles of the mesh face either way, which nonzero counts; evenodd and robust do not".to_string()
+            "triangles of the mesh face either way, which nonzero counts; evenodd and robust do not"
+                .to_string()
         }
         _ => return None,
     };

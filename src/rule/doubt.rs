@@ -2,13 +2,13 @@
 //! sound there are few; where it is broken they are around what is broken.
 
 use crate::error::Result;
-use crate::geom::{Ties, Triangle};
+use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice, flood};
 use crate::mesh::Mesh;
 use crate::par;
-use crate::run::{Demand, Plan, Run, rows};
+use crate::run::{Demand, Plan, Run, holes, rows};
 
-use super::{Inside, Rule};
+use super::{Inside, inside};
 
 /// The methods that are asked about every cell, beside flood.
 const ASKED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
@@ -36,7 +36,8 @@ impl Doubt {
 
 /// The cells of `lattice` on which [`Inside::Nonzero`], [`Inside::EvenOdd`], [`Inside::Flood`] and
 /// [`Inside::Robust`] do not agree. All are asked about the centres of cells, but a flood has no opinion on
-/// cells that the surface touches, ties up: about these the other three are asked.
+/// cells that the surface touches, ties up: about these the other three are asked. `close_holes` is that of
+/// [`What::close_holes`](super::What::close_holes), and keeps the flood out.
 ///
 /// ```
 /// use voxelize::rule::doubt;
@@ -45,7 +46,7 @@ impl Doubt {
 ///
 /// let mesh = Mesh::open("fixtures/open.stl")?;
 /// let lattice = Lattice::fit(mesh.bounds(), 32)?;
-/// let found = doubt::doubt(&mesh, &lattice, &Run::default())?;
+/// let found = doubt::doubt(&mesh, &lattice, None, &Run::default())?;
 /// println!("{} cells of {} are in doubt", found.cells.count(), found.inside);
 /// # Ok::<(), voxelize::Error>(())
 /// ```
@@ -53,14 +54,14 @@ impl Doubt {
 /// # Errors
 /// If what it needs, as [`beside`] counts it, does not fit in memory or is above `run.max_memory`, the level
 /// does not exist here, or the run was cancelled.
-pub fn doubt(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Doubt> {
+pub fn doubt(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) -> Result<Doubt> {
     run.level()?;
     let need = Demand::new(mesh, lattice, run).with(beside(mesh, lattice, run)).bytes(Plan::Dense);
     run.refuse_above(need, || {
         let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
         format!("four grids of {x} × {y} × {z} cells and {triangles} triangles, to be repaired,")
     })?;
-    par::with_threads(run.threads(), || asked(mesh, lattice, run))?
+    par::with_threads(run.threads(), || asked(mesh, lattice, close_holes, run))?
 }
 
 /// The bytes that it takes beside the mesh and the grid of the answer, at most.
@@ -71,9 +72,9 @@ pub fn beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     crossings + GRIDS * BitGrid::bytes_for(lattice.dims()) + meshes * triangles
 }
 
-fn asked(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Doubt> {
+fn asked(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) -> Result<Doubt> {
     let layers = 0..lattice.dims()[2];
-    let [mut any, mut all] = flooded(mesh, lattice, run)?;
+    let [mut any, mut all] = flooded(mesh, lattice, close_holes, run)?;
     let mut by = vec![(Inside::Flood, any.count())];
     let mut inside = BitGrid::try_from(lattice)?;
     for method in ASKED {
@@ -90,10 +91,15 @@ fn asked(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Doubt> {
 }
 
 /// What the flood calls inside, and what it does not call outside.
-fn flooded(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<[BitGrid; 2]> {
-    let mut walls = BitGrid::try_from(lattice)?;
-    let surface = Rule::Surface.with_ties(Ties::Up).prepare(mesh, lattice, run)?;
-    surface.fill(0..lattice.dims()[2], run, &mut walls)?;
+fn flooded(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) -> Result<[BitGrid; 2]> {
+    let closed = match close_holes {
+        Some(cells) => {
+            let [small, _] = holes::parted(mesh.holes()?, lattice, cells);
+            small
+        }
+        None => vec![],
+    };
+    let walls = inside::flood::walls(mesh, lattice, &closed, run)?;
     let outside = flood::outside(&walls, run.progress)?;
     let mut inside = BitGrid::try_from(lattice)?;
     inside.add_neither(&outside, &walls, 0);

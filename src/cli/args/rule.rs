@@ -43,9 +43,9 @@ pub struct RuleArgs {
     #[arg(long, value_name = "N", value_parser = values::steps, allow_negative_numbers = true)]
     pub close_holes: Option<u32>,
 
-    /// With solid: of parts of the mesh that are thinner than a cell, or hold no cell's centre, the cells of
-    /// filled as well, and no other cells. A part hangs together by common vertices and is closed; its
-    /// thickness is twice its volume by its area: that of a plate
+    /// With solid: of parts of the mesh that hold no cell's centre, or are thinner than a cell and have cells
+    /// for some of them only, the cells of filled as well, and no other cells. A part hangs together by common
+    /// vertices and is closed; its thickness is twice its volume by its area: that of a plate
     #[arg(long)]
     pub keep_thin: bool,
 
@@ -107,7 +107,7 @@ pub struct LeakArgs {
     /// With --inside flood: write the way in to FILE, in the format of its extension: for every hole that
     /// leaks a shortest path of cells from a face of the grid through the hole to the inside; no cells if
     /// none leaks. Takes the whole grid in memory, six times [default: none]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "skip_existing")]
     pub leak: Option<PathBuf>,
 }
 
@@ -118,7 +118,7 @@ pub struct DoubtArgs {
     /// With solid and filled: write the cells in doubt to FILE, in the format of its extension: those that
     /// some of nonzero, evenodd, flood and robust call inside, and others outside. About cells that the
     /// surface touches flood is not asked. Takes the whole grid in memory, four times [default: none]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "skip_existing")]
     pub doubt: Option<PathBuf>,
 
     /// With solid and filled: more cells in doubt than this share of those that any of these methods calls

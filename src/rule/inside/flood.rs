@@ -11,7 +11,7 @@ use crate::geom::{Bounds, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice, flood};
 use crate::kernel::Frame;
 use crate::mesh::Mesh;
-use crate::mesh::boundary;
+use crate::mesh::boundary::{self, Loop};
 use crate::mesh::closed::Seal;
 use crate::rule::{Rule, Stats};
 use crate::run::leak::{self, Flooded, Leak};
@@ -59,10 +59,7 @@ pub(in crate::rule) fn flooded(
         None => [vec![], all],
     };
     let closed = close.map(|_| small.len() as u64);
-    let mut walls = BitGrid::try_from(lattice)?;
-    let surface = Rule::Surface.with_ties(Ties::Up).prepare(mesh, lattice, run)?;
-    surface.fill(layers.clone(), run, &mut walls)?;
-    cap(&boundary::caps(&small), lattice, run, &mut walls)?;
+    let walls = walls(mesh, lattice, &small, run)?;
     let outside = flood::outside(&walls, run.progress)?;
     let mut leak = None;
     if is_open {
@@ -78,6 +75,15 @@ pub(in crate::rule) fn flooded(
         leak = leak::find(flooded, large, level, run.progress)?;
     }
     Ok(Flood { outside, walls, closed, leak })
+}
+
+/// The cells that keep a flood out of a mesh of which these holes are closed.
+pub(in crate::rule) fn walls(mesh: &Mesh, lattice: &Lattice, closed: &[Loop], run: &Run) -> Result<BitGrid> {
+    let mut walls = BitGrid::try_from(lattice)?;
+    let surface = Rule::Surface.with_ties(Ties::Up).prepare(mesh, lattice, run)?;
+    surface.fill(0..lattice.dims()[2], run, &mut walls)?;
+    cap(&boundary::caps(closed), lattice, run, &mut walls)?;
+    Ok(walls)
 }
 
 /// Occupies the cells that caps touch.
