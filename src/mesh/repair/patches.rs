@@ -75,10 +75,7 @@ impl Patches {
     /// The sides of a patch that no other one fits to, sorted.
     pub fn open_sides(&self, patch: usize, triangles: &[[u32; 3]]) -> Vec<Side> {
         let places = self.members(patch).iter().flat_map(|n| 3 * n..3 * n + 3);
-        let open = places.filter(|place| {
-            let across = self.neighbours[*place as usize];
-            across == NONE || self.is_forth(across) == self.is_forth(*place)
-        });
+        let open = places.filter(|place| self.is_open(*place));
         let side = |place: u32| {
             let [a, b, c] = triangles[place as usize / 3];
             Side { ends: [[a, b], [b, c], [a, c]][place as usize % 3], place }
@@ -86,6 +83,25 @@ impl Patches {
         let mut sides: Vec<Side> = open.map(side).collect();
         sides.sort_unstable();
         sides
+    }
+
+    /// For each triangle whether it is of a patch with as many open sides as triangles, or more.
+    pub fn ragged(&self) -> Vec<bool> {
+        let mut ragged = vec![false; self.turned.len()];
+        for patch in 0..self.count() {
+            let members = self.members(patch);
+            let places = members.iter().flat_map(|n| 3 * n..3 * n + 3);
+            if places.filter(|place| self.is_open(*place)).count() >= members.len() {
+                members.iter().for_each(|n| ragged[*n as usize] = true);
+            }
+        }
+        ragged
+    }
+
+    /// Whether no side of the patch fits to this one.
+    fn is_open(&self, place: u32) -> bool {
+        let across = self.neighbours[place as usize];
+        across == NONE || self.is_forth(across) == self.is_forth(place)
     }
 
     /// Turns a patch over.
