@@ -63,12 +63,7 @@ pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -
 /// The solid angle of a triangle whose corners are only about where they are said to be: each may be off
 /// by `slack` along each axis. The side is that of the exact triangle.
 #[inline]
-pub fn of_about(
-    triangle: &[Vector; 3],
-    p: &Vector,
-    slack: f64,
-    side: impl FnOnce() -> Ordering,
-) -> Estimate {
+pub fn of_about(triangle: &[Vector; 3], p: &Vector, slack: f64, side: impl FnOnce() -> Ordering) -> Estimate {
     let parts = Parts::of(triangle, p, slack);
     let (across, along, off) = (parts.across, parts.along, parts.off);
     let positive = if across.abs() > parts.side_off {

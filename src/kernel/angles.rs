@@ -36,12 +36,8 @@ pub struct Angles {
 /// the first of these; the next ones are `step` away along each axis. All corners may be off by `slack`
 /// along each axis.
 pub fn sums(level: Level, triangles: &[[f64; 9]], step: [f64; 3], slack: f64) -> Angles {
-    let mut angles = Angles {
-        turns: [0.0; CELLS],
-        real: [1.0; CELLS],
-        imaginary: [0.0; CELLS],
-        off: [0.0; CELLS],
-    };
+    let mut angles =
+        Angles { turns: [0.0; CELLS], real: [1.0; CELLS], imaginary: [0.0; CELLS], off: [0.0; CELLS] };
     let token = level.token().unwrap_or_else(fearless_simd::Level::fallback);
     on_level!(
         token,

@@ -177,9 +177,8 @@ impl Moments {
         let way = to.map(|x| x / distance);
         let (along, linear) = (dot(&way, &self.dipole), &self.linear);
         let trace = linear[0][0] + linear[1][1] + linear[2][2];
-        let both: Vector = std::array::from_fn(|i| {
-            (0..3).map(|k| (linear[i][k] + linear[k][i]) * way[k]).sum()
-        });
+        let both: Vector =
+            std::array::from_fn(|i| (0..3).map(|k| (linear[i][k] + linear[k][i]) * way[k]).sum());
         let twice = dot(&way, &both) / 2.0;
         let scale = 1.0 / (4.0 * PI * distance * distance * distance);
         let gradient = std::array::from_fn(|i| {

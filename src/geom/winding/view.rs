@@ -78,8 +78,7 @@ impl View {
             }
         }
         for n in &self.near {
-            let (bound, square, size) =
-                most(&winding.triangles[*n as usize].corners, &self.low, &self.high);
+            let (bound, square, size) = most(&winding.triangles[*n as usize].corners, &self.low, &self.high);
             rest += bound + self.doubt(winding, square.sqrt(), size);
             if rest >= 0.5 {
                 return None;
@@ -98,7 +97,8 @@ impl View {
 
     /// The triangles that are near, their corners seen from `from`, and what these may be off by.
     pub fn near(&self, winding: &Winding, from: &Vector) -> (Vec<[f64; 9]>, f64) {
-        let mut farthest = from.iter().chain(&minus(&self.high, from)).fold(0.0_f64, |most, c| most.max(c.abs()));
+        let mut farthest =
+            from.iter().chain(&minus(&self.high, from)).fold(0.0_f64, |most, c| most.max(c.abs()));
         let corners = |n: &u32| {
             let corners = winding.triangles[*n as usize].corners.map(|v| minus(&v, from));
             let flat = corners.as_flattened();

@@ -117,19 +117,18 @@ impl Repaired {
     ///
     /// # Errors
     /// If there are more than 1.4 thousand million triangles.
-    pub fn closed(&self) -> Result<(Vec<Triangle>, Vec<Triangle>)> {
-        let of = |ragged: bool| {
-            let all = self.triangles.iter().zip(&self.ragged);
-            all.filter(move |(_, its)| **its == ragged).map(|(triangle, _)| *triangle)
-        };
-        let mut closed: Vec<Triangle> = of(false).collect();
-        let mut caps = match closed.len() {
-            0 => vec![],
-            count if count == self.triangles.len() => self.caps(),
-            _ => boundary::caps(&boundary::boundary(&closed)?),
-        };
+    pub fn into_closed(self) -> Result<(Vec<Triangle>, Vec<Triangle>)> {
+        if !self.ragged.contains(&true) {
+            let (mut closed, caps) = (self.triangles, boundary::caps(&self.boundary));
+            closed.extend(&caps);
+            return Ok((closed, caps));
+        }
+        let all = || self.triangles.iter().zip(&self.ragged);
+        let whole = all().filter(|(_, ragged)| !**ragged).map(|(triangle, _)| *triangle);
+        let mut closed: Vec<Triangle> = whole.collect();
+        let mut caps = boundary::caps(&boundary::boundary(&closed)?);
         closed.extend(&caps);
-        caps.extend(of(true).map(|[a, b, c]| [a, c, b]));
+        caps.extend(all().filter(|(_, ragged)| **ragged).map(|([a, b, c], _)| [*a, *c, *b]));
         Ok((closed, caps))
     }
 

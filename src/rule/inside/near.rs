@@ -175,9 +175,8 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> Search<'_, F> {
             let ends: [usize; 3] = std::array::from_fn(|a| (low[a] + size).min(self.bricks[a]));
             self.run.progress.advance((0..3).map(|a| (ends[a] - low[a]) as u64).product());
             let numbers = Numbers { least: number, above: vec![] };
-            let all = (low[2]..ends[2]).flat_map(|z| {
-                (low[1]..ends[1]).flat_map(move |y| (low[0]..ends[0]).map(move |x| [x, y, z]))
-            });
+            let all = (low[2]..ends[2])
+                .flat_map(|z| (low[1]..ends[1]).flat_map(move |y| (low[0]..ends[0]).map(move |x| [x, y, z])));
             let special = all.filter(|_| number != 0);
             return Ok(special.map(|brick| (brick, numbers.clone())).collect());
         }

@@ -47,9 +47,10 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
     let repaired = Repaired::with(mesh, progress)?;
     progress.check()?;
     let repairs = Repairs::of(&repaired);
-    let (closed, summed) = repaired.closed()?;
+    let ragged = repaired.ragged.iter().filter(|ragged| **ragged).count();
+    let (closed, summed) = repaired.into_closed()?;
     progress.check()?;
-    let caps = summed.len() - repaired.ragged.iter().filter(|ragged| **ragged).count();
+    let caps = summed.len() - ragged;
     let frame = Frame::of_centres(lattice, &Bounds::of(&closed).union(&Bounds::of(&summed)), 0);
     let sizes = lattice.spacing().each_ref().map(|size| size.to_f64());
     let aspect = sizes.map(|size| size / sizes[0]);
@@ -72,7 +73,8 @@ fn slack(frame: &Frame, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     let axes = (0..3).map(|a| {
         let axis = &frame.axes[a];
         // Multiples of one are not rounded.
-        let scaled = if aspect[a] == 1.0 { 0.0 } else { axis.farthest.abs().max(dims[a] as f64) * f64::EPSILON };
+        let scaled =
+            if aspect[a] == 1.0 { 0.0 } else { axis.farthest.abs().max(dims[a] as f64) * f64::EPSILON };
         aspect[a] * (axis.farthest_error + 2.0 * scaled)
     });
     axes.fold(0.0, f64::max)
