@@ -95,14 +95,14 @@ pub fn follow(
         let (these, rest) = words.split_at_mut(band.len() * layer_words);
         words = rest;
         let slabs = these.chunks_mut(noted.height * layer_words).enumerate().collect();
-        par::map(slabs, |(n, words): (usize, &mut [u64])| {
-            if run.progress.cancelled() {
-                return;
-            }
+        let followed = par::map(slabs, |(n, words): (usize, &mut [u64])| {
+            run.progress.check()?;
             let start = band.start + n * noted.height;
             let rows = Rows { start, count: words.len() / layer_words * ny, ny, nx };
             rows.follow(noted.parts.iter().map(|part| part.slabs[n].as_slice()), words, &mark);
+            Ok(())
         });
+        followed.into_iter().collect::<Result<()>>()?;
         run.progress.check()?;
     }
     Ok(snapped)

@@ -13,6 +13,8 @@ mod tree;
 mod view;
 
 #[cfg(test)]
+mod boxes;
+#[cfg(test)]
 mod tests;
 
 use std::cmp::Ordering;

@@ -7,26 +7,26 @@ use crate::par;
 const AIM: f64 = 1.0 / 16_384.0;
 
 /// Random numbers from −1 to 1.
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
+    pub fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    fn point(&mut self, size: f64) -> Vector {
+    pub fn point(&mut self, size: f64) -> Vector {
         [0; 3].map(|_| size * self.next())
     }
 
-    fn direction(&mut self) -> Vector {
+    pub fn direction(&mut self) -> Vector {
         let v = self.point(1.0);
         let length = solid_angle::dot(&v, &v).sqrt();
         v.map(|x| x / length)
     }
 }
 
-fn plus(a: &Vector, b: &Vector, times: f64) -> Vector {
+pub(super) fn plus(a: &Vector, b: &Vector, times: f64) -> Vector {
     std::array::from_fn(|i| a[i] + times * b[i])
 }
 
@@ -69,7 +69,7 @@ fn around(apex: Vector, count: usize) -> Vec<[Vector; 3]> {
     (0..count).map(|n| [rim(n), rim(n + 1), apex]).collect()
 }
 
-fn sets(random: &mut Random) -> Vec<Vec<[Vector; 3]>> {
+pub(super) fn sets(random: &mut Random) -> Vec<Vec<[Vector; 3]>> {
     let mut sets = vec![];
     for (count, place, extent, size) in [
         (1, 0.0, 1.0, 1.0),

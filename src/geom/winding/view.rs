@@ -15,10 +15,10 @@ const AIM: f64 = 1.0 / 8192.0;
 /// Triangles around a box.
 #[derive(Debug, Clone)]
 pub struct View {
-    ball: Ball,
+    pub(super) ball: Ball,
     low: Vector,
     high: Vector,
-    far: Local,
+    pub(super) far: Local,
     nodes: Vec<u32>,
     near: Vec<u32>,
 }
@@ -119,7 +119,7 @@ impl View {
 
     /// How far from ½ a sum must be so that the sum of all angles one by one is on the same side of it, and
     /// farther than its own error.
-    fn margin(&self, winding: &Winding, off: f64) -> f64 {
+    pub(super) fn margin(&self, winding: &Winding, off: f64) -> f64 {
         let (count, near) = (winding.len() as f64, self.near.len() as f64);
         let size = self.far.size + 0.5 * near + 1.0;
         let polynomial = self.far.value.abs() + self.far.varies(self.ball.radius);
