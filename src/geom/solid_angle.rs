@@ -66,7 +66,8 @@ pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -
 pub fn of_about(triangle: &[Vector; 3], p: &Vector, slack: f64, side: impl FnOnce() -> Ordering) -> Estimate {
     let parts = Parts::of(triangle, p, slack);
     let (across, along, off) = (parts.across, parts.along, parts.off);
-    let positive = if across.abs() > parts.side_off {
+    // Beside the triangle its side does not matter: the angle is about zero.
+    let positive = if across.abs() > parts.side_off || along > 2.0 * off {
         across > 0.0
     } else {
         match side() {

@@ -77,7 +77,8 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
                 let over_b = (cx * ax + cy * ay + cz * az) * b;
                 let along = size + over_c + over_a + over_b;
                 let sides = ab + bc + ca;
-                let known = across.abs().simd_gt(size * side_off + sides * side_slack);
+                // Beside a triangle its side does not matter: the angle is about zero.
+                let known = across.abs().simd_gt(size * side_off + sides * side_slack) | along.simd_gt(zero);
                 let scale = one / (across.abs() + along.abs());
                 let its = known.select((size * off + sides * off_slack) * scale, unknown);
                 sum = sum + its;

@@ -116,7 +116,8 @@ fn what_cannot_be_told_from_a_half_is_outside() {
         let p = [f64::from(i) / 2.0, f64::from(j) / 2.0, 8.0];
         for (crossings, side) in [(1, Ordering::Greater), (0, Ordering::Less)] {
             assert!(!winding.inside_without(&p, crossings, |_| side));
-            assert!(winding.inside_without(&p, crossings + 1, |_| side));
+            let seen = winding.direct(&p, |_| side);
+            assert!(seen.error > 0.1 || winding.inside_without(&p, crossings + 1, |_| side));
             tried += 1;
         }
         on_spokes += usize::from(winding.direct(&p, |_| Ordering::Less).error > 0.1);

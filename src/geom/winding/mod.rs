@@ -81,6 +81,9 @@ impl Sum {
 /// tried where one does not settle a question.
 const FAR: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
+/// Those of them that are tried for single points that are near one half.
+const FAR_APART: [f64; 2] = [8.0, 32.0];
+
 impl Winding {
     /// Of these triangles, whose coordinates are finite and below 1e40. At most 2³² of them.
     ///
@@ -141,7 +144,7 @@ impl Winding {
     /// The greatest number of crossings that leave `p` outside, in [`inside_without`](Self::inside_without).
     pub fn outside_up_to(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> i32 {
         let below = |value: f64| (value + 0.5).floor() as i32;
-        for far in FAR {
+        for far in FAR_APART {
             let sum = self.sum(p, far, &side);
             let settles = self.settles(&sum);
             let (low, high) = (below(sum.value - settles), below(sum.value + settles));
