@@ -81,13 +81,13 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
                 let known = across.abs().simd_gt(size * side_off + sides * side_slack) | along.simd_gt(zero);
                 let scale = one / (across.abs() + along.abs());
                 let its = known.select((size * off + sides * off_slack) * scale, unknown);
-                sum = sum + its;
+                sum += its;
                 let (re, im) = (along * scale, across * scale);
                 let next = real * im + imaginary * re;
                 real = real * re - imaginary * im;
                 let up = imaginary.simd_ge(zero) & im.simd_ge(zero) & next.simd_lt(zero);
                 let down = imaginary.simd_lt(zero) & im.simd_lt(zero) & next.simd_ge(zero);
-                turns = turns + up.select(one, zero) - down.select(one, zero);
+                turns += up.select(one, zero) - down.select(one, zero);
                 imaginary = next;
             }
             let scale = one / (real.abs() + imaginary.abs());

@@ -101,7 +101,7 @@ fn corners_that_are_off_by_little_do_not_decide() {
         let (s, t) = ((random.next() + 1.0) / 2.0, (random.next() + 1.0) / 2.0);
         let p = std::array::from_fn(|i| 100.0 + s * u[i] + t * v[i]);
         let of = |slack| {
-            let winding = Winding::about(vec![[a, b, c], [a, c, d]], slack);
+            let winding = Winding::about(vec![[a, b, c], [a, c, d]], slack, &()).unwrap();
             winding.outside_up_to(&p, |_| Ordering::Less)
         };
         // It winds by one half less: no crossings are inside only if that is told from a half.

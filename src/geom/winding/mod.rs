@@ -21,6 +21,8 @@ use std::cmp::Ordering;
 
 pub use super::solid_angle::Estimate;
 use super::solid_angle::{self, U, Vector};
+use crate::error::Result;
+use crate::par::Progress;
 use moments::Moments;
 use tree::Node;
 pub use view::{Depth, View};
@@ -90,17 +92,20 @@ impl Winding {
     /// # Panics
     /// If there are more.
     pub fn new(triangles: Vec<[Vector; 3]>) -> Self {
-        Self::about(triangles, 0.0)
+        Self::about(triangles, 0.0, &()).unwrap_or_else(|_| unreachable!("nobody cancels"))
     }
 
     /// Of triangles whose corners may be off by `slack` along each axis.
     ///
+    /// # Errors
+    /// If the work is cancelled.
+    ///
     /// # Panics
     /// If there are more than 2³².
-    pub fn about(triangles: Vec<[Vector; 3]>, slack: f64) -> Self {
-        let triangles = tree::sorted(triangles);
-        let nodes = tree::nodes(&triangles);
-        Self { triangles, nodes, slack }
+    pub fn about(triangles: Vec<[Vector; 3]>, slack: f64, progress: &dyn Progress) -> Result<Self> {
+        let triangles = tree::sorted(triangles, progress)?;
+        let nodes = tree::nodes(&triangles, progress)?;
+        Ok(Self { triangles, nodes, slack })
     }
 
     /// How many triangles there are.

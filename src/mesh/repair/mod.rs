@@ -84,7 +84,7 @@ impl Repaired {
         step()?;
         let sides = edges::sorted(&sheets.triangles);
         step()?;
-        let mut patches = Patches::of(&sheets.triangles, &sides);
+        let mut patches = Patches::of(&sheets.triangles, &sides, progress)?;
         step()?;
         let cavities = facing::turn(&mut patches, &sheets, progress)?;
         step()?;

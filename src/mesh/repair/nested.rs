@@ -60,7 +60,7 @@ fn around(
     let found = par::map_range(0..groups.len(), |n| {
         let (outer, inner) = &groups[n];
         let all = patches.members(*outer).iter().map(|n| oriented(patches, sheets, *n));
-        let winding = Winding::new(all.collect());
+        let winding = Winding::about(all.collect(), 0.0, progress)?;
         let sign = faces[*outer].volume.signum();
         let mut within = vec![];
         for inner in inner {

@@ -60,7 +60,7 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
         let scaled = |n: [f64; 3]| std::array::from_fn(|a| n[a] * aspect[a]);
         placed_all.extend(some.iter().map(|cap| placed(&frame, cap).map(scaled)));
     }
-    let winding = Winding::about(placed_all, slack(&frame, aspect, lattice.dims()));
+    let winding = Winding::about(placed_all, slack(&frame, aspect, lattice.dims()), progress)?;
     progress.check()?;
     Ok(Ready::new(Inside::Robust, Robust { closed, summed, caps, frame, aspect, winding, repairs }))
 }
