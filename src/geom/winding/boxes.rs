@@ -1,67 +1,73 @@
 //! Views from boxes against sums one by one: polynomials keep their bounds, and no number is another.
 
-use super::super::solid_angle::{minus, turn};
+use super::super::solid_angle::minus;
 use super::tests::{Random, plus, sets};
 use super::*;
-use crate::kernel::Level;
-use crate::kernel::angles::{self, BRICK, CELLS};
 
-/// A brick of cells somewhere near a node, the least corner of its centres and how far these are apart.
-fn brick(random: &mut Random, winding: &Winding, n: usize) -> (Vector, Vector) {
-    let node = &winding.nodes[(n * 31) % winding.nodes.len()].moments;
-    let size = node.radius * 2f64.powi(-((n % 9) as i32)) * 0.1;
-    let low = plus(&node.centre, &random.point(1.0), node.radius * [0.3, 1.0, 4.0][n % 3]);
-    (low, [size, size * [1.0, 0.5, 3.0][n % 3], size])
-}
+#[cfg(test)]
+mod batches {
+    use super::super::super::solid_angle::turn;
+    use super::*;
+    use crate::kernel::Level;
+    use crate::kernel::angles::{self, BRICK, CELLS};
 
-#[test]
-fn polynomials_and_batches_keep_their_bounds() {
-    let mut random = Random(21);
-    let (mut tried, mut known, mut far, mut worst) = (0, 0, 0, 0.0_f64);
-    for (set, level) in sets(&mut random).into_iter().zip(Level::available().into_iter().cycle()) {
-        let winding = Winding::new(set);
-        for n in 0..200 {
-            let (low, step) = brick(&mut random, &winding, n);
-            let high = std::array::from_fn(|i| low[i] + step[i] * (BRICK - 1) as f64);
-            // From a larger box, and one between.
-            let out: [Vector; 2] = [plus(&low, &step, -20.0), plus(&high, &step, 28.0)];
-            let between: [Vector; 2] = [plus(&low, &step, -4.0), plus(&high, &step, 8.0)];
-            let view = View::whole(&winding, &out[0], &out[1]).from_within(
-                &winding,
-                &between[0],
-                &between[1],
-                Depth::Further,
-            );
-            let closer = view.from_within(&winding, &low, &high, Depth::Last);
-            let whole = [view.outside(&winding), closer.outside(&winding)];
-            let (near, slack) = closer.near(&winding, &low);
-            let sums = angles::sums(level, &near, step, slack);
-            for cell in (0..CELLS).step_by(5) {
-                let at = [cell % BRICK, cell / BRICK % BRICK, cell / BRICK / BRICK];
-                let p: Vector = std::array::from_fn(|i| low[i] + at[i] as f64 * step[i]);
-                let direct = winding.direct(&p, |_| Ordering::Equal);
-                let expected = (direct.value + 0.5 + direct.error).floor() as i32;
-                for number in whole.into_iter().flatten() {
-                    assert_eq!(number, expected, "{p:?}");
-                }
-                let of_near = sums.turns[cell] + turn(sums.real[cell], sums.imaginary[cell]);
-                if let Some(off) = closer.off(&winding, &p, of_near, sums.off[cell], direct.value) {
-                    assert!(off <= 1.0, "{p:?}: {off} of the bound");
-                    worst = worst.max(off);
-                }
-                if let Some(number) = closer.outside_at(&winding, &p, of_near, sums.off[cell]) {
-                    assert_eq!(number, expected, "{p:?}");
-                    known += 1;
-                }
-                tried += 1;
-            }
-            far += usize::from(near.len() < winding.len());
-        }
+    /// A brick of cells somewhere near a node, the least corner of its centres and how far these are apart.
+    fn brick(random: &mut Random, winding: &Winding, n: usize) -> (Vector, Vector) {
+        let node = &winding.nodes[(n * 31) % winding.nodes.len()].moments;
+        let size = node.radius * 2f64.powi(-((n % 9) as i32)) * 0.1;
+        let low = plus(&node.centre, &random.point(1.0), node.radius * [0.3, 1.0, 4.0][n % 3]);
+        (low, [size, size * [1.0, 0.5, 3.0][n % 3], size])
     }
-    println!(
-        "{tried} points, {known} known, {far} boxes with far triangles: at most {worst:.3} of the bound"
-    );
-    assert!(tried > 20_000 && known * 10 > tried * 9 && far > 1000 && worst > 0.05);
+
+    #[test]
+    fn polynomials_and_batches_keep_their_bounds() {
+        let mut random = Random(21);
+        let (mut tried, mut known, mut far, mut worst) = (0, 0, 0, 0.0_f64);
+        for (set, level) in sets(&mut random).into_iter().zip(Level::available().into_iter().cycle()) {
+            let winding = Winding::new(set);
+            for n in 0..200 {
+                let (low, step) = brick(&mut random, &winding, n);
+                let high = std::array::from_fn(|i| low[i] + step[i] * (BRICK - 1) as f64);
+                // From a larger box, and one between.
+                let out: [Vector; 2] = [plus(&low, &step, -20.0), plus(&high, &step, 28.0)];
+                let between: [Vector; 2] = [plus(&low, &step, -4.0), plus(&high, &step, 8.0)];
+                let view = View::whole(&winding, &out[0], &out[1]).from_within(
+                    &winding,
+                    &between[0],
+                    &between[1],
+                    Depth::Further,
+                );
+                let closer = view.from_within(&winding, &low, &high, Depth::Last);
+                let whole = [view.outside(&winding), closer.outside(&winding)];
+                let (near, slack) = closer.near(&winding, &low);
+                let sums = angles::sums(level, &near, step, slack);
+                for cell in (0..CELLS).step_by(5) {
+                    let at = [cell % BRICK, cell / BRICK % BRICK, cell / BRICK / BRICK];
+                    let p: Vector = std::array::from_fn(|i| low[i] + at[i] as f64 * step[i]);
+                    let direct = winding.direct(&p, |_| Ordering::Equal);
+                    let expected = (direct.value + 0.5 + direct.error).floor() as i32;
+                    for number in whole.into_iter().flatten() {
+                        assert_eq!(number, expected, "{p:?}");
+                    }
+                    let of_near = sums.turns[cell] + turn(sums.real[cell], sums.imaginary[cell]);
+                    if let Some(off) = closer.off(&winding, &p, of_near, sums.off[cell], direct.value) {
+                        assert!(off <= 1.0, "{p:?}: {off} of the bound");
+                        worst = worst.max(off);
+                    }
+                    if let Some(number) = closer.outside_at(&winding, &p, of_near, sums.off[cell]) {
+                        assert_eq!(number, expected, "{p:?}");
+                        known += 1;
+                    }
+                    tried += 1;
+                }
+                far += usize::from(near.len() < winding.len());
+            }
+        }
+        println!(
+            "{tried} points, {known} known, {far} boxes with far triangles: at most {worst:.3} of the bound"
+        );
+        assert!(tried > 20_000 && known * 10 > tried * 9 && far > 1000 && worst > 0.05);
+    }
 }
 
 #[test]
