@@ -57,13 +57,17 @@ pub(crate) fn cross(a: &Vector, b: &Vector) -> Vector {
 /// ```
 #[inline]
 pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -> Estimate {
-    let [a, b, c] = [minus(&triangle[0], p), minus(&triangle[1], p), minus(&triangle[2], p)];
-    let lengths = [dot(&a, &a).sqrt(), dot(&b, &b).sqrt(), dot(&c, &c).sqrt()];
-    let size = lengths[0] * lengths[1] * lengths[2];
-    let across = dot(&a, &cross(&b, &c));
-    let along = size + dot(&a, &b) * lengths[2] + dot(&b, &c) * lengths[0] + dot(&c, &a) * lengths[1];
+    of_about(triangle, p, 0.0, side)
+}
 
-    let positive = if across.abs() > 12.0 * U * size {
+/// The solid angle of a triangle whose corners are only about where they are said to be: each may be off
+/// by `slack` along each axis. The side is that of the exact triangle.
+#[inline]
+pub fn of_about(triangle: &[Vector; 3], p: &Vector, slack: f64, side: impl FnOnce() -> Ordering) -> Estimate {
+    let parts = Parts::of(triangle, p, slack);
+    let (across, along, off) = (parts.across, parts.along, parts.off);
+    // Beside the triangle its side does not matter: the angle is about zero.
+    let positive = if across.abs() > parts.side_off || along > 2.0 * off {
         across > 0.0
     } else {
         match side() {
@@ -73,13 +77,53 @@ pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -
         }
     };
     let sign = if positive { 1.0 } else { -1.0 };
-    let (off, radius) = (64.0 * U * size, (across * across + along * along).sqrt());
+    let radius = (across * across + along * along).sqrt();
     if radius <= 2.0 * off || radius.is_nan() {
         // On an edge or a corner: anything from zero to a half.
         return Estimate { value: sign * 0.25, error: 0.25 };
     }
     let value = sign * angle(across.abs(), along) * std::f64::consts::FRAC_1_PI / 2.0;
     Estimate { value, error: 0.17 * (off / radius) + 2f64.powi(-50) }
+}
+
+/// The solid angle of a triangle that does not come near `p`: there it is smooth, and no side is asked.
+/// `None` on its edges.
+pub(crate) fn beside(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
+    let Parts { across, along, off, .. } = Parts::of(triangle, p, 0.0);
+    let radius = (across * across + along * along).sqrt();
+    let sign = if across < 0.0 { -1.0 } else { 1.0 };
+    let value = sign * angle(across.abs(), along) * std::f64::consts::FRAC_1_PI / 2.0;
+    (radius > 2.0 * off).then(|| Estimate { value, error: 0.17 * (off / radius) + 2f64.powi(-50) })
+}
+
+/// A complex number whose argument is half the solid angle, and what it may be off by.
+struct Parts {
+    across: f64,
+    along: f64,
+    /// What the number may be off by.
+    off: f64,
+    /// What `across` may be off by.
+    side_off: f64,
+}
+
+impl Parts {
+    #[inline]
+    fn of(triangle: &[Vector; 3], p: &Vector, slack: f64) -> Self {
+        let [a, b, c] = [minus(&triangle[0], p), minus(&triangle[1], p), minus(&triangle[2], p)];
+        let lengths = [dot(&a, &a).sqrt(), dot(&b, &b).sqrt(), dot(&c, &c).sqrt()];
+        let size = lengths[0] * lengths[1] * lengths[2];
+        let across = dot(&a, &cross(&b, &c));
+        let along = size + dot(&a, &b) * lengths[2] + dot(&b, &c) * lengths[0] + dot(&c, &a) * lengths[1];
+        let sides = lengths[0] * lengths[1] + lengths[1] * lengths[2] + lengths[2] * lengths[0];
+        let off = 64.0 * U * size + 7.5 * slack * sides;
+        Self { across, along, off, side_off: 12.0 * U * size + 1.75 * slack * sides }
+    }
+}
+
+/// The share of a turn of a complex number's argument: from −½ to ½.
+pub(crate) fn turn(real: f64, imaginary: f64) -> f64 {
+    let sign = if imaginary < 0.0 { -1.0 } else { 1.0 };
+    sign * angle(imaginary.abs(), real) * std::f64::consts::FRAC_1_PI / 2.0
 }
 
 /// The angle of the vector `(x, y)` from the x axis, for `y >= 0`: from zero to π, to 2⁻⁵⁰.

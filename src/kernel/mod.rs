@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_range_loop, reason = "several arrays run by one index; iterators hide it")]
 
+pub mod angles;
 mod batch;
 pub mod bricks;
 pub mod cover;

@@ -105,14 +105,37 @@ pub fn follow(
         let (these, rest) = words.split_at_mut(band.len() * layer_words);
         words = rest;
         let slabs = these.chunks_mut(noted.height * layer_words).enumerate().collect();
-        par::map(slabs, |(n, words): (usize, &mut [u64])| {
+        let followed = par::map(slabs, |(n, words): (usize, &mut [u64])| {
+            run.progress.check()?;
             let start = band.start + n * noted.height;
             let rows = Rows { start, count: words.len() / layer_words * ny, ny, nx };
             rows.follow(noted.parts.iter().map(|part| part.slabs[n].as_slice()), words, &mark);
+            Ok(())
         });
+        followed.into_iter().collect::<Result<()>>()?;
         run.progress.check()?;
     }
     Ok(snapped)
+}
+
+/// How many coordinates of triangles [`follow`] would say that snapping moved, for a grid of `dims` cells
+/// from layer `first` on.
+///
+/// # Errors
+/// If the run is cancelled, or the level does not exist here.
+pub fn snapped(
+    frame: &Frame,
+    triangles: &[Triangle],
+    first: usize,
+    [nx, ny, nz]: [usize; 3],
+    run: &Run,
+) -> Result<u64> {
+    let (level, crosser) = (run.level()?, Crosser::new(frame, 0, [0..nx, 0..ny, first..first + nz]));
+    let parts = par::map(triangles.chunks(64).collect(), |some: &[Triangle]| {
+        run.progress.check()?;
+        Ok(crosser.cross(level, some, |_| {}))
+    });
+    parts.into_iter().sum()
 }
 
 /// The crossings of a band, by slab.

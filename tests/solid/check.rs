@@ -23,15 +23,17 @@ pub struct Case {
 
 /// A way to run the library.
 #[derive(Debug, Clone, Copy)]
-struct How {
-    level: Level,
-    threads: usize,
+pub struct How {
+    /// The instruction set.
+    pub level: Level,
+    /// Threads to use.
+    pub threads: usize,
     /// Layers of a slab; none for the whole grid at once.
-    slabs: Option<usize>,
+    pub slabs: Option<usize>,
 }
 
 /// Every level, several threads, and slabs of one layer and of a few.
-fn ways() -> Vec<How> {
+pub fn ways() -> Vec<How> {
     let how = |threads, slabs| How { level: Level::best(), threads, slabs };
     let levels = Level::available().into_iter().map(|level| How { level, ..how(1, None) });
     levels.chain([how(2, None), how(7, None), how(1, Some(1)), how(2, Some(5))]).collect()
@@ -133,7 +135,7 @@ pub fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
 }
 
 /// The grid that the library gives.
-fn found(mesh: &Mesh, lattice: &Lattice, what: What, how: How) -> BitGrid {
+pub fn found(mesh: &Mesh, lattice: &Lattice, what: What, how: How) -> BitGrid {
     let run = Run { threads: how.threads, level: Some(how.level), ..Run::default() };
     let Some(height) = how.slabs else {
         return voxelize_with(mesh, lattice, what, &run).expect("few cells").0.bits;

@@ -27,7 +27,9 @@ mod check;
 mod closed;
 mod itself;
 mod methods;
+mod sheets;
 mod soups;
+mod stopped;
 mod winding;
 
 use std::process::ExitCode;
@@ -60,6 +62,9 @@ fn main() -> ExitCode {
             Check { name: "vote_is_two_of_three_rays", run: methods::vote },
             Check { name: "flood_is_what_a_queue_does_not_reach", run: methods::flood },
             Check { name: "robust_is_the_sum_of_solid_angles", run: methods::robust },
+            Check { name: "flat_sheets_are_empty", run: sheets::flat_ones_are_empty },
+            Check { name: "soups_are_the_sum_of_solid_angles", run: sheets::soups },
+            Check { name: "robust_stops_soon", run: stopped::soon },
             Check { name: "broken_meshes_differ_little", run: broken::differs_little },
         ],
     )

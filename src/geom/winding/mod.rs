@@ -6,10 +6,14 @@
 //! What is decided never depends on the tree: where its bound does not settle a question, all angles are
 //! summed one by one. Nor on the order of the triangles: they are sorted.
 
+mod local;
 mod moments;
 mod reach;
 mod tree;
+mod view;
 
+#[cfg(test)]
+mod boxes;
 #[cfg(test)]
 mod tests;
 
@@ -17,8 +21,11 @@ use std::cmp::Ordering;
 
 pub use super::solid_angle::Estimate;
 use super::solid_angle::{self, U, Vector};
+use crate::error::Result;
+use crate::par::Progress;
 use moments::Moments;
 use tree::Node;
+pub use view::{Depth, View};
 
 /// Triangles to wind around points.
 ///
@@ -38,6 +45,8 @@ pub struct Winding {
     /// Sorted, each with its place in the list as it was given.
     triangles: Vec<Placed>,
     nodes: Vec<Node>,
+    /// What corners may be off by, along each axis.
+    slack: f64,
 }
 
 /// A triangle and its place in the list as it was given.
@@ -53,6 +62,8 @@ struct Sum {
     value: f64,
     error: f64,
     size: f64,
+    /// What angles one by one may be off by for corners that are, where nodes were seen as a whole.
+    shaken: f64,
 }
 
 impl Sum {
@@ -72,15 +83,29 @@ impl Sum {
 /// tried where one does not settle a question.
 const FAR: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
+/// Those of them that are tried for single points that are near one half.
+const FAR_APART: [f64; 2] = [8.0, 32.0];
+
 impl Winding {
     /// Of these triangles, whose coordinates are finite and below 1e40. At most 2³² of them.
     ///
     /// # Panics
     /// If there are more.
     pub fn new(triangles: Vec<[Vector; 3]>) -> Self {
-        let triangles = tree::sorted(triangles);
-        let nodes = tree::nodes(&triangles);
-        Self { triangles, nodes }
+        Self::about(triangles, 0.0, &()).unwrap_or_else(|_| unreachable!("nobody cancels"))
+    }
+
+    /// Of triangles whose corners may be off by `slack` along each axis.
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    ///
+    /// # Panics
+    /// If there are more than 2³².
+    pub fn about(triangles: Vec<[Vector; 3]>, slack: f64, progress: &dyn Progress) -> Result<Self> {
+        let triangles = tree::sorted(triangles, progress)?;
+        let nodes = tree::nodes(&triangles, progress)?;
+        Ok(Self { triangles, nodes, slack })
     }
 
     /// How many triangles there are.
@@ -107,7 +132,7 @@ impl Winding {
     pub fn direct(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> Estimate {
         let mut sum = Sum::default();
         for triangle in &self.triangles {
-            sum.add(triangle.seen_from(p, &side));
+            sum.add(triangle.seen_from(p, self.slack, &side));
         }
         sum.estimate()
     }
@@ -116,27 +141,31 @@ impl Winding {
     /// `crossings`, counted with their signs along a ray from `p`, are those of the mesh and these
     /// triangles together, so the question is whether `crossings - w > ½`.
     ///
-    /// Where the sum of all angles cannot tell ½ from what it is, as on a flat hole, `p` is as good as on
-    /// the triangles, and their side decides: whether there are crossings.
+    /// Where the sum of all angles cannot tell this from ½, as on a flat hole, it does not.
     pub fn inside_without(&self, p: &Vector, crossings: i32, side: impl Fn(usize) -> Ordering) -> bool {
-        let crossings_less_half = f64::from(crossings) - 0.5;
-        for far in FAR {
+        crossings > self.outside_up_to(p, side)
+    }
+
+    /// The greatest number of crossings that leave `p` outside, in [`inside_without`](Self::inside_without).
+    pub fn outside_up_to(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> i32 {
+        let below = |value: f64| (value + 0.5).floor() as i32;
+        for far in FAR_APART {
             let sum = self.sum(p, far, &side);
-            let over = crossings_less_half - sum.value;
-            if over.abs() > self.settles(&sum) {
-                return over > 0.0;
+            let settles = self.settles(&sum);
+            let (low, high) = (below(sum.value - settles), below(sum.value + settles));
+            if low == high {
+                return low;
             }
         }
         let sum = self.direct(p, side);
-        let over = crossings_less_half - sum.value;
-        if over.abs() > sum.error { over > 0.0 } else { crossings > 0 }
+        below(sum.value + sum.error)
     }
 
     /// How far from ½ a sum by the tree must be so that the direct sum is on the same side of it, and
     /// farther than its own error (`docs/winding.md`, section 4).
     fn settles(&self, sum: &Sum) -> f64 {
         let count = self.len() as f64;
-        3.1 * (sum.error + count * (2f64.powi(-49) + U * sum.size))
+        3.1 * (sum.error + sum.shaken + count * (2f64.powi(-49) + U * sum.size))
     }
 
     /// The sum of angles, nodes farther than `far` of their radii seen as a whole.
@@ -147,12 +176,13 @@ impl Winding {
             if let Some(seen) = node.moments.seen_from(p, far) {
                 sum.add(seen.estimate);
                 sum.size += seen.size;
+                sum.shaken += (node.end - node.first) as f64 * self.slack * seen.nearness;
                 n = node.next;
                 continue;
             }
             if node.is_leaf(n) {
                 for triangle in &self.triangles[node.first..node.end] {
-                    sum.add(triangle.seen_from(p, side));
+                    sum.add(triangle.seen_from(p, self.slack, side));
                 }
             }
             n += 1;
@@ -162,7 +192,7 @@ impl Winding {
 }
 
 impl Placed {
-    fn seen_from(&self, p: &Vector, side: &impl Fn(usize) -> Ordering) -> Estimate {
-        solid_angle::of(&self.corners, p, || side(self.given as usize))
+    fn seen_from(&self, p: &Vector, slack: f64, side: &impl Fn(usize) -> Ordering) -> Estimate {
+        solid_angle::of_about(&self.corners, p, slack, || side(self.given as usize))
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Moments {
     /// ∫ dA, or a little more
     pub area: f64,
     /// The products of two sides of the triangles, summed: what is rounded is in proportion to it.
-    span: f64,
+    pub span: f64,
     /// ∫ h dA, about zero
     first: Vector,
     /// ∫ |h|² dA
@@ -29,7 +29,7 @@ pub(super) struct Moments {
 }
 
 /// The pairs of axes.
-const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
+pub(super) const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
 
 /// Where the pair (i, j) is among them, whatever its order.
 const PLACE: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
@@ -39,6 +39,8 @@ pub(super) struct Seen {
     pub estimate: Estimate,
     /// No less than the sum of the sizes of their angles.
     pub size: f64,
+    /// What the angle of one of them may be off by, over what its corners are off by.
+    pub nearness: f64,
 }
 
 impl Moments {
@@ -164,8 +166,33 @@ impl Moments {
         let left_out = (4.0 - 3.0 * q) / ((1.0 - q) * (1.0 - q)) * q * self.second / square;
         // The second term for what is rounded.
         let error = 1.001 * scale * (left_out + self.span * 2f64.powi(-40));
+        let nearness = 1.6 / (distance - self.radius);
         // From the nearest point of the ball, at most twice as near.
-        Some(Seen { estimate: Estimate { value, error }, size: 4.1 * scale * self.area })
+        Some(Seen { estimate: Estimate { value, error }, size: 4.1 * scale * self.area, nearness })
+    }
+
+    /// The first and half the second derivatives of what is seen, at a point from which the centre is `to`
+    /// away: the first without the second moments, the second without the first ones, too.
+    pub fn slopes(&self, to: &Vector, distance: f64) -> (Vector, [f64; 6]) {
+        let way = to.map(|x| x / distance);
+        let (along, linear) = (dot(&way, &self.dipole), &self.linear);
+        let trace = linear[0][0] + linear[1][1] + linear[2][2];
+        let both: Vector =
+            std::array::from_fn(|i| (0..3).map(|k| (linear[i][k] + linear[k][i]) * way[k]).sum());
+        let twice = dot(&way, &both) / 2.0;
+        let scale = 1.0 / (4.0 * PI * distance * distance * distance);
+        let gradient = std::array::from_fn(|i| {
+            let first = 3.0 * along * way[i] - self.dipole[i];
+            let second = 3.0 * (trace * way[i] + both[i]) - 15.0 * twice * way[i];
+            scale * (first + second / distance)
+        });
+        let scale = scale / distance;
+        let square = PAIRS.map(|(i, j)| {
+            let mixed = -3.0 * (self.dipole[i] * way[j] + self.dipole[j] * way[i]);
+            let all = mixed + 15.0 * along * way[i] * way[j];
+            if i == j { scale / 2.0 * (all - 3.0 * along) } else { scale * all }
+        });
+        (gradient, square)
     }
 }
 

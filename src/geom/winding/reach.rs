@@ -25,7 +25,7 @@ impl Winding {
             if node.is_leaf(n) {
                 sum += self.triangles[node.first..node.end]
                     .iter()
-                    .map(|t| most(&t.corners, low, high))
+                    .map(|t| most(&t.corners, low, high).0)
                     .sum::<f64>();
             }
             n += 1;
@@ -35,23 +35,25 @@ impl Winding {
     }
 }
 
-/// The most that one triangle can be from anywhere in the box.
-fn most([a, b, c]: &[Vector; 3], low: &Vector, high: &Vector) -> f64 {
+/// The most that one triangle can be from anywhere in the box; the square of how far its own box is away,
+/// and the size of that.
+pub(super) fn most([a, b, c]: &[Vector; 3], low: &Vector, high: &Vector) -> (f64, f64, f64) {
     let least = std::array::from_fn(|i| a[i].min(b[i]).min(c[i]));
     let greatest = std::array::from_fn(|i| a[i].max(b[i]).max(c[i]));
     let square = apart(low, high, &least, &greatest);
+    let size = (0..3).map(|i| greatest[i] - least[i]).sum();
     if square == 0.0 {
-        return 0.5;
+        return (0.5, square, size);
     }
     let (one, two) = (minus(b, a), minus(c, a));
     let normal = cross(&one, &two);
     // A needle's area may be rounded to nothing.
     let rounded = (dot(&one, &one) * dot(&two, &two)).sqrt() * 2f64.powi(-49);
     let area = dot(&normal, &normal).sqrt() / 2.0 + rounded;
-    (area / (4.0 * PI * square)).min(0.5)
+    ((area / (4.0 * PI * square)).min(0.5), square, size)
 }
 
 /// The square of the distance between two boxes.
-fn apart(low: &Vector, high: &Vector, least: &Vector, greatest: &Vector) -> f64 {
+pub(super) fn apart(low: &Vector, high: &Vector, least: &Vector, greatest: &Vector) -> f64 {
     (0..3).map(|i| (least[i] - high[i]).max(low[i] - greatest[i]).max(0.0).powi(2)).sum()
 }

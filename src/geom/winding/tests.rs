@@ -7,26 +7,26 @@ use crate::par;
 const AIM: f64 = 1.0 / 16_384.0;
 
 /// Random numbers from −1 to 1.
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
+    pub fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    fn point(&mut self, size: f64) -> Vector {
+    pub fn point(&mut self, size: f64) -> Vector {
         [0; 3].map(|_| size * self.next())
     }
 
-    fn direction(&mut self) -> Vector {
+    pub fn direction(&mut self) -> Vector {
         let v = self.point(1.0);
         let length = solid_angle::dot(&v, &v).sqrt();
         v.map(|x| x / length)
     }
 }
 
-fn plus(a: &Vector, b: &Vector, times: f64) -> Vector {
+pub(super) fn plus(a: &Vector, b: &Vector, times: f64) -> Vector {
     std::array::from_fn(|i| a[i] + times * b[i])
 }
 
@@ -69,7 +69,7 @@ fn around(apex: Vector, count: usize) -> Vec<[Vector; 3]> {
     (0..count).map(|n| [rim(n), rim(n + 1), apex]).collect()
 }
 
-fn sets(random: &mut Random) -> Vec<Vec<[Vector; 3]>> {
+pub(super) fn sets(random: &mut Random) -> Vec<Vec<[Vector; 3]>> {
     let mut sets = vec![];
     for (count, place, extent, size) in [
         (1, 0.0, 1.0, 1.0),
@@ -146,7 +146,7 @@ fn every_node_alone_keeps_its_bound() {
                 let p = plus(&node.moments.centre, &random.direction(), distance * node.moments.radius);
                 let Some(seen) = node.moments.seen_from(&p, 2.0) else { continue };
                 let mut sum = Sum::default();
-                own.iter().for_each(|triangle| sum.add(triangle.seen_from(&p, &|_| Ordering::Equal)));
+                own.iter().for_each(|triangle| sum.add(triangle.seen_from(&p, 0.0, &|_| Ordering::Equal)));
                 let off = (sum.value - seen.estimate.value).abs() - sum.estimate().error;
                 assert!(off <= seen.estimate.error, "{off} is above {}", seen.estimate.error);
                 assert!(sum.size <= seen.size, "{} {}", sum.size, seen.size);
@@ -175,7 +175,7 @@ fn the_same_for_any_order_and_any_tree() {
             // The crossings that leave it nearest to one half.
             for crossings in [(direct.value + 0.5).floor() as i32, (direct.value + 0.5).ceil() as i32] {
                 let over = f64::from(crossings) - 0.5 - direct.value;
-                let expected = if over.abs() > direct.error { over > 0.0 } else { crossings > 0 };
+                let expected = over > direct.error;
                 assert_eq!(winding.inside_without(&p, crossings, |_| Ordering::Equal), expected);
                 assert_eq!(turned.inside_without(&p, crossings, |_| Ordering::Equal), expected);
                 close += usize::from(over.abs() < 0.01);

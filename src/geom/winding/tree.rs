@@ -1,12 +1,18 @@
 //! Triangles along a space-filling curve (Morton 1966), and a tree of halves over them.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use super::super::solid_angle::{Vector, minus};
 use super::{Moments, Placed};
+use crate::error::Result;
+use crate::par::Progress;
 
 /// The most triangles of a leaf.
 const LEAF: usize = 8;
+
+/// Triangles between two looks at whether to go on.
+const CHUNK: usize = 1 << 14;
 
 /// Some triangles that follow each other. Its first half, if it has one, is the node after it.
 #[derive(Debug, Clone)]
@@ -30,7 +36,10 @@ impl Node {
 
 /// The triangles by the place of their middles on the curve, then by their corners; each begins with its
 /// least corner. One order for any given.
-pub(super) fn sorted(triangles: Vec<[Vector; 3]>) -> Vec<Placed> {
+///
+/// # Errors
+/// If the work is cancelled.
+pub(super) fn sorted(triangles: Vec<[Vector; 3]>, progress: &dyn Progress) -> Result<Vec<Placed>> {
     let turned = triangles.into_iter().enumerate().map(|(given, triangle)| {
         let given = u32::try_from(given).expect("at most 2^32 triangles");
         Placed { corners: least_first(&triangle), given }
@@ -39,8 +48,17 @@ pub(super) fn sorted(triangles: Vec<[Vector; 3]>) -> Vec<Placed> {
     let (low, high) = bounds(&turned);
     let mut keyed: Vec<(u64, Placed)> =
         turned.into_iter().map(|t| (code(&middle(&t), &low, &high), t)).collect();
-    keyed.sort_unstable_by(|(p, a), (q, b)| p.cmp(q).then_with(|| compare(&a.corners, &b.corners)));
-    keyed.into_iter().map(|(_, triangle)| triangle).collect()
+    let order = |(p, a): &(u64, Placed), (q, b): &(u64, Placed)| {
+        p.cmp(q).then_with(|| compare(&a.corners, &b.corners))
+    };
+    for some in keyed.chunks_mut(CHUNK) {
+        progress.check()?;
+        some.sort_unstable_by(order);
+    }
+    // This one merges what is in order; equal ones are the same.
+    keyed.sort_by(order);
+    progress.check()?;
+    Ok(keyed.into_iter().map(|(_, triangle)| triangle).collect())
 }
 
 fn compare(a: &[Vector; 3], b: &[Vector; 3]) -> Ordering {
@@ -89,16 +107,27 @@ fn spread(bits: u64) -> u64 {
 }
 
 /// The tree over sorted triangles: every node before those below it, halves in their order.
-pub(super) fn nodes(triangles: &[Placed]) -> Vec<Node> {
+///
+/// # Errors
+/// If the work is cancelled.
+pub(super) fn nodes(triangles: &[Placed], progress: &dyn Progress) -> Result<Vec<Node>> {
     let mut nodes = Vec::with_capacity(triangles.len() / LEAF * 4 + 1);
     if !triangles.is_empty() {
-        grow(triangles, 0, triangles.len(), &mut nodes);
+        grow(triangles, 0..triangles.len(), &mut nodes, progress)?;
     }
-    nodes
+    Ok(nodes)
 }
 
 /// Puts the node of a range of triangles, and those below it.
-fn grow(triangles: &[Placed], first: usize, end: usize, nodes: &mut Vec<Node>) {
+fn grow(
+    triangles: &[Placed],
+    Range { start: first, end }: Range<usize>,
+    nodes: &mut Vec<Node>,
+    progress: &dyn Progress,
+) -> Result<()> {
+    if end - first > CHUNK / 2 {
+        progress.check()?;
+    }
     let (low, high) = bounds(&triangles[first..end]);
     let here = nodes.len();
     let middle = std::array::from_fn(|i| low[i] + (high[i] - low[i]) / 2.0);
@@ -107,9 +136,9 @@ fn grow(triangles: &[Placed], first: usize, end: usize, nodes: &mut Vec<Node>) {
         Moments::of(&triangles[first..end], middle)
     } else {
         let half = first + (end - first) / 2;
-        grow(triangles, first, half, nodes);
+        grow(triangles, first..half, nodes, progress)?;
         let second = nodes.len();
-        grow(triangles, half, end, nodes);
+        grow(triangles, half..end, nodes, progress)?;
         Moments::joined(&nodes[here + 1].moments, &nodes[second].moments, middle)
     };
     let node = &mut nodes[here];
@@ -120,6 +149,7 @@ fn grow(triangles: &[Placed], first: usize, end: usize, nodes: &mut Vec<Node>) {
     let corner = (0..3).map(|i| reach[i].max(other[i]).powi(2)).sum::<f64>().sqrt() * (1.0 + 1e-9);
     node.moments.radius = node.moments.radius.min(corner);
     nodes[here].next = nodes.len();
+    Ok(())
 }
 
 #[cfg(test)]
@@ -139,8 +169,8 @@ mod tests {
         for count in [0, 1, 8, 9, 17, 1000] {
             let at = |n: usize| [(n * 37 % 101) as f64, (n * 53 % 97) as f64, (n % 7) as f64];
             let triangles: Vec<_> = (0..count).map(|n| [at(n), at(n + 1), at(n + 2)]).collect();
-            let placed = sorted(triangles);
-            let nodes = nodes(&placed);
+            let placed = sorted(triangles, &()).unwrap();
+            let nodes = nodes(&placed, &()).unwrap();
             let leaves = nodes.iter().enumerate().filter(|(n, node)| node.is_leaf(*n));
             let mut end = 0;
             for (_, leaf) in leaves {

@@ -9,9 +9,10 @@ use super::super::boundary::{self, Way};
 use super::nested;
 use super::patches::Patches;
 use super::sheets::Sheets;
+use crate::error::Result;
 use crate::geom::Bounds;
 use crate::geom::solid_angle::{cross, dot, minus};
-use crate::par;
+use crate::par::{self, Progress};
 
 /// What is known of a patch, as it is turned at first.
 #[derive(Debug)]
@@ -44,9 +45,16 @@ const BULGE: f64 = 1.0 / 16.0;
 const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// Turns all patches; how many are cavities.
-pub(super) fn turn(patches: &mut Patches, sheets: &Sheets) -> u64 {
-    let faces = par::map_range(0..patches.count(), |patch| face(patches, sheets, patch));
-    let outwards = nested::outwards(&faces, patches, sheets);
+///
+/// # Errors
+/// If the work is cancelled.
+pub(super) fn turn(patches: &mut Patches, sheets: &Sheets, progress: &dyn Progress) -> Result<u64> {
+    let faces = par::map_range(0..patches.count(), |patch| {
+        progress.check()?;
+        Ok(face(patches, sheets, patch))
+    });
+    let faces = faces.into_iter().collect::<Result<Vec<Face>>>()?;
+    let outwards = nested::outwards(&faces, patches, sheets, progress)?;
     let mut kept = 0.0;
     for (face, outwards) in faces.iter().zip(&outwards).filter(|(face, _)| face.is_body) {
         let over = (face.volume > 0.0) != *outwards;
@@ -62,7 +70,7 @@ pub(super) fn turn(patches: &mut Patches, sheets: &Sheets) -> u64 {
             patches.turn(face.patch);
         }
     }
-    outwards.iter().filter(|outwards| !**outwards).count() as u64
+    Ok(outwards.iter().filter(|outwards| !**outwards).count() as u64)
 }
 
 fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {

@@ -13,8 +13,12 @@ use super::boundary::{self, Loop, Way};
 use super::{Mesh, edges};
 use crate::error::Result;
 use crate::geom::Triangle;
+use crate::par::Progress;
 use patches::Patches;
 use sheets::Sheets;
+
+/// Steps of a repair.
+const STEPS: u64 = 5;
 
 /// A repaired mesh. It is the same, as a list, for any order of the triangles it is made of and any
 /// rotation of their corners.
@@ -22,6 +26,9 @@ use sheets::Sheets;
 pub struct Repaired {
     /// What is left, turned outwards; each begins with its least vertex. No coordinate is −0.
     pub triangles: Vec<Triangle>,
+    /// For each, whether it is of a ragged patch: one that ends at as many edges as it has triangles, or
+    /// more. Caps would be as many as they are.
+    pub ragged: Vec<bool>,
     /// Where the triangles end: their boundary, in the direction of their edges.
     pub boundary: Vec<Loop>,
     /// Triangles without area that were dropped.
@@ -59,10 +66,29 @@ impl Repaired {
     /// # Errors
     /// If there are more than 1.4 thousand million triangles.
     pub fn new(mesh: &Mesh) -> Result<Self> {
+        Self::with(mesh, &())
+    }
+
+    /// Repairs a mesh, and asks whether to go on.
+    ///
+    /// # Errors
+    /// If there are more than 1.4 thousand million triangles, or the work is cancelled.
+    pub fn with(mesh: &Mesh, progress: &dyn Progress) -> Result<Self> {
+        progress.begin("repair", STEPS);
+        let step = || {
+            progress.advance(1);
+            progress.check()
+        };
+        progress.check()?;
         let mut sheets = Sheets::of(mesh)?;
+        step()?;
         let sides = edges::sorted(&sheets.triangles);
-        let mut patches = Patches::of(&sheets.triangles, &sides);
-        let cavities = facing::turn(&mut patches, &sheets);
+        step()?;
+        let mut patches = Patches::of(&sheets.triangles, &sides, progress)?;
+        step()?;
+        let cavities = facing::turn(&mut patches, &sheets, progress)?;
+        step()?;
+        let ragged = patches.ragged();
 
         let both = patches.turned.iter().zip(&sheets.given_turned);
         let turned = both.filter(|(turned, given)| turned != given).count() as u64;
@@ -71,7 +97,9 @@ impl Repaired {
         for (triangle, _) in sheets.triangles.iter_mut().zip(&patches.turned).filter(|(_, turned)| **turned) {
             triangle.swap(1, 2);
         }
+        step()?;
         Ok(Self {
+            ragged,
             triangles: sheets.triangles.iter().map(|triangle| sheets.corners(triangle)).collect(),
             boundary: circuits.iter().map(|circuit| boundary::of(circuit, &sheets.points)).collect(),
             degenerate: mesh.degenerate(),
@@ -81,6 +109,27 @@ impl Repaired {
             cavities,
             not_orientable: patches.one_sided,
         })
+    }
+
+    /// The patches that are not ragged with caps that close them, and all that is in these triangles beside
+    /// the repaired mesh: the caps, and the ragged patches turned over. The repaired mesh winds around a
+    /// point as often as the first less the second.
+    ///
+    /// # Errors
+    /// If there are more than 1.4 thousand million triangles.
+    pub fn into_closed(self) -> Result<(Vec<Triangle>, Vec<Triangle>)> {
+        if !self.ragged.contains(&true) {
+            let (mut closed, caps) = (self.triangles, boundary::caps(&self.boundary));
+            closed.extend(&caps);
+            return Ok((closed, caps));
+        }
+        let all = || self.triangles.iter().zip(&self.ragged);
+        let whole = all().filter(|(_, ragged)| !**ragged).map(|(triangle, _)| *triangle);
+        let mut closed: Vec<Triangle> = whole.collect();
+        let mut caps = boundary::caps(&boundary::boundary(&closed)?);
+        closed.extend(&caps);
+        caps.extend(all().filter(|(_, ragged)| **ragged).map(|([a, b, c], _)| [*a, *c, *b]));
+        Ok((closed, caps))
     }
 
     /// The triangles that close it, a fan for each loop of the boundary: with them every directed edge is

@@ -10,8 +10,9 @@ use std::cmp::Ordering;
 use super::facing::{Face, oriented};
 use super::patches::Patches;
 use super::sheets::Sheets;
+use crate::error::Result;
 use crate::geom::Winding;
-use crate::par;
+use crate::par::{self, Progress};
 
 /// From how many triangles of a body it is seen whether another one is around it.
 const SAMPLES: usize = 8;
@@ -20,8 +21,16 @@ const SAMPLES: usize = 8;
 const ENOUGH: f64 = 1.0 / 16.0;
 
 /// For each patch whether it is to face outwards; it is for those that are no bodies.
-pub(super) fn outwards(faces: &[Face], patches: &Patches, sheets: &Sheets) -> Vec<bool> {
-    let around = around(faces, patches, sheets);
+///
+/// # Errors
+/// If the work is cancelled.
+pub(super) fn outwards(
+    faces: &[Face],
+    patches: &Patches,
+    sheets: &Sheets,
+    progress: &dyn Progress,
+) -> Result<Vec<bool>> {
+    let around = around(faces, patches, sheets, progress)?;
     let mut largest_first: Vec<usize> = (0..faces.len()).filter(|n| faces[*n].is_body).collect();
     largest_first.sort_by(|a, b| by_volume(faces, *b, *a));
     let mut outwards = vec![true; faces.len()];
@@ -32,7 +41,7 @@ pub(super) fn outwards(faces: &[Face], patches: &Patches, sheets: &Sheets) -> Ve
             outwards[n] = outwards[outer] == alike;
         }
     }
-    outwards
+    Ok(outwards)
 }
 
 /// Bodies by the size of their volume, then by number.
@@ -41,22 +50,33 @@ fn by_volume(faces: &[Face], a: usize, b: usize) -> Ordering {
 }
 
 /// The smallest body around each.
-fn around(faces: &[Face], patches: &Patches, sheets: &Sheets) -> Vec<Option<usize>> {
-    let groups: Vec<(usize, Vec<usize>)> = candidates(faces);
+fn around(
+    faces: &[Face],
+    patches: &Patches,
+    sheets: &Sheets,
+    progress: &dyn Progress,
+) -> Result<Vec<Option<usize>>> {
+    let groups: Vec<(usize, Vec<usize>)> = candidates(faces, progress)?;
     let found = par::map_range(0..groups.len(), |n| {
         let (outer, inner) = &groups[n];
         let all = patches.members(*outer).iter().map(|n| oriented(patches, sheets, *n));
-        let winding = Winding::new(all.collect());
+        let winding = Winding::about(all.collect(), 0.0, progress)?;
         let sign = faces[*outer].volume.signum();
-        let within = |inner: &&usize| sign * seen(&winding, patches, sheets, **inner) > 0.5;
-        inner.iter().filter(within).copied().collect::<Vec<usize>>()
+        let mut within = vec![];
+        for inner in inner {
+            progress.check()?;
+            if sign * seen(&winding, patches, sheets, *inner) > 0.5 {
+                within.push(*inner);
+            }
+        }
+        Ok(within)
     });
     let mut around = vec![None; faces.len()];
     // The largest come first, so the smallest is what remains.
     for ((outer, _), inner) in groups.iter().zip(found) {
-        inner.into_iter().for_each(|n| around[n] = Some(*outer));
+        inner?.into_iter().for_each(|n| around[n] = Some(*outer));
     }
-    around
+    Ok(around)
 }
 
 /// How often triangles wind around some places of a patch, in the mean: on a surface both touch it is
@@ -73,7 +93,7 @@ fn seen(winding: &Winding, patches: &Patches, sheets: &Sheets, patch: usize) -> 
 }
 
 /// For each body those whose bounds are within its own and whose volume is less, the largest body first.
-fn candidates(faces: &[Face]) -> Vec<(usize, Vec<usize>)> {
+fn candidates(faces: &[Face], progress: &dyn Progress) -> Result<Vec<(usize, Vec<usize>)>> {
     let mut from_left: Vec<usize> = (0..faces.len()).filter(|n| faces[*n].is_body).collect();
     from_left.sort_by(|a, b| faces[*a].bounds.min[0].total_cmp(&faces[*b].bounds.min[0]).then(a.cmp(b)));
     let mut inner: Vec<Vec<usize>> = vec![vec![]; faces.len()];
@@ -85,6 +105,7 @@ fn candidates(faces: &[Face]) -> Vec<(usize, Vec<usize>)> {
         }
     };
     for n in from_left {
+        progress.check()?;
         met.retain(|other| faces[*other].bounds.max[0] >= faces[n].bounds.min[0]);
         for other in &met {
             check(*other, n);
@@ -95,7 +116,7 @@ fn candidates(faces: &[Face]) -> Vec<(usize, Vec<usize>)> {
     }
     let mut groups: Vec<_> = inner.into_iter().enumerate().filter(|(_, inner)| !inner.is_empty()).collect();
     groups.sort_by(|(a, _), (b, _)| by_volume(faces, *b, *a));
-    groups
+    Ok(groups)
 }
 
 /// Whether the bounds of one hold those of the other.

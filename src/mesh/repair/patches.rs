@@ -1,6 +1,8 @@
 //! Patches: triangles connected over edges of exactly two of them, turned so that they fit together.
 
 use super::super::edges::{self, Side};
+use crate::error::Result;
+use crate::par::Progress;
 
 /// Which triangles belong together, and which are turned over so that they fit.
 #[derive(Debug)]
@@ -18,14 +20,20 @@ pub(super) struct Patches {
 
 const NONE: u32 = u32::MAX;
 
+/// Triangles between two looks at whether to go on.
+const CHUNK: usize = 1 << 16;
+
 impl Patches {
     /// Of sheets, their vertices ascending, and their sorted sides. The first triangle of each patch is
     /// not turned.
-    pub fn of(triangles: &[[u32; 3]], sides: &[Side]) -> Self {
+    ///
+    /// # Errors
+    /// If the work is cancelled.
+    pub fn of(triangles: &[[u32; 3]], sides: &[Side], progress: &dyn Progress) -> Result<Self> {
         let neighbours = neighbours(triangles.len(), sides);
         let mut patch = vec![NONE; triangles.len()];
         let (mut turned, mut count, mut one_sided) = (vec![false; triangles.len()], 0, 0);
-        let mut waiting = vec![];
+        let (mut waiting, mut done) = (vec![], 0_usize);
         for first in 0..triangles.len() {
             if patch[first] != NONE {
                 continue;
@@ -34,6 +42,10 @@ impl Patches {
             patch[first] = count;
             waiting.push(first);
             while let Some(here) = waiting.pop() {
+                done += 1;
+                if done.is_multiple_of(CHUNK) {
+                    progress.check()?;
+                }
                 for side in 0..3 {
                     let across = neighbours[3 * here + side];
                     if across == NONE {
@@ -54,7 +66,7 @@ impl Patches {
             one_sided += u64::from(!fits);
         }
         let (members, starts) = grouped(&patch, count as usize);
-        Self { members, starts, neighbours, turned, one_sided }
+        Ok(Self { members, starts, neighbours, turned, one_sided })
     }
 
     /// How many there are.
@@ -75,10 +87,7 @@ impl Patches {
     /// The sides of a patch that no other one fits to, sorted.
     pub fn open_sides(&self, patch: usize, triangles: &[[u32; 3]]) -> Vec<Side> {
         let places = self.members(patch).iter().flat_map(|n| 3 * n..3 * n + 3);
-        let open = places.filter(|place| {
-            let across = self.neighbours[*place as usize];
-            across == NONE || self.is_forth(across) == self.is_forth(*place)
-        });
+        let open = places.filter(|place| self.is_open(*place));
         let side = |place: u32| {
             let [a, b, c] = triangles[place as usize / 3];
             Side { ends: [[a, b], [b, c], [a, c]][place as usize % 3], place }
@@ -86,6 +95,25 @@ impl Patches {
         let mut sides: Vec<Side> = open.map(side).collect();
         sides.sort_unstable();
         sides
+    }
+
+    /// For each triangle whether it is of a patch with as many open sides as triangles, or more.
+    pub fn ragged(&self) -> Vec<bool> {
+        let mut ragged = vec![false; self.turned.len()];
+        for patch in 0..self.count() {
+            let members = self.members(patch);
+            let places = members.iter().flat_map(|n| 3 * n..3 * n + 3);
+            if places.filter(|place| self.is_open(*place)).count() >= members.len() {
+                members.iter().for_each(|n| ragged[*n as usize] = true);
+            }
+        }
+        ragged
+    }
+
+    /// Whether no side of the patch fits to this one.
+    fn is_open(&self, place: u32) -> bool {
+        let across = self.neighbours[place as usize];
+        across == NONE || self.is_forth(across) == self.is_forth(place)
     }
 
     /// Turns a patch over.

@@ -38,7 +38,8 @@ pub enum Inside {
     Flood,
     /// What evenodd says along two axes at least.
     Vote,
-    /// The mesh, repaired and turned outwards, winds around it more than half.
+    /// The mesh, repaired and turned outwards, winds around it more than half; what cannot be told from
+    /// one half, as on a flat sheet, is outside.
     Robust,
 }
 

@@ -1,203 +1,247 @@
-//! Where the caps of a mesh matter: bricks of cells around which they wind so much, or so differently from
-//! cell to cell, that each cell must be asked.
+//! Where the winding number of a few triangles matters: for each cell the greatest number of crossings
+//! that leaves it outside.
 //!
-//! A bound of the winding number settles most bricks. In a brick that no cap meets the number is smooth: it
-//! is the solid angle of the caps' rims, whose gradient is at most the rims' length over the square of
-//! their distance, over 4π (the law of Biot and Savart). So its value in the middle says which whole number
-//! it is nearest to in all of the brick, or that this is not known.
+//! Boxes of cells are halved until a polynomial and a bound say that the number is the same for all of a
+//! box, zero mostly, or down to bricks of 4³ cells. In those the angles of near triangles are summed for
+//! all cells at once, and only what is still too near to tell is summed up as the definition says.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::f64::consts::PI;
 
-use crate::geom::Winding;
+use crate::error::Result;
 use crate::geom::solid_angle::Vector;
+use crate::geom::winding::{Depth, View};
+use crate::geom::{Winding, solid_angle};
 use crate::grid::BitGrid;
-use crate::{error::Result, par};
+use crate::kernel::Level;
+use crate::kernel::angles::{self, BRICK, CELLS};
+use crate::par;
+use crate::run::Run;
 
-/// Cells of a brick along each axis.
-pub const BRICK: usize = 4;
+/// Boxes of bricks to share out to threads, at least.
+const BOXES: usize = 64;
 
-/// The error of winding numbers in the middle of bricks.
-const AIM: f64 = 1.0 / 256.0;
-
-/// Bricks of a block along each axis.
-const BLOCK: usize = 16;
-
-/// What caps do to the cells of bricks.
+/// The numbers of all cells.
 pub struct Near {
-    /// The bricks that are to be looked up in `shifts`.
+    /// The layer of the first brick.
+    first: usize,
+    /// The bricks in which they are not all zero.
     special: BitGrid,
-    /// For bricks in which the caps wind around all cells by nearly the same whole number, that number.
-    shifts: HashMap<[usize; 3], i32>,
+    numbers: HashMap<[u32; 3], Numbers>,
 }
 
-/// What caps do to the cells of a brick.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caps {
-    /// They wind around them by this number, give or take less than a half.
-    By(i32),
-    /// Nobody knows: each must be asked.
-    Unknown,
+/// The numbers of the cells of a brick.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Numbers {
+    least: i32,
+    /// What is above that: a bit of each cell counts one.
+    above: Vec<u64>,
 }
 
-/// An edge of the rim of a cap, or a whole rim: the box around it and its length.
-pub struct Rim {
-    /// The lowest corner of its box.
-    pub low: Vector,
-    /// The highest corner of its box.
-    pub high: Vector,
-    /// How long it is.
-    pub length: f64,
-    /// The edges of a whole rim.
-    pub edges: Vec<Self>,
+/// Cells and triangles around them.
+pub struct Cells<'a> {
+    /// How many there are along each axis.
+    pub dims: [usize; 3],
+    /// The first layer along z.
+    pub first: usize,
+    /// How far apart their centres are; that of the first of all is the origin.
+    pub aspect: Vector,
+    /// The triangles.
+    pub winding: &'a Winding,
 }
 
-/// A box of points.
-struct Box3 {
-    low: Vector,
-    high: Vector,
+/// A box of bricks, and the triangles seen from there.
+struct Part {
+    low: [usize; 3],
+    /// Bricks along each axis.
+    size: usize,
+    view: View,
 }
 
 impl Near {
-    /// For a grid of `dims` cells, whose centres lie `aspect` apart from the origin on, caps that wind as
-    /// `winding` says, the boxes around each of them, and their rims.
+    /// The numbers of some cells. `side` says of a triangle and a cell on which side its centre is.
+    ///
+    /// # Errors
+    /// If the run is cancelled.
     pub fn new(
-        dims: [usize; 3],
-        aspect: Vector,
-        winding: &Winding,
-        caps: &[[Vector; 2]],
-        rims: &[Rim],
+        cells: &Cells,
+        run: &Run,
+        side: impl Fn(usize, [usize; 3]) -> Ordering + Sync,
     ) -> Result<Self> {
-        let bricks = dims.map(|n| n.div_ceil(BRICK));
-        let blocks = bricks.map(|n| n.div_ceil(BLOCK));
-        let found = par::map_range(0..blocks.iter().product(), |n| {
-            let block = [n % blocks[0], n / blocks[0] % blocks[1], n / blocks[0] / blocks[1]];
-            Block::new(block, dims, aspect, winding, caps, rims).bricks()
-        });
-        let mut near = Self { special: BitGrid::new(bricks)?, shifts: HashMap::new() };
-        for (brick, caps) in found.into_iter().flatten() {
+        let bricks = cells.dims.map(|n| n.div_ceil(BRICK));
+        let mut near = Self { first: cells.first, special: BitGrid::new(bricks)?, numbers: HashMap::new() };
+        if cells.winding.is_empty() {
+            return Ok(near);
+        }
+        let size = bricks.into_iter().max().unwrap_or(1).next_power_of_two();
+        run.progress.begin("winding", bricks.iter().map(|n| *n as u64).product());
+        let search = Search { cells, bricks, run, level: run.level()?, side };
+        let mut found = vec![];
+        for numbers in search.all(size) {
+            found.extend(numbers?);
+        }
+        for (brick, numbers) in found {
             near.special.set(brick);
-            if let Caps::By(shift) = caps {
-                near.shifts.insert(brick, shift);
-            }
+            near.numbers.insert(brick.map(|n| n as u32), numbers);
         }
         Ok(near)
     }
 
-    /// Whether the caps wind around no cell of this row as much as half.
+    /// Whether one crossing is enough for all cells of this row.
     pub fn is_far(&self, [j, k]: [usize; 2]) -> bool {
-        self.special.row(j / BRICK, k / BRICK).iter().all(|word| *word == 0)
+        self.special.row(j / BRICK, (k - self.first) / BRICK).iter().all(|word| *word == 0)
     }
 
-    /// What the caps do to the cells of this brick.
-    pub fn of(&self, brick: [usize; 3]) -> Caps {
-        if !self.special.get(brick) {
-            return Caps::By(0);
-        }
-        self.shifts.get(&brick).map_or(Caps::Unknown, |shift| Caps::By(*shift))
+    /// The numbers of the brick of a cell; none if all of them are zero.
+    pub fn of(&self, [i, j, k]: [usize; 3]) -> Option<&Numbers> {
+        let brick = [i, j, k - self.first].map(|n| n / BRICK);
+        if self.special.get(brick) { self.numbers.get(&brick.map(|n| n as u32)) } else { None }
+    }
+
+    /// The number of a cell of a brick.
+    pub fn number(&self, numbers: &Numbers, [i, j, k]: [usize; 3]) -> i32 {
+        let [x, y, z] = [i, j, k - self.first].map(|n| n % BRICK);
+        let bit = x + BRICK * (y + BRICK * z);
+        numbers.above.iter().fold(numbers.least, |sum, cells| sum + (cells >> bit & 1) as i32)
     }
 }
 
-/// A block of bricks, with what is near it.
-struct Block<'a> {
-    /// Its first brick.
-    first: [usize; 3],
-    dims: [usize; 3],
-    aspect: Vector,
-    winding: &'a Winding,
-    caps: Vec<&'a [Vector; 2]>,
-    /// The edges of rims nearby.
-    edges: Vec<&'a Rim>,
-    /// What all other rims have in length over the square of their distance, at most.
-    far: f64,
-}
-
-impl<'a> Block<'a> {
-    fn new(
-        block: [usize; 3],
-        dims: [usize; 3],
-        aspect: Vector,
-        winding: &'a Winding,
-        caps: &'a [[Vector; 2]],
-        rims: &'a [Rim],
-    ) -> Self {
-        let first = block.map(|n| n * BLOCK);
-        let mut this = Self { first, dims, aspect, winding, caps: vec![], edges: vec![], far: 0.0 };
-        let here = this.points(first, BLOCK);
-        if winding.bound(&here.low, &here.high) < 0.5 {
-            return this;
-        }
-        this.caps = caps.iter().filter(|[low, high]| here.square(low, high) == 0.0).collect();
-        let size = (0..3).map(|a| here.high[a] - here.low[a]).fold(0.0, f64::max);
-        for rim in rims {
-            let square = here.square(&rim.low, &rim.high);
-            if square > size * size {
-                this.far += rim.length / square;
-            } else {
-                this.edges.extend(&rim.edges);
-            }
-        }
-        this
+impl Numbers {
+    /// Of these cells.
+    fn of(cells: &[i32; CELLS]) -> Self {
+        let least = cells.iter().copied().min().unwrap_or(0);
+        let most = cells.iter().copied().max().unwrap_or(0);
+        let above = |n: i32| (0..CELLS).fold(0, |bits, cell| bits | u64::from(cells[cell] > n) << cell);
+        Self { least, above: (least..most).map(above).collect() }
     }
 
-    /// The bricks that are special.
-    fn bricks(&self) -> Vec<([usize; 3], Caps)> {
-        let bricks = self.dims.map(|n| n.div_ceil(BRICK));
-        let mut found = vec![];
-        let mut asked = vec![(self.first, BLOCK)];
-        while let Some((low, size)) = asked.pop() {
-            if (0..3).any(|a| low[a] >= bricks[a]) {
-                continue;
+    /// The number of all cells, if it is one.
+    pub fn single(&self) -> Option<i32> {
+        self.above.is_empty().then_some(self.least)
+    }
+}
+
+/// Bricks and the numbers of their cells.
+type Found = Vec<([usize; 3], Numbers)>;
+
+struct Search<'a, F> {
+    cells: &'a Cells<'a>,
+    bricks: [usize; 3],
+    run: &'a Run<'a>,
+    level: Level,
+    side: F,
+}
+
+impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> Search<'_, F> {
+    /// All bricks of a box from the first on that are special.
+    fn all(&self, size: usize) -> Vec<Result<Found>> {
+        let [low, high] = self.corners([0; 3], size);
+        let whole = Part { low: [0; 3], size, view: View::whole(self.cells.winding, &low, &high) };
+        let (mut parts, mut found) = (vec![whole], vec![]);
+        while parts.len() < BOXES && parts.iter().any(|part| part.size > 1) {
+            let halved = par::map(parts, |part| {
+                let mut rest = vec![];
+                self.divide(part, &mut rest).map(|found| (rest, found))
+            });
+            parts = vec![];
+            for half in halved {
+                match half {
+                    Ok((rest, numbers)) => {
+                        parts.extend(rest);
+                        found.push(Ok(numbers));
+                    }
+                    Err(error) => return vec![Err(error)],
+                }
             }
-            let half = size / 2;
-            match self.caps_around(&self.points(low, size)) {
-                Caps::By(0) => {}
-                caps if size == 1 => found.push((low, caps)),
-                _ => asked
-                    .extend((0..8).map(|n| (std::array::from_fn(|a| low[a] + half * (n >> a & 1)), half))),
+            if parts.is_empty() {
+                return found;
             }
         }
+        found.extend(par::map(parts, |part| {
+            let (mut asked, mut found) = (vec![part], vec![]);
+            while let Some(part) = asked.pop() {
+                found.extend(self.divide(part, &mut asked)?);
+            }
+            Ok(found)
+        }));
         found
     }
 
-    fn caps_around(&self, points: &Box3) -> Caps {
-        if self.winding.bound(&points.low, &points.high) < 0.5 {
-            return Caps::By(0);
+    /// What is special in a box, as far as is known; the rest is left to smaller ones.
+    fn divide(&self, part: Part, rest: &mut Vec<Part>) -> Result<Found> {
+        self.run.progress.check()?;
+        let Part { low, size, view } = part;
+        if let Some(number) = view.outside(self.cells.winding) {
+            let ends: [usize; 3] = std::array::from_fn(|a| (low[a] + size).min(self.bricks[a]));
+            self.run.progress.advance((0..3).map(|a| (ends[a] - low[a]) as u64).product());
+            let numbers = Numbers { least: number, above: vec![] };
+            let all = (low[2]..ends[2])
+                .flat_map(|z| (low[1]..ends[1]).flat_map(move |y| (low[0]..ends[0]).map(move |x| [x, y, z])));
+            let special = all.filter(|_| number != 0);
+            return Ok(special.map(|brick| (brick, numbers.clone())).collect());
         }
-        if self.caps.iter().any(|[low, high]| points.square(low, high) == 0.0) {
-            return Caps::Unknown;
+        if size == 1 {
+            self.run.progress.advance(1);
+            let cells = self.each(low, &view)?;
+            return Ok(if cells == [0; CELLS] { vec![] } else { vec![(low, Numbers::of(&cells))] });
         }
-        let middle = std::array::from_fn(|a| (points.low[a] + points.high[a]) / 2.0);
-        let reach = (0..3).map(|a| ((points.high[a] - points.low[a]) / 2.0).powi(2)).sum::<f64>().sqrt();
-        let near: f64 =
-            self.edges.iter().map(|edge| edge.length / points.square(&edge.low, &edge.high)).sum();
-        // A little more than they are, for rounding.
-        let varies = 1.000_001 * reach * (near + self.far) / (4.0 * PI);
-        if varies >= 0.5 {
-            return Caps::Unknown;
+        let half = size / 2;
+        for n in 0..8 {
+            let low: [usize; 3] = std::array::from_fn(|a| low[a] + half * (n >> a & 1));
+            if (0..3).all(|a| low[a] < self.bricks[a]) {
+                let corners = self.corners(low, half);
+                let depth = if half == 1 { Depth::Last } else { Depth::Further };
+                let view = view.from_within(self.cells.winding, &corners[0], &corners[1], depth);
+                rest.push(Part { low, size: half, view });
+            }
         }
-        // No cap is met, so those in the plane of which the middle is are seen as lines.
-        let seen = self.winding.at(&middle, AIM, |_| Ordering::Equal);
-        let whole = seen.value.round_ties_even();
-        let known = (seen.value - whole).abs() + seen.error + varies < 0.499_999;
-        if known { Caps::By(whole as i32) } else { Caps::Unknown }
+        Ok(vec![])
     }
 
-    /// The centres of the cells in `size` bricks along each axis from `low` on.
-    fn points(&self, low: [usize; 3], size: usize) -> Box3 {
-        let first = low.map(|n| n * BRICK);
-        let last = |a: usize| (first[a] + size * BRICK).min(self.dims[a]).max(first[a] + 1) - 1;
-        Box3 {
-            low: std::array::from_fn(|a| first[a] as f64 * self.aspect[a]),
-            high: std::array::from_fn(|a| last(a) as f64 * self.aspect[a]),
+    /// The numbers of the cells of a brick.
+    fn each(&self, brick: [usize; 3], view: &View) -> Result<[i32; CELLS]> {
+        let winding = self.cells.winding;
+        let from = self.centre(self.cell(brick, 0));
+        let (near, slack) = view.near(winding, &from);
+        let sums = angles::sums(self.level, &near, self.cells.aspect, slack);
+        let mut numbers = [0; CELLS];
+        for (n, number) in numbers.iter_mut().enumerate() {
+            let cell = self.cell(brick, n);
+            if (0..3).any(|a| cell[a] >= self.end(a)) {
+                continue;
+            }
+            let centre = self.centre(cell);
+            let near = sums.turns[n] + solid_angle::turn(sums.real[n], sums.imaginary[n]);
+            *number = match view.outside_at(winding, &centre, near, sums.off[n]) {
+                Some(number) => number,
+                None => {
+                    self.run.progress.check()?;
+                    winding.outside_up_to(&centre, |n| (self.side)(n, cell))
+                }
+            };
         }
+        Ok(numbers)
     }
-}
 
-impl Box3 {
-    /// The square of the distance to another box.
-    fn square(&self, low: &Vector, high: &Vector) -> f64 {
-        (0..3).map(|a| (low[a] - self.high[a]).max(self.low[a] - high[a]).max(0.0).powi(2)).sum()
+    /// Cell n of a brick.
+    fn cell(&self, brick: [usize; 3], n: usize) -> [usize; 3] {
+        let [x, y, z] = brick.map(|n| n * BRICK);
+        [x + n % BRICK, y + n / BRICK % BRICK, self.cells.first + z + n / (BRICK * BRICK)]
+    }
+
+    /// The end of the cells along an axis.
+    fn end(&self, axis: usize) -> usize {
+        self.cells.dims[axis] + if axis == 2 { self.cells.first } else { 0 }
+    }
+
+    fn centre(&self, cell: [usize; 3]) -> Vector {
+        std::array::from_fn(|a| cell[a] as f64 * self.cells.aspect[a])
+    }
+
+    /// The least and the greatest centre of the cells in `size` bricks along each axis from `low` on.
+    fn corners(&self, low: [usize; 3], size: usize) -> [Vector; 2] {
+        let first = self.cell(low, 0);
+        let last = std::array::from_fn(|a| (first[a] + size * BRICK).min(self.end(a)) - 1);
+        [self.centre(first), self.centre(last)]
     }
 }

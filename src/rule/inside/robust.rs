@@ -1,141 +1,129 @@
 //! Robust: the mesh is repaired, and inside is where it winds around more than half (the generalized
 //! winding number, Jacobson, Kavan and Sorkine-Hornung 2013).
 //!
-//! That number is not summed up over the mesh. With caps K over its holes the repaired mesh M is closed,
-//! and around a closed mesh the number is whole: it is counted exactly, by crossings of rows. So
+//! That number is not summed up over the mesh. With caps over its holes the repaired mesh M is closed, and
+//! around a closed mesh the number is whole: it is counted exactly, by crossings of rows. So
 //!
 //! ```text
-//! w(M) = crossings of M + K − w(K),
+//! w(M) = crossings of M + caps − w(caps),
 //! ```
 //!
-//! and w(K) is a sum over a few triangles, less than ½ everywhere but near the holes, where inside is where
-//! crossings count at least one. Only in bricks of cells where a bound does not say so is it looked at
-//! (`near.rs`), and summed up for single cells.
+//! and w(caps) is a sum over a few triangles, less than ½ everywhere but near the holes. Patches so ragged
+//! that they need as many caps as they have triangles are left out of the closed mesh; they are, turned
+//! over, among the triangles that are summed up (`near.rs`). What cannot be told from one half is outside.
 
 use std::ops::Range;
 
-use super::near::{BRICK, Caps, Near, Rim};
+use super::near::{Cells, Near};
 use super::{Fill, Inside, Ready, Repairs, Told};
 use crate::error::Result;
-use crate::geom::solid_angle::Vector;
 use crate::geom::{Bounds, Triangle, Winding};
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::Frame;
+use crate::kernel::angles::BRICK;
 use crate::kernel::crossings::{placed, side};
 use crate::mesh::Mesh;
-use crate::mesh::boundary::Loop;
 use crate::mesh::repair::Repaired;
 use crate::rule::Stats;
 use crate::run::Run;
 use crate::run::rows::{self, Stretch};
 
 struct Robust {
-    /// The repaired mesh and its caps.
+    /// The repaired mesh without its ragged patches, and caps.
     closed: Vec<Triangle>,
-    caps: Vec<Triangle>,
+    /// The caps, and the ragged patches turned over.
+    summed: Vec<Triangle>,
+    /// As many of these are caps.
+    caps: usize,
     frame: Frame,
     /// Cells along y and z by their size along x.
     aspect: [f64; 3],
     winding: Winding,
-    near: Near,
     repairs: Repairs,
 }
 
 pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
-    let repaired = Repaired::new(mesh)?;
-    run.progress.check()?;
-    let caps = repaired.caps();
+    let progress = run.progress;
+    let repaired = Repaired::with(mesh, progress)?;
+    progress.check()?;
     let repairs = Repairs::of(&repaired);
-    let mut closed = repaired.triangles;
-    closed.extend(&caps);
-    let frame = Frame::of_centres(lattice, &Bounds::of(&closed), 0);
+    let ragged = repaired.ragged.iter().filter(|ragged| **ragged).count();
+    let (closed, summed) = repaired.into_closed()?;
+    progress.check()?;
+    let caps = summed.len() - ragged;
+    let frame = Frame::of_centres(lattice, &Bounds::of(&closed).union(&Bounds::of(&summed)), 0);
     let sizes = lattice.spacing().each_ref().map(|size| size.to_f64());
     let aspect = sizes.map(|size| size / sizes[0]);
-    let scaled = |n: [f64; 3]| std::array::from_fn(|a| n[a] * aspect[a]);
-    let placed: Vec<_> = caps.iter().map(|cap| placed(&frame, cap).map(scaled)).collect();
-    let boxes: Vec<_> = placed.iter().map(|cap| around(cap)).collect();
-    let rims = rims(&repaired.boundary, &placed);
-    let winding = Winding::new(placed);
-    let near = Near::new(lattice.dims(), aspect, &winding, &boxes, &rims)?;
-    Ok(Ready::new(Inside::Robust, Robust { closed, caps, frame, aspect, winding, near, repairs }))
+    let mut placed_all = Vec::with_capacity(summed.len());
+    for some in summed.chunks(CHUNK) {
+        progress.check()?;
+        let scaled = |n: [f64; 3]| std::array::from_fn(|a| n[a] * aspect[a]);
+        placed_all.extend(some.iter().map(|cap| placed(&frame, cap).map(scaled)));
+    }
+    let winding = Winding::about(placed_all, slack(&frame, aspect, lattice.dims()), progress)?;
+    progress.check()?;
+    Ok(Ready::new(Inside::Robust, Robust { closed, summed, caps, frame, aspect, winding, repairs }))
+}
+
+/// Triangles between two looks at whether to go on.
+const CHUNK: usize = 1 << 14;
+
+/// What placed coordinates, and those of centres, may be off by.
+fn slack(frame: &Frame, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
+    let axes = (0..3).map(|a| {
+        let axis = &frame.axes[a];
+        // Multiples of one are not rounded.
+        let scaled =
+            if aspect[a] == 1.0 { 0.0 } else { axis.farthest.abs().max(dims[a] as f64) * f64::EPSILON };
+        aspect[a] * (axis.farthest_error + 2.0 * scaled)
+    });
+    axes.fold(0.0, f64::max)
 }
 
 impl Fill for Robust {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        let mark = |stretch: Stretch| self.mark(stretch);
-        let snapped = rows::follow(&self.frame, &self.closed, layers.start, grid, run, mark)?;
+        let cells =
+            Cells { dims: grid.dims(), first: layers.start, aspect: self.aspect, winding: &self.winding };
+        let near = Near::new(&cells, run, |n, cell| side(&self.frame, &self.summed[n], cell))?;
+        let mark = |stretch: Stretch| mark(&near, stretch);
+        let mut snapped = rows::follow(&self.frame, &self.closed, layers.start, grid, run, mark)?;
+        snapped += rows::snapped(&self.frame, &self.summed[self.caps..], layers.start, grid.dims(), run)?;
         Ok(Stats { snapped, told: Told { repairs: Some(self.repairs.clone()), ..Told::default() } })
     }
 }
 
-impl Robust {
-    fn mark(&self, mut stretch: Stretch) {
-        if self.near.is_far(stretch.row) {
-            if stretch.turns > 0 {
-                stretch.occupy();
-            }
-            return;
+/// Occupies the cells of a stretch that are crossed more often than leaves them outside.
+fn mark(near: &Near, mut stretch: Stretch) {
+    if near.is_far(stretch.row) {
+        if stretch.turns > 0 {
+            stretch.occupy();
         }
-        let [j, k] = stretch.row;
-        let Range { start, end } = stretch.cells;
-        let (j_brick, k_brick) = (j / BRICK, k / BRICK);
-        let mut from = start;
-        while from < end {
-            let caps = self.near.of([from / BRICK, j_brick, k_brick]);
-            // As far as bricks are of the same kind.
-            let mut to = end.min((from / BRICK + 1) * BRICK);
-            while to < end && self.near.of([to / BRICK, j_brick, k_brick]) == caps {
-                to = end.min(to + BRICK);
-            }
-            match caps {
-                Caps::By(shift) if stretch.turns > shift => {
-                    Stretch { cells: from..to, words: &mut *stretch.words, ..stretch }.occupy();
-                }
-                Caps::By(_) => {}
-                Caps::Unknown => {
-                    (from..to).filter(|i| self.is_inside([*i, j, k], stretch.turns)).for_each(|i| {
-                        stretch.words[i / 64] |= 1 << (i % 64);
-                    });
-                }
-            }
-            from = to;
+        return;
+    }
+    let [j, k] = stretch.row;
+    let Range { start, end } = stretch.cells;
+    let single = |i: usize| near.of([i, j, k]).map_or(Some(0), |numbers| numbers.single());
+    let mut from = start;
+    while from < end {
+        let number = single(from);
+        // As far as bricks are of the same kind.
+        let mut to = end.min((from / BRICK + 1) * BRICK);
+        while number.is_some() && to < end && single(to) == number {
+            to = end.min(to + BRICK);
         }
+        match (number, near.of([from, j, k])) {
+            (Some(number), _) if stretch.turns > number => {
+                Stretch { cells: from..to, words: &mut *stretch.words, ..stretch }.occupy();
+            }
+            (None, Some(numbers)) => {
+                (from..to).filter(|i| stretch.turns > near.number(numbers, [*i, j, k])).for_each(|i| {
+                    stretch.words[i / 64] |= 1 << (i % 64);
+                });
+            }
+            _ => {}
+        }
+        from = to;
     }
-
-    /// Whether the repaired mesh winds around a cell's centre more than half.
-    fn is_inside(&self, cell: [usize; 3], turns: i32) -> bool {
-        let centre = std::array::from_fn(|a| cell[a] as f64 * self.aspect[a]);
-        self.winding.inside_without(&centre, turns, |n| side(&self.frame, &self.caps[n], cell))
-    }
-}
-
-/// The box around some points.
-fn around(points: &[Vector]) -> [Vector; 2] {
-    let of = |pick: fn(f64, f64) -> f64| {
-        std::array::from_fn(|a| points.iter().map(|point| point[a]).reduce(pick).unwrap_or(0.0))
-    };
-    [of(f64::min), of(f64::max)]
-}
-
-/// The rims of caps: of each, the first edges of its triangles.
-fn rims(boundary: &[Loop], caps: &[[Vector; 3]]) -> Vec<Rim> {
-    let mut rest = caps;
-    let mut rims = vec![];
-    for around_hole in boundary {
-        let (these, others) = rest.split_at(around_hole.points.len());
-        rest = others;
-        let edge = |[from, to, _]: &[Vector; 3]| {
-            let [low, high] = around(&[*from, *to]);
-            let length = (0..3).map(|a| (to[a] - from[a]).powi(2)).sum::<f64>().sqrt();
-            Rim { low, high, length, edges: vec![] }
-        };
-        let edges: Vec<Rim> = these.iter().map(edge).collect();
-        let corners: Vec<Vector> = these.iter().flat_map(|[from, to, _]| [*from, *to]).collect();
-        let [low, high] = around(&corners);
-        let length = edges.iter().map(|edge| edge.length).sum();
-        rims.push(Rim { low, high, length, edges });
-    }
-    rims
 }
 
 impl Repairs {

@@ -1,0 +1,210 @@
+//! Winding numbers around all points of a ball: a polynomial of second degree about its middle, to which
+//! triangles are added one by one, or nodes of the tree, if they are far enough for its size
+//! (`docs/winding.md`, section 6).
+
+use std::f64::consts::PI;
+
+use super::super::solid_angle::{self, U, Vector, cross, dot, minus};
+use super::Estimate;
+use super::moments::{Moments, PAIRS};
+
+/// A ball.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ball {
+    pub centre: Vector,
+    pub radius: f64,
+}
+
+/// What triangles wind around a point of a ball.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Local {
+    pub value: f64,
+    pub gradient: Vector,
+    /// Of the products of pairs of axes.
+    pub square: [f64; 6],
+    /// How far it may be from the sum of exact angles.
+    pub error: f64,
+    /// How far the sum of angles one by one may be from that, at most.
+    pub direct: f64,
+    /// No less than the sum of the sizes of the angles.
+    pub size: f64,
+}
+
+impl Local {
+    /// The value at a point, seen from the middle.
+    pub fn at(&self, h: &Vector) -> f64 {
+        let square: f64 = PAIRS.iter().zip(&self.square).map(|((i, j), its)| its * h[*i] * h[*j]).sum();
+        self.value + dot(&self.gradient, h) + square
+    }
+
+    /// How far from the value in the middle it is anywhere in a ball of that radius, at most.
+    pub fn varies(&self, radius: f64) -> f64 {
+        let square: f64 = self.square.iter().map(|x| x * x).sum();
+        1.000_001 * radius * (dot(&self.gradient, &self.gradient).sqrt() + radius * square.sqrt())
+    }
+
+    /// The same polynomial about another middle, `by` away.
+    pub fn moved(&self, by: &Vector) -> Self {
+        let mut gradient = self.gradient;
+        for ((i, j), its) in PAIRS.into_iter().zip(&self.square) {
+            gradient[i] += its * by[j];
+            gradient[j] += its * by[i];
+        }
+        Self { value: self.at(by), gradient, ..*self }
+    }
+
+    pub fn add(&mut self, more: &Self) {
+        self.value += more.value;
+        (0..3).for_each(|i| self.gradient[i] += more.gradient[i]);
+        (0..6).for_each(|i| self.square[i] += more.square[i]);
+        self.error += more.error;
+        self.direct += more.direct;
+        self.size += more.size;
+    }
+
+    /// Of a node of so many triangles, if it is far enough that the error is at most `aim`.
+    pub fn of_node(node: &Moments, count: usize, ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
+        let to = minus(&node.centre, &ball.centre);
+        let way = dot(&to, &to);
+        let reach = node.radius + ball.radius;
+        if way <= 4.0 * reach * reach {
+            return None;
+        }
+        let distance = way.sqrt();
+        let (q, scale) = (reach / distance, 1.0 / (4.0 * PI * way));
+        let left_out = (4.0 - 3.0 * q) / ((1.0 - q) * (1.0 - q)) * q * q * q * node.area;
+        let error = 1.001 * scale * (left_out + node.span * 2f64.powi(-38));
+        if error > aim {
+            return None;
+        }
+        let value = node.seen_from(&ball.centre, 2.0)?.estimate.value;
+        let (gradient, square) = node.slopes(&to, distance);
+        let nearest = distance - reach;
+        let direct = count as f64 * (2f64.powi(-49) + 1.6 * slack / nearest);
+        let size = 1.01 * node.area / (4.0 * PI * nearest * nearest);
+        Some(Self { value, gradient, square, error, direct, size })
+    }
+
+    /// Of a triangle, if the error is at most `aim`: its rim is far enough, and the ball does not meet it.
+    pub fn of_triangle(triangle: &[Vector; 3], ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
+        let corners = triangle.map(|v| minus(&v, &ball.centre));
+        let reach = ball.radius;
+        let rim = Rim::of(&corners);
+        let near = rim.distance;
+        let to_face = rim.to_face(&corners);
+        if near < 2.0 * reach || to_face < 1.01 * reach || near == 0.0 {
+            return None;
+        }
+        let cube = reach * reach * reach;
+        let q = reach / to_face;
+        let by_area = rim.by_area(to_face) * (4.0 - 3.0 * q) / ((1.0 - q) * (1.0 - q));
+        let left_out = cube / (4.0 * PI) * rim.by_edges(reach).min(by_area);
+        let (far, rest) = (rim.farthest, near - reach);
+        let wide = (far / near) * (far / near);
+        let error = 1.001 * left_out + 2f64.powi(-44) * wide * wide;
+        if error > aim || error.is_nan() {
+            return None;
+        }
+        let Estimate { value, error: of_value } = solid_angle::beside(triangle, &ball.centre)?;
+        let (gradient, square) = slopes(&corners, &rim.lengths);
+        let wide = (far + reach) / rest;
+        let direct = 0.05 * (64.0 * U + 23.0 * slack / rest) * wide * wide * wide + 2f64.powi(-50);
+        Some(Self { value, gradient, square, error: error + of_value, direct, size: 0.5 })
+    }
+}
+
+/// The edges of a triangle, seen from the middle of a ball.
+struct Rim {
+    /// How far the corners are.
+    lengths: [f64; 3],
+    /// How long the edges are.
+    edges: [f64; 3],
+    /// How far they are.
+    distances: [f64; 3],
+    /// How far the nearest is.
+    distance: f64,
+    farthest: f64,
+    /// Twice the area, as a vector.
+    normal: Vector,
+}
+
+impl Rim {
+    fn of(corners: &[Vector; 3]) -> Self {
+        let lengths = corners.map(|v| dot(&v, &v).sqrt());
+        let [a, b, c] = corners;
+        let sides = [minus(b, a), minus(c, b), minus(a, c)];
+        let edges = sides.map(|v| dot(&v, &v).sqrt());
+        let distance = |n: usize| {
+            let (from, side) = (&corners[n], &sides[n]);
+            let along = (-dot(from, side) / (edges[n] * edges[n])).clamp(0.0, 1.0);
+            let nearest: Vector = std::array::from_fn(|i| from[i] + along * side[i]);
+            // A little less, for rounding.
+            (dot(&nearest, &nearest).sqrt() - 8.0 * U * (lengths[n] + edges[n])) * (1.0 - 2f64.powi(-40))
+        };
+        let distances = [distance(0), distance(1), distance(2)];
+        let normal = cross(&sides[0], &minus(c, a));
+        let distance = distances.into_iter().fold(f64::INFINITY, f64::min).max(0.0);
+        let farthest = lengths.into_iter().fold(0.0, f64::max);
+        Self { lengths, edges, distances, distance, farthest, normal }
+    }
+
+    /// How far the triangle is: that of its plane where the middle is above its face.
+    fn to_face(&self, corners: &[Vector; 3]) -> f64 {
+        let [a, b, c] = corners;
+        let above = [(a, b), (b, c), (c, a)].iter().all(|(p, q)| dot(&cross(p, q), &self.normal) >= 0.0);
+        let height = dot(a, &self.normal).abs() / dot(&self.normal, &self.normal).sqrt();
+        if above { height.min(self.distance) } else { self.distance }
+    }
+
+    /// The integral of 1/dist⁴ over the edges, less the shorter that they become in the ball.
+    fn by_edges(&self, reach: f64) -> f64 {
+        let edge = |n: usize| {
+            let d = self.distances[n];
+            (self.edges[n] / d).min(PI / 2.0) / (d * d * d) / (1.0 - reach / d)
+        };
+        edge(0) + edge(1) + edge(2)
+    }
+
+    /// The integral of 1/dist⁵ over the triangle.
+    fn by_area(&self, distance: f64) -> f64 {
+        let longest = self.edges.into_iter().fold(0.0, f64::max);
+        let rounded = longest * longest * 2f64.powi(-49);
+        let area = dot(&self.normal, &self.normal).sqrt() / 2.0 + rounded;
+        let fourth = distance * distance * distance * distance;
+        area / fourth * (1.0 / distance).min(5.0 / longest)
+    }
+}
+
+/// The first and half the second derivatives of the winding number of a triangle: the field of a current
+/// along its rim, by the law of Biot and Savart.
+fn slopes(corners: &[Vector; 3], lengths: &[f64; 3]) -> (Vector, [f64; 6]) {
+    let (mut gradient, mut second) = ([0.0; 3], [[0.0; 3]; 3]);
+    for n in 0..3 {
+        let m = (n + 1) % 3;
+        let (a, b, of_a, of_b) = (&corners[n], &corners[m], lengths[n], lengths[m]);
+        let v = cross(a, b);
+        let both = of_a * of_b;
+        let round = both + dot(a, b);
+        let bottom = both * round;
+        let f = (of_a + of_b) / bottom;
+        let edge = minus(a, b);
+        // What f changes by where the middle moves.
+        let of_f: Vector = std::array::from_fn(|i| {
+            let (to_a, to_b) = (a[i] / of_a, b[i] / of_b);
+            let of_both = -(of_b * to_a + of_a * to_b);
+            let of_bottom = of_both * round + both * (of_both - (a[i] + b[i]));
+            (-(to_a + to_b) - f * of_bottom) / bottom
+        });
+        // v changes by the vector product of an axis and the edge.
+        let of_v = [[0.0, edge[2], -edge[1]], [-edge[2], 0.0, edge[0]], [edge[1], -edge[0], 0.0]];
+        for i in 0..3 {
+            gradient[i] += f * v[i];
+            (0..3).for_each(|j| second[i][j] += v[i] * of_f[j] + f * of_v[i][j]);
+        }
+    }
+    let scale = 1.0 / (4.0 * PI);
+    let half = |(i, j): (usize, usize)| {
+        if i == j { scale / 2.0 * second[i][i] } else { scale / 2.0 * (second[i][j] + second[j][i]) }
+    };
+    (gradient.map(|x| scale * x), PAIRS.map(half))
+}

@@ -1,0 +1,101 @@
+//! Sums of solid angles seen from the cells of a brick, lanes across cells.
+//!
+//! Half a solid angle is the argument of a complex number (van Oosterom and Strackee 1983), so a sum of
+//! them is that of a product. The turns that the product loses are counted where it passes the negative
+//! real axis: one arctangent for any number of triangles. Bounds: `docs/winding.md`, section 6.
+
+use fearless_simd::{Simd, f64x8, prelude::*};
+
+use super::frame::U;
+use super::levels::{Level, on_level};
+
+/// Cells of a brick along each axis.
+pub const BRICK: usize = 4;
+
+/// Cells of a brick.
+pub const CELLS: usize = BRICK * BRICK * BRICK;
+
+/// Factors between which the product is brought back to about one: each is between 1/√2 and 1.
+const FACTORS: usize = 512;
+
+/// Sums of solid angles: whole turns, and what is left as the argument of a complex number.
+#[derive(Debug, Clone)]
+pub struct Angles {
+    /// Whole turns.
+    pub turns: [f64; CELLS],
+    /// Real part of the product.
+    pub real: [f64; CELLS],
+    /// Imaginary part of the product.
+    pub imaginary: [f64; CELLS],
+    /// What numbers of the triangles may be off by, over their sizes, summed. Infinite, or not a number,
+    /// where a side is not known.
+    pub off: [f64; CELLS],
+}
+
+/// The sums of triangles seen from the centres of the cells of a brick, x fastest. Corners are relative to
+/// the first of these; the next ones are `step` away along each axis. All corners may be off by `slack`
+/// along each axis.
+pub fn sums(level: Level, triangles: &[[f64; 9]], step: [f64; 3], slack: f64) -> Angles {
+    let mut angles =
+        Angles { turns: [0.0; CELLS], real: [1.0; CELLS], imaginary: [0.0; CELLS], off: [0.0; CELLS] };
+    let token = level.token().unwrap_or_else(fearless_simd::Level::fallback);
+    on_level!(
+        token,
+        simd => add(simd, triangles, step, slack, &mut angles),
+        scalar => add(scalar, triangles, step, slack, &mut angles)
+    );
+    angles
+}
+
+#[inline(always)]
+fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to: &mut Angles) {
+    let splat = |x: f64| f64x8::splat(simd, x);
+    let along = f64x8::from_slice(simd, &[0.0, 1.0, 2.0, 3.0, 0.0, 1.0, 2.0, 3.0]) * splat(step[0]);
+    let upper = f64x8::from_slice(simd, &[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]) * splat(step[1]);
+    let (zero, one) = (splat(0.0), splat(1.0));
+    let (side_off, side_slack) = (splat(12.0 * U), splat(1.75 * slack));
+    let (off, off_slack) = (splat(64.0 * U), splat(7.5 * slack));
+    let unknown = splat(f64::INFINITY);
+    for n in 0..CELLS / 8 {
+        let [x, y] = [along, upper + splat((n % 2) as f64 * 2.0 * step[1])];
+        let z = splat((n / 2) as f64 * step[2]);
+        let (mut real, mut imaginary, mut turns, mut sum) = (one, zero, zero, zero);
+        for some in triangles.chunks(FACTORS) {
+            for t in some {
+                let [ax, ay, az] = [splat(t[0]) - x, splat(t[1]) - y, splat(t[2]) - z];
+                let [bx, by, bz] = [splat(t[3]) - x, splat(t[4]) - y, splat(t[5]) - z];
+                let [cx, cy, cz] = [splat(t[6]) - x, splat(t[7]) - y, splat(t[8]) - z];
+                let a = (ax * ax + ay * ay + az * az).sqrt();
+                let b = (bx * bx + by * by + bz * bz).sqrt();
+                let c = (cx * cx + cy * cy + cz * cz).sqrt();
+                let (ab, bc, ca) = (a * b, b * c, c * a);
+                let size = ab * c;
+                let (u, v, w) = (by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx);
+                let across = ax * u + ay * v + az * w;
+                let over_c = (ax * bx + ay * by + az * bz) * c;
+                let over_a = (bx * cx + by * cy + bz * cz) * a;
+                let over_b = (cx * ax + cy * ay + cz * az) * b;
+                let along = size + over_c + over_a + over_b;
+                let sides = ab + bc + ca;
+                // Beside a triangle its side does not matter: the angle is about zero.
+                let known = across.abs().simd_gt(size * side_off + sides * side_slack) | along.simd_gt(zero);
+                let scale = one / (across.abs() + along.abs());
+                let its = known.select((size * off + sides * off_slack) * scale, unknown);
+                sum += its;
+                let (re, im) = (along * scale, across * scale);
+                let next = real * im + imaginary * re;
+                real = real * re - imaginary * im;
+                let up = imaginary.simd_ge(zero) & im.simd_ge(zero) & next.simd_lt(zero);
+                let down = imaginary.simd_lt(zero) & im.simd_lt(zero) & next.simd_ge(zero);
+                turns += up.select(one, zero) - down.select(one, zero);
+                imaginary = next;
+            }
+            let scale = one / (real.abs() + imaginary.abs());
+            (real, imaginary) = (real * scale, imaginary * scale);
+        }
+        turns.store_slice(&mut to.turns[8 * n..8 * n + 8]);
+        real.store_slice(&mut to.real[8 * n..8 * n + 8]);
+        imaginary.store_slice(&mut to.imaginary[8 * n..8 * n + 8]);
+        sum.store_slice(&mut to.off[8 * n..8 * n + 8]);
+    }
+}
