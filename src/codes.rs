@@ -145,7 +145,7 @@ pub static CODES: &[Code] = &[
     ),
     warned(
         "W007",
-        "the flood got inside the mesh, through a hole that is larger than cells",
+        "the flood got inside the mesh, through a hole that is larger than cells or where the grid cuts the mesh",
         "close the hole, `--close-holes` closes small ones, make the cells larger, or take another `--inside`",
     ),
     warned(
@@ -156,7 +156,7 @@ pub static CODES: &[Code] = &[
     warned(
         "W009",
         "parts of the mesh that solid loses: no centre of a cell is inside them, or they are thinner than a cell \
-         and their cells do not hang together",
+         and have cells for some of them only",
         "`--keep-thin` keeps them; so do `--filled` and smaller cells",
     ),
     warned(

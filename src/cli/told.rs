@@ -7,7 +7,7 @@ use voxelize::mesh::parts::MeshPart;
 use voxelize::rule::{Repairs, ThinParts, Variant};
 use voxelize::run::holes;
 use voxelize::run::leak::Leak;
-use voxelize::{Inside, Lattice, What};
+use voxelize::{Inside, Lattice, Rational, What};
 
 use super::facts::{Facts, Warning};
 use super::json;
@@ -25,12 +25,26 @@ pub fn warnings(what: &What, facts: &Facts) -> Vec<Warning> {
         _ => None,
     };
     let leak = told.leak.as_ref().map(|leak| leaked(leak, facts.lattice.as_ref()));
+    let cut = (what.inside() == Some(Inside::Flood) && is_cut(facts)).then(|| {
+        let text = "the grid cuts the mesh, and its faces are outside: a flood gets in there, too";
+        Warning::new("W007", text)
+    });
     let disputed = told.disputed.filter(|cells| *cells > 0).map(|cells| {
         let cells = counted(cells, "cell", "cells");
         Warning::new("W008", format!("the three axes do not agree on {cells}; two of them decided"))
     });
     let thin = told.thin.as_ref().filter(|_| what.variant != Variant::KeepThin).map(thin);
-    [open, leak, disputed, thin].into_iter().flatten().collect()
+    [open, leak, cut, disputed, thin].into_iter().flatten().collect()
+}
+
+/// Whether the mesh goes on beyond the grid.
+fn is_cut(facts: &Facts) -> bool {
+    let bounds = facts.source.as_ref().map(|source| source.bounds);
+    let (Some(bounds), Some(lattice)) = (bounds, &facts.lattice) else { return false };
+    (0..3).any(|a| {
+        let [low, high] = [bounds.min[a], bounds.max[a]].map(|v| lattice.axis(a).index(v));
+        low < Rational::from(0) || high > Rational::from(lattice.dims()[a] as i64)
+    })
 }
 
 fn open(repairs: &Repairs) -> Warning {
@@ -89,8 +103,8 @@ fn thin(thin: &ThinParts) -> Warning {
     let ThinParts { parts, lost, scattered, largest, thickness, cell } = thin;
     let all = counted(*parts, "part", "parts");
     let thinner = |n: u64| {
-        let (are, have) = if n == 1 { ("is", "has") } else { ("are", "have") };
-        format!("{are} thinner than a cell and {have} cells that do not hang together")
+        let (are, have, it) = if n == 1 { ("is", "has", "it") } else { ("are", "have", "them") };
+        format!("{are} thinner than a cell and {have} cells for some of {it} only")
     };
     let none = format!("no centre of a cell is inside {} of {all}", grouped(*lost));
     let mut text = match (*lost, *scattered) {

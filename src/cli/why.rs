@@ -1,12 +1,13 @@
 //! What `-v` adds to the summary: what was chosen, and why.
 
 use voxelize::mesh::closed::Seal;
+use voxelize::rule::Variant;
 use voxelize::run::{Plan as MemoryPlan, bytes};
 use voxelize::{Inside, Lattice, Level, Snap, par};
 
 use super::facts::Facts;
 use super::job::{GridFrom, Limit};
-use super::numbers::counted;
+use super::numbers::{counted, number};
 use super::place::FormatBy;
 use super::plan::Plan;
 use super::room::Room;
@@ -23,6 +24,13 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         said.push(format!("ties {}: {ties}", used.name()));
     }
     said.extend(plan.job.what.inside().map(|asked| inside(asked, facts)));
+    if let (Some(thin), Variant::KeepThin) = (&facts.told.thin, plan.job.what.variant) {
+        let (kept, parts) = (thin.lost + thin.scattered, counted(thin.parts, "part", "parts"));
+        said.push(format!(
+            "kept as filled has them: {kept} of {parts}, the least about {} thick",
+            number(thin.thickness)
+        ));
+    }
     if let Some(repairs) = &facts.told.repairs {
         let (repaired, holes) = (told::repaired(repairs), counted(repairs.holes as u64, "hole", "holes"));
         let repaired = if repaired.is_empty() { "nothing to repair".to_string() } else { repaired };

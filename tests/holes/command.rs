@@ -170,3 +170,15 @@ fn what_makes_no_sense_is_refused_and_nothing_is_left() {
     place.run(&format!("{limited} 200M --leak l.vox -n")).expect(0);
     assert_eq!(place.files(), before);
 }
+
+#[test]
+fn a_grid_that_cuts_the_mesh_is_warned_of() {
+    let place = Place::new();
+    place.write("sphere.stl", stl(fixture("sphere.stl").triangles()));
+    let base = "sphere.stl --filled --inside flood --voxel-size 0.1 -o a.npz --json";
+    for (options, cut) in [("", false), (" --pad 2", false), (" --bounds -1,-1,-1,0.5,1,1", true)] {
+        let told = place.run(&format!("{base}{options}")).expect(0).json();
+        let says = told["warnings"].to_string().contains("the grid cuts the mesh");
+        assert_eq!((says, told["inside"].get("leak").is_some()), (cut, false), "{options}: {told}");
+    }
+}

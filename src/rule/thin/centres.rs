@@ -1,7 +1,8 @@
-//! The cells of a part by itself: whether it holds any cell's centre, and whether those hang together.
+//! The cells of a part by itself: whether it holds any cell's centre, and whether it has cells for all of it.
 
 use std::ops::Range;
 
+use super::Fate;
 use crate::geom::{Bounds, Triangle};
 use crate::grid::Lattice;
 use crate::kernel::crossings::{Crosser, Crossing};
@@ -44,13 +45,24 @@ impl Asked {
         bands.any(|band| !self.stretches(triangles, band).is_empty())
     }
 
-    /// In how many pieces their cells are: those of a piece hang together by steps to any of the 26 around.
-    pub fn pieces(&self, triangles: &[Triangle], bounds: &Bounds) -> usize {
+    /// What becomes of thin triangles: whole, if their cells hang together by faces, and reach as far as their
+    /// bounds to within a cell.
+    pub fn cells(&self, triangles: &[Triangle], bounds: &Bounds) -> Fate {
         let mut pieces = Pieces::new();
         for band in bands(self.layers(bounds)) {
             self.stretches(triangles, band).into_iter().for_each(|stretch| pieces.add(stretch));
         }
-        pieces.count()
+        let [low, high] = pieces.reach;
+        let is_reached = |a: usize| {
+            // In a frame of centres a cell reaches half a cell to both sides.
+            let [from, to] = [bounds.min[a], bounds.max[a]].map(|v| self.frame.axes[a].index(v));
+            from > low[a] as f64 - 1.5 && to < high[a] as f64 + 1.5
+        };
+        match pieces.count() {
+            0 => Fate::Lost,
+            1 if (0..3).all(is_reached) => Fate::Whole,
+            _ => Fate::Scattered,
+        }
     }
 
     /// The layers that bounds reach.
@@ -95,17 +107,19 @@ fn bands(layers: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     layers.step_by(LAYERS).map(move |first| first..end.min(first + LAYERS))
 }
 
-/// Stretches that come layer by layer, joined where they touch.
+/// Stretches that come layer by layer, joined where cells share a face.
 struct Pieces {
     /// Of the layer that comes and of the one below, each in order.
     layers: [Vec<(Stretch, usize)>; 2],
     /// The stretch that each is joined to, itself if it is the first of its piece.
     firsts: Vec<usize>,
+    /// The lowest and the highest cell of all, along each axis.
+    reach: [[usize; 3]; 2],
 }
 
 impl Pieces {
     fn new() -> Self {
-        Self { layers: [vec![], vec![]], firsts: vec![] }
+        Self { layers: [vec![], vec![]], firsts: vec![], reach: [[usize::MAX; 3], [0; 3]] }
     }
 
     /// Adds a stretch that is in order behind all others.
@@ -117,16 +131,24 @@ impl Pieces {
             self.layers.swap(0, 1);
             self.layers[0].clear();
         }
+        let Range { start, end } = stretch.cells;
+        for (a, [first, last]) in [[start, end - 1], [j, j], [k, k]].into_iter().enumerate() {
+            self.reach[0][a] = self.reach[0][a].min(first);
+            self.reach[1][a] = self.reach[1][a].max(last);
+        }
         let number = self.firsts.len();
         self.firsts.push(number);
-        for layer in 0..2 {
-            let from = self.layers[layer].partition_point(|(other, _)| other.row[0] + 1 < j);
+        // The row before it in its layer, and the one below it.
+        let before = j.checked_sub(1).map(|j| (0, [j, k]));
+        let below = k.checked_sub(1).map(|k| (1, [j, k]));
+        for (layer, row) in before.into_iter().chain(below) {
+            let from = self.layers[layer].partition_point(|(other, _)| other.row[0] < row[0]);
             for n in from..self.layers[layer].len() {
                 let (other, its) = &self.layers[layer][n];
-                if other.row[0] > j + 1 || other.row[1] + 1 < k {
+                if other.row != row {
                     break;
                 }
-                if other.cells.start <= stretch.cells.end && stretch.cells.start <= other.cells.end {
+                if other.cells.start < end && start < other.cells.end {
                     let (a, b) = (first(&mut self.firsts, *its), first(&mut self.firsts, number));
                     self.firsts[a.max(b)] = a.min(b);
                 }
@@ -161,9 +183,9 @@ mod tests {
             pieces += 1;
             let mut waiting = vec![cell];
             while let Some(cell) = waiting.pop() {
-                for n in 0..27 {
-                    let step = [n % 3, n / 3 % 3, n / 9];
-                    let near = std::array::from_fn(|a| (cell[a] + step[a]).wrapping_sub(1));
+                for (axis, step) in (0..3).flat_map(|axis| [(axis, 1), (axis, usize::MAX)]) {
+                    let mut near = cell;
+                    near[axis] = near[axis].wrapping_add(step);
                     if left.remove(&near) {
                         waiting.push(near);
                     }
@@ -174,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_what_hangs_together_by_any_step() {
+    fn pieces_are_what_hangs_together_by_faces() {
         let (mut state, mut seen) = (7_u64, 0);
         for dims in [[1, 1, 1], [9, 1, 6], [1, 7, 7], [6, 7, 8], [12, 5, 9]] {
             for tenths in [0, 1, 2, 4, 7, 10] {

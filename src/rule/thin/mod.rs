@@ -1,10 +1,12 @@
-//! Parts that the rule solid loses: those that hold no cell's centre, and thin ones whose cells do not hang
-//! together. They are named, or kept.
+//! Parts that the rule solid loses: those that hold no cell's centre, and thin ones that have cells for some
+//! of them only. They are named, or kept.
 //!
-//! A part is judged by itself, on the lattice as far as the mesh goes, so that it is the same wherever the
-//! grid is cut. Parts that are not closed have no inside of their own and are not judged; parts within the
-//! material of others, as cavities are, lose nothing.
+//! A part is judged by itself, and a shell with its cavities if its walls are thin; on the lattice as far as
+//! the mesh goes, so that it is the same wherever the grid is cut. Parts that are not closed have no inside of
+//! their own and are not judged; parts within the material of others, as cavities are, lose nothing. Of a mesh
+//! that does not face one way the repaired one is judged.
 
+mod bodies;
 mod centres;
 mod within;
 
@@ -12,6 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use self::bodies::Body;
 use self::centres::Asked;
 use super::{Rule, What, inside};
 use crate::error::Result;
@@ -20,6 +23,7 @@ use crate::grid::{BitGrid, Lattice};
 use crate::kernel::Frame;
 use crate::mesh::closed::Seal;
 use crate::mesh::parts::{MeshPart, Parts};
+use crate::mesh::repair::Repaired;
 use crate::mesh::{Mesh, parts};
 use crate::par;
 use crate::run::Run;
@@ -29,7 +33,8 @@ const MESHES: u128 = 4;
 
 /// The bytes that [`thin_parts`] takes beside the mesh, at most.
 pub fn thin_parts_bytes(mesh: &Mesh) -> u128 {
-    MESHES * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128
+    let repair = if mesh.seal() == Seal::Oriented { 0 } else { inside::Inside::Robust.info().meshes };
+    (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128
 }
 
 /// The parts that a rule loses.
@@ -39,7 +44,8 @@ pub struct ThinParts {
     pub parts: u64,
     /// How many hold no cell's centre, wherever the grid ends.
     pub lost: u64,
-    /// How many hold some that do not hang together, and are thinner than a cell.
+    /// How many are thinner than a cell and have cells for some of them only: these do not hang together by
+    /// faces, or end a cell and more before the part does.
     pub scattered: u64,
     /// The one with the longest diagonal, of the lost if there are any.
     pub largest: MeshPart,
@@ -104,78 +110,88 @@ pub fn thin_parts(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Option<Th
 /// # Errors
 /// If there are too many triangles, memory is not there, or the run was cancelled.
 pub(super) fn find(mesh: &Mesh, lattice: &Lattice, then: Then, run: &Run) -> Result<Thin> {
+    let repaired = match mesh.seal() {
+        Seal::Oriented => None,
+        _ => Some(Mesh::from_triangles(Repaired::with(mesh, run.progress)?.triangles)?),
+    };
+    let mesh = repaired.as_ref().unwrap_or(mesh);
     let seal = mesh.seal();
     let inside = if seal == Seal::Oriented { inside::Inside::Nonzero } else { inside::Inside::Robust };
     let Parts { of, parts } = mesh.parts()?;
     let sorted = Sorted::new(mesh, &of, parts.len());
     let size = (0..3).map(|a| lattice.spacing()[a].to_f64()).fold(f64::INFINITY, f64::min);
-    let fates = fates(mesh, lattice, seal, &parts, &sorted, size, run)?;
-    let told = told(&parts, &fates, size);
+    run.progress.check()?;
+    let bodies = bodies::of(&parts, &sorted, size);
+    let fates = fates(lattice, seal, &parts, &bodies, &sorted, size, run)?;
+    let told = told(&bodies, &fates, size);
     let mesh = match (then, told) {
         (Then::Keep, Some(_)) => {
-            let kept =
-                of.iter().zip(mesh.triangles()).filter(|(part, _)| fates[**part as usize] != Fate::Whole);
-            Some(Mesh::from_triangles(kept.map(|(_, triangle)| *triangle).collect())?)
+            let kept = bodies.iter().zip(&fates).filter(|(_, fate)| **fate != Fate::Whole);
+            Some(Mesh::from_triangles(kept.flat_map(|(body, _)| body.triangles(&sorted)).collect())?)
         }
         _ => None,
     };
     Ok(Thin { told, mesh, inside })
 }
 
-/// What becomes of each part; cells are as small as `size` along some axis.
+/// What becomes of each body; cells are as small as `size` along some axis.
 fn fates(
-    mesh: &Mesh,
     lattice: &Lattice,
     seal: Seal,
     parts: &[MeshPart],
+    bodies: &[Body],
     sorted: &Sorted,
     size: f64,
     run: &Run,
 ) -> Result<Vec<Fate>> {
-    let wide = without_end(lattice, mesh.bounds());
-    let frame = Frame::of_centres(&wide, mesh.bounds(), 0);
+    let wide = without_end(lattice, sorted.mesh.bounds());
+    let frame = Frame::of_centres(&wide, sorted.mesh.bounds(), 0);
     let asked = Asked { lattice: wide, frame, seal, level: run.level()? };
-    let judged = judged(mesh, lattice, seal, parts, sorted)?;
+    let judged = judged(lattice, seal, bodies, sorted)?;
     let found = par::share(&judged, |next| {
         let mut found = vec![];
-        for &part in next {
+        for &n in next {
             run.progress.check()?;
-            let MeshPart { bounds, .. } = &parts[part];
-            if !asked.has_within(bounds) {
+            let Body { part, members } = &bodies[n];
+            if !asked.has_within(&part.bounds) {
                 continue;
             }
-            let triangles = sorted.of(part);
-            if parts[part].thickness() < size {
-                match asked.pieces(&triangles, bounds) {
-                    0 => found.push((part, Fate::Lost)),
-                    1 => {}
-                    _ => found.push((part, Fate::Scattered)),
-                }
-            } else if !asked.holds_a_centre(&triangles, bounds) {
-                found.push((part, Fate::Lost));
-            }
+            let triangles = match members[..] {
+                [one] => sorted.of(one),
+                _ => bodies[n].triangles(sorted).into(),
+            };
+            let fate = if part.thickness() < size {
+                asked.cells(&triangles, &part.bounds)
+            } else if asked.holds_a_centre(&triangles, &part.bounds) {
+                Fate::Whole
+            } else {
+                Fate::Lost
+            };
+            found.push((n, fate));
         }
         Ok(found)
     });
-    let mut fates = vec![Fate::Whole; parts.len()];
-    for (part, fate) in found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
-        fates[part] = fate;
+    let mut fates = vec![Fate::Whole; bodies.len()];
+    for (n, fate) in found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+        fates[n] = fate;
     }
-    let (whole, lost): (Vec<_>, Vec<_>) = (0..parts.len()).partition(|part| fates[*part] == Fate::Whole);
+    let (mut whole, mut lost, mut body_of) = (vec![], vec![], vec![0; parts.len()]);
+    for (n, (body, fate)) in bodies.iter().zip(&fates).enumerate() {
+        if *fate == Fate::Whole {
+            whole.extend(&body.members);
+        } else {
+            lost.push(body.members[0]);
+            body_of[body.members[0]] = n;
+        }
+    }
     for part in within::of(&lost, &whole, parts, |part| sorted.of(part).into_owned(), seal) {
-        fates[part] = Fate::Whole;
+        fates[body_of[part]] = Fate::Whole;
     }
     Ok(fates)
 }
 
-/// The parts that have an inside of their own, and share in the grid.
-fn judged(
-    mesh: &Mesh,
-    lattice: &Lattice,
-    seal: Seal,
-    parts: &[MeshPart],
-    sorted: &Sorted,
-) -> Result<Vec<usize>> {
+/// The bodies that have an inside of their own, and share in the grid.
+fn judged(lattice: &Lattice, seal: Seal, bodies: &[Body], sorted: &Sorted) -> Result<Vec<usize>> {
     let meets = |part: &MeshPart| {
         (0..3).all(|a| {
             let [low, high] =
@@ -184,16 +200,15 @@ fn judged(
             low.is_none_or(|low| low <= last) && high.is_none_or(|high| high >= 0)
         })
     };
-    let mut is_judged: Vec<bool> = parts.iter().map(|part| part.volume != 0.0 && meets(part)).collect();
-    if seal == Seal::Open {
-        let bits = |point: &Point| point.map(|c| (c + 0.0).to_bits());
-        let rims: HashSet<_> = mesh.holes()?.iter().flat_map(|hole| hole.points.iter().map(bits)).collect();
-        for (part, is_judged) in is_judged.iter_mut().enumerate() {
-            let is_on_rim = |point: &Point| rims.contains(&bits(point));
-            *is_judged &= !sorted.of(part).as_flattened().iter().any(is_on_rim);
-        }
-    }
-    Ok((0..parts.len()).filter(|part| is_judged[*part]).collect())
+    let bits = |point: &Point| point.map(|c| (c + 0.0).to_bits());
+    let holes = if seal == Seal::Open { sorted.mesh.holes()? } else { vec![] };
+    let rims: HashSet<_> = holes.iter().flat_map(|hole| hole.points.iter().map(bits)).collect();
+    let ends = |part: &usize| {
+        !rims.is_empty() && sorted.of(*part).as_flattened().iter().any(|point| rims.contains(&bits(point)))
+    };
+    let is_judged =
+        |body: &Body| body.part.volume != 0.0 && meets(&body.part) && !body.members.iter().any(ends);
+    Ok((0..bodies.len()).filter(|n| is_judged(&bodies[*n])).collect())
 }
 
 /// Triangles by part.
@@ -253,16 +268,16 @@ fn without_end(lattice: &Lattice, bounds: &Bounds) -> Lattice {
     wider.map_or_else(|_| lattice.clone(), |wider| wider.with_snap(lattice.snap()))
 }
 
-fn told(parts: &[MeshPart], fates: &[Fate], cell: f64) -> Option<ThinParts> {
+fn told(bodies: &[Body], fates: &[Fate], cell: f64) -> Option<ThinParts> {
     let count = |fate: Fate| fates.iter().filter(|other| **other == fate).count() as u64;
     let (lost, scattered) = (count(Fate::Lost), count(Fate::Scattered));
     let shown = if lost > 0 { Fate::Lost } else { Fate::Scattered };
     let these = |wanted: fn(Fate, Fate) -> bool| {
-        parts.iter().zip(fates).filter(move |(_, fate)| wanted(**fate, shown)).map(|(part, _)| part)
+        bodies.iter().zip(fates).filter(move |(_, fate)| wanted(**fate, shown)).map(|(body, _)| &body.part)
     };
     let largest =
         these(|fate, shown| fate == shown).reduce(|a, b| if parts::longer(b, a) { b } else { a })?;
     let thickness =
         these(|fate, _| fate != Fate::Whole).map(MeshPart::thickness).fold(f64::INFINITY, f64::min);
-    Some(ThinParts { parts: parts.len() as u64, lost, scattered, largest: *largest, thickness, cell })
+    Some(ThinParts { parts: bodies.len() as u64, lost, scattered, largest: *largest, thickness, cell })
 }

@@ -27,8 +27,7 @@ pub(super) fn of(
     let groups = groups(asked, whole, parts);
     let found = par::map_range(0..groups.len(), |n| {
         let (outer, inner) = &groups[n];
-        let points: Vec<Point> = inner.iter().map(|part| least(&triangles(*part))).collect();
-        turns(&triangles(*outer), &points)
+        turns(*outer, inner, &triangles)
     });
     // How often whole parts turn around each, with their signs and without.
     let mut sums = vec![(0, 0); parts.len()];
@@ -43,15 +42,23 @@ pub(super) fn of(
     asked.iter().copied().filter(|part| is_within(sums[*part])).collect()
 }
 
+/// Of the parts `inner` those that lie within another one.
+pub(super) fn one(outer: usize, inner: &[usize], triangles: impl Fn(usize) -> Vec<Triangle>) -> Vec<usize> {
+    let turns = turns(outer, inner, &triangles);
+    inner.iter().zip(turns).filter(|(_, turns)| *turns != 0).map(|(part, _)| *part).collect()
+}
+
 /// The least vertex of some triangles.
 fn least(triangles: &[Triangle]) -> Point {
     let lesser = |a: Point, b: Point| if b < a { b } else { a };
     triangles.as_flattened().iter().copied().reduce(lesser).expect("a part has triangles")
 }
 
-/// How often triangles of a closed part turn around points, in whole numbers; where they touch, no further
-/// than they do for sure.
-fn turns(triangles: &[Triangle], points: &[Point]) -> Vec<i32> {
+/// How often a closed part turns around a place on each of others, in whole numbers; where they touch, no
+/// further than it does for sure.
+fn turns(outer: usize, inner: &[usize], triangles: &impl Fn(usize) -> Vec<Triangle>) -> Vec<i32> {
+    let points: Vec<Point> = inner.iter().map(|part| least(&triangles(*part))).collect();
+    let triangles = triangles(outer);
     let corners = |triangle: &Triangle| triangle.map(|v| v.map(f64::from));
     let side = || Ordering::Equal;
     let tree = (points.len() >= MANY).then(|| Winding::new(triangles.iter().map(corners).collect()));
@@ -72,7 +79,7 @@ fn turns(triangles: &[Triangle], points: &[Point]) -> Vec<i32> {
 }
 
 /// The whole parts whose bounds hold those of others that are asked about, each with these.
-fn groups(asked: &[usize], whole: &[usize], parts: &[MeshPart]) -> Vec<(usize, Vec<usize>)> {
+pub(super) fn groups(asked: &[usize], whole: &[usize], parts: &[MeshPart]) -> Vec<(usize, Vec<usize>)> {
     let left = |part: &usize| parts[*part].bounds.min[0];
     let from_left = |some: &[usize]| {
         let mut some = some.to_vec();
@@ -88,7 +95,9 @@ fn groups(asked: &[usize], whole: &[usize], parts: &[MeshPart]) -> Vec<(usize, V
             met.push(other);
         }
         met.retain(|other| parts[*other].bounds.max[0] >= left(&part));
-        let around = met.iter().filter(|other| holds(&parts[**other].bounds, &parts[part].bounds));
+        let is_around =
+            |other: &&usize| **other != part && holds(&parts[**other].bounds, &parts[part].bounds);
+        let around = met.iter().filter(is_around);
         around.for_each(|other| inner[*other].push(part));
     }
     inner.into_iter().enumerate().filter(|(_, inner)| !inner.is_empty()).collect()
