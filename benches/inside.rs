@@ -4,7 +4,8 @@
 //!
 //! Kernel time in milliseconds: mesh in memory to the finished bit grid of the rule solid, with all that
 //! the method prepares, at the best level. `pass` is one write over all words of the grid; `ratio` is what
-//! nonzero takes beside that, against the surface.
+//! nonzero takes beside that, against the surface. Soups, which have as many open edges as triangles, have no
+//! inside to speak of: they are timed only if they are named.
 
 mod suite;
 
@@ -38,10 +39,12 @@ fn main() {
     let threads: Vec<usize> = args.list("--threads", "1,2");
     let table = Table::new(args.flag("--tsv"), COLUMNS);
     let words = args.words();
-    let paths = if words.is_empty() { meshes::all() } else { meshes::named(&words) };
+    let are_named = !words.is_empty();
+    let paths = if are_named { meshes::named(&words) } else { meshes::all() };
     for path in paths {
         let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
-        if mesh.triangles().is_empty() {
+        let is_soup = mesh.closedness().open_edges >= mesh.triangles().len() as u64;
+        if mesh.triangles().is_empty() || is_soup && !are_named {
             continue;
         }
         for &res in &res {
