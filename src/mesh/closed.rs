@@ -87,8 +87,16 @@ impl Mesh {
 
     /// Whether it is closed and oriented, by sums of hashes of its edges: several times as fast as
     /// [`closedness`](Self::closedness), and of another opinion once in 2^64 meshes that nobody made for
-    /// that.
+    /// that. It is kept, so asking again costs nothing.
     pub fn seal(&self) -> Seal {
+        // Several threads may find it at a time: none waits for another that waits for it.
+        self.seal.get().copied().unwrap_or_else(|| {
+            let found = self.found_seal();
+            *self.seal.get_or_init(|| found)
+        })
+    }
+
+    fn found_seal(&self) -> Seal {
         let chunks: Vec<&[Triangle]> = self.triangles().chunks(CHUNK).collect();
         let sums =
             par::map(chunks, |chunk| chunk.iter().map(Hashes::of).fold(Hashes::default(), Hashes::add));

@@ -3,19 +3,24 @@
 //! Vertices are one if their coordinates are equal (−0 is 0). The table keeps a corner for each, and of its
 //! hash what does not say its slot: most that are not looked for are passed over without a look at them.
 
+use crate::error::{Error, Result};
 use crate::geom::{Point, Triangle};
+use crate::memory::Zeroed;
 
 /// Triangles whose corners are hashed at a time: one after the other, that takes its time.
 const BATCH: usize = 64;
 
 /// For each triangle the first of all that it hangs together with, itself if it is that. Fewer than 2³²
 /// corners are expected.
-pub(super) fn firsts(triangles: &[Triangle]) -> Vec<u32> {
-    let mut vertices = Vertices::new(triangles);
+///
+/// # Errors
+/// If the memory for the table is not there.
+pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
+    let mut vertices = Vertices::new(triangles)?;
     let mut forest: Vec<u32> = (0..triangles.len() as u32).collect();
     let mut hashes = [[0; 3]; BATCH];
     for (batch, some) in triangles.chunks(BATCH).enumerate() {
-        vertices.make_room(3 * BATCH);
+        vertices.make_room(3 * BATCH)?;
         for (hashes, triangle) in hashes.iter_mut().zip(some) {
             *hashes = triangle.map(|point| hash(&point));
         }
@@ -33,70 +38,67 @@ pub(super) fn firsts(triangles: &[Triangle]) -> Vec<u32> {
     for triangle in 0..forest.len() {
         forest[triangle] = forest[forest[triangle] as usize];
     }
-    forest
+    Ok(forest)
 }
 
 /// A corner of each vertex: slots that follow each other where hashes are alike.
 struct Vertices<'a> {
     corners: &'a [Point],
-    slots: Vec<Slot>,
+    slots: Zeroed<Slot>,
     used: usize,
 }
 
-#[derive(Clone, Copy)]
-struct Slot {
-    /// The upper half of the hash; the lower says where to look.
-    tag: u32,
-    /// A corner, or [`FREE`].
-    corner: u32,
-}
+/// The upper half of a hash, whose lower half says where to look; and a corner, from 1 on, or [`FREE`].
+type Slot = [u32; 2];
 
-const FREE: u32 = u32::MAX;
+const FREE: u32 = 0;
 
 impl<'a> Vertices<'a> {
     /// None, and room for those of a closed mesh: half as many as triangles.
-    fn new(triangles: &'a [Triangle]) -> Self {
-        let slots = triangles.len().max(BATCH).next_power_of_two();
-        Self { corners: triangles.as_flattened(), slots: vec![Slot { tag: 0, corner: FREE }; slots], used: 0 }
+    fn new(triangles: &'a [Triangle]) -> Result<Self> {
+        let slots = slots(triangles.len().max(BATCH).next_power_of_two())?;
+        Ok(Self { corners: triangles.as_flattened(), slots, used: 0 })
     }
 
     /// Sees to it that a quarter of the slots stay free with so many more.
-    fn make_room(&mut self, more: usize) {
+    fn make_room(&mut self, more: usize) -> Result<()> {
         while 4 * (self.used + more) > 3 * self.slots.len() {
-            let larger = vec![Slot { tag: 0, corner: FREE }; 2 * self.slots.len()];
-            let slots = std::mem::replace(&mut self.slots, larger);
-            for slot in slots.into_iter().filter(|slot| slot.corner != FREE) {
-                let mut place = self.place(hash(&self.corners[slot.corner as usize]));
-                while self.slots[place].corner != FREE {
-                    place = self.place(place as u64 + 1);
+            let mut larger = slots(2 * self.slots.len())?;
+            for slot in self.slots.iter().filter(|slot| slot[1] != FREE) {
+                let mut place = hash(&self.corners[slot[1] as usize - 1]) as usize & (larger.len() - 1);
+                while larger[place][1] != FREE {
+                    place = (place + 1) & (larger.len() - 1);
                 }
-                self.slots[place] = slot;
+                larger[place] = *slot;
             }
+            self.slots = larger;
         }
-    }
-
-    /// The slot of a hash, or of a number behind the last.
-    fn place(&self, hash: u64) -> usize {
-        hash as usize & (self.slots.len() - 1)
+        Ok(())
     }
 
     /// The first corner seen with the vertex of this one, of that hash.
+    #[inline]
     fn first(&mut self, corner: u32, hash: u64) -> u32 {
+        let slots: &mut [Slot] = &mut self.slots;
         let (point, tag) = (&self.corners[corner as usize], (hash >> 32) as u32);
-        let mut place = self.place(hash);
+        let mut place = hash as usize & (slots.len() - 1);
         loop {
-            let slot = self.slots[place];
-            if slot.corner == FREE {
-                self.slots[place] = Slot { tag, corner };
+            let [its, same] = slots[place];
+            if same == FREE {
+                slots[place] = [tag, corner + 1];
                 self.used += 1;
                 return corner;
             }
-            if slot.tag == tag && self.corners[slot.corner as usize] == *point {
-                return slot.corner;
+            if its == tag && self.corners[same as usize - 1] == *point {
+                return same - 1;
             }
-            place = self.place(place as u64 + 1);
+            place = (place + 1) & (slots.len() - 1);
         }
     }
+}
+
+fn slots(count: usize) -> Result<Zeroed<Slot>> {
+    Zeroed::new(count).ok_or_else(|| Error::too_large("no memory to tell the parts of the mesh apart"))
 }
 
 /// A hash of a vertex: twice a product whose halves are put together.
@@ -164,7 +166,7 @@ mod tests {
                 };
                 let triangles: Vec<Triangle> =
                     (0..count).map(|_| [(); 3].map(|()| [(); 3].map(|()| coordinate()))).collect();
-                let firsts = firsts(&triangles);
+                let firsts = firsts(&triangles).unwrap();
                 assert_eq!(firsts, slowly(&triangles), "{count} of {values} values");
                 let roots = firsts.iter().enumerate().filter(|(n, first)| *n as u32 == **first).count();
                 (joined, alone) = (joined + count - roots, alone + roots);
@@ -178,7 +180,7 @@ mod tests {
         // A strip without common vertices, and then each of its triangles again.
         let strip = |n: usize| [0.0, 0.25, 0.5].map(|c| [n as f32 + c, c, 1.0]);
         let triangles: Vec<Triangle> = (0..10_000).chain(0..10_000).map(strip).collect();
-        let firsts = firsts(&triangles);
+        let firsts = firsts(&triangles).unwrap();
         assert!(firsts.iter().enumerate().all(|(n, first)| *first as usize == n % 10_000));
     }
 }

@@ -10,18 +10,29 @@ pub mod repair;
 mod weld;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
 use crate::geom::{Bounds, Triangle, degenerate};
 use crate::memory::Zeroed;
 use crate::par;
+use closed::Seal;
 
 /// Triangles in the order of their file, every coordinate finite. 36 bytes each; nothing is welded.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Mesh {
     triangles: Zeroed<Triangle>,
     bounds: Bounds,
     degenerate: u64,
+    /// How far it is closed, once somebody has asked.
+    seal: OnceLock<Seal>,
+}
+
+impl PartialEq for Mesh {
+    /// Whether they are the same triangles in the same order.
+    fn eq(&self, other: &Self) -> bool {
+        self.triangles == other.triangles
+    }
 }
 
 impl Mesh {
@@ -54,13 +65,13 @@ impl Mesh {
             Seen::of(&triangles[n * CHUNK..triangles.len().min((n + 1) * CHUNK)])
         });
         let seen = seen.iter().fold(Seen::default(), Seen::and);
-        Self { triangles, bounds: seen.bounds, degenerate: seen.degenerate }
+        Self::seen(triangles, &seen)
     }
 
     /// A mesh whose reader has seen that all is finite, and this.
     fn seen(triangles: Zeroed<Triangle>, seen: &Seen) -> Self {
         debug_assert_eq!(seen.bounds, Bounds::of(&triangles));
-        Self { triangles, bounds: seen.bounds, degenerate: seen.degenerate }
+        Self { triangles, bounds: seen.bounds, degenerate: seen.degenerate, seal: OnceLock::new() }
     }
 
     /// The triangles, in the order of the file.

@@ -51,10 +51,10 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// If there are more than 1.4 thousand million triangles.
+    /// If there are more than 1.4 thousand million triangles, or memory is not there.
     pub fn parts(&self) -> Result<Parts> {
         weld::refuse_more(self.triangles().len())?;
-        let (of, parts) = numbered(self.triangles(), joined::firsts(self.triangles()));
+        let (of, parts) = numbered(self.triangles(), joined::firsts(self.triangles())?);
         let parts = self.measured(&of, parts);
         Ok(Parts { of, parts })
     }
@@ -138,8 +138,10 @@ impl Unit {
     /// Twice the area of a triangle and six times the volume between it and the middle, in [`FINE`]s of the
     /// unit. All corners are within a unit of the middle, so neither is more than three.
     fn shares(&self, triangle: &Triangle) -> [i64; 2] {
+        // Of a power of two this is exact.
+        let per_unit = 1.0 / self.length;
         let [a, b, c] =
-            turned(triangle).map(|v| minus(&v.map(f64::from), &self.middle).map(|x| x / self.length));
+            turned(triangle).map(|v| minus(&v.map(f64::from), &self.middle).map(|x| x * per_unit));
         let normal = cross(&minus(&b, &a), &minus(&c, &a));
         [dot(&normal, &normal).sqrt(), dot(&a, &cross(&b, &c))].map(|share| (share * FINE) as i64)
     }
