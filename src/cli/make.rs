@@ -2,13 +2,10 @@
 //! noted in `Facts`.
 
 use voxelize::grid::lattice::AXES;
-use voxelize::mesh::closed::Seal;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::rule::{Told, Variant, thin_parts, thin_parts_bytes};
 use voxelize::run::bytes;
-use voxelize::{
-    Digest, Error, Inside, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels,
-};
+use voxelize::{Digest, Error, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels};
 
 use super::bar::Bar;
 use super::errors;
@@ -118,8 +115,7 @@ fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
 
 /// Notes what of the mesh the rule may mind: whether it is closed, and its parts that are lost.
 pub fn look_over(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
-    // `auto` asks itself.
-    if job.what.inside().is_some_and(|inside| inside != Inside::Auto) {
+    if job.what.inside().is_some() {
         facts.seal = Some(timed(&mut facts.times.voxelize, || mesh.seal()));
     }
     look_for_lost(job, mesh, lattice, run, facts)
@@ -163,13 +159,6 @@ pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: D
     facts.snapped = Some(stats.snapped);
     let thin = stats.told.thin.or(facts.told.thin);
     facts.told = Told { thin, ..stats.told };
-    if job.what.inside() == Some(Inside::Auto) {
-        facts.seal = facts.inside.as_deref().and_then(Inside::from_name).map(|used| match used {
-            Inside::Nonzero => Seal::Oriented,
-            Inside::EvenOdd => Seal::Closed,
-            _ => Seal::Open,
-        });
-    }
     facts.warnings.extend(told::warnings(&job.what, facts));
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {

@@ -12,7 +12,7 @@ use super::place::Place;
 use super::plan::Plan;
 
 /// Code, and buffers that are the same for every job, in bytes.
-const PROGRAM: u64 = 11 << 20;
+const PROGRAM: u64 = 14 << 20;
 
 /// What a thread takes of its stack and of the allocator: 64 threads were seen to take 3 MiB.
 const THREAD: u64 = 64 << 10;

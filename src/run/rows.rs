@@ -42,19 +42,16 @@ fn most(max_memory: Option<u64>) -> usize {
 /// The bytes that crossings of triangles with the rows of a lattice take at most, unless a single layer has
 /// more, under this limit of memory.
 pub fn bytes(triangles: &[Triangle], lattice: &Lattice, max_memory: Option<u64>) -> u128 {
-    let sizes = [1, 2].map(|a| lattice.spacing()[a].to_f64());
-    let rows = |triangle: &Triangle| {
-        let across = [1, 2].map(|a| {
-            let [low, high] = [f32::min, f32::max]
-                .map(|of| f64::from(triangle.map(|v| v[a]).into_iter().fold(triangle[0][a], of)));
-            // Doubles, and snapping, move it by much less than a hundredth of a cell.
-            ((high - low) / sizes[a - 1] + 1.01).min(lattice.dims()[a] as f64) as u64
-        });
-        across[0] * across[1]
+    let [y, z] = [1, 2].map(|a| (1.0 / lattice.spacing()[a].to_f64(), lattice.dims()[a] as f64));
+    // Floats, and snapping, move it by less than a hundredth of a cell, or a thousandth of itself.
+    let across = |[a, b, c]: [f32; 3], (per_cell, most): (f64, f64)| {
+        let extent = f64::from(a.max(b).max(c)) - f64::from(a.min(b).min(c));
+        (extent * per_cell * 1.001 + 1.01).min(most)
     };
+    let rows = |[a, b, c]: &Triangle| across([a[1], b[1], c[1]], y) * across([a[2], b[2], c[2]], z);
     let runs = triangles.chunks(RUN).collect();
-    let counts = par::map(runs, |run: &[Triangle]| run.iter().map(rows).map(u128::from).sum::<u128>());
-    counts.into_iter().sum::<u128>().min(most(max_memory) as u128) * u128::from(BYTES)
+    let counts = par::map(runs, |run: &[Triangle]| run.iter().map(rows).sum::<f64>());
+    (counts.iter().sum::<f64>().min(most(max_memory) as f64) as u128) * u128::from(BYTES)
 }
 
 /// A stretch of a row's cells between crossings, or before the first or behind the last.

@@ -127,7 +127,7 @@ fn large_cases_take_their_turn_or_slabs() {
     }
     // Cells that are kept are whole, and twice.
     place.run("--update files.toml meshes/cube.stl -r 512 --golden cells").expect(0);
-    place.run("files.toml --max-memory 64M").expect(0);
+    place.run("files.toml --max-memory 72M").expect(0);
     let run = place.run("files.toml --max-memory 26M").expect(5);
     run.says(&["of which half is for the golden file", "0 of 1 cases pass, 1 error"]);
 }

@@ -244,7 +244,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub power: PowerArgs,
 
-    /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or plain bytes, with about 11 MiB for
+    /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or plain bytes, with about 14 MiB for
     /// the program itself. A grid beyond it is made in slabs of layers, one after the other, each in a
     /// pass over the mesh; what does not fit even so is refused before it is allocated [default: what
     /// is available, and no slabs: what needs more is refused]
