@@ -227,7 +227,7 @@ pub fn the_program_in_bricks() -> Counts {
     for (format, dtype) in [("raw", "bit"), ("npz", "bool"), ("vox", "u8")] {
         let options = ["-r", "1100", "-f", format, "--dtype", dtype, "--json"];
         let run = |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
-        let (bricks, slabs) = (run("bricks", &[]), run("slabs", &["--max-memory", "60M", "-j", "2"]));
+        let (bricks, slabs) = (run("bricks", &[]), run("slabs", &["--max-memory", "66M", "-j", "2"]));
         assert_eq!((&bricks["run"]["plan"], &slabs["run"]["plan"]), (&"bricks".into(), &"slabs".into()));
         assert_eq!(bricks["digest"]["cells"], whole.digest().cells.to_string().as_str(), "{format}");
         assert_eq!(bricks["counts"]["occupied"], whole.count(), "{format}");
