@@ -14,7 +14,6 @@
 //! So floors of crossings decide: those of edges of the projection with the planes of layers say which
 //! rows pass through the triangle, those of its plane with these rows where.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
@@ -24,6 +23,7 @@ use crate::grid::bits::bits_of;
 
 use super::batch::LANES;
 use super::exact::LazyExact;
+pub use super::exact::Sides;
 use super::frame::{Frame, U};
 use super::gather::{Vertices, gather};
 use super::lanes::U32;
@@ -51,12 +51,6 @@ pub type Box3 = [Range<usize>; 3];
 /// it: snapped.
 pub fn placed(frame: &Frame, triangle: &Triangle) -> [[f64; 3]; 3] {
     triangle.map(|vertex| std::array::from_fn(|a| frame.axes[a].place(vertex[a]).u))
-}
-
-/// On which side of a triangle the displaced centre of a cell is, exactly: greater where the normal points
-/// away from it. Equal only for triangles without area.
-pub fn side(frame: &Frame, triangle: &Triangle, cell: [usize; 3]) -> Ordering {
-    LazyExact::new(frame, triangle, [0; 3]).side(cell.map(|n| n as i64))
 }
 
 /// The axis of rows, and those across them, in the order of their displacement.

@@ -1,6 +1,7 @@
 //! A triangle in exact integers, made only when a kernel is not sure.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use crate::geom::crossing::Floor;
 use crate::geom::tri_box::ExactTriangle;
@@ -33,17 +34,7 @@ impl<'a> LazyExact<'a> {
 
     fn get(&mut self) -> &Exact {
         let Self { frame, triangle, base, .. } = self;
-        self.made.get_or_insert_with(|| match narrow(frame, triangle, *base) {
-            Some(exact) => {
-                let normal = exact.normal();
-                Exact::Narrow(exact, normal)
-            }
-            None => {
-                let exact = wide(frame, triangle, *base);
-                let normal = exact.normal();
-                Exact::Wide(exact, normal)
-            }
-        })
+        self.made.get_or_insert_with(|| Exact::of(frame, triangle, *base))
     }
 
     /// Where the edge between two vertices crosses a wall of axis `t`, along axis `s`.
@@ -63,33 +54,68 @@ impl<'a> LazyExact<'a> {
         }
     }
 
-    /// On which side of the triangle the point below walls `point` by (ε, ε², ε³) is: greater where the
-    /// normal points away from it.
-    pub fn side(&mut self, point: [i64; 3]) -> Ordering {
-        if let Exact::Narrow(exact, normal) = self.get() {
-            let near = |axis: usize| {
-                let along = i128::from(point[axis]).checked_mul(exact.unit[axis]);
-                along.is_some_and(|along| along.unsigned_abs() < NARROW)
-            };
-            if (0..3).all(near) {
-                return exact.side(normal, point);
-            }
-            let exact = wide(self.frame, self.triangle, self.base);
-            let normal = exact.normal();
-            self.made = Some(Exact::Wide(exact, normal));
-        }
-        match self.get() {
-            Exact::Narrow(exact, normal) => exact.side(normal, point),
-            Exact::Wide(exact, normal) => exact.side(normal, point),
-        }
-    }
-
     /// The signs of the components of the normal.
     pub fn normal_signs(&mut self) -> [i8; 3] {
         match self.get() {
             Exact::Narrow(_, normal) => normal.each_ref().map(Wide::sign),
             Exact::Wide(_, normal) => normal.each_ref().map(Wide::sign),
         }
+    }
+}
+
+/// What integers that do not overflow cannot miss.
+const ANY_SIZE: &str = "integers of any size reach any point";
+
+impl Exact {
+    fn of(frame: &Frame, triangle: &Triangle, base: [i64; 3]) -> Self {
+        let Some(exact) = narrow(frame, triangle, base) else { return Self::wide(frame, triangle, base) };
+        let normal = exact.normal();
+        Self::Narrow(exact, normal)
+    }
+
+    fn wide(frame: &Frame, triangle: &Triangle, base: [i64; 3]) -> Self {
+        let exact = wide(frame, triangle, base);
+        let normal = exact.normal();
+        Self::Wide(exact, normal)
+    }
+
+    /// On which side of the triangle the point below walls `point` by (ε, ε², ε³) is: greater where the
+    /// normal points away from it. `None` if the point is too far for 128 bits.
+    fn side(&self, point: [i64; 3]) -> Option<Ordering> {
+        match self {
+            Self::Narrow(exact, normal) => {
+                let near = |axis: usize| {
+                    let along = i128::from(point[axis]).checked_mul(exact.unit[axis]);
+                    along.is_some_and(|along| along.unsigned_abs() < NARROW)
+                };
+                (0..3).all(near).then(|| exact.side(normal, point))
+            }
+            Self::Wide(exact, normal) => Some(exact.side(normal, point)),
+        }
+    }
+}
+
+/// On which side of triangles the displaced centres of cells are: each triangle is made exact once, which
+/// takes longer than an answer.
+pub struct Sides<'a> {
+    frame: &'a Frame,
+    triangles: &'a [Triangle],
+    made: Vec<OnceLock<Box<Exact>>>,
+}
+
+impl<'a> Sides<'a> {
+    /// Those of triangles in a frame of centres.
+    pub fn new(frame: &'a Frame, triangles: &'a [Triangle]) -> Self {
+        Self { frame, triangles, made: triangles.iter().map(|_| OnceLock::new()).collect() }
+    }
+
+    /// On which side of triangle `n` the centre of a cell is, exactly: greater where the normal points away
+    /// from it. Equal only for triangles without area.
+    pub fn of(&self, n: usize, cell: [usize; 3]) -> Ordering {
+        let (triangle, point) = (&self.triangles[n], cell.map(|n| n as i64));
+        let exact = self.made[n].get_or_init(|| Box::new(Exact::of(self.frame, triangle, [0; 3])));
+        let wide = || Exact::wide(self.frame, triangle, [0; 3]).side(point).expect(ANY_SIZE);
+        exact.side(point).unwrap_or_else(wide)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::geom::{Bounds, Triangle, Winding};
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::Frame;
 use crate::kernel::angles::BRICK;
-use crate::kernel::crossings::{placed, side};
+use crate::kernel::crossings::{Sides, placed};
 use crate::mesh::Mesh;
 use crate::mesh::repair::Repaired;
 use crate::rule::Stats;
@@ -84,7 +84,8 @@ impl Fill for Robust {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let cells =
             Cells { dims: grid.dims(), first: layers.start, aspect: self.aspect, winding: &self.winding };
-        let near = Near::new(&cells, run, |n, cell| side(&self.frame, &self.summed[n], cell))?;
+        let sides = Sides::new(&self.frame, &self.summed);
+        let near = Near::new(&cells, run, |n, cell| sides.of(n, cell))?;
         let mark = |stretch: Stretch| mark(&near, stretch);
         let mut snapped = rows::follow(&self.frame, &self.closed, layers.start, grid, run, mark)?;
         snapped += rows::snapped(&self.frame, &self.summed[self.caps..], layers.start, grid.dims(), run)?;
