@@ -161,8 +161,14 @@ pub static CODES: &[Code] = &[
     ),
     warned(
         "W010",
-        "parts that solid loses were not looked for, as memory is short",
-        "raise `--max-memory`, or take `--filled`, which loses none",
+        "what solid loses was not looked for, as memory is short",
+        "raise `--max-memory`, or take `--filled`, which loses nothing",
+    ),
+    warned(
+        "W011",
+        "places of the mesh that solid loses, such as thin ribs: cells share volume with it, and neither in them \
+         nor in the 26 around any centre is inside",
+        "`--keep-thin` keeps them; so do `--filled` and smaller cells",
     ),
     refused(
         "bad-list",

@@ -3,7 +3,7 @@
 
 use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
-use voxelize::rule::{Told, Variant, thin_parts, thin_parts_bytes};
+use voxelize::rule::{Told, Variant, lost, lost_bytes};
 use voxelize::run::bytes;
 use voxelize::{Digest, Error, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels};
 
@@ -121,19 +121,19 @@ pub fn look_over(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &m
     look_for_lost(job, mesh, lattice, run, facts)
 }
 
-/// Notes the parts of the mesh that are lost, where the rule may lose some and memory allows to look for them.
+/// Notes what of the mesh is lost, where the rule may lose some and memory allows to look for them.
 fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
     if (job.what.rule, job.what.variant) != (Rule::Solid, Variant::Plain) {
         return Ok(());
     }
-    let need = Run::estimate(mesh.triangles().len(), [0; 3]) + thin_parts_bytes(mesh);
+    let need = Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run);
     if run.max_memory.is_some_and(|limit| need > u128::from(limit)) {
         room::refuse_part(job)?;
-        let says = format!("parts that solid loses were not looked for: that takes {}", bytes(need));
+        let says = format!("what solid loses was not looked for: that takes {}", bytes(need));
         facts.warnings.push(Warning::new("W010", says));
         return Ok(());
     }
-    facts.told.thin = timed(&mut facts.times.voxelize, || thin_parts(mesh, lattice, run))?;
+    facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost(mesh, lattice, run))?);
     Ok(())
 }
 
@@ -157,8 +157,8 @@ pub fn fill(
 /// Notes what is in the cells.
 pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: Digest) {
     facts.snapped = Some(stats.snapped);
-    let thin = stats.told.thin.or(facts.told.thin);
-    facts.told = Told { thin, ..stats.told };
+    let lost = stats.told.lost.or(facts.told.lost);
+    facts.told = Told { lost, ..stats.told };
     facts.warnings.extend(told::warnings(&job.what, facts));
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {

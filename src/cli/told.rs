@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use voxelize::mesh::boundary::Loop;
 use voxelize::mesh::closed::Seal;
 use voxelize::mesh::parts::MeshPart;
-use voxelize::rule::{Repairs, ThinParts, Variant};
+use voxelize::rule::{Repairs, ThinParts, ThinPlaces, Variant};
 use voxelize::run::holes;
 use voxelize::run::leak::Leak;
 use voxelize::{Inside, Lattice, Rational, What};
@@ -33,8 +33,9 @@ pub fn warnings(what: &What, facts: &Facts) -> Vec<Warning> {
         let cells = counted(cells, "cell", "cells");
         Warning::new("W008", format!("the three axes do not agree on {cells}; two of them decided"))
     });
-    let thin = told.thin.as_ref().filter(|_| what.variant != Variant::KeepThin).map(thin);
-    [open, leak, cut, disputed, thin].into_iter().flatten().collect()
+    let lost = told.lost.filter(|_| what.variant != Variant::KeepThin).unwrap_or_default();
+    let (parts, places) = (lost.parts.as_ref().map(parts), lost.places.as_ref().map(places));
+    [open, leak, cut, disputed, parts, places].into_iter().flatten().collect()
 }
 
 /// Whether the mesh goes on beyond the grid.
@@ -99,7 +100,7 @@ fn unfit(chosen: Inside, seal: Seal) -> Option<Warning> {
     Some(Warning::new("W006", text))
 }
 
-fn thin(thin: &ThinParts) -> Warning {
+fn parts(thin: &ThinParts) -> Warning {
     let ThinParts { parts, lost, scattered, largest, thickness, cell } = thin;
     let all = counted(*parts, "part", "parts");
     let thinner = |n: u64| {
@@ -122,6 +123,21 @@ fn thin(thin: &ThinParts) -> Warning {
         text += &format!(", and so do cells of about {}", digits(*thickness));
     }
     Warning::new("W009", text)
+}
+
+fn places(thin: &ThinPlaces) -> Warning {
+    let ThinPlaces { places, cells, largest: [low, high], .. } = thin;
+    let (has, which, them) =
+        if *places == 1 { ("has", "it is", "it") } else { ("have", "the longest is", "them") };
+    let size = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
+    let centre = [0, 1, 2].map(|a| number((low[a] + high[a]) / 2.0)).join(", ");
+    let text = format!(
+        "{} of the mesh {has} no centre of a cell inside, nor beside {}: {which} {size} around ({centre}); \
+         --keep-thin keeps {them}, and so do smaller cells",
+        counted(*places, "thin place", "thin places"),
+        counted(*cells, "cell", "cells"),
+    );
+    Warning::new("W011", text)
 }
 
 /// `20 × 10 × 0.1 around (0, 1, 2), about 0.098 thick`.
@@ -194,7 +210,8 @@ pub fn json(what: &What, facts: &Facts) -> Value {
         let holes: Vec<Value> = holes.iter().map(hole).collect();
         map.insert("leak".into(), json!({"cells": cells, "holes": holes}));
     }
-    if let Some(ThinParts { parts, lost, scattered, largest, thickness, .. }) = &told.thin {
+    let lost = told.lost.unwrap_or_default();
+    if let Some(ThinParts { parts, lost, scattered, largest, thickness, .. }) = &lost.parts {
         let bounds = json::bounds(&largest.bounds);
         let largest =
             json!({"bounds": bounds, "triangles": largest.triangles, "thickness": largest.thickness()});
@@ -206,6 +223,10 @@ pub fn json(what: &What, facts: &Facts) -> Value {
             "thickness": thickness,
         });
         map.insert("thin".into(), thin);
+    }
+    if let Some(ThinPlaces { places, cells, largest, dims }) = &lost.places {
+        let largest = json!({"bounds": {"min": largest[0], "max": largest[1]}, "dims": dims});
+        map.insert("thin_places".into(), json!({"places": places, "cells": cells, "largest": largest}));
     }
     if let Some(repairs) = &told.repairs {
         let Repairs { degenerate, duplicates, turned, patches, cavities, not_orientable, holes, longest } =

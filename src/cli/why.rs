@@ -24,12 +24,17 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         said.push(format!("ties {}: {ties}", used.name()));
     }
     said.extend(plan.job.what.inside().map(|asked| inside(asked, facts)));
-    if let (Some(thin), Variant::KeepThin) = (&facts.told.thin, plan.job.what.variant) {
-        let (kept, parts) = (thin.lost + thin.scattered, counted(thin.parts, "part", "parts"));
-        said.push(format!(
-            "kept as filled has them: {kept} of {parts}, the least about {} thick",
-            number(thin.thickness)
-        ));
+    if let (Some(lost), Variant::KeepThin) = (&facts.told.lost, plan.job.what.variant) {
+        said.extend(lost.parts.map(|thin| {
+            let (kept, parts) = (thin.lost + thin.scattered, counted(thin.parts, "part", "parts"));
+            let thickness = number(thin.thickness);
+            format!("kept as filled has them: {kept} of {parts}, the least about {thickness} thick")
+        }));
+        said.extend(lost.places.map(|thin| {
+            let (places, cells) =
+                (counted(thin.places, "place", "places"), counted(thin.cells, "cell", "cells"));
+            format!("kept as filled has them: {places} of {cells} where no centre near is inside")
+        }));
     }
     if let Some(repairs) = &facts.told.repairs {
         let (repaired, holes) = (told::repaired(repairs), counted(repairs.holes as u64, "hole", "holes"));

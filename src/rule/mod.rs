@@ -17,10 +17,10 @@ use std::ops::Range;
 pub use self::inside::{Inside, METHODS, Method, Repairs, Told};
 pub use self::parts::surface_and_interior;
 pub use self::slabs::{Made, Slabs};
-pub use self::thin::{ThinParts, thin_parts, thin_parts_bytes};
+pub use self::thin::{Lost, ThinParts, ThinPlaces, lost, lost_bytes};
 pub use self::variant::Variant;
 
-use self::thin::{Then, Thin};
+use self::thin::Thin;
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::meta::TOOL;
@@ -128,7 +128,7 @@ pub struct Job<'a> {
     lattice: &'a Lattice,
     what: What,
     inside: Option<inside::Ready<'a>>,
-    /// The parts that would be lost; of [`Variant::KeepThin`] alone.
+    /// What would be lost; of [`Variant::KeepThin`] alone.
     thin: Option<Thin>,
 }
 
@@ -195,7 +195,7 @@ impl What {
     /// The bytes that are taken beside mesh and grid, at most, by crossings and by grids of its own.
     pub fn beside(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let inside = self.inside().map_or(0, |inside| inside.beside(mesh, lattice, run));
-        inside + self.variant.beside(mesh, lattice)
+        inside + self.variant.beside(mesh, lattice, run)
     }
 
     /// Whether its cells are told apart where a format can, as [`surface_and_interior`] does.
@@ -226,7 +226,7 @@ impl What {
         }
         self.variant.check(self.rule)?;
         let keeps_thin = (self.rule, self.variant) == (Rule::Solid, Variant::KeepThin);
-        let thin = keeps_thin.then(|| thin::find(mesh, lattice, Then::Keep, run)).transpose()?;
+        let thin = keeps_thin.then(|| thin::find(mesh, lattice, run)).transpose()?;
         let inside = match self.close_holes {
             Some(cells) => Some(inside::flood::closing(mesh, lattice, cells, run)?),
             None => self.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?,

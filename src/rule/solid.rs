@@ -1,5 +1,5 @@
 //! The solid rule: a cell is occupied iff its centre is inside the mesh, an unbiased volume.
-//! Parts that are lost thus may be kept as filled has them.
+//! What is lost thus may be kept as filled has it.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use crate::run::Run;
 pub(super) fn fill(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
     let mut stats = job.inside().fill(layers.clone(), run, grid)?;
     if let Some(thin) = &job.thin {
-        thin.keep(job.lattice, layers, run, grid)?;
-        stats.told.thin = thin.told;
+        thin.keep(job.mesh, job.lattice, layers, run, grid)?;
+        stats.told.lost = Some(thin.told);
     }
     Ok(stats)
 }

@@ -1,9 +1,10 @@
 //! Variants of rules: more or fewer cells than the rule itself says.
 
-use super::{Rule, thin_parts_bytes};
+use super::{Rule, lost_bytes};
 use crate::error::{Error, Result};
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
+use crate::run::Run;
 
 /// More or fewer cells than a rule itself says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,7 +14,8 @@ pub enum Variant {
     #[default]
     Plain,
     /// Of [`Rule::Solid`]: of parts of the mesh that are thinner than a cell, or hold no cell's centre, the
-    /// cells of [`Rule::Filled`] as well.
+    /// cells of [`Rule::Filled`] as well; and of others those within a step of a cell of filled that has no cell
+    /// of solid within a step, a step going to any of the 26 cells around.
     KeepThin,
     /// Of [`Rule::Filled`]: only cells with an empty cell, or the outside of the grid, within so many steps,
     /// a step going to any of the 26 cells around.
@@ -45,11 +47,11 @@ impl Variant {
     }
 
     /// The bytes that it takes beside mesh and grid, at most.
-    pub(super) fn beside(self, mesh: &Mesh, lattice: &Lattice) -> u128 {
+    pub(super) fn beside(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         match self {
             Self::Plain => 0,
-            // To find them, and then a mesh of them.
-            Self::KeepThin => thin_parts_bytes(mesh),
+            // To find what is lost, and then a mesh of the parts.
+            Self::KeepThin => lost_bytes(mesh, lattice, run),
             // What is eroded, what it becomes, and layers beside a slab.
             Self::Hollow(_) => 3 * BitGrid::bytes_for(lattice.dims()),
         }

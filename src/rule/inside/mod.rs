@@ -11,7 +11,7 @@ mod vote;
 
 use std::ops::Range;
 
-use super::{Stats, ThinParts};
+use super::{Lost, Stats};
 use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
@@ -132,9 +132,9 @@ pub struct Told {
     pub closed_holes: Option<u64>,
     /// What [`Inside::Robust`] did to the mesh.
     pub repairs: Option<Repairs>,
-    /// The parts that [`Rule::Solid`](crate::Rule::Solid) would lose, where they were kept;
-    /// [`thin_parts`](super::thin_parts) finds them otherwise.
-    pub thin: Option<ThinParts>,
+    /// What [`Rule::Solid`](crate::Rule::Solid) would lose, where it was kept; [`lost`](super::lost) finds it
+    /// otherwise.
+    pub lost: Option<Lost>,
 }
 
 /// What was done to a mesh so that it has an inside; all of it counts triangles unless said.

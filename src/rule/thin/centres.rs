@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Fate;
+use super::pieces::{Pieces, Stretch, Touch};
 use crate::geom::{Bounds, Triangle};
 use crate::grid::Lattice;
 use crate::kernel::crossings::{Crosser, Crossing};
@@ -18,12 +19,6 @@ pub(super) struct Asked {
     pub frame: Frame,
     pub seal: Seal,
     pub level: Level,
-}
-
-/// Cells of a row whose centres are inside, one after the other.
-struct Stretch {
-    row: [usize; 2],
-    cells: Range<usize>,
 }
 
 impl Asked {
@@ -48,17 +43,25 @@ impl Asked {
     /// What becomes of thin triangles: whole, if their cells hang together by faces, and reach as far as their
     /// bounds to within a cell.
     pub fn cells(&self, triangles: &[Triangle], bounds: &Bounds) -> Fate {
-        let mut pieces = Pieces::new();
+        let (mut count, mut reach) = (0, [[usize::MAX; 3], [0; 3]]);
+        let mut pieces = Pieces::new(Touch::Faces, |piece| {
+            count += 1;
+            for a in 0..3 {
+                reach[0][a] = reach[0][a].min(piece.reach[0][a]);
+                reach[1][a] = reach[1][a].max(piece.reach[1][a]);
+            }
+        });
         for band in bands(self.layers(bounds)) {
             self.stretches(triangles, band).into_iter().for_each(|stretch| pieces.add(stretch));
         }
-        let [low, high] = pieces.reach;
+        pieces.finish();
+        let [low, high] = reach;
         let is_reached = |a: usize| {
             // In a frame of centres a cell reaches half a cell to both sides.
             let [from, to] = [bounds.min[a], bounds.max[a]].map(|v| self.frame.axes[a].index(v));
             from > low[a] as f64 - 1.5 && to < high[a] as f64 + 1.5
         };
-        match pieces.count() {
+        match count {
             0 => Fate::Lost,
             1 if (0..3).all(is_reached) => Fate::Whole,
             _ => Fate::Scattered,
@@ -105,125 +108,4 @@ impl Asked {
 fn bands(layers: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = layers.end;
     layers.step_by(LAYERS).map(move |first| first..end.min(first + LAYERS))
-}
-
-/// Stretches that come layer by layer, joined where cells share a face.
-struct Pieces {
-    /// Of the layer that comes and of the one below, each in order.
-    layers: [Vec<(Stretch, usize)>; 2],
-    /// The stretch that each is joined to, itself if it is the first of its piece.
-    firsts: Vec<usize>,
-    /// The lowest and the highest cell of all, along each axis.
-    reach: [[usize; 3]; 2],
-}
-
-impl Pieces {
-    fn new() -> Self {
-        Self { layers: [vec![], vec![]], firsts: vec![], reach: [[usize::MAX; 3], [0; 3]] }
-    }
-
-    /// Adds a stretch that is in order behind all others.
-    fn add(&mut self, stretch: Stretch) {
-        let [j, k] = stretch.row;
-        if let Some((last, _)) = self.layers[0].last()
-            && last.row[1] != k
-        {
-            self.layers.swap(0, 1);
-            self.layers[0].clear();
-        }
-        let Range { start, end } = stretch.cells;
-        for (a, [first, last]) in [[start, end - 1], [j, j], [k, k]].into_iter().enumerate() {
-            self.reach[0][a] = self.reach[0][a].min(first);
-            self.reach[1][a] = self.reach[1][a].max(last);
-        }
-        let number = self.firsts.len();
-        self.firsts.push(number);
-        // The row before it in its layer, and the one below it.
-        let before = j.checked_sub(1).map(|j| (0, [j, k]));
-        let below = k.checked_sub(1).map(|k| (1, [j, k]));
-        for (layer, row) in before.into_iter().chain(below) {
-            let from = self.layers[layer].partition_point(|(other, _)| other.row[0] < row[0]);
-            for n in from..self.layers[layer].len() {
-                let (other, its) = &self.layers[layer][n];
-                if other.row != row {
-                    break;
-                }
-                if other.cells.start < end && start < other.cells.end {
-                    let (a, b) = (first(&mut self.firsts, *its), first(&mut self.firsts, number));
-                    self.firsts[a.max(b)] = a.min(b);
-                }
-            }
-        }
-        self.layers[0].push((stretch, number));
-    }
-
-    fn count(&self) -> usize {
-        self.firsts.iter().enumerate().filter(|(n, first)| n == *first).count()
-    }
-}
-
-fn first(firsts: &mut [usize], mut n: usize) -> usize {
-    while firsts[n] != n {
-        firsts[n] = firsts[firsts[n]];
-        n = firsts[n];
-    }
-    n
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::BitGrid;
-
-    /// By spreading from cell to cell.
-    fn slowly(grid: &BitGrid) -> usize {
-        let mut left: std::collections::BTreeSet<[usize; 3]> = grid.iter().collect();
-        let mut pieces = 0;
-        while let Some(cell) = left.pop_first() {
-            pieces += 1;
-            let mut waiting = vec![cell];
-            while let Some(cell) = waiting.pop() {
-                for (axis, step) in (0..3).flat_map(|axis| [(axis, 1), (axis, usize::MAX)]) {
-                    let mut near = cell;
-                    near[axis] = near[axis].wrapping_add(step);
-                    if left.remove(&near) {
-                        waiting.push(near);
-                    }
-                }
-            }
-        }
-        pieces
-    }
-
-    #[test]
-    fn pieces_are_what_hangs_together_by_faces() {
-        let (mut state, mut seen) = (7_u64, 0);
-        for dims in [[1, 1, 1], [9, 1, 6], [1, 7, 7], [6, 7, 8], [12, 5, 9]] {
-            for tenths in [0, 1, 2, 4, 7, 10] {
-                let mut grid = BitGrid::new(dims).unwrap();
-                let mut pieces = Pieces::new();
-                for (j, k) in (0..dims[2]).flat_map(|k| (0..dims[1]).map(move |j| (j, k))) {
-                    let mut start = None;
-                    for i in 0..=dims[0] {
-                        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                        let is_in = i < dims[0] && (state >> 33) % 10 < tenths;
-                        match (is_in, start) {
-                            (true, None) => start = Some(i),
-                            (false, Some(from)) => {
-                                pieces.add(Stretch { row: [j, k], cells: from..i });
-                                start = None;
-                            }
-                            _ => {}
-                        }
-                        if is_in {
-                            grid.set([i, j, k]);
-                        }
-                    }
-                }
-                assert_eq!(pieces.count(), slowly(&grid), "{dims:?}, {tenths}\n{grid:?}");
-                seen += pieces.count();
-            }
-        }
-        assert!(seen > 50, "{seen}");
-    }
 }

@@ -1,5 +1,5 @@
-//! Parts that the rule solid loses: those that hold no cell's centre, and thin ones that have cells for some
-//! of them only. They are named, or kept.
+//! What the rule solid loses: parts that hold no cell's centre, thin ones that have cells for some of them only,
+//! and places of others, such as thin ribs ([`places`]). They are named, or kept.
 //!
 //! A part is judged by itself, and a shell with its cavities if its walls are thin; on the lattice as far as
 //! the mesh goes, so that it is the same wherever the grid is cut. Parts that are not closed have no inside of
@@ -8,6 +8,8 @@
 
 mod bodies;
 mod centres;
+mod pieces;
+mod places;
 mod within;
 
 use std::borrow::Cow;
@@ -16,7 +18,9 @@ use std::ops::Range;
 
 use self::bodies::Body;
 use self::centres::Asked;
-use super::{Rule, What, inside};
+use self::places::Around;
+pub use self::places::ThinPlaces;
+use super::{Rule, What, inside, surface};
 use crate::error::Result;
 use crate::geom::{Bounds, Point, Rational, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice};
@@ -31,10 +35,20 @@ use crate::run::Run;
 /// What it takes to tell parts apart, in meshes: most where every triangle is a part.
 const MESHES: u128 = 4;
 
-/// The bytes that [`thin_parts`] takes beside the mesh, at most.
-pub fn thin_parts_bytes(mesh: &Mesh) -> u128 {
+/// The bytes that [`lost`] takes beside the mesh, at most.
+pub fn lost_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     let repair = if mesh.seal() == Seal::Oriented { 0 } else { inside::Inside::Robust.info().meshes };
-    (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128
+    let parts = (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128;
+    parts + places::bytes(mesh, lattice, run)
+}
+
+/// What the rule solid loses of a mesh.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Lost {
+    /// Parts of it, if any.
+    pub parts: Option<ThinParts>,
+    /// Places of other parts, if any; they are looked for in closed meshes.
+    pub places: Option<ThinPlaces>,
 }
 
 /// The parts that a rule loses.
@@ -55,14 +69,18 @@ pub struct ThinParts {
     pub cell: f64,
 }
 
-/// What was found out about the parts of a mesh.
+/// What was found out about a mesh.
 pub(super) struct Thin {
-    /// `None` if no part is lost or thin.
-    pub told: Option<ThinParts>,
-    /// The lost and the thin ones, if they are to be kept.
-    mesh: Option<Mesh>,
+    /// What is lost.
+    pub told: Lost,
+    /// The lost and the thin parts, if there are any.
+    parts: Option<Mesh>,
     /// The way to tell their inside.
     inside: inside::Inside,
+    /// Where there are places to be kept.
+    places: Option<Around>,
+    /// The mesh, if it had to be repaired.
+    repaired: Option<Mesh>,
 }
 
 /// What becomes of a part.
@@ -74,64 +92,72 @@ enum Fate {
 }
 
 impl Thin {
-    /// Adds the cells of the rule filled of the parts that are to be kept.
+    /// Adds the cells of the rule filled of what is to be kept.
     pub(super) fn keep(
         &self,
+        mesh: &Mesh,
         lattice: &Lattice,
         layers: Range<usize>,
         run: &Run,
         grid: &mut BitGrid,
     ) -> Result<()> {
-        let Some(mesh) = &self.mesh else { return Ok(()) };
-        let filled = Rule::Filled.with_ties(Ties::None);
-        let filled = What { inside: Some(self.inside), ..filled };
-        filled.prepare(mesh, lattice, run)?.fill(layers, run, grid).map(drop)
+        if let Some(around) = &self.places {
+            let mesh = self.repaired.as_ref().unwrap_or(mesh);
+            places::keep(mesh, self.parts.as_ref(), around, layers.clone(), run, grid)?;
+        }
+        let Some(parts) = &self.parts else { return Ok(()) };
+        let filled = What { inside: Some(self.inside), ..Rule::Filled.with_ties(Ties::None) };
+        filled.prepare(parts, lattice, run)?.fill(layers, run, grid).map(drop)
     }
 }
 
-/// Whether lost and thin parts are only named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
-    Tell,
-    Keep,
-}
-
-/// The parts of a mesh that [`Rule::Solid`] loses or has scattered cells of; `None` if there are none.
+/// What [`Rule::Solid`] loses of a mesh, or has scattered cells of.
 ///
 /// # Errors
 /// If there are too many triangles, memory is not there, the level does not exist here, or the run was
 /// cancelled.
-pub fn thin_parts(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Option<ThinParts>> {
-    par::with_threads(run.threads(), || Ok(find(mesh, lattice, Then::Tell, run)?.told))?
+pub fn lost(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Lost> {
+    par::with_threads(run.threads(), || Ok(find(mesh, lattice, run)?.told))?
 }
 
-/// Finds the lost and the thin parts of a mesh, in the threads this is called in.
+/// Finds what of a mesh is lost, in the threads this is called in.
 ///
 /// # Errors
 /// If there are too many triangles, memory is not there, or the run was cancelled.
-pub(super) fn find(mesh: &Mesh, lattice: &Lattice, then: Then, run: &Run) -> Result<Thin> {
+pub(super) fn find(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Thin> {
     let repaired = match mesh.seal() {
         Seal::Oriented => None,
         _ => Some(Mesh::from_triangles(Repaired::with(mesh, run.progress)?.triangles)?),
     };
     let mesh = repaired.as_ref().unwrap_or(mesh);
-    let seal = mesh.seal();
-    let inside = if seal == Seal::Oriented { inside::Inside::Nonzero } else { inside::Inside::Robust };
+    let is_oriented = mesh.seal() == Seal::Oriented;
+    let inside = if is_oriented { inside::Inside::Nonzero } else { inside::Inside::Robust };
+    let (told, parts) = find_parts(mesh, lattice, run)?;
+    let mut thin =
+        Thin { told: Lost { parts: told, places: None }, parts, inside, places: None, repaired: None };
+    if is_oriented {
+        let around = Around::new(lattice, mesh.bounds())?;
+        let found = places::find(mesh, thin.parts.as_ref(), lattice, &around, run)?;
+        thin.told.places = found.told;
+        thin.places = found.any.then_some(around);
+    }
+    Ok(Thin { repaired, ..thin })
+}
+
+/// Finds the parts that are lost or thin, and makes a mesh of these.
+fn find_parts(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<(Option<ThinParts>, Option<Mesh>)> {
     let Parts { of, parts } = mesh.parts()?;
     let sorted = Sorted::new(mesh, &of, parts.len());
     let size = (0..3).map(|a| lattice.spacing()[a].to_f64()).fold(f64::INFINITY, f64::min);
     run.progress.check()?;
     let bodies = bodies::of(&parts, &sorted, size);
-    let fates = fates(lattice, seal, &parts, &bodies, &sorted, size, run)?;
+    let fates = fates(lattice, mesh.seal(), &parts, &bodies, &sorted, size, run)?;
     let told = told(&bodies, &fates, size);
-    let mesh = match (then, told) {
-        (Then::Keep, Some(_)) => {
-            let kept = bodies.iter().zip(&fates).filter(|(_, fate)| **fate != Fate::Whole);
-            Some(Mesh::from_triangles(kept.flat_map(|(body, _)| body.triangles(&sorted)).collect())?)
-        }
-        _ => None,
-    };
-    Ok(Thin { told, mesh, inside })
+    let lost = told.map(|_| {
+        let lost = bodies.iter().zip(&fates).filter(|(_, fate)| **fate != Fate::Whole);
+        Mesh::from_triangles(lost.flat_map(|(body, _)| body.triangles(&sorted)).collect())
+    });
+    Ok((told, lost.transpose()?))
 }
 
 /// What becomes of each body; cells are as small as `size` along some axis.
@@ -250,22 +276,30 @@ const MOST: usize = 1 << 13;
 /// The same cells, and as many more as reach around a mesh of these bounds; the lattice itself if the mesh is
 /// very much larger: then parts that go beyond it are not judged.
 fn without_end(lattice: &Lattice, bounds: &Bounds) -> Lattice {
-    let (mut dims, mut origin) = (lattice.dims(), lattice.origin().clone());
+    let dims = lattice.dims();
+    let (mut before, mut behind) = ([0; 3], [0; 3]);
     for a in 0..3 {
         let index = |v: f32| lattice.axis(a).index(v).floor();
         let (Some(low), Some(high)) = (index(bounds.min[a]), index(bounds.max[a])) else {
             return lattice.clone();
         };
         let (low, high) = (low.min(0), high.saturating_add(1).max(dims[a] as i64));
-        let wider = high.saturating_sub(low) as usize;
-        if wider > dims[a].max(MOST) {
+        if high.saturating_sub(low) as usize > dims[a].max(MOST) {
             return lattice.clone();
         }
-        dims[a] = wider;
-        origin[a] = &origin[a] + &(&lattice.spacing()[a] * &Rational::from(low));
+        (before[a], behind[a]) = (low.unsigned_abs() as usize, high as usize - dims[a]);
     }
-    let wider = Lattice::new(dims, origin, lattice.spacing().clone(), lattice.closed());
-    wider.map_or_else(|_| lattice.clone(), |wider| wider.with_snap(lattice.snap()))
+    grown(lattice, before, behind).unwrap_or_else(|_| lattice.clone())
+}
+
+/// The same cells, and as many more before and behind them along each axis.
+fn grown(lattice: &Lattice, before: [usize; 3], behind: [usize; 3]) -> Result<Lattice> {
+    let dims = [0, 1, 2].map(|a| before[a] + lattice.dims()[a] + behind[a]);
+    let spacing = lattice.spacing();
+    let origin =
+        [0, 1, 2].map(|a| &lattice.origin()[a] + &(&spacing[a] * &Rational::from(-(before[a] as i64))));
+    let wider = Lattice::new(dims, origin, spacing.clone(), lattice.closed())?;
+    Ok(wider.with_snap(lattice.snap()))
 }
 
 fn told(bodies: &[Body], fates: &[Fate], cell: f64) -> Option<ThinParts> {

@@ -1,10 +1,12 @@
 //! Is nothing thin lost without a word? Parts that solid loses are named, `--keep-thin` keeps them and
 //! changes nothing else; and `--hollow` keeps what a plain loop keeps.
 
+#[path = "../place/mod.rs"]
 mod place;
+mod places;
 
 use place::{Place, Triangle, cuboid, refused, stl};
-use voxelize::rule::{ThinParts, Variant, thin_parts};
+use voxelize::rule::{ThinParts, Variant, lost};
 use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, What, voxelize_with};
 
 /// A box between two corners.
@@ -37,9 +39,9 @@ fn cells(triangles: &[Triangle], tenths: i64) -> Lattice {
 fn made(triangles: &[Triangle], lattice: &Lattice, what: impl Into<What>) -> (BitGrid, Option<ThinParts>) {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
     let (voxels, stats) = voxelize_with(&mesh, lattice, what, &Run::default()).unwrap();
-    let found = thin_parts(&mesh, lattice, &Run::default()).unwrap();
-    assert!(stats.told.thin.is_none_or(|told| Some(told) == found));
-    (voxels.bits, found)
+    let found = lost(&mesh, lattice, &Run::default()).unwrap();
+    assert!(stats.told.lost.is_none_or(|told| told == found));
+    (voxels.bits, found.parts)
 }
 
 fn keep_thin() -> What {

@@ -1,0 +1,282 @@
+//! Places of a closed mesh that the rule solid loses, such as a thin rib of a thick part: cells that share
+//! volume with the mesh, though neither the centre of the cell nor that of any of the 26 around it is inside.
+//!
+//! They are looked for on the lattice and two cells beyond, as far as the mesh goes, so that they are the same
+//! wherever the grid is cut; a range of layers at a time, so that grids of any height take the same memory.
+
+use std::ops::Range;
+
+use super::pieces::{Piece, Pieces, Stretch, Touch};
+use super::{grown, surface};
+use crate::error::Result;
+use crate::geom::{Bounds, Rational, Ties};
+use crate::grid::{BitGrid, Lattice, bits};
+use crate::mesh::Mesh;
+use crate::par;
+use crate::rule::{Inside, Job, Rule, What};
+use crate::run::{Run, rows};
+
+/// How far cells matter for what becomes of one.
+const NEAR: usize = 2;
+
+/// A place is named if it is as many cells long. Where there are fewer it is a corner or the tip of a horn.
+const LONG: usize = 4;
+
+/// The bytes of a grid in memory, unless a few layers take more.
+const MOST: usize = 1 << 24;
+
+/// Layers that are looked at together, at least.
+const LAYERS: usize = 8;
+
+/// The places of a mesh that [`Rule::Solid`] loses: cells that share volume with the mesh, though neither their
+/// centres nor those of the 26 cells around them are inside. Those that touch are of one place. Of fewer than
+/// four cells along every axis, as a horn's tip may have, nothing is said.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ThinPlaces {
+    /// How many there are.
+    pub places: u64,
+    /// How many cells they have.
+    pub cells: u64,
+    /// The walls around the longest: its least and its greatest corner.
+    pub largest: [[f64; 3]; 2],
+    /// How many cells the longest has along each axis.
+    pub dims: [usize; 3],
+}
+
+/// The bytes that it takes to find the places, or to keep them, beside the mesh.
+pub(super) fn bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    let [nx, ny, nz] = lattice.dims();
+    let [nx, ny] = [nx, ny].map(|n| n + 2 * NEAR);
+    let layers = (height([nx, ny, nz], run) + 2 * NEAR).min(nz + 2 * NEAR);
+    2 * BitGrid::bytes_for([nx, ny, layers]) + rows::bytes(mesh.triangles(), lattice, run.max_memory)
+}
+
+/// How many layers are looked at together.
+fn height(dims: [usize; 3], run: &Run) -> usize {
+    let layer = BitGrid::bytes_for([dims[0], dims[1], 1]).max(1);
+    let most = run.max_memory.map_or(MOST, |limit| (limit / 64).min(MOST as u64) as usize);
+    ((most as u128 / layer) as usize).max(LAYERS).min(dims[2])
+}
+
+/// A lattice with as many cells more around it as matter, where the mesh goes on there.
+pub(super) struct Around {
+    lattice: Lattice,
+    /// How many cells come before those of the lattice, along each axis.
+    before: [usize; 3],
+    /// The dims of the lattice.
+    dims: [usize; 3],
+}
+
+impl Around {
+    pub fn new(lattice: &Lattice, bounds: &Bounds) -> Result<Self> {
+        let dims = lattice.dims();
+        let is_beyond = |a: usize, v: f32, low: bool| {
+            let index = lattice.axis(a).index(v);
+            if low { index < Rational::ZERO } else { index > Rational::from(dims[a] as i64) }
+        };
+        let more = |is_beyond: bool| if is_beyond { NEAR } else { 0 };
+        let before = [0, 1, 2].map(|a| more(is_beyond(a, bounds.min[a], true)));
+        let behind = [0, 1, 2].map(|a| more(is_beyond(a, bounds.max[a], false)));
+        Ok(Self { lattice: grown(lattice, before, behind)?, before, dims })
+    }
+
+    /// Whether the mesh goes on beyond the lattice.
+    fn is_cut(&self) -> bool {
+        self.lattice.dims() != self.dims
+    }
+}
+
+/// Looks at cells of a closed mesh that faces one way.
+struct Looker<'a> {
+    around: &'a Around,
+    job: Job<'a>,
+    /// Fills the parts that are lost or kept as wholes: of these nothing more is said.
+    parts: Option<Job<'a>>,
+}
+
+/// Some layers of the cells.
+struct Looked {
+    /// The first of them.
+    first: usize,
+    /// Those with a centre inside, or of parts that are lost.
+    inside: BitGrid,
+    /// Those that share volume with the mesh as well.
+    filled: BitGrid,
+}
+
+impl<'a> Looker<'a> {
+    fn new(mesh: &'a Mesh, parts: Option<&'a Mesh>, around: &'a Around, run: &Run) -> Result<Self> {
+        let filled = What { inside: Some(Inside::Nonzero), ..Rule::Filled.with_ties(Ties::None) };
+        let job = filled.prepare(mesh, &around.lattice, run)?;
+        let parts = parts.map(|parts| filled.prepare(parts, &around.lattice, run)).transpose()?;
+        Ok(Self { around, job, parts })
+    }
+
+    /// Looks at layers of the lattice, and at `more` on both sides.
+    fn look(&self, layers: &Range<usize>, more: usize, run: &Run) -> Result<Looked> {
+        run.progress.check()?;
+        let [nx, ny, nz] = self.around.lattice.dims();
+        let before = self.around.before[2];
+        let first = (layers.start + before).saturating_sub(more);
+        let layers = first..nz.min(layers.end + before + more);
+        let mut inside = BitGrid::new([nx, ny, layers.len()])?;
+        self.job.inside().fill(layers.clone(), run, &mut inside)?;
+        if let Some(parts) = &self.parts {
+            parts.fill(layers.clone(), run, &mut inside)?;
+        }
+        let mut filled = inside.clone();
+        surface::fill(&self.job, layers, run, &mut filled)?;
+        Ok(Looked { first, inside, filled })
+    }
+}
+
+impl Looked {
+    /// The cells of a layer that share volume with the mesh and have no centre near that is inside.
+    fn far(&self, k: usize) -> Vec<Stretch> {
+        let [_, ny, _] = self.inside.dims();
+        let mut stretches: Vec<Stretch> = vec![];
+        for j in 0..ny {
+            let rows = self.filled.row(j, k).iter().zip(self.inside.row(j, k)).enumerate();
+            for (n, (filled, inside)) in rows {
+                let cells = filled & !inside;
+                if cells == 0 {
+                    continue;
+                }
+                for i in bits::bits_of(cells & !self.near(n, j, k)).map(|bit| 64 * n + bit) {
+                    match stretches.last_mut() {
+                        Some(last) if last.row == [j, k] && last.cells.end == i => last.cells.end += 1,
+                        _ => stretches.push(Stretch { row: [j, k], cells: i..i + 1 }),
+                    }
+                }
+            }
+        }
+        stretches
+    }
+
+    /// The cells of a word that have one that is inside among themselves and the 26 around.
+    fn near(&self, n: usize, j: usize, k: usize) -> u64 {
+        let mut near = 0;
+        for (j, k) in beside(k, self.inside.dims()[2])
+            .flat_map(|k| beside(j, self.inside.dims()[1]).map(move |j| (j, k)))
+        {
+            let row = self.inside.row(j, k);
+            let word = row[n];
+            let below = n.checked_sub(1).map_or(0, |n| row[n] >> 63);
+            let above = row.get(n + 1).map_or(0, |word| word << 63);
+            near |= word | word << 1 | word >> 1 | below | above;
+        }
+        near
+    }
+
+    /// The same of many layers of the lattice, in order.
+    fn far_of(&self, layers: Range<usize>) -> impl Iterator<Item = Stretch> {
+        let layers = layers.map(|k| k - self.first).collect();
+        par::map(layers, |k: usize| self.far(k)).into_iter().flatten().map(|stretch| {
+            let [j, k] = stretch.row;
+            Stretch { row: [j, k + self.first], ..stretch }
+        })
+    }
+}
+
+/// A number, and those beside it that are below `n`.
+fn beside(at: usize, n: usize) -> std::ops::Range<usize> {
+    at.saturating_sub(1)..n.min(at + 2)
+}
+
+/// Which cells are lost in places.
+pub(super) struct Found {
+    /// The places; `None` if none is long enough.
+    pub told: Option<ThinPlaces>,
+    /// Whether there may be cells to be kept: some are lost, here or next to the lattice.
+    pub any: bool,
+}
+
+/// Finds the places of a closed mesh that faces one way. Of `parts`, which are lost or kept as wholes, nothing is
+/// said.
+pub(super) fn find(
+    mesh: &Mesh,
+    parts: Option<&Mesh>,
+    lattice: &Lattice,
+    around: &Around,
+    run: &Run,
+) -> Result<Found> {
+    let looker = Looker::new(mesh, parts, around, run)?;
+    let (mut any, mut places, mut cells, mut largest) = (around.is_cut(), 0, 0, None::<Piece>);
+    let mut pieces = Pieces::new(Touch::Corners, |piece| {
+        any = true;
+        if piece.length() >= LONG {
+            places += 1;
+            cells += piece.cells;
+            // The longest; of these that with the most cells, and of these the first.
+            let rank = |piece: &Piece| (piece.length(), piece.cells, std::cmp::Reverse(piece.reach));
+            if largest.is_none_or(|other| rank(&piece) > rank(&other)) {
+                largest = Some(piece);
+            }
+        }
+    });
+    let (nz, before) = (lattice.dims()[2], around.before);
+    for layers in bands(0..nz, height(lattice.dims(), run)) {
+        let looked = looker.look(&layers, 1, run)?;
+        for stretch in looked.far_of(layers.start + before[2]..layers.end + before[2]) {
+            if let Some(stretch) = around.within(&stretch) {
+                pieces.add(stretch);
+            }
+        }
+    }
+    pieces.finish();
+    let told = largest.map(|Piece { reach: [low, high], .. }| ThinPlaces {
+        places,
+        cells,
+        largest: [low, high.map(|n| n + 1)].map(|at| [0, 1, 2].map(|a| lattice.wall(a, at[a]).to_f64())),
+        dims: [0, 1, 2].map(|a| high[a] + 1 - low[a]),
+    });
+    Ok(Found { told, any })
+}
+
+/// Adds the cells of the places of these layers of the lattice, and those around them that share volume with
+/// the mesh, so that they hang together with what is left of it.
+pub(super) fn keep(
+    mesh: &Mesh,
+    parts: Option<&Mesh>,
+    around: &Around,
+    layers: Range<usize>,
+    run: &Run,
+    grid: &mut BitGrid,
+) -> Result<()> {
+    let looker = Looker::new(mesh, parts, around, run)?;
+    let ([nx, ny, _], [x, y, z]) = (around.dims, around.before);
+    let wide = around.lattice.dims();
+    for band in bands(layers.clone(), height(around.dims, run)) {
+        let looked = looker.look(&band, NEAR, run)?;
+        let far = (band.start + z).saturating_sub(1)..wide[2].min(band.end + z + 1);
+        for Stretch { row: [j, k], cells } in looked.far_of(far) {
+            let rows = beside(k, wide[2]).flat_map(|k| beside(j, wide[1]).map(move |j| (j, k)));
+            for (j, k) in rows {
+                if !(band.start + z..band.end + z).contains(&k) || !(y..y + ny).contains(&j) {
+                    continue;
+                }
+                for i in x.max(cells.start.saturating_sub(1))..(x + nx).min(cells.end + 1) {
+                    if looked.filled.get([i, j, k - looked.first]) {
+                        grid.set([i - x, j - y, k - z - layers.start]);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Around {
+    /// What is within the lattice, in its own cells.
+    fn within(&self, stretch: &Stretch) -> Option<Stretch> {
+        let ([nx, ny, _], [x, y, z], [j, k]) = (self.dims, self.before, stretch.row);
+        let cells = stretch.cells.start.saturating_sub(x)..stretch.cells.end.saturating_sub(x).min(nx);
+        let is_within = (y..y + ny).contains(&j) && cells.start < cells.end;
+        is_within.then(|| Stretch { row: [j - y, k - z], cells })
+    }
+}
+
+fn bands(layers: Range<usize>, height: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = layers.end;
+    layers.step_by(height.max(1)).map(move |first| first..end.min(first + height))
+}
