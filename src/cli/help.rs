@@ -101,7 +101,7 @@ Rule        --surface          every cell the mesh touches [default]
             --inside METHOD    {methods}
             --close-holes N, --leak FILE   of a flood: small holes; its way in
             --doubt FILE, --max-doubt 1%   cells they do not agree on; a gate
-            --keep-thin        with solid: parts thinner than a cell, as filled
+            --keep-thin        with solid: what it loses as filled has it
             --hollow N         with filled: only the outer N cells
             --ties up|both|none  a face on a cell wall marks: the cell above /
                                both / neither [up; filled: none]

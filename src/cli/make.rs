@@ -5,7 +5,9 @@ use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::rule::{Told, Variant, lost, lost_bytes};
 use voxelize::run::bytes;
-use voxelize::{Digest, Error, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels};
+use voxelize::{
+    BitGrid, Digest, Error, Inside, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels,
+};
 
 use super::bar::Bar;
 use super::errors;
@@ -27,7 +29,7 @@ pub fn voxels(job: &Job, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Res
     let lattice = fit(job, &mesh, facts)?;
     let run = run(job, bar);
     facts.room = Some(Room::whole(job, &mesh, &lattice, &run)?);
-    look_over(job, &mesh, &lattice, &run, facts)?;
+    look_over(job, &mesh, facts);
     let made = fill(job, &mesh, &lattice, &run, facts)?;
     bar.clear();
     Ok(made)
@@ -113,16 +115,23 @@ fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
     Some(format!("the mesh goes beyond the grid of {asked} along {axes}; what is there is left out"))
 }
 
-/// Notes what of the mesh the rule may mind: whether it is closed, and its parts that are lost.
-pub fn look_over(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
+/// Notes whether the mesh is closed, where the rule may mind.
+pub fn look_over(job: &Job, mesh: &Mesh, facts: &mut Facts) {
     if job.what.inside().is_some() {
         facts.seal = Some(timed(&mut facts.times.voxelize, || mesh.seal()));
     }
-    look_for_lost(job, mesh, lattice, run, facts)
 }
 
-/// Notes what of the mesh is lost, where the rule may lose some and memory allows to look for them.
-fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
+/// Notes what of the mesh is lost, where the rule may lose some and memory allows to look for it. What was made
+/// already is of use.
+pub fn look_for_lost(
+    job: &Job,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    made: Option<&Voxels>,
+    run: &Run,
+    facts: &mut Facts,
+) -> Result<()> {
     if (job.what.rule, job.what.variant) != (Rule::Solid, Variant::Plain) {
         return Ok(());
     }
@@ -133,7 +142,9 @@ fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &m
         facts.warnings.push(Warning::new("W010", says));
         return Ok(());
     }
-    facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost(mesh, lattice, run))?);
+    let nonzero = Some(Inside::Nonzero.info().name);
+    let solid = made.filter(|made| made.meta.inside.as_deref() == nonzero).map(|made| &made.bits);
+    facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost(mesh, lattice, solid, run))?);
     Ok(())
 }
 
@@ -145,8 +156,18 @@ pub fn fill(
     run: &Run,
     facts: &mut Facts,
 ) -> Result<(Voxels, Digest)> {
+    // Cells that are there save time, where there is memory for both.
+    let grid = BitGrid::bytes_for(lattice.dims());
+    let both = Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run) + 2 * grid;
+    let is_room = run.max_memory.is_none_or(|limit| both <= u128::from(limit));
+    if !is_room {
+        look_for_lost(job, mesh, lattice, None, run, facts)?;
+    }
     let (mut voxels, stats) =
         timed(&mut facts.times.voxelize, || voxelize::voxelize_with(mesh, lattice, job.what, run))?;
+    if is_room {
+        look_for_lost(job, mesh, lattice, Some(&voxels), run, facts)?;
+    }
     voxels.meta.input = input_name(job);
     let (count, digest) = timed(&mut facts.times.digest, || (voxels.count(), voxels.digest()));
     facts.inside.clone_from(&voxels.meta.inside);

@@ -64,9 +64,10 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         None => None,
     };
     let asking = start.elapsed();
-    make::look_over(job, &mesh, &lattice, &run, facts)?;
+    make::look_over(job, &mesh, facts);
     match room.plan {
         MemoryPlan::Slabs(height) => {
+            make::look_for_lost(job, &mesh, &lattice, None, &run, facts)?;
             let slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;
             let slabs = if plan.has_parts() { slabs.in_parts() } else { slabs };
             stream(plan, slabs, bar, signals, facts)?;

@@ -127,13 +127,12 @@ fn parts(thin: &ThinParts) -> Warning {
 
 fn places(thin: &ThinPlaces) -> Warning {
     let ThinPlaces { places, cells, largest: [low, high], .. } = thin;
-    let (has, which, them) =
-        if *places == 1 { ("has", "it is", "it") } else { ("have", "the longest is", "them") };
+    let (which, them) = if *places == 1 { ("it is", "it") } else { ("the longest is", "them") };
     let size = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
     let centre = [0, 1, 2].map(|a| number((low[a] + high[a]) / 2.0)).join(", ");
     let text = format!(
-        "{} of the mesh {has} no centre of a cell inside, nor beside {}: {which} {size} around ({centre}); \
-         --keep-thin keeps {them}, and so do smaller cells",
+        "no centre of a cell is inside {} of the mesh ({}): {which} {size} around ({centre}); --keep-thin keeps \
+         {them}, and so do smaller cells",
         counted(*places, "thin place", "thin places"),
         counted(*cells, "cell", "cells"),
     );

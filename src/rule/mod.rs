@@ -226,7 +226,7 @@ impl What {
         }
         self.variant.check(self.rule)?;
         let keeps_thin = (self.rule, self.variant) == (Rule::Solid, Variant::KeepThin);
-        let thin = keeps_thin.then(|| thin::find(mesh, lattice, run)).transpose()?;
+        let thin = keeps_thin.then(|| thin::find(mesh, lattice, None, run)).transpose()?;
         let inside = match self.close_holes {
             Some(cells) => Some(inside::flood::closing(mesh, lattice, cells, run)?),
             None => self.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?,

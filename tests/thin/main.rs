@@ -39,7 +39,7 @@ fn cells(triangles: &[Triangle], tenths: i64) -> Lattice {
 fn made(triangles: &[Triangle], lattice: &Lattice, what: impl Into<What>) -> (BitGrid, Option<ThinParts>) {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
     let (voxels, stats) = voxelize_with(&mesh, lattice, what, &Run::default()).unwrap();
-    let found = lost(&mesh, lattice, &Run::default()).unwrap();
+    let found = lost(&mesh, lattice, None, &Run::default()).unwrap();
     assert!(stats.told.lost.is_none_or(|told| told == found));
     (voxels.bits, found.parts)
 }

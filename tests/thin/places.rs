@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use voxelize::grid::Layers;
 use voxelize::rule::{Lost, ThinPlaces, lost};
-use voxelize::{Bounds, Fit, Lattice, Mesh, Rational, Run, voxelize_slabs, voxelize_with};
+use voxelize::{Bounds, Fit, Inside, Lattice, Mesh, Rational, Run, voxelize_slabs, voxelize_with};
 
 use super::place::{Place, Triangle, stl};
 use super::{between, block, inside_out, keep_thin, made, plate, union};
@@ -110,7 +110,14 @@ fn plainly(
 
 fn found(triangles: &[Triangle], lattice: &Lattice) -> Lost {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
-    lost(&mesh, lattice, &Run::default()).unwrap()
+    let found = lost(&mesh, lattice, None, &Run::default()).unwrap();
+    let nonzero = Rule::Solid.with_inside(Inside::Nonzero);
+    let (solid, _) = voxelize_with(&mesh, lattice, nonzero, &Run::default()).unwrap();
+    for threads in [1, 3] {
+        let run = Run { threads, ..Run::default() };
+        assert_eq!(lost(&mesh, lattice, Some(&solid.bits), &run).unwrap(), found);
+    }
+    found
 }
 
 /// Closed meshes of one part, with a grid each.
@@ -187,10 +194,14 @@ fn places_do_not_depend_on_where_the_grid_ends_or_how_it_is_made() {
             slabs += 1;
         }
         for run in [1, 2, 7].map(|threads| Run { threads, ..Run::default() }) {
-            assert_eq!(Some(lost(&mesh, &lattice, &run).unwrap()), stats.told.lost, "{name}");
+            assert_eq!(Some(lost(&mesh, &lattice, None, &run).unwrap()), stats.told.lost, "{name}");
         }
         let few = Run { max_memory: Some(1 << 21), ..Run::default() };
-        assert_eq!(Some(lost(&mesh, &lattice, &few).unwrap()), stats.told.lost, "{name}, a layer at a time");
+        assert_eq!(
+            Some(lost(&mesh, &lattice, None, &few).unwrap()),
+            stats.told.lost,
+            "{name}, a layer at a time"
+        );
         let all = lattice.dims();
         for (first, last) in [([3, 1, 2], [2, 2, 3]), ([2, 3, 1], [3, 3, 2])] {
             let low = [0, 1, 2].map(|a| all[a] / first[a] / 2);
@@ -243,8 +254,8 @@ fn the_command_names_places_and_keeps_them() {
     let place = Place::new();
     place.write("ribbed.stl", stl(&ribbed(0.0)));
     let run = place.run("ribbed.stl --solid --voxel-size 1 -o a.npz").expect(0);
-    let warning = "1 thin place of the mesh has no centre of a cell inside, nor beside 2,496 cells: it is 1 × 64 × 39 \
-                   around (32.5, 32, 40.5); --keep-thin keeps it, and so do smaller cells";
+    let warning = "no centre of a cell is inside 1 thin place of the mesh (2,496 cells): it is 1 × 64 × 39 around \
+                   (32.5, 32, 40.5); --keep-thin keeps it, and so do smaller cells";
     assert!(run.err.contains(warning), "{}", run.err);
     let json = place.run("ribbed.stl --solid --voxel-size 1 -o a.npz --json").expect(0).json();
     assert_eq!(json["warnings"][0]["code"].as_str(), Some("W011"), "{json}");

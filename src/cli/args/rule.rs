@@ -44,8 +44,10 @@ pub struct RuleArgs {
     pub close_holes: Option<u32>,
 
     /// With solid: of parts of the mesh that hold no cell's centre, or are thinner than a cell and have cells
-    /// for some of them only, the cells of filled as well, and no other cells. A part hangs together by common
-    /// vertices and is closed; its thickness is twice its volume by its area: that of a plate
+    /// for some of them only, the cells of filled as well. A part hangs together by common vertices and is
+    /// closed; its thickness is twice its volume by its area: that of a plate. Of closed meshes also the cells
+    /// of filled within a step of one that has no cell of solid within a step, a step going to any of the 26
+    /// cells around, such as those of thin ribs; and no other cells
     #[arg(long)]
     pub keep_thin: bool,
 

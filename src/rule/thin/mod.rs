@@ -21,7 +21,7 @@ use self::centres::Asked;
 use self::places::Around;
 pub use self::places::ThinPlaces;
 use super::{Rule, What, inside, surface};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::geom::{Bounds, Point, Rational, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::Frame;
@@ -111,20 +111,25 @@ impl Thin {
     }
 }
 
-/// What [`Rule::Solid`] loses of a mesh, or has scattered cells of.
+/// What [`Rule::Solid`] loses of a mesh, or has scattered cells of. `solid` are the cells of the lattice whose
+/// centres are inside by [`Inside::Nonzero`](inside::Inside::Nonzero), if they are there already: that saves
+/// filling them again, and takes at most as much memory as they do beside [`lost_bytes`].
 ///
 /// # Errors
-/// If there are too many triangles, memory is not there, the level does not exist here, or the run was
-/// cancelled.
-pub fn lost(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Lost> {
-    par::with_threads(run.threads(), || Ok(find(mesh, lattice, run)?.told))?
+/// If the dims differ, there are too many triangles, memory is not there, the level does not exist here, or
+/// the run was cancelled.
+pub fn lost(mesh: &Mesh, lattice: &Lattice, solid: Option<&BitGrid>, run: &Run) -> Result<Lost> {
+    if solid.is_some_and(|solid| solid.dims() != lattice.dims()) {
+        return Err(Error::usage("the grid has other dims than the lattice"));
+    }
+    par::with_threads(run.threads(), || Ok(find(mesh, lattice, solid, run)?.told))?
 }
 
-/// Finds what of a mesh is lost, in the threads this is called in.
+/// Finds what of a mesh is lost, in the threads this is called in; `solid` as in [`lost`].
 ///
 /// # Errors
 /// If there are too many triangles, memory is not there, or the run was cancelled.
-pub(super) fn find(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Thin> {
+pub(super) fn find(mesh: &Mesh, lattice: &Lattice, solid: Option<&BitGrid>, run: &Run) -> Result<Thin> {
     let repaired = match mesh.seal() {
         Seal::Oriented => None,
         _ => Some(Mesh::from_triangles(Repaired::with(mesh, run.progress)?.triangles)?),
@@ -137,7 +142,8 @@ pub(super) fn find(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Thin> {
         Thin { told: Lost { parts: told, places: None }, parts, inside, places: None, repaired: None };
     if is_oriented {
         let around = Around::new(lattice, mesh.bounds())?;
-        let found = places::find(mesh, thin.parts.as_ref(), lattice, &around, run)?;
+        let solid = solid.filter(|_| repaired.is_none());
+        let found = places::find(mesh, thin.parts.as_ref(), lattice, solid, &around, run)?;
         thin.told.places = found.told;
         thin.places = found.any.then_some(around);
     }

@@ -11,6 +11,7 @@ use super::{grown, surface};
 use crate::error::Result;
 use crate::geom::{Bounds, Rational, Ties};
 use crate::grid::{BitGrid, Lattice, bits};
+use crate::kernel::target::SIDE;
 use crate::mesh::Mesh;
 use crate::par;
 use crate::rule::{Inside, Job, Rule, What};
@@ -23,7 +24,7 @@ const NEAR: usize = 2;
 const LONG: usize = 4;
 
 /// The bytes of a grid in memory, unless a few layers take more.
-const MOST: usize = 1 << 24;
+const MOST: usize = 1 << 28;
 
 /// Layers that are looked at together, at least.
 const LAYERS: usize = 8;
@@ -54,7 +55,7 @@ pub(super) fn bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
 /// How many layers are looked at together.
 fn height(dims: [usize; 3], run: &Run) -> usize {
     let layer = BitGrid::bytes_for([dims[0], dims[1], 1]).max(1);
-    let most = run.max_memory.map_or(MOST, |limit| (limit / 64).min(MOST as u64) as usize);
+    let most = run.max_memory.map_or(MOST, |limit| (limit / 16).min(MOST as u64) as usize);
     ((most as u128 / layer) as usize).max(LAYERS).min(dims[2])
 }
 
@@ -92,53 +93,72 @@ struct Looker<'a> {
     job: Job<'a>,
     /// Fills the parts that are lost or kept as wholes: of these nothing more is said.
     parts: Option<Job<'a>>,
+    /// The layers last looked at, whose memory is used again.
+    inside: BitGrid,
+    touched: BitGrid,
 }
 
-/// Some layers of the cells.
-struct Looked {
-    /// The first of them.
-    first: usize,
-    /// Those with a centre inside, or of parts that are lost.
-    inside: BitGrid,
-    /// Those that share volume with the mesh as well.
-    filled: BitGrid,
+/// Cells of a lattice; layers are numbered as there.
+struct Looked<'a> {
+    /// Those with a centre inside, or of parts that are lost, and their first layer.
+    inside: (&'a BitGrid, usize),
+    /// Those that the mesh touches, so that they share volume with it, too.
+    touched: (&'a BitGrid, usize),
 }
 
 impl<'a> Looker<'a> {
     fn new(mesh: &'a Mesh, parts: Option<&'a Mesh>, around: &'a Around, run: &Run) -> Result<Self> {
-        let filled = What { inside: Some(Inside::Nonzero), ..Rule::Filled.with_ties(Ties::None) };
-        let job = filled.prepare(mesh, &around.lattice, run)?;
-        let parts = parts.map(|parts| filled.prepare(parts, &around.lattice, run)).transpose()?;
-        Ok(Self { around, job, parts })
+        let job = filled().prepare(mesh, &around.lattice, run)?;
+        let parts = parts.map(|parts| filled().prepare(parts, &around.lattice, run)).transpose()?;
+        let none = || BitGrid::new([1; 3]);
+        Ok(Self { around, job, parts, inside: none()?, touched: none()? })
     }
 
     /// Looks at layers of the lattice, and at `more` on both sides.
-    fn look(&self, layers: &Range<usize>, more: usize, run: &Run) -> Result<Looked> {
+    fn look(&mut self, layers: &Range<usize>, more: usize, run: &Run) -> Result<Looked<'_>> {
         run.progress.check()?;
         let [nx, ny, nz] = self.around.lattice.dims();
-        let before = self.around.before[2];
-        let first = (layers.start + before).saturating_sub(more);
-        let layers = first..nz.min(layers.end + before + more);
-        let mut inside = BitGrid::new([nx, ny, layers.len()])?;
-        self.job.inside().fill(layers.clone(), run, &mut inside)?;
-        if let Some(parts) = &self.parts {
-            parts.fill(layers.clone(), run, &mut inside)?;
+        let start = layers.start + self.around.before[2];
+        let first = start.saturating_sub(more);
+        let layers = first..nz.min(start + layers.len() + more);
+        for grid in [&mut self.inside, &mut self.touched] {
+            again(grid, [nx, ny, layers.len()])?;
         }
-        let mut filled = inside.clone();
-        surface::fill(&self.job, layers, run, &mut filled)?;
-        Ok(Looked { first, inside, filled })
+        self.job.inside().fill(layers.clone(), run, &mut self.inside)?;
+        if let Some(parts) = &self.parts {
+            parts.fill(layers.clone(), run, &mut self.inside)?;
+        }
+        surface::fill(&self.job, layers, run, &mut self.touched)?;
+        Ok(Looked { inside: (&self.inside, first), touched: (&self.touched, first) })
     }
 }
 
-impl Looked {
+/// The cells that share volume with a closed mesh that faces one way.
+fn filled() -> What {
+    What { inside: Some(Inside::Nonzero), ..Rule::Filled.with_ties(Ties::None) }
+}
+
+/// Makes a grid empty, and of these dims, in the same memory if it has them already.
+fn again(grid: &mut BitGrid, dims: [usize; 3]) -> Result<()> {
+    if grid.dims() == dims {
+        grid.clear();
+    } else {
+        // What is left of it goes first.
+        *grid = BitGrid::new([1; 3])?;
+        *grid = BitGrid::new(dims)?;
+    }
+    Ok(())
+}
+
+impl Looked<'_> {
     /// The cells of a layer that share volume with the mesh and have no centre near that is inside.
     fn far(&self, k: usize) -> Vec<Stretch> {
-        let [_, ny, _] = self.inside.dims();
+        let ((inside, below), (touched, first)) = (self.inside, self.touched);
         let mut stretches: Vec<Stretch> = vec![];
-        for j in 0..ny {
-            let rows = self.filled.row(j, k).iter().zip(self.inside.row(j, k)).enumerate();
-            for (n, (filled, inside)) in rows {
-                let cells = filled & !inside;
+        for j in 0..touched.dims()[1] {
+            let rows = touched.row(j, k - first).iter().zip(inside.row(j, k - below)).enumerate();
+            for (n, (touched, inside)) in rows {
+                let cells = touched & !inside;
                 if cells == 0 {
                     continue;
                 }
@@ -155,31 +175,26 @@ impl Looked {
 
     /// The cells of a word that have one that is inside among themselves and the 26 around.
     fn near(&self, n: usize, j: usize, k: usize) -> u64 {
-        let mut near = 0;
-        for (j, k) in beside(k, self.inside.dims()[2])
-            .flat_map(|k| beside(j, self.inside.dims()[1]).map(move |j| (j, k)))
-        {
-            let row = self.inside.row(j, k);
+        let (inside, first) = self.inside;
+        let [_, ny, nz] = inside.dims();
+        let rows = beside(k - first, nz).flat_map(|k| beside(j, ny).map(move |j| (j, k)));
+        rows.fold(0, |near, (j, k)| {
+            let row = inside.row(j, k);
             let word = row[n];
             let below = n.checked_sub(1).map_or(0, |n| row[n] >> 63);
             let above = row.get(n + 1).map_or(0, |word| word << 63);
-            near |= word | word << 1 | word >> 1 | below | above;
-        }
-        near
+            near | word | word << 1 | word >> 1 | below | above
+        })
     }
 
-    /// The same of many layers of the lattice, in order.
+    /// The same of many layers, in order.
     fn far_of(&self, layers: Range<usize>) -> impl Iterator<Item = Stretch> {
-        let layers = layers.map(|k| k - self.first).collect();
-        par::map(layers, |k: usize| self.far(k)).into_iter().flatten().map(|stretch| {
-            let [j, k] = stretch.row;
-            Stretch { row: [j, k + self.first], ..stretch }
-        })
+        par::map(layers.collect(), |k: usize| self.far(k)).into_iter().flatten()
     }
 }
 
 /// A number, and those beside it that are below `n`.
-fn beside(at: usize, n: usize) -> std::ops::Range<usize> {
+fn beside(at: usize, n: usize) -> Range<usize> {
     at.saturating_sub(1)..n.min(at + 2)
 }
 
@@ -192,15 +207,15 @@ pub(super) struct Found {
 }
 
 /// Finds the places of a closed mesh that faces one way. Of `parts`, which are lost or kept as wholes, nothing is
-/// said.
+/// said. `solid` are the cells of the lattice with a centre inside, if they are there already.
 pub(super) fn find(
     mesh: &Mesh,
     parts: Option<&Mesh>,
     lattice: &Lattice,
+    solid: Option<&BitGrid>,
     around: &Around,
     run: &Run,
 ) -> Result<Found> {
-    let looker = Looker::new(mesh, parts, around, run)?;
     let (mut any, mut places, mut cells, mut largest) = (around.is_cut(), 0, 0, None::<Piece>);
     let mut pieces = Pieces::new(Touch::Corners, |piece| {
         any = true;
@@ -214,12 +229,28 @@ pub(super) fn find(
             }
         }
     });
-    let (nz, before) = (lattice.dims()[2], around.before);
-    for layers in bands(0..nz, height(lattice.dims(), run)) {
-        let looked = looker.look(&layers, 1, run)?;
-        for stretch in looked.far_of(layers.start + before[2]..layers.end + before[2]) {
-            if let Some(stretch) = around.within(&stretch) {
-                pieces.add(stretch);
+    let ([_, _, nz], [_, _, before]) = (lattice.dims(), around.before);
+    match solid {
+        // Other cells do not matter, and bricks take less memory than their grid.
+        Some(solid) if parts.is_none() && !around.is_cut() => {
+            let covered = surface::keep(&filled().prepare(mesh, lattice, run)?, run)?;
+            let mut touched = BitGrid::new([1; 3])?;
+            for layers in bands(0..nz, SIDE * par::current_threads()) {
+                run.progress.check()?;
+                again(&mut touched, [lattice.dims()[0], lattice.dims()[1], layers.len()])?;
+                covered.copy_to(layers.start, &mut touched);
+                let looked = Looked { inside: (solid, 0), touched: (&touched, layers.start) };
+                looked.far_of(layers).for_each(|stretch| pieces.add(stretch));
+            }
+        }
+        _ => {
+            let mut looker = Looker::new(mesh, parts, around, run)?;
+            for layers in bands(0..nz, height(lattice.dims(), run)) {
+                let looked = looker.look(&layers, 1, run)?;
+                let stretches = looked.far_of(layers.start + before..layers.end + before);
+                stretches
+                    .filter_map(|stretch| around.within(&stretch))
+                    .for_each(|stretch| pieces.add(stretch));
             }
         }
     }
@@ -243,11 +274,12 @@ pub(super) fn keep(
     run: &Run,
     grid: &mut BitGrid,
 ) -> Result<()> {
-    let looker = Looker::new(mesh, parts, around, run)?;
+    let mut looker = Looker::new(mesh, parts, around, run)?;
     let ([nx, ny, _], [x, y, z]) = (around.dims, around.before);
     let wide = around.lattice.dims();
     for band in bands(layers.clone(), height(around.dims, run)) {
         let looked = looker.look(&band, NEAR, run)?;
+        let (touched, first) = looked.touched;
         let far = (band.start + z).saturating_sub(1)..wide[2].min(band.end + z + 1);
         for Stretch { row: [j, k], cells } in looked.far_of(far) {
             let rows = beside(k, wide[2]).flat_map(|k| beside(j, wide[1]).map(move |j| (j, k)));
@@ -256,7 +288,8 @@ pub(super) fn keep(
                     continue;
                 }
                 for i in x.max(cells.start.saturating_sub(1))..(x + nx).min(cells.end + 1) {
-                    if looked.filled.get([i, j, k - looked.first]) {
+                    // None of these has its centre inside: it would be near.
+                    if touched.get([i, j, k - first]) {
                         grid.set([i - x, j - y, k - z - layers.start]);
                     }
                 }
