@@ -134,7 +134,7 @@ fn the_gate_says_no_and_all_is_written() {
     // Its grid is that of the mesh, but it is none by a rule of it.
     place.run(&format!("{base} --doubt doubt.npy --sidecar -o g.npz")).expect(0);
     assert!(place.run("info doubt.npy").expect(0).label("rule").starts_with("doubt;"));
-    refused(&place, "verify doubt.npy open.stl", 2, "--rule doubt");
+    refused(&place, "verify doubt.npy open.stl", 2, "'doubt', which is no rule");
     refused(
         &place,
         &format!("{base} --doubt doubt.npy --sidecar -o doubt.npy.json -f raw"),
@@ -254,6 +254,8 @@ fn what_makes_no_sense_is_refused() {
     }
     refused(&place, "cube.stl --solid -r 500 --doubt d.vox -o a.npz --max-memory 40M", 5, "--max-memory");
     place.run("cube.stl --solid -r 500 -o a.npz --max-memory 40M -n").expect(0);
+    let planned = place.run("cube.stl --solid -r 50 --doubt d.vox -o a.npz -n").expect(0);
+    assert!(planned.line("plan").contains(", the cells in doubt in d.vox; nothing"), "{}", planned.err);
     assert!(!place.files().iter().any(|file| file.starts_with("d.") || file.starts_with("a.")));
 }
 

@@ -196,8 +196,10 @@ fn planned(plan: &Plan, estimate: &Estimate, room: &Room) -> String {
         None => String::new(),
     };
     let format = plan.output.format.name;
+    let extras: String =
+        plan.extras().map(|extra| format!(", {} in {}", extra.about, extra.path.display())).collect();
     format!(
-        "{slabs}{memory} of memory{limit}, {output}{} as {format}; nothing was written",
+        "{slabs}{memory} of memory{limit}, {output}{} as {format}{extras}; nothing was written",
         plan.output.name()
     )
 }

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use clap::CommandFactory;
 use voxelize::compare::{Case, Gate, Golden, Goldens};
-use voxelize::{Error, Meta, Result, format};
+use voxelize::{Error, Meta, Result, Rule, format};
 
 use super::args::{GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
 use super::call::Call;
@@ -260,6 +260,11 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
         return Err(error.in_file(golden).with_hint("--update LIST MESH adds the mesh to a list of goldens"));
     }
     let Meta { rule, variant, ties, inside, close_holes, .. } = format::describe(golden)?.record.meta;
+    if let Some(other) = rule.as_deref().filter(|name| Rule::from_name(name).is_none()) {
+        let error =
+            Error::usage(format!("holds cells of '{other}', which is no rule that could make them again"));
+        return Err(error.in_file(golden).with_hint("'voxelize diff A B' compares voxel files"));
+    }
     let name = golden.to_string_lossy().into_owned();
     let recorded = [("--like", Some(name)), ("--rule", rule), ("--ties", ties), ("--inside", inside)];
     let recorded = recorded.into_iter().chain([("--close-holes", close_holes)]);
