@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Fate;
-use super::pieces::{Pieces, Stretch, Touch};
+use super::pieces::{Piece, Pieces, Stretch, Touch};
 use crate::geom::{Bounds, Triangle};
 use crate::grid::Lattice;
 use crate::kernel::crossings::{Crosser, Crossing};
@@ -43,29 +43,22 @@ impl Asked {
     /// What becomes of thin triangles: whole, if their cells hang together by faces, and reach as far as their
     /// bounds to within a cell.
     pub fn cells(&self, triangles: &[Triangle], bounds: &Bounds) -> Fate {
-        let (mut count, mut reach) = (0, [[usize::MAX; 3], [0; 3]]);
+        let (mut count, mut all) = (0, None::<Piece>);
         let mut pieces = Pieces::new(Touch::Faces, |piece| {
             count += 1;
-            for a in 0..3 {
-                reach[0][a] = reach[0][a].min(piece.reach[0][a]);
-                reach[1][a] = reach[1][a].max(piece.reach[1][a]);
-            }
+            all.get_or_insert(piece).add(&piece);
         });
         for band in bands(self.layers(bounds)) {
             self.stretches(triangles, band).into_iter().for_each(|stretch| pieces.add(stretch));
         }
         pieces.finish();
-        let [low, high] = reach;
+        let Some(Piece { reach: [low, high], .. }) = all else { return Fate::Lost };
         let is_reached = |a: usize| {
             // In a frame of centres a cell reaches half a cell to both sides.
             let [from, to] = [bounds.min[a], bounds.max[a]].map(|v| self.frame.axes[a].index(v));
             from > low[a] as f64 - 1.5 && to < high[a] as f64 + 1.5
         };
-        match count {
-            0 => Fate::Lost,
-            1 if (0..3).all(is_reached) => Fate::Whole,
-            _ => Fate::Scattered,
-        }
+        if count == 1 && (0..3).all(is_reached) { Fate::Whole } else { Fate::Scattered }
     }
 
     /// The layers that bounds reach.

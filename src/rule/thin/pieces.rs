@@ -34,7 +34,8 @@ impl Piece {
         Self { cells: (end - start) as u64, reach: [[start, j, k], [end - 1, j, k]] }
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Makes it one with another.
+    pub fn add(&mut self, other: &Self) {
         self.cells += other.cells;
         for a in 0..3 {
             self.reach[0][a] = self.reach[0][a].min(other.reach[0][a]);
