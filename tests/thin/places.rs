@@ -57,11 +57,46 @@ fn grid(triangles: &[Triangle], longest: usize) -> Lattice {
     Fit::longest(longest).pad(1).to(&Bounds::of(triangles)).unwrap()
 }
 
-/// A cell and the 26 around it, as far as there are any.
-fn around(dims: [usize; 3], cell: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
-    let step = |n: usize| [n % 3, n / 3 % 3, n / 9];
-    let near = (0..27).map(move |n| [0, 1, 2].map(|a| (cell[a] + step(n)[a]).wrapping_sub(1)));
+/// A cell and those up to so many steps around it, as far as there are any.
+fn around(dims: [usize; 3], cell: [usize; 3], steps: usize) -> impl Iterator<Item = [usize; 3]> {
+    let side = 2 * steps + 1;
+    let near = (0..side.pow(3)).map(move |n| {
+        let step = [n % side, n / side % side, n / side / side];
+        [0, 1, 2].map(|a| (cell[a] + step[a]).wrapping_sub(steps))
+    });
     near.filter(move |near| (0..3).all(|a| near[a] < dims[a]))
+}
+
+/// Takes out of `left` what hangs together with `cell`.
+fn take(left: &mut BTreeSet<[usize; 3]>, cell: [usize; 3]) -> Vec<[usize; 3]> {
+    left.remove(&cell);
+    let mut taken = vec![cell];
+    let mut next = 0;
+    while let Some(cell) = taken.get(next).copied() {
+        // The numbers of cells are far from the largest.
+        taken.extend(around([usize::MAX / 2; 3], cell, 1).filter(|near| left.remove(near)));
+        next += 1;
+    }
+    taken
+}
+
+/// Whether a cell that is filled and not solid is lost, by definition.
+fn is_lost(solid: &BitGrid, filled: &BitGrid, cell: [usize; 3]) -> bool {
+    let dims = solid.dims();
+    let beside = |cell, steps| around(dims, cell, steps);
+    if !beside(cell, 1).any(|near| solid.get(near)) {
+        return true;
+    }
+    let is_thick = |cell| beside(cell, 1).count() == 27 && beside(cell, 1).all(|near| solid.get(near));
+    if beside(cell, 3).any(is_thick) {
+        return false;
+    }
+    let mut window: BTreeSet<_> = beside(cell, 2).filter(|near| filled.get(*near)).collect();
+    let here = take(&mut window, cell);
+    let mut left: BTreeSet<_> = here.into_iter().filter(|near| solid.get(*near)).collect();
+    let Some(first) = left.first().copied() else { return true };
+    take(&mut left, first);
+    !left.is_empty()
 }
 
 /// What is lost, and what is to be kept, by loops over all cells. `parts` has the cells of lost parts.
@@ -74,19 +109,18 @@ fn plainly(
     let (solid, _) = made(triangles, lattice, Rule::Solid);
     let solid = parts.map_or(solid.clone(), |parts| union(&solid, parts));
     let (filled, _) = made(triangles, lattice, Rule::Filled);
-    let is_far = |cell: &[usize; 3]| !around(dims, *cell).any(|near| solid.get(near));
-    let mut left: BTreeSet<_> = filled.iter().filter(is_far).collect();
+    let is_lost = |cell: &[usize; 3]| !solid.get(*cell) && is_lost(&solid, &filled, *cell);
+    let mut left: BTreeSet<_> = filled.iter().filter(is_lost).collect();
     let mut kept = solid.clone();
-    let near = left.iter().flat_map(|cell| around(dims, *cell)).filter(|near| filled.get(*near));
+    let near = left.iter().flat_map(|cell| around(dims, *cell, 1)).filter(|near| filled.get(*near));
     near.for_each(|near| kept.set(near));
     let mut told: Option<(ThinPlaces, u64)> = None;
-    while let Some(cell) = left.pop_first() {
-        let (mut cells, mut waiting, mut low, mut high) = (0, vec![cell], cell, cell);
-        while let Some(cell) = waiting.pop() {
-            cells += 1;
+    while let Some(first) = left.first().copied() {
+        let place = take(&mut left, first);
+        let (cells, mut low, mut high) = (place.len() as u64, first, first);
+        for cell in place {
             low = [0, 1, 2].map(|a| low[a].min(cell[a]));
             high = [0, 1, 2].map(|a| high[a].max(cell[a]));
-            waiting.extend(around(dims, cell).filter(|near| left.remove(near)));
         }
         let dims = [0, 1, 2].map(|a| high[a] + 1 - low[a]);
         if dims.iter().all(|n| *n < 4) {
@@ -171,10 +205,8 @@ fn what_is_kept_of_a_rib_hangs_together_with_the_rest() {
         let lattice = grid(&ribbed, 50);
         let (kept, _) = made(&ribbed, &lattice, keep_thin());
         let mut left: BTreeSet<_> = kept.iter().collect();
-        let mut waiting = Vec::from_iter(left.pop_first());
-        while let Some(cell) = waiting.pop() {
-            waiting.extend(around(lattice.dims(), cell).filter(|near| left.remove(near)));
-        }
+        let first = *left.first().unwrap();
+        take(&mut left, first);
         assert_eq!(left.len(), 0, "{degrees}");
         assert_eq!(found(&ribbed, &lattice).parts, None);
     }

@@ -117,7 +117,8 @@ impl Case {
     pub fn title(&self) -> String {
         match &self.name {
             Some(name) => name.clone(),
-            None => format!("{} {}", self.mesh, self.options).trim_end().to_string(),
+            None if self.options.trim().is_empty() => self.mesh.clone(),
+            None => format!("{} {}", self.mesh, self.options.trim()),
         }
     }
 }

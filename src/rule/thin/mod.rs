@@ -10,6 +10,7 @@ mod bodies;
 mod centres;
 mod pieces;
 mod places;
+mod window;
 mod within;
 
 use std::borrow::Cow;

@@ -1,24 +1,33 @@
-//! Places of a closed mesh that the rule solid loses, such as a thin rib of a thick part: cells that share
-//! volume with the mesh, though neither the centre of the cell nor that of any of the 26 around it is inside.
+//! Places of a closed mesh that the rule solid loses, such as a thin rib of a thick part. A cell that shares volume
+//! with the mesh and whose centre is not inside is lost if none of the 26 around it has its centre inside; and,
+//! more than three cells from every thick cell, if what is solid within two cells of it is in several pieces.
+//! A cell is thick if it and the 26 around it have their centres inside.
 //!
-//! They are looked for on the lattice and two cells beyond, as far as the mesh goes, so that they are the same
-//! wherever the grid is cut; a range of layers at a time, so that grids of any height take the same memory.
+//! What is lost depends on cells around, and on no others. So it is looked for on the lattice and as many cells
+//! beyond, as far as the mesh goes, and is the same wherever the grid is cut; and a range of layers at a time,
+//! so that grids of any height take the same memory.
 
 use std::ops::Range;
 
 use super::pieces::{Piece, Pieces, Stretch, Touch};
-use super::{grown, surface};
+use super::{grown, surface, window};
 use crate::error::Result;
 use crate::geom::{Bounds, Rational, Ties};
-use crate::grid::{BitGrid, Lattice, bits};
+use crate::grid::{BitGrid, Lattice, bits, erode};
 use crate::kernel::target::SIDE;
 use crate::mesh::Mesh;
 use crate::par;
 use crate::rule::{Inside, Job, Rule, What};
 use crate::run::{Run, rows};
 
-/// How far cells matter for what becomes of one.
-const NEAR: usize = 2;
+/// So far from thick cells nothing is looked at but whether any centre is near.
+const THICK: usize = 3;
+
+/// How far cells matter for whether one is lost: those around thick ones.
+const LOST: usize = THICK + 1;
+
+/// How far cells matter for whether one is kept.
+const KEPT: usize = LOST + 1;
 
 /// A place is named if it is as many cells long. Where there are fewer it is a corner or the tip of a horn.
 const LONG: usize = 4;
@@ -29,9 +38,12 @@ const MOST: usize = 1 << 28;
 /// Layers that are looked at together, at least.
 const LAYERS: usize = 8;
 
-/// The places of a mesh that [`Rule::Solid`] loses: cells that share volume with the mesh, though neither their
-/// centres nor those of the 26 cells around them are inside. Those that touch are of one place. Of fewer than
-/// four cells along every axis, as a horn's tip may have, nothing is said.
+/// The places of a mesh that [`Rule::Solid`] loses: cells that share volume with the mesh and whose centres are
+/// not inside, where no centre of the 26 cells around is, or where what is solid falls apart: more than three
+/// cells from every cell that is thick, as it and the 26 around it are solid, and with several pieces of solid
+/// within two cells, as far as filled hangs together there (by faces, edges or corners, as these pieces do).
+/// Lost cells that touch are of one place. Of fewer than four cells along every axis, as a horn's tip may have,
+/// nothing is said.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThinPlaces {
     /// How many there are.
@@ -47,9 +59,9 @@ pub struct ThinPlaces {
 /// The bytes that it takes to find the places, or to keep them, beside the mesh.
 pub(super) fn bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     let [nx, ny, nz] = lattice.dims();
-    let [nx, ny] = [nx, ny].map(|n| n + 2 * NEAR);
-    let layers = (height([nx, ny, nz], run) + 2 * NEAR).min(nz + 2 * NEAR);
-    2 * BitGrid::bytes_for([nx, ny, layers]) + rows::bytes(mesh.triangles(), lattice, run.max_memory)
+    let [nx, ny] = [nx, ny].map(|n| n + 2 * KEPT);
+    let layers = (height([nx, ny, nz], run) + 2 * KEPT).min(nz + 2 * KEPT);
+    4 * BitGrid::bytes_for([nx, ny, layers]) + rows::bytes(mesh.triangles(), lattice, run.max_memory)
 }
 
 /// How many layers are looked at together.
@@ -75,7 +87,7 @@ impl Around {
             let index = lattice.axis(a).index(v);
             if low { index < Rational::ZERO } else { index > Rational::from(dims[a] as i64) }
         };
-        let more = |is_beyond: bool| if is_beyond { NEAR } else { 0 };
+        let more = |is_beyond: bool| if is_beyond { KEPT } else { 0 };
         let before = [0, 1, 2].map(|a| more(is_beyond(a, bounds.min[a], true)));
         let behind = [0, 1, 2].map(|a| more(is_beyond(a, bounds.max[a], false)));
         Ok(Self { lattice: grown(lattice, before, behind)?, before, dims })
@@ -96,6 +108,7 @@ struct Looker<'a> {
     /// The layers last looked at, whose memory is used again.
     inside: BitGrid,
     touched: BitGrid,
+    thick: BitGrid,
 }
 
 /// Cells of a lattice; layers are numbered as there.
@@ -104,6 +117,8 @@ struct Looked<'a> {
     inside: (&'a BitGrid, usize),
     /// Those that the mesh touches, so that they share volume with it, too.
     touched: (&'a BitGrid, usize),
+    /// Those that are thick, as far as they matter.
+    thick: (&'a BitGrid, usize),
 }
 
 impl<'a> Looker<'a> {
@@ -111,7 +126,7 @@ impl<'a> Looker<'a> {
         let job = filled().prepare(mesh, &around.lattice, run)?;
         let parts = parts.map(|parts| filled().prepare(parts, &around.lattice, run)).transpose()?;
         let none = || BitGrid::new([1; 3]);
-        Ok(Self { around, job, parts, inside: none()?, touched: none()? })
+        Ok(Self { around, job, parts, inside: none()?, touched: none()?, thick: none()? })
     }
 
     /// Looks at layers of the lattice, and at `more` on both sides.
@@ -128,8 +143,10 @@ impl<'a> Looker<'a> {
         if let Some(parts) = &self.parts {
             parts.fill(layers.clone(), run, &mut self.inside)?;
         }
-        surface::fill(&self.job, layers, run, &mut self.touched)?;
-        Ok(Looked { inside: (&self.inside, first), touched: (&self.touched, first) })
+        surface::fill(&self.job, layers.clone(), run, &mut self.touched)?;
+        thicken(&self.inside, 0..layers.len(), &mut self.thick)?;
+        let [inside, touched, thick] = [&self.inside, &self.touched, &self.thick].map(|grid| (grid, first));
+        Ok(Looked { inside, touched, thick })
     }
 }
 
@@ -150,9 +167,17 @@ fn again(grid: &mut BitGrid, dims: [usize; 3]) -> Result<()> {
     Ok(())
 }
 
+/// Makes `thick` the thick cells of some layers.
+fn thicken(inside: &BitGrid, layers: Range<usize>, thick: &mut BitGrid) -> Result<()> {
+    let [nx, ny, _] = inside.dims();
+    again(thick, [nx, ny, layers.len()])?;
+    thick.take(inside, layers.start);
+    erode::erode(thick, 1)
+}
+
 impl Looked<'_> {
-    /// The cells of a layer that share volume with the mesh and have no centre near that is inside.
-    fn far(&self, k: usize) -> Vec<Stretch> {
+    /// The cells of a layer that are lost.
+    fn lost(&self, k: usize) -> Vec<Stretch> {
         let ((inside, below), (touched, first)) = (self.inside, self.touched);
         let mut stretches: Vec<Stretch> = vec![];
         for j in 0..touched.dims()[1] {
@@ -162,7 +187,16 @@ impl Looked<'_> {
                 if cells == 0 {
                     continue;
                 }
-                for i in bits::bits_of(cells & !self.near(n, j, k)).map(|bit| 64 * n + bit) {
+                let mut lost = cells & !within(self.inside, [n, j, k], 1, cells);
+                let near = cells & !lost;
+                let thin = near & !within(self.thick, [n, j, k], THICK, near);
+                for bit in bits::bits_of(thin) {
+                    let cell = [64 * n + bit, j, k];
+                    if self.is_broken(cell) {
+                        lost |= 1 << bit;
+                    }
+                }
+                for i in bits::bits_of(lost).map(|bit| 64 * n + bit) {
                     match stretches.last_mut() {
                         Some(last) if last.row == [j, k] && last.cells.end == i => last.cells.end += 1,
                         _ => stretches.push(Stretch { row: [j, k], cells: i..i + 1 }),
@@ -173,24 +207,46 @@ impl Looked<'_> {
         stretches
     }
 
-    /// The cells of a word that have one that is inside among themselves and the 26 around.
-    fn near(&self, n: usize, j: usize, k: usize) -> u64 {
-        let (inside, first) = self.inside;
-        let [_, ny, nz] = inside.dims();
-        let rows = beside(k - first, nz).flat_map(|k| beside(j, ny).map(move |j| (j, k)));
-        rows.fold(0, |near, (j, k)| {
-            let row = inside.row(j, k);
-            let word = row[n];
-            let below = n.checked_sub(1).map_or(0, |n| row[n] >> 63);
-            let above = row.get(n + 1).map_or(0, |word| word << 63);
-            near | word | word << 1 | word >> 1 | below | above
-        })
+    /// Whether what is solid around a cell falls apart.
+    fn is_broken(&self, [i, j, k]: [usize; 3]) -> bool {
+        let [inside, touched] =
+            [self.inside, self.touched].map(|(grid, first)| window::at(grid, [i, j, k - first]));
+        window::is_broken(inside | touched, inside)
     }
 
     /// The same of many layers, in order.
-    fn far_of(&self, layers: Range<usize>) -> impl Iterator<Item = Stretch> {
-        par::map(layers.collect(), |k: usize| self.far(k)).into_iter().flatten()
+    fn lost_of(&self, layers: Range<usize>) -> impl Iterator<Item = Stretch> {
+        par::map(layers.collect(), |k: usize| self.lost(k)).into_iter().flatten()
     }
+}
+
+/// Which cells of word `n` of a row have one of the grid within so many steps, a step going to any of the 26
+/// cells around; it is looked for until all of `cells` have.
+fn within((grid, first): (&BitGrid, usize), [n, j, k]: [usize; 3], steps: usize, cells: u64) -> u64 {
+    let [_, ny, nz] = grid.dims();
+    let mut found = 0;
+    // Those next to it first.
+    for k in outwards(k - first, steps, nz) {
+        for j in outwards(j, steps, ny) {
+            let row = grid.row(j, k);
+            let (below, word) = (n.checked_sub(1).map_or(0, |n| row[n]), row[n]);
+            let above = row.get(n + 1).copied().unwrap_or(0);
+            found |= word;
+            for step in 1..=steps {
+                found |= word << step | word >> step | below >> (64 - step) | above << (64 - step);
+            }
+            if cells & !found == 0 {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+/// A number, and those up to so many steps beside it that are below `n`, the nearest first.
+fn outwards(at: usize, steps: usize, n: usize) -> impl Iterator<Item = usize> {
+    let beside = (1..=steps).flat_map(move |step| [at.checked_sub(step), Some(at + step)]);
+    std::iter::once(Some(at)).chain(beside).flatten().filter(move |at| *at < n)
 }
 
 /// A number, and those beside it that are below `n`.
@@ -234,20 +290,24 @@ pub(super) fn find(
         // Other cells do not matter, and bricks take less memory than their grid.
         Some(solid) if parts.is_none() && !around.is_cut() => {
             let covered = surface::keep(&filled().prepare(mesh, lattice, run)?, run)?;
-            let mut touched = BitGrid::new([1; 3])?;
-            for layers in bands(0..nz, SIDE * par::current_threads()) {
+            let [mut touched, mut thick] = [BitGrid::new([1; 3])?, BitGrid::new([1; 3])?];
+            for layers in bands(0..nz, 4 * SIDE) {
                 run.progress.check()?;
-                again(&mut touched, [lattice.dims()[0], lattice.dims()[1], layers.len()])?;
-                covered.copy_to(layers.start, &mut touched);
-                let looked = Looked { inside: (solid, 0), touched: (&touched, layers.start) };
-                looked.far_of(layers).for_each(|stretch| pieces.add(stretch));
+                let more = |by: usize| layers.start.saturating_sub(by)..nz.min(layers.end + by);
+                let (seen, solid_seen) = (more(SIDE), more(LOST));
+                again(&mut touched, [lattice.dims()[0], lattice.dims()[1], seen.len()])?;
+                covered.copy_to(seen.start, &mut touched);
+                thicken(solid, solid_seen.clone(), &mut thick)?;
+                let (touched, thick) = ((&touched, seen.start), (&thick, solid_seen.start));
+                let looked = Looked { inside: (solid, 0), touched, thick };
+                looked.lost_of(layers).for_each(|stretch| pieces.add(stretch));
             }
         }
         _ => {
             let mut looker = Looker::new(mesh, parts, around, run)?;
             for layers in bands(0..nz, height(lattice.dims(), run)) {
-                let looked = looker.look(&layers, 1, run)?;
-                let stretches = looked.far_of(layers.start + before..layers.end + before);
+                let looked = looker.look(&layers, LOST, run)?;
+                let stretches = looked.lost_of(layers.start + before..layers.end + before);
                 stretches
                     .filter_map(|stretch| around.within(&stretch))
                     .for_each(|stretch| pieces.add(stretch));
@@ -278,17 +338,17 @@ pub(super) fn keep(
     let ([nx, ny, _], [x, y, z]) = (around.dims, around.before);
     let wide = around.lattice.dims();
     for band in bands(layers.clone(), height(around.dims, run)) {
-        let looked = looker.look(&band, NEAR, run)?;
+        let looked = looker.look(&band, KEPT, run)?;
         let (touched, first) = looked.touched;
-        let far = (band.start + z).saturating_sub(1)..wide[2].min(band.end + z + 1);
-        for Stretch { row: [j, k], cells } in looked.far_of(far) {
+        let lost = (band.start + z).saturating_sub(1)..wide[2].min(band.end + z + 1);
+        for Stretch { row: [j, k], cells } in looked.lost_of(lost) {
             let rows = beside(k, wide[2]).flat_map(|k| beside(j, wide[1]).map(move |j| (j, k)));
             for (j, k) in rows {
                 if !(band.start + z..band.end + z).contains(&k) || !(y..y + ny).contains(&j) {
                     continue;
                 }
                 for i in x.max(cells.start.saturating_sub(1))..(x + nx).min(cells.end + 1) {
-                    // None of these has its centre inside: it would be near.
+                    // Those with a centre inside are there.
                     if touched.get([i, j, k - first]) {
                         grid.set([i - x, j - y, k - z - layers.start]);
                     }
