@@ -161,13 +161,13 @@ pub static CODES: &[Code] = &[
     ),
     warned(
         "W010",
-        "what solid loses was not looked for, as memory is short",
-        "raise `--max-memory`, or take `--filled`, which loses nothing",
+        "what solid loses was not looked for, as memory is short, or not all is kept, as the mesh is not closed",
+        "raise `--max-memory`, close the mesh, or take `--filled`, which loses nothing",
     ),
     warned(
         "W011",
-        "places of the mesh that solid loses, such as thin ribs: cells share volume with it, and neither in them \
-         nor in the 26 around any centre is inside",
+        "places of the mesh that solid loses, such as thin ribs: cells that share volume with it, where no centre \
+         near is inside or what is solid falls apart",
         "`--keep-thin` keeps them; so do `--filled` and smaller cells",
     ),
     refused(

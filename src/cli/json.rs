@@ -104,7 +104,7 @@ pub fn verb_line(verb: &Verb, known: &Map<String, Value>, end: &End) -> String {
     Value::Object(map).to_string()
 }
 
-fn or_null<T>(known: Option<T>, value: impl FnOnce(T) -> Value) -> Value {
+pub fn or_null<T>(known: Option<T>, value: impl FnOnce(T) -> Value) -> Value {
     known.map_or(Value::Null, value)
 }
 

@@ -136,9 +136,11 @@ pub fn look_for_lost(
         return Ok(());
     }
     let need = Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run);
-    if run.max_memory.is_some_and(|limit| need > u128::from(limit)) {
+    if let Some(limit) = run.max_memory.map(u128::from).filter(|limit| need > *limit) {
         room::refuse_part(job)?;
-        let says = format!("what solid loses was not looked for: that takes {}", bytes(need));
+        let left = bytes(limit);
+        let says =
+            format!("what solid loses was not looked for: that takes {}, and {left} are left", bytes(need));
         facts.warnings.push(Warning::new("W010", says));
         return Ok(());
     }

@@ -33,8 +33,15 @@ pub fn warnings(what: &What, facts: &Facts) -> Vec<Warning> {
         let cells = counted(cells, "cell", "cells");
         Warning::new("W008", format!("the three axes do not agree on {cells}; two of them decided"))
     });
-    let lost = told.lost.filter(|_| what.variant != Variant::KeepThin).unwrap_or_default();
-    let (parts, places) = (lost.parts.as_ref().map(parts), lost.places.as_ref().map(places));
+    let lost = told.lost.unwrap_or_default();
+    let [parts, places] = match what.variant {
+        Variant::KeepThin => {
+            let text =
+                "the mesh is not closed, so --keep-thin keeps closed parts of it only, and no thin places";
+            [told.lost.filter(|lost| !lost.closed).map(|_| Warning::new("W010", text)), None]
+        }
+        _ => [lost.parts.as_ref().map(parts), lost.places.as_ref().map(places)],
+    };
     [open, leak, cut, disputed, parts, places].into_iter().flatten().collect()
 }
 
@@ -120,7 +127,7 @@ fn parts(thin: &ThinParts) -> Warning {
     }
     text += &format!("; --keep-thin keeps {them}");
     if *thickness > 0.0 {
-        text += &format!(", and so do cells of about {}", digits(*thickness));
+        text += &format!(", and so do cells of about {} where it is no thinner", digits(*thickness));
     }
     Warning::new("W009", text)
 }
@@ -209,24 +216,9 @@ pub fn json(what: &What, facts: &Facts) -> Value {
         let holes: Vec<Value> = holes.iter().map(hole).collect();
         map.insert("leak".into(), json!({"cells": cells, "holes": holes}));
     }
-    let lost = told.lost.unwrap_or_default();
-    if let Some(ThinParts { parts, lost, scattered, largest, thickness, .. }) = &lost.parts {
-        let bounds = json::bounds(&largest.bounds);
-        let largest =
-            json!({"bounds": bounds, "triangles": largest.triangles, "thickness": largest.thickness()});
-        let thin = json!({
-            "parts": parts,
-            "lost": lost,
-            "scattered": scattered,
-            "largest": largest,
-            "thickness": thickness,
-        });
-        map.insert("thin".into(), thin);
-    }
-    if let Some(ThinPlaces { places, cells, largest, dims }) = &lost.places {
-        let largest = json!({"bounds": {"min": largest[0], "max": largest[1]}, "dims": dims});
-        map.insert("thin_places".into(), json!({"places": places, "cells": cells, "largest": largest}));
-    }
+    map.insert("thin".into(), json::or_null(told.lost, |lost| thin_parts(lost.parts.as_ref())));
+    let looked = told.lost.filter(|lost| lost.closed);
+    map.insert("thin_places".into(), json::or_null(looked, |lost| thin_places(lost.places.as_ref())));
     if let Some(repairs) = &told.repairs {
         let Repairs { degenerate, duplicates, turned, patches, cavities, not_orientable, holes, longest } =
             repairs;
@@ -245,6 +237,29 @@ pub fn json(what: &What, facts: &Facts) -> Value {
         );
     }
     Value::Object(map)
+}
+
+fn thin_parts(thin: Option<&ThinParts>) -> Value {
+    let Some(ThinParts { parts, lost, scattered, largest, thickness, .. }) = thin else {
+        return json!({"lost": 0, "scattered": 0});
+    };
+    let bounds = json::bounds(&largest.bounds);
+    let largest = json!({"bounds": bounds, "triangles": largest.triangles, "thickness": largest.thickness()});
+    json!({
+        "parts": parts,
+        "lost": lost,
+        "scattered": scattered,
+        "largest": largest,
+        "thickness": thickness,
+    })
+}
+
+fn thin_places(thin: Option<&ThinPlaces>) -> Value {
+    let Some(ThinPlaces { places, cells, largest: [min, max], dims }) = thin else {
+        return json!({"places": 0, "cells": 0});
+    };
+    let largest = json!({"bounds": {"min": min, "max": max}, "dims": dims});
+    json!({"places": places, "cells": cells, "largest": largest})
 }
 
 fn hole(hole: &Loop) -> Value {

@@ -13,9 +13,9 @@ pub enum Variant {
     /// The rule itself.
     #[default]
     Plain,
-    /// Of [`Rule::Solid`]: of parts of the mesh that are thinner than a cell, or hold no cell's centre, the
-    /// cells of [`Rule::Filled`] as well; and of others those within a step of a cell of filled that has no cell
-    /// of solid within a step, a step going to any of the 26 cells around.
+    /// Of [`Rule::Solid`]: what it loses, as [`lost`](super::lost) finds it, the cells of [`Rule::Filled`] as
+    /// well: of [`ThinParts`](super::ThinParts) all, of [`ThinPlaces`](super::ThinPlaces) and of places too short
+    /// to be named those within a step of a lost cell, a step going to any of the 26 cells around.
     KeepThin,
     /// Of [`Rule::Filled`]: only cells with an empty cell, or the outside of the grid, within so many steps,
     /// a step going to any of the 26 cells around.

@@ -310,7 +310,8 @@ fn the_command_warns_keeps_and_records() {
     place.write("plate.stl", stl(&[block(), plate(0.0)].concat()));
     let run = place.run("plate.stl --solid --voxel-size 1 -o a.npz").expect(0);
     let warning = "no centre of a cell is inside 1 of 2 parts: it is 10 × 10 × 0.1 around (19, 5, 5), \
-                   about 0.098 thick, thinner than a cell; --keep-thin keeps it, and so do cells of about 0.098";
+                   about 0.098 thick, thinner than a cell; --keep-thin keeps it, and so do cells of about 0.098 \
+                   where it is no thinner";
     assert!(run.err.contains(warning), "{}", run.err);
     let run = place.run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz").expect(0);
     assert!(!run.err.contains("warn"), "{}", run.err);
@@ -318,6 +319,11 @@ fn the_command_warns_keeps_and_records() {
     let run = place.run("plate.stl --solid --voxel-size 1 --keep-thin -v -o b.npz").expect(0);
     assert!(run.err.contains("kept as filled has them: 1 of 2 parts"), "{}", run.err);
     let json = place.run("plate.stl --solid --voxel-size 1 -o c.npz --json").expect(0).json();
+    assert_eq!(json["inside"]["thin_places"], serde_json::json!({"places": 0, "cells": 0}));
+    let json_of =
+        |line: &str| place.run(&format!("{line} -o d.npz --json")).expect(0).json()["inside"].clone();
+    assert_eq!(json_of("cube.stl --solid")["thin"], serde_json::json!({"lost": 0, "scattered": 0}));
+    assert!(json_of("cube.stl --filled")["thin"].is_null());
     let thin = &json["inside"]["thin"];
     assert_eq!((&thin["parts"], &thin["lost"], &thin["scattered"]), (&2.into(), &1.into(), &0.into()));
     assert_eq!((json["variant"].as_str(), json["warnings"][0]["code"].as_str()), (None, Some("W009")));

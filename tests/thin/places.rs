@@ -11,6 +11,9 @@ use super::place::{Place, Triangle, stl};
 use super::{between, block, inside_out, keep_thin, made, plate, union};
 use voxelize::{BitGrid, Rule};
 
+/// Of a closed mesh.
+const NOTHING: Lost = Lost { parts: None, places: None, closed: true };
+
 /// A slab of 64 × 64 × 20 and on it a rib 40 high and a tenth thick, in one closed part, turned about y.
 fn ribbed(degrees: f64) -> Vec<Triangle> {
     let profile = [
@@ -268,16 +271,16 @@ fn lost_parts_are_no_places_and_open_meshes_have_none() {
     assert_eq!(told.map(|told| (told.places, told.dims)), Some((1, [1, 64, 39])));
     assert!(made(&all, &lattice, keep_thin()).0 == wanted);
     // Where a triangle is missing.
-    assert_eq!(found(&ribbed[1..], &lattice).places, None);
+    assert_eq!(found(&ribbed[1..], &lattice), Lost::default());
     // Beyond the grid nothing is lost.
     let below = Lattice::new([64, 64, 20], [0; 3].map(Rational::from), lattice.spacing().clone(), [false; 3]);
-    assert_eq!(found(&ribbed, &below.unwrap()), Lost::default());
+    assert_eq!(found(&ribbed, &below.unwrap()), NOTHING);
     // A cut through a block leaves nothing thin.
     let cut =
         Lattice::new([3, 3, 3], [8; 3].map(Rational::from), lattice.spacing().clone(), [false; 3]).unwrap();
-    assert_eq!(found(&block(), &cut), Lost::default());
+    assert_eq!(found(&block(), &cut), NOTHING);
     let edge = between([0.0; 3], [10.0, 10.0, 8.4]);
-    assert_eq!(found(&edge, &cut), Lost::default());
+    assert_eq!(found(&edge, &cut), NOTHING);
     assert!(made(&edge, &cut, keep_thin()).0 == made(&edge, &cut, Rule::Solid).0);
 }
 
@@ -299,6 +302,11 @@ fn the_command_names_places_and_keeps_them() {
     assert!(!run.err.contains("warn"), "{}", run.err);
     assert!(run.err.contains("kept as filled has them: 1 place of 2,496 cells"), "{}", run.err);
     place.run("verify b.npz ribbed.stl").expect(0);
+    // Where a triangle is missing none is looked for, and that is said.
+    place.write("open.stl", stl(&ribbed(0.0)[1..]));
+    let json = place.run("open.stl --solid --keep-thin --voxel-size 1 -o c.npz --json").expect(0).json();
+    assert_eq!(json["warnings"][1]["code"].as_str(), Some("W010"), "{json}");
+    assert!(json["inside"]["thin_places"].is_null() && json["inside"]["thin"]["lost"] == 0, "{json}");
     // Every cell of the block, and those of the rib.
     for (options, cells) in [("", "81,920 of"), ("--keep-thin", "84,480 of")] {
         let run = place.run(&format!("ribbed.stl --solid --voxel-size 1 {options} -o a.npz")).expect(0);

@@ -45,9 +45,10 @@ pub struct RuleArgs {
 
     /// With solid: of parts of the mesh that hold no cell's centre, or are thinner than a cell and have cells
     /// for some of them only, the cells of filled as well. A part hangs together by common vertices and is
-    /// closed; its thickness is twice its volume by its area: that of a plate. Of closed meshes also the cells
-    /// of filled within a step of one that has no cell of solid within a step, a step going to any of the 26
-    /// cells around, such as those of thin ribs; and no other cells
+    /// closed; its thickness is twice its volume by its area: that of a plate. Then, of closed meshes, places
+    /// such as thin ribs: the cells of filled within a step, to any of 26 cells, of a lost one. A cell is lost
+    /// if filled has it, solid does not, and none of the 26 around is solid; or, more than three steps from every
+    /// cell that is solid with the 26 around it, if what is solid within two steps is in several pieces
     #[arg(long)]
     pub keep_thin: bool,
 

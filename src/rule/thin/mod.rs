@@ -48,8 +48,10 @@ pub fn lost_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
 pub struct Lost {
     /// Parts of it, if any.
     pub parts: Option<ThinParts>,
-    /// Places of other parts, if any; they are looked for in closed meshes.
+    /// Places of other parts, if any.
     pub places: Option<ThinPlaces>,
+    /// Whether places were looked for: the mesh is closed, or can be turned so.
+    pub closed: bool,
 }
 
 /// The parts that a rule loses.
@@ -139,8 +141,13 @@ pub(super) fn find(mesh: &Mesh, lattice: &Lattice, solid: Option<&BitGrid>, run:
     let is_oriented = mesh.seal() == Seal::Oriented;
     let inside = if is_oriented { inside::Inside::Nonzero } else { inside::Inside::Robust };
     let (told, parts) = find_parts(mesh, lattice, run)?;
-    let mut thin =
-        Thin { told: Lost { parts: told, places: None }, parts, inside, places: None, repaired: None };
+    let mut thin = Thin {
+        told: Lost { parts: told, places: None, closed: is_oriented },
+        parts,
+        inside,
+        places: None,
+        repaired: None,
+    };
     if is_oriented {
         let around = Around::new(lattice, mesh.bounds())?;
         let solid = solid.filter(|_| repaired.is_none());
