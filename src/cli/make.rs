@@ -132,7 +132,7 @@ pub fn look_for_lost(
     run: &Run,
     facts: &mut Facts,
 ) -> Result<()> {
-    if (job.what.rule, job.what.variant) != (Rule::Solid, Variant::Plain) {
+    if !loses(job) {
         return Ok(());
     }
     let need = Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run);
@@ -150,6 +150,19 @@ pub fn look_for_lost(
     Ok(())
 }
 
+/// Whether the rule may lose something of the mesh without a word of its own.
+fn loses(job: &Job) -> bool {
+    (job.what.rule, job.what.variant) == (Rule::Solid, Variant::Plain)
+}
+
+/// Whether there is memory to look for what is lost beside the whole grid.
+fn has_room_beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> bool {
+    // Bricks of the surface are less than another grid.
+    let grids = 2 * BitGrid::bytes_for(lattice.dims());
+    let need = Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run) + grids;
+    run.max_memory.is_none_or(|limit| need <= u128::from(limit))
+}
+
 /// The cells, counted.
 pub fn fill(
     job: &Job,
@@ -159,15 +172,13 @@ pub fn fill(
     facts: &mut Facts,
 ) -> Result<(Voxels, Digest)> {
     // Cells that are there save time, where there is memory for both.
-    let grid = BitGrid::bytes_for(lattice.dims());
-    let both = Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run) + 2 * grid;
-    let is_room = run.max_memory.is_none_or(|limit| both <= u128::from(limit));
-    if !is_room {
+    let is_later = loses(job) && has_room_beside(mesh, lattice, run);
+    if !is_later {
         look_for_lost(job, mesh, lattice, None, run, facts)?;
     }
     let (mut voxels, stats) =
         timed(&mut facts.times.voxelize, || voxelize::voxelize_with(mesh, lattice, job.what, run))?;
-    if is_room {
+    if is_later {
         look_for_lost(job, mesh, lattice, Some(&voxels), run, facts)?;
     }
     voxels.meta.input = input_name(job);

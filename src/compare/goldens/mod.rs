@@ -282,6 +282,16 @@ iou_min = 1
     }
 
     #[test]
+    fn titles_are_mesh_and_options_and_never_empty() {
+        let golden = || Golden::Digest { grid: hash('1'), cells: 7 };
+        for (mesh, options, title) in
+            [("a.stl", "", "a.stl"), ("a.stl", " -r 8 ", "a.stl -r 8"), ("  ", "", "  "), ("  ", " ", "  ")]
+        {
+            assert_eq!(new(mesh, options, golden()).title(), title);
+        }
+    }
+
+    #[test]
     fn a_list_is_read() {
         let goldens = Goldens::parse(LIST).unwrap();
         let [a, b] = goldens.cases() else { panic!("{goldens:?}") };

@@ -20,7 +20,7 @@ use crate::par;
 use crate::rule::{Inside, Job, Rule, What};
 use crate::run::{Run, rows};
 
-/// So far from thick cells nothing is looked at but whether any centre is near.
+/// Up to so many cells from a thick one, what is solid is not asked whether it falls apart.
 const THICK: usize = 3;
 
 /// How far cells matter for whether one is lost: those around thick ones.
@@ -214,7 +214,7 @@ impl Looked<'_> {
         window::is_broken(inside | touched, inside)
     }
 
-    /// The same of many layers, in order.
+    /// The lost cells of many layers, in order.
     fn lost_of(&self, layers: Range<usize>) -> impl Iterator<Item = Stretch> {
         par::map(layers.collect(), |k: usize| self.lost(k)).into_iter().flatten()
     }
