@@ -6,7 +6,7 @@ use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::rule::{Told, Variant, lost, lost_bytes};
 use voxelize::run::bytes;
 use voxelize::{
-    BitGrid, Digest, Error, Inside, Kind, Lattice, Mesh, Progress, Rational, Result, Rule, Run, Stats, Voxels,
+    BitGrid, Digest, Error, Inside, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Stats, Voxels,
 };
 
 use super::bar::Bar;
@@ -104,11 +104,7 @@ pub fn fit(job: &Job, mesh: &Mesh, facts: &mut Facts) -> Result<Lattice> {
 /// What to be warned of when a lattice that was not fitted to the mesh leaves out some of it.
 fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
     let axes: Vec<_> = (0..3)
-        .filter(|&axis| {
-            let (map, bounds) = (lattice.axis(axis), mesh.bounds());
-            let end = Rational::from(lattice.dims()[axis] as i64);
-            map.index(bounds.min[axis]) < Rational::ZERO || map.index(bounds.max[axis]) > end
-        })
+        .filter(|&axis| lattice.is_passed(axis, mesh.bounds()).contains(&true))
         .map(|axis| AXES[axis].to_string())
         .collect();
     let axes = if axes.is_empty() { return None } else { axes.join(", ") };
@@ -122,20 +118,12 @@ pub fn look_over(job: &Job, mesh: &Mesh, facts: &mut Facts) {
     }
 }
 
-/// Notes what of the mesh is lost, where the rule may lose some and memory allows to look for it. What was made
-/// already is of use.
-pub fn look_for_lost(
-    job: &Job,
-    mesh: &Mesh,
-    lattice: &Lattice,
-    made: Option<&Voxels>,
-    run: &Run,
-    facts: &mut Facts,
-) -> Result<()> {
+/// Notes what of the mesh is lost, where the rule may lose some and memory allows to look for it.
+pub fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts: &mut Facts) -> Result<()> {
     if !loses(job) {
         return Ok(());
     }
-    let need = Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run);
+    let need = room_for_lost(mesh, lattice, run);
     if let Some(limit) = run.max_memory.map(u128::from).filter(|limit| need > *limit) {
         room::refuse_part(job)?;
         let left = bytes(limit);
@@ -144,8 +132,14 @@ pub fn look_for_lost(
         facts.warnings.push(Warning::new("W010", says));
         return Ok(());
     }
-    let nonzero = Some(Inside::Nonzero.info().name);
-    let solid = made.filter(|made| made.meta.inside.as_deref() == nonzero).map(|made| &made.bits);
+    facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost(mesh, lattice, None, run))?);
+    Ok(())
+}
+
+/// The same where the cells are there already and memory is, too, which saves time.
+fn look_beside(mesh: &Mesh, lattice: &Lattice, made: &Voxels, run: &Run, facts: &mut Facts) -> Result<()> {
+    let is_nonzero = made.meta.inside.as_deref() == Some(Inside::Nonzero.info().name);
+    let solid = is_nonzero.then_some(&made.bits);
     facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost(mesh, lattice, solid, run))?);
     Ok(())
 }
@@ -155,11 +149,15 @@ fn loses(job: &Job) -> bool {
     (job.what.rule, job.what.variant) == (Rule::Solid, Variant::Plain)
 }
 
-/// Whether there is memory to look for what is lost beside the whole grid.
+/// The memory that it takes to look for what is lost, with the mesh.
+fn room_for_lost(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run)
+}
+
+/// Whether there is as much beside the whole grid.
 fn has_room_beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> bool {
     // Bricks of the surface are less than another grid.
-    let grids = 2 * BitGrid::bytes_for(lattice.dims());
-    let need = Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run) + grids;
+    let need = room_for_lost(mesh, lattice, run) + 2 * BitGrid::bytes_for(lattice.dims());
     run.max_memory.is_none_or(|limit| need <= u128::from(limit))
 }
 
@@ -171,15 +169,14 @@ pub fn fill(
     run: &Run,
     facts: &mut Facts,
 ) -> Result<(Voxels, Digest)> {
-    // Cells that are there save time, where there is memory for both.
     let is_later = loses(job) && has_room_beside(mesh, lattice, run);
     if !is_later {
-        look_for_lost(job, mesh, lattice, None, run, facts)?;
+        look_for_lost(job, mesh, lattice, run, facts)?;
     }
     let (mut voxels, stats) =
         timed(&mut facts.times.voxelize, || voxelize::voxelize_with(mesh, lattice, job.what, run))?;
     if is_later {
-        look_for_lost(job, mesh, lattice, Some(&voxels), run, facts)?;
+        look_beside(mesh, lattice, &voxels, run, facts)?;
     }
     voxels.meta.input = input_name(job);
     let (count, digest) = timed(&mut facts.times.digest, || (voxels.count(), voxels.digest()));

@@ -67,7 +67,7 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
     make::look_over(job, &mesh, facts);
     match room.plan {
         MemoryPlan::Slabs(height) => {
-            make::look_for_lost(job, &mesh, &lattice, None, &run, facts)?;
+            make::look_for_lost(job, &mesh, &lattice, &run, facts)?;
             let slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;
             let slabs = if plan.has_parts() { slabs.in_parts() } else { slabs };
             stream(plan, slabs, bar, signals, facts)?;

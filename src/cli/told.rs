@@ -7,7 +7,7 @@ use voxelize::mesh::parts::MeshPart;
 use voxelize::rule::{Repairs, ThinParts, ThinPlaces, Variant};
 use voxelize::run::holes;
 use voxelize::run::leak::Leak;
-use voxelize::{Inside, Lattice, Rational, What};
+use voxelize::{Inside, Lattice, What};
 
 use super::facts::{Facts, Warning};
 use super::json;
@@ -34,25 +34,18 @@ pub fn warnings(what: &What, facts: &Facts) -> Vec<Warning> {
         Warning::new("W008", format!("the three axes do not agree on {cells}; two of them decided"))
     });
     let lost = told.lost.unwrap_or_default();
-    let [parts, places] = match what.variant {
-        Variant::KeepThin => {
-            let text =
-                "the mesh is not closed, so --keep-thin keeps closed parts of it only, and no thin places";
-            [told.lost.filter(|lost| !lost.closed).map(|_| Warning::new("W010", text)), None]
-        }
+    let thin = match what.variant {
+        Variant::KeepThin => [told.lost.filter(|lost| !lost.closed).map(|_| not_kept()), None],
         _ => [lost.parts.as_ref().map(parts), lost.places.as_ref().map(places)],
     };
-    [open, leak, cut, disputed, parts, places].into_iter().flatten().collect()
+    [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
 }
 
 /// Whether the mesh goes on beyond the grid.
 fn is_cut(facts: &Facts) -> bool {
     let bounds = facts.source.as_ref().map(|source| source.bounds);
     let (Some(bounds), Some(lattice)) = (bounds, &facts.lattice) else { return false };
-    (0..3).any(|a| {
-        let [low, high] = [bounds.min[a], bounds.max[a]].map(|v| lattice.axis(a).index(v));
-        low < Rational::from(0) || high > Rational::from(lattice.dims()[a] as i64)
-    })
+    (0..3).any(|a| lattice.is_passed(a, &bounds).contains(&true))
 }
 
 fn open(repairs: &Repairs) -> Warning {
@@ -133,25 +126,35 @@ fn parts(thin: &ThinParts) -> Warning {
 }
 
 fn places(thin: &ThinPlaces) -> Warning {
-    let ThinPlaces { places, cells, largest: [low, high], .. } = thin;
+    let ThinPlaces { places, cells, largest, .. } = thin;
     let (which, them) = if *places == 1 { ("it is", "it") } else { ("the longest is", "them") };
-    let size = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
-    let centre = [0, 1, 2].map(|a| number((low[a] + high[a]) / 2.0)).join(", ");
     let text = format!(
-        "no centre of a cell is inside {} of the mesh ({}): {which} {size} around ({centre}); --keep-thin keeps \
-         {them}, and so do smaller cells",
+        "no centre of a cell is inside {} of the mesh ({}): {which} {}; --keep-thin keeps {them}, and so do smaller \
+         cells",
         counted(*places, "thin place", "thin places"),
         counted(*cells, "cell", "cells"),
+        extent(*largest)
     );
     Warning::new("W011", text)
 }
 
+/// What `--keep-thin` leaves out of a mesh that is not closed.
+fn not_kept() -> Warning {
+    let text = "the mesh is not closed, so --keep-thin keeps closed parts of it only, and no thin places";
+    Warning::new("W010", text)
+}
+
 /// `20 × 10 × 0.1 around (0, 1, 2), about 0.098 thick`.
 fn part(part: &MeshPart) -> String {
-    let [low, high] = [part.bounds.min, part.bounds.max].map(|corner| corner.map(f64::from));
+    let corners = [part.bounds.min, part.bounds.max].map(|corner| corner.map(f64::from));
+    format!("{}, about {} thick", extent(corners), digits(part.thickness()))
+}
+
+/// `20 × 10 × 0.1 around (0, 1, 2)`.
+fn extent([low, high]: [[f64; 3]; 2]) -> String {
     let size = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
     let centre = [0, 1, 2].map(|a| number((low[a] + high[a]) / 2.0)).join(", ");
-    format!("{size} around ({centre}), about {} thick", digits(part.thickness()))
+    format!("{size} around ({centre})")
 }
 
 /// Two digits of a length, not rounded up.

@@ -39,6 +39,20 @@ impl BitGrid {
         Ok(Self { dims, row_words, words })
     }
 
+    /// Makes it a grid of these dims, in the same memory if it has them already: then its cells stay as they
+    /// are.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub(crate) fn reshape(&mut self, dims: [usize; 3]) -> Result<()> {
+        if self.dims != dims {
+            // What is left of it goes first.
+            *self = Self::new([1; 3])?;
+            *self = Self::new(dims)?;
+        }
+        Ok(())
+    }
+
     /// The bytes a grid of these dims takes, for plans.
     pub fn bytes_for(dims: [usize; 3]) -> u128 {
         8 * dims[0].div_ceil(64) as u128 * dims[1] as u128 * dims[2] as u128

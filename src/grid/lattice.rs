@@ -116,6 +116,12 @@ impl Lattice {
         AxisMap::new(self.origin[axis].clone(), self.spacing[axis].clone(), self.snap)
     }
 
+    /// Whether these bounds go on beyond the lattice along an axis, below its first wall and above its last.
+    pub fn is_passed(&self, axis: usize, bounds: &Bounds) -> [bool; 2] {
+        let (map, end) = (self.axis(axis), Rational::from(self.dims[axis] as i64));
+        [map.index(bounds.min[axis]) < Rational::ZERO, map.index(bounds.max[axis]) > end]
+    }
+
     /// The position of wall `i` of an axis (0, 1, 2 for x, y, z).
     pub fn wall(&self, axis: usize, i: usize) -> Rational {
         &self.origin[axis] + &(&self.spacing[axis] * &Rational::from(i as i64))

@@ -140,15 +140,13 @@ impl<'a> Slabs<'a> {
         let dims = [nx, ny, layers.len()];
         let phase = format!("slab {}/{}", self.made.slabs + 1, self.count());
         let start = Instant::now();
-        let bits = match self.bits.take() {
-            Some(bits) if bits.dims() == dims => bits,
-            // What is left of the one before goes first.
-            other => {
-                drop(other);
-                BitGrid::new(dims)?
+        let bits = match &mut self.bits {
+            Some(bits) => {
+                bits.reshape(dims)?;
+                bits
             }
+            none => none.insert(BitGrid::new(dims)?),
         };
-        let bits = self.bits.insert(bits);
         if let Source::NoBricks(keep) = self.source {
             let covered = keep(&self.job, &self.run)?;
             self.made.stats.snapped = covered.snapped();

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use voxelize::grid::Layers;
 use voxelize::rule::{Lost, ThinPlaces, lost};
-use voxelize::{Bounds, Fit, Inside, Lattice, Mesh, Rational, Run, voxelize_slabs, voxelize_with};
+use voxelize::{
+    BitGrid, Bounds, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, voxelize_slabs, voxelize_with,
+};
 
 use super::place::{Place, Triangle, stl};
 use super::{between, block, inside_out, keep_thin, made, plate, union};
-use voxelize::{BitGrid, Rule};
 
 /// Of a closed mesh.
 const NOTHING: Lost = Lost { parts: None, places: None, closed: true };

@@ -109,9 +109,13 @@ impl Thin {
             places::keep(mesh, self.parts.as_ref(), around, layers.clone(), run, grid)?;
         }
         let Some(parts) = &self.parts else { return Ok(()) };
-        let filled = What { inside: Some(self.inside), ..Rule::Filled.with_ties(Ties::None) };
-        filled.prepare(parts, lattice, run)?.fill(layers, run, grid).map(drop)
+        filled(self.inside).prepare(parts, lattice, run)?.fill(layers, run, grid).map(drop)
     }
+}
+
+/// The cells that share volume with a mesh, as long as `inside` tells that of its centres.
+fn filled(inside: inside::Inside) -> What {
+    What { inside: Some(inside), ..Rule::Filled.with_ties(Ties::None) }
 }
 
 /// What [`Rule::Solid`] loses of a mesh, or has scattered cells of. `solid` are the cells of the lattice whose

@@ -10,14 +10,14 @@
 use std::ops::Range;
 
 use super::pieces::{Piece, Pieces, Stretch, Touch};
-use super::{grown, surface, window};
+use super::{filled, grown, surface, window};
 use crate::error::Result;
-use crate::geom::{Bounds, Rational, Ties};
+use crate::geom::Bounds;
 use crate::grid::{BitGrid, Lattice, bits, erode};
 use crate::kernel::target::SIDE;
 use crate::mesh::Mesh;
 use crate::par;
-use crate::rule::{Inside, Job, Rule, What};
+use crate::rule::{Inside, Job};
 use crate::run::{Run, rows};
 
 /// Up to so many cells from a thick one, what is solid is not asked whether it falls apart.
@@ -83,13 +83,8 @@ pub(super) struct Around {
 impl Around {
     pub fn new(lattice: &Lattice, bounds: &Bounds) -> Result<Self> {
         let dims = lattice.dims();
-        let is_beyond = |a: usize, v: f32, low: bool| {
-            let index = lattice.axis(a).index(v);
-            if low { index < Rational::ZERO } else { index > Rational::from(dims[a] as i64) }
-        };
-        let more = |is_beyond: bool| if is_beyond { KEPT } else { 0 };
-        let before = [0, 1, 2].map(|a| more(is_beyond(a, bounds.min[a], true)));
-        let behind = [0, 1, 2].map(|a| more(is_beyond(a, bounds.max[a], false)));
+        let more = |a: usize| lattice.is_passed(a, bounds).map(|is_passed| if is_passed { KEPT } else { 0 });
+        let [before, behind] = [0, 1].map(|side: usize| [0, 1, 2].map(|a| more(a)[side]));
         Ok(Self { lattice: grown(lattice, before, behind)?, before, dims })
     }
 
@@ -123,8 +118,9 @@ struct Looked<'a> {
 
 impl<'a> Looker<'a> {
     fn new(mesh: &'a Mesh, parts: Option<&'a Mesh>, around: &'a Around, run: &Run) -> Result<Self> {
-        let job = filled().prepare(mesh, &around.lattice, run)?;
-        let parts = parts.map(|parts| filled().prepare(parts, &around.lattice, run)).transpose()?;
+        let job = filled(Inside::Nonzero).prepare(mesh, &around.lattice, run)?;
+        let parts =
+            parts.map(|parts| filled(Inside::Nonzero).prepare(parts, &around.lattice, run)).transpose()?;
         let none = || BitGrid::new([1; 3]);
         Ok(Self { around, job, parts, inside: none()?, touched: none()?, thick: none()? })
     }
@@ -137,7 +133,8 @@ impl<'a> Looker<'a> {
         let first = start.saturating_sub(more);
         let layers = first..nz.min(start + layers.len() + more);
         for grid in [&mut self.inside, &mut self.touched] {
-            again(grid, [nx, ny, layers.len()])?;
+            grid.reshape([nx, ny, layers.len()])?;
+            grid.clear();
         }
         self.job.inside().fill(layers.clone(), run, &mut self.inside)?;
         if let Some(parts) = &self.parts {
@@ -150,27 +147,10 @@ impl<'a> Looker<'a> {
     }
 }
 
-/// The cells that share volume with a closed mesh that faces one way.
-fn filled() -> What {
-    What { inside: Some(Inside::Nonzero), ..Rule::Filled.with_ties(Ties::None) }
-}
-
-/// Makes a grid empty, and of these dims, in the same memory if it has them already.
-fn again(grid: &mut BitGrid, dims: [usize; 3]) -> Result<()> {
-    if grid.dims() == dims {
-        grid.clear();
-    } else {
-        // What is left of it goes first.
-        *grid = BitGrid::new([1; 3])?;
-        *grid = BitGrid::new(dims)?;
-    }
-    Ok(())
-}
-
 /// Makes `thick` the thick cells of some layers.
 fn thicken(inside: &BitGrid, layers: Range<usize>, thick: &mut BitGrid) -> Result<()> {
     let [nx, ny, _] = inside.dims();
-    again(thick, [nx, ny, layers.len()])?;
+    thick.reshape([nx, ny, layers.len()])?;
     thick.take(inside, layers.start);
     erode::erode(thick, 1)
 }
@@ -285,17 +265,17 @@ pub(super) fn find(
             }
         }
     });
-    let ([_, _, nz], [_, _, before]) = (lattice.dims(), around.before);
+    let ([nx, ny, nz], [_, _, before]) = (lattice.dims(), around.before);
     match solid {
         // Other cells do not matter, and bricks take less memory than their grid.
         Some(solid) if parts.is_none() && !around.is_cut() => {
-            let covered = surface::keep(&filled().prepare(mesh, lattice, run)?, run)?;
+            let covered = surface::keep(&filled(Inside::Nonzero).prepare(mesh, lattice, run)?, run)?;
             let [mut touched, mut thick] = [BitGrid::new([1; 3])?, BitGrid::new([1; 3])?];
             for layers in bands(0..nz, 4 * SIDE) {
                 run.progress.check()?;
                 let more = |by: usize| layers.start.saturating_sub(by)..nz.min(layers.end + by);
                 let (seen, solid_seen) = (more(SIDE), more(LOST));
-                again(&mut touched, [lattice.dims()[0], lattice.dims()[1], seen.len()])?;
+                touched.reshape([nx, ny, seen.len()])?;
                 covered.copy_to(seen.start, &mut touched);
                 thicken(solid, solid_seen.clone(), &mut thick)?;
                 let (touched, thick) = ((&touched, seen.start), (&thick, solid_seen.start));
