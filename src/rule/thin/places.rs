@@ -38,12 +38,12 @@ const MOST: usize = 1 << 28;
 /// Layers that are looked at together, at least.
 const LAYERS: usize = 8;
 
-/// The places of a mesh that [`Rule::Solid`] loses: cells that share volume with the mesh and whose centres are
-/// not inside, where no centre of the 26 cells around is, or where what is solid falls apart: more than three
-/// cells from every cell that is thick, as it and the 26 around it are solid, and with several pieces of solid
-/// within two cells, as far as filled hangs together there (by faces, edges or corners, as these pieces do).
-/// Lost cells that touch are of one place. Of fewer than four cells along every axis, as a horn's tip may have,
-/// nothing is said.
+/// The places of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses: cells that share volume with the mesh and
+/// whose centres are not inside, where no centre of the 26 cells around is, or where what is solid falls apart:
+/// more than three cells from every cell that is thick, as it and the 26 around it are solid, and with several
+/// pieces of solid within two cells, as far as filled hangs together there (by faces, edges or corners, as these
+/// pieces do). Lost cells that touch are of one place. Of fewer than four cells along every axis, as a horn's tip
+/// may have, nothing is said.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThinPlaces {
     /// How many there are.
