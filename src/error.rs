@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+pub(crate) use crate::kernel::text::sanitize;
+
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -176,10 +178,3 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-/// Words out of a file as messages show them: at most 40 characters, none that a terminal would obey.
-pub(crate) fn shown(words: impl AsRef<[u8]>) -> String {
-    let words = words.as_ref();
-    let text = String::from_utf8_lossy(&words[..words.len().min(160)]);
-    text.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}

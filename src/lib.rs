@@ -78,8 +78,6 @@ pub mod error;
 pub mod format;
 pub mod geom;
 pub mod grid;
-pub mod kernel;
-mod memory;
 pub mod mesh;
 pub mod par;
 pub mod rule;
@@ -95,6 +93,8 @@ pub use mesh::Mesh;
 pub use par::Progress;
 pub use rule::{Inside, METHODS, RULES, Rule, Slabs, Stats, What};
 pub use run::Run;
+
+pub(crate) use voxelize_kernel as kernel;
 
 use run::Plan;
 

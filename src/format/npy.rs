@@ -18,7 +18,7 @@ use std::io::{self, Read};
 use super::dense::{self, Values};
 use super::open::{Source, failure};
 use super::{Carries, DTYPE, Dtype, Format, Write};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, sanitize};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Layers, Meta, Voxels};
 use crate::par::Progress;
@@ -100,7 +100,7 @@ impl Header {
         let text = String::from_utf8_lossy(&text);
         let bytes = if wide { 12 } else { 10 } + u64::from(len);
         parse(&text, bytes).ok_or_else(|| {
-            Error::input("V003", format!("the header of the array is broken: {}", shown(text.trim())))
+            Error::input("V003", format!("the header of the array is broken: {}", sanitize(text.trim())))
                 .at_byte(10)
         })
     }
@@ -111,13 +111,13 @@ impl Header {
             Error::input("V004", what).with_hint("save a.astype(bool), of three axes x, y, z, from NumPy")
         };
         if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?") {
-            return Err(refused(format!("the array is of type '{}', not bool or u8", shown(&self.descr))));
+            return Err(refused(format!("the array is of type '{}', not bool or u8", sanitize(&self.descr))));
         }
         match *self.shape {
             [x, y, z] if x > 0 && y > 0 && z > 0 => Ok([x, y, z]),
             _ => Err(refused(format!(
                 "the array has the shape {}, not three axes",
-                shown(format!("{:?}", self.shape))
+                sanitize(format!("{:?}", self.shape))
             ))),
         }
     }

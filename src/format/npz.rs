@@ -22,7 +22,7 @@ use super::npy::{self, Header};
 use super::open::{Input, Source, failure};
 use super::save::Sink;
 use super::{Carries, Dtype, Format, Write};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, sanitize};
 use crate::grid::meta::{Record, lattice_from_doubles, lattice_from_fractions};
 use crate::grid::{Lattice, Layers, Meta, Snap, Voxels};
 use crate::par::Progress;
@@ -242,7 +242,7 @@ fn small(archive: &mut Archive, name: &str) -> Result<Option<(Header, Vec<u8>)>>
 }
 
 fn in_member(error: Error, name: &str) -> Error {
-    let named = Error::input(error.code(), format!("{}: {}", shown(name), error.message()));
+    let named = Error::input(error.code(), format!("{}: {}", sanitize(name), error.message()));
     match error.hint() {
         _ if error.kind() != crate::error::Kind::Input => error,
         Some(hint) => named.with_hint(hint),

@@ -1,24 +1,12 @@
-//! Numbers only: exact rationals, wide integers, and the decisions about triangles and boxes.
+//! Numbers only: exact rationals, wide integers, the decisions about triangles and boxes, and winding numbers.
 //!
-//! Nothing here knows of files, grids or threads. Coordinates are `[x, y, z]`.
+//! Nothing here knows of files or grids. Coordinates are `[x, y, z]`.
 
-pub mod bounds;
-pub mod crossing;
-pub mod degenerate;
-pub mod rational;
-pub mod segment_box;
 pub mod solid_angle;
-pub mod tri_box;
-pub mod wide;
 pub mod winding;
 
-pub use bounds::Bounds;
-pub use rational::Rational;
-pub use tri_box::Ties;
+pub use voxelize_kernel::geom::{
+    Bounds, Point, Rational, Ties, Triangle, axis, bounds, crossing, degenerate, rational, segment_box,
+    tri_box, wide,
+};
 pub use winding::Winding;
-
-/// One point or vector, `[x, y, z]`.
-pub type Point = [f32; 3];
-
-/// Three vertices in the order of the file.
-pub type Triangle = [Point; 3];

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::lattice::Lattice;
 use crate::error::{Error, Result};
-use crate::memory::Zeroed;
+pub use crate::kernel::bits_of;
+use crate::kernel::memory::Zeroed;
 use crate::par;
 
 /// One bit per cell of a grid of `[nx, ny, nz]` cells.
@@ -263,15 +264,6 @@ impl BitGrid {
     pub fn to_text(&self) -> String {
         (0..self.dims[2]).map(|k| self.layer_text(k)).collect::<Vec<_>>().join("\n")
     }
-}
-
-/// The positions of the set bits of a word, lowest first.
-pub fn bits_of(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = word.trailing_zeros() as usize;
-        word &= word.wrapping_sub(1);
-        (bit < 64).then_some(bit)
-    })
 }
 
 impl fmt::Debug for BitGrid {

@@ -17,7 +17,7 @@ use std::str::FromStr;
 
 use super::bits::BitGrid;
 use super::lattice::Lattice;
-use crate::error::shown;
+use crate::error::sanitize;
 use crate::par;
 
 /// The digests of one grid.
@@ -151,7 +151,7 @@ impl FromStr for Hash {
 
     /// Reads what `Display` writes.
     fn from_str(text: &str) -> Result<Self, String> {
-        let broken = || format!("'{}' is no digest: v1: and 32 lower-case hex digits are", shown(text));
+        let broken = || format!("'{}' is no digest: v1: and 32 lower-case hex digits are", sanitize(text));
         let digits = text.strip_prefix("v1:").ok_or_else(broken)?;
         let is_hex = |c: u8| matches!(c, b'0'..=b'9' | b'a'..=b'f');
         if digits.len() != 32 || !digits.bytes().all(is_hex) {

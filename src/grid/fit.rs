@@ -1,8 +1,8 @@
 //! From what a person asks for ("256 cells long", "0.1 mm", "32 × 32 × 32") to a [`Lattice`].
 
-use super::axis::{AxisMap, Snap};
 use super::lattice::{AXES, Lattice, MAX_DIM};
 use crate::error::{Error, Result};
+use crate::geom::axis::{AxisMap, Snap};
 use crate::geom::{Bounds, Rational};
 
 /// How large the cells are, or how many there are.
@@ -28,6 +28,17 @@ pub struct Fit {
     cube: bool,
     pad: usize,
     snap: Snap,
+}
+
+impl Lattice {
+    /// The lattice fitted to `bounds` with `longest` cubic cells on the longest axis, starting at
+    /// the smallest coordinates. [`Fit`] has every other way.
+    ///
+    /// # Errors
+    /// If `longest` is zero, or the bounds are empty or a single point.
+    pub fn fit(bounds: &Bounds, longest: usize) -> Result<Self> {
+        Fit::longest(longest).to(bounds)
+    }
 }
 
 impl Fit {

@@ -3,9 +3,8 @@
 //! Axis order is always x, y, z, and memory runs x fastest: cell `(i, j, k)` of a grid of
 //! `[nx, ny, nz]` cells is number `i + nx * (j + ny * k)`. This is the only place that says so.
 
-use super::axis::{AxisMap, Snap};
-use super::fit::Fit;
 use crate::error::{Error, Result};
+use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
 use crate::geom::{Bounds, Rational};
 
 /// The names of the axes, for messages.
@@ -53,15 +52,6 @@ impl Lattice {
             }
         }
         Ok(Self { dims, origin, spacing, closed, snap: Snap::default() })
-    }
-
-    /// The lattice fitted to `bounds` with `longest` cubic cells on the longest axis, starting at
-    /// the smallest coordinates. [`Fit`] has every other way.
-    ///
-    /// # Errors
-    /// If `longest` is zero, or the bounds are empty or a single point.
-    pub fn fit(bounds: &Bounds, longest: usize) -> Result<Self> {
-        Fit::longest(longest).to(bounds)
     }
 
     /// The same lattice with another way to take coordinates onto it.
@@ -114,6 +104,12 @@ impl Lattice {
     /// The map of one axis (0, 1, 2 for x, y, z) from world to index space.
     pub fn axis(&self, axis: usize) -> AxisMap {
         AxisMap::new(self.origin[axis].clone(), self.spacing[axis].clone(), self.snap)
+    }
+
+    /// Every axis as kernels take them.
+    pub(crate) fn axes(&self) -> [LatticeAxis; 3] {
+        let axis = |a: usize| LatticeAxis { map: self.axis(a), cells: self.dims[a], closed: self.closed[a] };
+        [0, 1, 2].map(axis)
     }
 
     /// Whether these bounds go on beyond the lattice along an axis, below its first wall and above its last.

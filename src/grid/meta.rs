@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::axis::Snap;
 use super::lattice::Lattice;
 use crate::geom::Rational;
+use crate::geom::axis::Snap;
 
 /// The name and version that saved files carry.
 pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));

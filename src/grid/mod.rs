@@ -1,6 +1,5 @@
 //! Where the cells are ([`Lattice`]), what is in them ([`BitGrid`]), and what is said about them.
 
-pub mod axis;
 pub mod bits;
 pub mod digest;
 pub mod erode;
@@ -16,7 +15,7 @@ pub mod parts;
 pub mod prefix;
 pub mod voxels;
 
-pub use axis::{AxisMap, Snap};
+pub use crate::geom::axis::{self, AxisMap, Snap};
 pub use bits::BitGrid;
 pub use digest::{Digest, Digester, Hash};
 pub use fit::{Fit, Size};

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::geom::{Point, Triangle};
-use crate::memory::Zeroed;
+use crate::kernel::memory::Zeroed;
 
 /// Triangles whose corners are hashed at a time: one after the other, that takes its time.
 const BATCH: usize = 64;

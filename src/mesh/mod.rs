@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
 use crate::geom::{Bounds, Triangle, degenerate};
-use crate::memory::Zeroed;
+use crate::kernel::memory::Zeroed;
 use crate::par;
 use closed::Seal;
 

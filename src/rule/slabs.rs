@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Job, Keep, Stats, What, parts};
 use crate::error::{Error, Result};
 use crate::grid::{BitGrid, Digest, Digester, Lattice, Layers, Meta, Part, Sort, Window};
-use crate::kernel::target::SIDE;
+use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
 use crate::run::cover::Covered;

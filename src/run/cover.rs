@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
-use crate::kernel::target::SIDE;
-use crate::kernel::{Coverer, Frame, Full, Level, Shape, Target};
+use crate::kernel::sink::SIDE;
+use crate::kernel::{BrickSink, Coverer, KernelLattice, Level, Shape, ThreadBricks};
 use crate::par::{self, Progress};
 
 /// Triangles in a run, at most.
@@ -26,7 +26,7 @@ const RUNS_PER_THREAD: usize = 16;
 /// # Errors
 /// If the run is cancelled, or there are more triangles or bricks than 32 bits number.
 pub fn cover(
-    frame: &Frame,
+    frame: &KernelLattice,
     triangles: &[Triangle],
     first: usize,
     grid: &mut BitGrid,
@@ -34,7 +34,7 @@ pub fn cover(
     progress: &dyn Progress,
 ) -> Result<u64> {
     let shape = numbered(grid.dims(), first)?;
-    let target = Target::grid(grid, shape);
+    let target = BrickSink::rows(grid.words_mut(), shape);
     let (full, snapped) = fill(frame, triangles, &target, level, progress)?;
     par::map_range(0..shape.brick_layers(), |layer| target.take(layer, &full));
     Ok(snapped)
@@ -45,21 +45,21 @@ pub fn cover(
 /// # Errors
 /// As those of [`cover`].
 pub fn keep(
-    frame: &Frame,
+    frame: &KernelLattice,
     triangles: &[Triangle],
     dims: [usize; 3],
     level: Level,
     progress: &dyn Progress,
 ) -> Result<Covered> {
-    let target = Target::kept(numbered(dims, 0)?);
+    let target = BrickSink::kept(numbered(dims, 0)?);
     let (full, snapped) = fill(frame, triangles, &target, level, progress)?;
     Ok(Covered { target, full, snapped })
 }
 
 /// Cells in bricks: much less memory than a grid, where most of it is empty.
 pub struct Covered {
-    target: Target<'static>,
-    full: Vec<Full>,
+    target: BrickSink<'static>,
+    full: Vec<ThreadBricks>,
     snapped: u64,
 }
 
@@ -92,12 +92,12 @@ fn numbered(dims: [usize; 3], first: usize) -> Result<Shape> {
 
 /// Covers `target`; bricks that are left over come back, with how many coordinates snapping moved.
 fn fill(
-    frame: &Frame,
+    frame: &KernelLattice,
     triangles: &[Triangle],
-    target: &Target,
+    target: &BrickSink,
     level: Level,
     progress: &dyn Progress,
-) -> Result<(Vec<Full>, u64)> {
+) -> Result<(Vec<ThreadBricks>, u64)> {
     if u32::try_from(triangles.len()).is_err() {
         return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
     }

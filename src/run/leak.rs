@@ -9,8 +9,8 @@ use std::ops::{ControlFlow, Range};
 use crate::error::Result;
 use crate::geom::{Bounds, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice};
-use crate::kernel::target::SIDE;
-use crate::kernel::{Frame, Level};
+use crate::kernel::sink::SIDE;
+use crate::kernel::{KernelLattice, Level};
 use crate::mesh::boundary::Loop;
 use crate::par::{self, Progress};
 use crate::run::cover;
@@ -97,7 +97,7 @@ pub(super) fn cap(
     let cap: Vec<Triangle> = hole.cap().collect();
     let bounds = Bounds::of(&cap);
     let Some(touched) = layers_of(lattice, &bounds) else { return Ok(()) };
-    let frame = Frame::new(lattice, &bounds, Ties::Up);
+    let frame = KernelLattice::new(lattice.axes(), &bounds, Ties::Up);
     let covered = cover::keep(&frame, &cap, lattice.dims(), level, &())?;
     for first in touched.step_by(SIDE) {
         covered.copy_to(first, layers);

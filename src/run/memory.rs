@@ -4,7 +4,7 @@ use super::Run;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::bricks;
-use crate::kernel::target::SIDE;
+use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 
 /// How a grid is held in memory while it is made.

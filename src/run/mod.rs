@@ -41,7 +41,7 @@ impl Run<'_> {
     /// If the level asked for does not run on this machine.
     pub fn level(&self) -> Result<Level> {
         let level = self.level.unwrap_or_else(Level::best);
-        if level.token().is_none() {
+        if !level.is_available() {
             let found: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
             return Err(Error::usage(format!("this machine has no {}", level.name()))
                 .with_hint(format!("it has {}", found.join(", "))));

@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::geom::{Bounds, Ties};
 use crate::grid::bits::bits_of;
 use crate::grid::{BitGrid, Lattice, flood};
-use crate::kernel::target::SIDE;
-use crate::kernel::{Frame, Level};
+use crate::kernel::sink::SIDE;
+use crate::kernel::{KernelLattice, Level};
 use crate::mesh::boundary::{self, Loop};
 use crate::par::Progress;
 
@@ -45,7 +45,7 @@ pub(crate) fn through(
         return Ok(caps);
     }
     let triangles = boundary::caps(holes);
-    let frame = Frame::new(lattice, &Bounds::of(&triangles), Ties::Up);
+    let frame = KernelLattice::new(lattice.axes(), &Bounds::of(&triangles), Ties::Up);
     cover::cover(&frame, &triangles, 0, &mut caps, level, progress)?;
     walls.add(&caps);
     let leaked = leaked(walls, &outside, progress)?;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
-use crate::kernel::Frame;
+use crate::kernel::KernelLattice;
 use crate::kernel::crossings::{Crosser, Crossing};
 use crate::par;
 use crate::run::Run;
@@ -75,7 +75,7 @@ pub struct Stretch<'a> {
 /// # Errors
 /// If the run is cancelled, or the level does not exist here.
 pub fn follow(
-    frame: &Frame,
+    frame: &KernelLattice,
     triangles: &[Triangle],
     first: usize,
     grid: &mut BitGrid,
@@ -121,7 +121,7 @@ pub fn follow(
 /// # Errors
 /// If the run is cancelled, or the level does not exist here.
 pub fn snapped(
-    frame: &Frame,
+    frame: &KernelLattice,
     triangles: &[Triangle],
     first: usize,
     [nx, ny, nz]: [usize; 3],
@@ -153,7 +153,7 @@ struct Part {
 
 /// Finds all crossings with rows of a box of cells; `None` if they are more than `most`.
 fn note(
-    frame: &Frame,
+    frame: &KernelLattice,
     triangles: &[Triangle],
     cells: [Range<usize>; 3],
     most: usize,
@@ -206,7 +206,12 @@ fn packed(crossing: &Crossing, row: usize) -> u64 {
 
 /// Bands of these layers, the last first, each with about as many crossings as memory is set aside for, by
 /// the areas of triangles across rows.
-fn bands_of(frame: &Frame, triangles: &[Triangle], layers: Range<usize>, most: usize) -> Vec<Range<usize>> {
+fn bands_of(
+    frame: &KernelLattice,
+    triangles: &[Triangle],
+    layers: Range<usize>,
+    most: usize,
+) -> Vec<Range<usize>> {
     let per_layer = par::map(triangles.chunks(RUN << 4).collect(), |run: &[Triangle]| {
         // How many begin, and end, with a layer.
         let mut changes = vec![0.0; layers.len() + 1];
@@ -322,7 +327,7 @@ mod tests {
 
     /// The cells inside, how often stretches were handed on, and how many coordinates snapped.
     fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
-        let frame = Frame::of_centres(lattice, mesh.bounds(), 0);
+        let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
         let mut grid = BitGrid::try_from(lattice).unwrap();
         let (run, handed) = (Run { max_memory, ..Run::default() }, AtomicUsize::new(0));
         let snapped = follow(&frame, mesh.triangles(), 0, &mut grid, &run, |mut stretch| {
@@ -344,7 +349,7 @@ mod tests {
             assert!(whole.1 > 3 * LEAST && most(Some(1)) == LEAST, "{name}: {} stretches", whole.1);
             assert!(followed(&mesh, &lattice, Some(1)) == whole, "{name} in bands");
 
-            let frame = Frame::of_centres(&lattice, mesh.bounds(), 0);
+            let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
             let layers = 0..lattice.dims()[2];
             let bands = bands_of(&frame, mesh.triangles(), layers.clone(), LEAST);
             assert!(bands.len() > 2, "{name}: {bands:?}");

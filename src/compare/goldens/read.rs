@@ -8,7 +8,7 @@ use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item, Key, Table, Value};
 
 use super::{Case, Gate, Golden, words};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, sanitize};
 
 /// The longest list that is read, in bytes.
 const MAX_LIST: u64 = 64 << 20;
@@ -150,7 +150,7 @@ impl Keys<'_> {
     fn value<T>(&self, key: &str, wanted: &str, read: impl Fn(&Item) -> Option<T>) -> Result<Option<T>> {
         let Some(item) = self.table.get(key) else { return Ok(None) };
         let found = || match item {
-            Item::Value(value) => shown(value.clone().decorated("", "").to_string()),
+            Item::Value(value) => sanitize(value.clone().decorated("", "").to_string()),
             _ => kind(item).to_string(),
         };
         let wrong = || self.at(key, Error::input("G005", format!("{key} is {}, not {wanted}", found())));
@@ -178,7 +178,7 @@ fn refuse_doubles(cases: &[Case]) -> Result<()> {
             (None, Some(other)) => ("name", other, "give one of them another name"),
             (None, None) => continue,
         };
-        let (title, line) = (shown(case.title()), other.line);
+        let (title, line) = (sanitize(case.title()), other.line);
         let message = format!("{title}: the case of line {line} has the same {what}");
         return Err(Error::input("G007", message).at_line(case.line).with_hint(hint));
     }
@@ -186,7 +186,7 @@ fn refuse_doubles(cases: &[Case]) -> Result<()> {
 }
 
 fn unknown(key: &str, hint: &str) -> Error {
-    Error::input("G003", format!("'{}' is not known here", shown(key))).with_hint(hint)
+    Error::input("G003", format!("'{}' is not known here", sanitize(key))).with_hint(hint)
 }
 
 fn hinted(error: Error) -> Error {

@@ -6,7 +6,7 @@ use super::super::PARTS;
 use super::super::open::Source;
 use super::scene::{Motion, Node, placements};
 use super::{ATTRIBUTE, TILE, shift};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, sanitize};
 use crate::grid::meta::Record;
 use crate::grid::{BitGrid, Part, Sort, Voxels};
 
@@ -100,7 +100,7 @@ fn named_parts(record: &Record, dims: [usize; 3]) -> Result<Vec<Part>> {
     for name in names.split_whitespace() {
         let sort = Sort::from_name(name).filter(|sort| parts.iter().all(|part| part.sort != *sort));
         let sort = sort.ok_or_else(|| {
-            Error::input("V007", format!("the attribute {ATTRIBUTE} names the parts '{}'", shown(names)))
+            Error::input("V007", format!("the attribute {ATTRIBUTE} names the parts '{}'", sanitize(names)))
         })?;
         parts.push(Part { sort, cells: BitGrid::new(dims)? });
     }
@@ -166,7 +166,8 @@ impl Chunks {
     /// Reads one chunk; those that say nothing of cells are passed over.
     fn take(&mut self, id: &[u8; 4], length: u64, source: &mut Source) -> Result<()> {
         let start = source.position();
-        let broken = |code, what: &str| Error::input(code, format!("{}: {what}", shown(id))).at_byte(start);
+        let broken =
+            |code, what: &str| Error::input(code, format!("{}: {what}", sanitize(id))).at_byte(start);
         match id {
             b"SIZE" => {
                 let content = source.vec(length)?;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
-use crate::memory::Zeroed;
+use crate::kernel::memory::Zeroed;
 
 const TRIANGLE: u64 = size_of::<Triangle>() as u64;
 

@@ -25,7 +25,7 @@ use super::source::{Head, Source, is_blank};
 use super::triage::Triage;
 use super::words::Words;
 use super::{Guess, InputFormat, ReadOptions};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, sanitize};
 use crate::geom::{Point, Triangle};
 use crate::mesh::{Mesh, not_finite};
 use crate::par;
@@ -372,7 +372,7 @@ impl<R: Read> Parser<'_, R> {
     /// The error for a word that should be another. At the end it may be half of the right one, if it
     /// looks like a word.
     fn unexpected(&self, wanted: &str) -> Error {
-        let found = shown(self.words.word());
+        let found = sanitize(self.words.word());
         if self.words.at_end() && self.words.word().iter().all(u8::is_ascii_alphanumeric) {
             return self.cut_short(format!("it ends in '{found}', where {wanted} should be"));
         }
@@ -381,7 +381,7 @@ impl<R: Read> Parser<'_, R> {
 
     fn no_number(&self) -> Error {
         let word = self.words.word();
-        let found = shown(word);
+        let found = sanitize(word);
         if self.words.at_end() {
             return self.cut_short(format!("it ends in '{found}', where a coordinate should be"));
         }

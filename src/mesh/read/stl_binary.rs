@@ -19,7 +19,7 @@ use super::triage::Triage;
 use super::{Guess, InputFormat, ReadOptions};
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
-use crate::memory::Zeroed;
+use crate::kernel::memory::Zeroed;
 use crate::mesh::Mesh;
 use crate::par;
 

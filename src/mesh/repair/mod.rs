@@ -2,10 +2,10 @@
 //! twice, and all turned so that their normals point outwards, as far as that can be told.
 //!
 //! Triangles that share an edge with no third are of one *patch* (`patches`). A patch is turned as a whole
-//! (`facing`): outwards if it bounds a body, inwards if that is a cavity in another one (`nested`).
+//! (`orientation`): outwards if it bounds a body, inwards if that is a cavity in another one (`nested`).
 
-mod facing;
 mod nested;
+mod orientation;
 mod patches;
 mod sheets;
 
@@ -13,7 +13,8 @@ use super::boundary::{self, Loop, Way};
 use super::{Mesh, edges};
 use crate::error::Result;
 use crate::geom::Triangle;
-use crate::par::Progress;
+use crate::par::{self, Progress};
+use orientation::{Face, face, is_inside_out};
 use patches::Patches;
 use sheets::Sheets;
 
@@ -86,7 +87,7 @@ impl Repaired {
         step()?;
         let mut patches = Patches::of(&sheets.triangles, &sides, progress)?;
         step()?;
-        let cavities = facing::turn(&mut patches, &sheets, progress)?;
+        let cavities = turn(&mut patches, &sheets, progress)?;
         step()?;
         let ragged = patches.ragged();
 
@@ -137,4 +138,30 @@ impl Repaired {
     pub fn caps(&self) -> Vec<Triangle> {
         boundary::caps(&self.boundary)
     }
+}
+
+/// Orients all patches; the answer is how many are cavities.
+fn turn(patches: &mut Patches, sheets: &Sheets, progress: &dyn Progress) -> Result<u64> {
+    let faces = par::map_range(0..patches.count(), |patch| {
+        progress.check()?;
+        Ok(face(patches, sheets, patch))
+    });
+    let faces = faces.into_iter().collect::<Result<Vec<Face>>>()?;
+    let outwards = nested::outwards(&faces, patches, sheets, progress)?;
+    let mut kept = 0.0;
+    for (face, outwards) in faces.iter().zip(&outwards).filter(|(face, _)| face.is_body) {
+        let over = (face.volume > 0.0) != *outwards;
+        kept += if over { -face.as_given } else { face.as_given };
+        if over {
+            patches.turn(face.patch);
+        }
+    }
+    let inside_out =
+        if faces.iter().any(|face| face.is_body) { kept < 0.0 } else { is_inside_out(&faces, sheets) };
+    for face in faces.iter().filter(|face| !face.is_body) {
+        if (face.as_given < 0.0) != inside_out {
+            patches.turn(face.patch);
+        }
+    }
+    Ok(outwards.iter().filter(|outwards| !**outwards).count() as u64)
 }

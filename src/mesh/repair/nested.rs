@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::facing::{Face, oriented};
+use super::orientation::{Face, oriented};
 use super::patches::Patches;
 use super::sheets::Sheets;
 use crate::error::Result;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Fill, Inside, Ready, Told};
 use crate::error::Result;
 use crate::grid::{BitGrid, Lattice};
-use crate::kernel::Frame;
+use crate::kernel::KernelLattice;
 use crate::mesh::Mesh;
 use crate::rule::Stats;
 use crate::run::Run;
@@ -15,7 +15,7 @@ use crate::run::rows::{self, Stretch};
 /// A mesh as it is.
 struct Crossings<'a> {
     mesh: &'a Mesh,
-    frame: Frame,
+    frame: KernelLattice,
     is_inside: fn(&Stretch) -> bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, used: Inside) -> R
         Inside::EvenOdd => |stretch| stretch.crossed % 2 == 1,
         _ => |stretch| stretch.turns != 0,
     };
-    let frame = Frame::of_centres(lattice, mesh.bounds(), 0);
+    let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
     Ready::new(used, Crossings { mesh, frame, is_inside })
 }
 

@@ -9,7 +9,7 @@ use super::{Fill, Inside, Ready, Told};
 use crate::error::{Error, Result};
 use crate::geom::{Bounds, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice, flood};
-use crate::kernel::Frame;
+use crate::kernel::KernelLattice;
 use crate::mesh::Mesh;
 use crate::mesh::boundary::{self, Loop};
 use crate::mesh::closed::Seal;
@@ -91,7 +91,7 @@ fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> 
     if caps.is_empty() {
         return Ok(());
     }
-    let frame = Frame::new(lattice, &Bounds::of(caps), Ties::Up);
+    let frame = KernelLattice::new(lattice.axes(), &Bounds::of(caps), Ties::Up);
     cover::cover(&frame, caps, 0, walls, run.level()?, &()).map(drop)
 }
 

@@ -19,7 +19,7 @@ use super::{Fill, Inside, Ready, Repairs, Told};
 use crate::error::Result;
 use crate::geom::{Bounds, Triangle, Winding};
 use crate::grid::{BitGrid, Lattice};
-use crate::kernel::Frame;
+use crate::kernel::KernelLattice;
 use crate::kernel::angles::BRICK;
 use crate::kernel::crossings::{Sides, placed};
 use crate::mesh::Mesh;
@@ -35,7 +35,7 @@ struct Robust {
     summed: Vec<Triangle>,
     /// As many of these are caps.
     caps: usize,
-    frame: Frame,
+    frame: KernelLattice,
     /// Cells along y and z by their size along x.
     aspect: [f64; 3],
     winding: Winding,
@@ -51,7 +51,8 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
     let (closed, summed) = repaired.into_closed()?;
     progress.check()?;
     let caps = summed.len() - ragged;
-    let frame = Frame::of_centres(lattice, &Bounds::of(&closed).union(&Bounds::of(&summed)), 0);
+    let frame =
+        KernelLattice::of_centres(lattice.axes(), &Bounds::of(&closed).union(&Bounds::of(&summed)), 0);
     let sizes = lattice.spacing().each_ref().map(|size| size.to_f64());
     let aspect = sizes.map(|size| size / sizes[0]);
     let mut placed_all = Vec::with_capacity(summed.len());
@@ -69,7 +70,7 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
 const CHUNK: usize = 1 << 14;
 
 /// What placed coordinates, and those of centres, may be off by.
-fn slack(frame: &Frame, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
+fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     let axes = (0..3).map(|a| {
         let axis = &frame.axes[a];
         // Multiples of one are not rounded.

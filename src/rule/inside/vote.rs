@@ -8,8 +8,9 @@ use super::{Fill, Inside, Ready, Told};
 use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice, prefix};
-use crate::kernel::Frame;
-use crate::kernel::crossings::{Crosser, Crossing, across};
+use crate::kernel::KernelLattice;
+use crate::kernel::across;
+use crate::kernel::crossings::{Crosser, Crossing};
 use crate::mesh::Mesh;
 use crate::par;
 use crate::rule::Stats;
@@ -23,11 +24,11 @@ const KEPT: usize = 1 << 16;
 
 struct Vote<'a> {
     mesh: &'a Mesh,
-    frames: [Frame; 3],
+    frames: [KernelLattice; 3],
 }
 
 pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice) -> Ready<'a> {
-    let frames = [0, 1, 2].map(|axis| Frame::of_centres(lattice, mesh.bounds(), axis));
+    let frames = [0, 1, 2].map(|axis| KernelLattice::of_centres(lattice.axes(), mesh.bounds(), axis));
     Ready::new(Inside::Vote, Vote { mesh, frames })
 }
 

@@ -7,7 +7,7 @@ use super::pieces::{Piece, Pieces, Stretch, Touch};
 use crate::geom::{Bounds, Triangle};
 use crate::grid::Lattice;
 use crate::kernel::crossings::{Crosser, Crossing};
-use crate::kernel::{Frame, Level};
+use crate::kernel::{KernelLattice, Level};
 use crate::mesh::closed::Seal;
 
 /// Layers of which the crossings are in memory at a time.
@@ -16,7 +16,7 @@ const LAYERS: usize = 64;
 /// What is asked of parts.
 pub(super) struct Asked {
     pub lattice: Lattice,
-    pub frame: Frame,
+    pub frame: KernelLattice,
     pub seal: Seal,
     pub level: Level,
 }

@@ -25,7 +25,7 @@ use super::{Rule, What, inside, surface};
 use crate::error::{Error, Result};
 use crate::geom::{Bounds, Point, Rational, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice};
-use crate::kernel::Frame;
+use crate::kernel::KernelLattice;
 use crate::mesh::closed::Seal;
 use crate::mesh::parts::{MeshPart, Parts};
 use crate::mesh::repair::Repaired;
@@ -189,7 +189,7 @@ fn fates(
     run: &Run,
 ) -> Result<Vec<Fate>> {
     let wide = without_end(lattice, sorted.mesh.bounds());
-    let frame = Frame::of_centres(&wide, sorted.mesh.bounds(), 0);
+    let frame = KernelLattice::of_centres(wide.axes(), sorted.mesh.bounds(), 0);
     let asked = Asked { lattice: wide, frame, seal, level: run.level()? };
     let judged = judged(lattice, seal, bodies, sorted)?;
     let found = par::share(&judged, |next| {

@@ -14,7 +14,7 @@ use super::{filled, grown, surface, window};
 use crate::error::Result;
 use crate::geom::Bounds;
 use crate::grid::{BitGrid, Lattice, bits, erode};
-use crate::kernel::target::SIDE;
+use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par;
 use crate::rule::{Inside, Job};

@@ -13,11 +13,11 @@ use crate::geom::Triangle;
 
 use super::batch::LANES;
 use super::bricks::Bricks;
-use super::frame::{Frame, FrameAxis, U};
 use super::lanes::U32;
+use super::lattice::{KernelAxis, KernelLattice, U};
 use super::queue::{Queue, Unsure};
 use super::rows::Pieces;
-use super::target::SIDE;
+use super::sink::SIDE;
 
 /// Cells an axis, at most: the lanes of a vector.
 const CELLS: f32 = LANES as f32;
@@ -102,7 +102,7 @@ impl Ends {
 
 impl Small {
     /// An empty queue.
-    pub fn new(frame: &Frame) -> Self {
+    pub fn new(frame: &KernelLattice) -> Self {
         let place64 = frame.local_error() + f64::from(CELLS) * U;
         let place = frame.local_error() as f32 * 1.000_001 + CELLS * U32;
         Self { queue: Queue::new(), ready: Box::default(), pieces: Pieces::default(), place, place64 }
@@ -118,7 +118,7 @@ impl Small {
         values: [f32x16<S>; ROWS],
         mask: u64,
         ids: u32x16<S>,
-        frame: &Frame,
+        frame: &KernelLattice,
         bricks: &mut Bricks,
         unsure: &mut Vec<Unsure>,
     ) {
@@ -134,7 +134,7 @@ impl Small {
         simd: S,
         (id, triangle): (u32, &Triangle),
         [x, y, z, i, j, k]: [f32; 6],
-        frame: &Frame,
+        frame: &KernelLattice,
         bricks: &mut Bricks,
         unsure: &mut Vec<Unsure>,
     ) {
@@ -147,13 +147,25 @@ impl Small {
     }
 
     /// Covers all that wait.
-    pub fn flush<S: Simd>(&mut self, simd: S, frame: &Frame, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
+    pub fn flush<S: Simd>(
+        &mut self,
+        simd: S,
+        frame: &KernelLattice,
+        bricks: &mut Bricks,
+        unsure: &mut Vec<Unsure>,
+    ) {
         while !self.queue.is_empty() {
             self.cover(simd, frame, bricks, unsure);
         }
     }
 
-    fn cover<S: Simd>(&mut self, simd: S, frame: &Frame, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
+    fn cover<S: Simd>(
+        &mut self,
+        simd: S,
+        frame: &KernelLattice,
+        bricks: &mut Bricks,
+        unsure: &mut Vec<Unsure>,
+    ) {
         simd.vectorize(
             #[inline(always)]
             || {
@@ -176,7 +188,7 @@ impl Small {
 
     /// Works out slopes and bounds; answers for which triangles that cannot be done.
     #[inline(always)]
-    fn prepare<S: Simd>(&mut self, simd: S, frame: &Frame) -> u64 {
+    fn prepare<S: Simd>(&mut self, simd: S, frame: &KernelLattice) -> u64 {
         let zero = f32x16::splat(simd, 0.0);
         let rows = self.queue.rows();
         let mut local = [[zero; 3]; 3];
@@ -185,7 +197,7 @@ impl Small {
         let mut wide = [[[wide_zero; 3]; 3]; 2];
         let mut nearest = f32x16::splat(simd, 1.0);
         for axis in 0..3 {
-            let FrameAxis { origin, scale, .. } = &frame.axes[axis];
+            let KernelAxis { origin, scale, .. } = &frame.axes[axis];
             let base = f32x16::from_slice(simd, &rows[9 + axis][..LANES]).widen();
             for v in 0..3 {
                 let x = f32x16::from_slice(simd, &rows[3 * axis + v][..LANES]).widen();

@@ -17,13 +17,13 @@ use crate::geom::{Ties, Triangle};
 
 use super::bricks::Bricks;
 use super::exact::LazyExact;
-use super::frame::{Frame, U};
+use super::lattice::{KernelLattice, U};
 use super::plane::Plane;
 use super::rows::Pieces;
 use super::setup::Setup;
+use super::sink::SIDE;
 use super::table::{LANES, NOWHERE, RAMP, Table, lanes_of, whole};
-use super::target::SIDE;
-use crate::grid::bits::bits_of;
+use crate::bits::bits_of;
 
 /// Memory that is used again for every triangle.
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub struct Scratch {
 
 /// One triangle being covered.
 struct Cover<'a> {
-    frame: &'a Frame,
+    frame: &'a KernelLattice,
     setup: &'a Setup,
     triangle: &'a Triangle,
     exact: LazyExact<'a>,
@@ -58,7 +58,7 @@ struct Layer {
 #[inline(always)]
 pub fn cover<S: Simd>(
     simd: S,
-    frame: &Frame,
+    frame: &KernelLattice,
     setup: &Setup,
     triangle: &Triangle,
     bricks: &mut Bricks,
@@ -357,7 +357,7 @@ impl Edge {
 
 /// The lowest and highest cell along `axis` that a point touches, by the ties in force.
 #[inline(always)]
-fn cell_of(frame: &Frame, setup: &Setup, axis: usize, (floor, on): Floor) -> (i64, i64) {
+fn cell_of(frame: &KernelLattice, setup: &Setup, axis: usize, (floor, on): Floor) -> (i64, i64) {
     let below = floor - i64::from(on);
     match frame.ties {
         Ties::Both => (below, floor),

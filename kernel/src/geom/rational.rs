@@ -6,7 +6,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
-use crate::error::shown;
+use crate::text::sanitize;
 
 /// The most significant digits a decimal may have; more than a double can hold would be a lie.
 pub const MAX_DIGITS: usize = 15;
@@ -83,7 +83,7 @@ impl Rational {
     /// # Errors
     /// A sentence that says what is wrong.
     pub fn parse_fraction(text: &str) -> Result<Self, String> {
-        let bad = || format!("'{}' is not a fraction p/q", shown(text));
+        let bad = || format!("'{}' is not a fraction p/q", sanitize(text));
         let (p, q) = text.split_once('/').unwrap_or((text, "1"));
         if text.len() > 4096 {
             return Err("a fraction of over 4096 digits".to_string());

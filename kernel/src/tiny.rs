@@ -9,13 +9,13 @@
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
-use crate::grid::bits::bits_of;
+use crate::bits::bits_of;
 
 use super::batch::LANES;
 use super::bricks::Bricks;
-use super::frame::{Frame, FrameAxis};
 use super::gather::Vertices;
 use super::lanes::U32;
+use super::lattice::{KernelAxis, KernelLattice};
 
 /// The lattice in floats, for the meshes of a frame.
 pub struct Tiny {
@@ -39,7 +39,7 @@ pub struct Axis {
 
 /// The axes of a frame in floats, and twice what their coordinates may be off by and reach to snap; `None`
 /// where floats are of no use.
-pub fn in_floats(frame: &Frame) -> Option<([Axis; 3], f32)> {
+pub fn in_floats(frame: &KernelLattice) -> Option<([Axis; 3], f32)> {
     let [x, y, z] = &frame.axes;
     let axes = [Axis::new(x)?, Axis::new(y)?, Axis::new(z)?];
     let margin = axes.iter().fold(0.0_f64, |most, axis| most.max(axis.1));
@@ -49,7 +49,7 @@ pub fn in_floats(frame: &Frame) -> Option<([Axis; 3], f32)> {
 
 impl Axis {
     /// The axis with what its coordinates may be off by; `None` where floats are of no use.
-    fn new(axis: &FrameAxis) -> Option<(Self, f64)> {
+    fn new(axis: &KernelAxis) -> Option<(Self, f64)> {
         let high = axis.origin[0] as f32;
         let low = ((axis.origin[0] - f64::from(high)) + axis.origin[1]) as f32;
         let scale = axis.scale as f32;
@@ -66,7 +66,7 @@ impl Axis {
 
 impl Tiny {
     /// The lattice of `frame`; `None` where floats are of no use.
-    pub fn new(frame: &Frame) -> Option<Self> {
+    pub fn new(frame: &KernelLattice) -> Option<Self> {
         let (axes, margin) = in_floats(frame)?;
         // Coordinates are off by less than half the margin.
         let bound = 10.5 * margin + 336.0 * U32;

@@ -8,14 +8,14 @@ use crate::geom::tri_box::ExactTriangle;
 use crate::geom::wide::{IBig, Wide};
 use crate::geom::{Rational, Triangle};
 
-use super::frame::Frame;
+use super::lattice::KernelLattice;
 
 /// Integers below 2^40 keep every product of three of them, and sums of those, within 127 bits.
 const NARROW: u128 = 1 << 40;
 
 /// A triangle relative to a base cell, exactly, made on first use.
 pub struct LazyExact<'a> {
-    frame: &'a Frame,
+    frame: &'a KernelLattice,
     triangle: &'a Triangle,
     base: [i64; 3],
     made: Option<Exact>,
@@ -28,7 +28,7 @@ enum Exact {
 
 impl<'a> LazyExact<'a> {
     /// The triangle with walls counted from cell `base`.
-    pub fn new(frame: &'a Frame, triangle: &'a Triangle, base: [i64; 3]) -> Self {
+    pub fn new(frame: &'a KernelLattice, triangle: &'a Triangle, base: [i64; 3]) -> Self {
         Self { frame, triangle, base, made: None }
     }
 
@@ -67,13 +67,13 @@ impl<'a> LazyExact<'a> {
 const ANY_SIZE: &str = "integers of any size reach any point";
 
 impl Exact {
-    fn of(frame: &Frame, triangle: &Triangle, base: [i64; 3]) -> Self {
+    fn of(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> Self {
         let Some(exact) = narrow(frame, triangle, base) else { return Self::wide(frame, triangle, base) };
         let normal = exact.normal();
         Self::Narrow(exact, normal)
     }
 
-    fn wide(frame: &Frame, triangle: &Triangle, base: [i64; 3]) -> Self {
+    fn wide(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> Self {
         let exact = wide(frame, triangle, base);
         let normal = exact.normal();
         Self::Wide(exact, normal)
@@ -98,14 +98,14 @@ impl Exact {
 /// On which side of triangles the displaced centres of cells are: each triangle is made exact once, which
 /// takes longer than an answer.
 pub struct Sides<'a> {
-    frame: &'a Frame,
+    frame: &'a KernelLattice,
     triangles: &'a [Triangle],
     made: Vec<OnceLock<Box<Exact>>>,
 }
 
 impl<'a> Sides<'a> {
     /// Those of triangles in a frame of centres.
-    pub fn new(frame: &'a Frame, triangles: &'a [Triangle]) -> Self {
+    pub fn new(frame: &'a KernelLattice, triangles: &'a [Triangle]) -> Self {
         Self { frame, triangles, made: triangles.iter().map(|_| OnceLock::new()).collect() }
     }
 
@@ -120,7 +120,7 @@ impl<'a> Sides<'a> {
 }
 
 /// In 128 bits, if the coordinates are short enough for every product to fit.
-fn narrow(frame: &Frame, triangle: &Triangle, base: [i64; 3]) -> Option<ExactTriangle<i128>> {
+fn narrow(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> Option<ExactTriangle<i128>> {
     let mut vertices = [[0; 3]; 3];
     let mut unit = [0; 3];
     for axis in 0..3 {
@@ -140,7 +140,7 @@ fn narrow(frame: &Frame, triangle: &Triangle, base: [i64; 3]) -> Option<ExactTri
 }
 
 /// In integers of any size.
-fn wide(frame: &Frame, triangle: &Triangle, base: [i64; 3]) -> ExactTriangle<IBig> {
+fn wide(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> ExactTriangle<IBig> {
     let index = |axis: usize, v: f32| frame.axes[axis].map.index(v) - Rational::from(base[axis]);
     ExactTriangle::new(&triangle.map(|v| std::array::from_fn(|a| index(a, v[a]))))
 }

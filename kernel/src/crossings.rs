@@ -3,7 +3,7 @@
 //! Lattice lines run along one axis through the displaced centres of cells: the point of a cell is its
 //! centre less (ε, ε², ε³), so that no line meets an edge or a corner, no point lies on a triangle, and
 //! edges that triangles share are crossed once (Simulation of Simplicity, Edelsbrunner and Mücke 1990).
-//! In a [`Frame`] of centres, wall `n` is the plane of centres of layer `n`, and the displacement says
+//! In a [`KernelLattice`] of centres, wall `n` is the plane of centres of layer `n`, and the displacement says
 //! what counts as beyond it:
 //!
 //! - a corner on plane `k` is above the line's plane;
@@ -18,15 +18,15 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
+use crate::bits::bits_of;
 use crate::geom::Triangle;
-use crate::grid::bits::bits_of;
 
 use super::batch::LANES;
 use super::exact::LazyExact;
 pub use super::exact::Sides;
-use super::frame::{Frame, U};
 use super::gather::{Vertices, gather};
 use super::lanes::U32;
+use super::lattice::{KernelLattice, U, across};
 use super::levels::{Level, on_level};
 use super::plane::Plane;
 use super::setup::Setup;
@@ -44,18 +44,13 @@ pub struct Crossing {
     pub inwards: bool,
 }
 
-/// The cells whose crossings are asked for, by axis of the [`Frame`]: along rows, and across them.
+/// The cells whose crossings are asked for, by axis of the [`KernelLattice`]: along rows, and across them.
 pub type Box3 = [Range<usize>; 3];
 
 /// A triangle in the index space of a frame of centres for rows along x, by doubles, as the crossings have
 /// it: snapped.
-pub fn placed(frame: &Frame, triangle: &Triangle) -> [[f64; 3]; 3] {
+pub fn placed(frame: &KernelLattice, triangle: &Triangle) -> [[f64; 3]; 3] {
     triangle.map(|vertex| std::array::from_fn(|a| frame.axes[a].place(vertex[a]).u))
-}
-
-/// The axis of rows, and those across them, in the order of their displacement.
-pub fn across(axis: usize) -> [usize; 3] {
-    [[0, 1, 2], [1, 0, 2], [2, 0, 1]][axis]
 }
 
 /// Planes of rows in reach, along each axis across, of triangles that are taken in doubles.
@@ -63,7 +58,7 @@ const FEW: f32 = 3.0;
 
 /// Finds crossings with rows along one axis.
 pub struct Crosser<'a> {
-    frame: &'a Frame,
+    frame: &'a KernelLattice,
     order: [usize; 3],
     /// Whether that order mirrors space.
     mirrors: bool,
@@ -79,8 +74,8 @@ pub struct Crosser<'a> {
 
 impl<'a> Crosser<'a> {
     /// For rows along `axis` of a grid, whose `cells` are given in the order of the frame, which is
-    /// [`Frame::of_centres`] for that axis.
-    pub fn new(frame: &'a Frame, axis: usize, cells: Box3) -> Self {
+    /// [`KernelLattice::of_centres`] for that axis.
+    pub fn new(frame: &'a KernelLattice, axis: usize, cells: Box3) -> Self {
         let (order, mirrors, floats) = (across(axis), axis == 1, in_floats(frame));
         let error = frame.local_error();
         Self { frame, order, mirrors, cells, error, side_error: 4.1 * error + 32.0 * U, floats }

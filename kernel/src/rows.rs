@@ -3,8 +3,8 @@
 use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*, u32x16, u64x8};
 
 use super::bricks::Bricks;
+use super::sink::{Plane, SIDE};
 use super::table::{NOWHERE, integers};
-use super::target::{Plane, SIDE};
 
 /// Eight rows at a time on their way into bricks. Making a brick is a call, across which no vector stays
 /// in a register: rows are computed first and put when no more are at hand.

@@ -4,20 +4,21 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 
+use crate::bits::bits_of;
 use crate::geom::Triangle;
-use crate::grid::bits::bits_of;
 
 use super::batch::{Batch, LANES};
-use super::bricks::{Bricks, Full};
+use super::bricks::Bricks;
 use super::few::Few;
-use super::frame::Frame;
 use super::gather::gather;
+use super::lattice::KernelLattice;
 use super::levels::{Level, on_level};
 use super::queue::{Queue, Unsure};
 use super::setup::Setup;
+use super::sink::BrickSink;
+use super::sink::ThreadBricks;
 use super::small::{self, Small};
 use super::span::{self, Scratch};
-use super::target::Target;
 use super::tiny::Tiny;
 
 /// The numbers of lanes.
@@ -25,7 +26,7 @@ const RAMP: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 
 /// Covers cells with triangles; [`finish`](Self::finish) takes the last of them.
 pub struct Coverer<'a, 'b, 't> {
-    frame: &'a Frame,
+    frame: &'a KernelLattice,
     triangles: &'a [Triangle],
     bricks: Bricks<'b, 't>,
     scratch: Scratch,
@@ -41,7 +42,12 @@ pub struct Coverer<'a, 'b, 't> {
 
 impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     /// Covers `target` with triangles of a mesh, in one of so many threads.
-    pub fn new(frame: &'a Frame, triangles: &'a [Triangle], target: &'b Target<'t>, threads: usize) -> Self {
+    pub fn new(
+        frame: &'a KernelLattice,
+        triangles: &'a [Triangle],
+        target: &'b BrickSink<'t>,
+        threads: usize,
+    ) -> Self {
         Self {
             frame,
             triangles,
@@ -71,7 +77,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
 
     /// Covers what waits. The answer has the cells, and counts the coordinates that snapping moved,
     /// of triangles that begin in the layers they were taken for.
-    pub fn finish(mut self, level: Level) -> (Full, u64) {
+    pub fn finish(mut self, level: Level) -> (ThreadBricks, u64) {
         self.flush(level);
         (self.bricks.finish(), self.snapped)
     }

@@ -15,7 +15,7 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 use crate::geom::Ties;
 
 use super::batch::LANES;
-use super::frame::Frame;
+use super::lattice::KernelLattice;
 
 /// Half a unit in the last place of 1.0 in floats.
 pub const U32: f32 = f32::EPSILON / 2.0;
@@ -175,7 +175,7 @@ impl<S: Simd> Plane<S> {
 
 impl<const N: usize> Test<N> {
     /// The test for the meshes of `frame`.
-    pub fn new(frame: &Frame) -> Self {
+    pub fn new(frame: &KernelLattice) -> Self {
         let n = N as f32;
         // A local coordinate within 0..=N rounds by at most N w.
         let place = frame.local_error() as f32 * 1.000_001 + n * U32;

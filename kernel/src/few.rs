@@ -5,14 +5,14 @@
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16, u64x8};
 
-use crate::grid::bits::bits_of;
+use crate::bits::bits_of;
 
 use super::batch::{Batch, LANES};
 use super::bricks::Bricks;
-use super::frame::Frame;
 use super::lanes::{ROWS, Test};
+use super::lattice::KernelLattice;
 use super::queue::{Queue, Unsure};
-use super::target::SIDE;
+use super::sink::SIDE;
 
 /// Triangles of at most `N` cells an axis, waiting for their lanes to fill.
 pub struct Few<const N: usize> {
@@ -22,7 +22,7 @@ pub struct Few<const N: usize> {
 
 impl<const N: usize> Few<N> {
     /// An empty queue.
-    pub fn new(frame: &Frame) -> Self {
+    pub fn new(frame: &KernelLattice) -> Self {
         Self { queue: Queue::new(), test: Test::new(frame) }
     }
 

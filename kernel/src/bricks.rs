@@ -3,13 +3,13 @@
 //! A brick is 64 × 8 × 8 cells, one word a row: a triangle of a few cells stays within one or two
 //! of them, where rows of a whole grid would be far apart in memory. Bricks live in a pool, and a
 //! directory says which is where, so that empty space costs two bytes per 4096 cells. When the pool
-//! is full, and at the end, all of it goes to the [`Target`] that threads share.
+//! is full, and at the end, all of it goes to the [`BrickSink`] that threads share.
 
 use std::ops::Range;
 
 use fearless_simd::{Simd, u32x16};
 
-use super::target::{Brick, Plane, SIDE, Shape, Target, bricks_in};
+use super::sink::{Brick, BrickSink, Plane, SIDE, Shape, ThreadBricks, bricks_in, bricks_of_layer};
 use crate::memory::Zeroed;
 
 /// Bricks that threads use before they go into the grid: 32 MiB of them for four threads or more.
@@ -33,11 +33,11 @@ pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
     threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + size_of::<Brick>() as u128 + used * each)
 }
 
-/// Bricks on their way into a [`Target`].
+/// Bricks on their way into a [`BrickSink`].
 pub struct Bricks<'a, 't> {
     /// The layers that are taken; cells of others are left out.
     pub layers: Range<i64>,
-    target: &'a Target<'t>,
+    target: &'a BrickSink<'t>,
     /// Cells along x and y.
     cells: i64,
     rows: i64,
@@ -52,7 +52,7 @@ pub struct Bricks<'a, 't> {
 
 impl<'a, 't> Bricks<'a, 't> {
     /// No bricks yet, for one of so many threads; all layers of `target` are taken.
-    pub fn new(target: &'a Target<'t>, threads: usize) -> Self {
+    pub fn new(target: &'a BrickSink<'t>, threads: usize) -> Self {
         let shape = target.shape();
         let [x, y, _] = shape.dims;
         let bricks = bricks_in(shape.dims);
@@ -112,7 +112,7 @@ impl<'a, 't> Bricks<'a, 't> {
         let (order, layer_of) = (self.order(), |number: usize| number / self.shape.per_layer);
         for layer in order.chunk_by(|a, b| layer_of(a.0) == layer_of(b.0)) {
             let layer_number = layer_of(layer[0].0);
-            self.target.put(layer_number, of(self.shape, layer, &self.pool, layer_number));
+            self.target.put(layer_number, bricks_of_layer(self.shape, layer, &self.pool, layer_number));
         }
         for (number, slot) in order {
             self.slots[number] = 0;
@@ -129,8 +129,8 @@ impl<'a, 't> Bricks<'a, 't> {
     }
 
     /// Takes no more cells.
-    pub fn finish(self) -> Full {
-        Full { shape: self.shape, order: self.order(), pool: self.pool }
+    pub fn finish(self) -> ThreadBricks {
+        ThreadBricks { shape: self.shape, order: self.order(), pool: self.pool }
     }
 
     /// The cells that are taken along each axis.
@@ -208,53 +208,24 @@ impl<'a, 't> Bricks<'a, 't> {
     }
 }
 
-/// The bricks of one thread at its end. They go on with those of all others, layer by layer: where
-/// threads touched the same rows, these are fetched once.
-pub struct Full {
-    shape: Shape,
-    /// The numbers of the bricks, in order, with their slots.
-    order: Vec<(usize, u16)>,
-    pool: Zeroed<Brick>,
-}
-
-impl Full {
-    /// The bricks of one layer of them, with their columns.
-    pub(super) fn of(&self, layer: usize) -> impl Iterator<Item = (usize, &Brick)> {
-        of(self.shape, &self.order, &self.pool, layer)
-    }
-}
-
-/// The bricks of one layer of them, of those in `order`, with their columns.
-fn of<'b>(
-    shape: Shape,
-    order: &'b [(usize, u16)],
-    pool: &'b [Brick],
-    layer: usize,
-) -> impl Iterator<Item = (usize, &'b Brick)> {
-    let first = layer * shape.per_layer;
-    let from = order.partition_point(|(number, _)| *number < first);
-    let to = order.partition_point(|(number, _)| *number < first + shape.per_layer);
-    order[from..to].iter().map(move |&(number, slot)| (number - first, &pool[usize::from(slot)]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::BitGrid;
+    use crate::sink::cells_of;
 
     #[test]
     fn spans_fill_exactly_their_cells() {
         let mut cases = 0;
         for first in [0, 1, 62, 63, 64, 65, 127, 128, 190] {
             for last in (first..200).step_by(7).chain([first, 199]) {
-                let mut grid = BitGrid::new([200, 3, 2]).unwrap();
-                let target = Target::grid(&mut grid, Shape::new([200, 3, 2], 5).unwrap());
+                let mut words = vec![0; 4 * 3 * 2];
+                let target = BrickSink::rows(&mut words, Shape::new([200, 3, 2], 5).unwrap());
                 let mut bricks = Bricks::new(&target, 1);
                 bricks.span(first, last, 1, 6);
                 bricks.empty();
                 drop(bricks);
                 drop(target);
-                let cells: Vec<_> = grid.iter().collect();
+                let cells = cells_of([200, 3, 2], &words);
                 let wanted: Vec<_> = (first..=last).map(|i| [i as usize, 1, 1]).collect();
                 assert_eq!(cells, wanted);
                 cases += 1;
@@ -266,8 +237,8 @@ mod tests {
     #[test]
     fn a_full_pool_goes_into_the_grid() {
         let dims = [70, 9 * SIDE + 3, 20 * SIDE + 5];
-        let mut grid = BitGrid::new(dims).unwrap();
-        let target = Target::grid(&mut grid, Shape::new(dims, 0).unwrap());
+        let mut words = vec![0; 2 * dims[1] * dims[2]];
+        let target = BrickSink::rows(&mut words, Shape::new(dims, 0).unwrap());
         let mut bricks = Bricks::new(&target, ROOM);
         let wanted: Vec<_> = (0..dims[2])
             .step_by(5)
@@ -283,6 +254,6 @@ mod tests {
         drop(bricks);
         drop(target);
         assert!(emptied > 0, "it was never full");
-        assert_eq!(grid.iter().collect::<Vec<_>>(), wanted);
+        assert_eq!(cells_of(dims, &words), wanted);
     }
 }

@@ -1,10 +1,9 @@
-//! The lattice as doubles, with what they may be off by.
+//! The lattice as doubles, with their error bounds.
 //!
 //! The bounds are derived in docs/error-bounds.md; `u` there and here is 2^-53.
 
-use super::crossings::across;
+use crate::geom::axis::{AxisMap, FAR, LatticeAxis, Snap};
 use crate::geom::{Bounds, Rational, Ties};
-use crate::grid::{AxisMap, Lattice, Snap, axis::FAR};
 
 /// Half a unit in the last place of 1.0: the relative error of one rounding.
 pub const U: f64 = f64::EPSILON / 2.0;
@@ -14,16 +13,21 @@ const LARGEST_ERROR: f64 = 1.0 / (1 << 20) as f64;
 
 /// A lattice prepared for the kernels.
 #[derive(Debug)]
-pub struct Frame {
+pub struct KernelLattice {
     /// The three axes.
-    pub axes: [FrameAxis; 3],
+    pub axes: [KernelAxis; 3],
     /// What counts when mesh and wall coincide.
     pub ties: Ties,
 }
 
-/// One axis of a [`Frame`].
+/// The axis of rows, and those across them, in the order of their displacement.
+pub fn across(axis: usize) -> [usize; 3] {
+    [[0, 1, 2], [1, 0, 2], [2, 0, 1]][axis]
+}
+
+/// One axis of a [`KernelLattice`].
 #[derive(Debug)]
-pub struct FrameAxis {
+pub struct KernelAxis {
     /// The exact map.
     pub map: AxisMap,
     /// The origin as a sum of two doubles.
@@ -52,21 +56,25 @@ pub struct FrameAxis {
     dyadic: bool,
 }
 
-impl Frame {
-    /// The frame of `lattice` for coordinates within `bounds`.
-    pub fn new(lattice: &Lattice, bounds: &Bounds, ties: Ties) -> Self {
-        let axes = std::array::from_fn(|a| FrameAxis::new(lattice, a, bounds));
+impl KernelLattice {
+    /// The lattice of these axes, x, y, z, for coordinates within `bounds`.
+    pub fn new(axes: [LatticeAxis; 3], bounds: &Bounds, ties: Ties) -> Self {
+        let mut a = 0..3;
+        let axes = axes.map(|axis| {
+            let a = a.next().expect("three axes");
+            KernelAxis::new(axis, [bounds.min[a], bounds.max[a]])
+        });
         Self { axes, ties }
     }
 
-    /// The frame of the centres of cells, for rows along `axis`: its axes are those of
+    /// The lattice of the centres of cells, for rows along `axis`: its axes are those of
     /// [`across`], and wall `n` is the plane of centres of layer `n`.
-    pub fn of_centres(lattice: &Lattice, bounds: &Bounds, axis: usize) -> Self {
+    pub fn of_centres(axes: [LatticeAxis; 3], bounds: &Bounds, axis: usize) -> Self {
         let axes = across(axis).map(|a| {
-            let map = lattice.axis(a);
-            let origin = map.half_plane(1);
-            let map = AxisMap::new(origin, map.spacing().clone(), map.snap());
-            FrameAxis::of(map, lattice.dims()[a], false, [bounds.min[a], bounds.max[a]])
+            let LatticeAxis { map, cells, .. } = &axes[a];
+            let map = AxisMap::new(map.half_plane(1), map.spacing().clone(), map.snap());
+            let centres = LatticeAxis { map, cells: *cells, closed: false };
+            KernelAxis::new(centres, [bounds.min[a], bounds.max[a]])
         });
         Self { axes, ties: Ties::Up }
     }
@@ -77,13 +85,8 @@ impl Frame {
     }
 }
 
-impl FrameAxis {
-    fn new(lattice: &Lattice, axis: usize, bounds: &Bounds) -> Self {
-        let (cells, closed) = (lattice.dims()[axis], lattice.closed()[axis]);
-        Self::of(lattice.axis(axis), cells, closed, [bounds.min[axis], bounds.max[axis]])
-    }
-
-    fn of(map: AxisMap, cells: usize, closed: bool, [min, max]: [f32; 2]) -> Self {
+impl KernelAxis {
+    fn new(LatticeAxis { map, cells, closed }: LatticeAxis, [min, max]: [f32; 2]) -> Self {
         let high = map.origin().to_f64();
         let rest = Rational::from_f64(high).map_or(Rational::ZERO, |high| map.origin() - &high);
         let origin = [high, rest.to_f64()];
@@ -153,8 +156,11 @@ impl FrameAxis {
 mod tests {
     use super::*;
 
-    fn frame(lattice: &Lattice) -> Frame {
-        Frame::new(lattice, &Bounds { min: [-1e3; 3], max: [1e3; 3] }, Ties::Up)
+    /// A lattice of 8 × 8 × 8 cells at `origin`.
+    fn frame(origin: [Rational; 3], spacing: [Rational; 3], snap: Snap) -> KernelLattice {
+        let map = |a: usize| AxisMap::new(origin[a].clone(), spacing[a].clone(), snap);
+        let axes = std::array::from_fn(|a| LatticeAxis { map: map(a), cells: 8, closed: true });
+        KernelLattice::new(axes, &Bounds { min: [-1e3; 3], max: [1e3; 3] }, Ties::Up)
     }
 
     #[test]
@@ -163,10 +169,8 @@ mod tests {
         let sizes = [Rational::ONE, Rational::new(1, 10), Rational::new(3, 1024), Rational::new(27, 256)];
         let mut compared = 0;
         for (o, h) in origins.iter().flat_map(|o| sizes.iter().map(move |h| (o, h))) {
-            let spacing = [h.clone(), h.clone(), h.clone()];
-            let lattice =
-                Lattice::new([8; 3], [o.clone(), o.clone(), o.clone()], spacing, [true; 3]).unwrap();
-            let frame = frame(&lattice.with_snap(Snap::None));
+            let of = |r: &Rational| [r.clone(), r.clone(), r.clone()];
+            let frame = frame(of(o), of(h), Snap::None);
             let axis = &frame.axes[0];
             for n in -500..500 {
                 let v = n as f32 * 1.234_567_9;
@@ -185,8 +189,7 @@ mod tests {
     fn halves_are_exact_on_dyadic_lattices() {
         let quarter = Rational::new(1, 4);
         let spacing = [quarter.clone(), quarter.clone(), Rational::new(1, 10)];
-        let lattice = Lattice::new([8; 3], [1, 2, 3].map(Rational::from), spacing, [true; 3]).unwrap();
-        let frame = frame(&lattice);
+        let frame = frame([1, 2, 3].map(Rational::from), spacing, Snap::Float);
         assert!(frame.axes[0].is_exact(0.3) && frame.axes[1].is_exact(1e-3));
         assert!(!frame.axes[2].is_exact(0.5));
         assert!(!frame.axes[0].is_exact(1e-30), "1e-30 - 1 rounds");

@@ -104,6 +104,17 @@ pub struct Scaled {
     pub unit: i128,
 }
 
+/// One axis of a lattice: where its walls are, and how many cells they bound.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatticeAxis {
+    /// From world to index space.
+    pub map: AxisMap,
+    /// Cells along the axis.
+    pub cells: usize,
+    /// Whether the last wall belongs to the lattice.
+    pub closed: bool,
+}
+
 impl AxisMap {
     /// The map for walls at `origin + i * spacing`; `spacing` is above zero.
     pub fn new(origin: Rational, spacing: Rational, snap: Snap) -> Self {

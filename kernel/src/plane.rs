@@ -7,7 +7,7 @@
 use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::exact::LazyExact;
-use super::frame::U;
+use super::lattice::U;
 use super::setup::Setup;
 use super::table::{LANES, RAMP, lanes_of};
 use crate::geom::crossing::Floor;

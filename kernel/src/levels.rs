@@ -7,11 +7,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// One lane at a time; on every machine.
+    /// One lane at a time; on every machine, and all that x86-64 machines without SSE4.2 have.
     Scalar,
-    /// x86-64 baseline, 128-bit lanes.
-    Sse2,
-    /// x86-64-v2.
+    /// x86-64-v2, 128-bit lanes.
     Sse42,
     /// x86-64-v3, 256-bit lanes.
     Avx2,
@@ -23,13 +21,12 @@ pub enum Level {
 
 impl Level {
     /// Every level any build may have, from the narrowest.
-    pub const ALL: [Self; 6] = [Self::Scalar, Self::Sse2, Self::Sse42, Self::Avx2, Self::Avx512, Self::Neon];
+    pub const ALL: [Self; 5] = [Self::Scalar, Self::Sse42, Self::Avx2, Self::Avx512, Self::Neon];
 
     /// The word for it on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
-            Self::Sse2 => "sse2",
             Self::Sse42 => "sse4.2",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
@@ -49,7 +46,7 @@ impl Level {
 
     /// The levels this machine can run, from the narrowest.
     pub fn available() -> Vec<Self> {
-        Self::ALL.into_iter().filter(|level| level.token().is_some()).collect()
+        Self::ALL.into_iter().filter(|level| level.is_available()).collect()
     }
 
     /// The levels compiled into this build, from the narrowest.
@@ -62,14 +59,17 @@ impl Level {
         Self::ALL.into_iter().filter(here).collect()
     }
 
+    /// Whether this machine can run the level.
+    pub fn is_available(self) -> bool {
+        self.token().is_some()
+    }
+
     /// Proof that this machine can run the level; `None` if it cannot.
     pub(crate) fn token(self) -> Option<fearless_simd::Level> {
         use fearless_simd::Level as Simd;
         let found = Simd::new();
         match self {
             Self::Scalar => Some(Simd::fallback()),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Sse2 => found.as_sse2().map(Simd::Sse2),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Sse42 => found.as_sse4_2().map(Simd::Sse4_2),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -90,11 +90,6 @@ macro_rules! on_level {
     ($token:expr, $simd:ident => $lanes:expr, $scalar:ident => $one:expr) => {{
         use fearless_simd::{Level as Token, Simd as _};
         match $token {
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Token::Sse2($simd) => $simd.vectorize(
-                #[inline(always)]
-                || $lanes,
-            ),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Token::Sse4_2($simd) => $simd.vectorize(
                 #[inline(always)]

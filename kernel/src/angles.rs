@@ -6,7 +6,7 @@
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
-use super::frame::U;
+use super::lattice::U;
 use super::levels::{Level, on_level};
 
 /// Cells of a brick along each axis.

@@ -3,7 +3,7 @@
 use crate::geom::Ties;
 use crate::geom::Triangle;
 
-use super::frame::{Frame, FrameAxis, U};
+use super::lattice::{KernelAxis, KernelLattice, U};
 
 /// A triangle in index space, relative to the lowest cell of its bounds. Arrays of arrays are
 /// `[axis][vertex]`.
@@ -36,7 +36,7 @@ pub struct Place {
     moved: bool,
 }
 
-impl FrameAxis {
+impl KernelAxis {
     /// Where a coordinate is.
     #[inline(always)]
     pub fn place(&self, v: f32) -> Place {
@@ -78,7 +78,7 @@ impl Setup {
     /// The set-up of a triangle; `None` if it touches no cell, which is open boxes and a triangle
     /// within a wall.
     #[inline(always)]
-    pub fn new(frame: &Frame, triangle: &Triangle) -> Option<Self> {
+    pub fn new(frame: &KernelLattice, triangle: &Triangle) -> Option<Self> {
         let mut this = Self {
             base: [0; 3],
             high: [0; 3],
@@ -128,7 +128,7 @@ impl Setup {
     }
 
     /// The last wall of an axis relative to `base`.
-    pub fn last_wall(&self, frame: &Frame, axis: usize) -> i64 {
+    pub fn last_wall(&self, frame: &KernelLattice, axis: usize) -> i64 {
         frame.axes[axis].cells - self.base[axis]
     }
 }

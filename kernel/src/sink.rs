@@ -5,8 +5,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::bricks::Full;
-use crate::grid::BitGrid;
+use crate::memory::Zeroed;
 
 /// Cells along y and along z of a brick; along x it has the 64 of a word.
 pub const SIDE: usize = 8;
@@ -79,7 +78,7 @@ impl Shape {
 }
 
 /// What several threads write to.
-pub struct Target<'a> {
+pub struct BrickSink<'a> {
     shape: Shape,
     /// One for each layer of bricks.
     layers: Vec<Mutex<Layer<'a>>>,
@@ -88,7 +87,7 @@ pub struct Target<'a> {
 /// The cells of a layer of bricks.
 enum Layer<'a> {
     /// The words of a grid.
-    Grid(&'a mut [u64]),
+    Rows(&'a mut [u64]),
     Kept(Kept),
 }
 
@@ -101,12 +100,12 @@ struct Kept {
     words: Vec<u64>,
 }
 
-impl<'a> Target<'a> {
-    /// The cells of `grid`, which has the dims of `shape`.
-    pub fn grid(grid: &'a mut BitGrid, shape: Shape) -> Self {
-        assert_eq!(grid.dims(), shape.dims);
-        let words = SIDE * grid.layer_words();
-        let layers = grid.words_mut().chunks_mut(words).map(|words| Mutex::new(Layer::Grid(words)));
+impl<'a> BrickSink<'a> {
+    /// The words of a grid of the dims of `shape`: 64 cells along x each, rows along y, then z.
+    pub fn rows(words: &'a mut [u64], shape: Shape) -> Self {
+        let layer = shape.row_words * shape.dims[1];
+        assert_eq!(words.len(), layer * shape.dims[2]);
+        let layers = words.chunks_mut(SIDE * layer).map(|words| Mutex::new(Layer::Rows(words)));
         Self { shape, layers: layers.collect() }
     }
 
@@ -120,7 +119,7 @@ impl<'a> Target<'a> {
     pub fn put<'b>(&self, layer: usize, bricks: impl Iterator<Item = (usize, &'b Brick)>) {
         let mut target = self.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *target {
-            Layer::Grid(words) => bricks.for_each(|(column, brick)| self.shape.put(column, brick, words)),
+            Layer::Rows(words) => bricks.for_each(|(column, brick)| self.shape.put(column, brick, words)),
             Layer::Kept(kept) => kept.add(&self.shape, layer, bricks),
         }
     }
@@ -131,20 +130,20 @@ impl<'a> Target<'a> {
     }
 
     /// Puts the bricks of all threads that belong to one layer of them into the grid.
-    pub fn take(&self, layer: usize, full: &[Full]) {
+    pub fn take(&self, layer: usize, full: &[ThreadBricks]) {
         for full in full {
-            self.put(layer, full.of(layer));
+            self.put(layer, full.of_layer(layer));
         }
     }
 
     /// Adds the cells of one layer of bricks to `words`, those of its rows.
-    pub fn add_to(&self, layer: usize, full: &[Full], words: &mut [u64]) {
+    pub fn add_to(&self, layer: usize, full: &[ThreadBricks], words: &mut [u64]) {
         let target = self.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
         if let Layer::Kept(kept) = &*target {
             words.iter_mut().zip(&kept.words).for_each(|(word, kept)| *word |= kept);
             kept.bricks.iter().for_each(|(column, brick)| self.shape.put(*column as usize, brick, words));
         }
-        for (column, brick) in full.iter().flat_map(|full| full.of(layer)) {
+        for (column, brick) in full.iter().flat_map(|full| full.of_layer(layer)) {
             self.shape.put(column, brick, words);
         }
     }
@@ -170,19 +169,59 @@ impl Kept {
     }
 }
 
+/// The bricks of one thread at its end. They go on with those of all others, layer by layer: where
+/// threads touched the same rows, these are fetched once.
+pub struct ThreadBricks {
+    pub(super) shape: Shape,
+    /// The numbers of the bricks, in order, with their slots.
+    pub(super) order: Vec<(usize, u16)>,
+    pub(super) pool: Zeroed<Brick>,
+}
+
+impl ThreadBricks {
+    /// The bricks of one layer of them, with their columns.
+    fn of_layer(&self, layer: usize) -> impl Iterator<Item = (usize, &Brick)> {
+        bricks_of_layer(self.shape, &self.order, &self.pool, layer)
+    }
+}
+
+/// The bricks of one layer of them, of those in `order`, with their columns.
+pub(super) fn bricks_of_layer<'b>(
+    shape: Shape,
+    order: &'b [(usize, u16)],
+    pool: &'b [Brick],
+    layer: usize,
+) -> impl Iterator<Item = (usize, &'b Brick)> {
+    let first = layer * shape.per_layer;
+    let from = order.partition_point(|(number, _)| *number < first);
+    let to = order.partition_point(|(number, _)| *number < first + shape.per_layer);
+    order[from..to].iter().map(move |&(number, slot)| (number - first, &pool[usize::from(slot)]))
+}
+
+/// The occupied cells of rows of words.
+#[cfg(test)]
+pub(super) fn cells_of([nx, ny, nz]: [usize; 3], words: &[u64]) -> Vec<[usize; 3]> {
+    let rows = (0..nz).flat_map(|k| (0..ny).map(move |j| (j, k)));
+    let cells = rows.zip(words.chunks(nx.div_ceil(64))).flat_map(|((j, k), row)| {
+        let is_set = move |i: &usize| row[i / 64] >> (i % 64) & 1 == 1;
+        (0..64 * row.len()).filter(is_set).map(move |i| [i, j, k])
+    });
+    cells.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A grid that each of `bricks`, `(layer, column, brick)`, was added to.
-    fn put(shape: Shape, bricks: &[(usize, usize, Brick)]) -> BitGrid {
-        let mut grid = BitGrid::new(shape.dims).unwrap();
-        let target = Target::grid(&mut grid, shape);
+    /// The words of a grid that each of `bricks`, `(layer, column, brick)`, was added to.
+    fn put(shape: Shape, bricks: &[(usize, usize, Brick)]) -> Vec<u64> {
+        let mut words = vec![0; shape.row_words * shape.dims[1] * shape.dims[2]];
+        let target = BrickSink::rows(&mut words, shape);
         for (layer, column, brick) in bricks {
             target.put(*layer, [(*column, brick)].into_iter());
         }
         drop(target);
-        grid
+        words
     }
 
     #[test]
@@ -206,15 +245,14 @@ mod tests {
                 .enumerate()
                 .map(|(n, (layer, column))| (layer, column, brick(n, layer, column)))
                 .collect();
-            let target = Target::kept(shape);
+            let target = BrickSink::kept(shape);
             for (layer, column, brick) in &bricks {
                 target.put(*layer, [(*column, brick)].into_iter());
             }
-            let mut grid = BitGrid::new(dims).unwrap();
-            let words = SIDE * grid.layer_words();
-            for (layer, words) in grid.words_mut().chunks_mut(words).enumerate() {
+            let mut grid = vec![0; shape.row_words * dims[1] * dims[2]];
+            for (layer, words) in grid.chunks_mut(SIDE * shape.row_words * dims[1]).enumerate() {
                 target.add_to(layer, &[], words);
-                let Layer::Kept(kept) = &*target.layers[layer].lock().unwrap() else { panic!("a grid") };
+                let Layer::Kept(kept) = &*target.layers[layer].lock().unwrap() else { panic!("rows") };
                 assert!(kept.words.is_empty() || kept.bricks.is_empty());
                 *if kept.words.is_empty() { &mut lists } else { &mut rows } += 1;
             }

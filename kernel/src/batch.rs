@@ -7,10 +7,10 @@
 use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*};
 
 use crate::geom::Ties;
-use crate::grid::axis::EXACT_PLANES;
+use crate::geom::axis::EXACT_PLANES;
 
 use super::bricks::Bricks;
-use super::frame::{Frame, FrameAxis};
+use super::lattice::{KernelAxis, KernelLattice};
 
 /// Triangles in a batch: the lanes of a vector of floats.
 pub const LANES: usize = 16;
@@ -71,7 +71,7 @@ struct Half<S: Simd> {
 
 /// Takes eight lanes of an axis to index space.
 #[inline(always)]
-fn index_axis<S: Simd>(simd: S, axis: &FrameAxis, v: [f64x8<S>; 3]) -> Half<S> {
+fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> {
     let margin = f64x8::splat(simd, axis.margin);
     let no = mask64x8::splat(simd, false);
     let mut half = Half { u: v, near: no, careful: no, exact: no, moved: f64x8::splat(simd, 0.0) };
@@ -94,7 +94,7 @@ fn index_axis<S: Simd>(simd: S, axis: &FrameAxis, v: [f64x8<S>; 3]) -> Half<S> {
 
 /// Looks closely at coordinates near half-planes, as `AxisMap::snapped` does.
 #[inline(always)]
-fn snap_axis<S: Simd>(simd: S, axis: &FrameAxis, v: [f64x8<S>; 3], half: &mut Half<S>) {
+fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut Half<S>) {
     let planes = axis.map.planes();
     let (one, zero) = (f64x8::splat(simd, 1.0), f64x8::splat(simd, 0.0));
     half.careful = mask64x8::splat(simd, false);
@@ -134,7 +134,7 @@ fn nearest_float<S: Simd>(x: f64x8<S>) -> f64x8<S> {
 /// The lowest cells and the spans of eight triangles along an axis, by the ties in force; a span
 /// below zero for a triangle that touches none.
 #[inline(always)]
-fn cells_of<S: Simd>(simd: S, axis: &FrameAxis, ties: Ties, u: [f64x8<S>; 3]) -> [f64x8<S>; 2] {
+fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -> [f64x8<S>; 2] {
     let (least, most) = (u[0].min(u[1]).min(u[2]), u[0].max(u[1]).max(u[2]));
     let end = f64x8::splat(simd, axis.cells as f64);
     let (low, high) = match ties {
@@ -153,7 +153,7 @@ fn cells_of<S: Simd>(simd: S, axis: &FrameAxis, ties: Ties, u: [f64x8<S>; 3]) ->
 impl<S: Simd> Batch<S> {
     /// Takes the first `count` lanes to index space and sorts them.
     #[inline(always)]
-    pub fn new(simd: S, frame: &Frame, rows: &Rows, count: usize, bricks: &Bricks) -> Self {
+    pub fn new(simd: S, frame: &KernelLattice, rows: &Rows, count: usize, bricks: &Bricks) -> Self {
         let zero = f32x16::splat(simd, 0.0);
         let mut this = Self {
             local: [[zero; 3]; 3],

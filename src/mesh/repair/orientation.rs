@@ -6,13 +6,10 @@
 //! bodies were given inside out.
 
 use super::super::boundary::{self, Way};
-use super::nested;
 use super::patches::Patches;
 use super::sheets::Sheets;
-use crate::error::Result;
 use crate::geom::Bounds;
 use crate::geom::solid_angle::{cross, dot, minus};
-use crate::par::{self, Progress};
 
 /// What is known of a patch, as it is turned at first.
 #[derive(Debug)]
@@ -25,7 +22,7 @@ pub(super) struct Face {
     /// Whether the volume tells which way it faces.
     pub is_body: bool,
     /// The area that is turned as it was given, less the rest.
-    as_given: f64,
+    pub as_given: f64,
     /// Whether all of it is turned as it was given, or all is not.
     pub fitted: bool,
 }
@@ -44,36 +41,8 @@ const BULGE: f64 = 1.0 / 16.0;
 /// How much of area times extent a volume must at least be to be more than rounding.
 const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// Turns all patches; how many are cavities.
-///
-/// # Errors
-/// If the work is cancelled.
-pub(super) fn turn(patches: &mut Patches, sheets: &Sheets, progress: &dyn Progress) -> Result<u64> {
-    let faces = par::map_range(0..patches.count(), |patch| {
-        progress.check()?;
-        Ok(face(patches, sheets, patch))
-    });
-    let faces = faces.into_iter().collect::<Result<Vec<Face>>>()?;
-    let outwards = nested::outwards(&faces, patches, sheets, progress)?;
-    let mut kept = 0.0;
-    for (face, outwards) in faces.iter().zip(&outwards).filter(|(face, _)| face.is_body) {
-        let over = (face.volume > 0.0) != *outwards;
-        kept += if over { -face.as_given } else { face.as_given };
-        if over {
-            patches.turn(face.patch);
-        }
-    }
-    let inside_out =
-        if faces.iter().any(|face| face.is_body) { kept < 0.0 } else { is_inside_out(&faces, sheets) };
-    for face in faces.iter().filter(|face| !face.is_body) {
-        if (face.as_given < 0.0) != inside_out {
-            patches.turn(face.patch);
-        }
-    }
-    Ok(outwards.iter().filter(|outwards| !**outwards).count() as u64)
-}
-
-fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
+/// What is known of a patch before any is turned.
+pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
     let members = patches.members(patch);
     let mut face = Face {
         patch,
@@ -131,7 +100,7 @@ pub(super) fn oriented(patches: &Patches, sheets: &Sheets, n: u32) -> [[f64; 3];
 
 /// Whether triangles that bound no body, as they were given, have a volume below zero, and one that is
 /// more than the sides of a crumpled sheet make up.
-fn is_inside_out(faces: &[Face], sheets: &Sheets) -> bool {
+pub(super) fn is_inside_out(faces: &[Face], sheets: &Sheets) -> bool {
     let bounds = faces.iter().fold(Bounds::EMPTY, |all, face| all.union(&face.bounds));
     if bounds.is_empty() {
         return false;

@@ -1,0 +1,22 @@
+//! Numbers only: exact rationals, wide integers, and the decisions about triangles and boxes.
+//!
+//! Nothing here knows of files, grids or threads. Coordinates are `[x, y, z]`.
+
+pub mod axis;
+pub mod bounds;
+pub mod crossing;
+pub mod degenerate;
+pub mod rational;
+pub mod segment_box;
+pub mod tri_box;
+pub mod wide;
+
+pub use bounds::Bounds;
+pub use rational::Rational;
+pub use tri_box::Ties;
+
+/// One point or vector, `[x, y, z]`.
+pub type Point = [f32; 3];
+
+/// Three vertices in the order of the file.
+pub type Triangle = [Point; 3];

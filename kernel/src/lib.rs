@@ -1,0 +1,46 @@
+//! The exact decisions of [voxelize](https://crates.io/crates/voxelize-mesh) and the kernels that make them
+//! fast: triangles into bricks of cells, rows through cell centres, solid angles in batches.
+//!
+//! A package of its own, because its kernels are compiled for every instruction set: built once, and not
+//! again when rules, formats or the command line change. It is an inner part of voxelize: use it through the
+//! crate `voxelize`, whose versions keep their promises; this one makes none.
+//!
+//! - [`geom`] has the definitions, in numbers of any size: what touches what, where edges cross walls.
+//! - The modules of kernels answer the same questions in lanes, *sure* or *unsure*, each within an error bound
+//!   derived in docs/error-bounds.md; what is unsure goes to exact numbers.
+//!
+//! Nothing here knows of files, meshes, threads or progress.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+#![expect(clippy::needless_range_loop, reason = "several arrays run by one index; iterators hide it")]
+
+pub mod angles;
+mod batch;
+mod bits;
+pub mod bricks;
+mod cover;
+pub mod crossings;
+mod exact;
+mod few;
+mod gather;
+pub mod geom;
+mod lanes;
+mod lattice;
+mod levels;
+pub mod memory;
+mod plane;
+mod queue;
+mod rows;
+mod setup;
+pub mod sink;
+mod small;
+mod span;
+mod table;
+pub mod text;
+mod tiny;
+
+pub use bits::bits_of;
+pub use cover::Coverer;
+pub use lattice::{KernelLattice, across};
+pub use levels::Level;
+pub use sink::{BrickSink, Shape, ThreadBricks};
