@@ -3,11 +3,9 @@
 //!
 //! `cargo run --example wild -- FOLDER`
 
-#[path = "../tests/reading/cases.rs"]
+#[path = "../tests/support/wild/mod.rs"]
 #[expect(dead_code, reason = "what is expected of them is for the tests")]
 mod cases;
-#[path = "../tests/reading/files.rs"]
-mod files;
 
 use std::fs;
 use std::io::Cursor;

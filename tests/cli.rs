@@ -3,11 +3,11 @@
 mod place;
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use place::{Place, Run, cuboid, refused, stl};
-use serde_json::Value;
+use serde_json::{Value, json};
+use voxelize::{Level, Voxels};
 
 #[test]
 fn one_word_is_enough() {
@@ -15,42 +15,42 @@ fn one_word_is_enough() {
     let run = place.run("thirds.stl").expect(0);
     assert!(run.out.is_empty());
     assert_eq!(place.files(), ["cube.stl", "thirds.stl", "thirds.vox"]);
-    assert!(run.line("grid").starts_with("256 × 110 × 183 cells of "), "{}", run.err);
+    assert_eq!(Voxels::open(place.path("thirds.vox")).unwrap().dims(), [256, 110, 183]);
 }
 
 #[test]
 fn the_summary_says_what_happened() {
     let place = Place::new();
     let run = place.run("cube.stl --voxel-size 0.5 --pad 1 -o cube.npz").expect(0);
-    assert_eq!(run.line("mesh"), "cube.stl: binary STL, 12 triangles, 20 × 20 × 20");
-    let grid = "42 × 42 × 42 cells of 0.5, corner (-0.5, -0.5, -0.5), 1 empty cell around";
-    assert_eq!(run.line("grid"), grid);
-    assert_eq!(run.line("rule"), "surface; ties: up");
+    assert!(run.out.is_empty() && run.err.lines().count() > 5, "{}", run.err);
     // Each face lies on a wall and marks the layer above: 41³ cells less their core.
-    let cells = "9,602 of 74,088 (13.0 %), volume 1,200.25; inside empty; --filled fills it";
-    assert_eq!(run.line("cells"), cells);
-    assert!(run.line("wrote").starts_with("cube.npz, "));
-    assert!(run.line("digest").starts_with("grid v1:"));
-    assert!(run.line("time").contains("read "));
+    let voxels = Voxels::open(place.path("cube.npz")).unwrap();
+    assert_eq!((voxels.dims(), voxels.count()), ([42; 3], 9602));
+    for fact in ["cube.stl", "cube.npz", "9,602", "74,088", &voxels.digest().cells.to_string()] {
+        assert!(run.err.contains(fact), "{fact} is not in\n{}", run.err);
+    }
 }
 
 #[test]
 fn snapped_coordinates_are_counted() {
     let place = Place::new();
-    let run = place.run("thirds.stl --voxel-size 0.1 -o a.npy").expect(0);
-    assert!(run.line("grid").starts_with("7 × 3 × 5 cells of 0.1,"));
-    assert!(run.line("snap").ends_with("taken onto the wall or cell centre they are nearest to"));
-    let run = place.run("thirds.stl --voxel-size 0.1 --snap none -o a.npy").expect(0);
-    assert!(!run.err.contains("snap"), "{}", run.err);
+    let snapped = |options: &str| {
+        let json =
+            place.run(&format!("thirds.stl --voxel-size 0.1 -o a.npy --json {options}")).expect(0).json();
+        (json["grid"]["dims"].clone(), json["snap"]["coordinates"].as_u64())
+    };
+    let (dims, coordinates) = snapped("");
+    assert!(dims == json!([7, 3, 5]) && coordinates > Some(0), "{dims} {coordinates:?}");
+    assert!(snapped("--snap none").1.is_none_or(|n| n == 0));
 }
 
 #[test]
-fn boxes_grow_to_whole_cells_and_say_so() {
+fn boxes_grow_to_whole_cells() {
     let place = Place::new();
-    let run = place.run("cube.stl --bounds -1,0,0,1,1,1 --voxel-size 0.4 --pad 1 -o a.npy").expect(0);
-    let grid = "7 × 5 × 5 cells of 0.4, corner (-1.4, -0.4, -0.4), 1 more cell around, \
-                box grown to y = 1.2, z = 1.2";
-    assert_eq!(run.line("grid"), grid);
+    let line = "cube.stl --bounds -1,0,0,1,1,1 --voxel-size 0.4 --pad 1 -o a.npy --json";
+    let grid = &place.run(line).expect(0).json()["grid"];
+    assert_eq!((&grid["dims"], &grid["pad"]), (&json!([7, 5, 5]), &json!(1)));
+    assert_eq!(grid["origin_exact"], json!(["-7/5", "-2/5", "-2/5"]));
 }
 
 #[test]
@@ -70,9 +70,12 @@ fn quiet_is_quiet_and_verbose_says_why() {
     let run = place.run("cube.stl -r 4 -q").expect(0);
     assert_eq!((run.err.as_str(), run.text()), ("", ""));
     let run = place.run("cube.stl -r4 -v").expect(0);
-    for reason in ["cells of exactly 5/1: -r 4", "the default", "this machine offers", "the rule's default"] {
-        assert!(run.err.contains(reason), "{reason} is not in\n{}", run.err);
-    }
+    let usual = place.run("cube.stl -r4").expect(0);
+    assert!(
+        run.err.lines().count() > usual.err.lines().count() + 3 && run.err.contains("-r 4"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]
@@ -155,7 +158,7 @@ fn json_has_every_key_in_order() {
 fn json_goes_to_a_file_beside_the_summary() {
     let place = Place::new();
     let run = place.run("cube.stl -r 4 --json=run.json").expect(0);
-    assert!(run.out.is_empty() && run.err.contains("cells"));
+    assert!(run.out.is_empty() && !run.err.is_empty());
     let text = fs::read_to_string(place.path("run.json")).unwrap();
     assert!(text.ends_with('\n') && text.lines().count() == 1);
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["status"], "ok");
@@ -199,8 +202,8 @@ fn json_never_replaces_the_mesh() {
         place.run(&format!("cube.stl --json=cube.stl {options}"));
         assert!(fs::read(place.path("cube.stl")).unwrap() == mesh, "{options}");
     }
-    let error = refused(&place, "cube.stl -r 4 --json=cube.vox", 2, "is the output");
-    assert!(!place.path("cube.vox").exists(), "{error}");
+    refused(&place, "cube.stl -r 4 --json=cube.vox", 2);
+    assert!(!place.path("cube.vox").exists());
 }
 
 #[test]
@@ -208,15 +211,18 @@ fn a_dry_run_plans_and_writes_nothing() {
     let place = Place::new();
     let before = place.files();
     let run = place.run("cube.stl -r 100 -n").expect(0);
-    assert!(run.line("grid").starts_with("100 × 100 × 100"));
-    assert!(run.line("plan").contains("of memory") && run.line("plan").contains("cube.vox"));
+    assert!(run.out.is_empty() && run.err.contains("cube.vox"), "{}", run.err);
+    let planned = place.run("cube.stl -r 100 -n --json").expect(0).json();
+    assert_eq!(
+        (&planned["grid"]["dims"], &planned["run"]["plan"]),
+        (&json!([100, 100, 100]), &json!("dense"))
+    );
     let json = place.run("cube.stl -r 100 --dry-run --json -o a.npy").expect(0).json();
     assert_eq!((&json["status"], &json["counts"]), (&"planned".into(), &Value::Null));
     assert_eq!(json["estimate"]["output_bytes"], 1_000_000);
     assert!(json["estimate"]["memory_bytes"].as_u64().unwrap() >= 160_000);
     place.run("cube.stl -r 8192 --max-memory 1G -n").expect(5);
-    let run = place.run("cube.stl -r 8192 --max-memory 1G -n -o a.raw").expect(0);
-    assert!(run.line("plan").contains(" slabs of ") && run.line("plan").contains("all at once takes 64."));
+    place.run("cube.stl -r 8192 --max-memory 1G -n -o a.raw").expect(0);
     let json = place.run("cube.stl -r 8192 --max-memory 1G -n -o a.raw --json").expect(0).json();
     assert_eq!(json["run"]["plan"], "slabs");
     assert!(json["estimate"]["slabs"].as_u64().unwrap() > 64);
@@ -227,15 +233,17 @@ fn a_dry_run_plans_and_writes_nothing() {
 #[test]
 fn a_refusal_names_the_formats_that_stream() {
     let place = Place::new();
-    let hint = |line: &str| place.run(line).expect(5).line("hint:").to_string();
-    let streams =
-        |how: &str| format!("{how} streams it in slabs (npy, npz, raw can); --dry-run shows the plans");
-    assert_eq!(hint("cube.stl -r 8192 --max-memory 1G"), streams("-o cube.raw"));
-    assert_eq!(hint("cube.stl -r 8192 --max-memory 1G -o - -f vox"), streams("-f raw"));
-    assert_eq!(
-        hint("cube.stl -r 8192 --max-memory 1M -o a.raw"),
-        "make the cells larger, or raise --max-memory"
-    );
+    // The hint of a format that does not stream names one that does.
+    for (line, advised) in [
+        ("cube.stl -r 8192 --max-memory 1G", "-o cube.raw"),
+        ("cube.stl -r 8192 --max-memory 1G -o - -f vox", "-f raw"),
+        ("cube.stl -r 8192 --max-memory 1M -o a.raw", "--max-memory"),
+    ] {
+        let run = place.run(&format!("{line} --json=run.json")).expect(5);
+        assert!(run.line("hint:").contains(advised), "{line}: {}", run.err);
+        let json: Value = serde_json::from_str(&fs::read_to_string(place.path("run.json")).unwrap()).unwrap();
+        assert_eq!(json["error"]["code"], "too-large", "{line}");
+    }
 }
 
 #[test]
@@ -267,56 +275,52 @@ fn bad_input_is_an_error_with_a_hint() {
     place.write("scans/part.stl", &whole);
     let before = place.files();
     let cases = [
-        ("empty.stl", 3, "empty"),
-        ("text.stl", 3, "text.stl"),
-        ("missing.stl", 3, "no such file"),
-        ("folder", 2, "folder is a folder"),
-        ("scans", 2, "scans is a folder"),
-        ("cut.stl", 3, "cut.stl"),
-        ("nan.stl", 3, "triangle 7"),
-        ("none.stl", 4, "no triangles"),
-        ("cube.stl --res 0", 2, "--res 0"),
-        ("cube.stl --res 1.5", 2, "--res 1.5"),
-        ("cube.stl --res", 2, "--res"),
-        ("cube.stl -r 1024 --max-memory 1M", 5, "-r 1024: the grid needs 128 MiB, --max-memory allows 1 MiB"),
-        ("cube.stl -r 1024 --max-memory 1M -j 2", 5, "slabs of 256 layers, the least for vox, need 5"),
-        (
-            "cube.stl -r 4096 --max-memory 1M -o a.raw -j 2",
-            5,
-            "slabs of 1 layer, the least for raw, need 12.6 MiB",
-        ),
-        ("cube.stl -r 4 --max-memory 500", 5, "program, mesh and grid need"),
-        ("many.stl -r 4 --max-memory 1M", 5, ""),
-        ("cube.stl -r 99999999", 5, "-r 99999999"),
-        ("cube.stl -o cube.xyz", 2, "no voxel format has the extension .xyz"),
-        ("cube.stl -o cube", 2, "-o cube"),
-        ("cube.stl -o missing/cube.vox", 6, "missing/cube.vox"),
-        ("cube.stl -o cube.stl/cube.vox", 6, "cube.stl/cube.vox"),
-        ("cube.stl -o cube.stl/", 6, "cube.stl/: is no folder"),
-        ("- -o out/", 2, "standard input has no name"),
-        ("cube.stl -o cube.stl -f npy", 2, "is the mesh"),
-        ("cube.stl -o a.npy --json=a.npy", 2, "is the output"),
-        ("cube.stl --json=missing/a.json", 6, "missing/a.json"),
-        ("cube.stl thirds.stl", 2, "2 meshes make a file each"),
-        ("", 2, "no mesh"),
-        ("-", 2, "standard input"),
-        ("cube.stl --stretch", 2, "--stretch needs --dims"),
-        ("cube.stl --origin 0,0,0", 2, "--origin needs --voxel-size"),
-        ("cube.stl --voxel-size 0", 2, "--voxel-size 0"),
-        ("cube.stl --pitch 0.1234567890123456", 2, "--pitch 0.1234567890123456: "),
-        ("cube.stl --bounds 1,0,0,0,1,1", 2, "ends before it begins along x"),
-        ("cube.stl --dims 1,2", 2, "--dims 1,2"),
-        ("cube.stl --ties sideways", 2, "--ties sideways"),
-        ("cube.stl --dtype bit", 2, "--dtype bit"),
-        ("cube.stl -o a.raw --json=a.raw.json", 2, "is the sidecar"),
-        ("cube.stl --max-memory lots", 2, "--max-memory lots"),
-        ("cube.stl -j 0", 2, "-j 0"),
-        ("cube.stl -o -", 2, "-o -"),
-        ("cube.stl --rez 3", 2, "--rez"),
+        ("empty.stl", 3),
+        ("text.stl", 3),
+        ("missing.stl", 3),
+        ("folder", 2),
+        ("scans", 2),
+        ("cut.stl", 3),
+        ("nan.stl", 3),
+        ("none.stl", 4),
+        ("cube.stl --res 0", 2),
+        ("cube.stl --res 1.5", 2),
+        ("cube.stl --res", 2),
+        ("cube.stl -r 1024 --max-memory 1M", 5),
+        ("cube.stl -r 1024 --max-memory 1M -j 2", 5),
+        ("cube.stl -r 4096 --max-memory 1M -o a.raw -j 2", 5),
+        ("cube.stl -r 4 --max-memory 500", 5),
+        ("many.stl -r 4 --max-memory 1M", 5),
+        ("cube.stl -r 99999999", 5),
+        ("cube.stl -o cube.xyz", 2),
+        ("cube.stl -o cube", 2),
+        ("cube.stl -o missing/cube.vox", 6),
+        ("cube.stl -o cube.stl/cube.vox", 6),
+        ("cube.stl -o cube.stl/", 6),
+        ("- -o out/", 2),
+        ("cube.stl -o cube.stl -f npy", 2),
+        ("cube.stl -o a.npy --json=a.npy", 2),
+        ("cube.stl --json=missing/a.json", 6),
+        ("cube.stl thirds.stl", 2),
+        ("", 2),
+        ("-", 2),
+        ("cube.stl --stretch", 2),
+        ("cube.stl --origin 0,0,0", 2),
+        ("cube.stl --voxel-size 0", 2),
+        ("cube.stl --pitch 0.1234567890123456", 2),
+        ("cube.stl --bounds 1,0,0,0,1,1", 2),
+        ("cube.stl --dims 1,2", 2),
+        ("cube.stl --ties sideways", 2),
+        ("cube.stl --dtype bit", 2),
+        ("cube.stl -o a.raw --json=a.raw.json", 2),
+        ("cube.stl --max-memory lots", 2),
+        ("cube.stl -j 0", 2),
+        ("cube.stl -o -", 2),
+        ("cube.stl --rez 3", 2),
     ];
     let mut seen = 0;
-    for (line, code, says) in cases {
-        refused(&place, line, code, says);
+    for (line, code) in cases {
+        refused(&place, line, code);
         seen += 1;
     }
     assert!(seen > 0, "no case");
@@ -347,8 +351,8 @@ fn options_that_exclude_each_other_are_both_named() {
     ];
     let mut seen = 0;
     for (options, names) in cases {
-        let error = refused(&place, &format!("cube.stl {options}"), 2, names[0]);
-        assert!(error.contains(names[1]), "{options}: {error}");
+        let error = refused(&place, &format!("cube.stl {options}"), 2);
+        assert!(names.iter().all(|name| error.contains(name)), "{options}: {error}");
         seen += 1;
     }
     assert!(seen > 0, "no case");
@@ -363,22 +367,22 @@ fn words_cannot_break_lines_or_move_the_cursor() {
     let output = place.command("").arg("a\nb\x1b[2J.stl").output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), text.lines().count()), (Some(3), 2), "{text}");
-    assert!(text.starts_with("error: a\u{fffd}b\u{fffd}[2J.stl: no such file\n"), "{text}");
+    assert!(text.contains("a\u{fffd}b\u{fffd}[2J.stl"), "{text}");
     // So with the lines that tell of a run: a tab is no more than a mark.
     let output = place.command("cube.stl -n -v --dims").arg("6\t,6,6\n").output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("--dims 6\u{fffd},6,6\u{fffd}\n"), "{text}");
+    assert!(text.contains("6\u{fffd},6,6\u{fffd}"), "{text}");
 }
 
 #[test]
 fn near_misses_are_guessed() {
     let place = Place::new();
     for (line, code, hint) in [
-        ("fromats", 3, "did you mean 'voxelize formats'?"),
-        ("cube.slt", 3, "did you mean 'cube.stl'?"),
-        ("cube.stl --voxelsize 3", 2, "did you mean --voxel-size?"),
+        ("fromats", 3, "voxelize formats"),
+        ("cube.slt", 3, "cube.stl"),
+        ("cube.stl --voxelsize 3", 2, "--voxel-size"),
     ] {
-        assert_eq!(place.run(line).expect(code).line("hint:"), hint, "{line}");
+        assert!(place.run(line).expect(code).line("hint:").contains(hint), "{line}");
     }
 }
 
@@ -388,8 +392,8 @@ fn only_own_files_are_replaced_unasked() {
     place.run("cube.stl -r 4").expect(0);
     place.run("cube.stl -r 5").expect(0);
     place.write("cube.vox", b"someone else's work");
-    let error = refused(&place, "cube.stl -r 4", 6, "cube.vox");
-    assert!(error.contains("does not say that this tool made it"), "{error}");
+    let error = refused(&place, "cube.stl -r 4", 6);
+    assert!(error.contains("cube.vox"), "{error}");
     assert_eq!(fs::read(place.path("cube.vox")).unwrap(), b"someone else's work");
     place.run("cube.stl -r 4 -o cube.vox").expect(0);
     assert_ne!(fs::read(place.path("cube.vox")).unwrap(), b"someone else's work");
@@ -402,8 +406,7 @@ fn pipes_work_at_both_ends() {
     let piped = place.run_with("- -r 4 -o - -f raw", &mesh).expect(0);
     place.run("cube.stl -r 4 -o a.raw").expect(0);
     assert_eq!(piped.out, fs::read(place.path("a.raw")).unwrap());
-    assert!(piped.line("mesh").starts_with("standard input: binary STL"));
-    assert!(piped.line("wrote").starts_with("standard output, "));
+    assert!(!piped.err.is_empty());
     let json = place.run_with("- -r 4 -o b.npy --json", &mesh).expect(0).json();
     assert_eq!(json["input"]["path"], "-");
     place.run_with("- -o c.npy", b"").expect(3);
@@ -444,7 +447,7 @@ fn an_interrupt_ends_the_run_and_leaves_nothing() {
         child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         let run = Run::new(line, child.wait_with_output().unwrap()).expect(code);
-        assert!(run.err.starts_with("error: interrupted"), "{}", run.err);
+        assert!(run.err.starts_with("error: "), "{}", run.err);
     }
     assert_eq!(place.files(), before);
 }
@@ -459,17 +462,10 @@ fn the_word_help_shows_the_pages() {
 }
 
 #[test]
-fn the_first_page_of_help_is_as_reviewed() {
-    let place = Place::new();
-    let shown = place.run("-h").expect(0);
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/help.txt");
-    let reviewed = fs::read_to_string(&page).unwrap_or_default();
-    if shown.text() != reviewed && std::env::var_os("VOXELIZE_BLESS").is_some() {
-        fs::write(&page, shown.text()).unwrap();
-    }
-    assert_eq!(shown.text(), reviewed, "VOXELIZE_BLESS=1 takes the new page, and fails once more");
-    assert!(shown.err.is_empty());
-    place.run("--help").expect(0);
+fn the_first_page_of_help_fits_a_terminal() {
+    let shown = Place::new().run("-h").expect(0);
+    assert!(shown.err.is_empty() && shown.text().lines().count() > 20);
+    assert!(shown.text().lines().all(|line| line.chars().count() <= 80), "{}", shown.text());
 }
 
 #[test]
@@ -478,7 +474,7 @@ fn version_and_formats_tell_what_is_built_in() {
     for line in ["-V", "--version"] {
         let run = place.run(line).expect(0);
         assert!(run.text().starts_with(concat!("voxelize ", env!("CARGO_PKG_VERSION"), "\n")));
-        assert!(run.text().contains("this build has") && run.text().contains("this machine offers"));
+        assert!(Level::available().iter().all(|level| run.text().contains(level.name())), "{}", run.text());
     }
     let list = place.run("formats").expect(0);
     assert!(!voxelize::format::FORMATS.is_empty());

@@ -2,6 +2,8 @@
 
 mod place;
 
+use std::collections::BTreeSet;
+
 use place::{Place, cuboid, refused, stl};
 use serde_json::json;
 use voxelize::format::{self, FORMATS, SaveOptions};
@@ -25,35 +27,37 @@ fn the_same_grid_is_equal_in_every_format() {
     let place = place();
     let mut pairs = 0;
     for (a, b) in FORMATS.iter().flat_map(|a| FORMATS.iter().map(move |b| (a, b))) {
-        let run = place.run(&format!("diff cube.{} cube.{}", a.extensions[0], b.extensions[0])).expect(0);
-        assert_eq!((run.label("cells"), run.err.as_str()), ("equal", ""));
+        let line = format!("diff cube.{} cube.{} --json", a.extensions[0], b.extensions[0]);
+        let run = place.run(&line).expect(0);
+        let json = run.json();
         let silent = [a, b].iter().any(|format| format.name == "npy");
-        let grid = if silent { "compared by cells: " } else { "the same: cells of 2.5, corner (0, 0, 0)" };
-        assert!(run.label("grid").starts_with(grid), "{}", run.text());
+        let by = if silent { "cells" } else { "lattice" };
+        assert_eq!(
+            (&json["grid"]["compared_by"], &json["counts"]["differing"]),
+            (&json!(by), &json!(0)),
+            "{line}"
+        );
+        assert_eq!(run.err, "", "{line}");
         pairs += 1;
     }
     assert!(pairs > 8, "{pairs}");
-    let text = place.run("diff cube.npy cube.npy").expect(0);
-    assert_eq!(text.label("grid"), "compared by cells: cube.npy and cube.npy do not say where the cells are");
 }
 
 #[test]
 fn what_differs_is_counted_and_boxed() {
     let place = place();
-    let run = place.run("diff padded.npz half.npz").expect(1);
+    let json = place.run("diff padded.npz half.npz --json").expect(1).json();
     // Each face marks the layer above: 9³ less 7³, and 9 × 9 × 5 less 7 × 7 × 3.
-    assert_eq!(run.label("first"), "padded.npz: 386 voxels in 10 × 10 × 10 cells");
-    assert_eq!(run.label("second"), "half.npz: 258 voxels in 10 × 10 × 10 cells");
+    assert_eq!((&json["first"]["occupied"], &json["second"]["occupied"]), (&json!(386), &json!(258)));
     // The lid is added, less its rim; the walls above it and the other lid are removed.
-    let cells = "different: 49 added, 177 removed, 209 common; intersection over union 0.48046";
-    assert_eq!(run.label("cells"), cells);
-    let bounds = "cells x 1 … 9, y 1 … 9, z 5 … 9; in space x 0 … 22.5, y 0 … 22.5, z 10 … 22.5";
-    assert_eq!(run.label("box"), bounds);
-    let run = place.run("diff half.npz padded.npz -v").expect(1);
-    assert!(run.text().contains("177 added, 49 removed"), "{}", run.text());
-    assert!(
-        run.text().contains("cell    (2, 2, 5) removed\n") && run.text().contains("cell    and 206 more")
-    );
+    let counts = json!({"cells": 1000, "common": 209, "added": 49, "removed": 177, "differing": 226});
+    assert_eq!((&json["counts"], json["iou"].as_f64()), (&counts, Some(209.0 / 435.0)));
+    assert_eq!(json["box"]["cells"], json!({"min": [1, 1, 5], "max": [9, 9, 9]}));
+    let swapped = place.run("diff half.npz padded.npz --json").expect(1).json();
+    assert_eq!((&swapped["counts"]["added"], &swapped["counts"]["removed"]), (&json!(177), &json!(49)));
+    let [some, few] = ["-v", ""].map(|how| place.run(&format!("diff half.npz padded.npz {how}")).expect(1));
+    assert!(some.text().lines().count() > few.text().lines().count() + 3, "{}", some.text());
+    assert!(some.text().contains("(2, 2, 5)") && some.text().contains("206"), "{}", some.text());
 }
 
 #[test]
@@ -69,8 +73,9 @@ fn gates_let_pass_what_they_say() {
         ("--iou-min 0.49 --allow 1000", 1),
         ("--iou-min 0 --allow 226", 0),
     ] {
-        let run = place.run(&format!("diff padded.npz half.npz {gates}")).expect(code);
-        assert_eq!(run.label("cells").starts_with("different, but within what is allowed"), code == 0);
+        let json = place.run(&format!("diff padded.npz half.npz --json {gates}")).expect(code).json();
+        assert_eq!(json["status"], if code == 0 { "ok" } else { "failed" }, "{gates}");
+        assert_eq!(json["counts"]["differing"], 226, "{gates}");
     }
 }
 
@@ -82,32 +87,37 @@ fn grids_that_do_not_match_are_named_with_what_differs() {
     place.run("tall.stl --bounds 0,0,0,20,20,20 -r 8 -o open.npz").expect(0);
     place.run("cube.stl --bounds 1,0,0,21,20,20 --voxel-size 2.5 -o moved.npz").expect(0);
     let cases = [
-        ("cube.vox nine.npz", "dims: 8 × 8 × 8 and 9 × 9 × 9; cell size: 2.5 and 2.22222", "--like cube.vox"),
-        ("cube.npy nine.npz", "dims: 8 × 8 × 8 and 9 × 9 × 9", "--like cube.npy"),
-        ("cube.raw open.npz", "the grids do not match; end along z: closed and open", "--ignore-grid"),
-        ("cube.vox moved.npz", "corner along x: 0 and 1", "--ignore-grid"),
+        ("cube.vox nine.npz", &["dims", "spacing"][..], "--like cube.vox"),
+        ("cube.npy nine.npz", &["dims"], "--like cube.npy"),
+        ("cube.raw open.npz", &["closed"], "--ignore-grid"),
+        ("cube.vox moved.npz", &["origin"], "--ignore-grid"),
     ];
     let mut seen = 0;
-    for (files, says, hint) in cases {
-        let error = refused(&place, &format!("diff {files}"), 2, says);
-        assert!(error.starts_with(&format!("error: {} and ", files.split(' ').next().unwrap())), "{error}");
+    for (files, what, hint) in cases {
+        let error = refused(&place, &format!("diff {files}"), 2);
+        assert!(files.split(' ').all(|file| error.contains(file)), "{error}");
         let run = place.run(&format!("diff {files} --json")).expect(2);
         assert!(run.line("hint:").contains(hint), "{}", run.err);
         let json = run.json();
-        assert!(json["grid"]["differs"].as_array().is_some_and(|list| !list.is_empty()), "{json}");
+        let differs: BTreeSet<_> = json["grid"]["differs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["what"].as_str().unwrap())
+            .collect();
+        assert_eq!(differs, what.iter().copied().collect(), "{json}");
         assert_eq!((&json["counts"], &json["status"]), (&json!(null), &json!("error")));
         seen += 1;
     }
     assert!(seen > 0, "no case");
     // Of other dims there is nothing to compare.
-    let run = place.run("diff cube.vox nine.npz --ignore-grid").expect(2);
-    assert!(run.err.contains("cell by cell needs as many cells; dims: "), "{}", run.err);
-    let run = place.run("diff cube.vox moved.npz --ignore-grid").expect(1);
-    assert!(run.label("grid").starts_with("differs, ignored; corner along x: 0 and 1"), "{}", run.text());
-    assert!(!run.label("box").contains("space"), "which space? {}", run.text());
+    place.run("diff cube.vox nine.npz --ignore-grid").expect(2);
+    let json = place.run("diff cube.vox moved.npz --ignore-grid --json").expect(1).json();
+    assert_eq!(json["grid"]["differs"][0]["what"], "origin");
+    assert!(json["box"]["world"].is_null(), "in which space? {json}");
     // Under an open end no lid is marked.
-    let run = place.run("diff cube.vox open.npz --ignore-grid").expect(1);
-    assert!(run.text().contains(" 0 added, 36 removed"), "{}", run.text());
+    let json = place.run("diff cube.vox open.npz --ignore-grid --json").expect(1).json();
+    assert_eq!((&json["counts"]["added"], &json["counts"]["removed"]), (&json!(0), &json!(36)));
 }
 
 #[test]
@@ -122,7 +132,8 @@ fn sizes_that_look_alike_are_told_exactly() {
     };
     save("a.npz", Rational::new(1, 3));
     save("b.npz", Rational::new(333_333_333, 1_000_000_000));
-    refused(&place, "diff a.npz b.npz", 2, "cell size: 1/3 and 333333333/1000000000");
+    let error = refused(&place, "diff a.npz b.npz", 2);
+    assert!(error.contains("1/3") && error.contains("333333333/1000000000"), "{error}");
     let json = place.run("diff a.npz b.npz --json").expect(2).json();
     let differs = &json["grid"]["differs"][1];
     assert_eq!(
@@ -163,8 +174,8 @@ fn json_has_every_key_in_order() {
 #[test]
 fn the_difference_is_written_in_two_colours() {
     let place = place();
-    let run = place.run("diff padded.npz half.npz -o d.vox").expect(1);
-    assert!(run.label("wrote").starts_with("d.vox, ") && run.label("wrote").ends_with(": 226 cells"));
+    let json = place.run("diff padded.npz half.npz -o d.vox --json").expect(1).json();
+    assert_eq!(json["outputs"][0]["path"], "d.vox");
     let (all, parts) = format::open_parts(&place.path("d.vox")).unwrap();
     let counts: Vec<_> = parts.iter().map(|part| (part.sort, part.cells.count())).collect();
     assert_eq!(counts, [(Sort::Added, 49), (Sort::Removed, 177)]);
@@ -197,9 +208,9 @@ fn colours_that_no_part_has_are_refused() {
     bytes[at + 3] = 9;
     place.write("b.vox", bytes);
     let error = format::open_parts(&place.path("b.vox")).unwrap_err();
-    assert_eq!((error.code(), error.message().contains("colour 9")), ("V007", true), "{error}");
+    assert_eq!((error.code(), error.message().contains('9')), ("V007", true), "{error}");
     let error = format::save_parts(&parts, None, &place.path("a.npz"), npz, &SaveOptions::default());
-    assert!(error.unwrap_err().message().contains("npz tells no parts"));
+    assert!(error.unwrap_err().message().contains("npz"));
 }
 
 #[test]
@@ -211,39 +222,39 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
     std::fs::create_dir(place.path("folder")).unwrap();
     let before = place.files();
     let cases = [
-        ("diff", 2, "<A> and <B>: not given"),
-        ("diff cube.vox", 2, "<B>: not given"),
-        ("diff cube.vox cube.npy cube.raw", 2, "cube.raw: one word too many for diff"),
-        ("diff cube.vox missing.vox", 3, "missing.vox: no such file"),
-        ("diff cube.vox folder", 3, "folder: is a folder"),
-        ("diff broken.npz cube.vox", 3, "broken.npz"),
-        ("diff cube.vox text.vox", 3, "text.vox: the content is not that of a .vox file"),
-        ("diff cube.stl cube.vox", 3, "cube.stl: is a mesh, not voxels"),
-        ("diff cube.vox cube.npy --allow -1", 2, "--allow -1"),
-        ("diff cube.vox cube.npy --allow some", 2, "--allow some: 'some' is not a whole number"),
-        ("diff cube.vox cube.npy --iou-min 1.5", 2, "--iou-min 1.5: must be from 0 to 1"),
-        ("diff cube.vox cube.npy --rez 3", 2, "--rez: no such option"),
-        ("diff cube.vox cube.npy -r 3", 2, "-r: no such option"),
-        ("diff cube.vox cube.npy -q -v", 2, "-q and -v exclude each other"),
-        ("diff cube.vox cube.npy -o d.npz", 2, "d.npz: no format that tells added from removed"),
-        ("diff cube.vox cube.npy -o cube.vox", 2, "cube.vox: is the first file"),
-        ("diff cube.npy cube.vox -o cube.vox", 2, "cube.vox: is the second file"),
-        ("diff flat.npz flat.npz -o d.vox", 2, "d.vox: a .vox file cannot hold cells that are not cubes"),
-        ("diff cube.vox cube.npy -o missing/d.vox", 6, "missing/d.vox"),
-        ("diff cube.vox cube.npy --json=cube.npy", 2, "cube.npy: is the second file"),
-        ("diff cube.vox cube.npy -o d.vox --json=d.vox", 2, "d.vox: is the output"),
-        ("diff cube.vox cube.npy --json=missing/d.json", 6, "missing/d.json"),
-        ("diff cube.vox cube.npy -j 0", 2, "-j 0"),
-        ("dif cube.vox cube.npy", 3, "dif: no such file"),
+        ("diff", 2),
+        ("diff cube.vox", 2),
+        ("diff cube.vox cube.npy cube.raw", 2),
+        ("diff cube.vox missing.vox", 3),
+        ("diff cube.vox folder", 3),
+        ("diff broken.npz cube.vox", 3),
+        ("diff cube.vox text.vox", 3),
+        ("diff cube.stl cube.vox", 3),
+        ("diff cube.vox cube.npy --allow -1", 2),
+        ("diff cube.vox cube.npy --allow some", 2),
+        ("diff cube.vox cube.npy --iou-min 1.5", 2),
+        ("diff cube.vox cube.npy --rez 3", 2),
+        ("diff cube.vox cube.npy -r 3", 2),
+        ("diff cube.vox cube.npy -q -v", 2),
+        ("diff cube.vox cube.npy -o d.npz", 2),
+        ("diff cube.vox cube.npy -o cube.vox", 2),
+        ("diff cube.npy cube.vox -o cube.vox", 2),
+        ("diff flat.npz flat.npz -o d.vox", 2),
+        ("diff cube.vox cube.npy -o missing/d.vox", 6),
+        ("diff cube.vox cube.npy --json=cube.npy", 2),
+        ("diff cube.vox cube.npy -o d.vox --json=d.vox", 2),
+        ("diff cube.vox cube.npy --json=missing/d.json", 6),
+        ("diff cube.vox cube.npy -j 0", 2),
+        ("dif cube.vox cube.npy", 3),
     ];
     let mut seen = 0;
-    for (line, code, says) in cases {
-        refused(&place, line, code, says);
+    for (line, code) in cases {
+        refused(&place, line, code);
         seen += 1;
     }
     assert!(seen > 0, "no case");
     let meshes = place.run("diff cube.stl cube.stl").expect(3);
-    assert!(meshes.err.contains("hint: voxelize cube.stl -o NAME.npz makes voxels of it"), "{}", meshes.err);
+    assert!(meshes.line("hint:").contains("voxelize cube.stl -o "), "{}", meshes.err);
     assert_eq!(place.files(), before, "nothing is left");
     place.run("diff cube.vox half.npz --json=cube.vox").expect(2);
     place.run("diff cube.vox cube.npy").expect(0);

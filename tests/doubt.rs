@@ -133,19 +133,13 @@ fn the_gate_says_no_and_all_is_written() {
     }
     // Its grid is that of the mesh, but it is none by a rule of it.
     place.run(&format!("{base} --doubt doubt.npy --sidecar -o g.npz")).expect(0);
-    assert!(place.run("info doubt.npy").expect(0).label("rule").starts_with("doubt;"));
-    refused(&place, "verify doubt.npy open.stl", 2, "'doubt', which is no rule");
-    refused(
-        &place,
-        &format!("{base} --doubt doubt.npy --sidecar -o doubt.npy.json -f raw"),
-        2,
-        "doubt.npy.json",
-    );
+    assert_eq!(place.run("info doubt.npy --json").expect(0).json()["rule"], "doubt");
+    refused(&place, "verify doubt.npy open.stl", 2);
+    refused(&place, &format!("{base} --doubt doubt.npy --sidecar -o doubt.npy.json -f raw"), 2);
 
-    let said = place.run("open.stl --filled -r 24 --max-doubt 0 -o e.npz").expect(1);
-    let line = said.line("doubt ").replace(',', "");
-    assert!(line.starts_with(&format!("{} cells (", cells.count())), "{line}");
-    assert!(said.err.lines().last().unwrap().starts_with("failed: "), "{}", said.err);
+    let run = place.run("open.stl --filled -r 24 --max-doubt 0 -o e.npz").expect(1);
+    assert!(run.err.replace(',', "").contains(&cells.count().to_string()), "{}", run.err);
+    assert!(run.err.lines().last().unwrap().starts_with("failed: "), "{}", run.err);
     place.run("cube.stl --solid -r 24 --max-doubt 0 -o f.npz").expect(0);
     assert!(place.run("cube.stl --solid -r 24 -o f.npz --json").expect(0).json()["doubt"].is_null());
 }
@@ -180,17 +174,18 @@ fn whoever_tells_inside_of_an_open_mesh_is_told_so() {
         }
     }
     assert!(warned > 5 && silent > 5, "{warned} {silent}");
-    for (mesh, why, repaired) in [
-        ("cube", "inside nonzero: auto, as the mesh is closed, and edges are there as often", ""),
-        ("turned", "inside evenodd: auto, as the mesh is closed, but its triangles face either way", ""),
-        ("hole", "inside robust: auto, as the mesh is not closed", "nothing to repair; 1 hole"),
-        ("twice", "inside robust: auto, as the mesh is not closed", "1 duplicate dropped; 0 holes"),
+    for (mesh, used, repaired) in [
+        ("cube", "nonzero", None),
+        ("turned", "evenodd", None),
+        ("hole", "robust", Some((0, 1))),
+        ("twice", "robust", Some((1, 0))),
     ] {
-        let run = place.run(&format!("{mesh}.stl --filled -r 12 -v -o out.npz")).expect(0);
-        assert!(run.err.contains(why) && run.err.contains(repaired), "{mesh}: {}", run.err);
+        let json = place.run(&format!("{mesh}.stl --filled -r 12 --json -o out.npz")).expect(0).json();
+        let inside = &json["inside"];
+        assert_eq!((&inside["asked"], &inside["used"]), (&json!("auto"), &json!(used)), "{mesh}");
+        let repairs = inside.get("repairs").map(|all| (all["duplicates"].as_u64(), all["holes"].as_u64()));
+        assert_eq!(repairs, repaired.map(|(duplicates, holes)| (Some(duplicates), Some(holes))), "{mesh}");
     }
-    let run = place.run("twice.stl --filled -r 12 -o out.npz").expect(0);
-    assert!(run.err.contains("more than half; it has no holes, 1 duplicate dropped"), "{}", run.err);
 }
 
 #[test]
@@ -219,7 +214,7 @@ fn two_names_of_one_new_file_are_one() {
         format!("{base} q.npz --doubt x.raw --json=./x.raw.json"),
         format!("{base} q.npz --inside flood --leak x.vox --doubt ./x.vox"),
     ] {
-        refused(&place, &line, 2, "would be overwritten");
+        refused(&place, &line, 2);
         // The file of --json may say so, where it has a name of its own.
         let left: Vec<_> = place.files().into_iter().filter(|name| name != "x.raw.json").collect();
         assert_eq!(left, before, "{line}");
@@ -232,30 +227,31 @@ fn each_of_many_has_its_gate() {
     let run = place.run("open.stl cube.stl --solid -r 24 --max-doubt 0 -o out/ --json").expect(1);
     let codes: Vec<_> = run.text().lines().map(|line| line.contains(r#""exit_code":1"#)).collect();
     assert_eq!(codes, [true, false]);
-    assert!(run.err.contains("open.stl: failed: ") && !run.err.contains("cube.stl: failed"), "{}", run.err);
+    let failed = |name: &str| run.err.lines().any(|line| line.contains("failed") && line.contains(name));
+    assert!(failed("open.stl") && !failed("cube.stl"), "{}", run.err);
     assert!(place.path("out/open.vox").exists() && place.path("out/cube.vox").exists());
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
     let place = with_open();
-    for (line, says) in [
-        ("cube.stl --doubt d.vox", "--doubt: the rule surface"),
-        ("cube.stl --max-doubt 0", "--max-doubt: the rule surface"),
-        ("cube.stl --solid --doubt d.xyz", "no voxel format"),
-        ("cube.stl --solid --doubt -", "no voxel format"),
-        ("cube.stl --solid --doubt d.vox -o d.vox", "is the output"),
-        ("cube.stl --solid --doubt d.vox --json=d.vox", "is the file of --json"),
-        ("cube.stl --solid --doubt d.raw --json=d.raw.json", "is the file of --json"),
-        ("cube.stl open.stl --solid --doubt d.vox -o out/", "several meshes"),
-        ("cube.stl --solid --max-doubt 1.5", "from 0 to 1"),
+    for line in [
+        "cube.stl --doubt d.vox",
+        "cube.stl --max-doubt 0",
+        "cube.stl --solid --doubt d.xyz",
+        "cube.stl --solid --doubt -",
+        "cube.stl --solid --doubt d.vox -o d.vox",
+        "cube.stl --solid --doubt d.vox --json=d.vox",
+        "cube.stl --solid --doubt d.raw --json=d.raw.json",
+        "cube.stl open.stl --solid --doubt d.vox -o out/",
+        "cube.stl --solid --max-doubt 1.5",
     ] {
-        refused(&place, line, 2, says);
+        refused(&place, line, 2);
     }
-    refused(&place, "cube.stl --solid -r 500 --doubt d.vox -o a.npz --max-memory 40M", 5, "--max-memory");
+    refused(&place, "cube.stl --solid -r 500 --doubt d.vox -o a.npz --max-memory 40M", 5);
     place.run("cube.stl --solid -r 500 -o a.npz --max-memory 40M -n").expect(0);
     let planned = place.run("cube.stl --solid -r 50 --doubt d.vox -o a.npz -n").expect(0);
-    assert!(planned.line("plan").contains(", the cells in doubt in d.vox; nothing"), "{}", planned.err);
+    assert!(planned.err.contains("d.vox"), "{}", planned.err);
     assert!(!place.files().iter().any(|file| file.starts_with("d.") || file.starts_with("a.")));
 }
 

@@ -3,7 +3,7 @@
 mod place;
 
 use place::{Place, refused};
-use serde_json::Value;
+use serde_json::{Value, json};
 use voxelize::format::FORMATS;
 
 /// Every way to choose a lattice. The cells of some are no cubes, which a .vox cannot hold.
@@ -50,15 +50,15 @@ fn every_lattice_comes_back_from_every_format() {
 fn another_mesh_gets_the_same_grid_and_its_end_is_said() {
     let place = Place::new();
     place.run("thirds.stl --voxel-size 0.1 -o old.npz").expect(0);
-    let run = place.run("cube.stl --like old.npz -v -o new.npz").expect(0);
-    assert!(run.line("grid").starts_with("7 × 3 × 5 cells of 0.1, corner (0, 0, 0)"), "{}", run.err);
-    let warning = "the mesh goes beyond the grid of --like old.npz along x, y, z; what is there is left out";
-    assert_eq!(run.line("warn:"), warning);
-    assert!(run.err.contains("cells of exactly 1/10: --like old.npz"), "{}", run.err);
-    let run = place.run("thirds.stl --like old.npz -o new.npz").expect(0);
-    assert!(!run.err.contains("warn:"), "{}", run.err);
+    let json = place.run("cube.stl --like old.npz --json -o new.npz").expect(0).json();
+    assert_eq!((&json["grid"]["dims"], &json["warnings"][0]["code"]), (&json!([7, 3, 5]), &json!("W001")));
+    assert_eq!(
+        (&json["grid"]["spacing_exact"], &json["grid"]["origin_exact"]),
+        (&json!(["1/10", "1/10", "1/10"]), &json!(["0/1", "0/1", "0/1"]))
+    );
     let json = place.run("thirds.stl --like old.npz --json -o new.npz").expect(0).json();
     assert!(json["grid"]["pad"].is_null(), "not known");
+    assert_eq!(json["warnings"], json!([]));
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn a_sidecar_of_other_cells_is_not_believed() {
     place.run("cube.stl -r 8 --ties both --pad 1 -o b.npy").expect(0);
     place.run("cube.stl -r 10 -o c.npy").expect(0);
     std::fs::copy(place.path("c.npy"), place.path("a.npy")).unwrap();
-    refused(&place, "cube.stl --like a.npy -o d.npz", 2, "a.npy: does not say where its cells are");
+    refused(&place, "cube.stl --like a.npy -o d.npz", 2);
     std::fs::copy(place.path("a.npy.json"), place.path("b.npy.json")).unwrap();
-    refused(&place, "cube.stl --like b.npy -o d.npz", 2, "b.npy: does not say where its cells are");
+    refused(&place, "cube.stl --like b.npy -o d.npz", 2);
 }
 
 #[test]
@@ -104,25 +104,27 @@ fn what_cannot_be_followed_is_an_error_with_a_hint() {
     place.write("broken.npz", b"PK\x03\x04");
     let before = place.files();
     let cases = [
-        ("--like a.npy", 2, "a.npy: does not say where its cells are"),
-        ("--like missing.npz", 3, "missing.npz: no such file"),
-        ("--like cube.stl", 3, "cube.stl: is a mesh, not voxels"),
-        ("--like broken.npz", 3, "broken.npz"),
-        ("--like", 2, "--like needs a value"),
-        ("--like a.npz -r 3", 2, "exclude each other"),
-        ("--like a.npz --voxel-size 3", 2, "exclude each other"),
-        ("--like a.npz --pitch 3", 2, "--pitch"),
-        ("--like a.npz --dims 3,3,3", 2, "exclude each other"),
-        ("--like a.npz --stretch", 2, "exclude each other"),
-        ("--like a.npz --origin 0,0,0", 2, "exclude each other"),
-        ("--like a.npz --bounds 0,0,0,1,1,1", 2, "exclude each other"),
-        ("--like a.npz --cube", 2, "exclude each other"),
-        ("--like a.npz --pad 1", 2, "exclude each other"),
+        ("--like a.npy", 2),
+        ("--like missing.npz", 3),
+        ("--like cube.stl", 3),
+        ("--like broken.npz", 3),
+        ("--like", 2),
+        ("--like a.npz -r 3", 2),
+        ("--like a.npz --voxel-size 3", 2),
+        ("--like a.npz --pitch 3", 2),
+        ("--like a.npz --dims 3,3,3", 2),
+        ("--like a.npz --stretch", 2),
+        ("--like a.npz --origin 0,0,0", 2),
+        ("--like a.npz --bounds 0,0,0,1,1,1", 2),
+        ("--like a.npz --cube", 2),
+        ("--like a.npz --pad 1", 2),
     ];
     let mut seen = 0;
-    for (options, code, says) in cases {
-        let error = refused(&place, &format!("cube.stl {options}"), code, says);
-        assert!(!says.starts_with("exclude") || error.contains("--like"), "{error}");
+    for (options, code) in cases {
+        let error = refused(&place, &format!("cube.stl {options}"), code);
+        // Both of two that exclude each other are named.
+        let names: Vec<_> = options.split(' ').filter(|word| word.starts_with("--")).collect();
+        assert!(names.len() < 2 || names.iter().all(|name| error.contains(name)), "{error}");
         seen += 1;
     }
     assert!(seen > 0, "no case");

@@ -71,7 +71,7 @@ fn a_folder_is_walked_and_its_paths_are_kept() {
     let run = place.run("scans -r 16 -o out/").expect(0);
     assert_eq!(below(&place, "out"), ["b.vox", "left/a.vox", "left/inner/a.vox"]);
     assert_eq!(run.err.lines().count(), 1, "one line for all: {}", run.err);
-    assert!(run.line("total").starts_with("3 of 3 written to out; "), "{}", run.err);
+    assert!(run.err.contains("3 of 3"), "{}", run.err);
     // Below the folder that was named, even if all meshes lie deeper.
     place.run("scans/left -r 16 -f npz -o deep/").expect(0);
     assert_eq!(below(&place, "deep"), ["a.npz", "inner/a.npz"]);
@@ -88,9 +88,11 @@ fn a_folder_is_walked_and_its_paths_are_kept() {
 fn one_mesh_goes_to_a_folder_with_the_usual_summary() {
     let place = scans();
     let run = place.run("cube.stl -r 4 -f npz -o new/folder/").expect(0);
-    assert!(run.line("wrote").starts_with("new/folder/cube.npz, "), "{}", run.err);
+    assert!(run.err.contains("new/folder/cube.npz") && run.err.lines().count() > 5, "{}", run.err);
     let run = place.run("scans/right cube.stl -r 4 -o out/").expect(3);
-    assert!(run.err.starts_with("error: scans/right: no mesh (.stl) in this folder\nhint: "), "{}", run.err);
+    assert!(run.line("error:").contains("scans/right") && !run.line("hint:").is_empty(), "{}", run.err);
+    let run = place.run("scans/right cube.stl -r 4 -o out/ --json").expect(3);
+    assert_eq!(by_mesh(&run, "/exit_code").get("scans/right"), Some(&3.into()));
     assert_eq!(below(&place, "out"), ["cube.vox"]);
 }
 
@@ -143,11 +145,16 @@ fn one_that_fails_stops_no_other() {
     assert!(!place.path("out/right").exists());
     let errors: Vec<_> = run.err.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(errors.len(), 2, "{}", run.err);
-    assert!(errors[0].starts_with("error: scans/right/cut.stl: cut short"), "{}", run.err);
-    assert!(errors[1].starts_with("error: scans/right/none.stl: has no triangles"), "{}", run.err);
-    assert!(run.line("total").starts_with("3 of 5 written to out, 2 failed; "), "{}", run.err);
+    for (error, name) in errors.iter().zip(["scans/right/cut.stl", "scans/right/none.stl"]) {
+        assert!(error.contains(name), "{}", run.err);
+    }
+    assert!(run.err.lines().last().unwrap().contains("3 of 5"), "{}", run.err);
+    let all = objects(&place.run("scans -r 16 -o json/ --json").expect(7));
+    let codes: Vec<_> = all.iter().filter_map(|one| one.pointer("/error/code")?.as_str()).collect();
+    assert_eq!(codes, ["S003", "unfit"]);
     let run = place.run("scans/right/cut.stl missing.stl cube.stl -r 4 -o out2/ -q").expect(3);
-    assert!(!run.err.contains("total") && run.err.contains("missing.stl: no such file"), "{}", run.err);
+    let is_of_an_error = |line: &str| line.starts_with("error: ") || line.starts_with("hint: ");
+    assert!(run.err.lines().all(is_of_an_error) && run.err.contains("missing.stl"), "{}", run.err);
     place.run("scans/right/none.stl cube.stl -r 4 -o out3/").expect(4);
     place.run("scans/right/none.stl scans/right/cut.stl -r 4 -o out4/").expect(7);
     assert!(!place.path("out4").exists(), "a folder without a file");
@@ -175,13 +182,13 @@ fn json_has_an_object_for_each_in_order() {
     ];
     assert_eq!(ends, expected);
     assert_eq!(of(&all[0], "/outputs/0/path"), "out/scans/b.vox");
-    assert!(!run.err.contains("total"), "JSON in place of the summary: {}", run.err);
+    assert!(!run.err.contains("4 of 7"), "JSON in place of the summary: {}", run.err);
     let one = place.run("cube.stl -r 4 -o one.vox --json").expect(0).json();
     let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&all[0]), keys(&one), "the schema of one mesh");
     let run = place.run("cube.stl thirds.stl -r 4 -o out/ --json=out.json").expect(0);
     assert_eq!(fs::read_to_string(place.path("out.json")).unwrap().lines().count(), 2);
-    assert!(run.line("total").starts_with("2 of 2"));
+    assert!(run.err.contains("2 of 2"), "{}", run.err);
 }
 
 #[test]
@@ -191,8 +198,12 @@ fn what_is_there_already_can_be_left_out() {
     place.write("out/b.vox", "mine");
     fs::remove_file(place.path("out/left/a.vox")).unwrap();
     let run = place.run("scans -r 16 -o out/ --skip-existing -v").expect(0);
-    assert!(run.line("total").starts_with("1 of 3 written to out, 2 skipped; "), "{}", run.err);
-    assert!(run.err.contains("scans/b.stl: skipped, out/b.vox is there already"), "{}", run.err);
+    assert!(run.err.lines().last().unwrap().contains("1 of 3"), "{}", run.err);
+    assert!(
+        run.err.lines().any(|line| line.contains("scans/b.stl") && line.contains("out/b.vox")),
+        "{}",
+        run.err
+    );
     assert_eq!(fs::read_to_string(place.path("out/b.vox")).unwrap(), "mine");
     let json = place.run("scans/b.stl -o out/b.vox --skip-existing --json").expect(0).json();
     assert_eq!(
@@ -200,7 +211,7 @@ fn what_is_there_already_can_be_left_out() {
         (&"skipped".into(), &0.into(), &Value::Null)
     );
     let run = place.run("scans/b.stl -o out/b.vox --skip-existing").expect(0);
-    assert_eq!(run.err, "skipped out/b.vox is there already\n");
+    assert!(run.err.lines().count() == 1 && run.err.contains("out/b.vox"), "{}", run.err);
     place.run("scans/b.stl -r 4 -o out/b.vox").expect(0);
     assert_ne!(fs::read(place.path("out/b.vox")).unwrap(), b"mine");
 }
@@ -211,7 +222,7 @@ fn a_dry_run_writes_nothing() {
     with_broken(&place);
     let before = below(&place, "");
     let run = place.run("scans -r 100 -n -o out/").expect(7);
-    assert!(run.line("total").starts_with("3 of 5 would be written to out, 2 failed; "), "{}", run.err);
+    assert!(run.err.lines().last().unwrap().contains("3 of 5"), "{}", run.err);
     let run = place.run("scans/b.stl cube.stl -r 100 -n -f npy -o out/ --json").expect(0);
     assert!(by_mesh(&run, "/estimate/output_bytes").values().all(|bytes| bytes.as_u64() > Some(1000)));
     assert_eq!(below(&place, ""), before);

@@ -137,12 +137,10 @@ pub fn stl(triangles: &[Triangle]) -> Vec<u8> {
 
 /// Runs what must be refused with one line of error and one of hint; the error.
 #[track_caller]
-pub fn refused(place: &Place, line: &str, code: i32, says: &str) -> String {
+pub fn refused(place: &Place, line: &str, code: i32) -> String {
     let run = place.run(line).expect(code);
     let start = |what: &str| run.err.lines().filter(|line| line.starts_with(what)).count();
     assert_eq!((start("error: "), start("hint: ")), (1, 1), "voxelize {line}\n{}", run.err);
     assert_eq!(run.err.lines().count(), 2, "voxelize {line}\n{}", run.err);
-    let error = run.err.lines().next().unwrap_or_default().to_string();
-    assert!(error.contains(says), "voxelize {line}\n{error}\nshould say {says}");
-    error
+    run.err.lines().next().unwrap_or_default().to_string()
 }

@@ -1,9 +1,9 @@
 //! Is what is read what is there, in every way of giving it?
 
 mod ascii;
+#[path = "../support/wild/mod.rs"]
 mod cases;
 mod damaged;
-mod files;
 mod inputs;
 mod wild;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_stream};
 use voxelize::{Mesh, Result};
 
+use super::cases::files;
 use super::cases::{Answer, Case, all};
-use super::files;
 use super::inputs::read_with;
 
 const TOLERANCES: [Tolerance; 3] = [Tolerance::Usual, Tolerance::Strict, Tolerance::Lenient];

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A folder of its own for a test, with meshes to verify.
@@ -83,6 +84,12 @@ impl Place {
         self.write(mesh, mesh_bytes);
     }
 
+    /// The same with `--json`: what came of every case.
+    #[track_caller]
+    fn outcomes(&self, line: &str, code: i32) -> Vec<String> {
+        self.run(&format!("{line} --json")).expect(code).outcomes()
+    }
+
     /// Runs `voxelize verify` with these words, outside of CI.
     fn run(&self, line: &str) -> Run {
         self.run_as(line, None)
@@ -137,12 +144,17 @@ impl Run {
         self
     }
 
-    /// Makes sure that standard output says all of `texts`.
+    /// The objects of `--json`, one a case.
     #[track_caller]
-    fn says(&self, texts: &[&str]) {
-        for text in texts {
-            assert!(self.out.contains(text), "no '{text}' in\n{}{}", self.out, self.err);
-        }
+    fn cases(&self) -> Vec<Value> {
+        let parsed = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+        self.out.lines().map(parsed).collect()
+    }
+
+    /// What came of every case, in order: `same`, `cells`, `error`; of recordings `new`, `changed`, `again`.
+    #[track_caller]
+    fn outcomes(&self) -> Vec<String> {
+        self.cases().iter().map(|case| case["outcome"].as_str().unwrap_or("none").to_string()).collect()
     }
 
     /// The line of the table about `name`, its columns apart by one blank each.

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use serde_json::json;
 use voxelize::format;
 use voxelize::grid::Sort;
 
@@ -15,9 +16,9 @@ fn what_differs_is_shown() {
 
     place.dent_knot();
     place.bring("octahedron.stl", "meshes/cube.stl");
-    let run = place.run("goldens.toml --pictures shown/more").expect(1);
+    let run = place.run("goldens.toml --pictures shown/more --json").expect(1);
     let name = "shown/more/meshes-knot.stl-res-40";
-    run.says(&[&format!("       shown: {name}.vox, {name}.png\n")]);
+    assert_eq!(run.cases()[2]["pictures"], json!([format!("{name}.vox"), format!("{name}.png")]));
     // The cube has only a digest.
     assert_eq!(fs::read_dir(place.path("shown/more")).unwrap().count(), 2);
 

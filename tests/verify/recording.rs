@@ -2,23 +2,25 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use super::Place;
 
 #[test]
 fn cases_are_added_and_recorded_again() {
     let place = Place::new();
-    let run = place.run("--update goldens.toml meshes/cube.stl meshes/f.stl -r 16 --pad 1").expect(0);
-    run.says(&["new      meshes/cube.stl --res 16 --pad 1  1,538 cells\n"]);
-    run.says(&["goldens.toml: 2 new, 0 changed, 0 same\n"]);
+    let run = place.run("--update goldens.toml meshes/cube.stl meshes/f.stl -r 16 --pad 1 --json").expect(0);
+    assert_eq!(run.outcomes(), ["new", "new"]);
+    let cube = &run.cases()[0];
+    assert_eq!((&cube["options"], &cube["result"]["cells"]), (&json!("--res 16 --pad 1"), &json!(1538)));
     let list = place.read("goldens.toml");
     assert!(list.contains("mesh = \"meshes/f.stl\"\noptions = \"--res 16 --pad 1\"\ngrid = \"v1:"), "{list}");
 
     // The same options in another spelling are the same case.
-    let run = place.run("--update goldens.toml meshes/cube.stl --pad=1 -r16").expect(0);
-    run.says(&["same     meshes/cube.stl", "0 new, 0 changed, 1 same"]);
+    assert_eq!(place.outcomes("--update goldens.toml meshes/cube.stl --pad=1 -r16", 0), ["same"]);
     assert_eq!(place.read("goldens.toml"), list);
-    place.run("--update goldens.toml meshes/cube.stl -r 17").expect(0).says(&["1 new, "]);
-    place.run("goldens.toml").expect(0).says(&["3 of 3 cases pass"]);
+    assert_eq!(place.outcomes("--update goldens.toml meshes/cube.stl -r 17", 0), ["new"]);
+    assert_eq!(place.outcomes("goldens.toml", 0), ["same"; 3]);
 }
 
 #[test]
@@ -28,8 +30,7 @@ fn changes_are_said_and_comments_stay() {
     place.write("goldens.toml", &list);
     let files = ["cells/f-res-20.npz", "cells/knot-res-40.npz"];
     let before = files.map(|file| fs::metadata(place.path(file)).unwrap().modified().unwrap());
-    let run = place.run("--update goldens.toml").expect(0);
-    run.says(&["0 new, 0 changed, 3 same"]);
+    assert_eq!(place.outcomes("--update goldens.toml", 0), ["same"; 3]);
     assert_eq!(place.read("goldens.toml"), list);
     // A golden file that is right is not even touched.
     assert_eq!(files.map(|file| fs::metadata(place.path(file)).unwrap().modified().unwrap()), before);
@@ -37,9 +38,12 @@ fn changes_are_said_and_comments_stay() {
     place.bring("octahedron.stl", "meshes/cube.stl");
     place.bring("octahedron.stl", "meshes/f.stl");
     place.run("goldens.toml").expect(1);
-    let run = place.run("--update goldens.toml").expect(0);
-    run.says(&["changed  meshes/cube.stl --res 16 --pad 1  1,538 → ", " → v1:", "2 changed, 1 same"]);
-    run.says(&["changed  meshes/f.stl", "the grid is another; golden and now:"]);
+    let run = place.run("--update goldens.toml --json").expect(0);
+    assert_eq!(run.outcomes(), ["changed", "changed", "same"]);
+    let [cube, f, _] = run.cases().try_into().unwrap();
+    assert_eq!((&cube["mesh"], &cube["golden"]["cells"]), (&json!("meshes/cube.stl"), &json!(1538)));
+    assert!(cube["result"]["digest"] != cube["golden"]["digest"], "{cube}");
+    assert!(f["mismatch"].as_array().is_some_and(|list| !list.is_empty()), "{f}");
     let now = place.read("goldens.toml");
     assert!(now != list && now.matches("# mine\n[[case]] # and mine").count() == 3, "{now}");
     place.run("goldens.toml").expect(0);
@@ -63,11 +67,11 @@ fn keeping_cells_names_files_that_no_other_case_has() {
             "cells/cube-res-8.npz"
         ]
     );
-    place.run("goldens.toml").expect(0).says(&["4 of 4 cases pass"]);
+    assert_eq!(place.outcomes("goldens.toml", 0), ["same"; 4]);
     // A digest becomes a file when that is asked for; a file stays one.
     place.run("--update goldens.toml other/cube.stl -r 9").expect(0);
     place.run("--update goldens.toml other/cube.stl -r 9 --golden cells").expect(0);
-    place.run("--update goldens.toml other/cube.stl -r 9").expect(0).says(&["1 same"]);
+    assert_eq!(place.outcomes("--update goldens.toml other/cube.stl -r 9", 0), ["same"]);
     let list = place.read("goldens.toml");
     assert!(list.contains("golden = \"cells/cube-res-9.npz\"") && !list.contains("grid ="), "{list}");
 }
@@ -91,7 +95,7 @@ fn formats_without_a_lattice_get_their_sidecar() {
             format!("[[case]]\nmesh = \"meshes/cube.stl\"\noptions = \"-r 8\"\ngolden = \"a.{format}\"\n");
         place.write("a.toml", list);
         place.run("a.toml").expect(3);
-        place.run("--update a.toml").expect(0).says(&["0 same, 1 made again"]);
+        assert_eq!(place.outcomes("--update a.toml", 0), ["again"]);
         assert_eq!(place.path(&format!("a.{format}.json")).exists(), format != "vox", "{format}");
         place.run("a.toml").expect(0);
     }
@@ -103,9 +107,10 @@ fn what_cannot_be_made_stays_as_it_was() {
     let list = place.read("goldens.toml");
     fs::remove_file(place.path("meshes/knot.stl")).unwrap();
     place.bring("octahedron.stl", "meshes/cube.stl");
-    let run = place.run("--update goldens.toml").expect(3);
-    assert!(run.err.contains("meshes/knot.stl: no such file"), "{}", run.err);
-    run.says(&["0 new, 1 changed, 1 same, 1 not made"]);
+    let run = place.run("--update goldens.toml --json").expect(3);
+    assert!(run.err.contains("meshes/knot.stl"), "{}", run.err);
+    assert_eq!(run.outcomes(), ["changed", "same", "error"]);
+    assert_eq!(run.cases()[2]["error"]["code"], "not-found");
     let now = place.read("goldens.toml");
     let knot = |list: &str| list[list.find("mesh = \"meshes/knot.stl\"").unwrap()..].to_string();
     assert!(now != list && knot(&now) == knot(&list), "{now}");
@@ -120,27 +125,23 @@ fn a_digest_that_becomes_a_file_is_still_compared() {
     let line = "--update goldens.toml meshes/cube.stl -r 16 --pad 1 --golden cells";
     let file = "cells/cube-res-16-pad-1.npz";
     let list = place.read("goldens.toml");
-    let run = place.run(line).expect(0);
-    run.says(&[
-        &format!("same     meshes/cube.stl --res 16 --pad 1  1,538 cells, now in {file}\n"),
-        "1 same",
-    ]);
+    assert_eq!(place.outcomes(line, 0), ["same"]);
     assert!(place.path(file).exists() && place.read("goldens.toml").contains(file));
     place.run("goldens.toml").expect(0);
 
     place.write("goldens.toml", &list);
     fs::remove_file(place.path(file)).unwrap();
     place.bring("octahedron.stl", "meshes/cube.stl");
-    let run = place.run(line).expect(0);
-    run.says(&["changed  meshes/cube.stl --res 16 --pad 1  1,538 → ", &format!(" cells, now in {file}\n")]);
-    run.says(&["         v1:", " → v1:", "0 new, 1 changed, 0 same\n"]);
+    let run = place.run(&format!("{line} --json")).expect(0);
+    assert_eq!(run.outcomes(), ["changed"]);
+    assert_eq!(run.cases()[0]["golden"]["cells"], 1538);
+    assert!(place.path(file).exists());
     place.run("goldens.toml").expect(0);
     // Cells that are kept are whole: what fits in slabs alone is not recorded.
     place.run("--update large.toml meshes/knot.stl -r 512").expect(0);
     let large = place.read("large.toml");
-    let run =
-        place.run("--update large.toml meshes/knot.stl -r 512 --golden large --max-memory 16M").expect(5);
-    run.says(&["1 not made"]);
+    let line = "--update large.toml meshes/knot.stl -r 512 --golden large --max-memory 16M";
+    assert_eq!(place.outcomes(line, 5), ["error"]);
     assert!(!place.path("large").exists() && place.read("large.toml") == large);
 }
 
@@ -155,9 +156,7 @@ fn a_golden_file_that_is_gone_is_made_again() {
             Some(bytes) => place.write(file, bytes),
         }
         place.run("goldens.toml").expect(3);
-        let run = place.run("--update goldens.toml").expect(0);
-        run.says(&["again    meshes/f.stl --res 20  ", &format!("         {file}: "), ": made again\n"]);
-        run.says(&["goldens.toml: 0 new, 0 changed, 2 same, 1 made again\n"]);
+        assert_eq!(place.outcomes("--update goldens.toml", 0), ["same", "again", "same"]);
         assert!(place.read("goldens.toml") == list && place.read_bytes(file) == bytes);
     }
 }
@@ -168,20 +167,16 @@ fn cases_written_by_hand_are_recorded() {
     let case = "\n[[case]] # mine\nmesh = \"meshes/f.stl\"\noptions = \"-r 9\"\n";
     let whole = place.read("goldens.toml");
     let damaged = whole.replacen("grid = \"v1:", "grid = \"v1:oops", 1);
-    for (text, message, says) in [
-        (whole + case, "the case has no grid", "new      meshes/f.stl -r 9  "),
-        (
-            damaged,
-            "grid: ",
-            "again    meshes/cube.stl --res 16 --pad 1  1,538 cells\n         the digest could not",
-        ),
+    for (text, code, outcomes) in [
+        (whole + case, "G004", &["same", "same", "same", "new"][..]),
+        (damaged, "G005", &["again", "same", "same"]),
     ] {
         place.write("goldens.toml", text);
-        let run = place.run("goldens.toml").expect(3);
-        assert!(run.err.contains(message), "{}", run.err);
-        assert!(run.err.contains("hint: 'voxelize verify --update LIST' records"), "{}", run.err);
-        place.run("--update goldens.toml").expect(0).says(&[says]);
+        let run = place.run("goldens.toml --json").expect(3);
+        assert_eq!(run.cases()[0]["error"]["code"], code, "{}", run.err);
+        assert!(run.err.contains("voxelize verify --update"), "{}", run.err);
+        assert_eq!(place.outcomes("--update goldens.toml", 0), outcomes);
         place.run("goldens.toml").expect(0);
-        assert_eq!(place.read("goldens.toml").contains("[[case]] # mine"), message.contains("no grid"));
+        assert_eq!(place.read("goldens.toml").contains("[[case]] # mine"), code == "G004");
     }
 }

@@ -2,26 +2,27 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+
 use super::Place;
 
 #[test]
 fn a_moved_vertex_is_seen_and_said_where() {
     let place = Place::recorded();
     let run = place.run("goldens.toml").expect(0);
-    assert!(run.row("meshes/cube.stl").starts_with("pass meshes/cube.stl --res 16 --pad 1 "), "{}", run.out);
-    assert!(run.out.ends_with("goldens.toml: 3 of 3 cases pass\n") && run.err.is_empty(), "{}", run.out);
+    assert!(run.row("meshes/cube.stl").contains(" --res 16 --pad 1 ") && run.err.is_empty(), "{}", run.out);
+    assert_eq!(place.outcomes("goldens.toml", 0), ["same"; 3]);
 
     place.dent_knot();
     let run = place.run("goldens.toml").expect(1);
-    assert!(
-        run.row("meshes/knot.stl").starts_with("FAIL meshes/knot.stl --res 40 5,754 cells "),
-        "{}",
-        run.out
-    );
-    assert!(run.row("meshes/f.stl").starts_with("pass "), "{}", run.out);
-    run.says(&["       6 cells differ: 3 added, 3 removed; golden has 5,754, now 5,754; intersection over union 0.99"]);
-    run.says(&["       where: cells x 37 … 38, y 18 … 21, z 6 … 8; in space x 32.2193 … 35.5028, y "]);
-    run.says(&["goldens.toml: 2 of 3 cases pass, 1 differs\n"]);
+    let [cube, f, knot] = place.run("goldens.toml --json").expect(1).cases().try_into().unwrap();
+    assert_eq!([&cube["outcome"], &f["outcome"], &knot["outcome"]], ["same", "same", "cells"]);
+    assert_eq!((&knot["golden"]["cells"], &knot["result"]["cells"]), (&json!(5754), &json!(5754)));
+    let difference = &knot["difference"];
+    assert_eq!((&difference["added"], &difference["removed"]), (&json!(3), &json!(3)));
+    assert_eq!(difference["box"]["cells"], json!({"min": [37, 18, 6], "max": [38, 21, 8]}));
+    let [low, high] = ["min", "max"].map(|end| difference["box"]["world"][end][0].as_f64().unwrap());
+    assert!((low - 32.2193).abs() < 1e-3 && (high - 35.5028).abs() < 1e-3, "{low} {high}");
     // The README shows this very difference.
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
     let details: Vec<_> = run.out.lines().filter(|line| line.starts_with("       ")).collect();
@@ -38,13 +39,15 @@ fn a_moved_vertex_is_seen_and_said_where() {
 fn another_grid_is_told_from_other_cells() {
     let place = Place::recorded();
     place.move_vertex("meshes/f.stl", [0.0; 3], [-1.0, 0.0, 0.0]);
-    let run = place.run("goldens.toml").expect(1);
-    run.says(&["the grid is another; golden and now:", "origin along x: 0 and -1"]);
+    let f = &place.run("goldens.toml --json").expect(1).cases()[1];
+    assert_eq!(f["outcome"], "grid");
+    assert!(f["mismatch"].to_string().contains("origin"), "{f}");
     place.bring("f.stl", "meshes/f.stl");
     // The same cells by other ties are another record.
     let list = place.read("goldens.toml").replace("\"--res 40\"", "\"--res 40 --ties both\"");
     place.write("goldens.toml", list);
-    place.run("goldens.toml").expect(1).says(&["ties: up and both"]);
+    let knot = &place.run("goldens.toml --json").expect(1).cases()[2];
+    assert!(knot["outcome"] == "grid" && knot["mismatch"].to_string().contains("ties"), "{knot}");
 }
 
 #[test]
@@ -52,8 +55,10 @@ fn digests_tell_that_but_not_where() {
     let place = Place::recorded();
     place.bring("octahedron.stl", "meshes/cube.stl");
     let run = place.run("goldens.toml").expect(1);
-    run.says(&["the digest is another: golden has 1,538 cells, now ", "golden v1:", "now    v1:"]);
-    run.says(&["hint: a digest cannot say where; --update LIST MESH OPTIONS --golden DIR keeps the cells"]);
+    assert!(run.out.contains("hint: ") && run.out.contains("--golden DIR"), "{}", run.out);
+    let cube = &place.run("goldens.toml --json").expect(1).cases()[0];
+    assert_eq!((&cube["outcome"], &cube["golden"]["cells"]), (&json!("digest"), &json!(1538)));
+    assert!(cube["golden"]["digest"] != cube["result"]["digest"] && cube["difference"].is_null(), "{cube}");
 }
 
 #[test]
@@ -66,9 +71,10 @@ fn gates_let_small_differences_pass() {
             "goldens.toml",
             list.replace("knot-res-40.npz\"\n", &format!("knot-res-40.npz\"\n{gate}\n")),
         );
-        place.run("goldens.toml")
+        place.run("goldens.toml --json")
     };
-    gated("").expect(1).says(&["6 cells differ: ", "intersection over union 0.998958"]);
+    let iou = gated("").expect(1).cases()[2]["difference"]["iou"].as_f64().unwrap();
+    assert!((iou - 0.998_958).abs() < 1e-6, "{iou}");
     for (gate, code) in [
         ("allow = 6", 0),
         ("allow = 5", 1),
@@ -78,13 +84,12 @@ fn gates_let_small_differences_pass() {
         ("allow = 6\niou_min = 1", 1),
         ("allow = 5\niou_min = 0.9989", 1),
     ] {
-        let run = gated(gate).expect(code);
-        run.says(&["allowed: ", "6 cells differ: "]);
-        assert_eq!(run.row("meshes/knot.stl").starts_with("pass "), code == 0, "{gate}");
+        let knot = &gated(gate).expect(code).cases()[2];
+        assert_eq!(knot["outcome"], if code == 0 { "allowed" } else { "cells" }, "{gate}");
+        assert_eq!(knot["difference"]["added"], 3, "{gate}");
     }
-    gated("allow = 5\niou_min = 0.9")
-        .expect(1)
-        .says(&["allowed: 5 cells and intersection over union at least 0.9\n"]);
+    let knot = &gated("allow = 5\niou_min = 0.9").expect(1).cases()[2];
+    assert_eq!(knot["allowed"], json!({"cells": 5, "iou": 0.9}));
     // On the command line for cases that have a file and say nothing themselves.
     place.write("goldens.toml", &list);
     for (option, code) in
@@ -96,22 +101,25 @@ fn gates_let_small_differences_pass() {
     place.run("goldens.toml --allow 6").expect(1);
     // A digest is compared exactly beside them.
     place.write("goldens.toml", list.replacen("cells = 1538", "cells = 1537", 1));
-    let run = place.run("goldens.toml --allow 6").expect(1);
-    run.says(&["the digest is another: golden has 1,537 cells, now 1,538\n", "2 of 3 cases pass, 1 differs"]);
+    let run = place.run("goldens.toml --allow 6 --json").expect(1);
+    assert_eq!(run.outcomes(), ["digest", "same", "allowed"]);
+    let cube = &run.cases()[0];
+    assert_eq!((&cube["golden"]["cells"], &cube["result"]["cells"]), (&json!(1537), &json!(1538)));
 }
 
 #[test]
 fn threads_and_memory_change_no_answer() {
     let place = Place::recorded();
-    let rows = |how: &str| {
-        let run = place.run(&format!("goldens.toml -v {how}")).expect(0);
-        let steady = |line: &str| line.split(" cells ").next().unwrap().trim().to_string();
-        run.out.lines().map(steady).collect::<Vec<_>>()
+    let results = |how: &str| {
+        let cases = place.run(&format!("goldens.toml --json {how}")).expect(0).cases();
+        cases.iter().map(|case| [&case["outcome"], &case["result"]].map(Value::clone)).collect::<Vec<_>>()
     };
-    let base = rows("");
-    assert!(base.iter().filter(|line| line.starts_with("digest: v1:")).count() == 3, "{base:?}");
+    let base = results("");
+    let digests =
+        base.iter().filter(|[_, result]| result["digest"].as_str().is_some_and(|d| d.starts_with("v1:")));
+    assert_eq!(digests.count(), 3, "{base:?}");
     for how in ["-j 1", "-j 7", "--simd scalar", "--max-memory 1G", "-j 3 --max-memory 40M"] {
-        assert_eq!(rows(how), base, "{how}");
+        assert_eq!(results(how), base, "{how}");
     }
 }
 
@@ -122,12 +130,11 @@ fn large_cases_take_their_turn_or_slabs() {
     place.run("--update goldens.toml meshes/f.stl -r 32").expect(0);
     // The cube's 16 MiB do not fit in half of it, nor whole: in slabs they do.
     for how in ["-j 2 --max-memory 64M", "-j 2 --max-memory 26M", "-j 1 --max-memory 16M"] {
-        let run = place.run(&format!("goldens.toml {how}")).expect(0);
-        assert!(run.row("meshes/cube.stl").starts_with("pass "), "{how}\n{}", run.out);
+        assert_eq!(place.outcomes(&format!("goldens.toml {how}"), 0), ["same", "same"], "{how}");
     }
     // Cells that are kept are whole, and twice.
     place.run("--update files.toml meshes/cube.stl -r 512 --golden cells").expect(0);
     place.run("files.toml --max-memory 72M").expect(0);
-    let run = place.run("files.toml --max-memory 26M").expect(5);
-    run.says(&["of which half is for the golden file", "0 of 1 cases pass, 1 error"]);
+    let case = &place.run("files.toml --max-memory 26M --json").expect(5).cases()[0];
+    assert_eq!((&case["outcome"], &case["error"]["code"]), (&json!("error"), &json!("too-large")));
 }

@@ -15,7 +15,7 @@ SECONDS = 10
 HEAD = """\
 # Odd and broken STL files
 
-What this reader and two others make of the files of [cases.rs](../tests/reading/cases.rs): triangles read, the
+What this reader and two others make of the files of [support/wild](../tests/support/wild/mod.rs): triangles read, the
 [codes](findings.md) of what was found, or `refused`. `just interop` makes this page; versions are those of
 Cargo.lock and of [requirements.txt](../tools/interop/requirements.txt). "Refused after N" are readers that gave
 N triangles, right or not, before the error.

@@ -1,9 +1,11 @@
 //! STL as it is found in the wild, odd and broken: each a name, its bytes, and what is made of it by
 //! default, strictly and leniently. Bytes are made here; nothing is downloaded.
 
+pub mod files;
+
 use voxelize::mesh::read::Tolerance;
 
-use super::files::{ascii, binary, facet, gzip, plate, record};
+use files::{ascii, binary, facet, gzip, plate, record};
 
 /// One file.
 pub struct Case {

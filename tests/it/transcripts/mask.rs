@@ -1,0 +1,107 @@
+//! Facts of one run or one machine, masked: times, memory, instruction sets, threads offered, sizes of files
+//! whose bytes depend on the compressor, temporary paths, the version.
+
+use voxelize::Level;
+
+/// Keys of JSON whose values are of one run: scalars, or flat objects.
+const KEYS: [&str; 6] = ["timings_ms", "time_ms", "peak_bytes", "simd", "version", "available_bytes"];
+
+const TIME: [&str; 4] = ["ms", "s", "µs", "min"];
+const SIZE: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/// One line of output as a transcript shows it.
+pub fn line(text: &str, folder: &str) -> String {
+    let mut text = text.replace(folder, "[folder]");
+    text = text.replace(concat!("voxelize ", env!("CARGO_PKG_VERSION")), "voxelize [version]");
+    KEYS.iter().for_each(|key| text = value(&text, key));
+    text = compressed(&levels(&text));
+    if let Some(start) = text.split("offers ").next().filter(|start| start.len() < text.len()) {
+        return format!("{start}offers [of this machine]");
+    }
+    durations(&available(&text))
+}
+
+/// A value of JSON by its key.
+fn value(text: &str, key: &str) -> String {
+    let start = format!("\"{key}\":");
+    let mut parts = text.split(&start);
+    let mut masked = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let end = match part.as_bytes().first() {
+            Some(b'{') => part.find('}').map(|n| n + 1),
+            _ => part.find([',', '}']),
+        };
+        masked += &format!("{start}[{key}]{}", &part[end.unwrap_or(part.len())..]);
+    }
+    masked
+}
+
+/// The name of the level that a run uses, and those that the machine offers.
+fn levels(text: &str) -> String {
+    let names: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
+    let mut text = text.replace(&names.join(", "), "[levels]").replace(&names.join("|"), "[levels]");
+    for name in names {
+        text = text.replace(&format!("simd {name}:"), "simd [level]:");
+    }
+    text
+}
+
+/// Sizes of .npz and .png files: `a.npz, 1.2 KiB`.
+fn compressed(text: &str) -> String {
+    let mut words: Vec<String> = text.split(' ').map(str::to_string).collect();
+    for n in 2..words.len() {
+        let named = [".npz,", ".png,"].iter().any(|end| words[n - 2].ends_with(end));
+        let unit = words[n].trim_end_matches(',').to_string();
+        if named && is_number(&words[n - 1]) && SIZE.contains(&unit.as_str()) {
+            words[n - 1] = "[size]".to_string();
+            words[n] = words[n][unit.len()..].to_string();
+        }
+    }
+    words.join(" ").replace("[size] ,", "[size],").trim_end().to_string()
+}
+
+/// The memory that a machine has left: `(12.3 GiB available)`.
+fn available(text: &str) -> String {
+    let mut words: Vec<String> = text.split(' ').map(str::to_string).collect();
+    for n in 2..words.len() {
+        let size = match words[n - 1].as_str() {
+            "are" if n > 2 => n - 3,
+            _ => n - 2,
+        };
+        let number = words[size].trim_start_matches('(');
+        if words[n].starts_with("available") && is_number(number) {
+            words[size] = words[size].replace(number, "[memory]");
+            words[size + 1] = words[size + 1].trim_start_matches(|c: char| c.is_alphabetic()).to_string();
+        }
+    }
+    words.join(" ").replace("[memory]  ", "[memory] ").replace("[memory] :", "[memory]:")
+}
+
+/// Durations, `3.2 ms`; what follows one in a line about time or a total is of the run as well.
+fn durations(text: &str) -> String {
+    let words: Vec<_> = text.split(' ').collect();
+    let is_unit = |word: &&str| TIME.contains(&word.trim_end_matches([':', ';', ',', ')', '.']));
+    let mut masked: Vec<String> = vec![];
+    let mut n = 0;
+    while n < words.len() {
+        if is_number(words[n].trim_start_matches('(')) && words.get(n + 1).is_some_and(is_unit) {
+            while masked.last().is_some_and(String::is_empty) {
+                masked.pop();
+            }
+            masked.push("[time]".to_string());
+            if ["time", "total"].contains(&words[0]) {
+                break;
+            }
+            n += 2;
+        } else {
+            masked.push(words[n].to_string());
+            n += 1;
+        }
+    }
+    if words[0] == "time" { "time    [time]".to_string() } else { masked.join(" ") }
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+        && word.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b',')
+}

@@ -1,0 +1,49 @@
+//! The meshes that transcripts name.
+
+use std::fs;
+
+use voxelize::Mesh;
+
+use crate::support::bless;
+use crate::support::solids::{block, cuboid, damaged, inside_out, plate, ribbed, stl, without};
+
+/// A mesh by the name of its file: one that is made here, or a fixture.
+pub fn bytes(name: &str) -> Vec<u8> {
+    let cube = cuboid([20.0; 3]);
+    let sphere = || Mesh::open(bless::root("fixtures/sphere.stl")).unwrap();
+    match name {
+        "cube.stl" => stl(&cube),
+        "thirds.stl" => stl(&cuboid([0.7, 0.3, 0.5])),
+        "half.stl" => stl(&cuboid([20.0, 20.0, 10.0])),
+        "tall.stl" => stl(&cuboid([20.0, 20.0, 30.0])),
+        // A triangle is missing, faces the other way, is there twice, has no area.
+        "hole.stl" => stl(&cube[1..]),
+        "turned.stl" => stl(&[&[[cube[0][1], cube[0][0], cube[0][2]]], &cube[1..]].concat()),
+        "twice.stl" => stl(&[&cube[..], &cube[..1]].concat()),
+        "flat.stl" => stl(&[&cube[..], &[[[0.5; 3]; 3]]].concat()),
+        "inside_out.stl" => stl(&inside_out(cube)),
+        "one.stl" => stl(&[[[2.0; 3]; 3]]),
+        "none.stl" => stl(&[]),
+        "many.stl" => stl(&cube.into_iter().cycle().take(40_000).collect::<Vec<_>>()),
+        "far.stl" => stl(&cube.iter().map(|t| t.map(|[x, y, z]| [x + 500_000.0, y, z])).collect::<Vec<_>>()),
+        "bad.stl" => damaged(),
+        "odd.stl" => [b"solid", &stl(&cube)[5..]].concat(),
+        "nan.stl" => {
+            let mut nan = cube;
+            nan[7][1][2] = f32::NAN;
+            stl(&nan)
+        }
+        // Parts and places that solid loses.
+        "plate.stl" => stl(&[block(), plate(0.0)].concat()),
+        "plates.stl" => stl(&[block(), plate(0.0), plate(30.0)].concat()),
+        "tilted.stl" => stl(&[block(), plate(30.0)].concat()),
+        "ribbed.stl" => stl(&ribbed(0.0)),
+        "ribbed_open.stl" => stl(&ribbed(0.0)[1..]),
+        // The sphere without one triangle, and without several.
+        "holed.stl" => stl(&without(&sphere(), |n| n == 100)),
+        "torn.stl" => stl(&without(&sphere(), |n| n % 97 == 3)),
+        fixture => {
+            fs::read(bless::root("fixtures").join(fixture)).unwrap_or_else(|_| panic!("no mesh {fixture}"))
+        }
+    }
+}

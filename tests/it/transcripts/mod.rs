@@ -1,0 +1,148 @@
+//! Does every message stay as it was reviewed? Each file of tests/transcripts is one session in a folder of
+//! its own: commands, their exit codes, and all that they print.
+//!
+//! To add a case, write a line `$ voxelize …` into one of the files and run
+//! `VOXELIZE_BLESS=1 cargo test --test it transcripts`; then read what was filled in.
+//!
+//! Lines of a file:
+//! - `$ COMMAND` is run by bash. `voxelize` is the tool, `codes` a filter that keeps the codes of its JSON.
+//! - `meshes: NAME…` puts meshes there, by the names of [`meshes`] or of fixtures; `wild` is a folder of odd and
+//!   broken ones.
+//! - `exit: N`, `out| TEXT` and `err| TEXT` follow a command and are written when blessing.
+//!   Commands other than the tool must succeed; their exit code is not shown.
+//! - Comments (`#`) and empty lines stay.
+
+mod mask;
+mod meshes;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+use voxelize::codes::CODES;
+
+use crate::support::{bless, wild};
+
+/// What commands may call besides the tool.
+const PRELUDE: &str = r#"
+set -o pipefail
+voxelize() { "$VOXELIZE" "$@"; }
+codes() { grep -o '"code":"[^"]*"'; }
+"#;
+
+/// Codes of what cannot be had in a transcript: a signal, a closed pipe, which is no error, a file that a test
+/// cannot make unreadable, and S008, in place of which the command has codes of its own.
+const ELSEWHERE: [&str; 4] = ["interrupted", "closed-pipe", "S008", "V010"];
+
+/// Lines that are made, by their start.
+const MADE: [&str; 3] = ["exit: ", "out|", "err|"];
+
+/// A test for every subject: a file `tests/transcripts/SUBJECT.txt`.
+macro_rules! subjects {
+    ($($subject:ident)*) => {
+        const SUBJECTS: &[&str] = &[$(stringify!($subject)),*];
+        $(#[test] fn $subject() { check(stringify!($subject)); })*
+    };
+}
+
+subjects! { codes diff dry_run errors formats help info json many memory summary verify verify_errors view warnings }
+
+#[test]
+fn every_transcript_is_of_a_subject() {
+    let found = fs::read_dir(bless::root("tests/transcripts")).unwrap();
+    let found: BTreeSet<_> = found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let known: BTreeSet<_> = SUBJECTS.iter().map(|subject| format!("{subject}.txt")).collect();
+    assert_eq!(found, known, "files, and subjects of the list");
+}
+
+#[test]
+fn every_code_is_in_a_transcript() {
+    let shown: String = SUBJECTS
+        .iter()
+        .map(|subject| fs::read_to_string(bless::root(&format!("tests/transcripts/{subject}.txt"))).unwrap())
+        .collect();
+    let is_shown = |code: &&str| shown.contains(&format!("\"code\":\"{code}\""));
+    let (shown, missing): (Vec<_>, Vec<_>) = CODES.iter().map(|code| code.code).partition(is_shown);
+    assert!(
+        shown.len() > 40 && missing.iter().all(|code| ELSEWHERE.contains(code)),
+        "not shown: {missing:?}"
+    );
+}
+
+/// Plays the session of a subject again and compares.
+fn check(subject: &str) {
+    let path = format!("tests/transcripts/{subject}.txt");
+    let text = fs::read_to_string(bless::root(&path)).unwrap();
+    let (session, mut played, mut tried) = (Session::new(), String::new(), 0);
+    for line in text.lines() {
+        if MADE.iter().any(|start| line.starts_with(start)) {
+            continue;
+        }
+        played += &format!("{line}\n");
+        if let Some(command) = line.strip_prefix("$ ") {
+            tried += usize::from(is_tool(command));
+            played += &session.run(command);
+        } else if let Some(names) = line.strip_prefix("meshes: ") {
+            names.split(' ').for_each(|name| session.bring(name));
+        } else {
+            assert!(line.is_empty() || line.starts_with('#'), "{path}: is no line of a transcript: {line}");
+        }
+    }
+    assert!(tried > 0, "{path} has no command of the tool");
+    bless::compare(&path, &played);
+}
+
+/// Whether a command calls the tool.
+fn is_tool(command: &str) -> bool {
+    command.split([' ', '(', '=']).any(|word| word == "voxelize")
+}
+
+/// A folder in which commands run one after the other.
+struct Session {
+    folder: TempDir,
+}
+
+impl Session {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn bring(&self, name: &str) {
+        if name == "wild" {
+            fs::create_dir(self.folder.path().join(name)).unwrap();
+            for case in wild::all() {
+                fs::write(self.folder.path().join(format!("wild/{}.stl", case.name)), case.bytes).unwrap();
+            }
+            return;
+        }
+        fs::write(self.folder.path().join(name), meshes::bytes(name)).unwrap();
+    }
+
+    /// Runs a command; how it ended and what it printed, as lines of a transcript.
+    fn run(&self, command: &str) -> String {
+        let output = Command::new("bash")
+            .args(["-c", &format!("{PRELUDE}\n{command}")])
+            .current_dir(self.folder.path())
+            .env("VOXELIZE", env!("CARGO_BIN_EXE_voxelize"))
+            .env("FIXTURES", bless::root("fixtures"))
+            .env("LC_ALL", "C")
+            .env_remove("CI")
+            .env_remove("COLUMNS")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let code = output.status.code().unwrap();
+        assert!(!out.contains('\x1b') && !err.contains('\x1b'), "colours or bars off a terminal: {command}");
+        assert!(is_tool(command) || code == 0, "{command}\n{out}{err}");
+        let exit = if is_tool(command) { format!("exit: {code}\n") } else { String::new() };
+        let folder = self.folder.path().to_str().unwrap();
+        let shown = |start: &str, text: &str| -> String {
+            text.lines()
+                .map(|line| format!("{start} {}", mask::line(line, folder)).trim_end().to_string() + "\n")
+                .collect()
+        };
+        exit + &shown("out|", &out) + &shown("err|", &err)
+    }
+}

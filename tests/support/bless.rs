@@ -1,0 +1,49 @@
+//! Files that are made by tests and kept in the repository: compared by default, written anew on request.
+//!
+//! `VOXELIZE_BLESS=1` writes them, and that run fails all the same, so that no run that blesses passes for
+//! one that compares. In CI nothing is blessed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The variable that asks for new files.
+const BLESS: &str = "VOXELIZE_BLESS";
+
+/// A path in the repository.
+pub fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Whether files are to be written anew; refused in CI.
+pub fn is_blessing() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    let blessing = is_set(BLESS);
+    assert!(!blessing || !is_set("CI"), "CI is set, where nothing is blessed");
+    blessing
+}
+
+/// Compares a file, a path in the repository, with the text that it should hold; writes it when blessing.
+#[track_caller]
+pub fn compare(path: &str, text: &str) {
+    let kept = fs::read_to_string(root(path)).unwrap_or_default().replace("\r\n", "\n");
+    if kept == text {
+        return;
+    }
+    if is_blessing() {
+        fs::write(root(path), text).unwrap();
+        panic!("{path} is written anew; this run fails, the next one compares\n{}", changes(&kept, text));
+    }
+    panic!("{path} differs; {BLESS}=1 writes it anew, and fails once more\n{}", changes(&kept, text));
+}
+
+/// The lines from the first that differs to the last that does, before and now.
+fn changes(kept: &str, now: &str) -> String {
+    let (kept, now): (Vec<_>, Vec<_>) = (kept.lines().collect(), now.lines().collect());
+    let same = kept.iter().zip(&now).take_while(|(a, b)| a == b).count();
+    let rest = kept.len().min(now.len()) - same;
+    let end = kept.iter().rev().zip(now.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let shown = |sign: &str, lines: &[&str]| -> String {
+        lines[same..lines.len() - end].iter().map(|line| format!("{sign} {line}\n")).collect()
+    };
+    format!("from line {}:\n{}{}", same + 1, shown("-", &kept), shown("+", &now))
+}
