@@ -31,7 +31,8 @@ const COLUMNS: &[(&str, usize)] = &[
     ("inside", 11),
 ];
 
-const METHODS: [Inside; 5] = [Inside::Nonzero, Inside::EvenOdd, Inside::Flood, Inside::Vote, Inside::Robust];
+const METHODS: [Inside; 5] =
+    [Inside::Nonzero, Inside::EvenOdd, Inside::flood(), Inside::Vote, Inside::Robust];
 
 fn main() {
     let mut args = Args::from_env();
@@ -60,8 +61,9 @@ fn row(name: &str, mesh: &Mesh, lattice: &Lattice, res: usize, threads: usize, t
     let level = Level::best();
     let pass = median(|| kernel::touched(lattice), |grid| grid.clear());
     let (surface, _) = kernel::time(mesh, lattice, threads, level);
-    let solid =
-        METHODS.map(|inside| kernel::time_of(Rule::Solid.with_inside(inside), mesh, lattice, threads, level));
+    let solid = METHODS.map(|inside| {
+        kernel::time_of(Rule::solid().with_inside(inside).unwrap(), mesh, lattice, threads, level)
+    });
     let count = par::with_threads(threads, || solid[0].1.count()).expect("threads start");
     let mut cells = vec![
         name.to_string(),

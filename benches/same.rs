@@ -89,12 +89,12 @@ fn compare(
 }
 
 fn whole(mesh: &Mesh, lattice: &Lattice, run: &Run) -> (Digest, u64) {
-    let (voxels, _) = voxelize_with(mesh, lattice, Rule::Surface, run).expect("the grid fits");
+    let (voxels, _) = voxelize_with(mesh, lattice, Rule::surface(), run).expect("the grid fits");
     (voxels.digest(), voxels.count())
 }
 
 fn slabs(mesh: &Mesh, lattice: &Lattice, height: usize, run: &Run) -> Digest {
-    let mut slabs = voxelize_slabs(mesh, lattice, Rule::Surface, height, run).expect("the slabs fit");
+    let mut slabs = voxelize_slabs(mesh, lattice, Rule::surface(), height, run).expect("the slabs fit");
     while slabs.next().expect("nothing cancels it").is_some() {}
     slabs.digest()
 }

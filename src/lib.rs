@@ -8,7 +8,7 @@
 //!
 //! let mesh = Mesh::open("fixtures/knot.stl")?;
 //! let lattice = Lattice::fit(mesh.bounds(), 128)?;
-//! let voxels = voxelize(&mesh, &lattice, Rule::Surface)?;
+//! let voxels = voxelize(&mesh, &lattice, Rule::surface())?;
 //! println!("{} voxels", voxels.count());
 //! voxels.save("knot.vox")?;
 //! # Ok::<(), voxelize::Error>(())
@@ -21,7 +21,7 @@
 //! are not sure, integers of any size decide. Two grids can be compared by their [`Digest`].
 //!
 //! CAD parts lie exactly on the walls between cells. By default such a face marks the cell above,
-//! never two; [`Ties`] has the other ways, [`Rule::with_ties`] asks for them.
+//! never two; [`Ties`] has the other ways, [`Rule::with_ties`] takes them.
 //!
 //! # Axes and units
 //!
@@ -42,7 +42,7 @@
 //! let mesh = Mesh::from_triangles(sides.collect())?;
 //!
 //! let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).to(mesh.bounds())?;
-//! let voxels = voxelize(&mesh, &lattice, Rule::Surface)?;
+//! let voxels = voxelize(&mesh, &lattice, Rule::surface())?;
 //! assert_eq!(voxels.dims(), [8, 6, 4]);
 //! assert_eq!(voxels.bits.layer_text(2), "\
 //! ........\n\
@@ -86,12 +86,12 @@ pub mod view;
 
 pub use error::{Error, Kind, Result};
 pub use geom::{Bounds, Rational, Ties};
-pub use grid::meta::TOOL;
-pub use grid::{BitGrid, Digest, Fit, Lattice, Meta, Part, Size, Snap, Sort, Voxels};
+pub use grid::record::TOOL;
+pub use grid::{BitGrid, Digest, Fit, Lattice, Part, Record, Size, Snap, Sort, Voxels};
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::Progress;
-pub use rule::{Inside, METHODS, RULES, Rule, Slabs, Stats, What};
+pub use rule::{Inside, METHODS, RULES, Rule, Slabs, Stats, ThinFeatures};
 pub use run::Run;
 
 pub(crate) use voxelize_kernel as kernel;
@@ -107,7 +107,7 @@ struct Readme;
 ///
 /// # Errors
 /// If the grid does not fit in memory.
-pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: impl Into<What>) -> Result<Voxels> {
+pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
     Ok(voxelize_with(mesh, lattice, rule, &Run::default())?.0)
 }
 
@@ -116,22 +116,16 @@ pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: impl Into<What>) -> Result
 /// # Errors
 /// If the grid does not fit in memory, mesh, grid and what the rule takes beside are above
 /// `run.max_memory`, the level does not exist here, or the run was cancelled.
-pub fn voxelize_with(
-    mesh: &Mesh,
-    lattice: &Lattice,
-    rule: impl Into<What>,
-    run: &Run,
-) -> Result<(Voxels, Stats)> {
-    let what = rule.into();
+pub fn voxelize_with(mesh: &Mesh, lattice: &Lattice, rule: Rule, run: &Run) -> Result<(Voxels, Stats)> {
     run.level()?;
-    let beside = run.max_memory.map_or(0, |_| what.beside(mesh, lattice, run));
+    let beside = run.max_memory.map_or(0, |_| rule.extra_bytes(mesh, lattice, run));
     run.admit(mesh.triangles().len(), lattice.dims(), beside)?;
     let mut bits = BitGrid::try_from(lattice)?;
-    let (stats, used) = par::with_threads(run.threads(), || {
-        let job = what.prepare(mesh, lattice, run)?;
-        Ok((job.fill(0..lattice.dims()[2], run, &mut bits)?, job.used()))
+    let (stats, record) = par::with_threads(run.threads(), || {
+        let prepared = rule.prepare(mesh, lattice, run)?;
+        Ok((prepared.fill(0..lattice.dims()[2], run, &mut bits)?, prepared.record()))
     })??;
-    Ok((Voxels { bits, lattice: Some(lattice.clone()), meta: rule::meta(what, used, lattice) }, stats))
+    Ok((Voxels { bits, lattice: Some(lattice.clone()), record }, stats))
 }
 
 /// The same cells for a grid that may be larger than memory: made in slabs of `height` layers of z,
@@ -152,11 +146,11 @@ pub fn voxelize_with(
 /// let plan = Demand::new(&mesh, &lattice, &run).fit(512 << 10, npz.slab_layers);
 /// let Some(Plan::Slabs(height)) = plan else { panic!("{plan:?}") };
 ///
-/// let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::Surface, height, &run)?;
+/// let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &run)?;
 /// let mut file = Vec::new();
 /// format::write_layers_to(&mut slabs, &mut file, npz, &SaveOptions::default())?;
 ///
-/// let whole = voxelize(&mesh, &lattice, Rule::Surface)?;
+/// let whole = voxelize(&mesh, &lattice, Rule::surface())?;
 /// assert_eq!(slabs.made().occupied, whole.count());
 /// # use voxelize::grid::Layers;
 /// assert_eq!(slabs.digest(), whole.digest());
@@ -169,11 +163,11 @@ pub fn voxelize_with(
 pub fn voxelize_slabs<'a>(
     mesh: &'a Mesh,
     lattice: &'a Lattice,
-    rule: impl Into<What>,
+    rule: Rule,
     height: usize,
     run: &Run<'a>,
 ) -> Result<Slabs<'a>> {
-    Slabs::new(mesh, lattice, rule.into(), Plan::Slabs(height), run)
+    Slabs::new(mesh, lattice, rule, Plan::Slabs(height), run)
 }
 
 /// The same in one pass over the triangles: their cells are kept in bricks of 64 × 8 × 8, and slabs are
@@ -187,7 +181,7 @@ pub fn voxelize_slabs<'a>(
 ///
 /// let mesh = Mesh::open("fixtures/knot.stl")?;
 /// let lattice = Lattice::fit(mesh.bounds(), 512)?;
-/// let mut slabs = voxelize_bricks(&mesh, &lattice, Rule::Surface, 64, &Run::default())?;
+/// let mut slabs = voxelize_bricks(&mesh, &lattice, Rule::surface(), 64, &Run::default())?;
 /// while let Some(window) = slabs.next()? {
 ///     println!("{} cells from layer {} on", window.bits.count(), window.first);
 /// }
@@ -200,9 +194,9 @@ pub fn voxelize_slabs<'a>(
 pub fn voxelize_bricks<'a>(
     mesh: &'a Mesh,
     lattice: &'a Lattice,
-    rule: impl Into<What>,
+    rule: Rule,
     height: usize,
     run: &Run<'a>,
 ) -> Result<Slabs<'a>> {
-    Slabs::new(mesh, lattice, rule.into(), Plan::Bricks(height), run)
+    Slabs::new(mesh, lattice, rule, Plan::Bricks(height), run)
 }

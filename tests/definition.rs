@@ -65,7 +65,7 @@ fn compare(name: &str, triangles: &[Triangle], fit: impl Fn(&Bounds) -> Lattice)
             let expected = by_definition(mesh.triangles(), &lattice, ties);
             for level in Level::available() {
                 let run = Run { threads: 1, level: Some(level), ..Run::default() };
-                let (found, _) = voxelize_with(&mesh, &lattice, Rule::Surface.with_ties(ties), &run).unwrap();
+                let (found, _) = voxelize_with(&mesh, &lattice, Rule::Surface { ties }, &run).unwrap();
                 assert_eq!(
                     found.bits, expected,
                     "{name}: {triangle:?} in {lattice:?}, ties {ties:?}, {level:?}"

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use place::{Place, cuboid, refused, stl};
 use serde_json::json;
 use voxelize::format::{self, FORMATS, SaveOptions};
-use voxelize::grid::{BitGrid, Meta, Part, Sort};
+use voxelize::grid::{BitGrid, Part, Record, Sort};
 use voxelize::{Lattice, Rational, Voxels};
 
 /// What every place here begins with: the cube in each format, padded, and half of it on the same grid.
@@ -127,7 +127,7 @@ fn sizes_that_look_alike_are_told_exactly() {
         let lattice =
             Lattice::new([1; 3], [(); 3].map(|()| Rational::ZERO), [(); 3].map(|()| size.clone()), [true; 3]);
         let bits = BitGrid::from_text("#").unwrap();
-        let voxels = Voxels { bits, lattice: Some(lattice.unwrap()), meta: Meta::default() };
+        let voxels = Voxels { bits, lattice: Some(lattice.unwrap()), record: Record::default() };
         voxels.save(place.path(name)).unwrap();
     };
     save("a.npz", Rational::new(1, 3));

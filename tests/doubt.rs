@@ -25,9 +25,10 @@ fn moved(triangles: &[Triangle], by: f32) -> Vec<Triangle> {
 
 /// The cells in doubt and how many any method calls inside, asked cell by cell.
 fn asked(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
-    let solid = |inside: Inside| voxelize(mesh, lattice, Rule::Solid.with_inside(inside)).unwrap().bits;
+    let solid =
+        |inside: Inside| voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().bits;
     let lines = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust].map(solid);
-    let (flood, walls) = (solid(Inside::Flood), surface(mesh, lattice, Ties::Up));
+    let (flood, walls) = (solid(Inside::flood()), surface(mesh, lattice, Ties::Up));
     let (mut cells, mut inside) = (BitGrid::new(lattice.dims()).unwrap(), 0);
     let [nx, ny, nz] = lattice.dims();
     for n in 0..nx * ny * nz {
@@ -64,7 +65,8 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
             let lattice = fit.to(mesh.bounds()).unwrap();
             let (cells, inside) = asked(mesh, &lattice);
             for threads in [1, 3] {
-                let found = doubt::doubt(mesh, &lattice, None, &Run { threads, ..Run::default() }).unwrap();
+                let found =
+                    doubt::doubt(mesh, &lattice, Inside::Auto, &Run { threads, ..Run::default() }).unwrap();
                 assert!(found.cells == cells && found.inside == inside, "{name}");
                 let share = if inside == 0 { 0.0 } else { cells.count() as f64 / inside as f64 };
                 assert_eq!(found.share(), share, "{name}");
@@ -84,7 +86,7 @@ fn a_limit_of_memory_refuses_doubt_before_it_is_made() {
     let mesh = fixture("cube.stl");
     let lattice = Lattice::fit(mesh.bounds(), 400).unwrap();
     let run = Run { max_memory: Some(16 << 20), ..Run::default() };
-    let error = doubt::doubt(&mesh, &lattice, None, &run).unwrap_err();
+    let error = doubt::doubt(&mesh, &lattice, Inside::Auto, &run).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::TooLarge);
 }
 
@@ -121,7 +123,8 @@ fn the_gate_says_no_and_all_is_written() {
             assert_eq!(told["doubt"]["cells"], cells.count(), "{line}");
             assert_eq!(told["doubt"]["share"], cells.count() as f64 / inside as f64, "{line}");
             for method in [Inside::Nonzero, Inside::EvenOdd, Inside::Robust] {
-                let alone = voxelize(&mesh, &lattice, Rule::Solid.with_inside(method)).unwrap().count();
+                let alone =
+                    voxelize(&mesh, &lattice, Rule::solid().with_inside(method).unwrap()).unwrap().count();
                 assert_eq!(told["doubt"]["inside_by"][method.info().name], alone, "{line}");
             }
             assert_eq!(told["doubt"]["inside_by"]["flood"], 0, "{line}");
@@ -260,7 +263,7 @@ fn tower() -> (Mesh, Lattice, Voxels) {
     let triangles = [cuboid([9.5, 7.0, 300.0]), moved(&cuboid([6.0, 3.0, 40.0]), 5.5)].concat();
     let mesh = Mesh::from_triangles(triangles).unwrap();
     let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).pad(1).to(mesh.bounds()).unwrap();
-    let voxels = voxelize(&mesh, &lattice, Rule::Filled).unwrap();
+    let voxels = voxelize(&mesh, &lattice, Rule::filled()).unwrap();
     (mesh, lattice, voxels)
 }
 
@@ -294,7 +297,7 @@ fn slabs_have_the_parts_and_the_bytes_of_the_whole() {
             format::write_layers_to(&mut whole, &mut bytes, format, &options).unwrap();
             for n in [1, 5] {
                 let height = n * format.slab_layers;
-                let slabs = voxelize_slabs(&mesh, &lattice, Rule::Filled, height, &run).unwrap();
+                let slabs = voxelize_slabs(&mesh, &lattice, Rule::filled(), height, &run).unwrap();
                 let (mut slabs, mut same) = (slabs.in_parts(), Vec::new());
                 format::write_layers_to(&mut slabs, &mut same, format, &options).unwrap();
                 assert!(bytes == same, "{} {} {height}", format.name, dtype.name());

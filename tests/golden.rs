@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use suite::meshes::{fixture, fixtures, folder, whats};
+use suite::meshes::{fixture, fixtures, folder, rules};
 use suite::{Check, Counts};
 use voxelize::format::{self, FORMATS, SaveOptions};
-use voxelize::{Digest, Fit, Snap, What, voxelize};
+use voxelize::{Digest, Fit, Rule, Snap, voxelize};
 
 /// The variable that asks for a new file.
 const BLESS: &str = "VOXELIZE_BLESS";
@@ -59,11 +59,11 @@ fn grid_lines() -> Lines {
             .chain([(LONGEST[1], 0, Snap::Float)])
         {
             let lattice = Fit::longest(longest).pad(pad).snap(snap).to(mesh.bounds()).expect("it fits");
-            for what in whats() {
-                let voxels = voxelize(&mesh, &lattice, what).expect("it fits");
+            for rule in rules() {
+                let voxels = voxelize(&mesh, &lattice, rule).expect("it fits");
                 let Digest { cells, grid } = voxels.digest();
                 let (dims, snap) = (voxels.dims().map(|n| n.to_string()).join("x"), snap.name());
-                let key = format!("grid {name} {} {longest}+{pad} {snap}", named(what));
+                let key = format!("grid {name} {} {longest}+{pad} {snap}", named(rule));
                 let grid = grid.expect("the lattice is known");
                 let value = format!("{dims} {} {cells} {grid}", voxels.count());
                 assert!(lines.insert(key.clone(), value).is_none(), "{key} is there twice");
@@ -73,8 +73,8 @@ fn grid_lines() -> Lines {
     lines
 }
 
-fn named(what: What) -> String {
-    format!("{} {}", what.rule.info().name, what.ties().map_or("-", |ties| ties.name()))
+fn named(rule: Rule) -> String {
+    format!("{} {}", rule.name(), rule.ties().map_or("-", |ties| ties.name()))
 }
 
 /// `file MESH FORMAT TYPE  LENGTH HASH`.
@@ -99,8 +99,8 @@ fn file_lines() -> Lines {
 fn bytes(mesh: &str, format: &'static format::Format, dtype: format::Dtype) -> Vec<u8> {
     let mesh = fixture(mesh);
     let lattice = Fit::longest(10).pad(1).to(mesh.bounds()).expect("it fits");
-    let mut voxels = voxelize(&mesh, &lattice, voxelize::Rule::Surface).expect("it fits");
-    voxels.meta.tool = Some("voxelize golden".to_string());
+    let mut voxels = voxelize(&mesh, &lattice, Rule::surface()).expect("it fits");
+    voxels.record.tool = Some("voxelize golden".to_string());
     let mut bytes = vec![];
     let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
     format::write_to(&voxels, &mut bytes, format, &options).expect("it is written");

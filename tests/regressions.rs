@@ -8,7 +8,7 @@ mod listed;
 mod oracle;
 
 use listed::Listed;
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Snap, What};
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Snap};
 
 fn check(cases: &[Listed]) {
     for case in cases {
@@ -236,7 +236,7 @@ fn a_triangle_of_more_cells_than_floats_count_is_in_every_layer_it_reaches() {
     let lattice = Lattice::new([4; 3], whole(0), whole(3), [true; 3]).unwrap();
     for level in Level::available() {
         let run = Run { level: Some(level), ..Run::default() };
-        let job = What::from(Rule::Surface).prepare(&mesh, &lattice, &run).unwrap();
+        let job = Rule::surface().prepare(&mesh, &lattice, &run).unwrap();
         for k in 0..4 {
             let mut layer = BitGrid::new([4, 4, 1]).unwrap();
             job.fill(k..k + 1, &run, &mut layer).unwrap();

@@ -1,6 +1,6 @@
 //! Kernel time: mesh in memory to the finished x-fastest bit grid, whose pages are there before.
 
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rule, Run, What, par};
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rule, Run, par};
 
 use super::timing::median;
 
@@ -13,22 +13,15 @@ pub fn touched(lattice: &Lattice) -> BitGrid {
 
 /// The median time of the surface kernel in milliseconds, and the grid it makes.
 pub fn time(mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f64, BitGrid) {
-    time_of(Rule::Surface, mesh, lattice, threads, level)
+    time_of(Rule::surface(), mesh, lattice, threads, level)
 }
 
 /// The same for any rule, with all that it prepares.
-pub fn time_of(
-    what: impl Into<What>,
-    mesh: &Mesh,
-    lattice: &Lattice,
-    threads: usize,
-    level: Level,
-) -> (f64, BitGrid) {
-    let what = what.into();
+pub fn time_of(rule: Rule, mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f64, BitGrid) {
     let run = Run { threads, level: Some(level), ..Run::default() };
     let fill = |grid: &mut BitGrid| {
-        let job = what.prepare(mesh, lattice, &run).expect("memory for what is beside the grid");
-        job.fill(0..lattice.dims()[2], &run, grid).expect("nothing cancels it");
+        let prepared = rule.prepare(mesh, lattice, &run).expect("memory for what is beside the grid");
+        prepared.fill(0..lattice.dims()[2], &run, grid).expect("nothing cancels it");
     };
     par::with_threads(threads, || {
         let ms = median(|| touched(lattice), |grid| fill(grid));

@@ -1,7 +1,8 @@
 //! Files of voxels: every format and type as this tool writes it, and as others do.
 
 use voxelize::format::{self, Carries, FORMATS, SaveOptions, Sidecar};
-use voxelize::{BitGrid, Lattice, Meta, Part, Rational, Snap, Sort, Voxels};
+use voxelize::grid::record::FIELDS;
+use voxelize::{BitGrid, Lattice, Part, Rational, Record, Snap, Sort, Voxels};
 
 use super::Seeds;
 
@@ -14,21 +15,18 @@ fn grids() -> [(&'static str, Voxels); 3] {
     let origin = [Rational::new(-1, 3), Rational::new(22, 7), Rational::from(5)];
     let lattice = Lattice::new(bits.dims(), origin, tenth, [true, false, true]).expect("a lattice");
     let text = |text: &str| Some(text.to_string());
-    let meta = Meta {
+    let record = Record {
         tool: text("voxelize 0.1.0"),
-        rule: text("surface"),
-        ties: text("up"),
-        variant: text("keep-thin"),
-        inside: text("robust"),
-        close_holes: text("3"),
+        rule_name: text("surface"),
+        fields: FIELDS.map(|name| (name, format!("some {name}"))).into(),
         snap: text("none"),
         input: text("f.stl"),
     };
     let empty = BitGrid::new([65, 2, 1]).expect("a grid");
     [
-        ("f", Voxels { bits: bits.clone(), lattice: Some(lattice.with_snap(Snap::None)), meta }),
-        ("plain", Voxels { bits, lattice: None, meta: Meta::default() }),
-        ("empty", Voxels { bits: empty, lattice: None, meta: Meta::default() }),
+        ("f", Voxels { bits: bits.clone(), lattice: Some(lattice.with_snap(Snap::None)), record }),
+        ("plain", Voxels { bits, lattice: None, record: Record::default() }),
+        ("empty", Voxels { bits: empty, lattice: None, record: Record::default() }),
     ]
 }
 

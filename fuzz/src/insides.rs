@@ -23,11 +23,11 @@ pub fn check(bytes: &[u8]) {
     }
     alone();
     let windings = Windings::along(0, case.mesh.triangles(), &case.lattice);
-    case.compare(Rule::Solid.with_inside(Inside::Nonzero), &windings.nonzero());
-    case.compare(Rule::Solid.with_inside(Inside::EvenOdd), &windings.evenodd());
-    for inside in [Inside::Robust, Inside::Vote, Inside::Flood] {
-        for rule in [Rule::Solid, Rule::Filled] {
-            let what = rule.with_inside(inside);
+    case.compare(Rule::solid().with_inside(Inside::Nonzero).unwrap(), &windings.nonzero());
+    case.compare(Rule::solid().with_inside(Inside::EvenOdd).unwrap(), &windings.evenodd());
+    for inside in [Inside::Robust, Inside::Vote, Inside::flood()] {
+        for rule in [Rule::solid(), Rule::filled()] {
+            let what = rule.with_inside(inside).unwrap();
             let whole = voxelize_with(&case.mesh, &case.lattice, what, &Run::default());
             case.compare(what, &whole.expect("a small grid").0.bits);
         }

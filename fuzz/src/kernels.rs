@@ -16,7 +16,7 @@ use voxelize::geom::Triangle;
 use voxelize::geom::tri_box::ExactTriangle;
 use voxelize::grid::Layers;
 use voxelize::{
-    BitGrid, Bounds, Lattice, Level, Mesh, Rational, Rule, Run, Slabs, Snap, Stats, Ties, Voxels, What,
+    BitGrid, Bounds, Lattice, Level, Mesh, Rational, Rule, Run, Slabs, Snap, Stats, Ties, Voxels,
     voxelize_bricks, voxelize_slabs, voxelize_with,
 };
 
@@ -49,7 +49,7 @@ pub fn check(bytes: &[u8]) {
     }
     alone();
     for (ties, expected) in Ties::ALL.into_iter().zip(&expected) {
-        case.compare(Rule::Surface.with_ties(ties), expected);
+        case.compare(Rule::Surface { ties }, expected);
     }
 }
 
@@ -151,7 +151,7 @@ impl Case {
     }
 
     /// Every level gives the cells that are expected, and at one of them, every plan of memory.
-    pub(crate) fn compare(&self, what: What, expected: &BitGrid) {
+    pub(crate) fn compare(&self, what: Rule, expected: &BitGrid) {
         let levels = Level::available();
         for (n, &level) in levels.iter().enumerate() {
             let run = Run { threads: 1, level: Some(level), ..Run::default() };
@@ -163,7 +163,7 @@ impl Case {
         }
     }
 
-    fn compare_plans(&self, what: What, run: &Run, voxels: &Voxels, stats: &Stats) {
+    fn compare_plans(&self, what: Rule, run: &Run, voxels: &Voxels, stats: &Stats) {
         let Self { mesh, lattice, height, .. } = self;
         let in_slabs = ("slabs", voxelize_slabs(mesh, lattice, what, *height, run));
         let in_bricks = || ("bricks", voxelize_bricks(mesh, lattice, what, height.next_multiple_of(8), run));
@@ -175,7 +175,7 @@ impl Case {
         }
     }
 
-    fn assert_same(&self, found: &BitGrid, expected: &BitGrid, what: What, how: &str) {
+    fn assert_same(&self, found: &BitGrid, expected: &BitGrid, what: Rule, how: &str) {
         if found == expected {
             return;
         }

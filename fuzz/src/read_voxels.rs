@@ -5,7 +5,7 @@
 use std::io::Cursor;
 
 use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
-use voxelize::grid::meta::{Record, Style};
+use voxelize::grid::metadata::{Metadata, Style};
 use voxelize::grid::parts;
 use voxelize::{BitGrid, Kind, Part, Voxels};
 
@@ -67,10 +67,10 @@ fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
             (Ok((opened, parts)), Some(read)) => {
                 assert!(same(&opened, read));
                 check_parts(&parts, &opened);
-                let said = said.expect("what can be read can be described").record;
+                let said = said.expect("what can be read can be described").metadata;
                 assert!(said.dims.is_none_or(|dims| dims == read.dims()));
-                assert_eq!((said.lattice, &said.meta), (read.lattice.clone(), &read.meta));
-                let ours = read.meta.tool.as_ref().is_some_and(|tool| tool.starts_with("voxelize "));
+                assert_eq!((said.lattice, &said.record), (read.lattice.clone(), &read.record));
+                let ours = read.record.tool.as_ref().is_some_and(|tool| tool.starts_with("voxelize "));
                 assert_eq!(format::made_by_this_tool(&path), ours);
             }
             (Err(error), None) => check_error(&error, 'V', file.len()),
@@ -91,7 +91,7 @@ fn check_parts(parts: &[Part], voxels: &Voxels) {
 /// Whether both are the same; of wide scenes, which may span gigabytes of zeros, all but the cells.
 fn same(a: &Voxels, b: &Voxels) -> bool {
     match a.bits.words().len() > SMALL {
-        true => (a.dims(), &a.lattice, &a.meta) == (b.dims(), &b.lattice, &b.meta),
+        true => (a.dims(), &a.lattice, &a.record) == (b.dims(), &b.lattice, &b.record),
         false => a == b,
     }
 }
@@ -141,13 +141,13 @@ fn check_again(voxels: &Voxels, format: &Format) {
 
 /// A description of `voxels`, as a sidecar has it.
 pub(crate) fn sidecar_of(voxels: &Voxels, dtype: Dtype) -> String {
-    let mut record = Record {
+    let mut metadata = Metadata {
         dims: Some(voxels.dims()),
         lattice: voxels.lattice.clone(),
-        meta: voxels.meta.clone(),
-        ..Record::default()
+        record: voxels.record.clone(),
+        ..Metadata::default()
     };
-    record.extra.insert("dtype".into(), dtype.name().into());
-    record.extra.insert("cells".into(), voxels.digest().cells.to_string());
-    record.to_json(Style::Pretty)
+    metadata.extra.insert("dtype".into(), dtype.name().into());
+    metadata.extra.insert("cells".into(), voxels.digest().cells.to_string());
+    metadata.to_json(Style::Pretty)
 }

@@ -9,8 +9,8 @@
 //! | 3 × 2 | cells per axis |
 //! | 1 | bits 0: a lattice, 1: of cubes, 2–4: closed axes, 5: snap |
 //! | 6 × (4 + 2) | origin and spacing, numerator and denominator |
-//! | 1 | bits 0–4: which meta data |
-//! | 5 × 1 + … | meta data, length and bytes |
+//! | 2 | bits: which entries of the record |
+//! | 7 × 1 + … | entries of the record, length and bytes |
 //! | 1 | height of windows |
 //! | … | cells, 8 a byte, again and again from the first byte |
 
@@ -19,7 +19,8 @@ use std::io::Cursor;
 use arbitrary::Unstructured;
 use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::{Digest, Layers, Window};
-use voxelize::{BitGrid, Lattice, Meta, Rational, Result, Snap, Voxels};
+use voxelize::grid::record::FIELDS;
+use voxelize::{BitGrid, Lattice, Rational, Record, Result, Snap, Voxels};
 
 use crate::alone;
 use crate::read_voxels::sidecar_of;
@@ -74,10 +75,10 @@ fn case(input: &mut Unstructured) -> arbitrary::Result<(&'static Format, Dtype, 
     let dims = dims(input.arbitrary()?);
     let lattice = lattice(input, dims)?;
     let snap = lattice.as_ref().map_or(Snap::Float, Lattice::snap);
-    let meta = meta(input, snap)?;
+    let record = record(input, snap)?;
     let height = usize::from(input.arbitrary::<u8>()?) + 1;
     let bits = cells(dims, input.bytes(input.len())?);
-    Ok((format, dtype, Voxels { bits, lattice, meta }, height))
+    Ok((format, dtype, Voxels { bits, lattice, record }, height))
 }
 
 /// At most [`MOST`] words.
@@ -105,19 +106,19 @@ fn lattice(input: &mut Unstructured, dims: [usize; 3]) -> arbitrary::Result<Opti
     Ok(flag(0).then(|| lattice.expect("a lattice").with_snap(snap)))
 }
 
-/// Meta data of any words; how a lattice snaps is said there.
-fn meta(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Meta> {
-    let flags: u8 = input.arbitrary()?;
-    let mut words = [const { None }; 7];
+/// A record of any words; how a lattice snaps is part of it.
+fn record(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Record> {
+    let flags: u16 = input.arbitrary()?;
+    let mut words = [const { None }; 3 + FIELDS.len()];
     for (n, word) in words.iter_mut().enumerate() {
         let length = usize::from(input.arbitrary::<u8>()?).min(input.len());
         // Texts of arrays end at a 0.
         let text = String::from_utf8_lossy(input.bytes(length)?).replace('\0', "");
         *word = (flags >> n & 1 == 1).then_some(text);
     }
-    let [tool, rule, ties, input, inside, variant, close_holes] = words;
-    let snap = Some(snap.name().into());
-    Ok(Meta { tool, rule, variant, ties, inside, close_holes, snap, input })
+    let [tool, rule_name, input, fields @ ..] = words;
+    let fields = FIELDS.into_iter().zip(fields).filter_map(|(name, word)| Some((name, word?))).collect();
+    Ok(Record { tool, rule_name, fields, snap: Some(snap.name().into()), input })
 }
 
 fn cells(dims: [usize; 3], pattern: &[u8]) -> BitGrid {
@@ -149,8 +150,8 @@ impl Layers for Windows<'_> {
         self.voxels.lattice.as_ref()
     }
 
-    fn meta(&self) -> &Meta {
-        &self.voxels.meta
+    fn record(&self) -> &Record {
+        &self.voxels.record
     }
 
     fn next(&mut self) -> Result<Option<Window<'_>>> {

@@ -1,7 +1,7 @@
 //! Cells in doubt: what `--doubt` and `--max-doubt` ask for, the file, and what is told of it.
 
 use serde_json::{Map, Value, json}; // the schema is the command line's own
-use voxelize::{Error, Inside, Rational, Result, What};
+use voxelize::{Error, Inside, Rational, Result, Rule};
 
 use super::args::DoubtArgs;
 use super::extra::Extra;
@@ -35,14 +35,14 @@ impl Asked {
     ///
     /// # Errors
     /// If the rule has no inside, or no format has the file's extension.
-    pub fn new(args: &DoubtArgs, what: &What, typed: &Typed) -> Result<Option<Self>> {
+    pub fn new(args: &DoubtArgs, rule: &Rule, typed: &Typed) -> Result<Option<Self>> {
         let option = match args {
             DoubtArgs { doubt: Some(_), .. } => "doubt",
             DoubtArgs { max_doubt: Some(_), .. } => "max-doubt",
             _ => return Ok(None),
         };
-        if what.inside().is_none() {
-            let (option, rule) = (typed.name(option), what.rule.info().name);
+        if rule.inside().is_none() {
+            let (option, rule) = (typed.name(option), rule.name());
             let error = Error::usage(format!("{option}: the rule {rule} leaves the inside empty"));
             return Err(error.with_hint("--filled and --solid fill it"));
         }
@@ -73,7 +73,7 @@ impl Found {
 
     /// `inside by nonzero 310,000, evenodd 309,980, flood 0, robust 309,990`.
     pub fn by_method(&self) -> String {
-        let by = self.by.map(|(method, cells)| format!("{} {}", method.info().name, grouped(cells)));
+        let by = self.by.map(|(method, cells)| format!("{} {}", method.name(), grouped(cells)));
         format!("inside by {}", by.join(", "))
     }
 
@@ -87,7 +87,7 @@ impl Found {
     pub fn json(&self) -> Value {
         let share = if self.inside == 0 { 0.0 } else { self.cells as f64 / self.inside as f64 };
         let by: Map<_, _> =
-            self.by.iter().map(|(method, cells)| (method.info().name.to_string(), json!(cells))).collect();
+            self.by.iter().map(|(method, cells)| (method.name().to_string(), json!(cells))).collect();
         let most = self.most.as_ref().map(Rational::to_f64);
         json!({"cells": self.cells, "share": share, "inside_by": by, "asked_most": most})
     }

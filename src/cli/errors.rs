@@ -95,7 +95,12 @@ pub fn or_hint(error: Error, hint: &str) -> Error {
 
 /// `error` with `prefix: ` before its message: the option it is about.
 pub fn about(prefix: &str, error: &Error) -> Error {
-    let message = format!("{prefix}: {}", error.message());
+    behind(&format!("{prefix}: "), error)
+}
+
+/// `error` with `prefix` before its message.
+pub fn behind(prefix: &str, error: &Error) -> Error {
+    let message = format!("{prefix}{}", error.message());
     let new = match error.kind() {
         Kind::Usage => Error::usage(message),
         Kind::Unfit => Error::unfit(message),

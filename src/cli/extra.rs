@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use voxelize::format::{self, Carries, FORMATS, Format, SaveOptions, Sidecar, Written};
 use voxelize::grid::{Layers, Whole};
-use voxelize::{BitGrid, Error, Lattice, Meta, Result, TOOL, Voxels};
+use voxelize::{BitGrid, Error, Lattice, Record, Result, TOOL, Voxels};
 
 use super::errors;
 use super::output::Output;
@@ -65,10 +65,10 @@ impl Extra {
         options: &SaveOptions,
     ) -> Result<Vec<Written>> {
         // No rule of a mesh: what was asked for.
-        let rule = Some(self.option.trim_start_matches('-').to_string());
+        let rule_name = Some(self.option.trim_start_matches('-').to_string());
         let snap = Some(lattice.snap().name().to_string());
-        let meta = Meta { tool: Some(TOOL.to_string()), rule, snap, input, ..Meta::default() };
-        let voxels = Voxels { bits: cells, lattice: Some(lattice.clone()), meta };
+        let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, input, ..Record::default() };
+        let voxels = Voxels { bits: cells, lattice: Some(lattice.clone()), record };
         let layers: &mut dyn Layers = &mut Whole::new(&voxels);
         format::save_layers(layers, &self.path, self.format, options).map_err(|e| self.hinted(e))
     }

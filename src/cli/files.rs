@@ -35,7 +35,7 @@ pub fn lattice(path: &Path) -> Result<Lattice> {
     is_there(path)?;
     let said = format::describe(path).map_err(|error| if_mesh(error, path))?;
     let lattice = match said.format.carries {
-        Carries::InFile => said.record.lattice,
+        Carries::InFile => said.metadata.lattice,
         _ => format::open(path)?.lattice,
     };
     lattice.ok_or_else(|| {

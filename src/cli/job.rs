@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use voxelize::mesh::read::Tolerance;
-use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Run, Size, Snap, What, par};
+use voxelize::{Bounds, Error, Fit, Lattice, Level, Result, Rule, Run, Size, Snap, par};
 
 use super::args::{DEFAULT_RES, GridArgs, PowerArgs, ReadArgs, RuleArgs, RunArgs};
 use super::errors;
@@ -21,7 +21,7 @@ pub struct Recipe {
     /// Where the cells will be.
     pub grid: Grid,
     /// What fills them, and why these ties.
-    pub what: What,
+    pub rule: Rule,
     /// What becomes of an odd mesh.
     pub tolerance: Tolerance,
     /// How the work is done.
@@ -38,7 +38,7 @@ pub struct Job {
     /// Where the cells will be.
     pub grid: Grid,
     /// What fills them, and why these ties.
-    pub what: What,
+    pub rule: Rule,
     /// What becomes of findings in the mesh.
     pub tolerance: Tolerance,
     /// How the work is done.
@@ -140,13 +140,13 @@ impl Recipe {
     ) -> Result<Self> {
         let grid = Grid::new(grid, typed)?;
         let how = How::new(&run.power, run.max_memory, typed)?;
-        Ok(Self { grid, what: rule.what()?, tolerance: read.tolerance(), how })
+        Ok(Self { grid, rule: rule.chosen()?, tolerance: read.tolerance(), how })
     }
 
     /// The job for one mesh.
     pub fn job(self, input: Input) -> Job {
-        let Self { grid, what, tolerance, how } = self;
-        Job { input, grid, what, tolerance, how }
+        let Self { grid, rule, tolerance, how } = self;
+        Job { input, grid, rule, tolerance, how }
     }
 }
 

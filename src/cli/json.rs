@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json}; // here too, as the schema is the command line's own
 use voxelize::format::Written;
+use voxelize::grid::record::{FIELDS, INSIDE};
 use voxelize::mesh::closed::Seal;
 use voxelize::{Bounds, Digest, Error, Lattice, Rational};
 
@@ -40,11 +41,13 @@ pub fn line(telling: &Telling, plan: Option<&Plan>, facts: &Facts, ending: &Endi
     put("mesh", mesh(facts));
     put("transform", or_null(plan, |_| json!({"up": "z", "axes": "x,y,z", "scale": "1/1"})));
     put("grid", or_null(plan.zip(facts.lattice.as_ref()), |(plan, lattice)| grid(plan, lattice)));
-    put("rule", or_null(plan, |plan| json!(plan.job.what.rule.info().name)));
-    put("variant", or_null(plan, |plan| json!(plan.job.what.variant.name())));
-    put("ties", or_null(plan, |plan| json!(plan.job.what.ties().map(|ties| ties.name()))));
-    let asked = plan.and_then(|plan| plan.job.what.inside());
-    put("inside", or_null(plan, |plan| told::json(&plan.job.what, facts)));
+    put("rule", or_null(plan, |plan| json!(plan.job.rule.name())));
+    let fields = plan.map(|plan| plan.job.rule.fields()).unwrap_or_default();
+    for name in FIELDS.into_iter().take_while(|name| *name != INSIDE) {
+        put(name, or_null(fields.iter().find(|(field, _)| *field == name), |(_, value)| json!(value)));
+    }
+    let asked = plan.and_then(|plan| plan.job.rule.inside());
+    put("inside", or_null(plan, |plan| told::json(&plan.job.rule, facts)));
     let snap = |plan: &Plan| json!({"mode": plan.job.grid.snap.name(), "coordinates": facts.snapped});
     put("snap", or_null(plan, snap));
     let filled = facts.occupied.zip(facts.lattice.as_ref());
@@ -102,6 +105,11 @@ pub fn verb_line(verb: &Verb, known: &Map<String, Value>, end: &End) -> String {
     }
     debug_assert!(known.keys().all(|key| verb.keys.contains(&key.as_str())), "{known:?}");
     Value::Object(map).to_string()
+}
+
+/// A value that is kept as text: as a number, if it is one.
+pub fn number_or_text(value: &str) -> Value {
+    value.parse::<u64>().map_or_else(|_| json!(value), |number| json!(number))
 }
 
 pub fn or_null<T>(known: Option<T>, value: impl FnOnce(T) -> Value) -> Value {

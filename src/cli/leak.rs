@@ -1,6 +1,6 @@
 //! The leak path: what `--leak` asks for, and what is told of it.
 
-use voxelize::{Error, Inside, Result, What};
+use voxelize::{Error, Inside, Result, Rule};
 
 use super::args::LeakArgs;
 use super::extra::Extra;
@@ -11,19 +11,19 @@ use super::typed::Typed;
 ///
 /// # Errors
 /// If inside is not told by a flood, or no format has the file's extension.
-pub fn asked(args: &LeakArgs, what: &What, typed: &Typed) -> Result<Option<Extra>> {
+pub fn asked(args: &LeakArgs, rule: &Rule, typed: &Typed) -> Result<Option<Extra>> {
     let Some(path) = &args.leak else { return Ok(None) };
-    if what.inside() != Some(Inside::Flood) {
-        return Err(without_flood(&typed.name("leak"), what));
+    if !rule.inside().is_some_and(Inside::is_flood) {
+        return Err(without_flood(&typed.name("leak"), rule));
     }
     Extra::new(path, "--leak", "the way in").map(Some)
 }
 
 /// The refusal of an option that is for a flood, where there is none.
-pub fn without_flood(option: &str, what: &What) -> Error {
-    let why = match what.inside() {
-        Some(inside) => format!("inside is told by {}", inside.info().name),
-        None => format!("the rule {} leaves the inside empty", what.rule.info().name),
+fn without_flood(option: &str, rule: &Rule) -> Error {
+    let why = match rule.inside() {
+        Some(inside) => format!("inside is told by {}", inside.name()),
+        None => format!("the rule {} leaves the inside empty", rule.name()),
     };
     let error = Error::usage(format!("{option}: is for a flood, and {why}"));
     error.with_hint("it goes with --filled or --solid, and --inside flood")

@@ -2,11 +2,13 @@
 //! noted in `Facts`.
 
 use voxelize::grid::lattice::AXES;
+use voxelize::grid::record::INSIDE;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
-use voxelize::rule::{Told, Variant, lost, lost_bytes};
+use voxelize::rule::{Told, lost, lost_bytes};
 use voxelize::run::bytes;
 use voxelize::{
-    BitGrid, Digest, Error, Inside, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Stats, Voxels,
+    BitGrid, Digest, Error, Inside, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Stats, ThinFeatures,
+    Voxels,
 };
 
 use super::bar::Bar;
@@ -113,7 +115,7 @@ fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
 
 /// Notes whether the mesh is closed, where the rule may mind.
 pub fn look_over(job: &Job, mesh: &Mesh, facts: &mut Facts) {
-    if job.what.inside().is_some() {
+    if job.rule.inside().is_some() {
         facts.seal = Some(timed(&mut facts.times.voxelize, || mesh.seal()));
     }
 }
@@ -138,7 +140,7 @@ pub fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts
 
 /// The same where the cells are there already and memory is, too, which saves time.
 fn look_beside(mesh: &Mesh, lattice: &Lattice, made: &Voxels, run: &Run, facts: &mut Facts) -> Result<()> {
-    let is_nonzero = made.meta.inside.as_deref() == Some(Inside::Nonzero.info().name);
+    let is_nonzero = made.record.field(INSIDE) == Some(Inside::Nonzero.name());
     let solid = is_nonzero.then_some(&made.bits);
     facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost(mesh, lattice, solid, run))?);
     Ok(())
@@ -146,7 +148,7 @@ fn look_beside(mesh: &Mesh, lattice: &Lattice, made: &Voxels, run: &Run, facts: 
 
 /// Whether the rule may lose something of the mesh without a word of its own.
 fn loses(job: &Job) -> bool {
-    (job.what.rule, job.what.variant) == (Rule::Solid, Variant::Plain)
+    matches!(job.rule, Rule::Solid { thin: ThinFeatures::Lose, .. })
 }
 
 /// The memory that it takes to look for what is lost, with the mesh.
@@ -174,13 +176,13 @@ pub fn fill(
         look_for_lost(job, mesh, lattice, run, facts)?;
     }
     let (mut voxels, stats) =
-        timed(&mut facts.times.voxelize, || voxelize::voxelize_with(mesh, lattice, job.what, run))?;
+        timed(&mut facts.times.voxelize, || voxelize::voxelize_with(mesh, lattice, job.rule, run))?;
     if is_later {
         look_beside(mesh, lattice, &voxels, run, facts)?;
     }
-    voxels.meta.input = input_name(job);
+    voxels.record.input = input_name(job);
     let (count, digest) = timed(&mut facts.times.digest, || (voxels.count(), voxels.digest()));
-    facts.inside.clone_from(&voxels.meta.inside);
+    facts.inside = voxels.record.field(INSIDE).map(str::to_string);
     note(job, facts, stats, count, digest);
     Ok((voxels, digest))
 }
@@ -190,12 +192,12 @@ pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: D
     facts.snapped = Some(stats.snapped);
     let lost = stats.told.lost.or(facts.told.lost);
     facts.told = Told { lost, ..stats.told };
-    facts.warnings.extend(told::warnings(&job.what, facts));
+    facts.warnings.extend(told::warnings(&job.rule, facts));
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {
-        let says = match job.what.inside() {
+        let says = match job.rule.inside() {
             None => "no cell is occupied: the mesh is outside the grid, or lies on its walls",
-            Some(_) if job.what.rule == Rule::Solid => {
+            Some(_) if matches!(job.rule, Rule::Solid { .. }) => {
                 "no cell is occupied: no centre of a cell is inside the mesh, or all of it is outside the grid"
             }
             Some(_) => "no cell is occupied: nothing is inside the mesh, or all of it is outside the grid",

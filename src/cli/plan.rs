@@ -69,7 +69,7 @@ impl Mode {
 impl Plan {
     /// Whether the cells of the output are told apart.
     pub fn has_parts(&self) -> bool {
-        self.job.what.has_parts() && self.output.dtype() == Some(Dtype::U8)
+        self.job.rule.has_parts() && self.output.dtype() == Some(Dtype::U8)
     }
 
     /// The plan for these arguments, whose JSON goes there; looks at files but changes none.
@@ -81,8 +81,8 @@ impl Plan {
         let mesh = args.input.meshes.into_iter().next();
         let job = Job::new(mesh, args.grid, &args.rule, &args.read, &args.run, typed)?;
         let output = Output::resolve(&args.output, &job.input, json, typed)?;
-        let doubt = Asked::new(&args.doubt, &job.what, typed)?;
-        let leak = leak::asked(&args.leak, &job.what, typed)?;
+        let doubt = Asked::new(&args.doubt, &job.rule, typed)?;
+        let leak = leak::asked(&args.leak, &job.rule, typed)?;
         let plan = Self { job, output, doubt, leak, mode };
         let extras: Vec<_> = plan.extras().collect();
         extra::check_files(&extras, plan.job.input.path(), &plan.output, json)?;

@@ -43,7 +43,7 @@ impl Room {
         let demand = if plan.has_parts() { demand.in_parts() } else { demand };
         let limit = u128::from(run.max_memory.unwrap_or(u64::MAX));
         let multiple = plan.output.format.slab_layers;
-        let fits = |bricks: &MemoryPlan| plan.job.what.has_bricks() && demand.bytes(*bricks) <= limit;
+        let fits = |bricks: &MemoryPlan| plan.job.rule.has_bricks() && demand.bytes(*bricks) <= limit;
         let found = match (demand.bricks(multiple).filter(fits), &plan.job.how.memory) {
             (Some(bricks), _) => bricks,
             (None, Limit::Asked(..)) => {
@@ -78,9 +78,9 @@ impl Room {
         let grids = |n: u128| n * BitGrid::bytes_for(lattice.dims());
         let [doubt, leak] = [plan.doubt.is_some(), plan.leak.is_some()].map(u128::from);
         let parts = if plan.has_parts() { 2 } else { 0 };
-        let after = plan.job.what.beside(mesh, lattice, run) + grids(parts + doubt + leak);
-        let doubting = doubt * doubt::beside(mesh, lattice, run);
-        let leaking = leak * (leak_path::beside(mesh, lattice, run) + grids(doubt));
+        let after = plan.job.rule.extra_bytes(mesh, lattice, run) + grids(parts + doubt + leak);
+        let doubting = doubt * doubt::extra_bytes(mesh, lattice, run);
+        let leaking = leak * (leak_path::extra_bytes(mesh, lattice, run) + grids(doubt));
         let demand = Demand::new(mesh, lattice, run).with(after.max(doubting).max(leaking));
         Self::at_once(&plan.job, &demand, mesh, lattice, run, more_grids(plan))
     }
@@ -129,7 +129,7 @@ impl Room {
         hint: &str,
     ) -> Result<Self> {
         let (triangles, dims) = (mesh.triangles().len(), lattice.dims());
-        let more = more * BitGrid::bytes_for(dims) + job.what.beside(mesh, lattice, run);
+        let more = more * BitGrid::bytes_for(dims) + job.rule.extra_bytes(mesh, lattice, run);
         let bytes = Run::estimate(triangles, dims) + more;
         let refused = |limit: u64| unavailable(job, mesh, lattice, limit, more).with_hint(hint);
         match job.how.memory.bytes() {
@@ -150,7 +150,7 @@ fn more_grids(plan: &Plan) -> u128 {
 
 /// What a job takes.
 fn demand(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Demand {
-    Demand::new(mesh, lattice, run).with(job.what.beside(mesh, lattice, run))
+    Demand::new(mesh, lattice, run).with(job.rule.extra_bytes(mesh, lattice, run))
 }
 
 /// What of the memory that was asked for is left for the job: the program itself gets what it takes,

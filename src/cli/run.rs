@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use voxelize::format::{self, SaveOptions, Written};
+use voxelize::grid::record::INSIDE;
 use voxelize::grid::{Layers, Whole};
 use voxelize::rule::doubt::Doubt;
 use voxelize::rule::{self, Made, leak_path};
@@ -55,12 +56,13 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
         return Ok(Ending::Planned);
     }
     let start = Instant::now();
+    let inside = job.rule.inside().unwrap_or_default();
     let doubted = match &plan.doubt {
-        Some(asked) => Some((asked, rule::doubt::doubt(&mesh, &lattice, job.what.close_holes, &run)?)),
+        Some(asked) => Some((asked, rule::doubt::doubt(&mesh, &lattice, inside, &run)?)),
         None => None,
     };
     let path = match &plan.leak {
-        Some(extra) => Some((extra, leak_path::leak_path(&mesh, &lattice, job.what.close_holes, &run)?)),
+        Some(extra) => Some((extra, leak_path::leak_path(&mesh, &lattice, inside, &run)?)),
         None => None,
     };
     let asking = start.elapsed();
@@ -68,12 +70,12 @@ fn steps(plan: &Plan, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result
     match room.plan {
         MemoryPlan::Slabs(height) => {
             make::look_for_lost(job, &mesh, &lattice, &run, facts)?;
-            let slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;
+            let slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.rule, height, &run)?;
             let slabs = if plan.has_parts() { slabs.in_parts() } else { slabs };
             stream(plan, slabs, bar, signals, facts)?;
         }
         MemoryPlan::Bricks(height) => {
-            let slabs = voxelize::voxelize_bricks(&mesh, &lattice, job.what, height, &run)?;
+            let slabs = voxelize::voxelize_bricks(&mesh, &lattice, job.rule, height, &run)?;
             stream(plan, slabs, bar, signals, facts)?;
         }
         MemoryPlan::Dense => {
@@ -135,7 +137,7 @@ fn tell_apart(
 
 /// Fills slab after slab, each as the writer asks for it.
 fn stream(plan: &Plan, mut slabs: Slabs, bar: &Bar, signals: &Signals, facts: &mut Facts) -> Result<()> {
-    slabs.meta.input = make::input_name(&plan.job);
+    slabs.record.input = make::input_name(&plan.job);
     let start = Instant::now();
     let written = save(plan, &mut slabs, &Silent(bar), signals)?;
     let Made { occupied, parts, stats, filling, hashing, .. } = slabs.made();
@@ -144,7 +146,7 @@ fn stream(plan: &Plan, mut slabs: Slabs, bar: &Bar, signals: &Signals, facts: &m
     times.voxelize = Some(times.voxelize.unwrap_or_default() + filling);
     times.digest = Some(hashing);
     times.write = Some(start.elapsed().saturating_sub(filling + hashing));
-    facts.inside.clone_from(&slabs.meta.inside);
+    facts.inside = slabs.record.field(INSIDE).map(str::to_string);
     make::note(&plan.job, facts, stats, occupied, slabs.digest());
     facts.outputs = Some(written);
     Ok(())

@@ -130,25 +130,11 @@ fn snap(snapped: u64) -> String {
 
 /// `filled; ties: none; inside: nonzero (auto)`.
 fn rule(plan: &Plan, facts: &Facts) -> String {
-    let what = &plan.job.what;
-    let mut text = what.rule.info().name.to_string();
-    if let Some(variant) = what.variant.name() {
-        text += &format!("; {variant}");
-    }
-    if let Some(ties) = what.ties() {
-        text += &format!("; ties: {}", ties.name());
-    }
-    if let Some(asked) = what.inside() {
-        let asked = asked.info().name;
-        text += &match &facts.inside {
-            Some(used) if used != asked => format!("; inside: {used} ({asked})"),
-            _ => format!("; inside: {asked}"),
-        };
-    }
-    if let Some(most) = what.close_holes {
-        text += &format!("; {}", told::closed(most, facts.told.closed_holes));
-    }
-    text
+    let rule = &plan.job.rule;
+    let name = rule.name().to_string();
+    let fields = rule.fields();
+    let options = fields.iter().map(|(name, value)| told::option(name, value, Some(facts)));
+    std::iter::once(name).chain(options).collect::<Vec<_>>().join("; ")
 }
 
 fn cells(plan: &Plan, occupied: u64, lattice: &Lattice) -> String {
@@ -156,7 +142,7 @@ fn cells(plan: &Plan, occupied: u64, lattice: &Lattice) -> String {
     let volume = volume(occupied, lattice);
     let share = percent(occupied, all);
     let all = grouped(u64::try_from(all).unwrap_or(u64::MAX));
-    let empty = if plan.job.what.inside().is_none() { "; inside empty; --filled fills it" } else { "" };
+    let empty = if plan.job.rule.inside().is_none() { "; inside empty; --filled fills it" } else { "" };
     format!("{} of {all} ({share}), volume {}{empty}", grouped(occupied), grouped_number(volume))
 }
 

@@ -1,13 +1,14 @@
 //! What was noticed while inside was told from outside: warnings, and its part of the JSON.
 
 use serde_json::{Map, Value, json};
+use voxelize::grid::record::INSIDE;
 use voxelize::mesh::boundary::Loop;
 use voxelize::mesh::closed::Seal;
 use voxelize::mesh::parts::MeshPart;
-use voxelize::rule::{Repairs, ThinParts, ThinPlaces, Variant};
+use voxelize::rule::{Repairs, ThinParts, ThinPlaces};
 use voxelize::run::holes;
 use voxelize::run::leak::Leak;
-use voxelize::{Inside, Lattice, What};
+use voxelize::{Inside, Lattice, Rule, ThinFeatures};
 
 use super::facts::{Facts, Warning};
 use super::json;
@@ -17,15 +18,15 @@ use super::numbers::{counted, grouped, number};
 const WORTH: u64 = 16;
 
 /// What is to be warned of, where this was asked for.
-pub fn warnings(what: &What, facts: &Facts) -> Vec<Warning> {
+pub fn warnings(rule: &Rule, facts: &Facts) -> Vec<Warning> {
     let told = &facts.told;
-    let open = match (what.inside(), facts.seal) {
+    let open = match (rule.inside(), facts.seal) {
         (Some(Inside::Auto), _) => told.repairs.as_ref().map(open),
         (Some(chosen), Some(seal)) => unfit(chosen, seal),
         _ => None,
     };
     let leak = told.leak.as_ref().map(|leak| leaked(leak, facts.lattice.as_ref()));
-    let cut = (what.inside() == Some(Inside::Flood) && is_cut(facts)).then(|| {
+    let cut = (rule.inside().is_some_and(Inside::is_flood) && is_cut(facts)).then(|| {
         let text = "the grid cuts the mesh, and its faces are outside: a flood gets in there, too";
         Warning::new("W007", text)
     });
@@ -34,8 +35,10 @@ pub fn warnings(what: &What, facts: &Facts) -> Vec<Warning> {
         Warning::new("W008", format!("the three axes do not agree on {cells}; two of them decided"))
     });
     let lost = told.lost.unwrap_or_default();
-    let thin = match what.variant {
-        Variant::KeepThin => [told.lost.filter(|lost| !lost.closed).map(|_| not_kept()), None],
+    let thin = match rule {
+        Rule::Solid { thin: ThinFeatures::Keep, .. } => {
+            [told.lost.filter(|lost| !lost.closed).map(|_| not_kept()), None]
+        }
         _ => [lost.parts.as_ref().map(parts), lost.places.as_ref().map(places)],
     };
     [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
@@ -82,7 +85,7 @@ pub fn repaired(repairs: &Repairs) -> String {
 
 /// What a method that was chosen takes for granted and the mesh has not.
 fn unfit(chosen: Inside, seal: Seal) -> Option<Warning> {
-    let name = chosen.info().name;
+    let name = chosen.name();
     let text = match (chosen, seal) {
         (Inside::Nonzero | Inside::EvenOdd, Seal::Open) => {
             format!("the mesh is not closed, so {name} may be wrong along some lines; robust is for such")
@@ -193,20 +196,33 @@ fn described(hole: &Loop) -> String {
     format!("{edges}, {} long, around ({centre})", number(hole.length()))
 }
 
+/// An option of a rule, by its name and value in files: `hollow 2`, `ties: up`, `inside: nonzero (auto)`,
+/// `2 holes of at most 3 cells closed`. `facts` are those of the run that made the cells, if it is this one.
+pub fn option(name: &str, value: &str, facts: Option<&Facts>) -> String {
+    match (name, facts.and_then(|facts| facts.inside.as_deref())) {
+        ("variant", _) => value.to_string(),
+        ("close_holes", _) => closed(value, facts.and_then(|facts| facts.told.closed_holes)),
+        (INSIDE, Some(used)) if used != value => format!("{name}: {used} ({value})"),
+        _ => format!("{}: {value}", name.replace('_', " ")),
+    }
+}
+
 /// `2 holes of at most 3 cells closed`; without the number where nothing was done yet.
-pub fn closed(most: u32, holes: Option<u64>) -> String {
+fn closed(most: &str, holes: Option<u64>) -> String {
     let holes = holes.map_or("holes".to_string(), |n| counted(n, "hole", "holes"));
-    format!("{holes} of at most {} closed", counted(u64::from(most), "cell", "cells"))
+    let cells = if most == "1" { "cell" } else { "cells" };
+    format!("{holes} of at most {most} {cells} closed")
 }
 
 /// The entry `inside` of the JSON; null if the rule has none.
-pub fn json(what: &What, facts: &Facts) -> Value {
-    let (Some(asked), told) = (what.inside(), &facts.told) else { return Value::Null };
+pub fn json(rule: &Rule, facts: &Facts) -> Value {
+    let (Some(asked), told) = (rule.inside(), &facts.told) else { return Value::Null };
     let mut map = Map::new();
-    map.insert("asked".into(), json!(asked.info().name));
+    map.insert("asked".into(), json!(asked.name()));
     map.insert("used".into(), json!(facts.inside));
-    if let Some(most) = what.close_holes {
-        map.insert("close_holes".into(), json!(most));
+    let options = rule.fields().into_iter().skip_while(|(name, _)| *name != INSIDE).skip(1);
+    map.extend(options.map(|(name, value)| (name.to_string(), json::number_or_text(&value))));
+    if let Inside::Flood { close_holes: Some(_) } = asked {
         map.insert("closed_holes".into(), json!(told.closed_holes));
     }
     if let Some(cells) = facts.way_in {

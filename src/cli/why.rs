@@ -1,9 +1,9 @@
 //! What `-v` adds to the summary: what was chosen, and why.
 
+use voxelize::grid::record::INSIDE;
 use voxelize::mesh::closed::Seal;
-use voxelize::rule::Variant;
 use voxelize::run::{Plan as MemoryPlan, bytes};
-use voxelize::{Inside, Lattice, Level, Snap, par};
+use voxelize::{Inside, Lattice, Level, Rule, Snap, ThinFeatures, par};
 
 use super::facts::Facts;
 use super::job::{GridFrom, Limit};
@@ -19,12 +19,11 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     if let Some(lattice) = &facts.lattice {
         said.extend(grid(plan, lattice));
     }
-    let ties = if plan.job.what.ties.is_some() { "--ties" } else { "the rule's default" };
-    if let Some(used) = plan.job.what.ties() {
-        said.push(format!("ties {}: {ties}", used.name()));
+    if let Some(used) = plan.job.rule.ties() {
+        said.push(format!("ties {}: {}", used.name(), why_ties(&plan.job.rule)));
     }
-    said.extend(plan.job.what.inside().map(|asked| inside(asked, facts)));
-    if let (Some(lost), Variant::KeepThin) = (&facts.told.lost, plan.job.what.variant) {
+    said.extend(plan.job.rule.inside().map(|asked| inside(asked, facts)));
+    if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&facts.told.lost, plan.job.rule) {
         said.extend(lost.parts.map(|thin| {
             let (kept, parts) = (thin.lost + thin.scattered, counted(thin.parts, "part", "parts"));
             let thickness = number(thin.thickness);
@@ -41,9 +40,10 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
         let repaired = if repaired.is_empty() { "nothing to repair".to_string() } else { repaired };
         said.push(format!("mesh as robust takes it: {repaired}; {holes}"));
     }
-    if let Some(most) = plan.job.what.close_holes {
-        said.push(format!("{}: --close-holes", told::closed(most, facts.told.closed_holes)));
-    }
+    let of_inside = plan.job.rule.fields().into_iter().skip_while(|(name, _)| *name != INSIDE).skip(1);
+    said.extend(of_inside.map(|(name, value)| {
+        format!("{}: --{}", told::option(name, &value, Some(facts)), name.replace('_', "-"))
+    }));
     said.push(match plan.job.grid.snap {
         Snap::Float => {
             "snap float: coordinates that mean a wall or a cell centre are taken to lie there".into()
@@ -74,9 +74,18 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     said.into_iter().map(|text| format!("{:<8}{text}", "why")).collect()
 }
 
+fn why_ties(rule: &Rule) -> &'static str {
+    let ties = rule.ties();
+    match rule.inside() {
+        Some(Inside::Flood { .. }) => "those of a flood",
+        _ if ties == rule.info().rule.ties() => "the rule's default",
+        _ => "--ties",
+    }
+}
+
 fn inside(asked: Inside, facts: &Facts) -> String {
     if asked != Inside::Auto {
-        return format!("inside {}: --inside", asked.info().name);
+        return format!("inside {}: --inside", asked.name());
     }
     let mesh = match facts.seal {
         Some(Seal::Oriented) => {

@@ -4,7 +4,9 @@ use super::diff::Difference;
 use super::goldens::Gate;
 use super::lattice::lattices;
 use crate::error::{Error, Result};
-use crate::grid::{Lattice, Meta, Voxels};
+use crate::grid::record::FIELDS;
+use crate::grid::{Lattice, Record, Voxels};
+use crate::rule::RULES;
 
 /// What came of a case.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,38 +56,35 @@ impl Outcome {
 
 /// In what the lattice and the record of a grid are others than those of a golden, before any cell is
 /// looked at: for each thing its name, the golden's value and the new one. Rule, ties, inside and snap are
-/// compared where both say them.
+/// compared where both records have them.
 ///
 /// # Errors
 /// If one of the two does not say where its cells are.
-pub fn other_grid(lattice: Option<&Lattice>, meta: &Meta, got: &Voxels) -> Result<Vec<String>> {
+pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> Result<Vec<String>> {
     let (Some(wanted), Some(found)) = (lattice, &got.lattice) else {
         return Err(Error::usage("does not say where its cells are, so nothing can be compared with it")
             .with_hint("take an .npz, or write a sidecar beside it"));
     };
     let mut other: Vec<_> = lattices(wanted, found).iter().map(ToString::to_string).collect();
-    for (what, old, new) in [
-        ("rule", &meta.rule, &got.meta.rule),
-        ("ties", &meta.ties, &got.meta.ties),
-        ("inside", &meta.inside, &got.meta.inside),
-        ("snap", &meta.snap, &got.meta.snap),
-    ] {
-        let pair = old.as_ref().zip(new.as_ref()).filter(|(old, new)| old != new);
-        other.extend(pair.map(|(old, new)| format!("{what}: {old} and {new}")));
+    let mut compare = |name: &str, old: Option<&str>, new: Option<&str>| {
+        let pair = old.zip(new).filter(|(old, new)| old != new);
+        other.extend(pair.map(|(old, new)| format!("{name}: {old} and {new}")));
+    };
+    let made = &got.record;
+    let rules = record.rule_name.as_deref().zip(made.rule_name.as_deref());
+    compare("rule", rules.map(|(old, _)| old), rules.map(|(_, new)| new));
+    for name in FIELDS {
+        // Other tools may leave out an option that a rule always has; any other is absent where it is not used.
+        let none = (rules.is_some() && !is_always_there(name)).then_some("none");
+        compare(&name.replace('_', " "), record.field(name).or(none), made.field(name).or(none));
     }
-    // What is absent is so where the rule is known.
-    if meta.rule.is_some() && got.meta.rule.is_some() {
-        for (what, old, new) in [
-            ("variant", &meta.variant, &got.meta.variant),
-            ("holes closed up to", &meta.close_holes, &got.meta.close_holes),
-        ] {
-            let name = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_string());
-            if old != new {
-                other.push(format!("{what}: {} and {}", name(old), name(new)));
-            }
-        }
-    }
+    compare("snap", record.snap.as_deref(), made.snap.as_deref());
     Ok(other)
+}
+
+/// Whether the record of some rule has this option even if it is the default.
+fn is_always_there(name: &str) -> bool {
+    RULES.iter().any(|info| info.rule.fields().iter().any(|(field, _)| *field == name))
 }
 
 /// The outcome for a golden that is a whole grid, and says where its cells are.
@@ -93,7 +92,7 @@ pub fn other_grid(lattice: Option<&Lattice>, meta: &Meta, got: &Voxels) -> Resul
 /// # Errors
 /// If one of the grids does not say where its cells are.
 pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<Outcome> {
-    let other = other_grid(golden.lattice.as_ref(), &golden.meta, got)?;
+    let other = other_grid(golden.lattice.as_ref(), &golden.record, got)?;
     if !other.is_empty() {
         return Ok(Outcome::Grid(other));
     }
@@ -115,8 +114,9 @@ mod tests {
         let bits = BitGrid::from_text(text).unwrap();
         let origin = [origin, 0, 0].map(Rational::from);
         let lattice = Lattice::new(bits.dims(), origin, [1, 1, 1].map(Rational::from), [true; 3]).unwrap();
-        let meta = Meta { ties: ties.map(str::to_string), ..Meta::default() };
-        Voxels { bits, lattice: Some(lattice), meta }
+        let fields = ties.map(|ties| ("ties", ties.to_string())).into_iter().collect();
+        let record = Record { fields, ..Record::default() };
+        Voxels { bits, lattice: Some(lattice), record }
     }
 
     #[test]

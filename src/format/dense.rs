@@ -212,7 +212,7 @@ pub(super) fn read_words(input: &mut dyn Read, bits: &mut BitGrid) -> io::Result
 mod tests {
     use super::*;
     use crate::grid::parts::union;
-    use crate::grid::{Meta, Part, Sort, Voxels, Whole};
+    use crate::grid::{Part, Record, Sort, Voxels, Whole};
 
     #[test]
     fn bytes_and_bits_agree_for_every_length() {
@@ -220,7 +220,7 @@ mod tests {
             let mut bits = BitGrid::new([n, 2, 1]).unwrap();
             (0..n).filter(|i| i * i % 7 < 3).for_each(|i| bits.set([i, 1, 0]));
             let mut bytes = Vec::new();
-            let voxels = Voxels { bits, lattice: None, meta: Meta::default() };
+            let voxels = Voxels { bits, lattice: None, record: Record::default() };
             write_bytes(&mut Whole::new(&voxels), &mut bytes, Values::Part, &()).unwrap();
             let bits = &voxels.bits;
             let expected: Vec<u8> = (0..2 * n).map(|c| u8::from(bits.get([c % n, c / n, 0]))).collect();
@@ -246,7 +246,7 @@ mod tests {
         }
         let parts = [(Sort::Surface, surface), (Sort::Interior, interior)];
         let parts = parts.map(|(sort, cells)| Part { sort, cells });
-        let voxels = Voxels { bits: union(&parts).unwrap(), lattice: None, meta: Meta::default() };
+        let voxels = Voxels { bits: union(&parts).unwrap(), lattice: None, record: Record::default() };
         let bytes = |values| {
             let mut bytes = Vec::new();
             write_bytes(&mut Whole::with_parts(&voxels, &parts), &mut bytes, values, &()).unwrap();

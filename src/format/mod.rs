@@ -39,7 +39,7 @@ pub use self::save::{probe_output, save, save_bytes, save_layers, write_layers_t
 use self::open::Source;
 use self::save::Sink;
 use crate::error::{Error, Result};
-use crate::grid::meta::Record;
+use crate::grid::metadata::Metadata;
 use crate::grid::{Lattice, Layers, Part, Sort, Voxels};
 use crate::par::Progress;
 
@@ -63,12 +63,12 @@ pub struct Format {
     warnings: fn([usize; 3]) -> Vec<String>,
     write: Write,
     /// Adds to a sidecar what a reader needs to know of this format.
-    annotate: fn(Dtype, &mut Record),
+    annotate: fn(Dtype, &mut Metadata),
     read: fn(&mut Source) -> Result<Voxels>,
     /// Reads the parts as well, in formats that tell cells apart.
     read_parts: Option<fn(&mut Source) -> Result<WithParts>>,
     /// What the file says of itself, without its cells.
-    describe: fn(&mut Source) -> Result<Record>,
+    describe: fn(&mut Source) -> Result<Metadata>,
 }
 
 /// Voxels, and the parts in which they are told apart.
@@ -253,15 +253,15 @@ impl Voxels {
 }
 
 /// What is said beside the cells.
-fn record(layers: &dyn Layers) -> Record {
+fn metadata(layers: &dyn Layers) -> Metadata {
     let names: Vec<_> = layers.sorts().into_iter().map(Sort::name).collect();
     let parts = (!names.is_empty()).then(|| (PARTS.to_string(), names.join(" ")));
-    Record {
+    Metadata {
         dims: Some(layers.dims()),
         lattice: layers.lattice().cloned(),
-        meta: layers.meta().clone(),
+        record: layers.record().clone(),
         extra: parts.into_iter().collect(),
-        ..Record::default()
+        ..Metadata::default()
     }
 }
 

@@ -19,8 +19,8 @@ use super::dense::{self, Values};
 use super::open::{Source, failure};
 use super::{Carries, DTYPE, Dtype, Format, Write};
 use crate::error::{Error, Result, sanitize};
-use crate::grid::meta::Record;
-use crate::grid::{BitGrid, Layers, Meta, Voxels};
+use crate::grid::metadata::Metadata;
+use crate::grid::{BitGrid, Layers, Record, Voxels};
 use crate::par::Progress;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -45,8 +45,8 @@ pub(super) const FORMAT: Format = Format {
     describe,
 };
 
-pub(super) fn annotate(dtype: Dtype, record: &mut Record) {
-    record.extra.insert(DTYPE.into(), dtype.name().into());
+pub(super) fn annotate(dtype: Dtype, metadata: &mut Metadata) {
+    metadata.extra.insert(DTYPE.into(), dtype.name().into());
 }
 
 /// Writes the cells as an array; a member of a `.npz` is the same.
@@ -204,18 +204,19 @@ fn checked_header(source: &mut Source) -> Result<Header> {
 
 fn read(source: &mut Source) -> Result<Voxels> {
     let bits = checked_header(source)?.cells(source)?;
-    let record = source.described_by_sidecar(&bits).cloned();
-    let (lattice, meta) = record.map_or((None, Meta::default()), |record| (record.lattice, record.meta));
-    Ok(Voxels { bits, lattice, meta })
+    let metadata = source.described_by_sidecar(&bits).cloned();
+    let (lattice, record) =
+        metadata.map_or((None, Record::default()), |metadata| (metadata.lattice, metadata.record));
+    Ok(Voxels { bits, lattice, record })
 }
 
-fn describe(source: &mut Source) -> Result<Record> {
+fn describe(source: &mut Source) -> Result<Metadata> {
     let header = checked_header(source)?;
     let dims = header.dims()?;
-    let record = source.sidecar.take().filter(|record| record.dims == Some(dims));
-    let mut record = record.unwrap_or(Record { dims: Some(dims), ..Record::default() });
-    annotate(header.dtype(), &mut record);
-    Ok(record)
+    let metadata = source.sidecar.take().filter(|metadata| metadata.dims == Some(dims));
+    let mut metadata = metadata.unwrap_or(Metadata { dims: Some(dims), ..Metadata::default() });
+    annotate(header.dtype(), &mut metadata);
+    Ok(metadata)
 }
 
 #[cfg(test)]

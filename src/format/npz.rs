@@ -23,8 +23,8 @@ use super::open::{Input, Source, failure};
 use super::save::Sink;
 use super::{Carries, Dtype, Format, Write};
 use crate::error::{Error, Result, sanitize};
-use crate::grid::meta::{Record, lattice_from_doubles, lattice_from_fractions};
-use crate::grid::{Lattice, Layers, Meta, Snap, Voxels};
+use crate::grid::metadata::{Metadata, lattice_from_doubles, lattice_from_fractions};
+use crate::grid::{Lattice, Layers, Record, Snap, Voxels};
 use crate::par::Progress;
 
 pub(super) const FORMAT: Format = Format {
@@ -93,12 +93,7 @@ fn small_members(layers: &dyn Layers) -> Vec<(&'static str, Vec<u8>)> {
         let closed = lattice.closed().map(u8::from);
         members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
     }
-    let Meta { tool, rule, variant, ties, inside, close_holes, snap, input } = layers.meta();
-    let named = [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside), ("snap", snap)];
-    let rest = [("close_holes", close_holes), ("tool", tool), ("input", input)];
-    for (name, value) in named.into_iter().chain(rest) {
-        members.extend(value.as_deref().map(|value| (name, text(&[], &[value]))));
-    }
+    members.extend(layers.record().entries().map(|(name, value)| (name, text(&[], &[value]))));
     members
 }
 
@@ -128,21 +123,21 @@ fn read(source: &mut Source) -> Result<Voxels> {
         }
         bits
     };
-    let (lattice, meta) = said(&mut archive, bits.dims())?;
-    Ok(Voxels { bits, lattice, meta })
+    let (lattice, record) = said(&mut archive, bits.dims())?;
+    Ok(Voxels { bits, lattice, record })
 }
 
-fn describe(source: &mut Source) -> Result<Record> {
+fn describe(source: &mut Source) -> Result<Metadata> {
     let mut archive = ZipArchive::new(source.input()).map_err(broken)?;
     let header = {
         let name = name_of_cells(&archive)?;
         checked_header(&mut archive.by_name(&name).map_err(broken)?)?
     };
     let dims = header.dims()?;
-    let (lattice, meta) = said(&mut archive, dims)?;
-    let mut record = Record { dims: Some(dims), lattice, meta, ..Record::default() };
-    npy::annotate(header.dtype(), &mut record);
-    Ok(record)
+    let (lattice, record) = said(&mut archive, dims)?;
+    let mut metadata = Metadata { dims: Some(dims), lattice, record, ..Metadata::default() };
+    npy::annotate(header.dtype(), &mut metadata);
+    Ok(metadata)
 }
 
 fn name_of_cells(archive: &Archive) -> Result<String> {
@@ -171,22 +166,13 @@ fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>) -> Res
     Ok(header)
 }
 
-/// The lattice and the meta data that the small members say.
-fn said(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Meta)> {
-    let mut word = |name| Ok::<_, Error>(texts(archive, name)?.and_then(|texts| texts.into_iter().next()));
-    let meta = Meta {
-        tool: word("tool")?,
-        rule: word("rule")?,
-        variant: word("variant")?,
-        ties: word("ties")?,
-        inside: word("inside")?,
-        close_holes: word("close_holes")?,
-        snap: word("snap")?,
-        input: word("input")?,
-    };
-    let snap = if meta.snap.as_deref() == Some("none") { Snap::None } else { Snap::Float };
+/// The lattice and the record that the small members hold.
+fn said(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Record)> {
+    let word = |name: &str| Ok::<_, Error>(texts(archive, name)?.and_then(|texts| texts.into_iter().next()));
+    let record = Record::from_entries(word)?;
+    let snap = if record.snap.as_deref() == Some("none") { Snap::None } else { Snap::Float };
     let lattice = read_lattice(archive, dims)?.map(|lattice| lattice.with_snap(snap));
-    Ok((lattice, meta))
+    Ok((lattice, record))
 }
 
 fn read_lattice(archive: &mut Archive, dims: [usize; 3]) -> Result<Option<Lattice>> {
@@ -292,7 +278,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_at_every_byte() {
         let bits = BitGrid::from_text("##.\n#..").unwrap();
-        let voxels = Voxels { bits, lattice: None, meta: Meta::default() };
+        let voxels = Voxels { bits, lattice: None, record: Record::default() };
         let on = |space| {
             let mut disk = Disk { file: Cursor::default(), space };
             write(&mut Whole::new(&voxels), &mut disk, Dtype::Bool, &())

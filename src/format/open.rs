@@ -7,7 +7,7 @@ use std::path::Path;
 use super::save::sidecar_path;
 use super::{DTYPE, Dtype, FORMATS, Format, by_path};
 use crate::error::{Error, Result};
-use crate::grid::meta::Record;
+use crate::grid::metadata::Metadata;
 use crate::grid::{BitGrid, Voxels};
 
 /// The longest sidecar that is read.
@@ -47,7 +47,7 @@ pub struct Description {
     /// What its cells are stored as, where the format has a choice and the file says it.
     pub dtype: Option<Dtype>,
     /// Dims, lattice and how it was made, as far as the file or its sidecar says them.
-    pub record: Record,
+    pub metadata: Metadata,
 }
 
 /// What the file at `path` says of itself: a look at its headers. A sidecar is believed if its dims are
@@ -59,9 +59,9 @@ pub fn describe(path: &Path) -> Result<Description> {
     let look = || {
         let (mut file, format) = recognise(path)?;
         let mut source = Source::new(&mut file, read_sidecar(path)?)?;
-        let (bytes, record) = (source.len(), (format.describe)(&mut source)?);
-        let dtype = record.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
-        Ok(Description { format, bytes, dtype, record })
+        let (bytes, metadata) = (source.len(), (format.describe)(&mut source)?);
+        let dtype = metadata.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
+        Ok(Description { format, bytes, dtype, metadata })
     };
     look().map_err(|error: Error| error.in_file(path))
 }
@@ -75,11 +75,11 @@ pub fn sniff(path: &Path) -> Option<&'static Format> {
 /// Whether the file at `path`, or its sidecar, says that this tool made it. A cheap look; whatever
 /// cannot be read does not say so.
 pub fn made_by_this_tool(path: &Path) -> bool {
-    let tool = describe(path).ok().and_then(|found| found.record.meta.tool);
+    let tool = describe(path).ok().and_then(|found| found.metadata.record.tool);
     tool.is_some_and(|tool| tool.starts_with("voxelize "))
 }
 
-fn read_with(input: &mut dyn Input, format: &Format, sidecar: Option<Record>) -> Result<Voxels> {
+fn read_with(input: &mut dyn Input, format: &Format, sidecar: Option<Metadata>) -> Result<Voxels> {
     (format.read)(&mut Source::new(input, sidecar)?)
 }
 
@@ -111,7 +111,7 @@ fn unknown(path: &Path) -> Error {
 }
 
 /// The sidecar beside `path`, if there is one.
-pub(super) fn read_sidecar(path: &Path) -> Result<Option<Record>> {
+pub(super) fn read_sidecar(path: &Path) -> Result<Option<Metadata>> {
     let path = sidecar_path(path);
     let read = || {
         let mut text = String::new();
@@ -125,8 +125,8 @@ pub(super) fn read_sidecar(path: &Path) -> Result<Option<Record>> {
     read().map_err(|error: Error| error.in_file(&path))
 }
 
-fn parse_sidecar(text: &str) -> Result<Record> {
-    Record::from_json(text).map_err(|why| Error::input("V007", format!("the sidecar is broken: {why}")))
+fn parse_sidecar(text: &str) -> Result<Metadata> {
+    Metadata::from_json(text).map_err(|why| Error::input("V007", format!("the sidecar is broken: {why}")))
 }
 
 /// The error of this crate for a failed read.
@@ -148,11 +148,11 @@ pub(super) struct Source<'a> {
     len: u64,
     position: u64,
     /// What the sidecar says, if there is one.
-    pub sidecar: Option<Record>,
+    pub sidecar: Option<Metadata>,
 }
 
 impl<'a> Source<'a> {
-    pub fn new(input: &'a mut dyn Input, sidecar: Option<Record>) -> Result<Self> {
+    pub fn new(input: &'a mut dyn Input, sidecar: Option<Metadata>) -> Result<Self> {
         let len = input.seek(SeekFrom::End(0)).map_err(failure)?;
         input.rewind().map_err(failure)?;
         Ok(Self { input, len, position: 0, sidecar })
@@ -226,10 +226,10 @@ impl<'a> Source<'a> {
     }
 
     /// What the sidecar adds to `bits`, if it is about them: it may be left from an earlier file.
-    pub fn described_by_sidecar(&self, bits: &BitGrid) -> Option<&Record> {
-        let about = |record: &&Record| {
-            let cells = record.extra.get("cells");
-            record.dims == Some(bits.dims())
+    pub fn described_by_sidecar(&self, bits: &BitGrid) -> Option<&Metadata> {
+        let about = |metadata: &&Metadata| {
+            let cells = metadata.extra.get("cells");
+            metadata.dims == Some(bits.dims())
                 && cells.is_none_or(|cells| *cells == crate::grid::Digest::of(bits, None).cells.to_string())
         };
         self.sidecar.as_ref().filter(about)

@@ -6,8 +6,8 @@ use super::open::{Source, read_sidecar, recognise};
 use super::save::save_layers;
 use super::{FORMATS, Format, SaveOptions, Written};
 use crate::error::{Error, Result};
-use crate::grid::meta::TOOL;
-use crate::grid::{Lattice, Meta, Part, Voxels, Whole, parts};
+use crate::grid::record::TOOL;
+use crate::grid::{Lattice, Part, Record, Voxels, Whole, parts};
 
 /// Saves cells that are told apart, such as those of a difference, each sort in a colour of its own. A
 /// reader that knows of no parts finds the cells of all.
@@ -44,8 +44,8 @@ pub fn save_parts(
             .with_hint(format!("{} does", known.join(", "))));
     }
     let snap = lattice.map(|lattice| lattice.snap().name().to_string());
-    let meta = Meta { tool: Some(TOOL.to_string()), snap, ..Meta::default() };
-    let voxels = Voxels { bits: parts::union(parts)?, lattice: lattice.cloned(), meta };
+    let record = Record { tool: Some(TOOL.to_string()), snap, ..Record::default() };
+    let voxels = Voxels { bits: parts::union(parts)?, lattice: lattice.cloned(), record };
     save_layers(&mut Whole::with_parts(&voxels, parts), path, format, options)
 }
 

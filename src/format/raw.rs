@@ -15,7 +15,7 @@ use super::dense::{self, Values};
 use super::open::{Source, failure};
 use super::{Carries, Dtype, Format, Write};
 use crate::error::{Error, Result};
-use crate::grid::meta::Record;
+use crate::grid::metadata::Metadata;
 use crate::grid::{BitGrid, Layers, Voxels};
 use crate::par::Progress;
 
@@ -52,14 +52,14 @@ fn row_bytes(nx: usize, dtype: Dtype) -> usize {
     if dtype == Dtype::Bit { 8 * nx.div_ceil(64) } else { nx }
 }
 
-fn annotate(dtype: Dtype, record: &mut Record) {
-    record.extra.insert("dtype".into(), dtype.name().into());
-    record.extra.insert("order".into(), "x fastest".into());
+fn annotate(dtype: Dtype, metadata: &mut Metadata) {
+    metadata.extra.insert("dtype".into(), dtype.name().into());
+    metadata.extra.insert("order".into(), "x fastest".into());
     if dtype == Dtype::Bit {
-        record.extra.insert("bit_order".into(), "little".into());
+        metadata.extra.insert("bit_order".into(), "little".into());
     }
-    if let Some([nx, ..]) = record.dims {
-        record.numbers.insert("row_bytes".into(), row_bytes(nx, dtype) as u64);
+    if let Some([nx, ..]) = metadata.dims {
+        metadata.numbers.insert("row_bytes".into(), row_bytes(nx, dtype) as u64);
     }
 }
 
@@ -80,23 +80,23 @@ fn read(source: &mut Source) -> Result<Voxels> {
         _ => dense::read_bytes(source, &mut bits),
     }
     .map_err(failure)?;
-    let Some(record) = source.described_by_sidecar(&bits) else {
+    let Some(metadata) = source.described_by_sidecar(&bits) else {
         return Err(Error::input("V007", "the sidecar has the digest of other cells")
             .with_hint("the sidecar is of another file, or the file was changed"));
     };
-    Ok(Voxels { bits, lattice: record.lattice.clone(), meta: record.meta.clone() })
+    Ok(Voxels { bits, lattice: metadata.lattice.clone(), record: metadata.record.clone() })
 }
 
-fn describe(source: &mut Source) -> Result<Record> {
+fn describe(source: &mut Source) -> Result<Metadata> {
     source.sidecar.take().ok_or_else(no_sidecar)
 }
 
 /// What the sidecar says of the size and the type.
 fn layout(source: &Source) -> Result<([usize; 3], Dtype)> {
-    let record = source.sidecar.as_ref().ok_or_else(no_sidecar)?;
+    let metadata = source.sidecar.as_ref().ok_or_else(no_sidecar)?;
     let bad = |what: &str| Error::input("V007", format!("the sidecar {what}"));
-    let dims = record.dims.filter(|dims| !dims.contains(&0)).ok_or_else(|| bad("does not say the dims"))?;
-    let text = |key: &str| record.extra.get(key).map(String::as_str);
+    let dims = metadata.dims.filter(|dims| !dims.contains(&0)).ok_or_else(|| bad("does not say the dims"))?;
+    let text = |key: &str| metadata.extra.get(key).map(String::as_str);
     let dtype = text("dtype").and_then(Dtype::from_name).ok_or_else(|| bad("has no known dtype"))?;
     if text("order").is_some_and(|order| order != "x fastest") {
         return Err(bad("has an order other than 'x fastest'"));
@@ -104,7 +104,7 @@ fn layout(source: &Source) -> Result<([usize; 3], Dtype)> {
     if text("bit_order").is_some_and(|order| order != "little") {
         return Err(bad("has a bit_order other than 'little'"));
     }
-    let row = record.numbers.get("row_bytes");
+    let row = metadata.numbers.get("row_bytes");
     if row.is_some_and(|row| *row != row_bytes(dims[0], dtype) as u64) {
         return Err(bad("has row_bytes that do not fit its dims"));
     }

@@ -16,7 +16,7 @@ use tempfile::{NamedTempFile, SpooledTempFile};
 
 use super::{Carries, Dtype, Durability, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result};
-use crate::grid::meta::Style;
+use crate::grid::metadata::Style;
 use crate::grid::{Layers, Voxels, Whole, Window};
 use crate::par::Progress;
 
@@ -306,15 +306,15 @@ fn write_sidecar(
     dtype: Dtype,
     durability: Durability,
 ) -> Result<Beside> {
-    let mut record = super::record(layers);
-    record.extra.insert("format".into(), format.name.into());
+    let mut metadata = super::metadata(layers);
+    metadata.extra.insert("format".into(), format.name.into());
     // By this a reader knows a sidecar that was left from an earlier file.
-    record.extra.insert("cells".into(), layers.digest().cells.to_string());
-    (format.annotate)(dtype, &mut record);
+    metadata.extra.insert("cells".into(), layers.digest().cells.to_string());
+    (format.annotate)(dtype, &mut metadata);
     let path = sidecar_path(path);
     match Place::of(&path)? {
         Place::File(file) => {
-            let text = record.to_json(Style::Pretty);
+            let text = metadata.to_json(Style::Pretty);
             Beside::write(&path, &file, durability, |out| out.write_all(text.as_bytes()))
         }
         Place::Direct => Err(Error::output("is not a file, so no sidecar can be there").in_file(&path)),

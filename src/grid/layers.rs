@@ -4,8 +4,8 @@
 use super::bits::BitGrid;
 use super::digest::Digest;
 use super::lattice::Lattice;
-use super::meta::Meta;
 use super::parts::{Part, Sort};
+use super::record::Record;
 use super::voxels::Voxels;
 use crate::error::Result;
 
@@ -19,7 +19,7 @@ pub trait Layers {
     fn lattice(&self) -> Option<&Lattice>;
 
     /// Rule, ties, tool and input, as far as known.
-    fn meta(&self) -> &Meta;
+    fn record(&self) -> &Record;
 
     /// The next window; `None` after the last.
     ///
@@ -87,8 +87,8 @@ impl Layers for Whole<'_> {
         self.voxels.lattice.as_ref()
     }
 
-    fn meta(&self) -> &Meta {
-        &self.voxels.meta
+    fn record(&self) -> &Record {
+        &self.voxels.record
     }
 
     fn next(&mut self) -> Result<Option<Window<'_>>> {

@@ -8,11 +8,12 @@ pub mod fit;
 pub mod flood;
 pub mod lattice;
 pub mod layers;
-pub mod meta;
+pub mod metadata;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 pub mod parts;
 pub mod prefix;
+pub mod record;
 pub mod voxels;
 
 pub use crate::geom::axis::{self, AxisMap, Snap};
@@ -21,6 +22,6 @@ pub use digest::{Digest, Digester, Hash};
 pub use fit::{Fit, Size};
 pub use lattice::Lattice;
 pub use layers::{Layers, Whole, Window};
-pub use meta::Meta;
 pub use parts::{Part, Sort};
+pub use record::Record;
 pub use voxels::Voxels;

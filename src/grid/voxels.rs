@@ -3,7 +3,7 @@
 use super::bits::BitGrid;
 use super::digest::Digest;
 use super::lattice::Lattice;
-use super::meta::Meta;
+use super::record::Record;
 
 /// Occupied cells, where they are, and how they came about.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Voxels {
     /// Where the cells are; `None` if read from a file that does not say.
     pub lattice: Option<Lattice>,
     /// Rule, ties, tool and input, as far as known.
-    pub meta: Meta,
+    pub record: Record,
 }
 
 impl Voxels {

@@ -36,53 +36,53 @@ impl Doubt {
 
 /// The cells of `lattice` on which [`Inside::Nonzero`], [`Inside::EvenOdd`], [`Inside::Flood`] and
 /// [`Inside::Robust`] do not agree. All are asked about the centres of cells, but a flood has no opinion on
-/// cells that the surface touches, ties up: about these the other three are asked. `close_holes` is that of
-/// [`What::close_holes`](super::What::close_holes), and keeps the flood out.
+/// cells that the surface touches, ties up: about these the other three are asked. The flood is that of `inside`
+/// if it is one, and closes the same holes; otherwise it closes none.
 ///
 /// ```
 /// use voxelize::rule::doubt;
 /// use voxelize::run::Run;
-/// use voxelize::{Lattice, Mesh};
+/// use voxelize::{Inside, Lattice, Mesh};
 ///
 /// let mesh = Mesh::open("fixtures/open.stl")?;
 /// let lattice = Lattice::fit(mesh.bounds(), 32)?;
-/// let found = doubt::doubt(&mesh, &lattice, None, &Run::default())?;
+/// let found = doubt::doubt(&mesh, &lattice, Inside::Auto, &Run::default())?;
 /// println!("{} cells of {} are in doubt", found.cells.count(), found.inside);
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 ///
 /// # Errors
-/// If what it needs, as [`beside`] counts it, does not fit in memory or is above `run.max_memory`, the level
+/// If what it needs, as [`extra_bytes`] counts it, does not fit in memory or is above `run.max_memory`, the level
 /// does not exist here, or the run was cancelled.
-pub fn doubt(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) -> Result<Doubt> {
+pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     run.level()?;
-    let need = Demand::new(mesh, lattice, run).with(beside(mesh, lattice, run)).bytes(Plan::Dense);
+    let need = Demand::new(mesh, lattice, run).with(extra_bytes(mesh, lattice, run)).bytes(Plan::Dense);
     run.refuse_above(need, || {
         let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
         format!("four grids of {x} × {y} × {z} cells and {triangles} triangles, to be repaired,")
     })?;
-    par::with_threads(run.threads(), || asked(mesh, lattice, close_holes, run))?
+    par::with_threads(run.threads(), || asked(mesh, lattice, inside, run))?
 }
 
 /// The bytes that it takes beside the mesh and the grid of the answer, at most.
-pub fn beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
     let meshes = ASKED.map(|method| method.info().meshes).into_iter().max().unwrap_or(0);
     let crossings = rows::bytes(mesh.triangles(), lattice, run.max_memory);
     crossings + GRIDS * BitGrid::bytes_for(lattice.dims()) + meshes * triangles
 }
 
-fn asked(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) -> Result<Doubt> {
+fn asked(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     let layers = 0..lattice.dims()[2];
-    let [mut any, mut all] = flooded(mesh, lattice, close_holes, run)?;
-    let mut by = vec![(Inside::Flood, any.count())];
-    let mut inside = BitGrid::try_from(lattice)?;
+    let [mut any, mut all] = flooded(mesh, lattice, inside, run)?;
+    let mut by = vec![(Inside::flood(), any.count())];
+    let mut cells = BitGrid::try_from(lattice)?;
     for method in ASKED {
-        inside.clear();
-        method.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut inside)?;
-        by.push((method, inside.count()));
-        any.add(&inside);
-        all.keep(&inside);
+        cells.clear();
+        method.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut cells)?;
+        by.push((method, cells.count()));
+        any.add(&cells);
+        all.keep(&cells);
     }
     let count = any.count();
     any.remove(&all, 0);
@@ -91,8 +91,8 @@ fn asked(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) ->
 }
 
 /// What the flood calls inside, and what it does not call outside.
-fn flooded(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) -> Result<[BitGrid; 2]> {
-    let closed = match close_holes {
+fn flooded(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<[BitGrid; 2]> {
+    let closed = match inside.closed_holes() {
         Some(cells) => {
             let [small, _] = holes::parted(mesh.holes()?, lattice, cells);
             small

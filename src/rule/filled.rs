@@ -3,23 +3,33 @@
 
 use std::ops::Range;
 
-use super::{Job, Stats, Variant, hollow, surface};
+use super::{PreparedRule, Rule, Stats, hollow, surface};
 use crate::error::Result;
 use crate::grid::BitGrid;
 use crate::run::Run;
 
 /// Fills a grid of these layers with all cells of the rule, or the outer ones.
-pub(super) fn fill_variant(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-    match job.what.variant {
-        Variant::Hollow(steps) => hollow::fill(job, layers, steps as usize, run, grid),
-        _ => fill(job, layers, run, grid),
+pub(super) fn fill_or_shell(
+    prepared: &PreparedRule,
+    layers: Range<usize>,
+    run: &Run,
+    grid: &mut BitGrid,
+) -> Result<Stats> {
+    match prepared.rule {
+        Rule::Filled { shell: Some(steps), .. } => hollow::fill(prepared, layers, steps as usize, run, grid),
+        _ => fill(prepared, layers, run, grid),
     }
 }
 
 /// Fills a grid of these layers with the cells that are inside or touched, by the ties in force.
-pub(super) fn fill(job: &Job, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-    let Stats { snapped, .. } = surface::fill(job, layers.clone(), run, grid)?;
-    let told = job.inside().fill(layers.clone(), run, grid)?.told;
-    job.inside().close(layers, grid);
+pub(super) fn fill(
+    prepared: &PreparedRule,
+    layers: Range<usize>,
+    run: &Run,
+    grid: &mut BitGrid,
+) -> Result<Stats> {
+    let Stats { snapped, .. } = surface::fill(prepared, layers.clone(), run, grid)?;
+    let told = prepared.inside().fill(layers.clone(), run, grid)?.told;
+    prepared.inside().close(layers, grid);
     Ok(Stats { snapped, told })
 }

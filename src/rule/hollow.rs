@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Job, Stats, filled};
+use super::{PreparedRule, Stats, filled};
 use crate::error::Result;
 use crate::grid::{BitGrid, erode};
 use crate::run::Run;
@@ -11,14 +11,14 @@ use crate::run::Run;
 /// Fills a grid of these layers with the outer `steps` cells of filled. Layers beside them are filled too, as
 /// far as they matter.
 pub(super) fn fill(
-    job: &Job,
+    prepared: &PreparedRule,
     layers: Range<usize>,
     steps: usize,
     run: &Run,
     grid: &mut BitGrid,
 ) -> Result<Stats> {
-    let stats = filled::fill(job, layers.clone(), run, grid)?;
-    let [nx, ny, nz] = job.lattice.dims();
+    let stats = filled::fill(prepared, layers.clone(), run, grid)?;
+    let [nx, ny, nz] = prepared.lattice.dims();
     if [nx, ny, nz].iter().any(|n| steps > (n - 1) / 2) {
         return Ok(stats);
     }
@@ -28,7 +28,7 @@ pub(super) fn fill(
     for beside in [around.start..layers.start, layers.end..around.end] {
         if !beside.is_empty() {
             let mut border = BitGrid::new([nx, ny, beside.len()])?;
-            filled::fill(job, beside.clone(), run, &mut border)?;
+            filled::fill(prepared, beside.clone(), run, &mut border)?;
             core.put(&border, beside.start - around.start);
         }
     }

@@ -6,13 +6,14 @@ use crate::mesh::Mesh;
 use crate::par;
 use crate::run::{Demand, Plan, Run, path, rows};
 
-use super::inside::flood;
+use super::inside::{Inside, flood};
 
 /// Grids in memory at a time, beside the one of the answer.
 pub const GRIDS: u128 = path::GRIDS;
 
 /// The cells of a way in for every hole through which [`Inside::Flood`](super::Inside::Flood) leaks; none if
-/// it does not. `close_holes` is that of [`What`](super::What::close_holes).
+/// it does not. The flood is that of `inside` if it is one, and the holes that it closes are none; otherwise no hole
+/// is closed.
 ///
 /// A way in is a path of cells, each sharing a face with the next, none that the mesh touches under ties up:
 /// from a cell on a face of the grid to a nearest cell that the hole's cap touches, and from there on to a
@@ -24,28 +25,29 @@ pub const GRIDS: u128 = path::GRIDS;
 /// ```
 /// use voxelize::rule::leak_path;
 /// use voxelize::run::Run;
-/// use voxelize::{Fit, Mesh};
+/// use voxelize::{Fit, Inside, Mesh};
 ///
 /// let cube = Mesh::open("fixtures/cube.stl")?;
 /// let without_two = Mesh::from_triangles(cube.triangles()[2..].to_vec())?;
 /// let lattice = Fit::longest(32).pad(1).to(cube.bounds())?;
-/// let path = leak_path::leak_path(&without_two, &lattice, None, &Run::default())?;
+/// let path = leak_path::leak_path(&without_two, &lattice, Inside::flood(), &Run::default())?;
 /// assert_eq!(path.count(), 3);
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 ///
 /// # Errors
-/// If what it needs, as [`beside`] counts it, does not fit in memory or is above `run.max_memory`, the level
+/// If what it needs, as [`extra_bytes`] counts it, does not fit in memory or is above `run.max_memory`, the level
 /// does not exist here, or the run was cancelled.
-pub fn leak_path(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: &Run) -> Result<BitGrid> {
+pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<BitGrid> {
     run.level()?;
-    let need = Demand::new(mesh, lattice, run).with(beside(mesh, lattice, run)).bytes(Plan::Dense);
+    let need = Demand::new(mesh, lattice, run).with(extra_bytes(mesh, lattice, run)).bytes(Plan::Dense);
     run.refuse_above(need, || {
         let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
         format!("six grids of {x} × {y} × {z} cells and {triangles} triangles")
     })?;
     par::with_threads(run.threads(), || {
-        let flood::Flood { outside, walls, leak, .. } = flood::flooded(mesh, lattice, close_holes, run)?;
+        let flood::Flood { outside, walls, leak, .. } =
+            flood::flooded(mesh, lattice, inside.closed_holes(), run)?;
         let holes = leak.map(|leak| leak.holes).unwrap_or_default();
         path::through(&holes, lattice, walls, outside, run.level()?, run.progress)
     })?
@@ -53,6 +55,6 @@ pub fn leak_path(mesh: &Mesh, lattice: &Lattice, close_holes: Option<u32>, run: 
 
 /// The bytes that it takes beside the mesh and the grid of the answer, at most, but for lists of cells that
 /// the search is at.
-pub fn beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     rows::bytes(mesh.triangles(), lattice, run.max_memory) + GRIDS * BitGrid::bytes_for(lattice.dims())
 }

@@ -5,130 +5,127 @@ mod filled;
 mod hollow;
 pub mod inside;
 pub mod leak_path;
+mod options;
 mod parts;
 mod slabs;
 mod solid;
 pub mod surface;
 mod thin;
-mod variant;
 
+use std::mem::discriminant;
 use std::ops::Range;
 
 pub use self::inside::{Inside, METHODS, Method, Repairs, Told};
 pub use self::parts::surface_and_interior;
 pub use self::slabs::{Made, Slabs};
 pub use self::thin::{Lost, ThinParts, ThinPlaces, lost, lost_bytes};
-pub use self::variant::Variant;
 
 use self::thin::Thin;
 use crate::error::{Error, Result};
 use crate::geom::Ties;
-use crate::grid::meta::TOOL;
-use crate::grid::{BitGrid, Lattice, Meta};
+use crate::grid::record::TOOL;
+use crate::grid::{BitGrid, Lattice, Record};
 use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::Covered;
 
-/// Which cells are occupied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Which cells are occupied: with the lattice, it decides every bit.
+///
+/// A rule is made with all defaults by [`surface`](Self::surface), [`solid`](Self::solid) or
+/// [`filled`](Self::filled). Options chain: [`with_ties`](Self::with_ties) and its like fail where the rule has no
+/// such option. A variant that is written out, `Rule::Surface { ties: Ties::Both }`, needs no check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
     /// Every cell the mesh touches; the inside stays empty.
-    #[default]
-    Surface,
+    Surface {
+        /// Which cells count as touched when mesh and wall coincide.
+        ties: Ties,
+    },
     /// Every cell whose centre is inside the mesh.
-    Solid,
+    Solid {
+        /// The method that finds the inside.
+        inside: Inside,
+        /// Whether features thinner than cells are kept.
+        thin: ThinFeatures,
+    },
     /// Every cell that shares volume with a closed mesh: its centre is inside, or the mesh meets its
     /// interior.
-    Filled,
+    Filled {
+        /// The method that finds the inside.
+        inside: Inside,
+        /// Which cells count as touched when mesh and wall coincide; [`Ties::Up`] with [`Inside::Flood`], which
+        /// stops at the surface under these ties.
+        ties: Ties,
+        /// Only the outer cells: those with an empty cell, or the outside of the grid, within so many steps, a
+        /// step going to any of the 26 cells around.
+        shell: Option<u32>,
+    },
+}
+
+/// What becomes of features of a mesh that [`Rule::Solid`] loses, as [`lost`] finds them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ThinFeatures {
+    /// They are lost.
+    #[default]
+    Lose,
+    /// The cells of [`Rule::Filled`] are kept as well: of [`ThinParts`] all, of [`ThinPlaces`] and of places too
+    /// short to be named those within a step of a lost cell, a step going to any of the 26 cells around.
+    Keep,
 }
 
 /// One row of the table of rules.
 #[derive(Debug)]
 pub struct RuleInfo {
-    /// The rule.
+    /// The rule with its defaults.
     pub rule: Rule,
     /// Its name on the command line and in saved files.
     pub name: &'static str,
     /// One line for help and README.
     pub about: &'static str,
-    /// The ties it takes unless told, `None` if it takes none.
-    pub ties: Option<Ties>,
-    /// How it tells inside from outside unless told, `None` if it does not.
-    pub inside: Option<Inside>,
     fill: Fill,
     keep: Option<Keep>,
 }
 
 /// Fills a grid of these layers of the lattice.
-type Fill = fn(&Job, Range<usize>, &Run, &mut BitGrid) -> Result<Stats>;
+type Fill = fn(&PreparedRule, Range<usize>, &Run, &mut BitGrid) -> Result<Stats>;
 
 /// Gives all cells in bricks, where most of a grid is empty.
-type Keep = fn(&Job, &Run) -> Result<Covered>;
+type Keep = fn(&PreparedRule, &Run) -> Result<Covered>;
 
 /// Every rule. Help, README and tests loop over this.
 pub static RULES: &[RuleInfo] = &[
     RuleInfo {
-        rule: Rule::Surface,
+        rule: Rule::surface(),
         name: "surface",
         about: "every cell the mesh touches; inside empty",
-        ties: Some(Ties::Up),
-        inside: None,
         fill: surface::fill,
         keep: Some(surface::keep),
     },
     RuleInfo {
-        rule: Rule::Filled,
+        rule: Rule::filled(),
         name: "filled",
         about: "every cell the part has any share of",
-        ties: Some(Ties::None),
-        inside: Some(Inside::Auto),
-        fill: filled::fill_variant,
+        fill: filled::fill_or_shell,
         keep: None,
     },
     RuleInfo {
-        rule: Rule::Solid,
+        rule: Rule::solid(),
         name: "solid",
         about: "every cell whose centre is inside",
-        ties: None,
-        inside: Some(Inside::Auto),
         fill: solid::fill,
         keep: None,
     },
 ];
 
-/// What decides every bit, beside the lattice: the rule, and what belongs to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct What {
-    /// The rule.
-    pub rule: Rule,
-    /// What counts when mesh and wall coincide; `None` for the rule's own default.
-    pub ties: Option<Ties>,
-    /// What counts as inside; `None` for the rule's own default.
-    pub inside: Option<Inside>,
-    /// Of [`Inside::Flood`] alone: the caps of holes are walls for the flood as the mesh is, of every hole
-    /// whose bounds' longest side is at most so many cells of the lattice, its extent along each axis counted
-    /// in cells. The cells that they touch under ties up keep it out; with [`Rule::Filled`] they are occupied,
-    /// with [`Rule::Solid`] left out, as those of the surface are. The holes are those of [`Mesh::holes`],
-    /// a cap is what [`Loop::cap`](crate::mesh::boundary::Loop::cap) makes.
-    pub close_holes: Option<u32>,
-    /// More or fewer cells than the rule itself says.
-    pub variant: Variant,
-}
-
-impl From<Rule> for What {
-    fn from(rule: Rule) -> Self {
-        Self { rule, ties: None, inside: None, close_holes: None, variant: Variant::Plain }
-    }
-}
-
 /// A rule made ready for a mesh and a lattice, to fill layers of it.
-pub struct Job<'a> {
+pub struct PreparedRule<'a> {
     mesh: &'a Mesh,
     lattice: &'a Lattice,
-    what: What,
+    rule: Rule,
     inside: Option<inside::Ready<'a>>,
-    /// What would be lost; of [`Variant::KeepThin`] alone.
+    /// What would be lost; of [`ThinFeatures::Keep`] alone.
     thin: Option<Thin>,
 }
 
@@ -150,95 +147,123 @@ impl Stats {
     }
 }
 
+impl Default for Rule {
+    fn default() -> Self {
+        Self::surface()
+    }
+}
+
 impl Rule {
-    /// The row of the table for this rule.
-    pub fn info(self) -> &'static RuleInfo {
-        RULES.iter().find(|info| info.rule == self).expect("every rule has its row")
+    /// The ties of [`Rule::Filled`] unless another is asked for: filled is solid or the surface under these.
+    const FILLED_TIES: Ties = Ties::None;
+
+    /// The rule surface, ties up.
+    pub const fn surface() -> Self {
+        Self::Surface { ties: Ties::Up }
     }
 
-    /// The rule of that name.
+    /// The rule solid, inside by [`Inside::Auto`], without thin features.
+    pub const fn solid() -> Self {
+        Self::Solid { inside: Inside::Auto, thin: ThinFeatures::Lose }
+    }
+
+    /// The rule filled, inside by [`Inside::Auto`], ties none, all cells.
+    pub const fn filled() -> Self {
+        Self::Filled { inside: Inside::Auto, ties: Self::FILLED_TIES, shell: None }
+    }
+
+    /// The row of the table for this rule.
+    pub fn info(&self) -> &'static RuleInfo {
+        let is_this = |info: &&RuleInfo| discriminant(&info.rule) == discriminant(self);
+        RULES.iter().find(is_this).expect("every rule has its row")
+    }
+
+    /// Its name on the command line and in saved files.
+    pub fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// The rule of that name with its defaults.
     pub fn from_name(name: &str) -> Option<Self> {
         RULES.iter().find(|info| info.name == name).map(|info| info.rule)
     }
 
-    /// This rule with other ties.
-    pub fn with_ties(self, ties: Ties) -> What {
-        What { ties: Some(ties), ..self.into() }
-    }
-
-    /// This rule with more or fewer cells.
-    pub fn with_variant(self, variant: Variant) -> What {
-        What { variant, ..self.into() }
-    }
-
-    /// This rule with a way to tell inside from outside.
-    pub fn with_inside(self, inside: Inside) -> What {
-        What { inside: Some(inside), ..self.into() }
-    }
-}
-
-impl What {
-    /// The ties in force: those asked for, else the rule's own. A flood stops at the surface under ties up,
-    /// so that this is what it fills.
+    /// The ties, if it has any.
     pub fn ties(&self) -> Option<Ties> {
-        let own = self.rule.info().ties;
-        let asked = if self.inside() == Some(Inside::Flood) { Some(Ties::Up) } else { self.ties };
-        own.and(asked.or(own))
+        match self {
+            Self::Surface { ties } | Self::Filled { ties, .. } => Some(*ties),
+            Self::Solid { .. } => None,
+        }
     }
 
-    /// How inside is told from outside, as asked for: that, else the rule's own.
+    /// The method that finds the inside, if it has one.
     pub fn inside(&self) -> Option<Inside> {
-        let own = self.rule.info().inside;
-        own.and(self.inside.or(own))
+        match self {
+            Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(*inside),
+            Self::Surface { .. } => None,
+        }
     }
 
-    /// The bytes that are taken beside mesh and grid, at most, by crossings and by grids of its own.
-    pub fn beside(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-        let inside = self.inside().map_or(0, |inside| inside.beside(mesh, lattice, run));
-        inside + self.variant.beside(mesh, lattice, run)
+    /// The bytes that it takes at most, beside mesh and grid: of crossings, and of grids of its own.
+    pub fn extra_bytes(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+        let inside = self.inside().map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
+        inside
+            + match self {
+                // To find what is lost, and then a mesh of the parts.
+                Self::Solid { thin: ThinFeatures::Keep, .. } => lost_bytes(mesh, lattice, run),
+                // What is eroded, what it becomes, and layers beside a slab.
+                Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
+                _ => 0,
+            }
     }
 
     /// Whether its cells are told apart where a format can, as [`surface_and_interior`] does.
     pub fn has_parts(&self) -> bool {
-        self.rule == Rule::Filled
+        matches!(self, Self::Filled { .. })
     }
 
     /// Whether its cells can be kept in bricks, [`Plan::Bricks`](crate::run::Plan::Bricks).
     pub fn has_bricks(&self) -> bool {
-        self.rule.info().keep.is_some()
+        self.info().keep.is_some()
     }
 
     /// Makes ready to fill layers of `lattice`, in the threads this is called in.
     ///
     /// # Errors
-    /// If the mesh is unfit for the rule, what is needed beside the grid does not fit in memory, or the
-    /// run was cancelled.
-    pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Job<'a>> {
-        if self.inside() == Some(Inside::Flood) && self.ties.is_some_and(|ties| ties != Ties::Up) {
-            let error = Error::usage("a flood stops at the surface under ties up, there are no others");
-            return Err(
-                error.with_hint("leave the ties out, or take another way to tell inside from outside")
-            );
-        }
-        if self.close_holes.is_some() && self.inside() != Some(Inside::Flood) {
-            let error = Error::usage("holes are closed for a flood, and inside is not told by one");
-            return Err(error.with_hint("fill, and tell inside by flood"));
-        }
-        self.variant.check(self.rule)?;
-        let keeps_thin = (self.rule, self.variant) == (Rule::Solid, Variant::KeepThin);
-        let thin = keeps_thin.then(|| thin::find(mesh, lattice, None, run)).transpose()?;
-        let inside = match self.close_holes {
-            Some(cells) => Some(inside::flood::closing(mesh, lattice, cells, run)?),
-            None => self.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?,
+    /// If its options do not go together, the mesh is unfit for the rule, what is needed beside the grid does not
+    /// fit in memory, or the run was cancelled.
+    pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedRule<'a>> {
+        let rule = self.checked()?;
+        let thin = match rule {
+            Self::Solid { thin: ThinFeatures::Keep, .. } => Some(thin::find(mesh, lattice, None, run)?),
+            _ => None,
         };
-        Ok(Job { mesh, lattice, what: self, inside, thin })
+        let inside = rule.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
+        Ok(PreparedRule { mesh, lattice, rule, inside, thin })
     }
 }
 
-impl Job<'_> {
-    /// The way inside is told from outside, never [`Inside::Auto`]; `None` if the rule does not.
-    pub fn used(&self) -> Option<Inside> {
-        self.inside.as_ref().map(|ready| ready.used)
+impl PreparedRule<'_> {
+    /// The rule with the method in force, never [`Inside::Auto`].
+    pub fn used(&self) -> Rule {
+        let Some(inside::Ready { used, .. }) = self.inside else { return self.rule };
+        match self.rule {
+            Rule::Solid { thin, .. } => Rule::Solid { inside: used, thin },
+            Rule::Filled { ties, shell, .. } => Rule::Filled { inside: used, ties, shell },
+            rule @ Rule::Surface { .. } => rule,
+        }
+    }
+
+    /// What is saved with a grid of this tool.
+    pub(crate) fn record(&self) -> Record {
+        let rule = self.used();
+        Record {
+            tool: Some(TOOL.to_string()),
+            rule_name: Some(rule.name().to_string()),
+            fields: rule.fields(),
+            snap: Some(self.lattice.snap().name().to_string()),
+            input: None,
+        }
     }
 
     /// Occupies the cells that the rule says of some layers of the lattice: layer 0 of the grid is layer
@@ -253,24 +278,10 @@ impl Job<'_> {
         if layers.end > nz || grid.dims() != [nx, ny, layers.len()] {
             return Err(Error::usage("the grid has other dims than the lattice"));
         }
-        (self.what.rule.info().fill)(self, layers, run, grid)
+        (self.rule.info().fill)(self, layers, run, grid)
     }
 
     fn inside(&self) -> &inside::Ready<'_> {
         self.inside.as_ref().expect("a rule that asks for insides prepares them")
-    }
-}
-
-/// What is saved with a grid of this tool.
-pub(crate) fn meta(what: What, used: Option<Inside>, lattice: &Lattice) -> Meta {
-    Meta {
-        tool: Some(TOOL.to_string()),
-        rule: Some(what.rule.info().name.to_string()),
-        ties: what.ties().map(|ties| ties.name().to_string()),
-        variant: what.variant.name(),
-        inside: used.map(|inside| inside.info().name.to_string()),
-        close_holes: what.close_holes.map(|cells| cells.to_string()),
-        snap: Some(lattice.snap().name().to_string()),
-        input: None,
     }
 }

@@ -20,7 +20,7 @@ use crate::run::Run;
 ///
 /// let mesh = Mesh::open("fixtures/knot.stl")?;
 /// let lattice = Lattice::fit(mesh.bounds(), 64)?;
-/// let voxels = voxelize(&mesh, &lattice, Rule::Filled)?;
+/// let voxels = voxelize(&mesh, &lattice, Rule::filled())?;
 /// let [surface, interior] = surface_and_interior(&mesh, &lattice, &voxels.bits, &Run::default())?;
 /// assert_eq!(surface.cells.count() + interior.cells.count(), voxels.count());
 /// # Ok::<(), voxelize::Error>(())
@@ -44,7 +44,7 @@ pub(super) fn of_layers(
     run: &Run,
 ) -> Result<[Part; 2]> {
     let mut surface = BitGrid::new(bits.dims())?;
-    Rule::Surface.with_ties(Ties::Both).prepare(mesh, lattice, run)?.fill(layers, run, &mut surface)?;
+    Rule::Surface { ties: Ties::Both }.prepare(mesh, lattice, run)?.fill(layers, run, &mut surface)?;
     surface.keep(bits);
     let mut interior = BitGrid::new(bits.dims())?;
     interior.add(bits);

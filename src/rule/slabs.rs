@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::{Job, Keep, Stats, What, parts};
+use super::{Keep, PreparedRule, Rule, Stats, parts};
 use crate::error::{Error, Result};
-use crate::grid::{BitGrid, Digest, Digester, Lattice, Layers, Meta, Part, Sort, Window};
+use crate::grid::{BitGrid, Digest, Digester, Lattice, Layers, Part, Record, Sort, Window};
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
@@ -17,9 +17,9 @@ use crate::run::{Demand, Plan, Run};
 /// [`voxelize_slabs`](crate::voxelize_slabs) and [`voxelize_bricks`](crate::voxelize_bricks) give.
 pub struct Slabs<'a> {
     /// Rule, ties, tool and input.
-    pub meta: Meta,
+    pub record: Record,
     lattice: &'a Lattice,
-    job: Job<'a>,
+    prepared: PreparedRule<'a>,
     run: Run<'a>,
     height: usize,
     source: Source,
@@ -70,7 +70,7 @@ impl<'a> Slabs<'a> {
     pub(crate) fn new(
         mesh: &'a Mesh,
         lattice: &'a Lattice,
-        what: What,
+        rule: Rule,
         plan: Plan,
         run: &Run<'a>,
     ) -> Result<Self> {
@@ -81,7 +81,7 @@ impl<'a> Slabs<'a> {
             Plan::Bricks(height) if !height.is_multiple_of(SIDE) => {
                 return Err(Error::usage(format!("bricks have {SIDE} layers, {height} cut some of them")));
             }
-            Plan::Bricks(height) => match what.rule.info().keep {
+            Plan::Bricks(height) => match rule.info().keep {
                 Some(keep) => (height, Source::NoBricks(keep)),
                 None => return Err(Error::usage("this rule has no bricks")),
             },
@@ -90,20 +90,20 @@ impl<'a> Slabs<'a> {
             return Err(Error::usage("a slab needs at least one layer"));
         }
         if run.max_memory.is_some() {
-            let need = Demand::new(mesh, lattice, run).with(what.beside(mesh, lattice, run)).bytes(plan);
+            let need = Demand::new(mesh, lattice, run).with(rule.extra_bytes(mesh, lattice, run)).bytes(plan);
             let [x, y, _] = lattice.dims();
             run.refuse_above(need, || {
                 format!("slabs of {x} × {y} × {height} cells and {} triangles", mesh.triangles().len())
             })?;
         }
         let digester = Digester::new(lattice.dims());
-        let job = par::with_threads(run.threads(), || what.prepare(mesh, lattice, run))??;
-        let meta = super::meta(what, job.used(), lattice);
+        let prepared = par::with_threads(run.threads(), || rule.prepare(mesh, lattice, run))??;
+        let record = prepared.record();
         let (run, made, telling) = (*run, Made::default(), Telling::Plain);
         Ok(Self {
-            meta,
+            record,
             lattice,
-            job,
+            prepared,
             run,
             height,
             source,
@@ -148,7 +148,7 @@ impl<'a> Slabs<'a> {
             none => none.insert(BitGrid::new(dims)?),
         };
         if let Source::NoBricks(keep) = self.source {
-            let covered = keep(&self.job, &self.run)?;
+            let covered = keep(&self.prepared, &self.run)?;
             self.made.stats.snapped = covered.snapped();
             self.source = Source::Bricks(covered);
         }
@@ -159,7 +159,7 @@ impl<'a> Slabs<'a> {
             let progress = Phase { name: &phase, progress: self.run.progress };
             let run = Run { progress: &progress, ..self.run };
             bits.clear();
-            let stats = self.job.fill(layers.clone(), &run, bits)?;
+            let stats = self.prepared.fill(layers.clone(), &run, bits)?;
             self.made.stats.add(stats);
         }
         if self.telling == Telling::Parts {
@@ -167,7 +167,7 @@ impl<'a> Slabs<'a> {
             let run = Run { progress: &progress, ..self.run };
             // Those of the slab before go first.
             self.parts.clear();
-            self.parts.extend(parts::of_layers(self.job.mesh, self.lattice, layers, bits, &run)?);
+            self.parts.extend(parts::of_layers(self.prepared.mesh, self.lattice, layers, bits, &run)?);
             let [surface, interior] = self.made.parts.unwrap_or_default();
             let [more_surface, more_interior] = [0, 1].map(|n: usize| self.parts[n].cells.count());
             self.made.parts = Some([surface + more_surface, interior + more_interior]);
@@ -191,8 +191,8 @@ impl Layers for Slabs<'_> {
         Some(self.lattice)
     }
 
-    fn meta(&self) -> &Meta {
-        &self.meta
+    fn record(&self) -> &Record {
+        &self.record
     }
 
     fn next(&mut self) -> Result<Option<Window<'_>>> {

@@ -60,7 +60,7 @@ impl Demand {
         Self { grids: 3, ..self }
     }
 
-    /// The same with so many bytes beside, as [`What::beside`](crate::What::beside) says.
+    /// The same with so many bytes beside, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
     pub fn with(self, beside: u128) -> Self {
         Self { beside, ..self }
     }

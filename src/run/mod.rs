@@ -61,7 +61,7 @@ impl Run<'_> {
     }
 
     /// Refuses a job that would not fit, before anything is allocated for it; `beside` are the bytes that
-    /// its rule takes, as [`What::beside`](crate::What::beside) says.
+    /// its rule takes, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
     ///
     /// # Errors
     /// If estimate and `beside` are above `max_memory`. Bricks of threads are not in it; [`Demand`] counts

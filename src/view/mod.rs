@@ -8,7 +8,7 @@
 //!
 //! let mesh = Mesh::open("fixtures/knot.stl")?;
 //! let lattice = Lattice::fit(mesh.bounds(), 48)?;
-//! let voxels = voxelize(&mesh, &lattice, Rule::Surface)?;
+//! let voxels = voxelize(&mesh, &lattice, Rule::surface())?;
 //! let parts = [Part { sort: Sort::Surface, cells: voxels.bits }];
 //!
 //! let picture = view::cells(&parts, [1.0; 3], &View { size: [320, 240], ..View::default() })?;

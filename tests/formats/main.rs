@@ -8,7 +8,8 @@ mod scenes;
 use std::io::Cursor;
 
 use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar};
-use voxelize::{BitGrid, Lattice, Meta, Rational, Result, Voxels};
+use voxelize::grid::record::FIELDS;
+use voxelize::{BitGrid, Lattice, Rational, Record, Result, Voxels};
 
 /// Two different letters, so that no turn, mirror or swap of axes maps it to itself.
 const F: &str = "
@@ -27,23 +28,20 @@ fn f_grid() -> BitGrid {
     BitGrid::from_text(F).unwrap()
 }
 
-/// `bits` on a lattice of cubic cells that no double holds, and all meta data.
+/// `bits` on a lattice of cubic cells that no double holds, and all record data.
 fn at_odd_place(bits: BitGrid) -> Voxels {
     let origin = [Rational::new(-1, 3), Rational::new(22, 7), Rational::from(5)];
     let spacing = [(); 3].map(|()| Rational::new(1, 10));
     let lattice = Lattice::new(bits.dims(), origin, spacing, [true, false, true]).unwrap();
     let text = |text: &str| Some(text.to_string());
-    let meta = Meta {
+    let record = Record {
         tool: text("voxelize 0.1.0"),
-        rule: text("surface"),
-        variant: text("hollow 2"),
-        ties: text("up"),
-        inside: Some("nonzero".into()),
-        close_holes: text("3"),
+        rule_name: text("surface"),
+        fields: FIELDS.map(|name| (name, format!("some \"{name}\""))).into(),
         snap: text("none"),
         input: text("Würfel \"1\".stl"),
     };
-    Voxels { bits, lattice: Some(lattice.with_snap(voxelize::Snap::None)), meta }
+    Voxels { bits, lattice: Some(lattice.with_snap(voxelize::Snap::None)), record }
 }
 
 /// Cells that look random, of every density along the grid.

@@ -1,4 +1,4 @@
-//! What is saved comes back the same: cells, lattice, meta data, digests.
+//! What is saved comes back the same: cells, lattice, record data, digests.
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn files_that_carry_the_lattice_need_no_sidecar() {
             (Carries::Sidecar, back) => assert_eq!(back.unwrap_err().code(), "V006"),
             (_, back) => {
                 let back = back.unwrap();
-                assert_eq!((back.lattice, back.meta), (None, Meta::default()), "{}", format.name);
+                assert_eq!((back.lattice, back.record), (None, Record::default()), "{}", format.name);
                 assert_eq!(back.bits, voxels.bits);
             }
         }
@@ -86,7 +86,7 @@ fn threads_change_no_byte() {
 
 #[test]
 fn grids_without_a_lattice_can_be_saved() {
-    let voxels = Voxels { bits: f_grid(), lattice: None, meta: Meta::default() };
+    let voxels = Voxels { bits: f_grid(), lattice: None, record: Record::default() };
     for (format, dtype) in kinds() {
         let (bytes, sidecar) = saved(&voxels, format, dtype);
         assert_eq!(read(&bytes, format, sidecar.as_deref()).unwrap(), voxels, "{}", format.name);

@@ -129,7 +129,7 @@ fn scenes_of_others_are_read_as_the_box_of_their_voxels() {
     let mut bytes = Vec::new();
     data.write_vox(&mut bytes).unwrap();
     let back = read(&bytes, vox(), None).unwrap();
-    assert_eq!((back.lattice, back.meta), (None, Meta::default()));
+    assert_eq!((back.lattice, back.record), (None, Record::default()));
     let bits = scattered([300, 9, 4]);
     let [low, high] = bits.occupied_box().unwrap();
     assert_eq!(back.bits.dims(), std::array::from_fn(|a| high[a] - low[a] + 1));

@@ -2,9 +2,8 @@
 
 use voxelize::grid::Layers;
 use voxelize::mesh::boundary::{self, Loop};
-use voxelize::rule::Variant;
 use voxelize::run::holes;
-use voxelize::{Fit, Inside, Lattice, Rational, Rule, Run, Ties, What, voxelize, voxelize_slabs};
+use voxelize::{Fit, Inside, Lattice, Rational, Rule, Run, Ties, voxelize, voxelize_slabs};
 
 use super::meshes::{fixture, surface};
 use super::plainly::{Steps, cells};
@@ -25,7 +24,7 @@ fn closed_holes_keep_the_flood_out_by_definition() {
     for (name, mesh) in open_meshes() {
         let (holes, mixed) = (mesh.holes().unwrap(), shuffled(&mesh));
         for lattice in lattices(&mesh) {
-            let plain = made(&mesh, &lattice, flood(Rule::Filled, None), 2).0;
+            let plain = made(&mesh, &lattice, flood(Rule::filled(), None), 2).0;
             let sides = holes::sides(&holes, &lattice);
             let longest = sides.iter().copied().max().unwrap_or(0).max(2) as u32;
             for n in [1, 2, 3, longest - 1, longest, 1 << 24] {
@@ -35,9 +34,9 @@ fn closed_holes_keep_the_flood_out_by_definition() {
                 let outside = Steps::outside(&walls);
                 for threads in [1, 2, 7] {
                     for mesh in [&mesh, &mixed] {
-                        let (solid, told) = made(mesh, &lattice, flood(Rule::Solid, Some(n)), threads);
+                        let (solid, told) = made(mesh, &lattice, flood(Rule::solid(), Some(n)), threads);
                         assert_eq!(told.closed_holes, Some(small.len() as u64), "{name}, {n} cells");
-                        let (filled, told) = made(mesh, &lattice, flood(Rule::Filled, Some(n)), threads);
+                        let (filled, told) = made(mesh, &lattice, flood(Rule::filled(), Some(n)), threads);
                         let leaks = told.leak.map_or(0, |leak| leak.holes.len());
                         assert!(leaks <= holes.len() - small.len(), "{name}, {n} cells");
                         for cell in cells(lattice.dims()) {
@@ -51,7 +50,7 @@ fn closed_holes_keep_the_flood_out_by_definition() {
                     }
                 }
                 partly += usize::from(!small.is_empty() && small.len() < holes.len());
-                let filled = made(&mesh, &lattice, flood(Rule::Filled, Some(n)), 1).0;
+                let filled = made(&mesh, &lattice, flood(Rule::filled(), Some(n)), 1).0;
                 assert!(!small.is_empty() || filled == plain, "{name}: nothing to close changes nothing");
             }
         }
@@ -71,9 +70,11 @@ fn a_leak_is_what_was_reached_inside_the_capped_mesh_through_a_hole() {
         let capped = of([mesh.triangles(), &boundary::caps(&mesh.holes().unwrap())].concat());
         for lattice in (8..16).map(|n| Fit::longest(n).pad(3).to(mesh.bounds()).unwrap()) {
             let outside = Steps::outside(&surface(&mesh, &lattice, Ties::Up));
-            let inside = voxelize(&capped, &lattice, Rule::Solid.with_inside(Inside::EvenOdd)).unwrap().bits;
+            let inside = voxelize(&capped, &lattice, Rule::solid().with_inside(Inside::EvenOdd).unwrap())
+                .unwrap()
+                .bits;
             let reached = inside.iter().filter(|cell| outside.of(*cell).is_some()).count() as u64;
-            let leak = made(&mesh, &lattice, flood(Rule::Solid, None), 2).1.leak;
+            let leak = made(&mesh, &lattice, flood(Rule::solid(), None), 2).1.leak;
             assert_eq!(leak.as_ref().map_or(0, |leak| leak.cells), reached, "{name}");
             // Lines along x that go through a hole the flood does not make no leak.
             assert!(leak.is_none_or(|leak| !leak.holes.is_empty()), "{name}");
@@ -88,20 +89,15 @@ fn slabs_and_variants_are_those_of_the_whole() {
     let mut compared = 0;
     for (name, mesh) in open_meshes() {
         let lattice = Fit::longest(33).pad(1).to(mesh.bounds()).unwrap();
-        for variant in [Variant::Plain, Variant::Hollow(2)] {
-            for rule in [Rule::Solid, Rule::Filled] {
-                if variant != Variant::Plain && rule != Rule::Filled {
-                    continue;
-                }
-                let what = What { variant, ..flood(rule, Some(9)) };
-                let whole = voxelize(&mesh, &lattice, what).unwrap();
-                let mut slabs = voxelize_slabs(&mesh, &lattice, what, 5, &Run::default()).unwrap();
-                while slabs.next().unwrap().is_some() {}
-                assert_eq!(slabs.digest(), whole.digest(), "{name}");
-                assert_eq!(whole.meta.close_holes.as_deref(), Some("9"));
-                assert!(slabs.made().stats.told.closed_holes.is_some(), "{name}");
-                compared += 1;
-            }
+        let [solid, filled] = [Rule::solid(), Rule::filled()].map(|rule| flood(rule, Some(9)));
+        for rule in [solid, filled, filled.with_shell(2).unwrap()] {
+            let whole = voxelize(&mesh, &lattice, rule).unwrap();
+            let mut slabs = voxelize_slabs(&mesh, &lattice, rule, 5, &Run::default()).unwrap();
+            while slabs.next().unwrap().is_some() {}
+            assert_eq!(slabs.digest(), whole.digest(), "{name}");
+            assert_eq!(whole.record.rule(), Some(rule));
+            assert!(slabs.made().stats.told.closed_holes.is_some(), "{name}");
+            compared += 1;
         }
     }
     assert!(compared > 20, "{compared}");
@@ -114,7 +110,7 @@ fn a_sphere_that_lacks_a_triangle_is_filled_as_the_whole_one() {
     for res in [24, 256] {
         let lattice = Lattice::fit(sphere.bounds(), res).unwrap();
         let of_whole =
-            [Rule::Filled, Rule::Solid].map(|rule| made(&sphere, &lattice, flood(rule, None), 2).0);
+            [Rule::filled(), Rule::solid()].map(|rule| made(&sphere, &lattice, flood(rule, None), 2).0);
         for gone in [100, 771] {
             let mesh = without(&sphere, |n| n == gone);
             let holes = mesh.holes().unwrap();
@@ -122,12 +118,12 @@ fn a_sphere_that_lacks_a_triangle_is_filled_as_the_whole_one() {
             assert!(holes.len() == 1 && (1..25).contains(&n), "{n}");
             let cap = surface(&of(boundary::caps(&holes)), &lattice, Ties::Up);
             let triangle = surface(&of(vec![sphere.triangles()[gone]]), &lattice, Ties::Up);
-            for (rule, whole) in [Rule::Filled, Rule::Solid].into_iter().zip(&of_whole) {
+            for (rule, whole) in [Rule::filled(), Rule::solid()].into_iter().zip(&of_whole) {
                 let (closed, told) = made(&mesh, &lattice, flood(rule, Some(n)), 2);
                 assert_eq!((told.closed_holes, told.leak), (Some(1), None));
                 let differ = closed.iter().filter(|cell| !whole.get(*cell)).collect::<Vec<_>>();
                 let lack = whole.iter().filter(|cell| !closed.get(*cell)).collect::<Vec<_>>();
-                let [more, less] = if rule == Rule::Filled { [&cap, &triangle] } else { [&triangle, &cap] };
+                let [more, less] = if rule == Rule::filled() { [&cap, &triangle] } else { [&triangle, &cap] };
                 assert!(differ.iter().all(|cell| more.get(*cell)), "{res} {gone} {rule:?}");
                 assert!(lack.iter().all(|cell| less.get(*cell)), "{res} {gone} {rule:?}");
                 // One less closes nothing.
@@ -144,15 +140,18 @@ fn a_sphere_that_lacks_a_triangle_is_filled_as_the_whole_one() {
 
 #[test]
 fn holes_are_closed_for_a_flood_alone() {
-    let (mesh, mut refused) = (fixture("open.stl"), 0);
-    let lattice = Lattice::fit(mesh.bounds(), 8).unwrap();
-    let surface = What { close_holes: Some(2), ..Rule::Surface.into() };
-    let solid = |inside| What { close_holes: Some(2), ..Rule::Solid.with_inside(inside) };
-    let others = voxelize::METHODS.iter().map(|method| method.inside).filter(|i| *i != Inside::Flood);
-    for what in others.map(solid).chain([surface]) {
-        let error = voxelize(&mesh, &lattice, what).unwrap_err();
-        assert!(error.kind() == voxelize::Kind::Usage && error.hint().is_some(), "{what:?}");
+    let mut refused = 0;
+    let others = voxelize::METHODS.iter().map(|method| method.inside).filter(|inside| !inside.is_flood());
+    let solids = others.map(|inside| Rule::solid().with_inside(inside).unwrap());
+    for rule in solids.chain([Rule::surface()]) {
+        let error = rule.with_closed_holes(2).unwrap_err();
+        assert!(error.kind() == voxelize::Kind::Usage && error.hint().is_some(), "{rule:?}");
         refused += 1;
     }
     assert_eq!(refused, 6);
+    // Not in one that was written out, either.
+    let rule = Rule::Filled { inside: Inside::flood(), ties: Ties::Both, shell: None };
+    let mesh = fixture("open.stl");
+    let lattice = Lattice::fit(mesh.bounds(), 8).unwrap();
+    assert_eq!(voxelize(&mesh, &lattice, rule).unwrap_err().kind(), voxelize::Kind::Usage);
 }

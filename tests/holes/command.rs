@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use voxelize::format::FORMATS;
 use voxelize::rule::leak_path::leak_path;
-use voxelize::{Lattice, Mesh, Run, Voxels};
+use voxelize::{Inside, Lattice, Mesh, Rule, Run, Voxels};
 
 use super::meshes::fixture;
 use super::place::{Place, refused, stl};
@@ -51,8 +51,9 @@ fn the_command_closes_holes_and_says_so() {
             assert_eq!(told["inside"].get("leak").is_none(), closed == 1, "{line}");
             assert_eq!(told["warnings"].as_array().unwrap().is_empty(), closed == 1, "{line}");
             assert_eq!(told["digest"] == leaky["digest"], closed == 0, "{line}");
-            let meta = Voxels::open(place.path(&output)).unwrap().meta;
-            assert_eq!((meta.inside.as_deref(), meta.close_holes), (Some("flood"), Some(close.to_string())));
+            let record = Voxels::open(place.path(&output)).unwrap().record;
+            let asked = Rule::filled().with_inside(Inside::Flood { close_holes: Some(close) }).unwrap();
+            assert_eq!(record.rule(), Some(asked));
             let info: Value = place.run(&format!("info {output} --json")).expect(0).json();
             assert_eq!(info["close_holes"].to_string().trim_matches('"'), close.to_string(), "{info}");
             // What is recorded makes the same cells again, and other cells are told apart.
@@ -95,7 +96,7 @@ fn the_way_in_is_a_file_in_every_format() {
     let place = with_holes();
     let mesh = Mesh::open(place.path("torn.stl")).unwrap();
     let lattice = Lattice::fit(mesh.bounds(), 64).unwrap();
-    let expected = leak_path(&mesh, &lattice, None, &Run::default()).unwrap();
+    let expected = leak_path(&mesh, &lattice, Inside::flood(), &Run::default()).unwrap();
     assert!(expected.count() > 20, "{}", expected.count());
     for format in FORMATS {
         let leak = format!("leak.{}", format.name);

@@ -14,7 +14,7 @@ mod plainly;
 use meshes::{Random, fixture};
 use place::{Triangle, cuboid};
 use voxelize::rule::Told;
-use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, Run, Size, Snap, What, voxelize_with};
+use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, Run, Size, Snap, voxelize_with};
 
 fn of(triangles: Vec<Triangle>) -> Mesh {
     Mesh::from_triangles(triangles).unwrap()
@@ -51,11 +51,11 @@ fn shuffled(mesh: &Mesh) -> Mesh {
     of(triangles)
 }
 
-fn flood(rule: Rule, close_holes: Option<u32>) -> What {
-    What { close_holes, ..rule.with_inside(Inside::Flood) }
+fn flood(rule: Rule, close_holes: Option<u32>) -> Rule {
+    rule.with_inside(Inside::Flood { close_holes }).unwrap()
 }
 
-fn made(mesh: &Mesh, lattice: &Lattice, what: What, threads: usize) -> (BitGrid, Told) {
+fn made(mesh: &Mesh, lattice: &Lattice, what: Rule, threads: usize) -> (BitGrid, Told) {
     let (voxels, stats) = voxelize_with(mesh, lattice, what, &Run { threads, ..Run::default() }).unwrap();
     (voxels.bits, stats.told)
 }

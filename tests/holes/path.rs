@@ -3,7 +3,7 @@
 use voxelize::mesh::boundary::{self, Loop};
 use voxelize::rule::leak_path::leak_path;
 use voxelize::run::holes;
-use voxelize::{BitGrid, Fit, Lattice, Level, Mesh, Rule, Run, Ties};
+use voxelize::{BitGrid, Fit, Inside, Lattice, Level, Mesh, Rule, Run, Ties};
 
 use super::meshes::{fixture, surface};
 use super::plainly::{Cell, Steps, beside, cells, on_face};
@@ -48,7 +48,7 @@ fn the_way_in_is_a_shortest_path_by_definition() {
             .extend([Fit::longest(33).pad(7), Fit::longest(70).pad(2)].map(|f| f.to(mesh.bounds()).unwrap()));
         for lattice in lattices {
             for close in [None, Some(4)] {
-                let told = made(&mesh, &lattice, flood(Rule::Solid, close), 2).1;
+                let told = made(&mesh, &lattice, flood(Rule::solid(), close), 2).1;
                 let holes = told.leak.map(|leak| leak.holes).unwrap_or_default();
                 let closed = mesh.holes().unwrap().into_iter().filter(|hole| {
                     close.is_some_and(|n| {
@@ -64,7 +64,8 @@ fn the_way_in_is_a_shortest_path_by_definition() {
                 for (threads, level) in runs {
                     for mesh in [&mesh, &mixed] {
                         let run = Run { threads, level, ..Run::default() };
-                        let found = leak_path(mesh, &lattice, close, &run).unwrap();
+                        let found =
+                            leak_path(mesh, &lattice, Inside::Flood { close_holes: close }, &run).unwrap();
                         assert!(found == expected, "{name}, {threads} threads, {level:?}, {close:?}");
                         compared += 1;
                     }
@@ -85,5 +86,8 @@ fn a_limit_of_memory_refuses_the_way_in_before_it_is_made() {
     let mesh = fixture("open.stl");
     let lattice = Lattice::fit(mesh.bounds(), 400).unwrap();
     let run = Run { max_memory: Some(16 << 20), ..Run::default() };
-    assert_eq!(leak_path(&mesh, &lattice, None, &run).unwrap_err().kind(), voxelize::Kind::TooLarge);
+    assert_eq!(
+        leak_path(&mesh, &lattice, Inside::flood(), &run).unwrap_err().kind(),
+        voxelize::Kind::TooLarge
+    );
 }

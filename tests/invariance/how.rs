@@ -1,28 +1,28 @@
 //! How a job runs decides nothing: levels, threads, order of triangles, rotation of vertices.
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Digest, Lattice, Level, Mesh, Rule, Run, Ties, What, voxelize_with};
+use voxelize::{BitGrid, Digest, Lattice, Level, Mesh, Rule, Run, Ties, voxelize_with};
 
 use crate::suite::Counts;
-use crate::suite::meshes::{Random, fixture, fixtures, mapped, surface, whats_for};
+use crate::suite::meshes::{Random, fixture, fixtures, mapped, rules_for, surface};
 
 const THREADS: [usize; 3] = [1, 2, 7];
 
 /// One row of words, and rows of several with several slabs.
 const LONGEST: [usize; 2] = [21, 90];
 
-fn digest(mesh: &Mesh, lattice: &Lattice, what: What, level: Level, threads: usize) -> Digest {
+fn digest(mesh: &Mesh, lattice: &Lattice, what: Rule, level: Level, threads: usize) -> Digest {
     let run = Run { threads, level: Some(level), ..Run::default() };
     voxelize_with(mesh, lattice, what, &run).expect("it fits").0.digest()
 }
 
 /// Calls `check` for every fixture, lattice and rule with the digests of the simplest run.
-fn each_case(mut check: impl FnMut(&str, &Mesh, &Lattice, What, Digest)) -> u64 {
+fn each_case(mut check: impl FnMut(&str, &Mesh, &Lattice, Rule, Digest)) -> u64 {
     let mut cases = 0;
     for (name, mesh) in fixtures() {
         for longest in LONGEST {
             let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
-            for what in whats_for(&mesh) {
+            for what in rules_for(&mesh) {
                 let expected = digest(&mesh, &lattice, what, Level::Scalar, 1);
                 check(&format!("{name}, {longest}, {what:?}"), &mesh, &lattice, what, expected);
                 cases += 1;
@@ -76,7 +76,7 @@ pub fn many_triangles() -> Counts {
     let expected = Digest::of(&cells, Some(&lattice));
     for level in Level::available() {
         for threads in THREADS {
-            let found = digest(&all, &lattice, Rule::Surface.into(), level, threads);
+            let found = digest(&all, &lattice, Rule::surface(), level, threads);
             assert_eq!(found, expected, "{level:?}, {threads} threads");
             runs += 1;
         }

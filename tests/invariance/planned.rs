@@ -10,11 +10,11 @@ use voxelize::format::{self, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::{Layers, Whole};
 use voxelize::run::{Demand, Plan};
 use voxelize::{
-    Kind, Lattice, Level, Mesh, Progress, Rule, Run, What, voxelize_bricks, voxelize_slabs, voxelize_with,
+    Kind, Lattice, Level, Mesh, Progress, Rule, Run, voxelize_bricks, voxelize_slabs, voxelize_with,
 };
 
 use crate::suite::Counts;
-use crate::suite::meshes::{fixture, fixtures, mapped, whats_for};
+use crate::suite::meshes::{fixture, fixtures, mapped, rules_for};
 
 const THREADS: [usize; 3] = [1, 2, 7];
 
@@ -32,7 +32,7 @@ fn file(layers: &mut dyn Layers, format: &Format, dtype: Dtype) -> Vec<u8> {
 
 /// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole in
 /// every format that takes them. The answer is how many files were compared.
-fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: What, heights: &[usize]) -> u64 {
+fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[usize]) -> u64 {
     let (whole, stats) = voxelize_with(mesh, lattice, what, &Run::default()).expect("it fits");
     let (levels, mut files) = (Level::available(), 0);
     // How a grid is written does not depend on the rule, and insides take long.
@@ -74,7 +74,7 @@ pub fn slabs_are_the_whole() -> Counts {
     for (name, mesh) in fixtures() {
         for longest in [21, 90] {
             let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
-            for what in whats_for(&mesh) {
+            for what in rules_for(&mesh) {
                 files += compare(
                     &format!("{name}, {longest}, {what:?}"),
                     &mesh,
@@ -105,12 +105,12 @@ pub fn slabs_of_tiles() -> Counts {
         let (mesh, lattice) = tall(name);
         for height in [1, 100, 255, 257] {
             let mut slabs =
-                voxelize_slabs(&mesh, &lattice, Rule::Surface, height, &Run::default()).expect("it fits");
+                voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &Run::default()).expect("it fits");
             let result = format::write_layers_to(&mut slabs, &mut vec![], scene, &SaveOptions::default());
             assert_eq!(result.expect_err("half tiles").kind(), Kind::Usage, "{name}, {height}");
             refused += 1;
         }
-        for what in whats_for(&mesh) {
+        for what in rules_for(&mesh) {
             files += compare(&format!("tall {name}, {what:?}"), &mesh, &lattice, what, &[256, 100, 104]);
         }
     }
@@ -130,7 +130,7 @@ pub fn a_limit_chooses_the_plan() -> Counts {
         let need = u64::try_from(demand.bytes(Plan::Slabs(height))).expect("small");
         let with = |limit| {
             let run = Run { max_memory: Some(limit), ..Run::default() };
-            voxelize_slabs(&mesh, &lattice, Rule::Surface, height, &run).map(|slabs| slabs.count())
+            voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &run).map(|slabs| slabs.count())
         };
         assert!(with(need).expect(&name) >= 3, "{name}");
         assert_eq!(with(need - 1).expect_err(&name).kind(), Kind::TooLarge, "{name}");
@@ -157,7 +157,7 @@ pub fn cancelled_slabs_leave_nothing() -> Counts {
         for at in [1, 2, 5, 20] {
             let stop = StopAt(at.into());
             let run = Run { progress: &stop, ..Run::default() };
-            let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::Surface, 256, &run).expect("it fits");
+            let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::surface(), 256, &run).expect("it fits");
             let options = SaveOptions { progress: &stop, ..SaveOptions::default() };
             let error = format::save_layers(&mut slabs, &path, format, &options).expect_err(format.name);
             assert_eq!(error.kind(), Kind::Interrupted, "{}, {at}", format.name);
@@ -221,7 +221,7 @@ pub fn the_program_in_bricks() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
     let mesh = fixture("knot.stl");
     let lattice = Lattice::fit(mesh.bounds(), 1100).expect("it fits");
-    let (whole, _) = voxelize_with(&mesh, &lattice, Rule::Surface, &Run::default()).expect("it fits");
+    let (whole, _) = voxelize_with(&mesh, &lattice, Rule::surface(), &Run::default()).expect("it fits");
     std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
     let mut files = 0;
     for (format, dtype) in [("raw", "bit"), ("npz", "bool"), ("vox", "u8")] {

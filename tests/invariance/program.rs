@@ -52,7 +52,7 @@ pub fn the_program_and_its_files() -> Counts {
         let mesh = fixture(case.mesh);
         let lattice = case.fit.to(mesh.bounds()).expect("it fits");
         let expected =
-            voxelize::voxelize(&mesh, &lattice, Rule::Surface.with_ties(case.ties)).expect("it fits");
+            voxelize::voxelize(&mesh, &lattice, Rule::Surface { ties: case.ties }).expect("it fits");
         for simd in levels() {
             for threads in ["1", "2", "7"] {
                 for (format, dtype) in kinds() {

@@ -57,7 +57,7 @@ fn slice() -> String {
 
 fn rules() -> String {
     let row = |info: &voxelize::rule::RuleInfo| {
-        let ties = info.ties.map_or("none taken".to_string(), |ties| format!("`{}`", ties.name()));
+        let ties = info.rule.ties().map_or("none taken".to_string(), |ties| format!("`{}`", ties.name()));
         [format!("`{}`", info.name), info.about.to_string(), ties]
     };
     table(["rule", "occupied is", "ties unless told"], RULES.iter().map(row))
@@ -69,7 +69,7 @@ fn ties() -> String {
     let size = Size::Spacing([(); 3].map(|()| Rational::from(2)));
     let lattice = Fit::new(size).pad(1).to(mesh.bounds()).unwrap();
     let layers = Ties::ALL.map(|ties| {
-        let voxels = voxelize(&mesh, &lattice, Rule::Surface.with_ties(ties)).unwrap();
+        let voxels = voxelize(&mesh, &lattice, Rule::Surface { ties }).unwrap();
         format!("{}\n{}", ties.name(), voxels.bits.layer_text(2))
     });
     let [a, b, c] = layers.each_ref().map(|layer| layer.lines());
@@ -88,9 +88,9 @@ fn open() -> String {
     let turned = upright.triangles().iter().map(|t| t.map(|[x, y, z]| [z, y, x])).collect();
     let mesh = Mesh::from_triangles(turned).unwrap();
     let lattice = Fit::new(Size::Longest(14)).pad(1).to(mesh.bounds()).unwrap();
-    let ways = [Inside::Robust, Inside::EvenOdd, Inside::Vote, Inside::Flood];
+    let ways = [Inside::Robust, Inside::EvenOdd, Inside::Vote, Inside::flood()];
     let layers = ways.map(|inside| {
-        let voxels = voxelize(&mesh, &lattice, Rule::Solid.with_inside(inside)).unwrap();
+        let voxels = voxelize(&mesh, &lattice, Rule::solid().with_inside(inside).unwrap()).unwrap();
         let row = |k: usize| -> String {
             let cells = (0..lattice.dims()[0]).map(|i| voxels.bits.get([i, lattice.dims()[1] / 2, k]));
             cells.map(|occupied| if occupied { '#' } else { '.' }).collect()

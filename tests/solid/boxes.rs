@@ -68,8 +68,8 @@ pub fn by_the_formula() -> Counts {
                     filled.set(cell);
                 }
             }
-            assert_eq!(cells(Rule::Solid), solid, "{extents:?} of {size}");
-            assert_eq!(cells(Rule::Filled), filled, "{extents:?} of {size}");
+            assert_eq!(cells(Rule::solid()), solid, "{extents:?} of {size}");
+            assert_eq!(cells(Rule::filled()), filled, "{extents:?} of {size}");
             (meshes, inside, shared) = (meshes + 1, inside + solid.count(), shared + filled.count());
         }
     }
@@ -82,10 +82,10 @@ pub fn a_cube_is_its_volume() -> Counts {
     let mesh = Mesh::from_triangles(triangles([0.0; 3], [64.0; 3])).expect("finite");
     let fit = || Fit::new(Size::Spacing([1, 1, 1].map(Rational::from)));
     let mut counted = 0;
-    for rule in [Rule::Solid, Rule::Filled] {
+    for rule in [Rule::solid(), Rule::filled()] {
         let count = |fit: &Fit| {
             let lattice = fit.to(mesh.bounds()).expect("it fits");
-            voxelize(&mesh, &lattice, rule.with_inside(Inside::Auto)).expect("it fits").count()
+            voxelize(&mesh, &lattice, rule.with_inside(Inside::Auto).unwrap()).expect("it fits").count()
         };
         for pad in [0, 1, 3] {
             assert_eq!(count(&fit().pad(pad)), VOLUME, "{rule:?}, pad {pad}");

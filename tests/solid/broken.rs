@@ -59,8 +59,9 @@ pub fn differs_little() -> Counts {
     let mut counts = Tally::default();
     for (name, mesh) in whole() {
         let lattice = Lattice::fit(mesh.bounds(), 128).unwrap();
-        let solid =
-            |mesh: &Mesh, inside| voxelize(mesh, &lattice, Rule::Solid.with_inside(inside)).unwrap().bits;
+        let solid = |mesh: &Mesh, inside| {
+            voxelize(mesh, &lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().bits
+        };
         let expected = solid(&mesh, Inside::Nonzero);
         assert_eq!(solid(&mesh, Inside::Robust), expected, "{name} as it is");
         for (how, broken) in BREAKINGS {

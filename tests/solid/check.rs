@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use voxelize::geom::{Point, Triangle};
 use voxelize::grid::Layers;
-use voxelize::{BitGrid, Inside, Lattice, Level, Mesh, Rule, Run, Ties, What, voxelize_slabs, voxelize_with};
+use voxelize::{BitGrid, Inside, Lattice, Level, Mesh, Rule, Run, Ties, voxelize_slabs, voxelize_with};
 
 use crate::oracle::{self, Oracle, TIES};
 use crate::suite::Counts;
@@ -135,7 +135,7 @@ pub fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
 }
 
 /// The grid that the library gives.
-pub fn found(mesh: &Mesh, lattice: &Lattice, what: What, how: How) -> BitGrid {
+pub fn found(mesh: &Mesh, lattice: &Lattice, what: Rule, how: How) -> BitGrid {
     let run = Run { threads: how.threads, level: Some(how.level), ..Run::default() };
     let Some(height) = how.slabs else {
         return voxelize_with(mesh, lattice, what, &run).expect("few cells").0.bits;
@@ -173,11 +173,11 @@ fn compare(case: &Case) -> Compared {
         let solid = expected.solid(used);
         let filled = union(solid, &expected.touched);
         compared.touched += not_in(&filled, solid);
-        for (rule, expected) in [(Rule::Solid, solid), (Rule::Filled, &filled)] {
+        for (rule, expected) in [(Rule::solid(), solid), (Rule::filled(), &filled)] {
             // What auto takes is compared every way already.
             let every = if inside == Inside::Auto { 1 } else { usize::MAX };
             for how in ways().into_iter().take(every) {
-                let found = found(&mesh, &case.lattice, rule.with_inside(inside), how);
+                let found = found(&mesh, &case.lattice, rule.with_inside(inside).unwrap(), how);
                 let wrong = not_in(&found, expected) + not_in(expected, &found);
                 assert!(wrong == 0, "{wrong} cells wrong: {rule:?}, {inside:?}, {how:?}\n{}", shown(case));
                 compared.grids += 1;

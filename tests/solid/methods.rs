@@ -42,7 +42,10 @@ fn mesh(case: &Case) -> Mesh {
 
 fn solid(case: &Case, inside: Inside, threads: usize) -> BitGrid {
     let run = Run { threads, ..Run::default() };
-    voxelize_with(&mesh(case), &case.lattice, Rule::Solid.with_inside(inside), &run).expect("it fits").0.bits
+    voxelize_with(&mesh(case), &case.lattice, Rule::solid().with_inside(inside).unwrap(), &run)
+        .expect("it fits")
+        .0
+        .bits
 }
 
 /// Closed meshes, and such as are neither closed nor turned one way.
@@ -74,12 +77,12 @@ pub fn vote() -> Counts {
 pub fn flood() -> Counts {
     let mut counts = Tally::default();
     for case in cases().into_iter().chain(closed::fixtures()) {
-        let walls = voxelize(&mesh(&case), &case.lattice, Rule::Surface.with_ties(Ties::Up)).unwrap().bits;
+        let walls = voxelize(&mesh(&case), &case.lattice, Rule::Surface { ties: Ties::Up }).unwrap().bits;
         let outside = reached(&walls);
-        let what = Rule::Filled.with_inside(Inside::Flood);
+        let what = Rule::filled().with_inside(Inside::flood()).unwrap();
         let filled = voxelize(&mesh(&case), &case.lattice, what).unwrap().bits;
         for threads in [1, 3] {
-            let found = solid(&case, Inside::Flood, threads);
+            let found = solid(&case, Inside::flood(), threads);
             for cell in cells(&case.lattice) {
                 assert_eq!(found.get(cell), !outside.get(cell) && !walls.get(cell), "{cell:?} of {case:?}");
                 assert_eq!(filled.get(cell), !outside.get(cell), "filled, {cell:?} of {case:?}");

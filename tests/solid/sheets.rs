@@ -5,15 +5,15 @@ use std::cmp::Ordering;
 
 use voxelize::geom::{Triangle, Winding};
 use voxelize::mesh::repair::Repaired;
-use voxelize::{Bounds, Fit, Inside, Lattice, Level, Mesh, Rational, Rule, Size, Snap, What};
+use voxelize::{Bounds, Fit, Inside, Lattice, Level, Mesh, Rational, Rule, Size, Snap};
 
 use crate::check::{Case, How, found};
 use crate::methods::Tally;
 use crate::random::Random;
 use crate::suite::{Counts, meshes};
 
-fn solid() -> What {
-    Rule::Solid.with_inside(Inside::Robust)
+fn solid() -> Rule {
+    Rule::solid().with_inside(Inside::Robust).unwrap()
 }
 
 fn how(threads: usize) -> How {

@@ -53,7 +53,7 @@ pub fn soon() -> Counts {
     let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
     let fill = |told: &Told, threads: usize| {
         let run = Run { threads, progress: told, ..Run::default() };
-        voxelize_with(&mesh, &lattice, Rule::Solid.with_inside(Inside::Robust), &run).map(|_| ())
+        voxelize_with(&mesh, &lattice, Rule::solid().with_inside(Inside::Robust).unwrap(), &run).map(|_| ())
     };
     let whole = Told::default();
     fill(&whole, 1).unwrap();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Bounds, Lattice, Mesh, RULES, Rational, Rule, Run, Ties, What, voxelize_with};
+use voxelize::{BitGrid, Bounds, Lattice, Mesh, RULES, Rational, Rule, Run, Ties, voxelize_with};
 
 /// A small generator (xorshift64*), so that cases are the same everywhere.
 pub struct Random(pub u64);
@@ -42,26 +42,25 @@ pub fn fixtures() -> Vec<(String, Mesh)> {
 }
 
 /// Every rule with every ties it takes.
-pub fn whats() -> Vec<What> {
-    let ties = |of: &Option<Ties>| if of.is_some() { Ties::ALL.map(Some).to_vec() } else { vec![None] };
-    let whats: Vec<_> = RULES
-        .iter()
-        .flat_map(|row| ties(&row.ties).into_iter().map(|ties| What { ties, ..row.rule.into() }))
-        .collect();
-    assert!(whats.len() >= 3);
-    whats
+pub fn rules() -> Vec<Rule> {
+    let with_ties = |rule: Rule| match rule.ties() {
+        Some(_) => Ties::ALL.map(|ties| rule.with_ties(ties).expect("it has ties")).to_vec(),
+        None => vec![rule],
+    };
+    let rules: Vec<_> = RULES.iter().flat_map(|row| with_ties(row.rule)).collect();
+    assert!(rules.len() > RULES.len() && RULES.len() >= 3);
+    rules
 }
 
 /// Those of them that take a moment: to tell what is inside a soup of triangles takes seconds each time.
-pub fn whats_for(mesh: &Mesh) -> Vec<What> {
+pub fn rules_for(mesh: &Mesh) -> Vec<Rule> {
     let is_soup = mesh.closedness().open_edges as usize > mesh.triangles().len();
-    whats().into_iter().filter(|what| !is_soup || what.inside().is_none()).collect()
+    rules().into_iter().filter(|rule| !is_soup || rule.inside().is_none()).collect()
 }
 
 /// The cells that `mesh` touches.
 pub fn surface(mesh: &Mesh, lattice: &Lattice, ties: Ties) -> BitGrid {
-    let what = Rule::Surface.with_ties(ties);
-    voxelize_with(mesh, lattice, what, &Run::default()).expect("it fits").0.bits
+    voxelize_with(mesh, lattice, Rule::Surface { ties }, &Run::default()).expect("it fits").0.bits
 }
 
 /// The mesh with every vertex changed.

@@ -6,8 +6,10 @@ mod place;
 mod places;
 
 use place::{Place, Triangle, cuboid, refused, stl};
-use voxelize::rule::{ThinParts, Variant, lost};
-use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, What, voxelize_with};
+use voxelize::rule::{ThinParts, lost};
+use voxelize::{
+    BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, ThinFeatures, Ties, voxelize_with,
+};
 
 /// A box between two corners.
 fn between(low: [f32; 3], high: [f32; 3]) -> Vec<Triangle> {
@@ -36,7 +38,7 @@ fn cells(triangles: &[Triangle], tenths: i64) -> Lattice {
     fit.origin([0; 3].map(Rational::from)).to(&voxelize::Bounds::of(triangles)).unwrap()
 }
 
-fn made(triangles: &[Triangle], lattice: &Lattice, what: impl Into<What>) -> (BitGrid, Option<ThinParts>) {
+fn made(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> (BitGrid, Option<ThinParts>) {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
     let (voxels, stats) = voxelize_with(&mesh, lattice, what, &Run::default()).unwrap();
     let found = lost(&mesh, lattice, None, &Run::default()).unwrap();
@@ -44,8 +46,8 @@ fn made(triangles: &[Triangle], lattice: &Lattice, what: impl Into<What>) -> (Bi
     (voxels.bits, found.parts)
 }
 
-fn keep_thin() -> What {
-    Rule::Solid.with_variant(Variant::KeepThin)
+fn keep_thin() -> Rule {
+    Rule::solid().with_thin(ThinFeatures::Keep).unwrap()
 }
 
 fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
@@ -60,7 +62,7 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
         let (block, plate) = (block(), plate(degrees));
         let all = [block.clone(), plate.clone()].concat();
         let lattice = cells(&all, 10);
-        let (solid, told) = made(&all, &lattice, Rule::Solid);
+        let (solid, told) = made(&all, &lattice, Rule::solid());
         assert_eq!(solid.count(), 1000 + scattered, "{degrees}");
         let told = told.unwrap();
         let lost = u64::from(scattered == 0);
@@ -69,13 +71,13 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
         assert!((0.09..0.1).contains(&told.thickness) && told.thickness < told.cell, "{told:?}");
         assert_eq!(told.largest.bounds, voxelize::Bounds::of(&plate));
 
-        let (whole, _) = made(&plate, &lattice, Rule::Filled);
+        let (whole, _) = made(&plate, &lattice, Rule::filled());
         assert!(whole.count() >= 100);
-        let (thick, _) = made(&block, &lattice, Rule::Solid);
+        let (thick, _) = made(&block, &lattice, Rule::solid());
         let (kept, same) = made(&all, &lattice, keep_thin());
         assert!(kept == union(&thick, &whole), "{degrees}");
         assert_eq!(same, Some(told));
-        let (filled, _) = made(&all, &lattice, Rule::Filled);
+        let (filled, _) = made(&all, &lattice, Rule::filled());
         assert!(whole.iter().all(|cell| filled.get(cell)));
     }
 }
@@ -83,11 +85,11 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
 #[test]
 fn what_has_cells_enough_is_not_named() {
     let all = [block(), plate(30.0)].concat();
-    assert_eq!(made(&block(), &cells(&block(), 10), Rule::Solid).1, None);
+    assert_eq!(made(&block(), &cells(&block(), 10), Rule::solid()).1, None);
     // As the warning advises.
     let fine = Fit::new(Size::Spacing([0; 3].map(|_| Rational::new(98, 1000))));
     let lattice = fine.to(&voxelize::Bounds::of(&all)).unwrap();
-    assert_eq!(made(&all, &lattice, Rule::Solid).1, None);
+    assert_eq!(made(&all, &lattice, Rule::solid()).1, None);
 }
 
 #[test]
@@ -100,14 +102,14 @@ fn thick_parts_stay_as_solid_has_them_wherever_they_are() {
     let high = extent.max.map(|c| c + 3.3 * cell);
     let low = [high[0] - 2.0 * cell, high[1] - 3.0 * cell, high[2] - 0.05 * cell];
     let sliver = between(low, high);
-    let (solid, none) = made(&octahedron, &lattice, Rule::Solid);
+    let (solid, none) = made(&octahedron, &lattice, Rule::solid());
     assert_eq!(none, None);
     assert!(made(&octahedron, &lattice, keep_thin()).0 == solid);
     let all = [octahedron, sliver.clone()].concat();
     let (kept, _) = made(&all, &lattice, keep_thin());
-    let (whole, _) = made(&sliver, &lattice, Rule::Filled);
+    let (whole, _) = made(&sliver, &lattice, Rule::filled());
     assert!(kept == union(&solid, &whole) && whole.count() >= 6);
-    assert!(made(&all, &lattice, Rule::Filled).0.count() > kept.count());
+    assert!(made(&all, &lattice, Rule::filled()).0.count() > kept.count());
 }
 
 #[test]
@@ -116,13 +118,13 @@ fn cavities_and_open_parts_are_no_parts_to_be_lost() {
     let slot: Vec<Triangle> = slot.into_iter().map(|[a, b, c]| [a, c, b]).collect();
     let all = [block(), slot].concat();
     let lattice = cells(&all, 10);
-    let (solid, told) = made(&all, &lattice, Rule::Solid);
+    let (solid, told) = made(&all, &lattice, Rule::solid());
     assert_eq!(told, None);
     assert!(made(&all, &lattice, keep_thin()).0 == solid);
     let sheet = vec![[[12.0, 0.0, 5.1], [14.0, 0.0, 5.1], [12.0, 9.0, 5.1]]];
     let all = [block(), sheet].concat();
     let lattice = cells(&all, 10);
-    let (solid, told) = made(&all, &lattice, Rule::Solid);
+    let (solid, told) = made(&all, &lattice, Rule::solid());
     assert_eq!((told, solid.count()), (None, 1000));
     assert!(made(&all, &lattice, keep_thin()).0 == solid);
 }
@@ -143,7 +145,7 @@ fn what_has_cells_for_some_of_it_only_is_named_and_kept() {
     for thin in [rod, hollow, sheet] {
         let all = [block(), thin.clone()].concat();
         let lattice = cells(&all, 10);
-        let (solid, told) = made(&all, &lattice, Rule::Solid);
+        let (solid, told) = made(&all, &lattice, Rule::solid());
         let told = told.expect("it is thin");
         cells_of_it.push(solid.count() - 1000);
         assert_eq!((told.parts, told.lost + told.scattered), (2, 1), "{told:?}");
@@ -151,14 +153,14 @@ fn what_has_cells_for_some_of_it_only_is_named_and_kept() {
         assert_eq!(told.largest.bounds, voxelize::Bounds::of(&thin));
         assert_eq!(told.largest.triangles, thin.len() as u64);
         assert!(told.thickness < 1.0, "{told:?}");
-        let (whole, _) = made(&thin, &lattice, Rule::Filled);
-        let (thick, _) = made(&block(), &lattice, Rule::Solid);
+        let (whole, _) = made(&thin, &lattice, Rule::filled());
+        let (thick, _) = made(&block(), &lattice, Rule::solid());
         assert!(made(&all, &lattice, keep_thin()).0 == union(&thick, &whole));
         // What becomes of a part depends neither on others nor on which way its triangles face.
         let turned = |(n, [a, b, c]): (usize, Triangle)| if n % 2 == 0 { [a, b, c] } else { [a, c, b] };
         let mixed: Vec<_> = all.into_iter().enumerate().map(turned).collect();
         for others in [thin, mixed] {
-            let again = made(&others, &lattice, Rule::Solid).1.expect("it is thin");
+            let again = made(&others, &lattice, Rule::solid()).1.expect("it is thin");
             assert_eq!((again.lost, again.scattered), (told.lost, told.scattered));
             assert!((again.thickness / told.thickness - 1.0).abs() < 1e-9, "{again:?} {told:?}");
         }
@@ -187,14 +189,14 @@ fn what_loses_nothing_is_not_named() {
     for (plate, cells_of_it) in plates {
         let all = [block(), plate].concat();
         let lattice = cells(&all, 10);
-        let (solid, told) = made(&all, &lattice, Rule::Solid);
+        let (solid, told) = made(&all, &lattice, Rule::solid());
         assert_eq!((told, solid.count()), (None, 1000 + cells_of_it));
         assert!(made(&all, &lattice, keep_thin()).0 == solid);
     }
     // Beyond the grid.
     let all = [block(), plate(0.0)].concat();
     let lattice = cells(&block(), 10);
-    let (solid, told) = made(&all, &lattice, Rule::Solid);
+    let (solid, told) = made(&all, &lattice, Rule::solid());
     assert_eq!((told, solid.count()), (None, 1000));
 }
 
@@ -208,13 +210,13 @@ fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
     let hollow = [block(), cavity].concat();
     let cases = [(knot.triangles().to_vec(), plate, lattice), (hollow.clone(), within, cells(&hollow, 10))];
     for (around, part, lattice) in cases {
-        let (plain, none) = made(&around, &lattice, Rule::Solid);
+        let (plain, none) = made(&around, &lattice, Rule::solid());
         assert_eq!(none, None);
-        let (whole, _) = made(&part, &lattice, Rule::Filled);
+        let (whole, _) = made(&part, &lattice, Rule::filled());
         assert!(whole.count() >= 4 && whole.iter().all(|cell| !plain.get(cell)));
         for part in [part.clone(), inside_out(part)] {
             let all = [around.clone(), part.clone()].concat();
-            let (_, told) = made(&all, &lattice, Rule::Solid);
+            let (_, told) = made(&all, &lattice, Rule::solid());
             let told = told.expect("it is lost");
             assert_eq!((told.lost, told.largest.bounds), (1, voxelize::Bounds::of(&part)));
             assert!(made(&all, &lattice, keep_thin()).0 == union(&plain, &whole));
@@ -229,7 +231,7 @@ fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
         })
     };
     let all: Vec<_> = hollow.iter().copied().chain(slivers(5.05)).chain(slivers(0.3)).collect();
-    let (_, told) = made(&all, &cells(&hollow, 10), Rule::Solid);
+    let (_, told) = made(&all, &cells(&hollow, 10), Rule::solid());
     assert_eq!(told.map(|told| (told.parts, told.lost + told.scattered)), Some((41, 20)));
 }
 
@@ -243,7 +245,7 @@ fn parts_are_judged_alike_in_any_order_by_any_method_and_in_tiles() {
     assert!(again == kept && others == told);
     let methods = [Inside::Nonzero, Inside::EvenOdd, Inside::Vote, Inside::Robust];
     for inside in methods {
-        let what = What { inside: Some(inside), ..keep_thin() };
+        let what = keep_thin().with_inside(inside).unwrap();
         assert!(made(&all, &lattice, what).0 == kept, "{inside:?}");
     }
     // A tile that cuts the plate.
@@ -284,9 +286,9 @@ fn hollow_keeps_the_outer_cells_whole_and_in_slabs() {
     for name in ["cube", "knot", "sphere", "open"] {
         let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
         let lattice = Lattice::fit(mesh.bounds(), 30).unwrap();
-        let (filled, _) = voxelize_with(&mesh, &lattice, Rule::Filled, &Run::default()).unwrap();
+        let (filled, _) = voxelize_with(&mesh, &lattice, Rule::filled(), &Run::default()).unwrap();
         for steps in [1, 2, 5, 16, 1000] {
-            let what = Rule::Filled.with_variant(Variant::Hollow(steps));
+            let what = Rule::filled().with_shell(steps).unwrap();
             let wanted = outer(&filled.bits, i64::from(steps).min(31));
             emptied += filled.count() - wanted.count();
             let (whole, stats) = voxelize_with(&mesh, &lattice, what, &Run::default()).unwrap();
@@ -354,10 +356,12 @@ fn variants_belong_to_their_rules() {
     for options in ["--keep-thin", "--filled --keep-thin", "--solid --hollow 1", "--filled --hollow 0"] {
         refused(&place, &format!("cube.stl {options}"), 2);
     }
-    let mesh = Mesh::from_triangles(block()).unwrap();
-    let lattice = cells(&block(), 10);
-    for what in [Rule::Filled.with_variant(Variant::KeepThin), Rule::Solid.with_variant(Variant::Hollow(1))] {
-        let error = voxelize_with(&mesh, &lattice, what, &Run::default()).unwrap_err();
-        assert_eq!(error.kind(), voxelize::Kind::Usage);
+    for refused in [Rule::filled().with_thin(ThinFeatures::Keep), Rule::solid().with_shell(1)] {
+        assert_eq!(refused.unwrap_err().kind(), voxelize::Kind::Usage);
     }
+    // No shell, written out.
+    let (mesh, lattice) = (Mesh::from_triangles(block()).unwrap(), cells(&block(), 10));
+    let rule = Rule::Filled { inside: Inside::Auto, ties: Ties::None, shell: Some(0) };
+    let error = voxelize_with(&mesh, &lattice, rule, &Run::default()).unwrap_err();
+    assert_eq!(error.kind(), voxelize::Kind::Usage);
 }

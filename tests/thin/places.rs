@@ -110,9 +110,9 @@ fn plainly(
     parts: Option<&BitGrid>,
 ) -> (Option<ThinPlaces>, BitGrid) {
     let dims = lattice.dims();
-    let (solid, _) = made(triangles, lattice, Rule::Solid);
+    let (solid, _) = made(triangles, lattice, Rule::solid());
     let solid = parts.map_or(solid.clone(), |parts| union(&solid, parts));
-    let (filled, _) = made(triangles, lattice, Rule::Filled);
+    let (filled, _) = made(triangles, lattice, Rule::filled());
     let is_lost = |cell: &[usize; 3]| !solid.get(*cell) && is_lost(&solid, &filled, *cell);
     let mut left: BTreeSet<_> = filled.iter().filter(is_lost).collect();
     let mut kept = solid.clone();
@@ -149,7 +149,7 @@ fn plainly(
 fn found(triangles: &[Triangle], lattice: &Lattice) -> Lost {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
     let found = lost(&mesh, lattice, None, &Run::default()).unwrap();
-    let nonzero = Rule::Solid.with_inside(Inside::Nonzero);
+    let nonzero = Rule::solid().with_inside(Inside::Nonzero).unwrap();
     let (solid, _) = voxelize_with(&mesh, lattice, nonzero, &Run::default()).unwrap();
     for threads in [1, 3] {
         let run = Run { threads, ..Run::default() };
@@ -180,7 +180,7 @@ fn meshes() -> Vec<(String, Vec<Triangle>, Lattice)> {
 fn places_are_told_and_kept_by_definition() {
     let (mut places, mut more, mut none) = (0, 0, 0);
     for (name, triangles, lattice) in meshes() {
-        let (solid, parts) = made(&triangles, &lattice, Rule::Solid);
+        let (solid, parts) = made(&triangles, &lattice, Rule::solid());
         assert_eq!(parts, None, "{name}");
         let (told, wanted) = plainly(&triangles, &lattice, None);
         assert_eq!(found(&triangles, &lattice).places, told, "{name}");
@@ -266,7 +266,7 @@ fn lost_parts_are_no_places_and_open_meshes_have_none() {
     let lattice = Fit::new(spacing).origin([0; 3].map(Rational::from)).to(&Bounds::of(&all)).unwrap();
     let of_all = found(&all, &lattice);
     assert_eq!(of_all.parts.map(|parts| (parts.parts, parts.lost)), Some((2, 1)));
-    let (whole, _) = made(&raised, &lattice, Rule::Filled);
+    let (whole, _) = made(&raised, &lattice, Rule::filled());
     let (told, wanted) = plainly(&all, &lattice, Some(&whole));
     assert_eq!(of_all.places, told);
     assert_eq!(told.map(|told| (told.places, told.dims)), Some((1, [1, 64, 39])));
@@ -282,7 +282,7 @@ fn lost_parts_are_no_places_and_open_meshes_have_none() {
     assert_eq!(found(&block(), &cut), NOTHING);
     let edge = between([0.0; 3], [10.0, 10.0, 8.4]);
     assert_eq!(found(&edge, &cut), NOTHING);
-    assert!(made(&edge, &cut, keep_thin()).0 == made(&edge, &cut, Rule::Solid).0);
+    assert!(made(&edge, &cut, keep_thin()).0 == made(&edge, &cut, Rule::solid()).0);
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn fixture(name: &str) -> Mesh {
 
 fn cells(name: &str, res: usize) -> BitGrid {
     let mesh = fixture(name);
-    voxelize(&mesh, &Lattice::fit(mesh.bounds(), res).unwrap(), Rule::Surface).unwrap().bits
+    voxelize(&mesh, &Lattice::fit(mesh.bounds(), res).unwrap(), Rule::surface()).unwrap().bits
 }
 
 fn surface(name: &str, res: usize) -> Vec<Part> {
@@ -75,9 +75,9 @@ const README: &[Reference] = &[
     ("knot-32", || view::cells(&surface("knot.stl", 32), [1.0; 3], &wide()).unwrap()),
     ("knot-128", || view::cells(&surface("knot.stl", 128), [1.0; 3], &wide()).unwrap()),
     ("knot-512", || view::cells(&surface("knot.stl", 512), [1.0; 3], &wide()).unwrap()),
-    ("open-surface", || opened(Rule::Surface)),
-    ("open-solid", || opened(Rule::Solid)),
-    ("open-filled", || opened(Rule::Filled)),
+    ("open-surface", || opened(Rule::surface())),
+    ("open-solid", || opened(Rule::solid())),
+    ("open-filled", || opened(Rule::filled())),
 ];
 
 /// The knot by a rule, its upper half cut off.

@@ -9,7 +9,7 @@ use voxelize::Snap;
 use voxelize::format::{Dtype, Format};
 use voxelize::mesh::read::Tolerance;
 
-pub use self::rule::{DoubtArgs, LeakArgs, RuleArgs};
+pub use self::rule::{DoubtArgs, LeakArgs, RuleArgs, words_of};
 use super::help;
 use super::values::{self, Corners, Exact3, Simd};
 

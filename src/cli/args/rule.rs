@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use voxelize::rule::Variant;
-use voxelize::{Error, Inside, Rational, Result, Rule, Ties, What};
+use voxelize::{Inside, Rational, Result, Rule, ThinFeatures, Ties};
 
-use super::super::{leak, values};
+use super::super::{errors, values};
 
 /// Which cells are occupied.
 #[derive(Debug, clap::Args)]
@@ -64,43 +63,44 @@ pub struct RuleArgs {
 }
 
 impl RuleArgs {
-    /// The rule, and what belongs to it.
+    /// The rule with its options.
     ///
     /// # Errors
-    /// If the rule does not take what was asked for.
-    pub fn what(&self) -> Result<What> {
-        let named = [(self.surface, Rule::Surface), (self.filled, Rule::Filled), (self.solid, Rule::Solid)];
+    /// If the rule has no such option.
+    pub fn chosen(&self) -> Result<Rule> {
+        let named =
+            [(self.surface, Rule::surface()), (self.filled, Rule::filled()), (self.solid, Rule::solid())];
         let named = named.into_iter().find_map(|(is_named, rule)| is_named.then_some(rule));
         let rule = self.rule.or(named).unwrap_or_default();
-        let info = rule.info();
-        if self.ties.is_some() && info.ties.is_none() {
-            let error = Error::usage(format!("--ties: the rule {} asks for centres of cells", info.name));
-            return Err(error.with_hint("a centre is never on the mesh: surface and filled have ties"));
-        }
-        if self.inside.is_some() && info.inside.is_none() {
-            let error = Error::usage(format!("--inside: the rule {} leaves the inside empty", info.name));
-            return Err(error.with_hint("--filled and --solid fill it"));
-        }
-        if self.keep_thin && rule != Rule::Solid {
-            let error = Error::usage(format!("--keep-thin: the rule {} loses no part", info.name));
-            return Err(error.with_hint("it goes with --solid, which asks for centres of cells"));
-        }
-        if self.hollow.is_some() && rule != Rule::Filled {
-            let error = Error::usage(format!("--hollow: is not for the rule {}", info.name));
-            return Err(error.with_hint("it goes with --filled, no part of which is thinner than a cell"));
-        }
-        let variant = match self.hollow {
-            Some(steps) => Variant::Hollow(steps),
-            None if self.keep_thin => Variant::KeepThin,
-            None => Variant::Plain,
-        };
-        let what =
-            What { rule, ties: self.ties, inside: self.inside, close_holes: self.close_holes, variant };
-        if self.close_holes.is_some() && what.inside() != Some(Inside::Flood) {
-            return Err(leak::without_flood("--close-holes", &what));
-        }
-        Ok(what)
+        self.with_options(rule).map_err(|error| errors::behind("--", &error))
     }
+
+    /// `rule` with the options that are given: the method first, which has its say in the others.
+    fn with_options(&self, mut rule: Rule) -> Result<Rule> {
+        if let Some(inside) = self.inside {
+            rule = rule.with_inside(inside)?;
+        }
+        if let Some(cells) = self.close_holes {
+            rule = rule.with_closed_holes(cells)?;
+        }
+        if self.keep_thin {
+            rule = rule.with_thin(ThinFeatures::Keep)?;
+        }
+        if let Some(cells) = self.hollow {
+            rule = rule.with_shell(cells)?;
+        }
+        self.ties.map_or(Ok(rule), |ties| rule.with_ties(ties))
+    }
+}
+
+/// The words of the command line that ask for these options of a rule, named as files name them. Of a variant the
+/// value names the option.
+pub fn words_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> Vec<String> {
+    let words = fields.into_iter().flat_map(|(name, value)| match name {
+        "variant" => format!("--{value}").split(' ').map(str::to_string).collect(),
+        _ => vec![format!("--{}", name.replace('_', "-")), value],
+    });
+    words.collect()
 }
 
 /// What is asked about a flood.

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use serde_json::json;
 use voxelize::format::{self, Carries, Description};
-use voxelize::grid::{Meta, Part};
+use voxelize::grid::record::FIELDS;
+use voxelize::grid::{Part, Record};
 use voxelize::run::bytes;
 use voxelize::{Lattice, Rational, Result, Voxels};
 
 use super::super::call::Call;
 use super::super::numbers::{grouped, grouped_number, number, percent, sizes};
-use super::super::{json, summary, tell};
+use super::super::{json, summary, tell, told};
 
 /// Tells of the voxels in a file.
 pub fn look(path: &Path, call: &mut Call) -> Result<String> {
@@ -30,10 +31,10 @@ pub fn look(path: &Path, call: &mut Call) -> Result<String> {
     if let Some(exact) = voxels.lattice.as_ref().and_then(exact) {
         line("exact", &exact);
     }
-    if let Some(rule) = rule(&voxels.meta) {
+    if let Some(rule) = rule(&voxels.record) {
         line("rule", &rule);
     }
-    if let Some(made) = made(&voxels.meta) {
+    if let Some(made) = made(&voxels.record) {
         line("made", &made);
     }
     line("cells", &cells(&voxels, occupied));
@@ -47,10 +48,11 @@ pub fn look(path: &Path, call: &mut Call) -> Result<String> {
 }
 
 fn know(call: &mut Call, voxels: &Voxels, parts: &[Part], occupied: u64) {
-    let Meta { tool, rule, variant, ties, inside, close_holes, snap, input } = &voxels.meta;
-    let how = [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside), ("snap", snap)];
-    let rest = [("close_holes", close_holes), ("made_by", tool), ("input", input)];
-    for (key, value) in how.into_iter().chain(rest) {
+    let Record { tool, rule_name, snap, input, .. } = &voxels.record;
+    for name in FIELDS {
+        call.know(name, voxels.record.field(name));
+    }
+    for (key, value) in [("rule", rule_name), ("snap", snap), ("made_by", tool), ("input", input)] {
         call.know(key, value.clone());
     }
     let count = |part: &Part| json!({"sort": part.sort.name(), "cells": part.cells.count()});
@@ -66,7 +68,7 @@ fn know(call: &mut Call, voxels: &Voxels, parts: &[Part], occupied: u64) {
 fn grid(voxels: &Voxels, said: &Description) -> String {
     let [x, y, z] = voxels.dims();
     let Some(lattice) = &voxels.lattice else {
-        let hint = match (&said.record.lattice, said.format.carries) {
+        let hint = match (&said.metadata.lattice, said.format.carries) {
             (Some(_), _) => ", and the .json beside it is about other cells",
             (None, Carries::InFile) => "",
             (None, _) => "; with --sidecar a .json beside it does",
@@ -98,20 +100,17 @@ fn exact(lattice: &Lattice) -> Option<String> {
 }
 
 /// `surface; ties: up; snap: float`.
-fn rule(meta: &Meta) -> Option<String> {
-    let ties = meta.ties.as_ref().map(|ties| format!("ties: {ties}"));
-    let snap = meta.snap.as_ref().map(|snap| format!("snap: {snap}"));
-    let inside = meta.inside.as_ref().map(|inside| format!("inside: {inside}"));
-    let closed = meta.close_holes.as_ref().map(|cells| format!("holes closed up to: {cells} cells"));
-    let rule = meta.rule.clone().into_iter().chain(meta.variant.clone());
-    let all: Vec<_> = rule.chain(ties).chain(inside).chain(closed).chain(snap).collect();
+fn rule(record: &Record) -> Option<String> {
+    let snap = record.snap.as_ref().map(|snap| format!("snap: {snap}"));
+    let options = record.fields.iter().map(|(name, value)| told::option(name, value, None));
+    let all: Vec<_> = record.rule_name.clone().into_iter().chain(options).chain(snap).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// `by voxelize 0.1.0 from part.stl`.
-fn made(meta: &Meta) -> Option<String> {
-    let by = meta.tool.as_ref().map(|tool| format!("by {tool}"));
-    let from = meta.input.as_ref().map(|input| format!("from {input}"));
+fn made(record: &Record) -> Option<String> {
+    let by = record.tool.as_ref().map(|tool| format!("by {tool}"));
+    let from = record.input.as_ref().map(|input| format!("from {input}"));
     let all: Vec<_> = by.into_iter().chain(from).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }

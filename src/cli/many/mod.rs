@@ -93,8 +93,8 @@ impl Many {
         let folder = folder(&args.input, &args.output, typed)?;
         let (mode, grids) = (Mode::of(&args), if args.input.same_grid { Grids::Same } else { Grids::Own });
         let recipe = Recipe::new(args.grid, &args.rule, &args.read, &args.run, typed)?;
-        let doubt = Asked::new(&args.doubt, &recipe.what, typed)?;
-        let leak = leak::asked(&args.leak, &recipe.what, typed)?;
+        let doubt = Asked::new(&args.doubt, &recipe.rule, typed)?;
+        let leak = leak::asked(&args.leak, &recipe.rule, typed)?;
         let doubtful = doubt.as_ref().is_some_and(|asked| asked.file.is_some());
         if doubtful || leak.is_some() {
             let option = typed.with_value(if doubtful { "doubt" } else { "leak" }).unwrap_or_default();

@@ -43,8 +43,9 @@ pub fn compare(
         (Wanted::File(file), Some(voxels)) => {
             // A look at its headers first: it may be a grid of any size.
             files::is_there(file).map_err(|error| missing(task, error))?;
-            let said = format::describe(file)?.record;
-            let other = other_grid(said.lattice.as_ref(), &said.meta, voxels).map_err(|e| e.in_file(file))?;
+            let said = format::describe(file)?.metadata;
+            let other =
+                other_grid(said.lattice.as_ref(), &said.record, voxels).map_err(|e| e.in_file(file))?;
             if !other.is_empty() {
                 return Ok((None, Outcome::Grid(other)));
             }

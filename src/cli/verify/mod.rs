@@ -17,9 +17,9 @@ use std::time::Instant;
 
 use clap::CommandFactory;
 use voxelize::compare::{Case, Gate, Golden, Goldens};
-use voxelize::{Error, Meta, Result, Rule, format};
+use voxelize::{Error, Record, Result, Rule, format};
 
-use super::args::{GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
+use super::args::{self, GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
 use super::call::Call;
 use super::errors;
 use super::files;
@@ -259,25 +259,16 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
         let error = Error::usage("is not a voxel file, and only such a file is compared with a mesh");
         return Err(error.in_file(golden).with_hint("--update LIST MESH adds the mesh to a list of goldens"));
     }
-    let Meta { rule, variant, ties, inside, close_holes, .. } = format::describe(golden)?.record.meta;
-    if let Some(other) = rule.as_deref().filter(|name| Rule::from_name(name).is_none()) {
-        let error =
-            Error::usage(format!("holds cells of '{other}', which is no rule that could make them again"));
-        return Err(error.in_file(golden).with_hint("'voxelize diff A B' compares voxel files"));
-    }
     let name = golden.to_string_lossy().into_owned();
-    let recorded = [("--like", Some(name)), ("--rule", rule), ("--ties", ties), ("--inside", inside)];
-    let recorded = recorded.into_iter().chain([("--close-holes", close_holes)]);
-    let words = recorded.filter_map(|(option, value)| Some([option.to_string(), value?]));
-    // The words of its option, as they are.
-    let variant = variant.map_or_else(String::new, |variant| format!(" --{variant}"));
+    let mut words = vec!["--like".to_string(), name];
+    words.extend(rule_of(golden)?);
     let task = Task {
         title: mesh.display().to_string(),
         stem: paths::slug(&mesh.file_stem().unwrap_or_default().to_string_lossy()),
         mesh: mesh.display().to_string(),
         file: mesh.to_path_buf(),
         folder: PathBuf::from("."),
-        options: options::joined(words.flatten()) + &variant,
+        options: options::joined(words),
         wanted: Wanted::File(golden.to_path_buf()),
         keep: None,
         gate,
@@ -286,6 +277,22 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
     };
     task.check()?;
     Ok(task)
+}
+
+/// The words that ask for the rule of a golden file, as far as it says one.
+fn rule_of(golden: &Path) -> Result<Vec<String>> {
+    let Record { rule_name, fields, .. } = format::describe(golden)?.metadata.record;
+    let name = match rule_name {
+        None if fields.is_empty() => return Ok(vec![]),
+        name => name.unwrap_or_else(|| Rule::default().name().to_string()),
+    };
+    if Rule::from_name(&name).is_none() {
+        let error =
+            Error::usage(format!("holds cells of '{name}', which is no rule that could make them again"));
+        return Err(error.in_file(golden).with_hint("'voxelize diff A B' compares voxel files"));
+    }
+    let rule = Rule::from_fields(&name, fields).map_err(|error| error.in_file(golden))?;
+    Ok([vec!["--rule".to_string(), name], args::words_of(rule.fields())].concat())
 }
 
 /// Makes sure that no file of this call is written over.

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use voxelize::compare::{Case, Gate, Golden, Goldens, Outcome};
 use voxelize::format::{self, Carries, SaveOptions, Sidecar};
-use voxelize::{Error, Meta, Result, Rule, Ties, Voxels};
+use voxelize::{Error, Result, Rule, Voxels};
 
+use super::super::args;
 use super::super::call::Call;
 use super::super::job::How;
 use super::super::tell;
@@ -118,15 +119,12 @@ fn refuse_voxels(args: &Args) -> Result<()> {
     let mesh = args.meshes.first().map_or("part.stl".into(), |mesh| mesh.to_string_lossy());
     let name = list.display();
     if format::sniff(list).is_some() {
-        let Meta { rule, variant, ties, inside, close_holes, .. } = format::describe(list)?.record.meta;
-        let info = rule.as_deref().and_then(Rule::from_name).unwrap_or_default().info();
-        let rule = (info.rule != Rule::default()).then(|| format!(" --{}", info.name));
-        let own = info.ties.map(Ties::name);
-        let ties = ties.filter(|ties| Some(ties.as_str()) != own).map(|ties| format!(" --ties {ties}"));
-        let inside = inside.map(|inside| format!(" --inside {inside}"));
-        let variant = variant.map(|variant| format!(" --{variant}"));
-        let closed = close_holes.map(|cells| format!(" --close-holes {cells}"));
-        let same: String = [rule, variant, ties, inside, closed].into_iter().flatten().collect();
+        let rule = format::describe(list)?.metadata.record.rule().unwrap_or_default();
+        let own = rule.info().rule;
+        let named = (own != Rule::default()).then(|| format!("--{}", rule.name()));
+        let fields = rule.fields().into_iter().filter(|field| !own.fields().contains(field));
+        let same: String =
+            named.into_iter().chain(args::words_of(fields)).map(|word| format!(" {word}")).collect();
         let error = Error::usage("is a voxel file, and --update records in a list").in_file(list);
         return Err(error.with_hint(format!("voxelize {mesh} --like {name}{same} -o {name} makes it again")));
     }

@@ -123,12 +123,12 @@ impl Task {
         let mut facts = Facts::new(Instant::now());
         let mesh = make::read(job, bar, signals, &mut facts)?;
         let lattice = make::fit(job, &mesh, &mut facts)?;
-        let beside = job.what.beside(&mesh, &lattice, &run);
+        let beside = job.rule.extra_bytes(&mesh, &lattice, &run);
         let demand = Demand::new(&mesh, &lattice, &run).with(beside);
         let Some(Plan::Slabs(height)) = demand.fit(limit.into(), 1) else {
             return Err(refusal);
         };
-        let mut slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.what, height, &run)?;
+        let mut slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.rule, height, &run)?;
         while slabs.next()?.is_some() {}
         Ok(Made { cells: slabs.made().occupied, digest: slabs.digest(), voxels: None })
     }

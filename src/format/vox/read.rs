@@ -7,7 +7,7 @@ use super::super::open::Source;
 use super::scene::{Motion, Node, placements};
 use super::{ATTRIBUTE, TILE, shift};
 use crate::error::{Error, Result, sanitize};
-use crate::grid::meta::Record;
+use crate::grid::metadata::Metadata;
 use crate::grid::{BitGrid, Part, Sort, Voxels};
 
 /// The most voxels that uses of models may place in all; a short file can use one model often.
@@ -32,11 +32,11 @@ struct Chunks {
     models: Vec<Model>,
     nodes: BTreeMap<u32, Node>,
     /// What the root node says of the grid.
-    record: Option<Record>,
+    metadata: Option<Metadata>,
 }
 
-pub(super) fn describe(source: &mut Source) -> Result<Record> {
-    Ok(read_chunks(source)?.record.unwrap_or_default())
+pub(super) fn describe(source: &mut Source) -> Result<Metadata> {
+    Ok(read_chunks(source)?.metadata.unwrap_or_default())
 }
 
 pub(super) fn read(source: &mut Source) -> Result<Voxels> {
@@ -45,9 +45,9 @@ pub(super) fn read(source: &mut Source) -> Result<Voxels> {
 
 pub(super) fn read_parts(source: &mut Source) -> Result<(Voxels, Vec<Part>)> {
     let mut chunks = read_chunks(source)?;
-    let record = chunks.record.take().unwrap_or_default();
+    let metadata = chunks.metadata.take().unwrap_or_default();
     let uses = uses(&chunks)?;
-    let (dims, shift) = match record.dims {
+    let (dims, shift) = match metadata.dims {
         Some(dims) => (dims, shift(dims).map(|n| n as i64)),
         None => occupied_box(source, &uses)?,
     };
@@ -58,7 +58,7 @@ pub(super) fn read_parts(source: &mut Source) -> Result<(Voxels, Vec<Part>)> {
         return Err(Error::too_large(format!("the scene spans {dims:?} cells")));
     }
     let mut bits = BitGrid::new(dims)?;
-    let mut parts = named_parts(&record, dims)?;
+    let mut parts = named_parts(&metadata, dims)?;
     let told_apart = !parts.is_empty();
     for_each_voxel(source, &uses, |at, colour| {
         let cell: [Option<usize>; 3] =
@@ -90,12 +90,12 @@ pub(super) fn read_parts(source: &mut Source) -> Result<(Voxels, Vec<Part>)> {
         }
         Ok(())
     })?;
-    Ok((Voxels { bits, lattice: record.lattice, meta: record.meta }, parts))
+    Ok((Voxels { bits, lattice: metadata.lattice, record: metadata.record }, parts))
 }
 
 /// The parts that the attribute names, still empty.
-fn named_parts(record: &Record, dims: [usize; 3]) -> Result<Vec<Part>> {
-    let Some(names) = record.extra.get(PARTS) else { return Ok(Vec::new()) };
+fn named_parts(metadata: &Metadata, dims: [usize; 3]) -> Result<Vec<Part>> {
+    let Some(names) = metadata.extra.get(PARTS) else { return Ok(Vec::new()) };
     let mut parts: Vec<Part> = Vec::new();
     for name in names.split_whitespace() {
         let sort = Sort::from_name(name).filter(|sort| parts.iter().all(|part| part.sort != *sort));
@@ -203,8 +203,8 @@ impl Chunks {
         let Some((id, attributes)) = fields.u32().zip(fields.attributes()) else { return Ok(None) };
         let said = attributes.iter().find(|(key, _)| id == 0 && key == ATTRIBUTE);
         if let Some((_, json)) = said {
-            let record = Record::from_json(json);
-            self.record = Some(record.map_err(|why| {
+            let metadata = Metadata::from_json(json);
+            self.metadata = Some(metadata.map_err(|why| {
                 Error::input("V007", format!("the attribute {ATTRIBUTE} is broken: {why}"))
             })?);
         }

@@ -7,11 +7,11 @@ use vox_format::types::Version;
 use vox_format::writer::{Error as VoxError, main_chunk_writer};
 
 use super::super::save::{Sink, cancelled, next};
-use super::super::{Dtype, record};
+use super::super::{Dtype, metadata};
 use super::{ATTRIBUTE, COLOURS, TILE, shift};
 use crate::error::Error;
 use crate::grid::bits::bits_of;
-use crate::grid::meta::Style;
+use crate::grid::metadata::Style;
 use crate::grid::{BitGrid, Layers, Sort, Window};
 use crate::par::{self, Progress};
 
@@ -37,7 +37,7 @@ pub(super) fn write(
     _: Dtype,
     progress: &dyn Progress,
 ) -> io::Result<()> {
-    let (dims, json) = (layers.dims(), record(layers).to_json(Style::OneLine));
+    let (dims, json) = (layers.dims(), metadata(layers).to_json(Style::OneLine));
     let result = main_chunk_writer(out, Version::default(), |main| {
         let tiles = write_models(main, layers, json.len(), progress)?;
         write_scene(main, &tiles, shift(dims), &json)?;

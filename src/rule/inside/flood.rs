@@ -29,18 +29,8 @@ pub(in crate::rule) struct Flood {
     pub leak: Option<Leak>,
 }
 
-pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
-    Ok(Ready::new(Inside::Flood, flooded(mesh, lattice, None, run)?))
-}
-
-/// The same with holes closed that are at most so many cells long.
-pub(in crate::rule) fn closing<'a>(
-    mesh: &'a Mesh,
-    lattice: &'a Lattice,
-    cells: u32,
-    run: &Run,
-) -> Result<Ready<'a>> {
-    Ok(Ready::new(Inside::Flood, flooded(mesh, lattice, Some(cells), run)?))
+pub(super) fn ready<'a>(used: Inside, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
+    Ok(Ready::new(used, flooded(mesh, lattice, used.closed_holes(), run)?))
 }
 
 /// Floods the lattice; holes of at most `close` cells are closed, if that is given.
@@ -80,7 +70,7 @@ pub(in crate::rule) fn flooded(
 /// The cells that keep a flood out of a mesh of which these holes are closed.
 pub(in crate::rule) fn walls(mesh: &Mesh, lattice: &Lattice, closed: &[Loop], run: &Run) -> Result<BitGrid> {
     let mut walls = BitGrid::try_from(lattice)?;
-    let surface = Rule::Surface.with_ties(Ties::Up).prepare(mesh, lattice, run)?;
+    let surface = Rule::Surface { ties: Ties::Up }.prepare(mesh, lattice, run)?;
     surface.fill(0..lattice.dims()[2], run, &mut walls)?;
     cap(&boundary::caps(closed), lattice, run, &mut walls)?;
     Ok(walls)

@@ -9,6 +9,7 @@ mod near;
 mod robust;
 mod vote;
 
+use std::mem::discriminant;
 use std::ops::Range;
 
 use super::{Lost, Stats};
@@ -35,7 +36,14 @@ pub enum Inside {
     /// Lines from outside cross the mesh an odd number of times: where two shells overlap is outside.
     EvenOdd,
     /// What cannot be reached from outside through cells that the surface does not touch.
-    Flood,
+    Flood {
+        /// Closes holes of the mesh first: those whose bounds' longest side is at most so many cells of the
+        /// lattice, its extent along each axis counted in cells. The cells that their caps touch under ties up
+        /// keep the flood out; with [`Rule::Filled`](crate::Rule::Filled) they are occupied, with
+        /// [`Rule::Solid`](crate::Rule::Solid) left out, as those of the surface are. The holes are those of
+        /// [`Mesh::holes`], a cap is what [`Loop::cap`] makes.
+        close_holes: Option<u32>,
+    },
     /// What evenodd says along two axes at least.
     Vote,
     /// The mesh, repaired and turned outwards, winds around it more than half; what cannot be told from
@@ -46,7 +54,7 @@ pub enum Inside {
 /// One row of the table of methods.
 #[derive(Debug)]
 pub struct Method {
-    /// The method.
+    /// The method with its defaults.
     pub inside: Inside,
     /// Its name on the command line and in saved files.
     pub name: &'static str,
@@ -60,7 +68,7 @@ pub struct Method {
 }
 
 /// Makes a method ready for a mesh and a lattice.
-type Prepare = for<'a> fn(&'a Mesh, &'a Lattice, &Run) -> Result<Ready<'a>>;
+type Prepare = for<'a> fn(Inside, &'a Mesh, &'a Lattice, &Run) -> Result<Ready<'a>>;
 
 /// Every method. Help, README and tests loop over this.
 pub static METHODS: &[Method] = &[
@@ -70,7 +78,7 @@ pub static METHODS: &[Method] = &[
         about: "nonzero on closed meshes that face one way, out or in; evenodd on other closed ones; else robust",
         grids: 0,
         meshes: 0,
-        prepare: automatic,
+        prepare: |_, mesh, lattice, run| automatic(mesh, lattice, run),
     },
     Method {
         inside: Inside::Nonzero,
@@ -78,7 +86,7 @@ pub static METHODS: &[Method] = &[
         about: "lines from outside go in and out a different number of times; overlapping shells unite",
         grids: 0,
         meshes: 0,
-        prepare: |mesh, lattice, _| Ok(crossings::ready(mesh, lattice, Inside::Nonzero)),
+        prepare: |inside, mesh, lattice, _| Ok(crossings::ready(mesh, lattice, inside)),
     },
     Method {
         inside: Inside::EvenOdd,
@@ -86,10 +94,10 @@ pub static METHODS: &[Method] = &[
         about: "lines from outside cross the mesh an odd number of times",
         grids: 0,
         meshes: 0,
-        prepare: |mesh, lattice, _| Ok(crossings::ready(mesh, lattice, Inside::EvenOdd)),
+        prepare: |inside, mesh, lattice, _| Ok(crossings::ready(mesh, lattice, inside)),
     },
     Method {
-        inside: Inside::Flood,
+        inside: Inside::flood(),
         name: "flood",
         about: "what cannot be reached from outside between cells that the mesh touches",
         grids: 4,
@@ -102,7 +110,7 @@ pub static METHODS: &[Method] = &[
         about: "what evenodd says along two of the three axes at least",
         grids: 3,
         meshes: 0,
-        prepare: |mesh, lattice, _| Ok(vote::ready(mesh, lattice)),
+        prepare: |_, mesh, lattice, _| Ok(vote::ready(mesh, lattice)),
     },
     Method {
         inside: Inside::Robust,
@@ -110,7 +118,7 @@ pub static METHODS: &[Method] = &[
         about: "turned and repaired where it can be, the mesh winds around it more than half",
         grids: 0,
         meshes: 8,
-        prepare: robust::ready,
+        prepare: |_, mesh, lattice, run| robust::ready(mesh, lattice, run),
     },
 ];
 
@@ -128,7 +136,7 @@ pub struct Told {
     pub disputed: Option<u64>,
     /// Where [`Inside::Flood`] got into the mesh.
     pub leak: Option<Leak>,
-    /// How many holes were closed, where [`What::close_holes`](super::What::close_holes) asks for it.
+    /// How many holes were closed, where [`Inside::Flood`] closes any.
     pub closed_holes: Option<u64>,
     /// What [`Inside::Robust`] did to the mesh.
     pub repairs: Option<Repairs>,
@@ -169,18 +177,42 @@ trait Fill: Send + Sync {
 }
 
 impl Inside {
-    /// The row of the table for this method.
-    pub fn info(self) -> &'static Method {
-        METHODS.iter().find(|method| method.inside == self).expect("every method has its row")
+    /// A flood that closes no holes.
+    pub const fn flood() -> Self {
+        Self::Flood { close_holes: None }
     }
 
-    /// The method of that name.
+    /// The row of the table for this method.
+    pub fn info(self) -> &'static Method {
+        let is_this = |method: &&Method| discriminant(&method.inside) == discriminant(&self);
+        METHODS.iter().find(is_this).expect("every method has its row")
+    }
+
+    /// Its name on the command line and in saved files.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The method of that name with its defaults.
     pub fn from_name(name: &str) -> Option<Self> {
         METHODS.iter().find(|method| method.name == name).map(|method| method.inside)
     }
 
+    /// Whether it is a flood.
+    pub fn is_flood(self) -> bool {
+        matches!(self, Self::Flood { .. })
+    }
+
+    /// Up to how many cells long holes are closed, if any are.
+    pub(super) fn closed_holes(self) -> Option<u32> {
+        match self {
+            Self::Flood { close_holes } => close_holes,
+            _ => None,
+        }
+    }
+
     /// The bytes that it takes beside mesh and grid, at most.
-    pub(super) fn beside(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    pub(super) fn extra_bytes(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
         let robust = Self::Robust.info().meshes * triangles;
         // Whether a mesh is closed is asked only where the answer may matter.
@@ -193,7 +225,7 @@ impl Inside {
 
     /// Makes the method ready for a mesh and a lattice.
     pub(super) fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
-        (self.info().prepare)(mesh, lattice, run)
+        (self.info().prepare)(self, mesh, lattice, run)
     }
 }
 

@@ -21,7 +21,7 @@ use self::bodies::Body;
 use self::centres::Asked;
 use self::places::Around;
 pub use self::places::ThinPlaces;
-use super::{Rule, What, inside, surface};
+use super::{Rule, inside, surface};
 use crate::error::{Error, Result};
 use crate::geom::{Bounds, Point, Rational, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice};
@@ -114,8 +114,8 @@ impl Thin {
 }
 
 /// The cells that share volume with a mesh, as long as `inside` tells that of its centres.
-fn filled(inside: inside::Inside) -> What {
-    What { inside: Some(inside), ..Rule::Filled.with_ties(Ties::None) }
+fn filled(inside: inside::Inside) -> Rule {
+    Rule::Filled { inside, ties: Ties::None, shell: None }
 }
 
 /// What [`Rule::Solid`] loses of a mesh, or has scattered cells of. `solid` are the cells of the lattice whose

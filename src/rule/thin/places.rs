@@ -17,7 +17,7 @@ use crate::grid::{BitGrid, Lattice, bits, erode};
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par;
-use crate::rule::{Inside, Job};
+use crate::rule::{Inside, PreparedRule};
 use crate::run::{Run, rows};
 
 /// Up to so many cells from a thick one, what is solid is not asked whether it falls apart.
@@ -97,9 +97,9 @@ impl Around {
 /// Looks at cells of a closed mesh that faces one way.
 struct Looker<'a> {
     around: &'a Around,
-    job: Job<'a>,
+    prepared: PreparedRule<'a>,
     /// Fills the parts that are lost or kept as wholes: of these nothing more is said.
-    parts: Option<Job<'a>>,
+    parts: Option<PreparedRule<'a>>,
     /// The layers last looked at, whose memory is used again.
     inside: BitGrid,
     touched: BitGrid,
@@ -118,11 +118,11 @@ struct Looked<'a> {
 
 impl<'a> Looker<'a> {
     fn new(mesh: &'a Mesh, parts: Option<&'a Mesh>, around: &'a Around, run: &Run) -> Result<Self> {
-        let job = filled(Inside::Nonzero).prepare(mesh, &around.lattice, run)?;
+        let prepared = filled(Inside::Nonzero).prepare(mesh, &around.lattice, run)?;
         let parts =
             parts.map(|parts| filled(Inside::Nonzero).prepare(parts, &around.lattice, run)).transpose()?;
         let none = || BitGrid::new([1; 3]);
-        Ok(Self { around, job, parts, inside: none()?, touched: none()?, thick: none()? })
+        Ok(Self { around, prepared, parts, inside: none()?, touched: none()?, thick: none()? })
     }
 
     /// Looks at layers of the lattice, and at `more` on both sides.
@@ -136,11 +136,11 @@ impl<'a> Looker<'a> {
             grid.reshape([nx, ny, layers.len()])?;
             grid.clear();
         }
-        self.job.inside().fill(layers.clone(), run, &mut self.inside)?;
+        self.prepared.inside().fill(layers.clone(), run, &mut self.inside)?;
         if let Some(parts) = &self.parts {
             parts.fill(layers.clone(), run, &mut self.inside)?;
         }
-        surface::fill(&self.job, layers.clone(), run, &mut self.touched)?;
+        surface::fill(&self.prepared, layers.clone(), run, &mut self.touched)?;
         thicken(&self.inside, 0..layers.len(), &mut self.thick)?;
         let [inside, touched, thick] = [&self.inside, &self.touched, &self.thick].map(|grid| (grid, first));
         Ok(Looked { inside, touched, thick })

@@ -1,4 +1,4 @@
-//! What is saved beside the cells, and its JSON form: the one used by every format that carries it.
+//! The metadata saved with cells, and its JSON form: the one used by every format that carries it.
 //!
 //! ```json
 //! {"tool":"voxelize 0.1.0","dims":[3,2,1],"origin":["0/1","0/1","0/1"],"spacing":["1/10","1/10","1/10"],
@@ -11,71 +11,50 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::lattice::Lattice;
+use super::record::Record;
 use crate::geom::Rational;
 use crate::geom::axis::Snap;
 
-/// The name and version that saved files carry.
-pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
-
-/// How a grid came about, as far as known.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Meta {
-    /// Name and version of the tool that made it.
-    pub tool: Option<String>,
-    /// The rule by its name on the command line.
-    pub rule: Option<String>,
-    /// Which ties count, by name; absent where the rule has none.
-    pub ties: Option<String>,
-    /// The variant of the rule, such as `hollow 2`; absent for the rule itself.
-    pub variant: Option<String>,
-    /// How inside was told from outside, by name; absent where the rule does not.
-    pub inside: Option<String>,
-    /// Up to how many cells long holes were closed, such as `3`; absent where none were to be.
-    pub close_holes: Option<String>,
-    /// Whether coordinates snapped, by name.
-    pub snap: Option<String>,
-    /// The file it was made from, without its folder.
-    pub input: Option<String>,
-}
-
-/// What a saved description says: [`Meta`], the lattice, and what a format added of its own.
+/// The metadata of a saved grid: its lattice, its [`Record`], and entries of the format.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Record {
+pub struct Metadata {
     /// Cells per axis, `[nx, ny, nz]`.
     pub dims: Option<[usize; 3]>,
     /// Where the cells are.
     pub lattice: Option<Lattice>,
-    /// How the grid came about.
-    pub meta: Meta,
+    /// How the grid was made.
+    pub record: Record,
     /// The format's own entries, such as the type of its numbers.
     pub extra: BTreeMap<String, String>,
     /// The format's own entries that are whole numbers, such as the bytes of a row.
     pub numbers: BTreeMap<String, u64>,
 }
 
-impl Record {
-    /// The JSON text of this record, keys in a fixed order. Pretty text ends in a newline.
+impl Metadata {
+    /// The JSON text of this metadata, keys in a fixed order. Pretty text ends in a newline.
     pub fn to_json(&self, style: Style) -> String {
         let mut map = Map::new();
-        let Meta { tool, rule, variant, ties, inside, close_holes, snap, input } = &self.meta;
-        let mut put = |key: &str, value: Option<Value>| value.map(|value| map.insert(key.into(), value));
-        put("tool", tool.clone().map(Value::from));
-        put("dims", self.dims.map(|dims| json!(dims)));
-        if let Some(lattice) = &self.lattice {
-            put("origin", Some(fractions(lattice.origin())));
-            put("spacing", Some(fractions(lattice.spacing())));
-            put("closed", Some(json!(lattice.closed())));
+        let mut put = |key: &str, value: Value| map.insert(key.into(), value);
+        let mut entries = self.record.entries().peekable();
+        if let Some((key, tool)) = entries.next_if(|(key, _)| *key == "tool") {
+            put(key, Value::from(tool));
         }
-        let named = [("rule", rule), ("variant", variant), ("ties", ties), ("inside", inside)];
-        let rest = [("close_holes", close_holes), ("snap", snap), ("input", input)];
-        for (key, value) in named.into_iter().chain(rest) {
-            put(key, value.clone().map(Value::from));
+        if let Some(dims) = self.dims {
+            put("dims", json!(dims));
+        }
+        if let Some(lattice) = &self.lattice {
+            put("origin", fractions(lattice.origin()));
+            put("spacing", fractions(lattice.spacing()));
+            put("closed", json!(lattice.closed()));
+        }
+        for (key, value) in entries {
+            put(key, Value::from(value));
         }
         for (key, value) in &self.extra {
-            put(key, Some(Value::from(value.clone())));
+            put(key, Value::from(value.clone()));
         }
         for (key, value) in &self.numbers {
-            put(key, Some(Value::from(*value)));
+            put(key, Value::from(*value));
         }
         match style {
             Style::OneLine => Value::Object(map).to_string(),
@@ -91,21 +70,12 @@ impl Record {
     pub fn from_json(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON: {e}"))?;
         let map = value.as_object().ok_or("not a JSON object")?;
-        let text_of = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_string);
-        let meta = Meta {
-            tool: text_of("tool"),
-            rule: text_of("rule"),
-            variant: text_of("variant"),
-            ties: text_of("ties"),
-            inside: text_of("inside"),
-            close_holes: text_of("close_holes"),
-            snap: text_of("snap"),
-            input: text_of("input"),
-        };
+        let text_of = |key: &str| Ok::<_, String>(map.get(key).and_then(Value::as_str).map(str::to_string));
+        let record = Record::from_entries(text_of)?;
         let dims = map.get("dims").map(parse_dims).transpose()?;
         let lattice = match (dims, map.get("origin"), map.get("spacing"), map.get("closed")) {
             (Some(dims), Some(origin), Some(spacing), Some(closed)) => {
-                let snap = if meta.snap.as_deref() == Some("none") { Snap::None } else { Snap::Float };
+                let snap = if record.snap.as_deref() == Some("none") { Snap::None } else { Snap::Float };
                 let lattice = Lattice::new(
                     dims,
                     parse_fractions(origin)?,
@@ -116,27 +86,17 @@ impl Record {
             }
             _ => None,
         };
-        const KNOWN: [&str; 12] = [
-            "tool",
-            "dims",
-            "origin",
-            "spacing",
-            "closed",
-            "rule",
-            "variant",
-            "ties",
-            "inside",
-            "close_holes",
-            "snap",
-            "input",
-        ];
-        let own = || map.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str()));
+        let known = |key: &str| Record::has_entry(key) || PLACE.contains(&key);
+        let own = || map.iter().filter(|(key, _)| !known(key));
         let extra = own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
         let numbers = own().filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)));
         let (extra, numbers) = (extra.collect(), numbers.collect());
-        Ok(Self { dims, lattice, meta, extra, numbers })
+        Ok(Self { dims, lattice, record, extra, numbers })
     }
 }
+
+/// The keys that say where the cells are.
+const PLACE: [&str; 4] = ["dims", "origin", "spacing", "closed"];
 
 /// How JSON text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,22 +171,20 @@ fn parse_closed(value: &Value) -> Result<[bool; 3], String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::FIELDS;
     use super::*;
 
-    fn record() -> Record {
+    fn metadata() -> Metadata {
         let spacing = [Rational::new(1, 10), Rational::new(1, 10), Rational::new(2, 7)];
         let origin = [Rational::ZERO, Rational::new(-1, 3), Rational::from(5)];
         let lattice = Lattice::new([3, 2, 1], origin, spacing, [true, false, true]).unwrap();
-        Record {
+        Metadata {
             dims: Some([3, 2, 1]),
             lattice: Some(lattice.with_snap(Snap::None)),
-            meta: Meta {
+            record: Record {
                 tool: Some("voxelize 0.1.0".into()),
-                rule: Some("surface".into()),
-                variant: Some("hollow 2".into()),
-                ties: Some("up".into()),
-                inside: Some("flood".into()),
-                close_holes: Some("3".into()),
+                rule_name: Some("surface".into()),
+                fields: FIELDS.map(|name| (name, format!("some {name}"))).into(),
                 snap: Some("none".into()),
                 input: None,
             },
@@ -238,18 +196,18 @@ mod tests {
     #[test]
     fn records_round_trip() {
         for style in [Style::OneLine, Style::Pretty] {
-            let text = record().to_json(style);
-            assert_eq!(Record::from_json(&text), Ok(record()), "{text}");
+            let text = metadata().to_json(style);
+            assert_eq!(Metadata::from_json(&text), Ok(metadata()), "{text}");
         }
-        assert_eq!(Record::from_json("{}"), Ok(Record::default()));
+        assert_eq!(Metadata::from_json("{}"), Ok(Metadata::default()));
     }
 
     #[test]
     fn broken_records_are_refused() {
         for text in ["", "[]", r#"{"dims":[1,2]}"#, r#"{"dims":[1,2,-3]}"#, r#"{"dims":"x"}"#] {
-            assert!(Record::from_json(text).is_err(), "{text}");
+            assert!(Metadata::from_json(text).is_err(), "{text}");
         }
-        let text = record().to_json(Style::OneLine).replace("1/10", "0/1");
-        assert!(Record::from_json(&text).is_err(), "a spacing of zero");
+        let text = metadata().to_json(Style::OneLine).replace("1/10", "0/1");
+        assert!(Metadata::from_json(&text).is_err(), "a spacing of zero");
     }
 }

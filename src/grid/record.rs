@@ -1,0 +1,77 @@
+//! The record of a grid: how it was made. Every format that can carries it, in itself or in a sidecar.
+//!
+//! The rule is kept as text, its name and its options by name and value: a later version, or another tool,
+//! may have used a rule that this version has not. [`Record::rule`] parses it.
+
+/// The name and version that saved files carry.
+pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
+
+/// The names under which files have the options of a rule, in their order there: options of the rule itself,
+/// then the method that finds the inside and the options of that method.
+pub const FIELDS: [&str; 4] = ["variant", "ties", INSIDE, "close_holes"];
+
+/// The name of the method that finds the inside: in [`FIELDS`] its options follow it.
+pub const INSIDE: &str = "inside";
+
+/// How a grid was made, as far as known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Name and version of the tool that made it.
+    pub tool: Option<String>,
+    /// The rule by its name on the command line, or another name of what the cells are.
+    pub rule_name: Option<String>,
+    /// The options of the rule in the order of [`FIELDS`], each by name and value; absent ones are not known, or
+    /// the rule has no such option.
+    pub fields: Vec<(&'static str, String)>,
+    /// Whether coordinates snapped, by name.
+    pub snap: Option<String>,
+    /// The file it was made from, without its folder.
+    pub input: Option<String>,
+}
+
+impl Record {
+    /// The value of an option of the rule, by its name in [`FIELDS`].
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Every entry by name and value, in the order of files.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        fn named<'a>(name: &'static str, value: &'a Option<String>) -> Option<(&'static str, &'a str)> {
+            value.as_deref().map(|value| (name, value))
+        }
+        let Self { tool, rule_name, fields, snap, input } = self;
+        let fields = fields.iter().map(|(name, value)| (*name, value.as_str()));
+        named("tool", tool)
+            .into_iter()
+            .chain(named("rule", rule_name))
+            .chain(fields)
+            .chain(named("snap", snap))
+            .chain(named("input", input))
+    }
+
+    /// The record whose entries `value` gives by their names.
+    ///
+    /// # Errors
+    /// The first that `value` gives.
+    pub(crate) fn from_entries<E>(
+        mut value: impl FnMut(&str) -> Result<Option<String>, E>,
+    ) -> Result<Self, E> {
+        let mut fields = vec![];
+        for name in FIELDS {
+            fields.extend(value(name)?.map(|value| (name, value)));
+        }
+        Ok(Self {
+            tool: value("tool")?,
+            rule_name: value("rule")?,
+            fields,
+            snap: value("snap")?,
+            input: value("input")?,
+        })
+    }
+
+    /// Whether `name` is the name of an entry.
+    pub(crate) fn has_entry(name: &str) -> bool {
+        FIELDS.contains(&name) || ["tool", "rule", "snap", "input"].contains(&name)
+    }
+}
