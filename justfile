@@ -12,7 +12,7 @@ test *args:
 
 # Random triangles against the oracle for some minutes; failures print their seed.
 exact-soak minutes:
-    cargo test --release --test exact -- --soak {{minutes}}
+    cargo test --release --test counted exact -- --soak {{minutes}}
 
 # Feed a fuzz target for some seconds, from seeds and what was found before: `just fuzz plan 600`.
 fuzz target seconds *args: fuzz-seeds
@@ -84,5 +84,10 @@ docs:
 
 # Make the pictures and tables of README.md again; the second run must pass.
 pictures:
-    -VOXELIZE_BLESS=1 cargo test --no-fail-fast --test readme --test view
-    cargo test --test readme --test view
+    -VOXELIZE_BLESS=1 cargo test --test it -- readme:: view::
+    cargo test --test it -- readme:: view::
+
+# Take every message as it is now: tests/transcripts. Read what changed; the second run must pass.
+transcripts:
+    -VOXELIZE_BLESS=1 cargo test --test it transcripts::
+    cargo test --test it transcripts::

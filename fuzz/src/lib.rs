@@ -25,12 +25,12 @@ use voxelize::{Error, Kind};
 #[allow(dead_code, reason = "nothing is run, printed or written")]
 mod cli;
 
-/// The oracle of `tests/exact`.
-#[path = "../../tests/exact/oracle.rs"]
+/// The oracle of the tests.
+#[path = "../../tests/support/oracle.rs"]
 mod oracle;
 
-/// That of `tests/solid`.
-#[path = "../../tests/solid/winding.rs"]
+/// That of the suite `solid`.
+#[path = "../../tests/counted/solid/winding.rs"]
 #[allow(dead_code, reason = "one ray is asked")]
 mod winding;
 

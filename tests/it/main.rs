@@ -1,7 +1,45 @@
 //! The tests under the usual harness, in one binary: a module for each subject.
+//!
+//! `cargo test --test it SUBJECT::` runs one of them.
 
 #[path = "../support/mod.rs"]
 mod support;
 
+mod definition;
+mod exact_properties;
+mod findings;
+mod fixtures;
+mod formats;
+mod layers;
+mod reading;
+mod regressions;
+mod repair;
+
+#[cfg(feature = "cli")]
+mod cli;
+#[cfg(feature = "cli")]
+mod diff;
+#[cfg(feature = "cli")]
+mod doubt;
+#[cfg(feature = "cli")]
+mod fuzzing;
+#[cfg(feature = "cli")]
+mod holes;
+#[cfg(feature = "cli")]
+mod info;
+#[cfg(feature = "cli")]
+mod like;
+#[cfg(feature = "cli")]
+mod many;
+#[cfg(feature = "cli")]
+mod odd_meshes;
+#[cfg(feature = "cli")]
+mod readme;
+#[cfg(feature = "cli")]
+mod thin;
 #[cfg(all(unix, feature = "cli"))]
 mod transcripts;
+#[cfg(feature = "cli")]
+mod verify;
+#[cfg(feature = "cli")]
+mod view;

@@ -1,0 +1,77 @@
+//! What was there before a fault, and what is left after it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use voxelize::Voxels;
+
+use crate::support::place::Place;
+
+/// What is at the place of the output before the command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// A file that nothing of the command may touch.
+    Older,
+    Nothing,
+}
+
+const OLDER: &[u8] = b"an older file, of which not a byte may change";
+const MODE: u32 = 0o604;
+
+/// Puts there what was there before: `names` are outputs.
+pub fn prepare(place: &Place, names: &[&str], before: Before) {
+    for name in names {
+        fs::create_dir_all(place.path(name).parent().unwrap()).unwrap();
+        if before == Before::Nothing {
+            continue;
+        }
+        place.write(name, OLDER);
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(MODE)).unwrap();
+    }
+}
+
+/// Every file there is, by its path.
+pub fn files(place: &Place) -> Vec<String> {
+    let (root, mut folders, mut files) = (place.path(""), vec![place.path("")], vec![]);
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push(path.strip_prefix(&root).unwrap().to_str().unwrap().to_string());
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// What is left of outputs, in words, and of anything else that was not there before.
+pub fn left(place: &Place, names: &[&str], before: &[String]) -> String {
+    let named = |name: &&str| {
+        let found = output(place, name)?;
+        Some(if names.len() > 1 { format!("`{name}`: {found}") } else { found })
+    };
+    let mut found: Vec<String> = names.iter().filter_map(named).collect();
+    let new = files(place).into_iter().filter(|file| !before.contains(file));
+    for file in new.filter(|file| !names.contains(&file.as_str())) {
+        let is_temporary = file.contains(".voxelize-") && file.ends_with(".tmp");
+        found.push(if is_temporary { "a `.voxelize-….tmp`".to_string() } else { format!("`{file}`") });
+    }
+    if found.is_empty() { "nothing".to_string() } else { found.join(", ") }
+}
+
+fn output(place: &Place, name: &str) -> Option<String> {
+    let path = place.path(name);
+    let bytes = fs::read(&path).ok()?;
+    let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    Some(if bytes == OLDER && mode == MODE {
+        "the older file".to_string()
+    } else if Voxels::open(&path).is_ok() {
+        "the new file, whole".to_string()
+    } else if name.ends_with(".json") && bytes.ends_with(b"}\n") {
+        "the JSON of the run".to_string()
+    } else {
+        format!("{} bytes of something in `{name}`", bytes.len())
+    })
+}

@@ -1,0 +1,229 @@
+//! The faults, and how each is made.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::disk::{self, Before};
+use crate::support::place::{Place, Triangle, stl};
+
+/// One fault.
+pub struct Fault {
+    pub what: &'static str,
+    /// The outputs, of which nothing or an older file is there before.
+    outputs: &'static [&'static str],
+    /// Makes it happen; answers with the exit code.
+    happen: fn(&Place) -> i32,
+}
+
+/// What came of it.
+pub struct Found {
+    pub code: i32,
+    pub left: String,
+}
+
+impl Fault {
+    pub fn find(&self, before: Before) -> Found {
+        let place = Place::new();
+        disk::prepare(&place, self.outputs, before);
+        let files = disk::files(&place);
+        let code = (self.happen)(&place);
+        Found { code, left: disk::left(&place, self.outputs, &files) }
+    }
+}
+
+const fn fault(what: &'static str, outputs: &'static [&'static str], happen: fn(&Place) -> i32) -> Fault {
+    Fault { what, outputs, happen }
+}
+
+pub const FAULTS: &[Fault] = &[
+    fault("none: the file is replaced", &["a.npy"], |place| {
+        place.run("cube.stl -r 4 -o a.npy").code.unwrap()
+    }),
+    fault("a limit of file sizes, in the midst of writing", &["a.npy"], |place| {
+        limited(place, "cube.stl -r 64 -o a.npy", 16)
+    }),
+    fault("the same, the sidecar being what is too large", &["a.raw", "a.raw.json"], |place| {
+        limited(place, "cube.stl -r 4 -f raw --dtype bit -o a.raw", 0)
+    }),
+    fault("the same, one of two meshes being too large", &["out/cube.npy", "out/thirds.npy"], |place| {
+        limited(place, "cube.stl thirds.stl --voxel-size 0.4 -o out -f npy", 16)
+    }),
+    fault("a full device, `-o /dev/full`", &["a.npy"], |place| {
+        let run = place.run("cube.stl -r 64 -o /dev/full -f npy");
+        assert!(run.err.contains("/dev/full: cannot be written"), "{}", run.err);
+        run.code.unwrap()
+    }),
+    fault("a full device behind standard output", &["a.npy"], |place| {
+        let mut command = place.command("cube.stl -r 4 -o - -f npy");
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        command.stdout(full).stderr(Stdio::null()).status().unwrap().code().unwrap()
+    }),
+    fault("a folder that takes no files, `-o /proc/a.npy`", &["a.npy"], |place| {
+        place.run("cube.stl -r 4 -o /proc/a.npy").code.unwrap()
+    }),
+    fault("a folder that is a file", &["a.npy"], |place| {
+        place.run("cube.stl -r 4 -o thirds.stl/a.npy").code.unwrap()
+    }),
+    fault("more memory than allowed", &["a.npy"], |place| {
+        place.run("cube.stl -r 60000 --max-memory 12M -o a.npy").code.unwrap()
+    }),
+    fault("SIGINT while reading a pipe that stalls", &["a.npy"], |place| reading(place, "INT")),
+    fault("SIGTERM while reading a pipe that stalls", &["a.npy"], |place| reading(place, "TERM")),
+    fault("SIGHUP while reading a pipe that stalls", &["a.npy"], |place| reading(place, "HUP")),
+    fault("SIGTERM while standard input stalls", &["a.npy"], |place| {
+        signalled(place, "- -r 4 -o a.npy", "TERM", |_| pause())
+    }),
+    fault("SIGTERM while the list of meshes stalls", &["a.npy"], |place| {
+        signalled(place, "--files-from - -r 4 -f npy -o .", "TERM", |_| pause())
+    }),
+    fault("SIGINT while voxelizing", &["a.npz"], |place| voxelizing(place, "INT")),
+    fault("SIGTERM while voxelizing", &["a.npz"], |place| voxelizing(place, "TERM")),
+    fault("SIGINT while writing", &["a.npz"], |place| writing(place, "INT")),
+    fault("SIGTERM while writing", &["a.npz"], |place| writing(place, "TERM")),
+    fault("SIGTERM while writing, twice at once", &["a.npz"], |place| writing(place, "TERM TERM")),
+    fault("SIGHUP while writing", &["a.npz"], |place| writing(place, "HUP")),
+    fault("SIGKILL while writing", &["a.npz"], |place| writing(place, "KILL")),
+    fault(
+        "SIGTERM while the second of two meshes is written",
+        &["out/cube.npz", "out/long.npz"],
+        second_of_two,
+    ),
+    fault("a reader of `-o -` that stops early", &["a.json"], stops_early),
+    fault("a reader of `-o -` that stalls, and SIGTERM", &["a.json"], |place| {
+        signalled(place, "cube.stl -r 1 --pad 100 -o - -f raw --json=a.json", "TERM", |_| pause())
+    }),
+    fault("a reader of a named pipe that stalls, and SIGTERM", &["a.json"], |place| {
+        fifo(place, "pipe");
+        let line = "cube.stl -r 1 --pad 100 -o pipe -f raw --json=a.json";
+        let code = signalled(place, line, "TERM", |_| pause());
+        fs::remove_file(place.path("pipe")).unwrap();
+        code
+    }),
+];
+
+/// A file with more bytes than this has cells, too.
+const HEADERS: u64 = 2000;
+
+/// Long enough for the command to come to where it waits, or works.
+fn pause() {
+    std::thread::sleep(Duration::from_millis(400));
+}
+
+/// Runs `line` where no file may have more than so many KiB.
+fn limited(place: &Place, line: &str, kib: usize) -> i32 {
+    let script = format!("ulimit -f {kib}; exec \"$0\" {line}");
+    let mut command = Command::new("bash");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_voxelize")]).current_dir(place.path(""));
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("File too large"), "{said}");
+    output.status.code().unwrap()
+}
+
+fn fifo(place: &Place, name: &str) {
+    assert!(Command::new("mkfifo").arg(place.path(name)).status().unwrap().success());
+}
+
+/// Sends signals, such as `TERM TERM`, and waits for the end, which comes soon: the exit code, that of a
+/// shell if the signal ended the process.
+fn stop(mut child: Child, signals: &str) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    assert!(child.try_wait().unwrap().is_none(), "it ended before the signal");
+    let start = Instant::now();
+    for signal in signals.split(' ') {
+        let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        assert!(sent.unwrap().success() || signals.contains(' '));
+    }
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code().unwrap_or_else(|| 128 + status.signal().unwrap());
+        }
+        if start.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+            panic!("{signals} did not end it");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Starts `line`, with pipes at both ends that are kept open, waits, and stops it.
+fn signalled(place: &Place, line: &str, signals: &str, wait: impl Fn(&Place)) -> i32 {
+    let mut command = place.command(line);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let _ends = (child.stdin.take(), child.stdout.take());
+    wait(place);
+    stop(child, signals)
+}
+
+/// A mesh in a pipe whose writer stops in the midst of it.
+fn reading(place: &Place, signal: &str) -> i32 {
+    fifo(place, "pipe.stl");
+    // Open at both ends, so that it never waits for the other.
+    let mut pipe = OpenOptions::new().read(true).write(true).open(place.path("pipe.stl")).unwrap();
+    pipe.write_all(&fs::read(place.path("cube.stl")).unwrap()[..300]).unwrap();
+    let code = signalled(place, "pipe.stl -r 4 -o a.npy", signal, |_| pause());
+    drop(pipe);
+    fs::remove_file(place.path("pipe.stl")).unwrap();
+    code
+}
+
+/// Triangles across the whole grid, in no order: seconds of work.
+fn voxelizing(place: &Place, signal: &str) -> i32 {
+    let mut seed = 1_u32;
+    let mut random = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) as f32 / (1 << 24) as f32
+    };
+    let triangles: Vec<Triangle> =
+        (0..30_000).map(|_| std::array::from_fn(|_| std::array::from_fn(|_| random()))).collect();
+    place.write("slow.stl", stl(&triangles));
+    let code = signalled(place, "slow.stl -r 1000 -j 2 -o a.npz", signal, |place| {
+        pause();
+        assert!(temporary(place).is_none_or(|length| length < HEADERS), "it writes already");
+    });
+    fs::remove_file(place.path("slow.stl")).unwrap();
+    code
+}
+
+/// The length of the file that is being written.
+fn temporary(place: &Place) -> Option<u64> {
+    let files = place.files();
+    let name = files.iter().find(|name| name.starts_with(".voxelize-"))?;
+    fs::metadata(place.path(name)).ok().map(|found| found.len())
+}
+
+/// A grid of a billion cells, that is compressed for a while.
+fn writing(place: &Place, signals: &str) -> i32 {
+    signalled(place, "cube.stl -r 1 --pad 500 -o a.npz", signals, |place| {
+        until(|| temporary(place) > Some(HEADERS))
+    })
+}
+
+fn until(happens: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !happens() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it never happened");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn second_of_two(place: &Place) -> i32 {
+    let thin = |z: f32| [[0.0, 0.0, z], [1.0, 0.0, z], [0.0, 1.0, z]];
+    place.write("long.stl", stl(&[thin(0.0), thin(2000.0)]));
+    let first = place.path("out/cube.npz");
+    let before = fs::read(&first).ok();
+    let line = "cube.stl long.stl --voxel-size 1 --pad 350 -f npz -o out -j 1";
+    let code = signalled(place, line, "TERM", |_| until(|| fs::read(&first).ok() != before));
+    fs::remove_file(place.path("long.stl")).unwrap();
+    code
+}
+
+fn stops_early(place: &Place) -> i32 {
+    let mut command = place.command("cube.stl -r 1 --pad 100 -o - -f raw --json=a.json");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    child.stdout.take().unwrap().read_exact(&mut [0; 1000]).unwrap();
+    child.wait().unwrap().code().unwrap()
+}

@@ -1,0 +1,39 @@
+//! What is on the disk after a fault? The command is made to fail at every stage, where a file of that name
+//! was and where none was, and what is found is printed and compared with the table of `docs/faults.md`.
+//!
+//! `VOXELIZE_BLESS=1` writes the table again, and fails once more.
+
+mod disk;
+mod faults;
+
+use crate::support::bless;
+use crate::support::suite::{Check, Counts, Suite};
+
+pub const SUITE: Suite =
+    Suite::of("faults", &[Check { name: "what_is_left_on_the_disk", run: what_is_left_on_the_disk }]);
+
+fn what_is_left_on_the_disk() -> Counts {
+    let mut table = String::from("| fault | exit code | an older file was there | none was there |\n");
+    table += "| --- | --- | --- | --- |\n";
+    for fault in faults::FAULTS {
+        let [with, without] = [disk::Before::Older, disk::Before::Nothing].map(|before| fault.find(before));
+        assert_eq!(with.code, without.code, "{}", fault.what);
+        assert!(!with.left.is_empty() && !without.left.is_empty(), "{}: nothing was looked at", fault.what);
+        let row = format!("| {} | {} | {} | {} |", fault.what, with.code, with.left, without.left);
+        println!("{row}");
+        table += &format!("{row}\n");
+    }
+    assert!(faults::FAULTS.len() > 15);
+    compare(&table);
+    vec![("faults, each twice", faults::FAULTS.len() as u64)]
+}
+
+/// Compares the table with the one that is kept.
+fn compare(table: &str) {
+    const BEGIN: &str = "<!-- made -->\n";
+    const END: &str = "<!-- end -->";
+    let old = std::fs::read_to_string(bless::root("docs/faults.md")).unwrap();
+    let (before, rest) = old.split_once(BEGIN).expect("the table begins");
+    let (_, after) = rest.split_once(END).expect("the table ends");
+    bless::compare("docs/faults.md", &format!("{before}{BEGIN}{table}{END}{after}"));
+}

@@ -1,0 +1,268 @@
+//! How a grid is held in memory decides nothing: slabs make the digests, counts and bytes of the
+//! whole grid.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+use voxelize::format::{self, Dtype, FORMATS, Format, SaveOptions};
+use voxelize::grid::{Layers, Whole};
+use voxelize::run::{Demand, Plan};
+use voxelize::{
+    Kind, Lattice, Level, Mesh, Progress, Rule, Run, voxelize_bricks, voxelize_slabs, voxelize_with,
+};
+
+use crate::support::meshes::{fixture, fixtures, mapped, rules_for};
+use crate::support::suite::Counts;
+
+const THREADS: [usize; 3] = [1, 2, 7];
+
+/// Every format with every type it has.
+fn kinds() -> impl Iterator<Item = (&'static Format, Dtype)> {
+    FORMATS.iter().flat_map(|format| format.dtypes.iter().map(move |dtype| (format, *dtype)))
+}
+
+/// The bytes of a file of these cells.
+fn file(layers: &mut dyn Layers, format: &Format, dtype: Dtype) -> Vec<u8> {
+    let (mut bytes, options) = (vec![], SaveOptions { dtype: Some(dtype), ..SaveOptions::default() });
+    format::write_layers_to(layers, &mut bytes, format, &options).expect("memory takes it");
+    bytes
+}
+
+/// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole in
+/// every format that takes them. The answer is how many files were compared.
+fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[usize]) -> u64 {
+    let (whole, stats) = voxelize_with(mesh, lattice, what, &Run::default()).expect("it fits");
+    let (levels, mut files) = (Level::available(), 0);
+    // How a grid is written does not depend on the rule, and insides take long.
+    let kinds: Vec<_> = kinds().take(if what.inside().is_some() { 1 } else { usize::MAX }).collect();
+    let heights = if what.inside().is_some() { &heights[heights.len() / 2..] } else { heights };
+    for (n, (format, dtype)) in kinds.into_iter().enumerate() {
+        let expected = file(&mut Whole::new(&whole), format, dtype);
+        for (m, &height) in heights.iter().enumerate() {
+            let slabs = lattice.dims()[2].div_ceil(height);
+            if slabs < 3 || !height.is_multiple_of(format.slab_layers) {
+                continue;
+            }
+            let (threads, level) = (THREADS[(n + m) % 3], Some(levels[(n + m) % levels.len()]));
+            let run = Run { threads, level, ..Run::default() };
+            let passes = voxelize_slabs(mesh, lattice, what, height, &run).expect("it fits");
+            let bricks = voxelize_bricks(mesh, lattice, what, height, &run);
+            let has_bricks = what.has_bricks() && height.is_multiple_of(8);
+            assert_eq!(bricks.is_ok(), has_bricks, "{height} layers of bricks");
+            for mut made in [Some(passes), bricks.ok()].into_iter().flatten() {
+                let name = format!("{name}, {} {}, {height} layers, {level:?}", format.name, dtype.name());
+                assert!(file(&mut made, format, dtype) == expected, "{name}: bytes");
+                assert_eq!(made.digest(), whole.digest(), "{name}");
+                let known = made.made();
+                assert_eq!(
+                    (known.slabs, known.occupied, known.stats),
+                    (slabs, whole.count(), stats.clone()),
+                    "{name}"
+                );
+                files += 1;
+            }
+        }
+    }
+    files
+}
+
+/// Every fixture, rule and ties, in slabs of one layer, of a few, and of a brick's.
+pub fn slabs_are_the_whole() -> Counts {
+    let (mut grids, mut files) = (0, 0);
+    for (name, mesh) in fixtures() {
+        for longest in [21, 90] {
+            let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
+            for what in rules_for(&mesh) {
+                files += compare(
+                    &format!("{name}, {longest}, {what:?}"),
+                    &mesh,
+                    &lattice,
+                    what,
+                    &[1, 3, 8, 17, 24],
+                );
+                grids += 1;
+            }
+        }
+    }
+    vec![("grids", grids), ("files from slabs", files)]
+}
+
+/// A mesh drawn out along z, so that few cells make many layers.
+fn tall(name: &str) -> (Mesh, Lattice) {
+    let mesh = mapped(&fixture(name), |[x, y, z]| [x, y, 60.0 * z]);
+    let lattice = Lattice::fit(mesh.bounds(), 700).expect("it fits");
+    assert_eq!(lattice.dims()[2], 700);
+    (mesh, lattice)
+}
+
+/// Grids of more layers than a tile of a .vox scene, which is made of slabs of as many.
+pub fn slabs_of_tiles() -> Counts {
+    let (mut files, mut refused) = (0, 0);
+    let scene = format::by_name("vox").expect("a format");
+    for name in ["knot.stl", "octahedron.stl", "cube.stl"] {
+        let (mesh, lattice) = tall(name);
+        for height in [1, 100, 255, 257] {
+            let mut slabs =
+                voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &Run::default()).expect("it fits");
+            let result = format::write_layers_to(&mut slabs, &mut vec![], scene, &SaveOptions::default());
+            assert_eq!(result.expect_err("half tiles").kind(), Kind::Usage, "{name}, {height}");
+            refused += 1;
+        }
+        for what in rules_for(&mesh) {
+            files += compare(&format!("tall {name}, {what:?}"), &mesh, &lattice, what, &[256, 100, 104]);
+        }
+    }
+    vec![("files from slabs", files), ("refused", refused)]
+}
+
+/// A limit chooses the plan, and slabs above it are refused.
+pub fn a_limit_chooses_the_plan() -> Counts {
+    let (mut slabs, mut refused) = (0, 0);
+    for (name, mesh) in fixtures() {
+        let lattice = Lattice::fit(mesh.bounds(), 90).expect("it fits");
+        let demand = Demand::new(&mesh, &lattice, &Run::default());
+        let (least, all) = (demand.least(1), demand.bytes(Plan::Dense));
+        assert_eq!(demand.fit(all, 1), Some(Plan::Dense), "{name}");
+        assert_eq!(demand.fit(least - 1, 1), None, "{name}");
+        let Some(Plan::Slabs(height)) = demand.fit(least + (all - least) / 4, 1) else { continue };
+        let need = u64::try_from(demand.bytes(Plan::Slabs(height))).expect("small");
+        let with = |limit| {
+            let run = Run { max_memory: Some(limit), ..Run::default() };
+            voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &run).map(|slabs| slabs.count())
+        };
+        assert!(with(need).expect(&name) >= 3, "{name}");
+        assert_eq!(with(need - 1).expect_err(&name).kind(), Kind::TooLarge, "{name}");
+        (slabs, refused) = (slabs + 1, refused + 1);
+    }
+    vec![("plans in slabs", slabs), ("refused", refused)]
+}
+
+/// Says stop when asked for the so manieth time.
+struct StopAt(AtomicU32);
+
+impl Progress for StopAt {
+    fn cancelled(&self) -> bool {
+        self.0.fetch_sub(1, Ordering::Relaxed) == 1
+    }
+}
+
+/// Slabs that are cancelled leave no file, wherever that happens.
+pub fn cancelled_slabs_leave_nothing() -> Counts {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (mesh, lattice) = tall("octahedron.stl");
+    let mut stopped = 0;
+    for (format, path) in FORMATS.iter().map(|format| (format, dir.path().join(format.name))) {
+        for at in [1, 2, 5, 20] {
+            let stop = StopAt(at.into());
+            let run = Run { progress: &stop, ..Run::default() };
+            let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::surface(), 256, &run).expect("it fits");
+            let options = SaveOptions { progress: &stop, ..SaveOptions::default() };
+            let error = format::save_layers(&mut slabs, &path, format, &options).expect_err(format.name);
+            assert_eq!(error.kind(), Kind::Interrupted, "{}, {at}", format.name);
+            assert_eq!(dir.path().read_dir().expect("a folder").count(), 0, "{}, {at}", format.name);
+            stopped += 1;
+        }
+    }
+    vec![("stopped", stopped)]
+}
+
+/// The tool under `--max-memory`: the same files and sidecars, the same JSON save for the plan.
+pub fn the_program_in_slabs() -> Counts {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (mut files, mut piped) = (0, 0);
+    for name in ["knot.stl", "cube.stl"] {
+        let (mesh, lattice) = tall(name);
+        std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
+        let demand = Demand::new(&mesh, &lattice, &Run { threads: 2, ..Run::default() });
+        // Of a limit this small, half is left to the program.
+        let limit = (2 * demand.bytes(Plan::Slabs(256))).to_string();
+        for (format, dtype) in kinds() {
+            let options =
+                ["-r", "700", "-j", "2", "-f", format.name, "--dtype", dtype.name(), "--sidecar", "--json"];
+            let run =
+                |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
+            let (whole, slabs) = (run("whole", &[]), run("slabs", &["--max-memory", &limit]));
+            let planned = run("slabs", &["--max-memory", &limit, "-n"]);
+            assert!(planned["estimate"]["slabs"].as_u64().expect("slabs") >= 3, "{planned}");
+            assert_eq!((&whole["run"]["plan"], &slabs["run"]["plan"]), (&"dense".into(), &"slabs".into()));
+            for key in ["mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings"] {
+                assert_eq!(whole[key], slabs[key], "{name}, {}: {key}", format.name);
+            }
+            let of = |file: &str| std::fs::read(dir.path().join(file)).expect("it was written");
+            assert!(of("whole") == of("slabs"), "{name}, {} {}", format.name, dtype.name());
+            assert!(of("whole.json") == of("slabs.json"), "{name}, {}: sidecar", format.name);
+            files += 1;
+            let mut command = tool(dir.path());
+            command.args([
+                "-r",
+                "700",
+                "-f",
+                format.name,
+                "--dtype",
+                dtype.name(),
+                "--max-memory",
+                &limit,
+                "-j",
+                "2",
+            ]);
+            let out = command.args(["-q", "-o", "-"]).output().expect("the tool starts");
+            assert!(out.stdout == of("whole"), "{name}, {} in a pipe", format.name);
+            piped += 1;
+        }
+    }
+    vec![("files from slabs", files), ("pipes", piped)]
+}
+
+/// The tool on a grid so large that it is kept in bricks: the digests of the whole, and the files that
+/// slabs make under a limit.
+pub fn the_program_in_bricks() -> Counts {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mesh = fixture("knot.stl");
+    let lattice = Lattice::fit(mesh.bounds(), 1100).expect("it fits");
+    let (whole, _) = voxelize_with(&mesh, &lattice, Rule::surface(), &Run::default()).expect("it fits");
+    std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
+    let mut files = 0;
+    for (format, dtype) in [("raw", "bit"), ("npz", "bool"), ("vox", "u8")] {
+        let options = ["-r", "1100", "-f", format, "--dtype", dtype, "--json"];
+        let run = |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
+        let (bricks, slabs) = (run("bricks", &[]), run("slabs", &["--max-memory", "66M", "-j", "2"]));
+        assert_eq!((&bricks["run"]["plan"], &slabs["run"]["plan"]), (&"bricks".into(), &"slabs".into()));
+        assert_eq!(bricks["digest"]["cells"], whole.digest().cells.to_string().as_str(), "{format}");
+        assert_eq!(bricks["counts"]["occupied"], whole.count(), "{format}");
+        for key in ["mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings"] {
+            assert_eq!(bricks[key], slabs[key], "{format}: {key}");
+        }
+        let of = |file: &str| std::fs::read(dir.path().join(file)).expect("it was written");
+        assert!(of("bricks") == of("slabs"), "{format}");
+        files += 1;
+    }
+    vec![("files from bricks", files)]
+}
+
+fn tool(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
+    command.current_dir(dir).arg("mesh.stl");
+    command
+}
+
+/// Runs the tool, and gives what it says.
+fn json(dir: &Path, options: &[&str]) -> Value {
+    let out = tool(dir).args(options).output().expect("the tool starts");
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{options:?}: {}\n{said}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_str(&said).expect("JSON")
+}
+
+/// A binary STL.
+fn stl(mesh: &Mesh) -> Vec<u8> {
+    let mut bytes = vec![0; 80];
+    bytes.extend((mesh.triangles().len() as u32).to_le_bytes());
+    for triangle in mesh.triangles() {
+        bytes.extend([0; 12]);
+        bytes.extend(triangle.as_flattened().iter().flat_map(|c| c.to_le_bytes()));
+        bytes.extend([0; 2]);
+    }
+    bytes
+}

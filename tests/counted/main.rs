@@ -1,0 +1,36 @@
+//! Suites that print what they counted, in one binary with a harness of their own; zero counts fail.
+//!
+//! `cargo test --test counted SUITE` runs one of them, `cargo test --test counted SUITE::CHECK` one check.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod exact;
+#[cfg(all(target_os = "linux", feature = "cli"))]
+mod faults;
+mod golden;
+#[cfg(feature = "cli")]
+mod invariance;
+mod segments;
+mod separation;
+mod solid;
+
+use std::process::ExitCode;
+
+use support::suite::{self, Suite};
+
+const SUITES: &[Suite] = &[
+    exact::SUITE,
+    solid::SUITE,
+    #[cfg(feature = "cli")]
+    invariance::SUITE,
+    golden::SUITE,
+    separation::SUITE,
+    segments::SUITE,
+    #[cfg(all(target_os = "linux", feature = "cli"))]
+    faults::SUITE,
+];
+
+fn main() -> ExitCode {
+    suite::main(SUITES)
+}

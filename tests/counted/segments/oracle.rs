@@ -1,0 +1,83 @@
+//! Clipping in exact arithmetic: every number a whole one of any size, after all were multiplied by
+//! the same power of two. The interval of fractions shrinks plane by plane; the first plane that
+//! leaves nothing of it ends the search.
+
+use num_bigint::BigInt;
+
+use super::cases::Case;
+
+/// `numerator / denominator`, the denominator above zero.
+#[derive(Debug, Clone)]
+pub struct Fraction {
+    numerator: BigInt,
+    denominator: BigInt,
+}
+
+impl Fraction {
+    fn whole(n: i32) -> Self {
+        Self { numerator: n.into(), denominator: 1.into() }
+    }
+
+    fn is_above(&self, other: &Self) -> bool {
+        &self.numerator * &other.denominator > &other.numerator * &self.denominator
+    }
+}
+
+/// Mantissa and exponent of a double: `m * 2^e`.
+fn parts(value: f64) -> (i64, i64) {
+    let (bits, exponent) = (value.to_bits(), (value.to_bits() >> 52 & 0x7ff) as i64);
+    let fraction = (bits & ((1 << 52) - 1)) as i64;
+    let mantissa = if exponent == 0 { fraction } else { fraction + (1 << 52) };
+    (if value < 0.0 { -mantissa } else { mantissa }, exponent.max(1) - 1075)
+}
+
+/// `value * 2^shift`, which is whole.
+fn scaled(value: f64, shift: i64) -> BigInt {
+    let (m, e) = parts(value);
+    if m == 0 { BigInt::ZERO } else { BigInt::from(m) << (e + shift) as u64 }
+}
+
+/// The fractions of the segment between which it is in the box; `None` if it never is.
+pub fn exact_span(case: &Case) -> Option<[Fraction; 2]> {
+    let corners = [case.segment[0], case.segment[1], case.within.low, case.within.high];
+    let exponents = corners.iter().flatten().map(|c| parts(*c)).filter(|(m, _)| *m != 0).map(|(_, e)| e);
+    let shift = -exponents.min().unwrap_or(0);
+    let [from, to, low, high] = corners.map(|point| point.map(|c| scaled(c, shift)));
+    let [mut enter, mut leave] = [0, 1].map(Fraction::whole);
+    for axis in 0..3 {
+        let along = &to[axis] - &from[axis];
+        // Inside is where the point is at or above the low plane, and where it is at or below the high one.
+        let above = (&from[axis] - &low[axis], along.clone());
+        let below = (&high[axis] - &from[axis], -along);
+        for (room, growth) in [above, below] {
+            // The room left on the inner side of the plane is `room + t growth`.
+            if growth == BigInt::ZERO {
+                if room < BigInt::ZERO {
+                    return None;
+                }
+            } else if growth > BigInt::ZERO {
+                let t = Fraction { numerator: -room, denominator: growth };
+                enter = if t.is_above(&enter) { t } else { enter };
+            } else {
+                let t = Fraction { numerator: room, denominator: -growth };
+                leave = if leave.is_above(&t) { t } else { leave };
+            }
+            if enter.is_above(&leave) {
+                return None;
+            }
+        }
+    }
+    Some([enter, leave])
+}
+
+/// Whether `value` is within `3.1 * 2^-53` of the exact one, relatively; what underflows may miss it
+/// by the smallest double.
+pub fn is_close(value: f64, exact: &Fraction) -> bool {
+    let (m, e) = parts(value);
+    // Both sides times 2^1080 and the denominator.
+    let found = (BigInt::from(m) << (e + 1080) as u64) * &exact.denominator;
+    let wanted = &exact.numerator << 1080_u64;
+    let off = if found > wanted { &found - &wanted } else { &wanted - &found };
+    let smallest = &exact.denominator << 6_u64;
+    off <= smallest || (off * 10) << 53_u64 <= wanted * 31
+}

@@ -1,0 +1,54 @@
+//! The surface that plain half-open cells give: cell i holds i ≤ x < i + 1, and likewise y and z.
+//! No rule of the product; it shows what the displaced closed cells are for.
+
+use voxelize::{BitGrid, Lattice, Rational};
+
+use super::shapes::Shape;
+
+type Corner = [Rational; 3];
+
+/// Every cell that holds a point of the mesh.
+pub fn surface(shape: &Shape, lattice: &Lattice) -> BitGrid {
+    let mut bits = BitGrid::try_from(lattice).expect("few cells");
+    let maps = [0, 1, 2].map(|a| lattice.axis(a));
+    let [nx, ny, nz] = lattice.dims();
+    for triangle in shape.mesh.triangles() {
+        let corners = triangle.map(|v| -> Corner { std::array::from_fn(|a| maps[a].index(v[a])) });
+        for n in 0..nx * ny * nz {
+            let cell = [n % nx, n / nx % ny, n / nx / ny];
+            if holds_some_of(cell.map(|c| c as i64), &corners) {
+                bits.set(cell);
+            }
+        }
+    }
+    bits
+}
+
+/// Whether a half-open cell holds a point of a triangle: of what is left in the closed cell, the
+/// middle lies below an upper wall iff any corner does.
+fn holds_some_of(cell: [i64; 3], triangle: &[Corner; 3]) -> bool {
+    let mut polygon = triangle.to_vec();
+    for a in 0..3 {
+        let (low, high) = (Rational::from(cell[a]), Rational::from(cell[a] + 1));
+        polygon = clipped(&polygon, |p| &p[a] - &low);
+        polygon = clipped(&polygon, |p| &high - &p[a]);
+    }
+    (0..3).all(|a| polygon.iter().any(|corner| corner[a] < Rational::from(cell[a] + 1)))
+}
+
+/// The part of a convex polygon where `height` is not below zero (Sutherland and Hodgman 1974).
+fn clipped(polygon: &[Corner], height: impl Fn(&Corner) -> Rational) -> Vec<Corner> {
+    let mut left = vec![];
+    for (n, from) in polygon.iter().enumerate() {
+        let to = &polygon[(n + 1) % polygon.len()];
+        let (h, next) = (height(from), height(to));
+        if h >= Rational::ZERO {
+            left.push(from.clone());
+        }
+        if (h.is_positive() && next < Rational::ZERO) || (h < Rational::ZERO && next.is_positive()) {
+            let part = &h / &(&h - &next);
+            left.push(std::array::from_fn(|a| &from[a] + &(&part * &(&to[a] - &from[a]))));
+        }
+    }
+    left
+}

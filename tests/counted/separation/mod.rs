@@ -1,0 +1,96 @@
+//! Is the surface under ties up 26-separating? A flood from outside over empty cells that share a
+//! corner never reaches a cell whose centre is inside; docs/separation.md has the proof.
+//!
+//! Meshes are closed and full of ties, lattices have every relation to their vertices; inside is
+//! told by exact integers alone.
+
+mod flood;
+mod grids;
+mod half_open;
+mod inside;
+pub mod shapes;
+
+use crate::support::suite::{Check, Counts, Suite};
+use voxelize::{Lattice, Ties};
+
+use flood::Flood;
+use grids::lattices;
+use shapes::Shape;
+
+pub const SUITE: Suite = Suite::of(
+    "separation",
+    &[
+        Check { name: "inside_is_told_right", run: inside::inside_is_told_right },
+        Check { name: "fixtures", run: || separates(&shapes::from_fixtures()) },
+        Check { name: "cubes_and_their_images", run: || separates(&shapes::cubes_and_their_images()) },
+        Check { name: "spheres_rounded", run: || separates(&shapes::spheres_rounded()) },
+        Check { name: "tetrahedra", run: || separates(&shapes::tetrahedra()) },
+        Check { name: "open_cells_leak", run: open_cells_leak },
+        Check { name: "open_last_walls_leak", run: open_last_walls_leak },
+    ],
+);
+
+/// Floods every lattice of every shape under ties up; the flood never gets inside.
+fn separates(shapes: &[Shape]) -> Counts {
+    let (mut grids, mut inside, mut hollow, mut reached, mut on_last) = (0, 0, 0, 0, 0);
+    for shape in shapes {
+        for lattice in lattices(shape) {
+            let flood = Flood::of(shape, &lattice, Ties::Up);
+            if let Some(cell) = flood.leak {
+                panic!("{} in {lattice:?}: the flood reaches {cell:?}, which is inside", shape.name);
+            }
+            grids += 1;
+            inside += flood.inside;
+            hollow += flood.inside_empty;
+            reached += flood.reached;
+            on_last += u64::from(grids::ends_on_last_walls(shape, &lattice));
+        }
+    }
+    vec![
+        ("meshes", shapes.len() as u64),
+        ("grids", grids),
+        ("of them with the mesh on a last wall", on_last),
+        ("cells inside", inside),
+        ("of them empty", hollow),
+        ("cells flooded", reached),
+    ]
+}
+
+/// Teeth: open and half-open cells mark nothing beside the planes y = x and y = x + 4, and leak at
+/// the edges the cells beside them share. On those planes alone, too: the rest of that prism lies
+/// off all walls.
+fn open_cells_leak() -> Counts {
+    let (mut grids, mut leaks) = (0, 0);
+    for shape in shapes::from_fixtures().iter().chain(&shapes::cubes_and_their_images()) {
+        let mut leaking = 0;
+        for lattice in lattices(shape) {
+            leaking += u64::from(Flood::of(shape, &lattice, Ties::None).leak.is_some());
+            grids += 1;
+        }
+        assert!(leaking > 0 || shape.name != "prism.stl", "ties none do not leak on the prism");
+        leaks += leaking;
+    }
+    let prism = shapes::prism_off_the_flat_walls();
+    let lattice = grids::whole_cells(&prism);
+    assert!(Flood::of(&prism, &lattice, Ties::Up).leak.is_none(), "ties up separate");
+    assert!(Flood::of(&prism, &lattice, Ties::None).leak.is_some(), "open cells leak along y = x");
+    let half_open = half_open::surface(&prism, &lattice);
+    assert!(half_open.count() > 0);
+    let flood = Flood::through(&half_open, &prism, &lattice);
+    assert!(flood.leak.is_some(), "half-open cells leak along y = x");
+    vec![("grids", grids + 2), ("grids that leak", leaks + 2)]
+}
+
+/// Teeth: without the closed last wall, faces on it are lost where nothing pads the grid.
+fn open_last_walls_leak() -> Counts {
+    let mut leaks = 0;
+    for shape in shapes::from_fixtures() {
+        let closed = grids::whole_cells(&shape);
+        assert!(grids::ends_on_last_walls(&shape, &closed), "{}", shape.name);
+        let open = Lattice::new(closed.dims(), closed.origin().clone(), closed.spacing().clone(), [false; 3]);
+        let flood = Flood::of(&shape, &open.expect("the same dims"), Ties::Up);
+        leaks += u64::from(flood.leak.is_some());
+        assert!(flood.leak.is_some() || shape.name != "a quarter of cube.stl");
+    }
+    vec![("meshes that leak", leaks)]
+}

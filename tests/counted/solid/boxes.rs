@@ -1,0 +1,105 @@
+//! Boxes along the axes, whose cells are known by a formula.
+
+use voxelize::geom::{Point, Triangle};
+use voxelize::{
+    BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, Snap, voxelize, voxelize_with,
+};
+
+use super::check::Case;
+use crate::support::suite::Counts;
+
+/// The closed box between two corners.
+pub fn triangles(low: Point, high: Point) -> Vec<Triangle> {
+    let corner =
+        |n: usize| -> Point { std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] }) };
+    // Faces by the bits of their corners, seen from outside.
+    let faces = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).map(|t| t.map(corner)).collect()
+}
+
+/// Cells along each axis of the lattices here.
+const CELLS: usize = 5;
+
+/// From and to of a box along an axis, in halves of cells: every offset, every length up to two cells.
+fn extents() -> Vec<[i64; 2]> {
+    (0..2).flat_map(|low| (1..=4).map(move |length| [2 + low, 2 + low + length])).collect()
+}
+
+/// Every box of these extents, and its lattice of cells of that size.
+fn boxes(size: &str) -> Vec<([[i64; 2]; 3], Case)> {
+    let size = Rational::parse_fraction(size).expect("a fraction");
+    let (half, zero) = (&size * &Rational::new(1, 2), [0; 3].map(Rational::from));
+    let lattice = Lattice::new([CELLS; 3], zero, [0; 3].map(|_| size.clone()), [true; 3]).expect("few cells");
+    let all = extents();
+    let triples = all.iter().flat_map(|x| all.iter().flat_map(|y| all.iter().map(|z| [*x, *y, *z])));
+    let case = |extents: [[i64; 2]; 3]| {
+        let corner = |n: usize| extents.map(|e| (&half * &Rational::from(e[n])).to_f32());
+        Case { triangles: triangles(corner(0), corner(1)), lattice: lattice.clone() }
+    };
+    triples.map(|extents| (extents, case(extents))).collect()
+}
+
+/// The boxes in cells of one, and some of them in cells of other sizes.
+pub fn at_half_cells() -> Vec<Case> {
+    let some = |size: &str, step: usize| boxes(size).into_iter().step_by(step).map(|(_, case)| case);
+    some("1/1", 1).chain(some("1/10", 7)).chain(some("7/3", 11)).collect()
+}
+
+/// A displaced centre is above a face that it lies on no more; a cell shares volume with all that is
+/// less than a cell away.
+pub fn by_the_formula() -> Counts {
+    let (mut meshes, mut inside, mut shared) = (0, 0, 0);
+    for size in ["1/1", "1/10", "7/3"] {
+        for (extents, Case { triangles, lattice }) in boxes(size) {
+            let mesh = Mesh::from_triangles(triangles).expect("finite");
+            let run = Run { threads: 1, ..Run::default() };
+            let cells = |rule: Rule| voxelize_with(&mesh, &lattice, rule, &run).expect("few cells").0.bits;
+            let within = |cell: [usize; 3], test: fn(i64, [i64; 2]) -> bool| {
+                (0..3).all(|a| test(2 * cell[a] as i64, extents[a]))
+            };
+            let (mut solid, mut filled) =
+                (BitGrid::new([CELLS; 3]).unwrap(), BitGrid::new([CELLS; 3]).unwrap());
+            for n in 0..CELLS.pow(3) {
+                let cell = [n % CELLS, n / CELLS % CELLS, n / CELLS / CELLS];
+                if within(cell, |low, [from, to]| from < low + 1 && low < to) {
+                    solid.set(cell);
+                }
+                if within(cell, |low, [from, to]| from < low + 2 && low < to) {
+                    filled.set(cell);
+                }
+            }
+            assert_eq!(cells(Rule::solid()), solid, "{extents:?} of {size}");
+            assert_eq!(cells(Rule::filled()), filled, "{extents:?} of {size}");
+            (meshes, inside, shared) = (meshes + 1, inside + solid.count(), shared + filled.count());
+        }
+    }
+    vec![("boxes", meshes), ("cells inside", inside), ("cells that share volume", shared)]
+}
+
+/// The cube 0…64 is its volume however it is padded, and joined from eight tiles.
+pub fn a_cube_is_its_volume() -> Counts {
+    const VOLUME: u64 = 64 * 64 * 64;
+    let mesh = Mesh::from_triangles(triangles([0.0; 3], [64.0; 3])).expect("finite");
+    let fit = || Fit::new(Size::Spacing([1, 1, 1].map(Rational::from)));
+    let mut counted = 0;
+    for rule in [Rule::solid(), Rule::filled()] {
+        let count = |fit: &Fit| {
+            let lattice = fit.to(mesh.bounds()).expect("it fits");
+            voxelize(&mesh, &lattice, rule.with_inside(Inside::Auto).unwrap()).expect("it fits").count()
+        };
+        for pad in [0, 1, 3] {
+            assert_eq!(count(&fit().pad(pad)), VOLUME, "{rule:?}, pad {pad}");
+            counted += VOLUME;
+        }
+        for cut in [1, 31, 32] {
+            let ends = [-2, cut, 66];
+            let tiles = (0..8).map(|n| {
+                let end = |high: usize| [0, 1, 2].map(|a| Rational::from(ends[(n >> a & 1) + high]));
+                count(&fit().bounds(end(0), end(1)).snap(Snap::None))
+            });
+            assert_eq!(tiles.sum::<u64>(), VOLUME, "{rule:?}, cut at {cut}");
+            counted += VOLUME;
+        }
+    }
+    vec![("cells", counted)]
+}

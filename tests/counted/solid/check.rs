@@ -1,0 +1,223 @@
+//! Compares the library with the oracle: every way to run, every rule that asks what is inside.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use voxelize::geom::{Point, Triangle};
+use voxelize::grid::Layers;
+use voxelize::{BitGrid, Inside, Lattice, Level, Mesh, Rule, Run, Ties, voxelize_slabs, voxelize_with};
+
+use super::winding::Windings;
+pub use crate::support::check::Case;
+use crate::support::oracle::{self, Oracle, TIES};
+use crate::support::suite::Counts;
+
+/// A way to run the library.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    /// The instruction set.
+    pub level: Level,
+    /// Threads to use.
+    pub threads: usize,
+    /// Layers of a slab; none for the whole grid at once.
+    pub slabs: Option<usize>,
+}
+
+/// Every level, several threads, and slabs of one layer and of a few.
+pub fn ways() -> Vec<How> {
+    let how = |threads, slabs| How { level: Level::best(), threads, slabs };
+    let levels = Level::available().into_iter().map(|level| How { level, ..how(1, None) });
+    levels.chain([how(2, None), how(7, None), how(1, Some(1)), how(2, Some(5))]).collect()
+}
+
+/// What the edges of triangles say.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Chain {
+    /// Every directed edge is cancelled by its reverse.
+    Oriented,
+    /// Every edge is there an even number of times.
+    Closed,
+    /// Neither.
+    Open,
+}
+
+impl Chain {
+    /// Looks at all edges, by the bits of their ends.
+    pub fn of(triangles: &[Triangle]) -> Self {
+        let bits = |p: Point| p.map(|c| (c + 0.0).to_bits());
+        let mut edges: BTreeMap<_, (i64, u64)> = BTreeMap::new();
+        for t in triangles {
+            for n in 0..3 {
+                let (a, b) = (bits(t[n]), bits(t[(n + 1) % 3]));
+                let (sum, count) = edges.entry((a.min(b), a.max(b))).or_default();
+                *sum += i64::from(a < b) - i64::from(b < a);
+                *count += u64::from(a != b);
+            }
+        }
+        if edges.values().all(|(sum, _)| *sum == 0) {
+            Self::Oriented
+        } else if edges.values().all(|(_, count)| count % 2 == 0) {
+            Self::Closed
+        } else {
+            Self::Open
+        }
+    }
+}
+
+/// What was compared.
+#[derive(Default)]
+struct Compared {
+    grids: u64,
+    cells: u64,
+    inside: u64,
+    /// Cells in which nonzero and evenodd differ.
+    overlapping: u64,
+    /// Cells of filled that are not of solid.
+    touched: u64,
+}
+
+/// The grids of the oracle: solid by nonzero and evenodd, and the cells whose open interior is touched.
+struct Expected {
+    nonzero: BitGrid,
+    evenodd: BitGrid,
+    touched: BitGrid,
+}
+
+impl Expected {
+    fn of(case: &Case, chain: Chain) -> Self {
+        // The ray that the library does not take, where any will do.
+        let axis = if chain == Chain::Oriented { 2 } else { 0 };
+        let windings = Windings::along(axis, &case.triangles, &case.lattice);
+        Self { nonzero: windings.nonzero(), evenodd: windings.evenodd(), touched: touched(case) }
+    }
+
+    fn solid(&self, inside: Inside) -> &BitGrid {
+        if inside == Inside::EvenOdd { &self.evenodd } else { &self.nonzero }
+    }
+}
+
+/// The cells whose open interior a triangle meets.
+fn touched(case: &Case) -> BitGrid {
+    let open = TIES.iter().position(|ties| *ties == Ties::None).expect("one of three");
+    let axes = oracle::axes(&case.lattice);
+    let mut grid = BitGrid::try_from(&case.lattice).expect("few cells");
+    for triangle in &case.triangles {
+        let oracle = Oracle::new(&axes, triangle);
+        let [x, y, z] = oracle.cells.map(|(first, last)| first..=last);
+        for k in z {
+            for j in y.clone() {
+                for i in x.clone() {
+                    let cell = [i, j, k].map(|c| c as usize);
+                    if !grid.get(cell) && oracle.touches([i, j, k])[open] {
+                        grid.set(cell);
+                    }
+                }
+            }
+        }
+    }
+    grid
+}
+
+/// The cells of both.
+pub fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
+    let mut grid = a.clone();
+    b.iter().for_each(|cell| grid.set(cell));
+    grid
+}
+
+/// The grid that the library gives.
+pub fn found(mesh: &Mesh, lattice: &Lattice, what: Rule, how: How) -> BitGrid {
+    let run = Run { threads: how.threads, level: Some(how.level), ..Run::default() };
+    let Some(height) = how.slabs else {
+        return voxelize_with(mesh, lattice, what, &run).expect("few cells").0.bits;
+    };
+    let mut slabs = voxelize_slabs(mesh, lattice, what, height, &run).expect("few cells");
+    let mut grid = BitGrid::try_from(lattice).expect("few cells");
+    while let Some(window) = slabs.next().expect("memory") {
+        window.bits.iter().for_each(|[i, j, k]| grid.set([i, j, window.first + k]));
+    }
+    grid
+}
+
+/// Compares one case, every way.
+///
+/// # Panics
+/// If a cell is wrong.
+fn compare(case: &Case) -> Compared {
+    let chain = Chain::of(&case.triangles);
+    let expected = Expected::of(case, chain);
+    let mesh = Mesh::from_triangles(case.triangles.clone()).expect("finite coordinates");
+    let count = |grid: &BitGrid| grid.iter().count() as u64;
+    let not_in = |a: &BitGrid, b: &BitGrid| a.iter().filter(|cell| !b.get(*cell)).count() as u64;
+    let mut compared = Compared {
+        inside: count(&expected.nonzero),
+        overlapping: not_in(&expected.nonzero, &expected.evenodd),
+        ..Compared::default()
+    };
+    let mut insides = vec![(Inside::Nonzero, Inside::Nonzero), (Inside::EvenOdd, Inside::EvenOdd)];
+    match chain {
+        Chain::Oriented => insides.push((Inside::Auto, Inside::Nonzero)),
+        Chain::Closed => insides.push((Inside::Auto, Inside::EvenOdd)),
+        Chain::Open => {}
+    }
+    for (inside, used) in insides {
+        let solid = expected.solid(used);
+        let filled = union(solid, &expected.touched);
+        compared.touched += not_in(&filled, solid);
+        for (rule, expected) in [(Rule::solid(), solid), (Rule::filled(), &filled)] {
+            // What auto takes is compared every way already.
+            let every = if inside == Inside::Auto { 1 } else { usize::MAX };
+            for how in ways().into_iter().take(every) {
+                let found = found(&mesh, &case.lattice, rule.with_inside(inside).unwrap(), how);
+                let wrong = not_in(&found, expected) + not_in(expected, &found);
+                assert!(wrong == 0, "{wrong} cells wrong: {rule:?}, {inside:?}, {how:?}\n{}", shown(case));
+                compared.grids += 1;
+                compared.cells += case.lattice.cells() as u64;
+            }
+        }
+    }
+    compared
+}
+
+/// A case to paste; a long list of triangles is only counted.
+pub fn shown(case: &Case) -> String {
+    let Case { triangles, lattice } = case;
+    let list = if triangles.len() > 60 { String::new() } else { format!("{triangles:?}") };
+    format!("{} triangles {list}\n{lattice:?}", triangles.len())
+}
+
+/// Compares all cases, as many at a time as there are processors.
+///
+/// # Panics
+/// If a cell is wrong.
+pub fn all(cases: &[Case]) -> Counts {
+    let (next, total) = (AtomicUsize::new(0), Mutex::new(Compared::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let compared = compare(case);
+                    let mut total = total.lock().expect("no thread panicked");
+                    total.grids += compared.grids;
+                    total.cells += compared.cells;
+                    total.inside += compared.inside;
+                    total.overlapping += compared.overlapping;
+                    total.touched += compared.touched;
+                }
+            });
+        }
+    });
+    let total = total.into_inner().expect("no thread panicked");
+    let mut counts = vec![
+        ("meshes", cases.len() as u64),
+        ("grids", total.grids),
+        ("decisions", total.cells),
+        ("cells inside", total.inside),
+        ("filled but not solid", total.touched),
+    ];
+    if total.overlapping > 0 {
+        counts.push(("where nonzero and evenodd differ", total.overlapping));
+    }
+    counts
+}

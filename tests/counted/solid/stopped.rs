@@ -1,0 +1,80 @@
+//! Whether robust stops soon when it is told to, and says how far it is.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use voxelize::geom::Triangle;
+use voxelize::{Inside, Kind, Lattice, Mesh, Progress, Rule, Run, voxelize_with};
+
+use crate::exact::random::Random;
+use crate::support::suite::Counts;
+
+/// Says stop from the so manieth look on, and notes what it is told.
+#[derive(Default)]
+struct Told {
+    stop_at: Option<u64>,
+    looks: AtomicU64,
+    /// Each phase, the look it began with, what it was to advance by and what it did.
+    phases: Mutex<Vec<(String, u64, u64, u64)>>,
+}
+
+impl Progress for Told {
+    fn begin(&self, phase: &str, total: u64) {
+        let look = self.looks.load(Ordering::Relaxed);
+        self.phases.lock().unwrap().push((phase.to_string(), look, total, 0));
+    }
+
+    fn advance(&self, by: u64) {
+        self.phases.lock().unwrap().last_mut().expect("it has begun").3 += by;
+    }
+
+    fn cancelled(&self) -> bool {
+        let looks = self.looks.fetch_add(1, Ordering::Relaxed) + 1;
+        self.stop_at.is_some_and(|at| looks >= at)
+    }
+}
+
+/// Large triangles by themselves, and a sheet of many that is torn.
+fn mesh() -> Mesh {
+    let mut random = Random::new(63);
+    let mut triangles: Vec<Triangle> =
+        (0..200).map(|_| [0; 3].map(|_| [0; 3].map(|_| random.whole(0, 4000) as f32 / 100.0))).collect();
+    let at = |i: i32, j: i32| [i as f32, j as f32, ((i * i + 3 * j) % 7) as f32];
+    for (i, j) in (0..40).flat_map(|i| (0..40).map(move |j| (i, j))).filter(|(i, j)| (i * j) % 11 != 5) {
+        triangles.push([at(i, j), at(i + 1, j), at(i + 1, j + 1)]);
+        triangles.push([at(i, j), at(i + 1, j + 1), at(i, j + 1)]);
+    }
+    Mesh::from_triangles(triangles).unwrap()
+}
+
+/// Stops in each phase after a look or so.
+pub fn soon() -> Counts {
+    let mesh = mesh();
+    let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
+    let fill = |told: &Told, threads: usize| {
+        let run = Run { threads, progress: told, ..Run::default() };
+        voxelize_with(&mesh, &lattice, Rule::solid().with_inside(Inside::Robust).unwrap(), &run).map(|_| ())
+    };
+    let whole = Told::default();
+    fill(&whole, 1).unwrap();
+    let (all, phases) = (whole.looks.load(Ordering::Relaxed), whole.phases.into_inner().unwrap());
+    assert!(all > 1000, "{all} looks");
+    let names: Vec<&str> = phases.iter().map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(names, ["repair", "winding", "inside"]);
+    for (name, _, total, done) in &phases {
+        assert_eq!(total, done, "{name}");
+    }
+    let mut stopped = 0;
+    let in_phases = phases.iter().flat_map(|(_, look, ..)| [look + 1, look + 3]);
+    for at in in_phases.chain([all / 8, all / 2, all * 7 / 8]) {
+        for threads in [1, 3] {
+            let told = Told { stop_at: Some(at), ..Told::default() };
+            assert_eq!(fill(&told, threads).unwrap_err().kind(), Kind::Interrupted);
+            // Work that is handed out to threads looks once more for each piece.
+            let looks = told.looks.into_inner();
+            assert!(looks <= at + 600, "{looks} looks, told to stop at {at}");
+            stopped += 1;
+        }
+    }
+    vec![("looks", all), ("phases", phases.len() as u64), ("stopped", stopped)]
+}

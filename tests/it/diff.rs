@@ -1,0 +1,276 @@
+//! Does `voxelize diff` tell what differs between two voxel files, and end with the right code?
+
+use std::collections::BTreeSet;
+
+use crate::support::place::{Place, cuboid, refused, stl};
+use serde_json::json;
+use voxelize::format::{self, FORMATS, SaveOptions};
+use voxelize::grid::{BitGrid, Part, Record, Sort};
+use voxelize::{Lattice, Rational, Voxels};
+
+/// What every place here begins with: the cube in each format, padded, and half of it on the same grid.
+fn place() -> Place {
+    let place = Place::new();
+    for format in FORMATS {
+        place.run(&format!("cube.stl -r 8 -o cube.{}", format.extensions[0])).expect(0);
+    }
+    place.run("cube.stl -r 8 --pad 1 -o padded.npz").expect(0);
+    place.write("half.stl", stl(&cuboid([20.0, 20.0, 10.0])));
+    place.run("half.stl --like padded.npz -o half.npz").expect(0);
+    place
+}
+
+#[test]
+fn the_same_grid_is_equal_in_every_format() {
+    let place = place();
+    let mut pairs = 0;
+    for (a, b) in FORMATS.iter().flat_map(|a| FORMATS.iter().map(move |b| (a, b))) {
+        let line = format!("diff cube.{} cube.{} --json", a.extensions[0], b.extensions[0]);
+        let run = place.run(&line).expect(0);
+        let json = run.json();
+        let silent = [a, b].iter().any(|format| format.name == "npy");
+        let by = if silent { "cells" } else { "lattice" };
+        assert_eq!(
+            (&json["grid"]["compared_by"], &json["counts"]["differing"]),
+            (&json!(by), &json!(0)),
+            "{line}"
+        );
+        assert_eq!(run.err, "", "{line}");
+        pairs += 1;
+    }
+    assert!(pairs > 8, "{pairs}");
+}
+
+#[test]
+fn what_differs_is_counted_and_boxed() {
+    let place = place();
+    let json = place.run("diff padded.npz half.npz --json").expect(1).json();
+    // Each face marks the layer above: 9³ less 7³, and 9 × 9 × 5 less 7 × 7 × 3.
+    assert_eq!((&json["first"]["occupied"], &json["second"]["occupied"]), (&json!(386), &json!(258)));
+    // The lid is added, less its rim; the walls above it and the other lid are removed.
+    let counts = json!({"cells": 1000, "common": 209, "added": 49, "removed": 177, "differing": 226});
+    assert_eq!((&json["counts"], json["iou"].as_f64()), (&counts, Some(209.0 / 435.0)));
+    assert_eq!(json["box"]["cells"], json!({"min": [1, 1, 5], "max": [9, 9, 9]}));
+    let swapped = place.run("diff half.npz padded.npz --json").expect(1).json();
+    assert_eq!((&swapped["counts"]["added"], &swapped["counts"]["removed"]), (&json!(177), &json!(49)));
+    let [some, few] = ["-v", ""].map(|how| place.run(&format!("diff half.npz padded.npz {how}")).expect(1));
+    assert!(some.text().lines().count() > few.text().lines().count() + 3, "{}", some.text());
+    assert!(some.text().contains("(2, 2, 5)") && some.text().contains("206"), "{}", some.text());
+}
+
+#[test]
+fn gates_let_pass_what_they_say() {
+    let place = place();
+    for (gates, code) in [
+        ("", 1),
+        ("--allow 225", 1),
+        ("--allow 226", 0),
+        ("--iou-min 0.48", 0),
+        ("--iou-min 0.49", 1),
+        ("--iou-min 0.48 --allow 3", 1),
+        ("--iou-min 0.49 --allow 1000", 1),
+        ("--iou-min 0 --allow 226", 0),
+    ] {
+        let json = place.run(&format!("diff padded.npz half.npz --json {gates}")).expect(code).json();
+        assert_eq!(json["status"], if code == 0 { "ok" } else { "failed" }, "{gates}");
+        assert_eq!(json["counts"]["differing"], 226, "{gates}");
+    }
+}
+
+#[test]
+fn grids_that_do_not_match_are_named_with_what_differs() {
+    let place = place();
+    place.run("cube.stl -r 9 -o nine.npz").expect(0);
+    place.write("tall.stl", stl(&cuboid([20.0, 20.0, 30.0])));
+    place.run("tall.stl --bounds 0,0,0,20,20,20 -r 8 -o open.npz").expect(0);
+    place.run("cube.stl --bounds 1,0,0,21,20,20 --voxel-size 2.5 -o moved.npz").expect(0);
+    let cases = [
+        ("cube.vox nine.npz", &["dims", "spacing"][..], "--like cube.vox"),
+        ("cube.npy nine.npz", &["dims"], "--like cube.npy"),
+        ("cube.raw open.npz", &["closed"], "--ignore-grid"),
+        ("cube.vox moved.npz", &["origin"], "--ignore-grid"),
+    ];
+    let mut seen = 0;
+    for (files, what, hint) in cases {
+        let error = refused(&place, &format!("diff {files}"), 2);
+        assert!(files.split(' ').all(|file| error.contains(file)), "{error}");
+        let run = place.run(&format!("diff {files} --json")).expect(2);
+        assert!(run.line("hint:").contains(hint), "{}", run.err);
+        let json = run.json();
+        let differs: BTreeSet<_> = json["grid"]["differs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["what"].as_str().unwrap())
+            .collect();
+        assert_eq!(differs, what.iter().copied().collect(), "{json}");
+        assert_eq!((&json["counts"], &json["status"]), (&json!(null), &json!("error")));
+        seen += 1;
+    }
+    assert!(seen > 0, "no case");
+    // Of other dims there is nothing to compare.
+    place.run("diff cube.vox nine.npz --ignore-grid").expect(2);
+    let json = place.run("diff cube.vox moved.npz --ignore-grid --json").expect(1).json();
+    assert_eq!(json["grid"]["differs"][0]["what"], "origin");
+    assert!(json["box"]["world"].is_null(), "in which space? {json}");
+    // Under an open end no lid is marked.
+    let json = place.run("diff cube.vox open.npz --ignore-grid --json").expect(1).json();
+    assert_eq!((&json["counts"]["added"], &json["counts"]["removed"]), (&json!(0), &json!(36)));
+}
+
+#[test]
+fn sizes_that_look_alike_are_told_exactly() {
+    let place = Place::new();
+    let save = |name: &str, size: Rational| {
+        let lattice =
+            Lattice::new([1; 3], [(); 3].map(|()| Rational::ZERO), [(); 3].map(|()| size.clone()), [true; 3]);
+        let bits = BitGrid::from_text("#").unwrap();
+        let voxels = Voxels { bits, lattice: Some(lattice.unwrap()), record: Record::default() };
+        voxels.save(place.path(name)).unwrap();
+    };
+    save("a.npz", Rational::new(1, 3));
+    save("b.npz", Rational::new(333_333_333, 1_000_000_000));
+    let error = refused(&place, "diff a.npz b.npz", 2);
+    assert!(error.contains("1/3") && error.contains("333333333/1000000000"), "{error}");
+    let json = place.run("diff a.npz b.npz --json").expect(2).json();
+    let differs = &json["grid"]["differs"][1];
+    assert_eq!(
+        differs,
+        &json!({"what": "spacing", "axis": "y", "first": "1/3", "second": "333333333/1000000000"})
+    );
+}
+
+#[test]
+fn json_has_every_key_in_order() {
+    let place = place();
+    let run = place.run("--json diff padded.npz half.npz -o d.vox").expect(1);
+    assert_eq!(run.err, "");
+    let json = run.json();
+    let keys: Vec<_> = json.as_object().unwrap().keys().collect();
+    let expected = "schema tool verb status exit_code first second grid counts iou box outputs";
+    assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
+    for (pointer, value) in [
+        ("/verb", json!("diff")),
+        ("/status", json!("failed")),
+        ("/exit_code", json!(1)),
+        ("/first", json!({"path": "padded.npz", "dims": [10, 10, 10], "occupied": 386})),
+        ("/grid", json!({"dims": [10, 10, 10], "compared_by": "lattice", "differs": []})),
+        ("/counts", json!({"cells": 1000, "common": 209, "added": 49, "removed": 177, "differing": 226})),
+        ("/box/cells", json!({"min": [1, 1, 5], "max": [9, 9, 9]})),
+        ("/box/world", json!({"min": [0.0, 0.0, 10.0], "max": [22.5, 22.5, 22.5]})),
+        ("/outputs/0/path", json!("d.vox")),
+    ] {
+        assert_eq!(json.pointer(pointer), Some(&value), "{pointer}");
+    }
+    let equal = place.run("diff cube.vox cube.raw --json").expect(0).json();
+    assert_eq!((&equal["status"], &equal["iou"], &equal["box"]), (&json!("ok"), &json!(1.0), &json!(null)));
+    let failed = place.run("diff cube.vox missing.npz --json").expect(3).json();
+    assert_eq!(failed.as_object().unwrap().len(), keys.len() + 1, "the error, and all the rest");
+    assert_eq!(failed["second"]["path"], "missing.npz");
+}
+
+#[test]
+fn the_difference_is_written_in_two_colours() {
+    let place = place();
+    let json = place.run("diff padded.npz half.npz -o d.vox --json").expect(1).json();
+    assert_eq!(json["outputs"][0]["path"], "d.vox");
+    let (all, parts) = format::open_parts(&place.path("d.vox")).unwrap();
+    let counts: Vec<_> = parts.iter().map(|part| (part.sort, part.cells.count())).collect();
+    assert_eq!(counts, [(Sort::Added, 49), (Sort::Removed, 177)]);
+    assert_eq!((all.count(), all.lattice.is_some()), (226, true));
+    // An independent reader sees two colours, and the ones that are documented.
+    let scene = dot_vox::load(place.path("d.vox").to_str().unwrap()).unwrap();
+    let mut colours: Vec<_> = scene.models.iter().flat_map(|m| &m.voxels).map(|v| v.i + 1).collect();
+    colours.sort_unstable();
+    colours.dedup();
+    assert_eq!(colours, [4, 5]);
+    let colour = |n: usize| (scene.palette[n - 1].r, scene.palette[n - 1].g, scene.palette[n - 1].b);
+    assert_eq!((colour(4), colour(5)), ((0x00, 0x72, 0xb2), (0xd5, 0x5e, 0x00)));
+    // It is a voxel file as any other.
+    place.run("diff d.vox padded.npz").expect(1);
+    place.run("diff cube.vox cube.raw -o none.vox").expect(0);
+    assert_eq!(Voxels::open(place.path("none.vox")).unwrap().count(), 0);
+}
+
+#[test]
+fn colours_that_no_part_has_are_refused() {
+    let place = Place::new();
+    let part = |sort, text| Part { sort, cells: BitGrid::from_text(text).unwrap() };
+    let parts = [part(Sort::Common, "#.."), part(Sort::Removed, ".##")];
+    let (vox, npz) = (format::by_name("vox").unwrap(), format::by_name("npz").unwrap());
+    let path = place.path("a.vox");
+    format::save_parts(&parts, None, &path, vox, &SaveOptions::default()).unwrap();
+    assert_eq!(format::open_parts(&path).unwrap().1, parts);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes.windows(4).position(|four| four == [1, 0, 0, 5]).expect("the second voxel");
+    bytes[at + 3] = 9;
+    place.write("b.vox", bytes);
+    let error = format::open_parts(&place.path("b.vox")).unwrap_err();
+    assert_eq!((error.code(), error.message().contains('9')), ("V007", true), "{error}");
+    let error = format::save_parts(&parts, None, &place.path("a.npz"), npz, &SaveOptions::default());
+    assert!(error.unwrap_err().message().contains("npz"));
+}
+
+#[test]
+fn bad_questions_and_bad_files_are_errors_with_a_hint() {
+    let place = place();
+    place.write("broken.npz", b"PK\x03\x04 and then nothing");
+    place.write("text.vox", b"not a scene");
+    place.run("cube.stl --voxel-size 1,2,4 -o flat.npz").expect(0);
+    std::fs::create_dir(place.path("folder")).unwrap();
+    let before = place.files();
+    let cases = [
+        ("diff", 2),
+        ("diff cube.vox", 2),
+        ("diff cube.vox cube.npy cube.raw", 2),
+        ("diff cube.vox missing.vox", 3),
+        ("diff cube.vox folder", 3),
+        ("diff broken.npz cube.vox", 3),
+        ("diff cube.vox text.vox", 3),
+        ("diff cube.stl cube.vox", 3),
+        ("diff cube.vox cube.npy --allow -1", 2),
+        ("diff cube.vox cube.npy --allow some", 2),
+        ("diff cube.vox cube.npy --iou-min 1.5", 2),
+        ("diff cube.vox cube.npy --rez 3", 2),
+        ("diff cube.vox cube.npy -r 3", 2),
+        ("diff cube.vox cube.npy -q -v", 2),
+        ("diff cube.vox cube.npy -o d.npz", 2),
+        ("diff cube.vox cube.npy -o cube.vox", 2),
+        ("diff cube.npy cube.vox -o cube.vox", 2),
+        ("diff flat.npz flat.npz -o d.vox", 2),
+        ("diff cube.vox cube.npy -o missing/d.vox", 6),
+        ("diff cube.vox cube.npy --json=cube.npy", 2),
+        ("diff cube.vox cube.npy -o d.vox --json=d.vox", 2),
+        ("diff cube.vox cube.npy --json=missing/d.json", 6),
+        ("diff cube.vox cube.npy -j 0", 2),
+        ("dif cube.vox cube.npy", 3),
+    ];
+    let mut seen = 0;
+    for (line, code) in cases {
+        refused(&place, line, code);
+        seen += 1;
+    }
+    assert!(seen > 0, "no case");
+    let meshes = place.run("diff cube.stl cube.stl").expect(3);
+    assert!(meshes.line("hint:").contains("voxelize cube.stl -o "), "{}", meshes.err);
+    assert_eq!(place.files(), before, "nothing is left");
+    place.run("diff cube.vox half.npz --json=cube.vox").expect(2);
+    place.run("diff cube.vox cube.npy").expect(0);
+}
+
+#[test]
+fn shared_options_stand_before_and_after() {
+    let place = place();
+    let said = place.run("diff padded.npz half.npz").expect(1).out;
+    for line in ["-j 1 diff padded.npz half.npz --simd scalar", "--simd auto diff -j 2 padded.npz half.npz"] {
+        assert_eq!(place.run(line).expect(1).out, said, "{line}");
+    }
+    for line in ["-q diff padded.npz half.npz", "diff padded.npz -q half.npz"] {
+        let run = place.run(line).expect(1);
+        assert_eq!((run.text(), run.err.as_str()), ("", ""), "{line}");
+    }
+    let run = place.run("--json=d.json diff padded.npz half.npz").expect(1);
+    assert_eq!(run.out, said, "the text stays");
+    let text = std::fs::read_to_string(place.path("d.json")).unwrap();
+    assert!(text.contains("\"status\":\"failed\"") && text.lines().count() == 1, "{text}");
+}

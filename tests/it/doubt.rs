@@ -1,0 +1,386 @@
+//! Are the cells in doubt those on which the methods do not agree, and does the gate say so? Are cells of
+//! filled told apart in every format that can, whole and in slabs?
+
+use std::fs;
+
+use crate::support::meshes::{self, fixture, fixtures, surface};
+use crate::support::place::{Place, Triangle, cuboid, refused, stl};
+use serde_json::json;
+use voxelize::format::{self, FORMATS, SaveOptions};
+use voxelize::grid::{Layers, Whole};
+use voxelize::rule::{doubt, surface_and_interior};
+use voxelize::{
+    BitGrid, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Sort, Ties, Voxels, voxelize,
+    voxelize_slabs,
+};
+
+fn moved(triangles: &[Triangle], by: f32) -> Vec<Triangle> {
+    triangles.iter().map(|triangle| triangle.map(|corner| corner.map(|c| c + by))).collect()
+}
+
+/// The cells in doubt and how many any method calls inside, asked cell by cell.
+fn asked(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
+    let solid =
+        |inside: Inside| voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().bits;
+    let lines = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust].map(solid);
+    let (flood, walls) = (solid(Inside::flood()), surface(mesh, lattice, Ties::Up));
+    let (mut cells, mut inside) = (BitGrid::new(lattice.dims()).unwrap(), 0);
+    let [nx, ny, nz] = lattice.dims();
+    for n in 0..nx * ny * nz {
+        let cell = [n % nx, n / nx % ny, n / (nx * ny)];
+        let mut says: Vec<bool> = lines.iter().map(|grid| grid.get(cell)).collect();
+        if !walls.get(cell) {
+            says.push(flood.get(cell));
+        }
+        inside += u64::from(says.contains(&true));
+        if says.contains(&true) && says.contains(&false) {
+            cells.set(cell);
+        }
+    }
+    (cells, inside)
+}
+
+#[test]
+fn doubt_is_where_the_methods_differ_cell_by_cell() {
+    let cube = cuboid([20.0; 3]);
+    let turned: Vec<Triangle> = cube.iter().map(|&[a, b, c]| [a, c, b]).collect();
+    let cavity: Vec<Triangle> = moved(&cuboid([10.0; 3]), 5.0).iter().map(|&[a, b, c]| [a, c, b]).collect();
+    let of = |triangles: Vec<Triangle>| Mesh::from_triangles(triangles).unwrap();
+    let mut cases = fixtures();
+    cases.extend([
+        ("cube".to_string(), of(cube.clone())),
+        ("turned".to_string(), of(turned)),
+        ("one removed".to_string(), of(cube[1..].to_vec())),
+        ("two overlap".to_string(), of([cube.clone(), moved(&cube, 10.3)].concat())),
+        ("cavity".to_string(), of([cube, cavity].concat())),
+    ]);
+    let mut compared = 0;
+    for (name, mesh) in &cases {
+        for fit in [Fit::longest(20), Fit::longest(37).pad(1)] {
+            let lattice = fit.to(mesh.bounds()).unwrap();
+            let (cells, inside) = asked(mesh, &lattice);
+            for threads in [1, 3] {
+                let found =
+                    doubt::doubt(mesh, &lattice, Inside::Auto, &Run { threads, ..Run::default() }).unwrap();
+                assert!(found.cells == cells && found.inside == inside, "{name}");
+                let share = if inside == 0 { 0.0 } else { cells.count() as f64 / inside as f64 };
+                assert_eq!(found.share(), share, "{name}");
+                compared += 1;
+            }
+            let all_agree = ["cube", "turned", "cube.stl", "sphere.stl"].contains(&name.as_str());
+            let some_differ = ["one removed", "two overlap", "cavity", "open.stl"].contains(&name.as_str());
+            assert!(!all_agree || cells.count() == 0 && inside > 0, "{name}: {}", cells.count());
+            assert!(!some_differ || cells.count() > 0, "{name}");
+        }
+    }
+    assert!(compared > 40, "{compared}");
+}
+
+#[test]
+fn a_limit_of_memory_refuses_doubt_before_it_is_made() {
+    let mesh = fixture("cube.stl");
+    let lattice = Lattice::fit(mesh.bounds(), 400).unwrap();
+    let run = Run { max_memory: Some(16 << 20), ..Run::default() };
+    let error = doubt::doubt(&mesh, &lattice, Inside::Auto, &run).unwrap_err();
+    assert_eq!(error.kind(), voxelize::Kind::TooLarge);
+}
+
+/// A place with the open half sphere.
+fn with_open() -> Place {
+    let place = Place::new();
+    fs::copy(meshes::folder().join("open.stl"), place.path("open.stl")).unwrap();
+    place
+}
+
+#[test]
+fn the_gate_says_no_and_all_is_written() {
+    let place = with_open();
+    let mesh = fixture("open.stl");
+    let lattice = Lattice::fit(mesh.bounds(), 24).unwrap();
+    let (cells, inside) = asked(&mesh, &lattice);
+    let base = "open.stl --solid -r 24 -q";
+    for (name, gate, code, most) in [
+        ("a", "", 0, json!(null)),
+        ("b", " --max-doubt 0", 1, json!(0.0)),
+        ("c", " --max-doubt 1%", 1, json!(0.01)),
+        ("d", " --max-doubt 100%", 0, json!(1.0)),
+    ] {
+        for format in FORMATS {
+            let (output, doubtful) = (format!("{name}.npz"), format!("{name}.{}", format.name));
+            let doubtful = format!("doubt-{doubtful}");
+            let line = format!("{base}{gate} --doubt {doubtful} -o {output} --json");
+            let run = place.run(&line).expect(code);
+            assert_eq!(run.err.lines().count(), usize::from(code == 1), "{line}\n{}", run.err);
+            assert_eq!(run.err.starts_with("failed: "), code == 1, "{line}\n{}", run.err);
+            let told = run.json();
+            assert_eq!(told["status"], if code == 1 { "failed" } else { "ok" }, "{line}");
+            assert_eq!((&told["exit_code"], &told["doubt"]["asked_most"]), (&json!(code), &most), "{line}");
+            assert_eq!(told["doubt"]["cells"], cells.count(), "{line}");
+            assert_eq!(told["doubt"]["share"], cells.count() as f64 / inside as f64, "{line}");
+            for method in [Inside::Nonzero, Inside::EvenOdd, Inside::Robust] {
+                let alone =
+                    voxelize(&mesh, &lattice, Rule::solid().with_inside(method).unwrap()).unwrap().count();
+                assert_eq!(told["doubt"]["inside_by"][method.info().name], alone, "{line}");
+            }
+            assert_eq!(told["doubt"]["inside_by"]["flood"], 0, "{line}");
+            let paths = [&told["outputs"][0]["path"], &told["outputs"][1]["path"]];
+            assert_eq!(paths, [output.as_str(), doubtful.as_str()], "{line}");
+            assert!(Voxels::open(place.path(&doubtful)).unwrap().bits == cells, "{line}");
+            assert!(Voxels::open(place.path(&output)).unwrap().count() > 0, "{line}");
+        }
+    }
+    // Its grid is that of the mesh, but it is none by a rule of it.
+    place.run(&format!("{base} --doubt doubt.npy --sidecar -o g.npz")).expect(0);
+    assert_eq!(place.run("info doubt.npy --json").expect(0).json()["rule"], "doubt");
+    refused(&place, "verify doubt.npy open.stl", 2);
+    refused(&place, &format!("{base} --doubt doubt.npy --sidecar -o doubt.npy.json -f raw"), 2);
+
+    let run = place.run("open.stl --filled -r 24 --max-doubt 0 -o e.npz").expect(1);
+    assert!(run.err.replace(',', "").contains(&cells.count().to_string()), "{}", run.err);
+    assert!(run.err.lines().last().unwrap().starts_with("failed: "), "{}", run.err);
+    place.run("cube.stl --solid -r 24 --max-doubt 0 -o f.npz").expect(0);
+    assert!(place.run("cube.stl --solid -r 24 -o f.npz --json").expect(0).json()["doubt"].is_null());
+}
+
+#[test]
+fn whoever_tells_inside_of_an_open_mesh_is_told_so() {
+    let place = with_open();
+    let cube = cuboid([20.0; 3]);
+    place.write("hole.stl", stl(&cube[1..]));
+    let mut turned = cube.clone();
+    turned[0].swap(0, 1);
+    place.write("turned.stl", stl(&turned));
+    place.write("twice.stl", stl(&[&cube[..], &cube[..1]].concat()));
+    let (mut warned, mut silent) = (0, 0);
+    for (mesh, closed, oriented) in
+        [("hole", false, false), ("turned", true, false), ("twice", false, false), ("cube", true, true)]
+    {
+        for method in METHODS {
+            let line = format!("{mesh}.stl --filled --inside {} -r 12 --json -o out.npz", method.name);
+            let told = place.run(&line).expect(0).json();
+            let sealed = [&told["mesh"]["closed"], &told["mesh"]["oriented"]];
+            assert_eq!(sealed, [&json!(closed), &json!(oriented)], "{line}");
+            let codes: Vec<_> =
+                told["warnings"].as_array().unwrap().iter().map(|w| w["code"].clone()).collect();
+            let minds = match method.inside {
+                Inside::Auto | Inside::EvenOdd | Inside::Vote => !closed,
+                Inside::Nonzero => !oriented,
+                _ => false,
+            };
+            assert_eq!(codes.contains(&json!("W006")), minds, "{line}: {told}");
+            if minds { warned += 1 } else { silent += 1 }
+        }
+    }
+    assert!(warned > 5 && silent > 5, "{warned} {silent}");
+    for (mesh, used, repaired) in [
+        ("cube", "nonzero", None),
+        ("turned", "evenodd", None),
+        ("hole", "robust", Some((0, 1))),
+        ("twice", "robust", Some((1, 0))),
+    ] {
+        let json = place.run(&format!("{mesh}.stl --filled -r 12 --json -o out.npz")).expect(0).json();
+        let inside = &json["inside"];
+        assert_eq!((&inside["asked"], &inside["used"]), (&json!("auto"), &json!(used)), "{mesh}");
+        let repairs = inside.get("repairs").map(|all| (all["duplicates"].as_u64(), all["holes"].as_u64()));
+        assert_eq!(repairs, repaired.map(|(duplicates, holes)| (Some(duplicates), Some(holes))), "{mesh}");
+    }
+}
+
+#[test]
+fn holes_that_are_closed_are_closed_for_doubt() {
+    let place = with_open();
+    place.write("hole.stl", stl(&cuboid([20.0; 3])[1..]));
+    let base = "hole.stl --solid --inside flood -r 20 --pad 1 -o a.npz --json --max-doubt";
+    let open = place.run(&format!("{base} 1%")).expect(1).json();
+    assert_eq!(open["doubt"]["inside_by"]["flood"], 0);
+    let closed = place.run(&format!("{base} 30% --close-holes 20")).expect(0).json();
+    assert_eq!(closed["doubt"]["inside_by"]["flood"], closed["counts"]["occupied"]);
+    assert!(closed["counts"]["occupied"].as_u64() > Some(5000), "{closed}");
+}
+
+#[test]
+fn two_names_of_one_new_file_are_one() {
+    let place = with_open();
+    let before = place.files();
+    let absolute = place.path("x.npz").display().to_string();
+    let base = "open.stl --solid -r 8 -o";
+    for line in [
+        format!("{base} x.npz --doubt ./x.npz"),
+        format!("{base} ./x.npz --doubt x.npz"),
+        format!("{base} x.npz --doubt {absolute}"),
+        format!("{base} x.npz --json=./x.npz"),
+        format!("{base} q.npz --doubt x.raw --json=./x.raw.json"),
+        format!("{base} q.npz --inside flood --leak x.vox --doubt ./x.vox"),
+    ] {
+        refused(&place, &line, 2);
+        // The file of --json may say so, where it has a name of its own.
+        let left: Vec<_> = place.files().into_iter().filter(|name| name != "x.raw.json").collect();
+        assert_eq!(left, before, "{line}");
+    }
+}
+
+#[test]
+fn each_of_many_has_its_gate() {
+    let place = with_open();
+    let run = place.run("open.stl cube.stl --solid -r 24 --max-doubt 0 -o out/ --json").expect(1);
+    let codes: Vec<_> = run.text().lines().map(|line| line.contains(r#""exit_code":1"#)).collect();
+    assert_eq!(codes, [true, false]);
+    let failed = |name: &str| run.err.lines().any(|line| line.contains("failed") && line.contains(name));
+    assert!(failed("open.stl") && !failed("cube.stl"), "{}", run.err);
+    assert!(place.path("out/open.vox").exists() && place.path("out/cube.vox").exists());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let place = with_open();
+    for line in [
+        "cube.stl --doubt d.vox",
+        "cube.stl --max-doubt 0",
+        "cube.stl --solid --doubt d.xyz",
+        "cube.stl --solid --doubt -",
+        "cube.stl --solid --doubt d.vox -o d.vox",
+        "cube.stl --solid --doubt d.vox --json=d.vox",
+        "cube.stl --solid --doubt d.raw --json=d.raw.json",
+        "cube.stl open.stl --solid --doubt d.vox -o out/",
+        "cube.stl --solid --max-doubt 1.5",
+    ] {
+        refused(&place, line, 2);
+    }
+    refused(&place, "cube.stl --solid -r 500 --doubt d.vox -o a.npz --max-memory 40M", 5);
+    place.run("cube.stl --solid -r 500 -o a.npz --max-memory 40M -n").expect(0);
+    let planned = place.run("cube.stl --solid -r 50 --doubt d.vox -o a.npz -n").expect(0);
+    assert!(planned.err.contains("d.vox"), "{}", planned.err);
+    assert!(!place.files().iter().any(|file| file.starts_with("d.") || file.starts_with("a.")));
+}
+
+/// A mesh, a lattice with more layers than a tile of a .vox has, and what is filled.
+fn tower() -> (Mesh, Lattice, Voxels) {
+    let triangles = [cuboid([9.5, 7.0, 300.0]), moved(&cuboid([6.0, 3.0, 40.0]), 5.5)].concat();
+    let mesh = Mesh::from_triangles(triangles).unwrap();
+    let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).pad(1).to(mesh.bounds()).unwrap();
+    let voxels = voxelize(&mesh, &lattice, Rule::filled()).unwrap();
+    (mesh, lattice, voxels)
+}
+
+#[test]
+fn filled_is_surface_under_ties_both_and_the_rest() {
+    let (mesh, lattice, voxels) = tower();
+    let parts = surface_and_interior(&mesh, &lattice, &voxels.bits, &Run::default()).unwrap();
+    assert_eq!(parts.each_ref().map(|part| part.sort), [Sort::Surface, Sort::Interior]);
+    let touched = surface(&mesh, &lattice, Ties::Both);
+    let mut seen = [0; 2];
+    for cell in voxels.bits.iter() {
+        let is = parts.each_ref().map(|part| part.cells.get(cell));
+        assert_eq!(is, [touched.get(cell), !touched.get(cell)], "{cell:?}");
+        seen[usize::from(is[1])] += 1;
+    }
+    assert_eq!(parts.each_ref().map(|part| part.cells.count()), seen);
+    assert!(seen[0] > 1000 && seen[1] > 1000, "{seen:?}");
+}
+
+#[test]
+fn slabs_have_the_parts_and_the_bytes_of_the_whole() {
+    let (mesh, lattice, voxels) = tower();
+    let run = Run::default();
+    let parts = surface_and_interior(&mesh, &lattice, &voxels.bits, &run).unwrap();
+    let mut compared = 0;
+    for format in FORMATS {
+        for &dtype in format.dtypes {
+            let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
+            let mut bytes = Vec::new();
+            let mut whole = Whole::new(&voxels).told_apart(&parts);
+            format::write_layers_to(&mut whole, &mut bytes, format, &options).unwrap();
+            for n in [1, 5] {
+                let height = n * format.slab_layers;
+                let slabs = voxelize_slabs(&mesh, &lattice, Rule::filled(), height, &run).unwrap();
+                let (mut slabs, mut same) = (slabs.in_parts(), Vec::new());
+                format::write_layers_to(&mut slabs, &mut same, format, &options).unwrap();
+                assert!(bytes == same, "{} {} {height}", format.name, dtype.name());
+                assert_eq!(slabs.digest(), voxels.digest());
+                let counts = parts.each_ref().map(|part| part.cells.count());
+                assert_eq!(slabs.made().parts, Some(counts));
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 10, "{compared}");
+}
+
+#[test]
+fn files_have_1_and_2_and_digests_know_of_no_difference() {
+    let (mesh, lattice, voxels) = tower();
+    let place = Place::new();
+    let triangles = [cuboid([9.5, 7.0, 300.0]), moved(&cuboid([6.0, 3.0, 40.0]), 5.5)].concat();
+    place.write("tower.stl", stl(&triangles));
+    let touched = surface(&mesh, &lattice, Ties::Both);
+    let [nx, ny, nz] = lattice.dims();
+    let number = |n: usize| {
+        let cell = [n % nx, n / nx % ny, n / (nx * ny)];
+        u8::from(voxels.bits.get(cell)) * if touched.get(cell) { 1 } else { 2 }
+    };
+    let numbers: Vec<u8> = (0..nx * ny * nz).map(number).collect();
+    let count = |n: u8| numbers.iter().filter(|other| **other == n).count();
+    let base = "tower.stl --voxel-size 1 --pad 1 --json";
+    let digest = voxels.digest().cells.to_string();
+    for (output, known) in [
+        ("-o a.vox", true),
+        ("-o a.raw", true),
+        ("-o a.npy --dtype u8", true),
+        ("-o a.npz --dtype u8", true),
+        ("-o b.raw --dtype bit", false),
+        ("-o b.npy", false),
+        ("-o b.npz", false),
+    ] {
+        let told = place.run(&format!("{base} --filled {output}")).expect(0).json();
+        let [surface, interior] =
+            if known { [json!(count(1)), json!(count(2))] } else { [json!(null), json!(null)] };
+        assert_eq!(
+            (&told["counts"]["surface"], &told["counts"]["interior"]),
+            (&surface, &interior),
+            "{output}"
+        );
+        assert_eq!(told["digest"]["cells"], digest.as_str(), "{output}");
+        let path = place.path(output.split_whitespace().nth(1).unwrap());
+        let read = Voxels::open(&path).unwrap();
+        assert!(read.bits == voxels.bits && read.digest().cells == voxels.digest().cells, "{output}");
+        let bytes = fs::read(&path).unwrap();
+        match path.extension().unwrap().to_str().unwrap() {
+            "raw" if known => assert!(bytes == numbers, "{output}"),
+            "npy" if known => assert!(bytes[bytes.len() - numbers.len()..] == numbers, "{output}"),
+            "vox" => {
+                let (_, parts) = format::open_parts(&path).unwrap();
+                let counts: Vec<_> =
+                    parts.iter().map(|part| (part.sort, part.cells.count() as usize)).collect();
+                assert_eq!(counts, [(Sort::Surface, count(1)), (Sort::Interior, count(2))]);
+            }
+            _ => {}
+        }
+    }
+    // What is solid, or surface, is of one kind.
+    for (rule, path) in [("--solid", "c.raw"), ("--surface", "d.raw")] {
+        place.run(&format!("{base} {rule} -o {path}")).expect(0);
+        assert!(fs::read(place.path(path)).unwrap().iter().all(|n| *n < 2), "{rule}");
+    }
+}
+
+#[test]
+fn a_limit_of_memory_makes_the_same_files_in_slabs() {
+    let place = Place::new();
+    let base = "cube.stl --filled -r 240 -j 1 --json";
+    let mut seen = 0;
+    for output in ["raw", "npz --dtype u8"] {
+        let name = output.split(' ').next().unwrap();
+        let whole = place.run(&format!("{base} -o whole.{output}")).expect(0).json();
+        let planned =
+            |limit: &usize| place.run(&format!("{base} -o slabs.{output} --max-memory {limit}K -n"));
+        let limit = (12..60).map(|n| n * 512).find(|limit| planned(limit).code == Some(0)).unwrap();
+        let slabs = place.run(&format!("{base} -o slabs.{output} --max-memory {limit}K")).expect(0).json();
+        assert_eq!((&whole["run"]["plan"], &slabs["run"]["plan"]), (&json!("dense"), &json!("slabs")));
+        assert_eq!(whole["counts"], slabs["counts"]);
+        assert!(whole["counts"]["interior"].as_u64() > Some(0), "{whole}");
+        let [one, other] = ["whole", "slabs"].map(|what| fs::read(place.path(&format!("{what}.{name}"))));
+        assert!(one.unwrap() == other.unwrap(), "{output}");
+        seen += 1;
+    }
+    assert_eq!(seen, 2);
+}

@@ -1,0 +1,61 @@
+//! Do the fuzz targets keep up with the project? They are a package of their own, which no other test
+//! compiles: `just fuzz TARGET SECONDS`, docs/fuzzing.md.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use crate::support::bless;
+
+fn text(path: &str) -> String {
+    fs::read_to_string(bless::root(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The published package has no targets; the repository has.
+fn is_packaged() -> bool {
+    !bless::root("fuzz").exists() && !bless::root(".git").exists()
+}
+
+#[test]
+fn every_target_has_its_check_its_seeds_and_its_row() {
+    if is_packaged() {
+        return;
+    }
+    let manifest = text("fuzz/Cargo.toml");
+    let (_, bins) = manifest.split_once("[[bin]]").expect("a target");
+    let names: Vec<_> = bins.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
+    assert!(names.len() >= 7, "{names:?}");
+    let (seeds, docs) = (text("examples/make_fuzz_seeds/main.rs"), text("docs/fuzzing.md"));
+    for name in names.iter().map(|name| name.trim_matches('"')) {
+        assert!(text(&format!("fuzz/fuzz_targets/{name}.rs")).contains(&format!("checks::{name}::check")));
+        assert!(text(&format!("fuzz/src/{name}.rs")).contains("pub fn check(bytes: &[u8])"), "{name}");
+        assert!(seeds.contains(&format!("(\"{name}\", ")), "{name} has no seeds");
+        let rows = docs.lines().filter(|line| line.starts_with(&format!("| `{name}` |"))).count();
+        assert_eq!(rows, 2, "{name}: what it asks, and what a run gave");
+    }
+}
+
+/// A word that no dictionary has is one that is never tried.
+#[test]
+fn the_dictionary_of_plans_has_every_option_and_verb() {
+    if is_packaged() {
+        return;
+    }
+    let help = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_voxelize")).args(words).arg("--help").output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let verbs = ["verify", "diff", "info", "view", "formats"];
+    let pages: String = verbs.iter().map(|verb| help(&[verb])).collect::<String>() + &help(&[]);
+    let is_word = |c: char| c.is_ascii_lowercase() || c == '-';
+    let options: BTreeSet<&str> = pages
+        .split(|c| !is_word(c))
+        .filter(|word| word.strip_prefix("--").is_some_and(|long| long.starts_with(|c| c != '-')))
+        .collect();
+    assert!(options.len() > 30, "{options:?}");
+    let dictionary = text("fuzz/dictionaries/plan.dict");
+    for word in options.into_iter().chain(verbs) {
+        assert!(dictionary.lines().any(|line| line == format!("\"{word}\"")), "{word} is not in it");
+    }
+}

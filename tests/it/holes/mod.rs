@@ -1,0 +1,61 @@
+//! Does a flood stop where holes are closed, and is the way in that it takes a shortest path? Both against
+//! their definitions, cell by cell, and on the command line.
+
+mod closing;
+mod command;
+mod path;
+mod plainly;
+
+use crate::support::meshes::{Random, fixture};
+use crate::support::solids::{self, Triangle, cuboid};
+use voxelize::rule::Told;
+use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, Run, Size, Snap, voxelize_with};
+
+fn of(triangles: Vec<Triangle>) -> Mesh {
+    Mesh::from_triangles(triangles).unwrap()
+}
+
+/// A mesh without some of its triangles.
+fn without(mesh: &Mesh, is_gone: impl Fn(usize) -> bool) -> Mesh {
+    of(solids::without(mesh, is_gone))
+}
+
+/// Meshes with holes of many sizes, by name.
+fn open_meshes() -> Vec<(&'static str, Mesh)> {
+    let (sphere, cube) = (fixture("sphere.stl"), of(cuboid([20.0, 14.0, 17.0])));
+    let within = cuboid([6.0; 3]).iter().map(|t| t.map(|v| v.map(|c| c + 4.0))).collect::<Vec<_>>();
+    vec![
+        ("a sphere without one", without(&sphere, |n| n == 100)),
+        ("a sphere without some", without(&sphere, |n| n % 97 == 3)),
+        ("a sphere without neighbours", without(&sphere, |n| n < 7 || n % 211 == 30)),
+        ("a cuboid without one", without(&cube, |n| n == 3)),
+        ("a cuboid without a face", without(&cube, |n| n < 2)),
+        ("a cuboid without two", without(&cube, |n| n == 0 || n == 7)),
+        ("one in another, both open", of([&cube.triangles()[1..], &within[..11]].concat())),
+        ("half a sphere", fixture("open.stl")),
+        ("a closed one", cube),
+    ]
+}
+
+fn shuffled(mesh: &Mesh) -> Mesh {
+    let (mut random, mut triangles) = (Random(5), mesh.triangles().to_vec());
+    for n in (1..triangles.len()).rev() {
+        triangles.swap(n, random.below(n as u64 + 1) as usize);
+        triangles[n].rotate_left(random.below(3) as usize);
+    }
+    of(triangles)
+}
+
+fn flood(rule: Rule, close_holes: Option<u32>) -> Rule {
+    rule.with_inside(Inside::Flood { close_holes }).unwrap()
+}
+
+fn made(mesh: &Mesh, lattice: &Lattice, what: Rule, threads: usize) -> (BitGrid, Told) {
+    let (voxels, stats) = voxelize_with(mesh, lattice, what, &Run { threads, ..Run::default() }).unwrap();
+    (voxels.bits, stats.told)
+}
+
+fn lattices(mesh: &Mesh) -> Vec<Lattice> {
+    let fits = [Fit::longest(19), Fit::longest(33).pad(1), Fit::new(Size::Stretched([41, 22, 27]))];
+    fits.into_iter().map(|fit| fit.snap(Snap::None).to(mesh.bounds()).unwrap()).collect()
+}

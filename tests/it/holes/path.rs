@@ -1,0 +1,93 @@
+//! The way in of a flood.
+
+use voxelize::mesh::boundary::{self, Loop};
+use voxelize::rule::leak_path::leak_path;
+use voxelize::run::holes;
+use voxelize::{BitGrid, Fit, Inside, Lattice, Level, Mesh, Rule, Run, Ties};
+
+use super::plainly::{Cell, Steps, beside, cells, on_face};
+use super::{flood, lattices, made, of, open_meshes, shuffled};
+use crate::support::meshes::{fixture, surface};
+
+/// The ways in by the definition, one for each hole that leaks; each from the outside on.
+fn ways(mesh: &Mesh, lattice: &Lattice, holes: &[Loop]) -> Vec<Vec<Cell>> {
+    let dims = lattice.dims();
+    let walls = surface(mesh, lattice, Ties::Up);
+    let capped = of([mesh.triangles(), &boundary::caps(holes)].concat());
+    let (capped, caps) =
+        (surface(&capped, lattice, Ties::Up), surface(&of(boundary::caps(holes)), lattice, Ties::Up));
+    let (wet, dry) = (Steps::outside(&walls), Steps::outside(&capped));
+    let leaked = |cell: &Cell| wet.of(*cell).is_some() && dry.of(*cell).is_none() && !caps.get(*cell);
+    let inwards = Steps::from(cells(dims).filter(leaked), &walls);
+    let mut ways = vec![];
+    for hole in holes {
+        let cap = surface(&of(hole.cap().collect()), lattice, Ties::Up);
+        let end = cap.iter().filter_map(|cell| Some((wet.of(cell)?, cell))).min_by_key(|(steps, _)| *steps);
+        let (_, end) = end.expect("a cap that the flood reached");
+        let mut way = wet.back(end);
+        way.reverse();
+        if inwards.of(end).is_some() {
+            way.extend(&inwards.back(end)[1..]);
+            assert!(leaked(way.last().unwrap()), "it ends within");
+        }
+        assert!(on_face(way[0], dims), "it begins on a face");
+        assert!(way.iter().all(|cell| !walls.get(*cell)), "through no wall");
+        assert!(way.windows(2).all(|pair| beside(pair[0], dims).any(|next| next == pair[1])), "in one piece");
+        ways.push(way);
+    }
+    ways
+}
+
+#[test]
+fn the_way_in_is_a_shortest_path_by_definition() {
+    let (mut compared, mut paths, mut within, mut longest) = (0, 0, 0, 0);
+    for (name, mesh) in open_meshes() {
+        let mixed = shuffled(&mesh);
+        let mut lattices = lattices(&mesh);
+        lattices
+            .extend([Fit::longest(33).pad(7), Fit::longest(70).pad(2)].map(|f| f.to(mesh.bounds()).unwrap()));
+        for lattice in lattices {
+            for close in [None, Some(4)] {
+                let told = made(&mesh, &lattice, flood(Rule::solid(), close), 2).1;
+                let holes = told.leak.map(|leak| leak.holes).unwrap_or_default();
+                let closed = mesh.holes().unwrap().into_iter().filter(|hole| {
+                    close.is_some_and(|n| {
+                        holes::sides(std::slice::from_ref(hole), &lattice)[0] <= u64::from(n)
+                    })
+                });
+                let caps = boundary::caps(&closed.collect::<Vec<_>>());
+                let ways = ways(&of([mesh.triangles(), &caps].concat()), &lattice, &holes);
+                let mut expected = BitGrid::try_from(&lattice).unwrap();
+                ways.iter().flatten().for_each(|cell| expected.set(*cell));
+                let levels = Level::available().into_iter().map(Some);
+                let runs = [1, 2, 7].map(|threads| (threads, None)).into_iter().chain(levels.map(|l| (2, l)));
+                for (threads, level) in runs {
+                    for mesh in [&mesh, &mixed] {
+                        let run = Run { threads, level, ..Run::default() };
+                        let found =
+                            leak_path(mesh, &lattice, Inside::Flood { close_holes: close }, &run).unwrap();
+                        assert!(found == expected, "{name}, {threads} threads, {level:?}, {close:?}");
+                        compared += 1;
+                    }
+                }
+                paths += ways.len();
+                within += ways.iter().filter(|way| !on_face(*way.last().unwrap(), lattice.dims())).count();
+                longest = longest.max(ways.iter().map(Vec::len).max().unwrap_or(0));
+                assert!(name != "a closed one" || expected.count() == 0);
+            }
+        }
+    }
+    assert!(compared > 300 && paths > 60, "{compared} compared, {paths} paths");
+    assert!(within * 2 > paths && longest > 10, "{within} of {paths} end within, the longest has {longest}");
+}
+
+#[test]
+fn a_limit_of_memory_refuses_the_way_in_before_it_is_made() {
+    let mesh = fixture("open.stl");
+    let lattice = Lattice::fit(mesh.bounds(), 400).unwrap();
+    let run = Run { max_memory: Some(16 << 20), ..Run::default() };
+    assert_eq!(
+        leak_path(&mesh, &lattice, Inside::flood(), &run).unwrap_err().kind(),
+        voxelize::Kind::TooLarge
+    );
+}

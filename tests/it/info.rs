@@ -1,0 +1,229 @@
+//! Does `voxelize info` say what a mesh or a voxel file is?
+
+use std::fs;
+
+use crate::support::place::{Place, Run, cuboid, refused, stl};
+use serde_json::{Value, json};
+use voxelize::format::FORMATS;
+
+/// The fixtures that are open, and how many open edges they have.
+const OPEN: [(&str, u64); 2] = [("open.stl", 32), ("slivers.stl", 600)];
+
+/// One object of JSON for each line of standard output.
+fn objects(run: &Run) -> Vec<Value> {
+    run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_fixture_is_what_its_table_says() {
+    let place = Place::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    let table = fs::read_to_string(format!("{folder}/README.md")).unwrap();
+    let mut seen = 0;
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let name = cells[1].trim_matches('`');
+        let run = place.run(&format!("info {folder}/{name} --json")).expect(0);
+        let mesh = &objects(&run)[0]["mesh"];
+        assert_eq!(mesh["triangles"].to_string(), cells[2], "{name}");
+        let open = OPEN.iter().find(|(open, _)| *open == name).map_or(0, |(_, edges)| *edges);
+        assert_eq!((mesh["open_edges"].as_u64(), cells[4] == "no"), (Some(open), open > 0), "{name}");
+        assert_eq!((&mesh["closed"], &mesh["oriented"]), (&json!(open == 0), &json!(open == 0)), "{name}");
+        assert_eq!(mesh["volume"].is_number(), open == 0, "{name}: of no meaning for an open mesh");
+        seen += 1;
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+#[test]
+fn a_mesh_is_told_with_cell_sizes_to_begin_with() {
+    let place = Place::new();
+    let knot = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl");
+    fs::copy(knot, place.path("knot.stl")).unwrap();
+    let run = place.run("info knot.stl").expect(0);
+    assert_eq!((run.text().contains("4,800"), run.err.as_str()), (true, ""), "{}", run.text());
+    let mut seen = 0;
+    for suggestion in
+        objects(&place.run("info knot.stl --json").expect(0))[0]["suggestions"].as_array().unwrap()
+    {
+        let option = suggestion["option"].as_str().unwrap();
+        let grid = &place.run(&format!("knot.stl {option} -n --json")).expect(0).json()["grid"];
+        assert_eq!(grid["dims"], suggestion["dims"], "{option}");
+        assert_eq!(grid["spacing_exact"][0], suggestion["spacing_exact"], "{option}");
+        seen += 1;
+    }
+    assert_eq!(seen, 2);
+}
+
+#[test]
+fn holes_turned_sides_and_odd_triangles_are_said() {
+    let place = Place::new();
+    let cube = cuboid([1.0; 3]);
+    let inside_out: Vec<_> = cube.iter().map(|t| [t[0], t[2], t[1]]).collect();
+    let mut turned = cube.clone();
+    turned[0].swap(0, 1);
+    let mut flat = cube.clone();
+    flat.push([[0.5; 3]; 3]);
+    let mut seen = 0;
+    for (name, triangles, pointer, value) in [
+        ("whole.stl", cube.clone(), "/mesh/volume", json!(1.0)),
+        ("inside_out.stl", inside_out, "/mesh/volume", json!(-1.0)),
+        ("turned.stl", turned, "/mesh/oriented", json!(false)),
+        ("hole.stl", cube[1..].to_vec(), "/mesh/open_edges", json!(3)),
+        ("flat.stl", flat, "/mesh/degenerate", json!(1)),
+        (
+            "one.stl",
+            vec![[[2.0; 3]; 3]],
+            "/mesh/bounds",
+            json!({"min": [2.0, 2.0, 2.0], "max": [2.0, 2.0, 2.0]}),
+        ),
+        ("none.stl", vec![], "/bytes", json!(84)),
+    ] {
+        place.write(name, stl(&triangles));
+        let json = &objects(&place.run(&format!("info {name} --json")).expect(0))[0];
+        assert_eq!(json.pointer(pointer), Some(&value), "{name}");
+        assert_eq!(json["mesh"]["triangles"], triangles.len(), "{name}");
+        seen += 1;
+    }
+    assert!(seen > 0);
+}
+
+#[test]
+fn a_voxel_file_is_told_in_every_format() {
+    let place = Place::new();
+    let made =
+        place.run("thirds.stl -r 20 --pad 1 --bounds 0,0,0,0.6,0.3,0.5 --json -o base.npz").expect(0).json();
+    let mut seen = 0;
+    for format in FORMATS {
+        for dtype in format.dtypes {
+            let name = format!("{}.{}", dtype.name(), format.extensions[0]);
+            let how = format!("--dtype {} --sidecar -o {name}", dtype.name());
+            place.run(&format!("thirds.stl -r 20 --pad 1 --bounds 0,0,0,0.6,0.3,0.5 {how}")).expect(0);
+            let json = &objects(&place.run(&format!("info {name} --json")).expect(0))[0];
+            assert_eq!((&json["format"], &json["digest"]), (&json!(format.name), &made["digest"]), "{name}");
+            for key in ["dims", "origin_exact", "spacing_exact", "closed"] {
+                assert_eq!(json["grid"][key], made["grid"][key], "{name}, {key}");
+            }
+            assert_eq!(
+                (&json["rule"], &json["ties"], &json["snap"]),
+                (&json!("surface"), &json!("up"), &json!("float")),
+                "{name}"
+            );
+            assert_eq!(
+                (&json["counts"]["occupied"], &json["volume"]),
+                (&made["counts"]["occupied"], &made["volume"])
+            );
+            assert_eq!(
+                json["dtype"],
+                if format.dtypes.len() > 1 { json!(dtype.name()) } else { json!(null) }
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen >= 7, "{seen}");
+    let run = place.run("info base.npz -q").expect(0);
+    assert_eq!((run.text(), run.err.as_str()), ("", ""));
+}
+
+#[test]
+fn fractions_are_shown_where_decimals_round_them() {
+    let place = Place::new();
+    for (how, sizes) in [("-r 7", &["20/7"][..]), ("--dims 3,7,1 --stretch", &["20/3", "20/7", "20/1"])] {
+        place.run(&format!("cube.stl {how} -o a.npz")).expect(0);
+        let run = place.run("info a.npz").expect(0);
+        assert!(sizes.iter().all(|size| run.text().contains(size)), "{how}: {}", run.text());
+    }
+    place.run("cube.stl -r 8 -o a.npz").expect(0);
+    let run = place.run("info a.npz").expect(0);
+    assert!(!run.text().contains("5/2"), "{}", run.text());
+}
+
+#[test]
+fn what_a_file_does_not_say_is_said_too() {
+    let place = Place::new();
+    place.run("cube.stl -r 4 -o a.npy").expect(0);
+    let json = &objects(&place.run("info a.npy --json").expect(0))[0];
+    assert_eq!(
+        (&json["grid"], &json["volume"], &json["made_by"]),
+        (&json!({"dims": [4, 4, 4]}), &json!(null), &json!(null))
+    );
+    // A sidecar that was left from another file is not believed, and that is said.
+    place.run("cube.stl -r 4 --sidecar -o b.npy").expect(0);
+    place.run("thirds.stl --dims 4,4,4 -o b.npy").expect(0);
+    let json = &objects(&place.run("info b.npy --json").expect(0))[0];
+    assert_eq!((&json["grid"], &json["rule"]), (&json!({"dims": [4, 4, 4]}), &json!(null)));
+    let [left, none] = ["b.npy", "a.npy"].map(|file| place.run(&format!("info {file}")).expect(0));
+    assert_ne!(left.text().replace("b.npy", "a.npy"), none.text());
+    place.run("diff a.npy a.npy -o d.vox").expect(0);
+    let json = &objects(&place.run("info d.vox --json").expect(0))[0];
+    assert_eq!(json["parts"], json!([{"sort": "added", "cells": 0}, {"sort": "removed", "cells": 0}]));
+}
+
+#[test]
+fn one_failing_file_does_not_stop_the_others() {
+    let place = Place::new();
+    place.write("cut.stl", &stl(&cuboid([1.0; 3]))[..100]);
+    place.write("empty.npz", b"");
+    let run = place.run("info cut.stl cube.stl empty.npz thirds.stl missing.vox").expect(3);
+    for (name, shown) in [("cube.stl", true), ("thirds.stl", true), ("cut.stl", false)] {
+        assert_eq!(run.text().contains(name), shown, "{}", run.text());
+    }
+    assert_eq!(run.err.matches("error: ").count(), 3, "{}", run.err);
+    let run = place.run("info cut.stl cube.stl missing.vox --json").expect(3);
+    let objects = objects(&run);
+    let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let expected = "schema tool verb status exit_code path kind format bytes mesh suggestions warnings dtype parts grid \
+        made_by input rule variant ties inside close_holes snap counts volume digest";
+    assert_eq!(keys(&objects[1]), expected.split_whitespace().collect::<Vec<_>>());
+    for (object, path) in objects.iter().zip(["cut.stl", "cube.stl", "missing.vox"]) {
+        assert_eq!(object["path"], path);
+        assert_eq!(object["error"].is_object(), path != "cube.stl");
+    }
+    assert_eq!(objects.len(), 3);
+    // The same lines in a file, beside the text.
+    let run = place.run("info cube.stl thirds.stl --json=info.json").expect(0);
+    assert!(run.text().contains("\n\n"), "a line between: {}", run.text());
+    assert_eq!(fs::read_to_string(place.path("info.json")).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn bad_questions_and_bad_files_are_errors_with_a_hint() {
+    let place = Place::new();
+    place.run("cube.stl -r 4 -o a.raw").expect(0);
+    fs::remove_file(place.path("a.raw.json")).unwrap();
+    place.write("text.txt", b"neither this nor that\n");
+    place.write("part.obj", b"v 0 0 0\n");
+    fs::create_dir(place.path("folder")).unwrap();
+    let before = place.files();
+    let cases = [
+        ("info", 2),
+        ("info cube.stl --rez", 2),
+        ("info cube.slt", 3),
+        ("info folder", 3),
+        ("info a.raw", 3),
+        ("info text.txt", 3),
+        ("info part.obj", 3),
+        ("info cube.stl --json=cube.stl", 2),
+        ("ifno cube.stl", 3),
+        // A voxel file is no mesh, and says so under any name.
+        ("a.npz", 3),
+        ("a.npz -o b.npz", 3),
+        ("a.vox", 3),
+        ("b.stl", 3),
+        ("cube.stl b.npy", 2),
+    ];
+    place.run("cube.stl -r 4 -o a.npz").expect(0);
+    place.run("cube.stl -r 4 -o a.vox").expect(0);
+    fs::copy(place.path("a.vox"), place.path("b.stl")).unwrap();
+    let with_voxels = place.files();
+    let mut seen = 0;
+    for (line, code) in cases {
+        refused(&place, line, code);
+        seen += 1;
+    }
+    assert!(seen > 0, "no case");
+    assert_eq!((place.files(), before.len() + 3), (with_voxels, place.files().len()), "nothing is left");
+    place.run("info cube.stl --json").expect(0);
+    let run = place.run("cube.stl b.npy").expect(2);
+    assert!(run.line("hint:").contains("-o b.npy"), "{}", run.err);
+}

@@ -1,0 +1,130 @@
+//! Does `--like` take the grid of a voxel file over, all of it?
+
+use crate::support::place::{Place, refused};
+use serde_json::{Value, json};
+use voxelize::format::FORMATS;
+
+/// Every way to choose a lattice. The cells of some are no cubes, which a .vox cannot hold.
+const WAYS: [(&str, bool); 12] = [
+    ("-r 20", true),
+    ("-r 7 --pad 2", true),
+    ("-r 9 --cube", true),
+    ("--voxel-size 0.03", true),
+    ("--voxel-size 0.1 --origin 0.05,-0.01,3", true),
+    ("--voxel-size 0.02,0.03,0.05", false),
+    ("--dims 9,8,7", true),
+    ("--dims 9,8,7 --stretch", false),
+    ("-r 13 --bounds 0.1,0.1,0.1,0.5,0.2,0.3", true),
+    ("--voxel-size 0.1 --bounds -1,-1,-1,0.3,0.3,0.3 --pad 1", true),
+    ("--voxel-size 0.1 --snap none", true),
+    ("--voxel-size 0.1", true),
+];
+
+fn grid(json: &Value) -> [&Value; 5] {
+    let grid = &json["grid"];
+    [&json["digest"], &json["snap"], &grid["origin_exact"], &grid["spacing_exact"], &grid["closed"]]
+}
+
+#[test]
+fn every_lattice_comes_back_from_every_format() {
+    let place = Place::new();
+    let (mut seen, mut open) = (0, 0);
+    for (way, cubes) in WAYS {
+        for format in FORMATS.iter().filter(|format| cubes || format.name != "vox") {
+            let old = format!("old.{}", format.extensions[0]);
+            let made = place.run(&format!("thirds.stl {way} --sidecar --json -o {old}")).expect(0).json();
+            let again = place.run(&format!("thirds.stl --like {old} --json -o new.npz")).expect(0).json();
+            assert_eq!(grid(&made), grid(&again), "{way} in {old}");
+            assert!(made["digest"]["grid"].is_string());
+            open += usize::from(made["grid"]["closed"].to_string().contains("false"));
+            place.run(&format!("diff {old} new.npz -q")).expect(0);
+            seen += 1;
+        }
+    }
+    assert!(seen > 40 && open > 6, "{seen} cases, {open} of them open");
+}
+
+#[test]
+fn another_mesh_gets_the_same_grid_and_its_end_is_said() {
+    let place = Place::new();
+    place.run("thirds.stl --voxel-size 0.1 -o old.npz").expect(0);
+    let json = place.run("cube.stl --like old.npz --json -o new.npz").expect(0).json();
+    assert_eq!((&json["grid"]["dims"], &json["warnings"][0]["code"]), (&json!([7, 3, 5]), &json!("W001")));
+    assert_eq!(
+        (&json["grid"]["spacing_exact"], &json["grid"]["origin_exact"]),
+        (&json!(["1/10", "1/10", "1/10"]), &json!(["0/1", "0/1", "0/1"]))
+    );
+    let json = place.run("thirds.stl --like old.npz --json -o new.npz").expect(0).json();
+    assert!(json["grid"]["pad"].is_null(), "not known");
+    assert_eq!(json["warnings"], json!([]));
+}
+
+#[test]
+fn snap_may_be_said_anew() {
+    let place = Place::new();
+    place.run("thirds.stl --voxel-size 0.1 --snap none -o old.npz").expect(0);
+    let mode = |options: &str| {
+        let line = format!("thirds.stl --like old.npz --json -o new.npz {options}");
+        place.run(&line).expect(0).json()["snap"]["mode"].clone()
+    };
+    assert_eq!(
+        (mode(""), mode("--snap float"), mode("--snap none")),
+        ("none".into(), "float".into(), "none".into())
+    );
+}
+
+#[test]
+fn a_sidecar_of_other_cells_is_not_believed() {
+    let place = Place::new();
+    place.run("cube.stl -r 8 --sidecar -o a.npy").expect(0);
+    place.run("cube.stl -r 8 --ties both --pad 1 -o b.npy").expect(0);
+    place.run("cube.stl -r 10 -o c.npy").expect(0);
+    std::fs::copy(place.path("c.npy"), place.path("a.npy")).unwrap();
+    refused(&place, "cube.stl --like a.npy -o d.npz", 2);
+    std::fs::copy(place.path("a.npy.json"), place.path("b.npy.json")).unwrap();
+    refused(&place, "cube.stl --like b.npy -o d.npz", 2);
+}
+
+#[test]
+fn the_file_may_be_the_output() {
+    let place = Place::new();
+    place.run("thirds.stl -r 8 -o a.vox").expect(0);
+    place.run("thirds.stl --like a.vox -o a.vox --json").expect(0);
+    place.run("thirds.stl -r 8 -o b.vox").expect(0);
+    place.run("diff a.vox b.vox").expect(0);
+}
+
+#[test]
+fn what_cannot_be_followed_is_an_error_with_a_hint() {
+    let place = Place::new();
+    place.run("cube.stl -r 4 -o a.npz").expect(0);
+    place.run("cube.stl -r 4 -o a.npy").expect(0);
+    place.write("broken.npz", b"PK\x03\x04");
+    let before = place.files();
+    let cases = [
+        ("--like a.npy", 2),
+        ("--like missing.npz", 3),
+        ("--like cube.stl", 3),
+        ("--like broken.npz", 3),
+        ("--like", 2),
+        ("--like a.npz -r 3", 2),
+        ("--like a.npz --voxel-size 3", 2),
+        ("--like a.npz --pitch 3", 2),
+        ("--like a.npz --dims 3,3,3", 2),
+        ("--like a.npz --stretch", 2),
+        ("--like a.npz --origin 0,0,0", 2),
+        ("--like a.npz --bounds 0,0,0,1,1,1", 2),
+        ("--like a.npz --cube", 2),
+        ("--like a.npz --pad 1", 2),
+    ];
+    let mut seen = 0;
+    for (options, code) in cases {
+        let error = refused(&place, &format!("cube.stl {options}"), code);
+        // Both of two that exclude each other are named.
+        let names: Vec<_> = options.split(' ').filter(|word| word.starts_with("--")).collect();
+        assert!(names.len() < 2 || names.iter().all(|name| error.contains(name)), "{error}");
+        seen += 1;
+    }
+    assert!(seen > 0, "no case");
+    assert_eq!(place.files(), before, "nothing is left");
+}

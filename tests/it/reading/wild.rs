@@ -1,0 +1,147 @@
+//! Is every odd and broken file read, noted, dropped or refused as its case says, from files and pipes?
+
+use std::collections::BTreeSet;
+
+use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_stream};
+use voxelize::{Mesh, Result};
+
+use super::inputs::read_with;
+use crate::support::wild::files;
+use crate::support::wild::{Answer, Case, all};
+
+const TOLERANCES: [Tolerance; 3] = [Tolerance::Usual, Tolerance::Strict, Tolerance::Lenient];
+
+fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
+    read_with(bytes, &ReadOptions { tolerance, ..ReadOptions::default() })
+}
+
+/// The same in one way, for long files.
+fn read_once(text: &str, tolerance: Tolerance) -> Result<Loaded> {
+    let options = ReadOptions { tolerance, ..ReadOptions::default() };
+    read_stream(&mut text.as_bytes(), "-", &options)
+}
+
+/// What is not as the case says.
+fn wrong(case: &Case, tolerance: Tolerance) -> Option<String> {
+    let (loaded, expected) = match (case.answer(tolerance), read(&case.bytes, tolerance)) {
+        (Answer::Refused(code, says), Err(error)) => {
+            let right = error.code() == code && error.to_string().contains(says);
+            return (!right).then(|| format!("{}: {error}, not {code}: {says}", error.code()));
+        }
+        (_, Err(error)) => return Some(format!("refused, {}: {error}", error.code())),
+        (Answer::Refused(code, _), Ok(loaded)) => return Some(format!("read, not {code}: {loaded:?}")),
+        (Answer::Read(n), Ok(loaded)) => (loaded, (n, 0, &[][..])),
+        (Answer::Found(n, codes), Ok(loaded)) => (loaded, (n, 0, codes)),
+        (Answer::Dropped(n, dropped, codes), Ok(loaded)) => (loaded, (n, dropped, codes)),
+    };
+    let codes: Vec<_> = loaded.findings.iter().map(|finding| finding.first.code()).collect();
+    let found = (loaded.mesh.triangles().len(), loaded.dropped, &codes[..]);
+    if found != expected || loaded.bytes != case.bytes.len() as u64 {
+        return Some(format!("{found:?}, not {expected:?}: {:?}", loaded.findings));
+    }
+    is_whole(&loaded.mesh, case.name);
+    None
+}
+
+/// Whether every triangle is one of those the files are made of.
+fn is_whole(mesh: &Mesh, what: &str) {
+    for triangle in mesh.triangles() {
+        let n = triangle[0][0];
+        assert_eq!((triangle[0], triangle[2][0]), ([n, 0.0, 0.0], n), "{what}: {triangle:?}");
+    }
+    assert_eq!(*mesh, Mesh::from_triangles(mesh.triangles().to_vec()).unwrap(), "{what}: bounds");
+}
+
+#[test]
+fn every_case_is_answered_as_the_table_says() {
+    let cases = all();
+    assert!(cases.len() >= 60, "{}", cases.len());
+    assert_eq!(cases.iter().map(|case| case.name).collect::<BTreeSet<_>>().len(), cases.len());
+    let each = cases.iter().flat_map(|case| TOLERANCES.map(|tolerance| (case, tolerance)));
+    let wrong = each.filter_map(|(case, tolerance)| {
+        wrong(case, tolerance).map(|what| format!("{}, {tolerance:?}: {what}", case.name))
+    });
+    let wrong: Vec<_> = wrong.collect();
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_code_of_a_reader_has_a_case() {
+    let mut seen = BTreeSet::new();
+    for case in all() {
+        for answer in TOLERANCES.map(|tolerance| case.answer(tolerance)) {
+            match answer {
+                Answer::Refused(code, _) => drop(seen.insert(code)),
+                Answer::Found(_, codes) | Answer::Dropped(_, _, codes) => seen.extend(codes),
+                Answer::Read(_) => (),
+            }
+        }
+    }
+    // What is about names and folders has tests of its own.
+    let elsewhere = ["S008", "S009", "S010"];
+    for row in voxelize::codes::CODES.iter().filter(|row| row.code.starts_with('S')) {
+        assert!(seen.contains(row.code) || elsewhere.contains(&row.code), "{} has no case", row.code);
+    }
+}
+
+#[test]
+fn whatever_is_cut_off_what_is_whole_is_taken() {
+    let binary = files::binary(b"", 5, 5);
+    for cut in 134..binary.len() {
+        let loaded = read(&binary[..cut], Tolerance::Lenient).unwrap();
+        let whole = (cut - 84) / 50;
+        assert_eq!(loaded.mesh.triangles().len(), whole, "cut at {cut}");
+        assert_eq!(loaded.dropped, u64::from((cut - 84) % 50 > 0), "cut at {cut}");
+        assert_eq!(loaded.findings[0].first.code(), "S003");
+    }
+    let ascii = files::ascii("part", 5);
+    let one = ascii.find("endfacet").unwrap() + 8;
+    for cut in one..ascii.find(" part\n").map_or(0, |_| ascii.rfind(" part").unwrap()) {
+        let loaded = read(&ascii.as_bytes()[..cut], Tolerance::Lenient).unwrap();
+        let whole = ascii[..cut].matches("endfacet").count();
+        assert_eq!(loaded.mesh.triangles().len(), whole, "cut at {cut}");
+        is_whole(&loaded.mesh, "cut");
+    }
+    let packed = files::gzip(&files::binary(b"", 300, 300));
+    let mut taken = 0;
+    for cut in 0..packed.len() {
+        match read(&packed[..cut], Tolerance::Lenient) {
+            Ok(loaded) => taken += loaded.mesh.triangles().len(),
+            Err(error) => assert!(matches!(error.code(), "S001" | "S003"), "cut at {cut}: {error}"),
+        }
+        assert!(read(&packed[..cut], Tolerance::Usual).is_err(), "cut at {cut}");
+    }
+    assert!(taken > 300, "{taken}");
+}
+
+#[test]
+fn damage_deep_in_a_long_file_is_found_in_its_place() {
+    // Longer than the blocks in which plain facets are looked for, by one thread or more.
+    const ALL: usize = 40_000;
+    let text = files::ascii("part", ALL as u16);
+    for damaged in [0, 1, 3000, 20_000, ALL - 1] {
+        let (from, to) = (format!("vertex {damaged} 1 0"), format!("vertex {damaged} 1 x"));
+        let text = text.replacen(&from, &to, 1);
+        let line = text[..text.find(&to).unwrap()].matches('\n').count() as u64 + 1;
+        for threads in [1, 2, 5] {
+            voxelize::par::with_threads(threads, || {
+                let error = read_once(&text, Tolerance::Usual).unwrap_err();
+                assert_eq!((error.code(), error.line()), ("S007", Some(line)));
+                let loaded = read_once(&text, Tolerance::Lenient).unwrap();
+                assert_eq!((loaded.mesh.triangles().len(), loaded.dropped), (ALL - 1, 1));
+                let expected = (0..ALL).filter(|n| *n != damaged).map(|n| n as f32);
+                assert!(loaded.mesh.triangles().iter().map(|t| t[0][0]).eq(expected));
+            })
+            .unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_second_facet_damaged_is_still_read_at_once() {
+    let text = files::ascii("part", 30_000).replace("5 1 0", "5 1 nan");
+    let loaded = read_once(&text, Tolerance::Lenient).unwrap();
+    assert_eq!(loaded.mesh.triangles().len() as u64 + loaded.dropped, 30_000);
+    assert_eq!((loaded.findings.len(), loaded.findings[0].count), (1, loaded.dropped));
+    assert!(loaded.dropped >= 3000, "{}", loaded.dropped);
+}

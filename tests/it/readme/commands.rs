@@ -1,0 +1,108 @@
+//! The commands of the README: each runs, and says what the README shows.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::{blocks, readme};
+use crate::support::bless::root;
+
+/// What sets this project up; the README promises that there is nothing else.
+const SET_UP: [&str; 2] = ["cargo run --release -- fixtures/knot.stl --res 256", "cargo test"];
+
+/// Runs a command line of the README in `folder`; `None` if it is not one of this tool.
+fn run(line: &str, folder: &Path) -> Option<Output> {
+    let line = line.split(" # ").next().unwrap_or(line).trim();
+    let words = line.strip_prefix("voxelize ").or_else(|| line.strip_prefix("cargo run --release -- "))?;
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("\"$VOXELIZE\" {words}")]).current_dir(folder);
+    // Goldens are recorded, which is refused in CI.
+    Some(command.env("VOXELIZE", env!("CARGO_BIN_EXE_voxelize")).env_remove("CI").output().unwrap())
+}
+
+/// A folder with the fixtures, to run commands in.
+fn place() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("fixtures")).unwrap();
+    for entry in std::fs::read_dir(root("fixtures")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), place.path().join("fixtures").join(entry.file_name())).unwrap();
+    }
+    place
+}
+
+/// The start of a line as far as it is the same in every run.
+fn steady(line: &str) -> &str {
+    match line.rsplit_once("  ") {
+        _ if line.starts_with("time ") => "time ",
+        _ if line.starts_with("total ") => line.rsplitn(3, "; ").last().unwrap_or(line),
+        // The time of a case.
+        Some((before, time)) if time.ends_with(" ms") => before.trim_end(),
+        _ => line.trim_end(),
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn every_command_with_a_fixture_runs_as_shown() {
+    let (text, place) = (readme(), place());
+    let (mut ran, mut compared) = (0, 0);
+    for block in blocks(&text, "sh") {
+        for line in block.lines().filter(|line| line.contains("fixtures/")) {
+            let Some(output) = run(line, place.path()) else { continue };
+            assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
+            ran += 1;
+        }
+    }
+    for block in blocks(&text, "console") {
+        for session in block.split("$ ").skip(1) {
+            let (line, shown) = session.split_once('\n').unwrap_or((session, ""));
+            let Some(output) = run(line, place.path()) else { continue };
+            let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+            assert!(output.status.success(), "{line}\n{said}");
+            let [shown, said] = [shown, &said].map(|text| text.lines().map(steady).collect::<Vec<_>>());
+            assert_eq!(shown, said, "{line}");
+            compared += shown.len();
+            ran += 1;
+        }
+    }
+    assert!(ran > 5 && compared > 5, "{ran} commands ran, {compared} lines were compared");
+}
+
+#[test]
+fn the_set_up_commands_are_there() {
+    let text = readme();
+    let lines: Vec<_> = ["sh", "console"].iter().flat_map(|l| blocks(&text, l)).collect();
+    for command in SET_UP {
+        let line = |block: &String| block.lines().any(|line| line.trim_start_matches("$ ") == command);
+        assert!(lines.iter().any(line), "{command}");
+    }
+}
+
+/// Whether two values have the same keys and, but for what differs from run to run, values.
+fn alike(shown: &Value, said: &Value, key: &str) -> bool {
+    match (shown, said) {
+        _ if ["timings_ms", "memory", "run"].contains(&key) => keys(shown) == keys(said),
+        (Value::Object(a), Value::Object(b)) => {
+            keys(shown) == keys(said) && a.iter().all(|(key, value)| alike(value, &b[key], key))
+        }
+        _ => shown == said,
+    }
+}
+
+fn keys(value: &Value) -> Vec<&String> {
+    value.as_object().map(|map| map.keys().collect()).unwrap_or_default()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_json_shown_is_what_the_command_before_it_says() {
+    let (text, place) = (readme(), place());
+    let (before, _) = text.split_once("```json").expect("the README shows the JSON");
+    let command = blocks(before, "sh").pop().expect("a command before the JSON");
+    let output = run(&command, place.path()).expect("a command of this tool");
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown: Value = serde_json::from_str(&blocks(&text, "json")[0]).unwrap();
+    assert!(alike(&shown, &said, ""), "{command}\nshown {shown}\nsaid  {said}");
+}

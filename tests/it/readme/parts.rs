@@ -1,0 +1,146 @@
+//! The parts of the README that are made, by name.
+
+use std::process::Command;
+
+use voxelize::format::{Carries, FORMATS};
+use voxelize::mesh::read::INPUTS;
+use voxelize::{Fit, Inside, METHODS, Mesh, RULES, Rational, Rule, Size, Ties, voxelize};
+
+use crate::support::bless::root;
+
+/// The name of a part, and what makes it.
+type Part = (&'static str, fn() -> String);
+
+/// Every part.
+pub const PARTS: &[Part] = &[
+    ("slice", slice),
+    ("rules", rules),
+    ("ties", ties),
+    ("insides", insides),
+    ("open", open),
+    ("inputs", inputs),
+    ("formats", formats),
+    ("options", options),
+    ("exit codes", exit_codes),
+];
+
+/// The text of one part.
+pub fn make(name: &str) -> String {
+    let part = PARTS.iter().find(|(known, _)| *known == name);
+    part.unwrap_or_else(|| panic!("no part is called {name}")).1()
+}
+
+fn text(inside: &str) -> String {
+    format!("```text\n{}\n```", inside.trim_end())
+}
+
+fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let body: String = rows.map(|row| line(&row)).collect();
+    assert!(!body.is_empty(), "a table without rows");
+    line(&head.map(String::from)) + &line(&[(); N].map(|()| "---".into())) + &body
+}
+
+fn extensions(extensions: &[&str]) -> String {
+    extensions.iter().map(|extension| format!("`.{extension}`")).collect::<Vec<_>>().join(" ")
+}
+
+/// What a command of the README prints, below it.
+fn slice() -> String {
+    let line = "voxelize view fixtures/knot.stl -r 32 --slice z";
+    let words: Vec<_> = line.split(' ').skip(1).collect();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_voxelize")).args(words).current_dir(root("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    format!("```console\n$ {line}\n{}```", String::from_utf8(output.stdout).unwrap())
+}
+
+fn rules() -> String {
+    let row = |info: &voxelize::rule::RuleInfo| {
+        let ties = info.rule.ties().map_or("none taken".to_string(), |ties| format!("`{}`", ties.name()));
+        [format!("`{}`", info.name), info.about.to_string(), ties]
+    };
+    table(["rule", "occupied is", "ties unless told"], RULES.iter().map(row))
+}
+
+/// One layer of the prism under each of the ties, side by side.
+fn ties() -> String {
+    let mesh = Mesh::open(root("fixtures/prism.stl")).unwrap();
+    let size = Size::Spacing([(); 3].map(|()| Rational::from(2)));
+    let lattice = Fit::new(size).pad(1).to(mesh.bounds()).unwrap();
+    let layers = Ties::ALL.map(|ties| {
+        let voxels = voxelize(&mesh, &lattice, Rule::Surface { ties }).unwrap();
+        format!("{}\n{}", ties.name(), voxels.bits.layer_text(2))
+    });
+    let [a, b, c] = layers.each_ref().map(|layer| layer.lines());
+    let rows: Vec<_> = a.zip(b).zip(c).map(|((a, b), c)| format!("{a:12}{b:12}{c}")).collect();
+    text(&rows.join("\n"))
+}
+
+fn insides() -> String {
+    let row = |method: &voxelize::rule::Method| [format!("`{}`", method.name), method.about.to_string()];
+    table(["`--inside`", "inside is"], METHODS.iter().map(row))
+}
+
+/// One layer of an open mesh by some ways to tell its inside, side by side.
+fn open() -> String {
+    let upright = Mesh::open(root("fixtures/open.stl")).unwrap();
+    let turned = upright.triangles().iter().map(|t| t.map(|[x, y, z]| [z, y, x])).collect();
+    let mesh = Mesh::from_triangles(turned).unwrap();
+    let lattice = Fit::new(Size::Longest(14)).pad(1).to(mesh.bounds()).unwrap();
+    let ways = [Inside::Robust, Inside::EvenOdd, Inside::Vote, Inside::flood()];
+    let layers = ways.map(|inside| {
+        let voxels = voxelize(&mesh, &lattice, Rule::solid().with_inside(inside).unwrap()).unwrap();
+        let row = |k: usize| -> String {
+            let cells = (0..lattice.dims()[0]).map(|i| voxels.bits.get([i, lattice.dims()[1] / 2, k]));
+            cells.map(|occupied| if occupied { '#' } else { '.' }).collect()
+        };
+        let rows: Vec<_> = (0..lattice.dims()[2]).rev().map(row).collect();
+        format!("{}\n{}", inside.info().name, rows.join("\n"))
+    });
+    let [a, b, c, d] = layers.each_ref().map(|layer| layer.lines());
+    let rows = a.zip(b).zip(c.zip(d)).map(|((a, b), (c, d))| format!("{a:12}{b:12}{c:12}{d}"));
+    text(&rows.collect::<Vec<_>>().join("\n"))
+}
+
+fn inputs() -> String {
+    let row = |input: &voxelize::mesh::read::InputFormat| {
+        [format!("`{}`", input.name), extensions(input.extensions), input.about.to_string()]
+    };
+    table(["mesh", "file", "what it is"], INPUTS.iter().map(row))
+}
+
+fn formats() -> String {
+    let row = |format: &voxelize::format::Format| {
+        let dtypes: Vec<_> = format.dtypes.iter().map(|dtype| dtype.name()).collect();
+        let carries = match format.carries {
+            Carries::InFile => "in the file",
+            Carries::Sidecar => "in a `.json` beside it, always",
+            _ => "in a `.json` beside it, with `--sidecar`",
+        };
+        let name = format!("`{}`", format.name);
+        let extensions = extensions(format.extensions);
+        [name, extensions, format.about.to_string(), dtypes.join(", "), carries.to_string()]
+    };
+    table(["voxels", "file", "what it is", "a cell is", "where its cells are"], FORMATS.iter().map(row))
+}
+
+fn shown(option: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_voxelize")).arg(option).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn options() -> String {
+    text(&shown("-h"))
+}
+
+fn exit_codes() -> String {
+    let page = shown("--help");
+    let (_, codes) = page.split_once("Exit codes:\n").expect("--help ends with the exit codes");
+    let row = |line: &str| {
+        let (code, meaning) = line.trim().split_once("  ").expect("a code and its meaning");
+        [code.to_string(), meaning.to_string()]
+    };
+    table(["code", "meaning"], codes.lines().map(row))
+}

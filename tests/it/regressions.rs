@@ -1,0 +1,257 @@
+//! Cases that were wrong once, or easily would be: every level, all ties, against the oracle.
+
+use crate::support::listed::Listed;
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Snap};
+
+fn check(cases: &[Listed]) {
+    for case in cases {
+        match case.check() {
+            Ok(compared) => assert!(compared > 0, "nothing was compared"),
+            Err(wrong) => panic!("{wrong}"),
+        }
+    }
+}
+
+#[test]
+fn beyond_a_closed_wall_is_not_on_it() {
+    check(&[
+        // Cell [0, 0, 2] is untouched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x41100000, 0x40800000, 0x00000000, 0x00000000, 0x40000000, 0x41000000,
+                0x00000000, 0x40800000,
+            ]],
+            dims: [5, 3, 3],
+            origin: ["4/1", "4/1", "0/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [false, true, true],
+            snap: Snap::Float,
+        },
+        // Cell [1, 0, 0] is untouched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x00000000, 0x40000000, 0x00000000, 0x00000000, 0x40000000, 0x40000000,
+                0x40000000, 0x40800000,
+            ]],
+            dims: [4, 5, 1],
+            origin: ["1/1", "2/1", "2/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [false, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}
+
+#[test]
+fn a_face_on_the_last_wall_and_a_diagonal_through_corners() {
+    check(&[
+        // The face z = 2 of the cube 0…2, then the plane x = y through lattice lines.
+        Listed {
+            triangles: &[
+                [0, 0, 0x40000000, 0x40000000, 0, 0x40000000, 0, 0x40000000, 0x40000000],
+                [0, 0, 0, 0x40000000, 0x40000000, 0, 0x40000000, 0x40000000, 0x40000000],
+            ],
+            dims: [2, 2, 2],
+            origin: ["0/1", "0/1", "0/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [true, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}
+
+#[test]
+fn seven_tenths_is_on_wall_seven_only_where_it_snaps() {
+    for snap in [Snap::Float, Snap::None] {
+        // 0.3 and 0.7, between walls that are tenths.
+        check(&[Listed {
+            triangles: &[[
+                0x3e99999a, 0x3f333333, 0x3e99999a, 0x3f333333, 0x3f333333, 0x3e99999a, 0x3e99999a,
+                0x3f333333, 0x3f333333,
+            ]],
+            dims: [10, 10, 10],
+            origin: ["0/1", "0/1", "0/1"],
+            spacing: ["1/10", "1/10", "1/10"],
+            closed: [true, true, true],
+            snap,
+        }]);
+    }
+}
+
+#[test]
+fn an_edge_that_doubles_cannot_tell_from_a_wall() {
+    // Both ends of an edge beside a wall round to it, so that its slope is no number.
+    check(&[
+        // Cell [15, 16, 16] is touched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x80000000, 0x80000000, 0xb0000000, 0xa0000000, 0x00000000, 0x00000000,
+                0x20000000, 0x80000000,
+            ]],
+            dims: [21, 21, 21],
+            origin: ["-2/1", "-2/1", "-2/1"],
+            spacing: ["1/8", "1/8", "1/8"],
+            closed: [true, true, true],
+            snap: Snap::None,
+        },
+    ]);
+}
+
+#[test]
+fn a_plane_that_doubles_cannot_tell_from_parallel() {
+    // The plane leans by less than 1e-18: which wall of a row it meets first is an exact question.
+    check(&[
+        // Cell [38, 39, 38] is touched, ties both; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x80000000, 0x80000000, 0x10000000, 0x40000000, 0x00000000, 0x00000000,
+                0x20000000, 0x40000000,
+            ]],
+            dims: [44, 44, 44],
+            origin: ["-117/1", "-117/1", "-117/1"],
+            spacing: ["3/1", "3/1", "3/1"],
+            closed: [true, true, true],
+            snap: Snap::None,
+        },
+        // Cell [28, 28, 28] is touched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x80000000, 0xc0000000, 0x00000000, 0x90000000, 0x80000000, 0x80000000, 0x00000000,
+                0x00000000, 0xb0000000,
+            ]],
+            dims: [34, 34, 34],
+            origin: ["-203/3", "-203/3", "-203/3"],
+            spacing: ["7/3", "7/3", "7/3"],
+            closed: [true, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}
+
+#[test]
+fn coordinates_beyond_any_count_of_cells() {
+    check(&[
+        // The library panicked.
+        Listed {
+            triangles: &[[
+                0x80000000, 0x80000000, 0x80000000, 0x80000000, 0xdfc00000, 0x40000000, 0x00000000,
+                0x00000000, 0x00000000,
+            ]],
+            dims: [4, 4, 4],
+            origin: ["-2/1", "-2/1", "-2/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [false, false, false],
+            snap: Snap::None,
+        },
+        // The library panicked.
+        Listed {
+            triangles: &[[
+                0x00000000, 0x00000000, 0x80000000, 0x80000000, 0x80000000, 0x00000000, 0xe0000000,
+                0x00000000, 0x40000000,
+            ]],
+            dims: [8, 8, 8],
+            origin: ["-4/7", "-4/7", "-4/7"],
+            spacing: ["1/7", "1/7", "1/7"],
+            closed: [false, false, false],
+            snap: Snap::None,
+        },
+    ]);
+}
+
+#[test]
+fn a_triangle_that_is_one_point_to_doubles_has_a_plane() {
+    check(&[
+        // Cell [34, 34, 34] is untouched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x80000000, 0x88000000, 0x08000000, 0x88000000, 0x0d000000, 0x88000000, 0x08000000,
+                0x88000000, 0x00000000,
+            ]],
+            dims: [40, 40, 40],
+            origin: ["-35/8", "-35/8", "-35/8"],
+            spacing: ["1/8", "1/8", "1/8"],
+            closed: [true, true, true],
+            snap: Snap::None,
+        },
+        // Cell [26, 26, 26] is untouched, ties up; was wrong at every level.
+        Listed {
+            triangles: &[[
+                0x80000000, 0x24000000, 0xa3800000, 0x00000000, 0xa2000000, 0x00000000, 0xa0000000,
+                0x80000000, 0x00000000,
+            ]],
+            dims: [31, 31, 31],
+            origin: ["-26/1", "-26/1", "-26/1"],
+            spacing: ["1/1", "1/1", "1/1"],
+            closed: [true, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}
+
+#[test]
+fn a_mesh_wider_than_floats_loses_nothing() {
+    check(&[
+        // Differences of its coordinates overflow floats; the second triangle is within a cell.
+        Listed {
+            triangles: &[
+                [
+                    0xff61b1e6, 0x00000000, 0x00000000, 0xff5a2bf8, 0x7b4097ce, 0x00000000, 0xff61b1e6,
+                    0x00000000, 0x7b4097ce,
+                ],
+                [
+                    0x7f354ee9, 0x7b4097ce, 0x7b4097ce, 0x7f35622c, 0x7b671c91, 0x7b4097ce, 0x7f354ee9,
+                    0x7b4097ce, 0x7b9071db,
+                ],
+                [
+                    0x7f61b1e6, 0x00000000, 0x00000000, 0x7f61b1e6, 0x7b4097ce, 0x00000000, 0x7f5a2bf8,
+                    0x00000000, 0x7b4097ce,
+                ],
+            ],
+            dims: [8, 4, 4],
+            origin: ["240000000000000000000000000000000000000/1", "0/1", "0/1"],
+            spacing: [
+                "2343750000000000000000000000000000000/1",
+                "2343750000000000000000000000000000000/1",
+                "2343750000000000000000000000000000000/1",
+            ],
+            closed: [true, true, true],
+            snap: Snap::Float,
+        },
+    ]);
+}
+
+#[test]
+fn a_triangle_of_more_cells_than_floats_count_is_in_every_layer_it_reaches() {
+    let bottom = -50_331_644.0;
+    let triangle = [[1.0, 1.0, bottom], [2.0, 1.0, 6.9], [1.0, 2.0, 6.9]];
+    let mesh = Mesh::from_triangles(vec![triangle]).unwrap();
+    let whole = |n: i64| [n, n, n].map(Rational::from);
+    let lattice = Lattice::new([4; 3], whole(0), whole(3), [true; 3]).unwrap();
+    for level in Level::available() {
+        let run = Run { level: Some(level), ..Run::default() };
+        let job = Rule::surface().prepare(&mesh, &lattice, &run).unwrap();
+        for k in 0..4 {
+            let mut layer = BitGrid::new([4, 4, 1]).unwrap();
+            job.fill(k..k + 1, &run, &mut layer).unwrap();
+            let wanted = if k < 3 { vec![[0, 0, 0]] } else { vec![] };
+            assert_eq!(layer.iter().collect::<Vec<_>>(), wanted, "layer {k}, {}", level.name());
+        }
+    }
+}
+
+#[test]
+fn what_is_far_below_a_grain_is_not_on_a_wall() {
+    // Cell [0, 0, 0] is touched, no ties: the edge passes 1e-41 beside its corner. Was taken to lie on
+    // it, as the shift by whole cells rounded that away; found by fuzzing.
+    check(&[Listed {
+        triangles: &[[
+            0x00000000, 0x00000000, 0x00000000, 0x00004951, 0x00540000, 0xc0c00000, 0xc0000000, 0xc0000000,
+            0xc0c00000,
+        ]],
+        dims: [1, 3, 4],
+        origin: ["0/1", "0/1", "-4/1"],
+        spacing: ["1/1", "1/1", "1/1"],
+        closed: [false, true, true],
+        snap: Snap::Float,
+    }]);
+}

@@ -1,0 +1,177 @@
+//! Small pictures that were looked at once, and stay as they are to the pixel.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::bless;
+use crate::support::meshes::fixture;
+use voxelize::view::{self, Axes, Background, From, Layer, Picture, Projection, Up, View};
+use voxelize::{BitGrid, Lattice, Part, Rule, Sort, compare, voxelize};
+
+fn folder() -> PathBuf {
+    bless::root("tests/it/view/pictures")
+}
+
+fn cells(name: &str, res: usize) -> BitGrid {
+    let mesh = fixture(name);
+    voxelize(&mesh, &Lattice::fit(mesh.bounds(), res).unwrap(), Rule::surface()).unwrap().bits
+}
+
+fn surface(name: &str, res: usize) -> Vec<Part> {
+    vec![Part { sort: Sort::Surface, cells: cells(name, res) }]
+}
+
+/// The knot less a piece, beside the knot less another.
+fn changed() -> Vec<Part> {
+    let whole = cells("knot.stl", 32);
+    let less = |without: fn([usize; 3]) -> bool| {
+        let mut grid = BitGrid::new(whole.dims()).unwrap();
+        whole.iter().filter(|cell| !without(*cell)).for_each(|cell| grid.set(cell));
+        grid
+    };
+    compare::diff::parts(&less(|[i, ..]| i < 8), &less(|[_, j, _]| j > 25)).unwrap().into()
+}
+
+fn small(from: (f64, f64)) -> View {
+    View { size: [160, 120], from: From::new(from.0, from.1), ..View::default() }
+}
+
+/// Every reference: its name, and what draws it.
+type Reference = (&'static str, fn() -> Picture);
+
+const REFERENCES: &[Reference] = &[
+    ("knot-iso", || {
+        view::cells(&surface("knot.stl", 24), [1.0; 3], &View { size: [240, 180], ..View::default() })
+            .unwrap()
+    }),
+    ("knot-fine", || view::cells(&surface("knot.stl", 128), [1.0; 3], &small((30.0, 30.0))).unwrap()),
+    ("f-perspective", || {
+        let view = View {
+            projection: Projection::Perspective,
+            background: Background::Plain([255; 3]),
+            ..small((30.0, 25.0))
+        };
+        view::cells(&surface("f.stl", 12), [1.0; 3], &view).unwrap()
+    }),
+    ("f-up-y", || {
+        view::cells(&surface("f.stl", 12), [1.0, 1.0, 2.0], &View { up: Up::Y, ..small((30.0, 25.0)) })
+            .unwrap()
+    }),
+    ("changed", || view::cells(&changed(), [1.0; 3], &small((45.0, 35.0))).unwrap()),
+    ("mesh", || view::facets(&fixture("knot.stl"), &small((30.0, 30.0))).unwrap()),
+    ("slice", || {
+        let layer = Layer { axis: 1, index: 12 };
+        view::slice(&changed(), [1.0; 3], layer, [160, 120], Background::Transparent).unwrap()
+    }),
+    ("sheet", || {
+        view::sheet(&surface("knot.stl", 24), [1.0; 3], 2, [160, 120], Background::Plain([255; 3])).unwrap()
+    }),
+];
+
+/// The pictures of the README.
+const README: &[Reference] = &[
+    ("knot-mesh", || view::facets(&fixture("knot.stl"), &wide()).unwrap()),
+    ("knot-32", || view::cells(&surface("knot.stl", 32), [1.0; 3], &wide()).unwrap()),
+    ("knot-128", || view::cells(&surface("knot.stl", 128), [1.0; 3], &wide()).unwrap()),
+    ("knot-512", || view::cells(&surface("knot.stl", 512), [1.0; 3], &wide()).unwrap()),
+    ("open-surface", || opened(Rule::surface())),
+    ("open-solid", || opened(Rule::solid())),
+    ("open-filled", || opened(Rule::filled())),
+];
+
+/// The knot by a rule, its upper half cut off.
+fn opened(rule: Rule) -> Picture {
+    let mesh = fixture("knot.stl");
+    let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
+    let whole = voxelize(&mesh, &lattice, rule).unwrap().bits;
+    let mut half = BitGrid::new(whole.dims()).unwrap();
+    whole.iter().filter(|[.., k]| *k < lattice.dims()[2] / 2).for_each(|cell| half.set(cell));
+    view::cells(&[Part { sort: Sort::Surface, cells: half }], [1.0; 3], &wide()).unwrap()
+}
+
+fn wide() -> View {
+    View { size: [400, 320], axes: Axes::Hidden, ..small((30.0, 32.0)) }
+}
+
+/// The pixels in a file: compressed bytes may differ from machine to machine, these may not.
+fn pixels(path: &Path) -> Option<Vec<u8>> {
+    let file = std::io::BufReader::new(std::fs::File::open(path).ok()?);
+    let mut reader = png::Decoder::new(file).read_info().ok()?;
+    let mut pixels = vec![0; reader.output_buffer_size()?];
+    let info = reader.next_frame(&mut pixels).ok()?;
+    pixels.extend([info.width, info.height].iter().flat_map(|n| n.to_le_bytes()));
+    Some(pixels)
+}
+
+/// Compares the pictures in a folder, and writes them again if asked to.
+fn compare_all(folder: &Path, references: &[Reference]) {
+    let mut stale = vec![];
+    for (name, draw) in references {
+        let path = folder.join(name).with_extension("png");
+        let drawn = draw();
+        let mut expected = drawn.as_bytes().to_vec();
+        expected.extend(drawn.size().iter().flat_map(|n| (*n as u32).to_le_bytes()));
+        if pixels(&path) != Some(expected) {
+            stale.push(*name);
+            if bless::is_blessing() {
+                std::fs::create_dir_all(folder).unwrap();
+                drawn.save(&path).unwrap();
+            }
+        }
+    }
+    assert!(stale.is_empty(), "{stale:?} differ; look at them, then VOXELIZE_BLESS=1 writes them again");
+}
+
+#[test]
+fn pictures_are_as_they_were() {
+    compare_all(&folder(), REFERENCES);
+    let files = std::fs::read_dir(folder()).unwrap().count();
+    assert_eq!(files, REFERENCES.len(), "a picture that no reference draws");
+}
+
+#[test]
+fn pictures_of_the_readme_are_those_of_the_tool() {
+    compare_all(&bless::root("docs/pictures"), README);
+    let text = std::fs::read_to_string(bless::root("README.md")).unwrap();
+    for (name, _) in README {
+        assert!(text.contains(&format!("docs/pictures/{name}.png")), "{name} is not in the README");
+    }
+}
+
+#[test]
+fn slices_as_text_have_the_axes_as_documented() {
+    let cells = BitGrid::from_text("##.\n#..\n\n...\n..#\n").unwrap();
+    let parts = [Part { sort: Sort::Surface, cells }];
+    let text = |axis, index| view::slice_text(&parts, Layer { axis, index }).unwrap();
+    assert_eq!((text(2, 0), text(2, 1)), ("##.\n#..\n".into(), "...\n..#\n".into()));
+    assert_eq!((text(1, 0), text(1, 1)), ("..#\n#..\n".into(), "...\n##.\n".into()));
+    assert_eq!(
+        (text(0, 0), text(0, 1), text(0, 2)),
+        ("..\n##\n".into(), "..\n.#\n".into(), "#.\n..\n".into())
+    );
+    let error = view::slice_text(&parts, Layer { axis: 2, index: 2 }).unwrap_err();
+    assert_eq!(error.message(), "there is no layer z=2: z has 2, from 0");
+    let part = |sort, text: &str| Part { sort, cells: BitGrid::from_text(text).unwrap() };
+    let changed = [part(Sort::Common, "#..."), part(Sort::Added, ".#.."), part(Sort::Removed, "..#.")];
+    assert_eq!(view::slice_text(&changed, Layer { axis: 2, index: 0 }).unwrap(), "#+-.\n");
+}
+
+#[test]
+fn a_slice_is_squares_of_the_cells() {
+    let cells = BitGrid::from_text("##.\n#..\n").unwrap();
+    let parts = [Part { sort: Sort::Surface, cells }];
+    let layer = Layer { axis: 2, index: 0 };
+    let slice = |spacing, size| view::slice(&parts, spacing, layer, size, Background::Transparent).unwrap();
+    let picture = slice([1.0; 3], [10, 9]);
+    assert_eq!(picture.size(), [9, 6]);
+    let text = parts[0].cells.layer_text(0);
+    for (y, line) in text.lines().enumerate() {
+        for (x, cell) in line.bytes().enumerate() {
+            for (dx, dy) in [(0, 0), (2, 0), (1, 1), (0, 2), (2, 2)] {
+                let [r, _, b, _] = picture.get([3 * x + dx, 3 * y + dy]);
+                assert_eq!(b > r.saturating_add(20), cell == b'#', "{x} {y}");
+            }
+        }
+    }
+    assert_eq!(slice([1.0, 2.0, 1.0], [10, 12]).size(), [9, 12], "cells twice as high as wide");
+    assert_eq!(slice([1.0; 3], [2, 2]).size(), [2, 1], "more cells than pixels");
+}

@@ -1,0 +1,193 @@
+//! Compares the library with the oracle, and makes what differs small.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+
+use voxelize::geom::Triangle;
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Ties, voxelize_with};
+
+use super::oracle::{self, Oracle, TIES};
+
+/// Triangles on a lattice.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The mesh.
+    pub triangles: Vec<Triangle>,
+    /// Its lattice.
+    pub lattice: Lattice,
+}
+
+/// A way to run the library.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    level: Level,
+    threads: usize,
+}
+
+/// What was compared.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Compared {
+    /// Triangles of meshes.
+    pub triangles: u64,
+    /// Questions: does this triangle touch this cell under these ties.
+    pub decisions: u64,
+    /// Cells of grids that were wrong, over all ways to run.
+    pub wrong: u64,
+}
+
+impl std::ops::AddAssign for Compared {
+    fn add_assign(&mut self, other: Self) {
+        self.triangles += other.triangles;
+        self.decisions += other.decisions;
+        self.wrong += other.wrong;
+    }
+}
+
+/// A cell that is wrong.
+#[derive(Debug, Clone)]
+pub struct Wrong {
+    case: Case,
+    how: How,
+    ties: Ties,
+    /// The cell, and whether the triangles touch it; `None` if the library panicked.
+    cell: Option<([usize; 3], bool)>,
+}
+
+/// Every way to run that is compared.
+pub fn ways() -> Vec<How> {
+    let with = |threads| Level::available().into_iter().map(move |level| How { level, threads });
+    with(1).chain(with(3)).collect()
+}
+
+/// The grids that the oracle gives, one for each of [`TIES`], and how often it was asked.
+fn expected(case: &Case) -> ([BitGrid; 3], u64) {
+    let axes = oracle::axes(&case.lattice);
+    let mut grids = TIES.map(|_| BitGrid::try_from(&case.lattice).expect("a small grid"));
+    let mut asked = 0;
+    for triangle in &case.triangles {
+        let oracle = Oracle::new(&axes, triangle);
+        let [x, y, z] = oracle.cells.map(|(first, last)| first..=last);
+        for k in z {
+            for j in y.clone() {
+                for i in x.clone() {
+                    let touched = oracle.touches([i, j, k]);
+                    asked += 3;
+                    for (grid, _) in grids.iter_mut().zip(touched).filter(|(_, touched)| *touched) {
+                        grid.set([i as usize, j as usize, k as usize]);
+                    }
+                }
+            }
+        }
+    }
+    (grids, asked)
+}
+
+/// The grid that the library gives; `None` if it panics.
+fn found(case: &Case, how: How, ties: Ties) -> Option<BitGrid> {
+    let mesh = Mesh::from_triangles(case.triangles.clone()).expect("finite coordinates");
+    let run = Run { threads: how.threads, level: Some(how.level), ..Run::default() };
+    let rule = Rule::Surface { ties };
+    let work = || voxelize_with(&mesh, &case.lattice, rule, &run).expect("a small grid").0.bits;
+    std::panic::catch_unwind(AssertUnwindSafe(work)).ok()
+}
+
+/// The cells in which what was found differs, and what is right there.
+fn differing(expected: &BitGrid, found: Option<&BitGrid>) -> Vec<Option<([usize; 3], bool)>> {
+    let Some(found) = found else { return vec![None] };
+    let missing = expected.iter().filter(|&cell| !found.get(cell)).map(|cell| Some((cell, true)));
+    let extra = found.iter().filter(|&cell| !expected.get(cell)).map(|cell| Some((cell, false)));
+    missing.chain(extra).collect()
+}
+
+/// Compares one case, every way; answers with one wrong cell, if any is wrong.
+pub fn compare(case: &Case) -> (Compared, Option<Wrong>) {
+    let (expected, decisions) = expected(case);
+    let mut compared = Compared { triangles: case.triangles.len() as u64, decisions, wrong: 0 };
+    let mut first = None;
+    for how in ways() {
+        for (ties, expected) in TIES.into_iter().zip(&expected) {
+            let found = found(case, how, ties);
+            if found.as_ref() != Some(expected) {
+                let cells = differing(expected, found.as_ref());
+                compared.wrong += cells.len() as u64;
+                first.get_or_insert_with(|| Wrong { case: case.clone(), how, ties, cell: cells[0] });
+            }
+        }
+    }
+    (compared, first)
+}
+
+impl Wrong {
+    /// The same way on other triangles, if something is wrong there, too.
+    fn with(&self, triangles: Vec<Triangle>) -> Option<Self> {
+        let case = Case { triangles, lattice: self.case.lattice.clone() };
+        let n = TIES.iter().position(|&ties| ties == self.ties)?;
+        let expected = &expected(&case).0[n];
+        let cell = *differing(expected, found(&case, self.how, self.ties).as_ref()).first()?;
+        Some(Self { cell, case, ..*self })
+    }
+
+    /// Fewer triangles, then simpler coordinates, as long as something stays wrong.
+    pub fn shrunk(mut self) -> Self {
+        let one = self.case.triangles.iter().find_map(|&triangle| self.with(vec![triangle]));
+        self = one.unwrap_or(self);
+        let mut n = self.case.triangles.len();
+        while n > 1 {
+            n -= 1;
+            let mut fewer = self.case.triangles.clone();
+            fewer.remove(n.min(fewer.len() - 1));
+            self = self.with(fewer).unwrap_or(self);
+        }
+        if self.case.triangles.len() == 1 {
+            self = self.simplified();
+        }
+        self
+    }
+
+    /// Coordinates with fewer bits.
+    fn simplified(mut self) -> Self {
+        for n in 0..9 {
+            for zeros in (0..32).rev() {
+                let mut triangle = self.case.triangles[0];
+                let bits = triangle[n / 3][n % 3].to_bits();
+                let simple = f32::from_bits(bits >> zeros << zeros);
+                triangle[n / 3][n % 3] = simple;
+                if let Some(simpler) = self.with(vec![triangle]) {
+                    self = simpler;
+                    break;
+                }
+            }
+        }
+        self
+    }
+}
+
+impl fmt::Display for Wrong {
+    /// In the form of a case of `tests/it/regressions.rs`.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self { case: Case { triangles, lattice }, how, ties, cell } = self;
+        let what = match cell {
+            Some((cell, true)) => format!("Cell {cell:?} is touched"),
+            Some((cell, false)) => format!("Cell {cell:?} is untouched"),
+            None => "The library panics".to_string(),
+        };
+        writeln!(
+            f,
+            "        // {what}, ties {}; wrong at {:?}, {} threads.",
+            ties.name(),
+            how.level,
+            how.threads
+        )?;
+        writeln!(f, "        Listed {{\n            triangles: &[")?;
+        for triangle in triangles {
+            let words = triangle.as_flattened().iter().map(|c| format!("{:#010x}", c.to_bits()));
+            writeln!(f, "                [{}],", words.collect::<Vec<_>>().join(", "))?;
+        }
+        let texts = |of: &[Rational; 3]| of.each_ref().map(Rational::to_string);
+        writeln!(f, "            ],\n            dims: {:?},", lattice.dims())?;
+        writeln!(f, "            origin: {:?},", texts(lattice.origin()))?;
+        writeln!(f, "            spacing: {:?},", texts(lattice.spacing()))?;
+        writeln!(f, "            closed: {:?},", lattice.closed())?;
+        writeln!(f, "            snap: Snap::{:?},\n        }},", lattice.snap())
+    }
+}
