@@ -118,8 +118,8 @@ pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
 /// `run.max_memory`, the level does not exist here, or the run was cancelled.
 pub fn voxelize_with(mesh: &Mesh, lattice: &Lattice, rule: Rule, run: &Run) -> Result<(Voxels, Stats)> {
     run.level()?;
-    let beside = run.max_memory.map_or(0, |_| rule.extra_bytes(mesh, lattice, run));
-    run.admit(mesh.triangles().len(), lattice.dims(), beside)?;
+    let extra = run.max_memory.map_or(0, |_| rule.extra_bytes(mesh, lattice, run));
+    run.admit(mesh.triangles().len(), lattice.dims(), extra)?;
     let mut bits = BitGrid::try_from(lattice)?;
     let (stats, record) = par::with_threads(run.threads(), || {
         let prepared = rule.prepare(mesh, lattice, run)?;

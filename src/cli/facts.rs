@@ -8,7 +8,7 @@ use voxelize::format::Written;
 use voxelize::grid::Digest;
 use voxelize::mesh::closed::Seal;
 use voxelize::mesh::read::{Finding, Packing, Tolerance};
-use voxelize::rule::Told;
+use voxelize::rule::InsideReport;
 use voxelize::{Bounds, Error, Lattice};
 
 use super::doubt::Found;
@@ -37,7 +37,7 @@ pub struct Facts {
     /// How inside was told from outside, by name.
     pub inside: Option<String>,
     /// What was noticed about the inside.
-    pub told: Told,
+    pub told: InsideReport,
     /// Occupied cells.
     pub occupied: Option<u64>,
     /// How many of them are on the surface and how many within, where they are told apart.
@@ -192,7 +192,7 @@ impl Facts {
             estimate: None,
             snapped: None,
             inside: None,
-            told: Told::default(),
+            told: InsideReport::default(),
             occupied: None,
             parts: None,
             seal: None,

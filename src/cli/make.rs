@@ -4,7 +4,7 @@
 use voxelize::grid::lattice::AXES;
 use voxelize::grid::record::INSIDE;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
-use voxelize::rule::{Told, lost, lost_bytes};
+use voxelize::rule::{InsideReport, lost};
 use voxelize::run::bytes;
 use voxelize::{
     BitGrid, Digest, Error, Inside, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Stats, ThinFeatures,
@@ -134,7 +134,7 @@ pub fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts
         facts.warnings.push(Warning::new("W010", says));
         return Ok(());
     }
-    facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost(mesh, lattice, None, run))?);
+    facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost::find(mesh, lattice, None, run))?);
     Ok(())
 }
 
@@ -142,7 +142,7 @@ pub fn look_for_lost(job: &Job, mesh: &Mesh, lattice: &Lattice, run: &Run, facts
 fn look_beside(mesh: &Mesh, lattice: &Lattice, made: &Voxels, run: &Run, facts: &mut Facts) -> Result<()> {
     let is_nonzero = made.record.field(INSIDE) == Some(Inside::Nonzero.name());
     let solid = is_nonzero.then_some(&made.bits);
-    facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost(mesh, lattice, solid, run))?);
+    facts.told.lost = Some(timed(&mut facts.times.voxelize, || lost::find(mesh, lattice, solid, run))?);
     Ok(())
 }
 
@@ -153,7 +153,7 @@ fn loses(job: &Job) -> bool {
 
 /// The memory that it takes to look for what is lost, with the mesh.
 fn room_for_lost(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-    Run::estimate(mesh.triangles().len(), [0; 3]) + lost_bytes(mesh, lattice, run)
+    Run::estimate(mesh.triangles().len(), [0; 3]) + lost::extra_bytes(mesh, lattice, run)
 }
 
 /// Whether there is as much beside the whole grid.
@@ -190,8 +190,8 @@ pub fn fill(
 /// Notes what is in the cells.
 pub fn note(job: &Job, facts: &mut Facts, stats: Stats, occupied: u64, digest: Digest) {
     facts.snapped = Some(stats.snapped);
-    let lost = stats.told.lost.or(facts.told.lost);
-    facts.told = Told { lost, ..stats.told };
+    let lost = stats.inside.lost.or(facts.told.lost);
+    facts.told = InsideReport { lost, ..stats.inside };
     facts.warnings.extend(told::warnings(&job.rule, facts));
     (facts.occupied, facts.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {

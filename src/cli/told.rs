@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 use voxelize::grid::record::INSIDE;
 use voxelize::mesh::boundary::Loop;
 use voxelize::mesh::closed::Seal;
-use voxelize::mesh::parts::MeshPart;
-use voxelize::rule::{Repairs, ThinParts, ThinPlaces};
+use voxelize::mesh::components::Component;
+use voxelize::rule::{LostComponents, LostPlaces, Repairs};
 use voxelize::run::holes;
 use voxelize::run::leak::Leak;
 use voxelize::{Inside, Lattice, Rule, ThinFeatures};
@@ -39,7 +39,7 @@ pub fn warnings(rule: &Rule, facts: &Facts) -> Vec<Warning> {
         Rule::Solid { thin: ThinFeatures::Keep, .. } => {
             [told.lost.filter(|lost| !lost.closed).map(|_| not_kept()), None]
         }
-        _ => [lost.parts.as_ref().map(parts), lost.places.as_ref().map(places)],
+        _ => [lost.components.as_ref().map(parts), lost.places.as_ref().map(places)],
     };
     [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
 }
@@ -103,9 +103,9 @@ fn unfit(chosen: Inside, seal: Seal) -> Option<Warning> {
     Some(Warning::new("W006", text))
 }
 
-fn parts(thin: &ThinParts) -> Warning {
-    let ThinParts { parts, lost, scattered, largest, thickness, cell } = thin;
-    let all = counted(*parts, "part", "parts");
+fn parts(thin: &LostComponents) -> Warning {
+    let LostComponents { components, lost, scattered, largest, thickness, cell } = thin;
+    let all = counted(*components, "part", "parts");
     let thinner = |n: u64| {
         let (are, have, it) = if n == 1 { ("is", "has", "it") } else { ("are", "have", "them") };
         format!("{are} thinner than a cell and {have} cells for some of {it} only")
@@ -128,8 +128,8 @@ fn parts(thin: &ThinParts) -> Warning {
     Warning::new("W009", text)
 }
 
-fn places(thin: &ThinPlaces) -> Warning {
-    let ThinPlaces { places, cells, largest, .. } = thin;
+fn places(thin: &LostPlaces) -> Warning {
+    let LostPlaces { places, cells, largest, .. } = thin;
     let (which, them) = if *places == 1 { ("it is", "it") } else { ("the longest is", "them") };
     let text = format!(
         "no centre of a cell is inside {} of the mesh ({}): {which} {}; --keep-thin keeps {them}, and so do smaller \
@@ -148,7 +148,7 @@ fn not_kept() -> Warning {
 }
 
 /// `20 × 10 × 0.1 around (0, 1, 2), about 0.098 thick`.
-fn part(part: &MeshPart) -> String {
+fn part(part: &Component) -> String {
     let corners = [part.bounds.min, part.bounds.max].map(|corner| corner.map(f64::from));
     format!("{}, about {} thick", extent(corners), digits(part.thickness()))
 }
@@ -235,7 +235,7 @@ pub fn json(rule: &Rule, facts: &Facts) -> Value {
         let holes: Vec<Value> = holes.iter().map(hole).collect();
         map.insert("leak".into(), json!({"cells": cells, "holes": holes}));
     }
-    map.insert("thin".into(), json::or_null(told.lost, |lost| thin_parts(lost.parts.as_ref())));
+    map.insert("thin".into(), json::or_null(told.lost, |lost| thin_parts(lost.components.as_ref())));
     let looked = told.lost.filter(|lost| lost.closed);
     map.insert("thin_places".into(), json::or_null(looked, |lost| thin_places(lost.places.as_ref())));
     if let Some(repairs) = &told.repairs {
@@ -258,14 +258,14 @@ pub fn json(rule: &Rule, facts: &Facts) -> Value {
     Value::Object(map)
 }
 
-fn thin_parts(thin: Option<&ThinParts>) -> Value {
-    let Some(ThinParts { parts, lost, scattered, largest, thickness, .. }) = thin else {
+fn thin_parts(thin: Option<&LostComponents>) -> Value {
+    let Some(LostComponents { components, lost, scattered, largest, thickness, .. }) = thin else {
         return json!({"lost": 0, "scattered": 0});
     };
     let bounds = json::bounds(&largest.bounds);
     let largest = json!({"bounds": bounds, "triangles": largest.triangles, "thickness": largest.thickness()});
     json!({
-        "parts": parts,
+        "parts": components,
         "lost": lost,
         "scattered": scattered,
         "largest": largest,
@@ -273,8 +273,8 @@ fn thin_parts(thin: Option<&ThinParts>) -> Value {
     })
 }
 
-fn thin_places(thin: Option<&ThinPlaces>) -> Value {
-    let Some(ThinPlaces { places, cells, largest: [min, max], dims }) = thin else {
+fn thin_places(thin: Option<&LostPlaces>) -> Value {
+    let Some(LostPlaces { places, cells, largest: [min, max], dims }) = thin else {
         return json!({"places": 0, "cells": 0});
     };
     let largest = json!({"bounds": {"min": min, "max": max}, "dims": dims});

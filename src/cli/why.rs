@@ -24,8 +24,8 @@ pub fn lines(plan: &Plan, facts: &Facts) -> Vec<String> {
     }
     said.extend(plan.job.rule.inside().map(|asked| inside(asked, facts)));
     if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&facts.told.lost, plan.job.rule) {
-        said.extend(lost.parts.map(|thin| {
-            let (kept, parts) = (thin.lost + thin.scattered, counted(thin.parts, "part", "parts"));
+        said.extend(lost.components.map(|thin| {
+            let (kept, parts) = (thin.lost + thin.scattered, counted(thin.components, "part", "parts"));
             let thickness = number(thin.thickness);
             format!("kept as filled has them: {kept} of {parts}, the least about {thickness} thick")
         }));

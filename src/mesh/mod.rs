@@ -2,11 +2,11 @@
 
 pub mod boundary;
 pub mod closed;
+pub mod components;
 mod edges;
-mod joined;
-pub mod parts;
 pub mod read;
 pub mod repair;
+mod union_find;
 mod weld;
 
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Doubt: the cells on which four ways to tell inside from outside do not agree. Where a mesh is closed and
-//! sound there are few; where it is broken they are around what is broken.
+//! Doubt: the cells on which four methods that find the inside disagree. In a closed, sound mesh there are few; in a
+//! broken one they surround its defects.
 
 use crate::error::Result;
 use crate::geom::Triangle;
@@ -10,20 +10,20 @@ use crate::run::{Demand, Plan, Run, holes, rows};
 
 use super::{Inside, inside};
 
-/// The methods that are asked about every cell, beside flood.
-const ASKED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
+/// The methods that are compared for every cell, beside flood.
+const COMPARED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
 
-/// Grids in memory at a time, beside the one of the answer: two, and what is known of the caps of holes.
+/// Grids in memory at a time, beside the result: two, and one for the caps of holes.
 pub const GRIDS: u128 = 3;
 
 /// The cells that are in doubt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
-    /// Those that some methods call inside, and others outside.
+    /// The cells that some methods call inside, and others outside.
     pub cells: BitGrid,
     /// How many cells any of the methods calls inside.
     pub inside: u64,
-    /// How many each of them does.
+    /// How many each of them calls inside.
     pub by: [(Inside, u64); 4],
 }
 
@@ -35,8 +35,8 @@ impl Doubt {
 }
 
 /// The cells of `lattice` on which [`Inside::Nonzero`], [`Inside::EvenOdd`], [`Inside::Flood`] and
-/// [`Inside::Robust`] do not agree. All are asked about the centres of cells, but a flood has no opinion on
-/// cells that the surface touches, ties up: about these the other three are asked. The flood is that of `inside`
+/// [`Inside::Robust`] disagree. All decide about the centres of cells, but a flood does not decide about
+/// cells that the surface touches, ties up: for these the other three are compared. The flood is that of `inside`
 /// if it is one, and closes the same holes; otherwise it closes none.
 ///
 /// ```
@@ -61,23 +61,23 @@ pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Resul
         let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
         format!("four grids of {x} × {y} × {z} cells and {triangles} triangles, to be repaired,")
     })?;
-    par::with_threads(run.threads(), || asked(mesh, lattice, inside, run))?
+    par::with_threads(run.threads(), || compare(mesh, lattice, inside, run))?
 }
 
-/// The bytes that it takes beside the mesh and the grid of the answer, at most.
+/// The bytes that it takes beside the mesh and the result, at most.
 pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
-    let meshes = ASKED.map(|method| method.info().meshes).into_iter().max().unwrap_or(0);
+    let meshes = COMPARED.map(|method| method.info().meshes).into_iter().max().unwrap_or(0);
     let crossings = rows::bytes(mesh.triangles(), lattice, run.max_memory);
     crossings + GRIDS * BitGrid::bytes_for(lattice.dims()) + meshes * triangles
 }
 
-fn asked(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
+fn compare(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     let layers = 0..lattice.dims()[2];
     let [mut any, mut all] = flooded(mesh, lattice, inside, run)?;
     let mut by = vec![(Inside::flood(), any.count())];
     let mut cells = BitGrid::try_from(lattice)?;
-    for method in ASKED {
+    for method in COMPARED {
         cells.clear();
         method.prepare(mesh, lattice, run)?.fill(layers.clone(), run, &mut cells)?;
         by.push((method, cells.count()));
@@ -90,7 +90,7 @@ fn asked(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Do
     Ok(Doubt { cells: any, inside: count, by })
 }
 
-/// What the flood calls inside, and what it does not call outside.
+/// The cells that the flood calls inside, and those that it does not call outside.
 fn flooded(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<[BitGrid; 2]> {
     let closed = match inside.closed_holes() {
         Some(cells) => {

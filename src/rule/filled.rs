@@ -29,7 +29,7 @@ pub(super) fn fill(
     grid: &mut BitGrid,
 ) -> Result<Stats> {
     let Stats { snapped, .. } = surface::fill(prepared, layers.clone(), run, grid)?;
-    let told = prepared.inside().fill(layers.clone(), run, grid)?.told;
+    let inside = prepared.inside().fill(layers.clone(), run, grid)?.inside;
     prepared.inside().close(layers, grid);
-    Ok(Stats { snapped, told })
+    Ok(Stats { snapped, inside })
 }

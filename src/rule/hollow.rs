@@ -1,4 +1,4 @@
-//! Hollow: of the cells of the rule filled, the outer ones. A cell stays iff an empty cell, or the outside of
+//! Hollow: the outer cells of the rule filled. A cell stays iff an empty cell, or the outside of
 //! the grid, is within so many steps, a step going to any of the 26 cells around.
 
 use std::ops::Range;

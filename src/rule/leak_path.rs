@@ -1,4 +1,4 @@
-//! The leak path: where a flood got into a mesh, as cells.
+//! The leak path: the way of a flood into a mesh, as cells.
 
 use crate::error::Result;
 use crate::grid::{BitGrid, Lattice};
@@ -8,7 +8,7 @@ use crate::run::{Demand, Plan, Run, path, rows};
 
 use super::inside::{Inside, flood};
 
-/// Grids in memory at a time, beside the one of the answer.
+/// Grids in memory at a time, beside the result.
 pub const GRIDS: u128 = path::GRIDS;
 
 /// The cells of a way in for every hole through which [`Inside::Flood`](super::Inside::Flood) leaks; none if

@@ -5,22 +5,22 @@ mod filled;
 mod hollow;
 pub mod inside;
 pub mod leak_path;
+pub mod lost;
 mod options;
 mod parts;
 mod slabs;
 mod solid;
 pub mod surface;
-mod thin;
 
 use std::mem::discriminant;
 use std::ops::Range;
 
-pub use self::inside::{Inside, METHODS, Method, Repairs, Told};
+pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
+pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
 pub use self::parts::surface_and_interior;
 pub use self::slabs::{Made, Slabs};
-pub use self::thin::{Lost, ThinParts, ThinPlaces, lost, lost_bytes};
 
-use self::thin::Thin;
+use self::lost::KeptFeatures;
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::record::TOOL;
@@ -63,14 +63,14 @@ pub enum Rule {
     },
 }
 
-/// What becomes of features of a mesh that [`Rule::Solid`] loses, as [`lost`] finds them.
+/// What becomes of features of a mesh that [`Rule::Solid`] loses, as [`lost::find`] finds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ThinFeatures {
     /// They are lost.
     #[default]
     Lose,
-    /// The cells of [`Rule::Filled`] are kept as well: of [`ThinParts`] all, of [`ThinPlaces`] and of places too
+    /// The cells of [`Rule::Filled`] are kept as well: of [`LostComponents`] all, of [`LostPlaces`] and of places too
     /// short to be named those within a step of a lost cell, a step going to any of the 26 cells around.
     Keep,
 }
@@ -124,26 +124,26 @@ pub struct PreparedRule<'a> {
     mesh: &'a Mesh,
     lattice: &'a Lattice,
     rule: Rule,
-    inside: Option<inside::Ready<'a>>,
-    /// What would be lost; of [`ThinFeatures::Keep`] alone.
-    thin: Option<Thin>,
+    inside: Option<inside::PreparedInside<'a>>,
+    /// The features to keep, with [`ThinFeatures::Keep`].
+    kept: Option<KeptFeatures>,
 }
 
-/// What was noticed on the way.
+/// What filling cells found out about the mesh, beside the cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stats {
     /// How many coordinates of triangles snapping moved onto a wall or centre plane.
     pub snapped: u64,
-    /// What was noticed about the inside.
-    pub told: Told,
+    /// About its inside.
+    pub inside: InsideReport,
 }
 
 impl Stats {
-    /// Adds what was noticed on layers that follow.
+    /// Adds those of layers that follow.
     fn add(&mut self, other: Self) {
         self.snapped += other.snapped;
-        let disputed = self.told.disputed.unwrap_or(0) + other.told.disputed.unwrap_or(0);
-        self.told = Told { disputed: other.told.disputed.map(|_| disputed), ..other.told };
+        let disputed = self.inside.disputed.unwrap_or(0) + other.inside.disputed.unwrap_or(0);
+        self.inside = InsideReport { disputed: other.inside.disputed.map(|_| disputed), ..other.inside };
     }
 }
 
@@ -209,15 +209,15 @@ impl Rule {
         let inside = self.inside().map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
         inside
             + match self {
-                // To find what is lost, and then a mesh of the parts.
-                Self::Solid { thin: ThinFeatures::Keep, .. } => lost_bytes(mesh, lattice, run),
+                // The search, and then a mesh of lost components.
+                Self::Solid { thin: ThinFeatures::Keep, .. } => lost::extra_bytes(mesh, lattice, run),
                 // What is eroded, what it becomes, and layers beside a slab.
                 Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
                 _ => 0,
             }
     }
 
-    /// Whether its cells are told apart where a format can, as [`surface_and_interior`] does.
+    /// Whether its cells are inside apart where a format can, as [`surface_and_interior`] does.
     pub fn has_parts(&self) -> bool {
         matches!(self, Self::Filled { .. })
     }
@@ -234,19 +234,19 @@ impl Rule {
     /// fit in memory, or the run was cancelled.
     pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedRule<'a>> {
         let rule = self.checked()?;
-        let thin = match rule {
-            Self::Solid { thin: ThinFeatures::Keep, .. } => Some(thin::find(mesh, lattice, None, run)?),
+        let kept = match rule {
+            Self::Solid { thin: ThinFeatures::Keep, .. } => Some(lost::prepare(mesh, lattice, None, run)?),
             _ => None,
         };
         let inside = rule.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
-        Ok(PreparedRule { mesh, lattice, rule, inside, thin })
+        Ok(PreparedRule { mesh, lattice, rule, inside, kept })
     }
 }
 
 impl PreparedRule<'_> {
     /// The rule with the method in force, never [`Inside::Auto`].
     pub fn used(&self) -> Rule {
-        let Some(inside::Ready { used, .. }) = self.inside else { return self.rule };
+        let Some(inside::PreparedInside { used, .. }) = self.inside else { return self.rule };
         match self.rule {
             Rule::Solid { thin, .. } => Rule::Solid { inside: used, thin },
             Rule::Filled { ties, shell, .. } => Rule::Filled { inside: used, ties, shell },
@@ -281,7 +281,7 @@ impl PreparedRule<'_> {
         (self.rule.info().fill)(self, layers, run, grid)
     }
 
-    fn inside(&self) -> &inside::Ready<'_> {
+    fn inside(&self) -> &inside::PreparedInside<'_> {
         self.inside.as_ref().expect("a rule that asks for insides prepares them")
     }
 }

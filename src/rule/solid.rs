@@ -1,5 +1,5 @@
 //! The solid rule: a cell is occupied iff its centre is inside the mesh, an unbiased volume.
-//! What is lost thus may be kept as filled has it.
+//! The features that are lost this way may be kept: their filled cells are added.
 
 use std::ops::Range;
 
@@ -16,9 +16,9 @@ pub(super) fn fill(
     grid: &mut BitGrid,
 ) -> Result<Stats> {
     let mut stats = prepared.inside().fill(layers.clone(), run, grid)?;
-    if let Some(thin) = &prepared.thin {
-        thin.keep(prepared.mesh, prepared.lattice, layers, run, grid)?;
-        stats.told.lost = Some(thin.told);
+    if let Some(kept) = &prepared.kept {
+        kept.keep(prepared.mesh, prepared.lattice, layers, run, grid)?;
+        stats.inside.lost = Some(kept.report);
     }
     Ok(stats)
 }

@@ -38,7 +38,7 @@ pub struct Demand {
     triangles: usize,
     dims: [usize; 3],
     threads: usize,
-    beside: u128,
+    extra: u128,
     /// Grids of the cells that are in memory at a time.
     grids: u128,
 }
@@ -50,7 +50,7 @@ impl Demand {
             triangles: mesh.triangles().len(),
             dims: lattice.dims(),
             threads: run.threads(),
-            beside: 0,
+            extra: 0,
             grids: 1,
         }
     }
@@ -61,8 +61,8 @@ impl Demand {
     }
 
     /// The same with so many bytes beside, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
-    pub fn with(self, beside: u128) -> Self {
-        Self { beside, ..self }
+    pub fn with(self, extra: u128) -> Self {
+        Self { extra, ..self }
     }
 
     /// The bytes under `plan`, at most.
@@ -71,16 +71,16 @@ impl Demand {
         let mesh = self.triangles as u128 * size_of::<Triangle>() as u128;
         let slab = |height: usize| [nx, ny, height.clamp(1, nz)];
         // What is covered at once, and what is held beside that.
-        let (covered, beside) = match plan {
+        let (covered, extra) = match plan {
             Plan::Dense => (self.dims, 0),
             Plan::Slabs(height) => (slab(height), 0),
             // A layer of bricks that is full becomes one of the grid.
             Plan::Bricks(height) => (self.dims, BitGrid::bytes_for(slab(height))),
         };
-        let mesh = mesh + self.beside;
+        let mesh = mesh + self.extra;
         mesh + self.grids * BitGrid::bytes_for(covered)
             + bricks::bytes_for(covered, self.threads)
-            + beside
+            + extra
             + nx as u128
     }
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn demand(triangles: usize, dims: [usize; 3]) -> Demand {
-        Demand { triangles, dims, threads: 1, beside: 0, grids: 1 }
+        Demand { triangles, dims, threads: 1, extra: 0, grids: 1 }
     }
 
     #[test]

@@ -60,16 +60,16 @@ impl Run<'_> {
         triangles as u128 * per_triangle + BitGrid::bytes_for(dims)
     }
 
-    /// Refuses a job that would not fit, before anything is allocated for it; `beside` are the bytes that
-    /// its rule takes, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
+    /// Refuses a job that would not fit, before anything is allocated for it; `extra` are the bytes of
+    /// its rule, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
     ///
     /// # Errors
-    /// If estimate and `beside` are above `max_memory`. Bricks of threads are not in it; [`Demand`] counts
+    /// If estimate and `extra` are above `max_memory`. Bricks of threads are not in it; [`Demand`] counts
     /// them.
-    pub fn admit(&self, triangles: usize, dims: [usize; 3], beside: u128) -> Result<()> {
+    pub fn admit(&self, triangles: usize, dims: [usize; 3], extra: u128) -> Result<()> {
         let [x, y, z] = dims;
         let what = || format!("a grid of {x} × {y} × {z} cells and {triangles} triangles");
-        self.refuse_above(Self::estimate(triangles, dims) + beside, what)
+        self.refuse_above(Self::estimate(triangles, dims) + extra, what)
     }
 
     /// Refuses `what` if it needs more than is allowed.

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use super::cover;
 use super::leak;
-use super::search::{Found, Search};
+use super::search::{BreadthFirst, Reached};
 use crate::error::Result;
 use crate::geom::{Bounds, Ties};
 use crate::grid::bits::bits_of;
@@ -53,24 +53,24 @@ pub(crate) fn through(
 
     let touched = touched(holes, lattice, &outside, level, progress)?;
     let faces = Faces::of(&outside);
-    let mut search = Search::new(outside)?;
+    let mut search = BreadthFirst::new(outside)?;
     let ends = ends(&mut search, &faces, &caps, &touched, holes.len(), progress)?;
     drop(touched);
     let mut path = BitGrid::try_from(lattice)?;
     caps.clear();
-    for Found { place, steps } in ends {
+    for Reached { place, steps } in ends {
         search.walk(place, steps, &mut path);
         caps.words_mut()[place / 64] |= 1 << (place % 64);
     }
     search.clear();
     let (mut ways, mut left) = (vec![], caps.count());
-    let see = |found: &[Found]| {
+    let see = |found: &[Reached]| {
         ways.extend_from_slice(found);
         left -= found.len() as u64;
         left == 0
     };
     search.run(|word| leaked.words()[word], &caps, progress, see)?;
-    for Found { place, steps } in ways {
+    for Reached { place, steps } in ways {
         search.walk(place, steps, &mut path);
     }
     Ok(path)
@@ -87,16 +87,16 @@ fn leaked(walls: BitGrid, outside: &BitGrid, progress: &dyn Progress) -> Result<
 
 /// Where the path from a face of the grid to each hole ends: of the cells of its cap the first of the nearest.
 fn ends(
-    search: &mut Search,
+    search: &mut BreadthFirst,
     faces: &Faces,
     caps: &BitGrid,
     touched: &[(usize, usize)],
     holes: usize,
     progress: &dyn Progress,
-) -> Result<Vec<Found>> {
-    let mut ends: Vec<Option<Found>> = vec![None; holes];
+) -> Result<Vec<Reached>> {
+    let mut ends: Vec<Option<Reached>> = vec![None; holes];
     let mut left = holes;
-    let see = |found: &[Found]| {
+    let see = |found: &[Reached]| {
         for &cell in found {
             let first = touched.partition_point(|(place, _)| *place < cell.place);
             for (_, hole) in touched[first..].iter().take_while(|(place, _)| *place == cell.place) {

@@ -138,14 +138,14 @@ pub fn snapped(
 /// The crossings of a band, by slab.
 struct Noted {
     /// What each thread found.
-    parts: Vec<Part>,
+    parts: Vec<ThreadShare>,
     /// Layers of a slab.
     height: usize,
     snapped: u64,
 }
 
 /// What a thread found.
-struct Part {
+struct ThreadShare {
     /// Crossings packed, by slab.
     slabs: Vec<Vec<u64>>,
     snapped: u64,
@@ -169,7 +169,7 @@ fn note(
     let found = AtomicUsize::new(0);
     let crosser = Crosser::new(frame, 0, cells);
     let parts = par::share(&runs, |next| {
-        let mut part = Part { slabs: vec![vec![]; slabs], snapped: 0 };
+        let mut part = ThreadShare { slabs: vec![vec![]; slabs], snapped: 0 };
         for triangles in next {
             progress.check()?;
             let mut count = 0;

@@ -10,20 +10,20 @@ use crate::par::Progress;
 
 /// A cell that a search came to: its place is the number of its bit in the words of a grid.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct Reached {
     pub place: usize,
     pub steps: u32,
 }
 
 /// A search, breadth first, by steps between cells that share a face.
-pub(super) struct Search {
+pub(super) struct BreadthFirst {
     /// The cells that it may enter and has not reached.
     open: BitGrid,
     /// Two bits for each cell: 0 if it was not reached, else one more than its steps modulo three.
     reached: [BitGrid; 2],
 }
 
-impl Search {
+impl BreadthFirst {
     pub fn new(free: BitGrid) -> Result<Self> {
         let dims = free.dims();
         Ok(Self { open: free, reached: [BitGrid::new(dims)?, BitGrid::new(dims)?] })
@@ -44,7 +44,7 @@ impl Search {
         from: impl Fn(usize) -> u64,
         wanted: &BitGrid,
         progress: &dyn Progress,
-        mut enough: impl FnMut(&[Found]) -> bool,
+        mut enough: impl FnMut(&[Reached]) -> bool,
     ) -> Result<()> {
         let (row, layer) = (self.open.row_words(), self.open.layer_words());
         let [low, high] = &mut self.reached;
@@ -122,7 +122,7 @@ struct Front<'a> {
     /// Words, and the cells in them that were just reached.
     next: Vec<(usize, u64)>,
     /// Cells that were wanted and were reached in this step.
-    found: Vec<Found>,
+    found: Vec<Reached>,
     steps: u32,
 }
 
@@ -170,6 +170,6 @@ impl Front<'_> {
         self.next.push((word, new));
         let steps = self.steps;
         let places = bits_of(new & self.wanted[word]).map(|bit| 64 * word + bit);
-        self.found.extend(places.map(|place| Found { place, steps }));
+        self.found.extend(places.map(|place| Reached { place, steps }));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Fill, Inside, Ready, Told};
+use super::{FillInside, Inside, InsideReport, PreparedInside};
 use crate::error::Result;
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::KernelLattice;
@@ -19,16 +19,16 @@ struct Crossings<'a> {
     is_inside: fn(&Stretch) -> bool,
 }
 
-pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, used: Inside) -> Ready<'a> {
+pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, used: Inside) -> PreparedInside<'a> {
     let is_inside: fn(&Stretch) -> bool = match used {
         Inside::EvenOdd => |stretch| stretch.crossed % 2 == 1,
         _ => |stretch| stretch.turns != 0,
     };
     let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
-    Ready::new(used, Crossings { mesh, frame, is_inside })
+    PreparedInside::new(used, Crossings { mesh, frame, is_inside })
 }
 
-impl Fill for Crossings<'_> {
+impl FillInside for Crossings<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let Self { mesh, frame, is_inside } = self;
         let mark = |mut stretch: Stretch| {
@@ -37,6 +37,6 @@ impl Fill for Crossings<'_> {
             }
         };
         let snapped = rows::follow(frame, mesh.triangles(), layers.start, grid, run, mark)?;
-        Ok(Stats { snapped, told: Told::default() })
+        Ok(Stats { snapped, inside: InsideReport::default() })
     }
 }

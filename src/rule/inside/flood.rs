@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{Fill, Inside, Ready, Told};
+use super::{FillInside, Inside, InsideReport, PreparedInside};
 use crate::error::{Error, Result};
 use crate::geom::{Bounds, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice, flood};
@@ -29,8 +29,13 @@ pub(in crate::rule) struct Flood {
     pub leak: Option<Leak>,
 }
 
-pub(super) fn ready<'a>(used: Inside, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
-    Ok(Ready::new(used, flooded(mesh, lattice, used.closed_holes(), run)?))
+pub(super) fn ready<'a>(
+    used: Inside,
+    mesh: &'a Mesh,
+    lattice: &'a Lattice,
+    run: &Run,
+) -> Result<PreparedInside<'a>> {
+    Ok(PreparedInside::new(used, flooded(mesh, lattice, used.closed_holes(), run)?))
 }
 
 /// Floods the lattice; holes of at most `close` cells are closed, if that is given.
@@ -85,11 +90,12 @@ fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> 
     cover::cover(&frame, caps, 0, walls, run.level()?, &()).map(drop)
 }
 
-impl Fill for Flood {
+impl FillInside for Flood {
     fn fill(&self, layers: Range<usize>, _: &Run, grid: &mut BitGrid) -> Result<Stats> {
         grid.add_neither(&self.outside, &self.walls, layers.start);
-        let told = Told { leak: self.leak.clone(), closed_holes: self.closed, ..Told::default() };
-        Ok(Stats { snapped: 0, told })
+        let inside =
+            InsideReport { leak: self.leak.clone(), closed_holes: self.closed, ..InsideReport::default() };
+        Ok(Stats { snapped: 0, inside })
     }
 
     fn close(&self, layers: Range<usize>, grid: &mut BitGrid) {

@@ -1,6 +1,6 @@
-//! What counts as inside a mesh: one file per method, and their table.
+//! The inside of a mesh: one file per method, and their table.
 //!
-//! A cell is asked at its centre, displaced as the inner walls are (less ε, ε², ε³), so that it is never
+//! A method decides about the centre of a cell, displaced as the inner walls are (less ε, ε², ε³), so that it is never
 //! on a triangle.
 
 mod crossings;
@@ -12,7 +12,8 @@ mod vote;
 use std::mem::discriminant;
 use std::ops::Range;
 
-use super::{Lost, Stats};
+use super::Stats;
+use super::lost::LostFeatures;
 use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
@@ -22,11 +23,11 @@ use crate::mesh::closed::Seal;
 use crate::run::leak::Leak;
 use crate::run::{Run, rows};
 
-/// A way to tell inside from outside.
+/// A method that finds the inside of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Inside {
-    /// What the mesh allows: nonzero if every directed edge is cancelled by its reverse, evenodd if every
+    /// The first that the mesh allows: nonzero if every directed edge is cancelled by its reverse, evenodd if every
     /// edge is there an even number of times, else robust.
     #[default]
     Auto,
@@ -35,7 +36,7 @@ pub enum Inside {
     Nonzero,
     /// Lines from outside cross the mesh an odd number of times: where two shells overlap is outside.
     EvenOdd,
-    /// What cannot be reached from outside through cells that the surface does not touch.
+    /// Cells that are not reachable from outside: 6-connected, through cells that the surface does not touch.
     Flood {
         /// Closes holes of the mesh first: those whose bounds' longest side is at most so many cells of the
         /// lattice, its extent along each axis counted in cells. The cells that their caps touch under ties up
@@ -44,10 +45,10 @@ pub enum Inside {
         /// [`Mesh::holes`], a cap is what [`Loop::cap`] makes.
         close_holes: Option<u32>,
     },
-    /// What evenodd says along two axes at least.
+    /// The majority of evenodd along the three axes.
     Vote,
-    /// The mesh, repaired and turned outwards, winds around it more than half; what cannot be told from
-    /// one half, as on a flat sheet, is outside.
+    /// Generalized winding number above one half, after repair and re-orientation. A value within its error of one
+    /// half, as on a flat sheet, is outside.
     Robust,
 }
 
@@ -68,7 +69,7 @@ pub struct Method {
 }
 
 /// Makes a method ready for a mesh and a lattice.
-type Prepare = for<'a> fn(Inside, &'a Mesh, &'a Lattice, &Run) -> Result<Ready<'a>>;
+type Prepare = for<'a> fn(Inside, &'a Mesh, &'a Lattice, &Run) -> Result<PreparedInside<'a>>;
 
 /// Every method. Help, README and tests loop over this.
 pub static METHODS: &[Method] = &[
@@ -122,39 +123,39 @@ pub static METHODS: &[Method] = &[
     },
 ];
 
-/// A method that is ready to say what is inside a mesh.
-pub struct Ready<'a> {
+/// A method prepared for a mesh and a lattice.
+pub struct PreparedInside<'a> {
     /// The method, never [`Inside::Auto`].
     pub used: Inside,
-    fill: Box<dyn Fill + 'a>,
+    fill: Box<dyn FillInside + 'a>,
 }
 
-/// What was noticed while inside was told from outside.
+/// Findings of the method that finds the inside.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Told {
-    /// The cells on which the axes of [`Inside::Vote`] did not agree.
+pub struct InsideReport {
+    /// The cells on which the axes of [`Inside::Vote`] disagree.
     pub disputed: Option<u64>,
-    /// Where [`Inside::Flood`] got into the mesh.
+    /// The leaks through which [`Inside::Flood`] entered the mesh.
     pub leak: Option<Leak>,
     /// How many holes were closed, where [`Inside::Flood`] closes any.
     pub closed_holes: Option<u64>,
-    /// What [`Inside::Robust`] did to the mesh.
+    /// The repairs by [`Inside::Robust`].
     pub repairs: Option<Repairs>,
-    /// What [`Rule::Solid`](crate::Rule::Solid) would lose, where it was kept; [`lost`](super::lost) finds it
-    /// otherwise.
-    pub lost: Option<Lost>,
+    /// The features that [`Rule::Solid`](crate::Rule::Solid) would lose, if they were kept; otherwise
+    /// [`lost::find`](super::lost::find) finds them.
+    pub lost: Option<LostFeatures>,
 }
 
-/// What was done to a mesh so that it has an inside; all of it counts triangles unless said.
+/// The repair of a mesh; numbers of triangles, unless stated otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repairs {
     /// Without area, dropped.
     pub degenerate: u64,
     /// With the corners of others, dropped.
     pub duplicates: u64,
-    /// Turned over.
+    /// Re-oriented.
     pub turned: u64,
-    /// Patches: pieces that edges of exactly two triangles hold together.
+    /// Patches: components connected by edges of exactly two triangles.
     pub patches: u64,
     /// Patches that are cavities in others.
     pub cavities: u64,
@@ -167,7 +168,7 @@ pub struct Repairs {
 }
 
 /// Fills what is inside.
-trait Fill: Send + Sync {
+trait FillInside: Send + Sync {
     /// Occupies the cells of these layers of the lattice whose centres are inside; layer 0 of the grid is
     /// layer `layers.start`.
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats>;
@@ -224,13 +225,18 @@ impl Inside {
     }
 
     /// Makes the method ready for a mesh and a lattice.
-    pub(super) fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
+    pub(super) fn prepare<'a>(
+        self,
+        mesh: &'a Mesh,
+        lattice: &'a Lattice,
+        run: &Run,
+    ) -> Result<PreparedInside<'a>> {
         (self.info().prepare)(self, mesh, lattice, run)
     }
 }
 
-impl<'a> Ready<'a> {
-    fn new(used: Inside, fill: impl Fill + 'a) -> Self {
+impl<'a> PreparedInside<'a> {
+    fn new(used: Inside, fill: impl FillInside + 'a) -> Self {
         Self { used, fill: Box::new(fill) }
     }
 
@@ -245,7 +251,7 @@ impl<'a> Ready<'a> {
     }
 }
 
-fn automatic<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
+fn automatic<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedInside<'a>> {
     match mesh.seal() {
         Seal::Oriented => Inside::Nonzero.prepare(mesh, lattice, run),
         Seal::Closed => Inside::EvenOdd.prepare(mesh, lattice, run),

@@ -38,8 +38,8 @@ pub struct Numbers {
     above: Vec<u64>,
 }
 
-/// Cells and triangles around them.
-pub struct Cells<'a> {
+/// WindingCells and triangles around them.
+pub struct WindingCells<'a> {
     /// How many there are along each axis.
     pub dims: [usize; 3],
     /// The first layer along z.
@@ -51,7 +51,7 @@ pub struct Cells<'a> {
 }
 
 /// A box of bricks, and the triangles seen from there.
-struct Part {
+struct BrickBox {
     low: [usize; 3],
     /// Bricks along each axis.
     size: usize,
@@ -64,7 +64,7 @@ impl Near {
     /// # Errors
     /// If the run is cancelled.
     pub fn new(
-        cells: &Cells,
+        cells: &WindingCells,
         run: &Run,
         side: impl Fn(usize, [usize; 3]) -> Ordering + Sync,
     ) -> Result<Self> {
@@ -75,7 +75,7 @@ impl Near {
         }
         let size = bricks.into_iter().max().unwrap_or(1).next_power_of_two();
         run.progress.begin("winding", bricks.iter().map(|n| *n as u64).product());
-        let search = Search { cells, bricks, run, level: run.level()?, side };
+        let search = NearSearch { cells, bricks, run, level: run.level()?, side };
         let mut found = vec![];
         for numbers in search.all(size) {
             found.extend(numbers?);
@@ -122,21 +122,21 @@ impl Numbers {
 }
 
 /// Bricks and the numbers of their cells.
-type Found = Vec<([usize; 3], Numbers)>;
+type BrickNumbers = Vec<([usize; 3], Numbers)>;
 
-struct Search<'a, F> {
-    cells: &'a Cells<'a>,
+struct NearSearch<'a, F> {
+    cells: &'a WindingCells<'a>,
     bricks: [usize; 3],
     run: &'a Run<'a>,
     level: Level,
     side: F,
 }
 
-impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> Search<'_, F> {
+impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
     /// All bricks of a box from the first on that are special.
-    fn all(&self, size: usize) -> Vec<Result<Found>> {
+    fn all(&self, size: usize) -> Vec<Result<BrickNumbers>> {
         let [low, high] = self.corners([0; 3], size);
-        let whole = Part { low: [0; 3], size, view: View::whole(self.cells.winding, &low, &high) };
+        let whole = BrickBox { low: [0; 3], size, view: View::whole(self.cells.winding, &low, &high) };
         let (mut parts, mut found) = (vec![whole], vec![]);
         while parts.len() < BOXES && parts.iter().any(|part| part.size > 1) {
             let halved = par::map(parts, |part| {
@@ -168,9 +168,9 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> Search<'_, F> {
     }
 
     /// What is special in a box, as far as is known; the rest is left to smaller ones.
-    fn divide(&self, part: Part, rest: &mut Vec<Part>) -> Result<Found> {
+    fn divide(&self, part: BrickBox, rest: &mut Vec<BrickBox>) -> Result<BrickNumbers> {
         self.run.progress.check()?;
-        let Part { low, size, view } = part;
+        let BrickBox { low, size, view } = part;
         if let Some(number) = view.outside(self.cells.winding) {
             let ends: [usize; 3] = std::array::from_fn(|a| (low[a] + size).min(self.bricks[a]));
             self.run.progress.advance((0..3).map(|a| (ends[a] - low[a]) as u64).product());
@@ -192,7 +192,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> Search<'_, F> {
                 let corners = self.corners(low, half);
                 let depth = if half == 1 { Depth::Last } else { Depth::Further };
                 let view = view.from_within(self.cells.winding, &corners[0], &corners[1], depth);
-                rest.push(Part { low, size: half, view });
+                rest.push(BrickBox { low, size: half, view });
             }
         }
         Ok(vec![])

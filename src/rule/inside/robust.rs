@@ -10,12 +10,12 @@
 //!
 //! and w(caps) is a sum over a few triangles, less than ½ everywhere but near the holes. Patches so ragged
 //! that they need as many caps as they have triangles are left out of the closed mesh; they are, turned
-//! over, among the triangles that are summed up (`near.rs`). What cannot be told from one half is outside.
+//! over, among the triangles that are summed up (`near.rs`). A value within its error of one half is outside.
 
 use std::ops::Range;
 
-use super::near::{Cells, Near};
-use super::{Fill, Inside, Ready, Repairs, Told};
+use super::near::{Near, WindingCells};
+use super::{FillInside, Inside, InsideReport, PreparedInside, Repairs};
 use crate::error::Result;
 use crate::geom::{Bounds, Triangle, Winding};
 use crate::grid::{BitGrid, Lattice};
@@ -36,13 +36,13 @@ struct Robust {
     /// As many of these are caps.
     caps: usize,
     frame: KernelLattice,
-    /// Cells along y and z by their size along x.
+    /// WindingCells along y and z by their size along x.
     aspect: [f64; 3],
     winding: Winding,
     repairs: Repairs,
 }
 
-pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Ready<'a>> {
+pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedInside<'a>> {
     let progress = run.progress;
     let repaired = Repaired::with(mesh, progress)?;
     progress.check()?;
@@ -63,7 +63,7 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
     }
     let winding = Winding::about(placed_all, slack(&frame, aspect, lattice.dims()), progress)?;
     progress.check()?;
-    Ok(Ready::new(Inside::Robust, Robust { closed, summed, caps, frame, aspect, winding, repairs }))
+    Ok(PreparedInside::new(Inside::Robust, Robust { closed, summed, caps, frame, aspect, winding, repairs }))
 }
 
 /// Triangles between two looks at whether to go on.
@@ -81,16 +81,23 @@ fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     axes.fold(0.0, f64::max)
 }
 
-impl Fill for Robust {
+impl FillInside for Robust {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        let cells =
-            Cells { dims: grid.dims(), first: layers.start, aspect: self.aspect, winding: &self.winding };
+        let cells = WindingCells {
+            dims: grid.dims(),
+            first: layers.start,
+            aspect: self.aspect,
+            winding: &self.winding,
+        };
         let sides = Sides::new(&self.frame, &self.summed);
         let near = Near::new(&cells, run, |n, cell| sides.of(n, cell))?;
         let mark = |stretch: Stretch| mark(&near, stretch);
         let mut snapped = rows::follow(&self.frame, &self.closed, layers.start, grid, run, mark)?;
         snapped += rows::snapped(&self.frame, &self.summed[self.caps..], layers.start, grid.dims(), run)?;
-        Ok(Stats { snapped, told: Told { repairs: Some(self.repairs.clone()), ..Told::default() } })
+        Ok(Stats {
+            snapped,
+            inside: InsideReport { repairs: Some(self.repairs.clone()), ..InsideReport::default() },
+        })
     }
 }
 

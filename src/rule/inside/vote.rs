@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::{Fill, Inside, Ready, Told};
+use super::{FillInside, Inside, InsideReport, PreparedInside};
 use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice, prefix};
@@ -27,12 +27,12 @@ struct Vote<'a> {
     frames: [KernelLattice; 3],
 }
 
-pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice) -> Ready<'a> {
+pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice) -> PreparedInside<'a> {
     let frames = [0, 1, 2].map(|axis| KernelLattice::of_centres(lattice.axes(), mesh.bounds(), axis));
-    Ready::new(Inside::Vote, Vote { mesh, frames })
+    PreparedInside::new(Inside::Vote, Vote { mesh, frames })
 }
 
-impl Fill for Vote<'_> {
+impl FillInside for Vote<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let mut snapped = 0;
         let mut votes = vec![];
@@ -47,7 +47,7 @@ impl Fill for Vote<'_> {
         let [mut x, y, z] = <[BitGrid; 3]>::try_from(votes).expect("three axes");
         let disputed = prefix::majority(&mut x, &y, &z);
         grid.add(&x);
-        Ok(Stats { snapped, told: Told { disputed: Some(disputed), ..Told::default() } })
+        Ok(Stats { snapped, inside: InsideReport { disputed: Some(disputed), ..InsideReport::default() } })
     }
 }
 

@@ -96,7 +96,7 @@ fn slabs_and_variants_are_those_of_the_whole() {
             while slabs.next().unwrap().is_some() {}
             assert_eq!(slabs.digest(), whole.digest(), "{name}");
             assert_eq!(whole.record.rule(), Some(rule));
-            assert!(slabs.made().stats.told.closed_holes.is_some(), "{name}");
+            assert!(slabs.made().stats.inside.closed_holes.is_some(), "{name}");
             compared += 1;
         }
     }

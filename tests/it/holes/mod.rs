@@ -8,7 +8,7 @@ mod plainly;
 
 use crate::support::meshes::{Random, fixture};
 use crate::support::solids::{self, Triangle, cuboid};
-use voxelize::rule::Told;
+use voxelize::rule::InsideReport;
 use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, Run, Size, Snap, voxelize_with};
 
 fn of(triangles: Vec<Triangle>) -> Mesh {
@@ -50,9 +50,9 @@ fn flood(rule: Rule, close_holes: Option<u32>) -> Rule {
     rule.with_inside(Inside::Flood { close_holes }).unwrap()
 }
 
-fn made(mesh: &Mesh, lattice: &Lattice, what: Rule, threads: usize) -> (BitGrid, Told) {
+fn made(mesh: &Mesh, lattice: &Lattice, what: Rule, threads: usize) -> (BitGrid, InsideReport) {
     let (voxels, stats) = voxelize_with(mesh, lattice, what, &Run { threads, ..Run::default() }).unwrap();
-    (voxels.bits, stats.told)
+    (voxels.bits, stats.inside)
 }
 
 fn lattices(mesh: &Mesh) -> Vec<Lattice> {

@@ -5,7 +5,7 @@ mod places;
 
 use crate::support::place::{Place, refused};
 use crate::support::solids::{Triangle, between, block, inside_out, plate, stl};
-use voxelize::rule::{ThinParts, lost};
+use voxelize::rule::{LostComponents, lost};
 use voxelize::{
     BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, ThinFeatures, Ties, voxelize_with,
 };
@@ -16,12 +16,12 @@ fn cells(triangles: &[Triangle], tenths: i64) -> Lattice {
     fit.origin([0; 3].map(Rational::from)).to(&voxelize::Bounds::of(triangles)).unwrap()
 }
 
-fn made(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> (BitGrid, Option<ThinParts>) {
+fn made(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> (BitGrid, Option<LostComponents>) {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
     let (voxels, stats) = voxelize_with(&mesh, lattice, what, &Run::default()).unwrap();
-    let found = lost(&mesh, lattice, None, &Run::default()).unwrap();
-    assert!(stats.told.lost.is_none_or(|told| told == found));
-    (voxels.bits, found.parts)
+    let found = lost::find(&mesh, lattice, None, &Run::default()).unwrap();
+    assert!(stats.inside.lost.is_none_or(|told| told == found));
+    (voxels.bits, found.components)
 }
 
 fn keep_thin() -> Rule {
@@ -44,7 +44,7 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
         assert_eq!(solid.count(), 1000 + scattered, "{degrees}");
         let told = told.unwrap();
         let lost = u64::from(scattered == 0);
-        assert_eq!((told.parts, told.lost, told.scattered), (2, lost, 1 - lost), "{degrees}");
+        assert_eq!((told.components, told.lost, told.scattered), (2, lost, 1 - lost), "{degrees}");
         assert_eq!(told.largest.triangles, 12);
         assert!((0.09..0.1).contains(&told.thickness) && told.thickness < told.cell, "{told:?}");
         assert_eq!(told.largest.bounds, voxelize::Bounds::of(&plate));
@@ -126,7 +126,7 @@ fn what_has_cells_for_some_of_it_only_is_named_and_kept() {
         let (solid, told) = made(&all, &lattice, Rule::solid());
         let told = told.expect("it is thin");
         cells_of_it.push(solid.count() - 1000);
-        assert_eq!((told.parts, told.lost + told.scattered), (2, 1), "{told:?}");
+        assert_eq!((told.components, told.lost + told.scattered), (2, 1), "{told:?}");
         assert_eq!(told.lost == 1, solid.count() == 1000, "{told:?}");
         assert_eq!(told.largest.bounds, voxelize::Bounds::of(&thin));
         assert_eq!(told.largest.triangles, thin.len() as u64);
@@ -205,7 +205,7 @@ fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
     };
     let all: Vec<_> = hollow.iter().copied().chain(slivers(5.05)).chain(slivers(0.3)).collect();
     let (_, told) = made(&all, &cells(&hollow, 10), Rule::solid());
-    assert_eq!(told.map(|told| (told.parts, told.lost + told.scattered)), Some((41, 20)));
+    assert_eq!(told.map(|told| (told.components, told.lost + told.scattered)), Some((41, 20)));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use voxelize::grid::Layers;
-use voxelize::rule::{Lost, ThinPlaces, lost};
+use voxelize::rule::{LostFeatures, LostPlaces, lost};
 use voxelize::{
     BitGrid, Bounds, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, voxelize_slabs, voxelize_with,
 };
@@ -14,7 +14,7 @@ use crate::support::place::Place;
 use crate::support::solids::{Triangle, between, block, inside_out, plate, ribbed, stl};
 
 /// Of a closed mesh.
-const NOTHING: Lost = Lost { parts: None, places: None, closed: true };
+const NOTHING: LostFeatures = LostFeatures { components: None, places: None, closed: true };
 
 /// A sphere with spikes: every vertex is drawn in by as much as its bits say.
 fn spiky() -> Vec<Triangle> {
@@ -80,7 +80,7 @@ fn plainly(
     triangles: &[Triangle],
     lattice: &Lattice,
     parts: Option<&BitGrid>,
-) -> (Option<ThinPlaces>, BitGrid) {
+) -> (Option<LostPlaces>, BitGrid) {
     let dims = lattice.dims();
     let (solid, _) = made(triangles, lattice, Rule::solid());
     let solid = parts.map_or(solid.clone(), |parts| union(&solid, parts));
@@ -90,7 +90,7 @@ fn plainly(
     let mut kept = solid.clone();
     let near = left.iter().flat_map(|cell| around(dims, *cell, 1)).filter(|near| filled.get(*near));
     near.for_each(|near| kept.set(near));
-    let mut told: Option<(ThinPlaces, u64)> = None;
+    let mut told: Option<(LostPlaces, u64)> = None;
     while let Some(first) = left.first().copied() {
         let place = take(&mut left, first);
         let (cells, mut low, mut high) = (place.len() as u64, first, first);
@@ -103,29 +103,29 @@ fn plainly(
             continue;
         }
         let walls = |at: [usize; 3]| [0, 1, 2].map(|a| lattice.wall(a, at[a]).to_f64());
-        let place = ThinPlaces { places: 1, cells, largest: [walls(low), walls(high.map(|n| n + 1))], dims };
-        let length = |place: &ThinPlaces| place.dims.into_iter().max().unwrap();
+        let place = LostPlaces { places: 1, cells, largest: [walls(low), walls(high.map(|n| n + 1))], dims };
+        let length = |place: &LostPlaces| place.dims.into_iter().max().unwrap();
         told = Some(match told {
             None => (place, cells),
             Some((told, most)) => {
                 let (places, all) = (told.places + 1, told.cells + cells);
                 let is_larger = (length(&place), cells) > (length(&told), most);
                 let (largest, most) = if is_larger { (place, cells) } else { (told, most) };
-                (ThinPlaces { places, cells: all, ..largest }, most)
+                (LostPlaces { places, cells: all, ..largest }, most)
             }
         });
     }
     (told.map(|(told, _)| told), kept)
 }
 
-fn found(triangles: &[Triangle], lattice: &Lattice) -> Lost {
+fn found(triangles: &[Triangle], lattice: &Lattice) -> LostFeatures {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
-    let found = lost(&mesh, lattice, None, &Run::default()).unwrap();
+    let found = lost::find(&mesh, lattice, None, &Run::default()).unwrap();
     let nonzero = Rule::solid().with_inside(Inside::Nonzero).unwrap();
     let (solid, _) = voxelize_with(&mesh, lattice, nonzero, &Run::default()).unwrap();
     for threads in [1, 3] {
         let run = Run { threads, ..Run::default() };
-        assert_eq!(lost(&mesh, lattice, Some(&solid.bits), &run).unwrap(), found);
+        assert_eq!(lost::find(&mesh, lattice, Some(&solid.bits), &run).unwrap(), found);
     }
     found
 }
@@ -184,7 +184,7 @@ fn what_is_kept_of_a_rib_hangs_together_with_the_rest() {
         let first = *left.first().unwrap();
         take(&mut left, first);
         assert_eq!(left.len(), 0, "{degrees}");
-        assert_eq!(found(&ribbed, &lattice).parts, None);
+        assert_eq!(found(&ribbed, &lattice).components, None);
     }
 }
 
@@ -198,16 +198,16 @@ fn places_do_not_depend_on_where_the_grid_ends_or_how_it_is_made() {
             let mut made = voxelize_slabs(&mesh, &lattice, keep_thin(), height, &Run::default()).unwrap();
             while made.next().unwrap().is_some() {}
             assert_eq!(made.digest(), whole.digest(), "{name}, slabs of {height}");
-            assert_eq!(made.made().stats.told.lost, stats.told.lost, "{name}");
+            assert_eq!(made.made().stats.inside.lost, stats.inside.lost, "{name}");
             slabs += 1;
         }
         for run in [1, 2, 7].map(|threads| Run { threads, ..Run::default() }) {
-            assert_eq!(Some(lost(&mesh, &lattice, None, &run).unwrap()), stats.told.lost, "{name}");
+            assert_eq!(Some(lost::find(&mesh, &lattice, None, &run).unwrap()), stats.inside.lost, "{name}");
         }
         let few = Run { max_memory: Some(1 << 21), ..Run::default() };
         assert_eq!(
-            Some(lost(&mesh, &lattice, None, &few).unwrap()),
-            stats.told.lost,
+            Some(lost::find(&mesh, &lattice, None, &few).unwrap()),
+            stats.inside.lost,
             "{name}, a layer at a time"
         );
         let all = lattice.dims();
@@ -237,14 +237,14 @@ fn lost_parts_are_no_places_and_open_meshes_have_none() {
     let spacing = voxelize::Size::Spacing([0; 3].map(|_| Rational::from(1)));
     let lattice = Fit::new(spacing).origin([0; 3].map(Rational::from)).to(&Bounds::of(&all)).unwrap();
     let of_all = found(&all, &lattice);
-    assert_eq!(of_all.parts.map(|parts| (parts.parts, parts.lost)), Some((2, 1)));
+    assert_eq!(of_all.components.map(|all| (all.components, all.lost)), Some((2, 1)));
     let (whole, _) = made(&raised, &lattice, Rule::filled());
     let (told, wanted) = plainly(&all, &lattice, Some(&whole));
     assert_eq!(of_all.places, told);
     assert_eq!(told.map(|told| (told.places, told.dims)), Some((1, [1, 64, 39])));
     assert!(made(&all, &lattice, keep_thin()).0 == wanted);
     // Where a triangle is missing.
-    assert_eq!(found(&ribbed[1..], &lattice), Lost::default());
+    assert_eq!(found(&ribbed[1..], &lattice), LostFeatures::default());
     // Beyond the grid nothing is lost.
     let below = Lattice::new([64, 64, 20], [0; 3].map(Rational::from), lattice.spacing().clone(), [false; 3]);
     assert_eq!(found(&ribbed, &below.unwrap()), NOTHING);

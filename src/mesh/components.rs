@@ -1,25 +1,25 @@
-//! The parts of a mesh: triangles that hang together by common vertices.
+//! The connected components of a mesh: triangles are connected by common vertices.
 
 use super::Mesh;
-use super::{joined, weld};
+use super::{union_find, weld};
 use crate::error::Result;
 use crate::geom::solid_angle::{cross, dot, minus};
 use crate::geom::{Bounds, Point, Triangle};
 use crate::par;
 
-/// Which part each triangle belongs to, and the parts.
+/// The component of each triangle, and the components.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parts {
-    /// The number of its part for each triangle, in the order of the mesh.
+pub struct Components {
+    /// The number of its component for each triangle, in the order of the mesh.
     pub of: Vec<u32>,
-    /// The parts, in the order of their least vertices.
-    pub parts: Vec<MeshPart>,
+    /// The components, in the order of their least vertices.
+    pub components: Vec<Component>,
 }
 
-/// What is known of a part. Areas and volumes are computed by doubles for each triangle, and added up so
+/// A connected component of a mesh. Areas and volumes are computed by doubles for each triangle, and added up so
 /// that no order of triangles matters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeshPart {
+pub struct Component {
     /// How many triangles it has.
     pub triangles: u64,
     /// Its bounds.
@@ -30,61 +30,62 @@ pub struct MeshPart {
     pub volume: f64,
 }
 
-impl MeshPart {
-    /// How thick it is: that of a plate with as much volume between two sides that have its area together.
-    /// Zero without area.
+impl Component {
+    /// Its thickness: that of a plate of the same volume whose two sides have its area together; zero without
+    /// area.
     pub fn thickness(&self) -> f64 {
         if self.area > 0.0 { 2.0 * self.volume.abs() / self.area } else { 0.0 }
     }
 }
 
 impl Mesh {
-    /// The parts of the mesh: triangles are in one if they have a vertex in common. Which triangles belong
-    /// together, and the order of the parts, depend on no order of the triangles.
+    /// The connected components of the mesh: triangles with a common vertex are in one. Components and their
+    /// order do not depend on the order of the triangles.
     ///
     /// ```
     /// let cube = voxelize::Mesh::open("fixtures/cube.stl")?;
-    /// let parts = cube.parts()?.parts;
-    /// assert_eq!(parts.len(), 1);
-    /// assert_eq!((parts[0].triangles, parts[0].volume, parts[0].area), (12, 262_144.0, 24_576.0));
+    /// let components = cube.components()?.components;
+    /// assert_eq!(components.len(), 1);
+    /// assert_eq!((components[0].triangles, components[0].volume, components[0].area), (12, 262_144.0, 24_576.0));
     /// # Ok::<(), voxelize::Error>(())
     /// ```
     ///
     /// # Errors
     /// If there are more than 1.4 thousand million triangles, or memory is not there.
-    pub fn parts(&self) -> Result<Parts> {
+    pub fn components(&self) -> Result<Components> {
         weld::refuse_more(self.triangles().len())?;
-        let (of, parts) = numbered(self.triangles(), joined::firsts(self.triangles())?);
-        let parts = self.measured(&of, parts);
-        Ok(Parts { of, parts })
+        let (of, components) = numbered(self.triangles(), union_find::firsts(self.triangles())?);
+        let components = self.measured(&of, components);
+        Ok(Components { of, components })
     }
 
-    /// The parts with their sizes.
-    fn measured(&self, of: &[u32], mut parts: Vec<MeshPart>) -> Vec<MeshPart> {
-        let units: Vec<Unit> = parts.iter().map(|part| Unit::of(&part.bounds)).collect();
+    /// The components with their sizes.
+    fn measured(&self, of: &[u32], mut components: Vec<Component>) -> Vec<Component> {
+        let units: Vec<Unit> = components.iter().map(|component| Unit::of(&component.bounds)).collect();
         let chunks = self.triangles().chunks(CHUNK).zip(of.chunks(CHUNK)).collect();
         let shares = par::map(chunks, |(triangles, of): (&[Triangle], &[u32])| {
-            let share = |(triangle, part): (&Triangle, &u32)| units[*part as usize].shares(triangle);
+            let share =
+                |(triangle, component): (&Triangle, &u32)| units[*component as usize].shares(triangle);
             triangles.iter().zip(of).map(share).collect::<Vec<_>>()
         });
-        let mut sums = vec![[0_i128; 2]; parts.len()];
-        for (part, shares) in of.iter().zip(shares.iter().flatten()) {
-            parts[*part as usize].triangles += 1;
+        let mut sums = vec![[0_i128; 2]; components.len()];
+        for (component, shares) in of.iter().zip(shares.iter().flatten()) {
+            components[*component as usize].triangles += 1;
             // Whole numbers are added up alike in any order.
-            let sums = &mut sums[*part as usize];
+            let sums = &mut sums[*component as usize];
             *sums = std::array::from_fn(|n| sums[n] + i128::from(shares[n]));
         }
-        for ((part, [area, volume]), Unit { length, .. }) in parts.iter_mut().zip(sums).zip(units) {
-            part.area = area as f64 / FINE / 2.0 * (length * length);
-            part.volume = volume as f64 / FINE / 6.0 * (length * length * length);
+        for ((component, [area, volume]), Unit { length, .. }) in components.iter_mut().zip(sums).zip(units) {
+            component.area = area as f64 / FINE / 2.0 * (length * length);
+            component.volume = volume as f64 / FINE / 6.0 * (length * length * length);
         }
-        parts
+        components
     }
 }
 
-/// The number of its part for each triangle, and the bounds of the parts, in the order of their least
-/// vertices; `firsts` are the first triangles of their parts.
-fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<MeshPart>) {
+/// The number of its component for each triangle, and the bounds of the components, in the order of their least
+/// vertices; `firsts` are the first triangles of their components.
+fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<Component>) {
     let mut of = firsts;
     let mut found: Vec<(Point, Bounds)> = vec![];
     for (n, triangle) in triangles.iter().enumerate() {
@@ -106,19 +107,20 @@ fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<MeshPart
     let mut order: Vec<u32> = (0..found.len() as u32).collect();
     order.sort_by(|a, b| found[*a as usize].0.partial_cmp(&found[*b as usize].0).expect("finite"));
     let mut numbers = vec![0; found.len()];
-    (0..).zip(&order).for_each(|(number, part)| numbers[*part as usize] = number);
-    of.iter_mut().for_each(|part| *part = numbers[*part as usize]);
-    let part = |n: &u32| MeshPart { triangles: 0, bounds: found[*n as usize].1, area: 0.0, volume: 0.0 };
-    (of, order.iter().map(part).collect())
+    (0..).zip(&order).for_each(|(number, component)| numbers[*component as usize] = number);
+    of.iter_mut().for_each(|component| *component = numbers[*component as usize]);
+    let component =
+        |n: &u32| Component { triangles: 0, bounds: found[*n as usize].1, area: 0.0, volume: 0.0 };
+    (of, order.iter().map(component).collect())
 }
 
 /// Triangles that a thread takes at a time.
 const CHUNK: usize = 1 << 15;
 
-/// Areas and volumes are counted in fractions of this, of a unit that is a part's size.
+/// Areas and volumes are counted in fractions of this, of a unit that is a component's size.
 const FINE: f64 = (1_u64 << 60) as f64;
 
-/// What a part is measured in: the power of two at or above its longest extent, so that dividing by it
+/// The unit in which a component is measured: the power of two at or above its longest extent, so that dividing by it
 /// rounds nothing, from the middle of its bounds.
 struct Unit {
     length: f64,
@@ -155,9 +157,9 @@ fn turned(triangle: &Triangle) -> Triangle {
 }
 
 /// Whether the bounds of `a` have a longer diagonal than those of `b`.
-pub(crate) fn longer(a: &MeshPart, b: &MeshPart) -> bool {
-    let square = |part: &MeshPart| {
-        let extent = |i: usize| f64::from(part.bounds.max[i]) - f64::from(part.bounds.min[i]);
+pub(crate) fn longer(a: &Component, b: &Component) -> bool {
+    let square = |component: &Component| {
+        let extent = |i: usize| f64::from(component.bounds.max[i]) - f64::from(component.bounds.min[i]);
         (0..3).map(|i| extent(i) * extent(i)).sum::<f64>()
     };
     square(a) > square(b)
@@ -174,31 +176,31 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_apart_in_the_order_of_their_least_vertices() {
+    fn components_are_labelled_in_the_order_of_their_least_vertices() {
         // The third touches the first in a corner.
         let cubes = [cube([4.0, 0.0, 0.0], 2.0), cube([-3.0, 0.5, 0.5], 1.0), cube([6.0, 2.0, 2.0], 1.0)];
         let mesh = Mesh::from_triangles(cubes.concat()).unwrap();
-        let parts = mesh.parts().unwrap();
-        let facts: Vec<_> = parts.parts.iter().map(|p| (p.triangles, p.area, p.volume)).collect();
+        let components = mesh.components().unwrap();
+        let facts: Vec<_> = components.components.iter().map(|p| (p.triangles, p.area, p.volume)).collect();
         assert_eq!(facts, [(12, 6.0, 1.0), (24, 30.0, 9.0)]);
-        assert_eq!(parts.of, [[1; 12], [0; 12], [1; 12]].concat());
-        assert_eq!(parts.parts[1].bounds, Bounds { min: [4.0, 0.0, 0.0], max: [7.0, 3.0, 3.0] });
-        assert_eq!(parts.parts[0].thickness(), 1.0 / 3.0);
+        assert_eq!(components.of, [[1; 12], [0; 12], [1; 12]].concat());
+        assert_eq!(components.components[1].bounds, Bounds { min: [4.0, 0.0, 0.0], max: [7.0, 3.0, 3.0] });
+        assert_eq!(components.components[0].thickness(), 1.0 / 3.0);
 
         let backwards: Vec<_> = mesh.triangles().iter().rev().map(|t| [t[1], t[2], t[0]]).collect();
-        let turned = Mesh::from_triangles(backwards).unwrap().parts().unwrap();
-        assert!(turned.of.iter().rev().eq(&parts.of));
-        assert_eq!(turned.parts, parts.parts);
+        let turned = Mesh::from_triangles(backwards).unwrap().components().unwrap();
+        assert!(turned.of.iter().rev().eq(&components.of));
+        assert_eq!(turned.components, components.components);
     }
 
     #[test]
-    fn no_triangles_have_no_parts_and_one_without_area_has_no_thickness() {
+    fn no_triangles_have_no_components_and_one_without_area_has_no_thickness() {
         assert_eq!(
-            Mesh::from_triangles(vec![]).unwrap().parts().unwrap(),
-            Parts { of: vec![], parts: vec![] }
+            Mesh::from_triangles(vec![]).unwrap().components().unwrap(),
+            Components { of: vec![], components: vec![] }
         );
         let lines = Mesh::from_triangles(vec![[[1.0; 3], [1.0; 3], [2.0; 3]], [[5.0; 3]; 3]]).unwrap();
-        let parts = lines.parts().unwrap();
-        assert_eq!((parts.of, parts.parts[1].thickness()), (vec![0, 1], 0.0));
+        let components = lines.components().unwrap();
+        assert_eq!((components.of, components.components[1].thickness()), (vec![0, 1], 0.0));
     }
 }

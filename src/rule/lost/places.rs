@@ -1,15 +1,15 @@
-//! Places of a closed mesh that the rule solid loses, such as a thin rib of a thick part. A cell that shares volume
-//! with the mesh and whose centre is not inside is lost if none of the 26 around it has its centre inside; and,
-//! more than three cells from every thick cell, if what is solid within two cells of it is in several pieces.
-//! A cell is thick if it and the 26 around it have their centres inside.
+//! Lost places: places of a closed mesh that the rule solid loses, such as a thin rib of a thick part. A cell that
+//! shares volume with the mesh and whose centre is not inside is lost if none of the 26 cells around it has its
+//! centre inside; and, more than three cells from every thick cell, if the solid cells within two cells of it are
+//! several pieces. A cell is thick if it and the 26 around it have their centres inside.
 //!
-//! What is lost depends on cells around, and on no others. So it is looked for on the lattice and as many cells
-//! beyond, as far as the mesh goes, and is the same wherever the grid is cut; and a range of layers at a time,
-//! so that grids of any height take the same memory.
+//! Whether a cell is lost depends on the cells around it alone. So the search extends the lattice by as many cells as
+//! matter, as far as the mesh goes, and finds the same wherever the grid is cut. It takes a range of layers at a time,
+//! so grids of any height take the same memory.
 
 use std::ops::Range;
 
-use super::pieces::{Piece, Pieces, Stretch, Touch};
+use super::pieces::{CellRun, Piece, PieceBuilder, Touch};
 use super::{filled, grown, surface, window};
 use crate::error::Result;
 use crate::geom::Bounds;
@@ -20,13 +20,13 @@ use crate::par;
 use crate::rule::{Inside, PreparedRule};
 use crate::run::{Run, rows};
 
-/// Up to so many cells from a thick one, what is solid is not asked whether it falls apart.
+/// Up to so many cells from a thick one, solid cells are not tested for connection.
 const THICK: usize = 3;
 
-/// How far cells matter for whether one is lost: those around thick ones.
+/// The distance at which cells decide whether one is lost: those around thick ones.
 const LOST: usize = THICK + 1;
 
-/// How far cells matter for whether one is kept.
+/// The distance at which cells decide whether one is kept.
 const KEPT: usize = LOST + 1;
 
 /// A place is named if it is as many cells long. Where there are fewer it is a corner or the tip of a horn.
@@ -35,17 +35,17 @@ const LONG: usize = 4;
 /// The bytes of a grid in memory, unless a few layers take more.
 const MOST: usize = 1 << 28;
 
-/// Layers that are looked at together, at least.
+/// The least number of layers scanned together.
 const LAYERS: usize = 8;
 
-/// The places of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses: cells that share volume with the mesh and
-/// whose centres are not inside, where no centre of the 26 cells around is, or where what is solid falls apart:
-/// more than three cells from every cell that is thick, as it and the 26 around it are solid, and with several
-/// pieces of solid within two cells, as far as filled hangs together there (by faces, edges or corners, as these
-/// pieces do). Lost cells that touch are of one place. Of fewer than four cells along every axis, as a horn's tip
-/// may have, nothing is said.
+/// The places of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses. A cell is lost that shares volume with the
+/// mesh and whose centre is not inside, if none of the 26 cells around it is solid, or if it is broken: more than
+/// three cells from every cell that is solid with the 26 around it, and with several pieces of solid cells within two
+/// cells, of those that are connected there through filled cells (all by faces, edges or corners). Lost cells that
+/// touch make one place. Places of fewer than four cells along every axis, such as the tip of a horn, are not
+/// reported.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ThinPlaces {
+pub struct LostPlaces {
     /// How many there are.
     pub places: u64,
     /// How many cells they have.
@@ -64,14 +64,14 @@ pub(super) fn bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     4 * BitGrid::bytes_for([nx, ny, layers]) + rows::bytes(mesh.triangles(), lattice, run.max_memory)
 }
 
-/// How many layers are looked at together.
+/// The number of layers scanned together.
 fn height(dims: [usize; 3], run: &Run) -> usize {
     let layer = BitGrid::bytes_for([dims[0], dims[1], 1]).max(1);
     let most = run.max_memory.map_or(MOST, |limit| (limit / 16).min(MOST as u64) as usize);
     ((most as u128 / layer) as usize).max(LAYERS).min(dims[2])
 }
 
-/// A lattice with as many cells more around it as matter, where the mesh goes on there.
+/// A lattice extended by as many cells as matter, where the mesh extends beyond it.
 pub(super) struct Around {
     lattice: Lattice,
     /// How many cells come before those of the lattice, along each axis.
@@ -88,27 +88,27 @@ impl Around {
         Ok(Self { lattice: grown(lattice, before, behind)?, before, dims })
     }
 
-    /// Whether the mesh goes on beyond the lattice.
+    /// Whether the mesh extends beyond the lattice.
     fn is_cut(&self) -> bool {
         self.lattice.dims() != self.dims
     }
 }
 
-/// Looks at cells of a closed mesh that faces one way.
-struct Looker<'a> {
+/// Scans the cells of a closed, consistently oriented mesh.
+struct Scanner<'a> {
     around: &'a Around,
     prepared: PreparedRule<'a>,
-    /// Fills the parts that are lost or kept as wholes: of these nothing more is said.
-    parts: Option<PreparedRule<'a>>,
-    /// The layers last looked at, whose memory is used again.
+    /// Fills the components that are lost or kept as wholes: these have no places.
+    components: Option<PreparedRule<'a>>,
+    /// The layers scanned last, whose memory is used again.
     inside: BitGrid,
     touched: BitGrid,
     thick: BitGrid,
 }
 
-/// Cells of a lattice; layers are numbered as there.
-struct Looked<'a> {
-    /// Those with a centre inside, or of parts that are lost, and their first layer.
+/// Some layers of cells; they are numbered as in the lattice.
+struct SlabView<'a> {
+    /// Those with a centre inside, or of components that are lost, and their first layer.
     inside: (&'a BitGrid, usize),
     /// Those that the mesh touches, so that they share volume with it, too.
     touched: (&'a BitGrid, usize),
@@ -116,17 +116,18 @@ struct Looked<'a> {
     thick: (&'a BitGrid, usize),
 }
 
-impl<'a> Looker<'a> {
-    fn new(mesh: &'a Mesh, parts: Option<&'a Mesh>, around: &'a Around, run: &Run) -> Result<Self> {
+impl<'a> Scanner<'a> {
+    fn new(mesh: &'a Mesh, components: Option<&'a Mesh>, around: &'a Around, run: &Run) -> Result<Self> {
         let prepared = filled(Inside::Nonzero).prepare(mesh, &around.lattice, run)?;
-        let parts =
-            parts.map(|parts| filled(Inside::Nonzero).prepare(parts, &around.lattice, run)).transpose()?;
+        let components = components
+            .map(|components| filled(Inside::Nonzero).prepare(components, &around.lattice, run))
+            .transpose()?;
         let none = || BitGrid::new([1; 3]);
-        Ok(Self { around, prepared, parts, inside: none()?, touched: none()?, thick: none()? })
+        Ok(Self { around, prepared, components, inside: none()?, touched: none()?, thick: none()? })
     }
 
-    /// Looks at layers of the lattice, and at `more` on both sides.
-    fn look(&mut self, layers: &Range<usize>, more: usize, run: &Run) -> Result<Looked<'_>> {
+    /// Scans layers of the lattice, and `more` on both sides.
+    fn scan(&mut self, layers: &Range<usize>, more: usize, run: &Run) -> Result<SlabView<'_>> {
         run.progress.check()?;
         let [nx, ny, nz] = self.around.lattice.dims();
         let start = layers.start + self.around.before[2];
@@ -137,13 +138,13 @@ impl<'a> Looker<'a> {
             grid.clear();
         }
         self.prepared.inside().fill(layers.clone(), run, &mut self.inside)?;
-        if let Some(parts) = &self.parts {
-            parts.fill(layers.clone(), run, &mut self.inside)?;
+        if let Some(components) = &self.components {
+            components.fill(layers.clone(), run, &mut self.inside)?;
         }
         surface::fill(&self.prepared, layers.clone(), run, &mut self.touched)?;
         thicken(&self.inside, 0..layers.len(), &mut self.thick)?;
         let [inside, touched, thick] = [&self.inside, &self.touched, &self.thick].map(|grid| (grid, first));
-        Ok(Looked { inside, touched, thick })
+        Ok(SlabView { inside, touched, thick })
     }
 }
 
@@ -155,11 +156,11 @@ fn thicken(inside: &BitGrid, layers: Range<usize>, thick: &mut BitGrid) -> Resul
     erode::erode(thick, 1)
 }
 
-impl Looked<'_> {
+impl SlabView<'_> {
     /// The cells of a layer that are lost.
-    fn lost(&self, k: usize) -> Vec<Stretch> {
+    fn lost(&self, k: usize) -> Vec<CellRun> {
         let ((inside, below), (touched, first)) = (self.inside, self.touched);
-        let mut stretches: Vec<Stretch> = vec![];
+        let mut runs: Vec<CellRun> = vec![];
         for j in 0..touched.dims()[1] {
             let rows = touched.row(j, k - first).iter().zip(inside.row(j, k - below)).enumerate();
             for (n, (touched, inside)) in rows {
@@ -177,17 +178,17 @@ impl Looked<'_> {
                     }
                 }
                 for i in bits::bits_of(lost).map(|bit| 64 * n + bit) {
-                    match stretches.last_mut() {
+                    match runs.last_mut() {
                         Some(last) if last.row == [j, k] && last.cells.end == i => last.cells.end += 1,
-                        _ => stretches.push(Stretch { row: [j, k], cells: i..i + 1 }),
+                        _ => runs.push(CellRun { row: [j, k], cells: i..i + 1 }),
                     }
                 }
             }
         }
-        stretches
+        runs
     }
 
-    /// Whether what is solid around a cell falls apart.
+    /// Whether the solid cells around a cell are disconnected.
     fn is_broken(&self, [i, j, k]: [usize; 3]) -> bool {
         let [inside, touched] =
             [self.inside, self.touched].map(|(grid, first)| window::at(grid, [i, j, k - first]));
@@ -195,13 +196,13 @@ impl Looked<'_> {
     }
 
     /// The lost cells of many layers, in order.
-    fn lost_of(&self, layers: Range<usize>) -> impl Iterator<Item = Stretch> {
+    fn lost_of(&self, layers: Range<usize>) -> impl Iterator<Item = CellRun> {
         par::map(layers.collect(), |k: usize| self.lost(k)).into_iter().flatten()
     }
 }
 
 /// Which cells of word `n` of a row have one of the grid within so many steps, a step going to any of the 26
-/// cells around; it is looked for until all of `cells` have.
+/// cells around; the search ends when all of `cells` have.
 fn within((grid, first): (&BitGrid, usize), [n, j, k]: [usize; 3], steps: usize, cells: u64) -> u64 {
     let [_, ny, nz] = grid.dims();
     let mut found = 0;
@@ -234,26 +235,26 @@ fn beside(at: usize, n: usize) -> Range<usize> {
     at.saturating_sub(1)..n.min(at + 2)
 }
 
-/// Which cells are lost in places.
-pub(super) struct Found {
+/// The result of the search.
+pub(super) struct PlaceSearch {
     /// The places; `None` if none is long enough.
-    pub told: Option<ThinPlaces>,
+    pub report: Option<LostPlaces>,
     /// Whether there may be cells to be kept: some are lost, here or next to the lattice.
     pub any: bool,
 }
 
-/// Finds the places of a closed mesh that faces one way. Of `parts`, which are lost or kept as wholes, nothing is
-/// said. `solid` are the cells of the lattice with a centre inside, if they are there already.
+/// Finds the places of a closed, consistently oriented mesh, none in `components`, which are lost or kept as wholes.
+/// `solid` are the cells of the lattice with a centre inside, if they are there already.
 pub(super) fn find(
     mesh: &Mesh,
-    parts: Option<&Mesh>,
+    components: Option<&Mesh>,
     lattice: &Lattice,
     solid: Option<&BitGrid>,
     around: &Around,
     run: &Run,
-) -> Result<Found> {
+) -> Result<PlaceSearch> {
     let (mut any, mut places, mut cells, mut largest) = (around.is_cut(), 0, 0, None::<Piece>);
-    let mut pieces = Pieces::new(Touch::Corners, |piece| {
+    let mut pieces = PieceBuilder::new(Touch::Corners, |piece| {
         any = true;
         if piece.length() >= LONG {
             places += 1;
@@ -268,7 +269,7 @@ pub(super) fn find(
     let ([nx, ny, nz], [_, _, before]) = (lattice.dims(), around.before);
     match solid {
         // Other cells do not matter, and bricks take less memory than their grid.
-        Some(solid) if parts.is_none() && !around.is_cut() => {
+        Some(solid) if components.is_none() && !around.is_cut() => {
             let covered = surface::keep(&filled(Inside::Nonzero).prepare(mesh, lattice, run)?, run)?;
             let [mut touched, mut thick] = [BitGrid::new([1; 3])?, BitGrid::new([1; 3])?];
             for layers in bands(0..nz, 4 * SIDE) {
@@ -279,49 +280,48 @@ pub(super) fn find(
                 covered.copy_to(seen.start, &mut touched);
                 thicken(solid, solid_seen.clone(), &mut thick)?;
                 let (touched, thick) = ((&touched, seen.start), (&thick, solid_seen.start));
-                let looked = Looked { inside: (solid, 0), touched, thick };
-                looked.lost_of(layers).for_each(|stretch| pieces.add(stretch));
+                let view = SlabView { inside: (solid, 0), touched, thick };
+                view.lost_of(layers).for_each(|cell_run| pieces.add(cell_run));
             }
         }
         _ => {
-            let mut looker = Looker::new(mesh, parts, around, run)?;
+            let mut scanner = Scanner::new(mesh, components, around, run)?;
             for layers in bands(0..nz, height(lattice.dims(), run)) {
-                let looked = looker.look(&layers, LOST, run)?;
-                let stretches = looked.lost_of(layers.start + before..layers.end + before);
-                stretches
-                    .filter_map(|stretch| around.within(&stretch))
-                    .for_each(|stretch| pieces.add(stretch));
+                let view = scanner.scan(&layers, LOST, run)?;
+                let runs = view.lost_of(layers.start + before..layers.end + before);
+                runs.filter_map(|cell_run| around.within(&cell_run))
+                    .for_each(|cell_run| pieces.add(cell_run));
             }
         }
     }
     pieces.finish();
-    let told = largest.map(|Piece { reach: [low, high], .. }| ThinPlaces {
+    let report = largest.map(|Piece { reach: [low, high], .. }| LostPlaces {
         places,
         cells,
         largest: [low, high.map(|n| n + 1)].map(|at| [0, 1, 2].map(|a| lattice.wall(a, at[a]).to_f64())),
         dims: [0, 1, 2].map(|a| high[a] + 1 - low[a]),
     });
-    Ok(Found { told, any })
+    Ok(PlaceSearch { report, any })
 }
 
 /// Adds the cells of the places of these layers of the lattice, and those around them that share volume with
-/// the mesh, so that they hang together with what is left of it.
+/// the mesh, so that they are connected with the solid cells.
 pub(super) fn keep(
     mesh: &Mesh,
-    parts: Option<&Mesh>,
+    components: Option<&Mesh>,
     around: &Around,
     layers: Range<usize>,
     run: &Run,
     grid: &mut BitGrid,
 ) -> Result<()> {
-    let mut looker = Looker::new(mesh, parts, around, run)?;
+    let mut scanner = Scanner::new(mesh, components, around, run)?;
     let ([nx, ny, _], [x, y, z]) = (around.dims, around.before);
     let wide = around.lattice.dims();
     for band in bands(layers.clone(), height(around.dims, run)) {
-        let looked = looker.look(&band, KEPT, run)?;
-        let (touched, first) = looked.touched;
+        let view = scanner.scan(&band, KEPT, run)?;
+        let (touched, first) = view.touched;
         let lost = (band.start + z).saturating_sub(1)..wide[2].min(band.end + z + 1);
-        for Stretch { row: [j, k], cells } in looked.lost_of(lost) {
+        for CellRun { row: [j, k], cells } in view.lost_of(lost) {
             let rows = beside(k, wide[2]).flat_map(|k| beside(j, wide[1]).map(move |j| (j, k)));
             for (j, k) in rows {
                 if !(band.start + z..band.end + z).contains(&k) || !(y..y + ny).contains(&j) {
@@ -340,12 +340,12 @@ pub(super) fn keep(
 }
 
 impl Around {
-    /// What is within the lattice, in its own cells.
-    fn within(&self, stretch: &Stretch) -> Option<Stretch> {
-        let ([nx, ny, _], [x, y, z], [j, k]) = (self.dims, self.before, stretch.row);
-        let cells = stretch.cells.start.saturating_sub(x)..stretch.cells.end.saturating_sub(x).min(nx);
+    /// The part of a cell_run within the lattice, in its own cells.
+    fn within(&self, cell_run: &CellRun) -> Option<CellRun> {
+        let ([nx, ny, _], [x, y, z], [j, k]) = (self.dims, self.before, cell_run.row);
+        let cells = cell_run.cells.start.saturating_sub(x)..cell_run.cells.end.saturating_sub(x).min(nx);
         let is_within = (y..y + ny).contains(&j) && cells.start < cells.end;
-        is_within.then(|| Stretch { row: [j - y, k - z], cells })
+        is_within.then(|| CellRun { row: [j - y, k - z], cells })
     }
 }
 

@@ -1,9 +1,9 @@
-//! The cells of a part by itself: whether it holds any cell's centre, and whether it has cells for all of it.
+//! The solid cells of one component: whether there are any, and whether they reach all over it.
 
 use std::ops::Range;
 
-use super::Fate;
-use super::pieces::{Piece, Pieces, Stretch, Touch};
+use super::components::Fate;
+use super::pieces::{CellRun, Piece, PieceBuilder, Touch};
 use crate::geom::{Bounds, Triangle};
 use crate::grid::Lattice;
 use crate::kernel::crossings::{Crosser, Crossing};
@@ -13,15 +13,15 @@ use crate::mesh::closed::Seal;
 /// Layers of which the crossings are in memory at a time.
 const LAYERS: usize = 64;
 
-/// What is asked of parts.
-pub(super) struct Asked {
+/// Tests components on a lattice.
+pub(super) struct ComponentTest {
     pub lattice: Lattice,
     pub frame: KernelLattice,
     pub seal: Seal,
     pub level: Level,
 }
 
-impl Asked {
+impl ComponentTest {
     /// Whether these bounds are within the lattice, or at most a quarter of a cell beyond.
     pub fn has_within(&self, bounds: &Bounds) -> bool {
         (0..3).all(|a| {
@@ -37,19 +37,18 @@ impl Asked {
         let layers = self.layers(bounds);
         let middle = (layers.start + layers.end) / 2;
         let mut bands = std::iter::once(middle..middle + 1).chain(bands(layers));
-        bands.any(|band| !self.stretches(triangles, band).is_empty())
+        bands.any(|band| !self.runs(triangles, band).is_empty())
     }
 
-    /// What becomes of thin triangles: whole, if their cells hang together by faces, and reach as far as their
-    /// bounds to within a cell.
+    /// The fate of a thin component: whole if its cells are 6-connected and reach its bounds to within a cell.
     pub fn cells(&self, triangles: &[Triangle], bounds: &Bounds) -> Fate {
         let (mut count, mut all) = (0, None::<Piece>);
-        let mut pieces = Pieces::new(Touch::Faces, |piece| {
+        let mut pieces = PieceBuilder::new(Touch::Faces, |piece| {
             count += 1;
             all.get_or_insert(piece).add(&piece);
         });
         for band in bands(self.layers(bounds)) {
-            self.stretches(triangles, band).into_iter().for_each(|stretch| pieces.add(stretch));
+            self.runs(triangles, band).into_iter().for_each(|cell_run| pieces.add(cell_run));
         }
         pieces.finish();
         let Some(Piece { reach: [low, high], .. }) = all else { return Fate::Lost };
@@ -69,8 +68,8 @@ impl Asked {
         layer(bounds.min[2]).saturating_sub(1)..dims[2].min(layer(bounds.max[2]) + 2)
     }
 
-    /// The stretches of cells in these layers whose centres are inside, in order, layer by layer.
-    fn stretches(&self, triangles: &[Triangle], layers: Range<usize>) -> Vec<Stretch> {
+    /// The runs of cells in these layers whose centres are inside, in order, layer by layer.
+    fn runs(&self, triangles: &[Triangle], layers: Range<usize>) -> Vec<CellRun> {
         let [nx, ny, _] = self.lattice.dims();
         let crosser = Crosser::new(&self.frame, 0, [0..nx, 0..ny, layers]);
         let mut crossings = vec![];
@@ -78,7 +77,7 @@ impl Asked {
             crossings.push(([k, j], first, inwards));
         });
         crossings.sort_unstable();
-        let mut stretches = vec![];
+        let mut runs = vec![];
         let (mut turns, mut crossed) = (0, 0);
         for (n, ([k, j], first, inwards)) in crossings.iter().enumerate() {
             crossed += 1;
@@ -88,13 +87,13 @@ impl Asked {
             let end = next.map_or(nx, |(_, next, _)| *next);
             let is_inside = if self.seal == Seal::Oriented { turns != 0 } else { crossed % 2 == 1 };
             if is_inside && *first < end {
-                stretches.push(Stretch { row: [*j, *k], cells: *first..end });
+                runs.push(CellRun { row: [*j, *k], cells: *first..end });
             }
             if next.is_none() {
                 (turns, crossed) = (0, 0);
             }
         }
-        stretches
+        runs
     }
 }
 

@@ -1,4 +1,4 @@
-//! Five by five by five cells around one, a bit each: whether what is solid of them falls apart.
+//! The 5 × 5 × 5 cells around one, a bit each: whether the solid ones are disconnected.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ fn spread(cells: u128) -> u128 {
     (y | y << (SIDE * SIDE) | y >> (SIDE * SIDE)) & ALL
 }
 
-/// What of `cells` hangs together with `some` of them, by faces, edges or corners.
+/// The cells of `cells` that are 26-connected with `some` of them.
 fn piece(mut some: u128, cells: u128) -> u128 {
     loop {
         let more = spread(some) & cells;
@@ -49,8 +49,8 @@ fn piece(mut some: u128, cells: u128) -> u128 {
     }
 }
 
-/// Whether what is solid around a filled cell is nothing, or in several pieces, though what is filled hangs
-/// together. Of what is filled that counts which hangs together with the cell.
+/// Whether the solid cells around a filled cell are none, or several pieces. Only those count that are connected
+/// with the cell through filled cells.
 pub(super) fn is_broken(filled: u128, solid: u128) -> bool {
     let solid = solid & piece(MIDDLE, filled);
     solid == 0 || piece(solid & solid.wrapping_neg(), solid) != solid
@@ -120,16 +120,16 @@ mod tests {
     }
 
     #[test]
-    fn pieces_hang_together_by_corners() {
-        let (mut state, mut parts) = (3, 0);
+    fn pieces_are_connected_by_corners() {
+        let (mut state, mut components) = (3, 0);
         for n in 0..3000 {
             // Fewer and fewer cells.
             let cells = (0..n % 6).fold(ALL, |cells, _| cells & random(&mut state));
             let Some(first) = cells.checked_sub(1).map(|less| cells & !less) else { continue };
             assert_eq!(piece(first, cells), slowly(first, cells), "{cells:#x}");
-            parts += u32::from(piece(first, cells) != cells);
+            components += u32::from(piece(first, cells) != cells);
         }
-        assert!(parts > 500, "{parts}");
+        assert!(components > 500, "{components}");
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
             (all, &[0, 1, 2], false),
             (all, &[], true),
             (all, &[4], false),
-            // What does not hang together with the middle does not count.
+            // Cells that are not connected with the middle do not count.
             (row(&[0, 2, 3]), &[0, 3], false),
             (row(&[0, 2]), &[0], true),
         ] {

@@ -1,7 +1,7 @@
-//! Which triangles hang together by common vertices: a hash table of corners and a forest of triangles.
+//! Union-find over triangles with common vertices: a hash table of corners and a forest of triangles.
 //!
-//! Vertices are one if their coordinates are equal (−0 is 0). The table keeps a corner for each, and of its
-//! hash what does not say its slot: most that are not looked for are passed over without a look at them.
+//! Corners are one vertex if their coordinates are equal (−0 is 0). The table keeps one corner of each vertex, and
+//! the bits of its hash that are not its slot: most others are skipped without comparing coordinates.
 
 use crate::error::{Error, Result};
 use crate::geom::{Point, Triangle};
@@ -10,13 +10,13 @@ use crate::kernel::memory::Zeroed;
 /// Triangles whose corners are hashed at a time: one after the other, that takes its time.
 const BATCH: usize = 64;
 
-/// For each triangle the first of all that it hangs together with, itself if it is that. Fewer than 2³²
+/// For each triangle the first triangle of its component. Fewer than 2³²
 /// corners are expected.
 ///
 /// # Errors
 /// If the memory for the table is not there.
 pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
-    let mut vertices = Vertices::new(triangles)?;
+    let mut vertices = CornerTable::new(triangles)?;
     let mut forest: Vec<u32> = (0..triangles.len() as u32).collect();
     let mut hashes = [[0; 3]; BATCH];
     for (batch, some) in triangles.chunks(BATCH).enumerate() {
@@ -42,18 +42,18 @@ pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
 }
 
 /// A corner of each vertex: slots that follow each other where hashes are alike.
-struct Vertices<'a> {
+struct CornerTable<'a> {
     corners: &'a [Point],
-    slots: Zeroed<Slot>,
+    slots: Zeroed<TableSlot>,
     used: usize,
 }
 
 /// The upper half of a hash, whose lower half says where to look; and a corner, from 1 on, or [`FREE`].
-type Slot = [u32; 2];
+type TableSlot = [u32; 2];
 
 const FREE: u32 = 0;
 
-impl<'a> Vertices<'a> {
+impl<'a> CornerTable<'a> {
     /// None, and room for those of a closed mesh: half as many as triangles.
     fn new(triangles: &'a [Triangle]) -> Result<Self> {
         let slots = slots(triangles.len().max(BATCH).next_power_of_two())?;
@@ -79,7 +79,7 @@ impl<'a> Vertices<'a> {
     /// The first corner seen with the vertex of this one, of that hash.
     #[inline]
     fn first(&mut self, corner: u32, hash: u64) -> u32 {
-        let slots: &mut [Slot] = &mut self.slots;
+        let slots: &mut [TableSlot] = &mut self.slots;
         let (point, tag) = (&self.corners[corner as usize], (hash >> 32) as u32);
         let mut place = hash as usize & (slots.len() - 1);
         loop {
@@ -97,7 +97,7 @@ impl<'a> Vertices<'a> {
     }
 }
 
-fn slots(count: usize) -> Result<Zeroed<Slot>> {
+fn slots(count: usize) -> Result<Zeroed<TableSlot>> {
     Zeroed::new(count).ok_or_else(|| Error::too_large("no memory to tell the parts of the mesh apart"))
 }
 
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_vertex_in_common_hangs_together() {
+    fn triangles_with_a_common_vertex_are_connected() {
         let mut state = 1_u64;
         let mut random = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,10 +1,10 @@
-//! Cells in stretches of rows, put together to the pieces they make, a layer at a time.
+//! Connected components of cells, here called pieces: labelled on runs of rows, a layer at a time.
 
 use std::ops::Range;
 
-/// Cells of a row, one after the other; those before and behind them are not of these cells.
+/// A run of cells of a row, as long as it can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct CellRun {
     /// The row, `[j, k]`.
     pub row: [usize; 2],
     pub cells: Range<usize>,
@@ -19,7 +19,7 @@ pub(super) enum Touch {
     Corners,
 }
 
-/// Cells that hang together.
+/// A connected component of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     /// How many they are.
@@ -29,8 +29,8 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    fn of(stretch: &Stretch) -> Self {
-        let ([j, k], Range { start, end }) = (stretch.row, stretch.cells.clone());
+    fn of(cell_run: &CellRun) -> Self {
+        let ([j, k], Range { start, end }) = (cell_run.row, cell_run.cells.clone());
         Self { cells: (end - start) as u64, reach: [[start, j, k], [end - 1, j, k]] }
     }
 
@@ -50,12 +50,12 @@ impl Piece {
     }
 }
 
-/// Stretches that come layer by layer, row by row, put together; `done` gets every piece when no more can
-/// come to it. What is in memory is of two layers.
-pub(super) struct Pieces<F> {
+/// Connects runs that come layer by layer, row by row. `done` gets every piece when no more runs can
+/// join it. Two layers are in memory.
+pub(super) struct PieceBuilder<F> {
     touch: Touch,
-    /// The stretches of the layer that comes and of the one below, each in order, with their numbers.
-    layers: [Vec<(Stretch, usize)>; 2],
+    /// The runs of the layer that comes and of the one below, each in order, with their numbers.
+    layers: [Vec<(CellRun, usize)>; 2],
     /// By number: the one it is joined to, itself if it is the first of its piece.
     firsts: Vec<usize>,
     /// By number: the piece, if it is the first.
@@ -63,20 +63,20 @@ pub(super) struct Pieces<F> {
     done: F,
 }
 
-impl<F: FnMut(Piece)> Pieces<F> {
+impl<F: FnMut(Piece)> PieceBuilder<F> {
     pub fn new(touch: Touch, done: F) -> Self {
         Self { touch, layers: [vec![], vec![]], firsts: vec![], pieces: vec![], done }
     }
 
-    /// Adds a stretch that is in order behind all others.
-    pub fn add(&mut self, stretch: Stretch) {
-        let [j, k] = stretch.row;
+    /// Adds a cell_run that is in order behind all others.
+    pub fn add(&mut self, cell_run: CellRun) {
+        let [j, k] = cell_run.row;
         if self.layers[0].last().is_some_and(|(last, _)| last.row[1] != k) {
             self.turn();
         }
         let number = self.firsts.len();
         self.firsts.push(number);
-        self.pieces.push(Piece::of(&stretch));
+        self.pieces.push(Piece::of(&cell_run));
         let (more, rows) = match self.touch {
             Touch::Faces => (0, 0),
             Touch::Corners => (1, 1),
@@ -92,14 +92,14 @@ impl<F: FnMut(Piece)> Pieces<F> {
                 if other.row != row {
                     break;
                 }
-                let [one, two] = [&other.cells, &stretch.cells];
+                let [one, two] = [&other.cells, &cell_run.cells];
                 if one.start < two.end + more && two.start < one.end + more {
                     let its = *its;
                     self.join(its, number);
                 }
             }
         }
-        self.layers[0].push((stretch, number));
+        self.layers[0].push((cell_run, number));
     }
 
     fn join(&mut self, a: usize, b: usize) {
@@ -112,7 +112,7 @@ impl<F: FnMut(Piece)> Pieces<F> {
         }
     }
 
-    /// Turns to the next layer: pieces without a stretch in the last one are done.
+    /// Turns to the next layer: pieces without a cell_run in the last one are done.
     fn turn(&mut self) {
         self.layers.swap(0, 1);
         self.layers[0].clear();
@@ -134,7 +134,7 @@ impl<F: FnMut(Piece)> Pieces<F> {
         self.pieces = pieces;
     }
 
-    /// After the last stretch: what is left is done, too.
+    /// After the last cell_run: the pieces that are left are done, too.
     pub fn finish(mut self) {
         for (n, piece) in self.pieces.iter().enumerate() {
             if self.firsts[n] == n {
@@ -163,7 +163,7 @@ mod tests {
         let mut left = cells.clone();
         let mut pieces = vec![];
         while let Some(cell) = left.pop_first() {
-            let one = |[i, j, k]: [usize; 3]| Piece::of(&Stretch { row: [j, k], cells: i..i + 1 });
+            let one = |[i, j, k]: [usize; 3]| Piece::of(&CellRun { row: [j, k], cells: i..i + 1 });
             let mut piece = one(cell);
             let mut waiting = vec![cell];
             while let Some(cell) = waiting.pop() {
@@ -185,27 +185,27 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_what_hangs_together() {
+    fn pieces_are_connected_components() {
         let (mut state, mut seen) = (7_u64, [0, 0]);
         for dims in [[1, 1, 1], [9, 1, 6], [1, 7, 7], [6, 7, 8], [12, 5, 9], [14, 15, 16]] {
             for tenths in [0, 1, 2, 4, 7, 10] {
                 let mut cells = BTreeSet::new();
-                let mut stretches: Vec<Stretch> = vec![];
+                let mut runs: Vec<CellRun> = vec![];
                 for n in 0..dims[0] * dims[1] * dims[2] {
                     let [i, j, k] = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     if (state >> 33) % 10 < tenths {
                         cells.insert([i, j, k]);
-                        match stretches.last_mut() {
+                        match runs.last_mut() {
                             Some(last) if last.row == [j, k] && last.cells.end == i => last.cells.end += 1,
-                            _ => stretches.push(Stretch { row: [j, k], cells: i..i + 1 }),
+                            _ => runs.push(CellRun { row: [j, k], cells: i..i + 1 }),
                         }
                     }
                 }
                 for (n, touch) in [Touch::Faces, Touch::Corners].into_iter().enumerate() {
                     let mut found = vec![];
-                    let mut pieces = Pieces::new(touch, |piece| found.push(piece));
-                    stretches.iter().for_each(|stretch| pieces.add(stretch.clone()));
+                    let mut pieces = PieceBuilder::new(touch, |piece| found.push(piece));
+                    runs.iter().for_each(|cell_run| pieces.add(cell_run.clone()));
                     pieces.finish();
                     let mut wanted = slowly(&cells, touch);
                     let key = |piece: &Piece| (piece.reach, piece.cells);
