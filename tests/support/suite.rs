@@ -6,6 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// What was counted, in the order it is printed.
@@ -25,7 +26,7 @@ pub struct Suite {
 
 /// How the checks of a suite are run.
 pub enum Checks {
-    /// One after the other, by this harness.
+    /// By this harness, as many at a time as there are threads.
     Each(&'static [Check]),
     /// By the suite itself, those of the names that are chosen; whether all is well.
     Own { names: fn() -> Vec<&'static str>, run: fn(&[&'static str], &Args) -> bool },
@@ -56,11 +57,27 @@ impl Suite {
             Checks::Each(checks) => checks,
             Checks::Own { run, .. } => return run(chosen, args),
         };
-        let wanted = checks.iter().filter(|check| chosen.contains(&check.name));
-        let failed = wanted.filter(|check| !passes(check)).count();
-        println!("\n{}: {} passed, {failed} failed", self.name, chosen.len() - failed);
+        let wanted: Vec<_> = checks.iter().filter(|check| chosen.contains(&check.name)).collect();
+        let failed = failures(&wanted);
+        println!("\n{}: {} passed, {failed} failed", self.name, wanted.len() - failed);
         failed == 0
     }
+}
+
+/// Runs checks, as many at a time as there are threads; how many fail.
+fn failures(checks: &[&Check]) -> usize {
+    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(checks.len()) {
+            scope.spawn(|| {
+                while let Some(check) = checks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    failed.fetch_add(usize::from(!passes(check)), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    failed.into_inner()
 }
 
 /// What the arguments ask for.

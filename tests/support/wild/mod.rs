@@ -25,8 +25,8 @@ pub enum Answer {
     Found(usize, &'static [&'static str]),
     /// So many, of which so many were dropped, with these findings.
     Dropped(usize, u64, &'static [&'static str]),
-    /// An error of this code, whose text has this in it.
-    Refused(&'static str, &'static str),
+    /// An error of this code.
+    Refused(&'static str),
 }
 use Answer::{Dropped, Found, Read, Refused};
 
@@ -52,27 +52,20 @@ fn odd(
     bytes: impl Into<Vec<u8>>,
     triangles: usize,
     codes: &'static [&'static str],
-    says: &'static str,
 ) -> Case {
     let answer = Found(triangles, codes);
-    Case { name, bytes: bytes.into(), usual: answer, strict: Refused(codes[0], says), lenient: answer }
+    Case { name, bytes: bytes.into(), usual: answer, strict: Refused(codes[0]), lenient: answer }
 }
 
 /// Damaged: refused, and what is whole is taken leniently.
-fn broken(
-    name: &'static str,
-    bytes: impl Into<Vec<u8>>,
-    code: &'static str,
-    says: &'static str,
-    lenient: Answer,
-) -> Case {
-    let refused = Refused(code, says);
+fn broken(name: &'static str, bytes: impl Into<Vec<u8>>, code: &'static str, lenient: Answer) -> Case {
+    let refused = Refused(code);
     Case { name, bytes: bytes.into(), usual: refused, strict: refused, lenient }
 }
 
 /// Refused in every way.
-fn hopeless(name: &'static str, bytes: impl Into<Vec<u8>>, code: &'static str, says: &'static str) -> Case {
-    broken(name, bytes, code, says, Refused(code, ""))
+fn hopeless(name: &'static str, bytes: impl Into<Vec<u8>>, code: &'static str) -> Case {
+    broken(name, bytes, code, Refused(code))
 }
 
 /// Every case.
@@ -86,7 +79,6 @@ fn headers() -> Vec<Case> {
     let colour: Vec<u8> = (0..4_u16).flat_map(|n| record(n.into(), [0.0; 3], 0x8000 | n)).collect();
     let magics = b"COLOR=\x10\x20\x30\xff,MATERIAL=\0\0\0\0\0\0\0\0\0\0\0\0";
     let solid = b"solid exported by SomeCAD";
-    let s101 = "the header begins with 'solid'";
     let with_body = |body: &[u8]| [&binary(b"", 4, 0)[..], body].concat();
     let nan = [f32::NAN, 0.0, 1.0];
     let nan_normals: Vec<u8> = (0..4).flat_map(|n| record(n as f32, nan, 0)).collect();
@@ -95,16 +87,16 @@ fn headers() -> Vec<Case> {
         fine("binary, no triangle", binary(b"", 0, 0), 0),
         fine("binary, header of blanks", binary(&[b' '; 80], 4, 4), 4),
         fine("binary, header of line ends", binary(&[b'\n'; 80], 4, 4), 4),
-        odd("binary, header 'solid'", binary(solid, 4, 4), 4, &["S101"], s101),
-        odd("binary, header 'solid', 10 triangles", binary(solid, 10, 10), 10, &["S101"], s101),
-        odd("binary, header 'solid', 2570 triangles", binary(solid, 2570, 2570), 2570, &["S101"], s101),
-        odd("binary, header 'SOLID'", binary(b"SOLID X", 4, 4), 4, &["S101"], s101),
-        odd("binary, header ' solid'", binary(b" solid x", 4, 4), 4, &["S101"], s101),
-        odd("binary, header is ASCII STL", binary(b"solid\nfacet normal 0 0 1\n", 4, 4), 4, &["S101"], s101),
-        odd("binary, header 'solid', no triangle", binary(solid, 0, 0), 0, &["S101"], s101),
-        odd("binary, colours", with_body(&colour), 4, &["S102"], "attribute bytes are not zero"),
-        odd("binary, Magics header", binary(magics, 4, 4), 4, &["S102"], "the header has COLOR="),
-        odd("binary, NaN normals", with_body(&nan_normals), 4, &["S103"], "triangle 0: normal is NaN"),
+        odd("binary, header 'solid'", binary(solid, 4, 4), 4, &["S101"]),
+        odd("binary, header 'solid', 10 triangles", binary(solid, 10, 10), 10, &["S101"]),
+        odd("binary, header 'solid', 2570 triangles", binary(solid, 2570, 2570), 2570, &["S101"]),
+        odd("binary, header 'SOLID'", binary(b"SOLID X", 4, 4), 4, &["S101"]),
+        odd("binary, header ' solid'", binary(b" solid x", 4, 4), 4, &["S101"]),
+        odd("binary, header is ASCII STL", binary(b"solid\nfacet normal 0 0 1\n", 4, 4), 4, &["S101"]),
+        odd("binary, header 'solid', no triangle", binary(solid, 0, 0), 0, &["S101"]),
+        odd("binary, colours", with_body(&colour), 4, &["S102"]),
+        odd("binary, Magics header", binary(magics, 4, 4), 4, &["S102"]),
+        odd("binary, NaN normals", with_body(&nan_normals), 4, &["S103"]),
     ]
 }
 
@@ -115,75 +107,27 @@ fn lengths() -> Vec<Case> {
     let longer = |bytes: &[u8], more: &[u8]| [bytes, more].concat();
     let four = binary(b"", 4, 4);
     vec![
-        hopeless("empty", *b"", "S001", "empty"),
-        hopeless(
-            "binary, half a header",
-            cut(&binary(b"", 0, 0), 44),
-            "S003",
-            "at least 84 bytes, this has 40",
-        ),
-        hopeless("binary, only a header of 4", binary(b"", 4, 0), "S003", "cut short by 200 bytes"),
-        broken(
-            "binary, count too high",
-            binary(b"", 6, 4),
-            "S003",
-            "cut short by 100 bytes",
-            Found(4, &["S003"]),
-        ),
-        broken(
-            "binary, count 0xFFFFFFFF",
-            binary(b"", u32::MAX, 4),
-            "S003",
-            "4294967295",
-            Found(4, &["S003"]),
-        ),
-        broken("binary, count too low", binary(b"", 2, 4), "S005", "100 bytes too many", Found(4, &["S005"])),
-        broken("binary, count 0", binary(b"", 0, 4), "S005", "200 bytes too many", Found(4, &["S005"])),
+        hopeless("empty", *b"", "S001"),
+        hopeless("binary, half a header", cut(&binary(b"", 0, 0), 44), "S003"),
+        hopeless("binary, only a header of 4", binary(b"", 4, 0), "S003"),
+        broken("binary, count too high", binary(b"", 6, 4), "S003", Found(4, &["S003"])),
+        broken("binary, count 0xFFFFFFFF", binary(b"", u32::MAX, 4), "S003", Found(4, &["S003"])),
+        broken("binary, count too low", binary(b"", 2, 4), "S005", Found(4, &["S005"])),
+        broken("binary, count 0", binary(b"", 0, 4), "S005", Found(4, &["S005"])),
         broken(
             "binary, count 0 and half a triangle",
             cut(&binary(b"", 0, 4), 20),
             "S005",
-            "180 bytes too many",
             Dropped(3, 1, &["S005"]),
         ),
-        broken(
-            "binary, last triangle cut",
-            cut(&four, 7),
-            "S003",
-            "cut short by 7 bytes",
-            Dropped(3, 1, &["S003"]),
-        ),
-        broken("binary, last triangle missing", cut(&four, 50), "S003", "(byte 234)", Found(3, &["S003"])),
-        broken(
-            "binary, first triangle cut",
-            cut(&binary(b"", 1, 1), 1),
-            "S003",
-            "0 whole triangles",
-            Refused("S003", ""),
-        ),
-        broken(
-            "binary, a line end behind",
-            longer(&four, b"\r\n"),
-            "S005",
-            "2 bytes too many",
-            Found(4, &["S005"]),
-        ),
-        broken(
-            "binary, text behind",
-            longer(&four, b"<metadata unit='mm'/>"),
-            "S005",
-            "(byte 284)",
-            Found(4, &["S005"]),
-        ),
-        broken(
-            "binary 'solid', count too high",
-            binary(solid, 6, 4),
-            "S003",
-            "",
-            Found(4, &["S003", "S101"]),
-        ),
-        broken("binary 'solid', count too low", binary(solid, 3, 4), "S005", "", Found(4, &["S005", "S101"])),
-        hopeless("text of something else", *b"# a list\nv 0 0 0\n", "S002", "neither binary nor ASCII STL"),
+        broken("binary, last triangle cut", cut(&four, 7), "S003", Dropped(3, 1, &["S003"])),
+        broken("binary, last triangle missing", cut(&four, 50), "S003", Found(3, &["S003"])),
+        broken("binary, first triangle cut", cut(&binary(b"", 1, 1), 1), "S003", Refused("S003")),
+        broken("binary, a line end behind", longer(&four, b"\r\n"), "S005", Found(4, &["S005"])),
+        broken("binary, text behind", longer(&four, b"<metadata unit='mm'/>"), "S005", Found(4, &["S005"])),
+        broken("binary 'solid', count too high", binary(solid, 6, 4), "S003", Found(4, &["S003", "S101"])),
+        broken("binary 'solid', count too low", binary(solid, 3, 4), "S005", Found(4, &["S005", "S101"])),
+        hopeless("text of something else", *b"# a list\nv 0 0 0\n", "S002"),
     ]
 }
 
@@ -199,29 +143,23 @@ fn numbers() -> Vec<Case> {
     let drops = |code| Dropped(3, 1, code);
     let all_nan = [binary(b"", 1, 0), record(f32::NAN, [0.0, 0.0, 1.0], 0)].concat();
     vec![
-        broken(
-            "binary, NaN",
-            with(2, f32::NAN),
-            "S004",
-            "triangle 2: vertex is NaN (byte 196)",
-            drops(&["S004"]),
-        ),
-        broken("binary, infinite", with(0, f32::INFINITY), "S004", "vertex is infinite", drops(&["S004"])),
-        broken("binary, -infinite", with(3, f32::NEG_INFINITY), "S004", "triangle 3", drops(&["S004"])),
-        hopeless("binary, all NaN", all_nan, "S004", "triangle 0: vertex is NaN (byte 96)"),
-        broken("ASCII, nan", word("nan"), "S004", "triangle 1: vertex is NaN (line 12)", drops(&["S004"])),
-        broken("ASCII, -nan(ind)", word("-nan(ind)"), "S004", "NaN", drops(&["S004"])),
-        broken("ASCII, inf", word("inf"), "S004", "infinite", drops(&["S004"])),
-        broken("ASCII, 1.#INF", word("1.#INF"), "S004", "infinite", drops(&["S004"])),
-        broken("ASCII, 1e400", word("1e400"), "S004", "infinite", drops(&["S004"])),
-        broken("ASCII, 3.5e38", word("3.5e38"), "S004", "infinite", drops(&["S004"])),
+        broken("binary, NaN", with(2, f32::NAN), "S004", drops(&["S004"])),
+        broken("binary, infinite", with(0, f32::INFINITY), "S004", drops(&["S004"])),
+        broken("binary, -infinite", with(3, f32::NEG_INFINITY), "S004", drops(&["S004"])),
+        hopeless("binary, all NaN", all_nan, "S004"),
+        broken("ASCII, nan", word("nan"), "S004", drops(&["S004"])),
+        broken("ASCII, -nan(ind)", word("-nan(ind)"), "S004", drops(&["S004"])),
+        broken("ASCII, inf", word("inf"), "S004", drops(&["S004"])),
+        broken("ASCII, 1.#INF", word("1.#INF"), "S004", drops(&["S004"])),
+        broken("ASCII, 1e400", word("1e400"), "S004", drops(&["S004"])),
+        broken("ASCII, 3.5e38", word("3.5e38"), "S004", drops(&["S004"])),
         fine("ASCII, 1e-400", word("1e-400"), 4),
         fine("ASCII, 40 digits", word("1.000000000000000000000000000000000000001"), 4),
         fine("ASCII, '+1.', '.5'", word("+1.").replace("vertex 0 1 0", "vertex 0 .5 0"), 4),
-        broken("ASCII, comma", word("1,5"), "S007", "'1,5' is not a number (line 12)", drops(&["S007"])),
-        broken("ASCII, Fortran exponent", word("1.0D+00"), "S007", "'1.0D+00'", drops(&["S007"])),
-        broken("ASCII, hexadecimal", word("0x1p3"), "S007", "'0x1p3'", drops(&["S007"])),
-        broken("ASCII, numbers run together", word("1.2.3"), "S007", "'1.2.3'", drops(&["S007"])),
+        broken("ASCII, comma", word("1,5"), "S007", drops(&["S007"])),
+        broken("ASCII, Fortran exponent", word("1.0D+00"), "S007", drops(&["S007"])),
+        broken("ASCII, hexadecimal", word("0x1p3"), "S007", drops(&["S007"])),
+        broken("ASCII, numbers run together", word("1.2.3"), "S007", drops(&["S007"])),
     ]
 }
 
@@ -243,26 +181,19 @@ fn texts() -> Vec<Case> {
         fine("ASCII, no last line end", part.trim_end(), 4),
         fine("ASCII, a name of keywords", ascii("solid facet outer loop", 4), 4),
         fine("ASCII, another name at the end", part.replace("endsolid part", "endsolid"), 4),
-        odd("ASCII, no name", nameless.clone(), 4, &["S105"], "has no name (line 1)"),
-        odd("ASCII, 'solid' and a blank", nameless.replacen("solid", "solid ", 1), 4, &["S105"], "no name"),
-        odd("ASCII, upper case", part.to_uppercase(), 4, &["S106"], "not in lower case"),
-        odd("ASCII, byte order mark", format!("\u{feff}{part}"), 4, &["S106"], "byte order mark"),
-        odd("ASCII, CR line ends", part.replace('\n', "\r"), 4, &["S106"], "end in CR alone (line 1)"),
-        odd("ASCII, one line", one_line, 4, &["S106"], "on the line of 'solid'"),
-        odd("ASCII, latin-1 name", latin1, 4, &["S106"], "no UTF-8"),
-        odd(
-            "ASCII, two solids",
-            part.repeat(2),
-            8,
-            &["S104"],
-            "another solid; all are read as one mesh (line 31)",
-        ),
-        odd("ASCII, two solids, no names", nameless.repeat(2), 8, &["S104", "S105"], "")
-            .strict("S105", "(line 1)"),
-        odd("ASCII, nan normals", normals("normal nan nan nan"), 4, &["S103"], "triangle 0: normal"),
-        odd("ASCII, -nan(ind) normals", normals("normal -nan(ind) 0 0"), 4, &["S103"], "(line 2)"),
-        odd("ASCII, comma normals", normals("normal 0,0 0,0 1,0"), 4, &["S103"], "no number"),
-        odd("ASCII, no normals", normals(""), 4, &["S103"], "missing"),
+        odd("ASCII, no name", nameless.clone(), 4, &["S105"]),
+        odd("ASCII, 'solid' and a blank", nameless.replacen("solid", "solid ", 1), 4, &["S105"]),
+        odd("ASCII, upper case", part.to_uppercase(), 4, &["S106"]),
+        odd("ASCII, byte order mark", format!("\u{feff}{part}"), 4, &["S106"]),
+        odd("ASCII, CR line ends", part.replace('\n', "\r"), 4, &["S106"]),
+        odd("ASCII, one line", one_line, 4, &["S106"]),
+        odd("ASCII, latin-1 name", latin1, 4, &["S106"]),
+        odd("ASCII, two solids", part.repeat(2), 8, &["S104"]),
+        odd("ASCII, two solids, no names", nameless.repeat(2), 8, &["S104", "S105"]).strict("S105"),
+        odd("ASCII, nan normals", normals("normal nan nan nan"), 4, &["S103"]),
+        odd("ASCII, -nan(ind) normals", normals("normal -nan(ind) 0 0"), 4, &["S103"]),
+        odd("ASCII, comma normals", normals("normal 0,0 0,0 1,0"), 4, &["S103"]),
+        odd("ASCII, no normals", normals(""), 4, &["S103"]),
     ]
 }
 
@@ -279,66 +210,24 @@ fn facets() -> Vec<Case> {
     let cut = |at: &str| part[..part.rfind(at).unwrap()].to_string();
     let four = "vertex 1 0 0\n      vertex 1 1 0\n";
     vec![
-        broken(
-            "ASCII, four vertices",
-            change("vertex 1 0 0\n", four),
-            "S006",
-            "4 vertices, not 3 (line 15)",
-            drops,
-        ),
-        broken("ASCII, two vertices", change("vertex 1 0 0\n", "\n"), "S006", "2 vertices, not 3", drops),
-        broken(
-            "ASCII, two coordinates",
-            change("vertex 1 0 0", "vertex 1 0"),
-            "S006",
-            "2 coordinates",
-            drops,
-        ),
-        broken(
-            "ASCII, four coordinates",
-            change("vertex 1 0 0", "vertex 1 0 0 0"),
-            "S006",
-            "found '0'",
-            drops,
-        ),
-        broken(
-            "ASCII, no endloop",
-            change("endloop", ""),
-            "S006",
-            "'endfacet' where 'vertex' or 'endloop'",
-            drops,
-        ),
-        broken("ASCII, no endfacet", change("endfacet", ""), "S006", "found 'facet' where 'endfacet'", drops),
-        broken("ASCII, no outer loop", change("outer loop", ""), "S006", "where 'outer loop'", drops),
-        broken("ASCII, a comment", change("endfacet", "endfacet # mine"), "S006", "found '#' where", found),
-        broken("ASCII, a colour", change("endfacet", "endfacet color 1 0 0"), "S006", "found 'color'", found),
-        broken(
-            "ASCII, text behind",
-            format!("{part}by SomeCAD\n"),
-            "S006",
-            "found 'by' where 'solid'",
-            found,
-        ),
-        broken(
-            "ASCII, a facet behind",
-            format!("{part}{}", facet(9)),
-            "S006",
-            "found 'facet'",
-            Found(5, &["S003", "S006"]),
-        ),
-        broken("ASCII, no endsolid", cut("endsolid"), "S003", "after 4 whole triangles", Found(4, &["S003"])),
-        broken("ASCII, cut in a word", cut("dsolid"), "S003", "it ends in 'en'", Found(4, &["S003"])),
-        broken("ASCII, cut in a facet", cut("endloop"), "S003", "after 3 whole", Dropped(3, 1, &["S003"])),
-        broken("ASCII, cut in a number", cut(" 0\n    endloop"), "S003", "", Dropped(3, 1, &["S003"])),
-        broken(
-            "ASCII, cut in the first",
-            part[..90].to_string(),
-            "S003",
-            "after 0 whole",
-            Refused("S003", ""),
-        ),
-        broken("ASCII, only 'solid'", "solid part\n", "S003", "", Refused("S003", "")),
-        broken("ASCII, zeros behind", format!("{part}\0\0\0\0"), "S006", "found", found),
+        broken("ASCII, four vertices", change("vertex 1 0 0\n", four), "S006", drops),
+        broken("ASCII, two vertices", change("vertex 1 0 0\n", "\n"), "S006", drops),
+        broken("ASCII, two coordinates", change("vertex 1 0 0", "vertex 1 0"), "S006", drops),
+        broken("ASCII, four coordinates", change("vertex 1 0 0", "vertex 1 0 0 0"), "S006", drops),
+        broken("ASCII, no endloop", change("endloop", ""), "S006", drops),
+        broken("ASCII, no endfacet", change("endfacet", ""), "S006", drops),
+        broken("ASCII, no outer loop", change("outer loop", ""), "S006", drops),
+        broken("ASCII, a comment", change("endfacet", "endfacet # mine"), "S006", found),
+        broken("ASCII, a colour", change("endfacet", "endfacet color 1 0 0"), "S006", found),
+        broken("ASCII, text behind", format!("{part}by SomeCAD\n"), "S006", found),
+        broken("ASCII, a facet behind", format!("{part}{}", facet(9)), "S006", Found(5, &["S003", "S006"])),
+        broken("ASCII, no endsolid", cut("endsolid"), "S003", Found(4, &["S003"])),
+        broken("ASCII, cut in a word", cut("dsolid"), "S003", Found(4, &["S003"])),
+        broken("ASCII, cut in a facet", cut("endloop"), "S003", Dropped(3, 1, &["S003"])),
+        broken("ASCII, cut in a number", cut(" 0\n    endloop"), "S003", Dropped(3, 1, &["S003"])),
+        broken("ASCII, cut in the first", part[..90].to_string(), "S003", Refused("S003")),
+        broken("ASCII, only 'solid'", "solid part\n", "S003", Refused("S003")),
+        broken("ASCII, zeros behind", format!("{part}\0\0\0\0"), "S006", found),
     ]
 }
 
@@ -356,27 +245,21 @@ fn packed() -> Vec<Case> {
         fine("gzip, binary", whole.clone(), 4),
         fine("gzip, ASCII", gzip(part.as_bytes()), 4),
         fine("gzip, two members", halves, 4),
-        odd("gzip, header 'solid'", gzip(&binary(b"solid x", 4, 4)), 4, &["S101"], "'solid'"),
-        broken("gzip, no check sum", cut(8), "S003", "the gzip data has no end", found),
-        broken("gzip, bytes behind", behind, "S005", "bytes follow the gzip data", Found(4, &["S005"])),
-        broken(
-            "gzip, of a cut file",
-            gzip(&four[..200]),
-            "S003",
-            "cut short by 84",
-            Dropped(2, 1, &["S003"]),
-        ),
-        hopeless("gzip, wrong check sum", wrong_sum, "S011", "damaged"),
-        hopeless("gzip, two bytes", *b"\x1f\x8b", "S003", "no end"),
-        hopeless("gzip, of nothing", gzip(b""), "S001", "empty"),
-        hopeless("gzip, of a plate in text", gzip(plate().as_bytes()), "S002", "neither"),
+        odd("gzip, header 'solid'", gzip(&binary(b"solid x", 4, 4)), 4, &["S101"]),
+        broken("gzip, no check sum", cut(8), "S003", found),
+        broken("gzip, bytes behind", behind, "S005", Found(4, &["S005"])),
+        broken("gzip, of a cut file", gzip(&four[..200]), "S003", Dropped(2, 1, &["S003"])),
+        hopeless("gzip, wrong check sum", wrong_sum, "S011"),
+        hopeless("gzip, two bytes", *b"\x1f\x8b", "S003"),
+        hopeless("gzip, of nothing", gzip(b""), "S001"),
+        hopeless("gzip, of a plate in text", gzip(plate().as_bytes()), "S002"),
     ]
 }
 
 impl Case {
     /// Strictness finds something else first.
-    fn strict(mut self, code: &'static str, says: &'static str) -> Self {
-        self.strict = Refused(code, says);
+    fn strict(mut self, code: &'static str) -> Self {
+        self.strict = Refused(code);
         self
     }
 }
