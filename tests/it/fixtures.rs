@@ -1,19 +1,19 @@
 //! Are the committed fixtures what their generator makes and what their table says?
 
 #[path = "../../examples/fixtures/mod.rs"]
-mod fixtures;
+mod made;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use fixtures::{Edges, FIXTURES, Fixture, Triangle};
+use made::{Edges, FIXTURES, Fixture, Triangle};
 use voxelize::Mesh;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-fn made(file: &str) -> Vec<Triangle> {
+fn triangles_of(file: &str) -> Vec<Triangle> {
     let fixture: &Fixture = FIXTURES.iter().find(|f| f.file == file).expect(file);
     (fixture.make)()
 }
@@ -26,7 +26,7 @@ fn every_fixture_is_made_again_byte_by_byte() {
         assert!(committed.len() < 300_000, "{} is large", fixture.file);
     }
     let committed = std::fs::read_to_string(folder().join("README.md")).unwrap();
-    assert_eq!(committed.replace("\r\n", "\n"), fixtures::readme(), "cargo run --example make_fixtures");
+    assert_eq!(committed.replace("\r\n", "\n"), made::readme(), "cargo run --example make_fixtures");
 }
 
 #[test]
@@ -64,14 +64,14 @@ fn volumes_are_those_of_the_shapes() {
         ("cad_bounds.stl", cad, 1e-5),
         ("sphere.stl", 4.0 / 3.0 * std::f64::consts::PI, 0.05),
     ] {
-        let found = volume(&made(file));
+        let found = volume(&triangles_of(file));
         assert!((found - expected).abs() <= within, "{file}: {found}, not {expected}");
     }
 }
 
 #[test]
 fn the_bracket_has_its_steps_at_the_nearest_floats() {
-    let bracket = made("bracket.stl");
+    let bracket = triangles_of("bracket.stl");
     for step in [0.0_f32, 0.3, 0.7, 2.5, 10.0] {
         let faces = bracket.iter().filter(|t| t.iter().all(|vertex| vertex[0] == step)).count();
         assert!(faces >= 2, "no face at x = {step}");

@@ -4,7 +4,7 @@
 //! `VOXELIZE_BLESS=1` writes the table again, and fails once more.
 
 mod disk;
-mod faults;
+mod list;
 
 use crate::support::bless;
 use crate::support::suite::{Check, Counts, Suite};
@@ -15,7 +15,7 @@ pub const SUITE: Suite =
 fn what_is_left_on_the_disk() -> Counts {
     let mut table = String::from("| fault | exit code | an older file was there | none was there |\n");
     table += "| --- | --- | --- | --- |\n";
-    for fault in faults::FAULTS {
+    for fault in list::FAULTS {
         let [with, without] = [disk::Before::Older, disk::Before::Nothing].map(|before| fault.find(before));
         assert_eq!(with.code, without.code, "{}", fault.what);
         assert!(!with.left.is_empty() && !without.left.is_empty(), "{}: nothing was looked at", fault.what);
@@ -23,9 +23,9 @@ fn what_is_left_on_the_disk() -> Counts {
         println!("{row}");
         table += &format!("{row}\n");
     }
-    assert!(faults::FAULTS.len() > 15);
+    assert!(list::FAULTS.len() > 15);
     compare(&table);
-    vec![("faults, each twice", faults::FAULTS.len() as u64)]
+    vec![("faults, each twice", list::FAULTS.len() as u64)]
 }
 
 /// Compares the table with the one that is kept.

@@ -43,8 +43,8 @@ fn counts_that_lie_are_errors_that_say_so() {
         }
     }
     let error = read(&binary(b"", 4, &soup(3))[..200]).unwrap_err();
-    let says = "cut short by 84 bytes: the count says 4 triangles (284 bytes), there are 200 bytes, 2 whole triangles";
-    assert_eq!(error.message(), says);
+    assert_eq!((error.code(), error.byte()), ("S003", Some(200)));
+    assert!(error.message().contains("84") && error.message().contains("284"), "{error}");
     for extra in [1, 50, 77, 10_000, 1_000_000] {
         let mut bytes = binary(b"", 12, &soup(12));
         bytes.resize(bytes.len() + extra, 0);
@@ -73,14 +73,13 @@ fn vertices_that_are_not_finite_are_found_at_their_byte() {
     // Far enough apart for several blocks and threads; the first in the file is the one reported.
     let triangles = soup(100_000);
     for (n, coordinate) in [(0, 0), (812, 0), (5242, 8), (20_000, 4), (99_999, 8)] {
-        for (bad, says) in [(f32::NAN, "NaN"), (f32::INFINITY, "infinite"), (f32::NEG_INFINITY, "infinite")] {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let mut triangles = triangles.clone();
             triangles[n.max(70_000)][2][2] = f32::NAN;
             triangles[n].as_flattened_mut()[coordinate] = bad;
             let error = read(&binary(b"", 100_000, &triangles)).unwrap_err();
             let byte = (84 + 50 * n + 12 + 4 * coordinate) as u64;
             assert_eq!(place(&error), (Kind::Input, "S004", Some(n as u64), Some(byte), None));
-            assert!(error.to_string().ends_with(&format!("triangle {n}: vertex is {says} (byte {byte})")));
         }
     }
     // Normals and attributes may be anything.
@@ -123,22 +122,22 @@ fn other_formats_and_places_without_meshes_are_refused() {
     };
     let cube = std::fs::read(fixture("cube.stl")).unwrap();
     let nul = [0_u8; 200];
-    for (name, bytes, code, says) in [
-        ("hero.fbx", &nul[..], "S009", "hero.fbx: FBX is not read"),
-        ("a.OBJ", b"v 0 0 0\n", "S009", "a.OBJ: OBJ is not read"),
-        ("a.gz", b"\x1f\x8b\x08", "S003", "a.gz: cut short: the gzip data has no end"),
-        ("a.obj.gz", b"v 0 0 0\n", "S009", "a.obj.gz: OBJ is not read"),
-        ("b.stl", b"ply\nformat ascii 1.0\n", "S009", "this is PLY, which is not read"),
-        ("c.stl", b"glTF\x02\0\0\0", "S009", "this is GLB"),
-        ("d.stl", b"hello", "S002", "neither binary nor ASCII STL"),
-        ("e", b"\n \n", "S002", "neither binary nor ASCII STL"),
-        ("f.stl", b"", "S001", "f.stl: the file is empty"),
-        ("g.fbx", b"", "S001", "empty"),
-        ("h.stl", &nul[..83], "S003", "at least 84 bytes, this has 83"),
+    for (name, bytes, code) in [
+        ("hero.fbx", &nul[..], "S009"),
+        ("a.OBJ", b"v 0 0 0\n", "S009"),
+        ("a.gz", b"\x1f\x8b\x08", "S003"),
+        ("a.obj.gz", b"v 0 0 0\n", "S009"),
+        ("b.stl", b"ply\nformat ascii 1.0\n", "S009"),
+        ("c.stl", b"glTF\x02\0\0\0", "S009"),
+        ("d.stl", b"hello", "S002"),
+        ("e", b"\n \n", "S002"),
+        ("f.stl", b"", "S001"),
+        ("g.fbx", b"", "S001"),
+        ("h.stl", &nul[..83], "S003"),
     ] {
         let error = at(name, bytes).unwrap_err();
         assert_eq!((error.kind(), error.code()), (Kind::Input, code), "{error}");
-        assert!(error.to_string().contains(says), "{error}");
+        assert!(error.to_string().starts_with(name), "{error}");
         assert_eq!(error.hint().is_some(), matches!(code, "S002" | "S009"), "{error}");
     }
     // The content decides: what is an STL is read, whatever it is called.
