@@ -5,7 +5,8 @@
 //! `VOXELIZE_BLESS=1 cargo test --test it transcripts`; then read what was filled in.
 //!
 //! Lines of a file:
-//! - `$ COMMAND` is run by bash. `voxelize` is the tool, `codes` a filter that keeps the codes of its JSON.
+//! - `$ COMMAND` is run by bash. `voxelize` is the tool, `codes` a filter that keeps the codes of its JSON,
+//!   `interrupted voxelize …` interrupts it after a while.
 //! - `meshes: NAME…` puts meshes there, by the names of [`meshes`] or of fixtures; `wild` is a folder of odd and
 //!   broken ones.
 //! - `exit: N`, `out| TEXT` and `err| TEXT` follow a command and are written when blessing.
@@ -29,11 +30,12 @@ const PRELUDE: &str = r#"
 set -o pipefail
 voxelize() { "$VOXELIZE" "$@"; }
 codes() { grep -o '"code":"[^"]*"'; }
+interrupted() { shift; timeout --preserve-status -s INT 2 "$VOXELIZE" "$@"; }
 "#;
 
-/// Codes of what cannot be had in a transcript: a signal, a closed pipe, which is no error, a file that a test
-/// cannot make unreadable, and S008, in place of which the command has codes of its own.
-const ELSEWHERE: [&str; 4] = ["interrupted", "closed-pipe", "S008", "V010"];
+/// Codes of what cannot be had in a transcript: a closed pipe, which is no error, a file that a test cannot make
+/// unreadable, and S008, in place of which the command has codes of its own.
+const ELSEWHERE: [&str; 3] = ["closed-pipe", "S008", "V010"];
 
 /// Lines that are made, by their start.
 const MADE: [&str; 3] = ["exit: ", "out|", "err|"];
