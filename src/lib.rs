@@ -23,6 +23,17 @@
 //! CAD parts lie exactly on the walls between cells. By default such a face marks the cell above,
 //! never two; [`Ties`] has the other ways, [`Rule::with_ties`] takes them.
 //!
+//! The options of a rule are its data. They chain, and a rule refuses an option that it has not:
+//!
+//! ```
+//! use voxelize::{Inside, Rule, Ties};
+//!
+//! let shell = Rule::filled().with_inside(Inside::Robust)?.with_shell(2)?;
+//! assert_eq!(shell.fields().len(), 3);
+//! assert!(Rule::solid().with_ties(Ties::Both).is_err());
+//! # Ok::<(), voxelize::Error>(())
+//! ```
+//!
 //! # Axes and units
 //!
 //! Order is always x, y, z. Cell `(i, j, k)` is the box between walls `i` and `i + 1` along x, and so

@@ -7,7 +7,7 @@ use std::io::Cursor;
 use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::metadata::{Metadata, Style};
 use voxelize::grid::parts;
-use voxelize::{BitGrid, Kind, Part, Voxels};
+use voxelize::{BitGrid, Kind, Part, Record, Rule, Voxels};
 
 use crate::{alone, check_error, scratch, within};
 
@@ -72,11 +72,19 @@ fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
                 assert_eq!((said.lattice, &said.record), (read.lattice.clone(), &read.record));
                 let ours = read.record.tool.as_ref().is_some_and(|tool| tool.starts_with("voxelize "));
                 assert_eq!(format::made_by_this_tool(&path), ours);
+                check_rule(&read.record);
             }
             (Err(error), None) => check_error(&error, 'V', file.len()),
             (opened, read) => panic!("{}: {opened:?} from a file, else {read:?}", format.name),
         }
     });
+}
+
+/// A rule that a record has is the rule of its fields.
+fn check_rule(record: &Record) {
+    if let Some(rule) = record.rule() {
+        assert_eq!(Rule::from_fields(rule.name(), rule.fields()), Ok(rule));
+    }
 }
 
 /// Parts share no cell, and together they are all.

@@ -63,7 +63,7 @@ pub enum Rule {
     },
 }
 
-/// What becomes of features of a mesh that [`Rule::Solid`] loses, as [`lost::find`] finds them.
+/// Whether [`Rule::Solid`] keeps the features of a mesh that it loses by itself, as [`lost::find`] finds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ThinFeatures {
@@ -119,7 +119,7 @@ pub static RULES: &[RuleInfo] = &[
     },
 ];
 
-/// A rule made ready for a mesh and a lattice, to fill layers of it.
+/// A rule prepared for a mesh and a lattice, to fill layers of it.
 pub struct PreparedRule<'a> {
     mesh: &'a Mesh,
     lattice: &'a Lattice,
@@ -129,17 +129,17 @@ pub struct PreparedRule<'a> {
     kept: Option<KeptFeatures>,
 }
 
-/// What filling cells found out about the mesh, beside the cells.
+/// Findings about the mesh from filling the cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stats {
-    /// How many coordinates of triangles snapping moved onto a wall or centre plane.
+    /// The number of triangle coordinates that snapping moved onto a wall or a plane of cell centres.
     pub snapped: u64,
     /// About its inside.
     pub inside: InsideReport,
 }
 
 impl Stats {
-    /// Adds those of layers that follow.
+    /// Adds the findings of layers that follow.
     fn add(&mut self, other: Self) {
         self.snapped += other.snapped;
         let disputed = self.inside.disputed.unwrap_or(0) + other.inside.disputed.unwrap_or(0);
@@ -154,7 +154,7 @@ impl Default for Rule {
 }
 
 impl Rule {
-    /// The ties of [`Rule::Filled`] unless another is asked for: filled is solid or the surface under these.
+    /// The default ties of [`Rule::Filled`], which is solid or the surface under these.
     const FILLED_TIES: Ties = Ties::None;
 
     /// The rule surface, ties up.
@@ -211,13 +211,13 @@ impl Rule {
             + match self {
                 // The search, and then a mesh of lost components.
                 Self::Solid { thin: ThinFeatures::Keep, .. } => lost::extra_bytes(mesh, lattice, run),
-                // What is eroded, what it becomes, and layers beside a slab.
+                // The eroded grid, its copy, and layers beside a slab.
                 Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
                 _ => 0,
             }
     }
 
-    /// Whether its cells are inside apart where a format can, as [`surface_and_interior`] does.
+    /// Whether its cells are labelled where a format can, as [`surface_and_interior`] does.
     pub fn has_parts(&self) -> bool {
         matches!(self, Self::Filled { .. })
     }
@@ -227,11 +227,11 @@ impl Rule {
         self.info().keep.is_some()
     }
 
-    /// Makes ready to fill layers of `lattice`, in the threads this is called in.
+    /// Prepares the rule to fill layers of `lattice`, in the threads this is called in.
     ///
     /// # Errors
-    /// If its options do not go together, the mesh is unfit for the rule, what is needed beside the grid does not
-    /// fit in memory, or the run was cancelled.
+    /// If its options do not go together, the mesh is unfit for the rule, its extra bytes do not fit in memory, or
+    /// the run was cancelled.
     pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedRule<'a>> {
         let rule = self.checked()?;
         let kept = match rule {
@@ -254,7 +254,7 @@ impl PreparedRule<'_> {
         }
     }
 
-    /// What is saved with a grid of this tool.
+    /// The record of a grid that it fills.
     pub(crate) fn record(&self) -> Record {
         let rule = self.used();
         Record {
@@ -266,9 +266,9 @@ impl PreparedRule<'_> {
         }
     }
 
-    /// Occupies the cells that the rule says of some layers of the lattice: layer 0 of the grid is layer
-    /// `layers.start`. Cells that are occupied already stay so. Runs in the threads it is called in. What
-    /// was noticed adds up over layers that follow each other.
+    /// Occupies the cells of the rule in some layers of the lattice: layer 0 of the grid is layer
+    /// `layers.start`. Cells that are occupied already stay so. Runs in the threads it is called in. The
+    /// findings of consecutive layers add up.
     ///
     /// # Errors
     /// If the dims differ, the lattice has no such layers, the level does not exist here, or the
@@ -282,6 +282,6 @@ impl PreparedRule<'_> {
     }
 
     fn inside(&self) -> &inside::PreparedInside<'_> {
-        self.inside.as_ref().expect("a rule that asks for insides prepares them")
+        self.inside.as_ref().expect("a rule with an inside prepares it")
     }
 }

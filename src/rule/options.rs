@@ -162,7 +162,7 @@ impl Rule {
                 .with_hint(format!("it is {}", known.join(", ")))
         })?;
         let mut fields: Vec<_> = fields.into_iter().collect();
-        // The method has its say in which ties and options there are.
+        // Ties and other options depend on the method.
         fields.sort_by_key(|(name, _)| Setter::place(name.as_ref()));
         for (name, value) in &fields {
             let (name, value) = (name.as_ref(), value.as_ref());
@@ -210,7 +210,7 @@ fn variant(rule: Rule, value: &str) -> Option<Result<Rule>> {
 }
 
 impl Record {
-    /// The rule that made the cells; `None` if the record does not say it, or it is none of this version.
+    /// The rule that made the cells; `None` if the record has none, or none of this version.
     pub fn rule(&self) -> Option<Rule> {
         let fields = self.fields.iter().map(|(name, value)| (name, value));
         Rule::from_fields(self.rule_name.as_deref()?, fields).ok()

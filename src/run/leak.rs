@@ -1,4 +1,4 @@
-//! Where a flood got into a mesh: through which of its holes.
+//! Leaks: the holes through which a flood entered a mesh.
 //!
 //! A mesh whose holes are capped is closed, so that the cells it touches under ties up keep the flood
 //! out (docs/separation.md). A flood that reached the inside went through a cell which only a cap
@@ -15,16 +15,16 @@ use crate::mesh::boundary::Loop;
 use crate::par::{self, Progress};
 use crate::run::cover;
 
-/// What a flood reached inside a mesh: inside of it with the caps of all its holes, by evenodd.
+/// The leaks of a flood: it reached cells inside the mesh with the caps of all its holes, by evenodd.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leak {
-    /// How many cells inside.
+    /// The number of inside cells that it reached.
     pub cells: u64,
     /// The holes it went through, the longest first; none that was closed.
     pub holes: Vec<Loop>,
 }
 
-/// What a flood found on its way in.
+/// The result of a flood.
 #[derive(Debug, Clone, Copy)]
 pub struct Flooded<'a> {
     /// Where the cells are.
@@ -112,7 +112,7 @@ pub(super) fn cap(
 /// lattice.
 fn layers_of(lattice: &Lattice, bounds: &Bounds) -> Option<Range<usize>> {
     let (axis, last) = (lattice.axis(2), lattice.dims()[2] as i64 - 1);
-    // What is too far for a number of layers is far below or far above.
+    // Coordinates too far for a number of layers are far below or far above.
     let layer = |v: f32| axis.index(v).floor().unwrap_or(if v < 0.0 { i64::MIN } else { i64::MAX });
     // On a wall it may touch the layer on the other side.
     let (low, high) = (layer(bounds.min[2]).saturating_sub(1), layer(bounds.max[2]));

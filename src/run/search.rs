@@ -37,8 +37,8 @@ impl BreadthFirst {
         }
     }
 
-    /// Searches from these cells, of each word, until what was found of `wanted` in a step is `enough`, or
-    /// there is nothing left to reach.
+    /// Searches from these cells, of each word, until the cells of `wanted` found in a step are `enough`, or
+    /// no cell is left to reach.
     pub fn run(
         &mut self,
         from: impl Fn(usize) -> u64,

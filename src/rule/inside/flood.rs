@@ -1,7 +1,6 @@
-//! Flood: what cannot be reached from outside, in steps between cells that share a face, through cells
-//! that the surface does not touch. Needs no orientation, and no closed mesh where holes are smaller than
-//! cells; through larger ones the flood gets in, and says where. Holes that are closed have caps, which keep
-//! it out as the surface does.
+//! Flood: inside are the cells that are not reachable from outside, 6-connected, through cells that the surface does
+//! not touch. It needs no orientation, and no closed mesh where holes are smaller than cells; larger holes leak, and
+//! the leaks are reported. Caps of closed holes keep the flood out as the surface does.
 
 use std::ops::Range;
 
@@ -17,15 +16,15 @@ use crate::rule::{Rule, Stats};
 use crate::run::leak::{self, Flooded, Leak};
 use crate::run::{Run, cover, holes};
 
-/// A flood of all cells of the lattice, whichever layers are asked for.
+/// A flood of all cells of the lattice, whichever layers are filled.
 pub(in crate::rule) struct Flood {
-    /// What it reached.
+    /// The cells that it reached.
     pub outside: BitGrid,
-    /// What kept it out: the cells that the mesh touches, and the caps of holes that were closed.
+    /// The cells that kept it out: those that the mesh touches, and those that caps of closed holes touch.
     pub walls: BitGrid,
-    /// How many holes were closed, if any were to be.
+    /// The number of closed holes, if any were to be closed.
     closed: Option<u64>,
-    /// Where it got in.
+    /// The leaks.
     pub leak: Option<Leak>,
 }
 

@@ -1,7 +1,7 @@
 //! The inside of a mesh: one file per method, and their table.
 //!
-//! A method decides about the centre of a cell, displaced as the inner walls are (less ε, ε², ε³), so that it is never
-//! on a triangle.
+//! A method decides about the centre of a cell, displaced as the inner walls are (less ε, ε², ε³), so that it is
+//! never on a triangle.
 
 mod crossings;
 pub(super) mod flood;
@@ -42,7 +42,7 @@ pub enum Inside {
         /// lattice, its extent along each axis counted in cells. The cells that their caps touch under ties up
         /// keep the flood out; with [`Rule::Filled`](crate::Rule::Filled) they are occupied, with
         /// [`Rule::Solid`](crate::Rule::Solid) left out, as those of the surface are. The holes are those of
-        /// [`Mesh::holes`], a cap is what [`Loop::cap`] makes.
+        /// [`Mesh::holes`], the caps those of [`Loop::cap`].
         close_holes: Option<u32>,
     },
     /// The majority of evenodd along the three axes.
@@ -61,9 +61,9 @@ pub struct Method {
     pub name: &'static str,
     /// One line for help and README.
     pub about: &'static str,
-    /// Whether it needs other grids of the same size, and how many.
+    /// The number of other grids of the same size that it needs.
     grids: u128,
-    /// Whether it makes another mesh, and what that takes, in meshes.
+    /// The memory of the meshes that it makes, in meshes.
     pub(super) meshes: u128,
     prepare: Prepare,
 }
@@ -167,7 +167,7 @@ pub struct Repairs {
     pub longest: Option<Loop>,
 }
 
-/// Fills what is inside.
+/// Fills the inside.
 trait FillInside: Send + Sync {
     /// Occupies the cells of these layers of the lattice whose centres are inside; layer 0 of the grid is
     /// layer `layers.start`.
@@ -216,7 +216,7 @@ impl Inside {
     pub(super) fn extra_bytes(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
         let robust = Self::Robust.info().meshes * triangles;
-        // Whether a mesh is closed is asked only where the answer may matter.
+        // Closedness is tested only where it may matter.
         let matters = run.max_memory.is_some_and(|limit| robust > u128::from(limit) / 8);
         let is_open = self == Self::Auto && matters && mesh.seal() == Seal::Open;
         let Method { grids, meshes, .. } = if is_open { Self::Robust } else { self }.info();

@@ -3,7 +3,7 @@
 //!
 //! Boxes of cells are halved until a polynomial and a bound say that the number is the same for all of a
 //! box, zero mostly, or down to bricks of 4³ cells. In those the angles of near triangles are summed for
-//! all cells at once, and only what is still too near to tell is summed up as the definition says.
+//! all cells at once. Only sums too near one half are evaluated by the definition.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ pub struct Near {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Numbers {
     least: i32,
-    /// What is above that: a bit of each cell counts one.
+    /// The rest above that: each bit of a cell counts one.
     above: Vec<u64>,
 }
 

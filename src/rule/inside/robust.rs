@@ -31,7 +31,7 @@ use crate::run::rows::{self, Stretch};
 struct Robust {
     /// The repaired mesh without its ragged patches, and caps.
     closed: Vec<Triangle>,
-    /// The caps, and the ragged patches turned over.
+    /// The caps, and the ragged patches with reversed orientation.
     summed: Vec<Triangle>,
     /// As many of these are caps.
     caps: usize,
@@ -69,7 +69,7 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
 /// Triangles between two looks at whether to go on.
 const CHUNK: usize = 1 << 14;
 
-/// What placed coordinates, and those of centres, may be off by.
+/// The error of placed coordinates, and of those of centres.
 fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     let axes = (0..3).map(|a| {
         let axis = &frame.axes[a];

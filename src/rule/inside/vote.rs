@@ -1,4 +1,4 @@
-//! Vote: what evenodd says along two of the three axes at least. A hole spoils the lines through it along
+//! Vote: the majority of evenodd along the three axes. A hole spoils the lines through it along
 //! one axis, seldom along another.
 
 use std::ops::Range;

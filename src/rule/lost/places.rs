@@ -74,7 +74,7 @@ fn height(dims: [usize; 3], run: &Run) -> usize {
 /// A lattice extended by as many cells as matter, where the mesh extends beyond it.
 pub(super) struct Around {
     lattice: Lattice,
-    /// How many cells come before those of the lattice, along each axis.
+    /// The number of cells before those of the lattice, along each axis.
     before: [usize; 3],
     /// The dims of the lattice.
     dims: [usize; 3],
