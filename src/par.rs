@@ -3,7 +3,8 @@
 //! Results never depend on the number of threads: callers hand out disjoint work and get the
 //! answers back in the order of the work.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -136,3 +137,56 @@ pub trait Progress: Sync {
 }
 
 impl Progress for () {}
+
+/// Stops work from another thread: clones share one switch.
+///
+/// ```
+/// use voxelize::{CancelToken, Lattice, Mesh, Rule, Voxelizer};
+///
+/// let cancel = CancelToken::new();
+/// cancel.cancel();
+/// let mesh = Mesh::open("fixtures/knot.stl")?;
+/// let lattice = Lattice::fit(mesh.bounds(), 64)?;
+/// let error = Voxelizer::new(Rule::surface()).cancel(&cancel).run(&mesh, &lattice).unwrap_err();
+/// assert_eq!(error.kind(), voxelize::Kind::Interrupted);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// A token that stops nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops the work that has this token, soon: it ends with an error of kind `Interrupted`.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Progress that a token stops as well.
+pub(crate) struct Cancellable<'a> {
+    pub progress: &'a dyn Progress,
+    pub cancel: Option<&'a CancelToken>,
+}
+
+impl Progress for Cancellable<'_> {
+    fn begin(&self, phase: &str, total: u64) {
+        self.progress.begin(phase, total);
+    }
+
+    fn advance(&self, by: u64) {
+        self.progress.advance(by);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.progress.cancelled() || self.cancel.is_some_and(CancelToken::is_cancelled)
+    }
+}

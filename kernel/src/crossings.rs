@@ -53,6 +53,26 @@ pub fn placed(frame: &KernelLattice, triangle: &Triangle) -> [[f64; 3]; 3] {
     triangle.map(|vertex| std::array::from_fn(|a| frame.axes[a].place(vertex[a]).u))
 }
 
+/// Crossings that are given at a time, at most: few enough to stay in the cache.
+const BATCH: usize = 256;
+
+/// Crossings on their way to whoever takes them: a call for each would cost more than finding it.
+struct Batches<'t> {
+    crossings: Vec<Crossing>,
+    take: &'t mut dyn FnMut(&[Crossing]),
+}
+
+impl Batches<'_> {
+    #[inline(always)]
+    fn push(&mut self, crossing: Crossing) {
+        if self.crossings.len() == BATCH {
+            (self.take)(&self.crossings);
+            self.crossings.clear();
+        }
+        self.crossings.push(crossing);
+    }
+}
+
 /// Planes of rows in reach, along each axis across, of triangles that are taken in doubles.
 const FEW: f32 = 3.0;
 
@@ -81,22 +101,25 @@ impl<'a> Crosser<'a> {
         Self { frame, order, mirrors, cells, error, side_error: 4.1 * error + 32.0 * U, floats }
     }
 
-    /// Gives every crossing of triangles with rows of the cells. What lies before the first cell of a
+    /// Gives every crossing of triangles with rows of the cells, some at a time. What lies before the first cell of a
     /// row counts as on its near wall, what lies behind the last as nowhere. The answer is how many
     /// coordinates snapping moved, of triangles that begin in these cells' layers, or below the first
     /// layer of all if that is among them.
-    pub fn cross(&self, level: Level, triangles: &[Triangle], mut put: impl FnMut(Crossing)) -> u64 {
+    pub fn cross(&self, level: Level, triangles: &[Triangle], take: &mut dyn FnMut(&[Crossing])) -> u64 {
         let token = level.token().expect("the level was checked to run here");
-        on_level!(
+        let mut put = Batches { crossings: Vec::with_capacity(BATCH), take };
+        let snapped = on_level!(
             token,
             simd => self.cross_lanes(simd, triangles, &mut put),
             _scalar => triangles.iter().map(|triangle| self.cross_one(triangle, &mut put)).sum()
-        )
+        );
+        (put.take)(&put.crossings);
+        snapped
     }
 
     /// Sixteen triangles at a time: most of them are between rows.
     #[inline(always)]
-    fn cross_lanes<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut impl FnMut(Crossing)) -> u64 {
+    fn cross_lanes<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
         let mut snapped = 0;
         for first in (0..triangles.len()).step_by(LANES) {
             let count = LANES.min(triangles.len() - first);
@@ -159,7 +182,7 @@ impl<'a> Crosser<'a> {
     /// Gives the crossings with the few rows in reach of a triangle no coordinate of which is near a
     /// half-plane, if doubles tell which there are, and where; else gives none and answers false.
     #[inline(always)]
-    fn cross_few(&self, triangle: &Triangle, put: &mut impl FnMut(Crossing)) -> bool {
+    fn cross_few(&self, triangle: &Triangle, put: &mut Batches) -> bool {
         let mut u = [[0.0; 3]; 3];
         let mut cell = [0.0; 3];
         let mut rows = [0; 3];
@@ -205,7 +228,7 @@ impl<'a> Crosser<'a> {
         for &(j, k, floor, inwards) in &found[..count] {
             let first = (cell[0] + floor + 1.0).clamp(cells.start as f64, cells.end as f64) as usize;
             if within(rows, j) && within(layers, k) && first < cells.end {
-                put(Crossing { row: [j as usize, k as usize], first, inwards: inwards != self.mirrors });
+                put.push(Crossing { row: [j as usize, k as usize], first, inwards: inwards != self.mirrors });
             }
         }
         true
@@ -213,7 +236,7 @@ impl<'a> Crosser<'a> {
 
     /// The crossings of one triangle.
     #[inline(always)]
-    fn cross_one(&self, triangle: &Triangle, put: &mut impl FnMut(Crossing)) -> u64 {
+    fn cross_one(&self, triangle: &Triangle, put: &mut Batches) -> u64 {
         let triangle = triangle.map(|v| self.order.map(|axis| v[axis]));
         let Some(setup) = Setup::new(self.frame, &triangle) else { return 0 };
         let begin = setup.base[2].max(0);
@@ -265,7 +288,7 @@ const ENDS: [[usize; 2]; 3] = [[0, 1], [1, 2], [2, 0]];
 impl Passage<'_> {
     /// All crossings in layers `low..=high`.
     #[inline(always)]
-    fn rows(&mut self, low: i64, high: i64, crosser: &Crosser, put: &mut impl FnMut(Crossing)) {
+    fn rows(&mut self, low: i64, high: i64, crosser: &Crosser, put: &mut Batches) {
         let base = self.setup.base;
         let rows = &crosser.cells[1];
         for k in low..=high {
@@ -278,7 +301,7 @@ impl Passage<'_> {
                 let first = (first + base[0]).clamp(cells.start as i64, cells.end as i64) as usize;
                 if first < cells.end {
                     let inwards = (up < down) != crosser.mirrors;
-                    put(Crossing { row: [j as usize, k as usize], first, inwards });
+                    put.push(Crossing { row: [j as usize, k as usize], first, inwards });
                 }
             }
         }

@@ -47,6 +47,24 @@ impl Fit {
         Self { size, origin: None, bounds: None, cube: false, pad: 0, snap: Snap::default() }
     }
 
+    /// Cubic cells of this size in world units, exactly the decimal: `"0.1"` is a tenth.
+    ///
+    /// ```
+    /// use voxelize::{Fit, Mesh, Rational};
+    ///
+    /// let mesh = Mesh::open("fixtures/cube.stl")?;
+    /// let lattice = Fit::cell_size("0.1")?.pad(1).to(mesh.bounds())?;
+    /// assert_eq!(lattice.spacing()[0], Rational::new(1, 10));
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is no decimal of at most 15 significant digits.
+    pub fn cell_size(decimal: &str) -> Result<Self> {
+        let size = Rational::parse_decimal(decimal).map_err(Error::usage)?;
+        Ok(Self::new(Size::Spacing([size.clone(), size.clone(), size])))
+    }
+
     /// `n` cubic cells on the longest axis.
     pub fn longest(n: usize) -> Self {
         Self::new(Size::Longest(n))

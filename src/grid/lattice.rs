@@ -123,6 +123,38 @@ impl Lattice {
         &self.origin[axis] + &(&self.spacing[axis] * &Rational::from(i as i64))
     }
 
+    /// The centre of cell `(i, j, k)` in world units, each coordinate the double nearest to the exact one.
+    pub fn centre(&self, cell: [usize; 3]) -> [f64; 3] {
+        std::array::from_fn(|a| self.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64())
+    }
+
+    /// The cell that holds a point in world units; `None` outside the lattice, or if a coordinate is not
+    /// finite. A point on a wall belongs to the cell above, on the last wall of a closed axis to the last cell.
+    ///
+    /// ```
+    /// use voxelize::{Bounds, Lattice};
+    ///
+    /// let lattice = Lattice::fit(&Bounds { min: [0.0; 3], max: [8.0, 4.0, 2.0] }, 16)?;
+    /// assert_eq!(lattice.centre([3, 0, 1]), [1.75, 0.25, 0.75]);
+    /// assert_eq!(lattice.cell_at([1.75, 0.25, 0.75]), Some([3, 0, 1]));
+    /// assert_eq!(lattice.cell_at([1.5, 4.0, 0.0]), Some([3, 7, 0]));
+    /// assert_eq!(lattice.cell_at([8.1, 0.0, 0.0]), None);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    pub fn cell_at(&self, point: [f64; 3]) -> Option<[usize; 3]> {
+        let mut cell = [0; 3];
+        for a in 0..3 {
+            let index = (Rational::from_f64(point[a])? - self.origin[a].clone()) / self.spacing[a].clone();
+            let floor = usize::try_from(index.floor()?).ok()?;
+            let on_last = self.closed[a] && index.is_whole() && floor == self.dims[a];
+            cell[a] = if on_last { floor - 1 } else { floor };
+            if cell[a] >= self.dims[a] {
+                return None;
+            }
+        }
+        Some(cell)
+    }
+
     /// The highest corner: the position of the last wall per axis.
     pub fn end(&self) -> [Rational; 3] {
         std::array::from_fn(|a| self.axis(a).half_plane(2 * self.dims[a] as i64))

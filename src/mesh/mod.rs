@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
-use crate::geom::{Bounds, Triangle, degenerate};
+use crate::geom::{Bounds, Point, Triangle, degenerate};
 use crate::kernel::memory::Zeroed;
 use crate::par;
 use closed::Seal;
@@ -55,6 +55,33 @@ impl Mesh {
             }
         }
         Ok(Self::of_finite(triangles.into()))
+    }
+
+    /// A mesh of triangles given by their vertices' numbers, counted from 0. Vertices that no triangle names
+    /// are left out of the bounds.
+    ///
+    /// ```
+    /// use voxelize::Mesh;
+    ///
+    /// let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    /// let mesh = Mesh::from_indexed(&corners, &[[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])?;
+    /// assert!((mesh.volume() - 1.0 / 6.0).abs() < 1e-15);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If an index is beyond the vertices, or a coordinate is not finite: the error names the triangle.
+    pub fn from_indexed(vertices: &[Point], triangles: &[[u32; 3]]) -> Result<Self> {
+        let corner = |n: u32| vertices.get(n as usize).copied();
+        let mut found = Vec::with_capacity(triangles.len());
+        for (n, &[a, b, c]) in triangles.iter().enumerate() {
+            let (Some(a), Some(b), Some(c)) = (corner(a), corner(b), corner(c)) else {
+                let message = format!("an index is beyond the {} vertices: {:?}", vertices.len(), triangles[n]);
+                return Err(Error::usage(message).at_triangle(n as u64).with_hint("indices count from 0"));
+            };
+            found.push([a, b, c]);
+        }
+        Self::from_triangles(found)
     }
 
     /// A mesh of triangles that are known to be finite.
@@ -133,6 +160,15 @@ mod tests {
             let error = Mesh::from_triangles(triangles).unwrap_err();
             assert_eq!((error.triangle(), error.message()), (Some(2), says));
         }
+    }
+
+    #[test]
+    fn an_index_beyond_the_vertices_is_refused_with_its_triangle() {
+        let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let error = Mesh::from_indexed(&corners, &[[0, 1, 2], [0, 1, 3]]).unwrap_err();
+        assert_eq!(error.triangle(), Some(1));
+        let mesh = Mesh::from_indexed(&corners, &[[2, 0, 1]]).unwrap();
+        assert_eq!(mesh.triangles(), [[corners[2], corners[0], corners[1]]]);
     }
 
     #[test]

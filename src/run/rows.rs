@@ -130,7 +130,7 @@ pub fn snapped(
     let (level, crosser) = (run.level()?, Crosser::new(frame, 0, [0..nx, 0..ny, first..first + nz]));
     let parts = par::map(triangles.chunks(64).collect(), |some: &[Triangle]| {
         run.progress.check()?;
-        Ok(crosser.cross(level, some, |_| {}))
+        Ok(crosser.cross(level, some, &mut |_| ()))
     });
     parts.into_iter().sum()
 }
@@ -174,10 +174,12 @@ fn note(
             progress.check()?;
             let mut count = 0;
             for some in triangles.chunks(64) {
-                part.snapped += crosser.cross(level, some, |crossing| {
-                    count += 1;
-                    let layer = crossing.row[1] - layers.start;
-                    part.slabs[layer / height].push(packed(&crossing, layer % height * ny));
+                part.snapped += crosser.cross(level, some, &mut |crossings| {
+                    count += crossings.len();
+                    for crossing in crossings {
+                        let layer = crossing.row[1] - layers.start;
+                        part.slabs[layer / height].push(packed(crossing, layer % height * ny));
+                    }
                 });
                 if count > most {
                     break;

@@ -66,7 +66,7 @@ impl Vote<'_> {
             let mut toggles = shared.lock().expect("no thread panics here");
             kept.drain(..).for_each(|cell| toggles.toggle(cell));
         };
-        let cell_of = |crossing: Crossing| {
+        let cell_of = |crossing: &Crossing| {
             let mut cell = [0; 3];
             let place = [crossing.first, crossing.row[0], crossing.row[1]];
             across(axis).into_iter().zip(place).for_each(|(a, n)| cell[a] = n);
@@ -77,9 +77,9 @@ impl Vote<'_> {
             let (mut kept, mut snapped) = (vec![], 0);
             for run_of in next {
                 run.progress.check()?;
-                snapped += crosser.cross(level, run_of, |crossing| {
-                    kept.push(cell_of(crossing));
-                    if kept.len() == KEPT {
+                snapped += crosser.cross(level, run_of, &mut |crossings| {
+                    kept.extend(crossings.iter().map(cell_of));
+                    if kept.len() >= KEPT {
                         flush(&mut kept);
                     }
                 });

@@ -73,8 +73,10 @@ impl ComponentTest {
         let [nx, ny, _] = self.lattice.dims();
         let crosser = Crosser::new(&self.frame, 0, [0..nx, 0..ny, layers]);
         let mut crossings = vec![];
-        crosser.cross(self.level, triangles, |Crossing { row: [j, k], first, inwards }| {
-            crossings.push(([k, j], first, inwards));
+        crosser.cross(self.level, triangles, &mut |some| {
+            crossings.extend(
+                some.iter().map(|Crossing { row: [j, k], first, inwards }| ([*k, *j], *first, *inwards)),
+            );
         });
         crossings.sort_unstable();
         let mut runs = vec![];
