@@ -3,14 +3,14 @@
 pub mod doubt;
 mod filled;
 mod hollow;
-pub mod inside;
+mod inside;
 pub mod leak_path;
 pub mod lost;
 mod options;
 mod parts;
 mod slabs;
 mod solid;
-pub mod surface;
+mod surface;
 
 use std::mem::discriminant;
 use std::ops::Range;
@@ -204,6 +204,13 @@ impl Rule {
         }
     }
 
+    fn inside_mut(&mut self) -> Option<&mut Inside> {
+        match self {
+            Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(inside),
+            Self::Surface { .. } => None,
+        }
+    }
+
     /// The bytes that it takes at most, beside mesh and grid: of crossings, and of grids of its own.
     pub fn extra_bytes(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let inside = self.inside().map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
@@ -246,12 +253,11 @@ impl Rule {
 impl PreparedRule<'_> {
     /// The rule with the method in force, never [`Inside::Auto`].
     pub fn used(&self) -> Rule {
-        let Some(inside::PreparedInside { used, .. }) = self.inside else { return self.rule };
-        match self.rule {
-            Rule::Solid { thin, .. } => Rule::Solid { inside: used, thin },
-            Rule::Filled { ties, shell, .. } => Rule::Filled { inside: used, ties, shell },
-            rule @ Rule::Surface { .. } => rule,
+        let mut rule = self.rule;
+        if let (Some(inside), Some(prepared)) = (rule.inside_mut(), &self.inside) {
+            *inside = prepared.used;
         }
+        rule
     }
 
     /// The record of a grid that it fills.

@@ -7,7 +7,7 @@ use super::{Inside, RULES, Rule, ThinFeatures};
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::Record;
-use crate::grid::record::FIELDS;
+use crate::grid::record::{FIELDS, INSIDE};
 
 /// The variant of solid that keeps thin features.
 const KEEP_THIN: &str = "keep-thin";
@@ -29,15 +29,15 @@ impl Rule {
     ///
     /// # Errors
     /// If the rule has no ties, or a flood finds the inside and these are not its ties.
-    pub fn with_ties(self, ties: Ties) -> Result<Self> {
-        match self {
-            Self::Surface { .. } => Ok(Self::Surface { ties }),
-            Self::Filled { inside, shell, .. } => Self::Filled { inside, ties, shell }.checked(),
+    pub fn with_ties(mut self, new: Ties) -> Result<Self> {
+        match &mut self {
+            Self::Surface { ties } | Self::Filled { ties, .. } => *ties = new,
             Self::Solid { .. } => {
-                Err(Error::usage(format!("ties: the rule {} asks for centres of cells", self.name()))
-                    .with_hint("a centre is never on the mesh: surface and filled have ties"))
+                let error = Error::usage(format!("ties: the rule {} asks for centres of cells", self.name()));
+                return Err(error.with_hint("a centre is never on the mesh: surface and filled have ties"));
             }
         }
+        self.checked()
     }
 
     /// This rule with another method that finds the inside. A flood has ties of its own: a rule filled whose
@@ -45,32 +45,31 @@ impl Rule {
     ///
     /// # Errors
     /// If the rule has no inside, or its ties are other than those of a flood and its own default.
-    pub fn with_inside(self, inside: Inside) -> Result<Self> {
-        match self {
-            Self::Solid { thin, .. } => Ok(Self::Solid { inside, thin }),
-            Self::Filled { inside: old, ties, shell } => {
-                let ties = match (old.is_flood(), inside.is_flood()) {
-                    (false, true) if ties == Self::FILLED_TIES => Ties::Up,
-                    (true, false) => Self::FILLED_TIES,
-                    _ => ties,
-                };
-                Self::Filled { inside, ties, shell }.checked()
-            }
-            Self::Surface { .. } => {
-                Err(Error::usage(format!("inside: the rule {} leaves the inside empty", self.name()))
-                    .with_hint("--filled and --solid fill it"))
+    pub fn with_inside(mut self, new: Inside) -> Result<Self> {
+        if let Self::Filled { inside, ties, .. } = &mut self {
+            match (inside.is_flood(), new.is_flood()) {
+                (false, true) if *ties == Self::FILLED_TIES => *ties = Ties::Up,
+                (true, false) => *ties = Self::FILLED_TIES,
+                _ => {}
             }
         }
+        let Some(inside) = self.inside_mut() else {
+            let error = Error::usage(format!("inside: the rule {} leaves the inside empty", self.name()));
+            return Err(error.with_hint("--filled and --solid fill it"));
+        };
+        *inside = new;
+        self.checked()
     }
 
     /// This rule with holes of at most so many cells closed before the flood, as [`Inside::Flood`] has it.
     ///
     /// # Errors
     /// If no flood finds the inside.
-    pub fn with_closed_holes(self, cells: u32) -> Result<Self> {
-        let why = match self.inside() {
-            Some(Inside::Flood { .. }) => {
-                return self.with_inside(Inside::Flood { close_holes: Some(cells) });
+    pub fn with_closed_holes(mut self, cells: u32) -> Result<Self> {
+        let why = match self.inside_mut() {
+            Some(Inside::Flood { close_holes }) => {
+                *close_holes = Some(cells);
+                return Ok(self);
             }
             Some(inside) => format!("inside is told by {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", self.name()),
@@ -83,24 +82,26 @@ impl Rule {
     ///
     /// # Errors
     /// If the rule cannot lose any.
-    pub fn with_thin(self, thin: ThinFeatures) -> Result<Self> {
-        match self {
-            Self::Solid { inside, .. } => Ok(Self::Solid { inside, thin }),
-            _ => Err(Error::usage(format!("{KEEP_THIN}: the rule {} loses no part", self.name()))
-                .with_hint("it goes with --solid, which asks for centres of cells")),
-        }
+    pub fn with_thin(mut self, new: ThinFeatures) -> Result<Self> {
+        let Self::Solid { thin, .. } = &mut self else {
+            let error = Error::usage(format!("{KEEP_THIN}: the rule {} loses no part", self.name()));
+            return Err(error.with_hint("it goes with --solid, which asks for centres of cells"));
+        };
+        *thin = new;
+        self.checked()
     }
 
     /// This rule with only the outer `cells` of its cells, as [`Rule::Filled`] has it.
     ///
     /// # Errors
     /// If it is another rule, or `cells` is 0.
-    pub fn with_shell(self, cells: u32) -> Result<Self> {
-        match self {
-            Self::Filled { inside, ties, .. } => Self::Filled { inside, ties, shell: Some(cells) }.checked(),
-            _ => Err(Error::usage(format!("{HOLLOW}: is not for the rule {}", self.name()))
-                .with_hint("it goes with --filled, no part of which is thinner than a cell")),
-        }
+    pub fn with_shell(mut self, cells: u32) -> Result<Self> {
+        let Self::Filled { shell, .. } = &mut self else {
+            let error = Error::usage(format!("{HOLLOW}: is not for the rule {}", self.name()));
+            return Err(error.with_hint("it goes with --filled, no part of which is thinner than a cell"));
+        };
+        *shell = Some(cells);
+        self.checked()
     }
 
     /// This rule, if its options go together.
@@ -131,19 +132,7 @@ impl Rule {
     /// # Ok::<(), voxelize::Error>(())
     /// ```
     pub fn fields(&self) -> Vec<(&'static str, String)> {
-        let variant = match self {
-            Self::Solid { thin: ThinFeatures::Keep, .. } => Some(KEEP_THIN.to_string()),
-            Self::Filled { shell: Some(cells), .. } => Some(format!("{HOLLOW} {cells}")),
-            _ => None,
-        };
-        let close_holes = self.inside().and_then(Inside::closed_holes);
-        let values: [Option<String>; FIELDS.len()] = [
-            variant,
-            self.ties().map(|ties| ties.name().to_string()),
-            self.inside().map(|inside| inside.name().to_string()),
-            close_holes.map(|cells| cells.to_string()),
-        ];
-        FIELDS.into_iter().zip(values).filter_map(|(name, value)| Some((name, value?))).collect()
+        OPTIONS.iter().filter_map(|option| Some((option.name, (option.get)(self)?))).collect()
     }
 
     /// The rule of this name with these options, in any order: the inverse of [`name`](Self::name) and
@@ -161,47 +150,69 @@ impl Rule {
             Error::usage(format!("no rule is named '{name}'"))
                 .with_hint(format!("it is {}", known.join(", ")))
         })?;
-        let mut fields: Vec<_> = fields.into_iter().collect();
-        // Ties and other options depend on the method.
-        fields.sort_by_key(|(name, _)| Setter::place(name.as_ref()));
-        for (name, value) in &fields {
-            let (name, value) = (name.as_ref(), value.as_ref());
-            let Some(setter) = SETTERS.get(Setter::place(name)) else {
-                return Err(Error::usage(format!("the rule {} has no option '{name}'", rule.name())));
-            };
-            let other = || Error::usage(format!("{name}: '{value}' is no such option of {}", rule.name()));
-            rule = (setter.set)(rule, value).ok_or_else(other)??;
+        let fields: Vec<_> = fields.into_iter().collect();
+        let is_known = |name: &str| OPTIONS.iter().any(|option| option.name == name);
+        if let Some((name, _)) = fields.iter().find(|(name, _)| !is_known(name.as_ref())) {
+            let name = name.as_ref();
+            return Err(Error::usage(format!("the rule {} has no option '{name}'", rule.name())));
+        }
+        // The method and its options first: ties depend on it.
+        let (own, of_method) = OPTIONS.split_at(METHOD);
+        for Field { name, set, .. } in of_method.iter().chain(own) {
+            for (_, value) in fields.iter().filter(|(field, _)| field.as_ref() == *name) {
+                let value = value.as_ref();
+                let other =
+                    || Error::usage(format!("{name}: '{value}' is no such option of {}", rule.name()));
+                rule = set(rule, value).ok_or_else(other)??;
+            }
         }
         Ok(rule)
     }
 }
 
-/// Gives a rule an option by the value it has in files; `None` if no option has this value.
-struct Setter {
+/// An option as files have it.
+struct Field {
     name: &'static str,
+    /// Its value in force; `None` if the rule has no such option, or does not use it.
+    get: fn(&Rule) -> Option<String>,
+    /// Gives a rule the option with this value; `None` if the option has no such value.
     set: fn(Rule, &str) -> Option<Result<Rule>>,
 }
 
-/// The setter of every name in [`FIELDS`], in the order in which they are applied.
-static SETTERS: [Setter; FIELDS.len()] = [
-    Setter { name: "inside", set: |rule, value| Some(rule.with_inside(Inside::from_name(value)?)) },
-    Setter { name: "close_holes", set: |rule, value| Some(rule.with_closed_holes(value.parse().ok()?)) },
-    Setter { name: "variant", set: variant },
-    Setter {
+/// Every option, in the order of [`FIELDS`].
+static OPTIONS: [Field; FIELDS.len()] = [
+    Field { name: "variant", get: variant, set: with_variant },
+    Field {
         name: "ties",
+        get: |rule| Some(rule.ties()?.name().to_string()),
         set: |rule, value| {
             Ties::ALL.into_iter().find(|ties| ties.name() == value).map(|ties| rule.with_ties(ties))
         },
     },
+    Field {
+        name: INSIDE,
+        get: |rule| Some(rule.inside()?.name().to_string()),
+        set: |rule, value| Some(rule.with_inside(Inside::from_name(value)?)),
+    },
+    Field {
+        name: "close_holes",
+        get: |rule| Some(rule.inside()?.closed_holes()?.to_string()),
+        set: |rule, value| Some(rule.with_closed_holes(value.parse().ok()?)),
+    },
 ];
 
-impl Setter {
-    fn place(name: &str) -> usize {
-        SETTERS.iter().position(|setter| setter.name == name).unwrap_or(SETTERS.len())
+/// The place of the method in [`OPTIONS`]: its own options follow.
+const METHOD: usize = 2;
+
+fn variant(rule: &Rule) -> Option<String> {
+    match rule {
+        Rule::Solid { thin: ThinFeatures::Keep, .. } => Some(KEEP_THIN.to_string()),
+        Rule::Filled { shell: Some(cells), .. } => Some(format!("{HOLLOW} {cells}")),
+        _ => None,
     }
 }
 
-fn variant(rule: Rule, value: &str) -> Option<Result<Rule>> {
+fn with_variant(rule: Rule, value: &str) -> Option<Result<Rule>> {
     match value.split_once(' ') {
         None if value == KEEP_THIN => Some(rule.with_thin(ThinFeatures::Keep)),
         Some((HOLLOW, cells)) => Some(rule.with_shell(cells.parse().ok()?)),
@@ -251,6 +262,12 @@ mod tests {
             let record = Record { rule_name: Some(rule.name().into()), fields, ..Record::default() };
             assert_eq!(record.rule(), Some(rule));
         }
+    }
+
+    #[test]
+    fn files_have_the_names_of_the_table_in_its_order() {
+        assert_eq!(OPTIONS.each_ref().map(|option| option.name), FIELDS);
+        assert_eq!(OPTIONS[METHOD].name, INSIDE);
     }
 
     #[test]
