@@ -20,6 +20,8 @@ use crate::support::suite::{Check, Suite};
 pub const SUITE: Suite = Suite::of(
     "solid",
     &[
+        // The longest begins first.
+        Check { name: "flat_sheets_are_empty", run: sheets::flat_ones_are_empty },
         Check { name: "the_oracle_against_itself", run: itself::rays_agree },
         Check { name: "the_oracle_by_hand", run: itself::by_hand },
         Check { name: "boxes_by_the_formula", run: boxes::by_the_formula },
@@ -42,7 +44,6 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "vote_is_two_of_three_rays", run: methods::vote },
         Check { name: "flood_is_what_a_queue_does_not_reach", run: methods::flood },
         Check { name: "robust_is_the_sum_of_solid_angles", run: methods::robust },
-        Check { name: "flat_sheets_are_empty", run: sheets::flat_ones_are_empty },
         Check { name: "soups_are_the_sum_of_solid_angles", run: sheets::soups },
         Check { name: "robust_stops_soon", run: stopped::soon },
         Check { name: "broken_meshes_differ_little", run: broken::differs_little },
