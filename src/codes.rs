@@ -60,7 +60,7 @@ const fn warned(code: &'static str, finding: &'static str, advice: &'static str)
 }
 
 const fn noted(code: &'static str, finding: &'static str) -> Code {
-    let advice = "nothing: it changes nothing here, though other programs may stumble";
+    let advice = "`--strict` refuses it; other programs may, too";
     Code { code, finding, usual: Outcome::Noted, lenient: Outcome::Noted, advice }
 }
 
@@ -137,37 +137,32 @@ pub static CODES: &[Code] = &[
         "the format holds the grid, but programs that read it may not show all of it",
         "make it smaller, or save as another format",
     ),
-    warned("W005", "the reader of the output went away before it had all", "nothing, if that was meant"),
+    warned("W005", "output pipe closed early", "none, if that was intended"),
     warned(
         "W006",
-        "the mesh is not closed, or faces either way where that counts: what is inside is a matter of opinion",
+        "the mesh is not closed, or inconsistently oriented where that counts, so the inside is uncertain",
         "close the holes, or choose how inside is told with `--inside`",
     ),
     warned(
         "W007",
-        "the flood got inside the mesh, through a hole that is larger than cells or where the grid cuts the mesh",
+        "the flood enters the mesh, through a hole that is larger than cells or where the grid cuts the mesh",
         "close the hole, `--close-holes` closes small ones, make the cells larger, or take another `--inside`",
     ),
-    warned(
-        "W008",
-        "lines along the three axes do not agree on what is inside",
-        "`--inside robust` repairs what it can",
-    ),
+    warned("W008", "vote: the three axes disagree on some cells", "`--inside robust` repairs what it can"),
     warned(
         "W009",
-        "parts of the mesh that solid loses: no centre of a cell is inside them, or they are thinner than a cell \
-         and have cells for some of them only",
+        "lost components: they contain no cell centre, or are thinner than a cell and only partly filled",
         "`--keep-thin` keeps them; so do `--filled` and smaller cells",
     ),
     warned(
         "W010",
-        "what solid loses was not looked for, as memory is short, or not all is kept, as the mesh is not closed",
+        "the search for lost features was skipped, as memory is short, or not all is kept, as the mesh is not closed",
         "raise `--max-memory`, close the mesh, or take `--filled`, which loses nothing",
     ),
     warned(
         "W011",
-        "places of the mesh that solid loses, such as thin ribs: cells that share volume with it, where no centre \
-         near is inside or what is solid falls apart",
+        "lost thin places, such as ribs: cells that share volume with the mesh, where no cell centre nearby is \
+         inside or the solid cells fall apart",
         "`--keep-thin` keeps them; so do `--filled` and smaller cells",
     ),
     refused(
@@ -177,7 +172,7 @@ pub static CODES: &[Code] = &[
     ),
     refused("closed-pipe", "the reader of the output went away", "nothing: it is no failure"),
     refused("folder", "a folder where a file is wanted", "name a file"),
-    refused("interrupted", "someone asked to stop", "nothing"),
+    refused("interrupted", "someone asked to stop", ""),
     refused("no-meshes", "a list without names", "one name a line"),
     refused("not-found", "no such file", "check its name"),
     refused("output", "the output could not be written", "write elsewhere: `-o PATH`"),
@@ -189,7 +184,7 @@ pub static CODES: &[Code] = &[
     refused(
         "unfit",
         "the mesh is unfit for what was asked: it has no triangles, or no size to divide",
-        "the hint says it",
+        "`voxelize info MESH` describes it",
     ),
     refused("unreadable", "the system does not let it be read", "check its permissions"),
     refused("usage", "options that conflict, or a value out of range", "`voxelize -h` shows every option"),

@@ -1,19 +1,192 @@
-//! Voxel files that verbs read, and what is said of those that are not there or are something else.
+//! Files and streams that are read and written: what they are called, which may not be one, and what is
+//! wrong with those that are missing or something else.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::ErrorKind;
-use std::path::Path;
+use std::fs;
+use std::io::{ErrorKind, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use voxelize::format::{self, Carries};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Error, Lattice, Result, Voxels};
 
-use super::similar;
+use super::suggest;
 
-/// The voxels in a file that is to be held against `other`.
-///
-/// # Errors
-/// If it cannot be read; a mesh is told how to become voxels.
+/// Where a mesh comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    Stdin,
+    File(PathBuf),
+}
+
+/// Where an output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    Stdout,
+    File(PathBuf),
+}
+
+impl Source {
+    /// The mesh of this name, which must exist; `commands` are what else it may have been meant as.
+    pub fn find(path: &Path, commands: &[&'static str]) -> Result<Self> {
+        if path.as_os_str() == "-" {
+            if std::io::stdin().is_terminal() {
+                return Err(Error::usage("-: standard input is a terminal, not a mesh")
+                    .with_hint("voxelize - -o part.vox < part.stl"));
+            }
+            return Ok(Self::Stdin);
+        }
+        match path.metadata() {
+            // A folder is refused by the reader, which knows its meshes.
+            Ok(_) => Ok(Self::File(path.to_path_buf())),
+            Err(e) if e.kind() == ErrorKind::NotFound => Err(suggest::not_found(path, commands)),
+            Err(e) => Err(Error::input("unreadable", e.to_string()).in_file(path)),
+        }
+    }
+
+    /// The file; `None` for a pipe.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
+    pub fn name(&self) -> String {
+        self.path().map_or_else(|| "standard input".to_string(), |path| path.display().to_string())
+    }
+
+    /// The name without its extension, which outputs are called by.
+    pub fn stem(&self) -> Result<OsString> {
+        self.path().map(stem).ok_or_else(|| {
+            Error::usage("-: standard input has no name to call the output by")
+                .with_hint("-o FILE names it, -o - is standard output")
+        })
+    }
+}
+
+impl Destination {
+    /// The one of this name: `-` is standard output.
+    pub fn of(path: &Path) -> Self {
+        if path.as_os_str() == "-" { Self::Stdout } else { Self::File(path.to_path_buf()) }
+    }
+
+    /// The file; `None` for a pipe.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdout => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
+    pub fn name(&self) -> String {
+        self.path().map_or_else(|| "standard output".to_string(), |path| path.display().to_string())
+    }
+
+    /// Whether it is a named pipe, where a write may block for ever.
+    pub fn may_block(&self) -> bool {
+        #[cfg(unix)]
+        let is_fifo = |path: &Path| {
+            use std::os::unix::fs::FileTypeExt;
+            path.metadata().is_ok_and(|found| found.file_type().is_fifo())
+        };
+        #[cfg(not(unix))]
+        let is_fifo = |_: &Path| false;
+        self.path().is_some_and(is_fifo)
+    }
+}
+
+/// The files of a run: none that is written may be another of them.
+#[derive(Default)]
+pub struct FileSet(HashMap<PathBuf, String>);
+
+impl FileSet {
+    /// Takes in a file that is read.
+    pub fn reads(&mut self, path: &Path, role: &str) {
+        self.0.entry(real(path)).or_insert_with(|| role.to_string());
+    }
+
+    /// Takes in a file that is written; refuses one that is taken in already.
+    pub fn writes(&mut self, path: &Path, role: &str) -> Result<()> {
+        match self.0.insert(real(path), role.to_string()) {
+            Some(other) => Err(Error::usage(format!("is {other}, and would be overwritten"))
+                .in_file(path)
+                .with_hint("name another file")),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes in the file of `--json`, which must be writable.
+    pub fn writes_json(&mut self, json: Option<&Destination>) -> Result<()> {
+        let Some(Destination::File(path)) = json else { return Ok(()) };
+        self.writes(path, "the file of --json")?;
+        format::probe_output(path).map_err(|e| or_hint(e, "--json=FILE names another file"))
+    }
+}
+
+/// The file that a name stands for, links followed: one that does not exist is known by its folder and name.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| located(path))
+}
+
+/// The path from the root with the name itself as it is: only links of its folders are followed, as far as
+/// these exist.
+pub fn located(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => {
+            real(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).join(name)
+        }
+        _ => path.canonicalize().unwrap_or_else(|_| path.to_path_buf()),
+    }
+}
+
+/// The name of a file without its extension, or both of a `.stl.gz`.
+pub fn stem(path: &Path) -> OsString {
+    let is_packed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let unpacked = if is_packed { path.with_extension("") } else { path.to_path_buf() };
+    unpacked.file_stem().unwrap_or_default().to_os_string()
+}
+
+/// `path` with `.extension` behind all of its name.
+pub fn with_suffix(path: impl Into<OsString>, extension: &str) -> PathBuf {
+    let mut name = path.into();
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+/// Whether `path` has this extension, upper or lower case.
+pub fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
+
+/// Whether `path` is a pipe or a device, which may stay silent for ever.
+pub fn is_pipe(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// Whether a file is called as meshes are.
+pub fn is_mesh_name(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    let unpacked = name.strip_suffix(".gz").unwrap_or(&name);
+    let extension = unpacked.rsplit_once('.').map_or("", |(_, extension)| extension);
+    INPUTS.iter().any(|input| input.extensions.contains(&extension))
+}
+
+/// Makes sure that there is a file; if not, the error says what may have been meant.
+pub fn is_there(path: &Path) -> Result<()> {
+    match path.metadata() {
+        Ok(found) if found.is_dir() => {
+            Err(Error::input("folder", "is a folder; a file is wanted").in_file(path))
+        }
+        Err(e) if e.kind() == ErrorKind::NotFound => Err(suggest::no_such_file(path)),
+        _ => Ok(()),
+    }
+}
+
+/// The voxels in a file that is compared with `other`; a mesh is an error that says how it becomes voxels.
 pub fn open_voxels(path: &Path, other: &Path) -> Result<Voxels> {
     is_there(path)?;
     format::open(path).map_err(|error| match if_mesh(error, path) {
@@ -28,19 +201,16 @@ pub fn open_voxels(path: &Path, other: &Path) -> Result<Voxels> {
 
 /// Where the cells of a voxel file are. A file that says it itself is not read for more than that; a
 /// sidecar is believed only if it is about the cells beside it.
-///
-/// # Errors
-/// If the file cannot be read, or nothing says where its cells are.
 pub fn lattice(path: &Path) -> Result<Lattice> {
     is_there(path)?;
-    let said = format::describe(path).map_err(|error| if_mesh(error, path))?;
-    let lattice = match said.format.carries {
-        Carries::InFile => said.metadata.lattice,
+    let description = format::describe(path).map_err(|error| if_mesh(error, path))?;
+    let lattice = match description.format.carries {
+        Carries::InFile => description.metadata.lattice,
         _ => format::open(path)?.lattice,
     };
     lattice.ok_or_else(|| {
         let error = Error::usage("does not say where its cells are").in_file(path);
-        error.with_hint(match said.format.carries {
+        error.with_hint(match description.format.carries {
             Carries::InFile => "only files of voxelize, or that say it in its way, can be followed",
             _ => "--sidecar writes that beside such files; .vox and .npz say it themselves",
         })
@@ -62,36 +232,83 @@ pub fn holds_voxels(path: &Path) -> Option<Error> {
     Some(error.with_hint(format!("'voxelize info {}' says more of it", path.display())))
 }
 
-/// Makes sure that there is a file.
-///
-/// # Errors
-/// If not, with what may have been meant.
-pub fn is_there(path: &Path) -> Result<()> {
-    match path.metadata() {
-        Ok(found) if found.is_dir() => {
-            Err(Error::input("folder", "is a folder; a file is wanted").in_file(path))
+/// `error` with `hint`, unless it has one that says more.
+pub fn or_hint(error: Error, hint: &str) -> Error {
+    if error.hint().is_some() { error } else { error.with_hint(hint) }
+}
+
+/// Folders that were made for files that may not come; dropped, it removes those that are still empty.
+#[derive(Default)]
+pub struct MadeFolders(Mutex<Vec<PathBuf>>);
+
+impl MadeFolders {
+    /// Makes `folder`, and those it is in, unless they are there.
+    pub fn make(&self, folder: &Path) -> Result<()> {
+        let missing: Vec<_> =
+            folder.ancestors().take_while(|f| !f.as_os_str().is_empty() && !f.is_dir()).collect();
+        for folder in missing.into_iter().rev() {
+            match fs::create_dir(folder) {
+                Ok(()) => self.0.lock().unwrap_or_else(|e| e.into_inner()).push(folder.to_path_buf()),
+                // Another job was quicker.
+                Err(e) if e.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
+                Err(e) => {
+                    return Err(
+                        Error::output(format!("is no folder, and cannot be made: {e}")).in_file(folder)
+                    );
+                }
+            }
         }
-        Err(e) if e.kind() == ErrorKind::NotFound => Err(similar::no_such_file(path)),
-        _ => Ok(()),
+        Ok(())
+    }
+
+    /// Makes the folder of a file.
+    pub fn make_for(&self, file: &Path) -> Result<()> {
+        file.parent().map_or(Ok(()), |folder| self.make(folder))
     }
 }
 
-/// The name of a mesh without its extension, or both of a `.stl.gz`.
-pub fn stem(mesh: &Path) -> OsString {
-    let is_packed = mesh.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    let unpacked = if is_packed { mesh.with_extension("") } else { mesh.to_path_buf() };
-    unpacked.file_stem().unwrap_or_default().to_os_string()
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        let made = self.0.get_mut().unwrap_or_else(|e| e.into_inner());
+        // What is within others was made after them.
+        for folder in made.iter().rev() {
+            // The system removes only what is empty.
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
-/// Whether `path` is a pipe or a device, which may stay silent for ever.
-pub fn is_pipe(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Whether a file is called as meshes are.
-pub fn is_mesh_name(path: &Path) -> bool {
-    let name = path.to_string_lossy().to_lowercase();
-    let unpacked = name.strip_suffix(".gz").unwrap_or(&name);
-    let extension = unpacked.rsplit_once('.').map_or("", |(_, extension)| extension);
-    INPUTS.iter().any(|input| input.extensions.contains(&extension))
+    #[test]
+    fn folders_that_stay_empty_go_again() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::create_dir(path("there")).unwrap();
+        let made = MadeFolders::default();
+        for folder in ["a/b", "a/c/d", "there", "there/e"] {
+            made.make(&path(folder)).unwrap();
+            assert!(path(folder).is_dir());
+        }
+        fs::write(path("a/b/file"), "").unwrap();
+        assert!(made.make_for(&path("a/b/file/c/d")).is_err());
+        drop(made);
+        let left = ["a", "a/b", "a/c", "a/c/d", "there", "there/e"].map(|folder| path(folder).exists());
+        assert_eq!(left, [true, true, false, false, true, false]);
+    }
+
+    #[test]
+    fn a_file_is_known_by_every_name() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("a.stl"), "").unwrap();
+        fs::create_dir(place.path().join("b")).unwrap();
+        let mut files = FileSet::default();
+        files.reads(&place.path().join("a.stl"), "the mesh");
+        let error = files.writes(&place.path().join("b/../a.stl"), "the output").unwrap_err();
+        assert!(error.message().contains("is the mesh"), "{error}");
+        files.writes(&place.path().join("b/new.vox"), "the output").unwrap();
+        assert!(files.writes(&place.path().join("b/../b/new.vox"), "the report").is_err());
+    }
 }

@@ -1,16 +1,16 @@
-//! `voxelize formats`: what is read and what is written, from the tables that do it.
+//! `voxelize formats`: what is read and written, from the tables that do it.
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::Result;
-use voxelize::format::{Carries, FORMATS};
+use voxelize::format::{Carries, FORMATS, Format};
 use voxelize::mesh::read::INPUTS;
 
-use super::args::{PageArgs, PowerArgs, TellArgs};
-use super::call::{Call, End};
-use super::verb::Verb;
+use super::args::{PageArgs, PowerArgs, ReportArgs};
+use super::command::{Call, Command};
+use super::report::{Outcome, Report};
 
-pub const VERB: Verb = Verb {
+pub const COMMAND: Command = Command {
     name: "formats",
     usage: "[OPTIONS]",
     about: "what is read and written",
@@ -18,15 +18,15 @@ pub const VERB: Verb = Verb {
 voxelize formats           the formats, with their extensions and types of numbers
 voxelize formats --json    the same for programs",
     notes: "",
-    keys: &["meshes", "voxels"],
-    arguments: Args::command,
+    keys: "meshes voxels",
+    arguments: FormatsArgs::command,
     run,
 };
 
 #[derive(Debug, clap::Parser)]
-struct Args {
+struct FormatsArgs {
     #[command(flatten)]
-    tell: TellArgs,
+    report: ReportArgs,
 
     #[command(flatten)]
     power: PowerArgs,
@@ -35,44 +35,52 @@ struct Args {
     page: PageArgs,
 }
 
-fn run(call: &mut Call) -> Result<()> {
-    let meshes = INPUTS
-        .iter()
-        .map(|input| json!({"name": input.name, "extensions": input.extensions, "about": input.about}));
-    call.know("meshes", meshes.collect::<Value>());
-    let voxels = FORMATS.iter().map(|format| {
-        let dtypes: Vec<_> = format.dtypes.iter().map(|dtype| dtype.name()).collect();
-        json!({
-            "name": format.name,
-            "extensions": format.extensions,
-            "about": format.about,
-            "dtypes": dtypes,
-            "lattice": match format.carries {
-                Carries::InFile => "file",
-                Carries::Sidecar => "sidecar",
-                _ => "sidecar-on-request",
-            },
-        })
-    });
-    call.know("voxels", voxels.collect::<Value>());
-    call.answer(&list(), &End::Yes)
+fn run(call: &Call) -> Result<Vec<Report>> {
+    call.check_files(Default::default())?;
+    Ok(vec![Report::of(|report| {
+        let meshes = INPUTS
+            .iter()
+            .map(|input| json!({"name": input.name, "extensions": input.extensions, "about": input.about}));
+        report.set("meshes", meshes.collect::<Value>());
+        report.set("voxels", FORMATS.iter().map(voxels).collect::<Value>());
+        report.out = rows();
+        Ok(Outcome::Done)
+    })])
 }
 
-fn list() -> String {
-    let mut text = "Meshes that are read, told by their content:\n".to_string();
+fn voxels(format: &Format) -> Value {
+    json!({
+        "name": format.name,
+        "extensions": format.extensions,
+        "about": format.about,
+        "dtypes": dtypes(format),
+        "lattice": match format.carries {
+            Carries::InFile => "file",
+            Carries::Sidecar => "sidecar",
+            _ => "sidecar-on-request",
+        },
+    })
+}
+
+fn dtypes(format: &Format) -> Vec<&'static str> {
+    format.dtypes.iter().map(|dtype| dtype.name()).collect()
+}
+
+fn rows() -> String {
+    let mut text = "Meshes that are read, recognised by their content:\n".to_string();
     for input in INPUTS {
         text += &row(input.name, input.extensions, input.about);
     }
     text += "\nVoxels that are written, by extension or -f FORMAT:\n";
     for format in FORMATS {
         text += &row(format.name, format.extensions, format.about);
-        let dtypes: Vec<_> = format.dtypes.iter().map(|dtype| dtype.name()).collect();
+        let dtypes = dtypes(format);
+        let dtype = if dtypes.len() > 1 { format!("--dtype {}; ", dtypes.join("|")) } else { String::new() };
         let lattice = match format.carries {
             Carries::InFile => "says itself where its cells are",
             Carries::Sidecar => "a .json beside it says where its cells are",
             _ => "with --sidecar a .json beside it says where its cells are",
         };
-        let dtype = if dtypes.len() > 1 { format!("--dtype {}; ", dtypes.join("|")) } else { String::new() };
         text += &format!("{:20}{dtype}{lattice}\n", "");
     }
     text

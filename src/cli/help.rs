@@ -1,25 +1,38 @@
-//! The two pages of help and the text of --version. Tests hold them, and the pages of verbs, against
-//! the options that exist.
+//! The pages of help, made of the commands and the options, and the text of --version.
 
+use clap::Arg;
 use voxelize::Level;
-use voxelize::METHODS;
-use voxelize::format::FORMATS;
-use voxelize::mesh::read::INPUTS;
 
-use super::verb::{VERBS, Verb};
+use super::args;
+use super::argv::spelled;
+use super::command::Command;
 
-/// The head of the long page.
-pub fn before() -> String {
-    BEFORE.replace("{verbs}", &verbs("  "))
-}
+/// The groups of the options, in the order of the pages.
+const GROUPS: [&str; 5] = ["Grid", "Rule", "Input", "Output", "Run"];
 
-/// The verbs, a line each, behind `margin`.
-fn verbs(margin: &str) -> String {
-    let line = |verb: &Verb| format!("{margin}{:10} {}", verb.name, verb.about);
-    VERBS.iter().map(line).collect::<Vec<_>>().join("\n")
-}
+/// The column where the line of an option begins.
+const COLUMN: usize = 31;
+const WIDTH: usize = 80;
 
-const BEFORE: &str = "\
+const SHORT_HEAD: &str = "\
+Turn triangle meshes into voxels, exactly.
+
+Usage: voxelize [OPTIONS] <MESH>...        (- reads standard input)
+       voxelize <COMMAND>
+
+  voxelize part.stl                       surface, 256 cells long, part.vox
+  voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
+  voxelize part.stl --solid --voxel-size 0.5 --pad 1 -o part.raw
+  voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
+  voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
+";
+
+const SHORT_FOOT: &str = "\
+Exit: 0 ok, 1 check failed, 2 usage error, 3 unreadable input, 4 unsuitable
+      mesh, 5 does not fit, 6 not written, 7 some failed, 130 or 143 interrupted
+-h this page, --help everything, 'voxelize COMMAND --help' one command";
+
+const LONG_HEAD: &str = "\
 Turn triangle meshes into voxels, exactly.
 
 Usage: voxelize [OPTIONS] <MESH>...
@@ -37,104 +50,97 @@ Usage: voxelize [OPTIONS] <MESH>...
   voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
 
 Commands; 'voxelize COMMAND --help' has the options and examples of each:
-{verbs}
-A mesh of that name is written ./formats";
+";
 
-/// The foot of the long page.
-pub const AFTER: &str = "\
-Order is always x, y, z; the origin of a grid is the outer corner of its first cell.
-The digests in the summary are the same for every number of threads, instruction set, limit of
-memory, order of triangles and output format: compare them instead of files.
+const LONG_FOOT: &str = "\
+Order is always x, y, z; the origin of a grid is the outer corner of its first cell. The digests in the summary \
+are the same for every number of threads, instruction set, limit of memory, order of triangles and output \
+format: compare them instead of files.
 
-An output is written beside its place, put on the disk, and renamed: after an error, an interrupt or a
-full disk, what was there before is still there. Of many meshes, one that fails stops no other.
+An output is written beside its place, put on the disk, and renamed: after an error, an interrupt or a full \
+disk, the old file is still there. A failing mesh does not stop the others; each failure names its file.
 
 Exit codes:
     0  done
-    1  a gate said no: the grids that were compared differ, --max-doubt is exceeded
-    2  the question was wrong: options that conflict, a value out of range
-    3  the input cannot be read: missing, cut short, not a mesh
-    4  the mesh is unfit for what was asked: it has no triangles, or no size to divide
+    1  check failed: the grids differ, --max-doubt is exceeded
+    2  usage error: options that conflict, a value out of range
+    3  unreadable input: missing, cut short, not a mesh
+    4  unsuitable mesh: it has no triangles, or no size to divide
     5  the result does not fit: memory, or a limit of the format
     6  the output could not be written
     7  some of many failed, for different reasons; else the code they have in common
   130  interrupted (143 when terminated, 129 when the terminal went); nothing is left behind";
 
-/// The short page: all of it in sight at once.
-pub fn short() -> String {
-    let formats: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-    let mut inputs: Vec<_> =
-        INPUTS.iter().flat_map(|input| input.extensions).map(|e| e.to_ascii_uppercase()).collect();
-    inputs.dedup();
-    let text = SHORT.replace("{formats}", &formats.join("|")).replace("{inputs}", &inputs.join(", "));
-    let methods: Vec<_> = METHODS.iter().map(|method| method.name).collect();
-    text.replace("{methods}", &methods.join("|")).replace("{verbs}", &verbs("        "))
+/// The parser of a command, with its pages of help.
+pub fn parser(command: &Command, commands: &[Command]) -> clap::Command {
+    let parser = (command.arguments)()
+        .name("voxelize")
+        .help_template("{before-help}{all-args}{after-help}")
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .max_term_width(100);
+    let Command { name, usage, about, examples, notes, .. } = command;
+    if name.is_empty() {
+        let list = |margin| list(commands, margin);
+        return parser
+            .mut_args(|arg| arg.hide_short_help(true))
+            .before_help(short_page(commands))
+            .before_long_help(format!("{LONG_HEAD}{}A mesh of that name is written ./formats", list("  ")))
+            .after_long_help(LONG_FOOT);
+    }
+    let examples: String = examples.lines().map(|line| format!("\n  {line}")).collect();
+    let (first, rest) = about.split_at(1);
+    let about = first.to_uppercase() + rest;
+    parser.before_help(format!("{about}.\n\nUsage: voxelize {name} {usage}\n{examples}")).after_help(*notes)
 }
 
-const SHORT: &str = "\
-Turn triangle meshes into voxels, exactly.
+/// The commands, a line each, behind `margin`.
+fn list(commands: &[Command], margin: &str) -> String {
+    let line = |command: &Command| format!("{margin}{:10} {}\n", command.name, command.about);
+    commands.iter().filter(|command| !command.name.is_empty()).map(line).collect()
+}
 
-Usage: voxelize [OPTIONS] <MESH>...       (- reads standard input)
-       voxelize <COMMAND>                 (see below)
+/// The page of `-h`: a line for each option, those that are rare by name alone.
+fn short_page(commands: &[Command]) -> String {
+    let parser = args::command();
+    let groups: String = GROUPS.iter().map(|group| group_lines(&parser, group)).collect();
+    let commands = list(commands, "        ");
+    let shared = "Commands, with -q, -v, --json, -j, --simd, before or after, and --help:";
+    format!("{SHORT_HEAD}\n{groups}{shared}\n{commands}{SHORT_FOOT}")
+}
 
-  voxelize part.stl                       surface, 256 cells long, part.vox
-  voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
-  voxelize part.stl --solid --voxel-size 0.5 --pad 1 -o part.raw
-  voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
-  voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
+fn group_lines(parser: &clap::Command, group: &str) -> String {
+    let of_group = parser.get_arguments().filter(|arg| arg.get_help_heading() == Some(group));
+    let (rare, usual): (Vec<&Arg>, Vec<&Arg>) = of_group.partition(|arg| arg.is_hide_short_help_set());
+    let mut lines: Vec<String> = usual.into_iter().map(option_line).collect();
+    let mut names = rare.into_iter().map(spelled).peekable();
+    while let Some(name) = names.next() {
+        let mut line = format!("    also {name}");
+        while let Some(next) = names.next_if(|next| 8 + line.len() + 2 + next.len() <= WIDTH) {
+            line += &format!("  {next}");
+        }
+        lines.push(line);
+    }
+    let first = |n: usize| if n == 0 { group } else { "" };
+    lines.iter().enumerate().map(|(n, line)| format!("{:<8}{line}\n", first(n))).collect()
+}
 
-Grid    -r, --res N            cells on the longest axis [256]
-            --voxel-size S     cell size, 0.1 or SX,SY,SZ
-            --dims X,Y,Z       exactly this many cubic cells
-            --stretch          with --dims: fill the bounds, sides may differ
-            --origin X,Y,Z     with --voxel-size: walls pass through here
-            --bounds X0,Y0,Z0,X1,Y1,Z1   this box [the mesh's bounds]
-            --cube             as many cells on every axis, mesh centred
-            --pad N            cells to add on every side [0]
-            --like FILE        the grid of this voxel file, all of it
-            --same-grid        one grid for many, around all of them
-            --snap float|none  take 0.7 as a float for 0.7 [float]
-Rule        --surface          every cell the mesh touches [default]
-            --filled           every cell the part has any share of
-            --solid            cells whose centre is inside
-            --rule RULE        the same, by name
-            --inside METHOD    {methods}
-            --close-holes N, --leak FILE   of a flood: small holes; its way in
-            --doubt FILE, --max-doubt 1%   cells they do not agree on; a gate
-            --keep-thin        with solid: what it loses as filled has it
-            --hollow N         with filled: only the outer N cells
-            --ties up|both|none  a face on a cell wall marks: the cell above /
-                               both / neither [up; filled: none]
-Input   MESH...                {inputs}, told by content; a folder: all in it
-            --files-from LIST  names of meshes, one a line; - is standard input
-        -0, --null             these end in NUL bytes
-            --strict, --lenient  refuse whatever is odd; take what is whole
-Output  -o, --output PATH      format from the extension; - is stdout,
-                               DIR/ a file for each mesh [NAME.vox]
-        -f, --format F         {formats} [by extension, else vox]
-            --dtype bool|u8|bit   type of the numbers [the format's first]
-            --sidecar          describe the grid in PATH.json; raw always does
-            --skip-existing    leave out what is there already
-            --no-sync          do not wait for the disk
-            --json[=FILE]      summary as JSON, in place of the text or to FILE
-        -q, --quiet            only errors
-        -v, --verbose          what was chosen, and why
-Run     -j, --threads N        threads [all]
-            --simd LEVEL       instruction set; changes speed only [auto]
-            --max-memory 4G    larger grids in slabs [refuse beyond available]
-        -n, --dry-run          read, say what would happen, write nothing
-Commands, with -q, -v, --json, -j, --simd, before or after, and --help:
-{verbs}
-Exit: 0 ok, 1 a gate said no, 2 usage, 3 bad input, 4 unfit mesh,
-      5 does not fit, 6 not written, 7 some failed, 130 or 143 interrupted
--h this page, --help everything, -V, --version with the SIMD levels";
+fn option_line(arg: &Arg) -> String {
+    let short = arg.get_short().map_or_else(String::new, |short| format!("-{short}, "));
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let name = match arg.get_long() {
+        None => spelled(arg),
+        Some(_) => format!("{short:<4}{}", spelled(arg)),
+    };
+    format!("{name:<width$}  {help}", width = COLUMN - 10)
+}
 
 /// The text of --version.
 pub fn version() -> String {
     let list = |levels: &[Level]| levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(" ");
     let offered = Level::available();
     format!(
-        "voxelize {}\nthis build has the SIMD levels {}\nthis machine offers {}, and --simd auto takes {}",
+        "voxelize {}\nthis build has the SIMD levels {}\nthis machine offers {}, and --simd auto takes {}\n",
         env!("CARGO_PKG_VERSION"),
         list(&Level::built()),
         list(&offered),
@@ -144,17 +150,8 @@ pub fn version() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::args;
+    use super::super::COMMANDS;
     use super::*;
-
-    /// Other names of an option.
-    const ALIASES: [&str; 2] = ["--pitch", "--spacing"];
-
-    /// The long options of a command.
-    fn options(command: &clap::Command) -> Vec<String> {
-        let long = |arg: &clap::Arg| arg.get_long().map(|long| format!("--{long}"));
-        command.get_arguments().filter_map(long).collect()
-    }
 
     /// Everything in `text` that looks like a long option.
     fn named(text: &str) -> Vec<&str> {
@@ -164,73 +161,54 @@ mod tests {
     }
 
     #[test]
-    fn both_pages_name_every_option_and_no_other() {
-        let long = args::command().render_long_help().to_string();
-        let options = options(&args::command());
-        assert!(options.len() > 20, "{options:?}");
-        for page in [short(), long] {
-            for option in &options {
-                assert!(named(&page).contains(&option.as_str()), "{option} is not in\n{page}");
-            }
-            for word in named(&page) {
-                let known = options.iter().any(|option| option == word) || ALIASES.contains(&word);
-                assert!(known, "{word} is no option, but in\n{page}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_short_page_is_the_text_here_alone_and_fits_a_screen() {
-        let page = args::command().render_help().to_string();
-        assert_eq!(page.trim(), short());
-        assert!(page.lines().count() <= 60);
-        for line in page.lines() {
-            assert!(line.chars().count() <= 80, "{line}");
-        }
-    }
-
-    #[test]
-    fn verbs_have_a_page_with_examples_and_the_options_that_all_share() {
-        const SHARED: [&str; 6] = ["--json", "--quiet", "--verbose", "--threads", "--simd", "--help"];
-        assert!(!VERBS.is_empty());
-        for verb in VERBS {
-            let page = verb.command().render_long_help().to_string();
-            let options = options(&verb.command());
-            for option in options.iter().map(String::as_str).chain(SHARED) {
-                assert!(named(&page).contains(&option), "{option} is not in\n{page}");
-            }
-            for word in named(&page) {
-                let known = options.iter().any(|option| option == word) || ALIASES.contains(&word);
-                assert!(known, "{word} is no option, but in\n{page}");
-            }
-            assert!(page.contains(&format!("Usage: voxelize {} ", verb.name)), "{page}");
-            let example = |line: &str| line.starts_with(&format!("voxelize {} ", verb.name));
-            assert!(verb.examples.lines().filter(|line| example(line)).count() > 1, "{}", verb.examples);
-            for main in [short(), before()] {
-                let says = |line: &&str| line.trim().starts_with(&format!("{} ", verb.name));
-                assert!(main.lines().find(says).is_some_and(|line| line.contains(verb.about)), "{main}");
-            }
-        }
-    }
-
-    #[test]
-    fn options_with_values_name_their_default() {
-        // Without these nothing happens that they could change.
-        const NO_DEFAULT: [&str; 5] = ["--voxel-size", "--dims", "--like", "--json", "MESH"];
-        let commands = VERBS.iter().map(Verb::command).chain([args::command()]);
+    fn the_short_page_has_every_option_and_fits_a_screen() {
+        let page = short_page(COMMANDS);
         let mut seen = 0;
-        for arg in commands.flat_map(|command| command.get_arguments().cloned().collect::<Vec<_>>()) {
-            if !arg.get_action().takes_values() || arg.is_required_set() {
-                continue;
-            }
-            let name = arg.get_long().map_or("MESH".to_string(), |long| format!("--{long}"));
-            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-            assert!(NO_DEFAULT.contains(&name.as_str()) || help.contains("[default: "), "{name}: {help}");
+        for long in args::command().get_arguments().filter_map(Arg::get_long) {
+            let is_there = named(&page).contains(&format!("--{long}").as_str());
+            assert!(is_there || long == "version", "{long} is not in\n{page}");
             seen += 1;
         }
+        assert!(seen > 20 && page.lines().count() <= 60, "{}\n{page}", page.lines().count());
+        for line in page.lines() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_have_a_page_with_examples() {
+        for command in COMMANDS.iter().filter(|command| !command.name.is_empty()) {
+            let page = parser(command, COMMANDS).render_long_help().to_string();
+            assert!(page.contains(&format!("Usage: voxelize {} ", command.name)), "{page}");
+            let example = |line: &&str| line.starts_with(&format!("voxelize {} ", command.name));
+            assert!(command.examples.lines().filter(example).count() > 1, "{}", command.examples);
+            assert!(short_page(COMMANDS).contains(command.about), "{}", command.about);
+            for shared in ["--json", "--quiet", "--verbose", "--threads", "--simd", "--help"] {
+                assert!(named(&page).contains(&shared), "{shared} is not in\n{page}");
+            }
+        }
+    }
+
+    /// Without these nothing happens that they could change.
+    const NO_DEFAULT: [&str; 5] = ["voxel-size", "dims", "like", "json", "MESH"];
+
+    #[test]
+    fn options_say_one_line_for_the_screen_and_at_most_three_more_with_their_default() {
+        let mut seen = 0;
+        for command in COMMANDS {
+            for arg in (command.arguments)().get_arguments() {
+                let name = arg.get_long().unwrap_or("MESH");
+                let short = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                let long = arg.get_long_help().map_or_else(|| short.clone(), ToString::to_string);
+                assert!(!short.is_empty() && !short.contains('\n') && long.len() <= 400, "{name}: {long}");
+                if arg.get_action().takes_values() && !arg.is_required_set() {
+                    let has_default = long.contains("[default: ");
+                    assert!(has_default || NO_DEFAULT.contains(&name), "{name}: {long}");
+                    seen += 1;
+                }
+            }
+        }
         assert!(seen > 10, "{seen}");
-        let default = format!("[default: {}]", args::DEFAULT_RES);
-        assert!(args::command().render_long_help().to_string().contains(&default));
-        assert!(short().contains(&format!("longest axis [{}]", args::DEFAULT_RES)));
+        assert!(args::command().render_long_help().to_string().contains(&format!("{}]", args::DEFAULT_RES)));
     }
 }

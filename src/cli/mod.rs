@@ -1,129 +1,120 @@
-//! The command line: what was typed becomes arguments, a plan, a run, and what is said about it.
-//! It uses only what the library offers everyone.
+//! The command line: argv → options → prepared → outputs → report. It uses only what the library offers
+//! everyone.
 
 mod args;
-mod bar;
-mod boxes;
-mod call;
+mod argv;
+mod batch;
+mod command;
+mod convert;
 mod diff;
-mod doubt;
-mod errors;
-mod estimate;
-mod extra;
-mod facts;
 mod files;
-mod folders;
 mod formats;
 mod help;
 mod info;
-mod job;
-mod jobs;
-mod json;
-mod leak;
-mod make;
-mod many;
-mod numbers;
+mod memory;
+mod options;
 mod output;
-mod place;
-mod plan;
-mod room;
+mod pipes;
+mod progress;
+mod report;
 mod run;
+mod schedule;
 mod signals;
-mod similar;
-mod stream;
-mod summary;
-mod system;
-mod tell;
-mod told;
-mod typed;
-mod values;
-mod verb;
+mod suggest;
 mod verify;
 mod view;
-mod why;
-// Compiled into the fuzz target `plan`, where only this is used.
-#[cfg(all(unix, any(test, fuzzing)))]
-pub mod words;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use voxelize::{Error, Result};
+use clap::{ArgMatches, FromArgMatches};
 
-use args::Args;
-use bar::Bar;
-use facts::{Ending, Facts};
-use plan::{Plan, Telling};
+use args::ReportArgs;
+use argv::Argv;
+use command::{Call, Command};
+use report::{Printer, Report, ReportOptions, Verbosity, show};
+use run::RunReport;
 use signals::Signals;
-use typed::Typed;
 
-/// What was asked for.
-enum Request {
-    /// A text: help, version.
-    Show(String),
-    /// A grid.
-    Voxelize(Box<Args>),
-}
+/// Every command, in the order of the help; the first is the one without a name.
+static COMMANDS: &[Command] =
+    &[convert::COMMAND, verify::COMMAND, diff::COMMAND, info::COMMAND, view::COMMAND, formats::COMMAND];
 
 /// Does what the command line asks, and gives its exit code.
 pub fn main() -> ExitCode {
-    let started = Instant::now();
-    let (typed, signals) = (Typed::from_env(), Signals::default());
-    ExitCode::from(match typed.verb() {
-        Some(verb) => call::call(verb, &typed, &signals),
-        None => voxelize(&typed, &signals, started),
-    })
+    ExitCode::from(dispatch(std::env::args_os(), &Signals::default(), Instant::now()))
 }
 
-/// The command without a verb.
-fn voxelize(typed: &Typed, signals: &Signals, started: Instant) -> u8 {
-    match parse(typed) {
-        Ok(Request::Show(text)) => tell::show(&text),
-        Ok(Request::Voxelize(args)) if many::is_asked(&args) => {
-            many::voxelize(*args, typed, signals, started)
-        }
-        Ok(Request::Voxelize(args)) => one(*args, typed, signals, started),
-        Err(error) => refuse(&Telling::guess(typed), &error, signals, started),
-    }
-}
-
-/// One mesh, one grid.
-fn one(args: Args, typed: &Typed, signals: &Signals, started: Instant) -> u8 {
-    let mut facts = Facts::new(started);
-    let telling = Telling::new(&args.tell, args.input.meshes.first().cloned());
-    let plan = match Plan::resolve(args, telling.json.as_ref(), typed) {
-        Ok(plan) => plan,
-        Err(error) => return refuse(&telling, &error, signals, started),
-    };
-    let bar = Bar::new(telling.voice, signals.clone());
-    let ending = run::run(&plan, &bar, signals, &mut facts);
-    let ending = ending.unwrap_or_else(|error| Ending::of(error, signals, &mut facts));
-    tell::tell(&telling, Some(&plan), &facts, &ending)
-}
-
-/// Says why nothing is done at all.
-fn refuse(telling: &Telling, error: &Error, signals: &Signals, started: Instant) -> u8 {
-    let code = errors::exit_code(error, signals.caught());
-    tell::tell(telling, None, &Facts::new(started), &Ending::Failed(error.clone(), code))
-}
-
-fn parse(typed: &Typed) -> Result<Request> {
-    let parsed = typed
-        .command()
-        .try_get_matches_from(typed.words())
-        .and_then(|mut matches| Args::from_arg_matches_mut(&mut matches));
-    match parsed {
-        Ok(args) => many::check(&args.input, typed).map(|()| Request::Voxelize(Box::new(args))),
-        Err(e) if e.kind() == ErrorKind::DisplayVersion => Ok(Request::Show(help::version() + "\n")),
+fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, started: Instant) -> u8 {
+    let (argv, command) = parse_command(words);
+    let report_options =
+        |matches: &ArgMatches| ReportArgs::from_arg_matches(matches).map(|args| args.options());
+    let parsed = argv.parse().and_then(|matches| Ok((report_options(&matches)?, matches)));
+    let (options, result) = match parsed {
+        Ok((options, matches)) => (options, Ok(matches)),
+        Err(e) if e.kind() == ErrorKind::DisplayVersion => return show(&help::version()),
         Err(e) if e.kind() == ErrorKind::DisplayHelp => {
-            Ok(Request::Show(format!("{}\n", e.render().to_string().trim())))
+            return show(&format!("{}\n", e.render().to_string().trim()));
         }
-        Err(e) => match typed.first().filter(|first| !first.exists() && similar::verb(first).is_some()) {
-            // `verfy --update`: that option is no option of ours, but the word is to blame.
-            Some(first) => Err(similar::not_found(first)),
-            None => Err(errors::from_clap(&e, typed)),
-        },
+        Err(e) => (ReportOptions { verbosity: Verbosity::Normal, json: argv.json() }, Err(argv.error(&e))),
+    };
+    let printer = Printer::new(options, command.schema(), signals);
+    let call = |matches| Call::new(&argv, matches, &printer, signals, started);
+    match result.and_then(|matches| (command.run)(&call(matches))) {
+        Ok(reports) => reports.iter().for_each(|report| printer.print(report)),
+        Err(error) => printer.print(&Report::of(|report| {
+            if command.name.is_empty() {
+                run::fill_object(report, None, None, &RunReport::new(started));
+            }
+            Err(error)
+        })),
     }
+    printer.finish()
+}
+
+/// The words, and the command among them.
+fn parse_command<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> (Argv, &'static Command) {
+    let names: Vec<_> = COMMANDS.iter().map(|command| command.name).filter(|name| !name.is_empty()).collect();
+    let argv = Argv::new(words, args::command(), &names);
+    let command = COMMANDS.iter().find(|command| command.name == argv.command().unwrap_or_default());
+    let command = command.unwrap_or(&convert::COMMAND);
+    (argv.with_parser(help::parser(command, COMMANDS)), command)
+}
+
+/// What words come to without a look at any file: for fuzzing.
+#[cfg(fuzzing)]
+pub enum DryRun {
+    /// Help, version.
+    Page(String),
+    /// Another command would be called.
+    Command(&'static str),
+    /// Rows for people, or the error as it is printed; and the line of JSON.
+    Report { error: Option<voxelize::Error>, text: String, json: String, exit_code: u8 },
+}
+
+/// The report of a dry run of `mesh` for these words.
+#[cfg(fuzzing)]
+pub fn dry_run(words: impl IntoIterator<Item = impl Into<OsString>>, mesh: &voxelize::Mesh) -> DryRun {
+    let (argv, command) = parse_command(words);
+    let matches = match argv.parse() {
+        Err(e) if e.kind() == ErrorKind::DisplayHelp => return DryRun::Page(e.render().to_string()),
+        Err(e) if e.kind() == ErrorKind::DisplayVersion => return DryRun::Page(help::version()),
+        Ok(_) if !command.name.is_empty() => return DryRun::Command(command.name),
+        parsed => parsed.map_err(|e| argv.error(&e)),
+    };
+    let signals = Signals::default();
+    let options = ReportOptions { verbosity: Verbosity::Verbose, json: None };
+    let printer = Printer::new(options, command.schema(), &signals);
+    let report = Report::of(|report| {
+        let call = Call::new(&argv, matches?, &printer, &signals, Instant::now());
+        convert::prepare(&call, mesh, report)
+    });
+    let exit_code = report.outcome.exit_code(None);
+    let (error, text) = match &report.outcome {
+        report::Outcome::Failed(error) => (Some(error.clone()), report::error_text("", error)),
+        _ => (None, report.err.clone()),
+    };
+    DryRun::Report { error, text, json: printer.json_line(&report), exit_code }
 }

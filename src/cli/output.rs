@@ -1,120 +1,172 @@
-//! Where the result goes: the name, the format and the type of numbers, checked before anything is
-//! computed.
+//! Where cells go: the name, the format and the type of numbers, checked before anything is computed.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::io::IsTerminal;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
-use voxelize::format::{self, Carries, Dtype, Durability, Format, Sidecar};
-use voxelize::{Error, Result};
+use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar, Written};
+use voxelize::grid::{Layers, Whole};
+use voxelize::{BitGrid, Error, Lattice, Record, Result, TOOL, Voxels};
 
 use super::args::OutputArgs;
-use super::errors;
-use super::files;
-use super::folders::Folders;
-use super::job::Input;
-use super::place::{self, FormatBy, Place};
-use super::tell;
-use super::typed::{JsonTarget, Typed};
+use super::argv::{Argv, exclusive};
+use super::command::Call;
+use super::files::{self, Destination, FileSet, MadeFolders, Source, or_hint};
 
-/// Where the result goes.
+/// The format of an output that nothing names.
+const DEFAULT_FORMAT: &str = "vox";
+
+/// Where the cells of a mesh go.
 #[derive(Clone)]
 pub struct Output {
-    /// The place.
-    pub place: Place,
+    pub destination: Destination,
     /// The folder of `-o DIR/`, which is made with those below it when it is needed.
-    pub folders: Option<Arc<Folders>>,
-    /// The format.
+    pub folder: Option<Arc<OutputFolder>>,
     pub format: &'static Format,
-    /// What decided the format.
     pub format_by: FormatBy,
     /// The type of numbers, if asked for.
-    pub dtype: Option<Dtype>,
-    /// Whether a sidecar was asked for.
+    dtype: Option<Dtype>,
     pub sidecar: Sidecar,
-    /// What becomes of a file that is there already.
-    pub existing: Existing,
-    /// What the result outlasts.
-    pub durability: Durability,
+    existing: Existing,
+    durability: Durability,
+    /// Whether `-o` names it.
+    is_named: bool,
 }
 
-/// What becomes of a file that is there already.
+/// What decided the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
-    /// It is replaced.
+pub enum FormatBy {
+    Option,
+    Extension,
+    Default,
+}
+
+/// What becomes of a file that exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Existing {
     Replace,
     /// It stays, and nothing is made.
     Skip,
 }
 
+/// The folder of `-o DIR/`.
+pub struct OutputFolder {
+    pub root: PathBuf,
+    pub made: MadeFolders,
+}
+
+impl OutputFolder {
+    /// A folder, made now if it is not there, so that obstacles are found before the work.
+    fn new(root: &Path) -> Result<Self> {
+        // Without the / at its end, behind which a file is not seen.
+        let folder = Self { root: root.components().collect(), made: MadeFolders::default() };
+        let probe = folder.root.join(".voxelize-probe");
+        folder.made.make_for(&probe).and_then(|()| format::probe_output(&probe)).map_err(|error| {
+            let error = Error::output(error.message()).in_file(root);
+            error.with_hint("-o DIR/ names another folder")
+        })?;
+        Ok(folder)
+    }
+}
+
+/// Whether `-o` names a folder.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR])
+}
+
+/// Standard output for data, which must be free for it.
+pub fn stdout(call: &Call, example: &str) -> Result<Destination> {
+    let option = call.argv.with_value("output").unwrap_or_default();
+    if call.printer.options.json == Some(Destination::Stdout) {
+        return Err(exclusive("--json", &option)
+            .with_hint("both would write to standard output; --json=FILE writes to a file"));
+    }
+    if std::io::stdout().is_terminal() {
+        return Err(Error::usage(format!("{option}: standard output is a terminal"))
+            .with_hint(format!("redirect it: > {example}, | COMMAND, or -o {example}")));
+    }
+    Ok(Destination::Stdout)
+}
+
+/// Refuses to replace a file that this tool did not make where only an implied name says so.
+pub fn check_implied(path: &Path, made_by_this_tool: impl FnOnce(&Path) -> bool) -> Result<()> {
+    if !path.exists() || made_by_this_tool(path) {
+        return Ok(());
+    }
+    Err(Error::output("exists, and does not say that this tool made it")
+        .in_file(path)
+        .with_hint(format!("-o {} replaces it, or name another file", path.display())))
+}
+
 impl Output {
-    /// The output for these arguments; a place that cannot be written to is an error now.
-    ///
-    /// # Errors
-    /// If the options contradict each other, or the place is not writable.
-    pub fn resolve(
-        args: &OutputArgs,
-        input: &Input,
-        json: Option<&JsonTarget>,
-        typed: &Typed,
-    ) -> Result<Self> {
-        let (place, format, format_by) = match &args.output {
-            None => place::implied(args, input)?,
-            Some(path) if path.as_os_str() == "-" => place::piped(args, json, typed)?,
-            Some(path) if place::is_folder(path) => {
-                let output = Self::in_folder(path, args, typed)?.of(&place::stem(input)?);
-                output.check_files(args, input, json)?;
-                return Ok(output);
+    /// The output for these arguments.
+    pub fn new(args: &OutputArgs, source: &Source, call: &Call) -> Result<Self> {
+        let argv = call.argv;
+        let by_default = by_default(args);
+        let (destination, (format, by)) = match &args.output {
+            None => {
+                let path = files::with_suffix(source.stem()?, extension(by_default.0));
+                (Destination::File(path), by_default)
             }
-            Some(path) => place::named(path, args, typed)?,
+            Some(path) if path.as_os_str() == "-" => (stdout(call, "FILE")?, for_stdout(args, argv)?),
+            Some(path) if is_folder(path) => {
+                return Ok(Self::in_folder(path, args, argv)?.named(Path::new(&source.stem()?)));
+            }
+            Some(path) => (Destination::File(path.clone()), by_name(path, args, argv)?),
         };
-        let output = Self::new(place, format, format_by, args);
-        output.check_options(typed)?;
-        output.check_files(args, input, json)?;
+        let output = Self::from_parts(destination, format, by, args);
+        output.check_options(argv)?;
         Ok(output)
     }
 
-    fn new(place: Place, format: &'static Format, format_by: FormatBy, args: &OutputArgs) -> Self {
-        let sidecar = if args.sidecar { Sidecar::Write } else { Sidecar::Auto };
-        let existing = if args.skip_existing { Existing::Skip } else { Existing::Replace };
-        let durability = if args.no_sync { Durability::Unsynced } else { Durability::Synced };
-        Self { place, folders: None, format, format_by, dtype: args.dtype, sidecar, existing, durability }
+    fn from_parts(
+        destination: Destination,
+        format: &'static Format,
+        by: FormatBy,
+        args: &OutputArgs,
+    ) -> Self {
+        Self {
+            destination,
+            folder: None,
+            format,
+            format_by: by,
+            dtype: args.dtype,
+            sidecar: if args.sidecar { Sidecar::Write } else { Sidecar::Auto },
+            existing: if args.skip_existing { Existing::Skip } else { Existing::Replace },
+            durability: if args.no_sync { Durability::Unsynced } else { Durability::Synced },
+            is_named: args.output.is_some(),
+        }
     }
 
-    /// What outputs in this folder have in common; [`Output::of`] makes one of it.
-    ///
-    /// # Errors
-    /// If the options contradict each other, or the folder cannot be written to.
-    pub fn in_folder(folder: &Path, args: &OutputArgs, typed: &Typed) -> Result<Self> {
-        let (format, format_by) = place::unnamed(args);
-        let mut output = Self::new(Place::File(folder.to_path_buf()), format, format_by, args);
-        output.check_options(typed)?;
-        output.folders = Some(Arc::new(Folders::new(folder)?));
+    /// What outputs in this folder have in common; [`Output::named`] makes one of it.
+    pub fn in_folder(folder: &Path, args: &OutputArgs, argv: &Argv) -> Result<Self> {
+        let (format, by) = by_default(args);
+        let mut output = Self::from_parts(Destination::File(folder.to_path_buf()), format, by, args);
+        output.check_options(argv)?;
+        output.folder = Some(Arc::new(OutputFolder::new(folder)?));
         Ok(output)
     }
 
     /// The output in that folder called `name`, which has no extension.
-    pub fn of(&self, name: &Path) -> Self {
-        let root = self.folders.as_ref().map_or(Path::new(""), |folders| folders.root());
-        Self {
-            place: Place::File(root.join(place::with_extension(name.as_os_str(), self.format))),
-            ..self.clone()
-        }
+    pub fn named(&self, name: &Path) -> Self {
+        let root = self.folder.as_ref().map_or(Path::new(""), |folder| &folder.root);
+        let path = root.join(files::with_suffix(name, extension(self.format)));
+        Self { destination: Destination::File(path), ..self.clone() }
     }
 
-    /// The file, if it is there already and stays as it is.
+    /// The file, if it exists and stays as it is.
     pub fn kept(&self) -> Option<&Path> {
-        match &self.place {
-            Place::File(path) if self.existing == Existing::Skip && path.is_file() => Some(path),
-            _ => None,
-        }
+        self.destination.path().filter(|path| self.existing == Existing::Skip && path.is_file())
     }
 
-    /// What messages call it.
     pub fn name(&self) -> String {
-        match &self.place {
-            Place::Stdout => "standard output".to_string(),
-            Place::File(path) => path.display().to_string(),
-        }
+        self.destination.name()
+    }
+
+    /// The type of numbers that was asked for.
+    pub fn requested_dtype(&self) -> Option<Dtype> {
+        self.dtype
     }
 
     /// The type of numbers in the file.
@@ -122,76 +174,170 @@ impl Output {
         self.dtype.or(self.format.dtypes.first().copied())
     }
 
-    /// What is odd about the output but no error.
-    pub fn warnings(&self) -> Option<String> {
-        let Place::File(path) = &self.place else { return None };
+    pub fn save_options<'a>(&self, progress: &'a dyn voxelize::Progress) -> SaveOptions<'a> {
+        SaveOptions { dtype: self.dtype, sidecar: self.sidecar, durability: self.durability, progress }
+    }
+
+    /// The warning that the name is of another format.
+    pub fn warning(&self) -> Option<String> {
+        let path = self.destination.path()?;
         let other = format::by_path(path).filter(|other| other.name != self.format.name)?;
         Some(format!("{} is written as {}, not {}", path.display(), self.format.name, other.name))
     }
 
     /// The second file, where there will be one.
     pub fn sidecar_path(&self) -> Option<PathBuf> {
-        let Place::File(path) = &self.place else { return None };
-        let wanted = self.sidecar == Sidecar::Write || self.format.carries == Carries::Sidecar;
-        let mut name = path.as_os_str().to_os_string();
-        name.push(".json");
-        wanted.then(|| name.into())
+        sidecar_path(self.destination.path()?, self.format, self.sidecar)
     }
 
-    /// Options that the format or the place cannot follow.
-    fn check_options(&self, typed: &Typed) -> Result<()> {
+    /// Refuses options that the format or the destination cannot follow.
+    fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
         if let Some(dtype) = self.dtype.filter(|dtype| !dtypes.contains(dtype)) {
             let known: Vec<_> = dtypes.iter().map(|dtype| dtype.name()).collect();
-            let option = typed.name("dtype");
+            let option = argv.name("dtype");
             return Err(Error::usage(format!("{option} {}: {name} has no such numbers", dtype.name()))
                 .with_hint(format!("{name} has {}", known.join(", "))));
         }
-        if self.sidecar == Sidecar::Write && matches!(self.place, Place::Stdout) {
-            let error = errors::exclusive("--sidecar", &typed.with_value("output").unwrap_or_default());
-            return Err(error.with_hint("a sidecar lies beside a file: -o PATH"));
-        }
-        if self.existing == Existing::Skip && matches!(self.place, Place::Stdout) {
-            let output = typed.with_value("output").unwrap_or_default();
-            let error = errors::exclusive("--skip-existing", &output);
-            return Err(error.with_hint("standard output is never there already: -o PATH"));
+        let is_stdout = self.destination == Destination::Stdout;
+        for (is_given, option, hint) in [
+            (self.sidecar == Sidecar::Write, "--sidecar", "a sidecar lies beside a file: -o PATH"),
+            (self.existing == Existing::Skip, "--skip-existing", "standard output never exists: -o PATH"),
+        ] {
+            if is_given && is_stdout {
+                let output = argv.with_value("output").unwrap_or_default();
+                return Err(exclusive(option, &output).with_hint(hint));
+            }
         }
         Ok(())
     }
 
-    /// Files that would overwrite each other, or cannot be written.
-    fn check_files(&self, args: &OutputArgs, input: &Input, json: Option<&JsonTarget>) -> Result<()> {
-        let summary = match json {
-            Some(JsonTarget::File(path)) => Some(path),
-            _ => None,
-        };
-        let mut named: Vec<(&Path, &str)> = Vec::new();
-        if let Some(path) = input.path() {
-            named.push((path, "the mesh"));
+    /// Takes in what is written; refuses files that would be lost.
+    pub fn check(&self, files: &mut FileSet, mesh: Option<&Path>) -> Result<()> {
+        let Some(path) = self.destination.path() else { return Ok(()) };
+        // part.vox for part.vox: not its name is wrong.
+        let voxels = || mesh.filter(|_| !self.is_named).and_then(files::holds_voxels);
+        files.writes(path, "the output").map_err(|e| voxels().unwrap_or(e))?;
+        if let Some(sidecar) = self.sidecar_path() {
+            files.writes(&sidecar, "the sidecar of the output")?;
         }
-        let sidecar = self.sidecar_path();
-        if let Place::File(path) = &self.place {
-            // part.vox for part.vox: what is wrong is not its name.
-            let voxels = || input.path().filter(|_| args.output.is_none()).and_then(files::holds_voxels);
-            tell::refuse_same(path, &named).map_err(|e| voxels().unwrap_or(e))?;
-            named.push((path, "the output"));
-        }
-        if let Some(sidecar) = &sidecar {
-            tell::refuse_same(sidecar, &named)?;
-            named.push((sidecar, "the sidecar of the output"));
-        }
-        if let Some(path) = summary {
-            tell::check_json_file(path, &named)?;
-        }
-        let Place::File(path) = &self.place else { return Ok(()) };
-        if self.kept().is_some() || self.folders.is_some() {
+        Ok(())
+    }
+
+    /// Makes sure that the file can be written, and none of another tool is replaced unasked.
+    pub fn probe(&self) -> Result<()> {
+        let Some(path) = self.destination.path() else { return Ok(()) };
+        if self.kept().is_some() || self.folder.is_some() {
             return Ok(());
         }
-        if args.output.is_none() && path.exists() && !format::made_by_this_tool(path) {
-            return Err(Error::output("is there already, and does not say that this tool made it")
-                .in_file(path)
-                .with_hint(format!("-o {} replaces it, or name another file", path.display())));
+        if !self.is_named {
+            check_implied(path, format::made_by_this_tool)?;
         }
         format::probe_output(path)
+    }
+}
+
+fn extension(format: &Format) -> &'static str {
+    format.extensions.first().unwrap_or(&format.name)
+}
+
+fn sidecar_path(path: &Path, format: &Format, asked: Sidecar) -> Option<PathBuf> {
+    let is_written = asked == Sidecar::Write || format.carries == Carries::Sidecar;
+    is_written.then(|| files::with_suffix(path, "json"))
+}
+
+/// The format of an output whose name says nothing of it.
+fn by_default(args: &OutputArgs) -> (&'static Format, FormatBy) {
+    let by = if args.format.is_some() { FormatBy::Option } else { FormatBy::Default };
+    (args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]), by)
+}
+
+fn for_stdout(args: &OutputArgs, argv: &Argv) -> Result<(&'static Format, FormatBy)> {
+    let option = argv.with_value("output").unwrap_or_default();
+    let format = args.format.ok_or_else(|| {
+        Error::usage(format!("{option}: standard output has no extension to name the format"))
+            .with_hint(format!("-f FORMAT names it: {}", format_names()))
+    })?;
+    Ok((format, FormatBy::Option))
+}
+
+fn by_name(path: &Path, args: &OutputArgs, argv: &Argv) -> Result<(&'static Format, FormatBy)> {
+    if let Some(format) = args.format {
+        return Ok((format, FormatBy::Option));
+    }
+    let format = format::by_path(path).ok_or_else(|| {
+        let why = match path.extension().map(OsStr::display) {
+            Some(extension) => format!("no voxel format has the extension .{extension}"),
+            None => "no extension names the format".to_string(),
+        };
+        let option = argv.with_value("output").unwrap_or_default();
+        Error::usage(format!("{option}: {why}"))
+            .with_hint(format!("formats are {}; -f FORMAT names one whatever the extension", format_names()))
+    })?;
+    Ok((format, FormatBy::Extension))
+}
+
+fn format_names() -> String {
+    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+}
+
+/// A file of cells beside the output: what `--doubt` and `--leak` write.
+#[derive(Clone)]
+pub struct AuxOutput {
+    pub path: PathBuf,
+    format: &'static Format,
+    /// The option that asks for it.
+    option: &'static str,
+    /// What the cells are.
+    pub about: &'static str,
+}
+
+impl AuxOutput {
+    /// The file of this name, in the format of its extension.
+    pub fn new(path: &Path, option: &'static str, about: &'static str) -> Result<Self> {
+        let Some(format) = format::by_path(path) else {
+            let known: Vec<_> = FORMATS.iter().map(|format| format.extensions[0]).collect();
+            let error = Error::usage("no voxel format has this extension").in_file(path);
+            return Err(error.with_hint(format!("{option} takes .{}", known.join(", ."))));
+        };
+        Ok(Self { path: path.to_path_buf(), format, option, about })
+    }
+
+    /// Takes in the files that are written; refuses those that would be lost.
+    pub fn check(&self, files: &mut FileSet, sidecar: Sidecar) -> Result<()> {
+        if let Some(sidecar) = sidecar_path(&self.path, self.format, sidecar) {
+            files.writes(&sidecar, &format!("the sidecar of {}", self.about))?;
+        }
+        files.writes(&self.path, self.about)
+    }
+
+    /// Makes sure that the file can be written.
+    pub fn probe(&self) -> Result<()> {
+        format::probe_output(&self.path).map_err(|e| self.hinted(e))
+    }
+
+    /// Makes sure that the file can hold the cells of `lattice`.
+    pub fn check_lattice(&self, lattice: &Lattice) -> Result<()> {
+        format::check(lattice, self.format, &SaveOptions::default()).map_err(|e| e.in_file(&self.path))
+    }
+
+    pub fn write(
+        &self,
+        cells: BitGrid,
+        lattice: &Lattice,
+        input: Option<String>,
+        options: &SaveOptions,
+    ) -> Result<Vec<Written>> {
+        // No rule of a mesh: what was asked for.
+        let rule_name = Some(self.option.trim_start_matches('-').to_string());
+        let snap = Some(lattice.snap().name().to_string());
+        let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, input, ..Record::default() };
+        let voxels = Voxels { bits: cells, lattice: Some(lattice.clone()), record };
+        let layers: &mut dyn Layers = &mut Whole::new(&voxels);
+        format::save_layers(layers, &self.path, self.format, options).map_err(|e| self.hinted(e))
+    }
+
+    fn hinted(&self, error: Error) -> Error {
+        or_hint(error, &format!("{} FILE names another file", self.option))
     }
 }

@@ -9,11 +9,11 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use voxelize::{Error, Result};
 
-/// How often it is looked whether a signal came.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often a signal is looked for.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long the work has to end after the first signal.
-const TIME_TO_END: Duration = Duration::from_secs(1);
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// The signals that ask this process to stop.
 #[derive(Clone, Default)]
@@ -29,9 +29,6 @@ impl Signals {
     ///
     /// A write beyond the limit of file sizes becomes an error like that of a full disk, where it would
     /// end the process.
-    ///
-    /// # Errors
-    /// If the system refuses.
     pub fn listen(&self) -> Result<()> {
         self.register().map_err(|e| Error::output(format!("cannot listen for signals: {e}")))
     }
@@ -60,9 +57,9 @@ impl Signals {
         let (signals, at_once) = (self.clone(), Arc::clone(at_once));
         std::thread::spawn(move || {
             while signals.caught().is_none() {
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
             }
-            std::thread::sleep(TIME_TO_END);
+            std::thread::sleep(GRACE_PERIOD);
             at_once.store(true, Ordering::Relaxed);
         });
     }

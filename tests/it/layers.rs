@@ -52,6 +52,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),
     ("shlex", &["cli"], ""),
     ("signal_hook", &["cli"], ""),
+    ("strsim", &["cli"], ""),
     ("tempfile", &["format"], ""),
     ("toml_edit", &["compare"], ""),
     ("vox_format", &["format"], ""),
@@ -274,7 +275,7 @@ fn no_layer_uses_one_above_it() {
 }
 
 /// Parts whose modules still use each other.
-const WITH_CIRCLES: [&str; 2] = ["cli", "rule"];
+const WITH_CIRCLES: [&str; 1] = ["rule"];
 
 /// A table in a `mod.rs` may name its children, which use its types; beside that, modules form no circle.
 #[test]

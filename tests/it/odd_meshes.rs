@@ -13,7 +13,7 @@ fn damage_is_refused_unless_leniency_is_asked_for() {
     assert!(error.contains("bad.stl") && error.contains("674"), "{error}");
     assert!(place.run("bad.stl -r 8 -o a.npy").line("hint:").contains("--lenient"));
     let run = place.run("bad.stl -r 8 --lenient -o a.npy").expect(0);
-    assert_eq!(run.err.matches("warn: ").count(), 2, "{}", run.err);
+    assert_eq!(run.err.matches("warning[").count(), 2, "{}", run.err);
     let found = place.run("bad.stl -r 8 --lenient --json -o a.npy").expect(0).json();
     assert_eq!((&found["mesh"]["triangles"], &found["mesh"]["dropped"]), (&json!(10), &json!(2)));
     let (cut, nan) = (&found["warnings"][0], &found["warnings"][1]);
@@ -34,9 +34,9 @@ fn what_changes_nothing_is_a_note_that_strictness_refuses() {
     bytes[..5].copy_from_slice(b"solid");
     place.write("odd.stl", bytes);
     let run = place.run("odd.stl -r 8 -o a.npy").expect(0);
-    assert!(!run.err.contains("note: ") && !run.err.contains("warn: "), "{}", run.err);
+    assert!(!run.err.contains("note[") && !run.err.contains("warning["), "{}", run.err);
     let run = place.run("odd.stl -r 8 -v -o a.npy").expect(0);
-    assert_eq!(run.err.matches("note: ").count(), 1, "{}", run.err);
+    assert_eq!(run.err.matches("note[").count(), 1, "{}", run.err);
     let found = place.run("odd.stl -r 8 --json -o a.npy").expect(0).json();
     assert_eq!(found["warnings"][0]["level"], "note");
     refused(&place, "odd.stl -r 8 --strict -o a.npy", 3);
@@ -50,8 +50,8 @@ fn far_from_the_origin_is_warned_of() {
     let far: Vec<_> = cuboid([20.0; 3]).iter().map(|t| t.map(|[x, y, z]| [x + 500_000.0, y, z])).collect();
     place.write("far.stl", stl(&far));
     let run = place.run("far.stl -r 8 -o a.npy").expect(0);
-    assert!(run.line("warn:").contains("0.03125"), "{}", run.err);
-    assert!(!place.run("far.stl -r 4 -o a.npy").expect(0).err.contains("warn:"));
+    assert!(run.err.contains("warning[L001]") && run.err.contains("0.03125"), "{}", run.err);
+    assert!(!place.run("far.stl -r 4 -o a.npy").expect(0).err.contains("warning["));
     refused(&place, "far.stl -r 8 --strict -o a.npy", 3);
     let found = place.run("far.stl -r 8 --json -o a.npy").expect(0).json();
     assert_eq!(found["warnings"][0]["code"], "L001");
@@ -77,7 +77,7 @@ fn info_and_view_take_the_same_options() {
     place.write("bad.stl", damaged());
     refused(&place, "info bad.stl", 3);
     let run = place.run("info --lenient bad.stl").expect(0);
-    assert_eq!(run.text().matches("warn: ").count(), 2, "{}", run.text());
+    assert_eq!(run.text().matches("warning[").count(), 2, "{}", run.text());
     let found = place.run("info --lenient --json bad.stl").expect(0).json();
     assert_eq!((&found["mesh"]["dropped"], &found["warnings"][0]["code"]), (&json!(2), &json!("S003")));
     place.run("view --lenient -r 8 bad.stl -o a.png").expect(0);

@@ -1,30 +1,32 @@
-//! The verdict on a case: what came out beside what should.
+//! The verdict on a case: what came out beside what should; and pictures of what differs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use voxelize::compare::outcome::{against_grid, other_grid};
-use voxelize::compare::{Difference, Outcome};
-use voxelize::{Error, Result, Voxels, format};
+use voxelize::compare::{Difference, Outcome, diff};
+use voxelize::format::SaveOptions;
+use voxelize::grid::Sort;
+use voxelize::view::{self, From, View};
+use voxelize::{Error, Lattice, Rational, Result, Voxels, format};
 
-use super::super::{errors, files};
-use super::pictures;
-use super::report::{Found, Report};
-use super::work::{Made, Task, Wanted};
+use super::super::files;
+use super::report::{CaseReport, Counted};
+use super::task::{Made, Task, Wanted};
 
 /// What came of a task.
-pub fn judge(task: &Task, made: Result<Made>, time: Duration, pictures: Option<&Path>) -> Report {
+pub fn judge(task: &Task, made: Result<Made>, time: Duration, pictures: Option<&Path>) -> CaseReport {
     let mut report =
-        Report { found: None, golden: None, lattice: None, outcome: Outcome::Same, shown: vec![], time };
+        CaseReport { found: None, golden: None, lattice: None, outcome: Outcome::Same, shown: vec![], time };
     let compared = made.and_then(|made| {
         let mut shown = vec![];
         let (golden, outcome) = compare(task, &made, |golden, now, difference| {
             if let Some(folder) = pictures {
-                shown = pictures::write(folder, &task.stem, [golden, now], difference)?;
+                shown = draw(folder, &task.stem, [golden, now], difference)?;
             }
             Ok(())
         })?;
-        (report.found, report.lattice, report.golden) = (Some(Found::of(&made)), made.lattice(), golden);
+        (report.found, report.lattice, report.golden) = (Some(Counted::of(&made)), made.lattice(), golden);
         report.shown = shown;
         Ok(outcome)
     });
@@ -38,7 +40,7 @@ pub fn compare(
     task: &Task,
     made: &Made,
     show: impl FnOnce(&Voxels, &Voxels, &Difference) -> Result<()>,
-) -> Result<(Option<Found>, Outcome)> {
+) -> Result<(Option<Counted>, Outcome)> {
     match (&task.wanted, &made.voxels) {
         (Wanted::File(file), Some(voxels)) => {
             // A look at its headers first: it may be a grid of any size.
@@ -50,7 +52,7 @@ pub fn compare(
                 return Ok((None, Outcome::Grid(other)));
             }
             let golden = files::open_voxels(file, &task.file)?;
-            let found = Found { cells: golden.count(), grid: golden.digest().grid };
+            let found = Counted { cells: golden.count(), grid: golden.digest().grid };
             let outcome = against_grid(&golden, voxels, task.gate).map_err(|e| e.in_file(file))?;
             if let Outcome::Cells(difference) = &outcome {
                 show(&golden, voxels, difference)?;
@@ -58,8 +60,8 @@ pub fn compare(
             Ok((Some(found), outcome))
         }
         (Wanted::Digest(grid, cells), _) => {
-            let golden = Found { grid: Some(*grid), cells: *cells };
-            let same = golden == Found::of(made);
+            let golden = Counted { grid: Some(*grid), cells: *cells };
+            let same = golden == Counted::of(made);
             Ok((Some(golden), if same { Outcome::Same } else { Outcome::Digest }))
         }
         _ => Ok((None, Outcome::Same)),
@@ -74,11 +76,35 @@ fn missing(task: &Task, error: Error) -> Error {
     error.with_hint(format!("'voxelize verify --update {}' makes it; or mend its name there", task.place.0))
 }
 
-/// The exit code of an outcome, and what to say of an error.
-pub fn code(outcome: &Outcome) -> u8 {
-    match outcome {
-        Outcome::Failed(error) => errors::exit_code(error, None),
-        other if other.passes() => errors::OK,
-        _ => errors::NO,
+/// Writes `NAME.vox` and `NAME.png` into `folder`, and gives their names.
+fn draw(
+    folder: &Path,
+    name: &str,
+    [golden, now]: [&Voxels; 2],
+    difference: &Difference,
+) -> Result<Vec<PathBuf>> {
+    let (mut parts, lattice) = (Vec::from(diff::parts(&golden.bits, &now.bits)?), now.lattice.as_ref());
+    let [vox, png] = ["vox", "png"].map(|extension| folder.join(format!("{name}.{extension}")));
+    let spacing = lattice.map_or([1.0; 3], |lattice| lattice.spacing().each_ref().map(Rational::to_f64));
+    let from = lattice.zip(difference.bounds).map_or(View::default().from, |(l, bounds)| side(l, bounds));
+    view::cells(&parts, spacing, &View { from, ..View::default() })?.save(&png)?;
+    parts.retain(|part| part.sort != Sort::Common);
+    if let Some(format) = format::by_name("vox") {
+        format::save_parts(&parts, lattice, &vox, format, &SaveOptions::default())?;
     }
+    Ok(vec![vox, png])
+}
+
+/// The corner of the grid from which a box of cells is seen best: the one on its side.
+fn side(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> From {
+    let beyond = |axis: usize| low[axis] + high[axis] + 1 >= lattice.dims()[axis];
+    // The viewer goes around from the front, which is at low y.
+    let azimuth = match (beyond(0), beyond(1)) {
+        (true, false) => 45.0,
+        (true, true) => 135.0,
+        (false, true) => 225.0,
+        (false, false) => 315.0,
+    };
+    let From { elevation, .. } = View::default().from;
+    From::new(azimuth, if beyond(2) { elevation } else { -elevation })
 }

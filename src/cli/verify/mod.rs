@@ -1,16 +1,11 @@
 //! `voxelize verify`: do meshes still give the cells they should? Against a list of goldens, or
 //! against one voxel file; and recording such lists.
 
-mod change;
-mod folders;
+mod case;
 mod judge;
-mod options;
-mod paths;
-mod pictures;
+mod record;
 mod report;
-mod table;
-mod update;
-mod work;
+mod task;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -19,18 +14,14 @@ use clap::CommandFactory;
 use voxelize::compare::{Case, Gate, Golden, Goldens};
 use voxelize::{Error, Record, Result, Rule, format};
 
-use super::args::{self, GridArgs, PageArgs, RuleArgs, RunArgs, TellArgs};
-use super::call::Call;
-use super::errors;
-use super::files;
-use super::job::How;
-use super::tell;
-use super::values;
-use super::verb::Verb;
-use options::Spelled;
-use work::{Task, Wanted};
+use super::args::{GridArgs, PageArgs, ReportArgs, RuleArgs, RunArgs, values, words_of};
+use super::command::{Call, Command};
+use super::files::{self, FileSet, MadeFolders, or_hint};
+use super::report::Report;
+use case::CaseOptions;
+use task::{Task, Wanted};
 
-pub const VERB: Verb = Verb {
+pub const COMMAND: Command = Command {
     name: "verify",
     usage: "[OPTIONS] <GOLDENS> [MESH]...",
     about: "golden tests: do meshes give the cells they should",
@@ -44,7 +35,7 @@ voxelize verify --update goldens.toml part.stl -r 64 --golden cells/
 voxelize verify --update goldens.toml                    record every case of the list again",
     notes: NOTES,
     keys: report::KEYS,
-    arguments: Args::command,
+    arguments,
     run,
 };
 
@@ -69,7 +60,7 @@ read; 4 a mesh is unfit; 5 a grid does not fit into memory; 6 a file cannot be w
 fail for different reasons";
 
 #[derive(Debug, clap::Parser)]
-struct Args {
+struct VerifyArgs {
     /// The list of goldens; with MESH and without --update: the voxel file that has the cells, with
     /// the grid, rule, ties and snap that it records
     #[arg(value_name = "GOLDENS")]
@@ -80,7 +71,7 @@ struct Args {
     meshes: Vec<PathBuf>,
 
     #[command(flatten)]
-    verify: VerifyArgs,
+    verify: GateArgs,
 
     #[command(flatten)]
     grid: GridArgs,
@@ -89,7 +80,7 @@ struct Args {
     rule: RuleArgs,
 
     #[command(flatten)]
-    tell: TellArgs,
+    report: ReportArgs,
 
     #[command(flatten)]
     run: RunArgs,
@@ -101,7 +92,7 @@ struct Args {
 /// What may differ, and what is written.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Verify")]
-struct VerifyArgs {
+struct GateArgs {
     /// At most so many cells may differ, in cases that have a golden file and say nothing of it
     /// themselves. A digest is equal or it is not [default: 0]
     #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true)]
@@ -134,17 +125,23 @@ struct VerifyArgs {
     golden: Option<PathBuf>,
 }
 
-fn run(call: &mut Call) -> Result<()> {
-    let args: Args = call.args()?;
-    let spelled: Spelled = call.args()?;
+/// The options that decide cells are those of the conversion, whose page has them.
+fn arguments() -> clap::Command {
+    let is_own = |arg: &clap::Arg| !matches!(arg.get_help_heading(), Some("Grid" | "Rule"));
+    VerifyArgs::command().mut_args(move |arg| if is_own(&arg) { arg } else { arg.hide(true) })
+}
+
+fn run(call: &Call) -> Result<Vec<Report>> {
+    let args: VerifyArgs = call.args()?;
+    let options: CaseOptions = call.args()?;
     if args.verify.update {
-        return update::run(call, &args, &spelled);
+        return record::run(call, &args, &options);
     }
-    if let Some(options) = spelled.given() {
-        let error = Error::usage(format!("{options}: what is verified has its options in the goldens"));
+    if let Some(options) = options.given() {
+        let error = Error::usage(format!("{options}: options come from the goldens file"));
         return Err(error.with_hint("--update MESH records a case with other options"));
     }
-    let how = How::new(&args.run.power, args.run.max_memory, call.typed)?;
+    let resources = call.resources(&args.run.power, args.run.max_memory)?;
     let gate = Gate { allow: args.verify.allow, iou_min: args.verify.iou_min };
     let tasks = match args.meshes.as_slice() {
         [] => listed(&args.goldens, gate)?,
@@ -157,16 +154,18 @@ fn run(call: &mut Call) -> Result<()> {
     check_files(call, &args, &tasks)?;
     let started = Instant::now();
     let pictures = args.verify.pictures.as_deref();
-    let mut folders = folders::Made::default();
-    pictures.map_or(Ok(()), |folder| folders.add(folder, "--pictures DIR names another"))?;
-    let reports = work::each(&tasks, &how, call.signals, &call.bar(), |task, made, time| {
+    let folders = MadeFolders::default();
+    if let Some(folder) = pictures {
+        folders.make(folder).map_err(|e| or_hint(e, "--pictures DIR names another"))?;
+    }
+    let reports = task::each(&tasks, &resources, call.signals, &call.bar(), |task, made, time| {
         judge::judge(task, made, time, pictures)
     })?;
-    table::print(call, &args.goldens, &tasks, &reports)?;
-    match &args.verify.junit {
-        Some(path) => report::write_junit(path, &args.goldens, &tasks, &reports, started.elapsed()),
-        None => Ok(()),
+    report::print(call, &args.goldens, &tasks, &reports);
+    if let Some(path) = &args.verify.junit {
+        report::write_junit(path, &args.goldens, &tasks, &reports, started.elapsed())?;
     }
+    Ok(Vec::new())
 }
 
 /// The cases of a list.
@@ -180,8 +179,8 @@ fn listed(list: &Path, gate: Gate) -> Result<Vec<Task>> {
     check_gate(list, goldens.cases(), gate)?;
     let mut tasks: Vec<_> = goldens.cases().iter().map(|case| task(list, case, gate)).collect();
     for n in 0..tasks.len() {
-        let stem = paths::slug(&tasks[n].title);
-        tasks[n].stem = paths::unused(&stem, |name| tasks[..n].iter().any(|task| task.stem == name));
+        let stem = case::slug(&tasks[n].title);
+        tasks[n].stem = case::unused(&stem, |name| tasks[..n].iter().any(|task| task.stem == name));
     }
     tasks.iter().try_for_each(|task| check_case(list, task))?;
     Ok(tasks)
@@ -189,10 +188,10 @@ fn listed(list: &Path, gate: Gate) -> Result<Vec<Task>> {
 
 /// A case of a list as it is to be made.
 fn task(list: &Path, case: &Case, gate: Gate) -> Task {
-    let folder = paths::folder(list);
+    let folder = case::folder_of(list);
     let wanted = match &case.golden {
         Golden::Digest { grid, cells } => Wanted::Digest(*grid, *cells),
-        Golden::File(file) => Wanted::File(paths::resolve(folder, file)),
+        Golden::File(file) => Wanted::File(case::resolve(folder, file)),
         // Lists that are read to compare have no such case.
         Golden::Unrecorded | Golden::Unreadable => Wanted::Nothing,
     };
@@ -200,7 +199,7 @@ fn task(list: &Path, case: &Case, gate: Gate) -> Task {
         title: case.title(),
         stem: String::new(),
         mesh: case.mesh.clone(),
-        file: paths::resolve(folder, &case.mesh),
+        file: case::resolve(folder, &case.mesh),
         folder: folder.to_path_buf(),
         options: case.options.clone(),
         wanted,
@@ -259,16 +258,15 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
         let error = Error::usage("is not a voxel file, and only such a file is compared with a mesh");
         return Err(error.in_file(golden).with_hint("--update LIST MESH adds the mesh to a list of goldens"));
     }
-    let name = golden.to_string_lossy().into_owned();
-    let mut words = vec!["--like".to_string(), name];
+    let mut words = vec!["--like".to_string(), golden.to_string_lossy().into_owned()];
     words.extend(rule_of(golden)?);
     let task = Task {
         title: mesh.display().to_string(),
-        stem: paths::slug(&mesh.file_stem().unwrap_or_default().to_string_lossy()),
+        stem: case::slug(&mesh.file_stem().unwrap_or_default().to_string_lossy()),
         mesh: mesh.display().to_string(),
         file: mesh.to_path_buf(),
         folder: PathBuf::from("."),
-        options: options::joined(words),
+        options: case::joined(words),
         wanted: Wanted::File(golden.to_path_buf()),
         keep: None,
         gate,
@@ -279,7 +277,7 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
     Ok(task)
 }
 
-/// The words that ask for the rule of a golden file, as far as it says one.
+/// The words that ask for the rule of a golden file, as far as it has one.
 fn rule_of(golden: &Path) -> Result<Vec<String>> {
     let Record { rule_name, fields, .. } = format::describe(golden)?.metadata.record;
     let name = match rule_name {
@@ -287,27 +285,26 @@ fn rule_of(golden: &Path) -> Result<Vec<String>> {
         name => name.unwrap_or_else(|| Rule::default().name().to_string()),
     };
     if Rule::from_name(&name).is_none() {
-        let error =
-            Error::usage(format!("holds cells of '{name}', which is no rule that could make them again"));
+        let error = Error::usage(format!("holds cells of '{name}', which is not a rule of this version"));
         return Err(error.in_file(golden).with_hint("'voxelize diff A B' compares voxel files"));
     }
     let rule = Rule::from_fields(&name, fields).map_err(|error| error.in_file(golden))?;
-    Ok([vec!["--rule".to_string(), name], args::words_of(rule.fields())].concat())
+    Ok([vec!["--rule".to_string(), name], words_of(rule.fields())].concat())
 }
 
 /// Makes sure that no file of this call is written over.
-fn check_files(call: &mut Call, args: &Args, tasks: &[Task]) -> Result<()> {
-    let mut files = vec![(args.goldens.as_path(), "what is verified with")];
-    files.extend(tasks.iter().map(|task| (task.file.as_path(), "a mesh")));
+fn check_files(call: &Call, args: &VerifyArgs, tasks: &[Task]) -> Result<()> {
+    let mut files = FileSet::default();
+    files.reads(&args.goldens, "the file of goldens");
     for task in tasks {
+        files.reads(&task.file, "a mesh");
         if let Wanted::File(file) = &task.wanted {
-            files.push((file, "a golden file"));
+            files.reads(file, "a golden file");
         }
     }
     if let Some(junit) = &args.verify.junit {
-        tell::refuse_same(junit, &files)?;
-        format::probe_output(junit).map_err(|e| errors::or_hint(e, report::OTHER_JUNIT))?;
-        files.push((junit, "the report"));
+        files.writes(junit, "the report")?;
+        format::probe_output(junit).map_err(|e| or_hint(e, report::OTHER_JUNIT))?;
     }
-    call.keep(&files)
+    call.check_files(files)
 }

@@ -1,45 +1,33 @@
-//! What is known of a case when it is done, in words, as JSON and as JUnit XML.
+//! What is known of a case when it is done: rows, JSON and JUnit XML; and the total.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use voxelize::compare::junit::{self, Reason, Suite, Test, Verdict};
-use voxelize::compare::{Difference, Outcome};
+use voxelize::compare::{Difference, Outcome as Comparison};
 use voxelize::grid::Hash;
 use voxelize::{Lattice, Result, format};
 
-use super::super::boxes::{boxed, corners, share};
-use super::super::call::Call;
-use super::super::errors;
-use super::super::numbers::{counted, grouped, number, sizes};
-use super::work::{Made, Task};
+use super::super::command::Call;
+use super::super::files::or_hint;
+use super::super::report::display::{self, cell_box, counted, duration, grouped, share};
+use super::super::report::{Outcome, Report, hint, value};
+use super::task::{Made, Task};
 
 /// The keys of the JSON of a case.
-pub const KEYS: &[&str] = &[
-    "name",
-    "mesh",
-    "options",
-    "outcome",
-    "result",
-    "golden",
-    "difference",
-    "mismatch",
-    "allowed",
-    "pictures",
-    "time_ms",
-];
+pub const KEYS: &str = "name mesh options outcome result golden difference mismatch allowed pictures time_ms";
 
 /// What is known of a case.
-pub struct Report {
+pub struct CaseReport {
     /// What came out.
-    pub found: Option<Found>,
+    pub found: Option<Counted>,
     /// What should have.
-    pub golden: Option<Found>,
+    pub golden: Option<Counted>,
     /// Where the cells are.
     pub lattice: Option<Lattice>,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: Comparison,
     /// The files that show how the cells differ.
     pub shown: Vec<PathBuf>,
     /// How long it took.
@@ -48,14 +36,14 @@ pub struct Report {
 
 /// A grid in brief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct Counted {
     /// The digest of cells and lattice.
     pub grid: Option<Hash>,
     /// The occupied cells.
     pub cells: u64,
 }
 
-impl Found {
+impl Counted {
     /// What was made, in brief.
     pub fn of(made: &Made) -> Self {
         Self { grid: made.digest.grid, cells: made.cells }
@@ -67,16 +55,16 @@ impl Found {
 }
 
 /// Why a case does not pass, or passes only just: a line each, the first says it all in brief.
-pub fn details(task: &Task, report: &Report) -> Vec<String> {
+pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
     match &report.outcome {
-        Outcome::Same => vec![],
-        Outcome::Allowed(difference) | Outcome::Cells(difference) => cells(task, report, difference),
-        Outcome::Digest => digests(report),
-        Outcome::Grid(other) => std::iter::once("the grid is another; golden and now:".to_string())
+        Comparison::Same => vec![],
+        Comparison::Allowed(difference) | Comparison::Cells(difference) => cells(task, report, difference),
+        Comparison::Digest => digests(report),
+        Comparison::Grid(other) => std::iter::once("the grid is another; golden and now:".to_string())
             .chain(other.iter().map(|what| format!("  {what}")))
             .collect(),
-        Outcome::Failed(error) => {
-            let hint = errors::hint(error).map(|hint| format!("hint: {hint}"));
+        Comparison::Failed(error) => {
+            let hint = hint(error).map(|hint| format!("hint: {hint}"));
             std::iter::once(error.to_string()).chain(hint).collect()
         }
         other => vec![format!("{}", other.name())],
@@ -84,18 +72,13 @@ pub fn details(task: &Task, report: &Report) -> Vec<String> {
 }
 
 /// What -v says of what came out: where its cells are, and its digest.
-pub fn grid(report: &Report) -> Vec<String> {
-    let lattice = report.lattice.as_ref().map(|lattice| {
-        let [x, y, z] = lattice.dims();
-        let size = sizes(lattice.spacing().each_ref().map(|s| s.to_f64()));
-        let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
-        format!("grid: {x} × {y} × {z} cells of {size}, corner ({corner})")
-    });
+pub fn grid(report: &CaseReport) -> Vec<String> {
+    let lattice = report.lattice.as_ref().map(|lattice| format!("grid: {}", display::grid(lattice)));
     let digest = report.found.and_then(|found| Some(format!("digest: {}", found.grid?)));
     lattice.into_iter().chain(digest).collect()
 }
 
-fn cells(task: &Task, report: &Report, difference: &Difference) -> Vec<String> {
+fn cells(task: &Task, report: &CaseReport, difference: &Difference) -> Vec<String> {
     let Difference { added, removed, .. } = difference;
     let differ = counted(difference.differing(), "cell differs", "cells differ");
     let mut lines = vec![format!(
@@ -106,8 +89,9 @@ fn cells(task: &Task, report: &Report, difference: &Difference) -> Vec<String> {
         grouped(difference.second()),
         share(difference.iou())
     )];
-    lines
-        .extend(difference.bounds.map(|bounds| format!("where: {}", boxed(bounds, report.lattice.as_ref()))));
+    lines.extend(
+        difference.bounds.map(|bounds| format!("where: {}", cell_box(bounds, report.lattice.as_ref()))),
+    );
     if !report.shown.is_empty() {
         let names: Vec<_> = report.shown.iter().map(|path| path.display().to_string()).collect();
         lines.push(format!("shown: {}", names.join(", ")));
@@ -121,9 +105,9 @@ fn cells(task: &Task, report: &Report, difference: &Difference) -> Vec<String> {
     lines
 }
 
-fn digests(report: &Report) -> Vec<String> {
+fn digests(report: &CaseReport) -> Vec<String> {
     let (Some(golden), Some(found)) = (report.golden, report.found) else { return vec![] };
-    let digest = |of: Found| of.grid.map(|grid| grid.to_string()).unwrap_or_default();
+    let digest = |of: Counted| of.grid.map(|grid| grid.to_string()).unwrap_or_default();
     let first = if golden.cells == found.cells {
         let cells = counted(golden.cells, "cell", "cells");
         format!("the digest is another: {cells} as in the golden, but not the same ones, or elsewhere")
@@ -137,71 +121,124 @@ fn digests(report: &Report) -> Vec<String> {
     vec![first, format!("golden {}", digest(golden)), format!("now    {}", digest(found))]
 }
 
-/// Notes which case it is, for its JSON.
-pub fn know_task(call: &mut Call, task: &Task) {
-    call.know("name", task.title.as_str());
-    call.know("mesh", task.mesh.as_str());
-    call.know("options", task.options.as_str());
+/// Sets the keys of which case it is.
+pub fn set_task(report: &mut Report, task: &Task) {
+    report.set("name", task.title.as_str());
+    report.set("mesh", task.mesh.as_str());
+    report.set("options", task.options.as_str());
 }
 
-/// Notes what is known of a case for its JSON.
-pub fn know(call: &mut Call, task: &Task, report: &Report) {
-    know_task(call, task);
-    call.know("outcome", report.outcome.name());
-    call.know("result", report.found.map_or(Value::Null, Found::json));
-    call.know("golden", report.golden.map_or(Value::Null, Found::json));
-    if let Some(difference) = report.outcome.difference() {
-        call.know("difference", json(report, difference));
+/// Sets the keys of what is known of a case.
+pub fn set(report: &mut Report, task: &Task, case: &CaseReport) {
+    set_task(report, task);
+    report.set("outcome", case.outcome.name());
+    report.set("result", case.found.map_or(Value::Null, Counted::json));
+    report.set("golden", case.golden.map_or(Value::Null, Counted::json));
+    if let Some(difference) = case.outcome.difference() {
+        let Difference { common, added, removed, .. } = *difference;
+        let (iou, lattice) = (difference.iou(), case.lattice.as_ref());
+        let within = value::difference_box(difference, lattice);
+        let difference =
+            json!({"common": common, "added": added, "removed": removed, "iou": iou, "box": within});
+        report.set("difference", difference);
     }
-    if let Outcome::Grid(other) = &report.outcome {
-        call.know("mismatch", other.clone());
+    if let Comparison::Grid(other) = &case.outcome {
+        report.set("mismatch", other.clone());
     }
-    call.know("allowed", json!({"cells": task.gate.allow, "iou": task.gate.iou_min}));
-    let shown = report.shown.iter().map(|path| path.to_string_lossy());
-    call.know("pictures", shown.collect::<Value>());
-    call.know("time_ms", (report.time.as_secs_f64() * 1e6).round() / 1e3);
+    report.set("allowed", json!({"cells": task.gate.allow, "iou": task.gate.iou_min}));
+    let shown = case.shown.iter().map(|path| path.to_string_lossy());
+    report.set("pictures", shown.collect::<Value>());
+    report.set("time_ms", value::ms(case.time));
 }
 
-fn json(report: &Report, difference: &Difference) -> Value {
-    let within = difference.bounds.map(|bounds| {
-        let [low, high] = bounds;
-        let world = report.lattice.as_ref().map(|lattice| {
-            let [min, max] = corners(lattice, low, high);
-            json!({"min": min, "max": max})
-        });
-        json!({"cells": {"min": low, "max": high}, "world": world})
-    });
-    json!({
-        "common": difference.common,
-        "added": difference.added,
-        "removed": difference.removed,
-        "iou": difference.iou(),
-        "box": within,
-    })
+/// Prints what came of every case, and how many pass.
+pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) {
+    let rows: Vec<_> = tasks.iter().zip(cases).map(|(task, case)| row(task, case)).collect();
+    for ((task, case), line) in tasks.iter().zip(cases).zip(aligned(&rows)) {
+        call.printer.print(&Report::of(|report| {
+            set(report, task, case);
+            let mut details = details(task, case);
+            if call.printer.is_verbose() {
+                details.extend(grid(case));
+            }
+            report.out = format!("{line}\n");
+            report.out.extend(details.iter().map(|detail| format!("       {detail}\n")));
+            match &case.outcome {
+                Comparison::Failed(error) => Err(error.clone()),
+                outcome if outcome.passes() => Ok(Outcome::Done),
+                _ => Ok(Outcome::CheckFailed(None)),
+            }
+        }));
+    }
+    call.printer.print(&Report::rows(total(goldens, cases)));
+}
+
+/// The columns of a case: status, name or mesh, options, cells, time.
+fn row(task: &Task, report: &CaseReport) -> [String; 5] {
+    let status = match &report.outcome {
+        outcome if outcome.passes() => "pass",
+        Comparison::Failed(_) => "ERROR",
+        _ => "FAIL",
+    };
+    let cells = report.found.map_or(String::new(), |found| counted(found.cells, "cell", "cells"));
+    let unnamed = format!("{} {}", task.mesh, task.options).trim_end() == task.title;
+    let name = if unnamed { &task.mesh } else { &task.title };
+    [status.to_string(), name.clone(), task.options.clone(), cells, duration(report.time)]
+}
+
+/// The rows as lines: numbers to the right, words to the left.
+fn aligned(rows: &[[String; 5]]) -> Vec<String> {
+    let width = |n: usize| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 5] = std::array::from_fn(width);
+    let [_, name, options, cells, time] = widths;
+    let line = |[a, b, c, d, e]: &[String; 5]| {
+        format!("{a:<5}  {b:<name$}  {c:<options$}  {d:>cells$}  {e:>time$}").trim_end().to_string()
+    };
+    rows.iter().map(line).collect()
+}
+
+fn total(goldens: &Path, reports: &[CaseReport]) -> String {
+    let count = |of: &dyn Fn(&Comparison) -> bool| reports.iter().filter(|r| of(&r.outcome)).count() as u64;
+    let passed = count(&Comparison::passes);
+    let errors = count(&|outcome| matches!(outcome, Comparison::Failed(_)));
+    let failed = reports.len() as u64 - passed - errors;
+    let (cases, pass) = match reports.len() as u64 {
+        1 if passed == 1 => ("1 case".to_string(), "passes"),
+        n => (format!("{} cases", grouped(n)), "pass"),
+    };
+    let mut text = format!("{}: {} of {cases} {pass}", goldens.display(), grouped(passed));
+    if failed > 0 {
+        text += &format!(", {}", counted(failed, "differs", "differ"));
+    }
+    if errors > 0 {
+        text += &format!(", {}", counted(errors, "error", "errors"));
+    }
+    text += "\n";
+    if reports.iter().any(|report| report.outcome == Comparison::Digest) {
+        text += "hint: a digest cannot say where; --update LIST MESH OPTIONS --golden DIR keeps the cells\n";
+    }
+    text
 }
 
 /// What to do if the report of `--junit` cannot be written.
 pub const OTHER_JUNIT: &str = "--junit FILE names another file";
 
 /// Writes the report of `--junit`.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_junit(
     path: &Path,
     goldens: &Path,
     tasks: &[Task],
-    reports: &[Report],
+    reports: &[CaseReport],
     time: Duration,
 ) -> Result<()> {
     let tests = tasks.iter().zip(reports).map(|(task, report)| test(task, report)).collect();
     let suite = Suite { name: goldens.display().to_string(), tests, time };
     let xml = junit::to_xml(&suite);
     let written = format::save_bytes(path, "junit", |out| out.write_all(xml.as_bytes()));
-    written.map(drop).map_err(|e| errors::or_hint(e, OTHER_JUNIT))
+    written.map(drop).map_err(|e| or_hint(e, OTHER_JUNIT))
 }
 
-fn test(task: &Task, report: &Report) -> Test {
+fn test(task: &Task, report: &CaseReport) -> Test {
     let lines = details(task, report);
     let reason = || Reason {
         kind: report.outcome.name().to_string(),
@@ -210,7 +247,7 @@ fn test(task: &Task, report: &Report) -> Test {
     };
     let verdict = match &report.outcome {
         outcome if outcome.passes() => Verdict::Passed,
-        Outcome::Failed(_) => Verdict::Error(reason()),
+        Comparison::Failed(_) => Verdict::Error(reason()),
         _ => Verdict::Failed(reason()),
     };
     Test { name: task.title.clone(), place: task.place.clone(), time: report.time, verdict }

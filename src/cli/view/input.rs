@@ -1,23 +1,26 @@
 //! What is shown: the cells of a voxel file, or of a mesh that is voxelized, or the mesh itself.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args as _;
-use serde_json::{Value, json}; // the schema is the command line's own
-use voxelize::format::{self, Written};
-use voxelize::{Digest, Error, Lattice, Mesh, Part, Rational, Result, Sort, Voxels};
+use serde_json::{Map, Value, json};
+use voxelize::format;
+use voxelize::{Digest, Lattice, Mesh, Part, Rational, Result, Sort, Voxels};
 
 use super::super::args::{GridArgs, ReadArgs, RuleArgs};
-use super::super::call::Call;
-use super::super::facts::{Facts, timed};
-use super::super::job::{How, Job};
-use super::super::{errors, files, make};
-use super::Args;
-use super::request::{Request, What};
+use super::super::argv::exclusive;
+use super::super::command::Call;
+use super::super::files::{self, Source};
+use super::super::memory::Resources;
+use super::super::options::{Job, JobOptions};
+use super::super::report::{Report, value};
+use super::super::run::{self, RunReport, timed};
+use super::ViewArgs;
+use super::options::{Content, PictureOptions};
 
 /// What was opened, and what is known of it.
-pub struct Shown {
+pub struct Input {
     /// The file, as messages call it.
     pub name: String,
     /// The mesh, where it is to be drawn.
@@ -25,34 +28,33 @@ pub struct Shown {
     /// The cells, where they are.
     pub parts: Vec<Part>,
     /// What was found on the way.
-    pub facts: Facts,
-    /// How long drawing took.
-    pub draw: Option<Duration>,
+    pub found: RunReport,
 }
 
-impl Shown {
-    /// Opens what is asked for.
-    ///
-    /// # Errors
-    /// Whatever went wrong; options for meshes with a voxel file are a usage error.
-    pub fn open(args: Args, request: &Request, call: &Call) -> Result<Self> {
-        let facts = Facts::new(Instant::now());
+impl Input {
+    /// Opens the file; options for meshes are refused with a voxel file.
+    pub fn open(args: ViewArgs, options: &PictureOptions, resources: Resources, call: &Call) -> Result<Self> {
+        let found = RunReport::new(Instant::now());
         let name = args.file.display().to_string();
         let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
-        let mut shown = Self { name, mesh: None, parts: Vec::new(), facts, draw: None };
-        let beside = request.bytes(call.how.threads);
-        request.admit(&How::new(&args.run.power, args.run.max_memory, call.typed)?)?;
-        if matches!(request.what, What::Mesh) {
+        let mut input = Self { name, mesh: None, parts: Vec::new(), found };
+        let extra_bytes = options.extra_bytes(&resources)?;
+        let resources = Resources { extra_bytes, ..resources };
+        let bar = call.bar();
+        if matches!(options.content, Content::Mesh) {
             refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
-            shown.read_mesh(args, beside, call)?;
-        } else if let Some((voxels, parts)) = shown.voxel_file(&args.file, call)? {
+            let job = job(args, resources, call)?;
+            input.mesh = Some(run::read(&job, &bar, call.signals, &mut input.found)?);
+        } else if let Some((voxels, parts)) = input.voxel_file(&args.file, call)? {
             let mesh = ReadArgs::augment_args(cells);
-            refuse_given(call, mesh, &shown.name, "a voxel file says where its cells are")?;
-            shown.take(voxels, parts, None);
+            refuse_given(call, mesh, &input.name, "a voxel file says where its cells are")?;
+            input.take(voxels, parts, None);
         } else {
-            shown.voxelize(args, beside, call)?;
+            let job = job(args, resources, call)?;
+            let (voxels, digest) = run::voxels(&job, &bar, call.signals, &mut input.found)?;
+            input.take(voxels, Vec::new(), Some(digest));
         }
-        Ok(shown)
+        Ok(input)
     }
 
     /// The cells of a voxel file; `None` if it is no such file, by content and name.
@@ -61,32 +63,17 @@ impl Shown {
             return Ok(None);
         }
         files::is_there(path)?;
-        call.listen()?;
-        match timed(&mut self.facts.times.read, || format::open_parts(path)) {
+        call.signals.listen()?;
+        match timed(&mut self.found.times.read, || format::open_parts(path)) {
             Err(error) if error.code() == "V001" && format::by_path(path).is_none() => Ok(None),
             read => read.map(Some),
         }
     }
 
-    fn read_mesh(&mut self, args: Args, beside: u64, call: &Call) -> Result<()> {
-        let mut job = Job::new(Some(args.file), args.grid, &args.rule, &args.read, &args.run, call.typed)?;
-        job.how.beside = beside;
-        self.mesh = Some(make::read(&job, &call.bar(), call.signals, &mut self.facts)?);
-        Ok(())
-    }
-
-    fn voxelize(&mut self, args: Args, beside: u64, call: &Call) -> Result<()> {
-        let mut job = Job::new(Some(args.file), args.grid, &args.rule, &args.read, &args.run, call.typed)?;
-        job.how.beside = beside;
-        let (voxels, digest) = make::voxels(&job, &call.bar(), call.signals, &mut self.facts)?;
-        self.take(voxels, Vec::new(), Some(digest));
-        Ok(())
-    }
-
     fn take(&mut self, voxels: Voxels, parts: Vec<Part>, digest: Option<Digest>) {
-        self.facts.digest = Some(digest.unwrap_or_else(|| voxels.digest()));
-        self.facts.occupied = Some(voxels.count());
-        self.facts.lattice = voxels.lattice;
+        self.found.digest = Some(digest.unwrap_or_else(|| voxels.digest()));
+        self.found.occupied = Some(voxels.count());
+        self.found.lattice = voxels.lattice;
         let whole = |cells| vec![Part { sort: Sort::Surface, cells }];
         self.parts = if parts.is_empty() { whole(voxels.bits) } else { parts };
     }
@@ -99,57 +86,37 @@ impl Shown {
     /// The size of a cell; cubes where nothing says it.
     pub fn spacing(&self) -> [f64; 3] {
         let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
-        self.facts.lattice.as_ref().map_or([1.0; 3], size)
+        self.found.lattice.as_ref().map_or([1.0; 3], size)
     }
 
-    /// Notes what was opened.
-    pub fn know(&self, call: &mut Call) {
-        let source = self.facts.source.as_ref();
-        let (format, bytes) = (source.map(|source| source.format), source.map(|source| source.bytes));
-        call.know("input", json!({"path": self.name, "format": format, "bytes": bytes}));
+    /// Sets the keys about it.
+    pub fn set(&self, report: &mut Report) {
+        let mesh = self.found.mesh.as_ref();
+        let (format, bytes) = (mesh.map(|mesh| mesh.format), mesh.map(|mesh| mesh.bytes));
+        report.set("input", json!({"path": self.name, "format": format, "bytes": bytes}));
         if !self.parts.is_empty() {
-            let spacing = self.facts.lattice.as_ref().map(|_| self.spacing());
-            call.know("grid", json!({"dims": self.dims(), "spacing": spacing}));
-            let parts: serde_json::Map<String, Value> = self
-                .parts
-                .iter()
-                .map(|part| (part.sort.name().to_string(), json!(part.cells.count())))
-                .collect();
-            call.know("counts", json!({"occupied": self.facts.occupied, "parts": parts}));
+            let spacing = self.found.lattice.as_ref().map(|_| self.spacing());
+            report.set("grid", json!({"dims": self.dims(), "spacing": spacing}));
+            let count = |part: &Part| (part.sort.name().to_string(), json!(part.cells.count()));
+            let parts: Map<String, Value> = self.parts.iter().map(count).collect();
+            report.set("counts", json!({"occupied": self.found.occupied, "parts": parts}));
         }
-        if let Some(digest) = &self.facts.digest {
-            let grid = digest.grid.map(|grid| grid.to_string());
-            call.know("digest", json!({"grid": grid, "cells": digest.cells.to_string()}));
-        }
+        report.set("digest", self.found.digest.as_ref().map(value::digest));
     }
+}
 
-    /// Notes what came of it.
-    pub fn know_end(&self, call: &mut Call, written: Option<&Written>) {
-        let times = &self.facts.times;
-        let ms = |time: Option<Duration>| time.map(|time| (time.as_secs_f64() * 1e6).round() / 1e3);
-        call.know(
-            "timings_ms",
-            json!({
-                "read": ms(times.read),
-                "voxelize": ms(times.voxelize),
-                "draw": ms(self.draw),
-                "write": ms(times.write),
-                "total": ms(Some(self.facts.started.elapsed())),
-            }),
-        );
-        let outputs = written
-            .iter()
-            .map(|one| json!({"path": one.path.to_string_lossy(), "format": one.format, "bytes": one.bytes}));
-        call.know("outputs", outputs.collect::<Value>());
-    }
+/// The job that reads or voxelizes the mesh.
+fn job(args: ViewArgs, resources: Resources, call: &Call) -> Result<Job> {
+    let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv)?;
+    let source = Source::find(&args.file, &call.argv.commands)?;
+    Ok(Job { source, options: JobOptions { resources, ..options } })
 }
 
 /// Refuses the options of `refused`, which say how a mesh is read or becomes cells.
 fn refuse_given(call: &Call, refused: clap::Command, beside: &str, hint: &str) -> Result<()> {
     let given = refused.get_arguments().find(|arg| call.given(arg.get_id().as_str()));
-    let option = given.and_then(|arg| arg.get_long()).map(|long| call.typed.name(long));
-    match option {
-        Some(option) => Err::<(), Error>(errors::exclusive(&option, beside).with_hint(hint)),
+    match given.and_then(|arg| arg.get_long()).map(|long| call.argv.name(long)) {
+        Some(option) => Err(exclusive(&option, beside).with_hint(hint)),
         None => Ok(()),
     }
 }

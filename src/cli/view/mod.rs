@@ -1,27 +1,29 @@
 //! `voxelize view`: a picture of a mesh's voxels, or of those in a file.
 
 mod input;
-mod request;
-mod said;
+mod options;
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::CommandFactory;
-use serde_json::{Value, json}; // the schema is the command line's own
+use serde_json::{Value, json};
 use voxelize::format::Written;
+use voxelize::grid::lattice::AXES;
 use voxelize::view::{self, Picture};
-use voxelize::{Progress, Result};
+use voxelize::{Part, Progress, Result, par};
 
-use super::args::{GridArgs, PageArgs, ReadArgs, RuleArgs, RunArgs, TellArgs};
-use super::call::{Call, End};
-use super::facts::timed;
-use super::verb::Verb;
-use super::{tell, values};
-use input::Shown;
-use request::{Request, Target, What};
+use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
+use super::command::{Call, Command};
+use super::files::Destination;
+use super::memory::Resources;
+use super::report::display::{self, bytes, grouped, number};
+use super::report::{Outcome, Report, row, stdout_failure, to_stdout, value};
+use super::run::{mesh_line, time_line, timed, warning_lines};
+use input::Input;
+use options::{Content, PictureOptions};
 
-pub const VERB: Verb = Verb {
+pub const COMMAND: Command = Command {
     name: "view",
     usage: "[OPTIONS] FILE",
     about: "a picture of voxels, as a PNG or as text",
@@ -41,13 +43,13 @@ of them, cells with all six neighbours occupied are the colour of sand.
 
 Exit codes: 0 done; 2 wrong question; 3 a file cannot be read; 4 nothing to see;
 5 does not fit; 6 not written",
-    keys: &["input", "grid", "counts", "digest", "picture", "text", "timings_ms", "outputs"],
+    keys: "input grid counts digest picture text timings_ms outputs",
     arguments,
     run,
 };
 
 fn arguments() -> clap::Command {
-    Args::command().mut_arg("max_memory", |arg| {
+    ViewArgs::command().mut_arg("max_memory", |arg| {
         let help = "The most memory to use: 4G, 512M, 1.5GiB or plain bytes. Mesh, grid and picture are held at \
                     once; what does not fit is refused before it is allocated [default: what is available]";
         arg.help(help).long_help(help)
@@ -55,7 +57,7 @@ fn arguments() -> clap::Command {
 }
 
 #[derive(Debug, clap::Parser)]
-struct Args {
+struct ViewArgs {
     /// A mesh, which is voxelized, or a voxel file of any format that 'voxelize formats' lists, told
     /// by its content; - is a mesh from standard input
     #[arg(value_name = "FILE", help_heading = "Input")]
@@ -79,7 +81,7 @@ struct Args {
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    tell: TellArgs,
+    report: ReportArgs,
 
     #[command(flatten)]
     run: RunArgs,
@@ -116,7 +118,7 @@ struct PictureArgs {
     /// One layer across an axis, counted from 0: z=40, or z for the middle one. Text on standard
     /// output unless -o names a picture [default: no slice]
     #[arg(long, value_name = "AXIS[=N]", value_parser = values::layer, conflicts_with = "sheet")]
-    slice: Option<values::LayerAsked>,
+    slice: Option<values::LayerChoice>,
 
     /// Layers across an axis side by side: all, or as many as have room, evenly chosen
     /// [default: no sheet]
@@ -132,79 +134,142 @@ struct PictureArgs {
     no_axes: bool,
 }
 
-fn run(call: &mut Call) -> Result<()> {
-    let args: Args = call.args()?;
-    call.know("input", json!({"path": args.file.to_string_lossy()}));
-    let request = Request::new(&args, call)?;
-    let mut shown = Shown::open(args, &request, call)?;
-    shown.know(call);
-    let draw = || request.draw(&shown);
-    let mut time = None;
-    let picture = timed(&mut time, draw)?;
-    shown.draw = time;
+fn run(call: &Call) -> Result<Vec<Report>> {
+    let args: ViewArgs = call.args()?;
+    Ok(vec![Report::of(|report| {
+        let resources = call.resources(&args.run.power, args.run.max_memory)?;
+        par::with_threads(resources.threads, || show(args, resources.clone(), call, report))?
+    })])
+}
+
+fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) -> Result<Outcome> {
+    report.set("input", json!({"path": args.file.to_string_lossy()}));
+    let options = PictureOptions::new(&args, call)?;
+    let mut input = Input::open(args, &options, resources.clone(), call)?;
+    input.set(report);
+    let mut drawing = None;
+    let drawn = timed(&mut drawing, || draw(&options, &input))?;
     call.bar().check()?;
-    let written = match (&request.target, picture) {
-        (Target::Text, Drawn::Text(text)) => {
-            call.know("text", text.as_str());
-            if call.telling.json.as_ref().is_none_or(|target| !target.is_stdout()) {
-                tell::to_stdout(&text)?;
+    let written = match drawn {
+        Drawn::Text(text) => {
+            report.set("text", text.as_str());
+            if call.printer.options.json != Some(Destination::Stdout) {
+                to_stdout(&text)?;
             }
             None
         }
-        (target, Drawn::Picture(picture)) => {
-            call.know("picture", request.json(&picture));
-            let mut time = None;
-            let written = timed(&mut time, || write(target, &picture))?;
-            shown.facts.times.write = time;
-            Some(written)
+        Drawn::Picture(picture) => {
+            report.set("picture", json!({"shows": options.content.name(), "size": picture.size()}));
+            let time = &mut input.found.times.write;
+            Some(timed(time, || write(&options.destination, &picture))?)
         }
-        (_, Drawn::Text(_)) => None,
     };
-    shown.know_end(call, written.as_ref());
-    said::say(&shown, &request, written.as_ref(), call);
-    call.answer("", &End::Yes)
+    report.set("timings_ms", timings(&input, drawing));
+    report.set("outputs", value::outputs(&written));
+    // A slice as text speaks for itself.
+    if written.is_some() || call.printer.is_verbose() {
+        let times = &input.found.times;
+        let phases =
+            [("read", times.read), ("voxelize", times.voxelize), ("draw", drawing), ("write", times.write)];
+        report.err = rows(&input, &options, written.as_ref());
+        row(&mut report.err, "time", &time_line(input.found.started.elapsed(), &phases, &resources, ""));
+        report.err += &warning_lines(&input.found, call.printer.options.verbosity, "");
+    }
+    Ok(Outcome::Done)
 }
 
-/// What was drawn.
 enum Drawn {
     Picture(Picture),
     Text(String),
 }
 
-impl Request {
-    fn draw(&self, shown: &Shown) -> Result<Drawn> {
-        let (parts, spacing) = (&shown.parts, shown.spacing());
-        let picture = match self.what {
-            What::Cells => view::cells(parts, spacing, &self.view),
-            What::Mesh => match &shown.mesh {
-                Some(mesh) => view::facets(mesh, &self.view),
-                None => unreachable!("a mesh is read to be drawn"),
-            },
-            What::Slice(asked) => {
-                let layer = asked.layer(shown.dims());
-                if matches!(self.target, Target::Text) {
-                    return view::slice_text(parts, layer).map(Drawn::Text);
-                }
-                view::slice(parts, spacing, layer, self.view.size, self.view.background)
-            }
-            What::Sheet(axis) => view::sheet(parts, spacing, axis, self.view.size, self.view.background),
-        };
-        picture.map(Drawn::Picture).map_err(|error| error.in_file(&shown.name))
-    }
+fn draw(options: &PictureOptions, input: &Input) -> Result<Drawn> {
+    let (parts, spacing, view) = (&input.parts, input.spacing(), &options.view);
+    let picture = match options.content {
+        Content::Cells => view::cells(parts, spacing, view),
+        Content::Mesh => match &input.mesh {
+            Some(mesh) => view::facets(mesh, view),
+            None => unreachable!("a mesh is read to be drawn"),
+        },
+        Content::Text(choice) => {
+            return view::slice_text(parts, choice.layer(input.dims()))
+                .map(Drawn::Text)
+                .map_err(|error| error.in_file(&input.name));
+        }
+        Content::Slice(choice) => {
+            let layer = choice.layer(input.dims());
+            view::slice(parts, spacing, layer, view.size, view.background)
+        }
+        Content::Sheet(axis) => view::sheet(parts, spacing, axis, view.size, view.background),
+    };
+    picture.map(Drawn::Picture).map_err(|error| error.in_file(&input.name))
+}
 
-    fn json(&self, picture: &Picture) -> Value {
-        json!({"shows": self.what.name(), "size": picture.size()})
+fn write(destination: &Destination, picture: &Picture) -> Result<Written> {
+    let Destination::File(path) = destination else {
+        let png = picture.to_png()?;
+        let mut out = std::io::stdout().lock();
+        out.write_all(&png).and_then(|()| out.flush()).map_err(stdout_failure)?;
+        return Ok(Written { path: "-".into(), format: "png", bytes: png.len() as u64 });
+    };
+    picture.save(path)
+}
+
+fn timings(input: &Input, drawing: Option<std::time::Duration>) -> Value {
+    let times = &input.found.times;
+    json!({
+        "read": times.read.map(value::ms),
+        "voxelize": times.voxelize.map(value::ms),
+        "draw": drawing.map(value::ms),
+        "write": times.write.map(value::ms),
+        "total": value::ms(input.found.started.elapsed()),
+    })
+}
+
+fn rows(input: &Input, options: &PictureOptions, written: Option<&Written>) -> String {
+    let mut rows = String::new();
+    let mut row = |label: &str, text: &str| row(&mut rows, label, text);
+    match &input.found.mesh {
+        Some(mesh) => row("mesh", &mesh_line(&input.name, mesh)),
+        None => row("voxels", &input.name),
+    }
+    if !input.parts.is_empty() {
+        row(
+            "grid",
+            &match &input.found.lattice {
+                Some(lattice) => display::grid(lattice),
+                None => {
+                    format!("{} cells; the file does not say where they are", display::dims(input.dims()))
+                }
+            },
+        );
+        row("cells", &cells(input));
+    }
+    row("view", &view_text(input, options));
+    if let Some(written) = written {
+        row("wrote", &format!("{}, {}", options.destination.name(), bytes(written.bytes)));
+    }
+    rows
+}
+
+fn cells(input: &Input) -> String {
+    let count = |part: &Part| format!("{} {}", grouped(part.cells.count()), part.sort.name());
+    match input.parts.as_slice() {
+        [_] => grouped(input.found.occupied.unwrap_or_default()),
+        parts => parts.iter().map(count).collect::<Vec<_>>().join(", "),
     }
 }
 
-fn write(target: &Target, picture: &Picture) -> Result<Written> {
-    match target {
-        Target::File(path) => picture.save(path),
-        Target::Stdout | Target::Text => {
-            let png = picture.to_png()?;
-            let mut out = std::io::stdout().lock();
-            out.write_all(&png).and_then(|()| out.flush()).map_err(tell::stdout_failure)?;
-            Ok(Written { path: "-".into(), format: "png", bytes: png.len() as u64 })
+fn view_text(input: &Input, options: &PictureOptions) -> String {
+    let from = options.view.from;
+    let place = || format!("from {}°, {}°", number(from.azimuth), number(from.elevation));
+    match options.content {
+        Content::Cells => place(),
+        Content::Mesh => format!("triangles, {}", place()),
+        Content::Slice(choice) | Content::Text(choice) => {
+            let layer = choice.layer(input.dims());
+            format!("layer {}={}", AXES[layer.axis], layer.index)
         }
+        Content::Sheet(axis) => format!("layers across {}", AXES[axis]),
     }
 }

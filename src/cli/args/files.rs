@@ -1,0 +1,133 @@
+//! What is read, and where the grid goes.
+
+use std::path::PathBuf;
+
+use voxelize::format::{Dtype, Format};
+use voxelize::mesh::read::Tolerance;
+
+use super::values;
+
+/// What becomes of an odd mesh.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub struct ReadArgs {
+    /// treat every mesh finding as an error
+    #[arg(
+        long,
+        conflicts_with = "lenient",
+        long_help = "Treat every mesh finding (S and L codes in docs/findings.md) as an error, even notes that do \
+                       not affect the result [default: refuse damage]"
+    )]
+    pub strict: bool,
+
+    /// read damaged meshes: drop bad triangles
+    #[arg(
+        long,
+        long_help = "Read damaged meshes: drop truncated, malformed or non-finite triangles and report how many \
+                       [default: refuse damage]"
+    )]
+    pub lenient: bool,
+}
+
+impl ReadArgs {
+    /// How much a reader is to take.
+    pub fn tolerance(&self) -> Tolerance {
+        match (self.strict, self.lenient) {
+            (true, _) => Tolerance::Strict,
+            (_, true) => Tolerance::Lenient,
+            _ => Tolerance::Usual,
+        }
+    }
+}
+
+/// What is voxelized.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub struct InputArgs {
+    /// meshes, and folders with meshes
+    #[arg(
+        value_name = "MESH",
+        allow_hyphen_values = false,
+        long_help = "The mesh to read, of any format that 'voxelize formats' lists; - is standard input and needs \
+                       -o. Several meshes, and folders, need -o DIR/ and make a file each. Folders are walked: \
+                       every file named like a mesh is taken, hidden ones are left out"
+    )]
+    pub meshes: Vec<PathBuf>,
+
+    /// read names of meshes, one a line; - is stdin
+    #[arg(
+        long,
+        value_name = "LIST",
+        long_help = "Read the names of more meshes and folders from LIST, one a line; - is standard input \
+                       [default: only those named here]"
+    )]
+    pub files_from: Option<PathBuf>,
+
+    /// with --files-from: names end in a NUL byte
+    #[arg(
+        short = '0',
+        long,
+        hide_short_help = true,
+        long_help = "With --files-from: names end in a NUL byte, as 'find -print0' writes them"
+    )]
+    pub null: bool,
+
+    /// one grid around all meshes
+    #[arg(
+        long,
+        conflicts_with = "like",
+        help_heading = "Grid",
+        long_help = "One grid for all meshes, fitted to the bounds of all together: each is read twice"
+    )]
+    pub same_grid: bool,
+}
+
+/// Where the grid goes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// format by extension; - is stdout; DIR/
+    #[arg(
+        short,
+        long,
+        value_name = "PATH",
+        long_help = "The file to write, in the format of its extension, replaced if it exists; - is standard \
+                       output and needs -f; DIR/ takes one file for each mesh, at its path below their common \
+                       folder [default: NAME.vox here for NAME.stl, replaced only if this tool made it]"
+    )]
+    pub output: Option<PathBuf>,
+
+    /// see 'voxelize formats' [vox]
+    #[arg(short, long, value_name = "FORMAT", value_parser = values::format(),
+          long_help = "Voxel format, whatever the extension; 'voxelize formats' describes each [default: by \
+                       extension, else vox]")]
+    pub format: Option<&'static Format>,
+
+    /// bool|u8|bit, type of the numbers
+    #[arg(long, value_name = "TYPE", value_parser = values::dtype(), hide_short_help = true,
+          long_help = "Type of the numbers, where the format has a choice [default: the first that 'voxelize \
+                       formats' lists for it]")]
+    pub dtype: Option<Dtype>,
+
+    /// describe the grid in PATH.json
+    #[arg(
+        long,
+        hide_short_help = true,
+        long_help = "Write PATH.json beside the output: where its cells are and how it was made. raw always \
+                       writes one, npy needs it, the other formats have it in themselves"
+    )]
+    pub sidecar: bool,
+
+    /// skip meshes whose output file already exists
+    #[arg(long, hide_short_help = true, long_help = "Skip meshes whose output file already exists")]
+    pub skip_existing: bool,
+
+    /// do not wait for the disk
+    #[arg(
+        long,
+        hide_short_help = true,
+        long_help = "Do not wait until the output is on the disk: faster, but a loss of power may take it. For \
+                       benchmarks and scratch files"
+    )]
+    pub no_sync: bool,
+}

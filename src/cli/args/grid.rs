@@ -1,0 +1,82 @@
+//! Where the cells are.
+
+use std::path::PathBuf;
+
+use voxelize::Snap;
+
+use super::values::{self, Corners, Exact3};
+
+/// The cells on the longest axis unless asked otherwise.
+pub const DEFAULT_RES: usize = 256;
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Grid")]
+pub struct GridArgs {
+    /// cells on the longest axis [256]
+    #[arg(short, long, value_name = "N", value_parser = values::count, allow_negative_numbers = true,
+          conflicts_with_all = ["dims", "voxel_size", "origin"],
+          long_help = "Cells on the longest axis; the others get as many as they need [default: 256]")]
+    pub res: Option<usize>,
+
+    /// cell size, 0.1 or SX,SY,SZ
+    #[arg(long, value_name = "S", value_parser = values::cell_size, allow_hyphen_values = true,
+          visible_aliases = ["pitch", "spacing"], conflicts_with = "dims",
+          long_help = "Size of a cell in the units of the file, one for all axes or SX,SY,SZ. Decimals are exact, \
+                       to 15 significant digits")]
+    pub voxel_size: Option<Exact3>,
+
+    /// exactly this many cubic cells
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::dims, allow_hyphen_values = true,
+          long_help = "Exactly this many cells per axis: cubes as small as hold the mesh, which is centred")]
+    pub dims: Option<[usize; 3]>,
+
+    /// with --dims: fill the bounds, sides may differ
+    #[arg(
+        long,
+        hide_short_help = true,
+        long_help = "With --dims: fill the mesh's bounds exactly, by cells whose sides may differ"
+    )]
+    pub stretch: bool,
+
+    /// with --voxel-size: walls pass through this point
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::point, allow_hyphen_values = true,
+          conflicts_with_all = ["dims", "bounds"], hide_short_help = true,
+          long_help = "With --voxel-size: shift the walls between cells so that one passes through this point on \
+                       every axis [default: the mesh's smallest coordinates]")]
+    pub origin: Option<Exact3>,
+
+    /// fit the cells to this box
+    #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = values::corners, allow_hyphen_values = true,
+          long_help = "Fit the cells to this box, grown at the high end to whole cells, and leave out the mesh \
+                       beyond it [default: the mesh's bounds]")]
+    pub bounds: Option<Corners>,
+
+    /// as many cells on every axis, mesh centred
+    #[arg(
+        long,
+        conflicts_with = "dims",
+        hide_short_help = true,
+        long_help = "As many cells on every axis as on the longest, the mesh centred"
+    )]
+    pub cube: bool,
+
+    /// cells to add on every side [0]
+    #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
+          long_help = "Cells to add on every side, after all else; empty unless --bounds cuts the mesh \
+                       [default: 0]")]
+    pub pad: Option<usize>,
+
+    /// the grid of this voxel file
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["res", "voxel_size", "dims", "stretch", "origin", "bounds", "cube", "pad"],
+          long_help = "Use the grid of FILE: dims, cell size, origin, snapping (--snap overrides). FILE: .vox, \
+                       .npz, or any format with a sidecar")]
+    pub like: Option<PathBuf>,
+
+    /// snap coordinates rounded to 32 bits [float]
+    #[arg(long, value_name = "float|none", value_parser = values::snap(), hide_possible_values = true,
+          hide_short_help = true,
+          long_help = "float: a coordinate that is the 32-bit float nearest to a wall or to the middle of a cell is \
+                       taken to lie there (no float is 0.7). none: the bits as they are [default: float]")]
+    pub snap: Option<Snap>,
+}

@@ -1,0 +1,308 @@
+//! From the text of one value to its meaning. Errors are sentences without the option's name, which the parser
+//! of the command line puts in front.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use voxelize::format::{self, Dtype, FORMATS, Format};
+use voxelize::grid::lattice::{AXES, MAX_DIM};
+use voxelize::par::MAX_THREADS;
+use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
+use voxelize::{Inside, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
+
+/// Exact coordinates or sizes per axis, `[x, y, z]`.
+pub type Exact3 = [Rational; 3];
+
+/// `16`: a count of at least one.
+pub fn count(text: &str) -> Result<usize, String> {
+    match whole(text)? {
+        0 => Err("must be at least 1".to_string()),
+        n => Ok(n),
+    }
+}
+
+/// `8`: threads to start.
+pub fn threads(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        n if n > MAX_THREADS => Err(format!("the most is {MAX_THREADS}")),
+        n => Ok(n),
+    }
+}
+
+/// `0`, `1`: layers of cells around.
+pub fn padding(text: &str) -> Result<usize, String> {
+    match whole(text)? {
+        n if n > MAX_DIM => Err(format!("the most is {MAX_DIM}")),
+        n => Ok(n),
+    }
+}
+
+/// `2`: steps from cell to cell.
+pub fn steps(text: &str) -> Result<u32, String> {
+    u32::try_from(count(text)?)
+        .ok()
+        .filter(|n| *n as usize <= MAX_DIM)
+        .ok_or(format!("the most is {MAX_DIM}"))
+}
+
+/// `0`, `100`: cells that may differ.
+pub fn allowance(text: &str) -> Result<u64, String> {
+    Ok(whole(text)? as u64)
+}
+
+/// `0.999`: a share of one.
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = Rational::parse_decimal(text)?;
+    if share < Rational::ZERO || share > Rational::ONE {
+        return Err("must be from 0 to 1".to_string());
+    }
+    Ok(share.to_f64())
+}
+
+/// `0.01` or `1%`: a share of one, exactly.
+pub fn portion(text: &str) -> Result<Rational, String> {
+    let portion = match text.strip_suffix('%') {
+        Some(percent) => &Rational::parse_decimal(percent.trim_end())? * &Rational::new(1, 100),
+        None => Rational::parse_decimal(text)?,
+    };
+    if portion < Rational::ZERO || portion > Rational::ONE {
+        return Err("must be from 0 to 1, or from 0% to 100%".to_string());
+    }
+    Ok(portion)
+}
+
+/// `32,32,32`: cells per axis.
+pub fn dims(text: &str) -> Result<[usize; 3], String> {
+    let parts = split(text);
+    let [x, y, z] = parts.as_slice() else {
+        return Err(format!("expected three whole numbers, X,Y,Z, not {}", parts.len()));
+    };
+    Ok([count(x)?, count(y)?, count(z)?])
+}
+
+/// `0.5` or `0.5,0.5,1`: the sizes of a cell, all above zero.
+pub fn cell_size(text: &str) -> Result<Exact3, String> {
+    let sizes = match decimals(text)?.as_slice() {
+        [one] => [one.clone(), one.clone(), one.clone()],
+        [x, y, z] => [x.clone(), y.clone(), z.clone()],
+        other => return Err(format!("expected one number or three, SX,SY,SZ, not {}", other.len())),
+    };
+    if sizes.iter().all(Rational::is_positive) { Ok(sizes) } else { Err("must be above zero".to_string()) }
+}
+
+/// `-0.5,0,0`: a point.
+pub fn point(text: &str) -> Result<Exact3, String> {
+    let numbers = decimals(text)?;
+    let given = numbers.len();
+    numbers.try_into().map_err(|_| format!("expected three numbers, X,Y,Z, not {given}"))
+}
+
+/// The corners of a box.
+#[derive(Debug, Clone)]
+pub struct Corners {
+    /// The lowest coordinates.
+    pub min: Exact3,
+    /// The highest coordinates.
+    pub max: Exact3,
+}
+
+/// `-1,0,0,1,1,1`: a box that does not end before it begins.
+pub fn corners(text: &str) -> Result<Corners, String> {
+    let numbers = decimals(text)?;
+    let given = numbers.len();
+    let [x0, y0, z0, x1, y1, z1]: [Rational; 6] =
+        numbers.try_into().map_err(|_| format!("expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not {given}"))?;
+    for (low, high, axis) in [(&x0, &x1, 'x'), (&y0, &y1, 'y'), (&z0, &z1, 'z')] {
+        if low > high {
+            return Err(format!("the box ends before it begins along {axis}"));
+        }
+    }
+    Ok(Corners { min: [x0, y0, z0], max: [x1, y1, z1] })
+}
+
+/// `4G`, `1.5GiB`, `512M`, `1000000`: bytes; K, M, G and T are powers of 1024.
+pub fn memory(text: &str) -> Result<u64, String> {
+    let bad = || "expected a size such as 4G, 512M or plain bytes".to_string();
+    let upper = text.to_ascii_uppercase();
+    let digits = upper.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let power = match &upper[digits.len()..] {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 1,
+        "M" | "MB" | "MIB" => 2,
+        "G" | "GB" | "GIB" => 3,
+        "T" | "TB" | "TIB" => 4,
+        _ => return Err(bad()),
+    };
+    let value = Rational::parse_decimal(digits.trim()).map_err(|_| bad())?;
+    let bytes = &value * &Rational::from(1_i64 << (10 * power));
+    let bytes = bytes.floor().and_then(|n| u64::try_from(n).ok());
+    bytes.filter(|n| *n > 0).ok_or_else(|| "must be at least one byte".to_string())
+}
+
+/// The names of rules.
+pub fn rule() -> impl TypedValueParser<Value = Rule> {
+    PossibleValuesParser::new(RULES.iter().map(|info| info.name))
+        .try_map(|name| known(Rule::from_name(&name)))
+}
+
+/// The names of ways to tell inside from outside.
+pub fn inside() -> impl TypedValueParser<Value = Inside> {
+    PossibleValuesParser::new(METHODS.iter().map(|method| method.name))
+        .try_map(|name| known(Inside::from_name(&name)))
+}
+
+/// The names of ties.
+pub fn ties() -> impl TypedValueParser<Value = Ties> {
+    let by_name = |name: String| known(Ties::ALL.into_iter().find(|ties| ties.name() == name));
+    PossibleValuesParser::new(Ties::ALL.map(Ties::name)).try_map(by_name)
+}
+
+/// The names of ways to snap.
+pub fn snap() -> impl TypedValueParser<Value = Snap> {
+    const ALL: [Snap; 2] = [Snap::Float, Snap::None];
+    let by_name = |name: String| known(ALL.into_iter().find(|snap| snap.name() == name));
+    PossibleValuesParser::new(ALL.map(Snap::name)).try_map(by_name)
+}
+
+/// The names of voxel formats.
+pub fn format() -> impl TypedValueParser<Value = &'static Format> {
+    let by_name = |name: String| known(format::by_name(&name));
+    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)).try_map(by_name)
+}
+
+/// The names of number types.
+pub fn dtype() -> impl TypedValueParser<Value = Dtype> {
+    let all = [Dtype::Bool, Dtype::U8, Dtype::Bit].map(Dtype::name);
+    PossibleValuesParser::new(all).try_map(|name| known(Dtype::from_name(&name)))
+}
+
+/// `1200x900`: the size of a picture.
+pub fn picture_size(text: &str) -> Result<[usize; 2], String> {
+    let Some((width, height)) = text.split_once(['x', 'X', '×']) else {
+        return Err("expected width and height in pixels, such as 1200x900".to_string());
+    };
+    let side = |text: &str| match count(text)? {
+        n if n > MAX_SIDE => Err(format!("the most is {MAX_SIDE} pixels")),
+        n => Ok(n),
+    };
+    Ok([side(width)?, side(height)?])
+}
+
+/// The axes that may point up.
+pub fn up() -> impl TypedValueParser<Value = Up> {
+    PossibleValuesParser::new(["y", "z"]).map(|name| if name == "y" { Up::Y } else { Up::Z })
+}
+
+/// `x`, `y` or `z`, as a number.
+pub fn axis(text: &str) -> Result<usize, String> {
+    let found = AXES.iter().position(|axis| text.parse() == Ok(*axis));
+    found.ok_or_else(|| "expected an axis: x, y or z".to_string())
+}
+
+/// A layer of cells across an axis: the one named, or the middle one.
+#[derive(Debug, Clone, Copy)]
+pub struct LayerChoice {
+    axis: usize,
+    index: Option<usize>,
+}
+
+impl LayerChoice {
+    /// The layer in a grid of these dims.
+    pub fn layer(self, dims: [usize; 3]) -> Layer {
+        Layer { axis: self.axis, index: self.index.unwrap_or(dims[self.axis] / 2) }
+    }
+}
+
+/// `z=40` or `z`.
+pub fn layer(text: &str) -> Result<LayerChoice, String> {
+    match text.split_once('=') {
+        None => Ok(LayerChoice { axis: axis(text)?, index: None }),
+        Some((name, index)) => Ok(LayerChoice { axis: axis(name)?, index: Some(whole(index)?) }),
+    }
+}
+
+/// `white`, `#f4f1ea`: what is behind.
+pub fn background(text: &str) -> Result<Background, String> {
+    parse_colour(text).map(Background::Plain)
+}
+
+/// Which instruction set the kernels use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Simd {
+    /// The best of this machine.
+    Auto,
+    /// This one.
+    Level(Level),
+}
+
+/// `auto` and the names of levels.
+pub fn simd() -> impl TypedValueParser<Value = Simd> {
+    let by_name = |name: String| match name.as_str() {
+        "auto" => Ok(Simd::Auto),
+        name => known(Level::from_name(name).map(Simd::Level)),
+    };
+    let names = std::iter::once("auto").chain(Level::ALL.map(Level::name));
+    PossibleValuesParser::new(names).try_map(by_name)
+}
+
+/// A name that the parser has already compared with the table.
+fn known<T>(found: Option<T>) -> Result<T, String> {
+    found.ok_or_else(|| "no such name".to_string())
+}
+
+fn split(text: &str) -> Vec<&str> {
+    text.split(',').map(str::trim).collect()
+}
+
+fn decimals(text: &str) -> Result<Vec<Rational>, String> {
+    split(text).into_iter().map(Rational::parse_decimal).collect()
+}
+
+fn whole(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(n) => Ok(n),
+        Err(e) if *e.kind() == std::num::IntErrorKind::PosOverflow => Err("is out of range".to_string()),
+        Err(_) => Err(format!("'{text}' is not a whole number")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_powers_of_1024() {
+        for (text, bytes) in [
+            ("4G", 4 << 30),
+            ("512M", 512 << 20),
+            ("1.5GiB", 3 << 29),
+            ("2 kb", 2048),
+            ("1000000", 1_000_000),
+            ("7B", 7),
+            ("1T", 1 << 40),
+        ] {
+            assert_eq!(memory(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "G", "4X", "-1G", "0", "0.1", "4G4", "1e30T"] {
+            assert!(memory(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_exact_and_may_be_negative() {
+        assert_eq!(point("-0.1,2,3e-1").unwrap()[0], Rational::new(-1, 10));
+        assert_eq!(cell_size("0.1").unwrap(), [(); 3].map(|()| Rational::new(1, 10)));
+        assert!(corners("-1,0,0,1,1,1").is_ok() && corners("2,0,0,1,1,1").is_err());
+        assert!(cell_size("0").is_err() && cell_size("1,2").is_err() && point("1,2").is_err());
+        assert!(cell_size("0.1234567890123456").unwrap_err().contains("15 significant digits"));
+    }
+
+    #[test]
+    fn counts_start_at_one() {
+        assert_eq!(dims("1, 2,3"), Ok([1, 2, 3]));
+        for text in ["0", "-1", "1.5", "", "99999999999999999999"] {
+            assert!(count(text).is_err(), "{text}");
+        }
+        assert!(dims("1,2").is_err() && dims("1,2,0").is_err() && dims("32x32x32").is_err());
+        assert!(threads("1024").is_ok() && threads("1025").is_err());
+        assert!(padding("0").is_ok() && padding("99999999999").is_err());
+    }
+}

@@ -1,0 +1,306 @@
+//! The words of a command line beside their parsing: the command among them, where `--json` goes if parsing
+//! fails, the names that options were typed with, and the parser's errors in our words.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgMatches, Command};
+use voxelize::{Error, Result};
+
+use super::files::Destination;
+use super::suggest;
+
+/// A command line.
+pub struct Argv {
+    /// All words but the name of the command; that of the program first.
+    words: Vec<OsString>,
+    /// The first of them that is neither an option nor the value of one.
+    first: Option<PathBuf>,
+    /// The command that was typed, and all that there are.
+    command: Option<&'static str>,
+    pub commands: Vec<&'static str>,
+    parser: Command,
+}
+
+/// An option as it was typed.
+struct Typed {
+    long: String,
+    /// `-r`, `--pitch`.
+    name: String,
+    value: String,
+}
+
+impl Argv {
+    /// These words, of which the first that is no option of `main` may be one of `commands`.
+    pub fn new(
+        words: impl IntoIterator<Item = impl Into<OsString>>,
+        main: Command,
+        commands: &[&'static str],
+    ) -> Self {
+        let mut words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        let first_word = |words: &[OsString]| scan(words, &main).1;
+        // As many tools have it: `voxelize help view`.
+        if let Some(help) =
+            first_word(&words).filter(|at| words[*at] == "help" && !Path::new("help").exists())
+        {
+            words[help] = "--help".into();
+        }
+        let at = first_word(&words);
+        let command = at.and_then(|at| commands.iter().copied().find(|name| words[at] == *name));
+        let first = at.map(|at| if command.is_some() { words.remove(at) } else { words[at].clone() });
+        Self { words, first: first.map(Into::into), command, commands: commands.to_vec(), parser: main }
+    }
+
+    /// The same for the parser of the command that was typed.
+    pub fn with_parser(self, parser: Command) -> Self {
+        Self { parser, ..self }
+    }
+
+    /// The command: the first word that is not an option, if it is the name of one.
+    pub fn command(&self) -> Option<&'static str> {
+        self.command
+    }
+
+    pub fn parse(&self) -> std::result::Result<ArgMatches, clap::Error> {
+        self.parser.clone().try_get_matches_from(&self.words)
+    }
+
+    /// Where `--json` sends the JSON, found without parsing: for when parsing failed.
+    pub fn json(&self) -> Option<Destination> {
+        let words = self.words.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str());
+        words.filter_map(|word| word.strip_prefix("--json")).find_map(|rest| match rest.strip_prefix('=') {
+            None if rest.is_empty() => Some(Destination::Stdout),
+            Some(file) if !file.is_empty() => Some(Destination::of(Path::new(file))),
+            _ => None,
+        })
+    }
+
+    /// The option called `long` by the name it was typed with: `-r`, `--pitch`.
+    pub fn name(&self, long: &str) -> String {
+        self.find(long).map_or_else(|| format!("--{long}"), |typed| typed.name)
+    }
+
+    /// The option with its value as typed, `-r 8192`; `None` if it was not.
+    pub fn with_value(&self, long: &str) -> Option<String> {
+        self.find(long).map(|typed| format!("{} {}", typed.name, typed.value))
+    }
+
+    fn find(&self, long: &str) -> Option<Typed> {
+        scan(&self.words, &self.parser).0.into_iter().find(|typed| typed.long == long)
+    }
+
+    /// An error of the parser in our words.
+    pub fn error(&self, error: &clap::Error) -> Error {
+        let strings = |kind| match error.get(kind) {
+            Some(ContextValue::String(text)) => vec![text.clone()],
+            Some(ContextValue::Strings(list)) => list.clone(),
+            _ => Vec::new(),
+        };
+        let first = |kind| strings(kind).into_iter().next();
+        let option = first(ContextKind::InvalidArg).unwrap_or_default();
+        let value = first(ContextKind::InvalidValue).unwrap_or_default();
+        let name = self.as_typed(&option);
+        match error.kind() {
+            ErrorKind::UnknownArgument => self.unknown(&option),
+            ErrorKind::MissingRequiredArgument => {
+                Error::usage(format!("{}: not given", strings(ContextKind::InvalidArg).join(" and ")))
+            }
+            ErrorKind::InvalidValue if value.is_empty() => {
+                self.with_help(Error::usage(format!("{name} needs a value")), &option)
+            }
+            ErrorKind::InvalidValue => {
+                let known = strings(ContextKind::ValidValue).join(", ");
+                Error::usage(format!("{name} {value}: no such value"))
+                    .with_hint(format!("use one of {known}"))
+            }
+            ErrorKind::ValueValidation => {
+                let reason = std::error::Error::source(error).map_or_else(String::new, ToString::to_string);
+                self.with_help(Error::usage(format!("{name} {value}: {reason}")), &option)
+            }
+            ErrorKind::ArgumentConflict => {
+                match first(ContextKind::PriorArg).map(|prior| self.as_typed(&prior)) {
+                    Some(second) if second != name => exclusive(&name, &second),
+                    Some(_) => Error::usage(format!("{name} is given twice")).with_hint("give it once"),
+                    None => Error::usage(format!("{name} cannot be used here")),
+                }
+            }
+            _ => {
+                let text = error.render().to_string();
+                let line = text.lines().next().unwrap_or_default();
+                Error::usage(line.strip_prefix("error: ").unwrap_or(line))
+            }
+        }
+    }
+
+    /// The error for a word that no option has, or where no more words are expected.
+    fn unknown(&self, word: &str) -> Error {
+        // `verfy --update`: not the option is wrong, but the word.
+        let slip = |first: &&PathBuf| {
+            self.command.is_none() && !first.exists() && suggest::command(first, &self.commands).is_some()
+        };
+        if let Some(first) = self.first.as_ref().filter(slip) {
+            return suggest::not_found(first, &self.commands);
+        }
+        let Some(long) = word.strip_prefix('-') else {
+            return Error::usage(format!("unexpected argument '{word}'"));
+        };
+        if word == "--labels" {
+            return Error::usage("--labels: one grid of several meshes is not supported")
+                .with_hint("-o DIR/ makes a grid of each, --same-grid on the same cells");
+        }
+        let options = self
+            .parser
+            .get_arguments()
+            .flat_map(|arg| arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default()));
+        let near = suggest::nearest(long.trim_start_matches('-'), options);
+        let error = Error::usage(format!("{word}: no such option"));
+        match near {
+            Some(near) => error.with_hint(format!("did you mean --{near}?")),
+            None => error,
+        }
+    }
+
+    /// `--voxel-size <S>` of the parser as it was typed: `--pitch`.
+    fn as_typed(&self, option: &str) -> String {
+        let word = option.split([' ', '=', '[']).next().unwrap_or(option);
+        word.strip_prefix("--").map_or_else(|| word.to_string(), |long| self.name(long))
+    }
+
+    /// `error` with the option's own line of help as the hint.
+    fn with_help(&self, error: Error, option: &str) -> Error {
+        let long = option.split([' ', '=', '[']).next().and_then(|word| word.strip_prefix("--"));
+        let arg = self.parser.get_arguments().find(|arg| long.is_some() && arg.get_long() == long);
+        match arg.and_then(|arg| Some((arg, arg.get_help()?))) {
+            Some((arg, help)) => error.with_hint(format!("{}: {help}", spelled(arg))),
+            None => error,
+        }
+    }
+}
+
+/// `--res N`, `--json[=FILE]`, `MESH...`.
+pub fn spelled(arg: &Arg) -> String {
+    let value = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+    match (arg.get_long(), value) {
+        (None, value) => format!("{}...", value.unwrap_or_default()),
+        (Some(long), Some(value)) if arg.is_require_equals_set() => format!("--{long}[={value}]"),
+        (Some(long), Some(value)) if arg.get_action().takes_values() => format!("--{long} {value}"),
+        (Some(long), _) => format!("--{long}"),
+    }
+}
+
+/// The error for two options, as typed, that exclude each other.
+pub fn exclusive(first: &str, second: &str) -> Error {
+    Error::usage(format!("{first} and {second} exclude each other")).with_hint("give one of them")
+}
+
+/// The options among these words as `parser` takes them, and where the first other word is; none behind `--`.
+fn scan(words: &[OsString], parser: &Command) -> (Vec<Typed>, Option<usize>) {
+    let takes_word = |arg: &Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
+    let text = |at: usize| words.get(at).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let (mut found, mut first, mut at) = (Vec::new(), None, 1);
+    while at < words.len() && words[at] != "--" {
+        let here = at;
+        at += 1;
+        // A word that is no text is a file.
+        let Some(word) = words[here].to_str().filter(|word| word.len() > 1 && word.starts_with('-')) else {
+            first = first.or(Some(here));
+            continue;
+        };
+        let mut add = |arg: &Arg, name: String, glued: Option<&str>| {
+            let value = match glued {
+                Some(value) => value.to_string(),
+                None if takes_word(arg) => {
+                    at += 1;
+                    text(at - 1)
+                }
+                None => String::new(),
+            };
+            found.push(Typed { long: arg.get_long().unwrap_or_default().to_string(), name, value });
+        };
+        if let Some(long) = word.strip_prefix("--") {
+            let (name, value) =
+                long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            let is_it = |arg: &&Arg| {
+                let aliases = arg.get_all_aliases().unwrap_or_default();
+                arg.get_long().into_iter().chain(aliases).any(|spelling| spelling == name)
+            };
+            parser.get_arguments().filter(is_it).for_each(|arg| add(arg, format!("--{name}"), value));
+            continue;
+        }
+        for (n, letter) in word.char_indices().skip(1) {
+            let rest = &word[n + letter.len_utf8()..];
+            match parser.get_arguments().find(|arg| arg.get_short() == Some(letter)) {
+                Some(arg) if arg.get_action().takes_values() => {
+                    let value = rest.strip_prefix('=').unwrap_or(rest);
+                    add(arg, format!("-{letter}"), (!value.is_empty()).then_some(value));
+                    break;
+                }
+                Some(arg) => add(arg, format!("-{letter}"), None),
+                None => break,
+            }
+        }
+    }
+    (found, first)
+}
+
+/// The arguments of a command, as its parser found them.
+pub fn from_matches<A: clap::FromArgMatches>(matches: &ArgMatches, argv: &Argv) -> Result<A> {
+    A::from_arg_matches(matches).map_err(|e| argv.error(&e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args;
+    use super::*;
+
+    fn argv(words: &str) -> Argv {
+        let words = std::iter::once("voxelize").chain(words.split_whitespace());
+        Argv::new(words, args::command(), &["formats"])
+    }
+
+    #[test]
+    fn options_are_named_as_typed() {
+        let typed = argv("a.stl -r8 --pitch=0.5 -o x.vox");
+        assert_eq!(typed.with_value("res").unwrap(), "-r 8");
+        assert_eq!(typed.with_value("voxel-size").unwrap(), "--pitch 0.5");
+        assert_eq!(typed.with_value("output").unwrap(), "-o x.vox");
+        assert_eq!((typed.name("dims"), typed.with_value("dims")), ("--dims".to_string(), None));
+        let typed = argv("--res 8 -- --pad 1");
+        assert_eq!((typed.with_value("res").unwrap().as_str(), typed.with_value("pad")), ("--res 8", None));
+        let typed = argv("-or.vox -qvnr8");
+        assert_eq!(typed.with_value("res").unwrap(), "-r 8");
+        assert_eq!((typed.name("quiet"), typed.name("verbose")), ("-q".to_string(), "-v".to_string()));
+    }
+
+    #[test]
+    fn the_command_is_the_first_word_that_is_no_option() {
+        for (words, command) in [
+            ("formats", Some("formats")),
+            ("-q -v formats", Some("formats")),
+            ("-j 4 --simd=scalar formats", Some("formats")),
+            ("-qj4 --json formats", Some("formats")),
+            ("-qj 4 --json=a.json formats", Some("formats")),
+            ("./formats", None),
+            ("-- formats", None),
+            ("part.stl formats", None),
+            ("-o formats part.stl", None),
+            ("-r 8 part.stl formats", None),
+            ("- formats", None),
+            ("", None),
+        ] {
+            let typed = argv(words);
+            assert_eq!(typed.command(), command, "{words}");
+            let left = 1 + words.split_whitespace().count() - usize::from(command.is_some());
+            assert_eq!(typed.words.len(), left, "{words}");
+        }
+    }
+
+    #[test]
+    fn json_is_found_without_parsing() {
+        assert_eq!(argv("--json --nonsense").json(), Some(Destination::Stdout));
+        assert_eq!(argv("--json=a.json").json(), Some(Destination::File("a.json".into())));
+        assert_eq!(argv("--json=").json(), None);
+        assert_eq!(argv("--jsonx -- --json").json(), None);
+    }
+}

@@ -1,0 +1,295 @@
+//! The meshes of a batch: names from a list, files as they are, folders for the meshes in them; and what their
+//! outputs are called: the path of a mesh below the folder that all have in common.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use voxelize::mesh::read::INPUTS;
+use voxelize::{Error, Result};
+
+use super::super::files::{self, FileSet, Source};
+use super::super::output::Output;
+use super::super::pipes::Inlet;
+use super::super::signals::Signals;
+use super::Item;
+
+/// The names in the list `file`, `-` for standard input; `named` are those on the command line.
+pub fn read_list(file: &Path, named: &[PathBuf], null: bool, signals: &Signals) -> Result<Vec<PathBuf>> {
+    let is_stdin = file.as_os_str() == "-";
+    if is_stdin && named.iter().any(|mesh| mesh.as_os_str() == "-") {
+        return Err(Error::usage("-: standard input is the list of meshes, and no mesh")
+            .with_hint("--files-from FILE reads the list from a file"));
+    }
+    let bytes = if is_stdin { all_of(Inlet::stdin(signals)) } else { from_file(file, signals) };
+    let bytes = bytes.map_err(|e| e.in_file(file))?;
+    let names = split(&bytes, null).map_err(|e| e.in_file(file))?;
+    if names.is_empty() && named.is_empty() {
+        return Err(Error::input("no-meshes", "names no mesh").in_file(file).with_hint("one name a line"));
+    }
+    Ok(names)
+}
+
+fn from_file(file: &Path, signals: &Signals) -> Result<Vec<u8>> {
+    files::is_there(file)?;
+    if files::is_pipe(file) {
+        return all_of(Inlet::open(file, signals));
+    }
+    File::open(file).map_err(|e| unreadable(&e)).and_then(all_of)
+}
+
+fn all_of(mut from: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.read_to_end(&mut bytes).map(|_| bytes).map_err(|e| unreadable(&e))
+}
+
+fn unreadable(error: &std::io::Error) -> Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(own) => own.clone(),
+        None => Error::input("unreadable", format!("cannot be read: {error}")),
+    }
+}
+
+/// The names in `bytes`, without empty ones: lines, or what ends in a NUL byte.
+fn split(bytes: &[u8], null: bool) -> Result<Vec<PathBuf>> {
+    let end = if null { 0 } else { b'\n' };
+    let names = bytes.split(|byte| *byte == end);
+    let names = names.map(|name| if null { name } else { name.strip_suffix(b"\r").unwrap_or(name) });
+    names.filter(|name| !name.is_empty()).map(path).collect()
+}
+
+fn path(name: &[u8]) -> Result<PathBuf> {
+    if name.contains(&0) {
+        let error = Error::input("bad-list", "a NUL byte stands in a name");
+        return Err(error.with_hint("--null takes names that end in one"));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        Ok(std::ffi::OsStr::from_bytes(name).into())
+    }
+    #[cfg(not(unix))]
+    {
+        let text = std::str::from_utf8(name);
+        text.map(PathBuf::from).map_err(|_| Error::input("bad-list", "a name is not UTF-8"))
+    }
+}
+
+/// A mesh that was named, or found in a folder that was.
+pub struct FoundMesh {
+    /// As it was named, or the folder's name and what follows.
+    pub path: PathBuf,
+    /// Where it is from the root: its name below the folder of outputs is made of this.
+    pub whole: PathBuf,
+    /// The folder that was named, or the one that the file is in, from the root.
+    pub folder: PathBuf,
+    /// Why there is nothing to read: a folder that cannot be looked into, or has no mesh.
+    pub problem: Option<Error>,
+}
+
+/// Everything that `names` stand for: in their order, folders sorted by name.
+pub fn all(names: &[PathBuf]) -> Result<Vec<FoundMesh>> {
+    let mut found = Vec::new();
+    for name in names {
+        if name.as_os_str() == "-" {
+            let error = Error::usage("-: standard input has no name to call an output by");
+            return Err(error.with_hint("'voxelize - -o FILE' reads it as the only mesh"));
+        }
+        if name.as_os_str().is_empty() {
+            return Err(Error::usage("'' is no name of a file").with_hint("check the name"));
+        }
+        let whole = if name.is_dir() {
+            name.canonicalize().unwrap_or_else(|_| name.clone())
+        } else {
+            files::located(name)
+        };
+        if !name.is_dir() {
+            let folder = whole.parent().unwrap_or(&whole).to_path_buf();
+            found.push(FoundMesh { path: name.clone(), whole, folder, problem: None });
+            continue;
+        }
+        let mut meshes = Vec::new();
+        let walked = walk(name, &mut Vec::new(), &mut meshes);
+        let problem = walked.err().or_else(|| meshes.is_empty().then(|| no_mesh(name)));
+        let entry = |path: PathBuf, problem| {
+            let below = path.strip_prefix(name).unwrap_or(Path::new(""));
+            FoundMesh { whole: whole.join(below), folder: whole.clone(), path, problem }
+        };
+        found.extend(meshes.into_iter().map(|path| entry(path, None)));
+        found.extend(problem.map(|problem| entry(name.clone(), Some(problem))));
+    }
+    Ok(found)
+}
+
+/// Adds the meshes in `folder` and below. `above` are the folders it is in, links followed: a link to one
+/// of these is a circle, and not followed.
+fn walk(folder: &Path, above: &mut Vec<PathBuf>, meshes: &mut Vec<PathBuf>) -> Result<()> {
+    let unreadable = |e: std::io::Error| {
+        Error::input("unreadable", format!("cannot be looked into: {e}"))
+            .in_file(folder)
+            .with_hint("all that could be found elsewhere is done")
+    };
+    let real = folder.canonicalize().map_err(unreadable)?;
+    if above.contains(&real) {
+        return Ok(());
+    }
+    above.push(real);
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+    let entries = entries.map_err(unreadable);
+    let mut paths: Vec<_> =
+        entries.iter().flatten().map(fs::DirEntry::path).filter(|p| !is_hidden(p)).collect();
+    paths.sort();
+    let mut result = entries.map(drop);
+    for path in paths {
+        if path.is_dir() {
+            let below = walk(&path, above, meshes);
+            result = result.and(below);
+        } else if files::is_mesh_name(&path) {
+            meshes.push(path);
+        }
+    }
+    above.pop();
+    result
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+fn no_mesh(folder: &Path) -> Error {
+    let mut extensions: Vec<_> = INPUTS.iter().flat_map(|input| input.extensions).collect();
+    extensions.dedup();
+    let extensions: Vec<_> = extensions.iter().map(|extension| format!(".{extension}")).collect();
+    Error::input("S010", format!("no mesh ({}) in this folder", extensions.join(", ")))
+        .in_file(folder)
+        .with_hint("hidden files and folders are left out; a file that is named is read whatever its name")
+}
+
+/// Each mesh with its output; a mesh that is missing has the reason.
+pub fn items(found: Vec<FoundMesh>, output: &Output, commands: &[&'static str]) -> Vec<Item> {
+    let common = common(found.iter().map(|found| found.folder.as_path()));
+    let item = |FoundMesh { path, whole, problem, .. }: FoundMesh| {
+        let ready = match problem {
+            Some(problem) => Err(problem),
+            None => {
+                Source::find(&path, commands).map(|source| (source, output.named(&below(&common, &whole))))
+            }
+        };
+        Item { path, ready }
+    };
+    found.into_iter().map(item).collect()
+}
+
+/// The deepest folder that all of these are, or are in.
+fn common<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf {
+    let first = folders.next().unwrap_or(Path::new("")).to_path_buf();
+    folders.fold(first, |common, folder| {
+        let same = common.components().zip(folder.components()).take_while(|(a, b)| a == b);
+        same.map(|(part, _)| part).collect()
+    })
+}
+
+/// The path of a mesh below the folder, without its extension.
+fn below(common: &Path, whole: &Path) -> PathBuf {
+    // Other drives have nothing in common: what is left must not lead out of the folder of outputs.
+    let plain = |part: &Component| matches!(part, Component::Normal(_));
+    let path: PathBuf = whole.strip_prefix(common).unwrap_or(whole).components().filter(plain).collect();
+    path.with_file_name(path.file_stem().unwrap_or_default())
+}
+
+/// The files of this run, each of which is one only: refused if two meshes make one file, or a file that is
+/// read would be written.
+pub fn check(items: &[Item], list: Option<&Path>) -> Result<FileSet> {
+    let mut files = FileSet::default();
+    items.iter().for_each(|item| files.reads(&item.path, "a mesh of this run"));
+    if let Some(list) = list {
+        files.reads(list, "the list of meshes");
+    }
+    let mut written: HashMap<&Path, &Path> = HashMap::new();
+    for (item, output) in items.iter().filter_map(|item| Some((item, &item.ready.as_ref().ok()?.1))) {
+        let Some(path) = output.destination.path() else { continue };
+        if let Some(other) = written.insert(path, &item.path) {
+            return Err(twice(other, &item.path, path));
+        }
+        files.writes(path, "an output")?;
+        if let Some(sidecar) = output.sidecar_path() {
+            files.writes(&sidecar, "the sidecar of an output")?;
+        }
+    }
+    Ok(files)
+}
+
+fn twice(first: &Path, second: &Path, output: &Path) -> Error {
+    let (one, two, output) = (first.display(), second.display(), output.display());
+    if first == second {
+        return Error::usage(format!("{one}: is there twice")).with_hint("name it once; folders are walked");
+    }
+    Error::usage(format!("{one} and {two} would both be written to {output}"))
+        .with_hint("rename one of them, or run voxelize once for each")
+}
+
+/// Refuses pipes, where a mesh is read twice.
+pub fn refuse_pipes(found: &[FoundMesh]) -> Result<()> {
+    match found.iter().find(|found| files::is_pipe(&found.path)) {
+        Some(pipe) => Err(Error::usage("--same-grid: a pipe cannot be read twice")
+            .in_file(&pipe.path)
+            .with_hint("write it to a file first, or give the grid by --bounds and --voxel-size")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_walked_in_order_and_not_in_circles() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        for folder in ["b", "a/deep", ".git", "empty"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for file in ["b/2.stl", "b/10.STL", "a/deep/x.stl", "z.stl", "n.txt", ".git/h.stl", "._z.stl"] {
+            fs::write(root.join(file), "").unwrap();
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(root, root.join("a/deep/up")).unwrap();
+            std::os::unix::fs::symlink("x.stl", root.join("a/deep/y.stl")).unwrap();
+        }
+        let found = all(&[root.to_path_buf()]).unwrap();
+        let names: Vec<_> =
+            found.iter().map(|f| f.path.strip_prefix(root).unwrap().display().to_string()).collect();
+        let linked: &[&str] = if cfg!(unix) { &["a/deep/y.stl"] } else { &[] };
+        assert_eq!(names, [&["a/deep/x.stl"], linked, &["b/10.STL", "b/2.stl", "z.stl"]].concat());
+        assert!(found.iter().all(|found| found.problem.is_none() && found.folder == root));
+        let none = all(&[root.join("empty")]).unwrap();
+        assert!(none.len() == 1 && none[0].problem.as_ref().unwrap().to_string().contains("no mesh"));
+    }
+
+    #[test]
+    fn names_are_lines_or_end_in_nul() {
+        let names = |bytes: &[u8], null| {
+            let names = split(bytes, null).unwrap();
+            names.iter().map(|name| name.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(b"a.stl\n\nb c.stl\r\n d.stl", false), ["a.stl", "b c.stl", " d.stl"]);
+        assert_eq!(names(b"a\nb.stl\0c.stl\0", true), ["a\nb.stl", "c.stl"]);
+        assert!(names(b"\n\n", false).is_empty() && names(b"", true).is_empty());
+        assert!(split(b"a.stl\0b.stl\n", false).unwrap_err().hint().unwrap().contains("--null"));
+    }
+
+    #[test]
+    fn paths_below_the_common_folder_are_kept() {
+        let of = |folders: &[&str]| common(folders.iter().map(Path::new)).display().to_string();
+        assert_eq!(of(&["/a/b", "/a/b/c"]), "/a/b");
+        assert_eq!(of(&["/a/bc", "/a/b"]), "/a");
+        assert_eq!((of(&["/a/b"]), of(&["/x", "/y"])), ("/a/b".to_string(), "/".to_string()));
+        let name =
+            |common: &str, whole: &str| below(Path::new(common), Path::new(whole)).display().to_string();
+        assert_eq!(name("/a", "/a/b/c.d.stl"), "b/c.d");
+        assert_eq!(name("/a", "/a/plain"), "plain");
+        assert_eq!(name("/other", "/a/b.stl"), "a/b", "never out of the folder of outputs");
+    }
+}

@@ -1,0 +1,232 @@
+//! Several meshes in one call, a file each: which there are, what their files are called, their grids made
+//! beside each other, and one report.
+
+mod inputs;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use voxelize::{Bounds, Error, Kind, Progress, Result, format};
+
+use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
+use super::argv::Argv;
+use super::command::Call;
+use super::files::Source;
+use super::memory::Resources;
+use super::options::{self, DoubtOptions, GridFrom, GridOptions, Job, JobOptions, Mode, Options};
+use super::output::{self, Output};
+use super::progress::Bar;
+use super::report::{Outcome, Report, Verbosity};
+use super::run::{self, RunReport};
+use super::schedule::{self, Slot};
+use super::suggest;
+use report::{Entry, OrderedReporter};
+
+/// All of a call with several meshes, decided.
+struct Batch {
+    options: JobOptions,
+    /// What was named or found, in that order.
+    items: Vec<Item>,
+    /// What all outputs have in common.
+    output: Output,
+    doubt: Option<DoubtOptions>,
+    grids: Grids,
+    mode: Mode,
+}
+
+/// One of several meshes.
+struct Item {
+    /// As it was named.
+    path: PathBuf,
+    /// What is read and written; or why it cannot be.
+    ready: Result<(Source, Output)>,
+}
+
+impl Item {
+    /// The bytes of the mesh; none if that cannot be said.
+    fn size(&self) -> u64 {
+        self.path.metadata().map_or(0, |found| found.len())
+    }
+}
+
+/// What decides where the cells of each are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grids {
+    /// The mesh itself.
+    Own,
+    /// The bounds of all meshes.
+    Same,
+}
+
+/// Whether there may be more than one mesh.
+pub fn is_requested(input: &InputArgs) -> bool {
+    let InputArgs { meshes, files_from, .. } = input;
+    files_from.is_some() || meshes.len() > 1 || meshes.iter().any(|mesh| mesh.is_dir())
+}
+
+/// Voxelizes all that is asked for.
+pub fn convert(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
+    // Before a list is waited for: a folder may have been made by then.
+    call.signals.listen()?;
+    Batch::new(args, call)?.run(call)
+}
+
+impl Batch {
+    /// Looks at files but changes none.
+    fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
+        let argv = call.argv;
+        let folder = folder(&args.input, &args.output, argv)?;
+        let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
+        let grids = if args.input.same_grid { Grids::Same } else { Grids::Own };
+        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?;
+        let doubt = DoubtOptions::new(&args.doubt, &options.rule, argv)?;
+        let leak = options::leak(&args.leak, &options.rule, argv)?;
+        let has_file = doubt.as_ref().is_some_and(|asked| asked.file.is_some());
+        if has_file || leak.is_some() {
+            let option = argv.with_value(if has_file { "doubt" } else { "leak" }).unwrap_or_default();
+            let error = Error::usage(format!("{option}: several meshes would all write this file"));
+            return Err(error.with_hint(if has_file {
+                "--max-doubt asks about each of them; --doubt takes one mesh"
+            } else {
+                "a warning names the longest hole of each; --leak takes one mesh"
+            }));
+        }
+        let output = Output::in_folder(&folder, &args.output, argv)?;
+        let mut named = args.input.meshes;
+        if let Some(file) = &args.input.files_from {
+            named.extend(inputs::read_list(file, &named, args.input.null, call.signals)?);
+        }
+        let found = inputs::all(&named)?;
+        if grids == Grids::Same {
+            inputs::refuse_pipes(&found)?;
+        }
+        let items = inputs::items(found, &output, &argv.commands);
+        call.check_files(inputs::check(&items, args.input.files_from.as_deref())?)?;
+        Ok(Self { options, items, output, doubt, grids, mode })
+    }
+
+    /// Makes the grids of all, and reports each and all.
+    fn run(&self, call: &Call) -> Result<Vec<Report>> {
+        let bar = call.bar();
+        let (options, unreadable) = match self.grids {
+            Grids::Own => (self.options.clone(), self.items.iter().map(|_| None).collect()),
+            Grids::Same => self.same_grid(&bar, call)?,
+        };
+        let numbered: Vec<_> = self.items.iter().zip(&unreadable).enumerate().collect();
+        let reporter = OrderedReporter::new(self, call, &bar);
+        bar.begin("meshes", self.items.len() as u64);
+        type Numbered<'a> = (usize, (&'a Item, &'a Option<Error>));
+        let size = |(_, (item, _)): &Numbered| item.size();
+        schedule::each(&numbered, &options.resources, size, |(n, (item, unreadable)), resources, slot| {
+            let found = RunReport::new(Instant::now());
+            let known = match (unreadable, &item.ready) {
+                // Interrupted: nothing else is begun.
+                _ if bar.cancelled() => Some(Error::interrupted()),
+                (Some(error), _) | (_, Err(error)) => Some(error.clone()),
+                _ => None,
+            };
+            let entry = match known {
+                Some(error) => Entry::new(self, item, None, &found, Outcome::of(error), call),
+                None => self.one(item, &options, resources, slot, call, found)?,
+            };
+            reporter.take(*n, entry);
+            bar.advance(1);
+            Some(())
+        })?;
+        bar.clear();
+        Ok(reporter.total())
+    }
+
+    /// One mesh in its slot; `None` if that has too little memory.
+    fn one(
+        &self,
+        item: &Item,
+        options: &JobOptions,
+        resources: &Resources,
+        slot: Slot,
+        call: &Call,
+        mut found: RunReport,
+    ) -> Option<Entry> {
+        let (source, output) = item.ready.as_ref().ok()?;
+        let options = JobOptions { resources: resources.clone(), ..options.clone() };
+        let job = Job { source: source.clone(), options };
+        let (output, doubt) = (output.clone(), self.doubt.clone());
+        let options = Options { job, output, doubt, leak: None, mode: self.mode };
+        // Many would share one line of the terminal: the bar counts meshes.
+        let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
+        match run::convert(&options, &bar, call.signals, &mut found) {
+            Outcome::Failed(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => None,
+            outcome => Some(Entry::new(self, item, Some(&options), &found, outcome, call)),
+        }
+    }
+
+    /// The options with one grid for all meshes, and why some of these cannot be read: they do not count.
+    fn same_grid(&self, bar: &Bar, call: &Call) -> Result<(JobOptions, Vec<Option<Error>>)> {
+        bar.begin("bounds", self.items.len() as u64);
+        let found =
+            schedule::each(&self.items, &self.options.resources, Item::size, |item, resources, slot| {
+                let bounds = self.bounds(item, resources, call);
+                if matches!(&bounds, Err(e) if e.kind() == Kind::TooLarge && slot == Slot::Shared) {
+                    return None;
+                }
+                bar.advance(1);
+                Some(bounds)
+            })?;
+        bar.clear();
+        bar.check()?;
+        let all = found.iter().flatten().fold(Bounds::EMPTY, |all, bounds| all.union(bounds));
+        let mut options = self.options.clone();
+        if !all.is_empty() {
+            let lattice = options.grid.lattice(&all).map_err(|e| match e.kind() {
+                Kind::Unfit => {
+                    e.with_hint("all meshes together have no size; --voxel-size S gives that of a cell")
+                }
+                _ => prefixed(&format!("{}: ", options.grid.asked), &e),
+            })?;
+            options.grid = GridOptions { from: GridFrom::Shared(Box::new(lattice)), ..options.grid };
+        }
+        Ok((options, found.into_iter().map(Result::err).collect()))
+    }
+
+    fn bounds(&self, item: &Item, resources: &Resources, call: &Call) -> Result<Bounds> {
+        let (source, _) = item.ready.as_ref().map_err(Error::clone)?;
+        let options = JobOptions { resources: resources.clone(), ..self.options.clone() };
+        let job = Job { source: source.clone(), options };
+        let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
+        let mesh = run::read(&job, &bar, call.signals, &mut RunReport::new(Instant::now()))?;
+        Ok(*mesh.bounds())
+    }
+}
+
+/// The folder that `-o` names.
+fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> {
+    let what = match input.meshes.as_slice() {
+        [first, _, ..] if !first.exists() && suggest::command(first, &argv.commands).is_some() => {
+            return Err(suggest::not_found(first, &argv.commands));
+        }
+        _ if input.files_from.is_some() => "a list of meshes needs".to_string(),
+        [one] => format!("{} is a folder; its meshes need", one.display()),
+        _ => "several meshes need".to_string(),
+    };
+    let slip = |last: &&PathBuf| format::by_path(last).is_some() && !last.exists();
+    match (&args.output, input.meshes.as_slice()) {
+        (Some(path), _) if output::is_folder(path) => Ok(path.clone()),
+        (None, [meshes @ .., last]) if !meshes.is_empty() && slip(&last) => {
+            let name = last.display();
+            let first: Vec<_> = meshes.iter().map(|mesh| mesh.display().to_string()).collect();
+            let error = Error::usage(format!("{name} is not a mesh and does not exist"));
+            Err(error.with_hint(format!("did you mean 'voxelize {} -o {name}'?", first.join(" "))))
+        }
+        (None, _) => Err(Error::usage(format!("{what} an output folder")).with_hint("-o DIR/ names it")),
+        (Some(path), _) => {
+            let option = argv.with_value("output").unwrap_or_default();
+            let error = Error::usage(format!("{option}: {what} an output folder"));
+            let folder = match path.as_os_str().to_str() {
+                Some("-") => "DIR".to_string(),
+                _ => path.with_extension("").display().to_string(),
+            };
+            Err(error.with_hint(format!("use -o {folder}/; one grid of several meshes is not supported")))
+        }
+    }
+}

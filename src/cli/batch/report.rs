@@ -1,0 +1,212 @@
+//! The report of several meshes: each as soon as all before it are done, so that the order is theirs, and
+//! the total.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use voxelize::{Kind, codes};
+
+use super::super::command::Call;
+use super::super::options::{Mode, Options};
+use super::super::progress::Bar;
+use super::super::report::display::{bytes, counted, dims, duration, grouped, sanitized};
+use super::super::report::{self, Outcome, Report, row};
+use super::super::run::{self, RunReport};
+use super::{Batch, Item};
+
+/// The report of a mesh that is done, and what it adds to the total.
+pub struct Entry {
+    report: Report,
+    kind: EntryKind,
+    /// Occupied cells.
+    cells: u64,
+    /// What was written, or would be; for a dry run only where it can be estimated.
+    bytes: u64,
+    /// What it takes in memory; for a dry run.
+    memory: u128,
+    /// The codes of its warnings, each with its line.
+    warnings: Vec<(&'static str, String)>,
+}
+
+/// What became of a mesh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EntryKind {
+    /// It was written, or would be.
+    Good,
+    Skipped,
+    Failed,
+    Interrupted,
+}
+
+impl Entry {
+    pub fn new(
+        batch: &Batch,
+        item: &Item,
+        options: Option<&Options>,
+        found: &RunReport,
+        outcome: Outcome,
+        call: &Call,
+    ) -> Self {
+        let kind = match &outcome {
+            Outcome::Failed(error) if error.kind() == Kind::Interrupted => EntryKind::Interrupted,
+            Outcome::Failed(_) => EntryKind::Failed,
+            Outcome::Skipped => EntryKind::Skipped,
+            _ => EntryKind::Good,
+        };
+        let verbosity = call.printer.options.verbosity;
+        let name = format!("{}: ", item.path.display());
+        let lines = found.warnings.iter().filter(|warning| warning.is_printed(verbosity));
+        let warnings = lines.map(|warning| (warning.code(), warning.line(&name))).collect();
+        let mut report = Report::of(|report| {
+            run::fill_object(report, Some(&item.path), options, found);
+            Ok(outcome)
+        });
+        if let (true, Some(options)) = (call.printer.is_verbose() && kind != EntryKind::Failed, options) {
+            report.err = sanitized(&format!("{name}{}", in_brief(options, found))) + "\n";
+            report.err += &run::warning_lines(found, verbosity, &name);
+        }
+        match &mut report.outcome {
+            Outcome::CheckFailed(Some(why)) => *why = format!("{name}{why}"),
+            // Not every error has the name of a file, and not every name is that of the mesh.
+            Outcome::Failed(error)
+                if error.file().is_none_or(|file| name.strip_suffix(": ") != Some(file)) =>
+            {
+                report.error_text = Some(report::error_text(&name, error));
+            }
+            _ => {}
+        }
+        let written: u64 = found.outputs.iter().flatten().map(|written| written.bytes).sum();
+        Self {
+            report,
+            kind,
+            cells: found.occupied.filter(|_| kind == EntryKind::Good).unwrap_or(0),
+            bytes: written + found.output_size.map_or(0, |size| size.bytes()),
+            memory: found.memory.as_ref().filter(|_| batch.mode == Mode::DryRun).map_or(0, |plan| plan.bytes),
+            warnings,
+        }
+    }
+}
+
+/// What became of a mesh, on one line.
+fn in_brief(options: &Options, found: &RunReport) -> String {
+    let grid = found
+        .lattice
+        .as_ref()
+        .map_or_else(String::new, |lattice| format!("{} cells, ", dims(lattice.dims())));
+    let name = options.output.name();
+    match (found.occupied, &found.memory) {
+        (Some(occupied), _) => {
+            let time = duration(found.started.elapsed());
+            format!("{grid}{} occupied; wrote {name}, {time}", grouped(occupied))
+        }
+        (None, Some(plan)) => format!("{grid}{} of memory; would be {name}", bytes(plan.bytes)),
+        (None, None) => format!("skipped, {name} exists"),
+    }
+}
+
+/// Prints reports in the order of their meshes, whatever the order they are done in.
+pub struct OrderedReporter<'a> {
+    batch: &'a Batch,
+    call: &'a Call<'a>,
+    bar: &'a Bar,
+    state: Mutex<State>,
+}
+
+/// What was printed, and what waits for others.
+#[derive(Default)]
+struct State {
+    waiting: BTreeMap<usize, Entry>,
+    next: usize,
+    counts: [u64; 4],
+    cells: u64,
+    bytes: u64,
+    /// The most that one takes.
+    memory: u128,
+    /// How many meshes have a warning of each code, and the first of these lines.
+    warnings: BTreeMap<&'static str, (u64, String)>,
+}
+
+impl<'a> OrderedReporter<'a> {
+    pub fn new(batch: &'a Batch, call: &'a Call, bar: &'a Bar) -> Self {
+        Self { batch, call, bar, state: Mutex::default() }
+    }
+
+    /// Takes the report of number `n`, and prints what is due.
+    pub fn take(&self, n: usize, entry: Entry) {
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        state.waiting.insert(n, entry);
+        loop {
+            let next = state.next;
+            let Some(mut entry) = state.waiting.remove(&next) else { return };
+            state.next += 1;
+            state.add(&mut entry);
+            self.bar.aside(|| self.call.printer.print(&entry.report));
+        }
+    }
+
+    /// The warnings of all, and what became of them.
+    pub fn total(&self) -> Vec<Report> {
+        let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        let mut total = Report::default();
+        let all = self.batch.items.len() as u64;
+        for (code, (count, line)) in state.warnings.iter().filter(|_| !self.call.printer.is_verbose()) {
+            total.err += &match count {
+                1 => sanitized(line.trim_end()) + "\n",
+                _ => summed_up(code, *count, all),
+            };
+        }
+        row(&mut total.err, "total", &self.text(&state));
+        vec![total]
+    }
+
+    /// `490 of 500 written to out/, 10 failed; …`.
+    fn text(&self, state: &State) -> String {
+        let (batch, [good, skipped, failed, interrupted]) = (self.batch, state.counts);
+        let all = grouped(batch.items.len() as u64);
+        let would = if batch.mode == Mode::DryRun { "would be written" } else { "written" };
+        let folder = batch.output.folder.as_ref().map_or_else(String::new, |f| f.root.display().to_string());
+        let mut text = format!("{} of {all} {would} to {folder}", grouped(good));
+        for (count, what) in [(skipped, "skipped"), (failed, "failed"), (interrupted, "interrupted")] {
+            if count > 0 {
+                text += &format!(", {} {what}", grouped(count));
+            }
+        }
+        text += &match batch.mode {
+            Mode::Write => {
+                format!("; {} occupied, {}", counted(state.cells, "cell", "cells"), bytes(state.bytes))
+            }
+            Mode::DryRun => {
+                let (memory, written) = (bytes(state.memory), bytes(state.bytes));
+                format!("; {written}, with {memory} of memory for the largest")
+            }
+        };
+        let time = self.call.started.elapsed();
+        format!("{text}; {}", run::time_line(time, &[], &batch.options.resources, ""))
+    }
+}
+
+/// `warning[W009]: 81 of 1,000 meshes: …; -v lists them`.
+fn summed_up(code: &str, count: u64, all: u64) -> String {
+    let finding = codes::of(code).map_or("", |row| row.finding);
+    format!("warning[{code}]: {} of {} meshes: {finding}; -v lists them\n", grouped(count), grouped(all))
+}
+
+impl State {
+    fn add(&mut self, entry: &mut Entry) {
+        if entry.kind == EntryKind::Interrupted {
+            // Once for all.
+            let is_first = self.counts[EntryKind::Interrupted as usize] == 0;
+            let text = if is_first { "error: interrupted; what was written is whole\n" } else { "" };
+            entry.report.error_text = Some(text.to_string());
+        }
+        self.counts[entry.kind as usize] += 1;
+        self.cells += entry.cells;
+        self.bytes += entry.bytes;
+        self.memory = self.memory.max(entry.memory);
+        let mut codes: Vec<_> = entry.warnings.drain(..).collect();
+        codes.dedup_by_key(|(code, _)| *code);
+        for (code, line) in codes {
+            self.warnings.entry(code).or_insert((0, line)).0 += 1;
+        }
+    }
+}

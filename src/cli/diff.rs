@@ -1,0 +1,373 @@
+//! `voxelize diff`: two voxel files, cell by cell.
+
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use serde_json::{Value, json};
+use voxelize::compare::{self, Difference, Gate, Mismatch, diff};
+use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
+use voxelize::grid::lattice::AXES;
+use voxelize::grid::{Part, Sort};
+use voxelize::view::{self, View};
+use voxelize::{Error, Kind, Lattice, Rational, Result, Voxels, par};
+
+use super::args::{PageArgs, PowerArgs, ReportArgs, values};
+use super::command::{Call, Command};
+use super::files::{self, FileSet, has_extension};
+use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
+use super::report::{Outcome, Report, value};
+
+/// How many cells -v lists.
+const LISTED: usize = 20;
+
+pub const COMMAND: Command = Command {
+    name: "diff",
+    usage: "[OPTIONS] A B",
+    about: "compare two voxel files, cell by cell",
+    examples: "\
+voxelize diff old.vox new.npz            equal (exit code 0), or what differs (1)
+voxelize diff old.vox new.vox -o d.vox   what differs, to look at in colours
+voxelize diff old.vox new.vox -o d.png   the same as a picture, what is common dim
+voxelize diff old.npy new.npy --allow 3  up to 3 cells may differ
+voxelize diff -q old.raw new.raw         the exit code alone",
+    notes: "\
+Any two formats can be compared. Where the cells are is compared first, exactly: grids that
+differ there end with exit code 2, as their cells are not the same boxes. A file that does not
+say where its cells are is compared by its cells, and the answer says so.
+
+Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 the grids do not match;
+3 a file cannot be read",
+    keys: "first second grid counts iou box outputs",
+    arguments: DiffArgs::command,
+    run,
+};
+
+#[derive(Debug, clap::Parser)]
+struct DiffArgs {
+    /// The voxel file to compare with, of any format that 'voxelize formats' lists
+    #[arg(value_name = "A", help_heading = "Files")]
+    first: PathBuf,
+
+    /// The voxel file that is compared: what it has more than A is added, what it lacks is removed
+    #[arg(value_name = "B", help_heading = "Files")]
+    second: PathBuf,
+
+    /// Compare the cells of grids that lie elsewhere or have cells of another size; they must still
+    /// be as many on each axis
+    #[arg(long, help_heading = "Compare")]
+    ignore_grid: bool,
+
+    /// At most N cells may differ [default: 0, unless --iou-min says what is enough]
+    #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true,
+          help_heading = "Compare")]
+    allow: Option<u64>,
+
+    /// The least intersection over union, from 0 to 1, that is enough [default: none]
+    #[arg(long, value_name = "X", value_parser = values::share, allow_negative_numbers = true,
+          help_heading = "Compare")]
+    iou_min: Option<f64>,
+
+    /// Write the cells added and removed to this .vox, each in a colour of its own, or a picture of them
+    /// among the common ones to this .png [default: none]
+    #[arg(short, long, value_name = "PATH", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    power: PowerArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+fn run(call: &Call) -> Result<Vec<Report>> {
+    let args: DiffArgs = call.args()?;
+    Ok(vec![Report::of(|report| {
+        let threads = call.resources(&args.power, None)?.threads;
+        par::with_threads(threads, || compare(&args, call, report))?.inspect_err(|_| report.out.clear())
+    })])
+}
+
+fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
+    report.set("first", json!({"path": args.first.to_string_lossy()}));
+    report.set("second", json!({"path": args.second.to_string_lossy()}));
+    let mut files = FileSet::default();
+    files.reads(&args.first, "the first file");
+    files.reads(&args.second, "the second file");
+    let output = args.output.as_deref().map(|path| DiffOutput::new(path, &mut files)).transpose()?;
+    call.check_files(files)?;
+    let first = files::open_voxels(&args.first, &args.second)?;
+    let second = files::open_voxels(&args.second, &args.first)?;
+    report.set("first", about(&args.first, &first));
+    report.set("second", about(&args.second, &second));
+    let grid = ComparedGrid::of(args, &first, &second);
+    report.set("grid", grid.json(first.dims()));
+    grid.check(args)?;
+    let difference = Difference::between(&first.bits, &second.bits)?;
+    let written = match output {
+        Some(output) => output.write(&first, &second, grid.lattice, call)?,
+        None => Vec::new(),
+    };
+    set(report, &first, &grid, &difference, &written);
+    let gate = Gate { allow: args.allow, iou_min: args.iou_min };
+    let passes = gate.lets_pass(difference.differing(), difference.iou());
+    rows(report, args, [&first, &second], &grid, &difference, passes);
+    for written in &written {
+        let cells = counted(difference.differing(), "cell", "cells");
+        report.row("wrote", &format!("{}, {}: {cells}", written.path.display(), bytes(written.bytes)));
+    }
+    if call.printer.is_verbose() {
+        list(report, &first, &second, &difference);
+    }
+    Ok(if passes { Outcome::Done } else { Outcome::CheckFailed(None) })
+}
+
+fn about(path: &Path, voxels: &Voxels) -> Value {
+    json!({"path": path.to_string_lossy(), "dims": voxels.dims(), "occupied": voxels.count()})
+}
+
+fn set(
+    report: &mut Report,
+    first: &Voxels,
+    grid: &ComparedGrid,
+    difference: &Difference,
+    written: &[Written],
+) {
+    let Difference { common, added, removed, .. } = *difference;
+    let counts = json!({
+        "cells": value::cells(first.dims()),
+        "common": common,
+        "added": added,
+        "removed": removed,
+        "differing": difference.differing(),
+    });
+    report.set("counts", counts);
+    report.set("iou", difference.iou());
+    report.set("box", value::difference_box(difference, grid.lattice));
+    report.set("outputs", value::outputs(written));
+}
+
+/// Files, grid, counts and box.
+fn rows(
+    report: &mut Report,
+    args: &DiffArgs,
+    [first, second]: [&Voxels; 2],
+    grid: &ComparedGrid,
+    difference: &Difference,
+    passes: bool,
+) {
+    for (label, path, voxels) in [("first", &args.first, first), ("second", &args.second, second)] {
+        let occupied = counted(voxels.count(), "voxel", "voxels");
+        report.row(label, &format!("{}: {occupied} in {} cells", path.display(), dims(voxels.dims())));
+    }
+    report.row("grid", &grid.text(args));
+    let cells = if difference.is_none() {
+        "equal".to_string()
+    } else {
+        let Difference { common, added, removed, .. } = *difference;
+        let verdict = if passes { "different, but within what is allowed" } else { "different" };
+        let [common, added, removed] = [common, added, removed].map(grouped);
+        let iou = share(difference.iou());
+        format!("{verdict}: {added} added, {removed} removed, {common} common; intersection over union {iou}")
+    };
+    report.row("cells", &cells);
+    if let Some(bounds) = difference.bounds {
+        report.row("box", &cell_box(bounds, grid.lattice));
+    }
+}
+
+/// The first cells that differ.
+fn list(report: &mut Report, first: &Voxels, second: &Voxels, difference: &Difference) {
+    for ([i, j, k], sort) in diff::cells(&first.bits, &second.bits).take(LISTED) {
+        report.row("cell", &format!("({i}, {j}, {k}) {}", sort.name()));
+    }
+    let more = difference.differing().saturating_sub(LISTED as u64);
+    if more > 0 {
+        report.row("cell", &format!("and {} more", grouped(more)));
+    }
+}
+
+/// By what two grids are compared.
+struct ComparedGrid<'a> {
+    /// Where the cells are, if that is the same, or only one of them says it.
+    lattice: Option<&'a Lattice>,
+    /// What differs.
+    mismatches: Vec<Mismatch>,
+    /// Whether both say where their cells are.
+    known: [bool; 2],
+    ignored: bool,
+}
+
+impl<'a> ComparedGrid<'a> {
+    fn of(args: &DiffArgs, first: &'a Voxels, second: &'a Voxels) -> Self {
+        let known = [first.lattice.is_some(), second.lattice.is_some()];
+        let mismatches = match (&first.lattice, &second.lattice) {
+            (Some(a), Some(b)) => compare::lattices(a, b),
+            _ if first.dims() != second.dims() => vec![Mismatch::Dims([first.dims(), second.dims()])],
+            _ => Vec::new(),
+        };
+        let lattice = first.lattice.as_ref().or(second.lattice.as_ref()).filter(|_| mismatches.is_empty());
+        Self { lattice, mismatches, known, ignored: args.ignore_grid }
+    }
+
+    fn check(&self, args: &DiffArgs) -> Result<()> {
+        let dims = self.mismatches.iter().any(|m| matches!(m, Mismatch::Dims(_)));
+        if self.mismatches.is_empty() || self.ignored && !dims {
+            return Ok(());
+        }
+        let (first, second) = (args.first.display(), args.second.display());
+        let what = match self.mismatches.iter().find(|m| matches!(m, Mismatch::Dims(_))) {
+            Some(dims) if self.ignored => {
+                format!("cell by cell needs as many cells; {}", difference_text(std::slice::from_ref(dims)))
+            }
+            _ => format!("the grids do not match; {}", difference_text(&self.mismatches)),
+        };
+        let error = Error::usage(format!("{first} and {second}: {what}"));
+        let like = format!("voxelize MESH --like {first} makes another on its grid");
+        Err(if dims {
+            error.with_hint(like)
+        } else {
+            error.with_hint(format!("--ignore-grid compares the cells all the same; {like}"))
+        })
+    }
+
+    /// Whether the cells are known to be the same boxes.
+    fn is_same(&self) -> bool {
+        self.known == [true; 2] && self.mismatches.is_empty()
+    }
+
+    fn json(&self, dims: [usize; 3]) -> Value {
+        let differs: Vec<_> = self.mismatches.iter().map(json_of).collect();
+        json!({
+            "dims": dims,
+            "compared_by": if self.is_same() { "lattice" } else { "cells" },
+            "differs": differs,
+        })
+    }
+
+    fn text(&self, args: &DiffArgs) -> String {
+        let names = [&args.first, &args.second].map(|path| path.display().to_string());
+        if let (true, Some(lattice)) = (self.is_same(), self.lattice) {
+            return format!("the same: {}", display::cells(lattice));
+        }
+        if !self.mismatches.is_empty() {
+            return format!("differs, ignored; {}", difference_text(&self.mismatches));
+        }
+        let silent: Vec<_> =
+            names.into_iter().zip(self.known).filter(|(_, known)| !known).map(|(name, _)| name).collect();
+        let verb = if silent.len() == 1 { "does" } else { "do" };
+        format!("compared by cells: {} {verb} not say where the cells are", silent.join(" and "))
+    }
+}
+
+/// The differences, those that are the same on all axes once.
+fn difference_text(mismatches: &[Mismatch]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    let all_sizes = match mismatches.iter().filter_map(spacings).collect::<Vec<_>>().as_slice() {
+        [x, y, z] if x == y && y == z => Some(format!("cell size: {}", pair(x))),
+        _ => None,
+    };
+    for mismatch in mismatches {
+        match (mismatch, &all_sizes) {
+            (Mismatch::Spacing(0, _), Some(all)) => texts.push(all.clone()),
+            (Mismatch::Spacing(..), Some(_)) => {}
+            (Mismatch::Spacing(axis, values), None) => {
+                texts.push(format!("cell size along {}: {}", AXES[*axis], pair(values)));
+            }
+            (Mismatch::Origin(axis, values), _) => {
+                texts.push(format!("corner along {}: {}", AXES[*axis], pair(values)));
+            }
+            (other, _) => texts.push(other.to_string()),
+        }
+    }
+    texts.join("; ")
+}
+
+fn spacings(mismatch: &Mismatch) -> Option<&[Rational; 2]> {
+    match mismatch {
+        Mismatch::Spacing(_, values) => Some(values),
+        _ => None,
+    }
+}
+
+/// Two numbers that differ: to six digits if that shows it, else exactly.
+fn pair([first, second]: &[Rational; 2]) -> String {
+    let [a, b] = [first, second].map(|value| number(value.to_f64()));
+    if a == b { format!("{first} and {second}") } else { format!("{a} and {b}") }
+}
+
+fn json_of(mismatch: &Mismatch) -> Value {
+    let fractions = |values: &[Rational; 2]| values.each_ref().map(Rational::to_string);
+    let (what, axis, values) = match mismatch {
+        Mismatch::Dims(dims) => ("dims", None, json!(dims)),
+        Mismatch::Origin(axis, values) => ("origin", Some(axis), json!(fractions(values))),
+        Mismatch::Spacing(axis, values) => ("spacing", Some(axis), json!(fractions(values))),
+        Mismatch::Closed(axis, closed) => ("closed", Some(axis), json!(closed)),
+        other => ("other", None, json!([other.to_string(), null])),
+    };
+    let axis = axis.map(|axis| AXES[*axis].to_string());
+    json!({"what": what, "axis": axis, "first": values[0], "second": values[1]})
+}
+
+/// The file of `-o`, and what goes there.
+struct DiffOutput<'a> {
+    path: &'a Path,
+    content: Content,
+}
+
+/// What `-o` asks for, by its extension.
+enum Content {
+    /// Voxels with labels.
+    Voxels(&'static Format),
+    Picture,
+}
+
+impl<'a> DiffOutput<'a> {
+    fn new(path: &'a Path, files: &mut FileSet) -> Result<Self> {
+        files.writes(path, "the output")?;
+        let content = match format::by_path(path).filter(|format| format.tells_parts()) {
+            Some(format) => Content::Voxels(format),
+            None if has_extension(path, "png") => Content::Picture,
+            None => {
+                let known = FORMATS.iter().filter(|format| format.tells_parts());
+                let known: Vec<_> = known.map(|format| format!(".{}", format.extensions[0])).collect();
+                return Err(Error::usage("no format that labels added and removed has this extension")
+                    .in_file(path)
+                    .with_hint(format!("{} does, and .png is a picture", known.join(", "))));
+            }
+        };
+        format::probe_output(path)?;
+        Ok(Self { path, content })
+    }
+
+    fn write(
+        &self,
+        first: &Voxels,
+        second: &Voxels,
+        lattice: Option<&Lattice>,
+        call: &Call,
+    ) -> Result<Vec<Written>> {
+        let parts = diff::parts(&first.bits, &second.bits)?;
+        call.signals.listen()?;
+        let Content::Voxels(format) = self.content else {
+            // What is common is there, too, dim, to see where in the part it is.
+            let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
+            let picture = view::cells(&parts, lattice.map_or([1.0; 3], size), &View::default())?;
+            return picture.save(self.path).map(|one| vec![one]);
+        };
+        let changed: Vec<Part> = parts.into_iter().filter(|part| part.sort != Sort::Common).collect();
+        let bar = call.bar();
+        let options = SaveOptions { progress: &bar, ..SaveOptions::default() };
+        let written = format::save_parts(&changed, lattice, self.path, format, &options);
+        bar.clear();
+        written.map_err(|error| match error.kind() {
+            // Cells that are no cubes; saving otherwise is no way out here.
+            Kind::Usage => {
+                error.in_file(self.path).with_hint("without -o the grids are compared all the same")
+            }
+            _ => error,
+        })
+    }
+}

@@ -1,0 +1,341 @@
+//! `voxelize info`: describes meshes and voxel files.
+
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use serde_json::{Value, json};
+use voxelize::format::{self, Carries, Description};
+use voxelize::grid::record::FIELDS;
+use voxelize::grid::{Part, Record};
+use voxelize::mesh::closed::Closedness;
+use voxelize::mesh::read::{self, ReadOptions, Tolerance};
+use voxelize::{BitGrid, Bounds, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
+
+use super::args::{DEFAULT_RES, PageArgs, PowerArgs, ReadArgs, ReportArgs};
+use super::command::{Call, Command};
+use super::files::{self, FileSet};
+use super::memory::Resources;
+use super::report::display::{self, bytes, counted, grouped, grouped_number, number, occupancy, ranges};
+use super::report::warnings::Warning;
+use super::report::{Outcome, Report, value};
+use super::run::{MeshInput, mesh_format, option_text, triangles};
+
+pub const COMMAND: Command = Command {
+    name: "info",
+    usage: "[OPTIONS] FILE...",
+    about: "describe a mesh or a voxel file",
+    examples: "\
+voxelize info part.stl           triangles, bounds, holes, cell sizes to begin with
+voxelize info part.vox           where its cells are, how it was made, its digests
+voxelize info *.npz --json       one line of JSON for each file",
+    notes: "\
+A mesh is closed (watertight) if each edge occurs an even number of times, and oriented if each is
+cancelled by its reverse; vertices are the same if their coordinates are.
+A file that fails does not stop the others; the exit code is then theirs, or 7 if they fail for
+different reasons.",
+    keys: "path kind format bytes mesh suggestions warnings dtype parts grid made_by input rule variant ties inside \
+           close_holes snap counts volume digest",
+    arguments: InfoArgs::command,
+    run,
+};
+
+#[derive(Debug, clap::Parser)]
+struct InfoArgs {
+    /// Meshes and voxel files, of any format that 'voxelize formats' lists
+    #[arg(value_name = "FILE", required = true, help_heading = "Files")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    power: PowerArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+fn run(call: &Call) -> Result<Vec<Report>> {
+    let args: InfoArgs = call.args()?;
+    let mut files = FileSet::default();
+    args.files.iter().for_each(|path| files.reads(path, "a file to be read"));
+    call.check_files(files)?;
+    let resources = call.resources(&args.power, None)?;
+    for (n, path) in args.files.iter().enumerate() {
+        let report = Report::of(|report| {
+            report.set("path", path.to_string_lossy());
+            if n > 0 {
+                report.out += "\n";
+            }
+            par::with_threads(resources.threads, || {
+                describe(path, args.read.tolerance(), &resources, call, report)
+            })?
+            .map(|()| Outcome::Done)
+            .inspect_err(|_| report.out.clear())
+        });
+        call.printer.print(&report);
+    }
+    Ok(Vec::new())
+}
+
+fn describe(
+    path: &Path,
+    tolerance: Tolerance,
+    resources: &Resources,
+    call: &Call,
+    report: &mut Report,
+) -> Result<()> {
+    files::is_there(path)?;
+    if format::sniff(path).or(format::by_path(path)).is_some() {
+        report.set("kind", "voxels");
+        return describe_voxels(path, report);
+    }
+    report.set("kind", "mesh");
+    let options = ReadOptions { tolerance, max_memory: resources.memory.bytes(), progress: &call.bar() };
+    describe_mesh(path, &options, report).map_err(|error| match error.code() {
+        "S002" => Error::input("S002", "neither a mesh nor voxels of a kind that is known")
+            .in_file(path)
+            .with_hint("'voxelize formats' lists what is read"),
+        _ => error,
+    })
+}
+
+/// Describes the mesh in a file.
+fn describe_mesh(path: &Path, options: &ReadOptions, report: &mut Report) -> Result<()> {
+    let loaded = read::read_file(path, options)?;
+    let (mesh, edges) = (&loaded.mesh, loaded.mesh.closedness());
+    let median = median_edge(mesh);
+    let solid = edges.is_closed() && edges.is_oriented() && !mesh.triangles().is_empty();
+    let volume = solid.then(|| mesh.volume());
+    let input = MeshInput::new(mesh, loaded.format, loaded.bytes, loaded.packing, loaded.dropped);
+    report.set("format", loaded.format);
+    report.set("bytes", loaded.bytes);
+    let mut known = mesh_json(mesh, &edges, volume, median);
+    known["dropped"] = json!(loaded.dropped);
+    report.set("mesh", known);
+    let warnings: Vec<_> =
+        loaded.findings.into_iter().map(|finding| Warning::of(finding, options.tolerance)).collect();
+    report.set("warnings", warnings.iter().map(Warning::json).collect::<Value>());
+    let suggestions = suggestions(mesh.bounds(), median);
+    report.set("suggestions", suggestions.iter().map(Suggestion::json).collect::<Value>());
+
+    let (kind, triangles, size) = (mesh_format(loaded.format), triangles(&input), bytes(loaded.bytes));
+    report.row("mesh", &format!("{}: {kind}, {triangles}, {size}", path.display()));
+    if !mesh.bounds().is_empty() {
+        report.row("size", &extent(mesh.bounds()));
+        report.row("closed", &closed(&edges, volume));
+    }
+    for (n, suggestion) in suggestions.iter().enumerate() {
+        report.row(if n == 0 { "cells" } else { "" }, &suggestion.text());
+    }
+    warnings.iter().for_each(|warning| report.out += &warning.line(""));
+    Ok(())
+}
+
+fn mesh_json(mesh: &Mesh, edges: &Closedness, volume: Option<f64>, median: Option<f64>) -> Value {
+    let bounds = mesh.bounds();
+    let extent: [f64; 3] = std::array::from_fn(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a]));
+    json!({
+        "triangles": mesh.triangles().len(),
+        "degenerate": mesh.degenerate(),
+        "bounds": value::bounds(bounds),
+        "extent": (!bounds.is_empty()).then_some(extent),
+        "closed": edges.is_closed(),
+        "oriented": edges.is_oriented(),
+        "open_edges": edges.open_edges,
+        "unbalanced_edges": edges.unbalanced_edges,
+        "volume": volume,
+        "median_edge": median,
+    })
+}
+
+/// `63 × 65 × 28: x -28.5 … 34.5, …`.
+fn extent(bounds: &Bounds) -> String {
+    let (low, high) = (bounds.min.map(f64::from), bounds.max.map(f64::from));
+    let extent = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
+    format!("{extent}: {}", ranges([low, high]))
+}
+
+fn closed(edges: &Closedness, volume: Option<f64>) -> String {
+    match volume {
+        Some(volume) if volume < 0.0 => {
+            format!("yes, but inside out: volume {}", grouped_number(volume))
+        }
+        Some(volume) => format!("yes, and oriented; volume {}", grouped_number(volume)),
+        None if edges.is_closed() => {
+            let edges = counted(edges.unbalanced_edges, "edge is", "edges are");
+            format!("yes, but not oriented: {edges} not cancelled by their reverse")
+        }
+        None => format!("no, {}", counted(edges.open_edges, "open edge", "open edges")),
+    }
+}
+
+/// The middle one of the lengths of all sides that have a length.
+fn median_edge(mesh: &Mesh) -> Option<f64> {
+    let length = |a: &[f32; 3], b: &[f32; 3]| {
+        (0..3).map(|i| (f64::from(b[i]) - f64::from(a[i])).powi(2)).sum::<f64>().sqrt()
+    };
+    let sides = mesh.triangles().iter().flat_map(|t| (0..3).map(|n| length(&t[n], &t[(n + 1) % 3])));
+    let mut lengths: Vec<f64> = sides.filter(|length| *length > 0.0).collect();
+    let middle = lengths.len() / 2;
+    (!lengths.is_empty()).then(|| *lengths.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+/// The cells on the longest axis that are worth suggesting.
+const SENSIBLE: std::ops::RangeInclusive<usize> = 16..=4096;
+
+fn longest(lattice: &Lattice) -> usize {
+    lattice.dims().into_iter().max().unwrap_or(0)
+}
+
+/// Options that make a grid of this mesh, and what that grid would be.
+struct Suggestion {
+    option: String,
+    why: String,
+    lattice: Lattice,
+}
+
+/// The default, and a size by which an edge is about as long as a cell: where edges are that short, they
+/// are as long as the details they draw. What does not fit is left out.
+fn suggestions(bounds: &Bounds, median: Option<f64>) -> Vec<Suggestion> {
+    let mut found = Vec::new();
+    let mut add = |option: String, why: String, fit: Fit, lengths: std::ops::RangeInclusive<usize>| {
+        let lattice = fit.to(bounds).ok().filter(|lattice| lengths.contains(&longest(lattice)));
+        found.extend(lattice.map(|lattice| Suggestion { option, why, lattice }));
+    };
+    let default = format!("--res {DEFAULT_RES}");
+    add(default, "the default".to_string(), Fit::longest(DEFAULT_RES), 1..=usize::MAX);
+    if let Some(median) = median {
+        // Two digits are enough to begin with.
+        let size = number(format!("{median:.1e}").parse().unwrap_or(median));
+        if let Ok(exact) = Rational::parse_decimal(&size) {
+            let fit = Fit::new(Size::Spacing([exact.clone(), exact.clone(), exact]));
+            let why = format!("about the median edge, {}", number(median));
+            add(format!("--voxel-size {size}"), why, fit, SENSIBLE);
+        }
+    }
+    found
+}
+
+impl Suggestion {
+    fn text(&self) -> String {
+        let [x, y, z] = self.lattice.dims().map(|n| grouped(n as u64));
+        let size = number(self.lattice.spacing()[0].to_f64());
+        let memory = bytes(BitGrid::bytes_for(self.lattice.dims()));
+        format!("{} ({}): {x} × {y} × {z} of {size}, {memory} as bits", self.option, self.why)
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "option": self.option,
+            "why": self.why,
+            "dims": self.lattice.dims(),
+            "spacing": self.lattice.spacing()[0].to_f64(),
+            "spacing_exact": self.lattice.spacing()[0].to_string(),
+        })
+    }
+}
+
+/// Describes the voxels in a file.
+fn describe_voxels(path: &Path, report: &mut Report) -> Result<()> {
+    let description = format::describe(path)?;
+    report.set("format", description.format.name);
+    report.set("bytes", description.bytes);
+    report.set("dtype", description.dtype.map(|dtype| dtype.name()));
+    let (voxels, parts) = format::open_parts(path)?;
+    let occupied = voxels.count();
+    set_voxels(report, &voxels, &parts, occupied);
+
+    let dtype = description.dtype.map_or_else(String::new, |dtype| format!(", {}", dtype.name()));
+    let (format, size) = (description.format.name, bytes(description.bytes));
+    report.row("voxels", &format!("{}: {format}{dtype}, {size}", path.display()));
+    report.row("grid", &grid(&voxels, &description));
+    if let Some(exact) = voxels.lattice.as_ref().and_then(exact) {
+        report.row("exact", &exact);
+    }
+    if let Some(rule) = rule(&voxels.record) {
+        report.row("rule", &rule);
+    }
+    if let Some(made) = made(&voxels.record) {
+        report.row("made", &made);
+    }
+    report.row("cells", &cells(&voxels, occupied));
+    for part in &parts {
+        report.row("", &format!("{} {}", grouped(part.cells.count()), part.sort.name()));
+    }
+    let digest = voxels.digest();
+    report.set("digest", value::digest(&digest));
+    report.row("digest", &display::digest(&digest));
+    Ok(())
+}
+
+fn set_voxels(report: &mut Report, voxels: &Voxels, parts: &[Part], occupied: u64) {
+    let Record { tool, rule_name, snap, input, .. } = &voxels.record;
+    FIELDS.iter().for_each(|name| report.set(name, voxels.record.field(name)));
+    for (key, value) in [("rule", rule_name), ("snap", snap), ("made_by", tool), ("input", input)] {
+        report.set(key, value.clone());
+    }
+    let count = |part: &Part| json!({"sort": part.sort.name(), "cells": part.cells.count()});
+    report.set("parts", parts.iter().map(count).collect::<Vec<_>>());
+    let dims = || json!({"dims": voxels.dims()});
+    report.set("grid", voxels.lattice.as_ref().map_or_else(dims, value::lattice));
+    report.set("counts", json!({"cells": value::cells(voxels.dims()), "occupied": occupied}));
+    report.set("volume", voxels.lattice.as_ref().map(|lattice| value::volume(occupied, lattice)));
+}
+
+fn grid(voxels: &Voxels, description: &Description) -> String {
+    let Some(lattice) = &voxels.lattice else {
+        let hint = match (&description.metadata.lattice, description.format.carries) {
+            (Some(_), _) => ", and the .json beside it is about other cells",
+            (None, Carries::InFile) => "",
+            (None, _) => "; with --sidecar a .json beside it does",
+        };
+        return format!("{} cells; the file does not say where they are{hint}", display::dims(voxels.dims()));
+    };
+    let open: Vec<_> =
+        ["x", "y", "z"].into_iter().zip(lattice.closed()).filter(|(_, closed)| !closed).collect();
+    let open: Vec<_> = open.into_iter().map(|(axis, _)| axis).collect();
+    let open =
+        if open.is_empty() { String::new() } else { format!(", open at the end of {}", open.join(", ")) };
+    format!("{}{open}", display::grid(lattice))
+}
+
+/// The fractions, where decimals do not say them.
+fn exact(lattice: &Lattice) -> Option<String> {
+    let is_said = |value: &Rational| Rational::parse_decimal(&number(value.to_f64())).as_ref() == Ok(value);
+    if lattice.spacing().iter().chain(lattice.origin()).all(is_said) {
+        return None;
+    }
+    let size = match lattice.spacing() {
+        [x, ..] if lattice.is_cubic() => x.to_string(),
+        all => all.each_ref().map(Rational::to_string).join(" × "),
+    };
+    let corner = lattice.origin().each_ref().map(Rational::to_string).join(", ");
+    Some(format!("cells of {size}, corner ({corner})"))
+}
+
+/// `surface; ties: up; snap: float`.
+fn rule(record: &Record) -> Option<String> {
+    let snap = record.snap.as_ref().map(|snap| format!("snap: {snap}"));
+    let options = record.fields.iter().map(|(name, value)| option_text(name, value, None));
+    let all: Vec<_> = record.rule_name.clone().into_iter().chain(options).chain(snap).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// `by voxelize 0.1.0 from part.stl`.
+fn made(record: &Record) -> Option<String> {
+    let by = record.tool.as_ref().map(|tool| format!("by {tool}"));
+    let from = record.input.as_ref().map(|input| format!("from {input}"));
+    let all: Vec<_> = by.into_iter().chain(from).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+fn cells(voxels: &Voxels, occupied: u64) -> String {
+    let volume = voxels.lattice.as_ref().map_or_else(String::new, |lattice| {
+        format!(", volume {}", grouped_number(value::volume(occupied, lattice)))
+    });
+    format!("{}{volume}", occupancy(occupied, voxels.dims()))
+}

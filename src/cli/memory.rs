@@ -1,0 +1,282 @@
+//! The memory of a job: what its phases take, and the strategy that fits into the limit, or the refusal.
+//! Dry runs, refusals, JSON and -v all read this one plan.
+
+use voxelize::format::{FORMATS, Format};
+use voxelize::rule::{doubt, leak_path};
+use voxelize::run::{Demand, Plan as Strategy};
+use voxelize::{BitGrid, Error, Lattice, Level, Mesh, Result, Rule, Run, par};
+
+use super::args::values::Simd;
+use super::args::{PowerArgs, prefixed};
+use super::argv::Argv;
+use super::files::Destination;
+use super::report::display::{bytes, counted};
+
+/// Code, and buffers that are the same for every job, in bytes.
+const PROGRAM: u64 = 14 << 20;
+
+/// What a thread takes of its stack and of the allocator: 64 threads were seen to take 3 MiB.
+const THREAD: u64 = 64 << 10;
+
+/// So many threads are started at most, where the system does not offer more: others only wait for each
+/// other, and to start a thousand takes most of a second.
+const MAX_THREADS: usize = 64;
+
+/// What the work may use; nothing here changes a result.
+#[derive(Clone)]
+pub struct Resources {
+    pub threads: usize,
+    pub level: Level,
+    pub memory: Limit,
+    /// What is in memory beside mesh and grid, in bytes.
+    pub extra_bytes: u64,
+}
+
+/// The most memory to use, and who says so, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub enum Limit {
+    /// `--max-memory`.
+    Requested(u64),
+    /// What the system has now.
+    Available(u64),
+    /// The share of one of several jobs at a time: a job that needs more is run again alone.
+    Share(u64),
+    Unknown,
+}
+
+impl Limit {
+    pub fn bytes(self) -> Option<u64> {
+        match self {
+            Self::Requested(bytes) | Self::Available(bytes) | Self::Share(bytes) => Some(bytes),
+            Self::Unknown => None,
+        }
+    }
+
+    /// The same for one of `n` equal parts.
+    pub fn divided(self, n: usize) -> Self {
+        match self {
+            Self::Requested(bytes) => Self::Requested(bytes / n as u64),
+            Self::Available(bytes) => Self::Available(bytes / n as u64),
+            Self::Share(bytes) => Self::Share(bytes / n as u64),
+            Self::Unknown => Self::Unknown,
+        }
+    }
+
+    /// `--max-memory allows 4 GiB`.
+    pub fn text(self) -> Option<String> {
+        Some(match self {
+            Self::Requested(most) => format!("--max-memory allows {}", bytes(most)),
+            Self::Available(most) | Self::Share(most) => format!("{} are available", bytes(most)),
+            Self::Unknown => return None,
+        })
+    }
+}
+
+impl Resources {
+    /// The threads and the instruction set that were asked for, and the memory there is.
+    pub fn new(args: &PowerArgs, max_memory: Option<u64>, argv: &Argv) -> Result<Self> {
+        let level = match args.simd {
+            Some(Simd::Level(level)) => Some(level),
+            Some(Simd::Auto) | None => None,
+        };
+        let run = Run { threads: args.threads.unwrap_or(0), level, ..Run::default() };
+        let level = run
+            .level()
+            .map_err(|e| prefixed(&format!("{}: ", argv.with_value("simd").unwrap_or_default()), &e))?;
+        let memory = match (max_memory, available_memory()) {
+            (Some(bytes), _) => Limit::Requested(bytes),
+            (None, Some(bytes)) => Limit::Available(bytes),
+            (None, None) => Limit::Unknown,
+        };
+        let threads = run.threads().min(par::available_threads().max(MAX_THREADS));
+        Ok(Self { threads, level, memory, extra_bytes: 0 })
+    }
+
+    /// The share of one of `jobs` at a time; the program itself is there once.
+    pub fn share(&self, jobs: usize) -> Self {
+        let memory = self.for_job().map_or(Limit::Unknown, |bytes| Limit::Share(bytes / jobs as u64));
+        Self { threads: self.threads / jobs, memory, ..self.clone() }
+    }
+
+    /// What is left for the job: of a requested limit the program gets what it takes, or half, where that
+    /// is less.
+    pub fn for_job(&self) -> Option<u64> {
+        match self.memory {
+            Limit::Requested(bytes) => Some(bytes - self.program().min(bytes / 2)),
+            limit => limit.bytes(),
+        }
+    }
+
+    /// What the program itself takes, and holds beside mesh and grid.
+    fn program(&self) -> u64 {
+        PROGRAM + THREAD * self.threads as u64 + self.extra_bytes
+    }
+}
+
+/// What a job is to make, and of what.
+pub struct Needs<'a> {
+    pub mesh: &'a Mesh,
+    pub lattice: &'a Lattice,
+    pub run: &'a Run<'a>,
+    pub rule: Rule,
+    /// The option that decides the size of the grid, for the refusal.
+    pub asked: &'a str,
+    /// Where the cells go slab by slab, if they may.
+    pub output: Option<(&'static Format, &'a Destination)>,
+    pub labels: bool,
+    pub doubt: bool,
+    pub leak: bool,
+}
+
+/// What one phase takes beside mesh, cells and the buffers of threads.
+#[derive(Debug, Clone, Copy)]
+pub struct Phase {
+    pub name: &'static str,
+    pub bytes: u128,
+}
+
+/// How a grid is held, and what that takes.
+#[derive(Debug, Clone)]
+pub struct MemoryPlan {
+    pub strategy: Strategy,
+    /// In how many slabs the grid is made.
+    pub slabs: usize,
+    /// What that takes, in bytes, beside the program itself.
+    pub bytes: u128,
+    /// What the whole grid at once would take.
+    pub dense: u128,
+    /// What is in it: mesh, cells, and the largest phase.
+    pub parts: Vec<Phase>,
+}
+
+impl Needs<'_> {
+    /// The phases, one after the other; cells of doubt and leak stay while those of the output are made.
+    fn phases(&self) -> Vec<Phase> {
+        let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
+        let [labels, doubt, leak] = [self.labels, self.doubt, self.leak].map(u128::from);
+        let kept = if self.is_whole() { 2 * labels + doubt + leak } else { 0 };
+        let beside = self.rule.extra_bytes(self.mesh, self.lattice, self.run);
+        let mut phases = vec![Phase { name: "rule", bytes: beside + grids(kept) }];
+        if self.doubt {
+            phases
+                .push(Phase { name: "doubt", bytes: doubt::extra_bytes(self.mesh, self.lattice, self.run) });
+        }
+        if self.leak {
+            let bytes = leak_path::extra_bytes(self.mesh, self.lattice, self.run) + grids(doubt);
+            phases.push(Phase { name: "leak", bytes });
+        }
+        phases
+    }
+
+    /// Whether the grid is made at once.
+    fn is_whole(&self) -> bool {
+        self.output.is_none() || self.doubt || self.leak
+    }
+
+    fn layers(&self) -> usize {
+        self.output.map_or(1, |(format, _)| format.slab_layers)
+    }
+
+    fn demand(&self, phases: &[Phase]) -> Demand {
+        let peak = phases.iter().map(|phase| phase.bytes).max().unwrap_or(0);
+        let demand = Demand::new(self.mesh, self.lattice, self.run).with(peak);
+        if self.labels && !self.is_whole() { demand.in_parts() } else { demand }
+    }
+}
+
+impl MemoryPlan {
+    /// The plan that fits; the refusal if none does.
+    pub fn new(needs: &Needs, resources: &Resources) -> Result<Self> {
+        let limit = u128::from(needs.run.max_memory.unwrap_or(u64::MAX));
+        let phases = needs.phases();
+        let demand = needs.demand(&phases);
+        let fits = |strategy: &Strategy| demand.bytes(*strategy) <= limit;
+        let bricks = demand.bricks(needs.layers());
+        let bricks = bricks.filter(|bricks| !needs.is_whole() && needs.rule.has_bricks() && fits(bricks));
+        let in_slabs = || demand.fit(limit, needs.layers());
+        let found = match resources.memory {
+            _ if bricks.is_some() => bricks,
+            Limit::Requested(_) if !needs.is_whole() => in_slabs(),
+            _ => Some(Strategy::Dense).filter(fits),
+        };
+        let strategy = found.ok_or_else(|| refusal(needs, resources, &demand))?;
+        let slabs = match strategy {
+            Strategy::Dense => 1,
+            Strategy::Slabs(height) | Strategy::Bricks(height) => needs.lattice.dims()[2].div_ceil(height),
+        };
+        let (bytes, dense) = (demand.bytes(strategy), demand.bytes(Strategy::Dense));
+        let mesh = Run::estimate(needs.mesh.triangles().len(), [0; 3]);
+        let largest = phases.into_iter().max_by_key(|phase| phase.bytes).filter(|phase| phase.bytes > 0);
+        let rest = bytes - mesh - largest.map_or(0, |phase| phase.bytes);
+        let parts = [Phase { name: "mesh", bytes: mesh }, Phase { name: "cells", bytes: rest }];
+        let parts = parts.into_iter().chain(largest).collect();
+        Ok(Self { strategy, slabs, bytes, dense, parts })
+    }
+}
+
+/// The refusal of a job that does not fit.
+fn refusal(needs: &Needs, resources: &Resources, demand: &Demand) -> Error {
+    let Some(says) = resources.memory.text().filter(|_| !matches!(resources.memory, Limit::Share(_))) else {
+        // The scheduler retries it with the whole budget; this message is not shown.
+        return Error::too_large("needs more than its share of the memory");
+    };
+    let is_requested = matches!(resources.memory, Limit::Requested(_));
+    // The limit that leaves so much for the job.
+    let limit_for = |job: u128| match is_requested {
+        true => job + job.min(u128::from(resources.program())),
+        false => job,
+    };
+    let allowed = u128::from(resources.memory.bytes().unwrap_or(u64::MAX));
+    let (what, need) = match Run::estimate(0, needs.lattice.dims()) {
+        grid if grid > allowed => ("the grid needs", grid),
+        _ if is_requested => ("program, mesh and grid need", limit_for(demand.bytes(Strategy::Dense))),
+        _ => ("mesh and grid need", demand.bytes(Strategy::Dense)),
+    };
+    let message = format!("{}: {what} {}, {says}", needs.asked, bytes(need));
+    let Some((format, destination)) = needs.output.filter(|_| !needs.is_whole()) else {
+        let raise = if is_requested { ", or raise --max-memory" } else { "" };
+        return Error::too_large(message).with_hint(format!("make the cells larger{raise}"));
+    };
+    if !is_requested {
+        return Error::too_large(message)
+            .with_hint("make the cells larger, or set --max-memory, which makes the grid in slabs that fit");
+    }
+    let layers = counted(format.slab_layers.min(needs.lattice.dims()[2]) as u64, "layer", "layers");
+    let least = bytes(limit_for(demand.least(format.slab_layers)));
+    Error::too_large(format!("{message}; slabs of {layers}, the least for {}, need {least}", format.name))
+        .with_hint(streaming_hint(needs, demand, destination))
+}
+
+/// The formats that would fit in slabs.
+fn streaming_hint(needs: &Needs, demand: &Demand, destination: &Destination) -> String {
+    let limit = u128::from(needs.run.max_memory.unwrap_or(u64::MAX));
+    let streamed = FORMATS.iter().filter(|other| demand.fit(limit, other.slab_layers).is_some());
+    let streamed: Vec<_> = streamed.collect();
+    let Some(last) = streamed.last() else {
+        return "make the cells larger, or raise --max-memory".to_string();
+    };
+    let such_as = match destination {
+        Destination::Stdout => format!("-f {}", last.name),
+        Destination::File(path) => format!("-o {}", path.with_extension(last.extensions[0]).display()),
+    };
+    let names: Vec<_> = streamed.iter().map(|format| format.name).collect();
+    format!("{such_as} streams it in slabs ({} can); --dry-run shows the plans", names.join(", "))
+}
+
+/// The bytes that new work can have without swapping; `None` if the system does not say.
+fn available_memory() -> Option<u64> {
+    kilobytes("/proc/meminfo", "MemAvailable:")
+}
+
+/// The most bytes this process ever had in memory; `None` if the system does not say.
+pub fn peak_memory() -> Option<u64> {
+    kilobytes("/proc/self/status", "VmHWM:")
+}
+
+/// The value of a line such as `VmHWM:     6144 kB`, in bytes.
+fn kilobytes(file: &str, key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    let value: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    value.checked_mul(1024)
+}

@@ -1,0 +1,224 @@
+//! From arguments to options: resolved and validated together. Whatever can be refused without the mesh is
+//! refused here, before it is read.
+
+use std::path::Path;
+
+use voxelize::format::Dtype;
+use voxelize::mesh::read::Tolerance;
+use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Size, Snap};
+
+use super::args::values::Corners;
+use super::args::{ConvertArgs, DEFAULT_RES, DoubtArgs, GridArgs, LeakArgs, ReadArgs, RuleArgs, RunArgs};
+use super::argv::Argv;
+use super::command::Call;
+use super::files::{self, FileSet, Source};
+use super::memory::Resources;
+use super::output::{AuxOutput, Output};
+
+/// All that decides the cells of a grid, and how they are made, but the mesh.
+#[derive(Clone)]
+pub struct JobOptions {
+    pub grid: GridOptions,
+    pub rule: Rule,
+    pub tolerance: Tolerance,
+    pub resources: Resources,
+}
+
+/// The same with a mesh.
+pub struct Job {
+    pub source: Source,
+    pub options: JobOptions,
+}
+
+/// Where the cells will be, before the mesh is known.
+#[derive(Clone)]
+pub struct GridOptions {
+    pub from: GridFrom,
+    /// How coordinates are snapped.
+    pub snap: Snap,
+    /// The option that decides the size, as typed: `-r 512`.
+    pub asked: String,
+    /// Cells added on every side; not known of a lattice that is taken over.
+    pub pad: Option<usize>,
+    /// The box given, where it is grown to whole cells at its high end.
+    pub grown_from: Option<Corners>,
+    /// Whether a box was given: the mesh may go on in the padding then.
+    pub is_bounded: bool,
+}
+
+/// What decides where the cells will be.
+#[derive(Clone)]
+pub enum GridFrom {
+    /// The mesh, by this request.
+    Mesh(Box<Fit>),
+    /// A voxel file, all of it.
+    Like(Box<Lattice>),
+    /// The bounds of many meshes.
+    Shared(Box<Lattice>),
+}
+
+impl JobOptions {
+    pub fn new(grid: GridArgs, rule: &RuleArgs, read: &ReadArgs, run: &RunArgs, argv: &Argv) -> Result<Self> {
+        let grid = GridOptions::new(grid, argv)?;
+        let resources = Resources::new(&run.power, run.max_memory, argv)?;
+        Ok(Self { grid, rule: rule.chosen()?, tolerance: read.tolerance(), resources })
+    }
+}
+
+impl GridOptions {
+    fn new(args: GridArgs, argv: &Argv) -> Result<Self> {
+        if let Some(path) = &args.like {
+            return Self::like(path, args.snap, argv);
+        }
+        if args.stretch && args.dims.is_none() {
+            return Err(Error::usage("--stretch needs --dims").with_hint("such as --dims 32,32,64 --stretch"));
+        }
+        if args.origin.is_some() && args.voxel_size.is_none() {
+            return Err(Error::usage("--origin needs --voxel-size").with_hint(
+                "--origin fixes where walls are, so the cell size must be given: add --voxel-size S",
+            ));
+        }
+        let (size, asked) = match (args.res, args.dims, args.voxel_size) {
+            (_, Some(dims), _) if args.stretch => (Size::Stretched(dims), "dims"),
+            (_, Some(dims), _) => (Size::Dims(dims), "dims"),
+            (_, _, Some(size)) => (Size::Spacing(size), "voxel-size"),
+            (res, _, _) => (Size::Longest(res.unwrap_or(DEFAULT_RES)), "res"),
+        };
+        let whole_cells = !args.cube && !matches!(size, Size::Dims(_) | Size::Stretched(_));
+        let (snap, pad) = (args.snap.unwrap_or_default(), args.pad.unwrap_or(0));
+        let mut fit = Fit::new(size).snap(snap).pad(pad);
+        if let Some(origin) = args.origin {
+            fit = fit.origin(origin);
+        }
+        if let Some(Corners { min, max }) = args.bounds.clone() {
+            fit = fit.bounds(min, max);
+        }
+        if args.cube {
+            fit = fit.cube();
+        }
+        let asked = argv.with_value(asked).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
+        let is_bounded = args.bounds.is_some();
+        let (from, grown_from) = (GridFrom::Mesh(Box::new(fit)), args.bounds.filter(|_| whole_cells));
+        Ok(Self { from, snap, asked, pad: Some(pad), grown_from, is_bounded })
+    }
+
+    /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
+    fn like(path: &Path, snap: Option<Snap>, argv: &Argv) -> Result<Self> {
+        let lattice = files::lattice(path)?;
+        let snap = snap.unwrap_or(lattice.snap());
+        let asked = argv.with_value("like").unwrap_or_default();
+        let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
+        Ok(Self { from, snap, asked, pad: None, grown_from: None, is_bounded: false })
+    }
+
+    /// The lattice for a mesh of these bounds.
+    pub fn lattice(&self, mesh: &Bounds) -> Result<Lattice> {
+        match &self.from {
+            GridFrom::Mesh(fit) => fit.to(mesh),
+            GridFrom::Like(lattice) | GridFrom::Shared(lattice) => Ok(lattice.as_ref().clone()),
+        }
+    }
+}
+
+/// What is asked about cells in doubt.
+#[derive(Clone)]
+pub struct DoubtOptions {
+    /// Where the cells go.
+    pub file: Option<AuxOutput>,
+    /// How many are allowed, of those that any method calls inside.
+    pub most: Option<Rational>,
+}
+
+impl DoubtOptions {
+    /// What these arguments ask for; `None` if nothing.
+    pub fn new(args: &DoubtArgs, rule: &Rule, argv: &Argv) -> Result<Option<Self>> {
+        let option = match args {
+            DoubtArgs { doubt: Some(_), .. } => "doubt",
+            DoubtArgs { max_doubt: Some(_), .. } => "max-doubt",
+            _ => return Ok(None),
+        };
+        if rule.inside().is_none() {
+            let (option, rule) = (argv.name(option), rule.name());
+            let error = Error::usage(format!("{option}: the rule {rule} leaves the inside empty"));
+            return Err(error.with_hint("--filled and --solid fill it"));
+        }
+        let file = args.doubt.as_deref().map(|path| AuxOutput::new(path, "--doubt", "the cells in doubt"));
+        Ok(Some(Self { file: file.transpose()?, most: args.max_doubt.clone() }))
+    }
+}
+
+/// The file of the leak path, if these arguments ask for it.
+pub fn leak(args: &LeakArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutput>> {
+    let Some(path) = &args.leak else { return Ok(None) };
+    if !rule.inside().is_some_and(Inside::is_flood) {
+        let why = match rule.inside() {
+            Some(inside) => format!("inside is decided by {}", inside.name()),
+            None => format!("the rule {} leaves the inside empty", rule.name()),
+        };
+        let error = Error::usage(format!("{}: is for a flood, and {why}", argv.name("leak")));
+        return Err(error.with_hint("it goes with --filled or --solid, and --inside flood"));
+    }
+    AuxOutput::new(path, "--leak", "the way in").map(Some)
+}
+
+/// Whether anything is done at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Write,
+    /// Only prepare, and report that.
+    DryRun,
+}
+
+/// All of the conversion of one mesh, decided.
+pub struct Options {
+    pub job: Job,
+    pub output: Output,
+    pub doubt: Option<DoubtOptions>,
+    /// Where the leak path of a flood goes.
+    pub leak: Option<AuxOutput>,
+    pub mode: Mode,
+}
+
+impl Options {
+    /// The options for these arguments; looks at files but changes none.
+    pub fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
+        let argv = call.argv;
+        let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
+        let mesh = args.input.meshes.first().ok_or_else(|| {
+            Error::usage("no mesh is given")
+                .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more")
+        })?;
+        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?;
+        let job = Job { source: Source::find(mesh, &argv.commands)?, options };
+        let output = Output::new(&args.output, &job.source, call)?;
+        let doubt = DoubtOptions::new(&args.doubt, &job.options.rule, argv)?;
+        let leak = leak(&args.leak, &job.options.rule, argv)?;
+        let options = Self { job, output, doubt, leak, mode };
+        options.check_files(call)?;
+        Ok(options)
+    }
+
+    fn check_files(&self, call: &Call) -> Result<()> {
+        let mut files = FileSet::default();
+        if let Some(mesh) = self.job.source.path() {
+            files.reads(mesh, "the mesh");
+        }
+        self.output.check(&mut files, self.job.source.path())?;
+        for aux in self.aux_outputs() {
+            aux.check(&mut files, self.output.sidecar)?;
+        }
+        call.check_files(files)?;
+        self.output.probe()?;
+        self.aux_outputs().try_for_each(AuxOutput::probe)
+    }
+
+    /// Whether the cells of the output are labelled surface and interior.
+    pub fn has_labels(&self) -> bool {
+        self.job.options.rule.has_parts() && self.output.dtype() == Some(Dtype::U8)
+    }
+
+    /// The files of cells that are written beside the output.
+    pub fn aux_outputs(&self) -> impl Iterator<Item = &AuxOutput> {
+        self.doubt.iter().filter_map(|doubt| doubt.file.as_ref()).chain(&self.leak)
+    }
+}

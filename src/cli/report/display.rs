@@ -1,0 +1,216 @@
+//! Values for people: numbers, sizes, durations, grids, digests. Each is formatted here and nowhere else.
+
+use std::time::Duration;
+
+use voxelize::grid::lattice::AXES;
+use voxelize::{Digest, Lattice, Rational};
+
+/// `64,000`.
+pub fn grouped(n: u64) -> String {
+    group(&n.to_string())
+}
+
+/// A length or coordinate, to six digits: `0.5`, `-1.375`, `123456.7` is `123457`, `2.7e-16`.
+pub fn number(value: f64) -> String {
+    const DIGITS: i32 = 6;
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_string() } else { value.to_string() };
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    if !(-5..15).contains(&magnitude) {
+        let text = format!("{value:.*e}", DIGITS as usize - 1);
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trimmed(mantissa));
+    }
+    trimmed(&format!("{value:.*}", (DIGITS - 1 - magnitude).max(0) as usize)).to_string()
+}
+
+/// The same with its thousands apart, for volumes: `8,000`.
+pub fn grouped_number(value: f64) -> String {
+    let text = number(value);
+    if text.contains('e') {
+        return text;
+    }
+    match text.split_once('.') {
+        Some((whole, fraction)) => format!("{}.{fraction}", group(whole)),
+        None => group(&text),
+    }
+}
+
+/// `0.5` for equal numbers, else `0.5 × 0.5 × 1`.
+pub fn sizes(values: [f64; 3]) -> String {
+    let [x, y, z] = values.map(number);
+    if x == y && y == z { x } else { format!("{x} × {y} × {z}") }
+}
+
+/// `12 triangles`, `1 triangle`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
+/// A share in percent, never rounded to all or nothing: `86.4 %`, `< 0.1 %`.
+pub fn percent(part: u64, whole: u128) -> String {
+    let share = 100.0 * part as f64 / whole as f64;
+    match part {
+        0 => "0 %".to_string(),
+        _ if u128::from(part) == whole => "100 %".to_string(),
+        _ if share < 0.1 => "< 0.1 %".to_string(),
+        _ if share > 99.9 => "> 99.9 %".to_string(),
+        _ => format!("{share:.1} %"),
+    }
+}
+
+/// A number of bytes: `64 GiB`, `1.5 MiB`.
+pub fn bytes(n: impl Into<u128>) -> String {
+    voxelize::run::bytes(n.into())
+}
+
+/// `42 × 42 × 42`.
+pub fn dims([x, y, z]: [usize; 3]) -> String {
+    format!("{x} × {y} × {z}")
+}
+
+/// Where cells are: `42 × 42 × 42 cells of 0.5, corner (-0.5, -0.5, -0.5)`.
+pub fn grid(lattice: &Lattice) -> String {
+    format!("{} {}", dims(lattice.dims()), cells(lattice))
+}
+
+/// The same without their number.
+pub fn cells(lattice: &Lattice) -> String {
+    let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
+    format!("cells of {}, corner ({corner})", sizes(lattice.spacing().each_ref().map(Rational::to_f64)))
+}
+
+/// `64,000 of 74,088 (86.4 %)`.
+pub fn occupancy(occupied: u64, dims: [usize; 3]) -> String {
+    let all: u128 = dims.iter().map(|&n| n as u128).product();
+    let share = percent(occupied, all);
+    format!("{} of {} ({share})", grouped(occupied), grouped(u64::try_from(all).unwrap_or(u64::MAX)))
+}
+
+/// Both digests on one line.
+pub fn digest(digest: &Digest) -> String {
+    let grid = digest.grid.map_or_else(String::new, |grid| format!("grid {grid}   "));
+    format!("{grid}cells {}", digest.cells)
+}
+
+/// `3.2 ms`.
+pub fn duration(time: Duration) -> String {
+    let (unit, per_second) = unit(time);
+    format!("{} {unit}", rounded(time, per_second))
+}
+
+/// How long it took, in all and by phase: `3.0 ms: read 0.2, write 2.1`.
+pub fn durations(total: Duration, phases: &[(&str, Option<Duration>)]) -> String {
+    let (unit, per_second) = unit(total);
+    let phase = |(name, time): &(&str, Option<Duration>)| {
+        time.map(|time| format!("{name} {}", rounded(time, per_second)))
+    };
+    let phases: Vec<_> = phases.iter().filter_map(phase).collect();
+    let phases = if phases.is_empty() { String::new() } else { format!(": {}", phases.join(", ")) };
+    format!("{} {unit}{phases}", rounded(total, per_second))
+}
+
+/// The unit of a time, and how many of it are a second.
+fn unit(time: Duration) -> (&'static str, f64) {
+    if time < Duration::from_secs(1) { ("ms", 1e3) } else { ("s", 1.0) }
+}
+
+fn rounded(time: Duration, per_second: f64) -> String {
+    let value = time.as_secs_f64() * per_second;
+    if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
+}
+
+/// The corners of a box of cells in world space.
+pub fn corners(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
+    let at = |axis: usize, wall: usize| lattice.wall(axis, wall).to_f64();
+    [std::array::from_fn(|a| at(a, low[a])), std::array::from_fn(|a| at(a, high[a] + 1))]
+}
+
+/// A box of cells: `cells x 3 … 5, y 0 … 7, z 2; in space x 0.3 … 0.6, …`.
+pub fn cell_box(cells: [[usize; 3]; 2], lattice: Option<&Lattice>) -> String {
+    let [low, high] = cells;
+    let range = |a: usize| match (low[a], high[a]) {
+        (low, high) if low == high => format!("{} {low}", AXES[a]),
+        (low, high) => format!("{} {low} … {high}", AXES[a]),
+    };
+    let text = format!("cells {}", [0, 1, 2].map(range).join(", "));
+    match lattice {
+        Some(lattice) => format!("{text}; in space {}", ranges(corners(lattice, cells))),
+        None => text,
+    }
+}
+
+/// `x 0 … 20, y 0 … 20, z 0 … 20`.
+pub fn ranges([min, max]: [[f64; 3]; 2]) -> String {
+    [0, 1, 2].map(|a| format!("{} {} … {}", AXES[a], number(min[a]), number(max[a]))).join(", ")
+}
+
+/// A share of one, never rounded to all.
+pub fn share(value: f64) -> String {
+    let text = number(value);
+    if text == "1" && value < 1.0 { "> 0.999999".to_string() } else { text }
+}
+
+/// One line without anything that a terminal would obey: names of files may hold that, and line ends.
+pub fn sanitized(line: &str) -> String {
+    line.replace(char::is_control, "\u{fffd}")
+}
+
+fn trimmed(decimal: &str) -> &str {
+    if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
+}
+
+fn group(whole: &str) -> String {
+    let digits = whole.trim_start_matches('-');
+    let mut text = whole[..whole.len() - digits.len()].to_string();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.5, "-0.5"),
+            (0.078125, "0.078125"),
+            (1.0 / 3.0, "0.333333"),
+            (0.699999988079071, "0.7"),
+            (1234567.25, "1234567"),
+            (-2.7e-16, "-2.7e-16"),
+            (1e30, "1e30"),
+            (0.000123456789, "0.000123457"),
+            (20.0, "20"),
+            (100.0, "100"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!(sizes([0.5; 3]), "0.5");
+        assert_eq!(sizes([0.5, 0.5, 1.0]), "0.5 × 0.5 × 1");
+    }
+
+    #[test]
+    fn thousands_are_apart() {
+        for (n, text) in [(0, "0"), (999, "999"), (64_000, "64,000"), (1_000_000, "1,000,000")] {
+            assert_eq!(grouped(n), text);
+        }
+        assert_eq!((grouped_number(8000.0), grouped_number(-1234.5)), ("8,000".into(), "-1,234.5".into()));
+        assert_eq!(counted(1, "triangle", "triangles"), "1 triangle");
+    }
+
+    #[test]
+    fn shares_do_not_round_to_nothing() {
+        let shares = [(0, 9), (1, 10_000), (64_000, 74_088), (99_999, 100_000), (9, 9)];
+        let texts = shares.map(|(part, whole)| percent(part, whole));
+        assert_eq!(texts, ["0 %", "< 0.1 %", "86.4 %", "> 99.9 %", "100 %"]);
+    }
+}

@@ -1,0 +1,378 @@
+//! What a command reports: rows for people, an object for programs, and how it ended. Reports are printed
+//! here, and turned into an exit code here.
+
+pub mod display;
+pub mod value;
+pub mod warnings;
+
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
+
+use serde_json::{Map, Value, json};
+use voxelize::codes;
+use voxelize::format;
+use voxelize::{Error, Kind, Result};
+
+use super::files::Destination;
+use super::signals::Signals;
+use display::sanitized;
+
+/// How much is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verbosity {
+    /// Errors.
+    Quiet,
+    /// Errors, warnings and the summary.
+    Normal,
+    /// And what was chosen and why.
+    Verbose,
+}
+
+/// What is printed, and where the JSON goes.
+#[derive(Debug, Clone)]
+pub struct ReportOptions {
+    pub verbosity: Verbosity,
+    pub json: Option<Destination>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Default)]
+pub enum Outcome {
+    #[default]
+    Done,
+    /// A dry run: all could be done.
+    Planned,
+    /// The output exists, and stays.
+    Skipped,
+    /// The reader of the output wants no more of it.
+    PipeClosed,
+    /// All is done, and a check failed; the sentence about it, unless the rows have it.
+    CheckFailed(Option<String>),
+    Failed(Error),
+}
+
+impl Outcome {
+    /// How a run ends that stopped with `error`.
+    pub fn of(error: Error) -> Self {
+        if error.code() == "closed-pipe" { Self::PipeClosed } else { Self::Failed(error) }
+    }
+
+    /// The word for it in JSON.
+    fn status(&self) -> &'static str {
+        match self {
+            Self::Done | Self::PipeClosed => "ok",
+            Self::Planned => "planned",
+            Self::Skipped => "skipped",
+            Self::CheckFailed(_) => "failed",
+            Self::Failed(_) => "error",
+        }
+    }
+
+    pub fn exit_code(&self, signal: Option<u8>) -> u8 {
+        match self {
+            Self::CheckFailed(_) => CHECK_FAILED,
+            Self::Failed(error) => exit_code(error, signal),
+            Self::Done | Self::Planned | Self::Skipped | Self::PipeClosed => OK,
+        }
+    }
+}
+
+const OK: u8 = 0;
+const CHECK_FAILED: u8 = 1;
+/// Some of many failed, for different reasons.
+const MIXED: u8 = 7;
+
+/// The exit code for an error; `signal` is the number of the signal that interrupted the run.
+pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
+    /// What shells report for an interrupt from the keyboard.
+    const SIGINT: u8 = 2;
+    match error.kind() {
+        Kind::Usage => 2,
+        Kind::Input => 3,
+        Kind::Unfit => 4,
+        Kind::TooLarge => 5,
+        Kind::Interrupted => 128 + signal.unwrap_or(SIGINT),
+        // Output; and what is yet unknown is no fault of command line or input.
+        _ => 6,
+    }
+}
+
+/// The exit code of many: an interrupt, else that of those which failed, if they have one in common.
+fn worst(codes: &[u8]) -> u8 {
+    let failed: Vec<u8> = codes.iter().copied().filter(|code| *code != OK).collect();
+    match failed.as_slice() {
+        [] => OK,
+        [first, rest @ ..] if rest.iter().all(|code| code == first) => *first,
+        _ => failed.into_iter().find(|code| *code > 128).unwrap_or(MIXED),
+    }
+}
+
+/// What is reported of one thing.
+#[derive(Default)]
+pub struct Report {
+    /// Rows that were asked for, to standard output.
+    pub out: String,
+    /// Summary and warnings, to stderr.
+    pub err: String,
+    /// How its error is printed, if not as errors are.
+    pub error_text: Option<String>,
+    /// What is known for JSON; `None` for rows about others, such as a total.
+    value: Option<Map<String, Value>>,
+    pub outcome: Outcome,
+}
+
+impl Report {
+    /// The report of `work`, which fills it in as far as it comes.
+    pub fn of(work: impl FnOnce(&mut Self) -> Result<Outcome>) -> Self {
+        let mut report = Self { value: Some(Map::new()), ..Self::default() };
+        report.outcome = work(&mut report).unwrap_or_else(Outcome::of);
+        report
+    }
+
+    /// Rows about others, such as a total.
+    pub fn rows(out: String) -> Self {
+        Self { out, ..Self::default() }
+    }
+
+    /// Notes a key of the JSON.
+    pub fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.value.get_or_insert_default().insert(key.to_string(), value.into());
+    }
+
+    /// Adds a row with its label to what goes to standard output.
+    pub fn row(&mut self, label: &str, text: &str) {
+        row(&mut self.out, label, text);
+    }
+}
+
+/// Adds a row with its label.
+pub fn row(rows: &mut String, label: &str, text: &str) {
+    *rows += &format!("{}\n", sanitized(&format!("{label:<8}{text}")));
+}
+
+/// What the objects of a command are called and have in them.
+#[derive(Clone, Copy)]
+pub struct Schema {
+    /// The value of `verb`; none for the conversion.
+    pub command: Option<&'static str>,
+    /// The keys after those that every object has, in their order.
+    pub keys: &'static str,
+}
+
+/// Prints reports, and gives the exit code in the end.
+pub struct Printer {
+    pub options: ReportOptions,
+    schema: Schema,
+    signals: Signals,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The lines of JSON so far, for a file.
+    lines: String,
+    codes: Vec<u8>,
+    /// Whether it is known that the file for JSON is none of the others.
+    files_checked: bool,
+    /// The first error.
+    error: Option<Error>,
+    /// Standard output failed, and is left alone.
+    is_broken: bool,
+}
+
+impl Printer {
+    pub fn new(options: ReportOptions, schema: Schema, signals: &Signals) -> Self {
+        Self { options, schema, signals: signals.clone(), state: Mutex::default() }
+    }
+
+    /// Whether rows for people are wanted.
+    pub fn prints_rows(&self) -> bool {
+        match self.options.verbosity {
+            Verbosity::Quiet => false,
+            Verbosity::Normal => self.options.json != Some(Destination::Stdout),
+            Verbosity::Verbose => true,
+        }
+    }
+
+    pub fn is_verbose(&self) -> bool {
+        self.options.verbosity == Verbosity::Verbose
+    }
+
+    /// From now on it is known that the file for JSON is none of the others.
+    pub fn files_are_checked(&self) {
+        self.state().files_checked = true;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Prints a report.
+    pub fn print(&self, report: &Report) {
+        let mut state = self.state();
+        let prints_rows = self.prints_rows();
+        let to_stdout = self.options.json == Some(Destination::Stdout);
+        let code = report.outcome.exit_code(self.signals.caught());
+        state.codes.push(code);
+        if prints_rows {
+            // With JSON on standard output nothing else goes there.
+            let (out, err) = if to_stdout {
+                ("", [&*report.out, &*report.err].concat())
+            } else {
+                (&*report.out, report.err.clone())
+            };
+            state.print(out);
+            to_stderr(&err);
+        }
+        let error = match &report.outcome {
+            Outcome::Failed(error) => Some(self.with_page(error.clone())),
+            _ => None,
+        };
+        match (&report.outcome, &error) {
+            // The rows have it.
+            (Outcome::Failed(_), Some(_)) if prints_rows && !report.out.is_empty() => {}
+            (Outcome::Failed(_), Some(error)) => {
+                to_stderr(&report.error_text.clone().unwrap_or_else(|| error_text("", error)));
+            }
+            (Outcome::CheckFailed(Some(why)), _) => to_stderr(&format!("{}\n", sanitized(why))),
+            _ => {}
+        }
+        if report.value.is_some() {
+            let line = self.json_line(report) + "\n";
+            match &self.options.json {
+                Some(Destination::Stdout) => state.print(&line),
+                Some(Destination::File(_)) => state.lines += &line,
+                None => {}
+            }
+        }
+        state.error = state.error.take().or(error);
+    }
+
+    /// The object of a report, on one line.
+    pub fn json_line(&self, report: &Report) -> String {
+        let error = match &report.outcome {
+            Outcome::Failed(error) => Some(self.with_page(error.clone())),
+            _ => None,
+        };
+        let code = report.outcome.exit_code(self.signals.caught());
+        let known = report.value.as_ref().into_iter().flatten();
+        let mut map = Map::new();
+        let mut put = |key: &str, value: Value| drop(map.insert(key.to_string(), value));
+        put("schema", json!(1));
+        put("tool", json!({"name": "voxelize", "version": env!("CARGO_PKG_VERSION")}));
+        if let Some(name) = self.schema.command {
+            put("verb", json!(name));
+        }
+        put("status", json!(report.outcome.status()));
+        put("exit_code", json!(code));
+        if let Some(error) = &error {
+            put("error", value::error(error));
+        }
+        // The keys of the schema in their order, null if not known.
+        self.schema.keys.split_whitespace().for_each(|key| put(key, Value::Null));
+        known.for_each(|(key, value)| put(key, value.clone()));
+        Value::Object(map).to_string()
+    }
+
+    /// A usage error without a hint names the page of its command.
+    fn with_page(&self, error: Error) -> Error {
+        match (error.kind(), error.hint(), self.schema.command) {
+            (Kind::Usage, None, Some(name)) => {
+                error.with_hint(format!("'voxelize {name} --help' shows examples and every option"))
+            }
+            _ => error,
+        }
+    }
+
+    /// Writes the file of `--json`, and gives the exit code.
+    pub fn finish(&self) -> u8 {
+        let state = self.state();
+        let code = worst(&state.codes);
+        let Some(Destination::File(path)) = &self.options.json else { return code };
+        if !state.files_checked && !may_replace(path, state.error.as_ref()) {
+            return code;
+        }
+        let written = format::save_bytes(path, "json", |out| out.write_all(state.lines.as_bytes()));
+        match written.map_err(|e| e.with_hint("--json=FILE names another file")) {
+            // The first failure is the one to report.
+            Err(error) if code == OK => {
+                to_stderr(&error_text("", &error));
+                exit_code(&error, None)
+            }
+            _ => code,
+        }
+    }
+}
+
+impl State {
+    fn print(&mut self, text: &str) {
+        if self.is_broken {
+            return;
+        }
+        if let Err(error) = to_stdout(text) {
+            self.is_broken = true;
+            to_stderr(&error_text("", &error));
+            self.codes.push(exit_code(&error, None));
+        }
+    }
+}
+
+/// Whether the JSON may go to `path` where nothing has made sure that it is no input: only if there is no
+/// such file, or it is JSON of this kind, and not the very file that the error is about.
+fn may_replace(path: &Path, error: Option<&Error>) -> bool {
+    let is_ours = || std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(br#"{"schema":"#));
+    let is_named = error.is_some_and(|error| error.file() == Some(&path.display().to_string()));
+    !is_named && (!path.exists() || is_ours())
+}
+
+/// `error: …` and `hint: …`, a line each; `about` stands before what is wrong.
+pub fn error_text(about: &str, error: &Error) -> String {
+    let hint = hint(error).map(|hint| sanitized(&format!("hint: {hint}")) + "\n");
+    sanitized(&format!("error: {about}{error}")) + "\n" + &hint.unwrap_or_default()
+}
+
+/// What to do about an error: its own hint, or the advice of its code.
+pub fn hint(error: &Error) -> Option<String> {
+    let advice = || codes::of(error.code()).map(|code| unquoted(code.advice));
+    error.hint().map(str::to_string).or_else(advice).filter(|hint| !hint.is_empty())
+}
+
+/// Advice as a terminal shows it: options without their backticks, commands in quotes.
+fn unquoted(advice: &str) -> String {
+    let piece = |(n, piece): (usize, &str)| match n % 2 {
+        1 if !piece.starts_with('-') => format!("'{piece}'"),
+        _ => piece.to_string(),
+    };
+    advice.split('`').enumerate().map(piece).collect()
+}
+
+/// Prints a text that was asked for, and gives the exit code.
+pub fn show(text: &str) -> u8 {
+    let mut state = State::default();
+    state.print(text);
+    worst(&state.codes)
+}
+
+fn to_stderr(text: &str) {
+    // If stderr is gone nobody is left to read it.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Writes to standard output, where a reader that went away is no error.
+pub fn to_stdout(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(stdout_failure) {
+        Err(error) if error.code() != "closed-pipe" => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The error for standard output that cannot be written.
+pub fn stdout_failure(error: io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Error::closed_pipe(),
+        _ => Error::output(format!("standard output cannot be written: {error}"))
+            .with_hint("redirect it to a place that can"),
+    }
+}

@@ -1,0 +1,144 @@
+//! The cells of a job, counted; and what of the mesh they lose.
+
+use voxelize::grid::record::INSIDE;
+use voxelize::rule::{InsideReport, lost};
+use voxelize::{
+    BitGrid, Digest, Error, Inside, Lattice, Mesh, Result, Rule, Run, Stats, ThinFeatures, Voxels,
+};
+
+use super::super::memory::{Limit, MemoryPlan, Needs};
+use super::super::options::{Job, JobOptions};
+use super::super::progress::Bar;
+use super::super::report::display::bytes;
+use super::super::report::warnings::Warning;
+use super::super::signals::Signals;
+use super::findings;
+use super::prepare::{fit, library_run, read};
+use super::report::{RunReport, timed};
+
+/// The finished grid of `job`, all of it in memory; nothing is written. To be called in the pool of
+/// threads that is to do it.
+pub fn voxels(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<(Voxels, Digest)> {
+    let mesh = read(job, bar, signals, report)?;
+    let lattice = fit(job, &mesh, report)?;
+    let run = library_run(&job.options, bar);
+    let needs = whole_grid(&job.options, &mesh, &lattice, &run);
+    report.memory = Some(MemoryPlan::new(&needs, &job.options.resources)?);
+    check_closed(&job.options, &mesh, report);
+    let made = fill(job, &mesh, &lattice, &run, report)?;
+    bar.clear();
+    Ok(made)
+}
+
+/// The needs of a grid that is made at once.
+pub fn whole_grid<'a>(
+    options: &'a JobOptions,
+    mesh: &'a Mesh,
+    lattice: &'a Lattice,
+    run: &'a Run,
+) -> Needs<'a> {
+    let (rule, asked) = (options.rule, &options.grid.asked);
+    Needs { mesh, lattice, run, rule, asked, output: None, labels: false, doubt: false, leak: false }
+}
+
+/// Notes how far the mesh is closed, where the rule may mind.
+pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
+    if options.rule.inside().is_some() {
+        report.seal = Some(timed(&mut report.times.voxelize, || mesh.seal()));
+    }
+}
+
+/// Notes what of the mesh is lost, where the rule may lose some and memory allows to look for it.
+pub fn find_lost_features(
+    options: &JobOptions,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    run: &Run,
+    report: &mut RunReport,
+) -> Result<()> {
+    if !loses_features(options) {
+        return Ok(());
+    }
+    let need = lost_memory(mesh, lattice, run);
+    if let Some(limit) = run.max_memory.map(u128::from).filter(|limit| need > *limit) {
+        if let Limit::Share(_) = options.resources.memory {
+            return Err(Error::too_large("needs more than its share of the memory"));
+        }
+        let (need, available) = (bytes(need), bytes(limit));
+        let text = format!("skipped the search for lost features: needs {need}, {available} available");
+        report.warnings.push(Warning::new("W010", text));
+        return Ok(());
+    }
+    report.inside_report.lost =
+        Some(timed(&mut report.times.voxelize, || lost::find(mesh, lattice, None, run))?);
+    Ok(())
+}
+
+/// Whether the rule may lose something of the mesh silently.
+fn loses_features(options: &JobOptions) -> bool {
+    matches!(options.rule, Rule::Solid { thin: ThinFeatures::Lose, .. })
+}
+
+/// The memory that the search for lost features takes, with the mesh.
+fn lost_memory(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    Run::estimate(mesh.triangles().len(), [0; 3]) + lost::extra_bytes(mesh, lattice, run)
+}
+
+/// Whether there is as much beside the whole grid: then the search is quicker.
+fn fits_beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> bool {
+    // Bricks of the surface are less than another grid.
+    let need = lost_memory(mesh, lattice, run) + 2 * BitGrid::bytes_for(lattice.dims());
+    run.max_memory.is_none_or(|limit| need <= u128::from(limit))
+}
+
+/// The cells, counted.
+pub fn fill(
+    job: &Job,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    run: &Run,
+    report: &mut RunReport,
+) -> Result<(Voxels, Digest)> {
+    let options = &job.options;
+    let search_later = loses_features(options) && fits_beside(mesh, lattice, run);
+    if !search_later {
+        find_lost_features(options, mesh, lattice, run, report)?;
+    }
+    let (mut voxels, stats) =
+        timed(&mut report.times.voxelize, || voxelize::voxelize_with(mesh, lattice, options.rule, run))?;
+    if search_later {
+        let is_nonzero = voxels.record.field(INSIDE) == Some(Inside::Nonzero.name());
+        let solid = is_nonzero.then_some(&voxels.bits);
+        report.inside_report.lost =
+            Some(timed(&mut report.times.voxelize, || lost::find(mesh, lattice, solid, run))?);
+    }
+    voxels.record.input = input_name(job);
+    let (count, digest) = timed(&mut report.times.digest, || (voxels.count(), voxels.digest()));
+    report.inside = voxels.record.field(INSIDE).map(str::to_string);
+    note(options, report, stats, count, digest);
+    Ok((voxels, digest))
+}
+
+/// Notes what is in the cells.
+pub fn note(options: &JobOptions, report: &mut RunReport, stats: Stats, occupied: u64, digest: Digest) {
+    report.snapped = Some(stats.snapped);
+    let lost = stats.inside.lost.or(report.inside_report.lost);
+    report.inside_report = InsideReport { lost, ..stats.inside };
+    report.warnings.extend(findings::warnings(&options.rule, report));
+    (report.occupied, report.digest) = (Some(occupied), Some(digest));
+    if occupied == 0 {
+        let why = match options.rule.inside() {
+            None => "the mesh is outside the grid, or lies on its walls",
+            Some(_) if matches!(options.rule, Rule::Solid { .. }) => {
+                "no centre of a cell is inside the mesh, or all of it is outside the grid"
+            }
+            Some(_) => "nothing is inside the mesh, or all of it is outside the grid",
+        };
+        report.warnings.push(Warning::new("W002", format!("no cell is occupied: {why}")));
+    }
+}
+
+/// The file of the mesh without its folder; `None` for a pipe.
+pub fn input_name(job: &Job) -> Option<String> {
+    job.source.path()?.file_name().map(|name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,227 @@
+//! The run of one conversion: read, prepare, then voxelize, digest and save, one after the other or slab by
+//! slab; and its report.
+
+mod fill;
+mod findings;
+mod object;
+mod prepare;
+mod report;
+mod summary;
+mod verbose;
+
+use std::time::Instant;
+
+use voxelize::format::{self, SaveOptions, Written};
+use voxelize::grid::record::INSIDE;
+use voxelize::grid::{Layers, Whole};
+use voxelize::rule::doubt::{self, Doubt};
+use voxelize::rule::{self, Made, leak_path};
+use voxelize::run::Plan as Strategy;
+use voxelize::{BitGrid, Lattice, Mesh, Part, Progress, Result, Run, Slabs, Voxels, par};
+
+pub use self::fill::{voxels, whole_grid};
+pub use self::findings::option_text;
+pub use self::object::{KEYS, fill_object};
+pub use self::prepare::{fit, library_run, prepare, read};
+pub use self::report::{MeshInput, RunReport, timed};
+pub use self::summary::{mesh_format, mesh_line, summary, time_line, triangles, warning_lines};
+pub use self::verbose::verbose;
+
+use super::files::Destination;
+use super::options::{DoubtOptions, Mode, Options};
+use super::output::AuxOutput;
+use super::pipes::Outlet;
+use super::progress::{Bar, Silent};
+use super::report::Outcome;
+use super::report::warnings::Warning;
+use super::signals::Signals;
+use fill::{check_closed, find_lost_features, input_name};
+use prepare::{Prepared, output_size};
+use report::DoubtReport;
+
+/// Carries out `options`, and notes in `report` what it finds. On an error no output is left.
+pub fn convert(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Outcome {
+    if options.output.kept().is_some() {
+        return Outcome::Skipped;
+    }
+    // One pool for all of it: reading, voxelizing, digests, writing.
+    let threads = options.job.options.resources.threads;
+    let result = par::with_threads(threads, || steps(options, bar, signals, report));
+    bar.clear();
+    let outcome = result.and_then(|result| result).unwrap_or_else(Outcome::of);
+    if matches!(outcome, Outcome::PipeClosed) {
+        report.warnings.push(Warning::new("W005", "output pipe closed early"));
+    }
+    outcome
+}
+
+fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Outcome> {
+    let mesh = read(&options.job, bar, signals, report)?;
+    bar.check()?;
+    let run = library_run(&options.job.options, bar);
+    let prepared = prepare(options, &mesh, &run, report)?;
+    if options.mode == Mode::DryRun {
+        report.output_size = output_size(&mesh, &prepared.lattice, &options.output);
+        return Ok(Outcome::Planned);
+    }
+    let start = Instant::now();
+    let aux = find_aux(options, &mesh, &prepared.lattice, &run)?;
+    let searching = start.elapsed();
+    check_closed(&options.job.options, &mesh, report);
+    let job = Work { options, mesh: &mesh, prepared: &prepared, run: &run, bar, signals };
+    match prepared.memory.strategy {
+        Strategy::Dense => job.at_once(report)?,
+        strategy => job.in_slabs(strategy, report)?,
+    }
+    drop(mesh);
+    if aux.doubt.is_some() || aux.leak.is_some() {
+        // The methods are asked anew, so this is more of the same work.
+        report.times.voxelize = report.times.voxelize.map(|time| time + searching);
+    }
+    write_aux(options, aux, &prepared.lattice, bar, report)
+}
+
+/// All of a run that is prepared.
+struct Work<'a> {
+    options: &'a Options,
+    mesh: &'a Mesh,
+    prepared: &'a Prepared,
+    run: &'a Run<'a>,
+    bar: &'a Bar,
+    signals: &'a Signals,
+}
+
+impl Work<'_> {
+    fn at_once(&self, report: &mut RunReport) -> Result<()> {
+        let lattice = &self.prepared.lattice;
+        let (voxels, digest) = fill::fill(&self.options.job, self.mesh, lattice, self.run, report)?;
+        let labels = self.labels(&voxels, report)?;
+        self.bar.check()?;
+        let written = timed(&mut report.times.write, || {
+            let mut layers = Whole::with_digest(&voxels, digest).told_apart(&labels);
+            self.save(&mut layers, self.bar)
+        })?;
+        report.outputs = Some(written);
+        Ok(())
+    }
+
+    /// The labels of the cells, where the output has them; else none.
+    fn labels(&self, voxels: &Voxels, report: &mut RunReport) -> Result<Vec<Part>> {
+        if !self.options.has_labels() {
+            return Ok(Vec::new());
+        }
+        let labels = timed(&mut report.times.voxelize, || {
+            rule::surface_and_interior(self.mesh, &self.prepared.lattice, &voxels.bits, self.run)
+        })?;
+        report.labels = Some(labels.each_ref().map(|label| label.cells.count()));
+        Ok(labels.into())
+    }
+
+    /// Fills slab after slab, each as the writer asks for it.
+    fn in_slabs(&self, strategy: Strategy, report: &mut RunReport) -> Result<()> {
+        let (options, lattice) = (&self.options.job.options, &self.prepared.lattice);
+        let mut slabs = match strategy {
+            Strategy::Bricks(height) => {
+                voxelize::voxelize_bricks(self.mesh, lattice, options.rule, height, self.run)?
+            }
+            Strategy::Slabs(height) => {
+                find_lost_features(options, self.mesh, lattice, self.run, report)?;
+                let slabs = voxelize::voxelize_slabs(self.mesh, lattice, options.rule, height, self.run)?;
+                if self.options.has_labels() { slabs.in_parts() } else { slabs }
+            }
+            Strategy::Dense => unreachable!("a grid at once is not made in slabs"),
+        };
+        slabs.record.input = input_name(&self.options.job);
+        let start = Instant::now();
+        let written = self.save(&mut slabs, &Silent(self.bar))?;
+        self.note_slabs(&slabs, start, report);
+        report.outputs = Some(written);
+        Ok(())
+    }
+
+    fn note_slabs(&self, slabs: &Slabs, start: Instant, report: &mut RunReport) {
+        let Made { occupied, parts, stats, filling, hashing, .. } = slabs.made();
+        report.labels = parts;
+        let times = &mut report.times;
+        times.voxelize = Some(times.voxelize.unwrap_or_default() + filling);
+        times.digest = Some(hashing);
+        times.write = Some(start.elapsed().saturating_sub(filling + hashing));
+        report.inside = slabs.record.field(INSIDE).map(str::to_string);
+        fill::note(&self.options.job.options, report, stats, occupied, slabs.digest());
+    }
+
+    fn save(&self, layers: &mut dyn Layers, progress: &dyn Progress) -> Result<Vec<Written>> {
+        let output = &self.options.output;
+        let (options, format) = (output.save_options(progress), output.format);
+        let mut out = match &output.destination {
+            Destination::Stdout => Outlet::stdout(self.signals),
+            Destination::File(path) if output.destination.may_block() => Outlet::open(path, self.signals),
+            Destination::File(path) => {
+                if let Some(folder) = &output.folder {
+                    folder.made.make_for(path)?;
+                }
+                return format::save_layers(layers, path, format, &options);
+            }
+        };
+        let path = output.destination.path();
+        let bytes =
+            format::write_layers_to(layers, &mut out, format, &options).map_err(|error| match path {
+                Some(path) => error.in_file(path),
+                // Standard output has no name of its own.
+                None => error,
+            })?;
+        let path = path.map_or_else(|| "-".into(), |path| path.to_path_buf());
+        Ok(vec![Written { path, format: format.name, bytes }])
+    }
+}
+
+/// The cells of `--doubt` and `--leak`.
+struct AuxCells<'a> {
+    doubt: Option<(&'a DoubtOptions, Doubt)>,
+    leak: Option<(&'a AuxOutput, BitGrid)>,
+}
+
+fn find_aux<'a>(options: &'a Options, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<AuxCells<'a>> {
+    let inside = options.job.options.rule.inside().unwrap_or_default();
+    let doubt = match &options.doubt {
+        Some(asked) => Some((asked, doubt::doubt(mesh, lattice, inside, run)?)),
+        None => None,
+    };
+    let leak = match &options.leak {
+        Some(aux) => Some((aux, leak_path::leak_path(mesh, lattice, inside, run)?)),
+        None => None,
+    };
+    Ok(AuxCells { doubt, leak })
+}
+
+/// Writes them, and checks `--max-doubt`.
+fn write_aux(
+    options: &Options,
+    AuxCells { doubt, leak }: AuxCells,
+    lattice: &Lattice,
+    bar: &Bar,
+    report: &mut RunReport,
+) -> Result<Outcome> {
+    let save_options = SaveOptions { dtype: None, ..options.output.save_options(bar) };
+    let write = |aux: &AuxOutput, cells: BitGrid, report: &mut RunReport| {
+        let written = aux.write(cells, lattice, input_name(&options.job), &save_options)?;
+        report.outputs.get_or_insert_default().extend(written);
+        Ok(())
+    };
+    let mut outcome = Outcome::Done;
+    if let Some((asked, Doubt { cells, inside, by })) = doubt {
+        let found = DoubtReport { cells: cells.count(), inside, by, most: asked.most.clone() };
+        if !found.passes() {
+            outcome = Outcome::CheckFailed(Some(found.refusal()));
+        }
+        report.doubt = Some(found);
+        if let Some(aux) = &asked.file {
+            write(aux, cells, report)?;
+        }
+    }
+    if let Some((aux, cells)) = leak {
+        report.leak_path = Some(cells.count());
+        write(aux, cells, report)?;
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,109 @@
+//! The report of a run as JSON, schema 1. Every key is always there; what was not reached is null.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use voxelize::Lattice;
+use voxelize::grid::record::INSIDE;
+use voxelize::mesh::closed::Seal;
+
+use super::super::memory::peak_memory;
+use super::super::options::{Mode, Options};
+use super::super::report::warnings::Warning;
+use super::super::report::{Report, value};
+use super::findings;
+use super::report::{DoubtReport, RunReport, Size};
+
+pub const KEYS: &str = "input mesh transform grid rule variant ties inside snap counts volume digest warnings run \
+                        timings_ms memory outputs doubt";
+
+/// Sets the keys of `report`, for the mesh of this name.
+pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Options>, found: &RunReport) {
+    report.set("input", or_null(mesh, |path| input(path, found)));
+    report.set("mesh", mesh_json(found));
+    if let Some(options) = options {
+        set_options(report, options, found);
+    }
+    if let (Some(occupied), Some(lattice)) = (found.occupied, &found.lattice) {
+        // With nothing inside, all is surface.
+        let is_hollow = options.is_some_and(|options| options.job.options.rule.inside().is_none());
+        let labels = if is_hollow { Some([occupied, 0]) } else { found.labels };
+        report.set("counts", counts(occupied, lattice, labels));
+        report.set("volume", value::volume(occupied, lattice));
+    }
+    report.set("digest", or_null(found.digest.as_ref(), value::digest));
+    report.set("warnings", found.warnings.iter().map(Warning::json).collect::<Value>());
+    report.set("timings_ms", timings(found));
+    report.set("memory", json!({"peak_bytes": peak_memory()}));
+    report.set("outputs", or_null(found.outputs.as_ref(), value::outputs));
+    report.set("doubt", or_null(found.doubt.as_ref(), DoubtReport::json));
+}
+
+/// What was decided, and the plan of a dry run.
+fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
+    let job = &options.job.options;
+    report.set("transform", json!({"up": "z", "axes": "x,y,z", "scale": "1/1"}));
+    if let Some(lattice) = &found.lattice {
+        let mut grid = value::lattice(lattice);
+        grid["pad"] = json!(job.grid.pad);
+        report.set("grid", grid);
+    }
+    report.set("rule", job.rule.name());
+    let fields = job.rule.fields().into_iter().take_while(|(name, _)| *name != INSIDE);
+    fields.for_each(|(name, value)| report.set(name, value));
+    report.set("inside", findings::json(&job.rule, found));
+    report.set("snap", json!({"mode": job.grid.snap.name(), "coordinates": found.snapped}));
+    let strategy = found.memory.as_ref().map(|memory| memory.strategy.name());
+    let (threads, level) = (job.resources.threads, job.resources.level.name());
+    report.set("run", json!({"threads": threads, "simd": level, "plan": strategy}));
+    if let (Some(memory), Mode::DryRun) = (&found.memory, options.mode) {
+        let bytes = u64::try_from(memory.bytes).unwrap_or(u64::MAX);
+        let output = found.output_size.map(Size::bytes);
+        report.set("estimate", json!({"memory_bytes": bytes, "slabs": memory.slabs, "output_bytes": output}));
+    }
+}
+
+fn or_null<T>(known: Option<T>, value: impl FnOnce(T) -> Value) -> Value {
+    known.map_or(Value::Null, value)
+}
+
+fn input(path: &Path, found: &RunReport) -> Value {
+    let mesh = found.mesh.as_ref();
+    let (format, bytes) = (mesh.map(|mesh| mesh.format), mesh.map(|mesh| mesh.bytes));
+    let packing = mesh.and_then(|mesh| mesh.packing.name());
+    json!({"path": path.to_string_lossy(), "format": format, "bytes": bytes, "packing": packing})
+}
+
+fn mesh_json(found: &RunReport) -> Value {
+    or_null(found.mesh.as_ref(), |mesh| {
+        json!({
+            "triangles": mesh.triangles,
+            "degenerate": mesh.degenerate,
+            "dropped": mesh.dropped,
+            "bounds": value::bounds(&mesh.bounds),
+            "closed": found.seal.map(|seal| seal != Seal::Open),
+            "oriented": found.seal.map(|seal| seal == Seal::Oriented),
+            "open_edges": null,
+            "volume": null,
+            "unit": null,
+        })
+    })
+}
+
+/// How many cells, and how many of them are surface and interior, where that is known.
+fn counts(occupied: u64, lattice: &Lattice, labels: Option<[u64; 2]>) -> Value {
+    let (surface, interior) = labels.map(|[surface, interior]| (surface, interior)).unzip();
+    let cells = value::cells(lattice.dims());
+    json!({"cells": cells, "occupied": occupied, "surface": surface, "interior": interior})
+}
+
+fn timings(found: &RunReport) -> Value {
+    let times = &found.times;
+    json!({
+        "read": times.read.map(value::ms),
+        "voxelize": times.voxelize.map(value::ms),
+        "digest": times.digest.map(value::ms),
+        "write": times.write.map(value::ms),
+        "total": value::ms(found.started.elapsed()),
+    })
+}

@@ -1,0 +1,189 @@
+//! What a run found out, as far as it came: summary, JSON and -v are views of it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use voxelize::format::Written;
+use voxelize::mesh::closed::Seal;
+use voxelize::mesh::read::Packing;
+use voxelize::rule::InsideReport;
+use voxelize::{Bounds, Digest, Inside, Lattice, Rational};
+
+use super::super::memory::MemoryPlan;
+use super::super::report::display::{grouped, number, percent};
+use super::super::report::warnings::Warning;
+
+/// What is known of a run; what was not reached is `None`.
+pub struct RunReport {
+    pub started: Instant,
+    pub mesh: Option<MeshInput>,
+    pub lattice: Option<Lattice>,
+    pub memory: Option<MemoryPlan>,
+    /// The size of the output to come; only for a dry run, where its format allows a guess.
+    pub output_size: Option<Size>,
+    /// Coordinates that were snapped.
+    pub snapped: Option<u64>,
+    /// How far the mesh is closed, where that matters.
+    pub seal: Option<Seal>,
+    /// How inside was decided, by name.
+    pub inside: Option<String>,
+    /// What was found about the inside.
+    pub inside_report: InsideReport,
+    /// Occupied cells.
+    pub occupied: Option<u64>,
+    /// How many of them are surface and interior, where they are labelled.
+    pub labels: Option<[u64; 2]>,
+    /// Cells in doubt, if that was asked.
+    pub doubt: Option<DoubtReport>,
+    /// Cells of the leak path, if that was asked.
+    pub leak_path: Option<u64>,
+    pub digest: Option<Digest>,
+    pub warnings: Vec<Warning>,
+    pub times: Times,
+    /// The files written.
+    pub outputs: Option<Vec<Written>>,
+}
+
+/// About the input.
+pub struct MeshInput {
+    /// `stl-binary`.
+    pub format: &'static str,
+    pub bytes: u64,
+    pub triangles: usize,
+    /// How many of them have no area.
+    pub degenerate: u64,
+    /// How many were there, or in parts, and were not taken.
+    pub dropped: u64,
+    pub packing: Packing,
+    pub bounds: Bounds,
+}
+
+/// How long each phase took.
+#[derive(Default)]
+pub struct Times {
+    pub read: Option<Duration>,
+    pub voxelize: Option<Duration>,
+    /// Counting and digests.
+    pub digest: Option<Duration>,
+    pub write: Option<Duration>,
+}
+
+/// A size not known exactly, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    About(u64),
+    AtMost(u64),
+}
+
+impl Size {
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::About(bytes) | Self::AtMost(bytes) => bytes,
+        }
+    }
+}
+
+impl RunReport {
+    pub fn new(started: Instant) -> Self {
+        Self {
+            started,
+            mesh: None,
+            lattice: None,
+            memory: None,
+            output_size: None,
+            snapped: None,
+            inside: None,
+            inside_report: InsideReport::default(),
+            occupied: None,
+            labels: None,
+            seal: None,
+            doubt: None,
+            leak_path: None,
+            digest: None,
+            warnings: Vec::new(),
+            times: Times::default(),
+            outputs: None,
+        }
+    }
+}
+
+/// Does `work` and adds how long it took.
+pub fn timed<R>(time: &mut Option<Duration>, work: impl FnOnce() -> R) -> R {
+    let start = Instant::now();
+    let result = work();
+    *time = Some(time.unwrap_or_default() + start.elapsed());
+    result
+}
+
+/// Cells in doubt.
+#[derive(Debug, Clone)]
+pub struct DoubtReport {
+    pub cells: u64,
+    /// Cells that any method calls inside.
+    pub inside: u64,
+    /// Cells that each of them does.
+    pub by: [(Inside, u64); 4],
+    /// How many are allowed, of those inside.
+    pub most: Option<Rational>,
+}
+
+impl DoubtReport {
+    /// Whether no more cells are in doubt than are allowed.
+    pub fn passes(&self) -> bool {
+        let whole = |n: u64| Rational::from(i64::try_from(n).unwrap_or(i64::MAX));
+        self.most.as_ref().is_none_or(|most| whole(self.cells) <= most * &whole(self.inside))
+    }
+
+    /// `1,234 cells (0.4 % of 310,000 that any method calls inside)`.
+    pub fn line(&self) -> String {
+        let cells = if self.cells == 1 { "cell" } else { "cells" };
+        let share = percent(self.cells, u128::from(self.inside));
+        let inside = grouped(self.inside);
+        format!("{} {cells} ({share} of {inside} that any method calls inside)", grouped(self.cells))
+    }
+
+    /// `inside by nonzero 310,000, evenodd 309,980, flood 0, robust 309,990`.
+    pub fn by_method(&self) -> String {
+        let by = self.by.map(|(method, cells)| format!("{} {}", method.name(), grouped(cells)));
+        format!("inside by {}", by.join(", "))
+    }
+
+    /// Why the check failed.
+    pub fn refusal(&self) -> String {
+        let most = self.most.as_ref().map_or(1.0, Rational::to_f64);
+        format!("failed: in doubt are {}; --max-doubt allows {} %", self.line(), number(100.0 * most))
+    }
+
+    pub fn json(&self) -> Value {
+        let share = if self.inside == 0 { 0.0 } else { self.cells as f64 / self.inside as f64 };
+        let by: Map<_, _> =
+            self.by.iter().map(|(method, cells)| (method.name().to_string(), json!(cells))).collect();
+        let most = self.most.as_ref().map(Rational::to_f64);
+        json!({"cells": self.cells, "share": share, "inside_by": by, "asked_most": most})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::args::values;
+    use super::*;
+
+    #[test]
+    fn as_many_cells_in_doubt_as_are_allowed_pass_and_no_more() {
+        for (most, cells, inside, passes) in [
+            ("0.7%", 7, 1000, true),
+            ("0.007", 8, 1000, false),
+            ("0", 0, 0, true),
+            ("0", 1, u64::MAX >> 1, false),
+            ("100 %", 5, 5, true),
+        ] {
+            let by = [(Inside::Nonzero, inside); 4];
+            let found = DoubtReport { cells, inside, by, most: Some(values::portion(most).unwrap()) };
+            assert_eq!(found.passes(), passes, "{found:?}");
+        }
+        assert!(DoubtReport { cells: 5, inside: 5, by: [(Inside::Robust, 5); 4], most: None }.passes());
+        for wrong in ["101%", "-1%", "1.1", "%", "1%%", "some"] {
+            assert!(values::portion(wrong).is_err(), "{wrong}");
+        }
+    }
+}

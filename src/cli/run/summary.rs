@@ -1,0 +1,232 @@
+//! The summary for people: the mesh, where the cells are, how many, what was written.
+
+use std::time::Duration;
+
+use voxelize::format::{Dtype, Format, Written};
+use voxelize::grid::lattice::AXES;
+use voxelize::mesh::read::Packing;
+use voxelize::run::Plan as Strategy;
+use voxelize::{Lattice, Rational};
+
+use super::super::memory::{Limit, MemoryPlan, Resources, peak_memory};
+use super::super::options::{Mode, Options};
+use super::super::report::display::{
+    self, bytes, counted, durations, grouped, grouped_number, number, occupancy,
+};
+use super::super::report::{Verbosity, row, value};
+use super::findings;
+use super::report::{MeshInput, RunReport, Size};
+
+/// The rows of the summary, as far as the run came.
+pub fn summary(options: &Options, found: &RunReport) -> String {
+    let mut rows = String::new();
+    let mut row = |label: &str, text: &str| row(&mut rows, label, text);
+    if let Some(mesh) = &found.mesh {
+        row("mesh", &mesh_line(&options.job.source.name(), mesh));
+    }
+    if let Some(lattice) = &found.lattice {
+        row("grid", &grid(options, lattice));
+        if let Some(snapped @ 1..) = found.snapped {
+            row("snap", &snap(snapped));
+        }
+        row("rule", &rule(options, found));
+        if let Some(occupied) = found.occupied {
+            row("cells", &cells(options, occupied, lattice));
+        }
+        if let Some(doubt) = &found.doubt {
+            row("doubt", &doubt.line());
+            row("", &doubt.by_method());
+        }
+        match found.leak_path {
+            Some(0) => row("leak", "no way in"),
+            Some(n) => row("leak", &format!("{} from outside to inside", counted(n, "cell", "cells"))),
+            None => {}
+        }
+    }
+    if let (Some(memory), Mode::DryRun) = (&found.memory, options.mode) {
+        row("plan", &plan(options, found.output_size, memory));
+    }
+    if let Some(kept) = options.output.kept().filter(|_| found.mesh.is_none()) {
+        row("skipped", &format!("{} exists", kept.display()));
+        return rows;
+    }
+    for written in found.outputs.iter().flatten() {
+        row("wrote", &wrote(options, written));
+    }
+    if let Some(digest) = &found.digest {
+        row("digest", &display::digest(digest));
+    }
+    row("time", &time(options, found));
+    rows
+}
+
+/// The lines of the warnings that are printed; `about` says of which of many meshes.
+pub fn warning_lines(found: &RunReport, verbosity: Verbosity, about: &str) -> String {
+    let printed = found.warnings.iter().filter(|warning| warning.is_printed(verbosity));
+    printed.map(|warning| display::sanitized(warning.line(about).trim_end()) + "\n").collect()
+}
+
+/// `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.
+pub fn mesh_line(name: &str, mesh: &MeshInput) -> String {
+    let format = match mesh.packing {
+        Packing::None => mesh_format(mesh.format),
+        _ => format!("{} in gzip", mesh_format(mesh.format)),
+    };
+    let triangles = triangles(mesh);
+    let bounds = &mesh.bounds;
+    let extent = [0, 1, 2].map(|axis| number(f64::from(bounds.max[axis]) - f64::from(bounds.min[axis])));
+    format!("{name}: {format}, {triangles}, {}", extent.join(" × "))
+}
+
+/// The format of a mesh for people: `stl-binary` reads better turned around.
+pub fn mesh_format(name: &str) -> String {
+    match name.split_once('-') {
+        Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
+        Some((name, form)) => format!("{} {}", form.to_ascii_uppercase(), name.to_ascii_uppercase()),
+        None => name.to_ascii_uppercase(),
+    }
+}
+
+/// `871,414 triangles (108 degenerate), 2 triangles dropped`.
+pub fn triangles(mesh: &MeshInput) -> String {
+    let mut text = counted(mesh.triangles as u64, "triangle", "triangles");
+    if mesh.degenerate > 0 {
+        text += &format!(" ({} degenerate)", grouped(mesh.degenerate));
+    }
+    if mesh.dropped > 0 {
+        text += &format!(", {} dropped", counted(mesh.dropped, "triangle", "triangles"));
+    }
+    text
+}
+
+fn grid(options: &Options, lattice: &Lattice) -> String {
+    let asked = &options.job.options.grid;
+    let mut text = display::grid(lattice);
+    // Where a box cuts the mesh, the mesh may go on in the padding.
+    let padding = if asked.is_bounded { "more" } else { "empty" };
+    match asked.pad {
+        None | Some(0) => {}
+        Some(1) => text += &format!(", 1 {padding} cell around"),
+        Some(n) => text += &format!(", {n} {padding} cells around"),
+    }
+    if let Some(grown) = grown(options, lattice) {
+        text += &format!(", box grown to {grown}");
+    }
+    text
+}
+
+/// Where the box that was given had to grow for its last cells to be whole: `x = 1.2, z = 3`.
+fn grown(options: &Options, lattice: &Lattice) -> Option<String> {
+    let asked = &options.job.options.grid;
+    let given = asked.grown_from.as_ref()?;
+    let end = |axis: usize| {
+        let pad = &lattice.spacing()[axis] * &Rational::from(asked.pad.unwrap_or(0) as i64);
+        &lattice.end()[axis] - &pad
+    };
+    let grown: Vec<_> = (0..3)
+        .filter(|&axis| end(axis) > given.max[axis])
+        .map(|axis| format!("{} = {}", AXES[axis], number(end(axis).to_f64())))
+        .collect();
+    (!grown.is_empty()).then(|| grown.join(", "))
+}
+
+fn snap(snapped: u64) -> String {
+    let coordinates = counted(snapped, "coordinate", "coordinates");
+    format!("{coordinates} snapped to the nearest wall or cell centre")
+}
+
+/// `filled; ties: none; inside: nonzero (auto)`.
+fn rule(options: &Options, found: &RunReport) -> String {
+    let rule = &options.job.options.rule;
+    let fields = rule.fields();
+    let fields = fields.iter().map(|(name, value)| findings::option_text(name, value, Some(found)));
+    std::iter::once(rule.name().to_string()).chain(fields).collect::<Vec<_>>().join("; ")
+}
+
+fn cells(options: &Options, occupied: u64, lattice: &Lattice) -> String {
+    let cells = occupancy(occupied, lattice.dims());
+    // The volume of a shell would be read as that of the part.
+    match options.job.options.rule.inside() {
+        None => format!("{cells}; hollow; --filled fills it"),
+        Some(_) => format!("{cells}, volume {}", grouped_number(value::volume(occupied, lattice))),
+    }
+}
+
+fn plan(options: &Options, output: Option<Size>, memory: &MemoryPlan) -> String {
+    let (slabs, whole) = match memory.strategy {
+        Strategy::Dense => (String::new(), String::new()),
+        Strategy::Bricks(_) => ("at most ".to_string(), String::new()),
+        Strategy::Slabs(height) => {
+            let layers = counted(height as u64, "layer", "layers");
+            (
+                format!("{} slabs of {layers}, ", grouped(memory.slabs as u64)),
+                format!("; all at once takes {}", bytes(memory.dense)),
+            )
+        }
+    };
+    let limit = match options.job.options.resources.memory {
+        Limit::Requested(most) => format!(" (--max-memory allows {}{whole})", bytes(most)),
+        Limit::Available(most) => format!(" ({} available)", bytes(most)),
+        Limit::Share(_) | Limit::Unknown => String::new(),
+    };
+    let size = match output {
+        Some(Size::About(n)) => format!("about {} in ", bytes(n)),
+        Some(Size::AtMost(n)) => format!("at most {} in ", bytes(n)),
+        None => String::new(),
+    };
+    let aux = |aux: &super::super::output::AuxOutput| format!(", {} in {}", aux.about, aux.path.display());
+    let aux: String = options.aux_outputs().map(aux).collect();
+    let (need, name, format) = (bytes(memory.bytes), options.output.name(), options.output.format.name);
+    format!("{slabs}{need} of memory{limit}, {size}{name} as {format}{aux}; nothing was written")
+}
+
+fn wrote(options: &Options, written: &Written) -> String {
+    let output = &options.output;
+    let name = match written.path.to_str() {
+        Some("-") => output.name(),
+        _ => written.path.display().to_string(),
+    };
+    let numbers = match options.aux_outputs().find(|aux| aux.path == written.path) {
+        Some(aux) => format!(", {}", aux.about),
+        None if written.format == output.format.name => numbers(output.format, output.dtype()),
+        None => String::new(),
+    };
+    format!("{name}, {}{numbers}", bytes(written.bytes))
+}
+
+/// What a reader of an array finds in it: `, bool a[x,y,z]`.
+fn numbers(format: &Format, dtype: Option<Dtype>) -> String {
+    let Some(dtype) = dtype.filter(|_| format.dtypes.len() > 1) else { return String::new() };
+    // NumPy's index order; the other formats have no index to speak of.
+    let index = if format.name.starts_with("np") { " a[x,y,z]" } else { "" };
+    format!(", {}{index}", dtype.name())
+}
+
+fn time(options: &Options, found: &RunReport) -> String {
+    let times = &found.times;
+    let phases = [
+        ("read", times.read),
+        ("voxelize", times.voxelize),
+        ("digest", times.digest),
+        ("write", times.write),
+    ];
+    let slabs = match &found.memory {
+        Some(MemoryPlan { strategy: Strategy::Slabs(_), slabs, .. }) => {
+            format!(", {} slabs", grouped(*slabs as u64))
+        }
+        _ => String::new(),
+    };
+    time_line(found.started.elapsed(), &phases, &options.job.options.resources, &slabs)
+}
+
+/// How long it took, in all and by phase, and with what.
+pub fn time_line(
+    total: Duration,
+    phases: &[(&str, Option<Duration>)],
+    resources: &Resources,
+    slabs: &str,
+) -> String {
+    let threads = counted(resources.threads as u64, "thread", "threads");
+    let peak = peak_memory().map_or_else(String::new, |peak| format!(", peak {}", bytes(peak)));
+    format!("{}; {threads}, {}{slabs}{peak}", durations(total, phases), resources.level.name())
+}

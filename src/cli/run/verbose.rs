@@ -1,0 +1,143 @@
+//! What `-v` adds to the summary: what was chosen, and why.
+
+use voxelize::mesh::closed::Seal;
+use voxelize::run::Plan as Strategy;
+use voxelize::{Inside, Lattice, Level, Rule, Snap, ThinFeatures, par};
+
+use super::super::memory::Limit;
+use super::super::options::{GridFrom, Options};
+use super::super::output::FormatBy;
+use super::super::report::display::{bytes, counted, number};
+use super::super::report::row;
+use super::findings;
+use super::report::RunReport;
+
+/// The rows of `-v`, as far as the run came.
+pub fn verbose(options: &Options, found: &RunReport) -> String {
+    let mut why: Vec<String> = Vec::new();
+    if let Some(lattice) = &found.lattice {
+        why.extend(grid(options, lattice));
+    }
+    why.extend(rule(options, found));
+    let job = &options.job.options;
+    why.push(match job.grid.snap {
+        Snap::Float => "snap float: coordinates rounded from a wall or a cell centre lie there".into(),
+        Snap::None => "snap none: coordinates count as the bits in the file".into(),
+    });
+    why.push(format(options));
+    let offered: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
+    why.push(format!("simd {}: this machine offers {}", job.resources.level.name(), offered.join(", ")));
+    why.push(format!("threads {}: the system offers {}", job.resources.threads, par::available_threads()));
+    why.extend(memory(options, found));
+    let mut rows = String::new();
+    why.iter().for_each(|text| row(&mut rows, "why", text));
+    rows
+}
+
+fn rule(options: &Options, found: &RunReport) -> Vec<String> {
+    let rule = &options.job.options.rule;
+    let mut why = Vec::new();
+    if let Some(used) = rule.ties() {
+        let by = match rule.inside() {
+            Some(Inside::Flood { .. }) => "those of a flood",
+            _ if Some(used) == rule.info().rule.ties() => "the rule's default",
+            _ => "--ties",
+        };
+        why.push(format!("ties {}: {by}", used.name()));
+    }
+    why.extend(rule.inside().map(|asked| inside(asked, found)));
+    if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&found.inside_report.lost, rule) {
+        why.extend(lost.components.map(|thin| {
+            let (kept, all) =
+                (thin.lost + thin.scattered, counted(thin.components, "component", "components"));
+            let thickness = number(thin.thickness);
+            format!("kept with the filled cells: {kept} of {all}, the thinnest about {thickness} thick")
+        }));
+        why.extend(lost.places.map(|thin| {
+            let (places, cells) =
+                (counted(thin.places, "place", "places"), counted(thin.cells, "cell", "cells"));
+            format!("kept with the filled cells: {places} of {cells} without an inside centre nearby")
+        }));
+    }
+    if let Some(repairs) = &found.inside_report.repairs {
+        let (repaired, holes) = (findings::repaired(repairs), counted(repairs.holes as u64, "hole", "holes"));
+        let repaired = if repaired.is_empty() { "nothing to repair".to_string() } else { repaired };
+        why.push(format!("mesh as robust uses it: {repaired}; {holes}"));
+    }
+    why.extend(findings::inside_options(rule).map(|(name, value)| {
+        format!("{}: --{}", findings::option_text(name, &value, Some(found)), name.replace('_', "-"))
+    }));
+    why
+}
+
+fn inside(asked: Inside, found: &RunReport) -> String {
+    if asked != Inside::Auto {
+        return format!("inside {}: --inside", asked.name());
+    }
+    let mesh = match found.seal {
+        Some(Seal::Oriented) => "the mesh is closed and consistently oriented",
+        Some(Seal::Closed) => "the mesh is closed, but inconsistently oriented",
+        Some(Seal::Open) => "the mesh is not closed",
+        None => return "inside auto: the rule's default".to_string(),
+    };
+    format!("inside {}: auto, as {mesh}", found.inside.as_deref().unwrap_or("auto"))
+}
+
+fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
+    let asked = &options.job.options.grid;
+    let [x, y, z] = lattice.spacing();
+    let size = if lattice.is_cubic() { format!("{x}") } else { format!("{x}, {y}, {z}") };
+    let [x, y, z] = lattice.origin();
+    let open: Vec<_> = ["x", "y", "z"]
+        .into_iter()
+        .zip(lattice.closed())
+        .filter_map(|(axis, closed)| (!closed).then_some(axis))
+        .collect();
+    let last = if let GridFrom::Like(_) = asked.from {
+        let open = if open.is_empty() { "no axis".to_string() } else { open.join(", ") };
+        format!("last walls belong to the grid save along {open}: {}", asked.asked)
+    } else if open.is_empty() {
+        "last walls belong to the grid: the mesh does not extend beyond them".to_string()
+    } else {
+        format!("last wall does not belong to the grid along {}: the mesh extends beyond it", open.join(", "))
+    };
+    [format!("cells of exactly {size}: {}", asked.asked), format!("corner at exactly ({x}, {y}, {z})"), last]
+}
+
+fn format(options: &Options) -> String {
+    let output = &options.output;
+    let by = match output.format_by {
+        FormatBy::Option => "--format",
+        FormatBy::Extension => "the extension",
+        FormatBy::Default => "the default",
+    };
+    let numbers = match (output.requested_dtype(), output.dtype()) {
+        (Some(dtype), _) => format!(", {} numbers: --dtype", dtype.name()),
+        (None, Some(dtype)) => format!(", {} numbers: its default", dtype.name()),
+        (None, None) => String::new(),
+    };
+    format!("format {}: {by}{numbers}", output.format.name)
+}
+
+fn memory(options: &Options, found: &RunReport) -> Vec<String> {
+    let mut why = vec![match options.job.options.resources.memory {
+        Limit::Requested(most) => format!("memory up to {}: --max-memory", bytes(most)),
+        Limit::Available(most) => format!("memory up to {}: available now", bytes(most)),
+        Limit::Share(most) => format!("memory up to {}: the share of one of several", bytes(most)),
+        Limit::Unknown => "memory: no limit, as the system does not say what is available".to_string(),
+    }];
+    let Some(plan) = &found.memory else { return why };
+    let parts: Vec<_> =
+        plan.parts.iter().map(|part| format!("{} {}", part.name, bytes(part.bytes))).collect();
+    why.push(format!("{} of memory: {}", bytes(plan.bytes), parts.join(", ")));
+    match plan.strategy {
+        Strategy::Slabs(height) => {
+            why.push(format!("slabs of {height} layers: all at once takes {}", bytes(plan.dense)));
+        }
+        Strategy::Bricks(height) => why.push(format!(
+            "cells kept in bricks of 64 × 8 × 8, written {height} layers at a time: a large grid"
+        )),
+        Strategy::Dense => {}
+    }
+    why
+}

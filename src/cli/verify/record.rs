@@ -1,0 +1,341 @@
+//! `verify --update`: records what comes out now as what should, and reports what changed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use voxelize::compare::{Case, Gate, Golden, Goldens, Outcome as Comparison};
+use voxelize::format::{self, Carries, SaveOptions, Sidecar};
+use voxelize::{Error, Result, Rule, Voxels};
+
+use super::super::args::words_of;
+use super::super::command::Call;
+use super::super::files::{FileSet, MadeFolders, or_hint};
+use super::super::report::display::{counted, grouped};
+use super::super::report::{Outcome, Report};
+use super::case::{self, CaseOptions};
+use super::report::{self, CaseReport, Counted};
+use super::task::{self, Made, Task, Wanted};
+use super::{VerifyArgs, judge};
+
+/// A case to be recorded.
+struct Slot {
+    /// What the list has of it.
+    known: Option<Case>,
+    mesh: String,
+    options: String,
+    /// The file that keeps its cells, if not only their digest is kept.
+    keep: Option<String>,
+}
+
+/// Records the cases that `args` ask for.
+pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<Report>> {
+    refuse(args, options)?;
+    let list = args.goldens.as_path();
+    let resources = call.resources(&args.run.power, args.run.max_memory)?;
+    let (mut goldens, slots) = if args.meshes.is_empty() {
+        let goldens = Goldens::open_to_record(list)?;
+        let slots = goldens.cases().iter().cloned().map(Slot::listed).collect();
+        (goldens, slots)
+    } else {
+        let goldens = Goldens::edit(list)?;
+        let slots = named(args, options, &goldens)?;
+        (goldens, slots)
+    };
+    let tasks: Vec<_> = slots.iter().map(|slot| slot.task(list)).collect();
+    tasks.iter().try_for_each(|task| super::check_case(list, task))?;
+    check_files(call, list, &tasks)?;
+    let folders = MadeFolders::default();
+    for file in tasks.iter().filter_map(|task| task.keep.as_ref()) {
+        let hint = "--golden DIR, or golden in the list, names another";
+        folders.make_for(file).map_err(|e| or_hint(e, hint))?;
+    }
+    let recorded = task::each(&tasks, &resources, call.signals, &call.bar(), |task, made, time| {
+        made.and_then(|made| record(task, &made, time))
+    })?;
+    let before = goldens.to_text();
+    let changes = note(call, &mut goldens, slots, &tasks, recorded)?;
+    let text = goldens.to_text();
+    if text != before {
+        format::save_bytes(list, "goldens", |out| out.write_all(text.as_bytes()))?;
+    }
+    Ok(vec![Report::rows(total(list, &changes, tasks.len()))])
+}
+
+/// Takes what was recorded into the list, and prints it; gives the changes.
+fn note(
+    call: &Call,
+    goldens: &mut Goldens,
+    slots: Vec<Slot>,
+    tasks: &[Task],
+    recorded: Vec<Result<Recorded>>,
+) -> Result<Vec<Change>> {
+    let mut changes = vec![];
+    for ((slot, task), recorded) in slots.into_iter().zip(tasks).zip(recorded) {
+        call.printer.print(&Report::of(|report| {
+            report::set_task(report, task);
+            report.set("outcome", "error");
+            let recorded = recorded.as_ref().map_err(Error::clone)?;
+            let change = slot.change(recorded);
+            changes.push(change);
+            fill(report, task, recorded, change);
+            Ok(Outcome::Done)
+        }));
+        if let Ok(recorded) = recorded {
+            goldens.record(slot.case(recorded.report.found)?);
+        }
+    }
+    Ok(changes)
+}
+
+/// Refuses what makes no sense, or must not be.
+fn refuse(args: &VerifyArgs, options: &CaseOptions) -> Result<()> {
+    if std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
+        let error = Error::usage("--update: CI is set, and a run that records goldens verifies nothing");
+        return Err(error.with_hint("record them by hand, look at what changed, and commit it; or unset CI"));
+    }
+    refuse_voxels(args)?;
+    if args.meshes.iter().any(|mesh| mesh.as_os_str() == "-") {
+        let error = Error::usage("-: a case names its mesh, and standard input has no name");
+        return Err(error.with_hint("save it as a file"));
+    }
+    if let (Some(options), []) = (options.given(), args.meshes.as_slice()) {
+        let error = Error::usage(format!("{options}: every case of a list has its own options"));
+        return Err(error.with_hint("name the meshes whose cases are to have them"));
+    }
+    if args.verify.golden.is_some() && args.meshes.is_empty() {
+        return Err(Error::usage("--golden: no mesh is given whose cells are to be kept")
+            .with_hint("voxelize verify --update goldens.toml part.stl --golden cells/"));
+    }
+    Ok(())
+}
+
+/// Refuses a voxel file, or the name of one, in place of a list.
+fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
+    let list = args.goldens.as_path();
+    let mesh = args.meshes.first().map_or("part.stl".into(), |mesh| mesh.to_string_lossy());
+    let name = list.display();
+    if format::sniff(list).is_some() {
+        let rule = format::describe(list)?.metadata.record.rule().unwrap_or_default();
+        let own = rule.info().rule;
+        let named = (own != Rule::default()).then(|| format!("--{}", rule.name()));
+        let fields = rule.fields().into_iter().filter(|field| !own.fields().contains(field));
+        let words = named.into_iter().chain(words_of(fields));
+        let same: String = words.map(|word| format!(" {word}")).collect();
+        let error = Error::usage("is a voxel file, and --update records in a list").in_file(list);
+        return Err(error.with_hint(format!("voxelize {mesh} --like {name}{same} -o {name} makes it again")));
+    }
+    if format::by_path(list).is_some() && !list.exists() {
+        let error = Error::usage("is the name of a voxel file, and a list of goldens is TOML").in_file(list);
+        return Err(error.with_hint("name it goldens.toml; --golden DIR keeps the cells of cases as files"));
+    }
+    Ok(())
+}
+
+/// The cases of the meshes that are named: those of the list, or new ones.
+fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<Vec<Slot>> {
+    let folder = case::folder_of(&args.goldens);
+    let options = case::relocated(options.given().unwrap_or_default(), folder);
+    let mut slots: Vec<Slot> = vec![];
+    for file in &args.meshes {
+        let mesh = case::relative(folder, file);
+        if slots.iter().any(|slot| slot.mesh == mesh) {
+            return Err(Error::usage("is given twice").in_file(file).with_hint("give it once"));
+        }
+        let same = |case: &&Case| case.mesh == mesh && case::spelled(&case.options) == options;
+        let mut slot = match goldens.cases().iter().find(same).cloned() {
+            Some(case) => Slot::listed(case),
+            None => Slot { known: None, mesh, options: options.clone(), keep: None },
+        };
+        if let (Some(cells), None) = (&args.verify.golden, &slot.keep) {
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            let name = case::slug(&format!("{stem} {options}"));
+            let written = |name: &str| case::relative(folder, &cells.join(format!("{name}.npz")));
+            let name = case::unused(&name, |name| {
+                let (file, golden) = (written(name), Golden::File(written(name)));
+                goldens.cases().iter().any(|case| case.golden == golden)
+                    || slots.iter().any(|slot| slot.keep.as_ref() == Some(&file))
+            });
+            slot.keep = Some(written(&name));
+        }
+        slots.push(slot);
+    }
+    Ok(slots)
+}
+
+impl Slot {
+    /// A case of the list.
+    fn listed(case: Case) -> Self {
+        let keep = match &case.golden {
+            Golden::File(file) => Some(file.clone()),
+            _ => None,
+        };
+        Self { mesh: case.mesh.clone(), options: case.options.clone(), keep, known: Some(case) }
+    }
+
+    fn task(&self, list: &Path) -> Task {
+        let folder = case::folder_of(list);
+        let keep = self.keep.as_ref().map(|file| case::resolve(folder, file));
+        // A file that no case had so far may be there too: it is not lost unsaid.
+        let wanted = match (self.known.as_ref().map(|case| &case.golden), &keep) {
+            (Some(Golden::Digest { grid, cells }), _) => Wanted::Digest(*grid, *cells),
+            (Some(Golden::File(_)), Some(file)) => Wanted::File(file.clone()),
+            (_, Some(file)) if file.exists() => Wanted::File(file.clone()),
+            _ => Wanted::Nothing,
+        };
+        let title = format!("{} {}", self.mesh, self.options).trim_end().to_string();
+        Task {
+            title: self.known.as_ref().map_or(title, Case::title),
+            stem: String::new(),
+            mesh: self.mesh.clone(),
+            file: case::resolve(folder, &self.mesh),
+            folder: folder.to_path_buf(),
+            options: self.options.clone(),
+            wanted,
+            keep,
+            gate: Gate::default(),
+            place: (list.display().to_string(), self.known.as_ref().map_or(0, |case| case.line)),
+            options_line: self.known.as_ref().map_or(0, |case| case.options_line),
+        }
+    }
+
+    /// What was recorded beside what the list has.
+    fn change(&self, recorded: &Recorded) -> Change {
+        let Recorded { report: CaseReport { outcome, golden, .. }, .. } = recorded;
+        match (self.known.as_ref().map(|case| &case.golden), outcome, golden) {
+            (None | Some(Golden::Unrecorded), Comparison::Same, _) => Change::New,
+            (Some(_), Comparison::Same, None) => Change::Again,
+            (Some(_), Comparison::Same, Some(_)) => Change::Same,
+            _ => Change::Changed,
+        }
+    }
+
+    /// The case as it is to stand in the list.
+    fn case(self, found: Option<Counted>) -> Result<Case> {
+        let digest = found.and_then(|Counted { grid, cells }| Some(Golden::Digest { grid: grid?, cells }));
+        let golden = self.keep.map(Golden::File).or(digest);
+        let golden = golden.ok_or_else(|| Error::usage("a grid without a lattice has no digest"))?;
+        Ok(match self.known {
+            Some(case) => Case { golden, ..case },
+            None => {
+                let (mesh, options) = (self.mesh, self.options);
+                Case { name: None, mesh, options, golden, gate: Gate::default(), line: 0, options_line: 0 }
+            }
+        })
+    }
+}
+
+/// Makes sure that no file is written over by another.
+fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
+    let mut files = FileSet::default();
+    files.reads(list, "the list of goldens");
+    tasks.iter().for_each(|task| files.reads(&task.file, "a mesh"));
+    for file in tasks.iter().filter_map(|task| task.keep.as_ref()) {
+        files.writes(file, "the golden file of another case")?;
+        if format::by_path(file).is_none() {
+            let error = Error::usage("no voxel format has this extension").in_file(file);
+            return Err(error.with_hint("'voxelize formats' lists them; .npz is a good one"));
+        }
+    }
+    call.check_files(files)?;
+    format::probe_output(list)
+}
+
+/// Compares what came out with what was recorded, and keeps its cells where they are to be kept. A file
+/// that has them already is left as it is.
+fn record(task: &Task, made: &Made, time: Duration) -> Result<Recorded> {
+    // A golden file that cannot be read or compared is replaced like one that is not there.
+    let (compared, lost) = match judge::compare(task, made, |_, _, _| Ok(())) {
+        Ok(compared) => (compared, None),
+        Err(error) => ((None, Comparison::Same), Some(error)),
+    };
+    let (golden, outcome) = compared;
+    let has_them = matches!(task.wanted, Wanted::File(_)) && golden.is_some() && outcome == Comparison::Same;
+    if let (Some(file), Some(voxels), false) = (&task.keep, &made.voxels, has_them) {
+        save(voxels, file)?;
+    }
+    let (found, lattice) = (Some(Counted::of(made)), made.lattice());
+    Ok(Recorded { report: CaseReport { found, golden, lattice, outcome, shown: vec![], time }, lost })
+}
+
+fn save(voxels: &Voxels, file: &Path) -> Result<()> {
+    let format = format::by_path(file).ok_or_else(|| Error::usage("no voxel format").in_file(file))?;
+    let sidecar = if format.carries == Carries::InFile { Sidecar::Auto } else { Sidecar::Write };
+    format::save(voxels, file, format, &SaveOptions { sidecar, ..SaveOptions::default() }).map(drop)
+}
+
+/// What was recorded of a case.
+struct Recorded {
+    report: CaseReport,
+    /// Why that cannot be compared with what was recorded before.
+    lost: Option<Error>,
+}
+
+/// What was recorded beside what was recorded before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    /// Nothing was.
+    New,
+    /// Other cells.
+    Changed,
+    /// The same.
+    Same,
+    /// Something was, but is gone or cannot be read.
+    Again,
+}
+
+impl Change {
+    /// The word for it, as text and as the outcome in JSON.
+    fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Changed => "changed",
+            Self::Same => "same",
+            Self::Again => "again",
+        }
+    }
+}
+
+/// The row and the keys of what was recorded.
+fn fill(report: &mut Report, task: &Task, recorded: &Recorded, change: Change) {
+    let case = &recorded.report;
+    let cells = case.found.map(|found| counted(found.cells, "cell", "cells")).unwrap_or_default();
+    let old = case.golden.filter(|_| change == Change::Changed);
+    let old = old.map(|golden| format!("{} → ", grouped(golden.cells))).unwrap_or_default();
+    let kept = match (&task.wanted, &task.keep) {
+        (Wanted::Digest(..), Some(file)) => format!(", now in {}", file.display()),
+        _ => String::new(),
+    };
+    report.out = format!("{:<7}  {}  {old}{cells}{kept}\n", change.word(), task.title);
+    report.out.extend(reasons(task, recorded, change).iter().map(|line| format!("         {line}\n")));
+    report::set(report, task, case);
+    report.set("outcome", change.word());
+}
+
+/// Details of a change, a line each.
+fn reasons(task: &Task, Recorded { report, lost }: &Recorded, change: Change) -> Vec<String> {
+    match (change, lost) {
+        (Change::New | Change::Same, _) => vec![],
+        (Change::Again, Some(error)) => vec![format!("{error}: made again")],
+        (Change::Again, None) => vec!["the digest could not be read: made again".to_string()],
+        (Change::Changed, _) => {
+            let digests = report.golden.zip(report.found).and_then(|(old, new)| old.grid.zip(new.grid));
+            let digests = digests.map(|(old, new)| format!("{old} → {new}"));
+            let details = report::details(task, report);
+            let details = details.into_iter().filter(|_| report.outcome != Comparison::Digest);
+            digests.into_iter().chain(details).collect()
+        }
+    }
+}
+
+/// How many of so many cases changed, and how.
+fn total(list: &Path, changes: &[Change], cases: usize) -> String {
+    let count = |change: Change| changes.iter().filter(|other| **other == change).count();
+    let [new, changed, same] = [Change::New, Change::Changed, Change::Same].map(count);
+    let mut text = format!("{}: {new} new, {changed} changed, {same} same", list.display());
+    for (n, what) in [(count(Change::Again), "made again"), (cases - changes.len(), "not made")] {
+        if n > 0 {
+            text += &format!(", {} {what}", grouped(n as u64));
+        }
+    }
+    text + "\n"
+}

@@ -1,0 +1,179 @@
+//! Making the grids of many cases: side by side, as the command makes each of them.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use voxelize::compare::Gate;
+use voxelize::grid::{Hash, Layers};
+use voxelize::run::Plan as Strategy;
+use voxelize::{Digest, Error, Kind, Lattice, Progress, Result, Voxels, format};
+
+use super::super::args::{PowerArgs, ReadArgs, RunArgs};
+use super::super::files::{Destination, Source};
+use super::super::memory::{Limit, MemoryPlan, Needs, Resources};
+use super::super::options::{Job, JobOptions};
+use super::super::progress::Bar;
+use super::super::report::Verbosity;
+use super::super::run::{self, RunReport};
+use super::super::schedule::{self, Slot};
+use super::super::signals::Signals;
+use super::super::suggest;
+use super::case::{self, CaseArgs};
+
+/// One case to be made.
+pub struct Task {
+    /// What it is called.
+    pub title: String,
+    /// The name of files about it, without an extension; another for each.
+    pub stem: String,
+    /// The mesh as its list writes it.
+    pub mesh: String,
+    /// The mesh to read.
+    pub file: PathBuf,
+    /// The folder that the options are relative to.
+    pub folder: PathBuf,
+    /// The options that decide its cells.
+    pub options: String,
+    /// What should come out.
+    pub wanted: Wanted,
+    /// The file that its cells are to be kept in, if it is recorded so.
+    pub keep: Option<PathBuf>,
+    /// How much may differ.
+    pub gate: Gate,
+    /// The file that names the case, and the line; 0 if it is not there yet.
+    pub place: (String, u64),
+    /// The line of its options.
+    pub options_line: u64,
+}
+
+/// What should come out of a case.
+pub enum Wanted {
+    /// This digest and count.
+    Digest(Hash, u64),
+    /// The cells of this file.
+    File(PathBuf),
+    /// Nothing is known yet.
+    Nothing,
+}
+
+impl Task {
+    /// The job for it; looks at files but changes none.
+    fn job(&self) -> Result<Job> {
+        let (mut args, argv) = CaseArgs::parse(&self.options)?;
+        args.grid.like = args.grid.like.map(|file| case::resolve(&self.folder, &file.to_string_lossy()));
+        let run = RunArgs { power: PowerArgs { threads: None, simd: None }, max_memory: None };
+        let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), &run, &argv)?;
+        let source = Source::find(&self.file, &[]).map_err(|e| match e.code() {
+            // It is no word of a command line, where standard input may have been meant.
+            "not-found" => suggest::no_such_file(&self.file),
+            _ => e,
+        })?;
+        Ok(Job { source, options })
+    }
+
+    /// Refuses options that can make no grid, before anything runs. That the mesh is missing is
+    /// found when its turn comes.
+    pub fn check(&self) -> Result<()> {
+        match self.job() {
+            Err(error) if error.kind() == Kind::Usage => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The bytes of the mesh; none if that cannot be said.
+    fn size(&self) -> u64 {
+        self.file.metadata().map_or(0, |found| found.len())
+    }
+
+    /// How many grids it holds at a time: a golden file is one more.
+    fn grids(&self) -> usize {
+        if matches!(self.wanted, Wanted::File(_)) { 2 } else { 1 }
+    }
+
+    /// The grid, made as the conversion makes it.
+    fn make(&self, resources: &Resources, slot: Slot, signals: &Signals) -> Result<Made> {
+        let resources = Resources { memory: resources.memory.divided(self.grids()), ..resources.clone() };
+        let Job { source, options } = self.job()?;
+        let job = Job { source, options: JobOptions { resources, ..options } };
+        let bar = Bar::new(Verbosity::Quiet, signals.clone());
+        match run::voxels(&job, &bar, signals, &mut RunReport::new(Instant::now())) {
+            Ok((voxels, digest)) => Ok(Made { cells: voxels.count(), digest, voxels: Some(voxels) }),
+            Err(refusal) if refusal.kind() == Kind::TooLarge && slot == Slot::Exclusive => {
+                match self.wanted {
+                    Wanted::File(_) => {
+                        let half = format!("{}, of which half is for the golden file", refusal.message());
+                        Err(Error::too_large(half).with_hint(refusal.hint().unwrap_or_default()))
+                    }
+                    _ if self.keep.is_some() => Err(refusal),
+                    Wanted::Digest(..) | Wanted::Nothing => in_slabs(&job, &bar, signals, refusal),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The count and the digest of a grid beyond --max-memory; else the refusal.
+fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<Made> {
+    let (resources, run) = (&job.options.resources, run::library_run(&job.options, bar));
+    let (Limit::Requested(_), Some(any_height)) = (resources.memory, format::by_name("raw")) else {
+        return Err(refusal);
+    };
+    let mut report = RunReport::new(Instant::now());
+    let mesh = run::read(job, bar, signals, &mut report)?;
+    let lattice = run::fit(job, &mesh, &mut report)?;
+    let output = Some((any_height, &Destination::Stdout));
+    let needs = Needs { output, ..run::whole_grid(&job.options, &mesh, &lattice, &run) };
+    let Ok(MemoryPlan { strategy: Strategy::Slabs(height), .. }) = MemoryPlan::new(&needs, resources) else {
+        return Err(refusal);
+    };
+    let mut slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.options.rule, height, &run)?;
+    while slabs.next()?.is_some() {}
+    Ok(Made { cells: slabs.made().occupied, digest: slabs.digest(), voxels: None })
+}
+
+/// What came out of a case.
+pub struct Made {
+    /// The occupied cells.
+    pub cells: u64,
+    pub digest: Digest,
+    /// The grid, unless it was too large to be held.
+    pub voxels: Option<Voxels>,
+}
+
+impl Made {
+    /// Where the cells are, of a grid that is held.
+    pub fn lattice(&self) -> Option<Lattice> {
+        self.voxels.as_ref()?.lattice.clone()
+    }
+}
+
+/// Makes the grid of every task and hands it to `judge`, with how long it took; the answers are in
+/// the order of the tasks. Small ones are made side by side.
+pub fn each<R: Send>(
+    tasks: &[Task],
+    resources: &Resources,
+    signals: &Signals,
+    bar: &Bar,
+    judge: impl Fn(&Task, Result<Made>, Duration) -> R + Sync,
+) -> Result<Vec<R>> {
+    bar.begin("cases", tasks.len() as u64);
+    let answers = schedule::each(tasks, resources, Task::size, |task, resources, slot| {
+        if let Err(error) = bar.check() {
+            return Some(Err(error));
+        }
+        let started = Instant::now();
+        match task.make(resources, slot, signals) {
+            Err(error) if error.kind() == Kind::Interrupted => Some(Err(error)),
+            Err(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => None,
+            made => {
+                let judged = judge(task, made, started.elapsed());
+                bar.advance(1);
+                Some(Ok(judged))
+            }
+        }
+    });
+    bar.clear();
+    bar.check()?;
+    answers?.into_iter().collect()
+}

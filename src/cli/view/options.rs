@@ -1,0 +1,149 @@
+//! What is drawn and where it goes, decided before anything is read.
+
+use std::path::{Path, PathBuf};
+
+use voxelize::view::{self, Axes, Projection, View};
+use voxelize::{Error, Result, format};
+
+use super::super::args::values::LayerChoice;
+use super::super::argv::exclusive;
+use super::super::command::Call;
+use super::super::files::{Destination, FileSet, has_extension, stem, with_suffix};
+use super::super::memory::Resources;
+use super::super::output::{check_implied, stdout};
+use super::super::report::display::bytes;
+use super::ViewArgs;
+
+/// A picture that was asked for.
+pub struct PictureOptions {
+    pub content: Content,
+    pub view: View,
+    pub destination: Destination,
+}
+
+/// What a picture shows.
+#[derive(Clone, Copy)]
+pub enum Content {
+    /// Cells, from outside.
+    Cells,
+    /// The triangles of a mesh.
+    Mesh,
+    /// One layer.
+    Slice(LayerChoice),
+    /// One layer as rows of text, to standard output.
+    Text(LayerChoice),
+    /// Layers side by side.
+    Sheet(usize),
+}
+
+impl Content {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cells => "cells",
+            Self::Mesh => "mesh",
+            Self::Slice(_) | Self::Text(_) => "slice",
+            Self::Sheet(_) => "sheet",
+        }
+    }
+}
+
+impl PictureOptions {
+    pub fn new(args: &ViewArgs, call: &Call) -> Result<Self> {
+        let asked = &args.picture;
+        let content = match (asked.slice, asked.sheet, asked.mesh) {
+            (Some(layer), ..) if args.output.is_none() => Content::Text(layer),
+            (Some(layer), ..) => Content::Slice(layer),
+            (_, Some(axis), _) => Content::Sheet(axis),
+            (.., true) => Content::Mesh,
+            _ => Content::Cells,
+        };
+        let destination = destination(args, content, call)?;
+        refuse_idle(args, content, call)?;
+        let default = View::default();
+        let view = View {
+            size: asked.size.unwrap_or(default.size),
+            from: asked.from.unwrap_or(default.from),
+            up: asked.up.unwrap_or(default.up),
+            projection: if asked.perspective { Projection::Perspective } else { default.projection },
+            background: asked.background.unwrap_or(default.background),
+            axes: if asked.no_axes { Axes::Hidden } else { default.axes },
+            ..default
+        };
+        Ok(Self { content, view, destination })
+    }
+
+    /// What drawing takes in memory beside what is drawn; refused if it is more than half of the limit.
+    pub fn extra_bytes(&self, resources: &Resources) -> Result<u64> {
+        if let Content::Text(_) = self.content {
+            return Ok(0);
+        }
+        let need = view::bytes_for(self.view.size, resources.threads);
+        match (resources.memory.bytes(), resources.memory.text()) {
+            (Some(most), Some(limit)) if need > most / 2 => {
+                let ([width, height], need) = (self.view.size, bytes(need));
+                Err(Error::too_large(format!(
+                    "drawing {width} × {height} pixels takes up to {need}, {limit}"
+                ))
+                .with_hint("--size draws a smaller picture; half of the memory may go to it"))
+            }
+            _ => Ok(need),
+        }
+    }
+}
+
+/// Refuses options that would have no effect.
+fn refuse_idle(args: &ViewArgs, content: Content, call: &Call) -> Result<()> {
+    let idle: &[&str] = match content {
+        Content::Text(_) => &["from", "up", "perspective", "no_axes", "size", "background"],
+        Content::Slice(_) | Content::Sheet(_) => &["from", "up", "perspective", "no_axes"],
+        Content::Cells | Content::Mesh => &[],
+    };
+    let Some(option) = idle.iter().find(|option| call.given(option)) else { return Ok(()) };
+    let option = format!("--{}", option.replace('_', "-"));
+    let other = if args.picture.slice.is_some() { "--slice" } else { "--sheet" };
+    let error = exclusive(&option, other);
+    Err(match content {
+        Content::Text(_) => error.with_hint("without -o a slice is text; -o NAME.png is a picture"),
+        _ => error.with_hint("layers are seen straight from the front"),
+    })
+}
+
+fn destination(args: &ViewArgs, content: Content, call: &Call) -> Result<Destination> {
+    let mut files = FileSet::default();
+    files.reads(&args.file, "the input");
+    let destination = match &args.output {
+        None if matches!(content, Content::Text(_)) => Destination::Stdout,
+        None => Destination::File(implied(&args.file)?),
+        Some(path) if path.as_os_str() == "-" => stdout(call, "FILE.png")?,
+        Some(path) => Destination::File(named(path)?),
+    };
+    if let Some(path) = destination.path() {
+        files.writes(path, "the output")?;
+        if args.output.is_none() {
+            check_implied(path, view::made_by_this_tool)?;
+        }
+        format::probe_output(path)?;
+    }
+    call.check_files(files)?;
+    Ok(destination)
+}
+
+/// `NAME.png` in the working directory.
+fn implied(input: &Path) -> Result<PathBuf> {
+    if input.as_os_str() == "-" {
+        return Err(Error::usage("-: standard input has no name to call the picture by")
+            .with_hint("-o FILE.png names it, -o - is standard output"));
+    }
+    if has_extension(input, "png") {
+        return Err(Error::input("V001", "is a picture, neither a mesh nor voxels").in_file(input));
+    }
+    Ok(with_suffix(stem(input), "png"))
+}
+
+fn named(path: &Path) -> Result<PathBuf> {
+    if has_extension(path, "png") || (path.exists() && !path.is_dir() && !path.is_file()) {
+        return Ok(path.to_path_buf());
+    }
+    Err(Error::usage("a picture is a .png").in_file(path).with_hint("such as -o part.png"))
+}
