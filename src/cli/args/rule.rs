@@ -48,7 +48,7 @@ pub struct RuleArgs {
     #[arg(
         long,
         long_help = "With --solid: keep thin features. Adds the --filled cells of components, ribs and spikes that \
-                       --solid would lose or break up. Criterion: docs/thin.md"
+                       --solid would lose or break up. Criterion: docs/lost-features.md"
     )]
     pub keep_thin: bool,
 
