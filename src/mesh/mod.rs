@@ -76,7 +76,8 @@ impl Mesh {
         let mut found = Vec::with_capacity(triangles.len());
         for (n, &[a, b, c]) in triangles.iter().enumerate() {
             let (Some(a), Some(b), Some(c)) = (corner(a), corner(b), corner(c)) else {
-                let message = format!("an index is beyond the {} vertices: {:?}", vertices.len(), triangles[n]);
+                let message =
+                    format!("an index is beyond the {} vertices: {:?}", vertices.len(), triangles[n]);
                 return Err(Error::usage(message).at_triangle(n as u64).with_hint("indices count from 0"));
             };
             found.push([a, b, c]);

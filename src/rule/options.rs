@@ -9,6 +9,9 @@ use crate::geom::Ties;
 use crate::grid::Record;
 use crate::grid::record::{FIELDS, INSIDE};
 
+/// The advice where an option is not known.
+const OTHER: &str = "another version of voxelize may know it";
+
 /// The variant of solid that keeps thin features.
 const KEEP_THIN: &str = "keep-thin";
 
@@ -154,15 +157,17 @@ impl Rule {
         let is_known = |name: &str| OPTIONS.iter().any(|option| option.name == name);
         if let Some((name, _)) = fields.iter().find(|(name, _)| !is_known(name.as_ref())) {
             let name = name.as_ref();
-            return Err(Error::usage(format!("the rule {} has no option '{name}'", rule.name())));
+            let error = Error::usage(format!("the rule {} has no option '{name}'", rule.name()));
+            return Err(error.with_hint(OTHER));
         }
         // The method and its options first: ties depend on it.
-        let (own, of_method) = OPTIONS.split_at(METHOD);
+        let method = OPTIONS.iter().position(|option| option.name == INSIDE).unwrap_or(0);
+        let (own, of_method) = OPTIONS.split_at(method);
         for Field { name, set, .. } in of_method.iter().chain(own) {
             for (_, value) in fields.iter().filter(|(field, _)| field.as_ref() == *name) {
                 let value = value.as_ref();
                 let other =
-                    || Error::usage(format!("{name}: '{value}' is no such option of {}", rule.name()));
+                    || Error::usage(format!("{name}: {} has no '{value}'", rule.name())).with_hint(OTHER);
                 rule = set(rule, value).ok_or_else(other)??;
             }
         }
@@ -200,9 +205,6 @@ static OPTIONS: [Field; FIELDS.len()] = [
         set: |rule, value| Some(rule.with_closed_holes(value.parse().ok()?)),
     },
 ];
-
-/// The place of the method in [`OPTIONS`]: its own options follow.
-const METHOD: usize = 2;
 
 fn variant(rule: &Rule) -> Option<String> {
     match rule {
@@ -267,7 +269,6 @@ mod tests {
     #[test]
     fn files_have_the_names_of_the_table_in_its_order() {
         assert_eq!(OPTIONS.each_ref().map(|option| option.name), FIELDS);
-        assert_eq!(OPTIONS[METHOD].name, INSIDE);
     }
 
     #[test]
@@ -283,18 +284,18 @@ mod tests {
         for (rule, fields, words) in [
             ("doubt", &[][..], "no rule is named 'doubt'"),
             ("surface", &[("seed", "3")], "the rule surface has no option 'seed'"),
-            ("surface", &[("ties", "down")], "ties: 'down'"),
+            ("surface", &[("ties", "down")], "ties: surface has no 'down'"),
             ("solid", &[("ties", "up")], "ties: the rule solid"),
             ("surface", &[("inside", "vote")], "inside: the rule surface"),
-            ("solid", &[("inside", "outside")], "inside: 'outside'"),
+            ("solid", &[("inside", "outside")], "inside: solid has no 'outside'"),
             ("solid", &[("variant", "hollow 2")], "hollow: is not for the rule solid"),
             ("filled", &[("variant", "keep-thin")], "keep-thin: the rule filled"),
-            ("filled", &[("variant", "hollow")], "variant: 'hollow'"),
-            ("filled", &[("variant", "hollow -1")], "variant: 'hollow -1'"),
+            ("filled", &[("variant", "hollow")], "variant: filled has no 'hollow'"),
+            ("filled", &[("variant", "hollow -1")], "variant: filled has no 'hollow -1'"),
             ("filled", &[("variant", "hollow 0")], "hollow: a shell"),
             ("filled", &[("close_holes", "3")], "close-holes: is for a flood, and inside is told by auto"),
             ("surface", &[("close_holes", "3")], "close-holes: is for a flood, and the rule surface"),
-            ("solid", &[("close_holes", "many"), ("inside", "flood")], "close_holes: 'many'"),
+            ("solid", &[("close_holes", "many"), ("inside", "flood")], "close_holes: solid has no 'many'"),
             ("filled", &[("ties", "none"), ("inside", "flood")], "ties: a flood stops"),
         ] {
             let error = Rule::from_fields(rule, fields.iter().copied()).unwrap_err();

@@ -3,6 +3,8 @@
 use std::process::Command;
 
 use serde_json::json;
+use voxelize::grid::record::FIELDS;
+use voxelize::{Record, Voxels};
 
 use super::Place;
 
@@ -22,6 +24,9 @@ fn the_file_says_grid_and_rule() {
         ("--voxel-size 1.7 --origin 0.1,0,0 --ties none", "a.raw"),
         ("--bounds 0,0,-9,20,20,9 -r 40 --snap none", "a.npy --sidecar"),
         ("--dims 40,30,20 --stretch", "a.npz"),
+        ("-r 40 --filled --inside flood --close-holes 2 --hollow 2", "a.vox"),
+        ("-r 40 --filled --ties both --inside evenodd", "a.npz"),
+        ("-r 40 --solid --keep-thin --inside vote", "a.raw"),
     ] {
         voxelize(&place, &format!("meshes/knot.stl -q {options} -o {output}"));
         let file = output.split(' ').next().unwrap();
@@ -33,7 +38,31 @@ fn the_file_says_grid_and_rule() {
         assert_eq!(place.outcomes(&format!("{file} meshes/other.stl"), 1), ["cells"]);
         seen += 1;
     }
-    assert_eq!(seen, 5);
+    assert_eq!(seen, 8);
+}
+
+#[test]
+fn rules_of_other_versions_are_refused() {
+    let place = Place::new();
+    voxelize(&place, "meshes/f.stl -q -r 20 --filled -o known.npz");
+    place.run("known.npz meshes/f.stl").expect(0);
+    let known = Voxels::open(place.path("known.npz")).unwrap();
+    for (rule, name, value) in [
+        ("melted", "ties", "none"),
+        ("surface", "inside", "nonzero"),
+        ("filled", "inside", "guess"),
+        ("filled", "ties", "down"),
+        ("filled", "variant", "pad 3"),
+        ("filled", "variant", "hollow 0"),
+        ("solid", "variant", "keep-thin --pad 3"),
+        ("solid", "close_holes", "3"),
+    ] {
+        let fields = vec![(*FIELDS.iter().find(|field| **field == name).unwrap(), value.to_string())];
+        let record = Record { rule_name: Some(rule.to_string()), fields, ..known.record.clone() };
+        Voxels { record, ..known.clone() }.save(place.path("other.npz")).unwrap();
+        let run = place.run("other.npz meshes/f.stl").expect(2);
+        assert!(run.err.starts_with("error: other.npz: ") && run.err.contains("\nhint: "), "{}", run.err);
+    }
 }
 
 #[test]
