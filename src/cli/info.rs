@@ -33,8 +33,8 @@ A mesh is closed (watertight) if each edge occurs an even number of times, and o
 cancelled by its reverse; vertices are the same if their coordinates are.
 A file that fails does not stop the others; the exit code is then theirs, or 7 if they fail for
 different reasons.",
-    keys: "path kind format bytes mesh suggestions warnings dtype parts grid made_by input rule variant ties inside \
-           close_holes snap counts volume digest",
+    keys: "path kind format bytes mesh suggestions warnings dtype parts grid made_by input rule [fields] snap counts \
+           volume digest",
     arguments: InfoArgs::command,
     run,
 };

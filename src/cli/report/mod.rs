@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard};
 use serde_json::{Map, Value, json};
 use voxelize::codes;
 use voxelize::format;
+use voxelize::grid::record::{FIELDS, INSIDE};
 use voxelize::{Error, Kind, Result};
 
 use super::files::Destination;
@@ -156,8 +157,20 @@ pub fn row(rows: &mut String, label: &str, text: &str) {
 pub struct Schema {
     /// The value of `verb`; none for the conversion.
     pub command: Option<&'static str>,
-    /// The keys after those that every object has, in their order.
+    /// The keys after those that every object has, in their order. `[fields]` stands for the options of rules,
+    /// `[options]` for those of them before the method that finds the inside.
     pub keys: &'static str,
+}
+
+impl Schema {
+    fn keys(&self) -> impl Iterator<Item = &'static str> {
+        let options = FIELDS.into_iter().take_while(|name| *name != INSIDE);
+        self.keys.split_whitespace().flat_map(move |key| match key {
+            "[fields]" => FIELDS.to_vec(),
+            "[options]" => options.clone().collect(),
+            key => vec![key],
+        })
+    }
 }
 
 /// Prints reports, and gives the exit code in the end.
@@ -270,7 +283,7 @@ impl Printer {
             put("error", value::error(error));
         }
         // The keys of the schema in their order, null if not known.
-        self.schema.keys.split_whitespace().for_each(|key| put(key, Value::Null));
+        self.schema.keys().for_each(|key| put(key, Value::Null));
         known.for_each(|(key, value)| put(key, value.clone()));
         Value::Object(map).to_string()
     }

@@ -14,7 +14,7 @@ use super::super::report::{Report, value};
 use super::findings;
 use super::report::{DoubtReport, RunReport, Size};
 
-pub const KEYS: &str = "input mesh transform grid rule variant ties inside snap counts volume digest warnings run \
+pub const KEYS: &str = "input mesh transform grid rule [options] inside snap counts volume digest warnings run \
                         timings_ms memory outputs doubt";
 
 /// Sets the keys of `report`, for the mesh of this name.
