@@ -163,7 +163,8 @@ impl Argv {
 
     /// `--voxel-size <S>` of the parser as it was typed: `--pitch`.
     fn as_typed(&self, option: &str) -> String {
-        let word = option.split([' ', '=', '[']).next().unwrap_or(option);
+        let word =
+            option.trim_start_matches(['[', '<']).split([' ', '=', '[', ']', '>']).next().unwrap_or(option);
         word.strip_prefix("--").map_or_else(|| word.to_string(), |long| self.name(long))
     }
 

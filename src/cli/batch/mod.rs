@@ -4,7 +4,7 @@
 mod inputs;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use voxelize::{Bounds, Error, Kind, Progress, Result, format};
@@ -12,7 +12,7 @@ use voxelize::{Bounds, Error, Kind, Progress, Result, format};
 use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
 use super::argv::Argv;
 use super::command::Call;
-use super::files::Source;
+use super::files::{self, Source};
 use super::memory::Resources;
 use super::options::{self, DoubtOptions, GridFrom, GridOptions, Job, JobOptions, Mode, Options};
 use super::output::{self, Output};
@@ -201,32 +201,54 @@ impl Batch {
 
 /// The folder that `-o` names.
 fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> {
+    if let Some(error) = slip(&input.meshes, argv).filter(|_| args.output.is_none()) {
+        return Err(error);
+    }
     let what = match input.meshes.as_slice() {
-        [first, _, ..] if !first.exists() && suggest::command(first, &argv.commands).is_some() => {
-            return Err(suggest::not_found(first, &argv.commands));
-        }
         _ if input.files_from.is_some() => "a list of meshes needs".to_string(),
         [one] => format!("{} is a folder; its meshes need", one.display()),
         _ => "several meshes need".to_string(),
     };
-    let slip = |last: &&PathBuf| format::by_path(last).is_some() && !last.exists();
-    match (&args.output, input.meshes.as_slice()) {
-        (Some(path), _) if output::is_folder(path) => Ok(path.clone()),
-        (None, [meshes @ .., last]) if !meshes.is_empty() && slip(&last) => {
-            let name = last.display();
-            let first: Vec<_> = meshes.iter().map(|mesh| mesh.display().to_string()).collect();
-            let error = Error::usage(format!("{name} is not a mesh and does not exist"));
-            Err(error.with_hint(format!("did you mean 'voxelize {} -o {name}'?", first.join(" "))))
-        }
-        (None, _) => Err(Error::usage(format!("{what} an output folder")).with_hint("-o DIR/ names it")),
-        (Some(path), _) => {
-            let option = argv.with_value("output").unwrap_or_default();
-            let error = Error::usage(format!("{option}: {what} an output folder"));
-            let folder = match path.as_os_str().to_str() {
-                Some("-") => "DIR".to_string(),
-                _ => path.with_extension("").display().to_string(),
-            };
-            Err(error.with_hint(format!("use -o {folder}/; one grid of several meshes is not supported")))
-        }
+    let Some(path) = &args.output else {
+        return Err(Error::usage(format!("{what} an output folder")).with_hint("-o DIR/ names it"));
+    };
+    if output::is_folder(path) {
+        return Ok(path.clone());
     }
+    let option = argv.with_value("output").unwrap_or_default();
+    let folder = match path.to_str() {
+        Some("-") => "DIR".to_string(),
+        _ => path.with_extension("").display().to_string(),
+    };
+    Err(Error::usage(format!("{option}: {what} an output folder"))
+        .with_hint(format!("use -o {folder}/; one grid of several meshes is not supported")))
+}
+
+/// The error for words that were hardly meant as meshes: a command, an output, a file for JSON.
+fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
+    let line = |words: &[PathBuf]| {
+        let words = words.iter().map(|word| word.display().to_string());
+        std::iter::once("voxelize".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+    };
+    let (first, rest) = meshes.split_first()?;
+    let (last, before) = meshes.split_last().filter(|_| !rest.is_empty())?;
+    if !first.exists() && suggest::command(first, &argv.commands).is_some() {
+        return Some(suggest::not_found(first, &argv.commands));
+    }
+    let (what, meant) = if !first.exists() && first.components().count() == 1 && first.extension().is_none() {
+        (format!("{} is neither a command nor a mesh", first.display()), line(rest))
+    } else if last.exists() {
+        return None;
+    } else if format::by_path(last).is_some() {
+        (not_there(last), format!("{} -o {}", line(before), last.display()))
+    } else if files::has_extension(last, "json") && argv.json().is_some() {
+        (not_there(last), format!("{} --json={}", line(before), last.display()))
+    } else {
+        return None;
+    };
+    Some(Error::usage(what).with_hint(format!("did you mean '{meant}'?")))
+}
+
+fn not_there(path: &Path) -> String {
+    format!("{} is not a mesh and does not exist", path.display())
 }

@@ -320,7 +320,8 @@ impl Printer {
 
 impl State {
     fn print(&mut self, text: &str) {
-        if self.is_broken {
+        // Standard output may be held by a write to a pipe that nobody reads.
+        if self.is_broken || text.is_empty() {
             return;
         }
         if let Err(error) = to_stdout(text) {
