@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use voxelize::format::{Dtype, Format};
-use voxelize::mesh::read::Tolerance;
+use voxelize::format::{Dtype, FORMATS, Format};
+use voxelize::mesh::read::{INPUTS, Tolerance};
 
 use super::values;
 
@@ -44,9 +44,9 @@ impl ReadArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// meshes, and folders with meshes
     #[arg(
         value_name = "MESH",
+        help = mesh_formats(),
         allow_hyphen_values = false,
         long_help = "The mesh to read, of any format that 'voxelize formats' lists; - is standard input and needs \
                        -o. Several meshes, and folders, need -o DIR/ and make a file each. Folders are walked: \
@@ -82,6 +82,20 @@ pub struct InputArgs {
     pub same_grid: bool,
 }
 
+/// `STL, recognised by content; a folder: all in it`.
+fn mesh_formats() -> String {
+    let mut names: Vec<_> =
+        INPUTS.iter().flat_map(|input| input.extensions).map(|e| e.to_ascii_uppercase()).collect();
+    names.dedup();
+    format!("{}, by content; a folder: all in it", names.join(", "))
+}
+
+/// `vox|npy|npz|raw [by extension, else vox]`.
+fn voxel_formats() -> String {
+    let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+    format!("{} [vox]", names.join("|"))
+}
+
 /// Where the grid goes.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
@@ -97,8 +111,7 @@ pub struct OutputArgs {
     )]
     pub output: Option<PathBuf>,
 
-    /// see 'voxelize formats' [vox]
-    #[arg(short, long, value_name = "FORMAT", value_parser = values::format(),
+    #[arg(short, long, value_name = "FORMAT", help = voxel_formats(), value_parser = values::format(),
           long_help = "Voxel format, whatever the extension; 'voxelize formats' describes each [default: by \
                        extension, else vox]")]
     pub format: Option<&'static Format>,

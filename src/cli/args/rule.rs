@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use voxelize::{Error, Inside, Kind, Rational, Result, Rule, ThinFeatures, Ties};
+use voxelize::{Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
 use super::values;
 
@@ -29,8 +29,7 @@ pub struct RuleArgs {
     #[arg(long, conflicts_with_all = ["rule", "surface", "filled"], long_help = "The same as --rule solid")]
     pub solid: bool,
 
-    /// auto|nonzero|evenodd|flood|vote|robust [auto]
-    #[arg(long, value_name = "METHOD", value_parser = values::inside(), hide_possible_values = true,
+    #[arg(long, help = methods(), value_name = "METHOD", value_parser = values::inside(), hide_possible_values = true,
           long_help = "With --solid and --filled, how inside is decided. nonzero: non-zero winding number. evenodd: \
                        odd number of crossings. flood: not reachable from outside. vote: majority of evenodd along \
                        x, y, z. robust: generalized winding number above 0.5, after repair and re-orientation. \
@@ -64,6 +63,12 @@ pub struct RuleArgs {
           long_help = "A face exactly on a cell wall marks: the cell above (up) / both / neither (none). With \
                        --surface and --filled [default: up; filled: none]")]
     pub ties: Option<Ties>,
+}
+
+/// `auto|nonzero|evenodd [auto]`.
+fn methods() -> String {
+    let names: Vec<_> = METHODS.iter().map(|method| method.name).collect();
+    format!("{} [{}]", names.join("|"), Inside::default().name())
 }
 
 impl RuleArgs {
