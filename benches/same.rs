@@ -14,7 +14,7 @@ use std::time::Instant;
 use suite::args::{Args, refuse};
 use suite::meshes;
 use suite::table::Table;
-use voxelize::grid::Layers;
+use voxelize::grid::CellSource;
 use voxelize::{Digest, Lattice, Level, Mesh, Rule, Run, voxelize_slabs, voxelize_with};
 
 const COLUMNS: &[(&str, usize)] = &[

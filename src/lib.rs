@@ -55,7 +55,7 @@
 //! let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).to(mesh.bounds())?;
 //! let voxels = voxelize(&mesh, &lattice, Rule::surface())?;
 //! assert_eq!(voxels.dims(), [8, 6, 4]);
-//! assert_eq!(voxels.bits.layer_text(2), "\
+//! assert_eq!(voxels.occupied()?.layer_text(2), "\
 //! ........\n\
 //! .#####..\n\
 //! .#.###..\n\
@@ -63,7 +63,7 @@
 //! .#####..\n\
 //! ........\n\
 //! ");
-//! assert!(voxels.bits.get([1, 3, 2]) && !voxels.bits.get([2, 3, 2]));
+//! assert!(voxels.occupied()?.get([1, 3, 2]) && !voxels.occupied()?.get([2, 3, 2]));
 //! # Ok::<(), voxelize::Error>(())
 //! ```
 //!
@@ -76,7 +76,7 @@
 //! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
 //! - [`compare`]: what differs between two grids, and between their lattices.
 //! - [`view`]: pictures of cells.
-//! - [`BitGrid`]: the cells, 64 to a word; with the feature `ndarray`, dense arrays.
+//! - [`Cells`]: [`BitGrid`] (64 cells to a word), [`Labels`] or [`Field`]; with the feature `ndarray`, dense arrays.
 //! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
 //!
 //! Without the default feature `cli` no crate of the command line is pulled in.
@@ -98,7 +98,7 @@ pub mod view;
 pub use error::{Error, Kind, Result};
 pub use geom::{Bounds, Rational, Ties};
 pub use grid::record::TOOL;
-pub use grid::{BitGrid, Digest, Fit, Lattice, Part, Record, Size, Snap, Sort, Voxels};
+pub use grid::{BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Record, Size, Snap, Voxels};
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::Progress;
@@ -136,7 +136,7 @@ pub fn voxelize_with(mesh: &Mesh, lattice: &Lattice, rule: Rule, run: &Run) -> R
         let prepared = rule.prepare(mesh, lattice, run)?;
         Ok((prepared.fill(0..lattice.dims()[2], run, &mut bits)?, prepared.record()))
     })??;
-    Ok((Voxels { bits, lattice: Some(lattice.clone()), record }, stats))
+    Ok((Voxels { cells: bits.into(), lattice: Some(lattice.clone()), record }, stats))
 }
 
 /// The same cells for a grid that may be larger than memory: made in slabs of `height` layers of z,
@@ -159,11 +159,11 @@ pub fn voxelize_with(mesh: &Mesh, lattice: &Lattice, rule: Rule, run: &Run) -> R
 ///
 /// let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &run)?;
 /// let mut file = Vec::new();
-/// format::write_layers_to(&mut slabs, &mut file, npz, &SaveOptions::default())?;
+/// format::write_source_to(&mut slabs, &mut file, npz, &SaveOptions::default())?;
 ///
 /// let whole = voxelize(&mesh, &lattice, Rule::surface())?;
 /// assert_eq!(slabs.made().occupied, whole.count());
-/// # use voxelize::grid::Layers;
+/// # use voxelize::grid::CellSource;
 /// assert_eq!(slabs.digest(), whole.digest());
 /// # Ok::<(), voxelize::Error>(())
 /// ```
@@ -186,15 +186,15 @@ pub fn voxelize_slabs<'a>(
 /// grid at once; where it is not, as much memory and a slab more.
 ///
 /// ```
-/// use voxelize::grid::Layers;
+/// use voxelize::grid::CellSource;
 /// use voxelize::run::Run;
 /// use voxelize::{Lattice, Mesh, Rule, voxelize_bricks};
 ///
 /// let mesh = Mesh::open("fixtures/knot.stl")?;
 /// let lattice = Lattice::fit(mesh.bounds(), 512)?;
 /// let mut slabs = voxelize_bricks(&mesh, &lattice, Rule::surface(), 64, &Run::default())?;
-/// while let Some(window) = slabs.next()? {
-///     println!("{} cells from layer {} on", window.bits.count(), window.first);
+/// while let Some(slab) = slabs.next()? {
+///     println!("{} cells from layer {} on", slab.cells.count(), slab.first);
 /// }
 /// println!("{} cells in all", slabs.made().occupied);
 /// # Ok::<(), voxelize::Error>(())

@@ -1,8 +1,10 @@
 //! Files of voxels: every format and type as this tool writes it, and as others do.
 
+use voxelize::compare::diff;
 use voxelize::format::{self, Carries, FORMATS, SaveOptions, Sidecar};
 use voxelize::grid::record::FIELDS;
-use voxelize::{BitGrid, Lattice, Part, Rational, Record, Snap, Sort, Voxels};
+use voxelize::grid::{Label, Legend};
+use voxelize::{BitGrid, Cells, Field, Labels, Lattice, Rational, Record, Snap, Voxels};
 
 use super::Seeds;
 
@@ -24,22 +26,55 @@ fn grids() -> [(&'static str, Voxels); 3] {
     };
     let empty = BitGrid::new([65, 2, 1]).expect("a grid");
     [
-        ("f", Voxels { bits: bits.clone(), lattice: Some(lattice.with_snap(Snap::None)), record }),
-        ("plain", Voxels { bits, lattice: None, record: Record::default() }),
-        ("empty", Voxels { bits: empty, lattice: None, record: Record::default() }),
+        ("f", Voxels { cells: bits.clone().into(), lattice: Some(lattice.with_snap(Snap::None)), record }),
+        ("plain", Voxels::new(bits)),
+        ("empty", Voxels::new(empty)),
     ]
+}
+
+/// Labels of a legend with colours.
+fn named() -> Labels {
+    let colour = [0x12, 0x34, 0xff];
+    let labels = (1..=6).map(|n| Label::new(n * 40, format!("label {n}")).with_colour(colour));
+    let mut labels = Labels::new([3, 2, 2], Legend::new(labels).expect("a legend")).expect("a grid");
+    (0..6).for_each(|n| labels.set([n % 3, n / 3, n % 2], 40 * (n as u8 + 1)));
+    labels
+}
+
+/// The labels of a difference.
+fn changes() -> Labels {
+    let grid = |text| BitGrid::from_text(text).expect("a grid");
+    diff::labels(&grid("##.\n##."), &grid("##.\n#.#")).expect("a small grid")
+}
+
+fn field() -> Field {
+    let values = vec![0.0, -0.0, f32::NAN, f32::INFINITY, 1.5, -2.25];
+    Field::from_values([3, 2, 1], f32::INFINITY, values).expect("a small grid")
 }
 
 /// Every format, type and grid; a sidecar before the file, where it has one.
 pub fn files() -> Seeds {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let mut seeds = foreign();
-    let part = |sort, cells: &str| Part { sort, cells: BitGrid::from_text(cells).expect("a grid") };
-    let parts =
-        [part(Sort::Added, "#.#\n..."), part(Sort::Removed, "...\n.#."), part(Sort::Common, ".#.\n#..")];
-    let (path, vox) = (folder.path().join("parts.vox"), format::by_name("vox").expect("a format"));
-    format::save_parts(&parts, None, &path, vox, &SaveOptions::default()).expect("a small file");
-    seeds.push(("vox-parts".into(), std::fs::read(&path).expect("it was written")));
+    let cells: [(_, Cells); 3] =
+        [("labels", named().into()), ("parts", changes().into()), ("field", field().into())];
+    for (name, cells) in cells {
+        let voxels = Voxels::new(cells);
+        for format in FORMATS.iter().filter(|format| format.holds(voxels.kind())) {
+            let path = folder.path().join(format!("a.{}", format.extensions[0]));
+            let options = SaveOptions { sidecar: Sidecar::Write, ..SaveOptions::default() };
+            format::save(&voxels, &path, format, &options).expect("a small file");
+            let file = std::fs::read(&path).expect("it was written");
+            let sidecar = std::fs::read(format!("{}.json", path.display())).expect("it was written");
+            if format.carries != Carries::InFile {
+                seeds.push((
+                    format!("{}-{name}-described", format.name),
+                    [&sidecar[..], &[0], &file].concat(),
+                ));
+            }
+            seeds.push((format!("{}-{name}", format.name), file));
+        }
+    }
     for (name, voxels) in grids() {
         for format in FORMATS {
             for &dtype in format.dtypes {

@@ -29,7 +29,7 @@ pub fn check(bytes: &[u8]) {
         for rule in [Rule::solid(), Rule::filled()] {
             let what = rule.with_inside(inside).unwrap();
             let whole = voxelize_with(&case.mesh, &case.lattice, what, &Run::default());
-            case.compare(what, &whole.expect("a small grid").0.bits);
+            case.compare(what, &whole.expect("a small grid").0.into_occupied().unwrap());
         }
     }
 }

@@ -14,7 +14,7 @@
 use arbitrary::Unstructured;
 use voxelize::geom::Triangle;
 use voxelize::geom::tri_box::ExactTriangle;
-use voxelize::grid::Layers;
+use voxelize::grid::CellSource;
 use voxelize::{
     BitGrid, Bounds, Lattice, Level, Mesh, Rational, Rule, Run, Slabs, Snap, Stats, Ties, Voxels,
     voxelize_bricks, voxelize_slabs, voxelize_with,
@@ -156,7 +156,7 @@ impl Case {
         for (n, &level) in levels.iter().enumerate() {
             let run = Run { threads: 1, level: Some(level), ..Run::default() };
             let (voxels, stats) = voxelize_with(&self.mesh, &self.lattice, what, &run).expect("a small grid");
-            self.assert_same(&voxels.bits, expected, what, level.name());
+            self.assert_same(voxels.occupied().unwrap(), expected, what, level.name());
             if n == self.height % levels.len() {
                 self.compare_plans(what, &run, &voxels, &stats);
             }
@@ -169,7 +169,7 @@ impl Case {
         let in_bricks = || ("bricks", voxelize_bricks(mesh, lattice, what, height.next_multiple_of(8), run));
         for (plan, slabs) in std::iter::once(in_slabs).chain(what.has_bricks().then(in_bricks)) {
             let mut slabs = slabs.expect("a small grid");
-            self.assert_same(&whole(&mut slabs), &voxels.bits, what, plan);
+            self.assert_same(&whole(&mut slabs), voxels.occupied().unwrap(), what, plan);
             assert_eq!((slabs.made().occupied, slabs.digest()), (voxels.count(), voxels.digest()), "{plan}");
             assert_eq!(slabs.made().stats, *stats, "{plan}");
         }
@@ -204,8 +204,8 @@ fn whole(slabs: &mut Slabs) -> BitGrid {
     let mut layers = 0;
     while let Some(window) = slabs.next().expect("no limit") {
         assert_eq!(window.first, layers);
-        layers += window.bits.dims()[2];
-        window.bits.iter().for_each(|[i, j, k]| grid.set([i, j, k + window.first]));
+        layers += window.cells.occupied().unwrap().dims()[2];
+        window.cells.occupied().unwrap().iter().for_each(|[i, j, k]| grid.set([i, j, k + window.first]));
     }
     assert_eq!(layers, slabs.dims()[2]);
     grid

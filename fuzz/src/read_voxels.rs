@@ -6,8 +6,7 @@ use std::io::Cursor;
 
 use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::metadata::{Metadata, Style};
-use voxelize::grid::parts;
-use voxelize::{BitGrid, Kind, Part, Record, Rule, Voxels};
+use voxelize::{BitGrid, Kind, Record, Rule, Voxels};
 
 use crate::{alone, check_error, scratch, within};
 
@@ -25,7 +24,7 @@ pub fn check(bytes: &[u8]) {
     }
     for (format, voxels) in &found {
         check_voxels(voxels, file.len());
-        if voxels.bits.words().len() <= SMALL {
+        if !is_large(voxels) {
             check_again(voxels, format);
         }
     }
@@ -63,10 +62,10 @@ fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
         };
         let read = found.iter().find(|(found, _)| found.name == format.name).map(|(_, voxels)| voxels);
         let said = format::describe(&path);
-        match (format::open_parts(&path), read) {
-            (Ok((opened, parts)), Some(read)) => {
+        match (format::open(&path), read) {
+            (Ok(opened), Some(read)) => {
                 assert!(same(&opened, read));
-                check_parts(&parts, &opened);
+                check_cells(&opened);
                 let said = said.expect("what can be read can be described").metadata;
                 assert!(said.dims.is_none_or(|dims| dims == read.dims()));
                 assert_eq!((said.lattice, &said.record), (read.lattice.clone(), &read.record));
@@ -87,18 +86,29 @@ fn check_rule(record: &Record) {
     }
 }
 
-/// Parts share no cell, and together they are all.
-fn check_parts(parts: &[Part], voxels: &Voxels) {
-    if parts.is_empty() || voxels.bits.words().len() > SMALL {
+/// Counts of labels add up, and values of a field are those of its summary.
+fn check_cells(voxels: &Voxels) {
+    if is_large(voxels) {
         return;
     }
-    assert_eq!(parts::union(parts).expect("of one grid"), voxels.bits);
-    assert_eq!(parts.iter().map(|part| part.cells.count()).sum::<u64>(), voxels.count());
+    if let Some(labels) = voxels.labels() {
+        assert_eq!(labels.counts().iter().map(|(_, count)| count).sum::<u64>(), voxels.count());
+        assert!(labels.iter().all(|(_, value)| labels.legend().allows(value)));
+    }
+    if let Some(field) = voxels.field() {
+        let differ = field.values().iter().filter(|value| !field.is_background(**value)).count();
+        assert_eq!(field.summary().cells, differ as u64);
+    }
+}
+
+/// Whether it is too large to be looked at cell by cell.
+fn is_large(voxels: &Voxels) -> bool {
+    BitGrid::bytes_for(voxels.dims()) > 8 * SMALL as u128
 }
 
 /// Whether both are the same; of wide scenes, which may span gigabytes of zeros, all but the cells.
 fn same(a: &Voxels, b: &Voxels) -> bool {
-    match a.bits.words().len() > SMALL {
+    match is_large(a) {
         true => (a.dims(), &a.lattice, &a.record) == (b.dims(), &b.lattice, &b.record),
         false => a == b,
     }
@@ -110,11 +120,10 @@ fn check_voxels(voxels: &Voxels, length: usize) {
     // A wide scene of few voxels may be as large as the first, in pages that are never touched.
     let most = (8 << 30) + 8 * 1032 * length as u128;
     assert!(BitGrid::bytes_for(dims) <= most, "{dims:?} from {length} bytes");
-    if voxels.bits.words().len() <= SMALL {
-        assert_eq!(
-            voxels.count(),
-            voxels.iter().inspect(|cell| assert!(voxels.bits.get(*cell))).count() as u64
-        );
+    if !is_large(voxels) {
+        if let Ok(bits) = voxels.occupied() {
+            assert_eq!(voxels.count(), bits.iter().inspect(|cell| assert!(bits.get(*cell))).count() as u64);
+        }
         assert_eq!(voxels.digest(), voxels.digest());
     }
     let Some(lattice) = &voxels.lattice else { return };
@@ -129,7 +138,7 @@ fn check_voxels(voxels: &Voxels, length: usize) {
 
 /// What was read can be written, and reads back as itself.
 fn check_again(voxels: &Voxels, format: &Format) {
-    for &dtype in format.dtypes {
+    for &dtype in format.dtypes_of(voxels.kind()) {
         let mut bytes = Vec::new();
         let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
         match format::write_to(voxels, &mut bytes, format, &options) {
@@ -153,6 +162,8 @@ pub(crate) fn sidecar_of(voxels: &Voxels, dtype: Dtype) -> String {
         dims: Some(voxels.dims()),
         lattice: voxels.lattice.clone(),
         record: voxels.record.clone(),
+        legend: voxels.labels().map(|labels| labels.legend().clone()),
+        background: voxels.field().map(|field| field.background()),
         ..Metadata::default()
     };
     metadata.extra.insert("dtype".into(), dtype.name().into());

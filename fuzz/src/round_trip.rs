@@ -18,8 +18,8 @@ use std::io::Cursor;
 
 use arbitrary::Unstructured;
 use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
-use voxelize::grid::{Digest, Layers, Window};
 use voxelize::grid::record::FIELDS;
+use voxelize::grid::{CellSource, CellType, Digest, Slab};
 use voxelize::{BitGrid, Lattice, Rational, Record, Result, Snap, Voxels};
 
 use crate::alone;
@@ -35,7 +35,7 @@ pub fn check(bytes: &[u8]) {
     alone();
     let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
     if let Some(lattice) = &voxels.lattice
-        && let Err(refused) = format::check(lattice, format, &options)
+        && let Err(refused) = format::check(voxels.kind(), lattice, format, &options)
     {
         let mut bytes = Vec::new();
         assert_eq!(format::write_to(&voxels, &mut bytes, format, &options), Err(refused));
@@ -54,7 +54,7 @@ fn check_windows(voxels: &Voxels, height: usize, format: &Format, options: &Save
     let height = height.next_multiple_of(format.slab_layers);
     let mut windows = Windows { voxels, height, next: 0, bits: None };
     let mut again = Vec::new();
-    format::write_layers_to(&mut windows, &mut again, format, options).expect("a small grid");
+    format::write_source_to(&mut windows, &mut again, format, options).expect("a small grid");
     assert!(again == file, "{} in windows of {height} layers", format.name);
 }
 
@@ -78,7 +78,7 @@ fn case(input: &mut Unstructured) -> arbitrary::Result<(&'static Format, Dtype, 
     let record = record(input, snap)?;
     let height = usize::from(input.arbitrary::<u8>()?) + 1;
     let bits = cells(dims, input.bytes(input.len())?);
-    Ok((format, dtype, Voxels { bits, lattice, record }, height))
+    Ok((format, dtype, Voxels { cells: bits.into(), lattice, record }, height))
 }
 
 /// At most [`MOST`] words.
@@ -141,7 +141,11 @@ struct Windows<'a> {
     bits: Option<BitGrid>,
 }
 
-impl Layers for Windows<'_> {
+impl CellSource for Windows<'_> {
+    fn cell_type(&self) -> CellType<'_> {
+        CellType::Bits
+    }
+
     fn dims(&self) -> [usize; 3] {
         self.voxels.dims()
     }
@@ -154,7 +158,7 @@ impl Layers for Windows<'_> {
         &self.voxels.record
     }
 
-    fn next(&mut self) -> Result<Option<Window<'_>>> {
+    fn next(&mut self) -> Result<Option<Slab<'_>>> {
         let [nx, ny, nz] = self.dims();
         let first = self.next;
         if first == nz {
@@ -162,10 +166,11 @@ impl Layers for Windows<'_> {
         }
         self.next = (first + self.height).min(nz);
         let bits = self.bits.insert(BitGrid::new([nx, ny, self.next - first])?);
-        for [i, j, k] in self.voxels.iter().filter(|[_, _, k]| (first..self.next).contains(k)) {
+        let cells = self.voxels.occupied()?;
+        for [i, j, k] in cells.iter().filter(|[_, _, k]| (first..self.next).contains(k)) {
             bits.set([i, j, k - first]);
         }
-        Ok(Some(Window { first, bits, parts: &[] }))
+        Ok(Some(Slab { first, cells: (&*bits).into() }))
     }
 
     fn digest(&self) -> Digest {

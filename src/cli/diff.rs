@@ -6,13 +6,14 @@ use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::compare::{self, Difference, Gate, Mismatch, diff};
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
+use voxelize::grid::CellKind;
 use voxelize::grid::lattice::AXES;
-use voxelize::grid::{Part, Sort};
 use voxelize::view::{self, View};
-use voxelize::{Error, Kind, Lattice, Rational, Result, Voxels, par};
+use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
 
 use super::args::{PageArgs, PowerArgs, ReportArgs, values};
 use super::command::{Call, Command};
+use super::diff_fields;
 use super::files::{self, FileSet, has_extension};
 use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
 use super::report::{Outcome, Report, value};
@@ -34,23 +35,25 @@ voxelize diff -q old.raw new.raw         the exit code alone",
 Any two formats can be compared. Where the cells are is compared first, exactly: grids that
 differ there end with exit code 2, as their cells are not the same boxes. A file that does not
 say where its cells are is compared by its cells, and the answer says so.
+Labels differ where both files have one, but surface and interior of filled grids never do. Of
+fields the largest difference is printed, and how many cells differ by more than --tolerance.
 
 Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 the grids do not match;
 3 a file cannot be read",
-    keys: "first second grid counts iou box outputs",
+    keys: "first second grid counts iou largest box outputs",
     arguments: DiffArgs::command,
     run,
 };
 
 #[derive(Debug, clap::Parser)]
-struct DiffArgs {
+pub struct DiffArgs {
     /// The voxel file to compare with, of any format that 'voxelize formats' lists
     #[arg(value_name = "A", help_heading = "Files")]
-    first: PathBuf,
+    pub first: PathBuf,
 
     /// The voxel file that is compared: what it has more than A is added, what it lacks is removed
     #[arg(value_name = "B", help_heading = "Files")]
-    second: PathBuf,
+    pub second: PathBuf,
 
     /// Compare the cells of grids that lie elsewhere or have cells of another size; they must still
     /// be as many on each axis
@@ -60,17 +63,22 @@ struct DiffArgs {
     /// At most N cells may differ [default: 0, unless --iou-min says what is enough]
     #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true,
           help_heading = "Compare")]
-    allow: Option<u64>,
+    pub allow: Option<u64>,
+
+    /// Values of fields may differ by T: --allow counts cells that differ by more [default: 0]
+    #[arg(long, value_name = "T", value_parser = values::tolerance, allow_negative_numbers = true,
+          help_heading = "Compare")]
+    pub tolerance: Option<f64>,
 
     /// The least intersection over union, from 0 to 1, that is enough [default: none]
     #[arg(long, value_name = "X", value_parser = values::share, allow_negative_numbers = true,
           help_heading = "Compare")]
-    iou_min: Option<f64>,
+    pub iou_min: Option<f64>,
 
-    /// Write the cells added and removed to this .vox, each in a colour of its own, or a picture of them
+    /// Write the cells added and removed to this .vox or .npz as labels, or a picture of them
     /// among the common ones to this .png [default: none]
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 
     #[command(flatten)]
     report: ReportArgs,
@@ -105,7 +113,11 @@ fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome>
     let grid = ComparedGrid::of(args, &first, &second);
     report.set("grid", grid.json(first.dims()));
     grid.check(args)?;
-    let difference = Difference::between(&first.bits, &second.bits)?;
+    diff_fields::check(args, [&first, &second], call)?;
+    if let (Some(old), Some(new)) = (first.field(), second.field()) {
+        return diff_fields::compare(args, [old, new], &grid, report);
+    }
+    let difference = Difference::between(&first, &second)?;
     let written = match output {
         Some(output) => output.write(&first, &second, grid.lattice, call)?,
         None => Vec::new(),
@@ -119,13 +131,14 @@ fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome>
         report.row("wrote", &format!("{}, {}: {cells}", written.path.display(), bytes(written.bytes)));
     }
     if call.printer.is_verbose() {
-        list(report, &first, &second, &difference);
+        list(report, first.occupied()?, second.occupied()?, &difference);
     }
     Ok(if passes { Outcome::Done } else { Outcome::CheckFailed(None) })
 }
 
 fn about(path: &Path, voxels: &Voxels) -> Value {
-    json!({"path": path.to_string_lossy(), "dims": voxels.dims(), "occupied": voxels.count()})
+    let (kind, occupied) = (voxels.kind().name(), voxels.occupied().is_ok().then(|| voxels.count()));
+    json!({"path": path.to_string_lossy(), "kind": kind, "dims": voxels.dims(), "occupied": occupied})
 }
 
 fn set(
@@ -135,17 +148,18 @@ fn set(
     difference: &Difference,
     written: &[Written],
 ) {
-    let Difference { common, added, removed, .. } = *difference;
+    let Difference { common, added, removed, relabelled, .. } = *difference;
     let counts = json!({
         "cells": value::cells(first.dims()),
         "common": common,
         "added": added,
         "removed": removed,
+        "relabelled": relabelled,
         "differing": difference.differing(),
     });
     report.set("counts", counts);
     report.set("iou", difference.iou());
-    report.set("box", value::difference_box(difference, grid.lattice));
+    report.set("box", value::difference_box(difference.bounds, grid.lattice));
     report.set("outputs", value::outputs(written));
 }
 
@@ -166,11 +180,15 @@ fn rows(
     let cells = if difference.is_none() {
         "equal".to_string()
     } else {
-        let Difference { common, added, removed, .. } = *difference;
+        let Difference { common, added, removed, relabelled, .. } = *difference;
         let verdict = if passes { "different, but within what is allowed" } else { "different" };
         let [common, added, removed] = [common, added, removed].map(grouped);
         let iou = share(difference.iou());
-        format!("{verdict}: {added} added, {removed} removed, {common} common; intersection over union {iou}")
+        let labels =
+            if relabelled > 0 { format!(" ({} relabelled)", grouped(relabelled)) } else { String::new() };
+        format!(
+            "{verdict}: {added} added, {removed} removed, {common} common{labels}; intersection over union {iou}"
+        )
     };
     report.row("cells", &cells);
     if let Some(bounds) = difference.bounds {
@@ -179,9 +197,9 @@ fn rows(
 }
 
 /// The first cells that differ.
-fn list(report: &mut Report, first: &Voxels, second: &Voxels, difference: &Difference) {
-    for ([i, j, k], sort) in diff::cells(&first.bits, &second.bits).take(LISTED) {
-        report.row("cell", &format!("({i}, {j}, {k}) {}", sort.name()));
+fn list(report: &mut Report, first: &BitGrid, second: &BitGrid, difference: &Difference) {
+    for ([i, j, k], label) in diff::cells(first, second).take(LISTED) {
+        report.row("cell", &format!("({i}, {j}, {k}) {}", label.name));
     }
     let more = difference.differing().saturating_sub(LISTED as u64);
     if more > 0 {
@@ -190,9 +208,9 @@ fn list(report: &mut Report, first: &Voxels, second: &Voxels, difference: &Diffe
 }
 
 /// By what two grids are compared.
-struct ComparedGrid<'a> {
+pub struct ComparedGrid<'a> {
     /// Where the cells are, if that is the same, or only one of them says it.
-    lattice: Option<&'a Lattice>,
+    pub lattice: Option<&'a Lattice>,
     /// What differs.
     mismatches: Vec<Mismatch>,
     /// Whether both say where their cells are.
@@ -247,7 +265,7 @@ impl<'a> ComparedGrid<'a> {
         })
     }
 
-    fn text(&self, args: &DiffArgs) -> String {
+    pub fn text(&self, args: &DiffArgs) -> String {
         let names = [&args.first, &args.second].map(|path| path.display().to_string());
         if let (true, Some(lattice)) = (self.is_same(), self.lattice) {
             return format!("the same: {}", display::cells(lattice));
@@ -327,15 +345,15 @@ enum Content {
 impl<'a> DiffOutput<'a> {
     fn new(path: &'a Path, files: &mut FileSet) -> Result<Self> {
         files.writes(path, "the output")?;
-        let content = match format::by_path(path).filter(|format| format.tells_parts()) {
+        let content = match format::by_path(path).filter(|format| format.holds(CellKind::Labels)) {
             Some(format) => Content::Voxels(format),
             None if has_extension(path, "png") => Content::Picture,
             None => {
-                let known = FORMATS.iter().filter(|format| format.tells_parts());
+                let known = FORMATS.iter().filter(|format| format.holds(CellKind::Labels));
                 let known: Vec<_> = known.map(|format| format!(".{}", format.extensions[0])).collect();
-                return Err(Error::usage("no format that labels added and removed has this extension")
+                return Err(Error::usage("no format that holds labels has this extension")
                     .in_file(path)
-                    .with_hint(format!("{} does, and .png is a picture", known.join(", "))));
+                    .with_hint(format!("{} do, and .png is a picture", known.join(", "))));
             }
         };
         format::probe_output(path)?;
@@ -349,18 +367,19 @@ impl<'a> DiffOutput<'a> {
         lattice: Option<&Lattice>,
         call: &Call,
     ) -> Result<Vec<Written>> {
-        let parts = diff::parts(&first.bits, &second.bits)?;
+        let (first, second) = (first.occupied()?, second.occupied()?);
         call.signals.listen()?;
         let Content::Voxels(format) = self.content else {
             // What is common is there, too, dim, to see where in the part it is.
             let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
-            let picture = view::cells(&parts, lattice.map_or([1.0; 3], size), &View::default())?;
+            let picture =
+                view::cells(&diff::labels(first, second)?, lattice.map_or([1.0; 3], size), &View::default())?;
             return picture.save(self.path).map(|one| vec![one]);
         };
-        let changed: Vec<Part> = parts.into_iter().filter(|part| part.sort != Sort::Common).collect();
+        let changes = diff::saved(diff::changes(first, second)?, lattice);
         let bar = call.bar();
         let options = SaveOptions { progress: &bar, ..SaveOptions::default() };
-        let written = format::save_parts(&changed, lattice, self.path, format, &options);
+        let written = format::save(&changes, self.path, format, &options);
         bar.clear();
         written.map_err(|error| match error.kind() {
             // Cells that are no cubes; saving otherwise is no way out here.

@@ -54,6 +54,7 @@ fn voxels(format: &Format) -> Value {
         "extensions": format.extensions,
         "about": format.about,
         "dtypes": dtypes(format),
+        "cells": format.kinds.iter().map(|kind| kind.name()).collect::<Value>(),
         "lattice": match format.carries {
             Carries::InFile => "file",
             Carries::Sidecar => "sidecar",

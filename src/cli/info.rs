@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::{self, Carries, Description};
+use voxelize::grid::Record;
 use voxelize::grid::record::FIELDS;
-use voxelize::grid::{Part, Record};
 use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::{BitGrid, Bounds, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
 
 use super::args::{DEFAULT_RES, PageArgs, PowerArgs, ReadArgs, ReportArgs};
 use super::command::{Call, Command};
+use super::contents::{self, LabelCount};
 use super::files::{self, FileSet};
 use super::memory::Resources;
 use super::report::display::{self, bytes, counted, grouped, grouped_number, number, occupancy, ranges};
@@ -33,8 +34,8 @@ A mesh is closed (watertight) if each edge occurs an even number of times, and o
 cancelled by its reverse; vertices are the same if their coordinates are.
 A file that fails does not stop the others; the exit code is then theirs, or 7 if they fail for
 different reasons.",
-    keys: "path kind format bytes mesh suggestions warnings dtype parts grid made_by input rule [fields] snap counts \
-           volume digest",
+    keys: "path kind format bytes mesh suggestions warnings dtype contents parts grid made_by input rule [fields] \
+           snap counts volume digest",
     arguments: InfoArgs::command,
     run,
 };
@@ -245,9 +246,11 @@ fn describe_voxels(path: &Path, report: &mut Report) -> Result<()> {
     report.set("format", description.format.name);
     report.set("bytes", description.bytes);
     report.set("dtype", description.dtype.map(|dtype| dtype.name()));
-    let (voxels, parts) = format::open_parts(path)?;
-    let occupied = voxels.count();
-    set_voxels(report, &voxels, &parts, occupied);
+    let voxels = format::open(path)?;
+    let labels = contents::labels(voxels.cells.as_ref());
+    // A field has no occupied cells.
+    let occupied = voxels.occupied().ok().map(BitGrid::count);
+    set_voxels(report, &voxels, &labels, occupied);
 
     let dtype = description.dtype.map_or_else(String::new, |dtype| format!(", {}", dtype.name()));
     let (format, size) = (description.format.name, bytes(description.bytes));
@@ -262,28 +265,34 @@ fn describe_voxels(path: &Path, report: &mut Report) -> Result<()> {
     if let Some(made) = made(&voxels.record) {
         report.row("made", &made);
     }
-    report.row("cells", &cells(&voxels, occupied));
-    for part in &parts {
-        report.row("", &format!("{} {}", grouped(part.cells.count()), part.sort.name()));
+    if let Some(field) = voxels.field() {
+        report.row("field", &contents::range(field));
+        report.row("cells", &contents::valued(field));
     }
+    if let Some(occupied) = occupied {
+        report.row("cells", &cells(&voxels, occupied));
+    }
+    labels.iter().for_each(|label| report.row("", &label.text()));
     let digest = voxels.digest();
     report.set("digest", value::digest(&digest));
     report.row("digest", &display::digest(&digest));
     Ok(())
 }
 
-fn set_voxels(report: &mut Report, voxels: &Voxels, parts: &[Part], occupied: u64) {
+fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], occupied: Option<u64>) {
     let Record { tool, rule_name, snap, input, .. } = &voxels.record;
     FIELDS.iter().for_each(|name| report.set(name, voxels.record.field(name)));
     for (key, value) in [("rule", rule_name), ("snap", snap), ("made_by", tool), ("input", input)] {
         report.set(key, value.clone());
     }
-    let count = |part: &Part| json!({"sort": part.sort.name(), "cells": part.cells.count()});
-    report.set("parts", parts.iter().map(count).collect::<Vec<_>>());
+    report.set("contents", contents::json(voxels.cells.as_ref(), labels));
+    let count = |label: &LabelCount| json!({"sort": label.name, "cells": label.cells});
+    report.set("parts", labels.iter().map(count).collect::<Vec<_>>());
     let dims = || json!({"dims": voxels.dims()});
     report.set("grid", voxels.lattice.as_ref().map_or_else(dims, value::lattice));
     report.set("counts", json!({"cells": value::cells(voxels.dims()), "occupied": occupied}));
-    report.set("volume", voxels.lattice.as_ref().map(|lattice| value::volume(occupied, lattice)));
+    let lattice = voxels.lattice.as_ref().zip(occupied);
+    report.set("volume", lattice.map(|(lattice, occupied)| value::volume(occupied, lattice)));
 }
 
 fn grid(voxels: &Voxels, description: &Description) -> String {

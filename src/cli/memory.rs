@@ -154,7 +154,7 @@ impl Needs<'_> {
     fn phases(&self) -> Vec<Phase> {
         let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
         let [labels, doubt, leak] = [self.labels, self.doubt, self.leak].map(u128::from);
-        let kept = if self.is_whole() { 2 * labels + doubt + leak } else { 0 };
+        let kept = if self.is_whole() { labels + doubt + leak } else { 0 };
         let beside = self.rule.extra_bytes(self.mesh, self.lattice, self.run);
         let mut phases = vec![Phase { name: "rule", bytes: beside + grids(kept) }];
         if self.doubt {
@@ -180,7 +180,7 @@ impl Needs<'_> {
     fn demand(&self, phases: &[Phase]) -> Demand {
         let peak = phases.iter().map(|phase| phase.bytes).max().unwrap_or(0);
         let demand = Demand::new(self.mesh, self.lattice, self.run).with(peak);
-        if self.labels && !self.is_whole() { demand.in_parts() } else { demand }
+        if self.labels && !self.is_whole() { demand.labelled() } else { demand }
     }
 }
 

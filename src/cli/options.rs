@@ -214,7 +214,7 @@ impl Options {
 
     /// Whether the cells of the output are labelled surface and interior.
     pub fn has_labels(&self) -> bool {
-        self.job.options.rule.has_parts() && self.output.dtype() == Some(Dtype::U8)
+        self.job.options.rule.has_labels() && self.output.dtype() == Some(Dtype::U8)
     }
 
     /// The files of cells that are written beside the output.

@@ -6,7 +6,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar, Written};
-use voxelize::grid::{Layers, Whole};
+use voxelize::grid::CellKind;
 use voxelize::{BitGrid, Error, Lattice, Record, Result, TOOL, Voxels};
 
 use super::args::OutputArgs;
@@ -318,7 +318,8 @@ impl AuxOutput {
 
     /// Makes sure that the file can hold the cells of `lattice`.
     pub fn check_lattice(&self, lattice: &Lattice) -> Result<()> {
-        format::check(lattice, self.format, &SaveOptions::default()).map_err(|e| e.in_file(&self.path))
+        format::check(CellKind::Bits, lattice, self.format, &SaveOptions::default())
+            .map_err(|e| e.in_file(&self.path))
     }
 
     pub fn write(
@@ -332,9 +333,8 @@ impl AuxOutput {
         let rule_name = Some(self.option.trim_start_matches('-').to_string());
         let snap = Some(lattice.snap().name().to_string());
         let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, input, ..Record::default() };
-        let voxels = Voxels { bits: cells, lattice: Some(lattice.clone()), record };
-        let layers: &mut dyn Layers = &mut Whole::new(&voxels);
-        format::save_layers(layers, &self.path, self.format, options).map_err(|e| self.hinted(e))
+        let voxels = Voxels { cells: cells.into(), lattice: Some(lattice.clone()), record };
+        format::save(&voxels, &self.path, self.format, options).map_err(|e| self.hinted(e))
     }
 
     fn hinted(&self, error: Error) -> Error {

@@ -1,11 +1,13 @@
-//! The cells in which two grids differ: counted, boxed, and as parts to be shown. 64 cells a step.
+//! The cells in which two grids differ: counted, boxed, and labelled to be shown. Bits are compared 64 cells a
+//! step. Fields are compared in [`field`](super::field).
 
 use crate::error::{Error, Result};
 use crate::grid::bits::bits_of;
-use crate::grid::{BitGrid, Part, Sort};
+use crate::grid::record::TOOL;
+use crate::grid::{BitGrid, CellsRef, Label, Labels, Lattice, Legend, Record, Voxels};
 use crate::par;
 
-/// How two grids of the same dims differ, cell by cell.
+/// How two grids of bits or labels of the same dims differ, cell by cell.
 ///
 /// ```
 /// use voxelize::BitGrid;
@@ -28,18 +30,34 @@ pub struct Difference {
     pub added: u64,
     /// Cells occupied in the first only.
     pub removed: u64,
-    /// The box of the cells added and removed, `[lowest, highest]`, both inclusive.
+    /// Of the common cells, those with another label.
+    pub relabelled: u64,
+    /// The box of the cells that differ, `[lowest, highest]`, both inclusive.
     pub bounds: Option<[[usize; 3]; 2]>,
 }
 
 impl Difference {
-    /// Compares two grids.
+    /// Compares two grids. Labels are compared if both grids have any; those that this crate gives itself, such
+    /// as surface and interior, never make a difference.
     ///
     /// # Errors
-    /// If their dims differ.
-    pub fn between(first: &BitGrid, second: &BitGrid) -> Result<Self> {
-        same_dims(first, second)?;
-        let layers = par::map_range(0..first.dims()[2], |k| Self::of_layer(first, second, k));
+    /// If their dims differ, or one is a field.
+    pub fn between<'a>(first: impl Into<CellsRef<'a>>, second: impl Into<CellsRef<'a>>) -> Result<Self> {
+        let (first, second) = (first.into(), second.into());
+        let (old, new) = (first.occupied()?, second.occupied()?);
+        same_dims(old.dims(), new.dims())?;
+        let labels = match (first, second) {
+            (CellsRef::Labels(a), CellsRef::Labels(b)) => Some([a, b]),
+            _ => None,
+        };
+        let labels = labels.filter(|labels| labels.iter().all(|labels| !labels.legend().is_standard()));
+        let layers = par::map_range(0..old.dims()[2], |k| {
+            let mut found = Self::of_layer(old, new, k);
+            if let Some(labels) = labels {
+                found.compare_labels(labels, k);
+            }
+            found
+        });
         Ok(layers.iter().fold(Self::default(), |all, layer| all.and(layer)))
     }
 
@@ -48,9 +66,9 @@ impl Difference {
         self.differing() == 0
     }
 
-    /// The cells added and removed.
+    /// The cells added, removed and relabelled.
     pub fn differing(&self) -> u64 {
-        self.added + self.removed
+        self.added + self.removed + self.relabelled
     }
 
     /// The cells of the first grid.
@@ -63,9 +81,9 @@ impl Difference {
         self.common + self.added
     }
 
-    /// Intersection over union: the share of all cells that both have; 1 for two empty grids.
+    /// Intersection over union of the occupied cells: the share that both have; 1 for two empty grids.
     pub fn iou(&self) -> f64 {
-        let union = self.common + self.differing();
+        let union = self.common + self.added + self.removed;
         if union == 0 { 1.0 } else { self.common as f64 / union as f64 }
     }
 
@@ -87,64 +105,107 @@ impl Difference {
         found
     }
 
+    /// Adds the cells of a layer that both grids have with different labels.
+    fn compare_labels(&mut self, [first, second]: [&Labels; 2], k: usize) {
+        let [nx, ny, _] = first.dims();
+        let (mut old, mut new) = (vec![0; nx], vec![0; nx]);
+        for j in 0..ny {
+            first.row(j, k, &mut old);
+            second.row(j, k, &mut new);
+            let differ = |(a, b): (&u8, &u8)| *a != 0 && *b != 0 && a != b;
+            for (i, _) in old.iter().zip(&new).enumerate().filter(|(_, pair)| differ(*pair)) {
+                self.relabelled += 1;
+                self.bounds = joined(self.bounds, Some([[i, j, k]; 2]));
+            }
+        }
+    }
+
     fn and(mut self, other: &Self) -> Self {
         self.common += other.common;
         self.added += other.added;
         self.removed += other.removed;
+        self.relabelled += other.relabelled;
         self.bounds = joined(self.bounds, other.bounds);
         self
     }
 }
 
-/// The cells of two grids as parts: those in both, those added by the second, those removed by it.
+/// The cells of two grids as labels: [common](Label::COMMON), [added](Label::ADDED) by the second, and
+/// [removed](Label::REMOVED) by it.
 ///
 /// # Errors
-/// If their dims differ, or the parts do not fit in memory.
-pub fn parts(first: &BitGrid, second: &BitGrid) -> Result<[Part; 3]> {
-    same_dims(first, second)?;
-    let part = |sort, of: fn(u64, u64) -> u64| -> Result<Part> {
-        let mut cells = BitGrid::new(first.dims())?;
-        let pairs = first.words().iter().zip(second.words());
-        for (word, (a, b)) in cells.words_mut().iter_mut().zip(pairs) {
-            // Zero pages that stay zero take no memory.
-            if of(*a, *b) != 0 {
-                *word = of(*a, *b);
-            }
+/// If their dims differ, or the labels do not fit in memory.
+pub fn labels(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
+    same_dims(first.dims(), second.dims())?;
+    let occupied = combined(first, second, |a, b| a | b)?;
+    // Added is the second label, removed the third.
+    let planes = vec![combined(first, second, |a, b| b & !a)?, combined(first, second, |a, b| a & !b)?];
+    Ok(Labels::from_planes(occupied, planes, Legend::difference()))
+}
+
+/// The cells that differ as labels: added by the second, and removed by it.
+///
+/// # Errors
+/// The same.
+pub fn changes(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
+    same_dims(first.dims(), second.dims())?;
+    let (occupied, removed) =
+        (combined(first, second, |a, b| a ^ b)?, combined(first, second, |a, b| a & !b)?);
+    Ok(Labels::from_planes(occupied, vec![removed], Legend::changes()))
+}
+
+/// A difference as it is saved: its cells with where they are.
+pub fn saved(changes: Labels, lattice: Option<&Lattice>) -> Voxels {
+    let snap = lattice.map(|lattice| lattice.snap().name().to_string());
+    let record = Record { tool: Some(TOOL.to_string()), snap, ..Record::default() };
+    Voxels { cells: changes.into(), lattice: lattice.cloned(), record }
+}
+
+/// A grid of the words that `of` makes of those of two grids.
+fn combined(first: &BitGrid, second: &BitGrid, of: fn(u64, u64) -> u64) -> Result<BitGrid> {
+    let mut cells = BitGrid::new(first.dims())?;
+    let pairs = first.words().iter().zip(second.words());
+    for (word, (a, b)) in cells.words_mut().iter_mut().zip(pairs) {
+        // Zero pages that stay zero take no memory.
+        let both = of(*a, *b);
+        if both != 0 {
+            *word = both;
         }
-        Ok(Part { sort, cells })
-    };
-    Ok([
-        part(Sort::Common, |a, b| a & b)?,
-        part(Sort::Added, |a, b| b & !a)?,
-        part(Sort::Removed, |a, b| a & !b)?,
-    ])
+    }
+    Ok(cells)
 }
 
 /// The cells that differ, x fastest, and whether each is added or removed.
-pub fn cells<'a>(first: &'a BitGrid, second: &'a BitGrid) -> impl Iterator<Item = ([usize; 3], Sort)> + 'a {
+pub fn cells<'a>(first: &'a BitGrid, second: &'a BitGrid) -> impl Iterator<Item = ([usize; 3], Label)> + 'a {
     let [_, ny, nz] = first.dims();
     let rows = (0..nz).flat_map(move |k| (0..ny).map(move |j| (j, k)));
     rows.flat_map(|(j, k)| {
         let words = first.row(j, k).iter().zip(second.row(j, k)).enumerate();
         words.flat_map(move |(n, (a, b))| {
             bits_of(a ^ b).map(move |bit| {
-                let sort = if b >> bit & 1 == 1 { Sort::Added } else { Sort::Removed };
-                ([64 * n + bit, j, k], sort)
+                let label = if b >> bit & 1 == 1 { Label::ADDED } else { Label::REMOVED };
+                ([64 * n + bit, j, k], label)
             })
         })
     })
 }
 
-fn same_dims(first: &BitGrid, second: &BitGrid) -> Result<()> {
-    if first.dims() == second.dims() {
+/// # Errors
+/// If the dims of two grids differ.
+pub(super) fn same_dims(first: [usize; 3], second: [usize; 3]) -> Result<()> {
+    if first == second {
         return Ok(());
     }
-    let dims = |grid: &BitGrid| grid.dims().map(|n| n.to_string()).join(" × ");
+    let dims = |dims: [usize; 3]| dims.map(|n| n.to_string()).join(" × ");
     let message = format!("grids of {} and {} cells have no cells to compare", dims(first), dims(second));
     Err(Error::usage(message))
 }
 
-fn joined(one: Option<[[usize; 3]; 2]>, other: Option<[[usize; 3]; 2]>) -> Option<[[usize; 3]; 2]> {
+/// The box around two.
+pub(super) fn joined(
+    one: Option<[[usize; 3]; 2]>,
+    other: Option<[[usize; 3]; 2]>,
+) -> Option<[[usize; 3]; 2]> {
     let (Some([a, b]), Some([c, d])) = (one, other) else { return one.or(other) };
     Some([std::array::from_fn(|n| a[n].min(c[n])), std::array::from_fn(|n| b[n].max(d[n]))])
 }
@@ -152,6 +213,7 @@ fn joined(one: Option<[[usize; 3]; 2]>, other: Option<[[usize; 3]; 2]>) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Field;
 
     /// Two grids of several words a row, and what differs, counted a cell at a time.
     fn grids() -> (BitGrid, BitGrid, Difference) {
@@ -198,17 +260,42 @@ mod tests {
     }
 
     #[test]
-    fn parts_and_listed_cells_are_those_counted() {
+    fn labels_and_listed_cells_are_those_counted() {
         let (first, second, expected) = grids();
-        let [common, added, removed] = parts(&first, &second).unwrap();
-        let counts = [&common, &added, &removed].map(|part| part.cells.count());
+        let all = labels(&first, &second).unwrap();
+        let counts = [Label::COMMON, Label::ADDED, Label::REMOVED].map(|label| all.count(label.value));
         assert_eq!(counts, [expected.common, expected.added, expected.removed]);
+        let changed = changes(&first, &second).unwrap();
         let listed: Vec<_> = cells(&first, &second).collect();
         assert_eq!(listed.len() as u64, expected.differing());
-        for (cell, sort) in listed {
-            let part = if sort == Sort::Added { &added } else { &removed };
-            assert!(part.cells.get(cell), "{cell:?}");
+        for (cell, label) in &listed {
+            assert_eq!([all.get(*cell), changed.get(*cell)], [label.value; 2], "{cell:?}");
         }
+        assert_eq!(changed.occupied().count(), expected.differing());
+    }
+
+    #[test]
+    fn labels_differ_where_both_have_one() {
+        let legend = Legend::default();
+        let (first, second, _) = grids();
+        let of = |bits: &BitGrid, every: usize| {
+            let mut labels = Labels::new(bits.dims(), legend.clone()).unwrap();
+            bits.iter().for_each(|cell| labels.set(cell, if cell[0] % every == 3 { 7 } else { 200 }));
+            labels
+        };
+        let (old, new) = (of(&first, 5), of(&second, 10));
+        let found = Difference::between(&old, &new).unwrap();
+        let plain = Difference::between(&first, &second).unwrap();
+        let relabelled = first.iter().filter(|cell| second.get(*cell) && cell[0] % 10 == 8).count() as u64;
+        assert!(relabelled > 5);
+        assert_eq!(found, Difference { relabelled, bounds: found.bounds, ..plain });
+        assert_eq!(found.differing(), plain.differing() + relabelled);
+        // With bits, and with labels of this crate, occupancy alone is compared.
+        let mut standard = Labels::new(first.dims(), Legend::surface_and_interior()).unwrap();
+        first.iter().for_each(|cell| standard.set(cell, 1 + (cell[1] % 2) as u8));
+        assert_eq!(Difference::between(&first, &new).unwrap(), plain);
+        assert_eq!(Difference::between(&standard, &new).unwrap(), plain);
+        assert!(Difference::between(&old, &Field::new([150, 5, 3], 0.0).unwrap()).is_err());
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Grids beside each other: where their cells are ([`lattices`]), and which of them differ
-//! ([`Difference`]); lists of golden results ([`goldens`]), what came of a case ([`Outcome`]), and
+//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`goldens`]), what came of a case ([`Outcome`]), and
 //! reports ([`junit`]).
 
 pub mod diff;
+pub mod field;
 pub mod goldens;
 pub mod junit;
 pub mod lattice;
 pub mod outcome;
 
-pub use diff::{Difference, parts};
+pub use diff::Difference;
+pub use field::{FieldDifference, LargestDifference};
 pub use goldens::{Case, Gate, Golden, Goldens};
 pub use lattice::{Mismatch, lattices};
 pub use outcome::Outcome;

@@ -96,7 +96,7 @@ pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<Outcome
     if !other.is_empty() {
         return Ok(Outcome::Grid(other));
     }
-    let difference = Difference::between(&golden.bits, &got.bits)?;
+    let difference = Difference::between(golden.occupied()?, got.occupied()?)?;
     Ok(match difference {
         none if none.is_none() => Outcome::Same,
         few if gate.lets_pass(few.differing(), few.iou()) => Outcome::Allowed(few),
@@ -116,7 +116,7 @@ mod tests {
         let lattice = Lattice::new(bits.dims(), origin, [1, 1, 1].map(Rational::from), [true; 3]).unwrap();
         let fields = ties.map(|ties| ("ties", ties.to_string())).into_iter().collect();
         let record = Record { fields, ..Record::default() };
-        Voxels { bits, lattice: Some(lattice), record }
+        Voxels { cells: bits.into(), lattice: Some(lattice), record }
     }
 
     #[test]

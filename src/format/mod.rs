@@ -2,7 +2,7 @@
 //!
 //! Help, sniffing, tests and documentation loop over [`FORMATS`]; a new format is one file and one
 //! row. Cells are streamed a block at a time; a grid is never copied as bytes. Every format takes
-//! [`Layers`], so that a grid beyond memory is written as one that is whole.
+//! [`CellSource`], so that a grid beyond memory is written as one that is whole.
 //!
 //! Findings in files that are read have stable codes:
 //!
@@ -24,7 +24,6 @@ mod fail_once;
 mod npy;
 mod npz;
 mod open;
-mod parts;
 mod raw;
 mod save;
 mod vox;
@@ -33,14 +32,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::open::{Description, describe, made_by_this_tool, open, read_from, sniff};
-pub use self::parts::{open_parts, save_parts};
-pub use self::save::{probe_output, save, save_bytes, save_layers, write_layers_to, write_to};
+pub use self::save::{probe_output, save, save_bytes, save_source, write_source_to, write_to};
 
 use self::open::Source;
 use self::save::Sink;
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
-use crate::grid::{Lattice, Layers, Part, Sort, Voxels};
+use crate::grid::{CellKind, CellSource, CellType, Lattice, Voxels};
 use crate::par::Progress;
 
 /// One voxel format.
@@ -53,31 +51,31 @@ pub struct Format {
     pub about: &'static str,
     /// Where the lattice is kept.
     pub carries: Carries,
-    /// What a cell can be stored as; the first is the default.
+    /// The kinds of cells it holds.
+    pub kinds: &'static [CellKind],
+    /// What the cells of bits and labels can be stored as; the first is the default. A field is always stored as
+    /// [`Dtype::F32`].
     pub dtypes: &'static [Dtype],
-    /// Windows to write from have a multiple of so many layers, save the last.
+    /// Slabs to write from have a multiple of so many layers, save the last.
     pub slab_layers: usize,
     /// First bytes by which content is known; none if it has no mark.
     magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>) -> Result<()>,
     warnings: fn([usize; 3]) -> Vec<String>,
+    /// The size of a file, by dims and how many cells are occupied, where that is known.
+    size: fn([usize; 3], Dtype, Option<u64>) -> Option<FileSize>,
     write: Write,
     /// Adds to a sidecar what a reader needs to know of this format.
     annotate: fn(Dtype, &mut Metadata),
     read: fn(&mut Source) -> Result<Voxels>,
-    /// Reads the parts as well, in formats that tell cells apart.
-    read_parts: Option<fn(&mut Source) -> Result<WithParts>>,
     /// What the file says of itself, without its cells.
     describe: fn(&mut Source) -> Result<Metadata>,
 }
 
-/// Voxels, and the parts in which they are told apart.
-type WithParts = (Voxels, Vec<Part>);
-
 /// How a format is written: in one go, or by going back to fill in sizes.
 enum Write {
-    Forward(fn(&mut dyn Layers, &mut dyn io::Write, Dtype, &dyn Progress) -> io::Result<()>),
-    Seeking(fn(&mut dyn Layers, &mut dyn Sink, Dtype, &dyn Progress) -> io::Result<()>),
+    Forward(fn(&mut dyn CellSource, &mut dyn io::Write, Dtype, &dyn Progress) -> io::Result<()>),
+    Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &dyn Progress) -> io::Result<()>),
 }
 
 /// Every voxel format.
@@ -99,17 +97,44 @@ pub enum Carries {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dtype {
-    /// A byte of type bool, 0 or 1.
+    /// A byte of type bool: whether the cell is occupied. Labels lose their values.
     Bool,
-    /// A byte of type unsigned integer: 0, or the number of the cell's part, [`Sort::number`]; 1 if there are
-    /// no parts.
+    /// A byte of type unsigned integer: 0 for an empty cell, 1 for an occupied one, or its label.
     U8,
-    /// One bit.
+    /// One bit: whether the cell is occupied. Labels lose their values.
     Bit,
+    /// A 32-bit float, of fields alone.
+    F32,
+}
+
+/// The size of a file before it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileSize {
+    /// Near this, but for a header.
+    About(u64),
+    /// Not above this, but for a header.
+    AtMost(u64),
+}
+
+impl FileSize {
+    fn about(bytes: u128) -> Self {
+        Self::About(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+
+    fn at_most(bytes: u128) -> Self {
+        Self::AtMost(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+
+    /// The number of bytes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::About(bytes) | Self::AtMost(bytes) => bytes,
+        }
+    }
 }
 
 impl Dtype {
-    const ALL: [Self; 3] = [Self::Bool, Self::U8, Self::Bit];
+    const ALL: [Self; 4] = [Self::Bool, Self::U8, Self::Bit, Self::F32];
 
     /// The word for it on the command line.
     pub fn name(self) -> &'static str {
@@ -117,6 +142,7 @@ impl Dtype {
             Self::Bool => "bool",
             Self::U8 => "u8",
             Self::Bit => "bit",
+            Self::F32 => "f32",
         }
     }
 
@@ -189,12 +215,13 @@ pub fn by_path(path: &Path) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()))
 }
 
-/// Whether `format` can hold a grid of this lattice; to be asked before computing it.
+/// Whether `format` can hold cells of this kind and lattice; to be asked before computing them.
 ///
 /// # Errors
-/// If the cells are not cubes and the format cannot say so, or the type is none of the format's.
-pub fn check(lattice: &Lattice, format: &Format, options: &SaveOptions) -> Result<()> {
-    format.dtype(options)?;
+/// If the format does not hold the kind, the cells are not cubes and it cannot say so, or the type is none of
+/// the format's.
+pub fn check(kind: CellKind, lattice: &Lattice, format: &Format, options: &SaveOptions) -> Result<()> {
+    format.dtype(kind, options)?;
     (format.limits)(Some(lattice))
 }
 
@@ -204,19 +231,43 @@ pub fn warnings(dims: [usize; 3], format: &Format) -> Vec<String> {
 }
 
 impl Format {
-    /// Whether it can tell parts of a grid apart, as [`save_parts`] saves them.
-    pub fn tells_parts(&self) -> bool {
-        self.read_parts.is_some()
+    /// Whether it holds cells of this kind.
+    pub fn holds(&self, kind: CellKind) -> bool {
+        self.kinds.contains(&kind)
     }
 
-    /// What cells are stored as: what was asked for, or the usual.
-    fn dtype(&self, options: &SaveOptions) -> Result<Dtype> {
-        let dtype = options.dtype.unwrap_or(self.dtypes[0]);
-        if self.dtypes.contains(&dtype) {
+    /// The types that keep all that cells of this kind hold; none if it does not hold them.
+    pub fn dtypes_of(&self, kind: CellKind) -> &'static [Dtype] {
+        match kind {
+            _ if !self.holds(kind) => &[],
+            CellKind::Bits => self.dtypes,
+            CellKind::Labels => &[Dtype::U8],
+            CellKind::Field => &[Dtype::F32],
+        }
+    }
+
+    /// The size of a file of cells stored as `dtype`, of which so many are occupied; `None` if that decides it
+    /// and is not known.
+    pub fn size(&self, dims: [usize; 3], dtype: Dtype, occupied: Option<u64>) -> Option<FileSize> {
+        (self.size)(dims, dtype, occupied)
+    }
+
+    /// What cells of this kind are stored as: the type in the options, or the usual.
+    fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
+        if !self.holds(kind) {
+            let known: Vec<_> = FORMATS.iter().filter(|format| format.holds(kind)).map(|f| f.name).collect();
+            return Err(Error::usage(format!("{} does not hold {}", self.name, kind.plural()))
+                .with_hint(format!("{} hold {}", known.join(", "), kind.plural())));
+        }
+        let dtype = options.dtype.unwrap_or(self.dtypes_of(kind)[0]);
+        if kind == CellKind::Field && dtype != Dtype::F32 {
+            return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
+        }
+        if kind == CellKind::Field || self.dtypes.contains(&dtype) {
             return Ok(dtype);
         }
         let known: Vec<_> = self.dtypes.iter().map(|dtype| dtype.name()).collect();
-        Err(Error::usage(format!("{} does not store cells as '{}'", self.name, dtype.name()))
+        Err(Error::usage(format!("{} does not store {} as '{}'", self.name, kind.plural(), dtype.name()))
             .with_hint(format!("it stores {}", known.join(" or "))))
     }
 }
@@ -252,24 +303,19 @@ impl Voxels {
     }
 }
 
-/// What is said beside the cells.
-fn metadata(layers: &dyn Layers) -> Metadata {
-    let names: Vec<_> = layers.sorts().into_iter().map(Sort::name).collect();
-    let parts = (!names.is_empty()).then(|| (PARTS.to_string(), names.join(" ")));
-    Metadata {
-        dims: Some(layers.dims()),
-        lattice: layers.lattice().cloned(),
-        record: layers.record().clone(),
-        extra: parts.into_iter().collect(),
-        ..Metadata::default()
-    }
+/// What is saved beside cells that are stored as `dtype`.
+fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
+    let (legend, background) = match source.cell_type() {
+        CellType::Labels(legend) if dtype == Dtype::U8 => (Some(legend.clone()), None),
+        CellType::Field { background } => (None, Some(background)),
+        _ => (None, None),
+    };
+    let (dims, lattice) = (Some(source.dims()), source.lattice().cloned());
+    Metadata { dims, lattice, record: source.record().clone(), legend, background, ..Metadata::default() }
 }
 
 /// The key for what cells are stored as.
 const DTYPE: &str = "dtype";
-
-/// The key for the names of the parts.
-const PARTS: &str = "parts";
 
 /// No limits: any lattice can be held.
 fn no_limits(_: Option<&Lattice>) -> Result<()> {

@@ -6,21 +6,29 @@
 //! | 2 | version, 1 and 0 |
 //! | 2 | length of the header, little-endian (4 bytes from version 2 on) |
 //! | … | `{'descr': '\|b1', 'fortran_order': True, 'shape': (nx, ny, nz), }`, padded with spaces so that the cells start at a multiple of 64, and a line end |
-//! | nx·ny·nz | one byte per cell, x fastest (that is Fortran order): 0 or 1; as u8, where cells are told apart, 1 surface, 2 interior |
+//! | nx·ny·nz | the cells, x fastest (that is Fortran order) |
 //!
-//! `descr` is `|b1` (bool) or `|u1`. Either order, versions 1 to 3 and `|i1` are read; any byte but
-//! 0 is an occupied cell. The lattice is in `NAME.npy.json`, if that was asked for.
+//! | `descr` | bytes a cell | holds |
+//! |---|---|---|
+//! | `\|b1` | 1 | bits, 0 or 1 |
+//! | `\|u1` | 1 | bits, 0 or 1; labels, 0 for empty cells |
+//! | `<f4` | 4 | a field, little-endian |
+//!
+//! Either order, versions 1 to 3 and `|i1` are read. As `|b1` and `|i1` any byte but 0 is an occupied cell. A
+//! `|u1` array is labels if the sidecar has a legend or two values occur beside 0, else bits. The lattice, the legend and
+//! the background are in `NAME.npy.json`, if that was asked for; without it labels have no names, and a field
+//! has the background 0.
 //!
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
 use std::io::{self, Read};
 
-use super::dense::{self, Values};
-use super::open::{Source, failure};
-use super::{Carries, DTYPE, Dtype, Format, Write};
+use super::dense::{self, Order};
+use super::open::{Source, failure, is_about, nameless};
+use super::{Carries, DTYPE, Dtype, FileSize, Format, Write};
 use crate::error::{Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
-use crate::grid::{BitGrid, Layers, Record, Voxels};
+use crate::grid::{CellKind, CellSource, Cells, Voxels};
 use crate::par::Progress;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -31,17 +39,18 @@ const MAX_HEADER: u32 = 1 << 16;
 pub(super) const FORMAT: Format = Format {
     name: "npy",
     extensions: &["npy"],
-    about: "NumPy array a[x, y, z] of bool or u8; numpy.load reads it",
+    about: "NumPy array a[x, y, z] of bool, u8 or f32; numpy.load reads it",
     carries: Carries::SidecarOnRequest,
+    kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     slab_layers: 1,
     magic: &[MAGIC],
     limits: super::no_limits,
     warnings: super::no_warnings,
+    size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::about),
     write: Write::Forward(write),
     annotate,
     read,
-    read_parts: None,
     describe,
 };
 
@@ -51,14 +60,18 @@ pub(super) fn annotate(dtype: Dtype, metadata: &mut Metadata) {
 
 /// Writes the cells as an array; a member of a `.npz` is the same.
 pub(super) fn write(
-    layers: &mut dyn Layers,
+    source: &mut dyn CellSource,
     out: &mut dyn io::Write,
     dtype: Dtype,
     progress: &dyn Progress,
 ) -> io::Result<()> {
-    let descr = if dtype == Dtype::U8 { "|u1" } else { "|b1" };
-    out.write_all(&header(descr, &layers.dims()))?;
-    dense::write_bytes(layers, out, Values::of(dtype), progress)
+    let descr = match dtype {
+        Dtype::U8 => "|u1",
+        Dtype::F32 => "<f4",
+        Dtype::Bool | Dtype::Bit => "|b1",
+    };
+    out.write_all(&header(descr, &source.dims()))?;
+    dense::write(source, out, dtype, progress)
 }
 
 /// The header of an array of Fortran order.
@@ -108,10 +121,12 @@ impl Header {
     /// The dims, if these are the cells of a grid.
     pub fn dims(&self) -> Result<[usize; 3]> {
         let refused = |what: String| {
-            Error::input("V004", what).with_hint("save a.astype(bool), of three axes x, y, z, from NumPy")
+            let hint = "save a.astype(bool), uint8 or float32, of three axes x, y, z, from NumPy";
+            Error::input("V004", what).with_hint(hint)
         };
-        if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?") {
-            return Err(refused(format!("the array is of type '{}', not bool or u8", sanitize(&self.descr))));
+        if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?" | "f4") {
+            let descr = sanitize(&self.descr);
+            return Err(refused(format!("the array is of type '{descr}', not bool, u8 or f32")));
         }
         match *self.shape {
             [x, y, z] if x > 0 && y > 0 && z > 0 => Ok([x, y, z]),
@@ -124,19 +139,31 @@ impl Header {
 
     /// What its cells are.
     pub fn dtype(&self) -> Dtype {
-        if matches!(self.descr.as_str(), "u1" | "i1") { Dtype::U8 } else { Dtype::Bool }
+        match self.descr.as_str() {
+            "u1" | "i1" => Dtype::U8,
+            "f4" => Dtype::F32,
+            _ => Dtype::Bool,
+        }
     }
 
-    /// Reads the cells that follow.
-    pub fn cells(&self, input: &mut dyn Read) -> Result<BitGrid> {
-        let mut bits = BitGrid::new(self.dims()?)?;
-        let result = if self.fortran {
-            dense::read_bytes(input, &mut bits)
-        } else {
-            dense::read_bytes_z_fastest(input, &mut bits)
-        };
-        result.map_err(failure)?;
-        Ok(bits)
+    /// The bytes that the cells take; `None` if no file has so many.
+    pub fn bytes_of_cells(&self) -> Result<Option<u128>> {
+        Ok(dense::bytes_for(self.dims()?, self.dtype()))
+    }
+
+    /// Reads the cells that follow, by what `metadata` says of labels or the background.
+    pub fn cells(&self, input: &mut dyn Read, metadata: Option<&Metadata>) -> Result<Cells> {
+        let (dims, order) = (self.dims()?, if self.fortran { Order::XFastest } else { Order::ZFastest });
+        match self.descr.as_str() {
+            "u1" => {
+                dense::read_values(input, dims, order, metadata.and_then(|metadata| metadata.legend.as_ref()))
+            }
+            "f4" => {
+                let background = metadata.and_then(|metadata| metadata.background);
+                Ok(dense::read_floats(input, dims, order, background)?.into())
+            }
+            _ => Ok(dense::read_occupied(input, dims, order)?.into()),
+        }
     }
 }
 
@@ -191,8 +218,8 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
 /// Reads the header and holds the size it claims against the length of the file.
 fn checked_header(source: &mut Source) -> Result<Header> {
     let header = Header::read(source)?;
-    let [x, y, z] = header.dims()?.map(|n| n as u128);
-    let expected = x.checked_mul(y).and_then(|n| n.checked_mul(z)).unwrap_or(u128::MAX);
+    let [x, y, z] = header.dims()?;
+    let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);
     let left = source.left();
     if expected != u128::from(left) {
         let (code, how) = if u128::from(left) < expected { ("V002", "only ") } else { ("V005", "") };
@@ -203,11 +230,15 @@ fn checked_header(source: &mut Source) -> Result<Header> {
 }
 
 fn read(source: &mut Source) -> Result<Voxels> {
-    let bits = checked_header(source)?.cells(source)?;
-    let metadata = source.described_by_sidecar(&bits).cloned();
-    let (lattice, record) =
-        metadata.map_or((None, Record::default()), |metadata| (metadata.lattice, metadata.record));
-    Ok(Voxels { bits, lattice, record })
+    let header = checked_header(source)?;
+    let metadata =
+        source.sidecar.take().filter(|metadata| Some(metadata.dims) == header.dims().ok().map(Some));
+    let cells = header.cells(source, metadata.as_ref())?;
+    Ok(match metadata.filter(|metadata| is_about(metadata, &cells)) {
+        Some(metadata) => Voxels { cells, lattice: metadata.lattice, record: metadata.record },
+        // It is left from an earlier file.
+        None => Voxels::new(nameless(cells)?),
+    })
 }
 
 fn describe(source: &mut Source) -> Result<Metadata> {

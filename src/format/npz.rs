@@ -2,12 +2,18 @@
 //!
 //! | member | type | content |
 //! |---|---|---|
-//! | `voxels.npy` | bool or u8, (nx, ny, nz) | the cells, as in a `.npy`: as u8, where they are told apart, 1 surface, 2 interior |
+//! | `voxels.npy` | bool, u8 or float32, (nx, ny, nz) | the cells, as in a `.npy` |
 //! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
 //! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the same as fractions `p/q` |
 //! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |
 //! | `order.npy` | text, () | `xyz`: the order of the axes |
 //! | `rule.npy`, `ties.npy`, `snap.npy`, `tool.npy`, `input.npy` | text, () | how the grid came about; absent if not known |
+//! | `label_values.npy`, `label_names.npy`, `label_colours.npy` | u8, text, text, (n,) | the legend of labels; a colour is `#rrggbb` or empty |
+//! | `label_digest.npy` | text, () | what digests of the labels cover, `occupancy` or `values` |
+//! | `background.npy` | float32, () | the background of a field |
+//!
+//! Surface and interior of a filled grid have no legend in the file: u8 cells 1 and 2 of a grid that this tool
+//! made by the rule filled are these.
 //!
 //! Members are deflated, fast, with the date 1980-01-01, so that equal grids make equal files; zip64
 //! where it is needed. Without `voxels.npy` the only array in the file is read.
@@ -19,12 +25,12 @@ use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
 
 use super::fail_once::FailOnce;
 use super::npy::{self, Header};
-use super::open::{Input, Source, failure};
+use super::open::{Input, Source, failure, nameless};
 use super::save::Sink;
-use super::{Carries, Dtype, Format, Write};
+use super::{Carries, Dtype, FileSize, Format, Write, dense};
 use crate::error::{Error, Result, sanitize};
-use crate::grid::metadata::{Metadata, lattice_from_doubles, lattice_from_fractions};
-use crate::grid::{Lattice, Layers, Record, Snap, Voxels};
+use crate::grid::metadata::{Metadata, hex, lattice_from_doubles, lattice_from_fractions, parse_hex};
+use crate::grid::{CellKind, CellSource, Cells, Label, LabelDigest, Lattice, Legend, Record, Snap, Voxels};
 use crate::par::Progress;
 
 pub(super) const FORMAT: Format = Format {
@@ -32,15 +38,16 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["npz"],
     about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and how it was made",
     carries: Carries::InFile,
+    kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     slab_layers: 1,
     magic: &[b"PK\x03\x04"],
     limits: super::no_limits,
     warnings: super::no_warnings,
+    size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
     write: Write::Seeking(write),
     annotate: npy::annotate,
     read,
-    read_parts: None,
     describe,
 };
 
@@ -51,17 +58,17 @@ const MAX_SMALL: u64 = 1 << 20;
 const MOST_DEFLATED: u64 = 1032;
 
 fn write(
-    layers: &mut dyn Layers,
+    source: &mut dyn CellSource,
     out: &mut dyn Sink,
     dtype: Dtype,
     progress: &dyn Progress,
 ) -> io::Result<()> {
     let mut zip = ZipWriter::new(FailOnce::new(out));
     // From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
-    let large = layers.dims().iter().map(|&n| n as u128).product::<u128>() > 0xf000_0000;
+    let large = dense::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > 0xf000_0000);
     zip.start_file("voxels.npy", member().large_file(large))?;
-    npy::write(layers, &mut zip, dtype, progress)?;
-    for (name, bytes) in small_members(layers) {
+    npy::write(source, &mut zip, dtype, progress)?;
+    for (name, bytes) in small_members(&super::metadata(source, dtype)) {
         zip.start_file(format!("{name}.npy"), member())?;
         zip.write_all(&bytes)?;
     }
@@ -79,9 +86,9 @@ fn member() -> SimpleFileOptions {
 }
 
 /// Everything but the cells.
-fn small_members(layers: &dyn Layers) -> Vec<(&'static str, Vec<u8>)> {
+fn small_members(metadata: &Metadata) -> Vec<(&'static str, Vec<u8>)> {
     let mut members = vec![("order", text(&[], &["xyz"]))];
-    if let Some(lattice) = layers.lattice() {
+    if let Some(lattice) = &metadata.lattice {
         for (name, exact, values) in
             [("origin", "origin_exact", lattice.origin()), ("spacing", "spacing_exact", lattice.spacing())]
         {
@@ -93,8 +100,29 @@ fn small_members(layers: &dyn Layers) -> Vec<(&'static str, Vec<u8>)> {
         let closed = lattice.closed().map(u8::from);
         members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
     }
-    members.extend(layers.record().entries().map(|(name, value)| (name, text(&[], &[value]))));
+    members.extend(metadata.record.entries().map(|(name, value)| (name, text(&[], &[value]))));
+    let is_known = |legend: &&Legend| is_filled(metadata) && **legend == Legend::surface_and_interior();
+    if let Some(legend) = metadata.legend.as_ref().filter(|legend| !is_known(legend)) {
+        members.extend(legend_members(legend));
+    }
+    if let Some(background) = metadata.background {
+        members.push(("background", [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat()));
+    }
     members
+}
+
+fn legend_members(legend: &Legend) -> [(&'static str, Vec<u8>); 4] {
+    let (labels, shape) = (legend.labels(), [legend.labels().len()]);
+    let values = labels.iter().map(|label| label.value).collect();
+    let names: Vec<&str> = labels.iter().map(|label| &*label.name).collect();
+    let colours: Vec<String> = labels.iter().map(|label| label.colour.map_or(String::new(), hex)).collect();
+    let colours: Vec<&str> = colours.iter().map(String::as_str).collect();
+    [
+        ("label_values", [npy::header("|u1", &shape), values].concat()),
+        ("label_names", text(&shape, &names)),
+        ("label_colours", text(&shape, &colours)),
+        ("label_digest", text(&[], &[legend.digest().name()])),
+    ]
 }
 
 /// An array of text: four bytes a character, each as long as the longest, zeros after the end.
@@ -111,20 +139,36 @@ fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
 type Archive<'a> = ZipArchive<&'a mut dyn Input>;
 
 fn read(source: &mut Source) -> Result<Voxels> {
+    let mut metadata = describe(source)?;
+    let is_named = metadata.legend.is_some();
+    if !is_named && is_filled(&metadata) {
+        metadata.legend = Some(Legend::surface_and_interior());
+    }
     let mut archive = ZipArchive::new(source.input()).map_err(broken)?;
-    let bits = {
-        let name = name_of_cells(&archive)?;
-        let mut file = archive.by_name(&name).map_err(broken)?;
-        let header = checked_header(&mut file).map_err(|error| in_member(error, &name))?;
-        let bits = header.cells(&mut file).map_err(|error| in_member(error, &name))?;
-        // Reading to the end checks the sum, too.
-        if file.read(&mut [0]).map_err(failure)? != 0 {
-            return Err(in_member(Error::input("V005", "bytes follow the cells"), &name));
+    let name = name_of_cells(&archive)?;
+    let mut file = archive.by_name(&name).map_err(broken)?;
+    let header = checked_header(&mut file).map_err(|error| in_member(error, &name))?;
+    let cells = header.cells(&mut file, Some(&metadata)).map_err(|error| in_member(error, &name))?;
+    // Reading to the end checks the sum, too.
+    if file.read(&mut [0]).map_err(failure)? != 0 {
+        return Err(in_member(Error::input("V005", "bytes follow the cells"), &name));
+    }
+    let cells = match cells {
+        Cells::Labels(labels) if is_named && Some(labels.legend()) != metadata.legend.as_ref() => {
+            let what = "cells have labels that the legend does not name";
+            return Err(in_member(Error::input("V007", what), &name));
         }
-        bits
+        // A filled grid without interior cells was saved as bits.
+        Cells::Labels(labels) if !is_named && labels.count(2) == 0 => nameless(labels.into())?,
+        cells => cells,
     };
-    let (lattice, record) = said(&mut archive, bits.dims())?;
-    Ok(Voxels { bits, lattice, record })
+    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+}
+
+/// Whether the cells, if they are u8, are surface and interior.
+fn is_filled(metadata: &Metadata) -> bool {
+    let by_this_tool = metadata.record.tool.as_ref().is_some_and(|tool| tool.starts_with("voxelize "));
+    by_this_tool && metadata.record.rule_name.as_deref() == Some("filled")
 }
 
 fn describe(source: &mut Source) -> Result<Metadata> {
@@ -135,7 +179,10 @@ fn describe(source: &mut Source) -> Result<Metadata> {
     };
     let dims = header.dims()?;
     let (lattice, record) = said(&mut archive, dims)?;
-    let mut metadata = Metadata { dims: Some(dims), lattice, record, ..Metadata::default() };
+    let legend = if header.dtype() == Dtype::U8 { read_legend(&mut archive)? } else { None };
+    let background = if header.dtype() == Dtype::F32 { float(&mut archive, "background")? } else { None };
+    let mut metadata =
+        Metadata { dims: Some(dims), lattice, record, legend, background, ..Metadata::default() };
     npy::annotate(header.dtype(), &mut metadata);
     Ok(metadata)
 }
@@ -155,8 +202,8 @@ fn name_of_cells(archive: &Archive) -> Result<String> {
 fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>) -> Result<Header> {
     let (packed, size) = (file.compressed_size(), file.size());
     let header = Header::read(&mut *file)?;
-    let [x, y, z] = header.dims()?.map(|n| n as u128);
-    let expected = x.checked_mul(y).and_then(|n| n.checked_mul(z)).unwrap_or(u128::MAX);
+    let [x, y, z] = header.dims()?;
+    let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);
     if expected.saturating_add(u128::from(header.bytes)) != u128::from(size)
         || size > packed.saturating_mul(MOST_DEFLATED).saturating_add(MAX_SMALL)
     {
@@ -191,6 +238,34 @@ fn read_lattice(archive: &mut Archive, dims: [usize; 3]) -> Result<Option<Lattic
         _ => return Ok(None),
     };
     lattice.map(Some).map_err(|why| Error::input("V007", format!("the lattice is broken: {why}")))
+}
+
+fn read_legend(archive: &mut Archive) -> Result<Option<Legend>> {
+    let Some((header, values)) = small(archive, "label_values")? else { return Ok(None) };
+    let broken = |why: &str| Error::input("V007", format!("the legend is broken: {why}"));
+    let names = texts(archive, "label_names")?.unwrap_or_default();
+    let colours = texts(archive, "label_colours")?.unwrap_or_else(|| vec![String::new(); values.len()]);
+    if header.descr != "u1" || names.len() != values.len() || colours.len() != values.len() {
+        return Err(broken("label_values, label_names and label_colours are not as many"));
+    }
+    let mut labels = Vec::new();
+    for ((value, name), colour) in values.into_iter().zip(names).zip(colours) {
+        let colour = match &*colour {
+            "" => None,
+            text => Some(parse_hex(text).ok_or_else(|| broken("a colour is #rrggbb"))?),
+        };
+        labels.push(Label { colour, ..Label::new(value, name) });
+    }
+    let legend = Legend::new(labels).map_err(|error| broken(error.message()))?;
+    let digest = texts(archive, "label_digest")?.and_then(|texts| texts.into_iter().next());
+    let digest =
+        digest.as_deref().map(|name| LabelDigest::from_name(name).ok_or_else(|| broken("label_digest")));
+    Ok(Some(legend.with_digest(digest.transpose()?.unwrap_or(LabelDigest::Values))))
+}
+
+fn float(archive: &mut Archive, name: &str) -> Result<Option<f32>> {
+    let array = small(archive, name)?.filter(|(header, _)| header.descr == "f4");
+    Ok(array.and_then(|(_, bytes)| Some(f32::from_le_bytes(bytes.try_into().ok()?))))
 }
 
 fn doubles(archive: &mut Archive, name: &str) -> Result<Option<[f64; 3]>> {
@@ -248,7 +323,7 @@ mod tests {
     use std::io::{Cursor, Seek, SeekFrom, Write};
 
     use super::*;
-    use crate::grid::{BitGrid, Whole};
+    use crate::grid::{BitGrid, InMemory};
 
     /// A disk that is full after so many bytes.
     struct Disk {
@@ -278,10 +353,10 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_at_every_byte() {
         let bits = BitGrid::from_text("##.\n#..").unwrap();
-        let voxels = Voxels { bits, lattice: None, record: Record::default() };
+        let voxels = Voxels::new(bits);
         let on = |space| {
             let mut disk = Disk { file: Cursor::default(), space };
-            write(&mut Whole::new(&voxels), &mut disk, Dtype::Bool, &())
+            write(&mut InMemory::new(&voxels), &mut disk, Dtype::Bool, &())
                 .map(|()| disk.file.into_inner().len() as u64)
         };
         let whole = on(u64::MAX).unwrap();

@@ -8,7 +8,7 @@ use super::save::sidecar_path;
 use super::{DTYPE, Dtype, FORMATS, Format, by_path};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
-use crate::grid::{BitGrid, Voxels};
+use crate::grid::{Cells, Digest, Legend, Voxels};
 
 /// The longest sidecar that is read.
 const MAX_SIDECAR: u64 = 1 << 20;
@@ -84,7 +84,7 @@ fn read_with(input: &mut dyn Input, format: &Format, sidecar: Option<Metadata>) 
 }
 
 /// The file at `path`, at its start, and its format.
-pub(super) fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
+fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
     let mut file = BufReader::with_capacity(256 << 10, File::open(path).map_err(failure)?);
     let mut start = Vec::new();
     file.by_ref().take(8).read_to_end(&mut start).map_err(failure)?;
@@ -111,7 +111,7 @@ fn unknown(path: &Path) -> Error {
 }
 
 /// The sidecar beside `path`, if there is one.
-pub(super) fn read_sidecar(path: &Path) -> Result<Option<Metadata>> {
+fn read_sidecar(path: &Path) -> Result<Option<Metadata>> {
     let path = sidecar_path(path);
     let read = || {
         let mut text = String::new();
@@ -224,16 +224,31 @@ impl<'a> Source<'a> {
     pub fn error(&self, code: &'static str, message: impl Into<String>) -> Error {
         Error::input(code, message).at_byte(self.position)
     }
+}
 
-    /// What the sidecar adds to `bits`, if it is about them: it may be left from an earlier file.
-    pub fn described_by_sidecar(&self, bits: &BitGrid) -> Option<&Metadata> {
-        let about = |metadata: &&Metadata| {
-            let cells = metadata.extra.get("cells");
-            metadata.dims == Some(bits.dims())
-                && cells.is_none_or(|cells| *cells == crate::grid::Digest::of(bits, None).cells.to_string())
-        };
-        self.sidecar.as_ref().filter(about)
-    }
+/// Whether a sidecar is about these cells, read by what it says of them: it may be left from an earlier file.
+pub(super) fn is_about(metadata: &Metadata, cells: &Cells) -> bool {
+    let legend = match cells {
+        Cells::Labels(labels) => Some(labels.legend()),
+        _ => None,
+    };
+    let digest = || Digest::of(cells, None).cells.to_string();
+    metadata.dims == Some(cells.as_ref().dims())
+        // Labels without names are those of the file, in place of a legend that does not name them.
+        && metadata.legend.as_ref() == legend
+        && metadata.extra.get("cells").is_none_or(|cells| *cells == digest())
+}
+
+/// The cells of a file that nothing describes.
+pub(super) fn nameless(cells: Cells) -> Result<Cells> {
+    Ok(match cells {
+        Cells::Labels(labels) if labels.counts().iter().filter(|(_, count)| *count > 0).count() < 2 => {
+            labels.into_occupied().into()
+        }
+        Cells::Labels(labels) => labels.with_legend(Legend::default())?.into(),
+        Cells::Field(field) => field.with_background(0.0).into(),
+        bits => bits,
+    })
 }
 
 impl Read for Source<'_> {

@@ -2,54 +2,42 @@
 //!
 //! | dtype | bytes | content |
 //! |---|---|---|
-//! | u8 | nx·ny·nz | one byte per cell, x fastest, then y: 0, or 1; where cells are told apart 1 surface, 2 interior |
+//! | u8 | nx·ny·nz | one byte per cell, x fastest, then y: bits as 0 and 1; labels, 0 for empty cells |
 //! | bit | 8·⌈nx/64⌉·ny·nz | one bit per cell, x fastest, the first in the lowest bit of the first byte; rows padded to 64 bits with zeros |
+//! | f32 | 4·nx·ny·nz | a field, x fastest, then y, little-endian |
 //!
-//! The sidecar says `dims`, `origin`, `spacing` and `closed` as in every saved grid, and `dtype`
-//! (`u8` or `bit`), `order` (`x fastest`), `row_bytes`, for bits `bit_order` (`little`, the word of
+//! The sidecar says `dims`, `origin`, `spacing` and `closed` as in every saved grid, the legend of labels or the
+//! `background` of a field, and `dtype` (`u8`, `bit` or `f32`), `order` (`x fastest`), `row_bytes`, for bits `bit_order` (`little`, the word of
 //! `numpy.unpackbits`), and `cells`, the digest of the cells.
 
-use std::io;
-
-use super::dense::{self, Values};
-use super::open::{Source, failure};
-use super::{Carries, Dtype, Format, Write};
+use super::dense::{self, Order};
+use super::open::{Source, is_about};
+use super::{Carries, Dtype, FileSize, Format, Write};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
-use crate::grid::{BitGrid, Layers, Voxels};
-use crate::par::Progress;
+use crate::grid::{CellKind, Cells, Voxels};
 
 pub(super) const FORMAT: Format = Format {
     name: "raw",
     extensions: &["raw"],
-    about: "the cells alone as bytes or as bits in rows of 64-bit words, x fastest, and a .raw.json about them",
+    about: "the cells alone as bytes, floats, or bits in rows of 64-bit words, x fastest, and a .raw.json about them",
     carries: Carries::Sidecar,
+    kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bit],
     slab_layers: 1,
     magic: &[],
     limits: super::no_limits,
     warnings: super::no_warnings,
-    write: Write::Forward(write),
+    size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::about),
+    write: Write::Forward(dense::write),
     annotate,
     read,
-    read_parts: None,
     describe,
 };
 
-fn write(
-    layers: &mut dyn Layers,
-    out: &mut dyn io::Write,
-    dtype: Dtype,
-    progress: &dyn Progress,
-) -> io::Result<()> {
-    match dtype {
-        Dtype::Bit => dense::write_words(layers, out, progress),
-        _ => dense::write_bytes(layers, out, Values::of(dtype), progress),
-    }
-}
-
-fn row_bytes(nx: usize, dtype: Dtype) -> usize {
-    if dtype == Dtype::Bit { 8 * nx.div_ceil(64) } else { nx }
+/// The bytes of a row of cells.
+fn row_bytes(nx: usize, dtype: Dtype) -> Option<u64> {
+    u64::try_from(dense::bytes_for([nx, 1, 1], dtype)?).ok()
 }
 
 fn annotate(dtype: Dtype, metadata: &mut Metadata) {
@@ -58,15 +46,13 @@ fn annotate(dtype: Dtype, metadata: &mut Metadata) {
     if dtype == Dtype::Bit {
         metadata.extra.insert("bit_order".into(), "little".into());
     }
-    if let Some([nx, ..]) = metadata.dims {
-        metadata.numbers.insert("row_bytes".into(), row_bytes(nx, dtype) as u64);
-    }
+    let row = metadata.dims.and_then(|[nx, ..]| row_bytes(nx, dtype));
+    metadata.numbers.extend(row.map(|bytes| ("row_bytes".to_string(), bytes)));
 }
 
 fn read(source: &mut Source) -> Result<Voxels> {
     let (dims, dtype) = layout(source)?;
-    let row = row_bytes(dims[0], dtype) as u128;
-    let expected = row.checked_mul(dims[1] as u128).and_then(|n| n.checked_mul(dims[2] as u128));
+    let expected = dense::bytes_for(dims, dtype);
     if expected != Some(u128::from(source.len())) {
         let [x, y, z] = dims;
         let expected = expected.map_or("far more".into(), |n| n.to_string());
@@ -74,17 +60,19 @@ fn read(source: &mut Source) -> Result<Voxels> {
         let message = format!("{x} × {y} × {z} cells as {name} take {expected} bytes, the file has {len}");
         return Err(Error::input("V005", message).with_hint("the sidecar may be of another file"));
     }
-    let mut bits = BitGrid::new(dims)?;
-    match dtype {
-        Dtype::Bit => dense::read_words(source, &mut bits),
-        _ => dense::read_bytes(source, &mut bits),
-    }
-    .map_err(failure)?;
-    let Some(metadata) = source.described_by_sidecar(&bits) else {
+    let metadata = source.sidecar.take().ok_or_else(no_sidecar)?;
+    let order = Order::XFastest;
+    let cells: Cells = match dtype {
+        Dtype::Bit => dense::read_words(source, dims)?.into(),
+        Dtype::Bool => dense::read_occupied(source, dims, order)?.into(),
+        Dtype::U8 => dense::read_values(source, dims, order, metadata.legend.as_ref())?,
+        Dtype::F32 => dense::read_floats(source, dims, order, metadata.background)?.into(),
+    };
+    if !is_about(&metadata, &cells) {
         return Err(Error::input("V007", "the sidecar has the digest of other cells")
             .with_hint("the sidecar is of another file, or the file was changed"));
-    };
-    Ok(Voxels { bits, lattice: metadata.lattice.clone(), record: metadata.record.clone() })
+    }
+    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
 }
 
 fn describe(source: &mut Source) -> Result<Metadata> {
@@ -105,7 +93,7 @@ fn layout(source: &Source) -> Result<([usize; 3], Dtype)> {
         return Err(bad("has a bit_order other than 'little'"));
     }
     let row = metadata.numbers.get("row_bytes");
-    if row.is_some_and(|row| *row != row_bytes(dims[0], dtype) as u64) {
+    if row.is_some_and(|row| Some(*row) != row_bytes(dims[0], dtype)) {
         return Err(bad("has row_bytes that do not fit its dims"));
     }
     Ok((dims, dtype))

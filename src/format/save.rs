@@ -17,7 +17,7 @@ use tempfile::{NamedTempFile, SpooledTempFile};
 use super::{Carries, Dtype, Durability, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Style;
-use crate::grid::{Layers, Voxels, Whole, Window};
+use crate::grid::{CellSource, InMemory, Slab, Voxels};
 use crate::par::Progress;
 
 /// What formats write to that go back to fill in sizes.
@@ -33,33 +33,33 @@ const SPOOL: usize = 1 << 20;
 /// If the format cannot hold the grid, the run was cancelled, or the file cannot be written. What
 /// was at `path` before is then still there, and nothing else.
 pub fn save(voxels: &Voxels, path: &Path, format: &Format, options: &SaveOptions) -> Result<Vec<Written>> {
-    save_layers(&mut Whole::new(voxels), path, format, options)
+    save_source(&mut InMemory::new(voxels), path, format, options)
 }
 
-/// The same for a grid that comes in windows: the bytes are those of the whole. The windows have a
-/// multiple of [`Format::slab_layers`] layers, save the last.
+/// The same for a grid that comes in slabs: the bytes are those of the whole. Slabs have a multiple of
+/// [`Format::slab_layers`] layers, save the last.
 ///
 /// # Errors
-/// The same, and whatever ends the windows.
-pub fn save_layers(
-    layers: &mut dyn Layers,
+/// The same, and whatever ends the slabs.
+pub fn save_source(
+    source: &mut dyn CellSource,
     path: &Path,
     format: &Format,
     options: &SaveOptions,
 ) -> Result<Vec<Written>> {
-    let dtype = format.dtype(options)?;
-    (format.limits)(layers.lattice())?;
+    let dtype = format.dtype(source.cell_type().kind(), options)?;
+    (format.limits)(source.lattice())?;
     let file = match Place::of(path)? {
-        Place::Direct => return save_directly(layers, path, format, options).map(|one| vec![one]),
+        Place::Direct => return save_directly(source, path, format, options).map(|one| vec![one]),
         Place::File(file) => file,
     };
     let durability = options.durability;
     let data = Beside::write(path, &file, durability, |out| match format.write {
-        Write::Forward(write) => write(layers, out, dtype, options.progress),
-        Write::Seeking(write) => write(layers, out, dtype, options.progress),
+        Write::Forward(write) => write(source, out, dtype, options.progress),
+        Write::Seeking(write) => write(source, out, dtype, options.progress),
     })?;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
-    let sidecar = wanted.then(|| write_sidecar(layers, path, format, dtype, durability)).transpose()?;
+    let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, durability)).transpose()?;
     // The sidecar first: a data file never stands there without what it needs.
     let sidecar = sidecar.map(|sidecar| sidecar.persist("json", durability)).transpose()?;
     let mut written = vec![data.persist(format.name, durability)?];
@@ -78,27 +78,27 @@ pub fn write_to(
     format: &Format,
     options: &SaveOptions,
 ) -> Result<u64> {
-    write_layers_to(&mut Whole::new(voxels), out, format, options)
+    write_source_to(&mut InMemory::new(voxels), out, format, options)
 }
 
-/// The same for a grid that comes in windows, as [`save_layers`] takes it.
+/// The same for a grid that comes in slabs, as [`save_source`] takes it.
 ///
 /// # Errors
-/// The same, and whatever ends the windows.
-pub fn write_layers_to(
-    layers: &mut dyn Layers,
+/// The same, and whatever ends the slabs.
+pub fn write_source_to(
+    source: &mut dyn CellSource,
     out: &mut dyn io::Write,
     format: &Format,
     options: &SaveOptions,
 ) -> Result<u64> {
-    let dtype = format.dtype(options)?;
-    (format.limits)(layers.lattice())?;
+    let dtype = format.dtype(source.cell_type().kind(), options)?;
+    (format.limits)(source.lattice())?;
     let mut out = Counted { out, bytes: 0 };
     let result = match format.write {
-        Write::Forward(write) => write(layers, &mut out, dtype, options.progress),
+        Write::Forward(write) => write(source, &mut out, dtype, options.progress),
         Write::Seeking(write) => {
             let mut spool = SpooledTempFile::new(SPOOL);
-            write(layers, &mut spool, dtype, options.progress)
+            write(source, &mut spool, dtype, options.progress)
                 .and_then(|()| spool.rewind())
                 .and_then(|()| copy(&mut spool, &mut out, options.progress))
         }
@@ -159,9 +159,21 @@ pub(super) fn cancelled(progress: &dyn Progress) -> io::Result<()> {
     progress.check().map_err(io::Error::other)
 }
 
-/// The next window, as a step of writing.
-pub(super) fn next<'a>(layers: &'a mut dyn Layers) -> io::Result<Option<Window<'a>>> {
-    layers.next().map_err(io::Error::other)
+/// The next slab, as a step of writing: of the kind and the size that its source promises.
+pub(super) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab<'a>>> {
+    let (kind, [nx, ny, nz]) = (source.cell_type().kind(), source.dims());
+    let slab = source.next().map_err(io::Error::other)?;
+    let fits = |slab: &Slab| {
+        let [x, y, layers] = slab.cells.dims();
+        slab.cells.kind() == kind && [x, y] == [nx, ny] && slab.first + layers <= nz
+    };
+    match slab {
+        Some(slab) if !fits(&slab) => {
+            let what = "a slab has cells of another kind or another grid than its source";
+            Err(io::Error::other(Error::usage(what)))
+        }
+        slab => Ok(slab),
+    }
 }
 
 /// The error of this crate for a failed write: its own, if one was passed through, or the system's.
@@ -300,16 +312,16 @@ fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
 }
 
 fn write_sidecar(
-    layers: &dyn Layers,
+    source: &dyn CellSource,
     path: &Path,
     format: &Format,
     dtype: Dtype,
     durability: Durability,
 ) -> Result<Beside> {
-    let mut metadata = super::metadata(layers);
+    let mut metadata = super::metadata(source, dtype);
     metadata.extra.insert("format".into(), format.name.into());
     // By this a reader knows a sidecar that was left from an earlier file.
-    metadata.extra.insert("cells".into(), layers.digest().cells.to_string());
+    metadata.extra.insert("cells".into(), source.digest().cells.to_string());
     (format.annotate)(dtype, &mut metadata);
     let path = sidecar_path(path);
     match Place::of(&path)? {
@@ -322,13 +334,13 @@ fn write_sidecar(
 }
 
 fn save_directly(
-    layers: &mut dyn Layers,
+    source: &mut dyn CellSource,
     path: &Path,
     format: &Format,
     options: &SaveOptions,
 ) -> Result<Written> {
     let mut file = open_direct(path).map_err(|error| failure(error).in_file(path))?;
-    let bytes = write_layers_to(layers, &mut file, format, options).map_err(|error| error.in_file(path))?;
+    let bytes = write_source_to(source, &mut file, format, options).map_err(|error| error.in_file(path))?;
     Ok(Written { path: path.to_path_buf(), format: format.name, bytes })
 }
 

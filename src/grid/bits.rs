@@ -142,6 +142,11 @@ impl BitGrid {
         self.combine(other, |word, other| word & other);
     }
 
+    /// Occupies the cells that `other`, of the same dims, has and this has not; empties the rest.
+    pub(crate) fn invert_within(&mut self, other: &Self) {
+        self.combine(other, |word, other| other & !word);
+    }
+
     /// Occupies the cells that this or `other`, of the same dims, has, and not both.
     pub(crate) fn differ(&mut self, other: &Self) {
         self.combine(other, |word, other| word ^ other);

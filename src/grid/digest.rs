@@ -10,13 +10,29 @@
 //! - `grid`: the hash of `"voxelize grid v1\n"`, the 16 bytes of `cells`, then per axis the text
 //!   `origin spacing closed\n`, with reduced fractions `p/q` and closed as `0` or `1`.
 //!
+//! Labels are digested as bits, unless their legend says that [values](LabelDigest::Values) count. Where values
+//! count, and for fields, `cells` is:
+//!
+//! | | labels | field |
+//! |---|---|---|
+//! | first | `"voxelize labels v1\n"`, `nx, ny, nz` | `"voxelize field v1\n"`, `nx, ny, nz`, the 4 bytes of the background |
+//! | bits of word `n` | cells with a label | cells with another value than the background |
+//! | layer `k` | `n, word`, then a byte for each such cell: its label | `n, word`, then 4 bytes for each such cell: its value |
+//!
+//! Values of a field are IEEE 754 floats, little-endian; every NaN is `7fc00000`, and −0 is another value
+//! than +0. Names and colours of labels are in no digest.
+//!
 //! Layers are hashed in parallel; neither threads nor slabs change a digest.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::bits::BitGrid;
+use super::bits::{BitGrid, bits_of};
+use super::cells::{CellType, CellsRef};
+use super::field::{Field, canonical};
+use super::labels::Labels;
 use super::lattice::Lattice;
+use super::legend::LabelDigest;
 use crate::error::sanitize;
 use crate::par;
 
@@ -34,53 +50,90 @@ pub struct Digest {
 pub struct Hash([u8; 16]);
 
 impl Digest {
-    /// The digests of `bits` at `lattice`.
-    pub fn of(bits: &BitGrid, lattice: Option<&Lattice>) -> Self {
-        let mut digester = Digester::new(bits.dims());
-        digester.add(bits);
-        digester.finish(lattice)
+    /// The digests of `cells` at `lattice`.
+    pub fn of<'a>(cells: impl Into<CellsRef<'a>>, lattice: Option<&Lattice>) -> Self {
+        let cells = cells.into();
+        let mut builder = DigestBuilder::new(cells.dims(), cells.cell_type());
+        builder.add(cells);
+        builder.finish(lattice)
     }
 }
 
-/// Makes the digests of a grid whose layers come in windows, one after the other.
+/// Makes the digests of a grid whose layers come in slabs, one after the other.
 ///
 /// ```
-/// use voxelize::grid::{BitGrid, Digest, Digester};
+/// use voxelize::grid::{BitGrid, CellType, Digest, DigestBuilder};
 ///
 /// let (whole, layer) = (BitGrid::from_text("##.\n\n.#.")?, BitGrid::from_text("##.")?);
-/// let mut digester = Digester::new([3, 1, 2]);
-/// digester.add(&layer);
-/// digester.add(&BitGrid::from_text(".#.")?);
-/// assert_eq!(digester.finish(None), Digest::of(&whole, None));
+/// let mut builder = DigestBuilder::new([3, 1, 2], CellType::Bits);
+/// builder.add(&layer);
+/// builder.add(&BitGrid::from_text(".#.")?);
+/// assert_eq!(builder.finish(None), Digest::of(&whole, None));
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Digester {
+pub struct DigestBuilder {
     hasher: blake3::Hasher,
     dims: [usize; 3],
+    domain: Domain,
     /// The layer that comes next.
     next: usize,
 }
 
-impl Digester {
-    /// For a grid of `dims` cells, `[nx, ny, nz]`.
-    pub fn new(dims: [usize; 3]) -> Self {
+/// What is hashed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Domain {
+    Occupancy,
+    Labels,
+    Field,
+}
+
+impl Domain {
+    fn of(cells: CellType) -> Self {
+        match cells {
+            CellType::Bits => Self::Occupancy,
+            CellType::Labels(legend) => match legend.digest() {
+                LabelDigest::Occupancy => Self::Occupancy,
+                LabelDigest::Values => Self::Labels,
+            },
+            CellType::Field { .. } => Self::Field,
+        }
+    }
+
+    fn name(self) -> &'static [u8] {
+        match self {
+            Self::Occupancy => b"voxelize cells v1\n",
+            Self::Labels => b"voxelize labels v1\n",
+            Self::Field => b"voxelize field v1\n",
+        }
+    }
+}
+
+impl DigestBuilder {
+    /// For a grid of `dims` cells of this type, `[nx, ny, nz]`.
+    pub fn new(dims: [usize; 3], cells: CellType) -> Self {
+        let domain = Domain::of(cells);
         let mut hasher = blake3::Hasher::new();
-        hasher.update(b"voxelize cells v1\n");
+        hasher.update(domain.name());
         for n in dims {
             hasher.update(&(n as u64).to_le_bytes());
         }
-        Self { hasher, dims, next: 0 }
+        if let CellType::Field { background } = cells {
+            hasher.update(&canonical(background).to_le_bytes());
+        }
+        Self { hasher, dims, domain, next: 0 }
     }
 
-    /// Takes the next layers: as many as `window` has, its cells along x and y those of the grid.
+    /// Takes the next layers: as many as `slab` has, its cells along x and y those of the grid.
     ///
     /// # Panics
     /// If they are other cells, or more layers than are left.
-    pub fn add(&mut self, window: &BitGrid) {
-        let [nx, ny, layers] = window.dims();
+    pub fn add<'a>(&mut self, slab: impl Into<CellsRef<'a>>) {
+        let slab = slab.into();
+        let [nx, ny, layers] = slab.dims();
         assert!([nx, ny] == self.dims[..2] && layers <= self.dims[2] - self.next, "layers of another grid");
-        let hashes = par::map_range(0..layers, |k| layer_hash(window, k, self.next + k));
+        assert!(self.domain == Domain::of(slab.cell_type()), "cells of another type");
+        let hashes = par::map_range(0..layers, |k| layer_hash(slab, k, self.next + k));
         for (k, hash) in hashes.iter().enumerate() {
             if let Some(hash) = hash {
                 self.hasher.update(&((self.next + k) as u64).to_le_bytes()).update(hash.as_bytes());
@@ -100,21 +153,87 @@ impl Digester {
     }
 }
 
-/// The hash of the non-zero words of layer `k` of a window, which is layer `layer` of the grid;
-/// `None` if it has none.
-fn layer_hash(window: &BitGrid, k: usize, layer: usize) -> Option<blake3::Hash> {
-    // Enough pairs at a time for the hash to work on several of its blocks at once.
-    const BATCH: usize = 16 * 1024;
-    let first = layer * window.layer_words();
+/// The hash of layer `k` of a slab, which is layer `layer` of the grid; `None` if it has no non-zero word.
+fn layer_hash(slab: CellsRef, k: usize, layer: usize) -> Option<blake3::Hash> {
+    match slab {
+        CellsRef::Bits(bits) => bits_hash(bits, k, layer),
+        CellsRef::Labels(labels) => match labels.legend().digest() {
+            LabelDigest::Occupancy => bits_hash(labels.occupied(), k, layer),
+            LabelDigest::Values => labels_hash(labels, k, layer),
+        },
+        CellsRef::Field(field) => field_hash(field, k, layer),
+    }
+}
+
+/// Bytes hashed at a time: enough for the hash to work on several of its blocks at once.
+const BATCH: usize = 16 * 1024;
+
+fn bits_hash(bits: &BitGrid, k: usize, layer: usize) -> Option<blake3::Hash> {
+    let first = layer * bits.layer_words();
     let mut hasher = blake3::Hasher::new();
     let mut buffer = Vec::with_capacity(BATCH + 16);
-    for (n, word) in window.layer(k).iter().enumerate().filter(|(_, word)| **word != 0) {
+    for (n, word) in bits.layer(k).iter().enumerate().filter(|(_, word)| **word != 0) {
         buffer.extend_from_slice(&((first + n) as u64).to_le_bytes());
         buffer.extend_from_slice(&word.to_le_bytes());
         if buffer.len() >= BATCH {
             hasher.update(&buffer);
             buffer.clear();
         }
+    }
+    hasher.update(&buffer);
+    (hasher.count() > 0).then(|| hasher.finalize())
+}
+
+fn labels_hash(labels: &Labels, k: usize, layer: usize) -> Option<blake3::Hash> {
+    let mut row = vec![0; labels.dims()[0]];
+    layer_of_rows(labels.dims(), layer, |j, hash_word| {
+        let words = labels.occupied().row(j, k);
+        if words.iter().any(|word| *word != 0) {
+            labels.row(j, k, &mut row);
+        }
+        for (n, word) in words.iter().enumerate() {
+            hash_word(n, *word, &mut |bit, buffer| buffer.push(row[64 * n + bit]));
+        }
+    })
+}
+
+fn field_hash(field: &Field, k: usize, layer: usize) -> Option<blake3::Hash> {
+    layer_of_rows(field.dims(), layer, |j, hash_word| {
+        let row = field.row(j, k);
+        for n in 0..row.len().div_ceil(64) {
+            hash_word(n, field.word(j, k, n), &mut |bit, buffer| {
+                buffer.extend_from_slice(&canonical(row[64 * n + bit]).to_le_bytes());
+            });
+        }
+    })
+}
+
+/// Takes word `n` of a row, and a function that appends the value of the cell at a bit.
+type HashWord<'a> = dyn FnMut(usize, u64, &mut dyn FnMut(usize, &mut Vec<u8>)) + 'a;
+
+/// The hash of a layer's non-zero words with the values of their cells; `row` hands in the words of row `j`.
+fn layer_of_rows(
+    [nx, ny, _]: [usize; 3],
+    layer: usize,
+    mut row: impl FnMut(usize, &mut HashWord),
+) -> Option<blake3::Hash> {
+    let row_words = nx.div_ceil(64);
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = Vec::with_capacity(BATCH + 16 + 64 * 4);
+    for j in 0..ny {
+        row(j, &mut |n, word, value| {
+            if word == 0 {
+                return;
+            }
+            let place = (layer * ny + j) * row_words + n;
+            buffer.extend_from_slice(&(place as u64).to_le_bytes());
+            buffer.extend_from_slice(&word.to_le_bytes());
+            bits_of(word).for_each(|bit| value(bit, &mut buffer));
+            if buffer.len() >= BATCH {
+                hasher.update(&buffer);
+                buffer.clear();
+            }
+        });
     }
     hasher.update(&buffer);
     (hasher.count() > 0).then(|| hasher.finalize())
@@ -166,6 +285,7 @@ impl FromStr for Hash {
 mod tests {
     use super::*;
     use crate::geom::Rational;
+    use crate::grid::legend::{Label, Legend};
 
     fn grid() -> BitGrid {
         BitGrid::from_text("##.\n#..\n\n...\n...\n\n..#\n...").unwrap()
@@ -199,26 +319,26 @@ mod tests {
     }
 
     #[test]
-    fn windows_change_nothing() {
+    fn slabs_change_nothing() {
         let whole = Digest::of(&grid(), None);
         for cuts in [&[1, 1, 1][..], &[2, 1], &[1, 2]] {
-            let (mut digester, mut first) = (Digester::new([3, 2, 3]), 0);
+            let (mut builder, mut first) = (DigestBuilder::new([3, 2, 3], CellType::Bits), 0);
             for &layers in cuts {
-                let mut window = BitGrid::new([3, 2, layers]).unwrap();
+                let mut slab = BitGrid::new([3, 2, layers]).unwrap();
                 let within = |k: usize| (first..first + layers).contains(&k);
                 let cells = grid().iter().filter(|cell| within(cell[2])).collect::<Vec<_>>();
-                cells.iter().for_each(|&[i, j, k]| window.set([i, j, k - first]));
-                digester.add(&window);
+                cells.iter().for_each(|&[i, j, k]| slab.set([i, j, k - first]));
+                builder.add(&slab);
                 first += layers;
             }
-            assert_eq!(digester.finish(None), whole, "{cuts:?}");
+            assert_eq!(builder.finish(None), whole, "{cuts:?}");
         }
     }
 
     #[test]
     #[should_panic(expected = "layers are missing")]
     fn half_a_grid_has_no_digest() {
-        Digester::new([3, 2, 3]).finish(None);
+        DigestBuilder::new([3, 2, 3], CellType::Bits).finish(None);
     }
 
     #[test]
@@ -226,6 +346,87 @@ mod tests {
         // A change here means `v2`, not a new value.
         let digest = Digest::of(&grid(), None).cells.to_string();
         assert_eq!(digest, "v1:8d57eded3c8acae39a79bdb0ed729896");
+    }
+
+    /// Values where the bits of [`grid`] are, which have a layer without cells.
+    fn labels(digest: LabelDigest) -> Labels {
+        let legend =
+            Legend::new([1, 2, 200].map(|value| Label::new(value, format!("label {value}")))).unwrap();
+        let mut labels = Labels::new([3, 2, 3], legend.with_digest(digest)).unwrap();
+        grid().iter().zip([2, 1, 200, 1]).for_each(|(cell, value)| labels.set(cell, value));
+        labels
+    }
+
+    fn field() -> Field {
+        let mut field = Field::new([3, 2, 3], 9.5).unwrap();
+        grid().iter().zip([-0.0, f32::NAN, 1.25, 0.0]).for_each(|(cell, value)| field.set(cell, value));
+        field
+    }
+
+    /// `cells` by the layout as documented, a layer and a word at a time: every row is one word here.
+    fn as_documented(domain: &str, background: &[u8], value: impl Fn([usize; 3]) -> Vec<u8>) -> Hash {
+        let number = |n: usize| (n as u64).to_le_bytes();
+        let mut cells = [domain.as_bytes(), &[3, 2, 3].map(number).concat(), background].concat();
+        for k in 0..3 {
+            let mut layer = vec![];
+            for j in 0..2 {
+                let word = grid().row(j, k)[0];
+                if word != 0 {
+                    layer.extend([number(2 * k + j), word.to_le_bytes()].concat());
+                    layer.extend(bits_of(word).flat_map(|i| value([i, j, k])));
+                }
+            }
+            if !layer.is_empty() {
+                cells.extend([&number(k)[..], blake3::hash(&layer).as_bytes()].concat());
+            }
+        }
+        Hash::cut(blake3::hash(&cells))
+    }
+
+    #[test]
+    fn labels_and_fields_are_hashed_as_documented() {
+        let found = Digest::of(&labels(LabelDigest::Values), None).cells;
+        let value = |cell| vec![labels(LabelDigest::Values).get(cell)];
+        assert_eq!(found, as_documented("voxelize labels v1\n", &[], value));
+        assert_eq!(found.to_string(), "v1:8ff0bc410ce6d9d2d21a281ad08ff9e4");
+
+        let found = Digest::of(&field(), None).cells;
+        let value = |cell| canonical(field().get(cell)).to_le_bytes().to_vec();
+        assert_eq!(found, as_documented("voxelize field v1\n", &9.5_f32.to_le_bytes(), value));
+        assert_eq!(found.to_string(), "v1:03d7868ee8c42f4a0510368361811af2");
+    }
+
+    #[test]
+    fn values_count_where_the_legend_says_so() {
+        let plain = Digest::of(&grid(), None);
+        assert_eq!(Digest::of(&labels(LabelDigest::Occupancy), None), plain);
+        let counted = Digest::of(&labels(LabelDigest::Values), None);
+        let mut other = labels(LabelDigest::Values);
+        other.set([0, 0, 0], 200);
+        assert!(counted != plain && Digest::of(&other, None) != counted);
+    }
+
+    #[test]
+    fn every_value_and_the_background_of_a_field_count() {
+        let whole = Digest::of(&field(), None);
+        let mut seen = 0;
+        for (cell, value) in
+            [([0, 0, 0], -f32::NAN), ([0, 1, 0], f32::NAN), ([1, 1, 0], 0.0), ([2, 0, 2], 1.0)]
+        {
+            let mut other = field();
+            let same = canonical(other.get(cell)) == canonical(value);
+            other.set(cell, value);
+            assert_eq!(Digest::of(&other, None) == whole, same, "{cell:?} {value}");
+            seen += u32::from(same);
+        }
+        assert_eq!(seen, 1);
+        assert_ne!(Digest::of(&field().with_background(9.25), None), whole);
+        let mut builder = DigestBuilder::new([3, 2, 3], CellType::Field { background: 9.5 });
+        for k in 0..3 {
+            let values = field().values()[6 * k..6 * k + 6].to_vec();
+            builder.add(&Field::from_values([3, 2, 1], 9.5, values).unwrap());
+        }
+        assert_eq!(builder.finish(None), whole);
     }
 
     #[test]

@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::lattice::Lattice;
+use super::legend::{Label, LabelDigest, Legend};
 use super::record::Record;
+use crate::error::sanitize;
 use crate::geom::Rational;
 use crate::geom::axis::Snap;
 
@@ -24,6 +26,10 @@ pub struct Metadata {
     pub lattice: Option<Lattice>,
     /// How the grid was made.
     pub record: Record,
+    /// What labels mean; absent for other cells.
+    pub legend: Option<Legend>,
+    /// The background of a field; absent for other cells.
+    pub background: Option<f32>,
     /// The format's own entries, such as the type of its numbers.
     pub extra: BTreeMap<String, String>,
     /// The format's own entries that are whole numbers, such as the bytes of a row.
@@ -50,11 +56,20 @@ impl Metadata {
         for (key, value) in entries {
             put(key, Value::from(value));
         }
-        for (key, value) in &self.extra {
-            put(key, Value::from(value.clone()));
+        let standard = self.legend.as_ref().filter(|legend| legend.is_standard()).map(names);
+        let parts = standard.map(|names| (PARTS.to_string(), names));
+        for (key, value) in self.extra.clone().into_iter().chain(parts).collect::<BTreeMap<_, _>>() {
+            put(&key, Value::from(value));
         }
         for (key, value) in &self.numbers {
             put(key, Value::from(*value));
+        }
+        if let Some(legend) = self.legend.as_ref().filter(|legend| !legend.is_standard()) {
+            put(LABELS, legend.labels().iter().map(json_of_label).collect());
+            put(LABEL_DIGEST, Value::from(legend.digest().name()));
+        }
+        if let Some(background) = self.background {
+            put(BACKGROUND, Value::from(background.to_string()));
         }
         match style {
             Style::OneLine => Value::Object(map).to_string(),
@@ -86,14 +101,18 @@ impl Metadata {
             }
             _ => None,
         };
-        let known = |key: &str| Record::has_entry(key) || PLACE.contains(&key);
+        let known = |key: &str| Record::has_entry(key) || PLACE.contains(&key) || CELLS.contains(&key);
         let own = || map.iter().filter(|(key, _)| !known(key));
         let extra = own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
         let numbers = own().filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)));
         let (extra, numbers) = (extra.collect(), numbers.collect());
-        Ok(Self { dims, lattice, record, extra, numbers })
+        let (legend, background) = (parse_legend(map)?, parse_background(map)?);
+        Ok(Self { dims, lattice, record, legend, background, extra, numbers })
     }
 }
+
+/// The keys that say what the cells hold.
+const CELLS: [&str; 4] = [PARTS, LABELS, LABEL_DIGEST, BACKGROUND];
 
 /// The keys that say where the cells are.
 const PLACE: [&str; 4] = ["dims", "origin", "spacing", "closed"];
@@ -145,6 +164,94 @@ fn fractions(values: &[Rational; 3]) -> Value {
     values.iter().map(Rational::to_string).collect()
 }
 
+/// The key for the names of standard labels, which no digest covers.
+const PARTS: &str = "parts";
+
+/// The key for other labels: a list of `{"value":1,"name":"bone","colour":"#eee8d5"}`.
+const LABELS: &str = "labels";
+
+/// The key for what a digest of labels covers.
+const LABEL_DIGEST: &str = "label_digest";
+
+/// The key for the background of a field, as text: JSON has no infinity.
+const BACKGROUND: &str = "background";
+
+/// `surface interior`.
+fn names(legend: &Legend) -> String {
+    legend.labels().iter().map(|label| &*label.name).collect::<Vec<_>>().join(" ")
+}
+
+fn json_of_label(label: &Label) -> Value {
+    let mut entry = json!({"value": label.value, "name": label.name});
+    if let Some(colour) = label.colour {
+        entry["colour"] = Value::from(hex(colour));
+    }
+    entry
+}
+
+/// A colour as `#rrggbb`.
+pub(crate) fn hex([r, g, b]: [u8; 3]) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Reads `#rrggbb`.
+pub(crate) fn parse_hex(text: &str) -> Option<[u8; 3]> {
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+    let number =
+        digits.bytes().all(|c| c.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())??;
+    let [_, rgb @ ..] = number.to_be_bytes();
+    Some(rgb)
+}
+
+fn parse_legend(map: &Map<String, Value>) -> Result<Option<Legend>, String> {
+    let legend = match (map.get(LABELS), map.get(PARTS).and_then(Value::as_str)) {
+        (Some(labels), _) => {
+            let labels = labels.as_array().ok_or("labels must be a list")?;
+            let labels = labels.iter().map(parse_label).collect::<Result<Vec<_>, _>>()?;
+            Legend::new(labels).map_err(|e| e.to_string())?
+        }
+        (None, Some(names)) => {
+            let broken = || format!("'{}' are no parts of a grid", sanitize(names));
+            let labels = names.split_whitespace().map(Label::standard_of).collect::<Option<Vec<_>>>();
+            Legend::new(labels.filter(|labels| !labels.is_empty()).ok_or_else(broken)?)
+                .map_err(|_| broken())?
+                .with_digest(LabelDigest::Occupancy)
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(match map.get(LABEL_DIGEST) {
+        None => legend,
+        Some(name) => {
+            let digest = name.as_str().and_then(LabelDigest::from_name);
+            legend.with_digest(digest.ok_or("label_digest must be occupancy or values")?)
+        }
+    }))
+}
+
+fn parse_label(entry: &Value) -> Result<Label, String> {
+    let value = entry.get("value").and_then(Value::as_u64).and_then(|value| u8::try_from(value).ok());
+    let name = entry.get("name").and_then(Value::as_str);
+    let (Some(value), Some(name)) = (value, name) else {
+        return Err("a label needs a value of 1 to 255 and a name".into());
+    };
+    let label = Label::new(value, name);
+    match entry.get("colour") {
+        None => Ok(label),
+        Some(colour) => {
+            let colour =
+                colour.as_str().and_then(parse_hex).ok_or("the colour of a label must be #rrggbb")?;
+            Ok(label.with_colour(colour))
+        }
+    }
+}
+
+fn parse_background(map: &Map<String, Value>) -> Result<Option<f32>, String> {
+    let parse = |value: &Value| {
+        value.as_str().and_then(|text| text.parse().ok()).ok_or("background must be a number as text")
+    };
+    Ok(map.get(BACKGROUND).map(parse).transpose()?)
+}
+
 fn triple(value: &Value) -> Result<&[Value; 3], String> {
     let list = value.as_array().ok_or("expected a list of three")?;
     list.as_slice().try_into().map_err(|_| "expected a list of three".to_string())
@@ -188,6 +295,8 @@ mod tests {
                 snap: Some("none".into()),
                 input: None,
             },
+            legend: Some(Legend::new([Label::new(7, "bone \"a\"").with_colour([0, 0x1f, 255])]).unwrap()),
+            background: Some(f32::NEG_INFINITY),
             extra: [("dtype".to_string(), "uint8".to_string())].into(),
             numbers: [("row_bytes".to_string(), 8)].into(),
         }
@@ -203,8 +312,37 @@ mod tests {
     }
 
     #[test]
+    fn standard_labels_are_said_by_their_names() {
+        let metadata = Metadata { legend: Some(Legend::surface_and_interior()), ..metadata() };
+        let text = metadata.to_json(Style::OneLine);
+        assert!(text.contains(r#""dtype":"uint8","parts":"surface interior","row_bytes":8"#), "{text}");
+        assert_eq!(Metadata::from_json(&text), Ok(metadata));
+        let unnamed = Metadata { legend: Some(Legend::default()), ..Metadata::default() };
+        let text = unnamed.to_json(Style::OneLine);
+        assert_eq!(
+            (&*text, Metadata::from_json(&text)),
+            (r#"{"labels":[],"label_digest":"occupancy"}"#, Ok(unnamed))
+        );
+    }
+
+    #[test]
     fn broken_records_are_refused() {
-        for text in ["", "[]", r#"{"dims":[1,2]}"#, r#"{"dims":[1,2,-3]}"#, r#"{"dims":"x"}"#] {
+        for text in [
+            "",
+            "[]",
+            r#"{"dims":[1,2]}"#,
+            r#"{"dims":[1,2,-3]}"#,
+            r#"{"dims":"x"}"#,
+            r#"{"parts":"surface surface"}"#,
+            r#"{"parts":"skin"}"#,
+            r#"{"labels":{}}"#,
+            r#"{"labels":[{"value":256,"name":"a"}]}"#,
+            r#"{"labels":[{"value":0,"name":"a"}]}"#,
+            r#"{"labels":[{"value":1}]}"#,
+            r##"{"labels":[{"value":1,"name":"a","colour":"#+12345"}]}"##,
+            r#"{"labels":[],"label_digest":"none"}"#,
+            r#"{"background":1}"#,
+        ] {
             assert!(Metadata::from_json(text).is_err(), "{text}");
         }
         let text = metadata().to_json(Style::OneLine).replace("1/10", "0/1");

@@ -4,10 +4,10 @@ pub mod doubt;
 mod filled;
 mod hollow;
 mod inside;
+mod labels;
 pub mod leak_path;
 pub mod lost;
 mod options;
-mod parts;
 mod slabs;
 mod solid;
 mod surface;
@@ -16,8 +16,8 @@ use std::mem::discriminant;
 use std::ops::Range;
 
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
+pub use self::labels::surface_and_interior;
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
-pub use self::parts::surface_and_interior;
 pub use self::slabs::{Made, Slabs};
 
 use self::lost::KeptFeatures;
@@ -224,8 +224,8 @@ impl Rule {
             }
     }
 
-    /// Whether its cells are labelled where a format can, as [`surface_and_interior`] does.
-    pub fn has_parts(&self) -> bool {
+    /// Whether its cells are labelled where a format can, as [`surface_and_interior`] does it.
+    pub fn has_labels(&self) -> bool {
         matches!(self, Self::Filled { .. })
     }
 

@@ -4,16 +4,18 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::{Keep, PreparedRule, Rule, Stats, parts};
+use super::{Keep, PreparedRule, Rule, Stats, labels};
 use crate::error::{Error, Result};
-use crate::grid::{BitGrid, Digest, Digester, Lattice, Layers, Part, Record, Sort, Window};
+use crate::grid::{
+    BitGrid, CellSource, CellType, Cells, Digest, DigestBuilder, Label, Lattice, Legend, Record, Slab,
+};
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
 use crate::run::cover::Covered;
 use crate::run::{Demand, Plan, Run};
 
-/// Voxels that are made a slab at a time, as [`Layers::next`] asks for them; what
+/// Voxels that are made a slab at a time, as [`CellSource::next`] asks for them; what
 /// [`voxelize_slabs`](crate::voxelize_slabs) and [`voxelize_bricks`](crate::voxelize_bricks) give.
 pub struct Slabs<'a> {
     /// Rule, ties, tool and input.
@@ -22,26 +24,19 @@ pub struct Slabs<'a> {
     prepared: PreparedRule<'a>,
     run: Run<'a>,
     height: usize,
-    source: Source,
+    source: SlabSource,
     /// The layers that come next.
     next: usize,
-    /// The cells of one slab, used again for the next.
-    bits: Option<BitGrid>,
-    telling: Telling,
-    parts: Vec<Part>,
-    digester: Digester,
+    /// The cells of one slab, whose memory is used again for the next.
+    cells: Option<Cells>,
+    /// The legend, if cells are labelled.
+    legend: Option<Legend>,
+    digest: DigestBuilder,
     made: Made,
 }
 
-/// Whether cells are told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Telling {
-    Plain,
-    Parts,
-}
-
 /// Where the cells of slabs come from.
-enum Source {
+enum SlabSource {
     /// A pass over the triangles for each slab.
     Triangles,
     /// Bricks of all slabs, to be made before the first.
@@ -56,8 +51,8 @@ pub struct Made {
     pub slabs: usize,
     /// How many cells of them are occupied.
     pub occupied: u64,
-    /// How many of these are on the surface, and how many within, if they are told apart.
-    pub parts: Option<[u64; 2]>,
+    /// How many of these are surface, and how many interior, if they are labelled.
+    pub surface_and_interior: Option<[u64; 2]>,
     /// What was noticed on the way.
     pub stats: Stats,
     /// How long filling them took.
@@ -76,13 +71,13 @@ impl<'a> Slabs<'a> {
     ) -> Result<Self> {
         run.level()?;
         let (height, source) = match plan {
-            Plan::Dense => (lattice.dims()[2], Source::Triangles),
-            Plan::Slabs(height) => (height, Source::Triangles),
+            Plan::Dense => (lattice.dims()[2], SlabSource::Triangles),
+            Plan::Slabs(height) => (height, SlabSource::Triangles),
             Plan::Bricks(height) if !height.is_multiple_of(SIDE) => {
                 return Err(Error::usage(format!("bricks have {SIDE} layers, {height} cut some of them")));
             }
             Plan::Bricks(height) => match rule.info().keep {
-                Some(keep) => (height, Source::NoBricks(keep)),
+                Some(keep) => (height, SlabSource::NoBricks(keep)),
                 None => return Err(Error::usage("this rule has no bricks")),
             },
         };
@@ -96,10 +91,10 @@ impl<'a> Slabs<'a> {
                 format!("slabs of {x} × {y} × {height} cells and {} triangles", mesh.triangles().len())
             })?;
         }
-        let digester = Digester::new(lattice.dims());
+        let digest = DigestBuilder::new(lattice.dims(), CellType::Bits);
         let prepared = par::with_threads(run.threads(), || rule.prepare(mesh, lattice, run))??;
         let record = prepared.record();
-        let (run, made, telling) = (*run, Made::default(), Telling::Plain);
+        let (run, made) = (*run, Made::default());
         Ok(Self {
             record,
             lattice,
@@ -108,20 +103,21 @@ impl<'a> Slabs<'a> {
             height,
             source,
             next: 0,
-            bits: None,
-            telling,
-            parts: vec![],
-            digester,
+            cells: None,
+            legend: None,
+            digest,
             made,
         })
     }
 
-    /// The same slabs, their cells told apart as [`surface_and_interior`](super::surface_and_interior) does;
-    /// two grids more of a slab are in memory, and a pass over the triangles is made for each.
-    /// [`Demand::in_parts`] counts them.
+    /// The same slabs, their cells labelled as [`surface_and_interior`](super::surface_and_interior) does it;
+    /// a grid more of a slab is in memory, and a pass over the triangles is made for each.
+    /// [`Demand::labelled`] counts it.
     #[must_use]
-    pub fn in_parts(self) -> Self {
-        Self { telling: Telling::Parts, ..self }
+    pub fn labelled(self) -> Self {
+        let legend = Legend::surface_and_interior();
+        let digest = DigestBuilder::new(self.lattice.dims(), CellType::Labels(&legend));
+        Self { legend: Some(legend), digest, ..self }
     }
 
     /// What is known of the slabs so far; after the last, of the whole grid.
@@ -134,47 +130,57 @@ impl<'a> Slabs<'a> {
         self.lattice.dims()[2].div_ceil(self.height)
     }
 
+    /// The memory of the slab before, as a grid of these dims, and that of its labels.
+    fn memory(&mut self, dims: [usize; 3]) -> Result<(BitGrid, Option<BitGrid>)> {
+        let (mut bits, plane) = match self.cells.take() {
+            None => return Ok((BitGrid::new(dims)?, None)),
+            Some(Cells::Labels(labels)) => {
+                let (bits, planes) = labels.into_planes();
+                (bits, planes.into_iter().next())
+            }
+            Some(other) => (other.into_occupied()?, None),
+        };
+        bits.reshape(dims)?;
+        Ok((bits, plane))
+    }
+
     /// Fills the slab of these layers, in the memory of the one before.
     fn fill(&mut self, layers: Range<usize>) -> Result<()> {
         let [nx, ny, _] = self.lattice.dims();
         let dims = [nx, ny, layers.len()];
         let phase = format!("slab {}/{}", self.made.slabs + 1, self.count());
         let start = Instant::now();
-        let bits = match &mut self.bits {
-            Some(bits) => {
-                bits.reshape(dims)?;
-                bits
-            }
-            none => none.insert(BitGrid::new(dims)?),
-        };
-        if let Source::NoBricks(keep) = self.source {
+        let (mut bits, plane) = self.memory(dims)?;
+        if let SlabSource::NoBricks(keep) = self.source {
             let covered = keep(&self.prepared, &self.run)?;
             self.made.stats.snapped = covered.snapped();
-            self.source = Source::Bricks(covered);
+            self.source = SlabSource::Bricks(covered);
         }
-        if let Source::Bricks(covered) = &self.source {
+        if let SlabSource::Bricks(covered) = &self.source {
             self.run.progress.check()?;
-            covered.copy_to(layers.start, bits);
+            covered.copy_to(layers.start, &mut bits);
         } else {
             let progress = Phase { name: &phase, progress: self.run.progress };
             let run = Run { progress: &progress, ..self.run };
             bits.clear();
-            let stats = self.prepared.fill(layers.clone(), &run, bits)?;
+            let stats = self.prepared.fill(layers.clone(), &run, &mut bits)?;
             self.made.stats.add(stats);
         }
-        if self.telling == Telling::Parts {
+        let cells: Cells = if self.legend.is_some() {
             let progress = Phase { name: &phase, progress: self.run.progress };
             let run = Run { progress: &progress, ..self.run };
-            // Those of the slab before go first.
-            self.parts.clear();
-            self.parts.extend(parts::of_layers(self.prepared.mesh, self.lattice, layers, bits, &run)?);
-            let [surface, interior] = self.made.parts.unwrap_or_default();
-            let [more_surface, more_interior] = [0, 1].map(|n: usize| self.parts[n].cells.count());
-            self.made.parts = Some([surface + more_surface, interior + more_interior]);
-        }
+            let labels = labels::of_layers(self.prepared.mesh, self.lattice, layers, bits, plane, &run)?;
+            let [surface, interior] = self.made.surface_and_interior.unwrap_or_default();
+            let more = [Label::SURFACE, Label::INTERIOR].map(|label| labels.count(label.value));
+            self.made.surface_and_interior = Some([surface + more[0], interior + more[1]]);
+            labels.into()
+        } else {
+            bits.into()
+        };
         let filled = Instant::now();
-        self.made.occupied += bits.count();
-        self.digester.add(bits);
+        let cells = self.cells.insert(cells);
+        self.made.occupied += cells.as_ref().count();
+        self.digest.add(&*cells);
         self.made.filling += filled - start;
         self.made.hashing += filled.elapsed();
         self.made.slabs += 1;
@@ -182,7 +188,7 @@ impl<'a> Slabs<'a> {
     }
 }
 
-impl Layers for Slabs<'_> {
+impl CellSource for Slabs<'_> {
     fn dims(&self) -> [usize; 3] {
         self.lattice.dims()
     }
@@ -195,7 +201,11 @@ impl Layers for Slabs<'_> {
         &self.record
     }
 
-    fn next(&mut self) -> Result<Option<Window<'_>>> {
+    fn cell_type(&self) -> CellType<'_> {
+        self.legend.as_ref().map_or(CellType::Bits, CellType::Labels)
+    }
+
+    fn next(&mut self) -> Result<Option<Slab<'_>>> {
         let layers = self.next..self.lattice.dims()[2].min(self.next.saturating_add(self.height));
         if layers.is_empty() {
             return Ok(None);
@@ -203,16 +213,11 @@ impl Layers for Slabs<'_> {
         let first = layers.start;
         self.next = layers.end;
         par::with_threads(self.run.threads(), || self.fill(layers))??;
-        let Some(bits) = &self.bits else { return Ok(None) };
-        Ok(Some(Window { first, bits, parts: &self.parts }))
-    }
-
-    fn sorts(&self) -> Vec<Sort> {
-        if self.telling == Telling::Parts { vec![Sort::Surface, Sort::Interior] } else { vec![] }
+        Ok(self.cells.as_ref().map(|cells| Slab { first, cells: cells.as_ref() }))
     }
 
     fn digest(&self) -> Digest {
-        self.digester.finish(Some(self.lattice))
+        self.digest.finish(Some(self.lattice))
     }
 }
 

@@ -139,7 +139,7 @@ mod tests {
     /// Floods `mesh`, whose inside is that of `whole`.
     fn leak(whole: &Mesh, mesh: &Mesh, holes: Vec<Loop>, lattice: &Lattice) -> Option<Leak> {
         let dry = |mesh| {
-            let walls = voxelize(mesh, lattice, Rule::surface()).unwrap().bits;
+            let walls = voxelize(mesh, lattice, Rule::surface()).unwrap().into_occupied().unwrap();
             (flood::outside(&walls, &()).unwrap(), walls)
         };
         let (wet, walls) = dry(whole);

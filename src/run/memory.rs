@@ -55,9 +55,9 @@ impl Demand {
         }
     }
 
-    /// The same with the cells in parts, as [`Slabs::in_parts`](crate::Slabs::in_parts) makes them.
-    pub fn in_parts(self) -> Self {
-        Self { grids: 3, ..self }
+    /// The same with the cells labelled, as [`Slabs::labelled`](crate::Slabs::labelled) makes them.
+    pub fn labelled(self) -> Self {
+        Self { grids: 2, ..self }
     }
 
     /// The same with so many bytes beside, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
@@ -138,10 +138,7 @@ mod tests {
         // One brick stands for none.
         assert_eq!(demand.bytes(Plan::Dense), mesh + 20 * 80 + 512 + 6 * brick + row);
         assert_eq!(demand.bytes(Plan::Slabs(5)), mesh + 5 * 80 + 512 + 2 * brick + row);
-        assert_eq!(
-            demand.clone().in_parts().bytes(Plan::Slabs(5)),
-            demand.bytes(Plan::Slabs(5)) + 2 * 5 * 80
-        );
+        assert_eq!(demand.clone().labelled().bytes(Plan::Slabs(5)), demand.bytes(Plan::Slabs(5)) + 5 * 80);
         assert_eq!(demand.least(1), mesh + 80 + 512 + 2 * brick + row);
     }
 

@@ -1,7 +1,7 @@
 //! Colours, as sRGB: quiet ones for what is always there, blue and orange, which everybody can tell
 //! apart, for what differs.
 
-use crate::grid::Sort;
+use crate::grid::{Label, Legend};
 
 /// Red, green, blue from 0 to 1.
 pub type Colour = [f32; 3];
@@ -18,15 +18,75 @@ pub const FACETS: Colour = rgb(0xd0, 0xd2, 0xd6);
 /// The empty cells of a slice.
 pub const EMPTY: Colour = rgb(0xf1, 0xf2, 0xf4);
 
-/// The colour of cells of a sort.
-pub const fn of(sort: Sort) -> Colour {
-    match sort {
-        Sort::Surface => rgb(0x8f, 0xb1, 0xcf),
-        Sort::Interior => rgb(0xe0, 0xc3, 0x8c),
-        Sort::Common => rgb(0xc4, 0xc8, 0xcd),
-        Sort::Added => rgb(0x1f, 0x78, 0xd1),
-        Sort::Removed => rgb(0xec, 0x7a, 0x1c),
+/// The cells of bits.
+pub const SURFACE: Colour = rgb(0x8f, 0xb1, 0xcf);
+
+/// The cells of bits in a slice whose six neighbours are occupied.
+pub const INTERIOR: Colour = rgb(0xe0, 0xc3, 0x8c);
+
+/// The colours of the standard labels.
+const STANDARD: [(Label, Colour); 5] = [
+    (Label::SURFACE, SURFACE),
+    (Label::INTERIOR, INTERIOR),
+    (Label::COMMON, rgb(0xc4, 0xc8, 0xcd)),
+    (Label::ADDED, rgb(0x1f, 0x78, 0xd1)),
+    (Label::REMOVED, rgb(0xec, 0x7a, 0x1c)),
+];
+
+/// Cells of a field that have no value.
+pub const NO_VALUE: Colour = rgb(0xd9, 0x8c, 0xb3);
+
+/// The colours of a scale from its lowest value to its highest, evenly spaced: viridis, in which equal steps look
+/// equal, to all eyes and in grey (Smith and van der Walt, A Better Default Colormap for Matplotlib, 2015; CC0).
+/// 25 of its 256 colours; those between are off by 3 of 255 at most.
+const SCALE: [Colour; 25] = [
+    rgb(0x44, 0x01, 0x54),
+    rgb(0x47, 0x11, 0x63),
+    rgb(0x48, 0x1f, 0x71),
+    rgb(0x47, 0x2d, 0x7b),
+    rgb(0x44, 0x3a, 0x83),
+    rgb(0x40, 0x46, 0x88),
+    rgb(0x3b, 0x52, 0x8b),
+    rgb(0x35, 0x5d, 0x8d),
+    rgb(0x31, 0x68, 0x8e),
+    rgb(0x2c, 0x72, 0x8e),
+    rgb(0x28, 0x7c, 0x8e),
+    rgb(0x24, 0x86, 0x8e),
+    rgb(0x21, 0x90, 0x8c),
+    rgb(0x1f, 0x9a, 0x8a),
+    rgb(0x20, 0xa4, 0x86),
+    rgb(0x28, 0xae, 0x80),
+    rgb(0x35, 0xb7, 0x79),
+    rgb(0x47, 0xc0, 0x6f),
+    rgb(0x5d, 0xc9, 0x63),
+    rgb(0x75, 0xd0, 0x54),
+    rgb(0x8f, 0xd7, 0x44),
+    rgb(0xab, 0xdc, 0x32),
+    rgb(0xc7, 0xe0, 0x20),
+    rgb(0xe3, 0xe4, 0x18),
+    rgb(0xfd, 0xe7, 0x25),
+];
+
+/// The colour at a share of a scale, 0 to 1.
+pub fn of_share(share: f64) -> Colour {
+    let place = share.clamp(0.0, 1.0) * (SCALE.len() - 1) as f64;
+    let below = (place as usize).min(SCALE.len() - 2);
+    let rest = (place - below as f64) as f32;
+    std::array::from_fn(|c| SCALE[below][c] * (1.0 - rest) + SCALE[below + 1][c] * rest)
+}
+
+/// The colour of every value of a legend.
+pub fn of(legend: &Legend) -> [Colour; 256] {
+    let mut colours = std::array::from_fn(|value| {
+        let [r, g, b] = legend.colour(value as u8);
+        rgb(r, g, b)
+    });
+    for (label, colour) in &STANDARD {
+        if legend.get(label.value) == Some(label) {
+            colours[usize::from(label.value)] = *colour;
+        }
     }
+    colours
 }
 
 const fn rgb(r: u8, g: u8, b: u8) -> Colour {
@@ -66,12 +126,32 @@ mod tests {
     }
 
     #[test]
-    fn no_two_sorts_look_alike() {
-        for (n, a) in Sort::ALL.into_iter().enumerate() {
-            for b in Sort::ALL.into_iter().skip(n + 1) {
-                let apart: f32 = (0..3).map(|c| (of(a)[c] - of(b)[c]).abs()).sum();
-                assert!(apart > 0.2, "{a:?} {b:?}");
+    fn a_scale_gets_lighter_from_end_to_end() {
+        assert_eq!((of_share(-1.0), of_share(2.0)), (SCALE[0], SCALE[24]));
+        let light = |n: u32| {
+            let [r, g, b] = of_share(f64::from(n) / 100.0);
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        };
+        for n in 0..100 {
+            assert!(light(n + 1) > light(n), "{n}");
+        }
+    }
+
+    #[test]
+    fn no_two_labels_look_alike() {
+        let standard = STANDARD.map(|(_, colour)| colour);
+        let unnamed = of(&Legend::default());
+        let mut compared = 0;
+        // The first forty values have colours of their own.
+        for colours in [&standard[..], &unnamed[1..41]] {
+            for (n, a) in colours.iter().enumerate() {
+                for b in &colours[n + 1..] {
+                    let apart: f32 = (0..3).map(|c| (a[c] - b[c]).abs()).sum();
+                    assert!(apart > 0.1, "{a:?} {b:?}");
+                    compared += 1;
+                }
             }
         }
+        assert_eq!(compared, 10 + 40 * 39 / 2);
     }
 }

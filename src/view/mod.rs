@@ -4,14 +4,13 @@
 //!
 //! ```
 //! use voxelize::view::{self, View};
-//! use voxelize::{Lattice, Mesh, Part, Rule, Sort, voxelize};
+//! use voxelize::{Lattice, Mesh, Rule, voxelize};
 //!
 //! let mesh = Mesh::open("fixtures/knot.stl")?;
 //! let lattice = Lattice::fit(mesh.bounds(), 48)?;
 //! let voxels = voxelize(&mesh, &lattice, Rule::surface())?;
-//! let parts = [Part { sort: Sort::Surface, cells: voxels.bits }];
 //!
-//! let picture = view::cells(&parts, [1.0; 3], &View { size: [320, 240], ..View::default() })?;
+//! let picture = view::cells(&voxels, [1.0; 3], &View { size: [320, 240], ..View::default() })?;
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let knot = folder.path().join("knot.png");
 //! picture.save(&knot)?;
@@ -24,6 +23,8 @@ mod camera;
 mod colours;
 mod facets;
 mod font;
+mod paint;
+mod panel;
 mod picture;
 mod rays;
 mod render;
@@ -43,7 +44,7 @@ pub use self::slices::{Layer, sheet, slice, slice_text};
 use self::camera::Camera;
 use self::picture::Pixel;
 use crate::error::{Error, Result};
-use crate::grid::Part;
+use crate::grid::CellsRef;
 use crate::mesh::Mesh;
 
 /// How cells are looked at. The default is 1200 × 900 pixels, from above one corner, transparent.
@@ -79,17 +80,17 @@ impl Default for View {
     }
 }
 
-/// A picture of cells, framed so that all are in it. `spacing` is the size of a cell per axis.
+/// A picture of bits or labels, framed so that all are in it. `spacing` is the size of a cell per axis. Names of
+/// labels are in the upper left corner, where there is room.
 ///
 /// # Errors
-/// If no cell is occupied, the parts are of different grids, the picture has no pixels or too many,
-/// or memory is short.
-pub fn cells(parts: &[Part], spacing: [f64; 3], view: &View) -> Result<Picture> {
+/// If no cell is occupied, it is a field, the picture has no pixels or too many, or memory is short.
+pub fn cells<'a>(cells: impl Into<CellsRef<'a>>, spacing: [f64; 3], view: &View) -> Result<Picture> {
     check_size(view.size)?;
-    common_dims(parts)?;
-    let scene = render::Scene::new(parts, spacing)?;
+    let scene = render::Scene::new(cells.into(), spacing)?;
     let camera = view.camera(|directions| scene.reach(directions), "no cell is occupied")?;
-    let rows = render::rows(&scene, &camera, view.size, view.borders);
+    let mut rows = render::rows(&scene, &camera, view.size, view.borders);
+    scene.panel().draw(&mut rows, [0, 0], view.size);
     Ok(view.finish(&camera, rows))
 }
 
@@ -115,16 +116,6 @@ impl View {
             axes::draw(camera, self.size, &mut rows);
         }
         Picture::from_rows(self.size, &rows, self.background)
-    }
-}
-
-/// The dims of the grid that all parts are of.
-fn common_dims(parts: &[Part]) -> Result<[usize; 3]> {
-    let first = parts.first().ok_or_else(|| Error::usage("no parts, so no cells to show"))?;
-    let dims = first.cells.dims();
-    match parts.iter().all(|part| part.cells.dims() == dims) {
-        true => Ok(dims),
-        false => Err(Error::usage("parts of grids of different dims")),
     }
 }
 

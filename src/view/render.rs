@@ -1,7 +1,11 @@
 //! Cells as a picture: a ray for each pixel, more where neighbours differ.
 
+use std::borrow::Cow;
+
 use super::camera::Camera;
 use super::colours::{self, Colour};
+use super::paint;
+use super::panel::Panel;
 use super::picture::{CLEAR, Pixel, over, pixel};
 use super::rays::{Hit, first_hit};
 use super::shade;
@@ -9,7 +13,7 @@ use super::smooth::{REACH, Smooth, smooth};
 use super::solid::{Cell, Solid};
 use super::tiles::Tiles;
 use crate::error::Result;
-use crate::grid::{Part, Sort};
+use crate::grid::{BitGrid, CellsRef, Label, Labels};
 use crate::par;
 
 /// Rows that a thread takes at once.
@@ -31,26 +35,38 @@ pub enum Borders {
     Hard,
 }
 
-/// Cells to be looked at, each sort in its colour.
+/// Cells to be looked at, each label in its colour.
 pub struct Scene<'a> {
     solid: Option<Solid<'a>>,
     /// Cells that what lies behind them is seen through.
     veil: Option<Solid<'a>>,
-    parts: &'a [Part],
+    /// Labels and the colours of their values; none for bits, which have one colour.
+    labels: Option<(&'a Labels, [Colour; 256])>,
     /// The size of a cell; the largest is 1.
     spacing: [f64; 3],
 }
 
 impl<'a> Scene<'a> {
-    /// The cells of some parts. What is common to two grids is a veil where anything differs.
-    pub fn new(parts: &'a [Part], spacing: [f64; 3]) -> Result<Self> {
-        let of = |wanted: &dyn Fn(Sort) -> bool| -> Result<Option<Solid<'a>>> {
-            Solid::new(&parts.iter().filter(|part| wanted(part.sort)).collect::<Vec<_>>())
+    /// Bits or labels. Cells common to two grids are a veil where anything differs.
+    ///
+    /// # Errors
+    /// If it is a field, or memory is short.
+    pub fn new(cells: CellsRef<'a>, spacing: [f64; 3]) -> Result<Self> {
+        let occupied = cells.occupied()?;
+        let labels = if let CellsRef::Labels(labels) = cells { Some(labels) } else { None };
+        let common = labels.filter(|labels| labels.legend().get(Label::COMMON.value) == Some(&Label::COMMON));
+        let (solid, veil) = match common {
+            None => (Solid::new(Cow::Borrowed(occupied))?, None),
+            Some(labels) => {
+                let veil = labels.cells_of(Label::COMMON.value)?;
+                let mut solid: BitGrid = occupied.clone();
+                solid.differ(&veil);
+                (Solid::new(Cow::Owned(solid))?, Solid::new(Cow::Owned(veil))?)
+            }
         };
-        let solid = of(&|sort| sort != Sort::Common)?;
-        let veil = of(&|sort| sort == Sort::Common)?;
         let largest = spacing.iter().fold(0.0_f64, |a, b| a.max(*b));
-        Ok(Self { solid, veil, parts, spacing: spacing.map(|s| s / largest) })
+        let labels = labels.map(|labels| (labels, colours::of(labels.legend())));
+        Ok(Self { solid, veil, labels, spacing: spacing.map(|s| s / largest) })
     }
 
     /// How far all cells go along each of six directions.
@@ -62,13 +78,18 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// What the colours mean.
+    pub fn panel(&self) -> Panel {
+        self.labels
+            .as_ref()
+            .map_or_else(Panel::default, |(labels, colours)| paint::of_labels(labels, colours))
+    }
+
     fn colour(&self, cell: Cell) -> Colour {
-        let cell = cell.map(|c| c as usize);
-        let part = match self.parts {
-            [one] => Some(one),
-            parts => parts.iter().find(|part| part.cells.get(cell)),
-        };
-        part.map_or(colours::INK, |part| colours::of(part.sort))
+        match &self.labels {
+            None => colours::SURFACE,
+            Some((labels, colours)) => colours[usize::from(labels.get(cell.map(|c| c as usize)))],
+        }
     }
 }
 
@@ -198,7 +219,7 @@ impl Frame<'_> {
         let plane = |hit: &Hit| (hit.axis, hit.high, hit.cell[usize::from(hit.axis)]);
         let near = || (0..3).all(|axis| a.cell[axis].abs_diff(b.cell[axis]) <= 3);
         let level = plane(a) == plane(b) || smooth.is_some_and(|s| s.share == 1.0 && near());
-        level && (self.scene.parts.len() == 1 || self.scene.colour(a.cell) == self.scene.colour(b.cell))
+        level && (self.scene.labels.is_none() || self.scene.colour(a.cell) == self.scene.colour(b.cell))
     }
 
     fn shade(&self, Seen { hit, pixels, .. }: &Seen, smooth: Option<Smooth>) -> Colour {

@@ -4,12 +4,13 @@
 //! shows y and z.
 
 use super::axes::label;
-use super::colours::{self, Colour};
+use super::colours;
 use super::font;
+use super::paint::Paint;
 use super::picture::{Background, CLEAR, Picture, Pixel, pixel};
 use crate::error::{Error, Result};
+use crate::grid::CellsRef;
 use crate::grid::lattice::AXES;
-use crate::grid::{Part, Sort};
 
 /// The free border of a picture of slices, and the gap between two, in pixels.
 const GAP: usize = 8;
@@ -53,15 +54,15 @@ impl Layer {
 }
 
 /// Cells and the size of one.
-struct Cells<'a> {
-    parts: &'a [Part],
+struct Layers<'a> {
+    paint: Paint<'a>,
     dims: [usize; 3],
     spacing: [f64; 3],
 }
 
-impl<'a> Cells<'a> {
-    fn new(parts: &'a [Part], spacing: [f64; 3]) -> Result<Self> {
-        Ok(Self { parts, dims: super::common_dims(parts)?, spacing })
+impl<'a> Layers<'a> {
+    fn new(cells: CellsRef<'a>, spacing: [f64; 3]) -> Self {
+        Self { paint: Paint::new(cells), dims: cells.dims(), spacing }
     }
 
     fn check(&self, layer: Layer) -> Result<()> {
@@ -71,32 +72,6 @@ impl<'a> Cells<'a> {
         }
         let axis = AXES[layer.axis];
         Err(Error::usage(format!("there is no layer {}: {axis} has {layers}, from 0", layer.name())))
-    }
-
-    /// What an occupied cell is; `None` if it is empty.
-    fn sort(&self, cell: [usize; 3]) -> Option<Sort> {
-        let sort = self.parts.iter().find(|part| part.cells.get(cell))?.sort;
-        Some(if sort == Sort::Surface && self.is_inner(cell) { Sort::Interior } else { sort })
-    }
-
-    /// Whether all six neighbours are occupied.
-    fn is_inner(&self, cell: [usize; 3]) -> bool {
-        let occupied = |cell| self.parts.iter().any(|part| part.cells.get(cell));
-        (0..3).all(|axis| {
-            let beside = |at: usize| {
-                let mut other = cell;
-                other[axis] = at;
-                other
-            };
-            cell[axis] > 0
-                && cell[axis] + 1 < self.dims[axis]
-                && occupied(beside(cell[axis] - 1))
-                && occupied(beside(cell[axis] + 1))
-        })
-    }
-
-    fn colour(&self, cell: [usize; 3]) -> Colour {
-        self.sort(cell).map_or(colours::EMPTY, colours::of)
     }
 
     /// The extent of layers across an axis, in units of length.
@@ -119,7 +94,7 @@ impl<'a> Cells<'a> {
                 let (mut sum, mut count) = ([0.0; 3], 0.0);
                 for up in lines.clone().step_by(thin(&lines)) {
                     for right in columns.clone().step_by(thin(&columns)) {
-                        let colour = self.colour(layer.cell([right, up]));
+                        let colour = self.paint.colour(layer.cell([right, up]));
                         (0..3).for_each(|c| sum[c] += colour[c]);
                         count += 1.0;
                     }
@@ -141,78 +116,83 @@ fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
 }
 
 /// One layer as text: a row for each step upwards, the highest first. `#` is an occupied cell, `+` one
-/// that was added, `-` one that was removed, `.` an empty one.
+/// that was added, `-` one that was removed, `.` an empty one. Other labels are 1 to 9 and a to z, and `#` beyond
+/// 35. A value of a field is a digit, its tenth of the range of all values, `.` the background, `?` no value.
 ///
 /// # Errors
-/// If there is no such layer, or the parts are of different grids.
-pub fn slice_text(parts: &[Part], layer: Layer) -> Result<String> {
-    let cells = Cells::new(parts, [1.0; 3])?;
-    cells.check(layer)?;
-    let [columns, rows] = layer.plane().map(|a| cells.dims[a]);
-    let letter = |cell| {
-        let part = parts.iter().find(|part| part.cells.get(cell));
-        match part.map(|part| part.sort) {
-            None => '.',
-            Some(Sort::Added) => '+',
-            Some(Sort::Removed) => '-',
-            Some(_) => '#',
-        }
-    };
-    let row = |up| (0..columns).map(|right| letter(layer.cell([right, up]))).collect::<String>() + "\n";
+/// If there is no such layer.
+pub fn slice_text<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer) -> Result<String> {
+    let layers = Layers::new(cells.into(), [1.0; 3]);
+    layers.check(layer)?;
+    let [columns, rows] = layer.plane().map(|a| layers.dims[a]);
+    let letter = |right, up| layers.paint.letter(layer.cell([right, up]));
+    let row = |up| (0..columns).map(|right| letter(right, up)).collect::<String>() + "\n";
     Ok((0..rows).rev().map(row).collect())
 }
 
 /// One layer as a picture of at most `size` pixels: a square for each cell, interior cells in their
-/// own colour. Where cells outnumber pixels, a pixel is the mean of its cells.
+/// own colour. Where cells outnumber pixels, a pixel is the mean of its cells. Beside labels are their names,
+/// beside a field is the scale of its values, where there is room.
 ///
 /// # Errors
-/// If there is no such layer, the parts are of different grids, or the picture is too small.
-pub fn slice(
-    parts: &[Part],
+/// If there is no such layer, or the picture is too small.
+pub fn slice<'a>(
+    cells: impl Into<CellsRef<'a>>,
     spacing: [f64; 3],
     layer: Layer,
     size: [usize; 2],
     background: Background,
 ) -> Result<Picture> {
     super::check_size(size)?;
-    let cells = Cells::new(parts, spacing)?;
-    cells.check(layer)?;
-    let dims = layer.plane().map(|a| cells.dims[a]);
-    let fits = fitted(dims, cells.extent(layer), size);
-    let mut rows = vec![vec![CLEAR; fits[0]]; fits[1]];
-    cells.draw(layer, &mut rows, [0, 0], fits);
-    Ok(Picture::from_rows(fits, &rows, background))
+    let layers = Layers::new(cells.into(), spacing);
+    layers.check(layer)?;
+    let dims = layer.plane().map(|a| layers.dims[a]);
+    let panel = layers.paint.panel();
+    let beside = panel.size(size);
+    let room = [size[0] - beside.map_or(0, |[width, _]| width + GAP), size[1]];
+    let fits = fitted(dims, layers.extent(layer), room);
+    let all = beside.map_or(fits, |[width, height]| [fits[0] + GAP + width, fits[1].max(height)]);
+    let mut rows = vec![vec![CLEAR; all[0]]; all[1]];
+    layers.draw(layer, &mut rows, [0, 0], fits);
+    panel.draw(&mut rows, [fits[0] + GAP, 0], size);
+    Ok(Picture::from_rows(all, &rows, background))
 }
 
 /// Layers across an axis side by side, each with its name: all, or as many as there is room for,
 /// evenly chosen. The picture has at most `size` pixels.
 ///
 /// # Errors
-/// If the parts are of different grids, or the picture is too small for one layer.
-pub fn sheet(
-    parts: &[Part],
+/// If the picture is too small for one layer.
+pub fn sheet<'a>(
+    cells: impl Into<CellsRef<'a>>,
     spacing: [f64; 3],
     axis: usize,
     size: [usize; 2],
     background: Background,
 ) -> Result<Picture> {
     super::check_size(size)?;
-    let cells = Cells::new(parts, spacing)?;
+    let layers = Layers::new(cells.into(), spacing);
+    let panel = layers.paint.panel();
+    let (whole, beside) = (size, panel.size(size));
+    let size = [size[0] - beside.map_or(0, |[width, _]| width + GAP), size[1]];
     let first = Layer { axis, index: 0 };
-    let dims = first.plane().map(|a| cells.dims[a]);
-    let plan = SheetPlan::new(cells.dims[axis], dims, cells.extent(first), size).ok_or_else(|| {
+    let dims = first.plane().map(|a| layers.dims[a]);
+    let plan = SheetPlan::new(layers.dims[axis], dims, layers.extent(first), size).ok_or_else(|| {
         Error::usage(format!("a sheet of {} × {} pixels has no room for a layer", size[0], size[1]))
     })?;
     let step = [plan.thumb[0] + GAP, plan.thumb[1] + GAP + LABEL];
-    let size = [0, 1].map(|n| GAP + step[n] * plan.shape[n]);
+    let sheet = [0, 1].map(|n| GAP + step[n] * plan.shape[n]);
+    let size =
+        beside.map_or(sheet, |[width, height]| [sheet[0] + width + GAP, sheet[1].max(height + 2 * GAP)]);
     let mut rows = vec![vec![CLEAR; size[0]]; size[1]];
     for (n, index) in plan.layers.iter().enumerate() {
         let place = [n % plan.shape[0], n / plan.shape[0]];
         let corner = [0, 1].map(|n| GAP + place[n] * step[n]);
         let layer = Layer { axis, index: *index };
         label(&mut rows, &layer.name(), corner, 1, pixel(colours::INK, 1.0));
-        cells.draw(layer, &mut rows, [corner[0], corner[1] + LABEL], plan.thumb);
+        layers.draw(layer, &mut rows, [corner[0], corner[1] + LABEL], plan.thumb);
     }
+    panel.draw(&mut rows, [sheet[0], GAP], whole);
     Ok(Picture::from_rows(size, &rows, background))
 }
 

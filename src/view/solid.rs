@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::grid::{BitGrid, Part};
+use crate::grid::BitGrid;
 use crate::par;
 
 /// A cell, or one beside the grid: an axis holds fewer than `i32` counts.
@@ -23,22 +23,11 @@ pub struct Solid<'a> {
 }
 
 impl<'a> Solid<'a> {
-    /// All cells of some parts; `None` if there is none.
+    /// The occupied cells; `None` if there is none.
     ///
     /// # Errors
-    /// If they do not fit in memory.
-    pub fn new(parts: &[&'a Part]) -> Result<Option<Self>> {
-        let bits = match parts {
-            [] => return Ok(None),
-            [one] => Cow::Borrowed(&one.cells),
-            [first, rest @ ..] => {
-                let mut all = first.cells.clone();
-                for part in rest {
-                    all.words_mut().iter_mut().zip(part.cells.words()).for_each(|(to, from)| *to |= from);
-                }
-                Cow::Owned(all)
-            }
-        };
+    /// If their blocks do not fit in memory.
+    pub fn new(bits: Cow<'a, BitGrid>) -> Result<Option<Self>> {
         let blocks = blocks_of(&bits)?;
         let Some([low, high]) = blocks.occupied_box() else { return Ok(None) };
         let dims = bits.dims();
@@ -116,7 +105,6 @@ fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Sort;
 
     #[test]
     fn blocks_and_extent_are_those_of_the_cells() {
@@ -124,8 +112,7 @@ mod tests {
         for cell in [[0, 0, 0], [69, 8, 8], [63, 1, 19]] {
             cells.set(cell);
         }
-        let part = Part { sort: Sort::Surface, cells };
-        let solid = Solid::new(&[&part]).unwrap().unwrap();
+        let solid = Solid::new(Cow::Owned(cells)).unwrap().unwrap();
         let blocks: Vec<_> = solid.blocks.iter().collect();
         assert_eq!(blocks, [[0, 0, 0], [8, 1, 1], [7, 0, 2]]);
         assert_eq!(solid.extent, [[0; 3], [70, 9, 20]]);
@@ -133,6 +120,6 @@ mod tests {
             [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0; 3], [0.0, 0.0, 1.0], [-1.0; 3]];
         assert_eq!(solid.reach([2.0, 1.0, 1.0], along), [140.0, 0.0, 9.0, 0.0, 20.0, 0.0]);
         assert!(solid.holds([69, 8, 8]) && !solid.holds([70, 8, 8]) && !solid.holds([-1, 0, 0]));
-        assert!(Solid::new(&[]).unwrap().is_none());
+        assert!(Solid::new(Cow::Owned(BitGrid::new([3; 3]).unwrap())).unwrap().is_none());
     }
 }

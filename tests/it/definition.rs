@@ -67,7 +67,8 @@ fn compare(name: &str, triangles: &[Triangle], fit: impl Fn(&Bounds) -> Lattice)
                 let run = Run { threads: 1, level: Some(level), ..Run::default() };
                 let (found, _) = voxelize_with(&mesh, &lattice, Rule::Surface { ties }, &run).unwrap();
                 assert_eq!(
-                    found.bits, expected,
+                    *found.occupied().unwrap(),
+                    expected,
                     "{name}: {triangle:?} in {lattice:?}, ties {ties:?}, {level:?}"
                 );
                 compared += 1;

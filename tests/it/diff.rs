@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::support::place::{Place, cuboid, refused, stl};
 use serde_json::json;
-use voxelize::format::{self, FORMATS, SaveOptions};
-use voxelize::grid::{BitGrid, Part, Record, Sort};
-use voxelize::{Lattice, Rational, Voxels};
+use voxelize::format::{self, FORMATS};
+use voxelize::grid::{BitGrid, Label, Legend};
+use voxelize::{Lattice, Rational, Voxels, compare};
 
 /// What every place here begins with: the cube in each format, padded, and half of it on the same grid.
 fn place() -> Place {
@@ -48,7 +48,8 @@ fn what_differs_is_counted_and_boxed() {
     // Each face marks the layer above: 9³ less 7³, and 9 × 9 × 5 less 7 × 7 × 3.
     assert_eq!((&json["first"]["occupied"], &json["second"]["occupied"]), (&json!(386), &json!(258)));
     // The lid is added, less its rim; the walls above it and the other lid are removed.
-    let counts = json!({"cells": 1000, "common": 209, "added": 49, "removed": 177, "differing": 226});
+    let counts =
+        json!({"cells": 1000, "common": 209, "added": 49, "removed": 177, "relabelled": 0, "differing": 226});
     assert_eq!((&json["counts"], json["iou"].as_f64()), (&counts, Some(209.0 / 435.0)));
     assert_eq!(json["box"]["cells"], json!({"min": [1, 1, 5], "max": [9, 9, 9]}));
     let swapped = place.run("diff half.npz padded.npz --json").expect(1).json();
@@ -125,7 +126,7 @@ fn sizes_that_look_alike_are_told_exactly() {
         let lattice =
             Lattice::new([1; 3], [(); 3].map(|()| Rational::ZERO), [(); 3].map(|()| size.clone()), [true; 3]);
         let bits = BitGrid::from_text("#").unwrap();
-        let voxels = Voxels { bits, lattice: Some(lattice.unwrap()), record: Record::default() };
+        let voxels = Voxels { lattice: Some(lattice.unwrap()), ..Voxels::new(bits) };
         voxels.save(place.path(name)).unwrap();
     };
     save("a.npz", Rational::new(1, 3));
@@ -153,9 +154,12 @@ fn json_has_every_key_in_order() {
         ("/verb", json!("diff")),
         ("/status", json!("failed")),
         ("/exit_code", json!(1)),
-        ("/first", json!({"path": "padded.npz", "dims": [10, 10, 10], "occupied": 386})),
+        ("/first", json!({"path": "padded.npz", "kind": "bits", "dims": [10, 10, 10], "occupied": 386})),
         ("/grid", json!({"dims": [10, 10, 10], "compared_by": "lattice", "differs": []})),
-        ("/counts", json!({"cells": 1000, "common": 209, "added": 49, "removed": 177, "differing": 226})),
+        (
+            "/counts",
+            json!({"cells": 1000, "common": 209, "added": 49, "removed": 177, "relabelled": 0, "differing": 226}),
+        ),
         ("/box/cells", json!({"min": [1, 1, 5], "max": [9, 9, 9]})),
         ("/box/world", json!({"min": [0.0, 0.0, 10.0], "max": [22.5, 22.5, 22.5]})),
         ("/outputs/0/path", json!("d.vox")),
@@ -174,9 +178,10 @@ fn the_difference_is_written_in_two_colours() {
     let place = place();
     let json = place.run("diff padded.npz half.npz -o d.vox --json").expect(1).json();
     assert_eq!(json["outputs"][0]["path"], "d.vox");
-    let (all, parts) = format::open_parts(&place.path("d.vox")).unwrap();
-    let counts: Vec<_> = parts.iter().map(|part| (part.sort, part.cells.count())).collect();
-    assert_eq!(counts, [(Sort::Added, 49), (Sort::Removed, 177)]);
+    let all = Voxels::open(place.path("d.vox")).unwrap();
+    let labels = all.labels().unwrap();
+    assert_eq!(labels.legend(), &Legend::changes());
+    assert_eq!(labels.counts(), [(Label::ADDED.value, 49), (Label::REMOVED.value, 177)]);
     assert_eq!((all.count(), all.lattice.is_some()), (226, true));
     // An independent reader sees two colours, and the ones that are documented.
     let scene = dot_vox::load(place.path("d.vox").to_str().unwrap()).unwrap();
@@ -188,27 +193,26 @@ fn the_difference_is_written_in_two_colours() {
     assert_eq!((colour(4), colour(5)), ((0x00, 0x72, 0xb2), (0xd5, 0x5e, 0x00)));
     // It is a voxel file as any other.
     place.run("diff d.vox padded.npz").expect(1);
+    place.run("diff padded.npz half.npz -o d.npz").expect(1);
+    assert_eq!(Voxels::open(place.path("d.npz")).unwrap(), all);
     place.run("diff cube.vox cube.raw -o none.vox").expect(0);
     assert_eq!(Voxels::open(place.path("none.vox")).unwrap().count(), 0);
 }
 
 #[test]
-fn colours_that_no_part_has_are_refused() {
+fn colours_that_the_legend_does_not_name_are_refused() {
     let place = Place::new();
-    let part = |sort, text| Part { sort, cells: BitGrid::from_text(text).unwrap() };
-    let parts = [part(Sort::Common, "#.."), part(Sort::Removed, ".##")];
-    let (vox, npz) = (format::by_name("vox").unwrap(), format::by_name("npz").unwrap());
+    let grid = |text| BitGrid::from_text(text).unwrap();
+    let voxels = Voxels::new(compare::diff::labels(&grid("###"), &grid("#..")).unwrap());
     let path = place.path("a.vox");
-    format::save_parts(&parts, None, &path, vox, &SaveOptions::default()).unwrap();
-    assert_eq!(format::open_parts(&path).unwrap().1, parts);
+    voxels.save(&path).unwrap();
+    assert_eq!(Voxels::open(&path).unwrap().cells, voxels.cells);
     let mut bytes = std::fs::read(&path).unwrap();
     let at = bytes.windows(4).position(|four| four == [1, 0, 0, 5]).expect("the second voxel");
     bytes[at + 3] = 9;
     place.write("b.vox", bytes);
-    let error = format::open_parts(&place.path("b.vox")).unwrap_err();
+    let error = format::open(&place.path("b.vox")).unwrap_err();
     assert_eq!((error.code(), error.message().contains('9')), ("V007", true), "{error}");
-    let error = format::save_parts(&parts, None, &place.path("a.npz"), npz, &SaveOptions::default());
-    assert!(error.unwrap_err().message().contains("npz"));
 }
 
 #[test]
@@ -234,7 +238,7 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
         ("diff cube.vox cube.npy --rez 3", 2),
         ("diff cube.vox cube.npy -r 3", 2),
         ("diff cube.vox cube.npy -q -v", 2),
-        ("diff cube.vox cube.npy -o d.npz", 2),
+        ("diff cube.vox cube.npy -o d.stl", 2),
         ("diff cube.vox cube.npy -o cube.vox", 2),
         ("diff cube.npy cube.vox -o cube.vox", 2),
         ("diff flat.npz flat.npz -o d.vox", 2),

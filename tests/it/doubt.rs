@@ -7,10 +7,10 @@ use crate::support::meshes::{self, fixture, fixtures, surface};
 use crate::support::place::{Place, Triangle, cuboid, refused, stl};
 use serde_json::json;
 use voxelize::format::{self, FORMATS, SaveOptions};
-use voxelize::grid::{Layers, Whole};
+use voxelize::grid::{CellSource, Label, Legend};
 use voxelize::rule::{doubt, surface_and_interior};
 use voxelize::{
-    BitGrid, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Sort, Ties, Voxels, voxelize,
+    BitGrid, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Ties, Voxels, voxelize,
     voxelize_slabs,
 };
 
@@ -20,8 +20,9 @@ fn moved(triangles: &[Triangle], by: f32) -> Vec<Triangle> {
 
 /// The cells in doubt and how many any method calls inside, asked cell by cell.
 fn asked(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
-    let solid =
-        |inside: Inside| voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().bits;
+    let solid = |inside: Inside| {
+        voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().into_occupied().unwrap()
+    };
     let lines = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust].map(solid);
     let (flood, walls) = (solid(Inside::flood()), surface(mesh, lattice, Ties::Up));
     let (mut cells, mut inside) = (BitGrid::new(lattice.dims()).unwrap(), 0);
@@ -125,7 +126,7 @@ fn the_gate_says_no_and_all_is_written() {
             assert_eq!(told["doubt"]["inside_by"]["flood"], 0, "{line}");
             let paths = [&told["outputs"][0]["path"], &told["outputs"][1]["path"]];
             assert_eq!(paths, [output.as_str(), doubtful.as_str()], "{line}");
-            assert!(Voxels::open(place.path(&doubtful)).unwrap().bits == cells, "{line}");
+            assert!(Voxels::open(place.path(&doubtful)).unwrap().into_occupied().unwrap() == cells, "{line}");
             assert!(Voxels::open(place.path(&output)).unwrap().count() > 0, "{line}");
         }
     }
@@ -265,40 +266,43 @@ fn tower() -> (Mesh, Lattice, Voxels) {
 #[test]
 fn filled_is_surface_under_ties_both_and_the_rest() {
     let (mesh, lattice, voxels) = tower();
-    let parts = surface_and_interior(&mesh, &lattice, &voxels.bits, &Run::default()).unwrap();
-    assert_eq!(parts.each_ref().map(|part| part.sort), [Sort::Surface, Sort::Interior]);
+    let cells = voxels.into_occupied().unwrap();
+    let labels = surface_and_interior(&mesh, &lattice, cells.clone(), &Run::default()).unwrap();
+    assert!(*labels.occupied() == cells && *labels.legend() == Legend::surface_and_interior());
     let touched = surface(&mesh, &lattice, Ties::Both);
     let mut seen = [0; 2];
-    for cell in voxels.bits.iter() {
-        let is = parts.each_ref().map(|part| part.cells.get(cell));
-        assert_eq!(is, [touched.get(cell), !touched.get(cell)], "{cell:?}");
-        seen[usize::from(is[1])] += 1;
+    for (cell, value) in labels.iter() {
+        let label = if touched.get(cell) { Label::SURFACE } else { Label::INTERIOR };
+        assert_eq!(value, label.value, "{cell:?}");
+        seen[usize::from(value) - 1] += 1;
     }
-    assert_eq!(parts.each_ref().map(|part| part.cells.count()), seen);
+    assert_eq!(labels.counts(), [(1, seen[0]), (2, seen[1])]);
     assert!(seen[0] > 1000 && seen[1] > 1000, "{seen:?}");
 }
 
 #[test]
-fn slabs_have_the_parts_and_the_bytes_of_the_whole() {
+fn slabs_have_the_labels_and_the_bytes_of_the_whole() {
     let (mesh, lattice, voxels) = tower();
     let run = Run::default();
-    let parts = surface_and_interior(&mesh, &lattice, &voxels.bits, &run).unwrap();
+    let bits = voxels.digest();
+    let labels = surface_and_interior(&mesh, &lattice, voxels.cells.into_occupied().unwrap(), &run).unwrap();
+    let counts = [1, 2].map(|value| labels.count(value));
+    let voxels = Voxels { cells: labels.into(), lattice: voxels.lattice, record: voxels.record };
+    assert_eq!(voxels.digest(), bits, "no digest knows of these labels");
     let mut compared = 0;
     for format in FORMATS {
         for &dtype in format.dtypes {
             let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
             let mut bytes = Vec::new();
-            let mut whole = Whole::new(&voxels).told_apart(&parts);
-            format::write_layers_to(&mut whole, &mut bytes, format, &options).unwrap();
+            format::write_to(&voxels, &mut bytes, format, &options).unwrap();
             for n in [1, 5] {
                 let height = n * format.slab_layers;
                 let slabs = voxelize_slabs(&mesh, &lattice, Rule::filled(), height, &run).unwrap();
-                let (mut slabs, mut same) = (slabs.in_parts(), Vec::new());
-                format::write_layers_to(&mut slabs, &mut same, format, &options).unwrap();
+                let (mut slabs, mut same) = (slabs.labelled(), Vec::new());
+                format::write_source_to(&mut slabs, &mut same, format, &options).unwrap();
                 assert!(bytes == same, "{} {} {height}", format.name, dtype.name());
                 assert_eq!(slabs.digest(), voxels.digest());
-                let counts = parts.each_ref().map(|part| part.cells.count());
-                assert_eq!(slabs.made().parts, Some(counts));
+                assert_eq!(slabs.made().surface_and_interior, Some(counts));
                 compared += 1;
             }
         }
@@ -316,7 +320,7 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
     let [nx, ny, nz] = lattice.dims();
     let number = |n: usize| {
         let cell = [n % nx, n / nx % ny, n / (nx * ny)];
-        u8::from(voxels.bits.get(cell)) * if touched.get(cell) { 1 } else { 2 }
+        u8::from(voxels.occupied().unwrap().get(cell)) * if touched.get(cell) { 1 } else { 2 }
     };
     let numbers: Vec<u8> = (0..nx * ny * nz).map(number).collect();
     let count = |n: u8| numbers.iter().filter(|other| **other == n).count();
@@ -342,17 +346,16 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
         assert_eq!(told["digest"]["cells"], digest.as_str(), "{output}");
         let path = place.path(output.split_whitespace().nth(1).unwrap());
         let read = Voxels::open(&path).unwrap();
-        assert!(read.bits == voxels.bits && read.digest().cells == voxels.digest().cells, "{output}");
+        assert_eq!(read.occupied(), voxels.occupied(), "{output}");
+        assert_eq!(read.digest().cells, voxels.digest().cells, "{output}");
+        if let (true, Some(labels)) = (known, read.labels()) {
+            assert_eq!(labels.counts(), [(1, count(1) as u64), (2, count(2) as u64)], "{output}");
+        }
+        assert_eq!(read.labels().is_some(), known, "{output}");
         let bytes = fs::read(&path).unwrap();
         match path.extension().unwrap().to_str().unwrap() {
             "raw" if known => assert!(bytes == numbers, "{output}"),
             "npy" if known => assert!(bytes[bytes.len() - numbers.len()..] == numbers, "{output}"),
-            "vox" => {
-                let (_, parts) = format::open_parts(&path).unwrap();
-                let counts: Vec<_> =
-                    parts.iter().map(|part| (part.sort, part.cells.count() as usize)).collect();
-                assert_eq!(counts, [(Sort::Surface, count(1)), (Sort::Interior, count(2))]);
-            }
             _ => {}
         }
     }

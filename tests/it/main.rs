@@ -18,6 +18,8 @@ mod repair;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
+mod contents;
+#[cfg(feature = "cli")]
 mod diff;
 #[cfg(feature = "cli")]
 mod doubt;

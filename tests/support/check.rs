@@ -87,7 +87,8 @@ fn found(case: &Case, how: How, ties: Ties) -> Option<BitGrid> {
     let mesh = Mesh::from_triangles(case.triangles.clone()).expect("finite coordinates");
     let run = Run { threads: how.threads, level: Some(how.level), ..Run::default() };
     let rule = Rule::Surface { ties };
-    let work = || voxelize_with(&mesh, &case.lattice, rule, &run).expect("a small grid").0.bits;
+    let work =
+        || voxelize_with(&mesh, &case.lattice, rule, &run).expect("a small grid").0.into_occupied().unwrap();
     std::panic::catch_unwind(AssertUnwindSafe(work)).ok()
 }
 

@@ -60,7 +60,11 @@ pub fn rules_for(mesh: &Mesh) -> Vec<Rule> {
 
 /// The cells that `mesh` touches.
 pub fn surface(mesh: &Mesh, lattice: &Lattice, ties: Ties) -> BitGrid {
-    voxelize_with(mesh, lattice, Rule::Surface { ties }, &Run::default()).expect("it fits").0.bits
+    voxelize_with(mesh, lattice, Rule::Surface { ties }, &Run::default())
+        .expect("it fits")
+        .0
+        .into_occupied()
+        .unwrap()
 }
 
 /// The mesh with every vertex changed.

@@ -57,6 +57,15 @@ pub fn share(text: &str) -> Result<f64, String> {
     Ok(share.to_f64())
 }
 
+/// `0.001`: a difference of values, 0 or more.
+pub fn tolerance(text: &str) -> Result<f64, String> {
+    let tolerance = Rational::parse_decimal(text)?;
+    if tolerance < Rational::ZERO {
+        return Err("must be 0 or more".to_string());
+    }
+    Ok(tolerance.to_f64())
+}
+
 /// `0.01` or `1%`: a share of one, exactly.
 pub fn portion(text: &str) -> Result<Rational, String> {
     let portion = match text.strip_suffix('%') {

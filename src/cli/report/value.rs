@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use voxelize::compare::Difference;
 use voxelize::format::Written;
 use voxelize::{Bounds, Digest, Error, Lattice, Rational};
 
@@ -61,8 +60,8 @@ pub fn volume(occupied: u64, lattice: &Lattice) -> f64 {
 }
 
 /// Where two grids differ; null if they do not.
-pub fn difference_box(difference: &Difference, lattice: Option<&Lattice>) -> Value {
-    let Some([low, high]) = difference.bounds else { return Value::Null };
+pub fn difference_box(bounds: Option<[[usize; 3]; 2]>, lattice: Option<&Lattice>) -> Value {
+    let Some([low, high]) = bounds else { return Value::Null };
     let world = lattice.map(|lattice| {
         let [min, max] = corners(lattice, [low, high]);
         json!({"min": min, "max": max})

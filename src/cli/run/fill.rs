@@ -108,7 +108,7 @@ pub fn fill(
         timed(&mut report.times.voxelize, || voxelize::voxelize_with(mesh, lattice, options.rule, run))?;
     if search_later {
         let is_nonzero = voxels.record.field(INSIDE) == Some(Inside::Nonzero.name());
-        let solid = is_nonzero.then_some(&voxels.bits);
+        let solid = is_nonzero.then(|| voxels.occupied()).transpose()?;
         report.inside_report.lost =
             Some(timed(&mut report.times.voxelize, || lost::find(mesh, lattice, solid, run))?);
     }

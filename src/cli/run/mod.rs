@@ -13,11 +13,11 @@ use std::time::Instant;
 
 use voxelize::format::{self, SaveOptions, Written};
 use voxelize::grid::record::INSIDE;
-use voxelize::grid::{Layers, Whole};
+use voxelize::grid::{CellSource, InMemory, Label};
 use voxelize::rule::doubt::{self, Doubt};
 use voxelize::rule::{self, Made, leak_path};
 use voxelize::run::Plan as Strategy;
-use voxelize::{BitGrid, Lattice, Mesh, Part, Progress, Result, Run, Slabs, Voxels, par};
+use voxelize::{BitGrid, Lattice, Mesh, Progress, Result, Run, Slabs, Voxels, par};
 
 pub use self::fill::{voxels, whole_grid};
 pub use self::findings::option_text;
@@ -95,26 +95,27 @@ impl Work<'_> {
     fn at_once(&self, report: &mut RunReport) -> Result<()> {
         let lattice = &self.prepared.lattice;
         let (voxels, digest) = fill::fill(&self.options.job, self.mesh, lattice, self.run, report)?;
-        let labels = self.labels(&voxels, report)?;
+        let voxels = self.labelled(voxels, report)?;
         self.bar.check()?;
         let written = timed(&mut report.times.write, || {
-            let mut layers = Whole::with_digest(&voxels, digest).told_apart(&labels);
-            self.save(&mut layers, self.bar)
+            self.save(&mut InMemory::with_digest(&voxels, digest), self.bar)
         })?;
         report.outputs = Some(written);
         Ok(())
     }
 
-    /// The labels of the cells, where the output has them; else none.
-    fn labels(&self, voxels: &Voxels, report: &mut RunReport) -> Result<Vec<Part>> {
+    /// The cells, labelled where the output has labels.
+    fn labelled(&self, voxels: Voxels, report: &mut RunReport) -> Result<Voxels> {
         if !self.options.has_labels() {
-            return Ok(Vec::new());
+            return Ok(voxels);
         }
+        let Voxels { cells, lattice, record } = voxels;
         let labels = timed(&mut report.times.voxelize, || {
-            rule::surface_and_interior(self.mesh, &self.prepared.lattice, &voxels.bits, self.run)
+            let cells = cells.into_occupied()?;
+            rule::surface_and_interior(self.mesh, &self.prepared.lattice, cells, self.run)
         })?;
-        report.labels = Some(labels.each_ref().map(|label| label.cells.count()));
-        Ok(labels.into())
+        report.labels = Some([Label::SURFACE, Label::INTERIOR].map(|label| labels.count(label.value)));
+        Ok(Voxels { cells: labels.into(), lattice, record })
     }
 
     /// Fills slab after slab, each as the writer asks for it.
@@ -127,7 +128,7 @@ impl Work<'_> {
             Strategy::Slabs(height) => {
                 find_lost_features(options, self.mesh, lattice, self.run, report)?;
                 let slabs = voxelize::voxelize_slabs(self.mesh, lattice, options.rule, height, self.run)?;
-                if self.options.has_labels() { slabs.in_parts() } else { slabs }
+                if self.options.has_labels() { slabs.labelled() } else { slabs }
             }
             Strategy::Dense => unreachable!("a grid at once is not made in slabs"),
         };
@@ -140,8 +141,8 @@ impl Work<'_> {
     }
 
     fn note_slabs(&self, slabs: &Slabs, start: Instant, report: &mut RunReport) {
-        let Made { occupied, parts, stats, filling, hashing, .. } = slabs.made();
-        report.labels = parts;
+        let Made { occupied, surface_and_interior, stats, filling, hashing, .. } = slabs.made();
+        report.labels = surface_and_interior;
         let times = &mut report.times;
         times.voxelize = Some(times.voxelize.unwrap_or_default() + filling);
         times.digest = Some(hashing);
@@ -150,7 +151,7 @@ impl Work<'_> {
         fill::note(&self.options.job.options, report, stats, occupied, slabs.digest());
     }
 
-    fn save(&self, layers: &mut dyn Layers, progress: &dyn Progress) -> Result<Vec<Written>> {
+    fn save(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {
         let output = &self.options.output;
         let (options, format) = (output.save_options(progress), output.format);
         let mut out = match &output.destination {
@@ -160,12 +161,12 @@ impl Work<'_> {
                 if let Some(folder) = &output.folder {
                     folder.made.make_for(path)?;
                 }
-                return format::save_layers(layers, path, format, &options);
+                return format::save_source(source, path, format, &options);
             }
         };
         let path = output.destination.path();
         let bytes =
-            format::write_layers_to(layers, &mut out, format, &options).map_err(|error| match path {
+            format::write_source_to(source, &mut out, format, &options).map_err(|error| match path {
                 Some(path) => error.in_file(path),
                 // Standard output has no name of its own.
                 None => error,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use voxelize::Lattice;
+use voxelize::format::FileSize;
 use voxelize::grid::record::INSIDE;
 use voxelize::mesh::closed::Seal;
 
@@ -12,7 +13,7 @@ use super::super::options::{Mode, Options};
 use super::super::report::warnings::Warning;
 use super::super::report::{Report, value};
 use super::findings;
-use super::report::{DoubtReport, RunReport, Size};
+use super::report::{DoubtReport, RunReport};
 
 pub const KEYS: &str = "input mesh transform grid rule [options] inside snap counts volume digest warnings run \
                         timings_ms memory outputs doubt";
@@ -58,7 +59,7 @@ fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     report.set("run", json!({"threads": threads, "simd": level, "plan": strategy}));
     if let (Some(memory), Mode::DryRun) = (&found.memory, options.mode) {
         let bytes = u64::try_from(memory.bytes).unwrap_or(u64::MAX);
-        let output = found.output_size.map(Size::bytes);
+        let output = found.output_size.map(FileSize::bytes);
         report.set("estimate", json!({"memory_bytes": bytes, "slabs": memory.slabs, "output_bytes": output}));
     }
 }

@@ -2,7 +2,8 @@
 //! run ends here.
 
 use voxelize::format;
-use voxelize::format::Dtype;
+use voxelize::format::FileSize;
+use voxelize::grid::CellKind;
 use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::{Error, Kind, Lattice, Mesh, Progress, Result, Run};
@@ -17,7 +18,7 @@ use super::super::progress::Bar;
 use super::super::report::value::cells;
 use super::super::report::warnings::Warning;
 use super::super::signals::Signals;
-use super::report::{MeshInput, RunReport, Size, timed};
+use super::report::{MeshInput, RunReport, timed};
 
 /// How the library is to do a job.
 pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
@@ -109,7 +110,7 @@ pub struct Prepared {
 pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport) -> Result<Prepared> {
     let (job, output) = (&options.job, &options.output);
     let lattice = fit(job, mesh, report)?;
-    format::check(&lattice, output.format, &output.save_options(&()))
+    format::check(CellKind::Bits, &lattice, output.format, &output.save_options(&()))
         .map_err(|e| e.in_file(output.name()))?;
     report.warnings.extend(output.warning().map(|text| Warning::new("W003", text)));
     let limits = format::warnings(lattice.dims(), output.format);
@@ -132,16 +133,9 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
 }
 
 /// The size of an output to come, where its format allows a guess.
-pub fn output_size(mesh: &Mesh, lattice: &Lattice, output: &Output) -> Option<Size> {
-    let cells = cells(lattice.dims());
-    let array = if output.dtype() == Some(Dtype::Bit) { cells.div_ceil(8) } else { cells };
-    match output.format.name {
-        "npy" | "raw" => Some(Size::About(array)),
-        "npz" => Some(Size::AtMost(array)),
-        // Position and colour of a voxel are a byte each.
-        "vox" => Some(Size::About(4 * touched(mesh, lattice).min(cells))),
-        _ => None,
-    }
+pub fn output_size(mesh: &Mesh, lattice: &Lattice, output: &Output) -> Option<FileSize> {
+    let occupied = touched(mesh, lattice).min(cells(lattice.dims()));
+    output.format.size(lattice.dims(), output.dtype()?, Some(occupied))
 }
 
 /// About how many cells a mesh touches. A large facet crosses one cell for each cell it covers when

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use voxelize::format::Written;
+use voxelize::format::{FileSize, Written};
 use voxelize::mesh::closed::Seal;
 use voxelize::mesh::read::Packing;
 use voxelize::rule::InsideReport;
@@ -20,7 +20,7 @@ pub struct RunReport {
     pub lattice: Option<Lattice>,
     pub memory: Option<MemoryPlan>,
     /// The size of the output to come; only for a dry run, where its format allows a guess.
-    pub output_size: Option<Size>,
+    pub output_size: Option<FileSize>,
     /// Coordinates that were snapped.
     pub snapped: Option<u64>,
     /// How far the mesh is closed, where that matters.
@@ -66,21 +66,6 @@ pub struct Times {
     /// Counting and digests.
     pub digest: Option<Duration>,
     pub write: Option<Duration>,
-}
-
-/// A size not known exactly, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Size {
-    About(u64),
-    AtMost(u64),
-}
-
-impl Size {
-    pub fn bytes(self) -> u64 {
-        match self {
-            Self::About(bytes) | Self::AtMost(bytes) => bytes,
-        }
-    }
 }
 
 impl RunReport {

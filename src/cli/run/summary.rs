@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use voxelize::format::{Dtype, Format, Written};
+use voxelize::format::{Dtype, FileSize, Format, Written};
 use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
@@ -15,7 +15,7 @@ use super::super::report::display::{
 };
 use super::super::report::{Verbosity, row, value};
 use super::findings;
-use super::report::{MeshInput, RunReport, Size};
+use super::report::{MeshInput, RunReport};
 
 /// The rows of the summary, as far as the run came.
 pub fn summary(options: &Options, found: &RunReport) -> String {
@@ -152,7 +152,7 @@ fn cells(options: &Options, occupied: u64, lattice: &Lattice) -> String {
     }
 }
 
-fn plan(options: &Options, output: Option<Size>, memory: &MemoryPlan) -> String {
+fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> String {
     let (slabs, whole) = match memory.strategy {
         Strategy::Dense => (String::new(), String::new()),
         Strategy::Bricks(_) => ("at most ".to_string(), String::new()),
@@ -170,8 +170,8 @@ fn plan(options: &Options, output: Option<Size>, memory: &MemoryPlan) -> String 
         Limit::Share(_) | Limit::Unknown => String::new(),
     };
     let size = match output {
-        Some(Size::About(n)) => format!("about {} in ", bytes(n)),
-        Some(Size::AtMost(n)) => format!("at most {} in ", bytes(n)),
+        Some(FileSize::About(n)) => format!("about {} in ", bytes(n)),
+        Some(FileSize::AtMost(n)) => format!("at most {} in ", bytes(n)),
         None => String::new(),
     };
     let aux = |aux: &super::super::output::AuxOutput| format!(", {} in {}", aux.about, aux.path.display());

@@ -6,7 +6,6 @@ use std::time::Duration;
 use voxelize::compare::outcome::{against_grid, other_grid};
 use voxelize::compare::{Difference, Outcome, diff};
 use voxelize::format::SaveOptions;
-use voxelize::grid::Sort;
 use voxelize::view::{self, From, View};
 use voxelize::{Error, Lattice, Rational, Result, Voxels, format};
 
@@ -83,14 +82,14 @@ fn draw(
     [golden, now]: [&Voxels; 2],
     difference: &Difference,
 ) -> Result<Vec<PathBuf>> {
-    let (mut parts, lattice) = (Vec::from(diff::parts(&golden.bits, &now.bits)?), now.lattice.as_ref());
+    let (old, new, lattice) = (golden.occupied()?, now.occupied()?, now.lattice.as_ref());
     let [vox, png] = ["vox", "png"].map(|extension| folder.join(format!("{name}.{extension}")));
     let spacing = lattice.map_or([1.0; 3], |lattice| lattice.spacing().each_ref().map(Rational::to_f64));
     let from = lattice.zip(difference.bounds).map_or(View::default().from, |(l, bounds)| side(l, bounds));
-    view::cells(&parts, spacing, &View { from, ..View::default() })?.save(&png)?;
-    parts.retain(|part| part.sort != Sort::Common);
+    view::cells(&diff::labels(old, new)?, spacing, &View { from, ..View::default() })?.save(&png)?;
     if let Some(format) = format::by_name("vox") {
-        format::save_parts(&parts, lattice, &vox, format, &SaveOptions::default())?;
+        let changes = diff::saved(diff::changes(old, new)?, lattice);
+        format::save(&changes, &vox, format, &SaveOptions::default())?;
     }
     Ok(vec![vox, png])
 }

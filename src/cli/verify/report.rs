@@ -137,7 +137,7 @@ pub fn set(report: &mut Report, task: &Task, case: &CaseReport) {
     if let Some(difference) = case.outcome.difference() {
         let Difference { common, added, removed, .. } = *difference;
         let (iou, lattice) = (difference.iou(), case.lattice.as_ref());
-        let within = value::difference_box(difference, lattice);
+        let within = value::difference_box(difference.bounds, lattice);
         let difference =
             json!({"common": common, "added": added, "removed": removed, "iou": iou, "box": within});
         report.set("difference", difference);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use voxelize::compare::Gate;
-use voxelize::grid::{Hash, Layers};
+use voxelize::grid::{CellSource, Hash};
 use voxelize::run::Plan as Strategy;
 use voxelize::{Digest, Error, Kind, Lattice, Progress, Result, Voxels, format};
 

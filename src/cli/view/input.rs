@@ -6,11 +6,12 @@ use std::time::Instant;
 use clap::Args as _;
 use serde_json::{Map, Value, json};
 use voxelize::format;
-use voxelize::{Digest, Lattice, Mesh, Part, Rational, Result, Sort, Voxels};
+use voxelize::{BitGrid, Cells, Digest, Lattice, Mesh, Rational, Result, Voxels};
 
 use super::super::args::{GridArgs, ReadArgs, RuleArgs};
 use super::super::argv::exclusive;
 use super::super::command::Call;
+use super::super::contents;
 use super::super::files::{self, Source};
 use super::super::memory::Resources;
 use super::super::options::{Job, JobOptions};
@@ -25,8 +26,8 @@ pub struct Input {
     pub name: String,
     /// The mesh, where it is to be drawn.
     pub mesh: Option<Mesh>,
-    /// The cells, where they are.
-    pub parts: Vec<Part>,
+    /// The cells, where they are drawn.
+    pub cells: Option<Cells>,
     /// What was found on the way.
     pub found: RunReport,
 }
@@ -37,7 +38,7 @@ impl Input {
         let found = RunReport::new(Instant::now());
         let name = args.file.display().to_string();
         let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
-        let mut input = Self { name, mesh: None, parts: Vec::new(), found };
+        let mut input = Self { name, mesh: None, cells: None, found };
         let extra_bytes = options.extra_bytes(&resources)?;
         let resources = Resources { extra_bytes, ..resources };
         let bar = call.bar();
@@ -45,42 +46,41 @@ impl Input {
             refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
             let job = job(args, resources, call)?;
             input.mesh = Some(run::read(&job, &bar, call.signals, &mut input.found)?);
-        } else if let Some((voxels, parts)) = input.voxel_file(&args.file, call)? {
+        } else if let Some(voxels) = input.voxel_file(&args.file, call)? {
             let mesh = ReadArgs::augment_args(cells);
             refuse_given(call, mesh, &input.name, "a voxel file says where its cells are")?;
-            input.take(voxels, parts, None);
+            input.take(voxels, None);
         } else {
             let job = job(args, resources, call)?;
             let (voxels, digest) = run::voxels(&job, &bar, call.signals, &mut input.found)?;
-            input.take(voxels, Vec::new(), Some(digest));
+            input.take(voxels, Some(digest));
         }
         Ok(input)
     }
 
     /// The cells of a voxel file; `None` if it is no such file, by content and name.
-    fn voxel_file(&mut self, path: &Path, call: &Call) -> Result<Option<(Voxels, Vec<Part>)>> {
+    fn voxel_file(&mut self, path: &Path, call: &Call) -> Result<Option<Voxels>> {
         if path.as_os_str() == "-" {
             return Ok(None);
         }
         files::is_there(path)?;
         call.signals.listen()?;
-        match timed(&mut self.found.times.read, || format::open_parts(path)) {
+        match timed(&mut self.found.times.read, || format::open(path)) {
             Err(error) if error.code() == "V001" && format::by_path(path).is_none() => Ok(None),
             read => read.map(Some),
         }
     }
 
-    fn take(&mut self, voxels: Voxels, parts: Vec<Part>, digest: Option<Digest>) {
+    fn take(&mut self, voxels: Voxels, digest: Option<Digest>) {
         self.found.digest = Some(digest.unwrap_or_else(|| voxels.digest()));
-        self.found.occupied = Some(voxels.count());
+        self.found.occupied = voxels.occupied().ok().map(BitGrid::count);
         self.found.lattice = voxels.lattice;
-        let whole = |cells| vec![Part { sort: Sort::Surface, cells }];
-        self.parts = if parts.is_empty() { whole(voxels.bits) } else { parts };
+        self.cells = Some(voxels.cells);
     }
 
     /// Cells per axis.
     pub fn dims(&self) -> [usize; 3] {
-        self.parts.first().map(|part| part.cells.dims()).unwrap_or_default()
+        self.cells.as_ref().map(|cells| cells.as_ref().dims()).unwrap_or_default()
     }
 
     /// The size of a cell; cubes where nothing says it.
@@ -94,11 +94,16 @@ impl Input {
         let mesh = self.found.mesh.as_ref();
         let (format, bytes) = (mesh.map(|mesh| mesh.format), mesh.map(|mesh| mesh.bytes));
         report.set("input", json!({"path": self.name, "format": format, "bytes": bytes}));
-        if !self.parts.is_empty() {
+        if let Some(cells) = &self.cells {
             let spacing = self.found.lattice.as_ref().map(|_| self.spacing());
             report.set("grid", json!({"dims": self.dims(), "spacing": spacing}));
-            let count = |part: &Part| (part.sort.name().to_string(), json!(part.cells.count()));
-            let parts: Map<String, Value> = self.parts.iter().map(count).collect();
+            let parts: Map<String, Value> = match cells {
+                Cells::Bits(_) => [("surface".to_string(), json!(self.found.occupied))].into_iter().collect(),
+                other => {
+                    let labels = contents::labels(other.as_ref()).into_iter();
+                    labels.map(|label| (label.name, json!(label.cells))).collect()
+                }
+            };
             report.set("counts", json!({"occupied": self.found.occupied, "parts": parts}));
         }
         report.set("digest", self.found.digest.as_ref().map(value::digest));

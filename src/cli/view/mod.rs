@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use voxelize::format::Written;
 use voxelize::grid::lattice::AXES;
 use voxelize::view::{self, Picture};
-use voxelize::{Part, Progress, Result, par};
+use voxelize::{Cells, Error, Progress, Result, par};
 
 use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
 use super::command::{Call, Command};
+use super::contents::{self, LabelCount};
 use super::files::Destination;
 use super::memory::Resources;
 use super::report::display::{self, bytes, grouped, number};
@@ -39,7 +40,8 @@ voxelize view diff.vox                   what diff -o wrote: blue is added, oran
 A picture has the same pixels on every machine and for any number of threads. It says in itself
 that this tool made it; a file of the same name that does not is replaced only if -o names it.
 Slices show x to the right and y upwards across z, x and z across y, y and z across x; in pictures
-of them, cells with all six neighbours occupied are the colour of sand.
+of them, cells with all six neighbours occupied are the colour of sand. Labels have the colours of
+their legend. A field is shown in slices and sheets, on a scale from its lowest value to its highest.
 
 Exit codes: 0 done; 2 wrong question; 3 a file cannot be read; 4 nothing to see;
 5 does not fit; 6 not written",
@@ -184,23 +186,25 @@ enum Drawn {
 }
 
 fn draw(options: &PictureOptions, input: &Input) -> Result<Drawn> {
-    let (parts, spacing, view) = (&input.parts, input.spacing(), &options.view);
-    let picture = match options.content {
-        Content::Cells => view::cells(parts, spacing, view),
-        Content::Mesh => match &input.mesh {
-            Some(mesh) => view::facets(mesh, view),
-            None => unreachable!("a mesh is read to be drawn"),
-        },
-        Content::Text(choice) => {
-            return view::slice_text(parts, choice.layer(input.dims()))
+    let (spacing, view) = (input.spacing(), &options.view);
+    let picture = match (options.content, &input.cells, &input.mesh) {
+        (Content::Mesh, _, Some(mesh)) => view::facets(mesh, view),
+        (Content::Cells, Some(Cells::Field(_)), _) => Err(Error::usage("a field is shown in slices")
+            .with_hint("--slice z -o FILE.png shows the middle one, --sheet z many")),
+        (Content::Cells, Some(cells), _) => view::cells(cells, spacing, view),
+        (Content::Text(choice), Some(cells), _) => {
+            return view::slice_text(cells, choice.layer(input.dims()))
                 .map(Drawn::Text)
                 .map_err(|error| error.in_file(&input.name));
         }
-        Content::Slice(choice) => {
+        (Content::Slice(choice), Some(cells), _) => {
             let layer = choice.layer(input.dims());
-            view::slice(parts, spacing, layer, view.size, view.background)
+            view::slice(cells, spacing, layer, view.size, view.background)
         }
-        Content::Sheet(axis) => view::sheet(parts, spacing, axis, view.size, view.background),
+        (Content::Sheet(axis), Some(cells), _) => {
+            view::sheet(cells, spacing, axis, view.size, view.background)
+        }
+        (Content::Mesh, _, None) | (_, None, _) => unreachable!("what is drawn was opened"),
     };
     picture.map(Drawn::Picture).map_err(|error| error.in_file(&input.name))
 }
@@ -233,7 +237,7 @@ fn rows(input: &Input, options: &PictureOptions, written: Option<&Written>) -> S
         Some(mesh) => row("mesh", &mesh_line(&input.name, mesh)),
         None => row("voxels", &input.name),
     }
-    if !input.parts.is_empty() {
+    if input.cells.is_some() {
         row(
             "grid",
             &match &input.found.lattice {
@@ -253,10 +257,14 @@ fn rows(input: &Input, options: &PictureOptions, written: Option<&Written>) -> S
 }
 
 fn cells(input: &Input) -> String {
-    let count = |part: &Part| format!("{} {}", grouped(part.cells.count()), part.sort.name());
-    match input.parts.as_slice() {
-        [_] => grouped(input.found.occupied.unwrap_or_default()),
-        parts => parts.iter().map(count).collect::<Vec<_>>().join(", "),
+    let occupied = grouped(input.found.occupied.unwrap_or_default());
+    match &input.cells {
+        Some(Cells::Field(field)) => format!("field, {}", contents::range(field)),
+        Some(Cells::Labels(labels)) => match contents::labels(labels.into()).as_slice() {
+            [_] => occupied,
+            labels => labels.iter().map(LabelCount::text).collect::<Vec<_>>().join(", "),
+        },
+        _ => occupied,
     }
 }
 

@@ -17,13 +17,13 @@
 //! centred on 0, the floor is at z = 0, z is up. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k).
 //! The lattice and how the grid came about are JSON in the attribute `_voxelize` of node 0.
 //!
-//! Colours say what a cell is. A plain grid has colour 1 alone; a grid of parts names them under
-//! `parts` in the attribute, "added removed", and gives each its own. The command writes grids of the rule
-//! filled in the parts surface, cells that the mesh touches, ties both, and interior.
+//! The colour of a cell is its label; bits have colour 1 alone. The attribute has the legend: the names of
+//! standard labels under `parts`, "added removed", others under `labels`. The palette has the colours of the
+//! legend, for standard labels these:
 //!
-//! | colour | part | red, green, blue |
+//! | colour | label | red, green, blue |
 //! |---|---|---|
-//! | 1 | surface, and all of a plain grid | e8 b0 6c, sand |
+//! | 1 | surface, and all of bits | e8 b0 6c, sand |
 //! | 2 | interior | 5b 7c 99, slate |
 //! | 3 | common | bd bd bd, grey |
 //! | 4 | added | 00 72 b2, blue |
@@ -37,9 +37,9 @@ mod read;
 mod scene;
 mod write;
 
-use super::{Carries, Dtype, Format, Write};
+use super::{Carries, Dtype, FileSize, Format, Write};
 use crate::error::{Error, Result};
-use crate::grid::{Lattice, Sort};
+use crate::grid::{CellKind, Label, Lattice};
 
 /// The most cells per axis of one model.
 const TILE: usize = 256;
@@ -47,13 +47,13 @@ const TILE: usize = 256;
 /// The attribute of the root node that holds what is known of the grid.
 const ATTRIBUTE: &str = "_voxelize";
 
-/// The colour of each part, by [`Sort::number`] and as red, green and blue.
-const COLOURS: [(Sort, u8, [u8; 3]); 5] = [
-    (Sort::Surface, 1, [0xe8, 0xb0, 0x6c]),
-    (Sort::Interior, 2, [0x5b, 0x7c, 0x99]),
-    (Sort::Common, 3, [0xbd, 0xbd, 0xbd]),
-    (Sort::Added, 4, [0x00, 0x72, 0xb2]),
-    (Sort::Removed, 5, [0xd5, 0x5e, 0x00]),
+/// The colours of the standard labels, as red, green and blue.
+const COLOURS: [(Label, [u8; 3]); 5] = [
+    (Label::SURFACE, [0xe8, 0xb0, 0x6c]),
+    (Label::INTERIOR, [0x5b, 0x7c, 0x99]),
+    (Label::COMMON, [0xbd, 0xbd, 0xbd]),
+    (Label::ADDED, [0x00, 0x72, 0xb2]),
+    (Label::REMOVED, [0xd5, 0x5e, 0x00]),
 ];
 
 /// What MagicaVoxel shows of a scene.
@@ -64,15 +64,17 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["vox"],
     about: "MagicaVoxel scene of any size, in tiles of at most 256 cells; z is up",
     carries: Carries::InFile,
+    kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::U8],
     slab_layers: TILE,
     magic: &[b"VOX "],
     limits,
     warnings,
+    // Position and colour of a voxel are a byte each.
+    size: |_, _, occupied| Some(FileSize::about(4 * u128::from(occupied?))),
     write: Write::Seeking(write::write),
     annotate: |_, _| {},
     read: read::read,
-    read_parts: Some(read::read_parts),
     describe: read::describe,
 };
 
@@ -95,17 +97,4 @@ fn warnings([x, y, z]: [usize; 3]) -> Vec<String> {
 /// From cells to positions in the scene: what is taken off.
 fn shift([nx, ny, _]: [usize; 3]) -> [usize; 3] {
     [nx / 2, ny / 2, 0]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colours_have_the_numbers_of_their_parts() {
-        assert_eq!(COLOURS.map(|(sort, ..)| sort), Sort::ALL);
-        for (sort, number, _) in COLOURS {
-            assert_eq!(number, sort.number());
-        }
-    }
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::super::PARTS;
 use super::super::open::Source;
 use super::scene::{Motion, Node, placements};
 use super::{ATTRIBUTE, TILE, shift};
 use crate::error::{Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
-use crate::grid::{BitGrid, Part, Sort, Voxels};
+use crate::grid::{BitGrid, Cells, Labels, Voxels};
 
 /// The most voxels that uses of models may place in all; a short file can use one model often.
 const MAX_PLACED: u64 = 1 << 32;
@@ -40,10 +39,6 @@ pub(super) fn describe(source: &mut Source) -> Result<Metadata> {
 }
 
 pub(super) fn read(source: &mut Source) -> Result<Voxels> {
-    read_parts(source).map(|(voxels, _)| voxels)
-}
-
-pub(super) fn read_parts(source: &mut Source) -> Result<(Voxels, Vec<Part>)> {
     let mut chunks = read_chunks(source)?;
     let metadata = chunks.metadata.take().unwrap_or_default();
     let uses = uses(&chunks)?;
@@ -54,57 +49,44 @@ pub(super) fn read_parts(source: &mut Source) -> Result<(Voxels, Vec<Part>)> {
     if dims.contains(&0) {
         return Err(Error::input("V007", format!("the attribute {ATTRIBUTE} says {dims:?} cells")));
     }
-    if cells_in_words(dims).is_none_or(|cells| cells > FREE_CELLS + 32768 * u128::from(source.len())) {
+    // Bits and short legends take a few bits a cell, other labels a byte.
+    let is_bytes = metadata.legend.as_ref().is_some_and(|legend| !(1..=4).contains(&legend.labels().len()));
+    let free = if is_bytes { FREE_CELLS / 8 } else { FREE_CELLS };
+    if cells_in_words(dims).is_none_or(|cells| cells > free + 32768 * u128::from(source.len())) {
         return Err(Error::too_large(format!("the scene spans {dims:?} cells")));
     }
-    let mut bits = BitGrid::new(dims)?;
-    let mut parts = named_parts(&metadata, dims)?;
-    let told_apart = !parts.is_empty();
+    let mut cells: Cells = match metadata.legend {
+        Some(legend) => Labels::new(dims, legend)?.into(),
+        None => BitGrid::new(dims)?.into(),
+    };
     for_each_voxel(source, &uses, |at, colour| {
         let cell: [Option<usize>; 3] =
             std::array::from_fn(|a| usize::try_from(at[a] + shift[a]).ok().filter(|n| *n < dims[a]));
-        match cell {
-            [Some(i), Some(j), Some(k)] => {
-                if told_apart && bits.get([i, j, k]) {
-                    let what = format!("there are two voxels at {at:?}");
-                    return Err(
-                        Error::input("V007", what).with_hint("the scene was changed since it was saved")
-                    );
-                }
-                bits.set([i, j, k]);
-                match parts.iter_mut().find(|part| part.sort.number() == colour) {
-                    Some(part) => part.cells.set([i, j, k]),
-                    None if !told_apart => {}
-                    None => {
-                        let what = format!("the voxel at {at:?} has colour {colour}, which no part has");
-                        return Err(
-                            Error::input("V007", what).with_hint("the scene was changed since it was saved")
-                        );
-                    }
-                }
-            }
-            _ => {
-                return Err(Error::input("V009", format!("the voxel at {at:?} is outside the grid"))
-                    .with_hint("the scene was changed since it was saved"));
-            }
+        let [Some(i), Some(j), Some(k)] = cell else {
+            return Err(Error::input("V009", format!("the voxel at {at:?} is outside the grid"))
+                .with_hint("the scene was changed since it was saved"));
+        };
+        match &mut cells {
+            Cells::Labels(labels) => put(labels, [i, j, k], colour, at)?,
+            Cells::Bits(bits) => bits.set([i, j, k]),
+            Cells::Field(_) => {}
         }
         Ok(())
     })?;
-    Ok((Voxels { bits, lattice: metadata.lattice, record: metadata.record }, parts))
+    Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
 }
 
-/// The parts that the attribute names, still empty.
-fn named_parts(metadata: &Metadata, dims: [usize; 3]) -> Result<Vec<Part>> {
-    let Some(names) = metadata.extra.get(PARTS) else { return Ok(Vec::new()) };
-    let mut parts: Vec<Part> = Vec::new();
-    for name in names.split_whitespace() {
-        let sort = Sort::from_name(name).filter(|sort| parts.iter().all(|part| part.sort != *sort));
-        let sort = sort.ok_or_else(|| {
-            Error::input("V007", format!("the attribute {ATTRIBUTE} names the parts '{}'", sanitize(names)))
-        })?;
-        parts.push(Part { sort, cells: BitGrid::new(dims)? });
-    }
-    Ok(parts)
+/// Gives the cell of the voxel at a place the label that its colour means.
+fn put(labels: &mut Labels, cell: [usize; 3], colour: u8, at: [i64; 3]) -> Result<()> {
+    let what = if labels.occupied().get(cell) {
+        format!("there are two voxels at {at:?}")
+    } else if !labels.legend().allows(colour) {
+        format!("the voxel at {at:?} has colour {colour}, which the legend does not name")
+    } else {
+        labels.set(cell, colour);
+        return Ok(());
+    };
+    Err(Error::input("V007", what).with_hint("the scene was changed since it was saved"))
 }
 
 /// The cells of a grid with its rows padded to whole words.

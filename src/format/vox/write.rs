@@ -12,10 +12,10 @@ use super::{ATTRIBUTE, COLOURS, TILE, shift};
 use crate::error::Error;
 use crate::grid::bits::bits_of;
 use crate::grid::metadata::Style;
-use crate::grid::{BitGrid, Layers, Sort, Window};
+use crate::grid::{BitGrid, CellSource, CellType, CellsRef, Label, Slab};
 use crate::par::{self, Progress};
 
-/// The colour of all cells of a plain grid.
+/// The colour of all cells of bits.
 const PLAIN: u8 = 1;
 
 /// Words of a row of a tile.
@@ -32,17 +32,17 @@ type Main<'a> = ChunkWriter<&'a mut dyn Sink>;
 type VoxResult = Result<(), VoxError>;
 
 pub(super) fn write(
-    layers: &mut dyn Layers,
+    source: &mut dyn CellSource,
     out: &mut dyn Sink,
-    _: Dtype,
+    dtype: Dtype,
     progress: &dyn Progress,
 ) -> io::Result<()> {
-    let (dims, json) = (layers.dims(), metadata(layers).to_json(Style::OneLine));
+    let (dims, json) = (source.dims(), metadata(source, dtype).to_json(Style::OneLine));
     let result = main_chunk_writer(out, Version::default(), |main| {
-        let tiles = write_models(main, layers, json.len(), progress)?;
+        let tiles = write_models(main, source, json.len(), progress)?;
         write_scene(main, &tiles, shift(dims), &json)?;
         put(main, ChunkId::Layr, &layer())?;
-        put(main, ChunkId::Rgba, &palette(&layers.sorts()))
+        put(main, ChunkId::Rgba, &palette(source.cell_type()))
     });
     match result {
         Ok(()) => Ok(()),
@@ -54,20 +54,21 @@ pub(super) fn write(
 /// The models of all tiles that hold voxels, x fastest; of an empty grid of the first tile.
 fn write_models(
     main: &mut Main,
-    layers: &mut dyn Layers,
+    source: &mut dyn CellSource,
     json: usize,
     progress: &dyn Progress,
 ) -> Result<Vec<Tile>, VoxError> {
-    let dims = layers.dims();
+    let dims = source.dims();
     let (mut tiles, mut count) = (Vec::new(), 0);
-    while let Some(window) = next(layers)? {
+    while let Some(slab) = next(source)? {
         let start = tiles.len();
-        tiles.extend(tiles_of(&window, dims).map_err(io::Error::other)?);
+        let bits = slab.cells.occupied().map_err(io::Error::other)?;
+        tiles.extend(tiles_of(bits, slab.first, dims).map_err(io::Error::other)?);
         count += tiles[start..].iter().map(|tile: &Tile| u64::from(tile.voxels)).sum::<u64>();
         check_length(count, tiles.len(), json).map_err(io::Error::other)?;
         progress.begin("write", count);
         for tile in &tiles[start..] {
-            write_model(main, &window, tile, progress)?;
+            write_model(main, &slab, bits, tile, progress)?;
         }
     }
     if tiles.is_empty() {
@@ -89,17 +90,17 @@ fn check_length(count: u64, tiles: usize, json: usize) -> crate::error::Result<(
         .with_hint("use larger cells, or save as .npz"))
 }
 
-/// The tiles of a window that hold voxels, x fastest.
-fn tiles_of(window: &Window, dims: [usize; 3]) -> crate::error::Result<Vec<Tile>> {
-    let end = window.first + window.bits.dims()[2];
-    if !window.first.is_multiple_of(TILE) || !end.is_multiple_of(TILE) && end != dims[2] {
+/// The tiles of a slab that hold voxels, x fastest.
+fn tiles_of(bits: &BitGrid, first: usize, dims: [usize; 3]) -> crate::error::Result<Vec<Tile>> {
+    let end = first + bits.dims()[2];
+    if !first.is_multiple_of(TILE) || !end.is_multiple_of(TILE) && end != dims[2] {
         return Err(Error::usage(format!("a .vox file is made of slabs of {TILE} layers")));
     }
     let [tx, ty, _] = dims.map(|n| n.div_ceil(TILE));
-    let tz = window.bits.dims()[2].div_ceil(TILE);
+    let tz = bits.dims()[2].div_ceil(TILE);
     let tiles = par::map_range(0..tx * ty * tz, |n| {
-        let mut tile = Tile::new([n % tx, n / tx % ty, window.first / TILE + n / (tx * ty)], dims);
-        tile.voxels = tile.count(window);
+        let mut tile = Tile::new([n % tx, n / tx % ty, first / TILE + n / (tx * ty)], dims);
+        tile.voxels = tile.count(bits, first);
         tile
     });
     Ok(tiles.into_iter().filter(|tile| tile.voxels > 0).collect())
@@ -113,9 +114,9 @@ impl Tile {
         Self { origin, size, voxels: 0 }
     }
 
-    fn count(&self, window: &Window) -> u32 {
+    fn count(&self, bits: &BitGrid, first: usize) -> u32 {
         let rows = (0..self.size[2]).flat_map(|k| (0..self.size[1]).map(move |j| (j, k)));
-        rows.flat_map(|(j, k)| self.row(window.bits, window.first, j, k)).map(|word| word.count_ones()).sum()
+        rows.flat_map(|(j, k)| self.row(bits, first, j, k)).map(|word| word.count_ones()).sum()
     }
 
     /// The words of row `(j, k)` of the tile, of `bits` whose first layer is `first`.
@@ -125,6 +126,31 @@ impl Tile {
         &row[first..row.len().min(first + TILE_WORDS)]
     }
 
+    /// Adds the voxels of row `(j, k)`: of labels in planes one label after the other, else x fastest.
+    fn push_row(
+        &self,
+        voxels: &mut Vec<u8>,
+        slab: &Slab,
+        bits: &BitGrid,
+        row: &mut [u8],
+        [j, k]: [usize; 2],
+    ) {
+        let words = self.row(bits, slab.first, j, k);
+        let CellsRef::Labels(labels) = slab.cells else {
+            return push(voxels, words.iter().copied(), j, k, |_| PLAIN);
+        };
+        let place = [self.origin[1] + j, self.origin[2] - slab.first + k];
+        if labels.is_in_planes() {
+            for (n, label) in labels.legend().labels().iter().enumerate() {
+                let words = labels.words(n, place[0], place[1]).skip(self.origin[0] / 64).take(TILE_WORDS);
+                push(voxels, words, j, k, |_| label.value);
+            }
+        } else if words.iter().any(|word| *word != 0) {
+            labels.row(place[0], place[1], row);
+            push(voxels, words.iter().copied(), j, k, |i| row[self.origin[0] + i]);
+        }
+    }
+
     /// The size that is written: even, so that viewers that turn about size / 2.0 agree with those
     /// that turn about floor(size / 2).
     fn even_size(&self) -> [u32; 3] {
@@ -132,21 +158,22 @@ impl Tile {
     }
 }
 
-fn write_model(main: &mut Main, window: &Window, tile: &Tile, progress: &dyn Progress) -> VoxResult {
+fn write_model(
+    main: &mut Main,
+    slab: &Slab,
+    bits: &BitGrid,
+    tile: &Tile,
+    progress: &dyn Progress,
+) -> VoxResult {
     put(main, ChunkId::Size, &numbers(tile.even_size()))?;
     main.child_content_writer(ChunkId::Xyzi, |content| {
         content.write_all(&tile.voxels.to_le_bytes())?;
-        let mut layer = Vec::new();
+        let (mut layer, mut row) = (Vec::new(), vec![0; bits.dims()[0]]);
         for k in 0..tile.size[2] {
             cancelled(progress)?;
             layer.clear();
             for j in 0..tile.size[1] {
-                if window.parts.is_empty() {
-                    push(&mut layer, tile.row(window.bits, window.first, j, k), j, k, PLAIN);
-                }
-                for part in window.parts {
-                    push(&mut layer, tile.row(&part.cells, window.first, j, k), j, k, part.sort.number());
-                }
+                tile.push_row(&mut layer, slab, bits, &mut row, [j, k]);
             }
             content.write_all(&layer)?;
             progress.advance(layer.len() as u64 / 4);
@@ -155,11 +182,18 @@ fn write_model(main: &mut Main, window: &Window, tile: &Tile, progress: &dyn Pro
     })
 }
 
-/// Adds the voxels of a row of a tile.
-fn push(layer: &mut Vec<u8>, row: &[u64], j: usize, k: usize, colour: u8) {
-    for (n, word) in row.iter().enumerate() {
-        for bit in bits_of(*word) {
-            layer.extend_from_slice(&[(64 * n + bit) as u8, j as u8, k as u8, colour]);
+/// Adds the voxels of a row of a tile, of the colour of each column.
+fn push(
+    voxels: &mut Vec<u8>,
+    row: impl Iterator<Item = u64>,
+    j: usize,
+    k: usize,
+    colour: impl Fn(usize) -> u8,
+) {
+    for (n, word) in row.enumerate() {
+        for bit in bits_of(word) {
+            let i = 64 * n + bit;
+            voxels.extend_from_slice(&[i as u8, j as u8, k as u8, colour(i)]);
         }
     }
 }
@@ -201,16 +235,26 @@ fn attributes(pairs: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// The colours of the parts of this grid, and of what a plain grid may have; the rest greys.
-fn palette(sorts: &[Sort]) -> Vec<u8> {
+/// The colours of the labels of this grid, and of surface and interior where these leave room; the rest greys.
+fn palette(cells: CellType) -> Vec<u8> {
     let mut colours: [[u8; 4]; 256] = std::array::from_fn(|n| {
         let grey = 255 - n as u8 / 2;
         [grey, grey, grey, 255]
     });
-    for (sort, number, [r, g, b]) in COLOURS {
-        if sorts.contains(&sort) || matches!(sort, Sort::Surface | Sort::Interior) {
-            // The first entry is colour 1.
-            colours[usize::from(number) - 1] = [r, g, b, 0xff];
+    // The first entry is colour 1.
+    let mut put = |value: u8, [r, g, b]: [u8; 3]| colours[usize::from(value) - 1] = [r, g, b, 0xff];
+    let standard =
+        |label: &Label| COLOURS.iter().find(|(other, _)| other == label).map(|(_, colour)| *colour);
+    for (label, colour) in &COLOURS[..2] {
+        put(label.value, *colour);
+    }
+    if let CellType::Labels(legend) = cells {
+        let labels = legend.labels();
+        labels
+            .iter()
+            .for_each(|label| put(label.value, standard(label).unwrap_or(legend.colour(label.value))));
+        if labels.is_empty() {
+            (1..=255).for_each(|value| put(value, legend.colour(value)));
         }
     }
     colours.concat()

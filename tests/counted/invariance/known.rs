@@ -39,9 +39,9 @@ pub fn halves_of_the_cube_join() -> Counts {
         command.arg(folder().join("cube.stl")).args(["-q", "--voxel-size", "1", "--bounds", bounds, "-o"]);
         assert!(command.arg(&path).status().expect("the tool starts").success());
         let half = Voxels::open(&path).expect("it was written");
-        assert_eq!(half.bits, cropped(&whole, [low, 0, 0], [32, 64, 64]), "{bounds}");
-        assert_eq!(half.lattice.expect("a .vox says").closed(), [low == 32, true, true]);
-        joined += half.bits.count();
+        assert_eq!(*half.occupied().unwrap(), cropped(&whole, [low, 0, 0], [32, 64, 64]), "{bounds}");
+        assert_eq!(half.lattice.as_ref().expect("a .vox says").closed(), [low == 32, true, true]);
+        joined += half.occupied().unwrap().count();
     }
     assert_eq!(joined, 23_816);
     vec![("halves", 2), ("cells", joined)]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 use voxelize::format::{self, Dtype, FORMATS, Format, SaveOptions};
-use voxelize::grid::{Layers, Whole};
+use voxelize::grid::{CellSource, InMemory};
 use voxelize::run::{Demand, Plan};
 use voxelize::{
     Kind, Lattice, Level, Mesh, Progress, Rule, Run, voxelize_bricks, voxelize_slabs, voxelize_with,
@@ -24,9 +24,9 @@ fn kinds() -> impl Iterator<Item = (&'static Format, Dtype)> {
 }
 
 /// The bytes of a file of these cells.
-fn file(layers: &mut dyn Layers, format: &Format, dtype: Dtype) -> Vec<u8> {
+fn file(layers: &mut dyn CellSource, format: &Format, dtype: Dtype) -> Vec<u8> {
     let (mut bytes, options) = (vec![], SaveOptions { dtype: Some(dtype), ..SaveOptions::default() });
-    format::write_layers_to(layers, &mut bytes, format, &options).expect("memory takes it");
+    format::write_source_to(layers, &mut bytes, format, &options).expect("memory takes it");
     bytes
 }
 
@@ -39,7 +39,7 @@ fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[us
     let kinds: Vec<_> = kinds().take(if what.inside().is_some() { 1 } else { usize::MAX }).collect();
     let heights = if what.inside().is_some() { &heights[heights.len() / 2..] } else { heights };
     for (n, (format, dtype)) in kinds.into_iter().enumerate() {
-        let expected = file(&mut Whole::new(&whole), format, dtype);
+        let expected = file(&mut InMemory::new(&whole), format, dtype);
         for (m, &height) in heights.iter().enumerate() {
             let slabs = lattice.dims()[2].div_ceil(height);
             if slabs < 3 || !height.is_multiple_of(format.slab_layers) {
@@ -106,7 +106,7 @@ pub fn slabs_of_tiles() -> Counts {
         for height in [1, 100, 255, 257] {
             let mut slabs =
                 voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &Run::default()).expect("it fits");
-            let result = format::write_layers_to(&mut slabs, &mut vec![], scene, &SaveOptions::default());
+            let result = format::write_source_to(&mut slabs, &mut vec![], scene, &SaveOptions::default());
             assert_eq!(result.expect_err("half tiles").kind(), Kind::Usage, "{name}, {height}");
             refused += 1;
         }
@@ -159,7 +159,7 @@ pub fn cancelled_slabs_leave_nothing() -> Counts {
             let run = Run { progress: &stop, ..Run::default() };
             let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::surface(), 256, &run).expect("it fits");
             let options = SaveOptions { progress: &stop, ..SaveOptions::default() };
-            let error = format::save_layers(&mut slabs, &path, format, &options).expect_err(format.name);
+            let error = format::save_source(&mut slabs, &path, format, &options).expect_err(format.name);
             assert_eq!(error.kind(), Kind::Interrupted, "{}, {at}", format.name);
             assert_eq!(dir.path().read_dir().expect("a folder").count(), 0, "{}, {at}", format.name);
             stopped += 1;

@@ -53,7 +53,9 @@ pub fn by_the_formula() -> Counts {
         for (extents, Case { triangles, lattice }) in boxes(size) {
             let mesh = Mesh::from_triangles(triangles).expect("finite");
             let run = Run { threads: 1, ..Run::default() };
-            let cells = |rule: Rule| voxelize_with(&mesh, &lattice, rule, &run).expect("few cells").0.bits;
+            let cells = |rule: Rule| {
+                voxelize_with(&mesh, &lattice, rule, &run).expect("few cells").0.into_occupied().unwrap()
+            };
             let within = |cell: [usize; 3], test: fn(i64, [i64; 2]) -> bool| {
                 (0..3).all(|a| test(2 * cell[a] as i64, extents[a]))
             };

@@ -61,7 +61,10 @@ pub fn differs_little() -> Counts {
     for (name, mesh) in whole() {
         let lattice = Lattice::fit(mesh.bounds(), 128).unwrap();
         let solid = |mesh: &Mesh, inside| {
-            voxelize(mesh, &lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().bits
+            voxelize(mesh, &lattice, Rule::solid().with_inside(inside).unwrap())
+                .unwrap()
+                .into_occupied()
+                .unwrap()
         };
         let expected = solid(&mesh, Inside::Nonzero);
         assert_eq!(solid(&mesh, Inside::Robust), expected, "{name} as it is");

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use voxelize::geom::{Point, Triangle};
-use voxelize::grid::Layers;
+use voxelize::grid::CellSource;
 use voxelize::{BitGrid, Inside, Lattice, Level, Mesh, Rule, Run, Ties, voxelize_slabs, voxelize_with};
 
 use super::winding::Windings;
@@ -130,12 +130,12 @@ pub fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
 pub fn found(mesh: &Mesh, lattice: &Lattice, what: Rule, how: How) -> BitGrid {
     let run = Run { threads: how.threads, level: Some(how.level), ..Run::default() };
     let Some(height) = how.slabs else {
-        return voxelize_with(mesh, lattice, what, &run).expect("few cells").0.bits;
+        return voxelize_with(mesh, lattice, what, &run).expect("few cells").0.into_occupied().unwrap();
     };
     let mut slabs = voxelize_slabs(mesh, lattice, what, height, &run).expect("few cells");
     let mut grid = BitGrid::try_from(lattice).expect("few cells");
     while let Some(window) = slabs.next().expect("memory") {
-        window.bits.iter().for_each(|[i, j, k]| grid.set([i, j, window.first + k]));
+        window.cells.occupied().unwrap().iter().for_each(|[i, j, k]| grid.set([i, j, window.first + k]));
     }
     grid
 }

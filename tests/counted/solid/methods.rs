@@ -45,7 +45,8 @@ fn solid(case: &Case, inside: Inside, threads: usize) -> BitGrid {
     voxelize_with(&mesh(case), &case.lattice, Rule::solid().with_inside(inside).unwrap(), &run)
         .expect("it fits")
         .0
-        .bits
+        .into_occupied()
+        .unwrap()
 }
 
 /// Closed meshes, and such as are neither closed nor turned one way.
@@ -77,10 +78,13 @@ pub fn vote() -> Counts {
 pub fn flood() -> Counts {
     let mut counts = Tally::default();
     for case in cases().into_iter().chain(closed::fixtures()) {
-        let walls = voxelize(&mesh(&case), &case.lattice, Rule::Surface { ties: Ties::Up }).unwrap().bits;
+        let walls = voxelize(&mesh(&case), &case.lattice, Rule::Surface { ties: Ties::Up })
+            .unwrap()
+            .into_occupied()
+            .unwrap();
         let outside = reached(&walls);
         let what = Rule::filled().with_inside(Inside::flood()).unwrap();
-        let filled = voxelize(&mesh(&case), &case.lattice, what).unwrap().bits;
+        let filled = voxelize(&mesh(&case), &case.lattice, what).unwrap().into_occupied().unwrap();
         for threads in [1, 3] {
             let found = solid(&case, Inside::flood(), threads);
             for cell in cells(&case.lattice) {

@@ -90,7 +90,8 @@ fn sizes_that_sidecars_only_claim_are_errors() {
         ("[18446744073709551615,18446744073709551615,64]", "bit", "V005"),
         ("[3,4,3]", "u8", "V005"),
         ("[0,4,3]", "u8", "V007"),
-        ("[3,4,2]", "f32", "V007"),
+        ("[3,4,2]", "f64", "V007"),
+        ("[3,4,2]", "f32", "V005"),
     ] {
         let sidecar = format!(r#"{{"dims":{dims},"dtype":"{dtype}"}}"#);
         let error = read(&[0; 24], format, Some(&sidecar)).unwrap_err();

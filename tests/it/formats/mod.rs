@@ -2,12 +2,14 @@
 
 mod bad_input;
 mod files;
+mod kinds;
 mod round_trip;
 mod scenes;
 
 use std::io::Cursor;
 
 use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar};
+use voxelize::grid::CellKind;
 use voxelize::grid::record::FIELDS;
 use voxelize::{BitGrid, Lattice, Rational, Record, Result, Voxels};
 
@@ -41,7 +43,7 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
         snap: text("none"),
         input: text("Würfel \"1\".stl"),
     };
-    Voxels { bits, lattice: Some(lattice.with_snap(voxelize::Snap::None)), record }
+    Voxels { cells: bits.into(), lattice: Some(lattice.with_snap(voxelize::Snap::None)), record }
 }
 
 /// Cells that look random, of every density along the grid.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dot_vox::{DotVoxData, SceneNode};
 
 use super::*;
-use voxelize::grid::{Part, Sort};
+use voxelize::grid::{Label, LabelDigest, Labels, Legend};
 
 fn vox() -> &'static Format {
     format::by_name("vox").unwrap()
@@ -68,32 +68,33 @@ fn every_voxel_is_in_its_place() {
     for bits in grids {
         let voxels = at_odd_place(bits);
         let (_, data) = load(&voxels);
-        assert!(positions(&data) == expected(&voxels.bits), "{:?}", voxels.dims());
+        assert!(positions(&data) == expected(voxels.occupied().unwrap()), "{:?}", voxels.dims());
         assert_eq!(data.palette.len(), 256);
         assert_eq!(data.layers.len(), 1);
     }
 }
 
 #[test]
-fn parts_come_back_from_every_tile_and_are_one_grid_to_others() {
+fn labels_come_back_from_every_tile() {
     let dims = [300, 9, 260];
-    let sorts = [Sort::Common, Sort::Added, Sort::Removed, Sort::Surface, Sort::Interior];
-    let mut parts = sorts.map(|sort| Part { sort, cells: BitGrid::new(dims).unwrap() });
-    for (n, cell) in scattered(dims).iter().enumerate() {
-        parts[n % parts.len()].cells.set(cell);
-    }
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("parts.vox");
-    let voxels = at_odd_place(scattered(dims));
-    let lattice = voxels.lattice.as_ref();
-    format::save_parts(&parts, lattice, &path, vox(), &SaveOptions::default()).unwrap();
-    let (all, back) = format::open_parts(&path).unwrap();
-    assert!(back == parts && all.bits == voxels.bits && all.lattice == voxels.lattice);
-    assert!(Voxels::open(&path).unwrap() == all);
-    assert_eq!(format::sniff(&path).map(|format| format.name), Some("vox"));
-    // Files that tell no cells apart have no parts.
-    voxels.save(&path).unwrap();
-    assert!(format::open_parts(&path).unwrap() == (voxels, vec![]));
+    let path = folder.path().join("labels.vox");
+    let plain = at_odd_place(scattered(dims));
+    let all = Legend::new(Label::STANDARD).unwrap().with_digest(LabelDigest::Occupancy);
+    // Labels that are stored as bytes, and in planes of bits.
+    for legend in [all, Legend::difference(), Legend::changes()] {
+        let mut labels = Labels::new(dims, legend.clone()).unwrap();
+        for (n, cell) in scattered(dims).iter().enumerate() {
+            labels.set(cell, legend.labels()[n % legend.labels().len()].value);
+        }
+        let voxels = Voxels { cells: labels.into(), ..plain.clone() };
+        voxels.save(&path).unwrap();
+        assert!(Voxels::open(&path).unwrap() == voxels, "{legend:?}");
+        assert_eq!(voxels.digest(), plain.digest());
+        assert_eq!(format::sniff(&path).map(|format| format.name), Some("vox"));
+    }
+    plain.save(&path).unwrap();
+    assert!(Voxels::open(&path).unwrap() == plain, "bits have no labels");
 }
 
 #[test]
@@ -129,12 +130,12 @@ fn scenes_of_others_are_read_as_the_box_of_their_voxels() {
     let mut bytes = Vec::new();
     data.write_vox(&mut bytes).unwrap();
     let back = read(&bytes, vox(), None).unwrap();
-    assert_eq!((back.lattice, back.record), (None, Record::default()));
+    assert_eq!((&back.lattice, &back.record), (&None, &Record::default()));
     let bits = scattered([300, 9, 4]);
     let [low, high] = bits.occupied_box().unwrap();
-    assert_eq!(back.bits.dims(), std::array::from_fn(|a| high[a] - low[a] + 1));
+    assert_eq!(back.occupied().unwrap().dims(), std::array::from_fn(|a| high[a] - low[a] + 1));
     let moved: Vec<_> = bits.iter().map(|c| std::array::from_fn(|a| c[a] - low[a])).collect();
-    assert_eq!(back.bits.iter().collect::<Vec<[usize; 3]>>(), moved);
+    assert_eq!(back.occupied().unwrap().iter().collect::<Vec<[usize; 3]>>(), moved);
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn a_single_model_without_a_scene_is_read() {
     data.scenes.clear();
     let mut bytes = Vec::new();
     data.write_vox(&mut bytes).unwrap();
-    assert_eq!(read(&bytes, vox(), None).unwrap().bits, f_grid());
+    assert_eq!(read(&bytes, vox(), None).unwrap().into_occupied().unwrap(), f_grid());
 }
 
 #[test]
@@ -152,19 +153,19 @@ fn scenes_beyond_what_is_shown_are_warned_of() {
     assert_eq!(format::warnings([256, 256, 1001], vox()).len(), 1);
 }
 
-/// Each of two parts had the cell, and together they had more than the grid.
+/// Each of two labels had the cell, and together they had more than the grid.
 #[test]
-fn parts_that_share_a_cell_are_refused() {
-    let part = |sort, text: &str| Part { sort, cells: BitGrid::from_text(text).unwrap() };
-    let parts = [part(Sort::Added, "#."), part(Sort::Removed, ".#")];
+fn labels_that_share_a_cell_are_refused() {
+    let grid = |text| BitGrid::from_text(text).unwrap();
+    let changes = voxelize::compare::diff::changes(&grid(".#"), &grid("#.")).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("parts.vox");
-    format::save_parts(&parts, None, &path, vox(), &SaveOptions::default()).unwrap();
+    let path = folder.path().join("labels.vox");
+    Voxels::new(changes).save(&path).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let from = [0, 0, 0, 4, 1, 0, 0, 5];
     let at = bytes.windows(from.len()).position(|window| window == from).expect("is there");
     bytes[at + 4] = 0;
     std::fs::write(&path, bytes).unwrap();
-    let error = format::open_parts(&path).unwrap_err();
+    let error = format::open(&path).unwrap_err();
     assert_eq!((error.code(), error.message()), ("V007", "there are two voxels at [-1, 0, 0]"));
 }

@@ -1,6 +1,6 @@
 //! What is filled where holes are closed.
 
-use voxelize::grid::Layers;
+use voxelize::grid::CellSource;
 use voxelize::mesh::boundary::{self, Loop};
 use voxelize::run::holes;
 use voxelize::{Fit, Inside, Lattice, Rational, Rule, Run, Ties, voxelize, voxelize_slabs};
@@ -72,7 +72,8 @@ fn a_leak_is_what_was_reached_inside_the_capped_mesh_through_a_hole() {
             let outside = Steps::outside(&surface(&mesh, &lattice, Ties::Up));
             let inside = voxelize(&capped, &lattice, Rule::solid().with_inside(Inside::EvenOdd).unwrap())
                 .unwrap()
-                .bits;
+                .into_occupied()
+                .unwrap();
             let reached = inside.iter().filter(|cell| outside.of(*cell).is_some()).count() as u64;
             let leak = made(&mesh, &lattice, flood(Rule::solid(), None), 2).1.leak;
             assert_eq!(leak.as_ref().map_or(0, |leak| leak.cells), reached, "{name}");

@@ -105,7 +105,7 @@ fn the_way_in_is_a_file_in_every_format() {
         assert_eq!(told["inside"]["leak_path"], json!({"cells": expected.count()}));
         let paths = [&told["outputs"][0]["path"], &told["outputs"][1]["path"]];
         assert_eq!(paths, ["a.npz", leak.as_str()]);
-        assert!(Voxels::open(place.path(&leak)).unwrap().bits == expected, "{leak}");
+        assert!(Voxels::open(place.path(&leak)).unwrap().into_occupied().unwrap() == expected, "{leak}");
         // None that leaks: no cells, and all is well.
         for line in ["cube.stl -r 9", "torn.stl -r 64 --close-holes 16"] {
             let run = place.run(&format!("{line} --filled --inside flood --leak {leak} -o a.npz")).expect(0);

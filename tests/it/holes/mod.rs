@@ -52,7 +52,7 @@ fn flood(rule: Rule, close_holes: Option<u32>) -> Rule {
 
 fn made(mesh: &Mesh, lattice: &Lattice, what: Rule, threads: usize) -> (BitGrid, InsideReport) {
     let (voxels, stats) = voxelize_with(mesh, lattice, what, &Run { threads, ..Run::default() }).unwrap();
-    (voxels.bits, stats.inside)
+    (voxels.into_occupied().unwrap(), stats.inside)
 }
 
 fn lattices(mesh: &Mesh) -> Vec<Lattice> {

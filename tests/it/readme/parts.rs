@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use voxelize::format::{Carries, FORMATS};
+use voxelize::grid::CellKind;
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Fit, Inside, METHODS, Mesh, RULES, Rational, Rule, Size, Ties, voxelize};
 
@@ -70,7 +71,7 @@ fn ties() -> String {
     let lattice = Fit::new(size).pad(1).to(mesh.bounds()).unwrap();
     let layers = Ties::ALL.map(|ties| {
         let voxels = voxelize(&mesh, &lattice, Rule::Surface { ties }).unwrap();
-        format!("{}\n{}", ties.name(), voxels.bits.layer_text(2))
+        format!("{}\n{}", ties.name(), voxels.occupied().unwrap().layer_text(2))
     });
     let [a, b, c] = layers.each_ref().map(|layer| layer.lines());
     let rows: Vec<_> = a.zip(b).zip(c).map(|((a, b), c)| format!("{a:12}{b:12}{c}")).collect();
@@ -92,7 +93,8 @@ fn open() -> String {
     let layers = ways.map(|inside| {
         let voxels = voxelize(&mesh, &lattice, Rule::solid().with_inside(inside).unwrap()).unwrap();
         let row = |k: usize| -> String {
-            let cells = (0..lattice.dims()[0]).map(|i| voxels.bits.get([i, lattice.dims()[1] / 2, k]));
+            let cells =
+                (0..lattice.dims()[0]).map(|i| voxels.occupied().unwrap().get([i, lattice.dims()[1] / 2, k]));
             cells.map(|occupied| if occupied { '#' } else { '.' }).collect()
         };
         let rows: Vec<_> = (0..lattice.dims()[2]).rev().map(row).collect();
@@ -112,7 +114,8 @@ fn inputs() -> String {
 
 fn formats() -> String {
     let row = |format: &voxelize::format::Format| {
-        let dtypes: Vec<_> = format.dtypes.iter().map(|dtype| dtype.name()).collect();
+        let types = format.dtypes.iter().chain(format.dtypes_of(CellKind::Field));
+        let dtypes: Vec<_> = types.map(|dtype| dtype.name()).collect();
         let carries = match format.carries {
             Carries::InFile => "in the file",
             Carries::Sidecar => "in a `.json` beside it, always",

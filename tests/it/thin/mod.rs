@@ -21,7 +21,7 @@ fn made(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> (BitGrid, Opti
     let (voxels, stats) = voxelize_with(&mesh, lattice, what, &Run::default()).unwrap();
     let found = lost::find(&mesh, lattice, None, &Run::default()).unwrap();
     assert!(stats.inside.lost.is_none_or(|told| told == found));
-    (voxels.bits, found.components)
+    (voxels.into_occupied().unwrap(), found.components)
 }
 
 fn keep_thin() -> Rule {
@@ -262,14 +262,14 @@ fn hollow_keeps_the_outer_cells_whole_and_in_slabs() {
         let (filled, _) = voxelize_with(&mesh, &lattice, Rule::filled(), &Run::default()).unwrap();
         for steps in [1, 2, 5, 16, 1000] {
             let what = Rule::filled().with_shell(steps).unwrap();
-            let wanted = outer(&filled.bits, i64::from(steps).min(31));
+            let wanted = outer(filled.occupied().unwrap(), i64::from(steps).min(31));
             emptied += filled.count() - wanted.count();
             let (whole, stats) = voxelize_with(&mesh, &lattice, what, &Run::default()).unwrap();
-            assert!(whole.bits == wanted, "{name}, {steps}");
+            assert!(*whole.occupied().unwrap() == wanted, "{name}, {steps}");
             for height in [1, 4, 11] {
                 let mut slabs =
                     voxelize::voxelize_slabs(&mesh, &lattice, what, height, &Run::default()).unwrap();
-                use voxelize::grid::Layers;
+                use voxelize::grid::CellSource;
                 while slabs.next().unwrap().is_some() {}
                 assert_eq!(slabs.digest(), whole.digest(), "{name}, {steps}, slabs of {height}");
                 assert_eq!(slabs.made().stats.snapped, stats.snapped);

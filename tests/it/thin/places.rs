@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use voxelize::grid::Layers;
+use voxelize::grid::CellSource;
 use voxelize::rule::{LostFeatures, LostPlaces, lost};
 use voxelize::{
     BitGrid, Bounds, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, voxelize_slabs, voxelize_with,
@@ -125,7 +125,7 @@ fn found(triangles: &[Triangle], lattice: &Lattice) -> LostFeatures {
     let (solid, _) = voxelize_with(&mesh, lattice, nonzero, &Run::default()).unwrap();
     for threads in [1, 3] {
         let run = Run { threads, ..Run::default() };
-        assert_eq!(lost::find(&mesh, lattice, Some(&solid.bits), &run).unwrap(), found);
+        assert_eq!(lost::find(&mesh, lattice, Some(solid.occupied().unwrap()), &run).unwrap(), found);
     }
     found
 }
@@ -220,7 +220,7 @@ fn places_do_not_depend_on_where_the_grid_ends_or_how_it_is_made() {
             let (part, _) = made(&triangles, &tile.with_snap(lattice.snap()), keep_thin());
             for n in 0..dims[0] * dims[1] * dims[2] {
                 let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
-                let there = whole.bits.get([0, 1, 2].map(|a| cell[a] + low[a]));
+                let there = whole.occupied().unwrap().get([0, 1, 2].map(|a| cell[a] + low[a]));
                 assert_eq!(part.get(cell), there, "{name}, {cell:?} of the tile at {low:?}");
             }
             tiles += 1;

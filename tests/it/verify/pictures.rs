@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 use voxelize::format;
-use voxelize::grid::Sort;
+use voxelize::grid::Label;
 
 use super::Place;
 
@@ -22,19 +22,14 @@ fn what_differs_is_shown() {
     // The cube has only a digest.
     assert_eq!(fs::read_dir(place.path("shown/more")).unwrap().count(), 2);
 
-    let (all, parts) = format::open_parts(&place.path(&format!("{name}.vox"))).unwrap();
+    let all = format::open(&place.path(&format!("{name}.vox"))).unwrap();
     let golden = format::open(&place.path("cells/knot-res-40.npz")).unwrap();
     assert_eq!((all.count(), &all.lattice), (6, &golden.lattice));
-    assert_eq!(parts.len(), 2);
-    for part in parts {
-        let was = |cell: &[usize; 3]| golden.bits.get(*cell);
-        let (cells, found) = (part.cells.count(), part.cells.iter().filter(was).count());
-        assert_eq!(
-            (cells, found),
-            if part.sort == Sort::Removed { (3, 3) } else { (3, 0) },
-            "{:?}",
-            part.sort
-        );
+    let labels = all.labels().unwrap();
+    assert_eq!(labels.counts(), [(Label::ADDED.value, 3), (Label::REMOVED.value, 3)]);
+    for (cell, value) in labels.iter() {
+        let was = golden.occupied().unwrap().get(cell);
+        assert_eq!(was, value == Label::REMOVED.value, "{cell:?}");
     }
 }
 

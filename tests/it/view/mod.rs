@@ -9,19 +9,19 @@ mod references;
 mod seen;
 
 use crate::support::meshes::Random;
-use voxelize::{BitGrid, Part, Sort};
+use voxelize::Labels;
+use voxelize::grid::Legend;
 
-/// Cells drawn by lot, some of each sort.
-pub fn parts_of(random: &mut Random, dims: [usize; 3], sorts: &[Sort], share: u64) -> Vec<Part> {
-    let empty = |sort: &Sort| Part { sort: *sort, cells: BitGrid::new(dims).unwrap() };
-    let mut parts: Vec<Part> = sorts.iter().map(empty).collect();
+/// Cells drawn by lot, some of each label.
+pub fn labels_of(random: &mut Random, dims: [usize; 3], legend: Legend, share: u64) -> Labels {
+    let values: Vec<u8> = legend.labels().iter().map(|label| label.value).collect();
+    let mut labels = Labels::new(dims, legend).unwrap();
     let cells = dims.iter().product::<usize>() as u64 / share + 1;
     for _ in 0..cells {
         let cell = dims.map(|n| random.below(n as u64) as usize);
-        if !parts.iter().any(|part| part.cells.get(cell)) {
-            let which = random.below(sorts.len() as u64) as usize;
-            parts[which].cells.set(cell);
+        if labels.get(cell) == 0 {
+            labels.set(cell, values[random.below(values.len() as u64) as usize]);
         }
     }
-    parts
+    labels
 }

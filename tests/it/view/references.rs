@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::support::bless;
 use crate::support::meshes::fixture;
+use voxelize::grid::{Label, Legend};
 use voxelize::view::{self, Axes, Background, From, Layer, Picture, Projection, Up, View};
-use voxelize::{BitGrid, Lattice, Part, Rule, Sort, compare, voxelize};
+use voxelize::{BitGrid, Field, Labels, Lattice, Rule, compare, voxelize};
 
 fn folder() -> PathBuf {
     bless::root("tests/it/view/pictures")
@@ -13,22 +14,49 @@ fn folder() -> PathBuf {
 
 fn cells(name: &str, res: usize) -> BitGrid {
     let mesh = fixture(name);
-    voxelize(&mesh, &Lattice::fit(mesh.bounds(), res).unwrap(), Rule::surface()).unwrap().bits
-}
-
-fn surface(name: &str, res: usize) -> Vec<Part> {
-    vec![Part { sort: Sort::Surface, cells: cells(name, res) }]
+    voxelize(&mesh, &Lattice::fit(mesh.bounds(), res).unwrap(), Rule::surface())
+        .unwrap()
+        .into_occupied()
+        .unwrap()
 }
 
 /// The knot less a piece, beside the knot less another.
-fn changed() -> Vec<Part> {
+fn changed() -> Labels {
     let whole = cells("knot.stl", 32);
     let less = |without: fn([usize; 3]) -> bool| {
         let mut grid = BitGrid::new(whole.dims()).unwrap();
         whole.iter().filter(|cell| !without(*cell)).for_each(|cell| grid.set(cell));
         grid
     };
-    compare::diff::parts(&less(|[i, ..]| i < 8), &less(|[_, j, _]| j > 25)).unwrap().into()
+    compare::diff::labels(&less(|[i, ..]| i < 8), &less(|[_, j, _]| j > 25)).unwrap()
+}
+
+/// The knot in three labels along x.
+fn labelled() -> Labels {
+    let cells = cells("knot.stl", 32);
+    let names = [(7, "left end"), (20, "Middle (2)"), (200, "right & last")];
+    let mut labels = names.map(|(value, name)| Label::new(value, name));
+    labels[1].colour = Some([0x70, 0x30, 0xa0]);
+    let mut grid = Labels::new(cells.dims(), Legend::new(labels).unwrap()).unwrap();
+    cells.iter().for_each(|cell| grid.set(cell, names[cell[0] * 3 / cells.dims()[0]].0));
+    grid
+}
+
+/// The distance from a sphere within a band around it, a few cells without a value.
+fn band() -> Field {
+    let mut field = Field::new([36, 28, 20], f32::INFINITY).unwrap();
+    for (j, k) in (0..20).flat_map(|k| (0..28).map(move |j| (j, k))) {
+        for (i, value) in field.row_mut(j, k).iter_mut().enumerate() {
+            let [x, y, z] = [i as f32 - 17.5, j as f32 - 13.5, k as f32 - 9.5];
+            let distance = (x * x + y * y + z * z).sqrt() - 9.0;
+            *value = match distance {
+                _ if i < 4 && j < 4 => f32::NAN,
+                near if near.abs() < 5.0 => near,
+                _ => f32::INFINITY,
+            };
+        }
+    }
+    field
 }
 
 fn small(from: (f64, f64)) -> View {
@@ -40,21 +68,19 @@ type Reference = (&'static str, fn() -> Picture);
 
 const REFERENCES: &[Reference] = &[
     ("knot-iso", || {
-        view::cells(&surface("knot.stl", 24), [1.0; 3], &View { size: [240, 180], ..View::default() })
-            .unwrap()
+        view::cells(&cells("knot.stl", 24), [1.0; 3], &View { size: [240, 180], ..View::default() }).unwrap()
     }),
-    ("knot-fine", || view::cells(&surface("knot.stl", 128), [1.0; 3], &small((30.0, 30.0))).unwrap()),
+    ("knot-fine", || view::cells(&cells("knot.stl", 128), [1.0; 3], &small((30.0, 30.0))).unwrap()),
     ("f-perspective", || {
         let view = View {
             projection: Projection::Perspective,
             background: Background::Plain([255; 3]),
             ..small((30.0, 25.0))
         };
-        view::cells(&surface("f.stl", 12), [1.0; 3], &view).unwrap()
+        view::cells(&cells("f.stl", 12), [1.0; 3], &view).unwrap()
     }),
     ("f-up-y", || {
-        view::cells(&surface("f.stl", 12), [1.0, 1.0, 2.0], &View { up: Up::Y, ..small((30.0, 25.0)) })
-            .unwrap()
+        view::cells(&cells("f.stl", 12), [1.0, 1.0, 2.0], &View { up: Up::Y, ..small((30.0, 25.0)) }).unwrap()
     }),
     ("changed", || view::cells(&changed(), [1.0; 3], &small((45.0, 35.0))).unwrap()),
     ("mesh", || view::facets(&fixture("knot.stl"), &small((30.0, 30.0))).unwrap()),
@@ -62,17 +88,27 @@ const REFERENCES: &[Reference] = &[
         let layer = Layer { axis: 1, index: 12 };
         view::slice(&changed(), [1.0; 3], layer, [160, 120], Background::Transparent).unwrap()
     }),
+    ("labels", || view::cells(&labelled(), [1.0; 3], &View { size: [320, 240], ..View::default() }).unwrap()),
+    ("labels-slice", || {
+        let layer = Layer { axis: 1, index: 12 };
+        view::slice(&labelled(), [1.0; 3], layer, [320, 160], Background::Plain([255; 3])).unwrap()
+    }),
+    ("field", || {
+        let layer = Layer { axis: 2, index: 9 };
+        view::slice(&band(), [1.0; 3], layer, [320, 200], Background::Plain([255; 3])).unwrap()
+    }),
+    ("field-sheet", || view::sheet(&band(), [1.0; 3], 2, [400, 300], Background::Transparent).unwrap()),
     ("sheet", || {
-        view::sheet(&surface("knot.stl", 24), [1.0; 3], 2, [160, 120], Background::Plain([255; 3])).unwrap()
+        view::sheet(&cells("knot.stl", 24), [1.0; 3], 2, [160, 120], Background::Plain([255; 3])).unwrap()
     }),
 ];
 
 /// The pictures of the README.
 const README: &[Reference] = &[
     ("knot-mesh", || view::facets(&fixture("knot.stl"), &wide()).unwrap()),
-    ("knot-32", || view::cells(&surface("knot.stl", 32), [1.0; 3], &wide()).unwrap()),
-    ("knot-128", || view::cells(&surface("knot.stl", 128), [1.0; 3], &wide()).unwrap()),
-    ("knot-512", || view::cells(&surface("knot.stl", 512), [1.0; 3], &wide()).unwrap()),
+    ("knot-32", || view::cells(&cells("knot.stl", 32), [1.0; 3], &wide()).unwrap()),
+    ("knot-128", || view::cells(&cells("knot.stl", 128), [1.0; 3], &wide()).unwrap()),
+    ("knot-512", || view::cells(&cells("knot.stl", 512), [1.0; 3], &wide()).unwrap()),
     ("open-surface", || opened(Rule::surface())),
     ("open-solid", || opened(Rule::solid())),
     ("open-filled", || opened(Rule::filled())),
@@ -82,10 +118,10 @@ const README: &[Reference] = &[
 fn opened(rule: Rule) -> Picture {
     let mesh = fixture("knot.stl");
     let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
-    let whole = voxelize(&mesh, &lattice, rule).unwrap().bits;
+    let whole = voxelize(&mesh, &lattice, rule).unwrap().into_occupied().unwrap();
     let mut half = BitGrid::new(whole.dims()).unwrap();
     whole.iter().filter(|[.., k]| *k < lattice.dims()[2] / 2).for_each(|cell| half.set(cell));
-    view::cells(&[Part { sort: Sort::Surface, cells: half }], [1.0; 3], &wide()).unwrap()
+    view::cells(&half, [1.0; 3], &wide()).unwrap()
 }
 
 fn wide() -> View {
@@ -140,30 +176,34 @@ fn pictures_of_the_readme_are_those_of_the_tool() {
 #[test]
 fn slices_as_text_have_the_axes_as_documented() {
     let cells = BitGrid::from_text("##.\n#..\n\n...\n..#\n").unwrap();
-    let parts = [Part { sort: Sort::Surface, cells }];
-    let text = |axis, index| view::slice_text(&parts, Layer { axis, index }).unwrap();
+    let text = |axis, index| view::slice_text(&cells, Layer { axis, index }).unwrap();
     assert_eq!((text(2, 0), text(2, 1)), ("##.\n#..\n".into(), "...\n..#\n".into()));
     assert_eq!((text(1, 0), text(1, 1)), ("..#\n#..\n".into(), "...\n##.\n".into()));
     assert_eq!(
         (text(0, 0), text(0, 1), text(0, 2)),
         ("..\n##\n".into(), "..\n.#\n".into(), "#.\n..\n".into())
     );
-    let error = view::slice_text(&parts, Layer { axis: 2, index: 2 }).unwrap_err();
+    let error = view::slice_text(&cells, Layer { axis: 2, index: 2 }).unwrap_err();
     assert!(error.kind() == voxelize::Kind::Usage && error.message().contains("z=2"), "{error}");
-    let part = |sort, text: &str| Part { sort, cells: BitGrid::from_text(text).unwrap() };
-    let changed = [part(Sort::Common, "#..."), part(Sort::Added, ".#.."), part(Sort::Removed, "..#.")];
+    let grid = |text| BitGrid::from_text(text).unwrap();
+    let changed = compare::diff::labels(&grid("#.#."), &grid("##..")).unwrap();
     assert_eq!(view::slice_text(&changed, Layer { axis: 2, index: 0 }).unwrap(), "#+-.\n");
+    let mut labels = Labels::new([5, 1, 1], Legend::default()).unwrap();
+    [1, 10, 35, 36].into_iter().enumerate().for_each(|(i, value)| labels.set([i, 0, 0], value));
+    assert_eq!(view::slice_text(&labels, Layer { axis: 2, index: 0 }).unwrap(), "1az#.\n");
+    let values = vec![-1.0, 0.0, 0.99, 1.0, f32::INFINITY, f32::NAN, 9.0];
+    let field = Field::from_values([7, 1, 1], 9.0, values).unwrap();
+    assert_eq!(view::slice_text(&field, Layer { axis: 2, index: 0 }).unwrap(), "05999?.\n");
 }
 
 #[test]
 fn a_slice_is_squares_of_the_cells() {
     let cells = BitGrid::from_text("##.\n#..\n").unwrap();
-    let parts = [Part { sort: Sort::Surface, cells }];
     let layer = Layer { axis: 2, index: 0 };
-    let slice = |spacing, size| view::slice(&parts, spacing, layer, size, Background::Transparent).unwrap();
+    let slice = |spacing, size| view::slice(&cells, spacing, layer, size, Background::Transparent).unwrap();
     let picture = slice([1.0; 3], [10, 9]);
     assert_eq!(picture.size(), [9, 6]);
-    let text = parts[0].cells.layer_text(0);
+    let text = cells.layer_text(0);
     for (y, line) in text.lines().enumerate() {
         for (x, cell) in line.bytes().enumerate() {
             for (dx, dy) in [(0, 0), (2, 0), (1, 1), (0, 2), (2, 2)] {

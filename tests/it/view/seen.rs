@@ -1,37 +1,35 @@
 //! What is in a picture is what is there: silhouettes and the nearest cells.
 
+use voxelize::grid::{Label, Legend};
 use voxelize::view::{self, Axes, Borders, From, NAMED, Projection, Up, View};
-use voxelize::{BitGrid, Part, Sort};
+use voxelize::{BitGrid, Field, Labels};
 
-use super::parts_of;
+use super::labels_of;
 use super::plain::Plain;
 use crate::support::meshes::Random;
 
 /// Pixels this near to a border may fall on either side of it.
 const BORDER: f64 = 1e-6;
 
-fn boxes(parts: &[Part], spacing: [f64; 3]) -> Vec<([[f64; 3]; 2], Sort)> {
+fn boxes(labels: &Labels, spacing: [f64; 3]) -> Vec<([[f64; 3]; 2], u8)> {
     let largest = spacing.iter().copied().fold(0.0, f64::max);
     let corner = |cell: [usize; 3], more: usize| {
         std::array::from_fn(|a| (cell[a] + more) as f64 * spacing[a] / largest)
     };
-    let of = |part: &Part| {
-        part.cells.iter().map(|c| ([corner(c, 0), corner(c, 1)], part.sort)).collect::<Vec<_>>()
-    };
-    parts.iter().flat_map(of).collect()
+    labels.iter().map(|(c, value)| ([corner(c, 0), corner(c, 1)], value)).collect()
 }
 
 /// Compares a picture with the plain one; gives the pixels compared, those that show a cell, and
 /// those too near to a border.
-fn compare(parts: &[Part], spacing: [f64; 3], view: &View) -> [u64; 3] {
-    let picture = view::cells(parts, spacing, view).unwrap();
-    let boxes = boxes(parts, spacing);
+fn compare(labels: &Labels, spacing: [f64; 3], view: &View) -> [u64; 3] {
+    let picture = view::cells(labels, spacing, view).unwrap();
+    let boxes = boxes(labels, spacing);
     let plain = Plain::new(view, &boxes.iter().map(|(b, _)| *b).collect::<Vec<_>>());
     let [mut compared, mut shown, mut near] = [0; 3];
     for y in 0..view.size[1] {
         for x in 0..view.size[0] {
             let at = [x as f64 + 0.5, y as f64 + 0.5];
-            let found: Vec<_> = boxes.iter().map(|(b, sort)| (plain.within(at, *b), b, *sort)).collect();
+            let found: Vec<_> = boxes.iter().map(|(b, value)| (plain.within(at, *b), b, *value)).collect();
             let covers = found.iter().any(|(inside, ..)| *inside > BORDER);
             let unsure = found.iter().any(|(inside, ..)| inside.abs() <= BORDER);
             let [r, _, b, a] = picture.get([x, y]);
@@ -47,10 +45,10 @@ fn compare(parts: &[Part], spacing: [f64; 3], view: &View) -> [u64; 3] {
             let nearest = found
                 .iter()
                 .filter(|(inside, ..)| *inside > 0.0)
-                .map(|(_, b, sort)| (plain.depth(at, **b), *sort));
-            let (_, sort) = nearest.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
-            let seen = if b > r { Sort::Added } else { Sort::Removed };
-            assert_eq!(seen, sort, "pixel {x}, {y} of {view:?}: {:?}", picture.get([x, y]));
+                .map(|(_, b, value)| (plain.depth(at, **b), *value));
+            let (_, value) = nearest.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+            let seen = if b > r { Label::ADDED } else { Label::REMOVED };
+            assert_eq!(seen.value, value, "pixel {x}, {y} of {view:?}: {:?}", picture.get([x, y]));
         }
     }
     [compared, shown, near]
@@ -63,7 +61,7 @@ fn every_pixel_shows_the_nearest_cell() {
     for (n, (_, named)) in NAMED.into_iter().cycle().take(28).enumerate() {
         // Several blocks of cells along an axis or two, some cut off by the end of the grid.
         let dims = [[5, 4, 3], [19, 3, 6], [9, 17, 2], [1, 1, 21], [10, 10, 10]][n % 5];
-        let parts = parts_of(&mut random, dims, &[Sort::Added, Sort::Removed], [3, 9][n / 2 % 2]);
+        let labels = labels_of(&mut random, dims, Legend::changes(), [3, 9][n / 2 % 2]);
         let spacing = [[1.0; 3], [0.5, 2.0, 1.25], [3.0, 0.1, 1.0]][n % 3];
         let degrees = |r: &mut Random, n: u64| r.below(2 * n) as f64 - n as f64;
         let from =
@@ -77,7 +75,7 @@ fn every_pixel_shows_the_nearest_cell() {
             borders: Borders::Hard,
             ..View::default()
         };
-        let found = compare(&parts, spacing, &view);
+        let found = compare(&labels, spacing, &view);
         (0..3).for_each(|k| total[k] += found[k]);
     }
     let [compared, shown, near] = total;
@@ -86,10 +84,11 @@ fn every_pixel_shows_the_nearest_cell() {
 
 #[test]
 fn a_picture_is_the_same_for_any_number_of_threads() {
-    let parts = parts_of(&mut Random(3), [40, 30, 50], &[Sort::Common, Sort::Added, Sort::Removed], 30);
+    let labels = labels_of(&mut Random(3), [40, 30, 50], Legend::difference(), 30);
     let view = View { size: [200, 300], projection: Projection::Perspective, ..View::default() };
     let picture = |threads| {
-        voxelize::par::with_threads(threads, || view::cells(&parts, [1.0, 1.0, 2.0], &view).unwrap()).unwrap()
+        voxelize::par::with_threads(threads, || view::cells(&labels, [1.0, 1.0, 2.0], &view).unwrap())
+            .unwrap()
     };
     let one = picture(1);
     assert!(one.as_bytes().chunks(4).any(|pixel| pixel[3] > 0));
@@ -101,30 +100,27 @@ fn a_picture_is_the_same_for_any_number_of_threads() {
 #[test]
 fn what_is_added_shows_through_what_is_common() {
     // A block of common cells with an added one in its middle.
-    let mut common = BitGrid::new([5; 3]).unwrap();
-    let mut added = BitGrid::new([5; 3]).unwrap();
+    let mut labels = Labels::new([5; 3], Legend::difference()).unwrap();
     for n in 0..125 {
         let cell = [n % 5, n / 5 % 5, n / 25];
-        if cell == [2; 3] { added.set(cell) } else { common.set(cell) }
+        labels.set(cell, if cell == [2; 3] { Label::ADDED } else { Label::COMMON }.value);
     }
     let view = View { size: [100, 100], from: From::new(0.0, 0.0), axes: Axes::Hidden, ..View::default() };
-    let parts = [Part { sort: Sort::Common, cells: common }, Part { sort: Sort::Added, cells: added }];
-    let picture = view::cells(&parts, [1.0; 3], &view).unwrap();
+    let picture = view::cells(&labels, [1.0; 3], &view).unwrap();
     let (middle, side) = (picture.get([50, 50]), picture.get([20, 50]));
     assert!(middle[2] > middle[0] + 40, "bluish: {middle:?}");
     assert!(side[2].abs_diff(side[0]) < 12 && side[3] == 255, "grey: {side:?}");
 }
 
 #[test]
-fn nothing_to_see_and_odd_parts_are_errors() {
-    let empty = |dims| Part { sort: Sort::Surface, cells: BitGrid::new(dims).unwrap() };
+fn nothing_to_see_and_odd_sizes_are_errors() {
+    let empty = BitGrid::new([3; 3]).unwrap();
     let view = View { size: [10, 10], ..View::default() };
-    let error = view::cells(&[empty([3; 3])], [1.0; 3], &view).unwrap_err();
+    let error = view::cells(&empty, [1.0; 3], &view).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::Unfit, "{error}");
-    assert!(view::cells(&[], [1.0; 3], &view).is_err());
-    assert!(view::cells(&[empty([3; 3]), empty([4; 3])], [1.0; 3], &view).is_err());
+    assert!(view::cells(&Field::new([3; 3], 0.0).unwrap(), [1.0; 3], &view).is_err());
     for size in [[0, 10], [10, view::MAX_SIDE + 1]] {
-        let error = view::cells(&[empty([3; 3])], [1.0; 3], &View { size, ..view }).unwrap_err();
+        let error = view::cells(&empty, [1.0; 3], &View { size, ..view }).unwrap_err();
         assert_eq!(error.kind(), voxelize::Kind::Usage, "{error}");
     }
 }

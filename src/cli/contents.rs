@@ -1,0 +1,74 @@
+//! What the cells of a file hold, for info and view: labels with their counts, the range of a field.
+
+use serde_json::{Value, json};
+use voxelize::grid::{CellsRef, Field, FieldSummary};
+
+use super::report::display::{grouped, number, occupancy};
+
+/// A label of some cells, and how many have it.
+pub struct LabelCount {
+    value: u8,
+    pub name: String,
+    colour: Option<[u8; 3]>,
+    pub cells: u64,
+}
+
+impl LabelCount {
+    pub fn text(&self) -> String {
+        format!("{} {}", grouped(self.cells), self.name)
+    }
+
+    fn json(&self) -> Value {
+        let colour = self.colour.map(|[r, g, b]| format!("#{r:02x}{g:02x}{b:02x}"));
+        json!({"value": self.value, "name": self.name, "colour": colour, "cells": self.cells})
+    }
+}
+
+/// The labels of cells; none of bits and fields.
+pub fn labels(cells: CellsRef) -> Vec<LabelCount> {
+    let CellsRef::Labels(labels) = cells else { return Vec::new() };
+    let legend = labels.legend();
+    let counted = |(value, cells)| {
+        let colour = legend.get(value).and_then(|label| label.colour);
+        LabelCount { value, name: legend.name(value).into_owned(), colour, cells }
+    };
+    labels.counts().into_iter().map(counted).collect()
+}
+
+/// The kind of cells, with their legend or their values.
+pub fn json(cells: CellsRef, labels: &[LabelCount]) -> Value {
+    let mut contents = json!({"kind": cells.kind().name()});
+    match cells {
+        CellsRef::Labels(_) => contents["legend"] = labels.iter().map(LabelCount::json).collect(),
+        CellsRef::Field(field) => {
+            let FieldSummary { cells, nan, range } = field.summary();
+            contents["background"] = value(field.background());
+            contents["range"] = range.map_or(Value::Null, |range| json!(range.map(value)));
+            contents["valued"] = json!(cells - nan);
+            contents["nan"] = json!(nan);
+        }
+        _ => {}
+    }
+    contents
+}
+
+/// A value of a field; infinity and NaN, which JSON has not, are text.
+fn value(value: f32) -> Value {
+    if value.is_finite() { json!(value) } else { json!(value.to_string()) }
+}
+
+/// `-1.5 … 3.25`.
+pub fn range(field: &Field) -> String {
+    match field.summary().range {
+        Some(range) => range.map(|value| number(value.into())).join(" … "),
+        None => "no values but the background".to_string(),
+    }
+}
+
+/// `1,200 of 8,000 (15.0 %) have a value; background inf, 3 NaN`.
+pub fn valued(field: &Field) -> String {
+    let FieldSummary { cells, nan, .. } = field.summary();
+    let nans = if nan > 0 { format!(", {} NaN", grouped(nan)) } else { String::new() };
+    let valued = occupancy(cells - nan, field.dims());
+    format!("{valued} have a value; background {}{nans}", number(field.background().into()))
+}

@@ -1,0 +1,213 @@
+//! Cells of one of three kinds: bits, labels, or a field.
+
+use super::bits::BitGrid;
+use super::field::Field;
+use super::labels::Labels;
+use super::legend::Legend;
+use crate::error::{Error, Result};
+
+/// What the cells of a grid hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CellKind {
+    /// Occupied or not.
+    Bits,
+    /// A label for each occupied cell.
+    Labels,
+    /// A number for each cell.
+    Field,
+}
+
+impl CellKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Bits, Self::Labels, Self::Field];
+
+    /// The word for it: `bits`, `labels` or `field`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bits => "bits",
+            Self::Labels => "labels",
+            Self::Field => "field",
+        }
+    }
+
+    /// The word for cells of this kind: `bits`, `labels` or `fields`.
+    pub fn plural(self) -> &'static str {
+        if self == Self::Field { "fields" } else { self.name() }
+    }
+
+    /// The bytes a grid of these dims takes, at most: labels of a short legend take less.
+    pub fn bytes_for(self, dims: [usize; 3]) -> u128 {
+        let cells = dims.iter().map(|&n| n as u128).product::<u128>();
+        match self {
+            Self::Bits => BitGrid::bytes_for(dims),
+            Self::Labels => BitGrid::bytes_for(dims) + cells,
+            Self::Field => 4 * cells,
+        }
+    }
+}
+
+/// The kind of some cells, with what belongs to all of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum CellType<'a> {
+    /// Occupied or not.
+    Bits,
+    /// Labels of this legend.
+    Labels(&'a Legend),
+    /// Numbers with this background.
+    Field {
+        /// The value of cells that nothing was computed for.
+        background: f32,
+    },
+}
+
+impl CellType<'_> {
+    /// The kind alone.
+    pub fn kind(&self) -> CellKind {
+        match self {
+            Self::Bits => CellKind::Bits,
+            Self::Labels(_) => CellKind::Labels,
+            Self::Field { .. } => CellKind::Field,
+        }
+    }
+}
+
+/// The cells of a grid.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Cells {
+    /// Occupied or not.
+    Bits(BitGrid),
+    /// A label for each occupied cell.
+    Labels(Labels),
+    /// A number for each cell.
+    Field(Field),
+}
+
+/// The cells of a grid, borrowed.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum CellsRef<'a> {
+    /// Occupied or not.
+    Bits(&'a BitGrid),
+    /// A label for each occupied cell.
+    Labels(&'a Labels),
+    /// A number for each cell.
+    Field(&'a Field),
+}
+
+impl Cells {
+    /// The same cells, borrowed.
+    pub fn as_ref(&self) -> CellsRef<'_> {
+        match self {
+            Self::Bits(bits) => CellsRef::Bits(bits),
+            Self::Labels(labels) => CellsRef::Labels(labels),
+            Self::Field(field) => CellsRef::Field(field),
+        }
+    }
+
+    /// The occupied cells of bits or labels.
+    ///
+    /// # Errors
+    /// If it is a field, which has none.
+    pub fn into_occupied(self) -> Result<BitGrid> {
+        match self {
+            Self::Bits(bits) => Ok(bits),
+            Self::Labels(labels) => Ok(labels.into_occupied()),
+            Self::Field(_) => Err(not_occupied()),
+        }
+    }
+}
+
+impl<'a> CellsRef<'a> {
+    /// Cells per axis, `[nx, ny, nz]`.
+    pub fn dims(&self) -> [usize; 3] {
+        match self {
+            Self::Bits(bits) => bits.dims(),
+            Self::Labels(labels) => labels.dims(),
+            Self::Field(field) => field.dims(),
+        }
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> CellKind {
+        self.cell_type().kind()
+    }
+
+    /// The kind, with the legend of labels or the background of a field.
+    pub fn cell_type(&self) -> CellType<'a> {
+        match *self {
+            Self::Bits(_) => CellType::Bits,
+            Self::Labels(labels) => CellType::Labels(labels.legend()),
+            Self::Field(field) => CellType::Field { background: field.background() },
+        }
+    }
+
+    /// The occupied cells of bits or labels.
+    ///
+    /// # Errors
+    /// If it is a field, which has none.
+    pub fn occupied(&self) -> Result<&'a BitGrid> {
+        match *self {
+            Self::Bits(bits) => Ok(bits),
+            Self::Labels(labels) => Ok(labels.occupied()),
+            Self::Field(_) => Err(not_occupied()),
+        }
+    }
+
+    /// How many cells are occupied; of a field, how many have another value than the background.
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::Bits(bits) => bits.count(),
+            Self::Labels(labels) => labels.occupied().count(),
+            Self::Field(field) => field.summary().cells,
+        }
+    }
+}
+
+fn not_occupied() -> Error {
+    Error::usage("a field has a number in every cell, so none is occupied")
+}
+
+impl From<BitGrid> for Cells {
+    fn from(bits: BitGrid) -> Self {
+        Self::Bits(bits)
+    }
+}
+
+impl From<Labels> for Cells {
+    fn from(labels: Labels) -> Self {
+        Self::Labels(labels)
+    }
+}
+
+impl From<Field> for Cells {
+    fn from(field: Field) -> Self {
+        Self::Field(field)
+    }
+}
+
+impl<'a> From<&'a BitGrid> for CellsRef<'a> {
+    fn from(bits: &'a BitGrid) -> Self {
+        Self::Bits(bits)
+    }
+}
+
+impl<'a> From<&'a Labels> for CellsRef<'a> {
+    fn from(labels: &'a Labels) -> Self {
+        Self::Labels(labels)
+    }
+}
+
+impl<'a> From<&'a Field> for CellsRef<'a> {
+    fn from(field: &'a Field) -> Self {
+        Self::Field(field)
+    }
+}
+
+impl<'a> From<&'a Cells> for CellsRef<'a> {
+    fn from(cells: &'a Cells) -> Self {
+        cells.as_ref()
+    }
+}

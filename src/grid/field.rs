@@ -1,0 +1,244 @@
+//! A field: a 32-bit float for every cell.
+
+use std::fmt;
+
+use super::bits::BitGrid;
+use crate::error::{Error, Result};
+use crate::kernel::memory::Zeroed;
+use crate::par;
+
+/// A value for each cell of a grid of `[nx, ny, nz]` cells, x fastest, then y. A distance is in units of
+/// length of the lattice, not in cells.
+///
+/// Cells that nothing was computed for have the background value, such as infinity or the width of a narrow
+/// band. A NaN is a cell without a value. All NaNs are one value; −0 and +0 are two, so that a sign may say on
+/// which side of a surface a cell is.
+///
+/// ```
+/// use voxelize::grid::Field;
+///
+/// let mut field = Field::new([4, 2, 1], f32::INFINITY)?;
+/// field.set([1, 0, 0], -0.25);
+/// assert_eq!(field.row(0, 0), [f32::INFINITY, -0.25, f32::INFINITY, f32::INFINITY]);
+/// assert_eq!(field.summary().range, Some([-0.25, -0.25]));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Field {
+    dims: [usize; 3],
+    background: f32,
+    values: Zeroed<f32>,
+}
+
+/// The values of a field at a glance. Cells of the background are left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FieldSummary {
+    /// Cells that have another value than the background.
+    pub cells: u64,
+    /// How many of them are NaN.
+    pub nan: u64,
+    /// The least and the greatest of the others.
+    pub range: Option<[f32; 2]>,
+}
+
+/// The bits that tell a value from others: all NaNs are one.
+pub(crate) fn canonical(value: f32) -> u32 {
+    if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }
+}
+
+impl Field {
+    /// A field whose cells all have the background value.
+    ///
+    /// # Errors
+    /// If an axis is zero or the cells do not fit in memory.
+    pub fn new(dims: [usize; 3], background: f32) -> Result<Self> {
+        if dims.contains(&0) {
+            return Err(Error::usage("a grid needs at least one cell on every axis"));
+        }
+        let [x, y, z] = dims;
+        let cells = x.checked_mul(y).and_then(|n| n.checked_mul(z)).and_then(Zeroed::new);
+        let mut values: Zeroed<f32> = cells.ok_or_else(|| {
+            Error::too_large(format!("a field of {x} × {y} × {z} cells does not fit in memory"))
+                .with_hint("use larger cells")
+        })?;
+        // Zero pages that stay zero are never touched.
+        if background.to_bits() != 0 {
+            values.fill(background);
+        }
+        Ok(Self { dims, background, values })
+    }
+
+    /// A field of these values, x fastest.
+    ///
+    /// # Errors
+    /// If they are not as many as the cells.
+    pub fn from_values(dims: [usize; 3], background: f32, values: Vec<f32>) -> Result<Self> {
+        let cells = dims[0].checked_mul(dims[1]).and_then(|n| n.checked_mul(dims[2]));
+        if cells != Some(values.len()) || values.is_empty() {
+            let [x, y, z] = dims;
+            return Err(Error::usage(format!("{} values for {x} × {y} × {z} cells", values.len())));
+        }
+        Ok(Self { dims, background, values: values.into() })
+    }
+
+    /// Cells per axis, `[nx, ny, nz]`.
+    pub fn dims(&self) -> [usize; 3] {
+        self.dims
+    }
+
+    /// The value of cells that nothing was computed for.
+    pub fn background(&self) -> f32 {
+        self.background
+    }
+
+    /// The same values with another background.
+    #[must_use]
+    pub fn with_background(self, background: f32) -> Self {
+        Self { background, ..self }
+    }
+
+    /// All values, x fastest, then y.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// All values, to write to.
+    pub fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
+    /// The values of row `(j, k)`.
+    pub fn row(&self, j: usize, k: usize) -> &[f32] {
+        let start = (k * self.dims[1] + j) * self.dims[0];
+        &self.values[start..start + self.dims[0]]
+    }
+
+    /// The values of row `(j, k)`, to write to.
+    pub fn row_mut(&mut self, j: usize, k: usize) -> &mut [f32] {
+        let start = (k * self.dims[1] + j) * self.dims[0];
+        &mut self.values[start..start + self.dims[0]]
+    }
+
+    /// The value of cell `(i, j, k)`.
+    ///
+    /// # Panics
+    /// If the cell is outside the grid.
+    pub fn get(&self, [i, j, k]: [usize; 3]) -> f32 {
+        assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
+        self.row(j, k)[i]
+    }
+
+    /// Gives cell `(i, j, k)` a value.
+    ///
+    /// # Panics
+    /// If the cell is outside the grid.
+    pub fn set(&mut self, [i, j, k]: [usize; 3], value: f32) {
+        assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
+        self.row_mut(j, k)[i] = value;
+    }
+
+    /// Whether a value is the background.
+    pub fn is_background(&self, value: f32) -> bool {
+        canonical(value) == canonical(self.background)
+    }
+
+    /// Which of up to 64 cells of row `(j, k)`, from cell `64 n` on, have another value than the background.
+    pub(crate) fn word(&self, j: usize, k: usize, n: usize) -> u64 {
+        let row = &self.row(j, k)[64 * n..];
+        let background = canonical(self.background);
+        row.iter()
+            .take(64)
+            .enumerate()
+            .fold(0, |word, (i, value)| word | u64::from(canonical(*value) != background) << i)
+    }
+
+    /// The cells that have another value than the background.
+    ///
+    /// # Errors
+    /// If they do not fit in memory.
+    pub fn differing(&self) -> Result<BitGrid> {
+        let mut cells = BitGrid::new(self.dims)?;
+        let (row_words, ny) = (cells.row_words(), self.dims[1]);
+        for (n, word) in cells.words_mut().iter_mut().enumerate() {
+            let found = self.word(n / row_words % ny, n / row_words / ny, n % row_words);
+            if found != 0 {
+                *word = found;
+            }
+        }
+        Ok(cells)
+    }
+
+    /// How many cells differ from the background, and the range of their values.
+    pub fn summary(&self) -> FieldSummary {
+        let layer = self.dims[0] * self.dims[1];
+        let of_layer = |k: usize| {
+            let mut found = FieldSummary::default();
+            for value in
+                self.values[k * layer..(k + 1) * layer].iter().filter(|value| !self.is_background(**value))
+            {
+                found.cells += 1;
+                if value.is_nan() {
+                    found.nan += 1;
+                } else {
+                    let [low, high] = found.range.unwrap_or([*value; 2]);
+                    found.range = Some([low.min(*value), high.max(*value)]);
+                }
+            }
+            found
+        };
+        par::map_range(0..self.dims[2], of_layer).into_iter().fold(FieldSummary::default(), |all, layer| {
+            let range = match (all.range, layer.range) {
+                (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
+                (one, other) => one.or(other),
+            };
+            FieldSummary { cells: all.cells + layer.cells, nan: all.nan + layer.nan, range }
+        })
+    }
+}
+
+impl PartialEq for Field {
+    /// The same background and values. NaNs are equal; −0 and +0 are not.
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&f32, &f32)| canonical(*a) == canonical(*b);
+        self.dims == other.dims
+            && same((&self.background, &other.background))
+            && self.values.iter().zip(other.values.iter()).all(same)
+    }
+}
+
+impl Eq for Field {}
+
+impl fmt::Debug for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([x, y, z], summary) = (self.dims, self.summary());
+        write!(f, "Field {x} × {y} × {z}, background {}: {summary:?}", self.background)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_differ_from_the_background_by_their_bits() {
+        let values = vec![0.0, -0.0, f32::NAN, -f32::NAN, 1.5, f32::INFINITY];
+        let field = Field::from_values([3, 2, 1], 0.0, values.clone()).unwrap();
+        assert_eq!(field.differing().unwrap().to_text(), "###\n.##\n");
+        let summary = field.summary();
+        assert_eq!((summary.cells, summary.nan), (5, 2));
+        assert_eq!(summary.range, Some([-0.0, f32::INFINITY]));
+        let nothing = field.with_background(f32::NAN);
+        assert_eq!(nothing.differing().unwrap().to_text(), ".##\n##.\n");
+        assert_eq!(nothing.summary().nan, 0);
+        assert!(Field::from_values([3, 2, 2], 0.0, values).is_err());
+    }
+
+    #[test]
+    fn all_nans_are_equal_and_zeros_have_signs() {
+        let field = |values: [f32; 2]| Field::from_values([2, 1, 1], 0.0, values.to_vec()).unwrap();
+        assert_eq!(field([f32::NAN, 1.0]), field([-f32::NAN, 1.0]));
+        assert_ne!(field([0.0, 1.0]), field([-0.0, 1.0]));
+        let wide = Field::new([130, 2, 2], 7.0).unwrap();
+        assert!(wide.values().iter().all(|value| *value == 7.0) && wide.summary() == FieldSummary::default());
+    }
+}

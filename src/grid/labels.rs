@@ -1,0 +1,439 @@
+//! Labels: a value from 1 to 255 for every occupied cell, 0 for empty ones.
+//!
+//! Up to four named values are stored as two bits a cell beside the occupancy, which is what most grids
+//! of this crate need (surface and interior, added and removed); other labels as a byte a cell.
+
+use std::fmt;
+
+use super::bits::{BitGrid, bits_of};
+use super::legend::Legend;
+use super::spread::{gather, spread};
+use crate::error::{Error, Result};
+use crate::kernel::memory::Zeroed;
+use crate::par;
+
+/// The most labels that are stored in planes of bits.
+const IN_PLANES: usize = 4;
+
+/// A label for every occupied cell of a grid of `[nx, ny, nz]` cells.
+///
+/// ```
+/// use voxelize::grid::{Label, Labels, Legend};
+///
+/// let legend = Legend::new([Label::new(1, "bone"), Label::new(9, "implant")])?;
+/// let mut labels = Labels::new([3, 1, 1], legend)?;
+/// labels.set([0, 0, 0], 1);
+/// labels.set([2, 0, 0], 9);
+/// assert_eq!(labels.occupied().to_text(), "#.#\n");
+/// assert_eq!((labels.get([2, 0, 0]), labels.count(9)), (9, 1));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Labels {
+    occupied: BitGrid,
+    values: Values,
+    legend: Legend,
+}
+
+/// How values are stored. Which it is depends on the legend alone.
+#[derive(Clone)]
+enum Values {
+    /// Bit `p` of the place of a cell's label in the legend is in plane `p`; zero for empty cells.
+    Planes(Vec<BitGrid>),
+    /// A byte for each cell, x fastest.
+    Bytes(Zeroed<u8>),
+}
+
+impl Labels {
+    /// A grid without occupied cells. Its memory is zero pages of the system until cells are set.
+    ///
+    /// # Errors
+    /// If an axis is zero or the cells do not fit in memory.
+    pub fn new(dims: [usize; 3], legend: Legend) -> Result<Self> {
+        let occupied = BitGrid::new(dims)?;
+        let values = match planes_for(&legend) {
+            Some(planes) => Values::Planes((0..planes).map(|_| BitGrid::new(dims)).collect::<Result<_>>()?),
+            None => {
+                let [x, y, z] = dims;
+                let cells = x.checked_mul(y).and_then(|n| n.checked_mul(z)).and_then(Zeroed::new);
+                Values::Bytes(cells.ok_or_else(|| {
+                    Error::too_large(format!("labels of {x} × {y} × {z} cells do not fit in memory"))
+                        .with_hint("use larger cells")
+                })?)
+            }
+        };
+        Ok(Self { occupied, values, legend })
+    }
+
+    /// Labels in planes: `planes[p]` has the cells whose label's place in the legend has bit `p` set.
+    pub(crate) fn from_planes(occupied: BitGrid, planes: Vec<BitGrid>, legend: Legend) -> Self {
+        debug_assert_eq!(planes_for(&legend), Some(planes.len()));
+        debug_assert!(planes.iter().all(|plane| plane.dims() == occupied.dims()));
+        Self { occupied, values: Values::Planes(planes), legend }
+    }
+
+    /// The occupied cells, and the planes if there are any: memory for the next slab.
+    pub(crate) fn into_planes(self) -> (BitGrid, Vec<BitGrid>) {
+        match self.values {
+            Values::Planes(planes) => (self.occupied, planes),
+            Values::Bytes(_) => (self.occupied, Vec::new()),
+        }
+    }
+
+    /// The same cells with the same values under another legend.
+    ///
+    /// # Errors
+    /// If a cell has a value that it does not name, or the cells do not fit in memory.
+    pub fn with_legend(self, legend: Legend) -> Result<Self> {
+        let refused = |value| Error::usage(format!("the legend has no label {value}, which cells have"));
+        if self.legend.labels() == legend.labels() {
+            return Ok(Self { legend, ..self });
+        }
+        let mut other = Self::new(self.dims(), legend)?;
+        let mut row = vec![0; self.dims()[0]];
+        for (j, k) in self.rows() {
+            self.row(j, k, &mut row);
+            other.put_row(j, k, &row).map_err(|Unnamed(value)| refused(value))?;
+        }
+        Ok(other)
+    }
+
+    /// Cells per axis, `[nx, ny, nz]`.
+    pub fn dims(&self) -> [usize; 3] {
+        self.occupied.dims()
+    }
+
+    /// What the values mean.
+    pub fn legend(&self) -> &Legend {
+        &self.legend
+    }
+
+    /// The cells that have a label.
+    pub fn occupied(&self) -> &BitGrid {
+        &self.occupied
+    }
+
+    /// The occupied cells alone.
+    pub fn into_occupied(self) -> BitGrid {
+        self.occupied
+    }
+
+    /// The value of cell `(i, j, k)`; 0 if it is empty.
+    ///
+    /// # Panics
+    /// If the cell is outside the grid.
+    pub fn get(&self, cell: [usize; 3]) -> u8 {
+        if !self.occupied.get(cell) {
+            return 0;
+        }
+        match &self.values {
+            Values::Bytes(bytes) => bytes[self.index(cell)],
+            Values::Planes(planes) => {
+                let bits = planes.iter().enumerate().map(|(p, plane)| usize::from(plane.get(cell)) << p);
+                self.legend.labels()[bits.sum::<usize>()].value
+            }
+        }
+    }
+
+    /// Gives cell `(i, j, k)` a value; 0 empties it.
+    ///
+    /// # Panics
+    /// If the cell is outside the grid, or the legend does not name the value.
+    pub fn set(&mut self, cell: [usize; 3], value: u8) {
+        assert!(value == 0 || self.legend.allows(value), "the legend has no label {value}");
+        if self.occupied.get(cell) != (value != 0) {
+            self.occupied.toggle(cell);
+        }
+        let index = self.index(cell);
+        let place = self.legend.labels().iter().position(|label| label.value == value).unwrap_or(0);
+        match &mut self.values {
+            Values::Bytes(bytes) => bytes[index] = value,
+            Values::Planes(planes) => {
+                for (p, plane) in planes.iter_mut().enumerate() {
+                    if plane.get(cell) != (place >> p & 1 == 1) {
+                        plane.toggle(cell);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The values of row `(j, k)`, 0 for empty cells.
+    ///
+    /// # Panics
+    /// If there is no such row, or `row` has not `nx` cells.
+    pub fn row(&self, j: usize, k: usize, row: &mut [u8]) {
+        let [nx, ny, _] = self.dims();
+        assert_eq!(row.len(), nx, "a row of another length");
+        if let Values::Bytes(bytes) = &self.values {
+            let start = (k * ny + j) * nx;
+            return row.copy_from_slice(&bytes[start..start + nx]);
+        }
+        row.fill(0);
+        for (place, label) in self.legend.labels().iter().enumerate() {
+            for (word, cells) in
+                self.words(place, j, k).zip(row.chunks_mut(64)).filter(|(word, _)| *word != 0)
+            {
+                for (cell, is_there) in cells.iter_mut().zip(spread(word).as_flattened()) {
+                    *cell |= label.value * is_there;
+                }
+            }
+        }
+    }
+
+    /// Gives the cells of row `(j, k)`, all empty so far, these values.
+    ///
+    /// # Errors
+    /// The first value that the legend does not name; some cells may have theirs then.
+    ///
+    /// # Panics
+    /// If there is no such row, or `row` has not `nx` cells.
+    pub fn put_row(&mut self, j: usize, k: usize, row: &[u8]) -> std::result::Result<(), Unnamed> {
+        let [nx, ny, _] = self.dims();
+        assert_eq!(row.len(), nx, "a row of another length");
+        let first = (k * ny + j) * self.occupied.row_words();
+        for (n, cells) in row.chunks(64).enumerate() {
+            // Zero pages that stay zero are never touched.
+            let word = gather(cells);
+            if word == 0 {
+                continue;
+            }
+            self.occupied.words_mut()[first + n] = word;
+            match &mut self.values {
+                Values::Bytes(bytes) => {
+                    if let Some(value) =
+                        cells.iter().find(|value| **value != 0 && !self.legend.allows(**value))
+                    {
+                        return Err(Unnamed(*value));
+                    }
+                    let start = (k * ny + j) * nx + 64 * n;
+                    bytes[start..start + cells.len()].copy_from_slice(cells);
+                }
+                Values::Planes(planes) => {
+                    for bit in bits_of(word) {
+                        let value = cells[bit];
+                        let place = self.legend.labels().iter().position(|label| label.value == value);
+                        let place = place.ok_or(Unnamed(value))?;
+                        for (p, plane) in planes.iter_mut().enumerate() {
+                            plane.words_mut()[first + n] |= ((place >> p & 1) as u64) << bit;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells of the label at this place of the legend in row `(j, k)`, 64 to a word.
+    ///
+    /// # Panics
+    /// If labels are not stored in planes.
+    pub(crate) fn words(&self, place: usize, j: usize, k: usize) -> impl Iterator<Item = u64> + '_ {
+        let Values::Planes(planes) = &self.values else { panic!("labels are stored as bytes") };
+        let plane = move |p: usize, n: usize| {
+            let word = planes.get(p).map_or(0, |plane| plane.row(j, k)[n]);
+            if place >> p & 1 == 1 { word } else { !word }
+        };
+        self.occupied.row(j, k).iter().enumerate().map(move |(n, word)| match word {
+            0 => 0,
+            word => word & plane(0, n) & plane(1, n),
+        })
+    }
+
+    /// Whether labels are stored in planes, so that [`words`](Self::words) gives them.
+    pub(crate) fn is_in_planes(&self) -> bool {
+        matches!(self.values, Values::Planes(_))
+    }
+
+    /// How many cells have this value.
+    pub fn count(&self, value: u8) -> u64 {
+        self.counts().into_iter().find(|(other, _)| *other == value).map_or(0, |(_, count)| count)
+    }
+
+    /// How many cells have each value: every label of the legend in its order, or, without names, every
+    /// value that occurs.
+    pub fn counts(&self) -> Vec<(u8, u64)> {
+        let [nx, ny, nz] = self.dims();
+        let layer = |k: usize| {
+            let mut counts = [0_u64; 256];
+            match &self.values {
+                Values::Bytes(bytes) => {
+                    bytes[k * nx * ny..(k + 1) * nx * ny]
+                        .iter()
+                        .for_each(|value| counts[usize::from(*value)] += 1);
+                }
+                Values::Planes(_) => {
+                    for (place, label) in self.legend.labels().iter().enumerate() {
+                        let words = (0..ny).flat_map(|j| self.words(place, j, k));
+                        counts[usize::from(label.value)] =
+                            words.map(|word| u64::from(word.count_ones())).sum();
+                    }
+                }
+            }
+            counts
+        };
+        let all = par::map_range(0..nz, layer).into_iter().fold([0; 256], |mut all, counts| {
+            all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
+            all
+        });
+        let count = |value: u8| (value, all[usize::from(value)]);
+        match self.legend.labels() {
+            [] => (1..=255).map(count).filter(|(_, count)| *count > 0).collect(),
+            labels => labels.iter().map(|label| count(label.value)).collect(),
+        }
+    }
+
+    /// The cells of one value.
+    ///
+    /// # Errors
+    /// If they do not fit in memory.
+    pub fn cells_of(&self, value: u8) -> Result<BitGrid> {
+        let mut cells = BitGrid::new(self.dims())?;
+        let mut row = vec![0; self.dims()[0]];
+        let row_words = cells.row_words();
+        for (n, (j, k)) in self.rows().enumerate() {
+            if self.occupied.row(j, k).iter().all(|word| *word == 0) {
+                continue;
+            }
+            self.row(j, k, &mut row);
+            row.iter_mut().for_each(|cell| *cell = u8::from(*cell == value && value != 0));
+            for (w, cells_of_word) in row.chunks(64).enumerate() {
+                let word = gather(cells_of_word);
+                if word != 0 {
+                    cells.words_mut()[n * row_words + w] = word;
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    /// The occupied cells and their values, x fastest.
+    pub fn iter(&self) -> impl Iterator<Item = ([usize; 3], u8)> + '_ {
+        self.occupied.iter().map(|cell| (cell, self.get(cell)))
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let [_, ny, nz] = self.dims();
+        (0..nz).flat_map(move |k| (0..ny).map(move |j| (j, k)))
+    }
+
+    fn index(&self, [i, j, k]: [usize; 3]) -> usize {
+        let [nx, ny, _] = self.dims();
+        (k * ny + j) * nx + i
+    }
+}
+
+/// A value that a legend does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unnamed(pub u8);
+
+/// How many planes the labels of this legend take; `None` if they are stored as bytes.
+fn planes_for(legend: &Legend) -> Option<usize> {
+    match legend.labels().len() {
+        0 => None,
+        1 => Some(0),
+        2 => Some(1),
+        3..=IN_PLANES => Some(2),
+        _ => None,
+    }
+}
+
+impl PartialEq for Labels {
+    /// The same values and the same legend.
+    fn eq(&self, other: &Self) -> bool {
+        let values = match (&self.values, &other.values) {
+            (Values::Bytes(a), Values::Bytes(b)) => a == b,
+            (Values::Planes(a), Values::Planes(b)) => a == b,
+            _ => false,
+        };
+        self.legend == other.legend && self.occupied == other.occupied && values
+    }
+}
+
+impl Eq for Labels {}
+
+impl fmt::Debug for Labels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.dims();
+        let counts =
+            self.counts().into_iter().map(|(value, count)| format!("{count} {}", self.legend.name(value)));
+        write!(f, "Labels {x} × {y} × {z}: {}", counts.collect::<Vec<_>>().join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::legend::Label;
+
+    /// Legends of every store: without names, in none, one and two planes, in bytes.
+    fn legends() -> Vec<Legend> {
+        let named =
+            |count: u8| Legend::new((1..=count).map(|n| Label::new(n * 17, format!("label {n}")))).unwrap();
+        vec![Legend::default(), named(1), named(2), named(3), named(4), named(5), named(15)]
+    }
+
+    /// A grid of several words a row, its values drawn from the legend.
+    fn filled(legend: &Legend) -> (Labels, Vec<u8>) {
+        let dims = [150, 4, 3];
+        let mut labels = Labels::new(dims, legend.clone()).unwrap();
+        let mut values = vec![0; 150 * 4 * 3];
+        for n in (0..values.len()).filter(|n| n * n % 7 < 3) {
+            let all = legend.labels();
+            values[n] = if all.is_empty() { (n % 255 + 1) as u8 } else { all[n % all.len()].value };
+            labels.set([n % 150, n / 150 % 4, n / 600], values[n]);
+        }
+        (labels, values)
+    }
+
+    #[test]
+    fn cells_rows_and_counts_agree_in_every_store() {
+        for legend in legends() {
+            let (labels, values) = filled(&legend);
+            let mut again = Labels::new(labels.dims(), legend.clone()).unwrap();
+            let mut row = [9; 150];
+            for (n, values) in values.chunks(150).enumerate() {
+                labels.row(n % 4, n / 4, &mut row);
+                assert_eq!(row, values, "{legend:?}");
+                again.put_row(n % 4, n / 4, values).unwrap();
+            }
+            assert_eq!(again, labels);
+            let cells: Vec<_> =
+                labels.iter().map(|([i, j, k], value)| (i + 150 * (j + 4 * k), value)).collect();
+            let expected: Vec<_> =
+                values.iter().copied().enumerate().filter(|(_, value)| *value > 0).collect();
+            assert_eq!(cells, expected);
+            for (value, count) in labels.counts() {
+                assert_eq!(count, values.iter().filter(|other| **other == value).count() as u64);
+                assert_eq!(labels.cells_of(value).unwrap().count(), count);
+            }
+            assert_eq!(labels.count(254), u64::from(values.contains(&254)) * labels.count(254));
+        }
+    }
+
+    #[test]
+    fn cells_change_their_labels() {
+        for legend in legends() {
+            let (mut labels, values) = filled(&legend);
+            let last = *values.iter().rfind(|value| **value > 0).unwrap();
+            let before = labels.clone();
+            labels.set([0, 0, 0], 0);
+            assert_eq!((labels.get([0, 0, 0]), labels.occupied().get([0, 0, 0])), (0, false));
+            labels.set([0, 0, 0], last);
+            assert_eq!(labels.get([0, 0, 0]), last);
+            labels.set([0, 0, 0], values[0]);
+            assert_eq!(labels, before, "{legend:?}");
+        }
+    }
+
+    #[test]
+    fn values_without_a_name_are_refused() {
+        let legend = Legend::new([Label::new(1, "a"), Label::new(2, "b")]).unwrap();
+        let mut labels = Labels::new([3, 1, 1], legend).unwrap();
+        assert_eq!(labels.put_row(0, 0, &[1, 0, 7]), Err(Unnamed(7)));
+        let labels = filled(&legends()[3]).0;
+        assert!(labels.clone().with_legend(legends()[2].clone()).is_err());
+        let back = labels.clone().with_legend(legends()[6].clone()).unwrap();
+        assert_eq!(back.iter().collect::<Vec<_>>(), labels.iter().collect::<Vec<_>>());
+    }
+}

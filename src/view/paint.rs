@@ -1,0 +1,158 @@
+//! How cells look in a slice: the colour and the letter of each, and what the colours mean.
+
+use super::colours::{self, Colour};
+use super::panel::{Panel, short};
+use crate::grid::{BitGrid, CellsRef, Field, Label, Labels};
+use crate::par;
+
+/// The colours of cells.
+pub enum Paint<'a> {
+    /// Occupied cells in one colour, those within in another.
+    Bits(&'a BitGrid),
+    /// Every label in its own.
+    Labels(&'a Labels, Box<[Colour; 256]>),
+    /// Values on a scale; `None` if there are none but the background.
+    Field(&'a Field, Option<[f64; 2]>),
+}
+
+impl<'a> Paint<'a> {
+    pub fn new(cells: CellsRef<'a>) -> Self {
+        match cells {
+            CellsRef::Bits(bits) => Self::Bits(bits),
+            CellsRef::Labels(labels) => Self::Labels(labels, Box::new(colours::of(labels.legend()))),
+            CellsRef::Field(field) => Self::Field(field, finite_range(field)),
+        }
+    }
+
+    /// The colour of a cell. Surface within other cells is drawn as interior.
+    pub fn colour(&self, cell: [usize; 3]) -> Colour {
+        match self {
+            Self::Bits(bits) if !bits.get(cell) => colours::EMPTY,
+            Self::Bits(bits) if is_inner(bits, cell) => colours::INTERIOR,
+            Self::Bits(_) => colours::SURFACE,
+            Self::Labels(labels, colours) => match labels.get(cell) {
+                0 => colours::EMPTY,
+                value if is(labels, value, &Label::SURFACE) && is_inner(labels.occupied(), cell) => {
+                    colours::INTERIOR
+                }
+                value => colours[usize::from(value)],
+            },
+            Self::Field(field, range) => match self.share(field.get(cell), *range) {
+                Share::Background => colours::EMPTY,
+                Share::NoValue => colours::NO_VALUE,
+                Share::Of(share) => colours::of_share(share),
+            },
+        }
+    }
+
+    /// A letter for a cell: `.` if it is empty or background; `#` for an occupied one, `+` and `-` for one added
+    /// or removed, 1 to 9 and a to z for other labels up to 35; 0 to 9 for tenths of the range of a field, `?`
+    /// where it has no value.
+    pub fn letter(&self, cell: [usize; 3]) -> char {
+        match self {
+            Self::Bits(bits) => {
+                if bits.get(cell) {
+                    '#'
+                } else {
+                    '.'
+                }
+            }
+            Self::Labels(labels, _) => match labels.get(cell) {
+                0 => '.',
+                value if is(labels, value, &Label::ADDED) => '+',
+                value if is(labels, value, &Label::REMOVED) => '-',
+                _ if labels.legend().is_standard() => '#',
+                value => char::from_digit(value.into(), 36).unwrap_or('#'),
+            },
+            Self::Field(field, range) => match self.share(field.get(cell), *range) {
+                Share::Background => '.',
+                Share::NoValue => '?',
+                Share::Of(share) => char::from_digit((share * 10.0).min(9.0) as u32, 10).unwrap_or('9'),
+            },
+        }
+    }
+
+    fn share(&self, value: f32, range: Option<[f64; 2]>) -> Share {
+        match (self, range) {
+            (Self::Field(field, _), _) if field.is_background(value) => Share::Background,
+            _ if value.is_nan() => Share::NoValue,
+            (_, Some([low, high])) if low < high => {
+                Share::Of(((f64::from(value) - low) / (high - low)).clamp(0.0, 1.0))
+            }
+            _ => Share::Of(0.5),
+        }
+    }
+
+    /// What the colours mean; nothing where they are those of every picture.
+    pub fn panel(&self) -> Panel {
+        match self {
+            Self::Bits(_) => Panel::default(),
+            Self::Labels(labels, colours) => of_labels(labels, colours),
+            Self::Field(field, range) => {
+                let summary = field.summary();
+                let all = field.dims().iter().map(|&n| n as u64).product::<u64>();
+                let mut squares = Vec::new();
+                if summary.cells < all {
+                    let background = short(field.background().into());
+                    squares.push((colours::EMPTY, format!("background {background}")));
+                }
+                if summary.nan > 0 {
+                    squares.push((colours::NO_VALUE, "no value".to_string()));
+                }
+                Panel { range: *range, squares }
+            }
+        }
+    }
+}
+
+/// Where the value of a cell is on a scale.
+enum Share {
+    Background,
+    NoValue,
+    Of(f64),
+}
+
+/// What the colours of labels mean: those that cells have.
+pub fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
+    if labels.legend().is_standard() {
+        return Panel::default();
+    }
+    let present = labels.counts().into_iter().filter(|(_, count)| *count > 0);
+    let square =
+        |(value, _): (u8, u64)| (colours[usize::from(value)], labels.legend().name(value).into_owned());
+    Panel { range: None, squares: present.map(square).collect() }
+}
+
+fn is(labels: &Labels, value: u8, label: &Label) -> bool {
+    value == label.value && labels.legend().get(value) == Some(label)
+}
+
+/// Whether all six neighbours are occupied.
+fn is_inner(occupied: &BitGrid, cell: [usize; 3]) -> bool {
+    (0..3).all(|axis| {
+        let beside = |at: usize| {
+            let mut other = cell;
+            other[axis] = at;
+            occupied.get(other)
+        };
+        cell[axis] > 0
+            && cell[axis] + 1 < occupied.dims()[axis]
+            && beside(cell[axis] - 1)
+            && beside(cell[axis] + 1)
+    })
+}
+
+/// The least and the greatest finite value that is not the background.
+fn finite_range(field: &Field) -> Option<[f64; 2]> {
+    let [nx, ny, nz] = field.dims();
+    let of_layer = |k: usize| {
+        let values = field.values()[k * nx * ny..(k + 1) * nx * ny].iter();
+        let values = values.filter(|value| value.is_finite() && !field.is_background(**value));
+        values.fold(None, |range: Option<[f32; 2]>, value| {
+            Some(range.map_or([*value; 2], |[low, high]| [low.min(*value), high.max(*value)]))
+        })
+    };
+    let layers = par::map_range(0..nz, of_layer);
+    let range = layers.into_iter().flatten().reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+    range.map(|range| range.map(f64::from))
+}

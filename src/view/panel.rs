@@ -1,0 +1,170 @@
+//! What the colours of a picture mean, beside it: a scale with its values, and squares with names.
+
+use super::axes::label;
+use super::colours::{self, Colour};
+use super::font;
+use super::picture::{Pixel, over, pixel};
+
+/// The colour of names and values.
+const TEXT: Colour = [0.15, 0.17, 0.2];
+
+/// What lies below names, so that they can be read on any background.
+const GROUND: Pixel = [0.96 * 0.85, 0.96 * 0.85, 0.97 * 0.85, 0.85];
+
+/// Height of a line of text and the gap below it, in pixels of the font.
+const LINE: usize = font::HEIGHT + 5;
+
+/// Width of the scale and of a square, in pixels of the font.
+const SQUARE: usize = 9;
+
+/// Free pixels around all of it, in pixels of the font.
+const MARGIN: usize = 4;
+
+/// The most lines of text, however high the picture.
+const MOST_LINES: usize = 40;
+
+/// What the colours of a picture mean.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Panel {
+    /// The lowest and the highest value of a scale.
+    pub range: Option<[f64; 2]>,
+    /// Colours with their names.
+    pub squares: Vec<(Colour, String)>,
+}
+
+impl Panel {
+    /// The size in pixels in a picture of this size; `None` if there is nothing to say, or no room.
+    pub fn size(&self, picture: [usize; 2]) -> Option<[usize; 2]> {
+        let scale = scale_of(picture);
+        let lines = self.lines(picture[1])?;
+        let longest = lines.iter().map(|line| line.text().chars().count()).max()?;
+        let width = SQUARE + MARGIN + longest * font::ADVANCE + 2 * MARGIN;
+        let size = [width * scale, (lines.len() * LINE + 2 * MARGIN) * scale];
+        (2 * size[0] <= picture[0] && size[1] <= picture[1]).then_some(size)
+    }
+
+    /// Draws it with its upper left corner at a pixel of a picture of this size.
+    pub fn draw(&self, rows: &mut [Vec<Pixel>], [left, top]: [usize; 2], picture: [usize; 2]) {
+        let (Some(size), Some(lines)) = (self.size(picture), self.lines(picture[1])) else { return };
+        let scale = scale_of(picture);
+        fill(rows, [left, top], size, GROUND);
+        let at = |line: usize| [left + MARGIN * scale, top + (MARGIN + line * LINE) * scale];
+        let scale_lines = lines.iter().filter(|line| matches!(line, Line::Value(_))).count();
+        if scale_lines > 0 {
+            // From the middle of the first value to that of the last.
+            let height = (scale_lines - 1) * LINE * scale;
+            let [x, y] = at(0);
+            let y = y + font::HEIGHT * scale / 2;
+            for n in 0..=height {
+                let share = 1.0 - n as f64 / height.max(1) as f64;
+                fill(rows, [x, y + n], [SQUARE * scale, 1], pixel(colours::of_share(share), 1.0));
+            }
+        }
+        for (n, line) in lines.iter().enumerate() {
+            let [x, y] = at(n);
+            if let Line::Square(colour, _) = line {
+                // A frame, as colours may be those of the ground.
+                fill(rows, [x, y], [font::HEIGHT * scale; 2], pixel(colours::INK, 1.0));
+                let inner = [(font::HEIGHT - 2) * scale; 2];
+                fill(rows, [x + scale, y + scale], inner, pixel(*colour, 1.0));
+            }
+            label(rows, line.text(), [x + (SQUARE + MARGIN) * scale, y], scale, pixel(TEXT, 1.0));
+        }
+    }
+
+    /// The lines of text that a height has room for; `None` if there are none.
+    fn lines(&self, height: usize) -> Option<Vec<Line<'_>>> {
+        let room = (height / scale_of([height; 2])).checked_sub(2 * MARGIN)? / LINE;
+        let room = room.min(MOST_LINES);
+        let mut lines = Vec::new();
+        if let Some([low, high]) = self.range {
+            let steps = if low == high { 1 } else { room.saturating_sub(self.squares.len()).clamp(2, 9) };
+            let value = |n: usize| high + (low - high) * n as f64 / (steps - 1).max(1) as f64;
+            lines.extend((0..steps).map(|n| Line::Value(short(value(n)))));
+        }
+        let left = room.saturating_sub(lines.len());
+        let squares = |count: usize| self.squares.iter().take(count).map(|(c, name)| Line::Square(*c, name));
+        if self.squares.len() <= left {
+            lines.extend(squares(left));
+        } else {
+            lines.extend(squares(left.saturating_sub(1)));
+            lines.push(Line::More(format!("and {} more", self.squares.len() - left.saturating_sub(1))));
+        }
+        (!lines.is_empty() && lines.len() <= room).then_some(lines)
+    }
+}
+
+/// A line of text.
+enum Line<'a> {
+    /// A value beside the scale.
+    Value(String),
+    /// A name behind a square of its colour.
+    Square(Colour, &'a str),
+    /// Names that have no room.
+    More(String),
+}
+
+impl Line<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Self::Value(text) | Self::More(text) => text,
+            Self::Square(_, name) => name,
+        }
+    }
+}
+
+/// How many pixels of a picture a pixel of the font is wide and high.
+fn scale_of(picture: [usize; 2]) -> usize {
+    (picture[0].min(picture[1]) / 450).clamp(1, 4)
+}
+
+fn fill(rows: &mut [Vec<Pixel>], [left, top]: [usize; 2], [width, height]: [usize; 2], colour: Pixel) {
+    for row in rows.iter_mut().skip(top).take(height) {
+        for below in row.iter_mut().skip(left).take(width) {
+            *below = over(colour, *below);
+        }
+    }
+}
+
+/// A value in four digits.
+pub fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    let size = rounded.abs();
+    if size != 0.0 && size.is_finite() && !(1e-4..1e7).contains(&size) {
+        return format!("{rounded:e}");
+    }
+    // No minus before a zero.
+    format!("{}", rounded + 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_four_digits() {
+        let cases = [0.0, -0.0, 1.0 / 3.0, -12345.678, 1e-9, 2.5e30, 0.00012, f64::INFINITY];
+        assert_eq!(
+            cases.map(short),
+            ["0", "0", "0.3333", "-12350", "1e-9", "2.5e30", "0.00012", "inf"].map(String::from)
+        );
+    }
+
+    #[test]
+    fn names_without_room_are_counted() {
+        let squares = (0..60).map(|n| ([0.5; 3], format!("label {n}"))).collect();
+        let panel = Panel { range: None, squares };
+        let texts = |height| {
+            panel
+                .lines(height)
+                .map(|lines| lines.iter().map(|line| line.text().to_string()).collect::<Vec<_>>())
+        };
+        let few = texts(100).unwrap();
+        assert_eq!((few.len(), few.last().unwrap().as_str()), (7, "and 54 more"));
+        assert_eq!(texts(4000).unwrap().len(), MOST_LINES);
+        assert_eq!((texts(10), Panel::default().lines(500).is_none()), (None, true));
+        let scale = Panel { range: Some([-1.0, 3.0]), squares: vec![([0.0; 3], "background 7".into())] };
+        let lines = scale.lines(60).unwrap();
+        assert_eq!(lines.iter().map(Line::text).collect::<Vec<_>>(), ["3", "1", "-1", "background 7"]);
+    }
+}

@@ -1,0 +1,318 @@
+//! Labels and fields in every format that holds them: read back as saved, slab by slab as whole, or refused.
+
+use super::*;
+use voxelize::grid::{CellSource, CellType, Cells, Digest, Field, Label, LabelDigest, Labels, Legend, Slab};
+use voxelize::{Kind, Voxels};
+
+const DIMS: [usize; 3] = [70, 9, 11];
+
+/// Several legends: without names, of few labels and of many, that count in digests and that do not.
+fn legends() -> Vec<Legend> {
+    let named = |count: u8| {
+        let label = |n: u8| Label::new(n * 20, format!("Würfel {n}")).with_colour([n * 20, 0, 255]);
+        Legend::new((1..=count).map(label)).unwrap()
+    };
+    vec![
+        Legend::default(),
+        Legend::default().with_digest(LabelDigest::Values),
+        named(2),
+        named(3).with_digest(LabelDigest::Occupancy),
+        named(12),
+        Legend::new([Label::new(7, "one")]).unwrap(),
+        Legend::surface_and_interior(),
+        Legend::changes(),
+    ]
+}
+
+fn labels(legend: Legend) -> Labels {
+    let values: Vec<u8> = match legend.labels() {
+        [] => vec![3, 1, 255, 8],
+        labels => labels.iter().map(|label| label.value).collect(),
+    };
+    let mut labels = Labels::new(DIMS, legend).unwrap();
+    for (n, cell) in scattered(DIMS).iter().enumerate() {
+        labels.set(cell, values[n * n % 7 % values.len()]);
+    }
+    labels
+}
+
+/// Values of every sort, with NaNs, infinities and zeros of both signs.
+fn field(background: f32) -> Field {
+    let mut field = Field::new(DIMS, background).unwrap();
+    let odd = [-0.0, 0.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MIN_POSITIVE / 2.0, f32::MAX];
+    for (n, cell) in scattered(DIMS).iter().enumerate() {
+        field.set(cell, odd.get(n % 20).copied().unwrap_or((n as f32).sin() * 100.0));
+    }
+    field
+}
+
+/// Grids of labels and fields, on a lattice, with all metadata.
+fn grids() -> Vec<Voxels> {
+    let place = at_odd_place(BitGrid::new(DIMS).unwrap());
+    let labels = legends().into_iter().map(|legend| Cells::from(labels(legend)));
+    let fields = [0.0, -0.0, f32::INFINITY, f32::NAN, -2.5].map(|background| Cells::from(field(background)));
+    labels.chain(fields).map(|cells| Voxels { cells, ..place.clone() }).collect()
+}
+
+/// Every grid with every format that holds it.
+fn cases() -> Vec<(Voxels, &'static Format, Dtype)> {
+    let of = |voxels: Voxels| {
+        let kinds = FORMATS
+            .iter()
+            .flat_map(|format| format.dtypes_of(voxels.kind()).iter().map(move |d| (format, *d)));
+        kinds.map(|(format, dtype)| (voxels.clone(), format, dtype)).collect::<Vec<_>>()
+    };
+    let cases: Vec<_> = grids().into_iter().flat_map(of).collect();
+    assert_eq!(cases.len(), 8 * 4 + 5 * 3);
+    cases
+}
+
+#[test]
+fn labels_and_fields_come_back_as_they_were() {
+    for (voxels, format, dtype) in cases() {
+        let (bytes, sidecar) = saved(&voxels, format, dtype);
+        let back = read(&bytes, format, sidecar.as_deref()).unwrap();
+        assert_eq!(back, voxels, "{} {:?}", format.name, voxels.cells);
+        assert_eq!(back.digest(), voxels.digest());
+        let usual = SaveOptions::default();
+        let mut again = Vec::new();
+        format::write_to(&voxels, &mut again, format, &usual).unwrap();
+        assert!(again == bytes, "{}: the usual type is the one that keeps all values", format.name);
+    }
+}
+
+/// Voxels a few layers at a time.
+struct Split<'a> {
+    voxels: &'a Voxels,
+    height: usize,
+    next: usize,
+    slab: Cells,
+}
+
+impl CellSource for Split<'_> {
+    fn dims(&self) -> [usize; 3] {
+        self.voxels.dims()
+    }
+
+    fn lattice(&self) -> Option<&Lattice> {
+        self.voxels.lattice.as_ref()
+    }
+
+    fn record(&self) -> &Record {
+        &self.voxels.record
+    }
+
+    fn cell_type(&self) -> CellType<'_> {
+        self.voxels.cells.as_ref().cell_type()
+    }
+
+    fn next(&mut self) -> Result<Option<Slab<'_>>> {
+        let [nx, ny, nz] = self.dims();
+        let (first, end) = (self.next, nz.min(self.next + self.height));
+        if first == end {
+            return Ok(None);
+        }
+        let dims = [nx, ny, end - first];
+        self.slab = match &self.voxels.cells {
+            Cells::Labels(all) => {
+                let mut slab = Labels::new(dims, all.legend().clone())?;
+                let mut row = vec![0; nx];
+                for (j, k) in (first..end).flat_map(|k| (0..ny).map(move |j| (j, k))) {
+                    all.row(j, k, &mut row);
+                    slab.put_row(j, k - first, &row).unwrap();
+                }
+                slab.into()
+            }
+            Cells::Field(all) => {
+                let values = all.values()[first * nx * ny..end * nx * ny].to_vec();
+                Field::from_values(dims, all.background(), values)?.into()
+            }
+            other => panic!("{other:?}"),
+        };
+        self.next = end;
+        Ok(Some(Slab { first, cells: self.slab.as_ref() }))
+    }
+
+    fn digest(&self) -> Digest {
+        self.voxels.digest()
+    }
+}
+
+#[test]
+fn slabs_of_labels_and_fields_make_the_bytes_of_the_whole() {
+    let mut compared = 0;
+    for (voxels, format, dtype) in cases() {
+        let (bytes, _) = saved(&voxels, format, dtype);
+        for height in [1, 4, 11].map(|height: usize| height.next_multiple_of(format.slab_layers)) {
+            let mut source =
+                Split { voxels: &voxels, height, next: 0, slab: BitGrid::new([1; 3]).unwrap().into() };
+            let mut slabs = Vec::new();
+            format::write_source_to(&mut source, &mut slabs, format, &as_dtype(dtype)).unwrap();
+            assert!(slabs == bytes, "{} {height} {:?}", format.name, voxels.cells);
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 3 * 47);
+}
+
+/// A source that says it is another kind of cells.
+#[test]
+fn slabs_of_another_kind_than_their_source_are_refused() {
+    struct Lying(Split<'static>);
+    impl CellSource for Lying {
+        fn dims(&self) -> [usize; 3] {
+            self.0.dims()
+        }
+        fn lattice(&self) -> Option<&Lattice> {
+            None
+        }
+        fn record(&self) -> &Record {
+            self.0.record()
+        }
+        fn cell_type(&self) -> CellType<'_> {
+            CellType::Bits
+        }
+        fn next(&mut self) -> Result<Option<Slab<'_>>> {
+            self.0.next()
+        }
+        fn digest(&self) -> Digest {
+            self.0.digest()
+        }
+    }
+    let voxels: &'static Voxels = Box::leak(Box::new(Voxels::new(field(0.0))));
+    for format in FORMATS {
+        let slab = BitGrid::new([1; 3]).unwrap().into();
+        let mut source = Lying(Split { voxels, height: 11, next: 0, slab });
+        let error = format::write_source_to(&mut source, &mut Vec::new(), format, &SaveOptions::default());
+        assert_eq!(error.unwrap_err().kind(), Kind::Usage, "{}", format.name);
+    }
+}
+
+#[test]
+fn kinds_and_types_that_a_format_does_not_hold_are_usage_errors() {
+    let (field, labels) = (Voxels::new(field(0.0)), Voxels::new(labels(Legend::default())));
+    let folder = tempfile::tempdir().unwrap();
+    let mut refused = 0;
+    for format in FORMATS {
+        let path = folder.path().join(format!("a.{}", format.extensions[0]));
+        for (voxels, dtype) in [
+            (&field, (!format.holds(CellKind::Field)).then_some(Dtype::F32)),
+            (&field, Some(Dtype::U8)),
+            (&labels, Some(Dtype::F32)),
+        ] {
+            let Some(dtype) = dtype else { continue };
+            let error = format::save(voxels, &path, format, &as_dtype(dtype)).unwrap_err();
+            assert_eq!(error.kind(), Kind::Usage, "{}", format.name);
+            refused += 1;
+        }
+        assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "{}", format.name);
+    }
+    assert_eq!(refused, 9);
+    let error = field.save(folder.path().join("a.vox")).unwrap_err();
+    assert_eq!(
+        (error.message(), error.hint()),
+        ("vox does not hold fields", Some("npy, npz, raw hold fields"))
+    );
+    // Labels as bool are which cells have one.
+    let npy = format::by_name("npy").unwrap();
+    let (bytes, _) = saved(&labels, npy, Dtype::Bool);
+    assert_eq!(read(&bytes, npy, None).unwrap().cells, labels.occupied().unwrap().clone().into());
+}
+
+#[test]
+fn arrays_that_nothing_describes_lose_names_and_background() {
+    let npy = format::by_name("npy").unwrap();
+    for legend in legends() {
+        let voxels = Voxels::new(labels(legend.clone()));
+        let (bytes, sidecar) = saved(&voxels, npy, Dtype::U8);
+        let back = read(&bytes, npy, None).unwrap();
+        match back.labels() {
+            // One value beside 0 is bits.
+            None => assert_eq!((legend.labels().len(), back.occupied()), (1, voxels.occupied())),
+            Some(labels) => {
+                let cells = voxels.labels().unwrap().iter().collect::<Vec<_>>();
+                assert!(labels.iter().eq(cells) && *labels.legend() == Legend::default());
+            }
+        }
+        // So do those with a sidecar that is left from another file.
+        let other =
+            read(&saved(&Voxels::new(full(DIMS)), npy, Dtype::U8).0, npy, sidecar.as_deref()).unwrap();
+        assert_eq!(other, Voxels::new(full(DIMS)), "{legend:?}");
+    }
+    let (bytes, sidecar) = saved(&Voxels::new(field(7.0)), npy, Dtype::F32);
+    assert_eq!(read(&bytes, npy, None).unwrap().cells, field(7.0).with_background(0.0).into());
+    let (other, _) = saved(&Voxels::new(field(3.0)), npy, Dtype::F32);
+    assert_eq!(read(&other, npy, sidecar.as_deref()).unwrap().field().unwrap().background(), 0.0);
+}
+
+#[test]
+fn sidecars_that_name_other_labels_are_refused_where_they_are_needed() {
+    let (raw, npy) = (format::by_name("raw").unwrap(), format::by_name("npy").unwrap());
+    let voxels = Voxels::new(labels(legends()[4].clone()));
+    for format in [raw, npy] {
+        let (bytes, sidecar) = saved(&voxels, format, Dtype::U8);
+        let sidecar = sidecar.unwrap().replace("\"value\": 40", "\"value\": 41");
+        let back = read(&bytes, format, Some(&sidecar));
+        if format.name == "raw" {
+            assert_eq!(back.unwrap_err().code(), "V007");
+        } else {
+            assert_eq!(*back.unwrap().labels().unwrap().legend(), Legend::default());
+        }
+        for broken in ["\"colour\": \"#140", "\"name\": 7, \"n"] {
+            let key = broken.split(':').next().unwrap();
+            let sidecar = sidecar.replacen(key, broken, 1);
+            assert_eq!(read(&bytes, format, Some(&sidecar)).unwrap_err().code(), "V007", "{broken}");
+        }
+    }
+}
+
+#[test]
+fn cut_and_lengthened_files_of_every_kind_are_errors() {
+    let mut cuts = 0;
+    for (voxels, format, dtype) in cases() {
+        let (bytes, sidecar) = saved(&voxels, format, dtype);
+        let lengths = (0..bytes.len()).step_by(bytes.len() / 40 + 1).chain([bytes.len() - 1]);
+        for length in lengths {
+            let error = read(&bytes[..length], format, sidecar.as_deref()).expect_err(format.name);
+            assert_eq!((error.kind(), &error.code()[..1]), (Kind::Input, "V"), "{} {length}", format.name);
+            cuts += 1;
+        }
+        if format.name != "npz" {
+            let longer = [&bytes[..], &[0; 8]].concat();
+            assert!(read(&longer, format, sidecar.as_deref()).is_err(), "{}", format.name);
+        }
+    }
+    assert!(cuts > 1000, "{cuts}");
+}
+
+#[test]
+fn arrays_of_floats_claim_no_more_than_they_have() {
+    let npy = format::by_name("npy").unwrap();
+    let dict = "{'descr': '<f4', 'fortran_order': True, 'shape': (999999, 999999, 999999)}";
+    let file =
+        [b"\x93NUMPY\x01\x00", &(dict.len() as u16).to_le_bytes()[..], dict.as_bytes(), &[0; 64]].concat();
+    assert_eq!(read(&file, npy, None).unwrap_err().code(), "V002");
+    let big_endian = dict.replace("<f4", ">f4");
+    let file = [b"\x93NUMPY\x01\x00", &(dict.len() as u16).to_le_bytes()[..], big_endian.as_bytes()].concat();
+    assert_eq!(read(&file, npy, None).unwrap_err().code(), "V004");
+}
+
+#[test]
+fn colours_of_labels_are_in_the_palette_of_a_scene() {
+    let vox = format::by_name("vox").unwrap();
+    let legend = Legend::new([
+        Label::new(1, "bone").with_colour([1, 2, 3]),
+        Label::new(200, "marrow").with_colour([250, 240, 230]),
+    ]);
+    let mut labels = Labels::new([3, 2, 2], legend.unwrap()).unwrap();
+    labels.set([0, 0, 0], 1);
+    labels.set([2, 1, 1], 200);
+    let (bytes, _) = saved(&Voxels::new(labels), vox, Dtype::U8);
+    let scene = dot_vox::load_bytes(&bytes).unwrap();
+    let mut found: Vec<_> = scene.models[0].voxels.iter().map(|v| scene.palette[usize::from(v.i)]).collect();
+    found.sort_by_key(|colour| colour.r);
+    assert_eq!(
+        found.iter().map(|c| [c.r, c.g, c.b, c.a]).collect::<Vec<_>>(),
+        [[1, 2, 3, 255], [250, 240, 230, 255]]
+    );
+}
