@@ -114,6 +114,11 @@ use run::Plan;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// And so are those of the page about kinds of cells.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/cells.md")]
+struct CellsPage;
+
 /// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine.
 ///
 /// # Errors

@@ -5,21 +5,22 @@
 //! | bytes | content |
 //! |---|---|
 //! | 1 | format, of all |
-//! | 1 | type of cells, of those of the format |
+//! | 1 | kind of cells, of those of the format |
+//! | 1 | type of numbers, of those of the kind |
 //! | 3 × 2 | cells per axis |
 //! | 1 | bits 0: a lattice, 1: of cubes, 2–4: closed axes, 5: snap |
 //! | 6 × (4 + 2) | origin and spacing, numerator and denominator |
 //! | 2 | bits: which entries of the record |
 //! | 7 × 1 + … | entries of the record, length and bytes |
-//! | 1 | height of windows |
-//! | … | cells, 8 a byte, again and again from the first byte |
+//! | 1 | height of slabs |
+//! | … | cells, 8 a byte; of labels one a byte; of fields one in 4 bytes: again and again from the first byte |
 
 use std::io::Cursor;
 
 use arbitrary::Unstructured;
 use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::record::FIELDS;
-use voxelize::grid::{CellSource, CellType, Digest, Slab};
+use voxelize::grid::{CellKind, CellSource, CellType, Cells, Digest, Field, Label, Labels, Legend, Slab};
 use voxelize::{BitGrid, Lattice, Rational, Record, Result, Snap, Voxels};
 
 use crate::alone;
@@ -28,7 +29,7 @@ use crate::read_voxels::sidecar_of;
 /// The most words of cells.
 const MOST: usize = 512;
 
-/// Writes a grid whole and in windows, and reads it back.
+/// Writes a grid whole and in slabs, and reads it back.
 pub fn check(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
     let (format, dtype, voxels, height) = case(&mut input).expect("zeros follow the end");
@@ -45,17 +46,17 @@ pub fn check(bytes: &[u8]) {
     let mut file = Vec::new();
     let length = format::write_to(&voxels, &mut file, format, &options).expect("a small grid");
     assert_eq!(length, file.len() as u64);
-    check_windows(&voxels, height, format, &options, &file);
+    check_slabs(&voxels, height, format, &options, &file);
     check_back(&voxels, format, dtype, &file);
 }
 
-/// In windows it is the same file.
-fn check_windows(voxels: &Voxels, height: usize, format: &Format, options: &SaveOptions, file: &[u8]) {
+/// In slabs it is the same file.
+fn check_slabs(voxels: &Voxels, height: usize, format: &Format, options: &SaveOptions, file: &[u8]) {
     let height = height.next_multiple_of(format.slab_layers);
-    let mut windows = Windows { voxels, height, next: 0, bits: None };
+    let mut slabs = Slabs { voxels, height, next: 0, slab: None };
     let mut again = Vec::new();
-    format::write_source_to(&mut windows, &mut again, format, options).expect("a small grid");
-    assert!(again == file, "{} in windows of {height} layers", format.name);
+    format::write_source_to(&mut slabs, &mut again, format, options).expect("a small grid");
+    assert!(again == file, "{} in slabs of {height} layers", format.name);
 }
 
 /// What is read is what was written.
@@ -71,14 +72,21 @@ fn check_back(voxels: &Voxels, format: &Format, dtype: Dtype, file: &[u8]) {
 
 fn case(input: &mut Unstructured) -> arbitrary::Result<(&'static Format, Dtype, Voxels, usize)> {
     let format = &FORMATS[usize::from(input.arbitrary::<u8>()?) % FORMATS.len()];
-    let dtype = format.dtypes[usize::from(input.arbitrary::<u8>()?) % format.dtypes.len()];
+    let kind = format.kinds[usize::from(input.arbitrary::<u8>()?) % format.kinds.len()];
+    let dtypes = format.dtypes_of(kind);
+    let dtype = dtypes[usize::from(input.arbitrary::<u8>()?) % dtypes.len()];
     let dims = dims(input.arbitrary()?);
     let lattice = lattice(input, dims)?;
     let snap = lattice.as_ref().map_or(Snap::Float, Lattice::snap);
     let record = record(input, snap)?;
     let height = usize::from(input.arbitrary::<u8>()?) + 1;
-    let bits = cells(dims, input.bytes(input.len())?);
-    Ok((format, dtype, Voxels { cells: bits.into(), lattice, record }, height))
+    let pattern = input.bytes(input.len())?;
+    let cells = match kind {
+        CellKind::Labels => labels(dims, pattern).into(),
+        CellKind::Field => field(dims, pattern).into(),
+        _ => cells(dims, pattern).into(),
+    };
+    Ok((format, dtype, Voxels { cells, lattice, record }, height))
 }
 
 /// At most [`MOST`] words.
@@ -133,17 +141,73 @@ fn cells(dims: [usize; 3], pattern: &[u8]) -> BitGrid {
     bits
 }
 
-/// Voxels that come in windows of `height` layers.
-struct Windows<'a> {
+/// Labels without names, or of a legend that the first byte chooses; what it does not name is empty.
+fn labels(dims: [usize; 3], pattern: &[u8]) -> Labels {
+    let count = pattern.first().map_or(0, |byte| byte % 7);
+    let named = (1..=count).map(|n| Label::new(n * 36, format!("label {n}")));
+    let legend = if count == 0 { Legend::default() } else { Legend::new(named).expect("a legend") };
+    let mut labels = Labels::new(dims, legend).expect("a small grid");
+    for (n, cell) in BitGrid::iter(&full(dims)).enumerate() {
+        let value = if pattern.is_empty() { 0 } else { pattern[n % pattern.len()] };
+        if labels.legend().allows(value) {
+            labels.set(cell, value);
+        }
+    }
+    labels
+}
+
+/// A field whose first value is its background.
+fn field(dims: [usize; 3], pattern: &[u8]) -> Field {
+    let value = |n: usize| {
+        let byte = |k: usize| if pattern.is_empty() { 0 } else { pattern[(4 * n + k) % pattern.len()] };
+        f32::from_le_bytes([0, 1, 2, 3].map(byte))
+    };
+    let cells = dims.iter().product();
+    Field::from_values(dims, value(0), (0..cells).map(value).collect()).expect("a small grid")
+}
+
+fn full(dims: [usize; 3]) -> BitGrid {
+    cells(dims, &[0xff])
+}
+
+/// Some layers of a grid.
+fn layers(cells: &Cells, first: usize, end: usize) -> Result<Cells> {
+    let [nx, ny, _] = cells.as_ref().dims();
+    let dims = [nx, ny, end - first];
+    Ok(match cells {
+        Cells::Labels(all) => {
+            let mut some = Labels::new(dims, all.legend().clone())?;
+            let within = |cell: &[usize; 3]| (first..end).contains(&cell[2]);
+            all.iter()
+                .filter(|(cell, _)| within(cell))
+                .for_each(|([i, j, k], value)| some.set([i, j, k - first], value));
+            some.into()
+        }
+        Cells::Field(all) => {
+            let values = all.values()[first * nx * ny..end * nx * ny].to_vec();
+            Field::from_values(dims, all.background(), values)?.into()
+        }
+        other => {
+            let mut some = BitGrid::new(dims)?;
+            let all = other.as_ref().occupied()?;
+            let within = |cell: &[usize; 3]| (first..end).contains(&cell[2]);
+            all.iter().filter(within).for_each(|[i, j, k]| some.set([i, j, k - first]));
+            some.into()
+        }
+    })
+}
+
+/// Voxels that come in slabs of `height` layers.
+struct Slabs<'a> {
     voxels: &'a Voxels,
     height: usize,
     next: usize,
-    bits: Option<BitGrid>,
+    slab: Option<Cells>,
 }
 
-impl CellSource for Windows<'_> {
+impl CellSource for Slabs<'_> {
     fn cell_type(&self) -> CellType<'_> {
-        CellType::Bits
+        self.voxels.cells.as_ref().cell_type()
     }
 
     fn dims(&self) -> [usize; 3] {
@@ -159,18 +223,13 @@ impl CellSource for Windows<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Slab<'_>>> {
-        let [nx, ny, nz] = self.dims();
-        let first = self.next;
+        let (first, nz) = (self.next, self.dims()[2]);
         if first == nz {
             return Ok(None);
         }
         self.next = (first + self.height).min(nz);
-        let bits = self.bits.insert(BitGrid::new([nx, ny, self.next - first])?);
-        let cells = self.voxels.occupied()?;
-        for [i, j, k] in cells.iter().filter(|[_, _, k]| (first..self.next).contains(k)) {
-            bits.set([i, j, k - first]);
-        }
-        Ok(Some(Slab { first, cells: (&*bits).into() }))
+        let slab = self.slab.insert(layers(&self.voxels.cells, first, self.next)?);
+        Ok(Some(Slab { first, cells: slab.as_ref() }))
     }
 
     fn digest(&self) -> Digest {

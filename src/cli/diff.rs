@@ -13,7 +13,7 @@ use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
 
 use super::args::{PageArgs, PowerArgs, ReportArgs, values};
 use super::command::{Call, Command};
-use super::diff_fields;
+use super::diff_fields::{self, FieldOptions};
 use super::files::{self, FileSet, has_extension};
 use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
 use super::report::{Outcome, Report, value};
@@ -46,14 +46,14 @@ Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 the grids d
 };
 
 #[derive(Debug, clap::Parser)]
-pub struct DiffArgs {
+struct DiffArgs {
     /// The voxel file to compare with, of any format that 'voxelize formats' lists
     #[arg(value_name = "A", help_heading = "Files")]
-    pub first: PathBuf,
+    first: PathBuf,
 
     /// The voxel file that is compared: what it has more than A is added, what it lacks is removed
     #[arg(value_name = "B", help_heading = "Files")]
-    pub second: PathBuf,
+    second: PathBuf,
 
     /// Compare the cells of grids that lie elsewhere or have cells of another size; they must still
     /// be as many on each axis
@@ -63,22 +63,22 @@ pub struct DiffArgs {
     /// At most N cells may differ [default: 0, unless --iou-min says what is enough]
     #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true,
           help_heading = "Compare")]
-    pub allow: Option<u64>,
+    allow: Option<u64>,
 
     /// Values of fields may differ by T: --allow counts cells that differ by more [default: 0]
     #[arg(long, value_name = "T", value_parser = values::tolerance, allow_negative_numbers = true,
           help_heading = "Compare")]
-    pub tolerance: Option<f64>,
+    tolerance: Option<f64>,
 
     /// The least intersection over union, from 0 to 1, that is enough [default: none]
     #[arg(long, value_name = "X", value_parser = values::share, allow_negative_numbers = true,
           help_heading = "Compare")]
-    pub iou_min: Option<f64>,
+    iou_min: Option<f64>,
 
     /// Write the cells added and removed to this .vox or .npz as labels, or a picture of them
     /// among the common ones to this .png [default: none]
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     report: ReportArgs,
@@ -113,9 +113,13 @@ fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome>
     let grid = ComparedGrid::of(args, &first, &second);
     report.set("grid", grid.json(first.dims()));
     grid.check(args)?;
-    diff_fields::check(args, [&first, &second], call)?;
+    let paths = [args.first.as_path(), args.second.as_path()];
+    diff_fields::check(paths, [&first, &second], call)?;
     if let (Some(old), Some(new)) = (first.field(), second.field()) {
-        return diff_fields::compare(args, [old, new], &grid, report);
+        let gate = Gate { allow: args.allow, iou_min: None };
+        let (tolerance, lattice) = (args.tolerance.unwrap_or(0.0), grid.lattice);
+        let options = FieldOptions { paths, tolerance, gate, grid: grid.text(args), lattice };
+        return diff_fields::compare([old, new], &options, report);
     }
     let difference = Difference::between(&first, &second)?;
     let written = match output {
@@ -208,9 +212,9 @@ fn list(report: &mut Report, first: &BitGrid, second: &BitGrid, difference: &Dif
 }
 
 /// By what two grids are compared.
-pub struct ComparedGrid<'a> {
+struct ComparedGrid<'a> {
     /// Where the cells are, if that is the same, or only one of them says it.
-    pub lattice: Option<&'a Lattice>,
+    lattice: Option<&'a Lattice>,
     /// What differs.
     mismatches: Vec<Mismatch>,
     /// Whether both say where their cells are.
@@ -265,7 +269,7 @@ impl<'a> ComparedGrid<'a> {
         })
     }
 
-    pub fn text(&self, args: &DiffArgs) -> String {
+    fn text(&self, args: &DiffArgs) -> String {
         let names = [&args.first, &args.second].map(|path| path.display().to_string());
         if let (true, Some(lattice)) = (self.is_same(), self.lattice) {
             return format!("the same: {}", display::cells(lattice));

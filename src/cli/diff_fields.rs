@@ -1,23 +1,24 @@
 //! `voxelize diff` of two fields.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use voxelize::compare::{FieldDifference, Gate, LargestDifference};
 use voxelize::grid::Field;
-use voxelize::{Error, Result, Voxels};
+use voxelize::{Error, Lattice, Result, Voxels};
 
 use super::command::Call;
-use super::diff::{ComparedGrid, DiffArgs};
 use super::report::display::{cell_box, counted, dims, grouped, number};
 use super::report::{Outcome, Report, value};
 
 /// Refuses options and kinds of cells that do not go together.
-pub fn check(args: &DiffArgs, [first, second]: [&Voxels; 2], call: &Call) -> Result<()> {
-    let names = [&args.first, &args.second].map(|path| path.display().to_string());
+pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> Result<()> {
     let is_field = [first, second].map(|voxels| voxels.field().is_some());
     let name = |option: &str| call.argv.with_value(option).unwrap_or_default();
     if is_field[0] != is_field[1] {
-        let [a, b] = [first, second].map(|voxels| voxels.kind().plural());
-        let what = format!("{} holds {a} and {} {b}, which cannot be compared", names[0], names[1]);
+        let [one, other] = [first, second].map(|voxels| voxels.kind().plural());
+        let (a, b) = (a.display(), b.display());
+        let what = format!("{a} holds {one} and {b} {other}, which cannot be compared");
         return Err(Error::usage(what).with_hint("compare two fields, or two files of bits or labels"));
     }
     let refused = |option: &str, of: &str| {
@@ -25,9 +26,9 @@ pub fn check(args: &DiffArgs, [first, second]: [&Voxels; 2], call: &Call) -> Res
         Err(error.with_hint(format!("the files hold {}; leave it out", first.kind().plural())))
     };
     match is_field[0] {
-        false if args.tolerance.is_some() => refused(&name("tolerance"), "fields"),
-        true if args.iou_min.is_some() => refused(&name("iou-min"), "occupied cells"),
-        true if args.output.is_some() => {
+        false if call.given("tolerance") => refused(&name("tolerance"), "fields"),
+        true if call.given("iou_min") => refused(&name("iou-min"), "occupied cells"),
+        true if call.given("output") => {
             let option = name("output");
             let error = Error::usage(format!("{option}: fields have no cells added or removed to write"));
             Err(error.with_hint("without -o the fields are compared"))
@@ -36,27 +37,33 @@ pub fn check(args: &DiffArgs, [first, second]: [&Voxels; 2], call: &Call) -> Res
     }
 }
 
+/// How fields are compared, and where their cells are.
+pub struct FieldOptions<'a> {
+    pub paths: [&'a Path; 2],
+    pub tolerance: f64,
+    pub gate: Gate,
+    /// The row about the grid.
+    pub grid: String,
+    pub lattice: Option<&'a Lattice>,
+}
+
 /// Compares two fields.
-pub fn compare(
-    args: &DiffArgs,
-    [first, second]: [&Field; 2],
-    grid: &ComparedGrid,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let tolerance = args.tolerance.unwrap_or(0.0);
+pub fn compare([first, second]: [&Field; 2], options: &FieldOptions, report: &mut Report) -> Result<Outcome> {
+    let tolerance = options.tolerance;
     let difference = FieldDifference::between(first, second, tolerance)?;
     let FieldDifference { differing, beyond, largest, bounds } = difference;
     let cells = value::cells(first.dims());
     report.set("counts", json!({"cells": cells, "differing": differing, "beyond": beyond}));
     report.set("largest", largest.map(json_of));
-    report.set("box", value::difference_box(bounds, grid.lattice));
+    report.set("box", value::difference_box(bounds, options.lattice));
     report.set("outputs", json!([]));
-    let passes = Gate { allow: args.allow, iou_min: None }.lets_pass(beyond, 1.0);
+    let passes = options.gate.lets_pass(beyond, 1.0);
 
-    for (label, path, field) in [("first", &args.first, first), ("second", &args.second, second)] {
+    let [a, b] = options.paths;
+    for (label, path, field) in [("first", a, first), ("second", b, second)] {
         report.row(label, &format!("{}: field of {} cells", path.display(), dims(field.dims())));
     }
-    report.row("grid", &grid.text(args));
+    report.row("grid", &options.grid);
     let apart = format!("{} by more than {}", counted(beyond, "cell", "cells"), number(tolerance));
     let verdict = match (differing, beyond) {
         (0, _) => "equal".to_string(),
@@ -72,7 +79,7 @@ pub fn compare(
         report.row("largest", &format!("{largest} in cell ({i}, {j}, {k}): {a} and {b}"));
     }
     if let Some(bounds) = bounds {
-        report.row("box", &cell_box(bounds, grid.lattice));
+        report.row("box", &cell_box(bounds, options.lattice));
     }
     Ok(if passes { Outcome::Done } else { Outcome::CheckFailed(None) })
 }

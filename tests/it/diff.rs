@@ -148,7 +148,7 @@ fn json_has_every_key_in_order() {
     assert_eq!(run.err, "");
     let json = run.json();
     let keys: Vec<_> = json.as_object().unwrap().keys().collect();
-    let expected = "schema tool verb status exit_code first second grid counts iou box outputs";
+    let expected = "schema tool verb status exit_code first second grid counts iou largest box outputs";
     assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
     for (pointer, value) in [
         ("/verb", json!("diff")),
