@@ -200,7 +200,7 @@ mod tests {
                 let name = arg.get_long().unwrap_or("MESH");
                 let short = arg.get_help().map(ToString::to_string).unwrap_or_default();
                 let long = arg.get_long_help().map_or_else(|| short.clone(), ToString::to_string);
-                assert!(!short.is_empty() && !short.contains('\n') && long.len() <= 400, "{name}: {long}");
+                assert!(!short.is_empty() && !short.contains('\n') && long.len() <= 275, "{name}: {long}");
                 if arg.get_action().takes_values() && !arg.is_required_set() {
                     let has_default = long.contains("[default: ");
                     assert!(has_default || NO_DEFAULT.contains(&name), "{name}: {long}");

@@ -30,10 +30,9 @@ pub struct RuleArgs {
     pub solid: bool,
 
     #[arg(long, help = methods(), value_name = "METHOD", value_parser = values::inside(), hide_possible_values = true,
-          long_help = "With --solid and --filled, how inside is decided. nonzero: non-zero winding number. evenodd: \
-                       odd number of crossings. flood: not reachable from outside. vote: majority of evenodd along \
-                       x, y, z. robust: generalized winding number above 0.5, after repair and re-orientation. \
-                       auto: nonzero, evenodd or robust, by how far the mesh is closed [default: auto]")]
+          long_help = "With --solid, --filled. nonzero: winding number not 0. evenodd: odd crossings. flood: unreachable from \
+                     outside. vote: evenodd on two of three axes. robust: repaired, winding number > 0.5. auto: \
+                     nonzero if closed and oriented, evenodd if closed, else robust [default: auto]")]
     pub inside: Option<Inside>,
 
     /// with --inside flood: cap holes up to N cells across
@@ -150,9 +149,9 @@ pub struct DoubtArgs {
         value_name = "FILE",
         conflicts_with = "skip_existing",
         hide_short_help = true,
-        long_help = "With --solid and --filled: write the cells in doubt to FILE, in the format of its extension: \
-                       those on which nonzero, evenodd, flood and robust disagree (flood is not asked about cells \
-                       that the surface touches). Takes four times the memory of the grid [default: none]"
+        long_help = "With --solid and --filled: write the cells to FILE on which nonzero, evenodd, flood and robust disagree \
+                     (flood: but those that the surface touches). Takes four times the memory of the grid \
+                     [default: none]"
     )]
     pub doubt: Option<PathBuf>,
 
