@@ -125,11 +125,7 @@ impl Argv {
                     None => Error::usage(format!("{name} cannot be used here")),
                 }
             }
-            _ => {
-                let text = error.render().to_string();
-                let line = text.lines().next().unwrap_or_default();
-                Error::usage(line.strip_prefix("error: ").unwrap_or(line))
-            }
+            _ => Error::usage(first_line(error)),
         }
     }
 
@@ -190,6 +186,13 @@ pub fn spelled(arg: &Arg) -> String {
     }
 }
 
+/// The parser's own sentence.
+fn first_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_string()
+}
+
 /// The error for two options, as typed, that exclude each other.
 pub fn exclusive(first: &str, second: &str) -> Error {
     Error::usage(format!("{first} and {second} exclude each other")).with_hint("give one of them")
@@ -197,52 +200,52 @@ pub fn exclusive(first: &str, second: &str) -> Error {
 
 /// The options among these words as `parser` takes them, and where the first other word is; none behind `--`.
 fn scan(words: &[OsString], parser: &Command) -> (Vec<Typed>, Option<usize>) {
-    let takes_word = |arg: &Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
-    let text = |at: usize| words.get(at).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let (mut found, mut first, mut at) = (Vec::new(), None, 1);
     while at < words.len() && words[at] != "--" {
-        let here = at;
-        at += 1;
         // A word that is no text is a file.
-        let Some(word) = words[here].to_str().filter(|word| word.len() > 1 && word.starts_with('-')) else {
-            first = first.or(Some(here));
+        let word = words[at].to_str().filter(|word| word.len() > 1 && word.starts_with('-'));
+        let Some(word) = word else {
+            first = first.or(Some(at));
+            at += 1;
             continue;
         };
-        let mut add = |arg: &Arg, name: String, glued: Option<&str>| {
-            let value = match glued {
-                Some(value) => value.to_string(),
-                None if takes_word(arg) => {
-                    at += 1;
-                    text(at - 1)
-                }
-                None => String::new(),
-            };
-            found.push(Typed { long: arg.get_long().unwrap_or_default().to_string(), name, value });
-        };
-        if let Some(long) = word.strip_prefix("--") {
-            let (name, value) =
-                long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            let is_it = |arg: &&Arg| {
-                let aliases = arg.get_all_aliases().unwrap_or_default();
-                arg.get_long().into_iter().chain(aliases).any(|spelling| spelling == name)
-            };
-            parser.get_arguments().filter(is_it).for_each(|arg| add(arg, format!("--{name}"), value));
-            continue;
-        }
-        for (n, letter) in word.char_indices().skip(1) {
-            let rest = &word[n + letter.len_utf8()..];
-            match parser.get_arguments().find(|arg| arg.get_short() == Some(letter)) {
-                Some(arg) if arg.get_action().takes_values() => {
-                    let value = rest.strip_prefix('=').unwrap_or(rest);
-                    add(arg, format!("-{letter}"), (!value.is_empty()).then_some(value));
-                    break;
-                }
-                Some(arg) => add(arg, format!("-{letter}"), None),
-                None => break,
+        for (arg, name, glued) in options_in(word, parser) {
+            let takes_word = arg.get_action().takes_values() && !arg.is_require_equals_set();
+            if glued.is_none() && takes_word {
+                at += 1;
             }
+            let next =
+                || words.get(at).filter(|_| takes_word).map(|word| word.to_string_lossy().into_owned());
+            let value = glued.map(str::to_string).or_else(next).unwrap_or_default();
+            found.push(Typed { long: arg.get_long().unwrap_or_default().to_string(), name, value });
         }
+        at += 1;
     }
     (found, first)
+}
+
+/// The options in one word, each with its name as typed and the value in the same word: `--pitch=0.5`, `-nr8`.
+fn options_in<'a>(word: &'a str, parser: &'a Command) -> Vec<(&'a Arg, String, Option<&'a str>)> {
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        let is_it = |arg: &&Arg| {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            arg.get_long().into_iter().chain(aliases).any(|spelling| spelling == name)
+        };
+        return parser.get_arguments().filter(is_it).map(|arg| (arg, format!("--{name}"), value)).collect();
+    }
+    let mut found = Vec::new();
+    for (n, letter) in word.char_indices().skip(1) {
+        let Some(arg) = parser.get_arguments().find(|arg| arg.get_short() == Some(letter)) else { break };
+        let rest = &word[n + letter.len_utf8()..];
+        let value = Some(rest.strip_prefix('=').unwrap_or(rest)).filter(|value| !value.is_empty());
+        let takes_rest = arg.get_action().takes_values();
+        found.push((arg, format!("-{letter}"), value.filter(|_| takes_rest)));
+        if takes_rest {
+            break;
+        }
+    }
+    found
 }
 
 /// The arguments of a command, as its parser found them.
