@@ -15,7 +15,7 @@ use suite::args::{Args, refuse};
 use suite::meshes;
 use suite::table::Table;
 use voxelize::grid::CellSource;
-use voxelize::{Digest, Lattice, Level, Mesh, Rule, Run, voxelize_slabs, voxelize_with};
+use voxelize::{Digest, Lattice, Level, Mesh, Rule, Run, Voxelizer};
 
 const COLUMNS: &[(&str, usize)] = &[
     ("mesh", 12),
@@ -59,7 +59,7 @@ fn compare(
     table: &Table,
 ) -> usize {
     let start = Instant::now();
-    let scalar = Run { threads: 1, level: Some(Level::Scalar), ..Run::default() };
+    let scalar = Run::default().threads(1).level(Level::Scalar);
     let (first, cells) = whole(mesh, lattice, &scalar);
     let reversed = mesh.triangles().iter().rev().map(|triangle| [triangle[2], triangle[0], triangle[1]]);
     let reversed = Mesh::from_triangles(reversed.collect()).expect("they are finite");
@@ -67,11 +67,11 @@ fn compare(
     let mut digests = vec![whole(&reversed, lattice, &Run::default()).0];
     for level in Level::available() {
         for &threads in threads {
-            let run = Run { threads, level: Some(level), ..Run::default() };
+            let run = Run::default().threads(threads).level(level);
             digests.push(whole(mesh, lattice, &run).0);
         }
         for height in [layers.div_ceil(20), layers.div_ceil(3)] {
-            digests.push(slabs(mesh, lattice, height, &Run { level: Some(level), ..Run::default() }));
+            digests.push(slabs(mesh, lattice, height, &Run::default().level(level)));
         }
     }
     let other = digests.iter().filter(|digest| **digest != first).count();
@@ -89,12 +89,16 @@ fn compare(
 }
 
 fn whole(mesh: &Mesh, lattice: &Lattice, run: &Run) -> (Digest, u64) {
-    let (voxels, _) = voxelize_with(mesh, lattice, Rule::surface(), run).expect("the grid fits");
+    let voxelize::Voxelized { voxels, .. } =
+        Voxelizer::new(Rule::surface()).with_run(*run).run(mesh, lattice).expect("the grid fits");
     (voxels.digest(), voxels.count())
 }
 
 fn slabs(mesh: &Mesh, lattice: &Lattice, height: usize, run: &Run) -> Digest {
-    let mut slabs = voxelize_slabs(mesh, lattice, Rule::surface(), height, run).expect("the slabs fit");
+    let mut slabs = Voxelizer::new(Rule::surface())
+        .with_run(*run)
+        .slabs(mesh, lattice, voxelize::run::Plan::Slabs(height))
+        .expect("the slabs fit");
     while slabs.next().expect("nothing cancels it").is_some() {}
     slabs.digest()
 }

@@ -34,9 +34,9 @@ fn main() -> ExitCode {
 /// How many triangles, less those dropped, and the codes of findings; or the code of the error.
 fn ours(path: &Path, tolerance: Tolerance) -> String {
     match read_file(path, &ReadOptions { tolerance, ..ReadOptions::default() }) {
-        Err(error) => format!("refused {}", error.code()),
+        Err(error) => format!("refused {}", error.code().name()),
         Ok(loaded) => {
-            let codes = loaded.findings.iter().map(|finding| format!(" {}", finding.first.code()));
+            let codes = loaded.findings.iter().map(|finding| format!(" {}", finding.first.code().name()));
             format!("{}{}", loaded.mesh.triangles().len(), codes.collect::<String>())
         }
     }

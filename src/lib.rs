@@ -71,8 +71,8 @@
 //!
 //! - [`Rule::Solid`], [`Rule::Filled`] and [`Inside`]: what is inside, also of meshes that are not closed.
 //! - [`Fit`]: every way to choose a lattice: cell size, cells per axis, a box, padding.
-//! - [`voxelize_with`] and [`Run`]: threads, instruction set, progress, cancellation, a limit of memory.
-//! - [`voxelize_slabs`], [`voxelize_bricks`]: grids larger than memory, written slab by slab.
+//! - [`Voxelizer`]: threads, instruction set, progress, cancellation, a limit of memory; grids larger than
+//!   memory, written slab by slab.
 //! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
 //! - [`compare`]: what differs between two grids, and between their lattices.
 //! - [`view`]: pictures of cells.
@@ -83,7 +83,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod codes;
 pub mod compare;
 pub mod error;
 pub mod format;
@@ -93,21 +92,22 @@ pub mod mesh;
 pub mod par;
 pub mod rule;
 pub mod run;
+pub mod text;
 pub mod view;
+mod voxelizer;
 
-pub use error::{Error, Kind, Result};
+pub use error::{CODES, Code, Error, Finding, Kind, Result, Severity};
 pub use geom::{Bounds, Rational, Ties};
 pub use grid::record::TOOL;
 pub use grid::{BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Record, Size, Snap, Voxels};
 pub use kernel::Level;
 pub use mesh::Mesh;
-pub use par::Progress;
+pub use par::{CancelToken, Progress};
 pub use rule::{Inside, METHODS, RULES, Rule, Slabs, Stats, ThinFeatures};
 pub use run::Run;
+pub use voxelizer::{Voxelized, Voxelizer};
 
 pub(crate) use voxelize_kernel as kernel;
-
-use run::Plan;
 
 /// The examples of the README are tests.
 #[cfg(doctest)]
@@ -119,100 +119,11 @@ struct Readme;
 #[doc = include_str!("../docs/cells.md")]
 struct CellsPage;
 
-/// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine.
+/// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine; [`Voxelizer`] has
+/// every option.
 ///
 /// # Errors
-/// If the grid does not fit in memory.
+/// If the options of the rule do not go together, the mesh is unfit for it, or the grid does not fit in memory.
 pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
-    Ok(voxelize_with(mesh, lattice, rule, &Run::default())?.0)
-}
-
-/// The same, run as told, with what was noticed on the way.
-///
-/// # Errors
-/// If the grid does not fit in memory, mesh, grid and what the rule takes beside are above
-/// `run.max_memory`, the level does not exist here, or the run was cancelled.
-pub fn voxelize_with(mesh: &Mesh, lattice: &Lattice, rule: Rule, run: &Run) -> Result<(Voxels, Stats)> {
-    run.level()?;
-    let extra = run.max_memory.map_or(0, |_| rule.extra_bytes(mesh, lattice, run));
-    run.admit(mesh.triangles().len(), lattice.dims(), extra)?;
-    let mut bits = BitGrid::try_from(lattice)?;
-    let (stats, record) = par::with_threads(run.threads(), || {
-        let prepared = rule.prepare(mesh, lattice, run)?;
-        Ok((prepared.fill(0..lattice.dims()[2], run, &mut bits)?, prepared.record()))
-    })??;
-    Ok((Voxels { cells: bits.into(), lattice: Some(lattice.clone()), record }, stats))
-}
-
-/// The same cells for a grid that may be larger than memory: made in slabs of `height` layers of z,
-/// each in its turn, when it is asked for. Every slab is a pass over all triangles.
-/// [`run::Demand`] says which height fits.
-///
-/// ```
-/// use voxelize::format::{self, SaveOptions};
-/// use voxelize::run::{Demand, Plan, Run};
-/// use voxelize::{Lattice, Mesh, Rule, voxelize, voxelize_slabs};
-///
-/// let mesh = Mesh::open("fixtures/knot.stl")?;
-/// let lattice = Lattice::fit(mesh.bounds(), 256)?;
-/// let npz = format::by_name("npz").unwrap();
-///
-/// // Mesh and cells are to take at most half a MiB.
-/// let run = Run { max_memory: Some(512 << 10), ..Run::default() };
-/// let plan = Demand::new(&mesh, &lattice, &run).fit(512 << 10, npz.slab_layers);
-/// let Some(Plan::Slabs(height)) = plan else { panic!("{plan:?}") };
-///
-/// let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &run)?;
-/// let mut file = Vec::new();
-/// format::write_source_to(&mut slabs, &mut file, npz, &SaveOptions::default())?;
-///
-/// let whole = voxelize(&mesh, &lattice, Rule::surface())?;
-/// assert_eq!(slabs.made().occupied, whole.count());
-/// # use voxelize::grid::CellSource;
-/// assert_eq!(slabs.digest(), whole.digest());
-/// # Ok::<(), voxelize::Error>(())
-/// ```
-///
-/// # Errors
-/// If `height` is 0, slabs of that height need more than `run.max_memory`, or the level does not
-/// exist here. Memory that is not there, and cancellation, end the slabs on the way.
-pub fn voxelize_slabs<'a>(
-    mesh: &'a Mesh,
-    lattice: &'a Lattice,
-    rule: Rule,
-    height: usize,
-    run: &Run<'a>,
-) -> Result<Slabs<'a>> {
-    Slabs::new(mesh, lattice, rule, Plan::Slabs(height), run)
-}
-
-/// The same in one pass over the triangles: their cells are kept in bricks of 64 × 8 × 8, and slabs are
-/// made of these. Where most of the grid is empty that takes much less memory, and time, than the whole
-/// grid at once; where it is not, as much memory and a slab more.
-///
-/// ```
-/// use voxelize::grid::CellSource;
-/// use voxelize::run::Run;
-/// use voxelize::{Lattice, Mesh, Rule, voxelize_bricks};
-///
-/// let mesh = Mesh::open("fixtures/knot.stl")?;
-/// let lattice = Lattice::fit(mesh.bounds(), 512)?;
-/// let mut slabs = voxelize_bricks(&mesh, &lattice, Rule::surface(), 64, &Run::default())?;
-/// while let Some(slab) = slabs.next()? {
-///     println!("{} cells from layer {} on", slab.cells.count(), slab.first);
-/// }
-/// println!("{} cells in all", slabs.made().occupied);
-/// # Ok::<(), voxelize::Error>(())
-/// ```
-///
-/// # Errors
-/// As those of [`voxelize_slabs`]; and if `height` is no multiple of 8.
-pub fn voxelize_bricks<'a>(
-    mesh: &'a Mesh,
-    lattice: &'a Lattice,
-    rule: Rule,
-    height: usize,
-    run: &Run<'a>,
-) -> Result<Slabs<'a>> {
-    Slabs::new(mesh, lattice, rule, Plan::Bricks(height), run)
+    Ok(Voxelizer::new(rule).run(mesh, lattice)?.voxels)
 }

@@ -170,23 +170,3 @@ impl CancelToken {
         self.0.load(Ordering::Relaxed)
     }
 }
-
-/// Progress that a token stops as well.
-pub(crate) struct Cancellable<'a> {
-    pub progress: &'a dyn Progress,
-    pub cancel: Option<&'a CancelToken>,
-}
-
-impl Progress for Cancellable<'_> {
-    fn begin(&self, phase: &str, total: u64) {
-        self.progress.begin(phase, total);
-    }
-
-    fn advance(&self, by: u64) {
-        self.progress.advance(by);
-    }
-
-    fn cancelled(&self) -> bool {
-        self.progress.cancelled() || self.cancel.is_some_and(CancelToken::is_cancelled)
-    }
-}

@@ -18,7 +18,7 @@ pub fn time(mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f6
 
 /// The same for any rule, with all that it prepares.
 pub fn time_of(rule: Rule, mesh: &Mesh, lattice: &Lattice, threads: usize, level: Level) -> (f64, BitGrid) {
-    let run = Run { threads, level: Some(level), ..Run::default() };
+    let run = Run::default().threads(threads).level(level);
     let fill = |grid: &mut BitGrid| {
         let prepared = rule.prepare(mesh, lattice, &run).expect("memory for what is beside the grid");
         prepared.fill(0..lattice.dims()[2], &run, grid).expect("nothing cancels it");

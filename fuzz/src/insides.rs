@@ -4,7 +4,7 @@
 //! The input is that of `kernels.rs`.
 
 use arbitrary::Unstructured;
-use voxelize::{Inside, Rule, Run, voxelize_with};
+use voxelize::{Inside, Rule, Run, Voxelizer};
 
 use crate::alone;
 use crate::kernels::Case;
@@ -28,7 +28,7 @@ pub fn check(bytes: &[u8]) {
     for inside in [Inside::Robust, Inside::Vote, Inside::flood()] {
         for rule in [Rule::solid(), Rule::filled()] {
             let what = rule.with_inside(inside).unwrap();
-            let whole = voxelize_with(&case.mesh, &case.lattice, what, &Run::default());
+            let whole = Voxelizer::new(what).run(&case.mesh, &case.lattice);
             case.compare(what, &whole.expect("a small grid").0.into_occupied().unwrap());
         }
     }

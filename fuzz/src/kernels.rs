@@ -17,7 +17,7 @@ use voxelize::geom::tri_box::ExactTriangle;
 use voxelize::grid::CellSource;
 use voxelize::{
     BitGrid, Bounds, Lattice, Level, Mesh, Rational, Rule, Run, Slabs, Snap, Stats, Ties, Voxels,
-    voxelize_bricks, voxelize_slabs, voxelize_with,
+    Voxelizer,
 };
 
 use crate::alone;
@@ -154,8 +154,8 @@ impl Case {
     pub(crate) fn compare(&self, what: Rule, expected: &BitGrid) {
         let levels = Level::available();
         for (n, &level) in levels.iter().enumerate() {
-            let run = Run { threads: 1, level: Some(level), ..Run::default() };
-            let (voxels, stats) = voxelize_with(&self.mesh, &self.lattice, what, &run).expect("a small grid");
+            let run = Run::default().threads(1).level(level);
+            let voxelize::Voxelized { voxels, stats, .. } = Voxelizer::new(what).with_run(run).run(&self.mesh, &self.lattice).expect("a small grid");
             self.assert_same(voxels.occupied().unwrap(), expected, what, level.name());
             if n == self.height % levels.len() {
                 self.compare_plans(what, &run, &voxels, &stats);
@@ -165,8 +165,8 @@ impl Case {
 
     fn compare_plans(&self, what: Rule, run: &Run, voxels: &Voxels, stats: &Stats) {
         let Self { mesh, lattice, height, .. } = self;
-        let in_slabs = ("slabs", voxelize_slabs(mesh, lattice, what, *height, run));
-        let in_bricks = || ("bricks", voxelize_bricks(mesh, lattice, what, height.next_multiple_of(8), run));
+        let in_slabs = ("slabs", Voxelizer::new(what).with_run(*run).slabs(mesh, lattice, voxelize::run::Plan::Slabs(*height)));
+        let in_bricks = || ("bricks", Voxelizer::new(what).with_run(*run).slabs(mesh, lattice, voxelize::run::Plan::Bricks(height.next_multiple_of(8))));
         for (plan, slabs) in std::iter::once(in_slabs).chain(what.has_bricks().then(in_bricks)) {
             let mut slabs = slabs.expect("a small grid");
             self.assert_same(&whole(&mut slabs), voxels.occupied().unwrap(), what, plan);

@@ -33,7 +33,7 @@ pub fn check(bytes: &[u8]) {
                 Kind::Unfit => 4,
                 Kind::TooLarge => 5,
                 // A word that is nearly a command; a mesh too far away for --strict.
-                Kind::Input if matches!(error.code(), "not-found" | "L001") => 3,
+                Kind::Input if matches!(error.code().name(), "not-found" | "L001") => 3,
                 other => panic!("{other:?} for words: {error}"),
             };
             assert_eq!(exit_code, expected, "{error}");

@@ -56,7 +56,7 @@ type Place = (&'static str, Option<u64>, Option<u64>);
 fn heart(result: &Result<Loaded>, later: u64) -> std::result::Result<(&[Triangle], u64), Place> {
     match result {
         Ok(loaded) => Ok((loaded.mesh.triangles(), loaded.dropped)),
-        Err(error) => Err((error.code(), error.triangle(), error.line().map(|line| line + later))),
+        Err(error) => Err((error.code().name(), error.triangle(), error.line().map(|line| line + later))),
     }
 }
 

@@ -58,7 +58,7 @@ fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
     scratch::with_file(file, |path| {
         let Some(format) = format::sniff(&path) else {
             let error = format::open(&path).expect_err("of no known format");
-            return assert_eq!(error.code(), "V001");
+            return assert_eq!(error.code().name(), "V001");
         };
         let read = found.iter().find(|(found, _)| found.name == format.name).map(|(_, voxels)| voxels);
         let said = format::describe(&path);

@@ -16,10 +16,10 @@ use super::lattice::{KernelAxis, KernelLattice};
 pub const LANES: usize = 16;
 
 /// Nine coordinates, x of the three vertices first; the first sixteen columns are a batch.
-pub type Rows = [[f32; 2 * LANES]; 9];
+pub type BatchRows = [[f32; 2 * LANES]; 9];
 
 /// A batch in index space.
-pub struct Batch<S: Simd> {
+pub struct TriangleBatch<S: Simd> {
     /// Coordinates relative to `base`, `[axis][vertex]`, rounded to floats.
     pub local: [[f32x16<S>; 3]; 3],
     /// The lowest cell of each triangle's bounds per axis.
@@ -150,10 +150,10 @@ fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -
     [low, high - low]
 }
 
-impl<S: Simd> Batch<S> {
+impl<S: Simd> TriangleBatch<S> {
     /// Takes the first `count` lanes to index space and sorts them.
     #[inline(always)]
-    pub fn new(simd: S, frame: &KernelLattice, rows: &Rows, count: usize, bricks: &Bricks) -> Self {
+    pub fn new(simd: S, frame: &KernelLattice, rows: &BatchRows, count: usize, bricks: &Bricks) -> Self {
         let zero = f32x16::splat(simd, 0.0);
         let mut this = Self {
             local: [[zero; 3]; 3],

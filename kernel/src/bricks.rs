@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, u32x16};
 
-use super::sink::{Brick, BrickSink, Plane, SIDE, Shape, ThreadBricks, bricks_in, bricks_of_layer};
+use super::sink::{Brick, BrickPlane, BrickSink, SIDE, Shape, ThreadBricks, bricks_in, bricks_of_layer};
 use crate::memory::Zeroed;
 
 /// Bricks that threads use before they go into the grid: 32 MiB of them for four threads or more.
@@ -72,7 +72,7 @@ impl<'a, 't> Bricks<'a, 't> {
 
     /// Layer `k` of the brick of this column, [`column`](Self::column).
     #[inline(always)]
-    pub fn plane(&mut self, column: u32, k: i64) -> &mut Plane {
+    pub fn plane(&mut self, column: u32, k: i64) -> &mut BrickPlane {
         let k = (k - self.shape.first) as usize;
         let number = k / SIDE * self.shape.per_layer + column as usize;
         let mut slot = self.slots[number];

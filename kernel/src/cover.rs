@@ -7,7 +7,7 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use crate::bits::bits_of;
 use crate::geom::Triangle;
 
-use super::batch::{Batch, LANES};
+use super::batch::{LANES, TriangleBatch};
 use super::bricks::Bricks;
 use super::few::Few;
 use super::gather::gather;
@@ -119,7 +119,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     fn cover_batch<S: Simd>(&mut self, simd: S) {
         let Self { frame, others, bricks, unsure, .. } = self;
         let count = others.ready();
-        let batch = Batch::new(simd, frame, others.rows(), count, bricks);
+        let batch = TriangleBatch::new(simd, frame, others.rows(), count, bricks);
         let kinds = batch.kinds;
         let ids = u32x16::from_slice(simd, others.ids());
         if kinds.small != 0 {
@@ -179,7 +179,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     /// Counts the coordinates that snapping moved, of those lanes that begin in the layers taken. Careful
     /// triangles are counted where they are set up.
     #[inline(always)]
-    fn count_moved<S: Simd>(&mut self, batch: &Batch<S>, lanes: u64) {
+    fn count_moved<S: Simd>(&mut self, batch: &TriangleBatch<S>, lanes: u64) {
         let moved = batch.moved.simd_gt(0.0).to_bitmask() & lanes;
         for lane in bits_of(moved) {
             let (low, span) = (batch.base[2].as_array()[lane], batch.span);

@@ -28,10 +28,10 @@ use super::gather::{Vertices, gather};
 use super::lanes::U32;
 use super::lattice::{KernelLattice, U, across};
 use super::levels::{Level, on_level};
-use super::plane::Plane;
+use super::plane::LongPlane;
 use super::setup::Setup;
-use super::span::Edge;
-use super::tiny::{Axis, in_floats};
+use super::span::LongEdge;
+use super::tiny::{FloatAxis, in_floats};
 
 /// A triangle that a row crosses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct Crosser<'a> {
     /// away from the row.
     side_error: f64,
     /// The axes in floats, and how near to a half-plane their coordinates are not known.
-    floats: Option<([Axis; 3], f32)>,
+    floats: Option<([FloatAxis; 3], f32)>,
 }
 
 impl<'a> Crosser<'a> {
@@ -141,14 +141,14 @@ impl<'a> Crosser<'a> {
     /// What floats say of sixteen triangles: no row passes where corners are between the same two planes of
     /// rows, or where one row is in reach, and is outside.
     #[inline(always)]
-    fn sieve<S: Simd>(&self, simd: S, vertices: &Vertices<S>, axes: &[Axis; 3], margin: f32) -> Sieved {
+    fn sieve<S: Simd>(&self, simd: S, vertices: &Vertices<S>, axes: &[FloatAxis; 3], margin: f32) -> Sieved {
         let mut nearest = f32x16::splat(simd, 1.0);
         let mut alike = mask32x16::splat(simd, false);
         let (mut near, mut few) = (mask32x16::splat(simd, true), mask32x16::splat(simd, true));
         let mut local = *vertices;
         // Loops, not closures: only what is inlined here is compiled for the level.
         for a in 0..3 {
-            let Axis { origin, scale } = &axes[a];
+            let FloatAxis { origin, scale } = &axes[a];
             let mut u = vertices[self.order[a]];
             for u in &mut u {
                 *u = ((*u - origin[0]) - origin[1]) * *scale;
@@ -278,8 +278,8 @@ struct Passage<'a> {
     setup: &'a Setup,
     exact: LazyExact<'a>,
     /// Made on first use; the inner one is none where the triangle is parallel to rows.
-    plane: Option<Option<Plane>>,
-    edges: [Option<Edge>; 3],
+    plane: Option<Option<LongPlane>>,
+    edges: [Option<LongEdge>; 3],
 }
 
 /// The edges of a triangle, by their first vertex.
@@ -325,7 +325,7 @@ impl Passage<'_> {
     /// The floor of where an edge, rising, crosses plane `k`.
     #[inline(always)]
     fn edge_floor(&mut self, n: usize, ends: [usize; 2], k: i64) -> i64 {
-        let edge = self.edges[n].get_or_insert_with(|| Edge::new(self.setup, ends, [1, 2]));
+        let edge = self.edges[n].get_or_insert_with(|| LongEdge::new(self.setup, ends, [1, 2]));
         let crossing = edge.at(k);
         let nearest = crossing.round_ties_even();
         if (crossing - nearest).abs() > edge.error {
@@ -338,7 +338,7 @@ impl Passage<'_> {
     #[inline(always)]
     fn first(&mut self, j: i64, k: i64, crosser: &Crosser) -> Option<i64> {
         let Self { setup, exact, plane, .. } = self;
-        let plane = plane.get_or_insert_with(|| Plane::new(setup, exact)).as_ref()?;
+        let plane = plane.get_or_insert_with(|| LongPlane::new(setup, exact)).as_ref()?;
         let crossing = plane.at(j, k);
         let nearest = crossing.round_ties_even();
         if (crossing - nearest).abs() > plane.error {

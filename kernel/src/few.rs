@@ -7,9 +7,9 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16, u64x8};
 
 use crate::bits::bits_of;
 
-use super::batch::{Batch, LANES};
+use super::batch::{LANES, TriangleBatch};
 use super::bricks::Bricks;
-use super::lanes::{ROWS, Test};
+use super::lanes::{BoxTest, ROWS};
 use super::lattice::KernelLattice;
 use super::queue::{Queue, Unsure};
 use super::sink::SIDE;
@@ -17,13 +17,13 @@ use super::sink::SIDE;
 /// Triangles of at most `N` cells an axis, waiting for their lanes to fill.
 pub struct Few<const N: usize> {
     queue: Queue<ROWS>,
-    test: Test<N>,
+    test: BoxTest<N>,
 }
 
 impl<const N: usize> Few<N> {
     /// An empty queue.
     pub fn new(frame: &KernelLattice) -> Self {
-        Self { queue: Queue::new(), test: Test::new(frame) }
+        Self { queue: Queue::new(), test: BoxTest::new(frame) }
     }
 
     /// Adds the lanes of `mask`; lane `l` is triangle `ids[l]`. Tests sixteen of those that wait, if
@@ -32,7 +32,7 @@ impl<const N: usize> Few<N> {
     pub fn push<S: Simd>(
         &mut self,
         simd: S,
-        batch: &Batch<S>,
+        batch: &TriangleBatch<S>,
         mask: u64,
         ids: u32x16<S>,
         bricks: &mut Bricks,
@@ -94,7 +94,7 @@ impl<const N: usize> Few<N> {
         for lane in bits_of(within) {
             let layers = [rows[11][lane] as i64, rows[11][lane] as i64 + rows[14][lane] as i64];
             let (place, shift) = (places[lane] as usize, shifts[lane]);
-            let block = Block { layers, place, top: rows[13][lane] as usize, cells: cells(lane) };
+            let block = CellBlock { layers, place, top: rows[13][lane] as usize, cells: cells(lane) };
             block.put::<N, S>(simd, bricks, columns[lane], [shift, 0]);
             if whole >> lane & 1 == 0 {
                 block.put::<N, S>(simd, bricks, columns[lane] + 1, [0, 64 - shift]);
@@ -113,7 +113,7 @@ impl<const N: usize> Few<N> {
 }
 
 /// A block of `N` cells an axis.
-struct Block {
+struct CellBlock {
     /// The lowest and the highest layer with cells.
     layers: [i64; 2],
     /// The lowest row, in its brick.
@@ -124,7 +124,7 @@ struct Block {
     cells: u64,
 }
 
-impl Block {
+impl CellBlock {
     /// Occupies the cells in the bricks of a column and, for rows beyond those, in the next along y.
     /// Cells go up in their words by so many places, then down by so many.
     #[inline(always)]

@@ -20,7 +20,7 @@ use super::lattice::KernelLattice;
 /// Half a unit in the last place of 1.0 in floats.
 pub const U32: f32 = f32::EPSILON / 2.0;
 
-/// Rows of a set of triangles: nine coordinates, then base and highest cell per axis, then
+/// TestRows of a set of triangles: nine coordinates, then base and highest cell per axis, then
 /// `Batch::exact`.
 pub const ROWS: usize = 16;
 
@@ -28,10 +28,10 @@ pub const ROWS: usize = 16;
 const HUGE: f32 = 1e30;
 
 /// Triangles in rows; the first sixteen columns are tested.
-pub type Rows = [[f32; 2 * LANES]; ROWS];
+pub type TestRows = [[f32; 2 * LANES]; ROWS];
 
 /// The test for at most `N` cells an axis, `N` being 2, 3 or 4.
-pub struct Test<const N: usize> {
+pub struct BoxTest<const N: usize> {
     ties: Ties,
     /// What edge functions, and plane functions times `scale`, may be off by.
     bound: f32,
@@ -53,11 +53,11 @@ struct Triangles<S: Simd> {
 }
 
 /// Edge functions per column of cells of a projection.
-type Table<S, const N: usize> = [[f32x16<S>; N]; N];
+type EdgeTable<S, const N: usize> = [[f32x16<S>; N]; N];
 
 impl<S: Simd> Triangles<S> {
     #[inline(always)]
-    fn load(simd: S, rows: &Rows, bound: f32, bias: f32) -> Self {
+    fn load(simd: S, rows: &TestRows, bound: f32, bias: f32) -> Self {
         let zero = f32x16::splat(simd, 0.0);
         let mut vertex = [[zero; 3]; 3];
         let mut edge = vertex;
@@ -81,7 +81,7 @@ impl<S: Simd> Triangles<S> {
 
     /// Edge functions of the projection along `axis`: for each column of cells the least of three.
     #[inline(always)]
-    fn table<const N: usize>(&self, simd: S, axis: usize, ties: Ties) -> Table<S, N> {
+    fn table<const N: usize>(&self, simd: S, axis: usize, ties: Ties) -> EdgeTable<S, N> {
         let (s, t) = ((axis + 1) % 3, (axis + 2) % 3);
         let zero = f32x16::splat(simd, 0.0);
         // Turn the triangle so that its edges have it on their left.
@@ -140,13 +140,13 @@ impl<S: Simd> Triangles<S> {
 }
 
 /// The plane function `reach - |height|`, `height` at the centre of the lowest cell.
-struct Plane<S: Simd> {
+struct PlaneTest<S: Simd> {
     normal: [f32x16<S>; 3],
     reach: f32x16<S>,
     height: f32x16<S>,
 }
 
-impl<S: Simd> Plane<S> {
+impl<S: Simd> PlaneTest<S> {
     #[inline(always)]
     fn of(simd: S, triangles: &Triangles<S>, scale: f32, ties: Ties) -> Self {
         let zero = f32x16::splat(simd, 0.0);
@@ -173,7 +173,7 @@ impl<S: Simd> Plane<S> {
     }
 }
 
-impl<const N: usize> Test<N> {
+impl<const N: usize> BoxTest<N> {
     /// The test for the meshes of `frame`.
     pub fn new(frame: &KernelLattice) -> Self {
         let n = N as f32;
@@ -191,7 +191,7 @@ impl<const N: usize> Test<N> {
     /// The touched cells of the first sixteen columns, bit `i + N (j + N k)` in two words, and the
     /// unsure ones.
     #[inline(always)]
-    pub fn run<S: Simd>(&self, simd: S, rows: &Rows) -> ([[u32; LANES]; 2], u64) {
+    pub fn run<S: Simd>(&self, simd: S, rows: &TestRows) -> ([[u32; LANES]; 2], u64) {
         // Exact edge functions are multiples of 1/4, plane functions of scale / 8.
         let triangles = Triangles::load(simd, rows, self.bound, self.scale / 16.0);
         let mut doubt = mask32x16::splat(simd, false);
@@ -207,7 +207,7 @@ impl<const N: usize> Test<N> {
             }
         }
         bar(simd, &triangles, &mut tables);
-        let plane = Plane::of(simd, &triangles, self.scale, self.ties);
+        let plane = PlaneTest::of(simd, &triangles, self.scale, self.ties);
         let (cells, nearest) = march(simd, &triangles, &tables, &plane);
         doubt |= nearest.simd_le(triangles.bound);
         let mut found = [[0; LANES]; 2];
@@ -217,10 +217,10 @@ impl<const N: usize> Test<N> {
     }
 }
 
-/// Makes the cells beyond the bounds of their triangle untouched and never in doubt. Table xy
+/// Makes the cells beyond the bounds of their triangle untouched and never in doubt. EdgeTable xy
 /// serves x and y, table yz serves z.
 #[inline(always)]
-fn bar<S: Simd, const N: usize>(simd: S, triangles: &Triangles<S>, tables: &mut [Table<S, N>; 3]) {
+fn bar<S: Simd, const N: usize>(simd: S, triangles: &Triangles<S>, tables: &mut [EdgeTable<S, N>; 3]) {
     let beyond = f32x16::splat(simd, -HUGE);
     let [x, y, z] = triangles.span;
     for n in 1..N {
@@ -239,8 +239,8 @@ fn bar<S: Simd, const N: usize>(simd: S, triangles: &Triangles<S>, tables: &mut 
 fn march<S: Simd, const N: usize>(
     simd: S,
     triangles: &Triangles<S>,
-    tables: &[Table<S, N>; 3],
-    plane: &Plane<S>,
+    tables: &[EdgeTable<S, N>; 3],
+    plane: &PlaneTest<S>,
 ) -> ([u32x16<S>; 2], f32x16<S>) {
     let none = u32x16::splat(simd, 0);
     let mut cells = [none; 2];

@@ -13,7 +13,7 @@ use super::table::{LANES, RAMP, lanes_of};
 use crate::geom::crossing::Floor;
 
 /// The plane `x = x₀ + slope · (y - y₀, z - z₀)`.
-pub struct Plane {
+pub struct LongPlane {
     /// Slopes of x along y and z.
     slope: [f64; 2],
     /// A point of the plane, `[x₀, y₀, z₀]`.
@@ -53,7 +53,7 @@ impl Normal {
     }
 }
 
-impl Plane {
+impl LongPlane {
     /// The plane of a triangle; `None` if it is parallel to x, where table yz says all.
     pub fn new(setup: &Setup, exact: &mut LazyExact) -> Option<Self> {
         let normal = Normal::of(setup);

@@ -3,7 +3,7 @@
 use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*, u32x16, u64x8};
 
 use super::bricks::Bricks;
-use super::sink::{Plane, SIDE};
+use super::sink::{BrickPlane, SIDE};
 use super::table::{NOWHERE, integers};
 
 /// Eight rows at a time on their way into bricks. Making a brick is a call, across which no vector stays
@@ -12,7 +12,7 @@ use super::table::{NOWHERE, integers};
 pub struct Pieces {
     /// The column of bricks and the layer of each piece.
     places: Vec<(u32, i64)>,
-    cells: Vec<Plane>,
+    cells: Vec<BrickPlane>,
     count: usize,
 }
 

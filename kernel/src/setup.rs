@@ -27,7 +27,7 @@ pub struct Setup {
 }
 
 /// One coordinate, from the file to index space.
-pub struct Place {
+pub struct PlacedCoordinate {
     /// Its index coordinate.
     pub u: f64,
     floor: i64,
@@ -39,18 +39,30 @@ pub struct Place {
 impl KernelAxis {
     /// Where a coordinate is.
     #[inline(always)]
-    pub fn place(&self, v: f32) -> Place {
+    pub fn place(&self, v: f32) -> PlacedCoordinate {
         let u = self.index(v);
         let half = (2.0 * u).round_ties_even();
         if (u - 0.5 * half).abs() > self.margin {
-            return Place { u, floor: u.floor() as i64, on: false, exact: self.is_exact(v), moved: false };
+            return PlacedCoordinate {
+                u,
+                floor: u.floor() as i64,
+                on: false,
+                exact: self.is_exact(v),
+                moved: false,
+            };
         }
         if let Some(m) = self.map.snapped(v) {
             let moved = self.map.moves_to(v, m);
-            return Place { u: 0.5 * m as f64, floor: m.div_euclid(2), on: m % 2 == 0, exact: true, moved };
+            return PlacedCoordinate {
+                u: 0.5 * m as f64,
+                floor: m.div_euclid(2),
+                on: m % 2 == 0,
+                exact: true,
+                moved,
+            };
         }
         let (floor, on) = self.map.floor(v, u);
-        Place { u, floor, on, exact: self.is_exact(v), moved: false }
+        PlacedCoordinate { u, floor, on, exact: self.is_exact(v), moved: false }
     }
 
     /// The lowest and highest cell that coordinates with these floors touch.

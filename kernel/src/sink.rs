@@ -11,10 +11,10 @@ use crate::memory::Zeroed;
 pub const SIDE: usize = 8;
 
 /// The words of a layer of a brick, row by row: a line of the cache.
-pub type Plane = [u64; SIDE];
+pub type BrickPlane = [u64; SIDE];
 
 /// The layers of a brick.
-pub type Brick = [Plane; SIDE];
+pub type Brick = [BrickPlane; SIDE];
 
 /// Bricks in a grid of these dims.
 pub fn bricks_in([x, y, z]: [usize; 3]) -> usize {
@@ -81,11 +81,11 @@ impl Shape {
 pub struct BrickSink<'a> {
     shape: Shape,
     /// One for each layer of bricks.
-    layers: Vec<Mutex<Layer<'a>>>,
+    layers: Vec<Mutex<BrickLayer<'a>>>,
 }
 
 /// The cells of a layer of bricks.
-enum Layer<'a> {
+enum BrickLayer<'a> {
     /// The words of a grid.
     Rows(&'a mut [u64]),
     Kept(Kept),
@@ -105,13 +105,13 @@ impl<'a> BrickSink<'a> {
     pub fn rows(words: &'a mut [u64], shape: Shape) -> Self {
         let layer = shape.row_words * shape.dims[1];
         assert_eq!(words.len(), layer * shape.dims[2]);
-        let layers = words.chunks_mut(SIDE * layer).map(|words| Mutex::new(Layer::Rows(words)));
+        let layers = words.chunks_mut(SIDE * layer).map(|words| Mutex::new(BrickLayer::Rows(words)));
         Self { shape, layers: layers.collect() }
     }
 
     /// No grid: bricks are kept.
     pub fn kept(shape: Shape) -> Self {
-        let layer = |_| Mutex::new(Layer::Kept(Kept::default()));
+        let layer = |_| Mutex::new(BrickLayer::Kept(Kept::default()));
         Self { shape, layers: (0..shape.brick_layers()).map(layer).collect() }
     }
 
@@ -119,8 +119,10 @@ impl<'a> BrickSink<'a> {
     pub fn put<'b>(&self, layer: usize, bricks: impl Iterator<Item = (usize, &'b Brick)>) {
         let mut target = self.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *target {
-            Layer::Rows(words) => bricks.for_each(|(column, brick)| self.shape.put(column, brick, words)),
-            Layer::Kept(kept) => kept.add(&self.shape, layer, bricks),
+            BrickLayer::Rows(words) => {
+                bricks.for_each(|(column, brick)| self.shape.put(column, brick, words))
+            }
+            BrickLayer::Kept(kept) => kept.add(&self.shape, layer, bricks),
         }
     }
 
@@ -139,7 +141,7 @@ impl<'a> BrickSink<'a> {
     /// Adds the cells of one layer of bricks to `words`, those of its rows.
     pub fn add_to(&self, layer: usize, full: &[ThreadBricks], words: &mut [u64]) {
         let target = self.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
-        if let Layer::Kept(kept) = &*target {
+        if let BrickLayer::Kept(kept) = &*target {
             words.iter_mut().zip(&kept.words).for_each(|(word, kept)| *word |= kept);
             kept.bricks.iter().for_each(|(column, brick)| self.shape.put(*column as usize, brick, words));
         }
@@ -252,7 +254,7 @@ mod tests {
             let mut grid = vec![0; shape.row_words * dims[1] * dims[2]];
             for (layer, words) in grid.chunks_mut(SIDE * shape.row_words * dims[1]).enumerate() {
                 target.add_to(layer, &[], words);
-                let Layer::Kept(kept) = &*target.layers[layer].lock().unwrap() else { panic!("rows") };
+                let BrickLayer::Kept(kept) = &*target.layers[layer].lock().unwrap() else { panic!("rows") };
                 assert!(kept.words.is_empty() || kept.bricks.is_empty());
                 *if kept.words.is_empty() { &mut lists } else { &mut rows } += 1;
             }

@@ -36,7 +36,7 @@ const RAMP: [f32; LANES] =
 pub const ROWS: usize = 15;
 
 /// A number for each of sixteen triangles.
-type Lanes = [f32; LANES];
+type LaneNumbers = [f32; LANES];
 
 /// Triangles that wait until they are sixteen.
 pub struct Small {
@@ -51,37 +51,37 @@ pub struct Small {
 /// Sixteen triangles, ready to be covered one by one.
 #[derive(Default)]
 struct Ready {
-    edges: [[Edge; 3]; 3],
+    edges: [[ShortEdge; 3]; 3],
     /// What crossings of the edges of a projection may be off by.
-    error: [Lanes; 3],
-    plane: Plane,
+    error: [LaneNumbers; 3],
+    plane: ShortPlane,
 }
 
 /// An edge of a projection that rises along the second axis: where it begins and ends along that,
 /// and how far it goes along the first as the second rises by one, from where it begins. An edge that
 /// hardly rises is within one strip: it has no slope, and goes from one end to the other at once.
 #[derive(Default, Clone, Copy)]
-struct Edge {
-    from: Lanes,
-    to: Lanes,
+struct ShortEdge {
+    from: LaneNumbers,
+    to: LaneNumbers,
     /// Where it starts from as it enters a strip, and as it leaves one.
-    starts: [Lanes; 2],
-    slope: Lanes,
+    starts: [LaneNumbers; 2],
+    slope: LaneNumbers,
 }
 
 /// Where a plane meets the corner of row (0, 0) that it enters by, and that it leaves by, along x;
 /// the slopes of x along y and z, and what crossings may be off by.
 #[derive(Default)]
-struct Plane {
-    enter: Lanes,
-    leave: Lanes,
-    slope: [Lanes; 2],
-    error: Lanes,
+struct ShortPlane {
+    enter: LaneNumbers,
+    leave: LaneNumbers,
+    slope: [LaneNumbers; 2],
+    error: LaneNumbers,
 }
 
 /// The first or the last cells of strips, as floats and as integers.
 struct Ends {
-    lanes: Lanes,
+    lanes: LaneNumbers,
     cells: [u32; LANES],
 }
 
@@ -268,7 +268,7 @@ impl Small {
         let flat_lanes = mask32x16::from_bitmask(simd, flat);
         let nowhere = f32x16::splat(simd, NOWHERE);
         let none = f32x16::splat(simd, 0.0);
-        let Plane { enter, leave, slope: [py, pz], error } = &mut self.ready.plane;
+        let ShortPlane { enter, leave, slope: [py, pz], error } = &mut self.ready.plane;
         // What is flat has no plane: it enters before any cell and leaves behind all, for sure.
         let rows = [enter, leave, py, pz, error];
         let instead = [-nowhere, nowhere, none, none, none - 1.0];
@@ -293,7 +293,7 @@ impl Small {
         let (zx, yz) = ([Ends::of(zx[0]), Ends::of(zx[1])], [Ends::of(yz[0]), Ends::of(yz[1])]);
         let Self { queue, ready, .. } = self;
         let rows = queue.rows();
-        let Plane { enter, leave, slope, error } = &ready.plane;
+        let ShortPlane { enter, leave, slope, error } = &ready.plane;
         let (enter, leave) = (f32x16::splat(simd, enter[lane]), f32x16::splat(simd, leave[lane]));
         let ([slope_y, slope_z], error) = (slope.map(|slope| slope[lane]), f32x16::splat(simd, error[lane]));
         let base = [9, 10, 11].map(|n| rows[n][lane] as i64);
@@ -306,7 +306,7 @@ impl Small {
             let (at, layer) = (slope_z * k as f32, base[2] + k);
             let (first_row, last_row) = (base[1] + yz[0].cell(n), base[1] + yz[1].cell(n));
             let words = [(base[0] + zx[0].cell(n)) / 64, (base[0] + zx[1].cell(n)) / 64];
-            // Lanes begin with a brick.
+            // LaneNumbers begin with a brick.
             for start in (first_row / SIDE as i64 * SIDE as i64..=last_row).step_by(LANES) {
                 let skipped = start - base[1];
                 let row = ramp + skipped as f32;

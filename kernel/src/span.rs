@@ -18,7 +18,7 @@ use crate::geom::{Ties, Triangle};
 use super::bricks::Bricks;
 use super::exact::LazyExact;
 use super::lattice::{KernelLattice, U};
-use super::plane::Plane;
+use super::plane::LongPlane;
 use super::rows::Pieces;
 use super::setup::Setup;
 use super::sink::SIDE;
@@ -46,7 +46,7 @@ struct Cover<'a> {
 }
 
 /// Part of a layer of cells, relative to the base.
-struct Layer {
+struct SpanLayer {
     /// The first and the last row.
     rows: [i64; 2],
     k: i64,
@@ -115,7 +115,7 @@ impl Cover<'_> {
         self.project(simd, [s, t], table);
         if t == 1 {
             let [low, high] = [self.low, self.high];
-            let layer = Layer { rows: [low[1], high[1]], k: low[2], columns: [low[0], high[0]] };
+            let layer = SpanLayer { rows: [low[1], high[1]], k: low[2], columns: [low[0], high[0]] };
             self.add_layer(
                 simd,
                 layer,
@@ -140,7 +140,7 @@ impl Cover<'_> {
         for k in self.low[2]..=self.high[2] {
             let (first, last) = table.interval(k);
             let rows = [first.max(self.low[1]), last.min(self.high[1])];
-            let layer = Layer { rows, k, columns: [self.low[0], self.high[0]] };
+            let layer = SpanLayer { rows, k, columns: [self.low[0], self.high[0]] };
             self.add_layer(
                 simd,
                 layer,
@@ -163,7 +163,7 @@ impl Cover<'_> {
         self.project(simd, [0, 1], xy);
         self.project(simd, [0, 2], zx);
         self.project(simd, [1, 2], yz);
-        let plane = Plane::new(self.setup, &mut self.exact);
+        let plane = LongPlane::new(self.setup, &mut self.exact);
         let [low, high] = [self.low, self.high].map(|ends| ends.map(|end| f64x8::splat(simd, end as f64)));
         for start in (self.low[2]..=self.high[2]).step_by(LANES) {
             let rows = yz.within(simd, start, [low[1], high[1]]);
@@ -176,7 +176,7 @@ impl Cover<'_> {
             for n in bits_of(open.to_bitmask() & layers) {
                 let k = start + n as i64;
                 let layer =
-                    Layer { rows: [rows[0][n], rows[1][n]], k, columns: [columns[0][n], columns[1][n]] };
+                    SpanLayer { rows: [rows[0][n], rows[1][n]], k, columns: [columns[0][n], columns[1][n]] };
                 self.add_layer(
                     simd,
                     layer,
@@ -205,13 +205,13 @@ impl Cover<'_> {
     fn add_layer<S: Simd>(
         &mut self,
         simd: S,
-        layer: Layer,
+        layer: SpanLayer,
         bricks: &Bricks,
         pieces: &mut Pieces,
         cut: impl Fn(&mut Self, i64, [f64x8<S>; 2]) -> [f64x8<S>; 2],
     ) {
         let [x, y, z] = self.setup.base;
-        let Layer { rows: [first, last], k, columns } = layer;
+        let SpanLayer { rows: [first, last], k, columns } = layer;
         let base = f64x8::splat(simd, x as f64);
         let (low, high) = (f64x8::splat(simd, columns[0] as f64), f64x8::splat(simd, columns[1] as f64));
         let (first_row, last_row) = (f64x8::splat(simd, first as f64), f64x8::splat(simd, last as f64));
@@ -260,7 +260,7 @@ impl Cover<'_> {
         if from > to {
             return;
         }
-        let edge = Edge::new(setup, [v, w], [s, t]);
+        let edge = LongEdge::new(setup, [v, w], [s, t]);
         let parallel = self.triangle[v][s] == self.triangle[w][s];
         let ends = cell_of(self.frame, setup, s, (setup.floor[s][v], setup.on[s][v]));
         let last = f64x8::splat(simd, to as f64);
@@ -300,7 +300,7 @@ impl Cover<'_> {
         &mut self,
         crossing: &[f64; LANES],
         unsure: u64,
-        edge: &Edge,
+        edge: &LongEdge,
         wall: i64,
         [lows, highs]: [&mut [f64; LANES]; 2],
     ) {
@@ -317,7 +317,7 @@ impl Cover<'_> {
 }
 
 /// An edge of a projection, rising along the second of its axes.
-pub struct Edge {
+pub struct LongEdge {
     /// Its vertices.
     ends: [usize; 2],
     /// The axis that crossings are along, and that of the walls.
@@ -332,7 +332,7 @@ pub struct Edge {
     pub on_grain: bool,
 }
 
-impl Edge {
+impl LongEdge {
     /// The edge of a triangle from vertex `v` up to `w`, along axis `s` over axis `t`.
     pub fn new(setup: &Setup, [v, w]: [usize; 2], [s, t]: [usize; 2]) -> Self {
         let (start, end) = ([setup.u[s][v], setup.u[t][v]], [setup.u[s][w], setup.u[t][w]]);

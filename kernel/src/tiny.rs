@@ -19,35 +19,35 @@ use super::lattice::{KernelAxis, KernelLattice};
 
 /// The lattice in floats, for the meshes of a frame.
 pub struct Tiny {
-    axes: [Axis; 3],
+    axes: [FloatAxis; 3],
     /// Twice what coordinates may be off by and reach to snap.
     margin: f32,
     /// What edge functions of four cells may be off by.
     bound: f32,
     /// How many batches to leave alone, as the last one held too few.
     rest: u32,
-    cells: Cells,
+    cells: LaneCells,
 }
 
 /// An axis in floats.
-pub struct Axis {
+pub struct FloatAxis {
     /// The origin as a sum of two floats.
     pub origin: [f32; 2],
-    /// Cells per unit of world space.
+    /// LaneCells per unit of world space.
     pub scale: f32,
 }
 
 /// The axes of a frame in floats, and twice what their coordinates may be off by and reach to snap; `None`
 /// where floats are of no use.
-pub fn in_floats(frame: &KernelLattice) -> Option<([Axis; 3], f32)> {
+pub fn in_floats(frame: &KernelLattice) -> Option<([FloatAxis; 3], f32)> {
     let [x, y, z] = &frame.axes;
-    let axes = [Axis::new(x)?, Axis::new(y)?, Axis::new(z)?];
+    let axes = [FloatAxis::new(x)?, FloatAxis::new(y)?, FloatAxis::new(z)?];
     let margin = axes.iter().fold(0.0_f64, |most, axis| most.max(axis.1));
     let margin = (2.000_001 * margin) as f32;
     (margin < 0.01).then_some((axes.map(|axis| axis.0), margin))
 }
 
-impl Axis {
+impl FloatAxis {
     /// The axis with what its coordinates may be off by; `None` where floats are of no use.
     fn new(axis: &KernelAxis) -> Option<(Self, f64)> {
         let high = axis.origin[0] as f32;
@@ -70,7 +70,7 @@ impl Tiny {
         let (axes, margin) = in_floats(frame)?;
         // Coordinates are off by less than half the margin.
         let bound = 10.5 * margin + 336.0 * U32;
-        Some(Self { axes, margin, bound, rest: 0, cells: Cells::new() })
+        Some(Self { axes, margin, bound, rest: 0, cells: LaneCells::new() })
     }
 
     /// Occupies the cells of those it is sure of, and answers which others of `valid` are left.
@@ -99,7 +99,7 @@ impl Tiny {
         let ranges = bricks.ranges();
         // Loops, not closures: only what is inlined here is compiled for the level.
         for axis in 0..3 {
-            let Axis { origin, scale } = &self.axes[axis];
+            let FloatAxis { origin, scale } = &self.axes[axis];
             let mut u = vertices[axis];
             for u in &mut u {
                 *u = ((*u - origin[0]) - origin[1]) * *scale;
@@ -123,11 +123,11 @@ impl Tiny {
         let one = (small & steps.simd_lt(f32x16::splat(simd, 0.5))).to_bitmask();
         let small = small.to_bitmask();
         let four = within & sure & steps.simd_eq(f32x16::splat(simd, 2.0)) & most.simd_lt(zero + 1.5);
-        let mut cells = Corners { touched: [0; 4], sure: 0 };
+        let mut cells = FourCells { touched: [0; 4], sure: 0 };
         if four.any_true() {
             cells = corners(simd, &local, &lows, &highs, self.bound);
             let four = four.to_bitmask() & cells.sure;
-            cells = Corners { touched: cells.touched.map(|lanes| lanes & four), sure: four };
+            cells = FourCells { touched: cells.touched.map(|lanes| lanes & four), sure: four };
             // One step along the first of the two axes, and along the second.
             let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
             let first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
@@ -143,7 +143,7 @@ impl Tiny {
 }
 
 /// Four cells around an edge of the lattice, `[i, j]` being number `i + 2 j` along the two axes across.
-struct Corners {
+struct FourCells {
     /// The triangles that touch each.
     touched: [u64; 4],
     /// The triangles for which that is sure.
@@ -159,7 +159,7 @@ fn corners<S: Simd>(
     lows: &[f32x16<S>; 3],
     highs: &[f32x16<S>; 3],
     bound: f32,
-) -> Corners {
+) -> FourCells {
     let zero = f32x16::splat(simd, 0.0);
     let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
     let (mut s, mut t) = ([zero; 3], [zero; 3]);
@@ -186,25 +186,25 @@ fn corners<S: Simd>(
         touched[n] = least[n].simd_gt(zero).to_bitmask();
         sure &= least[n].abs().simd_gt(bound);
     }
-    Corners { touched, sure: sure.to_bitmask() }
+    FourCells { touched, sure: sure.to_bitmask() }
 }
 
 /// Some cells for each of sixteen triangles, in one loop: each loop over lanes ends with a branch that
 /// is foreseen wrongly.
-struct Cells {
-    numbers: Lanes,
-    places: Lanes,
+struct LaneCells {
+    numbers: CacheLanes,
+    places: CacheLanes,
     /// Which of them, set after set.
     chosen: u64,
 }
 
-/// Lanes that no line of the cache divides.
+/// CacheLanes that no line of the cache divides.
 #[repr(align(64))]
-struct Lanes([u32; 4 * LANES]);
+struct CacheLanes([u32; 4 * LANES]);
 
-impl Cells {
+impl LaneCells {
     fn new() -> Self {
-        Self { numbers: Lanes([0; 4 * LANES]), places: Lanes([0; 4 * LANES]), chosen: 0 }
+        Self { numbers: CacheLanes([0; 4 * LANES]), places: CacheLanes([0; 4 * LANES]), chosen: 0 }
     }
 
     /// Takes the cells of some lanes as set `SET` of four.

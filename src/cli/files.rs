@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use voxelize::format::{self, Carries};
 use voxelize::mesh::read::INPUTS;
-use voxelize::{Error, Lattice, Result, Voxels};
+use voxelize::{Code, Error, Lattice, Result, Voxels};
 
 use super::suggest;
 
@@ -42,7 +42,7 @@ impl Source {
             // A folder is refused by the reader, which knows its meshes.
             Ok(_) => Ok(Self::File(path.to_path_buf())),
             Err(e) if e.kind() == ErrorKind::NotFound => Err(suggest::not_found(path, commands)),
-            Err(e) => Err(Error::input("unreadable", e.to_string()).in_file(path)),
+            Err(e) => Err(Error::input(Code::Unreadable, e.to_string()).in_file(path)),
         }
     }
 
@@ -179,7 +179,7 @@ pub fn is_mesh_name(path: &Path) -> bool {
 pub fn is_there(path: &Path) -> Result<()> {
     match path.metadata() {
         Ok(found) if found.is_dir() => {
-            Err(Error::input("folder", "is a folder; a file is wanted").in_file(path))
+            Err(Error::input(Code::Folder, "is a folder; a file is wanted").in_file(path))
         }
         Err(e) if e.kind() == ErrorKind::NotFound => Err(suggest::no_such_file(path)),
         _ => Ok(()),
@@ -190,7 +190,7 @@ pub fn is_there(path: &Path) -> Result<()> {
 pub fn open_voxels(path: &Path, other: &Path) -> Result<Voxels> {
     is_there(path)?;
     format::open(path).map_err(|error| match if_mesh(error, path) {
-        mesh if mesh.hint().is_none() && mesh.code() == "V001" => {
+        mesh if mesh.hint().is_none() && mesh.code() == Code::V001 => {
             let like =
                 if is_mesh_name(other) { String::new() } else { format!(" --like {}", other.display()) };
             mesh.with_hint(format!("voxelize {}{like} -o NAME.npz makes voxels of it", path.display()))
@@ -219,16 +219,16 @@ pub fn lattice(path: &Path) -> Result<Lattice> {
 
 /// The error for a mesh where voxels are wanted.
 fn if_mesh(error: Error, path: &Path) -> Error {
-    if error.code() != "V001" || !is_mesh_name(path) {
+    if error.code() != Code::V001 || !is_mesh_name(path) {
         return error;
     }
-    Error::input("V001", "is a mesh, not voxels").in_file(path)
+    Error::input(Code::V001, "is a mesh, not voxels").in_file(path)
 }
 
 /// The error for a file that is no mesh, if that is because it holds voxels.
 pub fn holds_voxels(path: &Path) -> Option<Error> {
     let format = format::sniff(path)?;
-    let error = Error::input("V004", format!("holds voxels ({}), not a mesh", format.name)).in_file(path);
+    let error = Error::input(Code::V004, format!("holds voxels ({}), not a mesh", format.name)).in_file(path);
     Some(error.with_hint(format!("'voxelize info {}' says more of it", path.display())))
 }
 

@@ -9,7 +9,7 @@ use voxelize::grid::Record;
 use voxelize::grid::record::FIELDS;
 use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
-use voxelize::{BitGrid, Bounds, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
+use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
 
 use super::args::{DEFAULT_RES, PageArgs, PowerArgs, ReadArgs, ReportArgs};
 use super::command::{Call, Command};
@@ -17,7 +17,8 @@ use super::contents::{self, LabelCount};
 use super::files::{self, FileSet};
 use super::memory::Resources;
 use super::report::display::{self, bytes, counted, grouped, grouped_number, number, occupancy, ranges};
-use super::report::warnings::Warning;
+use super::report::finding_line;
+
 use super::report::{Outcome, Report, value};
 use super::run::{MeshInput, mesh_format, option_text, triangles};
 
@@ -97,7 +98,7 @@ fn describe(
     report.set("kind", "mesh");
     let options = ReadOptions { tolerance, max_memory: resources.memory.bytes(), progress: &call.bar() };
     describe_mesh(path, &options, report).map_err(|error| match error.code() {
-        "S002" => Error::input("S002", "neither a mesh nor voxels of a kind that is known")
+        Code::S002 => Error::input(Code::S002, "neither a mesh nor voxels of a kind that is known")
             .in_file(path)
             .with_hint("'voxelize formats' lists what is read"),
         _ => error,
@@ -117,9 +118,8 @@ fn describe_mesh(path: &Path, options: &ReadOptions, report: &mut Report) -> Res
     let mut known = mesh_json(mesh, &edges, volume, median);
     known["dropped"] = json!(loaded.dropped);
     report.set("mesh", known);
-    let warnings: Vec<_> =
-        loaded.findings.into_iter().map(|finding| Warning::of(finding, options.tolerance)).collect();
-    report.set("warnings", warnings.iter().map(Warning::json).collect::<Value>());
+    let warnings = &loaded.findings;
+    report.set("warnings", warnings.iter().map(value::finding).collect::<Value>());
     let suggestions = suggestions(mesh.bounds(), median);
     report.set("suggestions", suggestions.iter().map(Suggestion::json).collect::<Value>());
 
@@ -132,7 +132,7 @@ fn describe_mesh(path: &Path, options: &ReadOptions, report: &mut Report) -> Res
     for (n, suggestion) in suggestions.iter().enumerate() {
         report.row(if n == 0 { "cells" } else { "" }, &suggestion.text());
     }
-    warnings.iter().for_each(|warning| report.out += &warning.line(""));
+    warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
     Ok(())
 }
 

@@ -79,16 +79,16 @@ impl Resources {
             Some(Simd::Level(level)) => Some(level),
             Some(Simd::Auto) | None => None,
         };
-        let run = Run { threads: args.threads.unwrap_or(0), level, ..Run::default() };
+        let run = Run::default().threads(args.threads.unwrap_or(0)).level(level);
         let level = run
-            .level()
+            .supported_level()
             .map_err(|e| prefixed(&format!("{}: ", argv.with_value("simd").unwrap_or_default()), &e))?;
         let memory = match (max_memory, available_memory()) {
             (Some(bytes), _) => Limit::Requested(bytes),
             (None, Some(bytes)) => Limit::Available(bytes),
             (None, None) => Limit::Unknown,
         };
-        let threads = run.threads().min(par::available_threads().max(MAX_THREADS));
+        let threads = run.thread_count().min(par::available_threads().max(MAX_THREADS));
         Ok(Self { threads, level, memory, extra_bytes: 0 })
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
-use voxelize::Error;
+use voxelize::{Code, Error};
 
 /// The name most like `word`, if one is like it at all: at most a third of its letters differ.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -22,7 +22,7 @@ pub fn command(path: &Path, commands: &[&'static str]) -> Option<&'static str> {
 /// The error for a mesh that is not there, with what may have been meant as the hint.
 pub fn not_found(path: &Path, commands: &[&'static str]) -> Error {
     if let Some(name) = command(path, commands) {
-        let error = Error::input("not-found", "no such file").in_file(path);
+        let error = Error::input(Code::NotFound, "no such file").in_file(path);
         return error.with_hint(format!("did you mean 'voxelize {name}'?"));
     }
     let error = no_such_file(path);
@@ -31,7 +31,7 @@ pub fn not_found(path: &Path, commands: &[&'static str]) -> Error {
 
 /// The error for a file that is not there, with the name of one that is like it.
 pub fn no_such_file(path: &Path) -> Error {
-    let error = Error::input("not-found", "no such file").in_file(path);
+    let error = Error::input(Code::NotFound, "no such file").in_file(path);
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return error };
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = folder.read_dir().into_iter().flatten().flatten();

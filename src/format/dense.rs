@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use super::Dtype;
 use super::open::failure;
 use super::save::{cancelled, next};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::grid::field::canonical;
 use crate::grid::spread::{gather, spread};
 use crate::grid::{BitGrid, CellSource, Cells, CellsRef, Field, Labels, Legend};
@@ -343,7 +343,7 @@ pub(super) fn read_words(input: &mut dyn Read, dims: [usize; 3]) -> Result<BitGr
     let unused = if nx % 64 == 0 { 0 } else { !0 << (nx % 64) };
     let last_words = bits.words().iter().skip(row_words - 1).step_by(row_words);
     if last_words.into_iter().any(|word| word & unused != 0) {
-        return Err(Error::input("V003", "bits are set beyond the end of a row"));
+        return Err(Error::input(Code::V003, "bits are set beyond the end of a row"));
     }
     Ok(bits)
 }
@@ -445,6 +445,6 @@ mod tests {
     #[test]
     fn bits_beyond_a_row_are_refused() {
         let bytes: Vec<u8> = [7u64, 8].iter().flat_map(|word| word.to_le_bytes()).collect();
-        assert_eq!(read_words(&mut &bytes[..], [3, 2, 1]).unwrap_err().code(), "V003");
+        assert_eq!(read_words(&mut &bytes[..], [3, 2, 1]).unwrap_err().code(), Code::V003);
     }
 }

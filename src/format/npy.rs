@@ -26,7 +26,7 @@ use std::io::{self, Read};
 use super::dense::{self, Order};
 use super::open::{Source, failure, is_about, nameless};
 use super::{Carries, DTYPE, Dtype, FileSize, Format, Write};
-use crate::error::{Error, Result, sanitize};
+use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, Cells, Voxels};
 use crate::par::Progress;
@@ -106,14 +106,14 @@ impl Header {
         input.read_exact(&mut len[..if wide { 4 } else { 2 }]).map_err(failure)?;
         let len = u32::from_le_bytes(len);
         if !start.starts_with(MAGIC) || !matches!(start[6], 1..=3) || len > MAX_HEADER {
-            return Err(Error::input("V003", "the array does not begin with a header of NumPy"));
+            return Err(Error::input(Code::V003, "the array does not begin with a header of NumPy"));
         }
         let mut text = vec![0; len as usize];
         input.read_exact(&mut text).map_err(failure)?;
         let text = String::from_utf8_lossy(&text);
         let bytes = if wide { 12 } else { 10 } + u64::from(len);
         parse(&text, bytes).ok_or_else(|| {
-            Error::input("V003", format!("the header of the array is broken: {}", sanitize(text.trim())))
+            Error::input(Code::V003, format!("the header of the array is broken: {}", sanitize(text.trim())))
                 .at_byte(10)
         })
     }
@@ -122,7 +122,7 @@ impl Header {
     pub fn dims(&self) -> Result<[usize; 3]> {
         let refused = |what: String| {
             let hint = "save a.astype(bool), uint8 or float32, of three axes x, y, z, from NumPy";
-            Error::input("V004", what).with_hint(hint)
+            Error::input(Code::V004, what).with_hint(hint)
         };
         if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?" | "f4") {
             let descr = sanitize(&self.descr);
@@ -222,7 +222,7 @@ fn checked_header(source: &mut Source) -> Result<Header> {
     let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);
     let left = source.left();
     if expected != u128::from(left) {
-        let (code, how) = if u128::from(left) < expected { ("V002", "only ") } else { ("V005", "") };
+        let (code, how) = if u128::from(left) < expected { (Code::V002, "only ") } else { (Code::V005, "") };
         let message = format!("{x} × {y} × {z} cells take {expected} bytes, {how}{left} follow");
         return Err(source.error(code, message));
     }

@@ -28,7 +28,7 @@ use super::npy::{self, Header};
 use super::open::{Input, Source, failure, nameless};
 use super::save::Sink;
 use super::{Carries, Dtype, FileSize, Format, Write, dense};
-use crate::error::{Error, Result, sanitize};
+use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::{Metadata, hex, lattice_from_doubles, lattice_from_fractions, parse_hex};
 use crate::grid::{CellKind, CellSource, Cells, Label, LabelDigest, Lattice, Legend, Record, Snap, Voxels};
 use crate::par::Progress;
@@ -151,12 +151,12 @@ fn read(source: &mut Source) -> Result<Voxels> {
     let cells = header.cells(&mut file, Some(&metadata)).map_err(|error| in_member(error, &name))?;
     // Reading to the end checks the sum, too.
     if file.read(&mut [0]).map_err(failure)? != 0 {
-        return Err(in_member(Error::input("V005", "bytes follow the cells"), &name));
+        return Err(in_member(Error::input(Code::V005, "bytes follow the cells"), &name));
     }
     let cells = match cells {
         Cells::Labels(labels) if is_named && Some(labels.legend()) != metadata.legend.as_ref() => {
             let what = "cells have labels that the legend does not name";
-            return Err(in_member(Error::input("V007", what), &name));
+            return Err(in_member(Error::input(Code::V007, what), &name));
         }
         // A filled grid without interior cells was saved as bits.
         Cells::Labels(labels) if !is_named && labels.count(2) == 0 => nameless(labels.into())?,
@@ -193,7 +193,7 @@ fn name_of_cells(archive: &Archive) -> Result<String> {
     match *arrays {
         [one] => Ok(one.to_string()),
         _ if arrays.contains(&"voxels.npy") => Ok("voxels.npy".into()),
-        _ => Err(Error::input("V004", "no array is named 'voxels', and there is not just one")
+        _ => Err(Error::input(Code::V004, "no array is named 'voxels', and there is not just one")
             .with_hint("name the array of the cells 'voxels'")),
     }
 }
@@ -208,7 +208,7 @@ fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>) -> Res
         || size > packed.saturating_mul(MOST_DEFLATED).saturating_add(MAX_SMALL)
     {
         let message = format!("{x} × {y} × {z} cells do not fit {size} bytes, {packed} packed");
-        return Err(Error::input("V005", message));
+        return Err(Error::input(Code::V005, message));
     }
     Ok(header)
 }
@@ -230,19 +230,19 @@ fn read_lattice(archive: &mut Archive, dims: [usize; 3]) -> Result<Option<Lattic
     let lattice = match (exact, rounded, closed) {
         ((Some(origin), Some(spacing)), _, Some(closed)) => {
             let (Ok(origin), Ok(spacing)) = (origin.try_into(), spacing.try_into()) else {
-                return Err(Error::input("V007", "origin_exact and spacing_exact are not three each"));
+                return Err(Error::input(Code::V007, "origin_exact and spacing_exact are not three each"));
             };
             lattice_from_fractions(dims, &origin, &spacing, closed.map(|c| c != 0))
         }
         (_, (Some(origin), Some(spacing)), _) => lattice_from_doubles(dims, origin, spacing),
         _ => return Ok(None),
     };
-    lattice.map(Some).map_err(|why| Error::input("V007", format!("the lattice is broken: {why}")))
+    lattice.map(Some).map_err(|why| Error::input(Code::V007, format!("the lattice is broken: {why}")))
 }
 
 fn read_legend(archive: &mut Archive) -> Result<Option<Legend>> {
     let Some((header, values)) = small(archive, "label_values")? else { return Ok(None) };
-    let broken = |why: &str| Error::input("V007", format!("the legend is broken: {why}"));
+    let broken = |why: &str| Error::input(Code::V007, format!("the legend is broken: {why}"));
     let names = texts(archive, "label_names")?.unwrap_or_default();
     let colours = texts(archive, "label_colours")?.unwrap_or_else(|| vec![String::new(); values.len()]);
     if header.descr != "u1" || names.len() != values.len() || colours.len() != values.len() {
@@ -278,7 +278,7 @@ fn doubles(archive: &mut Archive, name: &str) -> Result<Option<[f64; 3]>> {
 
 fn texts(archive: &mut Archive, name: &str) -> Result<Option<Vec<String>>> {
     let Some((header, bytes)) = small(archive, name)? else { return Ok(None) };
-    let broken = || Error::input("V007", format!("{name} is not an array of text"));
+    let broken = || Error::input(Code::V007, format!("{name} is not an array of text"));
     let longest = header.descr.strip_prefix('U').and_then(|n| n.parse::<usize>().ok());
     let stride = longest.and_then(|n| n.checked_mul(4)).filter(|n| *n > 0).ok_or_else(broken)?;
     let one = |bytes: &[u8]| {
@@ -314,7 +314,7 @@ fn in_member(error: Error, name: &str) -> Error {
 fn broken(error: zip::result::ZipError) -> Error {
     match error {
         zip::result::ZipError::Io(error) => failure(error),
-        other => Error::input("V003", format!("the zip archive is broken: {other}")),
+        other => Error::input(Code::V003, format!("the zip archive is broken: {other}")),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::save::sidecar_path;
 use super::{DTYPE, Dtype, FORMATS, Format, by_path};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{Cells, Digest, Legend, Voxels};
 
@@ -100,11 +100,11 @@ fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
 fn unknown(path: &Path) -> Error {
     match by_path(path) {
         Some(format) => {
-            Error::input("V001", format!("the content is not that of a .{} file", format.extensions[0]))
+            Error::input(Code::V001, format!("the content is not that of a .{} file", format.extensions[0]))
         }
         None => {
             let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-            Error::input("V001", "is not a voxel file of a kind that is known")
+            Error::input(Code::V001, "is not a voxel file of a kind that is known")
                 .with_hint(format!("the formats are {}", known.join(", ")))
         }
     }
@@ -126,15 +126,17 @@ fn read_sidecar(path: &Path) -> Result<Option<Metadata>> {
 }
 
 fn parse_sidecar(text: &str) -> Result<Metadata> {
-    Metadata::from_json(text).map_err(|why| Error::input("V007", format!("the sidecar is broken: {why}")))
+    Metadata::from_json(text).map_err(|why| Error::input(Code::V007, format!("the sidecar is broken: {why}")))
 }
 
 /// The error of this crate for a failed read.
 pub(super) fn failure(error: io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => Error::input("V002", "the file ends early"),
-        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => Error::input("V003", error.to_string()),
-        _ => Error::input("V010", format!("cannot be read: {error}")),
+        io::ErrorKind::UnexpectedEof => Error::input(Code::V002, "the file ends early"),
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+            Error::input(Code::V003, error.to_string())
+        }
+        _ => Error::input(Code::V010, format!("cannot be read: {error}")),
     }
 }
 
@@ -211,7 +213,7 @@ impl<'a> Source<'a> {
     /// The file has fewer than `wanted` bytes from here.
     fn ends_early(&self, wanted: u64) -> Error {
         let left = self.left();
-        Error::input("V002", format!("the file ends early: {wanted} bytes are to follow, {left} do"))
+        Error::input(Code::V002, format!("the file ends early: {wanted} bytes are to follow, {left} do"))
             .at_byte(self.position)
     }
 
@@ -221,7 +223,7 @@ impl<'a> Source<'a> {
     }
 
     /// An error about what was read just before or at the current place.
-    pub fn error(&self, code: &'static str, message: impl Into<String>) -> Error {
+    pub fn error(&self, code: Code, message: impl Into<String>) -> Error {
         Error::input(code, message).at_byte(self.position)
     }
 }

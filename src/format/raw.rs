@@ -13,7 +13,7 @@
 use super::dense::{self, Order};
 use super::open::{Source, is_about};
 use super::{Carries, Dtype, FileSize, Format, Write};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Cells, Voxels};
 
@@ -58,7 +58,7 @@ fn read(source: &mut Source) -> Result<Voxels> {
         let expected = expected.map_or("far more".into(), |n| n.to_string());
         let (len, name) = (source.len(), dtype.name());
         let message = format!("{x} × {y} × {z} cells as {name} take {expected} bytes, the file has {len}");
-        return Err(Error::input("V005", message).with_hint("the sidecar may be of another file"));
+        return Err(Error::input(Code::V005, message).with_hint("the sidecar may be of another file"));
     }
     let metadata = source.sidecar.take().ok_or_else(no_sidecar)?;
     let order = Order::XFastest;
@@ -69,7 +69,7 @@ fn read(source: &mut Source) -> Result<Voxels> {
         Dtype::F32 => dense::read_floats(source, dims, order, metadata.background)?.into(),
     };
     if !is_about(&metadata, &cells) {
-        return Err(Error::input("V007", "the sidecar has the digest of other cells")
+        return Err(Error::input(Code::V007, "the sidecar has the digest of other cells")
             .with_hint("the sidecar is of another file, or the file was changed"));
     }
     Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
@@ -82,7 +82,7 @@ fn describe(source: &mut Source) -> Result<Metadata> {
 /// What the sidecar says of the size and the type.
 fn layout(source: &Source) -> Result<([usize; 3], Dtype)> {
     let metadata = source.sidecar.as_ref().ok_or_else(no_sidecar)?;
-    let bad = |what: &str| Error::input("V007", format!("the sidecar {what}"));
+    let bad = |what: &str| Error::input(Code::V007, format!("the sidecar {what}"));
     let dims = metadata.dims.filter(|dims| !dims.contains(&0)).ok_or_else(|| bad("does not say the dims"))?;
     let text = |key: &str| metadata.extra.get(key).map(String::as_str);
     let dtype = text("dtype").and_then(Dtype::from_name).ok_or_else(|| bad("has no known dtype"))?;
@@ -100,6 +100,6 @@ fn layout(source: &Source) -> Result<([usize; 3], Dtype)> {
 }
 
 fn no_sidecar() -> Error {
-    Error::input("V006", "nothing says the size of this grid: NAME.raw.json is missing")
+    Error::input(Code::V006, "nothing says the size of this grid: NAME.raw.json is missing")
         .with_hint("keep the sidecar beside the file, or save as .npz, which carries it inside")
 }

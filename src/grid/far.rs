@@ -1,7 +1,7 @@
 //! Meshes far from the origin: 32-bit floats are coarser there than the cells are fine.
 
 use super::lattice::{AXES, Lattice};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::geom::{Bounds, Rational};
 
 /// A float step above this part of a cell is worth a word: faces may be off by so much, unseen.
@@ -24,7 +24,7 @@ impl Lattice {
             "far from the origin: 32-bit floats near {name} = {farthest} are {step} apart, where cells are {size}"
         );
         let hint = "move the mesh to the origin in the program that made it, and export it again";
-        Some(Error::input("L001", message).with_hint(hint))
+        Some(Error::input(Code::L001, message).with_hint(hint))
     }
 }
 

@@ -12,7 +12,7 @@ mod weld;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::geom::{Bounds, Point, Triangle, degenerate};
 use crate::kernel::memory::Zeroed;
 use crate::par;
@@ -145,7 +145,7 @@ impl Seen {
 
 /// The error for a coordinate that is not finite.
 fn not_finite(coordinate: f32) -> Error {
-    Error::input("S004", format!("vertex is {}", if coordinate.is_nan() { "NaN" } else { "infinite" }))
+    Error::input(Code::S004, format!("vertex is {}", if coordinate.is_nan() { "NaN" } else { "infinite" }))
 }
 
 #[cfg(test)]

@@ -55,13 +55,13 @@ impl Doubt {
 /// If what it needs, as [`extra_bytes`] counts it, does not fit in memory or is above `run.max_memory`, the level
 /// does not exist here, or the run was cancelled.
 pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
-    run.level()?;
+    run.supported_level()?;
     let need = Demand::new(mesh, lattice, run).with(extra_bytes(mesh, lattice, run)).bytes(Plan::Dense);
     run.refuse_above(need, || {
         let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
         format!("four grids of {x} × {y} × {z} cells and {triangles} triangles, to be repaired,")
     })?;
-    par::with_threads(run.threads(), || compare(mesh, lattice, inside, run))?
+    par::with_threads(run.thread_count(), || compare(mesh, lattice, inside, run))?
 }
 
 /// The bytes that it takes beside the mesh and the result, at most.
@@ -100,7 +100,7 @@ fn flooded(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<
         None => vec![],
     };
     let walls = inside::flood::walls(mesh, lattice, &closed, run)?;
-    let outside = flood::outside(&walls, run.progress)?;
+    let outside = flood::outside(&walls, run)?;
     let mut inside = BitGrid::try_from(lattice)?;
     inside.add_neither(&outside, &walls, 0);
     drop(walls);

@@ -3,23 +3,10 @@
 
 use std::ops::Range;
 
-use super::{PreparedRule, Rule, Stats, hollow, surface};
+use super::{PreparedRule, Stats, surface};
 use crate::error::Result;
 use crate::grid::BitGrid;
 use crate::run::Run;
-
-/// Fills a grid of these layers with all cells of the rule, or the outer ones.
-pub(super) fn fill_or_shell(
-    prepared: &PreparedRule,
-    layers: Range<usize>,
-    run: &Run,
-    grid: &mut BitGrid,
-) -> Result<Stats> {
-    match prepared.rule {
-        Rule::Filled { shell: Some(steps), .. } => hollow::fill(prepared, layers, steps as usize, run, grid),
-        _ => fill(prepared, layers, run, grid),
-    }
-}
 
 /// Fills a grid of these layers with the cells that are inside or touched, by the ties in force.
 pub(super) fn fill(

@@ -3,14 +3,28 @@
 
 use std::ops::Range;
 
-use super::{PreparedRule, Stats, filled};
+use super::{PreparedRule, Rule, Stats, filled};
 use crate::error::Result;
 use crate::grid::{BitGrid, erode};
+use crate::par::Progress;
 use crate::run::Run;
+
+/// Fills a grid of these layers with all cells of the rule, or the outer ones.
+pub(super) fn fill_or_shell(
+    prepared: &PreparedRule,
+    layers: Range<usize>,
+    run: &Run,
+    grid: &mut BitGrid,
+) -> Result<Stats> {
+    match prepared.rule {
+        Rule::Filled { shell: Some(steps), .. } => fill(prepared, layers, steps as usize, run, grid),
+        _ => filled::fill(prepared, layers, run, grid),
+    }
+}
 
 /// Fills a grid of these layers with the outer `steps` cells of filled. Layers beside them are filled too, as
 /// far as they matter.
-pub(super) fn fill(
+fn fill(
     prepared: &PreparedRule,
     layers: Range<usize>,
     steps: usize,
@@ -32,7 +46,7 @@ pub(super) fn fill(
             core.put(&border, beside.start - around.start);
         }
     }
-    run.progress.check()?;
+    run.check()?;
     erode::erode(&mut core, steps)?;
     grid.remove(&core, layers.start - around.start);
     Ok(stats)

@@ -34,7 +34,9 @@ pub fn surface_and_interior(mesh: &Mesh, lattice: &Lattice, cells: BitGrid, run:
     if cells.dims() != lattice.dims() {
         return Err(Error::usage("the grid has other dims than the lattice"));
     }
-    par::with_threads(run.threads(), || of_layers(mesh, lattice, 0..lattice.dims()[2], cells, None, run))?
+    par::with_threads(run.thread_count(), || {
+        of_layers(mesh, lattice, 0..lattice.dims()[2], cells, None, run)
+    })?
 }
 
 /// The labels of some layers of a lattice, whose cells are `cells`, in the threads this is called in. `plane` is

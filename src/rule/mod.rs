@@ -2,6 +2,7 @@
 
 pub mod doubt;
 mod filled;
+mod findings;
 mod hollow;
 mod inside;
 mod labels;
@@ -15,6 +16,7 @@ mod surface;
 use std::mem::discriminant;
 use std::ops::Range;
 
+pub use self::findings::{findings, nothing_occupied, repaired};
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
@@ -107,7 +109,7 @@ pub static RULES: &[RuleInfo] = &[
         rule: Rule::filled(),
         name: "filled",
         about: "every cell the part has any share of",
-        fill: filled::fill_or_shell,
+        fill: hollow::fill_or_shell,
         keep: None,
     },
     RuleInfo {

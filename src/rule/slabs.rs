@@ -69,7 +69,7 @@ impl<'a> Slabs<'a> {
         plan: Plan,
         run: &Run<'a>,
     ) -> Result<Self> {
-        run.level()?;
+        run.supported_level()?;
         let (height, source) = match plan {
             Plan::Dense => (lattice.dims()[2], SlabSource::Triangles),
             Plan::Slabs(height) => (height, SlabSource::Triangles),
@@ -92,7 +92,7 @@ impl<'a> Slabs<'a> {
             })?;
         }
         let digest = DigestBuilder::new(lattice.dims(), CellType::Bits);
-        let prepared = par::with_threads(run.threads(), || rule.prepare(mesh, lattice, run))??;
+        let prepared = par::with_threads(run.thread_count(), || rule.prepare(mesh, lattice, run))??;
         let record = prepared.record();
         let (run, made) = (*run, Made::default());
         Ok(Self {
@@ -157,17 +157,17 @@ impl<'a> Slabs<'a> {
             self.source = SlabSource::Bricks(covered);
         }
         if let SlabSource::Bricks(covered) = &self.source {
-            self.run.progress.check()?;
+            self.run.check()?;
             covered.copy_to(layers.start, &mut bits);
         } else {
-            let progress = Phase { name: &phase, progress: self.run.progress };
+            let progress = Phase { name: &phase, progress: &self.run };
             let run = Run { progress: &progress, ..self.run };
             bits.clear();
             let stats = self.prepared.fill(layers.clone(), &run, &mut bits)?;
             self.made.stats.add(stats);
         }
         let cells: Cells = if self.legend.is_some() {
-            let progress = Phase { name: &phase, progress: self.run.progress };
+            let progress = Phase { name: &phase, progress: &self.run };
             let run = Run { progress: &progress, ..self.run };
             let labels = labels::of_layers(self.prepared.mesh, self.lattice, layers, bits, plane, &run)?;
             let [surface, interior] = self.made.surface_and_interior.unwrap_or_default();
@@ -212,7 +212,7 @@ impl CellSource for Slabs<'_> {
         }
         let first = layers.start;
         self.next = layers.end;
-        par::with_threads(self.run.threads(), || self.fill(layers))??;
+        par::with_threads(self.run.thread_count(), || self.fill(layers))??;
         Ok(self.cells.as_ref().map(|cells| Slab { first, cells: cells.as_ref() }))
     }
 

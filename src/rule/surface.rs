@@ -22,7 +22,7 @@ pub(super) fn fill(
         prepared.rule.ties().unwrap_or_default(),
     );
     let triangles = prepared.mesh.triangles();
-    let snapped = cover::cover(&frame, triangles, layers.start, grid, run.level()?, run.progress)?;
+    let snapped = cover::cover(&frame, triangles, layers.start, grid, run.supported_level()?, run)?;
     Ok(Stats { snapped, ..Stats::default() })
 }
 
@@ -33,5 +33,5 @@ pub(super) fn keep(prepared: &PreparedRule, run: &Run) -> Result<Covered> {
         prepared.mesh.bounds(),
         prepared.rule.ties().unwrap_or_default(),
     );
-    cover::keep(&frame, prepared.mesh.triangles(), prepared.lattice.dims(), run.level()?, run.progress)
+    cover::keep(&frame, prepared.mesh.triangles(), prepared.lattice.dims(), run.supported_level()?, run)
 }

@@ -49,7 +49,7 @@ impl Demand {
         Self {
             triangles: mesh.triangles().len(),
             dims: lattice.dims(),
-            threads: run.threads(),
+            threads: run.thread_count(),
             extra: 0,
             grids: 1,
         }

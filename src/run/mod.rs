@@ -13,10 +13,13 @@ pub use self::memory::{Demand, Plan};
 use crate::error::{Error, Result};
 use crate::grid::BitGrid;
 use crate::kernel::Level;
-use crate::par::{self, Progress};
+use crate::par::{self, CancelToken, Progress};
+use crate::text::bytes;
 
-/// How to run a job. The default is all threads, the best level, silence and no limit.
+/// How work runs: threads, instruction set, memory, and who hears of it and may stop it. The default is all
+/// threads, the best level, no limit and silence; options chain.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Run<'a> {
     /// Threads to use; 0 for all the system offers.
     pub threads: usize,
@@ -24,22 +27,68 @@ pub struct Run<'a> {
     pub level: Option<Level>,
     /// Who hears of progress and may cancel.
     pub progress: &'a dyn Progress,
+    /// What stops it from another thread.
+    pub cancel: Option<&'a CancelToken>,
     /// The most memory, in bytes, that mesh and cells may take together.
     pub max_memory: Option<u64>,
 }
 
 impl Default for Run<'_> {
     fn default() -> Self {
-        Self { threads: 0, level: None, progress: &(), max_memory: None }
+        Self { threads: 0, level: None, progress: &(), cancel: None, max_memory: None }
     }
 }
 
-impl Run<'_> {
+impl Progress for Run<'_> {
+    fn begin(&self, phase: &str, total: u64) {
+        self.progress.begin(phase, total);
+    }
+
+    fn advance(&self, by: u64) {
+        self.progress.advance(by);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel.is_some_and(CancelToken::is_cancelled) || self.progress.cancelled()
+    }
+}
+
+impl<'a> Run<'a> {
+    /// With so many threads; 0 for all the system offers.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// With this instruction set, or the best of this machine.
+    #[must_use]
+    pub fn level(self, level: impl Into<Option<Level>>) -> Self {
+        Self { level: level.into(), ..self }
+    }
+
+    /// With at most so many bytes of memory for mesh, cells and what the rule takes beside.
+    #[must_use]
+    pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
+        Self { max_memory: bytes.into(), ..self }
+    }
+
+    /// Heard by `progress`, which may also cancel.
+    #[must_use]
+    pub fn progress(self, progress: &'a dyn Progress) -> Self {
+        Self { progress, ..self }
+    }
+
+    /// Until `token` is cancelled: then it ends, soon, with an error of kind `Interrupted`.
+    #[must_use]
+    pub fn cancel(self, token: &'a CancelToken) -> Self {
+        Self { cancel: Some(token), ..self }
+    }
+
     /// The level to use.
     ///
     /// # Errors
     /// If the level asked for does not run on this machine.
-    pub fn level(&self) -> Result<Level> {
+    pub fn supported_level(&self) -> Result<Level> {
         let level = self.level.unwrap_or_else(Level::best);
         if !level.is_available() {
             let found: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
@@ -50,7 +99,7 @@ impl Run<'_> {
     }
 
     /// The number of threads to use.
-    pub fn threads(&self) -> usize {
+    pub fn thread_count(&self) -> usize {
         if self.threads == 0 { par::available_threads() } else { self.threads }
     }
 
@@ -83,43 +132,13 @@ impl Run<'_> {
     }
 }
 
-/// A number of bytes for people: `64 GiB`, `1.5 MiB`, `200 B`.
-pub fn bytes(n: u128) -> String {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if n < 1024 {
-        return format!("{n} B");
-    }
-    let mut value = n as f64 / 1024.0;
-    let mut unit = 0;
-    while value >= 1023.95 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let text = format!("{value:.1}");
-    format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn bytes_read_well() {
-        for (n, text) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1024, "1 KiB"),
-            (1536, "1.5 KiB"),
-            (64 << 30, "64 GiB"),
-            (1 << 20, "1 MiB"),
-        ] {
-            assert_eq!(bytes(n), text);
-        }
-    }
-
-    #[test]
     fn jobs_beyond_the_limit_are_refused() {
-        let run = Run { max_memory: Some(1 << 20), ..Run::default() };
+        let run = Run::default().memory(1 << 20);
         assert!(run.admit(1000, [64, 64, 64], 0).is_ok());
         let error = run.admit(12, [512, 512, 512], 0).unwrap_err();
         assert_eq!(error.kind(), crate::error::Kind::TooLarge);

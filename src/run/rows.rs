@@ -14,6 +14,7 @@ use crate::grid::{BitGrid, Lattice};
 use crate::kernel::KernelLattice;
 use crate::kernel::crossings::{Crosser, Crossing};
 use crate::par;
+use crate::par::Progress;
 use crate::run::Run;
 
 /// Triangles that a thread takes at a time.
@@ -103,14 +104,14 @@ pub fn follow(
         words = rest;
         let slabs = these.chunks_mut(noted.height * layer_words).enumerate().collect();
         let followed = par::map(slabs, |(n, words): (usize, &mut [u64])| {
-            run.progress.check()?;
+            run.check()?;
             let start = band.start + n * noted.height;
             let rows = Rows { start, count: words.len() / layer_words * ny, ny, nx };
             rows.follow(noted.parts.iter().map(|part| part.slabs[n].as_slice()), words, &mark);
             Ok(())
         });
         followed.into_iter().collect::<Result<()>>()?;
-        run.progress.check()?;
+        run.check()?;
     }
     Ok(snapped)
 }
@@ -127,9 +128,10 @@ pub fn snapped(
     [nx, ny, nz]: [usize; 3],
     run: &Run,
 ) -> Result<u64> {
-    let (level, crosser) = (run.level()?, Crosser::new(frame, 0, [0..nx, 0..ny, first..first + nz]));
+    let (level, crosser) =
+        (run.supported_level()?, Crosser::new(frame, 0, [0..nx, 0..ny, first..first + nz]));
     let parts = par::map(triangles.chunks(64).collect(), |some: &[Triangle]| {
-        run.progress.check()?;
+        run.check()?;
         Ok(crosser.cross(level, some, &mut |_| ()))
     });
     parts.into_iter().sum()
@@ -159,7 +161,7 @@ fn note(
     most: usize,
     run: &Run,
 ) -> Result<Option<Noted>> {
-    let (level, progress) = (run.level()?, run.progress);
+    let (level, progress) = (run.supported_level()?, run);
     let layers = cells[2].clone();
     let height = layers.len().div_ceil(SLABS);
     let slabs = layers.len().div_ceil(height);

@@ -3,7 +3,7 @@
 
 use voxelize::geom::tri_box::ExactTriangle;
 use voxelize::geom::{Bounds, Triangle};
-use voxelize::{BitGrid, Fit, Lattice, Level, Mesh, Rational, Rule, Run, Size, Snap, Ties, voxelize_with};
+use voxelize::{BitGrid, Fit, Lattice, Level, Mesh, Rational, Rule, Run, Size, Snap, Ties, Voxelizer};
 
 /// A small generator (xorshift64*), so that cases are the same everywhere.
 struct Random(u64);
@@ -64,8 +64,9 @@ fn compare(name: &str, triangles: &[Triangle], fit: impl Fn(&Bounds) -> Lattice)
         for ties in Ties::ALL {
             let expected = by_definition(mesh.triangles(), &lattice, ties);
             for level in Level::available() {
-                let run = Run { threads: 1, level: Some(level), ..Run::default() };
-                let (found, _) = voxelize_with(&mesh, &lattice, Rule::Surface { ties }, &run).unwrap();
+                let run = Run::default().threads(1).level(level);
+                let voxelize::Voxelized { voxels: found, .. } =
+                    Voxelizer::new(Rule::Surface { ties }).with_run(run).run(&mesh, &lattice).unwrap();
                 assert_eq!(
                     *found.occupied().unwrap(),
                     expected,

@@ -212,7 +212,7 @@ fn colours_that_the_legend_does_not_name_are_refused() {
     bytes[at + 3] = 9;
     place.write("b.vox", bytes);
     let error = format::open(&place.path("b.vox")).unwrap_err();
-    assert_eq!((error.code(), error.message().contains('9')), ("V007", true), "{error}");
+    assert_eq!((error.code().name(), error.message().contains('9')), ("V007", true), "{error}");
 }
 
 #[test]

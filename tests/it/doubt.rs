@@ -10,8 +10,8 @@ use voxelize::format::{self, FORMATS, SaveOptions};
 use voxelize::grid::{CellSource, Label, Legend};
 use voxelize::rule::{doubt, surface_and_interior};
 use voxelize::{
-    BitGrid, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Ties, Voxels, voxelize,
-    voxelize_slabs,
+    BitGrid, Fit, Inside, Lattice, METHODS, Mesh, Rational, Rule, Run, Size, Ties, Voxelizer, Voxels,
+    voxelize,
 };
 
 fn moved(triangles: &[Triangle], by: f32) -> Vec<Triangle> {
@@ -62,7 +62,7 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
             let (cells, inside) = asked(mesh, &lattice);
             for threads in [1, 3] {
                 let found =
-                    doubt::doubt(mesh, &lattice, Inside::Auto, &Run { threads, ..Run::default() }).unwrap();
+                    doubt::doubt(mesh, &lattice, Inside::Auto, &Run::default().threads(threads)).unwrap();
                 assert!(found.cells == cells && found.inside == inside, "{name}");
                 let share = if inside == 0 { 0.0 } else { cells.count() as f64 / inside as f64 };
                 assert_eq!(found.share(), share, "{name}");
@@ -81,7 +81,7 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
 fn a_limit_of_memory_refuses_doubt_before_it_is_made() {
     let mesh = fixture("cube.stl");
     let lattice = Lattice::fit(mesh.bounds(), 400).unwrap();
-    let run = Run { max_memory: Some(16 << 20), ..Run::default() };
+    let run = Run::default().memory(16 << 20);
     let error = doubt::doubt(&mesh, &lattice, Inside::Auto, &run).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::TooLarge);
 }
@@ -297,7 +297,10 @@ fn slabs_have_the_labels_and_the_bytes_of_the_whole() {
             format::write_to(&voxels, &mut bytes, format, &options).unwrap();
             for n in [1, 5] {
                 let height = n * format.slab_layers;
-                let slabs = voxelize_slabs(&mesh, &lattice, Rule::filled(), height, &run).unwrap();
+                let slabs = Voxelizer::new(Rule::filled())
+                    .with_run(run)
+                    .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
+                    .unwrap();
                 let (mut slabs, mut same) = (slabs.labelled(), Vec::new());
                 format::write_source_to(&mut slabs, &mut same, format, &options).unwrap();
                 assert!(bytes == same, "{} {} {height}", format.name, dtype.name());

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::support::bless;
-use voxelize::codes::{CODES, Code, Outcome};
+use voxelize::error::CodeInfo;
+use voxelize::{CODES, Severity};
 
 const HEAD: &str = "\
 # Findings
@@ -22,26 +23,26 @@ are cut, broken or not finite are dropped, and `mesh.dropped` counts them. If co
 differ, whole triangles up to the end are taken; what is left is believed to be something else if it makes no
 whole triangle, and then the count holds, unless it is 0. If nothing is whole, it is an error all the same.
 
-This page is made from [src/codes.rs](../src/codes.rs).
+This page is made from [src/error/code.rs](../src/error/code.rs).
 ";
 
-fn table(title: &str, rows: &[&Code]) -> String {
+fn table(title: &str, rows: &[&CodeInfo]) -> String {
     assert!(!rows.is_empty(), "{title}");
-    let outcome = |row: &Code| match (row.usual, row.lenient) {
+    let outcome = |row: &CodeInfo| match (row.severity, row.lenient) {
         (usual, lenient) if usual == lenient => usual.name().to_string(),
         (usual, lenient) => format!("{}; `--lenient`: {}", usual.name(), lenient.name()),
     };
-    let line = |row: &&Code| {
-        format!("| {} | {} | {} | {} |\n", row.code, row.finding, outcome(row), row.advice.trim())
+    let line = |row: &&CodeInfo| {
+        format!("| {} | {} | {} | {} |\n", row.name, row.finding, outcome(row), row.advice.trim())
     };
     let lines: String = rows.iter().map(line).collect();
     format!("\n## {title}\n\n| code | finding | becomes | what to do |\n|---|---|---|---|\n{lines}")
 }
 
 fn page() -> String {
-    let (coded, words): (Vec<&Code>, Vec<_>) =
-        CODES.iter().partition(|row| row.code.starts_with(|c: char| c.is_ascii_uppercase()));
-    let of = |letter| coded.iter().copied().filter(|row| row.code.starts_with(letter)).collect::<Vec<_>>();
+    let (coded, words): (Vec<&CodeInfo>, Vec<_>) =
+        CODES.iter().partition(|row| row.name.starts_with(|c: char| c.is_ascii_uppercase()));
+    let of = |letter| coded.iter().copied().filter(|row| row.name.starts_with(letter)).collect::<Vec<_>>();
     let parts = [
         table("Meshes", &of('S')),
         table("Meshes on their grid", &of('L')),
@@ -66,7 +67,7 @@ fn sources() -> Vec<String> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.ends_with("codes.rs") {
+            } else if !path.ends_with("error/code.rs") {
                 texts.push(fs::read_to_string(path).unwrap());
             }
         }
@@ -75,39 +76,26 @@ fn sources() -> Vec<String> {
     texts
 }
 
-/// Whether a text in quotes is a code of a letter and three digits.
-fn is_code(text: &str) -> bool {
-    let (letter, digits) = text.split_at(1);
-    text.len() == 4 && letter.as_bytes()[0].is_ascii_uppercase() && digits.bytes().all(|b| b.is_ascii_digit())
-}
-
 #[test]
-fn every_code_is_in_the_table_and_is_used() {
+fn every_code_is_used() {
     let sources = sources();
-    let quoted: BTreeSet<&str> = sources.iter().flat_map(|text| text.split('"')).collect();
-    let mut seen = 0;
-    for code in quoted.iter().filter(|text| text.is_ascii() && text.len() == 4 && is_code(text)) {
-        assert!(voxelize::codes::of(code).is_some(), "{code} is not in the table");
-        seen += 1;
-    }
-    assert!(seen > 30, "only {seen} codes");
+    let after = |text: &str| text.chars().take_while(|c| c.is_alphanumeric()).collect::<String>();
+    let used: BTreeSet<String> =
+        sources.iter().flat_map(|text| text.split("Code::").skip(1).map(after)).collect();
+    assert!(used.len() > 30, "only {} codes", used.len());
     for row in CODES {
-        assert!(quoted.contains(row.code), "{} is in the table, and nothing uses it", row.code);
-    }
-    // The first word behind `Error::input(` is a code as well.
-    for text in &sources {
-        for rest in text.split("Error::input(").skip(1) {
-            if let Some(code) = rest.trim_start().strip_prefix('"').and_then(|rest| rest.split('"').next()) {
-                assert!(voxelize::codes::of(code).is_some(), "{code} is not in the table");
-            }
-        }
+        assert!(
+            used.contains(&format!("{:?}", row.code)),
+            "{} is in the table, and nothing uses it",
+            row.name
+        );
     }
 }
 
 #[test]
 fn strictness_has_something_to_refuse_and_leniency_something_to_take() {
     let count =
-        |usual, lenient| CODES.iter().filter(|row| (row.usual, row.lenient) == (usual, lenient)).count();
-    assert!(count(Outcome::Noted, Outcome::Noted) >= 5);
-    assert!(count(Outcome::Refused, Outcome::Warned) >= 5);
+        |usual, lenient| CODES.iter().filter(|row| (row.severity, row.lenient) == (usual, lenient)).count();
+    assert!(count(Severity::Note, Severity::Note) >= 5);
+    assert!(count(Severity::Error, Severity::Warning) >= 5);
 }

@@ -228,7 +228,7 @@ fn a_triangle_of_more_cells_than_floats_count_is_in_every_layer_it_reaches() {
     let whole = |n: i64| [n, n, n].map(Rational::from);
     let lattice = Lattice::new([4; 3], whole(0), whole(3), [true; 3]).unwrap();
     for level in Level::available() {
-        let run = Run { level: Some(level), ..Run::default() };
+        let run = Run::default().level(level);
         let job = Rule::surface().prepare(&mesh, &lattice, &run).unwrap();
         for k in 0..4 {
             let mut layer = BitGrid::new([4, 4, 1]).unwrap();

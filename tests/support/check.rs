@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Ties, voxelize_with};
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Ties, Voxelizer};
 
 use super::oracle::{self, Oracle, TIES};
 
@@ -85,10 +85,17 @@ fn expected(case: &Case) -> ([BitGrid; 3], u64) {
 /// The grid that the library gives; `None` if it panics.
 fn found(case: &Case, how: How, ties: Ties) -> Option<BitGrid> {
     let mesh = Mesh::from_triangles(case.triangles.clone()).expect("finite coordinates");
-    let run = Run { threads: how.threads, level: Some(how.level), ..Run::default() };
+    let run = Run::default().threads(how.threads).level(how.level);
     let rule = Rule::Surface { ties };
-    let work =
-        || voxelize_with(&mesh, &case.lattice, rule, &run).expect("a small grid").0.into_occupied().unwrap();
+    let work = || {
+        Voxelizer::new(rule)
+            .with_run(run)
+            .run(&mesh, &case.lattice)
+            .expect("a small grid")
+            .voxels
+            .into_occupied()
+            .unwrap()
+    };
     std::panic::catch_unwind(AssertUnwindSafe(work)).ok()
 }
 

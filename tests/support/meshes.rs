@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Bounds, Lattice, Mesh, RULES, Rational, Rule, Run, Ties, voxelize_with};
+use voxelize::{BitGrid, Bounds, Lattice, Mesh, RULES, Rational, Rule, Ties, Voxelizer};
 
 /// A small generator (xorshift64*), so that cases are the same everywhere.
 pub struct Random(pub u64);
@@ -60,9 +60,10 @@ pub fn rules_for(mesh: &Mesh) -> Vec<Rule> {
 
 /// The cells that `mesh` touches.
 pub fn surface(mesh: &Mesh, lattice: &Lattice, ties: Ties) -> BitGrid {
-    voxelize_with(mesh, lattice, Rule::Surface { ties }, &Run::default())
+    Voxelizer::new(Rule::Surface { ties })
+        .run(mesh, lattice)
         .expect("it fits")
-        .0
+        .voxels
         .into_occupied()
         .unwrap()
 }

@@ -40,7 +40,8 @@ pub struct ClosedBox {
 /// assert!(!touches([[1.0, 2.0, 1.0], [2.0, 1.0, 1.0]], &unit));
 /// ```
 pub fn touches([p, q]: [[f64; 3]; 2], within: &ClosedBox) -> bool {
-    let axes: [Axis; 3] = std::array::from_fn(|a| Axis::new(p[a], q[a], within.low[a], within.high[a]));
+    let axes: [AxisInterval; 3] =
+        std::array::from_fn(|a| AxisInterval::new(p[a], q[a], within.low[a], within.high[a]));
     axes.iter().all(|axis| axis.near <= axis.q && axis.far >= axis.p)
         && [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]
             .into_iter()
@@ -60,7 +61,7 @@ pub fn crossing(segment: [[f64; 3]; 2], within: &ClosedBox) -> Option<[f64; 2]> 
     let [p, q] = segment;
     let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
     for a in 0..3 {
-        let axis = Axis::new(p[a], q[a], within.low[a], within.high[a]);
+        let axis = AxisInterval::new(p[a], q[a], within.low[a], within.high[a]);
         if axis.q > axis.p {
             enter = enter.max(axis.fraction(axis.near));
             leave = leave.min(axis.fraction(axis.far));
@@ -71,14 +72,14 @@ pub fn crossing(segment: [[f64; 3]; 2], within: &ClosedBox) -> Option<[f64; 2]> 
 
 /// What one axis has of segment and box, mirrored so that the segment does not fall.
 #[derive(Clone, Copy)]
-struct Axis {
+struct AxisInterval {
     p: f64,
     q: f64,
     near: f64,
     far: f64,
 }
 
-impl Axis {
+impl AxisInterval {
     fn new(p: f64, q: f64, low: f64, high: f64) -> Self {
         if p <= q {
             Self { p, q, near: low, far: high }

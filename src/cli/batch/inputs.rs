@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use voxelize::mesh::read::INPUTS;
-use voxelize::{Error, Result};
+use voxelize::{Code, Error, Result};
 
 use super::super::files::{self, FileSet, Source};
 use super::super::output::Output;
@@ -26,7 +26,7 @@ pub fn read_list(file: &Path, named: &[PathBuf], null: bool, signals: &Signals) 
     let bytes = bytes.map_err(|e| e.in_file(file))?;
     let names = split(&bytes, null).map_err(|e| e.in_file(file))?;
     if names.is_empty() && named.is_empty() {
-        return Err(Error::input("no-meshes", "names no mesh").in_file(file).with_hint("one name a line"));
+        return Err(Error::input(Code::NoMeshes, "names no mesh").in_file(file).with_hint("one name a line"));
     }
     Ok(names)
 }
@@ -47,7 +47,7 @@ fn all_of(mut from: impl Read) -> Result<Vec<u8>> {
 fn unreadable(error: &std::io::Error) -> Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(own) => own.clone(),
-        None => Error::input("unreadable", format!("cannot be read: {error}")),
+        None => Error::input(Code::Unreadable, format!("cannot be read: {error}")),
     }
 }
 
@@ -61,7 +61,7 @@ fn split(bytes: &[u8], null: bool) -> Result<Vec<PathBuf>> {
 
 fn path(name: &[u8]) -> Result<PathBuf> {
     if name.contains(&0) {
-        let error = Error::input("bad-list", "a NUL byte stands in a name");
+        let error = Error::input(Code::BadList, "a NUL byte stands in a name");
         return Err(error.with_hint("--null takes names that end in one"));
     }
     #[cfg(unix)]
@@ -72,7 +72,7 @@ fn path(name: &[u8]) -> Result<PathBuf> {
     #[cfg(not(unix))]
     {
         let text = std::str::from_utf8(name);
-        text.map(PathBuf::from).map_err(|_| Error::input("bad-list", "a name is not UTF-8"))
+        text.map(PathBuf::from).map_err(|_| Error::input(Code::BadList, "a name is not UTF-8"))
     }
 }
 
@@ -126,7 +126,7 @@ pub fn all(names: &[PathBuf]) -> Result<Vec<FoundMesh>> {
 /// of these is a circle, and not followed.
 fn walk(folder: &Path, above: &mut Vec<PathBuf>, meshes: &mut Vec<PathBuf>) -> Result<()> {
     let unreadable = |e: std::io::Error| {
-        Error::input("unreadable", format!("cannot be looked into: {e}"))
+        Error::input(Code::Unreadable, format!("cannot be looked into: {e}"))
             .in_file(folder)
             .with_hint("all that could be found elsewhere is done")
     };
@@ -161,7 +161,7 @@ fn no_mesh(folder: &Path) -> Error {
     let mut extensions: Vec<_> = INPUTS.iter().flat_map(|input| input.extensions).collect();
     extensions.dedup();
     let extensions: Vec<_> = extensions.iter().map(|extension| format!(".{extension}")).collect();
-    Error::input("S010", format!("no mesh ({}) in this folder", extensions.join(", ")))
+    Error::input(Code::S010, format!("no mesh ({}) in this folder", extensions.join(", ")))
         .in_file(folder)
         .with_hint("hidden files and folders are left out; a file that is named is read whatever its name")
 }

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use voxelize::{Kind, codes};
+use voxelize::{Code, Kind};
 
 use super::super::command::Call;
 use super::super::options::{Mode, Options};
 use super::super::progress::Bar;
 use super::super::report::display::{bytes, counted, dims, duration, grouped, sanitized};
+use super::super::report::finding_line;
 use super::super::report::{self, Outcome, Report, row};
 use super::super::run::{self, RunReport};
 use super::{Batch, Item};
@@ -25,7 +26,7 @@ pub struct Entry {
     /// What it takes in memory; for a dry run.
     memory: u128,
     /// The codes of its warnings, each with its line.
-    warnings: Vec<(&'static str, String)>,
+    warnings: Vec<(Code, String)>,
 }
 
 /// What became of a mesh.
@@ -55,8 +56,8 @@ impl Entry {
         };
         let verbosity = call.printer.options.verbosity;
         let name = format!("{}: ", item.path.display());
-        let lines = found.warnings.iter().filter(|warning| warning.is_printed(verbosity));
-        let warnings = lines.map(|warning| (warning.code(), warning.line(&name))).collect();
+        let lines = found.warnings.iter().filter(|warning| verbosity.prints(warning));
+        let warnings = lines.map(|warning| (warning.code(), finding_line(&name, warning))).collect();
         let mut report = Report::of(|report| {
             run::fill_object(report, Some(&item.path), options, found);
             Ok(outcome)
@@ -123,7 +124,7 @@ struct State {
     /// The most that one takes.
     memory: u128,
     /// How many meshes have a warning of each code, and the first of these lines.
-    warnings: BTreeMap<&'static str, (u64, String)>,
+    warnings: BTreeMap<Code, (u64, String)>,
 }
 
 impl<'a> OrderedReporter<'a> {
@@ -152,7 +153,7 @@ impl<'a> OrderedReporter<'a> {
         for (code, (count, line)) in state.warnings.iter().filter(|_| !self.call.printer.is_verbose()) {
             total.err += &match count {
                 1 => sanitized(line.trim_end()) + "\n",
-                _ => summed_up(code, *count, all),
+                _ => summed_up(*code, *count, all),
             };
         }
         row(&mut total.err, "total", &self.text(&state));
@@ -186,8 +187,8 @@ impl<'a> OrderedReporter<'a> {
 }
 
 /// `warning[W009]: 81 of 1,000 meshes: …; -v lists them`.
-fn summed_up(code: &str, count: u64, all: u64) -> String {
-    let finding = codes::of(code).map_or("", |row| row.finding);
+fn summed_up(code: Code, count: u64, all: u64) -> String {
+    let finding = code.info().finding;
     format!("warning[{code}]: {} of {} meshes: {finding}; -v lists them\n", grouped(count), grouped(all))
 }
 

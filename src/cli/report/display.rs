@@ -3,49 +3,13 @@
 use std::time::Duration;
 
 use voxelize::grid::lattice::AXES;
+pub use voxelize::text::{bytes, counted, grouped, grouped_number, number};
 use voxelize::{Digest, Lattice, Rational};
-
-/// `64,000`.
-pub fn grouped(n: u64) -> String {
-    group(&n.to_string())
-}
-
-/// A length or coordinate, to six digits: `0.5`, `-1.375`, `123456.7` is `123457`, `2.7e-16`.
-pub fn number(value: f64) -> String {
-    const DIGITS: i32 = 6;
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".to_string() } else { value.to_string() };
-    }
-    let magnitude = value.abs().log10().floor() as i32;
-    if !(-5..15).contains(&magnitude) {
-        let text = format!("{value:.*e}", DIGITS as usize - 1);
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{exponent}", trimmed(mantissa));
-    }
-    trimmed(&format!("{value:.*}", (DIGITS - 1 - magnitude).max(0) as usize)).to_string()
-}
-
-/// The same with its thousands apart, for volumes: `8,000`.
-pub fn grouped_number(value: f64) -> String {
-    let text = number(value);
-    if text.contains('e') {
-        return text;
-    }
-    match text.split_once('.') {
-        Some((whole, fraction)) => format!("{}.{fraction}", group(whole)),
-        None => group(&text),
-    }
-}
 
 /// `0.5` for equal numbers, else `0.5 × 0.5 × 1`.
 pub fn sizes(values: [f64; 3]) -> String {
     let [x, y, z] = values.map(number);
     if x == y && y == z { x } else { format!("{x} × {y} × {z}") }
-}
-
-/// `12 triangles`, `1 triangle`.
-pub fn counted(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }
 
 /// A share in percent, never rounded to all or nothing: `86.4 %`, `< 0.1 %`.
@@ -58,11 +22,6 @@ pub fn percent(part: u64, whole: u128) -> String {
         _ if share > 99.9 => "> 99.9 %".to_string(),
         _ => format!("{share:.1} %"),
     }
-}
-
-/// A number of bytes: `64 GiB`, `1.5 MiB`.
-pub fn bytes(n: impl Into<u128>) -> String {
-    voxelize::run::bytes(n.into())
 }
 
 /// `42 × 42 × 42`.
@@ -157,54 +116,14 @@ pub fn sanitized(line: &str) -> String {
     line.replace(char::is_control, "\u{fffd}")
 }
 
-fn trimmed(decimal: &str) -> &str {
-    if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
-}
-
-fn group(whole: &str) -> String {
-    let digits = whole.trim_start_matches('-');
-    let mut text = whole[..whole.len() - digits.len()].to_string();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short() {
-        for (value, text) in [
-            (0.0, "0"),
-            (-0.5, "-0.5"),
-            (0.078125, "0.078125"),
-            (1.0 / 3.0, "0.333333"),
-            (0.699999988079071, "0.7"),
-            (1234567.25, "1234567"),
-            (-2.7e-16, "-2.7e-16"),
-            (1e30, "1e30"),
-            (0.000123456789, "0.000123457"),
-            (20.0, "20"),
-            (100.0, "100"),
-        ] {
-            assert_eq!(number(value), text);
-        }
+    fn equal_sizes_are_one() {
         assert_eq!(sizes([0.5; 3]), "0.5");
         assert_eq!(sizes([0.5, 0.5, 1.0]), "0.5 × 0.5 × 1");
-    }
-
-    #[test]
-    fn thousands_are_apart() {
-        for (n, text) in [(0, "0"), (999, "999"), (64_000, "64,000"), (1_000_000, "1,000,000")] {
-            assert_eq!(grouped(n), text);
-        }
-        assert_eq!((grouped_number(8000.0), grouped_number(-1234.5)), ("8,000".into(), "-1,234.5".into()));
-        assert_eq!(counted(1, "triangle", "triangles"), "1 triangle");
     }
 
     #[test]

@@ -3,17 +3,15 @@
 
 pub mod display;
 pub mod value;
-pub mod warnings;
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
 use serde_json::{Map, Value, json};
-use voxelize::codes;
 use voxelize::format;
 use voxelize::grid::record::{FIELDS, INSIDE};
-use voxelize::{Error, Kind, Result};
+use voxelize::{Code, Error, Finding, Kind, Result, Severity};
 
 use super::files::Destination;
 use super::signals::Signals;
@@ -28,6 +26,17 @@ pub enum Verbosity {
     Normal,
     /// And what was chosen and why.
     Verbose,
+}
+
+impl Verbosity {
+    /// Whether a finding is printed: notes only where every detail is wanted.
+    pub fn prints(self, finding: &Finding) -> bool {
+        match self {
+            Self::Quiet => false,
+            Self::Normal => finding.severity != Severity::Note,
+            Self::Verbose => true,
+        }
+    }
 }
 
 /// What is printed, and where the JSON goes.
@@ -56,7 +65,7 @@ pub enum Outcome {
 impl Outcome {
     /// How a run ends that stopped with `error`.
     pub fn of(error: Error) -> Self {
-        if error.code() == "closed-pipe" { Self::PipeClosed } else { Self::Failed(error) }
+        if error.code() == Code::ClosedPipe { Self::PipeClosed } else { Self::Failed(error) }
     }
 
     /// The word for it in JSON.
@@ -340,6 +349,12 @@ fn may_replace(path: &Path, error: Option<&Error>) -> bool {
     !is_named && (!path.exists() || is_ours())
 }
 
+/// `warning[W006]: …`; `about` stands before what was found.
+pub fn finding_line(about: &str, finding: &Finding) -> String {
+    let head = format!("{}[{}]", finding.severity.name(), finding.code());
+    sanitized(&format!("{head}: {about}{}", finding.text())) + "\n"
+}
+
 /// `error: …` and `hint: …`, a line each; `about` stands before what is wrong.
 pub fn error_text(about: &str, error: &Error) -> String {
     let hint = hint(error).map(|hint| sanitized(&format!("hint: {hint}")) + "\n");
@@ -348,8 +363,8 @@ pub fn error_text(about: &str, error: &Error) -> String {
 
 /// What to do about an error: its own hint, or the advice of its code.
 pub fn hint(error: &Error) -> Option<String> {
-    let advice = || codes::of(error.code()).map(|code| unquoted(code.advice));
-    error.hint().map(str::to_string).or_else(advice).filter(|hint| !hint.is_empty())
+    let advice = || unquoted(error.code().info().advice);
+    Some(error.hint().map_or_else(advice, str::to_string)).filter(|hint| !hint.is_empty())
 }
 
 /// Advice as a terminal shows it: options without their backticks, commands in quotes.
@@ -377,7 +392,7 @@ fn to_stderr(text: &str) {
 pub fn to_stdout(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(stdout_failure) {
-        Err(error) if error.code() != "closed-pipe" => Err(error),
+        Err(error) if error.code() != Code::ClosedPipe => Err(error),
         _ => Ok(()),
     }
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use voxelize::format::Written;
-use voxelize::{Bounds, Digest, Error, Lattice, Rational};
+use voxelize::{Bounds, Digest, Error, Finding, Lattice, Rational};
 
 use super::display::corners;
 use super::hint;
 
 pub fn error(error: &Error) -> Value {
     json!({
-        "code": error.code(),
+        "code": error.code().name(),
         "message": error.to_string(),
         "triangle": error.triangle(),
         "byte": error.byte(),
@@ -78,4 +78,18 @@ pub fn outputs<'a>(written: impl IntoIterator<Item = &'a Written>) -> Value {
     let output =
         |one: &Written| json!({"path": one.path.to_string_lossy(), "format": one.format, "bytes": one.bytes});
     written.into_iter().map(output).collect()
+}
+
+/// A warning or a note.
+pub fn finding(finding: &Finding) -> Value {
+    let first = &finding.first;
+    json!({
+        "level": finding.severity.name(),
+        "code": first.code().name(),
+        "message": first.message(),
+        "count": finding.count,
+        "triangle": first.triangle(),
+        "byte": first.byte(),
+        "line": first.line(),
+    })
 }

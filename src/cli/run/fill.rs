@@ -3,16 +3,16 @@
 use voxelize::grid::record::INSIDE;
 use voxelize::rule::{InsideReport, lost};
 use voxelize::{
-    BitGrid, Digest, Error, Inside, Lattice, Mesh, Result, Rule, Run, Stats, ThinFeatures, Voxels,
+    BitGrid, Code, Digest, Error, Finding, Inside, Lattice, Mesh, Result, Rule, Run, Stats, ThinFeatures,
+    Voxels,
 };
 
 use super::super::memory::{Limit, MemoryPlan, Needs};
 use super::super::options::{Job, JobOptions};
 use super::super::progress::Bar;
 use super::super::report::display::bytes;
-use super::super::report::warnings::Warning;
+
 use super::super::signals::Signals;
-use super::findings;
 use super::prepare::{fit, library_run, read};
 use super::report::{RunReport, timed};
 
@@ -66,7 +66,7 @@ pub fn find_lost_features(
         }
         let (need, available) = (bytes(need), bytes(limit));
         let text = format!("skipped the search for lost features: needs {need}, {available} available");
-        report.warnings.push(Warning::new("W010", text));
+        report.warnings.push(Finding::new(Code::W010, text));
         return Ok(());
     }
     report.inside_report.lost =
@@ -104,8 +104,9 @@ pub fn fill(
     if !search_later {
         find_lost_features(options, mesh, lattice, run, report)?;
     }
-    let (mut voxels, stats) =
-        timed(&mut report.times.voxelize, || voxelize::voxelize_with(mesh, lattice, options.rule, run))?;
+    let voxelize::Voxelized { mut voxels, stats, .. } = timed(&mut report.times.voxelize, || {
+        voxelize::Voxelizer::new(options.rule).with_run(*run).run(mesh, lattice)
+    })?;
     if search_later {
         let is_nonzero = voxels.record.field(INSIDE) == Some(Inside::Nonzero.name());
         let solid = is_nonzero.then(|| voxels.occupied()).transpose()?;
@@ -115,26 +116,25 @@ pub fn fill(
     voxels.record.input = input_name(job);
     let (count, digest) = timed(&mut report.times.digest, || (voxels.count(), voxels.digest()));
     report.inside = voxels.record.field(INSIDE).map(str::to_string);
-    note(options, report, stats, count, digest);
+    note(&options.rule, (mesh, lattice), report, stats, (count, digest));
     Ok((voxels, digest))
 }
 
-/// Notes what is in the cells.
-pub fn note(options: &JobOptions, report: &mut RunReport, stats: Stats, occupied: u64, digest: Digest) {
+/// Notes what is in the cells of a mesh on a lattice.
+pub fn note(
+    rule: &Rule,
+    (mesh, lattice): (&Mesh, &Lattice),
+    report: &mut RunReport,
+    stats: Stats,
+    (occupied, digest): (u64, Digest),
+) {
     report.snapped = Some(stats.snapped);
     let lost = stats.inside.lost.or(report.inside_report.lost);
     report.inside_report = InsideReport { lost, ..stats.inside };
-    report.warnings.extend(findings::warnings(&options.rule, report));
+    report.warnings.extend(voxelize::rule::findings(rule, mesh, lattice, &report.inside_report));
     (report.occupied, report.digest) = (Some(occupied), Some(digest));
     if occupied == 0 {
-        let why = match options.rule.inside() {
-            None => "the mesh is outside the grid, or lies on its walls",
-            Some(_) if matches!(options.rule, Rule::Solid { .. }) => {
-                "no centre of a cell is inside the mesh, or all of it is outside the grid"
-            }
-            Some(_) => "nothing is inside the mesh, or all of it is outside the grid",
-        };
-        report.warnings.push(Warning::new("W002", format!("no cell is occupied: {why}")));
+        report.warnings.push(voxelize::rule::nothing_occupied(rule));
     }
 }
 

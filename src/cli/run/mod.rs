@@ -17,7 +17,7 @@ use voxelize::grid::{CellSource, InMemory, Label};
 use voxelize::rule::doubt::{self, Doubt};
 use voxelize::rule::{self, Made, leak_path};
 use voxelize::run::Plan as Strategy;
-use voxelize::{BitGrid, Lattice, Mesh, Progress, Result, Run, Slabs, Voxels, par};
+use voxelize::{BitGrid, Code, Finding, Lattice, Mesh, Progress, Result, Run, Slabs, Voxelizer, Voxels, par};
 
 pub use self::fill::{voxels, whole_grid};
 pub use self::findings::option_text;
@@ -33,7 +33,6 @@ use super::output::AuxOutput;
 use super::pipes::Outlet;
 use super::progress::{Bar, Silent};
 use super::report::Outcome;
-use super::report::warnings::Warning;
 use super::signals::Signals;
 use fill::{check_closed, find_lost_features, input_name};
 use prepare::{Prepared, output_size};
@@ -50,7 +49,7 @@ pub fn convert(options: &Options, bar: &Bar, signals: &Signals, report: &mut Run
     bar.clear();
     let outcome = result.and_then(|result| result).unwrap_or_else(Outcome::of);
     if matches!(outcome, Outcome::PipeClosed) {
-        report.warnings.push(Warning::new("W005", "output pipe closed early"));
+        report.warnings.push(Finding::new(Code::W005, "output pipe closed early"));
     }
     outcome
 }
@@ -121,17 +120,15 @@ impl Work<'_> {
     /// Fills slab after slab, each as the writer asks for it.
     fn in_slabs(&self, strategy: Strategy, report: &mut RunReport) -> Result<()> {
         let (options, lattice) = (&self.options.job.options, &self.prepared.lattice);
-        let mut slabs = match strategy {
-            Strategy::Bricks(height) => {
-                voxelize::voxelize_bricks(self.mesh, lattice, options.rule, height, self.run)?
-            }
-            Strategy::Slabs(height) => {
-                find_lost_features(options, self.mesh, lattice, self.run, report)?;
-                let slabs = voxelize::voxelize_slabs(self.mesh, lattice, options.rule, height, self.run)?;
-                if self.options.has_labels() { slabs.labelled() } else { slabs }
-            }
-            Strategy::Dense => unreachable!("a grid at once is not made in slabs"),
-        };
+        let in_passes = matches!(strategy, Strategy::Slabs(_));
+        if in_passes {
+            find_lost_features(options, self.mesh, lattice, self.run, report)?;
+        }
+        let mut slabs =
+            Voxelizer::new(options.rule).with_run(*self.run).slabs(self.mesh, lattice, strategy)?;
+        if in_passes && self.options.has_labels() {
+            slabs = slabs.labelled();
+        }
         slabs.record.input = input_name(&self.options.job);
         let start = Instant::now();
         let written = self.save(&mut slabs, &Silent(self.bar))?;
@@ -148,7 +145,8 @@ impl Work<'_> {
         times.digest = Some(hashing);
         times.write = Some(start.elapsed().saturating_sub(filling + hashing));
         report.inside = slabs.record.field(INSIDE).map(str::to_string);
-        fill::note(&self.options.job.options, report, stats, occupied, slabs.digest());
+        let (rule, at) = (&self.options.job.options.rule, (self.mesh, &self.prepared.lattice));
+        fill::note(rule, at, report, stats, (occupied, slabs.digest()));
     }
 
     fn save(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {

@@ -10,7 +10,7 @@ use voxelize::mesh::closed::Seal;
 
 use super::super::memory::peak_memory;
 use super::super::options::{Mode, Options};
-use super::super::report::warnings::Warning;
+
 use super::super::report::{Report, value};
 use super::findings;
 use super::report::{DoubtReport, RunReport};
@@ -33,7 +33,7 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
         report.set("volume", value::volume(occupied, lattice));
     }
     report.set("digest", or_null(found.digest.as_ref(), value::digest));
-    report.set("warnings", found.warnings.iter().map(Warning::json).collect::<Value>());
+    report.set("warnings", found.warnings.iter().map(value::finding).collect::<Value>());
     report.set("timings_ms", timings(found));
     report.set("memory", json!({"peak_bytes": peak_memory()}));
     report.set("outputs", or_null(found.outputs.as_ref(), value::outputs));

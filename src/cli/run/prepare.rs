@@ -6,7 +6,7 @@ use voxelize::format::FileSize;
 use voxelize::grid::CellKind;
 use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
-use voxelize::{Error, Kind, Lattice, Mesh, Progress, Result, Run};
+use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run};
 
 use super::super::args::prefixed;
 use super::super::files::{self, Source};
@@ -16,19 +16,14 @@ use super::super::output::Output;
 use super::super::pipes::Inlet;
 use super::super::progress::Bar;
 use super::super::report::value::cells;
-use super::super::report::warnings::Warning;
+
 use super::super::signals::Signals;
 use super::report::{MeshInput, RunReport, timed};
 
 /// How the library is to do a job.
 pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
     let resources = &options.resources;
-    Run {
-        threads: resources.threads,
-        level: Some(resources.level),
-        progress: bar,
-        max_memory: resources.for_job(),
-    }
+    Run::default().threads(resources.threads).level(resources.level).progress(bar).memory(resources.for_job())
 }
 
 /// The mesh.
@@ -52,7 +47,7 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
     })?;
     bar.clear();
     let Loaded { mesh, format, bytes, packing, dropped, findings } = loaded;
-    report.warnings.extend(findings.into_iter().map(|finding| Warning::of(finding, tolerance)));
+    report.warnings.extend(findings);
     report.mesh = Some(MeshInput::new(&mesh, format, bytes, packing, dropped));
     Ok(mesh)
 }
@@ -78,12 +73,14 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     })?;
     if let GridFrom::Like(_) = grid.from {
         let beyond = beyond(&lattice, mesh, &grid.asked);
-        report.warnings.extend(beyond.map(|text| Warning::new("W001", text)));
+        report.warnings.extend(beyond.map(|text| Finding::new(Code::W001, text)));
     }
     let tolerance = job.options.tolerance;
     match lattice.far_from_origin(mesh.bounds()) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far.in_file(name)),
-        Some(far) => report.warnings.push(Warning::of(Finding { first: far, count: 1 }, tolerance)),
+        Some(far) => {
+            report.warnings.push(Finding { severity: tolerance.severity(far.code()), first: far, count: 1 })
+        }
         None => (),
     }
     report.lattice = Some(lattice.clone());
@@ -112,9 +109,9 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
     let lattice = fit(job, mesh, report)?;
     format::check(CellKind::Bits, &lattice, output.format, &output.save_options(&()))
         .map_err(|e| e.in_file(output.name()))?;
-    report.warnings.extend(output.warning().map(|text| Warning::new("W003", text)));
+    report.warnings.extend(output.warning().map(|text| Finding::new(Code::W003, text)));
     let limits = format::warnings(lattice.dims(), output.format);
-    report.warnings.extend(limits.into_iter().map(|text| Warning::new("W004", text)));
+    report.warnings.extend(limits.into_iter().map(|text| Finding::new(Code::W004, text)));
     options.aux_outputs().try_for_each(|aux| aux.check_lattice(&lattice))?;
     let needs = Needs {
         mesh,

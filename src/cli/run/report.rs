@@ -7,11 +7,10 @@ use voxelize::format::{FileSize, Written};
 use voxelize::mesh::closed::Seal;
 use voxelize::mesh::read::Packing;
 use voxelize::rule::InsideReport;
-use voxelize::{Bounds, Digest, Inside, Lattice, Rational};
+use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
 
 use super::super::memory::MemoryPlan;
 use super::super::report::display::{grouped, number, percent};
-use super::super::report::warnings::Warning;
 
 /// What is known of a run; what was not reached is `None`.
 pub struct RunReport {
@@ -38,7 +37,7 @@ pub struct RunReport {
     /// Cells of the leak path, if that was asked.
     pub leak_path: Option<u64>,
     pub digest: Option<Digest>,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Finding>,
     pub times: Times,
     /// The files written.
     pub outputs: Option<Vec<Written>>,

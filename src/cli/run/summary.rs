@@ -13,6 +13,7 @@ use super::super::options::{Mode, Options};
 use super::super::report::display::{
     self, bytes, counted, durations, grouped, grouped_number, number, occupancy,
 };
+use super::super::report::finding_line;
 use super::super::report::{Verbosity, row, value};
 use super::findings;
 use super::report::{MeshInput, RunReport};
@@ -62,8 +63,8 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
 
 /// The lines of the warnings that are printed; `about` says of which of many meshes.
 pub fn warning_lines(found: &RunReport, verbosity: Verbosity, about: &str) -> String {
-    let printed = found.warnings.iter().filter(|warning| warning.is_printed(verbosity));
-    printed.map(|warning| display::sanitized(warning.line(about).trim_end()) + "\n").collect()
+    let printed = found.warnings.iter().filter(|warning| verbosity.prints(warning));
+    printed.map(|warning| finding_line(about, warning)).collect()
 }
 
 /// `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.

@@ -60,7 +60,8 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
         }));
     }
     if let Some(repairs) = &found.inside_report.repairs {
-        let (repaired, holes) = (findings::repaired(repairs), counted(repairs.holes as u64, "hole", "holes"));
+        let (repaired, holes) =
+            (voxelize::rule::repaired(repairs), counted(repairs.holes as u64, "hole", "holes"));
         let repaired = if repaired.is_empty() { "nothing to repair".to_string() } else { repaired };
         why.push(format!("mesh as robust uses it: {repaired}; {holes}"));
     }

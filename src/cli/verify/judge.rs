@@ -7,7 +7,7 @@ use voxelize::compare::outcome::{against_grid, other_grid};
 use voxelize::compare::{Difference, Outcome, diff};
 use voxelize::format::SaveOptions;
 use voxelize::view::{self, From, View};
-use voxelize::{Error, Lattice, Rational, Result, Voxels, format};
+use voxelize::{Code, Error, Lattice, Rational, Result, Voxels, format};
 
 use super::super::files;
 use super::report::{CaseReport, Counted};
@@ -69,7 +69,7 @@ pub fn compare(
 
 /// The error for a golden file that is not there: names like it are those of other cases.
 fn missing(task: &Task, error: Error) -> Error {
-    if error.code() != "not-found" {
+    if error.code() != Code::NotFound {
         return error;
     }
     error.with_hint(format!("'voxelize verify --update {}' makes it; or mend its name there", task.place.0))

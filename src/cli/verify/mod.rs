@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use clap::CommandFactory;
 use voxelize::compare::{Case, Gate, Golden, Goldens};
-use voxelize::{Error, Record, Result, Rule, format};
+use voxelize::{Code, Error, Record, Result, Rule, format};
 
 use super::args::{GridArgs, PageArgs, ReportArgs, RuleArgs, RunArgs, values, words_of};
 use super::command::{Call, Command};
@@ -234,7 +234,7 @@ fn check_gate(list: &Path, cases: &[Case], gate: Gate) -> Result<()> {
 fn check_case(list: &Path, task: &Task) -> Result<()> {
     let (_, line) = task.place;
     if task.mesh == "-" {
-        let error = Error::input("G005", "mesh is standard input, which is gone after one case");
+        let error = Error::input(Code::G005, "mesh is standard input, which is gone after one case");
         return Err(error.in_file(list).at_line(line).with_hint("name a file"));
     }
     let options = task.check();
@@ -243,7 +243,7 @@ fn check_case(list: &Path, task: &Task) -> Result<()> {
         return options;
     }
     options.map_err(|e| {
-        let error = Error::input("G009", format!("options: {}", e.message()));
+        let error = Error::input(Code::G009, format!("options: {}", e.message()));
         let error = error.in_file(list).at_line(task.options_line);
         error.with_hint(
             e.hint().unwrap_or("the options of a case are those of 'voxelize --help' for its cells"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use voxelize::compare::Gate;
 use voxelize::grid::{CellSource, Hash};
 use voxelize::run::Plan as Strategy;
-use voxelize::{Digest, Error, Kind, Lattice, Progress, Result, Voxels, format};
+use voxelize::{Code, Digest, Error, Kind, Lattice, Progress, Result, Voxels, format};
 
 use super::super::args::{PowerArgs, ReadArgs, RunArgs};
 use super::super::files::{Destination, Source};
@@ -65,7 +65,7 @@ impl Task {
         let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), &run, &argv)?;
         let source = Source::find(&self.file, &[]).map_err(|e| match e.code() {
             // It is no word of a command line, where standard input may have been meant.
-            "not-found" => suggest::no_such_file(&self.file),
+            Code::NotFound => suggest::no_such_file(&self.file),
             _ => e,
         })?;
         Ok(Job { source, options })
@@ -127,7 +127,11 @@ fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<M
     let Ok(MemoryPlan { strategy: Strategy::Slabs(height), .. }) = MemoryPlan::new(&needs, resources) else {
         return Err(refusal);
     };
-    let mut slabs = voxelize::voxelize_slabs(&mesh, &lattice, job.options.rule, height, &run)?;
+    let mut slabs = voxelize::Voxelizer::new(job.options.rule).with_run(run).slabs(
+        &mesh,
+        &lattice,
+        voxelize::run::Plan::Slabs(height),
+    )?;
     while slabs.next()?.is_some() {}
     Ok(Made { cells: slabs.made().occupied, digest: slabs.digest(), voxels: None })
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args as _;
 use serde_json::{Map, Value, json};
 use voxelize::format;
-use voxelize::{BitGrid, Cells, Digest, Lattice, Mesh, Rational, Result, Voxels};
+use voxelize::{BitGrid, Cells, Code, Digest, Lattice, Mesh, Rational, Result, Voxels};
 
 use super::super::args::{GridArgs, ReadArgs, RuleArgs};
 use super::super::argv::exclusive;
@@ -66,7 +66,7 @@ impl Input {
         files::is_there(path)?;
         call.signals.listen()?;
         match timed(&mut self.found.times.read, || format::open(path)) {
-            Err(error) if error.code() == "V001" && format::by_path(path).is_none() => Ok(None),
+            Err(error) if error.code() == Code::V001 && format::by_path(path).is_none() => Ok(None),
             read => read.map(Some),
         }
     }

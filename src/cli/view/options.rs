@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use voxelize::view::{self, Axes, Projection, View};
-use voxelize::{Error, Result, format};
+use voxelize::{Code, Error, Result, format};
 
 use super::super::args::values::LayerChoice;
 use super::super::argv::exclusive;
@@ -136,7 +136,7 @@ fn implied(input: &Path) -> Result<PathBuf> {
             .with_hint("-o FILE.png names it, -o - is standard output"));
     }
     if has_extension(input, "png") {
-        return Err(Error::input("V001", "is a picture, neither a mesh nor voxels").in_file(input));
+        return Err(Error::input(Code::V001, "is a picture, neither a mesh nor voxels").in_file(input));
     }
     Ok(with_suffix(stem(input), "png"))
 }

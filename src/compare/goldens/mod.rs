@@ -36,7 +36,7 @@ use std::path::Path;
 
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::grid::Hash;
 use read::Use;
 
@@ -168,7 +168,7 @@ impl Goldens {
 
     fn with_cases(self) -> Result<Self> {
         if self.cases.is_empty() {
-            return Err(Error::input("G008", "there is no [[case]] in it, so nothing would be verified")
+            return Err(Error::input(Code::G008, "there is no [[case]] in it, so nothing would be verified")
                 .with_hint("'voxelize verify --update LIST MESH' adds one"));
         }
         Ok(self)

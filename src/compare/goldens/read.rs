@@ -8,7 +8,7 @@ use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item, Key, Table, Value};
 
 use super::{Case, Gate, Golden, words};
-use crate::error::{Error, Result, sanitize};
+use crate::error::{Code, Error, Result, sanitize};
 
 /// The longest list that is read, in bytes.
 const MAX_LIST: u64 = 64 << 20;
@@ -32,21 +32,21 @@ pub(super) enum Use {
 /// The text of the file at `path`.
 pub(super) fn text(path: &Path) -> Result<String> {
     let fail = |e: std::io::Error| {
-        let error = Error::input("G001", format!("cannot be read: {e}"));
+        let error = Error::input(Code::G001, format!("cannot be read: {e}"));
         error.with_hint("'voxelize verify --update LIST MESH' makes a list")
     };
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(fail)?;
     file.take(MAX_LIST + 1).read_to_end(&mut bytes).map_err(fail)?;
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= MAX_LIST);
-    text.ok_or_else(|| hinted(Error::input("G002", "is not TOML: it is no text")))
+    text.ok_or_else(|| hinted(Error::input(Code::G002, "is not TOML: it is no text")))
 }
 
 /// The cases in `text`, and the text as it can be edited.
 pub(super) fn list(text: &str, to: Use) -> Result<(Vec<Case>, DocumentMut)> {
     let document = Document::parse(text).map_err(|e| {
         let why = e.message().lines().next().unwrap_or_default();
-        at(hinted(Error::input("G002", format!("is not TOML: {why}"))), text, e.span())
+        at(hinted(Error::input(Code::G002, format!("is not TOML: {why}"))), text, e.span())
     })?;
     let tables = tables(&document, text)?;
     let cases = tables.iter().map(|table| case(table, text, to)).collect::<Result<Vec<_>>>()?;
@@ -66,7 +66,7 @@ fn tables<'a>(document: &'a Document<&str>, text: &str) -> Result<Vec<&'a Table>
             ));
         }
         if !item.is_array_of_tables() {
-            let error = Error::input("G005", format!("'case' is {}", kind(item)));
+            let error = Error::input(Code::G005, format!("'case' is {}", kind(item)));
             return Err(at(error.with_hint("write [[case]], and its keys below it"), text, span));
         }
     }
@@ -86,7 +86,7 @@ fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
     if !matches!(golden, Golden::File(_)) && !gate.is_closed() {
         let key = if gate.allow.is_some() { "allow" } else { "iou_min" };
         let error =
-            Error::input("G006", format!("{key} needs a golden file: a digest is equal or it is not"));
+            Error::input(Code::G006, format!("{key} needs a golden file: a digest is equal or it is not"));
         return Err(keys.at(key, error.with_hint("give golden = \"part.npz\" in place of grid and cells")));
     }
     let (name, options) = (keys.text("name")?, keys.text("options")?.unwrap_or_default());
@@ -107,7 +107,7 @@ impl Keys<'_> {
         let says_digest = has("grid") || has("cells");
         if let Some(file) = self.text("golden")? {
             if says_digest {
-                let error = Error::input("G006", "golden and a digest exclude each other");
+                let error = Error::input(Code::G006, "golden and a digest exclude each other");
                 return Err(self.at("golden", error.with_hint("give either golden, or grid and cells")));
             }
             return Ok(Golden::File(file));
@@ -124,7 +124,7 @@ impl Keys<'_> {
         let grid = grid.ok_or_else(|| self.missing("grid", RECORD))?;
         let cells = cells.ok_or_else(|| self.missing("cells", RECORD))?;
         let grid = grid.parse().map_err(|why| {
-            let error = Error::input("G005", format!("grid: {why}"));
+            let error = Error::input(Code::G005, format!("grid: {why}"));
             self.at("grid", error.with_hint(RECORD))
         })?;
         Ok(Golden::Digest { grid, cells })
@@ -153,12 +153,12 @@ impl Keys<'_> {
             Item::Value(value) => sanitize(value.clone().decorated("", "").to_string()),
             _ => kind(item).to_string(),
         };
-        let wrong = || self.at(key, Error::input("G005", format!("{key} is {}, not {wanted}", found())));
+        let wrong = || self.at(key, Error::input(Code::G005, format!("{key} is {}, not {wanted}", found())));
         read(item).map(Some).ok_or_else(wrong).map_err(|error| error.with_hint("mend that line"))
     }
 
     fn missing(&self, key: &str, hint: &str) -> Error {
-        let error = Error::input("G004", format!("the case has no {key}")).with_hint(hint);
+        let error = Error::input(Code::G004, format!("the case has no {key}")).with_hint(hint);
         at(error, self.text, self.table.span())
     }
 
@@ -180,13 +180,13 @@ fn refuse_doubles(cases: &[Case]) -> Result<()> {
         };
         let (title, line) = (sanitize(case.title()), other.line);
         let message = format!("{title}: the case of line {line} has the same {what}");
-        return Err(Error::input("G007", message).at_line(case.line).with_hint(hint));
+        return Err(Error::input(Code::G007, message).at_line(case.line).with_hint(hint));
     }
     Ok(())
 }
 
 fn unknown(key: &str, hint: &str) -> Error {
-    Error::input("G003", format!("'{}' is not known here", sanitize(key))).with_hint(hint)
+    Error::input(Code::G003, format!("'{}' is not known here", sanitize(key))).with_hint(hint)
 }
 
 fn hinted(error: Error) -> Error {
@@ -220,6 +220,7 @@ fn line_of(text: &str, span: Option<Range<usize>>) -> Option<u64> {
 mod tests {
     use super::super::{Golden, Goldens};
     use super::{Use, list};
+    use crate::error::Code;
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
@@ -227,40 +228,40 @@ mod tests {
         let case = |keys: &str| format!("[[case]]\n{keys}");
         let mut seen = 0;
         for (text, code, line, message) in [
-            (String::new(), "G008", None, "no [[case]]"),
-            ("# nothing\n".into(), "G008", None, "no [[case]]"),
-            ("\n[[case]\n".into(), "G002", Some(2), "is not TOML"),
-            (case("mesh = \"a\"\nmesh = \"b\"\n"), "G002", Some(3), "duplicate key"),
-            ("x = 1\n".into(), "G003", Some(1), "'x'"),
-            ("\ncase = 1\n".into(), "G005", Some(2), "'case' is a value"),
-            ("[case]\nmesh = \"a\"\n".into(), "G005", Some(1), "'case' is a table"),
-            (case(&format!("mesh = \"a\"\nmehs = \"a\"\n{digest}")), "G003", Some(3), "'mehs'"),
-            (case(digest), "G004", Some(1), "no mesh"),
-            (case(&format!("mesh = 3\n{digest}")), "G005", Some(2), "mesh is 3, not a text"),
-            (case(&format!("mesh = \"\"\n{digest}")), "G005", Some(2), "not empty"),
-            (case("mesh = \"a\"\n"), "G004", Some(1), "no grid"),
-            (case("mesh = \"a\"\ncells = 1\n"), "G004", Some(1), "no grid"),
-            (case("mesh = \"a\"\ngrid = \"v1:0\"\n"), "G004", Some(1), "no cells"),
-            (case("mesh = \"a\"\ngrid = \"v1:0\"\ncells = 1\n"), "G005", Some(3), "grid: "),
-            (case("mesh = \"a\"\ngrid = \"v1:0\"\ncells = -1\n"), "G005", Some(4), "cells is -1"),
-            (case(&format!("mesh = \"a\"\n{digest}golden = \"b\"\n")), "G006", Some(5), "exclude"),
+            (String::new(), Code::G008, None, "no [[case]]"),
+            ("# nothing\n".into(), Code::G008, None, "no [[case]]"),
+            ("\n[[case]\n".into(), Code::G002, Some(2), "is not TOML"),
+            (case("mesh = \"a\"\nmesh = \"b\"\n"), Code::G002, Some(3), "duplicate key"),
+            ("x = 1\n".into(), Code::G003, Some(1), "'x'"),
+            ("\ncase = 1\n".into(), Code::G005, Some(2), "'case' is a value"),
+            ("[case]\nmesh = \"a\"\n".into(), Code::G005, Some(1), "'case' is a table"),
+            (case(&format!("mesh = \"a\"\nmehs = \"a\"\n{digest}")), Code::G003, Some(3), "'mehs'"),
+            (case(digest), Code::G004, Some(1), "no mesh"),
+            (case(&format!("mesh = 3\n{digest}")), Code::G005, Some(2), "mesh is 3, not a text"),
+            (case(&format!("mesh = \"\"\n{digest}")), Code::G005, Some(2), "not empty"),
+            (case("mesh = \"a\"\n"), Code::G004, Some(1), "no grid"),
+            (case("mesh = \"a\"\ncells = 1\n"), Code::G004, Some(1), "no grid"),
+            (case("mesh = \"a\"\ngrid = \"v1:0\"\n"), Code::G004, Some(1), "no cells"),
+            (case("mesh = \"a\"\ngrid = \"v1:0\"\ncells = 1\n"), Code::G005, Some(3), "grid: "),
+            (case("mesh = \"a\"\ngrid = \"v1:0\"\ncells = -1\n"), Code::G005, Some(4), "cells is -1"),
+            (case(&format!("mesh = \"a\"\n{digest}golden = \"b\"\n")), Code::G006, Some(5), "exclude"),
             (
                 case(&format!("mesh = \"a\"\nallow = 1\n{digest}")),
-                "G006",
+                Code::G006,
                 Some(3),
                 "allow needs a golden file",
             ),
-            (case("mesh = \"a\"\ngolden = \"b\"\niou_min = 1.5\n"), "G005", Some(4), "from 0 to 1"),
-            (case("mesh = \"a\"\ngolden = \"b\"\nallow = \"1\"\n"), "G005", Some(4), "a whole number"),
+            (case("mesh = \"a\"\ngolden = \"b\"\niou_min = 1.5\n"), Code::G005, Some(4), "from 0 to 1"),
+            (case("mesh = \"a\"\ngolden = \"b\"\nallow = \"1\"\n"), Code::G005, Some(4), "a whole number"),
             (
                 [1, 2].map(|n| case(&format!("mesh = \"a\"\ngolden = \"b{n}\"\n"))).concat(),
-                "G007",
+                Code::G007,
                 Some(4),
                 "the case of line 1 has the same mesh and options",
             ),
             (
                 [1, 2].map(|n| case(&format!("name = \"x\"\nmesh = \"a{n}\"\ngolden = \"b\"\n"))).concat(),
-                "G007",
+                Code::G007,
                 Some(5),
                 "the case of line 1 has the same name",
             ),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::open::Source;
 use super::scene::{Motion, Node, placements};
 use super::{ATTRIBUTE, TILE, shift};
-use crate::error::{Error, Result, sanitize};
+use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
 use crate::grid::{BitGrid, Cells, Labels, Voxels};
 
@@ -47,7 +47,7 @@ pub(super) fn read(source: &mut Source) -> Result<Voxels> {
         None => occupied_box(source, &uses)?,
     };
     if dims.contains(&0) {
-        return Err(Error::input("V007", format!("the attribute {ATTRIBUTE} says {dims:?} cells")));
+        return Err(Error::input(Code::V007, format!("the attribute {ATTRIBUTE} says {dims:?} cells")));
     }
     // Bits and short legends take a few bits a cell, other labels a byte.
     let is_bytes = metadata.legend.as_ref().is_some_and(|legend| !(1..=4).contains(&legend.labels().len()));
@@ -63,7 +63,7 @@ pub(super) fn read(source: &mut Source) -> Result<Voxels> {
         let cell: [Option<usize>; 3] =
             std::array::from_fn(|a| usize::try_from(at[a] + shift[a]).ok().filter(|n| *n < dims[a]));
         let [Some(i), Some(j), Some(k)] = cell else {
-            return Err(Error::input("V009", format!("the voxel at {at:?} is outside the grid"))
+            return Err(Error::input(Code::V009, format!("the voxel at {at:?} is outside the grid"))
                 .with_hint("the scene was changed since it was saved"));
         };
         match &mut cells {
@@ -86,7 +86,7 @@ fn put(labels: &mut Labels, cell: [usize; 3], colour: u8, at: [i64; 3]) -> Resul
         labels.set(cell, colour);
         return Ok(());
     };
-    Err(Error::input("V007", what).with_hint("the scene was changed since it was saved"))
+    Err(Error::input(Code::V007, what).with_hint("the scene was changed since it was saved"))
 }
 
 /// The cells of a grid with its rows padded to whole words.
@@ -98,15 +98,15 @@ fn cells_in_words([nx, ny, nz]: [usize; 3]) -> Option<u128> {
 fn uses(chunks: &Chunks) -> Result<Vec<(&Model, Motion)>> {
     let found = match (chunks.nodes.is_empty(), chunks.models.len()) {
         (true, 1) => vec![(0, Motion::NONE)],
-        (true, 0) => return Err(Error::input("V008", "the file has no model")),
-        (true, n) => return Err(Error::input("V008", format!("{n} models and no scene to place them"))),
+        (true, 0) => return Err(Error::input(Code::V008, "the file has no model")),
+        (true, n) => return Err(Error::input(Code::V008, format!("{n} models and no scene to place them"))),
         (false, _) => placements(&chunks.nodes)?,
     };
     let mut placed = 0;
     let mut uses = Vec::new();
     for (number, motion) in found {
         let model = chunks.models.get(number as usize);
-        let model = model.ok_or_else(|| Error::input("V008", format!("there is no model {number}")))?;
+        let model = model.ok_or_else(|| Error::input(Code::V008, format!("there is no model {number}")))?;
         placed += u64::from(model.voxels);
         uses.push((model, motion));
     }
@@ -121,17 +121,22 @@ fn read_chunks(source: &mut Source) -> Result<Chunks> {
     let version = source.u32()?;
     let (id, content, children) = chunk_header(source)?;
     if magic != *b"VOX " || !(150..=200).contains(&version) || id != *b"MAIN" || content != 0 {
-        return Err(Error::input("V003", format!("is not a .vox file of version 150 to 200 ({version})")));
+        return Err(Error::input(
+            Code::V003,
+            format!("is not a .vox file of version 150 to 200 ({version})"),
+        ));
     }
     if children != source.left() {
-        let (code, left) = (if children > source.left() { "V002" } else { "V003" }, source.left());
+        let (code, left) = (if children > source.left() { Code::V002 } else { Code::V003 }, source.left());
         return Err(source.error(code, format!("{children} bytes are to follow, {left} do")));
     }
     let mut chunks = Chunks::default();
     while source.left() > 0 {
         let (id, content, children) = chunk_header(source)?;
         if content + children > source.left() {
-            return Err(source.error("V002", format!("a chunk of {} bytes is cut short", content + children)));
+            return Err(
+                source.error(Code::V002, format!("a chunk of {} bytes is cut short", content + children))
+            );
         }
         let next = source.position() + content + children;
         chunks.take(&id, content, source)?;
@@ -157,23 +162,23 @@ impl Chunks {
                     &mut Fields(&content),
                 );
                 let size = size.filter(|size| size.iter().all(|n| (1..=TILE as u32).contains(n)));
-                self.size = Some(size.ok_or_else(|| broken("V003", "is not three sizes of 1 to 256"))?);
+                self.size = Some(size.ok_or_else(|| broken(Code::V003, "is not three sizes of 1 to 256"))?);
             }
             b"XYZI" => {
                 let voxels = source.u32()?;
                 if 4 + 4 * u64::from(voxels) != length {
-                    return Err(broken("V003", &format!("{voxels} voxels do not take {length} bytes")));
+                    return Err(broken(Code::V003, &format!("{voxels} voxels do not take {length} bytes")));
                 }
-                let size = self.size.take().ok_or_else(|| broken("V003", "has no SIZE before it"))?;
+                let size = self.size.take().ok_or_else(|| broken(Code::V003, "has no SIZE before it"))?;
                 self.models.push(Model { size, start: source.position(), voxels });
             }
             b"nTRN" | b"nGRP" | b"nSHP" => {
                 let content = source.vec(length)?;
                 let mut fields = Fields(&content);
                 let node = self.node(id, &mut fields)?;
-                let (id, node) = node.ok_or_else(|| broken("V008", "is broken"))?;
+                let (id, node) = node.ok_or_else(|| broken(Code::V008, "is broken"))?;
                 if self.nodes.insert(id, node).is_some() {
-                    return Err(broken("V008", &format!("node {id} is there twice")));
+                    return Err(broken(Code::V008, &format!("node {id} is there twice")));
                 }
             }
             _ => {}
@@ -187,7 +192,7 @@ impl Chunks {
         if let Some((_, json)) = said {
             let metadata = Metadata::from_json(json);
             self.metadata = Some(metadata.map_err(|why| {
-                Error::input("V007", format!("the attribute {ATTRIBUTE} is broken: {why}"))
+                Error::input(Code::V007, format!("the attribute {ATTRIBUTE} is broken: {why}"))
             })?);
         }
         let node = match kind {
@@ -250,7 +255,10 @@ fn occupied_box(source: &mut Source, uses: &[(&Model, Motion)]) -> Result<([usiz
         Ok(())
     })?;
     if low[0] > high[0] {
-        return Err(Error::input("V004", "the scene has no voxels, so nothing says the size of its grid"));
+        return Err(Error::input(
+            Code::V004,
+            "the scene has no voxels, so nothing says the size of its grid",
+        ));
     }
     Ok((std::array::from_fn(|a| (high[a] - low[a] + 1) as usize), low.map(|n| -n)))
 }
@@ -271,7 +279,7 @@ fn for_each_voxel(
             for [x, y, z, colour] in &buffer[..n] {
                 let at = [*x, *y, *z];
                 if (0..3).any(|a| u32::from(at[a]) >= model.size[a]) {
-                    return Err(source.error("V009", format!("the voxel {at:?} is outside its model")));
+                    return Err(source.error(Code::V009, format!("the voxel {at:?} is outside its model")));
                 }
                 // Colour 0 is empty.
                 if *colour != 0 {

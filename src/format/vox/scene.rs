@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// A node, by what it leads to.
 pub(super) enum Node {
@@ -81,7 +81,7 @@ fn parse_turn(bits: u8) -> Option<([usize; 3], [i64; 3])> {
 
 /// Every use of a model in the scene, with its motion, from node 0 on.
 pub(super) fn placements(nodes: &BTreeMap<u32, Node>) -> Result<Vec<(u32, Motion)>> {
-    let broken = |what: String| Error::input("V008", what);
+    let broken = |what: String| Error::input(Code::V008, what);
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut open = vec![(0, Motion::NONE)];
     while let Some((id, motion)) = open.pop() {
@@ -140,7 +140,7 @@ mod tests {
             vec![(0, still(1)), (1, Node::Group(vec![0]))],
         ] {
             let error = placements(&nodes.into_iter().collect()).unwrap_err();
-            assert_eq!(error.code(), "V008");
+            assert_eq!(error.code(), Code::V008);
         }
     }
 }

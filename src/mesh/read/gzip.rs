@@ -10,7 +10,7 @@ use std::rc::Rc;
 use flate2::bufread::GzDecoder;
 
 use super::triage::Triage;
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 const MAGIC: &[u8] = b"\x1f\x8b";
 
@@ -49,7 +49,7 @@ impl<'a> Gunzip<'a> {
             return Ok(());
         }
         let byte = self.read.get() - next.len() as u64;
-        self.found(Error::input("S005", "bytes follow the gzip data").at_byte(byte))
+        self.found(Error::input(Code::S005, "bytes follow the gzip data").at_byte(byte))
     }
 
     /// Ends the stream here: quietly if the finding is only to be noted.
@@ -65,11 +65,11 @@ impl Read for Gunzip<'_> {
             match member.read(buffer) {
                 Ok(0) if !buffer.is_empty() => self.next_member()?,
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                    let error = Error::input("S003", "cut short: the gzip data has no end");
+                    let error = Error::input(Code::S003, "cut short: the gzip data has no end");
                     self.found(error.at_byte(self.read.get()))?;
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
-                    self.found(Error::input("S011", format!("the gzip data is damaged: {error}")))?;
+                    self.found(Error::input(Code::S011, format!("the gzip data is damaged: {error}")))?;
                 }
                 result => return result,
             }

@@ -24,13 +24,14 @@ mod stl_binary;
 mod triage;
 mod words;
 
-pub use self::triage::{Finding, Tolerance};
+pub use self::triage::Tolerance;
+pub use crate::error::Finding;
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::mesh::Mesh;
 use crate::par::Progress;
 
@@ -154,7 +155,7 @@ fn choose_and_read(source: Source, path: &Path, options: &ReadOptions) -> Result
     let head = source.head();
     if head.bytes.is_empty() {
         triage.finish(0)?;
-        return Err(Error::input("S001", "the file is empty"));
+        return Err(Error::input(Code::S001, "the file is empty"));
     }
     let guessed = |guess| INPUTS.iter().find(|format| (format.recognise)(&head) == guess);
     let format = match guessed(Guess::Sure) {

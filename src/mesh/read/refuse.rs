@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::INPUTS;
 use super::source::unreadable;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// A known format that is not read.
 struct Other {
@@ -61,12 +61,12 @@ pub(super) fn other_format(path: &Path, head: &[u8]) -> Option<Error> {
         Some(other) => (other, format!("{} is not read", other.name)),
         None => content().map(|other| (other, format!("this is {}, which is not read", other.name)))?,
     };
-    Some(Error::input("S009", message).with_hint(other.hint))
+    Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
 
 /// The error for content that no format knows.
 pub(super) fn unknown() -> Error {
-    Error::input("S002", "neither binary nor ASCII STL: text that does not begin with 'solid'")
+    Error::input(Code::S002, "neither binary nor ASCII STL: text that does not begin with 'solid'")
         .with_hint(EXPORT)
 }
 
@@ -87,7 +87,7 @@ pub(super) fn folder(path: &Path) -> Error {
             let mut extensions: Vec<_> =
                 INPUTS.iter().flat_map(|i| i.extensions).map(|e| format!(".{e}")).collect();
             extensions.dedup();
-            Error::input("S010", format!("no mesh ({}) in this folder", extensions.join(", ")))
+            Error::input(Code::S010, format!("no mesh ({}) in this folder", extensions.join(", ")))
         }
         Ok(1) => Error::usage("a folder, with 1 mesh in it; name the file"),
         Ok(n) => Error::usage(format!("a folder, with {n} meshes in it; one file is wanted")),

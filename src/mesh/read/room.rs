@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
 use crate::kernel::memory::Zeroed;
+use crate::text::bytes;
 
 const TRIANGLE: u64 = size_of::<Triangle>() as u64;
 
@@ -43,16 +44,12 @@ impl Room {
         if u128::from(count) * u128::from(TRIANGLE) <= u128::from(limit) {
             return Ok(());
         }
-        let need = mebibytes(count.saturating_mul(TRIANGLE));
-        Err(Error::too_large(format!("{count} triangles need {need}, {} are allowed", mebibytes(limit))))
+        let need = bytes(u128::from(count) * u128::from(TRIANGLE));
+        Err(Error::too_large(format!("{count} triangles need {need}, {} are allowed", bytes(limit))))
     }
 }
 
 fn does_not_fit(count: u64) -> Error {
-    let need = mebibytes(count.saturating_mul(TRIANGLE));
+    let need = bytes(u128::from(count) * u128::from(TRIANGLE));
     Error::too_large(format!("{count} triangles need {need}, more than the system gives"))
-}
-
-fn mebibytes(bytes: u64) -> String {
-    if bytes < 1 << 20 { format!("{bytes} B") } else { format!("{:.1} MiB", bytes as f64 / 1_048_576.0) }
 }

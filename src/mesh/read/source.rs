@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::gzip::{self, Gunzip};
 use super::triage::Triage;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// So many bytes are looked at to choose a format.
 const HEAD: usize = 4096;
@@ -166,5 +166,5 @@ pub(super) fn unreadable(error: &io::Error) -> Error {
         ErrorKind::PermissionDenied => "permission denied".to_string(),
         _ => format!("cannot be read: {error}"),
     };
-    Error::input("S008", message)
+    Error::input(Code::S008, message)
 }

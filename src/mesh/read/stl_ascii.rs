@@ -25,7 +25,7 @@ use super::source::{Head, Source, is_blank};
 use super::triage::Triage;
 use super::words::Words;
 use super::{Guess, InputFormat, ReadOptions};
-use crate::error::{Error, Result, sanitize};
+use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::{Point, Triangle};
 use crate::mesh::{Mesh, not_finite};
 use crate::par;
@@ -135,8 +135,8 @@ impl<R: Read> Parser<'_, R> {
             self.unusual("a name is no UTF-8", line)?;
         }
         if length == 0 {
-            let error = || Error::input("S105", "the solid has no name").at_line(line);
-            self.triage.found_all("S105", 1, error)?;
+            let error = || Error::input(Code::S105, "the solid has no name").at_line(line);
+            self.triage.found_all(Code::S105, 1, error)?;
         }
         self.facets(begun)?;
         loop {
@@ -154,13 +154,13 @@ impl<R: Read> Parser<'_, R> {
         if self.solids == 1 {
             return Ok(());
         }
-        let error = || Error::input("S104", "another solid; all are read as one mesh").at_line(line);
-        self.triage.found_all("S104", 1, error)
+        let error = || Error::input(Code::S104, "another solid; all are read as one mesh").at_line(line);
+        self.triage.found_all(Code::S104, 1, error)
     }
 
     fn unusual(&self, what: &str, line: u64) -> Result<()> {
-        let error = || Error::input("S106", format!("unusual text: {what}")).at_line(line);
-        self.triage.found_all("S106", 1, error)
+        let error = || Error::input(Code::S106, format!("unusual text: {what}")).at_line(line);
+        self.triage.found_all(Code::S106, 1, error)
     }
 
     /// Skips the name, which is the rest of the line, unless a facet begins or the solid ends there.
@@ -330,9 +330,9 @@ impl<R: Read> Parser<'_, R> {
         let triangle = self.triangles.len() as u64;
         let error = || {
             let says = "normal is missing, no number, NaN or infinite; normals are ignored";
-            Error::input("S103", says).at_triangle(triangle).at_line(line)
+            Error::input(Code::S103, says).at_triangle(triangle).at_line(line)
         };
-        self.triage.found_all("S103", 1, error)
+        self.triage.found_all(Code::S103, 1, error)
     }
 
     fn vertex(&mut self) -> Result<Point> {
@@ -385,7 +385,7 @@ impl<R: Read> Parser<'_, R> {
         if self.words.at_end() {
             return self.cut_short(format!("it ends in '{found}', where a coordinate should be"));
         }
-        let error = Error::input("S007", format!("'{found}' is not a number")).at_line(self.words.line());
+        let error = Error::input(Code::S007, format!("'{found}' is not a number")).at_line(self.words.line());
         if word.contains(&b',') {
             return error.with_hint("numbers need a decimal point, not a comma, and blanks between them");
         }
@@ -396,10 +396,10 @@ impl<R: Read> Parser<'_, R> {
     }
 
     fn syntax(&self, message: String) -> Error {
-        Error::input("S006", message).at_line(self.words.line())
+        Error::input(Code::S006, message).at_line(self.words.line())
     }
 
     fn cut_short(&self, message: String) -> Error {
-        Error::input("S003", format!("cut short: {message}")).at_line(self.words.line())
+        Error::input(Code::S003, format!("cut short: {message}")).at_line(self.words.line())
     }
 }

@@ -17,7 +17,7 @@ use super::room::Room;
 use super::source::{Head, Source, fill, read_at, unreadable};
 use super::triage::Triage;
 use super::{Guess, InputFormat, ReadOptions};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::geom::Triangle;
 use crate::kernel::memory::Zeroed;
 use crate::mesh::Mesh;
@@ -55,7 +55,7 @@ fn read(source: Source, options: &ReadOptions, triage: &Triage) -> Result<(Mesh,
     let count = count(head.bytes).ok_or_else(|| {
         let length = head.bytes.len();
         let says = format!("cut short: a binary STL has at least {HEADER} bytes, this has {length}");
-        Error::input("S003", says).at_byte(length as u64)
+        Error::input(Code::S003, says).at_byte(length as u64)
     })?;
     let header = head.bytes[..HEADER - 4].to_vec();
     options.progress.advance(HEADER as u64);
@@ -107,8 +107,8 @@ impl Claim {
         let Self { count, length, at_least } = *self;
         let expected = length_for(count);
         let (code, what) = match length {
-            _ if length < expected => ("S003", format!("cut short by {} bytes", expected - length)),
-            _ if length > expected => ("S005", format!("{at_least}{} bytes too many", length - expected)),
+            _ if length < expected => (Code::S003, format!("cut short by {} bytes", expected - length)),
+            _ if length > expected => (Code::S005, format!("{at_least}{} bytes too many", length - expected)),
             _ => return None,
         };
         let (claimed, whole) = (triangles(count, ""), triangles(whole, "whole "));
@@ -159,7 +159,7 @@ fn read_part(
         options.progress.check()?;
         let block = &mut buffer[..triangles.len() * RECORD];
         read_at(file, block, length_for(first)).map_err(|error| match error.kind() {
-            ErrorKind::UnexpectedEof => Error::input("S003", "cut short while it was read"),
+            ErrorKind::UnexpectedEof => Error::input(Code::S003, "cut short while it was read"),
             _ => unreadable(&error),
         })?;
         looked = looked.and(admit(decode(block, triangles, first), lenient)?);
@@ -221,17 +221,20 @@ fn read_in_order(
 /// Notes what is odd in the header and beside the vertices.
 fn note(header: &[u8], looked: &Looked, triage: &Triage) -> Result<()> {
     if header.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
-        triage.found(Error::input("S101", "the header begins with 'solid', but it is binary").at_byte(0))?;
+        triage
+            .found(Error::input(Code::S101, "the header begins with 'solid', but it is binary").at_byte(0))?;
     }
     for word in ["COLOR=", "MATERIAL="] {
         if let Some(byte) = header.windows(word.len()).position(|found| found == word.as_bytes()) {
             let says = format!("the header has {word}, as Magics writes it; colours are ignored");
-            triage.found(Error::input("S102", says).at_byte(byte as u64))?;
+            triage.found(Error::input(Code::S102, says).at_byte(byte as u64))?;
         }
     }
     let attributes = "attribute bytes are not zero; they may be colours and are ignored";
     let normals = "normal is NaN or infinite; normals are ignored";
-    for (code, says, odd) in [("S102", attributes, &looked.attributes), ("S103", normals, &looked.normals)] {
+    for (code, says, odd) in
+        [(Code::S102, attributes, &looked.attributes), (Code::S103, normals, &looked.normals)]
+    {
         if let Some(first) = odd.first {
             let error = || Error::input(code, says).at_triangle(first).at_byte(length_for(first));
             triage.found_all(code, odd.count, error)?;
@@ -253,6 +256,6 @@ fn drop_not_finite(mut triangles: Zeroed<Triangle>, first: &Error, triage: &Tria
     triangles.truncate(kept);
     let dropped = (all - kept) as u64;
     triage.drop_triangles(dropped);
-    triage.found_all("S004", dropped, || first.clone())?;
+    triage.found_all(Code::S004, dropped, || first.clone())?;
     Ok(Mesh::of_finite(triangles))
 }

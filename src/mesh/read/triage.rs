@@ -1,10 +1,8 @@
 //! Triage: what becomes of a finding. It ends the reading, or is kept to be told.
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 
-use crate::codes::{self, Outcome};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Finding, Result, Severity};
 
 /// How much a reader takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,35 +17,14 @@ pub enum Tolerance {
     Lenient,
 }
 
-/// Something odd that did not end the reading.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The first of its kind: code, place, and what it would say as an error.
-    pub first: Error,
-    /// How many there are.
-    pub count: u64,
-}
-
-impl Finding {
-    /// Whether it is worth a warning, or a note.
-    pub fn outcome(&self, tolerance: Tolerance) -> Outcome {
-        outcome(self.first.code(), tolerance)
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.first)?;
-        if self.count > 1 { write!(f, ", the first of {}", self.count) } else { Ok(()) }
-    }
-}
-
-/// What becomes of a code; one that is in no table, such as an interruption, is refused.
-fn outcome(code: &str, tolerance: Tolerance) -> Outcome {
-    match (codes::of(code), tolerance) {
-        (None, _) | (_, Tolerance::Strict) => Outcome::Refused,
-        (Some(row), Tolerance::Usual) => row.usual,
-        (Some(row), Tolerance::Lenient) => row.lenient,
+impl Tolerance {
+    /// How serious a finding is; an error ends the reading.
+    pub fn severity(self, code: Code) -> Severity {
+        match self {
+            Self::Strict => Severity::Error,
+            Self::Usual => code.info().severity,
+            Self::Lenient => code.info().lenient,
+        }
     }
 }
 
@@ -75,14 +52,15 @@ impl Triage {
     }
 
     /// The same for `count` at once, of which the first makes the error.
-    pub fn found_all(&self, code: &str, count: u64, first: impl Fn() -> Error) -> Result<()> {
-        if outcome(code, self.tolerance) == Outcome::Refused {
+    pub fn found_all(&self, code: Code, count: u64, first: impl Fn() -> Error) -> Result<()> {
+        let severity = self.tolerance.severity(code);
+        if severity == Severity::Error {
             return Err(first());
         }
         let mut findings = self.findings.borrow_mut();
-        match findings.iter_mut().find(|finding| finding.first.code() == code) {
+        match findings.iter_mut().find(|finding| finding.code() == code) {
             Some(known) => known.count += count,
-            None => findings.push(Finding { first: first(), count }),
+            None => findings.push(Finding { severity, first: first(), count }),
         }
         Ok(())
     }
@@ -100,13 +78,13 @@ impl Triage {
     /// What was found, by code. If nothing was whole, the first damage is an error after all.
     pub fn finish(&self, triangles: usize) -> Result<Vec<Finding>> {
         let mut findings = self.findings.take();
-        let is_damage = |finding: &&Finding| finding.outcome(Tolerance::Usual) == Outcome::Refused;
+        let is_damage = |finding: &&Finding| finding.code().info().severity == Severity::Error;
         if triangles == 0
             && let Some(damage) = findings.iter().find(is_damage)
         {
             return Err(damage.first.clone().with_hint("nothing in it is whole: export it again"));
         }
-        findings.sort_by_key(|finding| finding.first.code());
+        findings.sort_by_key(|finding| finding.code());
         Ok(findings)
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::source::{fill, is_blank};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::par::Progress;
 
 /// So much is read at a time; no word may be longer.
@@ -159,7 +159,7 @@ impl<'a, R: Read> Words<'a, R> {
     fn refill(&mut self) -> Result<bool> {
         self.progress.check()?;
         if self.start == 0 && self.end == self.buffer.len() {
-            return Err(Error::input("S006", format!("a word of over {BLOCK} bytes")).at_line(self.line));
+            return Err(Error::input(Code::S006, format!("a word of over {BLOCK} bytes")).at_line(self.line));
         }
         self.buffer.copy_within(self.start..self.end, 0);
         (self.at, self.end, self.start) = (self.at - self.start, self.end - self.start, 0);

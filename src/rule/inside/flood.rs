@@ -44,7 +44,7 @@ pub(in crate::rule) fn flooded(
     close: Option<u32>,
     run: &Run,
 ) -> Result<Flood> {
-    let (layers, level) = (0..lattice.dims()[2], run.level()?);
+    let (layers, level) = (0..lattice.dims()[2], run.supported_level()?);
     let is_open = mesh.seal() == Seal::Open;
     let all = if is_open { mesh.holes()? } else { vec![] };
     let caps = Mesh::from_triangles(boundary::caps(&all))?;
@@ -54,7 +54,7 @@ pub(in crate::rule) fn flooded(
     };
     let closed = close.map(|_| small.len() as u64);
     let walls = walls(mesh, lattice, &small, run)?;
-    let outside = flood::outside(&walls, run.progress)?;
+    let outside = flood::outside(&walls, run)?;
     let mut leak = None;
     if is_open {
         let evenodd = |mesh: &Mesh| {
@@ -66,7 +66,7 @@ pub(in crate::rule) fn flooded(
         // With the crossings of all caps: a line through a hole crosses an open mesh too few times.
         inside.differ(&evenodd(&caps)?);
         let flooded = Flooded { lattice, outside: &outside, inside: &inside };
-        leak = leak::find(flooded, large, level, run.progress)?;
+        leak = leak::find(flooded, large, level, run)?;
     }
     Ok(Flood { outside, walls, closed, leak })
 }
@@ -86,7 +86,7 @@ fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> 
         return Ok(());
     }
     let frame = KernelLattice::new(lattice.axes(), &Bounds::of(caps), Ties::Up);
-    cover::cover(&frame, caps, 0, walls, run.level()?, &()).map(drop)
+    cover::cover(&frame, caps, 0, walls, run.supported_level()?, &()).map(drop)
 }
 
 impl FillInside for Flood {

@@ -16,6 +16,7 @@ use crate::grid::BitGrid;
 use crate::kernel::Level;
 use crate::kernel::angles::{self, BRICK, CELLS};
 use crate::par;
+use crate::par::Progress;
 use crate::run::Run;
 
 /// Boxes of bricks to share out to threads, at least.
@@ -74,8 +75,8 @@ impl Near {
             return Ok(near);
         }
         let size = bricks.into_iter().max().unwrap_or(1).next_power_of_two();
-        run.progress.begin("winding", bricks.iter().map(|n| *n as u64).product());
-        let search = NearSearch { cells, bricks, run, level: run.level()?, side };
+        run.begin("winding", bricks.iter().map(|n| *n as u64).product());
+        let search = NearSearch { cells, bricks, run, level: run.supported_level()?, side };
         let mut found = vec![];
         for numbers in search.all(size) {
             found.extend(numbers?);
@@ -169,11 +170,11 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
 
     /// What is special in a box, as far as is known; the rest is left to smaller ones.
     fn divide(&self, part: BrickBox, rest: &mut Vec<BrickBox>) -> Result<BrickNumbers> {
-        self.run.progress.check()?;
+        self.run.check()?;
         let BrickBox { low, size, view } = part;
         if let Some(number) = view.outside(self.cells.winding) {
             let ends: [usize; 3] = std::array::from_fn(|a| (low[a] + size).min(self.bricks[a]));
-            self.run.progress.advance((0..3).map(|a| (ends[a] - low[a]) as u64).product());
+            self.run.advance((0..3).map(|a| (ends[a] - low[a]) as u64).product());
             let numbers = Numbers { least: number, above: vec![] };
             let all = (low[2]..ends[2])
                 .flat_map(|z| (low[1]..ends[1]).flat_map(move |y| (low[0]..ends[0]).map(move |x| [x, y, z])));
@@ -181,7 +182,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
             return Ok(special.map(|brick| (brick, numbers.clone())).collect());
         }
         if size == 1 {
-            self.run.progress.advance(1);
+            self.run.advance(1);
             let cells = self.each(low, &view)?;
             return Ok(if cells == [0; CELLS] { vec![] } else { vec![(low, Numbers::of(&cells))] });
         }
@@ -215,7 +216,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
             *number = match view.outside_at(winding, &centre, near, sums.off[n]) {
                 Some(number) => number,
                 None => {
-                    self.run.progress.check()?;
+                    self.run.check()?;
                     winding.outside_up_to(&centre, |n| (self.side)(n, cell))
                 }
             };

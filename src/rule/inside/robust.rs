@@ -24,6 +24,7 @@ use crate::kernel::angles::BRICK;
 use crate::kernel::crossings::{Sides, placed};
 use crate::mesh::Mesh;
 use crate::mesh::repair::Repaired;
+use crate::par::Progress;
 use crate::rule::Stats;
 use crate::run::Run;
 use crate::run::rows::{self, Stretch};
@@ -43,7 +44,7 @@ struct Robust {
 }
 
 pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedInside<'a>> {
-    let progress = run.progress;
+    let progress: &dyn Progress = run;
     let repaired = Repaired::with(mesh, progress)?;
     progress.check()?;
     let repairs = Repairs::of(&repaired);

@@ -13,6 +13,7 @@ use crate::kernel::across;
 use crate::kernel::crossings::{Crosser, Crossing};
 use crate::mesh::Mesh;
 use crate::par;
+use crate::par::Progress;
 use crate::rule::Stats;
 use crate::run::Run;
 
@@ -56,11 +57,11 @@ impl Vote<'_> {
     /// snapping moved.
     fn toggle(&self, axis: usize, layers: Range<usize>, run: &Run, toggles: &mut BitGrid) -> Result<u64> {
         let [nx, ny, _] = toggles.dims();
-        let level = run.level()?;
+        let level = run.supported_level()?;
         let cells = across(axis).map(|a| [0..nx, 0..ny, layers.clone()][a].clone());
         let crosser = Crosser::new(&self.frames[axis], axis, cells);
         let runs: Vec<&[Triangle]> = self.mesh.triangles().chunks(RUN).collect();
-        run.progress.begin("inside", runs.len() as u64);
+        run.begin("inside", runs.len() as u64);
         let shared = Mutex::new(toggles);
         let flush = |kept: &mut Vec<[usize; 3]>| {
             let mut toggles = shared.lock().expect("no thread panics here");
@@ -76,14 +77,14 @@ impl Vote<'_> {
         let parts = par::share(&runs, |next| {
             let (mut kept, mut snapped) = (vec![], 0);
             for run_of in next {
-                run.progress.check()?;
+                run.check()?;
                 snapped += crosser.cross(level, run_of, &mut |crossings| {
                     kept.extend(crossings.iter().map(cell_of));
                     if kept.len() >= KEPT {
                         flush(&mut kept);
                     }
                 });
-                run.progress.advance(1);
+                run.advance(1);
             }
             flush(&mut kept);
             Ok(snapped)

@@ -1,10 +1,11 @@
 //! Bodies: components of a mesh, each with the cavities that leave only thin walls of it.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::components::ByComponent;
 use super::within;
 use crate::geom::Triangle;
+use crate::mesh::Mesh;
 use crate::mesh::closed::Seal;
 use crate::mesh::components::Component;
 
@@ -82,4 +83,37 @@ pub(super) fn of(components: &[Component], triangles_of: &ByComponent, size: f64
         }
     }
     bodies
+}
+
+/// The triangles of a mesh, sorted by component.
+pub(super) struct ByComponent<'a> {
+    pub mesh: &'a Mesh,
+    starts: Vec<usize>,
+    numbers: Vec<u32>,
+}
+
+impl<'a> ByComponent<'a> {
+    pub fn new(mesh: &'a Mesh, of: &[u32], components: usize) -> Self {
+        let mut starts = vec![0; components + 1];
+        of.iter().for_each(|component| starts[*component as usize + 1] += 1);
+        (0..components).for_each(|component| starts[component + 1] += starts[component]);
+        let mut numbers = vec![0; if components > 1 { of.len() } else { 0 }];
+        let mut next = starts.clone();
+        for (n, component) in (0..).zip(of).take(numbers.len()) {
+            let place = &mut next[*component as usize];
+            numbers[*place] = n;
+            *place += 1;
+        }
+        Self { mesh, starts, numbers }
+    }
+
+    /// The triangles of a component: the mesh, if there is no other.
+    pub fn of(&self, component: usize) -> Cow<'a, [Triangle]> {
+        let triangles = self.mesh.triangles();
+        if self.numbers.is_empty() {
+            return triangles.into();
+        }
+        let numbers = &self.numbers[self.starts[component]..self.starts[component + 1]];
+        numbers.iter().map(|n| triangles[*n as usize]).collect()
+    }
 }

@@ -2,13 +2,20 @@
 
 use std::ops::Range;
 
-use super::components::Fate;
 use super::pieces::{CellRun, Piece, PieceBuilder, Touch};
 use crate::geom::{Bounds, Triangle};
 use crate::grid::Lattice;
 use crate::kernel::crossings::{Crosser, Crossing};
 use crate::kernel::{KernelLattice, Level};
 use crate::mesh::closed::Seal;
+
+/// The result for a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Whole,
+    Scattered,
+    Lost,
+}
 
 /// Layers of which the crossings are in memory at a time.
 const LAYERS: usize = 64;

@@ -1,46 +1,21 @@
 //! Lost components: those that contain no cell centre, and thin ones that have cells for only some of their extent.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::bodies::{self, Body};
-use super::centres::ComponentTest;
+use super::bodies::{self, Body, ByComponent};
+use super::centres::{ComponentTest, Fate};
+use super::report::LostComponents;
 use super::{grown, within};
 use crate::error::Result;
-use crate::geom::{Bounds, Point, Triangle};
+use crate::geom::{Bounds, Point};
 use crate::grid::Lattice;
 use crate::kernel::KernelLattice;
 use crate::mesh::Mesh;
 use crate::mesh::closed::Seal;
 use crate::mesh::components::{Component, Components, longer};
 use crate::par;
+use crate::par::Progress;
 use crate::run::Run;
-
-/// The lost components of a mesh.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LostComponents {
-    /// The number of components of the mesh.
-    pub components: u64,
-    /// The number of components that contain no cell centre, wherever the grid ends.
-    pub lost: u64,
-    /// The number of components that are thinner than a cell and have solid cells for only some of their extent:
-    /// these cells are not connected by faces, or end a cell or more before the component does.
-    pub scattered: u64,
-    /// The component with the longest diagonal, of the lost ones if there are any.
-    pub largest: Component,
-    /// The least thickness of all of these.
-    pub thickness: f64,
-    /// The size of a cell along the axis where it is smallest.
-    pub cell: f64,
-}
-
-/// The result for a component.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
-    Whole,
-    Scattered,
-    Lost,
-}
 
 /// Finds the lost and scattered components, and makes a mesh of them.
 pub(super) fn find(
@@ -51,7 +26,7 @@ pub(super) fn find(
     let Components { of, components } = mesh.components()?;
     let triangles_of = ByComponent::new(mesh, &of, components.len());
     let size = (0..3).map(|a| lattice.spacing()[a].to_f64()).fold(f64::INFINITY, f64::min);
-    run.progress.check()?;
+    run.check()?;
     let bodies = bodies::of(&components, &triangles_of, size);
     let fates = fates(lattice, mesh.seal(), &components, &bodies, &triangles_of, size, run)?;
     let report = report(&bodies, &fates, size);
@@ -74,12 +49,12 @@ fn fates(
 ) -> Result<Vec<Fate>> {
     let wide = extended(lattice, triangles_of.mesh.bounds());
     let frame = KernelLattice::of_centres(wide.axes(), triangles_of.mesh.bounds(), 0);
-    let test = ComponentTest { lattice: wide, frame, seal, level: run.level()? };
+    let test = ComponentTest { lattice: wide, frame, seal, level: run.supported_level()? };
     let judged = judged(lattice, seal, bodies, triangles_of)?;
     let found = par::share(&judged, |next| {
         let mut found = vec![];
         for &n in next {
-            run.progress.check()?;
+            run.check()?;
             let Body { component, members } = &bodies[n];
             if !test.has_within(&component.bounds) {
                 continue;
@@ -141,39 +116,6 @@ fn judged(lattice: &Lattice, seal: Seal, bodies: &[Body], triangles_of: &ByCompo
         body.component.volume != 0.0 && meets(&body.component) && !body.members.iter().any(ends)
     };
     Ok((0..bodies.len()).filter(|n| is_judged(&bodies[*n])).collect())
-}
-
-/// The triangles of a mesh, sorted by component.
-pub(super) struct ByComponent<'a> {
-    mesh: &'a Mesh,
-    starts: Vec<usize>,
-    numbers: Vec<u32>,
-}
-
-impl<'a> ByComponent<'a> {
-    fn new(mesh: &'a Mesh, of: &[u32], components: usize) -> Self {
-        let mut starts = vec![0; components + 1];
-        of.iter().for_each(|component| starts[*component as usize + 1] += 1);
-        (0..components).for_each(|component| starts[component + 1] += starts[component]);
-        let mut numbers = vec![0; if components > 1 { of.len() } else { 0 }];
-        let mut next = starts.clone();
-        for (n, component) in (0..).zip(of).take(numbers.len()) {
-            let place = &mut next[*component as usize];
-            numbers[*place] = n;
-            *place += 1;
-        }
-        Self { mesh, starts, numbers }
-    }
-
-    /// The triangles of a component: the mesh, if there is no other.
-    pub fn of(&self, component: usize) -> Cow<'a, [Triangle]> {
-        let triangles = self.mesh.triangles();
-        if self.numbers.is_empty() {
-            return triangles.into();
-        }
-        let numbers = &self.numbers[self.starts[component]..self.starts[component + 1]];
-        numbers.iter().map(|n| triangles[*n as usize]).collect()
-    }
 }
 
 /// A lattice is extended to so many cells along an axis, or as many as it has, and no further.

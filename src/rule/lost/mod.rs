@@ -11,14 +11,14 @@ mod centres;
 mod components;
 mod pieces;
 mod places;
+mod report;
 mod window;
 mod within;
 
 use std::ops::Range;
 
-pub use self::components::LostComponents;
 use self::places::Around;
-pub use self::places::LostPlaces;
+pub use self::report::{LostComponents, LostFeatures, LostPlaces};
 use super::{Inside, Rule, surface};
 use crate::error::{Error, Result};
 use crate::geom::{Rational, Ties, Triangle};
@@ -37,17 +37,6 @@ pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     let repair = if mesh.seal() == Seal::Oriented { 0 } else { Inside::Robust.info().meshes };
     let components = (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128;
     components + places::bytes(mesh, lattice, run)
-}
-
-/// The features of a mesh that [`Rule::Solid`] loses.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct LostFeatures {
-    /// Whole components, if any.
-    pub components: Option<LostComponents>,
-    /// Places of other components, if any.
-    pub places: Option<LostPlaces>,
-    /// Whether places were searched: the mesh is closed, or its repair is.
-    pub closed: bool,
 }
 
 /// The lost features of a mesh, prepared to be kept.
@@ -109,7 +98,7 @@ pub fn find(mesh: &Mesh, lattice: &Lattice, solid: Option<&BitGrid>, run: &Run) 
     if solid.is_some_and(|solid| solid.dims() != lattice.dims()) {
         return Err(Error::usage("the grid has other dims than the lattice"));
     }
-    par::with_threads(run.threads(), || Ok(prepare(mesh, lattice, solid, run)?.report))?
+    par::with_threads(run.thread_count(), || Ok(prepare(mesh, lattice, solid, run)?.report))?
 }
 
 /// Finds the lost features of a mesh in the threads it is called in; `solid` as in [`find`].
@@ -124,7 +113,7 @@ pub(super) fn prepare(
 ) -> Result<KeptFeatures> {
     let repaired = match mesh.seal() {
         Seal::Oriented => None,
-        _ => Some(Mesh::from_triangles(Repaired::with(mesh, run.progress)?.triangles)?),
+        _ => Some(Mesh::from_triangles(Repaired::with(mesh, run)?.triangles)?),
     };
     let mesh = repaired.as_ref().unwrap_or(mesh);
     let is_oriented = mesh.seal() == Seal::Oriented;

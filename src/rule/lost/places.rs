@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use super::pieces::{CellRun, Piece, PieceBuilder, Touch};
+use super::report::LostPlaces;
 use super::{filled, grown, surface, window};
 use crate::error::Result;
 use crate::geom::Bounds;
@@ -17,6 +18,7 @@ use crate::grid::{BitGrid, Lattice, bits, erode};
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par;
+use crate::par::Progress;
 use crate::rule::{Inside, PreparedRule};
 use crate::run::{Run, rows};
 
@@ -37,24 +39,6 @@ const MOST: usize = 1 << 28;
 
 /// The least number of layers scanned together.
 const LAYERS: usize = 8;
-
-/// The places of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses. A cell is lost that shares volume with the
-/// mesh and whose centre is not inside, if none of the 26 cells around it is solid, or if it is broken: more than
-/// three cells from every cell that is solid with the 26 around it, and with several pieces of solid cells within two
-/// cells, of those that are connected there through filled cells (all by faces, edges or corners). Lost cells that
-/// touch make one place. Places of fewer than four cells along every axis, such as the tip of a horn, are not
-/// reported.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LostPlaces {
-    /// How many there are.
-    pub places: u64,
-    /// How many cells they have.
-    pub cells: u64,
-    /// The walls around the longest: its least and its greatest corner.
-    pub largest: [[f64; 3]; 2],
-    /// How many cells the longest has along each axis.
-    pub dims: [usize; 3],
-}
 
 /// The bytes that it takes to find the places, or to keep them, beside the mesh.
 pub(super) fn bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
@@ -128,7 +112,7 @@ impl<'a> Scanner<'a> {
 
     /// Scans layers of the lattice, and `more` on both sides.
     fn scan(&mut self, layers: &Range<usize>, more: usize, run: &Run) -> Result<SlabView<'_>> {
-        run.progress.check()?;
+        run.check()?;
         let [nx, ny, nz] = self.around.lattice.dims();
         let start = layers.start + self.around.before[2];
         let first = start.saturating_sub(more);
@@ -273,7 +257,7 @@ pub(super) fn find(
             let covered = surface::keep(&filled(Inside::Nonzero).prepare(mesh, lattice, run)?, run)?;
             let [mut touched, mut thick] = [BitGrid::new([1; 3])?, BitGrid::new([1; 3])?];
             for layers in bands(0..nz, 4 * SIDE) {
-                run.progress.check()?;
+                run.check()?;
                 let more = |by: usize| layers.start.saturating_sub(by)..nz.min(layers.end + by);
                 let (seen, solid_seen) = (more(SIDE), more(LOST));
                 touched.reshape([nx, ny, seen.len()])?;

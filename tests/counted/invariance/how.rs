@@ -1,7 +1,7 @@
 //! How a job runs decides nothing: levels, threads, order of triangles, rotation of vertices.
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Digest, Lattice, Level, Mesh, Rule, Run, Ties, voxelize_with};
+use voxelize::{BitGrid, Digest, Lattice, Level, Mesh, Rule, Run, Ties, Voxelizer};
 
 use crate::support::meshes::{Random, fixture, fixtures, mapped, rules_for, surface};
 use crate::support::suite::Counts;
@@ -12,8 +12,8 @@ const THREADS: [usize; 3] = [1, 2, 7];
 const LONGEST: [usize; 2] = [21, 90];
 
 fn digest(mesh: &Mesh, lattice: &Lattice, what: Rule, level: Level, threads: usize) -> Digest {
-    let run = Run { threads, level: Some(level), ..Run::default() };
-    voxelize_with(mesh, lattice, what, &run).expect("it fits").0.digest()
+    let run = Run::default().threads(threads).level(level);
+    Voxelizer::new(what).with_run(run).run(mesh, lattice).expect("it fits").voxels.digest()
 }
 
 /// Calls `check` for every fixture, lattice and rule with the digests of the simplest run.

@@ -9,9 +9,7 @@ use serde_json::Value;
 use voxelize::format::{self, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::{CellSource, InMemory};
 use voxelize::run::{Demand, Plan};
-use voxelize::{
-    Kind, Lattice, Level, Mesh, Progress, Rule, Run, voxelize_bricks, voxelize_slabs, voxelize_with,
-};
+use voxelize::{Kind, Lattice, Level, Mesh, Progress, Rule, Run, Voxelizer};
 
 use crate::support::meshes::{fixture, fixtures, mapped, rules_for};
 use crate::support::suite::Counts;
@@ -33,7 +31,8 @@ fn file(layers: &mut dyn CellSource, format: &Format, dtype: Dtype) -> Vec<u8> {
 /// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole in
 /// every format that takes them. The answer is how many files were compared.
 fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[usize]) -> u64 {
-    let (whole, stats) = voxelize_with(mesh, lattice, what, &Run::default()).expect("it fits");
+    let voxelize::Voxelized { voxels: whole, stats, .. } =
+        Voxelizer::new(what).run(mesh, lattice).expect("it fits");
     let (levels, mut files) = (Level::available(), 0);
     // How a grid is written does not depend on the rule, and insides take long.
     let kinds: Vec<_> = kinds().take(if what.inside().is_some() { 1 } else { usize::MAX }).collect();
@@ -46,9 +45,13 @@ fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[us
                 continue;
             }
             let (threads, level) = (THREADS[(n + m) % 3], Some(levels[(n + m) % levels.len()]));
-            let run = Run { threads, level, ..Run::default() };
-            let passes = voxelize_slabs(mesh, lattice, what, height, &run).expect("it fits");
-            let bricks = voxelize_bricks(mesh, lattice, what, height, &run);
+            let run = Run::default().threads(threads).level(level);
+            let passes = Voxelizer::new(what)
+                .with_run(run)
+                .slabs(mesh, lattice, voxelize::run::Plan::Slabs(height))
+                .expect("it fits");
+            let bricks =
+                Voxelizer::new(what).with_run(run).slabs(mesh, lattice, voxelize::run::Plan::Bricks(height));
             let has_bricks = what.has_bricks() && height.is_multiple_of(8);
             assert_eq!(bricks.is_ok(), has_bricks, "{height} layers of bricks");
             for mut made in [Some(passes), bricks.ok()].into_iter().flatten() {
@@ -104,8 +107,9 @@ pub fn slabs_of_tiles() -> Counts {
     for name in ["knot.stl", "octahedron.stl", "cube.stl"] {
         let (mesh, lattice) = tall(name);
         for height in [1, 100, 255, 257] {
-            let mut slabs =
-                voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &Run::default()).expect("it fits");
+            let mut slabs = Voxelizer::new(Rule::surface())
+                .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
+                .expect("it fits");
             let result = format::write_source_to(&mut slabs, &mut vec![], scene, &SaveOptions::default());
             assert_eq!(result.expect_err("half tiles").kind(), Kind::Usage, "{name}, {height}");
             refused += 1;
@@ -129,8 +133,11 @@ pub fn a_limit_chooses_the_plan() -> Counts {
         let Some(Plan::Slabs(height)) = demand.fit(least + (all - least) / 4, 1) else { continue };
         let need = u64::try_from(demand.bytes(Plan::Slabs(height))).expect("small");
         let with = |limit| {
-            let run = Run { max_memory: Some(limit), ..Run::default() };
-            voxelize_slabs(&mesh, &lattice, Rule::surface(), height, &run).map(|slabs| slabs.count())
+            let run = Run::default().memory(limit);
+            Voxelizer::new(Rule::surface())
+                .with_run(run)
+                .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
+                .map(|slabs| slabs.count())
         };
         assert!(with(need).expect(&name) >= 3, "{name}");
         assert_eq!(with(need - 1).expect_err(&name).kind(), Kind::TooLarge, "{name}");
@@ -156,8 +163,11 @@ pub fn cancelled_slabs_leave_nothing() -> Counts {
     for (format, path) in FORMATS.iter().map(|format| (format, dir.path().join(format.name))) {
         for at in [1, 2, 5, 20] {
             let stop = StopAt(at.into());
-            let run = Run { progress: &stop, ..Run::default() };
-            let mut slabs = voxelize_slabs(&mesh, &lattice, Rule::surface(), 256, &run).expect("it fits");
+            let run = Run::default().progress(&stop);
+            let mut slabs = Voxelizer::new(Rule::surface())
+                .with_run(run)
+                .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(256))
+                .expect("it fits");
             let options = SaveOptions { progress: &stop, ..SaveOptions::default() };
             let error = format::save_source(&mut slabs, &path, format, &options).expect_err(format.name);
             assert_eq!(error.kind(), Kind::Interrupted, "{}, {at}", format.name);
@@ -175,7 +185,7 @@ pub fn the_program_in_slabs() -> Counts {
     for name in ["knot.stl", "cube.stl"] {
         let (mesh, lattice) = tall(name);
         std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
-        let demand = Demand::new(&mesh, &lattice, &Run { threads: 2, ..Run::default() });
+        let demand = Demand::new(&mesh, &lattice, &Run::default().threads(2));
         // Of a limit this small, half is left to the program.
         let limit = (2 * demand.bytes(Plan::Slabs(256))).to_string();
         for (format, dtype) in kinds() {
@@ -221,7 +231,8 @@ pub fn the_program_in_bricks() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
     let mesh = fixture("knot.stl");
     let lattice = Lattice::fit(mesh.bounds(), 1100).expect("it fits");
-    let (whole, _) = voxelize_with(&mesh, &lattice, Rule::surface(), &Run::default()).expect("it fits");
+    let voxelize::Voxelized { voxels: whole, .. } =
+        Voxelizer::new(Rule::surface()).run(&mesh, &lattice).expect("it fits");
     std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
     let mut files = 0;
     for (format, dtype) in [("raw", "bit"), ("npz", "bool"), ("vox", "u8")] {

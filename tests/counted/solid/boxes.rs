@@ -1,9 +1,7 @@
 //! Boxes along the axes, whose cells are known by a formula.
 
 use voxelize::geom::{Point, Triangle};
-use voxelize::{
-    BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, Snap, voxelize, voxelize_with,
-};
+use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, Snap, Voxelizer, voxelize};
 
 use super::check::Case;
 use crate::support::suite::Counts;
@@ -52,9 +50,15 @@ pub fn by_the_formula() -> Counts {
     for size in ["1/1", "1/10", "7/3"] {
         for (extents, Case { triangles, lattice }) in boxes(size) {
             let mesh = Mesh::from_triangles(triangles).expect("finite");
-            let run = Run { threads: 1, ..Run::default() };
+            let run = Run::default().threads(1);
             let cells = |rule: Rule| {
-                voxelize_with(&mesh, &lattice, rule, &run).expect("few cells").0.into_occupied().unwrap()
+                Voxelizer::new(rule)
+                    .with_run(run)
+                    .run(&mesh, &lattice)
+                    .expect("few cells")
+                    .voxels
+                    .into_occupied()
+                    .unwrap()
             };
             let within = |cell: [usize; 3], test: fn(i64, [i64; 2]) -> bool| {
                 (0..3).all(|a| test(2 * cell[a] as i64, extents[a]))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use voxelize::geom::{Point, Triangle};
 use voxelize::grid::CellSource;
-use voxelize::{BitGrid, Inside, Lattice, Level, Mesh, Rule, Run, Ties, voxelize_slabs, voxelize_with};
+use voxelize::{BitGrid, Inside, Lattice, Level, Mesh, Rule, Run, Ties, Voxelizer};
 
 use super::winding::Windings;
 pub use crate::support::check::Case;
@@ -128,11 +128,20 @@ pub fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
 
 /// The grid that the library gives.
 pub fn found(mesh: &Mesh, lattice: &Lattice, what: Rule, how: How) -> BitGrid {
-    let run = Run { threads: how.threads, level: Some(how.level), ..Run::default() };
+    let run = Run::default().threads(how.threads).level(how.level);
     let Some(height) = how.slabs else {
-        return voxelize_with(mesh, lattice, what, &run).expect("few cells").0.into_occupied().unwrap();
+        return Voxelizer::new(what)
+            .with_run(run)
+            .run(mesh, lattice)
+            .expect("few cells")
+            .voxels
+            .into_occupied()
+            .unwrap();
     };
-    let mut slabs = voxelize_slabs(mesh, lattice, what, height, &run).expect("few cells");
+    let mut slabs = Voxelizer::new(what)
+        .with_run(run)
+        .slabs(mesh, lattice, voxelize::run::Plan::Slabs(height))
+        .expect("few cells");
     let mut grid = BitGrid::try_from(lattice).expect("few cells");
     while let Some(window) = slabs.next().expect("memory") {
         window.cells.occupied().unwrap().iter().for_each(|[i, j, k]| grid.set([i, j, window.first + k]));

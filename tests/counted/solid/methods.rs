@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use voxelize::geom::{Triangle, Winding};
 use voxelize::mesh::repair::Repaired;
-use voxelize::{BitGrid, Inside, Lattice, Mesh, Rational, Rule, Run, Snap, Ties, voxelize, voxelize_with};
+use voxelize::{BitGrid, Inside, Lattice, Mesh, Rational, Rule, Run, Snap, Ties, Voxelizer, voxelize};
 
 use super::check::Case;
 use super::winding::Windings;
@@ -41,10 +41,12 @@ fn mesh(case: &Case) -> Mesh {
 }
 
 fn solid(case: &Case, inside: Inside, threads: usize) -> BitGrid {
-    let run = Run { threads, ..Run::default() };
-    voxelize_with(&mesh(case), &case.lattice, Rule::solid().with_inside(inside).unwrap(), &run)
+    let run = Run::default().threads(threads);
+    Voxelizer::new(Rule::solid().with_inside(inside).unwrap())
+        .with_run(run)
+        .run(&mesh(case), &case.lattice)
         .expect("it fits")
-        .0
+        .voxels
         .into_occupied()
         .unwrap()
 }

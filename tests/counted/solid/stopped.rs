@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use voxelize::geom::Triangle;
-use voxelize::{Inside, Kind, Lattice, Mesh, Progress, Rule, Run, voxelize_with};
+use voxelize::{Inside, Kind, Lattice, Mesh, Progress, Rule, Run, Voxelizer};
 
 use crate::exact::random::Random;
 use crate::support::suite::Counts;
@@ -52,8 +52,11 @@ pub fn soon() -> Counts {
     let mesh = mesh();
     let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
     let fill = |told: &Told, threads: usize| {
-        let run = Run { threads, progress: told, ..Run::default() };
-        voxelize_with(&mesh, &lattice, Rule::solid().with_inside(Inside::Robust).unwrap(), &run).map(|_| ())
+        let run = Run::default().threads(threads).progress(told);
+        Voxelizer::new(Rule::solid().with_inside(Inside::Robust).unwrap())
+            .with_run(run)
+            .run(&mesh, &lattice)
+            .map(|_| ())
     };
     let whole = Told::default();
     fill(&whole, 1).unwrap();

@@ -10,7 +10,7 @@ fn files_cut_at_any_length_are_errors() {
         for cut in 0..bytes.len() {
             let error = read(&bytes[..cut], format, sidecar.as_deref()).expect_err(format.name);
             assert_eq!(error.kind(), voxelize::Kind::Input, "{} at {cut}: {error}", format.name);
-            assert!(error.code().starts_with('V'), "{error}");
+            assert!(error.code().name().starts_with('V'), "{error}");
             cases += 1;
         }
     }
@@ -23,7 +23,7 @@ fn sidecars_cut_at_any_length_are_errors() {
     let (bytes, sidecar) = saved(&at_odd_place(f_grid()), raw, Dtype::Bit);
     let sidecar = sidecar.unwrap();
     for cut in (0..sidecar.trim_end().len()).filter(|cut| sidecar.is_char_boundary(*cut)) {
-        assert_eq!(read(&bytes, raw, Some(&sidecar[..cut])).unwrap_err().code(), "V007");
+        assert_eq!(read(&bytes, raw, Some(&sidecar[..cut])).unwrap_err().code().name(), "V007");
     }
 }
 
@@ -78,7 +78,7 @@ fn sizes_that_arrays_only_claim_are_errors() {
         ("3", "V003"),
     ] {
         let error = read(&npy(shape, 24), format, None).unwrap_err();
-        assert_eq!(error.code(), code, "{shape}: {error}");
+        assert_eq!(error.code().name(), code, "{shape}: {error}");
     }
 }
 
@@ -95,7 +95,7 @@ fn sizes_that_sidecars_only_claim_are_errors() {
     ] {
         let sidecar = format!(r#"{{"dims":{dims},"dtype":"{dtype}"}}"#);
         let error = read(&[0; 24], format, Some(&sidecar)).unwrap_err();
-        assert_eq!(error.code(), code, "{dims}: {error}");
+        assert_eq!(error.code().name(), code, "{dims}: {error}");
     }
     let enough = r#"{"dims":[3,4,2],"dtype":"u8"}"#;
     assert_eq!(read(&[0; 24], format, Some(enough)).unwrap().dims(), [3, 4, 2]);
@@ -123,7 +123,7 @@ fn lying_scenes_are_errors() {
         (b"1 0 1", b"1 x 1", "V008"),
     ] {
         let found = vox_with(from, to);
-        assert_eq!(found.code(), code, "{}: {found}", String::from_utf8_lossy(to));
+        assert_eq!(found.code().name(), code, "{}: {found}", String::from_utf8_lossy(to));
     }
 }
 
@@ -192,7 +192,7 @@ fn files_that_are_nothing_known_say_so() {
             std::fs::write(&path, content).unwrap();
         }
         let error = Voxels::open(&path).unwrap_err();
-        assert_eq!(error.code(), code, "{error}");
+        assert_eq!(error.code().name(), code, "{error}");
         assert!(error.to_string().contains(name), "{error}");
         assert!(!format::made_by_this_tool(&path));
     }

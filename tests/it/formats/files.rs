@@ -158,7 +158,7 @@ fn streams_that_end_are_told_apart() {
             for left in [0, 20] {
                 let mut out = Full { left, kind };
                 let error = format::write_to(&voxels, &mut out, format, &as_dtype(dtype)).unwrap_err();
-                assert_eq!((error.kind(), error.code()), (Kind::Output, code), "{}", format.name);
+                assert_eq!((error.kind(), error.code().name()), (Kind::Output, code), "{}", format.name);
             }
         }
     }

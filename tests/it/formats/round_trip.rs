@@ -46,7 +46,7 @@ fn files_that_carry_the_lattice_need_no_sidecar() {
         let (bytes, _) = saved(&voxels, format, dtype);
         match (format.carries, read(&bytes, format, None)) {
             (Carries::InFile, back) => assert_eq!(back.unwrap(), voxels),
-            (Carries::Sidecar, back) => assert_eq!(back.unwrap_err().code(), "V006"),
+            (Carries::Sidecar, back) => assert_eq!(back.unwrap_err().code().name(), "V006"),
             (_, back) => {
                 let back = back.unwrap();
                 assert_eq!((back.lattice, back.record), (None, Record::default()), "{}", format.name);
@@ -174,5 +174,5 @@ fn a_sidecar_left_from_another_file_says_nothing() {
     let raw = format::by_name("raw").unwrap();
     let (_, old) = saved(&at_odd_place(full([3, 4, 2])), raw, Dtype::U8);
     let (bytes, _) = saved(&at_odd_place(f_grid()), raw, Dtype::U8);
-    assert_eq!(read(&bytes, raw, old.as_deref()).unwrap_err().code(), "V007");
+    assert_eq!(read(&bytes, raw, old.as_deref()).unwrap_err().code().name(), "V007");
 }

@@ -167,5 +167,5 @@ fn labels_that_share_a_cell_are_refused() {
     bytes[at + 4] = 0;
     std::fs::write(&path, bytes).unwrap();
     let error = format::open(&path).unwrap_err();
-    assert_eq!((error.code(), error.message()), ("V007", "there are two voxels at [-1, 0, 0]"));
+    assert_eq!((error.code().name(), error.message()), ("V007", "there are two voxels at [-1, 0, 0]"));
 }

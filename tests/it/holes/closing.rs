@@ -3,7 +3,7 @@
 use voxelize::grid::CellSource;
 use voxelize::mesh::boundary::{self, Loop};
 use voxelize::run::holes;
-use voxelize::{Fit, Inside, Lattice, Rational, Rule, Run, Ties, voxelize, voxelize_slabs};
+use voxelize::{Fit, Inside, Lattice, Rational, Rule, Ties, Voxelizer, voxelize};
 
 use super::plainly::{Steps, cells};
 use super::{flood, lattices, made, of, open_meshes, shuffled, without};
@@ -93,7 +93,8 @@ fn slabs_and_variants_are_those_of_the_whole() {
         let [solid, filled] = [Rule::solid(), Rule::filled()].map(|rule| flood(rule, Some(9)));
         for rule in [solid, filled, filled.with_shell(2).unwrap()] {
             let whole = voxelize(&mesh, &lattice, rule).unwrap();
-            let mut slabs = voxelize_slabs(&mesh, &lattice, rule, 5, &Run::default()).unwrap();
+            let mut slabs =
+                Voxelizer::new(rule).slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(5)).unwrap();
             while slabs.next().unwrap().is_some() {}
             assert_eq!(slabs.digest(), whole.digest(), "{name}");
             assert_eq!(whole.record.rule(), Some(rule));

@@ -9,7 +9,7 @@ mod plainly;
 use crate::support::meshes::{Random, fixture};
 use crate::support::solids::{self, Triangle, cuboid};
 use voxelize::rule::InsideReport;
-use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, Run, Size, Snap, voxelize_with};
+use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, Run, Size, Snap, Voxelizer};
 
 fn of(triangles: Vec<Triangle>) -> Mesh {
     Mesh::from_triangles(triangles).unwrap()
@@ -51,7 +51,8 @@ fn flood(rule: Rule, close_holes: Option<u32>) -> Rule {
 }
 
 fn made(mesh: &Mesh, lattice: &Lattice, what: Rule, threads: usize) -> (BitGrid, InsideReport) {
-    let (voxels, stats) = voxelize_with(mesh, lattice, what, &Run { threads, ..Run::default() }).unwrap();
+    let voxelize::Voxelized { voxels, stats, .. } =
+        Voxelizer::new(what).with_run(Run::default().threads(threads)).run(mesh, lattice).unwrap();
     (voxels.into_occupied().unwrap(), stats.inside)
 }
 

@@ -63,7 +63,7 @@ fn the_way_in_is_a_shortest_path_by_definition() {
                 let runs = [1, 2, 7].map(|threads| (threads, None)).into_iter().chain(levels.map(|l| (2, l)));
                 for (threads, level) in runs {
                     for mesh in [&mesh, &mixed] {
-                        let run = Run { threads, level, ..Run::default() };
+                        let run = Run::default().threads(threads).level(level);
                         let found =
                             leak_path(mesh, &lattice, Inside::Flood { close_holes: close }, &run).unwrap();
                         assert!(found == expected, "{name}, {threads} threads, {level:?}, {close:?}");
@@ -85,7 +85,7 @@ fn the_way_in_is_a_shortest_path_by_definition() {
 fn a_limit_of_memory_refuses_the_way_in_before_it_is_made() {
     let mesh = fixture("open.stl");
     let lattice = Lattice::fit(mesh.bounds(), 400).unwrap();
-    let run = Run { max_memory: Some(16 << 20), ..Run::default() };
+    let run = Run::default().memory(16 << 20);
     assert_eq!(
         leak_path(&mesh, &lattice, Inside::flood(), &run).unwrap_err().kind(),
         voxelize::Kind::TooLarge

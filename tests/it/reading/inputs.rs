@@ -36,7 +36,7 @@ impl Read for Dribble<'_> {
 
 /// What an error says but for its words, which know more about a file.
 pub fn place(error: &Error) -> (Kind, &str, Option<u64>, Option<u64>, Option<u64>) {
-    (error.kind(), error.code(), error.triangle(), error.byte(), error.line())
+    (error.kind(), error.code().name(), error.triangle(), error.byte(), error.line())
 }
 
 /// Reads `bytes` in every way.

@@ -25,15 +25,16 @@ fn read_once(text: &str, tolerance: Tolerance) -> Result<Loaded> {
 fn wrong(case: &Case, tolerance: Tolerance) -> Option<String> {
     let (loaded, expected) = match (case.answer(tolerance), read(&case.bytes, tolerance)) {
         (Answer::Refused(code), Err(error)) => {
-            return (error.code() != code).then(|| format!("{}: {error}, not {code}", error.code()));
+            return (error.code().name() != code)
+                .then(|| format!("{}: {error}, not {code}", error.code().name()));
         }
-        (_, Err(error)) => return Some(format!("refused, {}: {error}", error.code())),
+        (_, Err(error)) => return Some(format!("refused, {}: {error}", error.code().name())),
         (Answer::Refused(code), Ok(loaded)) => return Some(format!("read, not {code}: {loaded:?}")),
         (Answer::Read(n), Ok(loaded)) => (loaded, (n, 0, &[][..])),
         (Answer::Found(n, codes), Ok(loaded)) => (loaded, (n, 0, codes)),
         (Answer::Dropped(n, dropped, codes), Ok(loaded)) => (loaded, (n, dropped, codes)),
     };
-    let codes: Vec<_> = loaded.findings.iter().map(|finding| finding.first.code()).collect();
+    let codes: Vec<_> = loaded.findings.iter().map(|finding| finding.first.code().name()).collect();
     let found = (loaded.mesh.triangles().len(), loaded.dropped, &codes[..]);
     if found != expected || loaded.bytes != case.bytes.len() as u64 {
         return Some(format!("{found:?}, not {expected:?}: {:?}", loaded.findings));
@@ -78,8 +79,8 @@ fn every_code_of_a_reader_has_a_case() {
     }
     // What is about names and folders has tests of its own.
     let elsewhere = ["S008", "S009", "S010"];
-    for row in voxelize::codes::CODES.iter().filter(|row| row.code.starts_with('S')) {
-        assert!(seen.contains(row.code) || elsewhere.contains(&row.code), "{} has no case", row.code);
+    for row in voxelize::CODES.iter().filter(|row| row.name.starts_with('S')) {
+        assert!(seen.contains(row.name) || elsewhere.contains(&row.name), "{} has no case", row.name);
     }
 }
 
@@ -91,7 +92,7 @@ fn whatever_is_cut_off_what_is_whole_is_taken() {
         let whole = (cut - 84) / 50;
         assert_eq!(loaded.mesh.triangles().len(), whole, "cut at {cut}");
         assert_eq!(loaded.dropped, u64::from((cut - 84) % 50 > 0), "cut at {cut}");
-        assert_eq!(loaded.findings[0].first.code(), "S003");
+        assert_eq!(loaded.findings[0].first.code().name(), "S003");
     }
     let ascii = files::ascii("part", 5);
     let one = ascii.find("endfacet").unwrap() + 8;
@@ -106,7 +107,7 @@ fn whatever_is_cut_off_what_is_whole_is_taken() {
     for cut in 0..packed.len() {
         match read(&packed[..cut], Tolerance::Lenient) {
             Ok(loaded) => taken += loaded.mesh.triangles().len(),
-            Err(error) => assert!(matches!(error.code(), "S001" | "S003"), "cut at {cut}: {error}"),
+            Err(error) => assert!(matches!(error.code().name(), "S001" | "S003"), "cut at {cut}: {error}"),
         }
         assert!(read(&packed[..cut], Tolerance::Usual).is_err(), "cut at {cut}");
     }
@@ -125,7 +126,7 @@ fn damage_deep_in_a_long_file_is_found_in_its_place() {
         for threads in [1, 2, 5] {
             voxelize::par::with_threads(threads, || {
                 let error = read_once(&text, Tolerance::Usual).unwrap_err();
-                assert_eq!((error.code(), error.line()), ("S007", Some(line)));
+                assert_eq!((error.code().name(), error.line()), ("S007", Some(line)));
                 let loaded = read_once(&text, Tolerance::Lenient).unwrap();
                 assert_eq!((loaded.mesh.triangles().len(), loaded.dropped), (ALL - 1, 1));
                 let expected = (0..ALL).filter(|n| *n != damaged).map(|n| n as f32);

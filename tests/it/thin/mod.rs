@@ -7,7 +7,7 @@ use crate::support::place::{Place, refused};
 use crate::support::solids::{Triangle, between, block, inside_out, plate, stl};
 use voxelize::rule::{LostComponents, lost};
 use voxelize::{
-    BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, ThinFeatures, Ties, voxelize_with,
+    BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, ThinFeatures, Ties, Voxelizer,
 };
 
 /// Cells of this many tenths, walls through the origin.
@@ -18,7 +18,7 @@ fn cells(triangles: &[Triangle], tenths: i64) -> Lattice {
 
 fn made(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> (BitGrid, Option<LostComponents>) {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
-    let (voxels, stats) = voxelize_with(&mesh, lattice, what, &Run::default()).unwrap();
+    let voxelize::Voxelized { voxels, stats, .. } = Voxelizer::new(what).run(&mesh, lattice).unwrap();
     let found = lost::find(&mesh, lattice, None, &Run::default()).unwrap();
     assert!(stats.inside.lost.is_none_or(|told| told == found));
     (voxels.into_occupied().unwrap(), found.components)
@@ -259,16 +259,19 @@ fn hollow_keeps_the_outer_cells_whole_and_in_slabs() {
     for name in ["cube", "knot", "sphere", "open"] {
         let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
         let lattice = Lattice::fit(mesh.bounds(), 30).unwrap();
-        let (filled, _) = voxelize_with(&mesh, &lattice, Rule::filled(), &Run::default()).unwrap();
+        let voxelize::Voxelized { voxels: filled, .. } =
+            Voxelizer::new(Rule::filled()).run(&mesh, &lattice).unwrap();
         for steps in [1, 2, 5, 16, 1000] {
             let what = Rule::filled().with_shell(steps).unwrap();
             let wanted = outer(filled.occupied().unwrap(), i64::from(steps).min(31));
             emptied += filled.count() - wanted.count();
-            let (whole, stats) = voxelize_with(&mesh, &lattice, what, &Run::default()).unwrap();
+            let voxelize::Voxelized { voxels: whole, stats, .. } =
+                Voxelizer::new(what).run(&mesh, &lattice).unwrap();
             assert!(*whole.occupied().unwrap() == wanted, "{name}, {steps}");
             for height in [1, 4, 11] {
-                let mut slabs =
-                    voxelize::voxelize_slabs(&mesh, &lattice, what, height, &Run::default()).unwrap();
+                let mut slabs = voxelize::Voxelizer::new(what)
+                    .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
+                    .unwrap();
                 use voxelize::grid::CellSource;
                 while slabs.next().unwrap().is_some() {}
                 assert_eq!(slabs.digest(), whole.digest(), "{name}, {steps}, slabs of {height}");
@@ -335,6 +338,6 @@ fn variants_belong_to_their_rules() {
     // No shell, written out.
     let (mesh, lattice) = (Mesh::from_triangles(block()).unwrap(), cells(&block(), 10));
     let rule = Rule::Filled { inside: Inside::Auto, ties: Ties::None, shell: Some(0) };
-    let error = voxelize_with(&mesh, &lattice, rule, &Run::default()).unwrap_err();
+    let error = Voxelizer::new(rule).run(&mesh, &lattice).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::Usage);
 }

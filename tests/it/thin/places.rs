@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 
 use voxelize::grid::CellSource;
 use voxelize::rule::{LostFeatures, LostPlaces, lost};
-use voxelize::{
-    BitGrid, Bounds, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, voxelize_slabs, voxelize_with,
-};
+use voxelize::{BitGrid, Bounds, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Voxelizer};
 
 use super::{keep_thin, made, union};
 use crate::support::place::Place;
@@ -122,9 +120,9 @@ fn found(triangles: &[Triangle], lattice: &Lattice) -> LostFeatures {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
     let found = lost::find(&mesh, lattice, None, &Run::default()).unwrap();
     let nonzero = Rule::solid().with_inside(Inside::Nonzero).unwrap();
-    let (solid, _) = voxelize_with(&mesh, lattice, nonzero, &Run::default()).unwrap();
+    let voxelize::Voxelized { voxels: solid, .. } = Voxelizer::new(nonzero).run(&mesh, lattice).unwrap();
     for threads in [1, 3] {
-        let run = Run { threads, ..Run::default() };
+        let run = Run::default().threads(threads);
         assert_eq!(lost::find(&mesh, lattice, Some(solid.occupied().unwrap()), &run).unwrap(), found);
     }
     found
@@ -193,18 +191,21 @@ fn places_do_not_depend_on_where_the_grid_ends_or_how_it_is_made() {
     let (mut tiles, mut slabs) = (0, 0);
     for (name, triangles, lattice) in meshes() {
         let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
-        let (whole, stats) = voxelize_with(&mesh, &lattice, keep_thin(), &Run::default()).unwrap();
+        let voxelize::Voxelized { voxels: whole, stats, .. } =
+            Voxelizer::new(keep_thin()).run(&mesh, &lattice).unwrap();
         for height in [1, 5, 16] {
-            let mut made = voxelize_slabs(&mesh, &lattice, keep_thin(), height, &Run::default()).unwrap();
+            let mut made = Voxelizer::new(keep_thin())
+                .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
+                .unwrap();
             while made.next().unwrap().is_some() {}
             assert_eq!(made.digest(), whole.digest(), "{name}, slabs of {height}");
             assert_eq!(made.made().stats.inside.lost, stats.inside.lost, "{name}");
             slabs += 1;
         }
-        for run in [1, 2, 7].map(|threads| Run { threads, ..Run::default() }) {
+        for run in [1, 2, 7].map(|threads| Run::default().threads(threads)) {
             assert_eq!(Some(lost::find(&mesh, &lattice, None, &run).unwrap()), stats.inside.lost, "{name}");
         }
-        let few = Run { max_memory: Some(1 << 21), ..Run::default() };
+        let few = Run::default().memory(1 << 21);
         assert_eq!(
             Some(lost::find(&mesh, &lattice, None, &few).unwrap()),
             stats.inside.lost,

@@ -21,7 +21,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use voxelize::codes::CODES;
+use voxelize::CODES;
 
 use crate::support::{bless, wild};
 
@@ -65,7 +65,7 @@ fn every_code_is_in_a_transcript() {
         .map(|subject| fs::read_to_string(bless::root(&format!("tests/transcripts/{subject}.txt"))).unwrap())
         .collect();
     let is_shown = |code: &&str| shown.contains(&format!("\"code\":\"{code}\""));
-    let (shown, missing): (Vec<_>, Vec<_>) = CODES.iter().map(|code| code.code).partition(is_shown);
+    let (shown, missing): (Vec<_>, Vec<_>) = CODES.iter().map(|code| code.name).partition(is_shown);
     assert!(
         shown.len() > 40 && missing.iter().all(|code| ELSEWHERE.contains(code)),
         "not shown: {missing:?}"

@@ -1,6 +1,10 @@
-//! What can go wrong, sorted by who must act.
+//! What can go wrong, sorted by who must act, and what is found on the way.
+
+mod code;
 
 use std::fmt;
+
+pub use self::code::{CODES, Code, CodeInfo, Severity};
 
 pub(crate) use crate::kernel::text::sanitize;
 
@@ -32,7 +36,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
-    code: &'static str,
+    code: Code,
     // Boxes of text keep what every result carries small.
     message: Box<str>,
     hint: Option<Box<str>>,
@@ -43,7 +47,7 @@ pub struct Error {
 }
 
 impl Error {
-    fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
+    fn new(kind: Kind, code: Code, message: impl Into<String>) -> Self {
         let (hint, file, triangle, byte, line) = (None, None, None, None, None);
         let message = message.into().into_boxed_str();
         Self { kind, code, message, hint, file, triangle, byte, line }
@@ -51,37 +55,37 @@ impl Error {
 
     /// A wrong question.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::new(Kind::Usage, "usage", message)
+        Self::new(Kind::Usage, Code::Usage, message)
     }
 
     /// An input that cannot be read; `code` is stable and names the finding.
-    pub fn input(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn input(code: Code, message: impl Into<String>) -> Self {
         Self::new(Kind::Input, code, message)
     }
 
     /// A mesh unfit for what was asked.
     pub fn unfit(message: impl Into<String>) -> Self {
-        Self::new(Kind::Unfit, "unfit", message)
+        Self::new(Kind::Unfit, Code::Unfit, message)
     }
 
     /// A result that does not fit.
     pub fn too_large(message: impl Into<String>) -> Self {
-        Self::new(Kind::TooLarge, "too-large", message)
+        Self::new(Kind::TooLarge, Code::TooLarge, message)
     }
 
     /// An output that could not be written.
     pub fn output(message: impl Into<String>) -> Self {
-        Self::new(Kind::Output, "output", message)
+        Self::new(Kind::Output, Code::Output, message)
     }
 
     /// The reader of a pipe went away. Its code, `closed-pipe`, lets a caller end quietly.
     pub fn closed_pipe() -> Self {
-        Self::new(Kind::Output, "closed-pipe", "the pipe was closed by its reader")
+        Self::new(Kind::Output, Code::ClosedPipe, "the pipe was closed by its reader")
     }
 
     /// The run was asked to stop.
     pub fn interrupted() -> Self {
-        Self::new(Kind::Interrupted, "interrupted", "interrupted; nothing was written")
+        Self::new(Kind::Interrupted, Code::Interrupted, "interrupted; nothing was written")
     }
 
     /// What to do about it, one line.
@@ -125,7 +129,7 @@ impl Error {
     }
 
     /// The stable name of the finding, for scripts.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         self.code
     }
 
@@ -178,3 +182,41 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// What was found and did not end the run: a warning, or a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// How serious it is: never [`Severity::Error`].
+    pub severity: Severity,
+    /// The first of its kind: code, place, and the message it would have as an error.
+    pub first: Error,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl Finding {
+    /// One finding, as serious as its code is by default.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { severity: code.info().severity, first: Error::input(code, message), count: 1 }
+    }
+
+    /// Its code.
+    pub fn code(&self) -> Code {
+        self.first.code()
+    }
+
+    /// The first of its kind with its place, and how many there are.
+    pub fn text(&self) -> String {
+        match self.count {
+            0 | 1 => self.first.to_string(),
+            count => format!("{}, the first of {count}", self.first),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    /// `warning[W006]: the mesh is not closed`, with its place and how many there are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]: {}", self.severity.name(), self.code(), self.text())
+    }
+}

@@ -1,0 +1,309 @@
+//! Every code a finding may have, what it means and what to do about it: docs/findings.md is made of
+//! this table, and errors, warnings and JSON use these codes. A code never changes its meaning.
+//!
+//! `S` are findings of the readers of meshes, `L` of a mesh on its lattice, `V` of the readers of voxels,
+//! `G` of lists of goldens, `W` other warnings; errors of other kinds have words. Whatever is odd in a mesh
+//! file is refused by default if it could silently change the result; otherwise it is a warning or a note.
+
+use std::fmt;
+
+/// How serious a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Severity {
+    /// It changes nothing here, and is printed where details are: other programs may stumble.
+    Note,
+    /// The result may differ from what was meant; the run goes on.
+    Warning,
+    /// The run ends.
+    Error,
+}
+
+impl Severity {
+    /// The word for it: `note`, `warning` or `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// One row of [`CODES`].
+#[derive(Debug)]
+pub struct CodeInfo {
+    /// The code.
+    pub code: Code,
+    /// Its name, such as `S004` or `not-found`.
+    pub name: &'static str,
+    /// What was found.
+    pub finding: &'static str,
+    /// How serious it is by default. [`Strict`](crate::mesh::read::Tolerance::Strict) makes every finding of a
+    /// mesh an error.
+    pub severity: Severity,
+    /// How serious it is under [`Lenient`](crate::mesh::read::Tolerance::Lenient).
+    pub lenient: Severity,
+    /// What to do about it.
+    pub advice: &'static str,
+}
+
+/// Makes the enum and the table of one list: variant, name, severity, finding, advice.
+macro_rules! codes {
+    ($($code:ident $name:literal $severity:ident $finding:literal $advice:expr;)*) => {
+        /// What kind of finding an error, a warning or a note is; `Display` writes its name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = concat!($finding, ".")] $code,)*
+        }
+
+        /// Every code, in the order of the names.
+        pub static CODES: &[CodeInfo] = &[$(CodeInfo {
+            code: Code::$code,
+            name: $name,
+            finding: $finding,
+            severity: $severity.0,
+            lenient: $severity.1,
+            advice: $advice,
+        },)*];
+    };
+}
+
+/// By default, and under lenient.
+type Severities = (Severity, Severity);
+const REFUSED: Severities = (Severity::Error, Severity::Error);
+const DAMAGE: Severities = (Severity::Error, Severity::Warning);
+const WARNED: Severities = (Severity::Warning, Severity::Warning);
+const NOTED: Severities = (Severity::Note, Severity::Note);
+
+const AGAIN: &str = "export it again, or copy it again whole; `--lenient` takes what is whole";
+const AGAIN_ALONE: &str = "export it again, or copy it again whole";
+const CENTRE: &str = "move it to the origin in the program that made it, and export it again";
+const COPY: &str = "save it again, or copy it again whole";
+const DROP: &str = "export it again; `--lenient` drops such facets";
+const EXPORT: &str = "export binary STL from the program that made it";
+const FORMATS: &str = "`voxelize formats` lists what is read";
+const LINE: &str = "mend the line";
+const NOTHING: &str = "`--strict` refuses it; other programs may, too";
+const NUMBERS: &str = "export it with numbers as in `1.5` and `1.0e+00`; `--lenient` drops such facets";
+const PERMISSIONS: &str = "check its name and permissions";
+const REPAIR: &str = "repair it where it was made; `--lenient` drops such triangles";
+const SAVE: &str = "save the file again";
+
+codes! {
+    G001 "G001" REFUSED
+        "the list of goldens cannot be read"
+        "`voxelize verify --update LIST MESH` makes one";
+    G002 "G002" REFUSED
+        "the list of goldens is no TOML"
+        LINE;
+    G003 "G003" REFUSED
+        "a key that is not known"
+        LINE;
+    G004 "G004" REFUSED
+        "a case without a mesh, or nothing to compare with"
+        "add what is named";
+    G005 "G005" REFUSED
+        "a value of the wrong kind"
+        LINE;
+    G006 "G006" REFUSED
+        "keys that exclude each other"
+        "remove one of them";
+    G007 "G007" REFUSED
+        "two cases are the same"
+        "remove one of them";
+    G008 "G008" REFUSED
+        "a list without a case"
+        "`voxelize verify --update LIST MESH` adds one";
+    G009 "G009" REFUSED
+        "the options of a case make no sense"
+        LINE;
+    L001 "L001" WARNED
+        "the mesh is far from the origin: 32-bit floats are more than a hundredth of a cell apart there"
+        CENTRE;
+    S001 "S001" REFUSED
+        "the file is empty"
+        AGAIN_ALONE;
+    S002 "S002" REFUSED
+        "neither binary nor ASCII STL: text that does not begin with `solid`"
+        EXPORT;
+    S003 "S003" DAMAGE
+        "cut short: bytes or words are missing"
+        AGAIN;
+    S004 "S004" DAMAGE
+        "a vertex is NaN or infinite, or too large for a 32-bit float"
+        REPAIR;
+    S005 "S005" DAMAGE
+        "bytes follow the last triangle, or the count is too low"
+        AGAIN;
+    S006 "S006" DAMAGE
+        "words of ASCII that are no facet: a loop of four vertices, no `endfacet`"
+        DROP;
+    S007 "S007" DAMAGE
+        "a number that cannot be read, such as `1,5` or `1.0D+00`"
+        NUMBERS;
+    S008 "S008" REFUSED
+        "the file does not exist or cannot be read"
+        PERMISSIONS;
+    S009 "S009" REFUSED
+        "another known format, which is not read"
+        EXPORT;
+    S010 "S010" REFUSED
+        "a folder without meshes"
+        "name a mesh";
+    S011 "S011" REFUSED
+        "gzip data that does not decompress, or whose check sum is wrong"
+        AGAIN_ALONE;
+    S101 "S101" NOTED
+        "a binary STL whose header begins with `solid`, as ASCII does"
+        NOTHING;
+    S102 "S102" NOTED
+        "colours: attribute bytes that are not zero, or a header with `COLOR=` or `MATERIAL=`"
+        NOTHING;
+    S103 "S103" NOTED
+        "a normal that is missing, no number, NaN or infinite"
+        NOTHING;
+    S104 "S104" NOTED
+        "several solids, which are read as one mesh"
+        NOTHING;
+    S105 "S105" NOTED
+        "a solid without a name"
+        NOTHING;
+    S106 "S106" NOTED
+        "unusual text: byte order mark, upper case, CR line ends, a name that is no UTF-8, all on one line"
+        NOTHING;
+    V001 "V001" REFUSED
+        "neither content nor name is of a voxel format that is known"
+        FORMATS;
+    V002 "V002" REFUSED
+        "the voxel file ends early"
+        COPY;
+    V003 "V003" REFUSED
+        "a header or a compressed stream of a voxel file is broken"
+        COPY;
+    V004 "V004" REFUSED
+        "well formed, but without cells: another type, another number of axes, or voxels for a mesh"
+        FORMATS;
+    V005 "V005" REFUSED
+        "the length is not what the size of the grid asks for"
+        COPY;
+    V006 "V006" REFUSED
+        "the sidecar that says the size is missing"
+        "copy it as well";
+    V007 "V007" REFUSED
+        "what describes the cells is broken or does not fit them"
+        SAVE;
+    V008 "V008" REFUSED
+        "a scene that is not a tree of transforms, groups and shapes"
+        SAVE;
+    V009 "V009" REFUSED
+        "a voxel outside its model or grid"
+        SAVE;
+    V010 "V010" REFUSED
+        "the system could not open or read the file"
+        PERMISSIONS;
+    W001 "W001" WARNED
+        "the mesh extends beyond the grid of `--like`; the part outside is left out"
+        "give a larger grid";
+    W002 "W002" WARNED
+        "no cell is occupied: the mesh is outside the grid, or lies on its walls"
+        "check `--bounds` and `--ties`";
+    W003 "W003" WARNED
+        "the extension of the output belongs to another format than its content"
+        "let `-o` and `-f` agree";
+    W004 "W004" WARNED
+        "the format holds the grid, but programs that read it may not show all of it"
+        "make it smaller, or save as another format";
+    W005 "W005" WARNED
+        "the output pipe was closed early"
+        "none, if that was meant";
+    W006 "W006" WARNED
+        "the mesh is not closed, or not consistently oriented where the method needs it: the inside is ambiguous"
+        "close the holes, or choose a method with `--inside`";
+    W007 "W007" WARNED
+        "the flood got inside the mesh: through a hole larger than cells, or where the grid cuts the mesh"
+        "close the hole, use `--close-holes` for small ones, larger cells, or another `--inside`";
+    W008 "W008" WARNED
+        "the three axes disagree on the inside"
+        "`--inside robust` repairs what it can";
+    W009 "W009" WARNED
+        "components of the mesh that solid loses: no cell centre is inside them, or only parts of them are thicker than a cell"
+        "use `--keep-thin`, `--filled` or smaller cells";
+    W010 "W010" WARNED
+        "the search for lost features was skipped, as memory is short, or not all are kept, as the mesh is not closed"
+        "raise `--max-memory`, close the mesh, or use `--filled`, which loses nothing";
+    W011 "W011" WARNED
+        "thin places that solid loses, such as ribs: the mesh fills part of these cells, and no cell centre near is inside"
+        "use `--keep-thin`, `--filled` or smaller cells";
+    BadList "bad-list" REFUSED
+        "a list of names that holds something else"
+        "one name a line; `-0` if NUL ends them";
+    ClosedPipe "closed-pipe" REFUSED
+        "the reader of the output went away"
+        "nothing: it is no failure";
+    Folder "folder" REFUSED
+        "a folder where a file is wanted"
+        "name a file";
+    Interrupted "interrupted" REFUSED
+        "someone asked to stop"
+        "";
+    NoMeshes "no-meshes" REFUSED
+        "a list without names"
+        "one name a line";
+    NotFound "not-found" REFUSED
+        "no such file"
+        "check its name";
+    Output "output" REFUSED
+        "the output could not be written"
+        "write elsewhere: `-o PATH`";
+    TooLarge "too-large" REFUSED
+        "it does not fit: memory, or a limit of the format"
+        "make cells larger, or raise `--max-memory`";
+    Unfit "unfit" REFUSED
+        "the mesh is unfit for what was asked: it has no triangles, or no size to divide"
+        "`voxelize info MESH` describes it";
+    Unreadable "unreadable" REFUSED
+        "the system does not let it be read"
+        "check its permissions";
+    Usage "usage" REFUSED
+        "options that conflict, or a value out of range"
+        "`voxelize -h` shows every option";
+}
+
+impl Code {
+    /// The row of the table for this code.
+    pub fn info(self) -> &'static CodeInfo {
+        &CODES[self as usize]
+    }
+
+    /// Its name, such as `S004` or `not-found`.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The code of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        CODES.iter().find(|row| row.name == name).map(|row| row.code)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_in_order_and_know_their_rows() {
+        assert!(CODES.len() > 10);
+        assert!(CODES.windows(2).all(|pair| pair[0].name < pair[1].name));
+        for row in CODES {
+            assert_eq!((row.code.info().name, Code::from_name(row.name)), (row.name, Some(row.code)));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Findings about the inside of a mesh, in words: what a result may lack, where, and what to do about it.
+
+use super::{Inside, InsideReport, LostComponents, LostPlaces, Repairs, Rule, ThinFeatures};
+use crate::error::{Code, Finding};
+use crate::grid::Lattice;
+use crate::mesh::Mesh;
+use crate::mesh::boundary::Loop;
+use crate::mesh::closed::Seal;
+use crate::mesh::components::Component;
+use crate::run::holes;
+use crate::run::leak::Leak;
+use crate::text::{counted, grouped, number};
+
+/// The longest hole that is worth closing, in cells.
+const WORTH_CLOSING: u64 = 16;
+
+/// The findings about cells that were filled by `rule`, from the report of the run that filled them.
+pub fn findings(rule: &Rule, mesh: &Mesh, lattice: &Lattice, report: &InsideReport) -> Vec<Finding> {
+    let Some(inside) = rule.inside() else { return vec![] };
+    let open = match inside {
+        Inside::Auto => report.repairs.as_ref().map(open),
+        chosen => unfit(chosen, mesh.seal()),
+    };
+    let leak = report.leak.as_ref().map(|leak| leaked(leak, lattice));
+    let is_cut = (0..3).any(|a| lattice.is_passed(a, mesh.bounds()).contains(&true));
+    let cut = (inside.is_flood() && is_cut).then(|| {
+        Finding::new(Code::W007, "the grid boundary cuts the mesh, so the flood enters through the cut")
+    });
+    let disputed = report.disputed.filter(|cells| *cells > 0).map(|cells| {
+        let cells = counted(cells, "cell", "cells");
+        Finding::new(Code::W008, format!("vote: the axes disagree on {cells}; majority used"))
+    });
+    let lost = report.lost.unwrap_or_default();
+    let thin = match rule {
+        Rule::Solid { thin: ThinFeatures::Keep, .. } => {
+            [report.lost.filter(|lost| !lost.closed).map(|_| not_kept()), None]
+        }
+        _ => [lost.components.as_ref().map(lost_components), lost.places.as_ref().map(lost_places)],
+    };
+    [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
+}
+
+/// The finding that no cell is occupied.
+pub fn nothing_occupied(rule: &Rule) -> Finding {
+    let why = match rule {
+        Rule::Surface { .. } => "the mesh is outside the grid, or lies on its walls",
+        Rule::Solid { .. } => "no centre of a cell is inside the mesh, or all of it is outside the grid",
+        Rule::Filled { .. } => "nothing is inside the mesh, or all of it is outside the grid",
+    };
+    Finding::new(Code::W002, format!("no cell is occupied: {why}"))
+}
+
+fn open(repairs: &Repairs) -> Finding {
+    let why = match &repairs.longest {
+        Some(longest) if repairs.holes == 1 => format!("1 hole: {}", hole_text(longest)),
+        Some(longest) => {
+            format!("{} holes, the longest: {}", grouped(repairs.holes as u64), hole_text(longest))
+        }
+        None => match repaired(repairs) {
+            nothing if nothing.is_empty() => "no holes, but edges of several triangles".to_string(),
+            repaired => format!("no holes, {repaired}"),
+        },
+    };
+    Finding::new(Code::W006, format!("the mesh is not closed ({why}); using winding number > 0.5"))
+}
+
+/// `2 triangles without area and 1 duplicate dropped, 69,451 triangles flipped`; empty if nothing was repaired.
+pub fn repaired(repairs: &Repairs) -> String {
+    let Repairs { degenerate, duplicates, turned, .. } = repairs;
+    let dropped: Vec<_> = [
+        (*degenerate, "triangle without area", "triangles without area"),
+        (*duplicates, "duplicate", "duplicates"),
+    ]
+    .into_iter()
+    .filter(|(n, ..)| *n > 0)
+    .map(|(n, one, many)| counted(n, one, many))
+    .collect();
+    let dropped = (!dropped.is_empty()).then(|| format!("{} dropped", dropped.join(" and ")));
+    let flipped = (*turned > 0).then(|| format!("{} flipped", counted(*turned, "triangle", "triangles")));
+    dropped.into_iter().chain(flipped).collect::<Vec<_>>().join(", ")
+}
+
+/// A method that was chosen requires what the mesh is not.
+fn unfit(chosen: Inside, seal: Seal) -> Option<Finding> {
+    let text = match (chosen, seal) {
+        (Inside::Nonzero | Inside::EvenOdd, Seal::Open) => {
+            let name = chosen.name();
+            format!("the mesh is not closed: {name} may be wrong along some lines; use robust")
+        }
+        (Inside::Vote, Seal::Open) => {
+            "the mesh is not closed: vote may be wrong where two of three lines are; use robust".to_string()
+        }
+        (Inside::Nonzero, Seal::Closed) => {
+            "inconsistent triangle orientation affects nonzero; use evenodd or robust".to_string()
+        }
+        _ => return None,
+    };
+    Some(Finding::new(Code::W006, text))
+}
+
+fn lost_components(thin: &LostComponents) -> Finding {
+    let LostComponents { components, lost, scattered, largest, thickness, cell } = thin;
+    let all = counted(*components, "component", "components");
+    let (verb, is) = if *lost == 1 { ("contains", "is") } else { ("contain", "are") };
+    let none = format!("{} of {all} {verb} no cell centre and {is} lost", grouped(*lost));
+    let thinner = |of: &str| {
+        let is = if *scattered == 1 { "is" } else { "are" };
+        format!("{}{of} {is} thinner than a cell and only partly filled", grouped(*scattered))
+    };
+    let mut text = match (*lost, *scattered) {
+        (0, _) => thinner(&format!(" of {all}")),
+        (_, 0) => none,
+        _ => format!("{none}, {}", thinner("")),
+    };
+    let which = if lost + scattered == 1 { "" } else { "the largest " };
+    text += &format!(": {which}{}", component(largest));
+    if largest.thickness() < *cell && *lost > 0 {
+        text += ", thinner than a cell";
+    }
+    text += "; use --keep-thin";
+    if *thickness > 0.0 {
+        text += &format!(", or cells of {} or smaller", two_digits(*thickness));
+    }
+    Finding::new(Code::W009, text)
+}
+
+fn lost_places(thin: &LostPlaces) -> Finding {
+    let LostPlaces { places, cells, largest, .. } = thin;
+    let (is, which) = if *places == 1 { ("is", "") } else { ("are", "the longest ") };
+    let (places, cells) = (counted(*places, "thin place", "thin places"), counted(*cells, "cell", "cells"));
+    let extent = extent(*largest);
+    let text = format!(
+        "{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}; use --keep-thin, or \
+         smaller cells"
+    );
+    Finding::new(Code::W011, text)
+}
+
+/// What `--keep-thin` leaves out of a mesh that is not closed.
+fn not_kept() -> Finding {
+    let text = "the mesh is not closed, so --keep-thin keeps only its closed components, and no thin places";
+    Finding::new(Code::W010, text)
+}
+
+/// `20 × 10 × 0.1 around (0, 1, 2), about 0.098 thick`.
+fn component(part: &Component) -> String {
+    let corners = [part.bounds.min, part.bounds.max].map(|corner| corner.map(f64::from));
+    format!("{}, about {} thick", extent(corners), two_digits(part.thickness()))
+}
+
+/// `20 × 10 × 0.1 around (0, 1, 2)`.
+fn extent([low, high]: [[f64; 3]; 2]) -> String {
+    let size = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
+    let centre = [0, 1, 2].map(|a| number((low[a] + high[a]) / 2.0)).join(", ");
+    format!("{size} around ({centre})")
+}
+
+/// Two digits of a length, not rounded up.
+fn two_digits(length: f64) -> String {
+    if length <= 0.0 {
+        return "0".to_string();
+    }
+    let scale = 10_f64.powi(1 - length.log10().floor() as i32);
+    number((length * scale).floor() / scale)
+}
+
+fn leaked(leak: &Leak, lattice: &Lattice) -> Finding {
+    let cells = counted(leak.cells, "cell", "cells");
+    let mut text = format!("the flood reached {cells} that evenodd calls inside");
+    if let Some(longest) = leak.holes.first() {
+        let others = match leak.holes.len() {
+            1 => String::new(),
+            n => format!(", the longest of {n}"),
+        };
+        text += &format!(", through a hole of {}{others}", hole_text(longest));
+        let sides = holes::sides(&leak.holes, lattice);
+        if let Some(most) = sides.into_iter().max().filter(|side| *side <= WORTH_CLOSING) {
+            let them = if leak.holes.len() == 1 { "it" } else { "them" };
+            text += &format!("; --close-holes {} closes {them}", most.max(1));
+        }
+    }
+    Finding::new(Code::W007, text)
+}
+
+/// `12 edges, 3.4 long, around (0, 1, 2)`.
+fn hole_text(hole: &Loop) -> String {
+    let edges = counted(hole.points.len() as u64, "edge", "edges");
+    // Rounding in a sum of edges is not worth reading.
+    let least = 1e-9 * hole.length();
+    let centre = hole.centre().map(|c| number(if c.abs() < least { 0.0 } else { c })).join(", ");
+    format!("{edges}, {} long, around ({centre})", number(hole.length()))
+}

@@ -1,0 +1,153 @@
+//! A rule with everything that says how it runs, and what comes of it.
+
+use crate::error::{Finding, Result};
+use crate::grid::{BitGrid, Lattice, Voxels};
+use crate::kernel::Level;
+use crate::mesh::Mesh;
+use crate::par::{self, CancelToken, Progress};
+use crate::rule::{self, Rule, Slabs, Stats};
+use crate::run::{Demand, Plan, Run};
+
+/// Fills cells by a rule; options chain.
+///
+/// ```
+/// use voxelize::{Inside, Lattice, Mesh, Rule, Voxelizer};
+///
+/// let mesh = Mesh::open("fixtures/knot.stl")?;
+/// let lattice = Lattice::fit(mesh.bounds(), 128)?;
+/// let rule = Rule::filled().with_inside(Inside::Robust)?;
+/// let result = Voxelizer::new(rule).threads(2).memory(1 << 30).run(&mesh, &lattice)?;
+/// result.findings.iter().for_each(|finding| eprintln!("{finding}"));
+/// println!("{} voxels, {} coordinates snapped", result.voxels.count(), result.stats.snapped);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Voxelizer<'a> {
+    rule: Rule,
+    run: Run<'a>,
+}
+
+/// Voxels, and what was found while they were made.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Voxelized {
+    /// The cells, where they are, and how they came about.
+    pub voxels: Voxels,
+    /// Warnings and notes about the result: what it may lack, and what to do about it.
+    pub findings: Vec<Finding>,
+    /// The same in numbers.
+    pub stats: Stats,
+}
+
+impl<'a> Voxelizer<'a> {
+    /// By this rule, with all threads and the best level of the machine, silent, without a limit of memory.
+    pub fn new(rule: Rule) -> Self {
+        Self { rule, run: Run::default() }
+    }
+
+    /// Run in this way.
+    #[must_use]
+    pub fn with_run(self, run: Run<'a>) -> Self {
+        Self { run, ..self }
+    }
+
+    /// With so many threads; 0 for all the system offers.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        self.with_run(self.run.threads(threads))
+    }
+
+    /// With this instruction set.
+    #[must_use]
+    pub fn level(self, level: Level) -> Self {
+        self.with_run(self.run.level(level))
+    }
+
+    /// With at most so many bytes of memory for mesh, cells and what the rule takes beside.
+    #[must_use]
+    pub fn memory(self, bytes: u64) -> Self {
+        self.with_run(self.run.memory(bytes))
+    }
+
+    /// Heard by `progress`, which may also cancel.
+    #[must_use]
+    pub fn progress(self, progress: &'a dyn Progress) -> Self {
+        self.with_run(self.run.progress(progress))
+    }
+
+    /// Until `token` is cancelled: then it ends, soon, with an error of kind `Interrupted`.
+    #[must_use]
+    pub fn cancel(self, token: &'a CancelToken) -> Self {
+        self.with_run(self.run.cancel(token))
+    }
+
+    /// Fills the cells of `lattice`.
+    ///
+    /// # Errors
+    /// If the options of the rule do not go together, the mesh is unfit for it, the grid does not fit in memory or
+    /// in the limit, the level does not exist here, or the run was cancelled.
+    pub fn run(&self, mesh: &Mesh, lattice: &Lattice) -> Result<Voxelized> {
+        let run = &self.run;
+        run.supported_level()?;
+        let extra = run.max_memory.map_or(0, |_| self.rule.extra_bytes(mesh, lattice, run));
+        run.admit(mesh.triangles().len(), lattice.dims(), extra)?;
+        let mut bits = BitGrid::try_from(lattice)?;
+        let (stats, record) = par::with_threads(run.thread_count(), || {
+            let prepared = self.rule.prepare(mesh, lattice, run)?;
+            Ok((prepared.fill(0..lattice.dims()[2], run, &mut bits)?, prepared.record()))
+        })??;
+        let voxels = Voxels { cells: bits.into(), lattice: Some(lattice.clone()), record };
+        let mut findings = rule::findings(&self.rule, mesh, lattice, &stats.inside);
+        if voxels.count() == 0 {
+            findings.push(rule::nothing_occupied(&self.rule));
+        }
+        Ok(Voxelized { voxels, findings, stats })
+    }
+
+    /// The plan that fits the limit of memory: the whole grid if there is none, else slabs as high as fit, of a
+    /// multiple of so many layers, [`Format::slab_layers`](crate::format::Format::slab_layers); `None` if none fits.
+    pub fn plan(&self, mesh: &Mesh, lattice: &Lattice, multiple: usize) -> Option<Plan> {
+        let Some(limit) = self.run.max_memory else { return Some(Plan::Dense) };
+        let run = &self.run;
+        let demand = Demand::new(mesh, lattice, run).with(self.rule.extra_bytes(mesh, lattice, run));
+        demand.fit(u128::from(limit), multiple)
+    }
+
+    /// The same cells for a grid that may be larger than memory: made in slabs of layers of z, each in its turn, when
+    /// it is asked for. With [`Plan::Slabs`] every slab is a pass over all triangles. With [`Plan::Bricks`] one pass
+    /// keeps their cells in bricks of 64 × 8 × 8, and slabs are made of these: where most of the grid is empty that
+    /// takes much less memory, and time, than the whole grid at once.
+    ///
+    /// ```
+    /// use voxelize::format::{self, SaveOptions};
+    /// use voxelize::run::Plan;
+    /// use voxelize::{Lattice, Mesh, Rule, Voxelizer, voxelize};
+    ///
+    /// let mesh = Mesh::open("fixtures/knot.stl")?;
+    /// let lattice = Lattice::fit(mesh.bounds(), 256)?;
+    /// let npz = format::by_name("npz").unwrap();
+    ///
+    /// // Mesh and cells are to take at most half a MiB.
+    /// let voxelizer = Voxelizer::new(Rule::surface()).memory(512 << 10);
+    /// let plan = voxelizer.plan(&mesh, &lattice, npz.slab_layers).unwrap();
+    /// assert!(matches!(plan, Plan::Slabs(_)));
+    ///
+    /// let mut slabs = voxelizer.slabs(&mesh, &lattice, plan)?;
+    /// let mut file = Vec::new();
+    /// format::write_source_to(&mut slabs, &mut file, npz, &SaveOptions::default())?;
+    ///
+    /// let whole = voxelize(&mesh, &lattice, Rule::surface())?;
+    /// assert_eq!(slabs.made().occupied, whole.count());
+    /// # use voxelize::grid::CellSource;
+    /// assert_eq!(slabs.digest(), whole.digest());
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If slabs have no layers, those of bricks no multiple of 8, the rule has no bricks, the plan needs more than
+    /// the limit of memory, or the level does not exist here. Memory that is not there, and cancellation, end the
+    /// slabs on the way.
+    pub fn slabs(&self, mesh: &'a Mesh, lattice: &'a Lattice, plan: Plan) -> Result<Slabs<'a>> {
+        Slabs::new(mesh, lattice, self.rule, plan, &self.run)
+    }
+}
