@@ -16,7 +16,7 @@ use crate::run::cover::Covered;
 use crate::run::{Demand, Plan, Run};
 
 /// Voxels that are made a slab at a time, as [`CellSource::next`] asks for them; what
-/// [`voxelize_slabs`](crate::voxelize_slabs) and [`voxelize_bricks`](crate::voxelize_bricks) give.
+/// [`Voxelizer::slabs`](crate::Voxelizer::slabs) gives.
 pub struct Slabs<'a> {
     /// Rule, ties, tool and input.
     pub record: Record,

@@ -5,7 +5,7 @@
 //! read once, in blocks; memory is taken for bytes that are there, not for bytes a header claims.
 //! A file without triangles is read as an empty mesh: it is a grid that cannot be fitted to it.
 //!
-//! What is found has a [code](crate::codes), and [`Tolerance`] says what becomes of it: what could change
+//! What is found has a [code](crate::Code), and [`Tolerance`] says what becomes of it: what could change
 //! the result without a word is an error unless leniency was asked for, what is only odd is noted in
 //! [`Loaded::findings`].
 //!
