@@ -336,11 +336,11 @@ fn json_of(mismatch: &Mismatch) -> Value {
 /// The file of `-o`, and what goes there.
 struct DiffOutput<'a> {
     path: &'a Path,
-    content: Content,
+    content: DiffContent,
 }
 
 /// What `-o` asks for, by its extension.
-enum Content {
+enum DiffContent {
     /// Voxels with labels.
     Voxels(&'static Format),
     Picture,
@@ -350,8 +350,8 @@ impl<'a> DiffOutput<'a> {
     fn new(path: &'a Path, files: &mut FileSet) -> Result<Self> {
         files.writes(path, "the output")?;
         let content = match format::by_path(path).filter(|format| format.holds(CellKind::Labels)) {
-            Some(format) => Content::Voxels(format),
-            None if has_extension(path, "png") => Content::Picture,
+            Some(format) => DiffContent::Voxels(format),
+            None if has_extension(path, "png") => DiffContent::Picture,
             None => {
                 let known = FORMATS.iter().filter(|format| format.holds(CellKind::Labels));
                 let known: Vec<_> = known.map(|format| format!(".{}", format.extensions[0])).collect();
@@ -373,7 +373,7 @@ impl<'a> DiffOutput<'a> {
     ) -> Result<Vec<Written>> {
         let (first, second) = (first.occupied()?, second.occupied()?);
         call.signals.listen()?;
-        let Content::Voxels(format) = self.content else {
+        let DiffContent::Voxels(format) = self.content else {
             // What is common is there, too, dim, to see where in the part it is.
             let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
             let picture =

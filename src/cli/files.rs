@@ -16,7 +16,7 @@ use super::suggest;
 
 /// Where a mesh comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum MeshSource {
     Stdin,
     File(PathBuf),
 }
@@ -28,7 +28,7 @@ pub enum Destination {
     File(PathBuf),
 }
 
-impl Source {
+impl MeshSource {
     /// The mesh of this name, which must exist; `commands` are what else it may have been meant as.
     pub fn find(path: &Path, commands: &[&'static str]) -> Result<Self> {
         if path.as_os_str() == "-" {

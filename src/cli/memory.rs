@@ -130,7 +130,7 @@ pub struct Needs<'a> {
 
 /// What one phase takes beside mesh, cells and the buffers of threads.
 #[derive(Debug, Clone, Copy)]
-pub struct Phase {
+pub struct MemoryPhase {
     pub name: &'static str,
     pub bytes: u128,
 }
@@ -146,24 +146,26 @@ pub struct MemoryPlan {
     /// What the whole grid at once would take.
     pub dense: u128,
     /// What is in it: mesh, cells, and the largest phase.
-    pub parts: Vec<Phase>,
+    pub parts: Vec<MemoryPhase>,
 }
 
 impl Needs<'_> {
     /// The phases, one after the other; cells of doubt and leak stay while those of the output are made.
-    fn phases(&self) -> Vec<Phase> {
+    fn phases(&self) -> Vec<MemoryPhase> {
         let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
         let [labels, doubt, leak] = [self.labels, self.doubt, self.leak].map(u128::from);
         let kept = if self.is_whole() { labels + doubt + leak } else { 0 };
         let beside = self.rule.extra_bytes(self.mesh, self.lattice, self.run);
-        let mut phases = vec![Phase { name: "rule", bytes: beside + grids(kept) }];
+        let mut phases = vec![MemoryPhase { name: "rule", bytes: beside + grids(kept) }];
         if self.doubt {
-            phases
-                .push(Phase { name: "doubt", bytes: doubt::extra_bytes(self.mesh, self.lattice, self.run) });
+            phases.push(MemoryPhase {
+                name: "doubt",
+                bytes: doubt::extra_bytes(self.mesh, self.lattice, self.run),
+            });
         }
         if self.leak {
             let bytes = leak_path::extra_bytes(self.mesh, self.lattice, self.run) + grids(doubt);
-            phases.push(Phase { name: "leak", bytes });
+            phases.push(MemoryPhase { name: "leak", bytes });
         }
         phases
     }
@@ -177,7 +179,7 @@ impl Needs<'_> {
         self.output.map_or(1, |(format, _)| format.slab_layers)
     }
 
-    fn demand(&self, phases: &[Phase]) -> Demand {
+    fn demand(&self, phases: &[MemoryPhase]) -> Demand {
         let peak = phases.iter().map(|phase| phase.bytes).max().unwrap_or(0);
         let demand = Demand::new(self.mesh, self.lattice, self.run).with(peak);
         if self.labels && !self.is_whole() { demand.labelled() } else { demand }
@@ -208,7 +210,7 @@ impl MemoryPlan {
         let mesh = Run::estimate(needs.mesh.triangles().len(), [0; 3]);
         let largest = phases.into_iter().max_by_key(|phase| phase.bytes).filter(|phase| phase.bytes > 0);
         let rest = bytes - mesh - largest.map_or(0, |phase| phase.bytes);
-        let parts = [Phase { name: "mesh", bytes: mesh }, Phase { name: "cells", bytes: rest }];
+        let parts = [MemoryPhase { name: "mesh", bytes: mesh }, MemoryPhase { name: "cells", bytes: rest }];
         let parts = parts.into_iter().chain(largest).collect();
         Ok(Self { strategy, slabs, bytes, dense, parts })
     }

@@ -7,11 +7,11 @@ use voxelize::format::Dtype;
 use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Size, Snap};
 
-use super::args::values::Corners;
+use super::args::values::BoxCorners;
 use super::args::{ConvertArgs, DEFAULT_RES, DoubtArgs, GridArgs, LeakArgs, ReadArgs, RuleArgs, RunArgs};
 use super::argv::Argv;
 use super::command::Call;
-use super::files::{self, FileSet, Source};
+use super::files::{self, FileSet, MeshSource};
 use super::memory::Resources;
 use super::output::{AuxOutput, Output};
 
@@ -26,7 +26,7 @@ pub struct JobOptions {
 
 /// The same with a mesh.
 pub struct Job {
-    pub source: Source,
+    pub source: MeshSource,
     pub options: JobOptions,
 }
 
@@ -41,7 +41,7 @@ pub struct GridOptions {
     /// Cells added on every side; not known of a lattice that is taken over.
     pub pad: Option<usize>,
     /// The box given, where it is grown to whole cells at its high end.
-    pub grown_from: Option<Corners>,
+    pub grown_from: Option<BoxCorners>,
     /// Whether a box was given: the mesh may go on in the padding then.
     pub is_bounded: bool,
 }
@@ -90,7 +90,7 @@ impl GridOptions {
         if let Some(origin) = args.origin {
             fit = fit.origin(origin);
         }
-        if let Some(Corners { min, max }) = args.bounds.clone() {
+        if let Some(BoxCorners { min, max }) = args.bounds.clone() {
             fit = fit.bounds(min, max);
         }
         if args.cube {
@@ -189,7 +189,7 @@ impl Options {
                 .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more")
         })?;
         let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?;
-        let job = Job { source: Source::find(mesh, &argv.commands)?, options };
+        let job = Job { source: MeshSource::find(mesh, &argv.commands)?, options };
         let output = Output::new(&args.output, &job.source, call)?;
         let doubt = DoubtOptions::new(&args.doubt, &job.options.rule, argv)?;
         let leak = leak(&args.leak, &job.options.rule, argv)?;

@@ -12,7 +12,7 @@ use voxelize::{BitGrid, Error, Lattice, Record, Result, TOOL, Voxels};
 use super::args::OutputArgs;
 use super::argv::{Argv, exclusive};
 use super::command::Call;
-use super::files::{self, Destination, FileSet, MadeFolders, Source, or_hint};
+use super::files::{self, Destination, FileSet, MadeFolders, MeshSource, or_hint};
 
 /// The format of an output that nothing names.
 const DEFAULT_FORMAT: &str = "vox";
@@ -101,7 +101,7 @@ pub fn check_implied(path: &Path, made_by_this_tool: impl FnOnce(&Path) -> bool)
 
 impl Output {
     /// The output for these arguments.
-    pub fn new(args: &OutputArgs, source: &Source, call: &Call) -> Result<Self> {
+    pub fn new(args: &OutputArgs, source: &MeshSource, call: &Call) -> Result<Self> {
         let argv = call.argv;
         let by_default = by_default(args);
         let (destination, (format, by)) = match &args.output {

@@ -91,7 +91,7 @@ impl Read for Inlet {
 
 /// A pipe to write to, by such a thread.
 pub struct Outlet {
-    to: SyncSender<Block>,
+    to: SyncSender<PipeBlock>,
     /// The failure of a write, after which nothing more is taken.
     failed: Receiver<io::Error>,
     /// Blocks that are written, to be filled again: what one thread takes from the allocator and another
@@ -103,7 +103,7 @@ pub struct Outlet {
 }
 
 /// What is passed on.
-enum Block {
+enum PipeBlock {
     Bytes(Vec<u8>),
     /// Answered when all before it is written.
     Flush(SyncSender<()>),
@@ -134,7 +134,7 @@ impl Outlet {
         Self { to, failed, spare, block: Vec::with_capacity(BLOCK), signals: signals.clone() }
     }
 
-    fn pass_on(&mut self, mut block: Block) -> io::Result<()> {
+    fn pass_on(&mut self, mut block: PipeBlock) -> io::Result<()> {
         loop {
             block = match self.to.try_send(block) {
                 Ok(()) => return Ok(()),
@@ -155,16 +155,20 @@ impl Outlet {
     }
 }
 
-fn write_all(mut pipe: impl Write, blocks: &Receiver<Block>, used: &SyncSender<Vec<u8>>) -> io::Result<()> {
+fn write_all(
+    mut pipe: impl Write,
+    blocks: &Receiver<PipeBlock>,
+    used: &SyncSender<Vec<u8>>,
+) -> io::Result<()> {
     for block in blocks {
         match block {
-            Block::Bytes(mut bytes) => {
+            PipeBlock::Bytes(mut bytes) => {
                 pipe.write_all(&bytes)?;
                 bytes.clear();
                 // Too many, or nobody is left: it goes.
                 let _ = used.try_send(bytes);
             }
-            Block::Flush(done) => {
+            PipeBlock::Flush(done) => {
                 pipe.flush()?;
                 // Whoever asked may have been interrupted.
                 let _ = done.send(());
@@ -181,16 +185,16 @@ impl Write for Outlet {
         if self.block.len() == BLOCK {
             let next = self.spare.try_recv().unwrap_or_else(|_| Vec::with_capacity(BLOCK));
             let full = std::mem::replace(&mut self.block, next);
-            self.pass_on(Block::Bytes(full))?;
+            self.pass_on(PipeBlock::Bytes(full))?;
         }
         Ok(n)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let rest = std::mem::take(&mut self.block);
-        self.pass_on(Block::Bytes(rest))?;
+        self.pass_on(PipeBlock::Bytes(rest))?;
         let (done, written) = sync_channel(1);
-        self.pass_on(Block::Flush(done))?;
+        self.pass_on(PipeBlock::Flush(done))?;
         loop {
             match written.try_recv() {
                 Ok(()) => return Ok(()),

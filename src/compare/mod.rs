@@ -1,5 +1,5 @@
 //! Grids beside each other: where their cells are ([`lattices`]), and which of them differ
-//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`goldens`]), what came of a case ([`Outcome`]), and
+//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`goldens`]), what came of a case ([`CaseResult`]), and
 //! reports ([`junit`]).
 
 pub mod diff;
@@ -13,4 +13,4 @@ pub use diff::Difference;
 pub use field::{FieldDifference, LargestDifference};
 pub use goldens::{Case, Gate, Golden, Goldens};
 pub use lattice::{Mismatch, lattices};
-pub use outcome::Outcome;
+pub use outcome::CaseResult;

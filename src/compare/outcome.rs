@@ -11,7 +11,7 @@ use crate::rule::RULES;
 /// What came of a case.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum CaseResult {
     /// The cells, and where they are, are those of the golden.
     Same,
     /// Cells differ, and the gate lets that pass.
@@ -27,7 +27,7 @@ pub enum Outcome {
     Failed(Error),
 }
 
-impl Outcome {
+impl CaseResult {
     /// Whether the case passes.
     pub fn passes(&self) -> bool {
         matches!(self, Self::Same | Self::Allowed(_))
@@ -91,16 +91,16 @@ fn is_always_there(name: &str) -> bool {
 ///
 /// # Errors
 /// If one of the grids does not say where its cells are.
-pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<Outcome> {
+pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<CaseResult> {
     let other = other_grid(golden.lattice.as_ref(), &golden.record, got)?;
     if !other.is_empty() {
-        return Ok(Outcome::Grid(other));
+        return Ok(CaseResult::Grid(other));
     }
     let difference = Difference::between(golden.occupied()?, got.occupied()?)?;
     Ok(match difference {
-        none if none.is_none() => Outcome::Same,
-        few if gate.lets_pass(few.differing(), few.iou()) => Outcome::Allowed(few),
-        many => Outcome::Cells(many),
+        none if none.is_none() => CaseResult::Same,
+        few if gate.lets_pass(few.differing(), few.iou()) => CaseResult::Allowed(few),
+        many => CaseResult::Cells(many),
     })
 }
 
@@ -124,15 +124,18 @@ mod tests {
         let golden = voxels("##.#", 0, Some("up"));
         let outcome = |got: &Voxels, gate| against_grid(&golden, got, gate).unwrap();
         let closed = Gate::default();
-        assert_eq!(outcome(&golden, closed), Outcome::Same);
-        assert_eq!(outcome(&voxels("##.#", 0, None), closed), Outcome::Same);
+        assert_eq!(outcome(&golden, closed), CaseResult::Same);
+        assert_eq!(outcome(&voxels("##.#", 0, None), closed), CaseResult::Same);
         let differs = outcome(&voxels("###.", 0, Some("up")), closed);
         assert!(!differs.passes() && differs.name() == "cells");
         assert_eq!(differs.difference().map(|d| (d.added, d.removed, d.common)), Some((1, 1, 2)));
         let moved = outcome(&voxels("##.#", 1, Some("both")), closed);
-        assert_eq!(moved, Outcome::Grid(vec!["origin along x: 0 and 1".into(), "ties: up and both".into()]));
+        assert_eq!(
+            moved,
+            CaseResult::Grid(vec!["origin along x: 0 and 1".into(), "ties: up and both".into()])
+        );
         let larger = outcome(&voxels("##.##", 0, Some("up")), Gate { allow: Some(9), iou_min: None });
-        assert_eq!(larger, Outcome::Grid(vec!["dims: 4 × 1 × 1 and 5 × 1 × 1".into()]));
+        assert_eq!(larger, CaseResult::Grid(vec!["dims: 4 × 1 × 1 and 5 × 1 × 1".into()]));
         for (allow, passes) in [(1, false), (2, true)] {
             let allowed = outcome(&voxels("###.", 0, None), Gate { allow: Some(allow), iou_min: None });
             assert_eq!(allowed.passes(), passes, "{allowed:?}");

@@ -119,7 +119,7 @@ impl Run {
 pub fn refused(place: &Place, line: &str, code: i32) -> String {
     let run = place.run(line).expect(code);
     let start = |what: &str| run.err.lines().filter(|line| line.starts_with(what)).count();
-    assert_eq!((start("error: "), start("hint: ")), (1, 1), "voxelize {line}\n{}", run.err);
+    assert_eq!((start("error"), start("hint: ")), (1, 1), "voxelize {line}\n{}", run.err);
     assert_eq!(run.err.lines().count(), 2, "voxelize {line}\n{}", run.err);
     run.err.lines().next().unwrap_or_default().to_string()
 }

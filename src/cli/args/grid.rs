@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use voxelize::Snap;
 
-use super::values::{self, Corners, Exact3};
+use super::values::{self, BoxCorners, Exact3};
 
 /// The cells on the longest axis unless asked otherwise.
 pub const DEFAULT_RES: usize = 256;
@@ -49,7 +49,7 @@ pub struct GridArgs {
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = values::corners, allow_hyphen_values = true,
           long_help = "Fit the cells to this box, grown at the high end to whole cells, and leave out the mesh \
                        beyond it [default: the mesh's bounds]")]
-    pub bounds: Option<Corners>,
+    pub bounds: Option<BoxCorners>,
 
     /// as many cells on every axis, mesh centred
     #[arg(

@@ -106,7 +106,7 @@ pub fn point(text: &str) -> Result<Exact3, String> {
 
 /// The corners of a box.
 #[derive(Debug, Clone)]
-pub struct Corners {
+pub struct BoxCorners {
     /// The lowest coordinates.
     pub min: Exact3,
     /// The highest coordinates.
@@ -114,7 +114,7 @@ pub struct Corners {
 }
 
 /// `-1,0,0,1,1,1`: a box that does not end before it begins.
-pub fn corners(text: &str) -> Result<Corners, String> {
+pub fn corners(text: &str) -> Result<BoxCorners, String> {
     let numbers = decimals(text)?;
     let given = numbers.len();
     let [x0, y0, z0, x1, y1, z1]: [Rational; 6] =
@@ -124,7 +124,7 @@ pub fn corners(text: &str) -> Result<Corners, String> {
             return Err(format!("the box ends before it begins along {axis}"));
         }
     }
-    Ok(Corners { min: [x0, y0, z0], max: [x1, y1, z1] })
+    Ok(BoxCorners { min: [x0, y0, z0], max: [x1, y1, z1] })
 }
 
 /// `4G`, `1.5GiB`, `512M`, `1000000`: bytes; K, M, G and T are powers of 1024.

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Code, Error, Result};
 
-use super::super::files::{self, FileSet, Source};
+use super::super::files::{self, FileSet, MeshSource};
 use super::super::output::Output;
 use super::super::pipes::Inlet;
 use super::super::signals::Signals;
@@ -172,9 +172,8 @@ pub fn items(found: Vec<FoundMesh>, output: &Output, commands: &[&'static str]) 
     let item = |FoundMesh { path, whole, problem, .. }: FoundMesh| {
         let ready = match problem {
             Some(problem) => Err(problem),
-            None => {
-                Source::find(&path, commands).map(|source| (source, output.named(&below(&common, &whole))))
-            }
+            None => MeshSource::find(&path, commands)
+                .map(|source| (source, output.named(&below(&common, &whole)))),
         };
         Item { path, ready }
     };

@@ -12,7 +12,7 @@ use voxelize::{Bounds, Error, Kind, Progress, Result, format};
 use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
 use super::argv::Argv;
 use super::command::Call;
-use super::files::{self, Source};
+use super::files::{self, MeshSource};
 use super::memory::Resources;
 use super::options::{self, DoubtOptions, GridFrom, GridOptions, Job, JobOptions, Mode, Options};
 use super::output::{self, Output};
@@ -24,7 +24,7 @@ use super::suggest;
 use report::{Entry, OrderedReporter};
 
 /// All of a call with several meshes, decided.
-struct Batch {
+struct BatchOptions {
     options: JobOptions,
     /// What was named or found, in that order.
     items: Vec<Item>,
@@ -40,7 +40,7 @@ struct Item {
     /// As it was named.
     path: PathBuf,
     /// What is read and written; or why it cannot be.
-    ready: Result<(Source, Output)>,
+    ready: Result<(MeshSource, Output)>,
 }
 
 impl Item {
@@ -69,10 +69,10 @@ pub fn is_requested(input: &InputArgs) -> bool {
 pub fn convert(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
     // Before a list is waited for: a folder may have been made by then.
     call.signals.listen()?;
-    Batch::new(args, call)?.run(call)
+    BatchOptions::new(args, call)?.run(call)
 }
 
-impl Batch {
+impl BatchOptions {
     /// Looks at files but changes none.
     fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
         let argv = call.argv;

@@ -13,7 +13,7 @@ use super::super::report::display::{bytes, counted, dims, duration, grouped, san
 use super::super::report::finding_line;
 use super::super::report::{self, Outcome, Report, row};
 use super::super::run::{self, RunReport};
-use super::{Batch, Item};
+use super::{BatchOptions, Item};
 
 /// The report of a mesh that is done, and what it adds to the total.
 pub struct Entry {
@@ -41,7 +41,7 @@ enum EntryKind {
 
 impl Entry {
     pub fn new(
-        batch: &Batch,
+        batch: &BatchOptions,
         item: &Item,
         options: Option<&Options>,
         found: &RunReport,
@@ -107,15 +107,15 @@ fn in_brief(options: &Options, found: &RunReport) -> String {
 
 /// Prints reports in the order of their meshes, whatever the order they are done in.
 pub struct OrderedReporter<'a> {
-    batch: &'a Batch,
+    batch: &'a BatchOptions,
     call: &'a Call<'a>,
     bar: &'a Bar,
-    state: Mutex<State>,
+    state: Mutex<BatchState>,
 }
 
 /// What was printed, and what waits for others.
 #[derive(Default)]
-struct State {
+struct BatchState {
     waiting: BTreeMap<usize, Entry>,
     next: usize,
     counts: [u64; 4],
@@ -128,7 +128,7 @@ struct State {
 }
 
 impl<'a> OrderedReporter<'a> {
-    pub fn new(batch: &'a Batch, call: &'a Call, bar: &'a Bar) -> Self {
+    pub fn new(batch: &'a BatchOptions, call: &'a Call, bar: &'a Bar) -> Self {
         Self { batch, call, bar, state: Mutex::default() }
     }
 
@@ -161,7 +161,7 @@ impl<'a> OrderedReporter<'a> {
     }
 
     /// `490 of 500 written to out/, 10 failed; …`.
-    fn text(&self, state: &State) -> String {
+    fn text(&self, state: &BatchState) -> String {
         let (batch, [good, skipped, failed, interrupted]) = (self.batch, state.counts);
         let all = grouped(batch.items.len() as u64);
         let would = if batch.mode == Mode::DryRun { "would be written" } else { "written" };
@@ -192,7 +192,7 @@ fn summed_up(code: Code, count: u64, all: u64) -> String {
     format!("warning[{code}]: {} of {} meshes: {finding}; -v lists them\n", grouped(count), grouped(all))
 }
 
-impl State {
+impl BatchState {
     fn add(&mut self, entry: &mut Entry) {
         if entry.kind == EntryKind::Interrupted {
             // Once for all.

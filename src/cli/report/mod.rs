@@ -187,11 +187,11 @@ pub struct Printer {
     pub options: ReportOptions,
     schema: Schema,
     signals: Signals,
-    state: Mutex<State>,
+    state: Mutex<PrinterState>,
 }
 
 #[derive(Default)]
-struct State {
+struct PrinterState {
     /// The lines of JSON so far, for a file.
     lines: String,
     codes: Vec<u8>,
@@ -226,7 +226,7 @@ impl Printer {
         self.state().files_checked = true;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PrinterState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -327,7 +327,7 @@ impl Printer {
     }
 }
 
-impl State {
+impl PrinterState {
     fn print(&mut self, text: &str) {
         // Standard output may be held by a write to a pipe that nobody reads.
         if self.is_broken || text.is_empty() {
@@ -355,10 +355,14 @@ pub fn finding_line(about: &str, finding: &Finding) -> String {
     sanitized(&format!("{head}: {about}{}", finding.text())) + "\n"
 }
 
-/// `error: …` and `hint: …`, a line each; `about` stands before what is wrong.
+/// `error[S004]: …` and `hint: …`, a line each; `about` stands before what is wrong.
 pub fn error_text(about: &str, error: &Error) -> String {
     let hint = hint(error).map(|hint| sanitized(&format!("hint: {hint}")) + "\n");
-    sanitized(&format!("error: {about}{error}")) + "\n" + &hint.unwrap_or_default()
+    // Names that are words say no more than the message.
+    let code = error.code().name();
+    let code =
+        if code.starts_with(|c: char| c.is_ascii_uppercase()) { format!("[{code}]") } else { String::new() };
+    sanitized(&format!("error{code}: {about}{error}")) + "\n" + &hint.unwrap_or_default()
 }
 
 /// What to do about an error: its own hint, or the advice of its code.
@@ -378,7 +382,7 @@ fn unquoted(advice: &str) -> String {
 
 /// Prints a text that was asked for, and gives the exit code.
 pub fn show(text: &str) -> u8 {
-    let mut state = State::default();
+    let mut state = PrinterState::default();
     state.print(text);
     worst(&state.codes)
 }

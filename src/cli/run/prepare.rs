@@ -9,7 +9,7 @@ use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run};
 
 use super::super::args::prefixed;
-use super::super::files::{self, Source};
+use super::super::files::{self, MeshSource};
 use super::super::memory::{MemoryPlan, Needs};
 use super::super::options::{GridFrom, Job, JobOptions, Options};
 use super::super::output::Output;
@@ -34,9 +34,9 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
     let options = ReadOptions { tolerance, max_memory, progress: bar };
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &job.source.name(), &options);
     let loaded = timed(&mut report.times.read, || match &job.source {
-        Source::Stdin => stream(Inlet::stdin(signals)),
-        Source::File(path) if files::is_pipe(path) => stream(Inlet::open(path, signals)),
-        Source::File(path) => read::read_file(path, &options),
+        MeshSource::Stdin => stream(Inlet::stdin(signals)),
+        MeshSource::File(path) if files::is_pipe(path) => stream(Inlet::open(path, signals)),
+        MeshSource::File(path) => read::read_file(path, &options),
     })
     .map_err(|e| if bar.cancelled() { Error::interrupted() } else { e })
     .map_err(|e| match (e.kind(), e.hint()) {

@@ -4,19 +4,25 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use voxelize::compare::outcome::{against_grid, other_grid};
-use voxelize::compare::{Difference, Outcome, diff};
+use voxelize::compare::{CaseResult, Difference, diff};
 use voxelize::format::SaveOptions;
 use voxelize::view::{self, From, View};
 use voxelize::{Code, Error, Lattice, Rational, Result, Voxels, format};
 
 use super::super::files;
-use super::report::{CaseReport, Counted};
-use super::task::{Made, Task, Wanted};
+use super::report::{CaseReport, GridBrief};
+use super::task::{CaseCells, Task, Wanted};
 
 /// What came of a task.
-pub fn judge(task: &Task, made: Result<Made>, time: Duration, pictures: Option<&Path>) -> CaseReport {
-    let mut report =
-        CaseReport { found: None, golden: None, lattice: None, outcome: Outcome::Same, shown: vec![], time };
+pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Option<&Path>) -> CaseReport {
+    let mut report = CaseReport {
+        found: None,
+        golden: None,
+        lattice: None,
+        outcome: CaseResult::Same,
+        shown: vec![],
+        time,
+    };
     let compared = made.and_then(|made| {
         let mut shown = vec![];
         let (golden, outcome) = compare(task, &made, |golden, now, difference| {
@@ -25,11 +31,11 @@ pub fn judge(task: &Task, made: Result<Made>, time: Duration, pictures: Option<&
             }
             Ok(())
         })?;
-        (report.found, report.lattice, report.golden) = (Some(Counted::of(&made)), made.lattice(), golden);
+        (report.found, report.lattice, report.golden) = (Some(GridBrief::of(&made)), made.lattice(), golden);
         report.shown = shown;
         Ok(outcome)
     });
-    report.outcome = compared.unwrap_or_else(Outcome::Failed);
+    report.outcome = compared.unwrap_or_else(CaseResult::Failed);
     report
 }
 
@@ -37,9 +43,9 @@ pub fn judge(task: &Task, made: Result<Made>, time: Duration, pictures: Option<&
 /// the gate allows are shown to `show`.
 pub fn compare(
     task: &Task,
-    made: &Made,
+    made: &CaseCells,
     show: impl FnOnce(&Voxels, &Voxels, &Difference) -> Result<()>,
-) -> Result<(Option<Counted>, Outcome)> {
+) -> Result<(Option<GridBrief>, CaseResult)> {
     match (&task.wanted, &made.voxels) {
         (Wanted::File(file), Some(voxels)) => {
             // A look at its headers first: it may be a grid of any size.
@@ -48,22 +54,22 @@ pub fn compare(
             let other =
                 other_grid(said.lattice.as_ref(), &said.record, voxels).map_err(|e| e.in_file(file))?;
             if !other.is_empty() {
-                return Ok((None, Outcome::Grid(other)));
+                return Ok((None, CaseResult::Grid(other)));
             }
             let golden = files::open_voxels(file, &task.file)?;
-            let found = Counted { cells: golden.count(), grid: golden.digest().grid };
+            let found = GridBrief { cells: golden.count(), grid: golden.digest().grid };
             let outcome = against_grid(&golden, voxels, task.gate).map_err(|e| e.in_file(file))?;
-            if let Outcome::Cells(difference) = &outcome {
+            if let CaseResult::Cells(difference) = &outcome {
                 show(&golden, voxels, difference)?;
             }
             Ok((Some(found), outcome))
         }
         (Wanted::Digest(grid, cells), _) => {
-            let golden = Counted { grid: Some(*grid), cells: *cells };
-            let same = golden == Counted::of(made);
-            Ok((Some(golden), if same { Outcome::Same } else { Outcome::Digest }))
+            let golden = GridBrief { grid: Some(*grid), cells: *cells };
+            let same = golden == GridBrief::of(made);
+            Ok((Some(golden), if same { CaseResult::Same } else { CaseResult::Digest }))
         }
-        _ => Ok((None, Outcome::Same)),
+        _ => Ok((None, CaseResult::Same)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use voxelize::compare::{Case, Gate, Golden, Goldens, Outcome as Comparison};
+use voxelize::compare::{Case, CaseResult, Gate, Golden, Goldens};
 use voxelize::format::{self, Carries, SaveOptions, Sidecar};
 use voxelize::{Error, Result, Rule, Voxels};
 
@@ -13,12 +13,12 @@ use super::super::files::{FileSet, MadeFolders, or_hint};
 use super::super::report::display::{counted, grouped};
 use super::super::report::{Outcome, Report};
 use super::case::{self, CaseOptions};
-use super::report::{self, CaseReport, Counted};
-use super::task::{self, Made, Task, Wanted};
+use super::report::{self, CaseReport, GridBrief};
+use super::task::{self, CaseCells, Task, Wanted};
 use super::{VerifyArgs, judge};
 
 /// A case to be recorded.
-struct Slot {
+struct CaseSlot {
     /// What the list has of it.
     known: Option<Case>,
     mesh: String,
@@ -34,7 +34,7 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<
     let resources = call.resources(&args.run.power, args.run.max_memory)?;
     let (mut goldens, slots) = if args.meshes.is_empty() {
         let goldens = Goldens::open_to_record(list)?;
-        let slots = goldens.cases().iter().cloned().map(Slot::listed).collect();
+        let slots = goldens.cases().iter().cloned().map(CaseSlot::listed).collect();
         (goldens, slots)
     } else {
         let goldens = Goldens::edit(list)?;
@@ -65,7 +65,7 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<
 fn note(
     call: &Call,
     goldens: &mut Goldens,
-    slots: Vec<Slot>,
+    slots: Vec<CaseSlot>,
     tasks: &[Task],
     recorded: Vec<Result<Recorded>>,
 ) -> Result<Vec<Change>> {
@@ -132,10 +132,10 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
 }
 
 /// The cases of the meshes that are named: those of the list, or new ones.
-fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<Vec<Slot>> {
+fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<Vec<CaseSlot>> {
     let folder = case::folder_of(&args.goldens);
     let options = case::relocated(options.given().unwrap_or_default(), folder);
-    let mut slots: Vec<Slot> = vec![];
+    let mut slots: Vec<CaseSlot> = vec![];
     for file in &args.meshes {
         let mesh = case::relative(folder, file);
         if slots.iter().any(|slot| slot.mesh == mesh) {
@@ -143,8 +143,8 @@ fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<
         }
         let same = |case: &&Case| case.mesh == mesh && case::spelled(&case.options) == options;
         let mut slot = match goldens.cases().iter().find(same).cloned() {
-            Some(case) => Slot::listed(case),
-            None => Slot { known: None, mesh, options: options.clone(), keep: None },
+            Some(case) => CaseSlot::listed(case),
+            None => CaseSlot { known: None, mesh, options: options.clone(), keep: None },
         };
         if let (Some(cells), None) = (&args.verify.golden, &slot.keep) {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -162,7 +162,7 @@ fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<
     Ok(slots)
 }
 
-impl Slot {
+impl CaseSlot {
     /// A case of the list.
     fn listed(case: Case) -> Self {
         let keep = match &case.golden {
@@ -202,16 +202,16 @@ impl Slot {
     fn change(&self, recorded: &Recorded) -> Change {
         let Recorded { report: CaseReport { outcome, golden, .. }, .. } = recorded;
         match (self.known.as_ref().map(|case| &case.golden), outcome, golden) {
-            (None | Some(Golden::Unrecorded), Comparison::Same, _) => Change::New,
-            (Some(_), Comparison::Same, None) => Change::Again,
-            (Some(_), Comparison::Same, Some(_)) => Change::Same,
+            (None | Some(Golden::Unrecorded), CaseResult::Same, _) => Change::New,
+            (Some(_), CaseResult::Same, None) => Change::Again,
+            (Some(_), CaseResult::Same, Some(_)) => Change::Same,
             _ => Change::Changed,
         }
     }
 
     /// The case as it is to stand in the list.
-    fn case(self, found: Option<Counted>) -> Result<Case> {
-        let digest = found.and_then(|Counted { grid, cells }| Some(Golden::Digest { grid: grid?, cells }));
+    fn case(self, found: Option<GridBrief>) -> Result<Case> {
+        let digest = found.and_then(|GridBrief { grid, cells }| Some(Golden::Digest { grid: grid?, cells }));
         let golden = self.keep.map(Golden::File).or(digest);
         let golden = golden.ok_or_else(|| Error::usage("a grid without a lattice has no digest"))?;
         Ok(match self.known {
@@ -242,18 +242,18 @@ fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
 
 /// Compares what came out with what was recorded, and keeps its cells where they are to be kept. A file
 /// that has them already is left as it is.
-fn record(task: &Task, made: &Made, time: Duration) -> Result<Recorded> {
+fn record(task: &Task, made: &CaseCells, time: Duration) -> Result<Recorded> {
     // A golden file that cannot be read or compared is replaced like one that is not there.
     let (compared, lost) = match judge::compare(task, made, |_, _, _| Ok(())) {
         Ok(compared) => (compared, None),
-        Err(error) => ((None, Comparison::Same), Some(error)),
+        Err(error) => ((None, CaseResult::Same), Some(error)),
     };
     let (golden, outcome) = compared;
-    let has_them = matches!(task.wanted, Wanted::File(_)) && golden.is_some() && outcome == Comparison::Same;
+    let has_them = matches!(task.wanted, Wanted::File(_)) && golden.is_some() && outcome == CaseResult::Same;
     if let (Some(file), Some(voxels), false) = (&task.keep, &made.voxels, has_them) {
         save(voxels, file)?;
     }
-    let (found, lattice) = (Some(Counted::of(made)), made.lattice());
+    let (found, lattice) = (Some(GridBrief::of(made)), made.lattice());
     Ok(Recorded { report: CaseReport { found, golden, lattice, outcome, shown: vec![], time }, lost })
 }
 
@@ -321,7 +321,7 @@ fn reasons(task: &Task, Recorded { report, lost }: &Recorded, change: Change) ->
             let digests = report.golden.zip(report.found).and_then(|(old, new)| old.grid.zip(new.grid));
             let digests = digests.map(|(old, new)| format!("{old} → {new}"));
             let details = report::details(task, report);
-            let details = details.into_iter().filter(|_| report.outcome != Comparison::Digest);
+            let details = details.into_iter().filter(|_| report.outcome != CaseResult::Digest);
             digests.into_iter().chain(details).collect()
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use voxelize::compare::junit::{self, Reason, Suite, Test, Verdict};
-use voxelize::compare::{Difference, Outcome as Comparison};
+use voxelize::compare::{CaseResult, Difference};
 use voxelize::grid::Hash;
 use voxelize::{Lattice, Result, format};
 
@@ -13,7 +13,7 @@ use super::super::command::Call;
 use super::super::files::or_hint;
 use super::super::report::display::{self, cell_box, counted, duration, grouped, share};
 use super::super::report::{Outcome, Report, hint, value};
-use super::task::{Made, Task};
+use super::task::{CaseCells, Task};
 
 /// The keys of the JSON of a case.
 pub const KEYS: &str = "name mesh options outcome result golden difference mismatch allowed pictures time_ms";
@@ -21,13 +21,13 @@ pub const KEYS: &str = "name mesh options outcome result golden difference misma
 /// What is known of a case.
 pub struct CaseReport {
     /// What came out.
-    pub found: Option<Counted>,
+    pub found: Option<GridBrief>,
     /// What should have.
-    pub golden: Option<Counted>,
+    pub golden: Option<GridBrief>,
     /// Where the cells are.
     pub lattice: Option<Lattice>,
     /// What came of it.
-    pub outcome: Comparison,
+    pub outcome: CaseResult,
     /// The files that show how the cells differ.
     pub shown: Vec<PathBuf>,
     /// How long it took.
@@ -36,16 +36,16 @@ pub struct CaseReport {
 
 /// A grid in brief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub struct GridBrief {
     /// The digest of cells and lattice.
     pub grid: Option<Hash>,
     /// The occupied cells.
     pub cells: u64,
 }
 
-impl Counted {
+impl GridBrief {
     /// What was made, in brief.
-    pub fn of(made: &Made) -> Self {
+    pub fn of(made: &CaseCells) -> Self {
         Self { grid: made.digest.grid, cells: made.cells }
     }
 
@@ -57,13 +57,13 @@ impl Counted {
 /// Why a case does not pass, or passes only just: a line each, the first says it all in brief.
 pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
     match &report.outcome {
-        Comparison::Same => vec![],
-        Comparison::Allowed(difference) | Comparison::Cells(difference) => cells(task, report, difference),
-        Comparison::Digest => digests(report),
-        Comparison::Grid(other) => std::iter::once("the grid is another; golden and now:".to_string())
+        CaseResult::Same => vec![],
+        CaseResult::Allowed(difference) | CaseResult::Cells(difference) => cells(task, report, difference),
+        CaseResult::Digest => digests(report),
+        CaseResult::Grid(other) => std::iter::once("the grid is another; golden and now:".to_string())
             .chain(other.iter().map(|what| format!("  {what}")))
             .collect(),
-        Comparison::Failed(error) => {
+        CaseResult::Failed(error) => {
             let hint = hint(error).map(|hint| format!("hint: {hint}"));
             std::iter::once(error.to_string()).chain(hint).collect()
         }
@@ -107,7 +107,7 @@ fn cells(task: &Task, report: &CaseReport, difference: &Difference) -> Vec<Strin
 
 fn digests(report: &CaseReport) -> Vec<String> {
     let (Some(golden), Some(found)) = (report.golden, report.found) else { return vec![] };
-    let digest = |of: Counted| of.grid.map(|grid| grid.to_string()).unwrap_or_default();
+    let digest = |of: GridBrief| of.grid.map(|grid| grid.to_string()).unwrap_or_default();
     let first = if golden.cells == found.cells {
         let cells = counted(golden.cells, "cell", "cells");
         format!("the digest is another: {cells} as in the golden, but not the same ones, or elsewhere")
@@ -132,8 +132,8 @@ pub fn set_task(report: &mut Report, task: &Task) {
 pub fn set(report: &mut Report, task: &Task, case: &CaseReport) {
     set_task(report, task);
     report.set("outcome", case.outcome.name());
-    report.set("result", case.found.map_or(Value::Null, Counted::json));
-    report.set("golden", case.golden.map_or(Value::Null, Counted::json));
+    report.set("result", case.found.map_or(Value::Null, GridBrief::json));
+    report.set("golden", case.golden.map_or(Value::Null, GridBrief::json));
     if let Some(difference) = case.outcome.difference() {
         let Difference { common, added, removed, .. } = *difference;
         let (iou, lattice) = (difference.iou(), case.lattice.as_ref());
@@ -142,7 +142,7 @@ pub fn set(report: &mut Report, task: &Task, case: &CaseReport) {
             json!({"common": common, "added": added, "removed": removed, "iou": iou, "box": within});
         report.set("difference", difference);
     }
-    if let Comparison::Grid(other) = &case.outcome {
+    if let CaseResult::Grid(other) = &case.outcome {
         report.set("mismatch", other.clone());
     }
     report.set("allowed", json!({"cells": task.gate.allow, "iou": task.gate.iou_min}));
@@ -164,7 +164,7 @@ pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) 
             report.out = format!("{line}\n");
             report.out.extend(details.iter().map(|detail| format!("       {detail}\n")));
             match &case.outcome {
-                Comparison::Failed(error) => Err(error.clone()),
+                CaseResult::Failed(error) => Err(error.clone()),
                 outcome if outcome.passes() => Ok(Outcome::Done),
                 _ => Ok(Outcome::CheckFailed(None)),
             }
@@ -177,7 +177,7 @@ pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) 
 fn row(task: &Task, report: &CaseReport) -> [String; 5] {
     let status = match &report.outcome {
         outcome if outcome.passes() => "pass",
-        Comparison::Failed(_) => "ERROR",
+        CaseResult::Failed(_) => "ERROR",
         _ => "FAIL",
     };
     let cells = report.found.map_or(String::new(), |found| counted(found.cells, "cell", "cells"));
@@ -198,9 +198,9 @@ fn aligned(rows: &[[String; 5]]) -> Vec<String> {
 }
 
 fn total(goldens: &Path, reports: &[CaseReport]) -> String {
-    let count = |of: &dyn Fn(&Comparison) -> bool| reports.iter().filter(|r| of(&r.outcome)).count() as u64;
-    let passed = count(&Comparison::passes);
-    let errors = count(&|outcome| matches!(outcome, Comparison::Failed(_)));
+    let count = |of: &dyn Fn(&CaseResult) -> bool| reports.iter().filter(|r| of(&r.outcome)).count() as u64;
+    let passed = count(&CaseResult::passes);
+    let errors = count(&|outcome| matches!(outcome, CaseResult::Failed(_)));
     let failed = reports.len() as u64 - passed - errors;
     let (cases, pass) = match reports.len() as u64 {
         1 if passed == 1 => ("1 case".to_string(), "passes"),
@@ -214,7 +214,7 @@ fn total(goldens: &Path, reports: &[CaseReport]) -> String {
         text += &format!(", {}", counted(errors, "error", "errors"));
     }
     text += "\n";
-    if reports.iter().any(|report| report.outcome == Comparison::Digest) {
+    if reports.iter().any(|report| report.outcome == CaseResult::Digest) {
         text += "hint: a digest cannot say where; --update LIST MESH OPTIONS --golden DIR keeps the cells\n";
     }
     text
@@ -247,7 +247,7 @@ fn test(task: &Task, report: &CaseReport) -> Test {
     };
     let verdict = match &report.outcome {
         outcome if outcome.passes() => Verdict::Passed,
-        Comparison::Failed(_) => Verdict::Error(reason()),
+        CaseResult::Failed(_) => Verdict::Error(reason()),
         _ => Verdict::Failed(reason()),
     };
     Test { name: task.title.clone(), place: task.place.clone(), time: report.time, verdict }

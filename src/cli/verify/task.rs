@@ -9,7 +9,7 @@ use voxelize::run::Plan as Strategy;
 use voxelize::{Code, Digest, Error, Kind, Lattice, Progress, Result, Voxels, format};
 
 use super::super::args::{PowerArgs, ReadArgs, RunArgs};
-use super::super::files::{Destination, Source};
+use super::super::files::{Destination, MeshSource};
 use super::super::memory::{Limit, MemoryPlan, Needs, Resources};
 use super::super::options::{Job, JobOptions};
 use super::super::progress::Bar;
@@ -63,7 +63,7 @@ impl Task {
         args.grid.like = args.grid.like.map(|file| case::resolve(&self.folder, &file.to_string_lossy()));
         let run = RunArgs { power: PowerArgs { threads: None, simd: None }, max_memory: None };
         let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), &run, &argv)?;
-        let source = Source::find(&self.file, &[]).map_err(|e| match e.code() {
+        let source = MeshSource::find(&self.file, &[]).map_err(|e| match e.code() {
             // It is no word of a command line, where standard input may have been meant.
             Code::NotFound => suggest::no_such_file(&self.file),
             _ => e,
@@ -91,13 +91,13 @@ impl Task {
     }
 
     /// The grid, made as the conversion makes it.
-    fn make(&self, resources: &Resources, slot: Slot, signals: &Signals) -> Result<Made> {
+    fn make(&self, resources: &Resources, slot: Slot, signals: &Signals) -> Result<CaseCells> {
         let resources = Resources { memory: resources.memory.divided(self.grids()), ..resources.clone() };
         let Job { source, options } = self.job()?;
         let job = Job { source, options: JobOptions { resources, ..options } };
         let bar = Bar::new(Verbosity::Quiet, signals.clone());
         match run::voxels(&job, &bar, signals, &mut RunReport::new(Instant::now())) {
-            Ok((voxels, digest)) => Ok(Made { cells: voxels.count(), digest, voxels: Some(voxels) }),
+            Ok((voxels, digest)) => Ok(CaseCells { cells: voxels.count(), digest, voxels: Some(voxels) }),
             Err(refusal) if refusal.kind() == Kind::TooLarge && slot == Slot::Exclusive => {
                 match self.wanted {
                     Wanted::File(_) => {
@@ -114,7 +114,7 @@ impl Task {
 }
 
 /// The count and the digest of a grid beyond --max-memory; else the refusal.
-fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<Made> {
+fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<CaseCells> {
     let (resources, run) = (&job.options.resources, run::library_run(&job.options, bar));
     let (Limit::Requested(_), Some(any_height)) = (resources.memory, format::by_name("raw")) else {
         return Err(refusal);
@@ -133,11 +133,11 @@ fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<M
         voxelize::run::Plan::Slabs(height),
     )?;
     while slabs.next()?.is_some() {}
-    Ok(Made { cells: slabs.made().occupied, digest: slabs.digest(), voxels: None })
+    Ok(CaseCells { cells: slabs.made().occupied, digest: slabs.digest(), voxels: None })
 }
 
 /// What came out of a case.
-pub struct Made {
+pub struct CaseCells {
     /// The occupied cells.
     pub cells: u64,
     pub digest: Digest,
@@ -145,7 +145,7 @@ pub struct Made {
     pub voxels: Option<Voxels>,
 }
 
-impl Made {
+impl CaseCells {
     /// Where the cells are, of a grid that is held.
     pub fn lattice(&self) -> Option<Lattice> {
         self.voxels.as_ref()?.lattice.clone()
@@ -159,7 +159,7 @@ pub fn each<R: Send>(
     resources: &Resources,
     signals: &Signals,
     bar: &Bar,
-    judge: impl Fn(&Task, Result<Made>, Duration) -> R + Sync,
+    judge: impl Fn(&Task, Result<CaseCells>, Duration) -> R + Sync,
 ) -> Result<Vec<R>> {
     bar.begin("cases", tasks.len() as u64);
     let answers = schedule::each(tasks, resources, Task::size, |task, resources, slot| {

@@ -12,16 +12,16 @@ use super::super::args::{GridArgs, ReadArgs, RuleArgs};
 use super::super::argv::exclusive;
 use super::super::command::Call;
 use super::super::contents;
-use super::super::files::{self, Source};
+use super::super::files::{self, MeshSource};
 use super::super::memory::Resources;
 use super::super::options::{Job, JobOptions};
 use super::super::report::{Report, value};
 use super::super::run::{self, RunReport, timed};
 use super::ViewArgs;
-use super::options::{Content, PictureOptions};
+use super::options::{PictureContent, PictureOptions};
 
 /// What was opened, and what is known of it.
-pub struct Input {
+pub struct ViewInput {
     /// The file, as messages call it.
     pub name: String,
     /// The mesh, where it is to be drawn.
@@ -32,7 +32,7 @@ pub struct Input {
     pub found: RunReport,
 }
 
-impl Input {
+impl ViewInput {
     /// Opens the file; options for meshes are refused with a voxel file.
     pub fn open(args: ViewArgs, options: &PictureOptions, resources: Resources, call: &Call) -> Result<Self> {
         let found = RunReport::new(Instant::now());
@@ -42,7 +42,7 @@ impl Input {
         let extra_bytes = options.extra_bytes(&resources)?;
         let resources = Resources { extra_bytes, ..resources };
         let bar = call.bar();
-        if matches!(options.content, Content::Mesh) {
+        if matches!(options.content, PictureContent::Mesh) {
             refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
             let job = job(args, resources, call)?;
             input.mesh = Some(run::read(&job, &bar, call.signals, &mut input.found)?);
@@ -113,7 +113,7 @@ impl Input {
 /// The job that reads or voxelizes the mesh.
 fn job(args: ViewArgs, resources: Resources, call: &Call) -> Result<Job> {
     let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv)?;
-    let source = Source::find(&args.file, &call.argv.commands)?;
+    let source = MeshSource::find(&args.file, &call.argv.commands)?;
     Ok(Job { source, options: JobOptions { resources, ..options } })
 }
 

@@ -21,8 +21,8 @@ use super::memory::Resources;
 use super::report::display::{self, bytes, grouped, number};
 use super::report::{Outcome, Report, row, stdout_failure, to_stdout, value};
 use super::run::{mesh_line, time_line, timed, warning_lines};
-use input::Input;
-use options::{Content, PictureOptions};
+use input::ViewInput;
+use options::{PictureContent, PictureOptions};
 
 pub const COMMAND: Command = Command {
     name: "view",
@@ -147,7 +147,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) -> Result<Outcome> {
     report.set("input", json!({"path": args.file.to_string_lossy()}));
     let options = PictureOptions::new(&args, call)?;
-    let mut input = Input::open(args, &options, resources.clone(), call)?;
+    let mut input = ViewInput::open(args, &options, resources.clone(), call)?;
     input.set(report);
     let mut drawing = None;
     let drawn = timed(&mut drawing, || draw(&options, &input))?;
@@ -185,26 +185,26 @@ enum Drawn {
     Text(String),
 }
 
-fn draw(options: &PictureOptions, input: &Input) -> Result<Drawn> {
+fn draw(options: &PictureOptions, input: &ViewInput) -> Result<Drawn> {
     let (spacing, view) = (input.spacing(), &options.view);
     let picture = match (options.content, &input.cells, &input.mesh) {
-        (Content::Mesh, _, Some(mesh)) => view::facets(mesh, view),
-        (Content::Cells, Some(Cells::Field(_)), _) => Err(Error::usage("a field is shown in slices")
+        (PictureContent::Mesh, _, Some(mesh)) => view::facets(mesh, view),
+        (PictureContent::Cells, Some(Cells::Field(_)), _) => Err(Error::usage("a field is shown in slices")
             .with_hint("--slice z -o FILE.png shows the middle one, --sheet z many")),
-        (Content::Cells, Some(cells), _) => view::cells(cells, spacing, view),
-        (Content::Text(choice), Some(cells), _) => {
+        (PictureContent::Cells, Some(cells), _) => view::cells(cells, spacing, view),
+        (PictureContent::Text(choice), Some(cells), _) => {
             return view::slice_text(cells, choice.layer(input.dims()))
                 .map(Drawn::Text)
                 .map_err(|error| error.in_file(&input.name));
         }
-        (Content::Slice(choice), Some(cells), _) => {
+        (PictureContent::Slice(choice), Some(cells), _) => {
             let layer = choice.layer(input.dims());
             view::slice(cells, spacing, layer, view.size, view.background)
         }
-        (Content::Sheet(axis), Some(cells), _) => {
+        (PictureContent::Sheet(axis), Some(cells), _) => {
             view::sheet(cells, spacing, axis, view.size, view.background)
         }
-        (Content::Mesh, _, None) | (_, None, _) => unreachable!("what is drawn was opened"),
+        (PictureContent::Mesh, _, None) | (_, None, _) => unreachable!("what is drawn was opened"),
     };
     picture.map(Drawn::Picture).map_err(|error| error.in_file(&input.name))
 }
@@ -219,7 +219,7 @@ fn write(destination: &Destination, picture: &Picture) -> Result<Written> {
     picture.save(path)
 }
 
-fn timings(input: &Input, drawing: Option<std::time::Duration>) -> Value {
+fn timings(input: &ViewInput, drawing: Option<std::time::Duration>) -> Value {
     let times = &input.found.times;
     json!({
         "read": times.read.map(value::ms),
@@ -230,7 +230,7 @@ fn timings(input: &Input, drawing: Option<std::time::Duration>) -> Value {
     })
 }
 
-fn rows(input: &Input, options: &PictureOptions, written: Option<&Written>) -> String {
+fn rows(input: &ViewInput, options: &PictureOptions, written: Option<&Written>) -> String {
     let mut rows = String::new();
     let mut row = |label: &str, text: &str| row(&mut rows, label, text);
     match &input.found.mesh {
@@ -256,7 +256,7 @@ fn rows(input: &Input, options: &PictureOptions, written: Option<&Written>) -> S
     rows
 }
 
-fn cells(input: &Input) -> String {
+fn cells(input: &ViewInput) -> String {
     let occupied = grouped(input.found.occupied.unwrap_or_default());
     match &input.cells {
         Some(Cells::Field(field)) => format!("field, {}", contents::range(field)),
@@ -268,16 +268,16 @@ fn cells(input: &Input) -> String {
     }
 }
 
-fn view_text(input: &Input, options: &PictureOptions) -> String {
+fn view_text(input: &ViewInput, options: &PictureOptions) -> String {
     let from = options.view.from;
     let place = || format!("from {}°, {}°", number(from.azimuth), number(from.elevation));
     match options.content {
-        Content::Cells => place(),
-        Content::Mesh => format!("triangles, {}", place()),
-        Content::Slice(choice) | Content::Text(choice) => {
+        PictureContent::Cells => place(),
+        PictureContent::Mesh => format!("triangles, {}", place()),
+        PictureContent::Slice(choice) | PictureContent::Text(choice) => {
             let layer = choice.layer(input.dims());
             format!("layer {}={}", AXES[layer.axis], layer.index)
         }
-        Content::Sheet(axis) => format!("layers across {}", AXES[axis]),
+        PictureContent::Sheet(axis) => format!("layers across {}", AXES[axis]),
     }
 }

@@ -16,14 +16,14 @@ use super::ViewArgs;
 
 /// A picture that was asked for.
 pub struct PictureOptions {
-    pub content: Content,
+    pub content: PictureContent,
     pub view: View,
     pub destination: Destination,
 }
 
 /// What a picture shows.
 #[derive(Clone, Copy)]
-pub enum Content {
+pub enum PictureContent {
     /// Cells, from outside.
     Cells,
     /// The triangles of a mesh.
@@ -36,7 +36,7 @@ pub enum Content {
     Sheet(usize),
 }
 
-impl Content {
+impl PictureContent {
     /// The word for it in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -52,11 +52,11 @@ impl PictureOptions {
     pub fn new(args: &ViewArgs, call: &Call) -> Result<Self> {
         let asked = &args.picture;
         let content = match (asked.slice, asked.sheet, asked.mesh) {
-            (Some(layer), ..) if args.output.is_none() => Content::Text(layer),
-            (Some(layer), ..) => Content::Slice(layer),
-            (_, Some(axis), _) => Content::Sheet(axis),
-            (.., true) => Content::Mesh,
-            _ => Content::Cells,
+            (Some(layer), ..) if args.output.is_none() => PictureContent::Text(layer),
+            (Some(layer), ..) => PictureContent::Slice(layer),
+            (_, Some(axis), _) => PictureContent::Sheet(axis),
+            (.., true) => PictureContent::Mesh,
+            _ => PictureContent::Cells,
         };
         let destination = destination(args, content, call)?;
         refuse_idle(args, content, call)?;
@@ -75,7 +75,7 @@ impl PictureOptions {
 
     /// What drawing takes in memory beside what is drawn; refused if it is more than half of the limit.
     pub fn extra_bytes(&self, resources: &Resources) -> Result<u64> {
-        if let Content::Text(_) = self.content {
+        if let PictureContent::Text(_) = self.content {
             return Ok(0);
         }
         let need = view::bytes_for(self.view.size, resources.threads);
@@ -93,27 +93,27 @@ impl PictureOptions {
 }
 
 /// Refuses options that would have no effect.
-fn refuse_idle(args: &ViewArgs, content: Content, call: &Call) -> Result<()> {
+fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<()> {
     let idle: &[&str] = match content {
-        Content::Text(_) => &["from", "up", "perspective", "no_axes", "size", "background"],
-        Content::Slice(_) | Content::Sheet(_) => &["from", "up", "perspective", "no_axes"],
-        Content::Cells | Content::Mesh => &[],
+        PictureContent::Text(_) => &["from", "up", "perspective", "no_axes", "size", "background"],
+        PictureContent::Slice(_) | PictureContent::Sheet(_) => &["from", "up", "perspective", "no_axes"],
+        PictureContent::Cells | PictureContent::Mesh => &[],
     };
     let Some(option) = idle.iter().find(|option| call.given(option)) else { return Ok(()) };
     let option = format!("--{}", option.replace('_', "-"));
     let other = if args.picture.slice.is_some() { "--slice" } else { "--sheet" };
     let error = exclusive(&option, other);
     Err(match content {
-        Content::Text(_) => error.with_hint("without -o a slice is text; -o NAME.png is a picture"),
+        PictureContent::Text(_) => error.with_hint("without -o a slice is text; -o NAME.png is a picture"),
         _ => error.with_hint("layers are seen straight from the front"),
     })
 }
 
-fn destination(args: &ViewArgs, content: Content, call: &Call) -> Result<Destination> {
+fn destination(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<Destination> {
     let mut files = FileSet::default();
     files.reads(&args.file, "the input");
     let destination = match &args.output {
-        None if matches!(content, Content::Text(_)) => Destination::Stdout,
+        None if matches!(content, PictureContent::Text(_)) => Destination::Stdout,
         None => Destination::File(implied(&args.file)?),
         Some(path) if path.as_os_str() == "-" => stdout(call, "FILE.png")?,
         Some(path) => Destination::File(named(path)?),

@@ -87,7 +87,7 @@ fn one_mesh_goes_to_a_folder_with_the_usual_summary() {
     let run = place.run("cube.stl -r 4 -f npz -o new/folder/").expect(0);
     assert!(run.err.contains("new/folder/cube.npz") && run.err.lines().count() > 5, "{}", run.err);
     let run = place.run("scans/right cube.stl -r 4 -o out/").expect(3);
-    assert!(run.line("error:").contains("scans/right") && !run.line("hint:").is_empty(), "{}", run.err);
+    assert!(run.line("error[S010]:").contains("scans/right") && !run.line("hint:").is_empty(), "{}", run.err);
     let run = place.run("scans/right cube.stl -r 4 -o out/ --json").expect(3);
     assert_eq!(by_mesh(&run, "/exit_code").get("scans/right"), Some(&3.into()));
     assert_eq!(below(&place, "out"), ["cube.vox"]);
@@ -140,7 +140,7 @@ fn one_that_fails_stops_no_other() {
     let run = place.run("scans -r 16 -o out/").expect(7);
     assert_eq!(below(&place, "out"), ["b.vox", "left/a.vox", "left/inner/a.vox"], "no folder without a file");
     assert!(!place.path("out/right").exists());
-    let errors: Vec<_> = run.err.lines().filter(|line| line.starts_with("error: ")).collect();
+    let errors: Vec<_> = run.err.lines().filter(|line| line.starts_with("error")).collect();
     assert_eq!(errors.len(), 2, "{}", run.err);
     for (error, name) in errors.iter().zip(["scans/right/cut.stl", "scans/right/none.stl"]) {
         assert!(error.contains(name), "{}", run.err);
@@ -150,7 +150,7 @@ fn one_that_fails_stops_no_other() {
     let codes: Vec<_> = all.iter().filter_map(|one| one.pointer("/error/code")?.as_str()).collect();
     assert_eq!(codes, ["S003", "unfit"]);
     let run = place.run("scans/right/cut.stl missing.stl cube.stl -r 4 -o out2/ -q").expect(3);
-    let is_of_an_error = |line: &str| line.starts_with("error: ") || line.starts_with("hint: ");
+    let is_of_an_error = |line: &str| line.starts_with("error") || line.starts_with("hint: ");
     assert!(run.err.lines().all(is_of_an_error) && run.err.contains("missing.stl"), "{}", run.err);
     place.run("scans/right/none.stl cube.stl -r 4 -o out3/").expect(4);
     place.run("scans/right/none.stl scans/right/cut.stl -r 4 -o out4/").expect(7);

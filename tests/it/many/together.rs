@@ -87,7 +87,7 @@ fn hundreds_are_made_and_each_failure_is_told() {
     }
     let run = place.run("parts -r 12 -f npy --no-sync -o out/").expect(3);
     assert_eq!(below(&place, "out").len(), 294);
-    let errors: Vec<_> = run.err.lines().filter_map(|line| line.strip_prefix("error: ")).collect();
+    let errors: Vec<_> = run.err.lines().filter_map(|line| line.strip_prefix("error[S003]: ")).collect();
     let named: Vec<_> = errors.iter().filter_map(|error| error.split(": ").next()).collect();
     assert_eq!(named, broken, "in the order of the files");
     assert!(run.err.lines().last().unwrap().contains("294 of 300"), "{}", run.err);

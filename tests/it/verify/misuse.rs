@@ -52,7 +52,7 @@ fn wrong_questions_are_refused() {
         ("--update cells/f-res-20.npz meshes/f.stl", 2),
     ] {
         let run = place.run(line).expect(code);
-        assert!(run.err.starts_with("error: ") && run.err.contains("\nhint: "), "{line}\n{}", run.err);
+        assert!(run.err.starts_with("error") && run.err.contains("\nhint: "), "{line}\n{}", run.err);
         assert!(run.out.is_empty(), "{line}\n{}", run.out);
         assert!(files(&place) == before && !place.path("new").exists(), "{line} left something");
         assert!(!run.err.contains("(line 0)"), "{}", run.err);
@@ -79,7 +79,11 @@ fn broken_lists_are_refused_with_their_line() {
         for verb in ["", "--update "] {
             // A list without a case is one to add to, but not one to record again.
             let run = place.run(&format!("{verb}list.toml --json")).expect(3);
-            assert!(run.err.starts_with("error: list.toml: "), "{list}\n{}", run.err);
+            assert!(
+                run.err.starts_with("error[") && run.err.contains("]: list.toml: "),
+                "{list}\n{}",
+                run.err
+            );
             let error = &run.cases()[0]["error"];
             assert_eq!((&error["code"], &error["line"]), (&json!(code), &json!(line)), "{list}");
             assert!(run.err.contains("\nhint: "), "{list}\n{}", run.err);
