@@ -4,13 +4,18 @@
 
 pub mod diff;
 pub mod field;
+#[cfg(feature = "goldens")]
 pub mod goldens;
+#[cfg(feature = "goldens")]
 pub mod junit;
 pub mod lattice;
+#[cfg(feature = "goldens")]
 pub mod outcome;
 
 pub use diff::Difference;
 pub use field::{FieldDifference, LargestDifference};
+#[cfg(feature = "goldens")]
 pub use goldens::{Case, Gate, Golden, Goldens};
 pub use lattice::{Mismatch, lattices};
+#[cfg(feature = "goldens")]
 pub use outcome::CaseResult;

@@ -18,14 +18,21 @@
 //! | V008 | a scene that is not a tree of transforms, groups and shapes |
 //! | V009 | a voxel outside its model or grid |
 //! | V010 | the system could not open or read the file |
+#![cfg_attr(
+    not(all(feature = "npz", feature = "vox")),
+    allow(dead_code, reason = "parts that only formats behind features use")
+)]
 
 mod dense;
+#[cfg(feature = "npz")]
 mod fail_once;
 mod npy;
+#[cfg(feature = "npz")]
 mod npz;
 mod open;
 mod raw;
 mod save;
+#[cfg(feature = "vox")]
 mod vox;
 
 use std::io;
@@ -79,7 +86,14 @@ enum Write {
 }
 
 /// Every voxel format.
-pub static FORMATS: &[Format] = &[vox::FORMAT, npy::FORMAT, npz::FORMAT, raw::FORMAT];
+pub static FORMATS: &[Format] = &[
+    #[cfg(feature = "vox")]
+    vox::FORMAT,
+    npy::FORMAT,
+    #[cfg(feature = "npz")]
+    npz::FORMAT,
+    raw::FORMAT,
+];
 
 /// Where a format keeps the lattice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

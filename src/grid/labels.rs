@@ -241,6 +241,7 @@ impl Labels {
     }
 
     /// Whether labels are stored in planes, so that [`words`](Self::words) gives them.
+    #[cfg_attr(not(feature = "vox"), allow(dead_code, reason = "its writer uses it"))]
     pub(crate) fn is_in_planes(&self) -> bool {
         matches!(self.values, Values::Planes(_))
     }

@@ -26,6 +26,8 @@ mod font;
 mod paint;
 mod panel;
 mod picture;
+#[cfg(feature = "png")]
+mod png;
 mod rays;
 mod render;
 mod shade;
@@ -37,7 +39,9 @@ mod tiles;
 pub use self::axes::Axes;
 pub use self::camera::{From, NAMED, Projection, Up};
 pub use self::colours::parse as parse_colour;
-pub use self::picture::{Background, MAX_SIDE, Picture, made_by_this_tool};
+pub use self::picture::{Background, MAX_SIDE, Picture};
+#[cfg(feature = "png")]
+pub use self::png::made_by_this_tool;
 pub use self::render::{Borders, bytes_for};
 pub use self::slices::{Layer, sheet, slice, slice_text};
 

@@ -1,17 +1,9 @@
-//! A picture in memory, and as a PNG that says which tool made it.
-
-use std::io::BufReader;
-use std::path::Path;
+//! A picture in memory.
 
 use super::colours::Colour;
-use crate::error::{Error, Result};
-use crate::format::Written;
 
 /// Longest side of a picture.
 pub const MAX_SIDE: usize = 16384;
-
-/// The keyword of the PNG chunk that says what made it.
-const MARK: &str = "Software";
 
 /// A picture: red, green, blue and opacity, a byte each, rows from the top, not premultiplied.
 #[derive(Clone, PartialEq, Eq)]
@@ -76,48 +68,12 @@ impl Picture {
     pub fn as_bytes(&self) -> &[u8] {
         &self.rgba
     }
-
-    /// The picture as a PNG file.
-    ///
-    /// # Errors
-    /// If it does not fit in memory.
-    pub fn to_png(&self) -> Result<Vec<u8>> {
-        let mut file = Vec::new();
-        let [width, height] = self.size.map(|n| n as u32);
-        let fail = |e: png::EncodingError| Error::too_large(format!("the picture cannot be encoded: {e}"));
-        let mut encoder = png::Encoder::new(&mut file, width, height);
-        encoder.set_color(png::ColorType::Rgba);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::Balanced);
-        encoder.add_text_chunk(MARK.into(), crate::TOOL.into()).map_err(fail)?;
-        let mut writer = encoder.write_header().map_err(fail)?;
-        writer.write_image_data(&self.rgba).map_err(fail)?;
-        writer.finish().map_err(fail)?;
-        Ok(file)
-    }
-
-    /// Saves the picture as a PNG at `path`, atomically.
-    ///
-    /// # Errors
-    /// If the file cannot be written. What was there before is then still there.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<Written> {
-        let png = self.to_png()?;
-        crate::format::save_bytes(path.as_ref(), "png", |out| out.write_all(&png))
-    }
 }
 
 impl std::fmt::Debug for Picture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Picture {} × {}", self.size[0], self.size[1])
     }
-}
-
-/// Whether the file at `path` is a PNG that says this tool made it. What cannot be read does not.
-pub fn made_by_this_tool(path: &Path) -> bool {
-    let Ok(file) = std::fs::File::open(path) else { return false };
-    let Ok(reader) = png::Decoder::new(BufReader::new(file)).read_info() else { return false };
-    let marks = &reader.info().uncompressed_latin1_text;
-    marks.iter().any(|chunk| chunk.keyword == MARK && chunk.text.starts_with("voxelize "))
 }
 
 /// Bytes of a premultiplied colour.
@@ -131,24 +87,6 @@ fn bytes(pixel: Pixel) -> [u8; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_png_holds_the_pixels_and_the_mark() {
-        let half = pixel([1.0, 0.0, 0.5], 0.5);
-        let rows = vec![vec![CLEAR, half], vec![pixel([0.2, 0.4, 0.6], 1.0), CLEAR], vec![half, half]];
-        let picture = Picture::from_rows([2, 3], &rows, Background::Transparent);
-        assert_eq!((picture.get([1, 0]), picture.get([0, 1])), ([255, 0, 128, 128], [51, 102, 153, 255]));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("p.png");
-        picture.save(&path).unwrap();
-        let mut reader =
-            png::Decoder::new(BufReader::new(std::fs::File::open(&path).unwrap())).read_info().unwrap();
-        let mut found = vec![0; reader.output_buffer_size().unwrap()];
-        reader.next_frame(&mut found).unwrap();
-        assert!(found == picture.as_bytes() && made_by_this_tool(&path));
-        std::fs::write(&path, b"\x89PNG\r\n\x1a\n").unwrap();
-        assert!(!made_by_this_tool(&path));
-    }
 
     #[test]
     fn backgrounds_fill_what_is_clear() {

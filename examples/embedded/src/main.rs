@@ -19,7 +19,7 @@ fn main() -> voxelize::Result<()> {
     });
     let result = Voxelizer::new(rule).threads(2).cancel(&cancel).run(&mesh, &lattice)?;
     result.findings.iter().for_each(|finding| eprintln!("{finding}"));
-    for cell in result.voxels.iter() {
+    for cell in result.voxels.occupied()?.iter() {
         println!("{cell:?} {:?}", lattice.centre(cell));
     }
     Ok(())
