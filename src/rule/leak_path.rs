@@ -11,7 +11,7 @@ use super::inside::{Inside, flood};
 /// Grids in memory at a time, beside the result.
 pub const GRIDS: u128 = path::GRIDS;
 
-/// The cells of a way in for every hole through which [`Inside::Flood`](super::Inside::Flood) leaks; none if
+/// The cells of a way in for every hole through which [`Inside::Flood`] leaks; none if
 /// it does not. The flood is that of `inside` if it is one, and the holes that it closes are none; otherwise no hole
 /// is closed.
 ///

@@ -123,7 +123,7 @@ impl Rule {
     }
 
     /// Its options by name and value, as files have them: those in force, in the order of
-    /// [`FIELDS`](crate::grid::record::FIELDS).
+    /// [`FIELDS`].
     ///
     /// ```
     /// use voxelize::{Inside, Rule};

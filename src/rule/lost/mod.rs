@@ -1,5 +1,5 @@
 //! Lost features: the rule solid loses connected components of the mesh that contain no cell centre or are
-//! thinner than a cell, and places of other components, such as thin ribs ([`places`]). They are reported, or kept.
+//! thinner than a cell, and places of other components, such as thin ribs (`places`). They are reported, or kept.
 //!
 //! A component is judged alone, and a shell together with its cavities if its walls are thin. The lattice is
 //! extended as far as the mesh goes, so that cutting the grid changes nothing. Components that are not closed have
