@@ -4,7 +4,7 @@
 //! The input is that of `kernels.rs`.
 
 use arbitrary::Unstructured;
-use voxelize::{Inside, Rule, Run, Voxelizer};
+use voxelize::{Inside, Rule, Voxelizer};
 
 use crate::alone;
 use crate::kernels::Case;
@@ -29,7 +29,7 @@ pub fn check(bytes: &[u8]) {
         for rule in [Rule::solid(), Rule::filled()] {
             let what = rule.with_inside(inside).unwrap();
             let whole = Voxelizer::new(what).run(&case.mesh, &case.lattice);
-            case.compare(what, &whole.expect("a small grid").0.into_occupied().unwrap());
+            case.compare(what, &whole.expect("a small grid").voxels.into_occupied().unwrap());
         }
     }
 }
