@@ -69,6 +69,11 @@ bench-plots:
 peers *args:
     tools/peers/run {{args}}
 
+# Labels and fields as NumPy reads them, against the formula that made them.
+kinds:
+    cargo run --quiet --example kinds -- target/kinds
+    python3 tools/interop/kinds.py target/kinds
+
 # What this reader and others make of odd and broken STL files: docs/interop.md.
 interop:
     tools/interop/run > target/interop.md

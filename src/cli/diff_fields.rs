@@ -16,9 +16,12 @@ pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> 
     let is_field = [first, second].map(|voxels| voxels.field().is_some());
     let name = |option: &str| call.argv.with_value(option).unwrap_or_default();
     if is_field[0] != is_field[1] {
-        let [one, other] = [first, second].map(|voxels| voxels.kind().plural());
+        let [one, other] = [first, second].map(|voxels| match voxels.field() {
+            Some(_) => "a field",
+            None => voxels.kind().name(),
+        });
         let (a, b) = (a.display(), b.display());
-        let what = format!("{a} holds {one} and {b} {other}, which cannot be compared");
+        let what = format!("{a} holds {one} and {b} holds {other}: they cannot be compared");
         return Err(Error::usage(what).with_hint("compare two fields, or two files of bits or labels"));
     }
     let refused = |option: &str, of: &str| {

@@ -107,6 +107,8 @@ const COLOURS: [[u8; 3]; 8] = [
 pub struct Legend {
     labels: Vec<Label>,
     digest: LabelDigest,
+    /// One bit for each value that has a name.
+    named: [u64; 4],
 }
 
 impl Legend {
@@ -133,12 +135,18 @@ impl Legend {
             };
             return Err(Error::usage(refused));
         }
-        Ok(Self { labels, digest: LabelDigest::Values })
+        Ok(Self::of(labels, LabelDigest::Values))
+    }
+
+    fn of(labels: Vec<Label>, digest: LabelDigest) -> Self {
+        let mut named = [0; 4];
+        labels.iter().for_each(|label| named[usize::from(label.value / 64)] |= 1 << (label.value % 64));
+        Self { labels, digest, named }
     }
 
     /// Labels that this crate gives, which no digest covers.
     fn standard(labels: &[Label]) -> Self {
-        Self { labels: labels.to_vec(), digest: LabelDigest::Occupancy }
+        Self::of(labels.to_vec(), LabelDigest::Occupancy)
     }
 
     /// Surface and interior of a filled grid.
@@ -198,7 +206,7 @@ impl Legend {
 
     /// Whether a cell may have this value.
     pub fn allows(&self, value: u8) -> bool {
-        value != 0 && (self.labels.is_empty() || self.get(value).is_some())
+        value != 0 && (self.labels.is_empty() || self.named[usize::from(value / 64)] >> (value % 64) & 1 == 1)
     }
 
     /// Whether all labels are standard ones and no digest covers them, so that their names say it all.

@@ -1,0 +1,35 @@
+//! Cells as arrays, x fastest: bits and labels as bytes, bits as words, fields as floats, a block of rows at a
+//! time.
+
+mod read;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use self::read::{read_floats, read_occupied, read_values, read_words};
+pub(super) use self::write::write;
+
+use super::Dtype;
+
+/// Bytes that are spread at a time: fits the second-level cache, so that the write finds it there.
+const BLOCK: usize = 256 << 10;
+
+/// The order of cells in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// x fastest, then y: Fortran order of an array `a[x, y, z]`.
+    XFastest,
+    /// z fastest, then y: C order.
+    ZFastest,
+}
+
+/// The bytes of an array of cells.
+pub(super) fn bytes_for([nx, ny, nz]: [usize; 3], dtype: Dtype) -> Option<u128> {
+    let row = match dtype {
+        Dtype::Bool | Dtype::U8 => nx as u128,
+        Dtype::Bit => 8 * nx.div_ceil(64) as u128,
+        Dtype::F32 => 4 * nx as u128,
+    };
+    row.checked_mul(ny as u128)?.checked_mul(nz as u128)
+}
