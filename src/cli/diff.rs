@@ -131,8 +131,11 @@ fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome>
     let passes = gate.lets_pass(difference.differing(), difference.iou());
     rows(report, args, [&first, &second], &grid, &difference, passes);
     for written in &written {
-        let cells = counted(difference.differing(), "cell", "cells");
-        report.row("wrote", &format!("{}, {}: {cells}", written.path.display(), bytes(written.bytes)));
+        let cells = match written.format {
+            "json" => String::new(),
+            _ => format!(": {}", counted(difference.added + difference.removed, "cell", "cells")),
+        };
+        report.row("wrote", &format!("{}, {}{cells}", written.path.display(), bytes(written.bytes)));
     }
     if call.printer.is_verbose() {
         list(report, first.occupied()?, second.occupied()?, &difference);

@@ -115,7 +115,8 @@ impl Legend {
     /// A legend of these labels. Values count in digests; [`with_digest`](Self::with_digest) leaves them out.
     ///
     /// # Errors
-    /// If a value is 0 or named twice, or a name is empty, longer than 255 bytes, or used twice.
+    /// If a value is 0 or named twice, or a name is empty, longer than 255 bytes, used twice, or has a control
+    /// character.
     pub fn new(labels: impl IntoIterator<Item = Label>) -> Result<Self> {
         let labels: Vec<Label> = labels.into_iter().collect();
         for (n, label) in labels.iter().enumerate() {
@@ -124,6 +125,9 @@ impl Legend {
             let refused = match () {
                 () if value == 0 => format!("label '{name}' has the value 0, which means empty"),
                 () if label.name.trim().is_empty() => format!("label {value} has no name"),
+                () if label.name.chars().any(char::is_control) => {
+                    format!("the name of label {value} has a control character: {name}")
+                }
                 () if label.name.len() > 255 => format!("the name of label {value} has more than 255 bytes"),
                 () if before.iter().any(|other| other.value == value) => {
                     format!("label {value} is there twice")
@@ -227,6 +231,8 @@ mod tests {
         for labels in [
             vec![label(0, "air")],
             vec![label(1, " ")],
+            vec![label(1, "a\0")],
+            vec![label(1, "\u{1b}[2J")],
             vec![label(1, &"x".repeat(256))],
             vec![label(1, "a"), label(1, "b")],
             vec![label(1, "a"), label(2, "a")],
