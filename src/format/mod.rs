@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 pub use self::open::{Description, describe, made_by_this_tool, open, read_from, sniff};
 pub use self::save::{probe_output, save, save_bytes, save_source, write_source_to, write_to};
 
-use self::open::Source;
+use self::open::VoxelSource;
 use self::save::Sink;
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
@@ -74,9 +74,9 @@ pub struct Format {
     write: Write,
     /// Adds to a sidecar what a reader needs to know of this format.
     annotate: fn(Dtype, &mut Metadata),
-    read: fn(&mut Source) -> Result<Voxels>,
+    read: fn(&mut VoxelSource) -> Result<Voxels>,
     /// What the file says of itself, without its cells.
-    describe: fn(&mut Source) -> Result<Metadata>,
+    describe: fn(&mut VoxelSource) -> Result<Metadata>,
 }
 
 /// How a format is written: in one go, or by going back to fill in sizes.

@@ -24,7 +24,7 @@
 use std::io::{self, Read};
 
 use super::dense::{self, Order};
-use super::open::{Source, failure, is_about, nameless};
+use super::open::{VoxelSource, failure, is_about, nameless};
 use super::{Carries, DTYPE, Dtype, FileSize, Format, Write};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
@@ -216,7 +216,7 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
 }
 
 /// Reads the header and holds the size it claims against the length of the file.
-fn checked_header(source: &mut Source) -> Result<Header> {
+fn checked_header(source: &mut VoxelSource) -> Result<Header> {
     let header = Header::read(source)?;
     let [x, y, z] = header.dims()?;
     let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);
@@ -229,7 +229,7 @@ fn checked_header(source: &mut Source) -> Result<Header> {
     Ok(header)
 }
 
-fn read(source: &mut Source) -> Result<Voxels> {
+fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let header = checked_header(source)?;
     let metadata =
         source.sidecar.take().filter(|metadata| Some(metadata.dims) == header.dims().ok().map(Some));
@@ -241,7 +241,7 @@ fn read(source: &mut Source) -> Result<Voxels> {
     })
 }
 
-fn describe(source: &mut Source) -> Result<Metadata> {
+fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let header = checked_header(source)?;
     let dims = header.dims()?;
     let metadata = source.sidecar.take().filter(|metadata| metadata.dims == Some(dims));

@@ -25,7 +25,7 @@ use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
 
 use super::fail_once::FailOnce;
 use super::npy::{self, Header};
-use super::open::{Input, Source, failure, nameless};
+use super::open::{Input, VoxelSource, failure, nameless};
 use super::save::Sink;
 use super::{Carries, Dtype, FileSize, Format, Write, dense};
 use crate::error::{Code, Error, Result, sanitize};
@@ -138,7 +138,7 @@ fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
 
 type Archive<'a> = ZipArchive<&'a mut dyn Input>;
 
-fn read(source: &mut Source) -> Result<Voxels> {
+fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let mut metadata = describe(source)?;
     let is_named = metadata.legend.is_some();
     if !is_named && is_filled(&metadata) {
@@ -171,7 +171,7 @@ fn is_filled(metadata: &Metadata) -> bool {
     by_this_tool && metadata.record.rule_name.as_deref() == Some("filled")
 }
 
-fn describe(source: &mut Source) -> Result<Metadata> {
+fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let mut archive = ZipArchive::new(source.input()).map_err(broken)?;
     let header = {
         let name = name_of_cells(&archive)?;

@@ -58,7 +58,7 @@ pub struct Description {
 pub fn describe(path: &Path) -> Result<Description> {
     let look = || {
         let (mut file, format) = recognise(path)?;
-        let mut source = Source::new(&mut file, read_sidecar(path)?)?;
+        let mut source = VoxelSource::new(&mut file, read_sidecar(path)?)?;
         let (bytes, metadata) = (source.len(), (format.describe)(&mut source)?);
         let dtype = metadata.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
         Ok(Description { format, bytes, dtype, metadata })
@@ -80,7 +80,7 @@ pub fn made_by_this_tool(path: &Path) -> bool {
 }
 
 fn read_with(input: &mut dyn Input, format: &Format, sidecar: Option<Metadata>) -> Result<Voxels> {
-    (format.read)(&mut Source::new(input, sidecar)?)
+    (format.read)(&mut VoxelSource::new(input, sidecar)?)
 }
 
 /// The file at `path`, at its start, and its format.
@@ -145,7 +145,7 @@ pub(super) trait Input: Read + Seek {}
 impl<T: Read + Seek> Input for T {}
 
 /// A file that is being read: every claimed length is held against the bytes that are left.
-pub(super) struct Source<'a> {
+pub(super) struct VoxelSource<'a> {
     input: &'a mut dyn Input,
     len: u64,
     position: u64,
@@ -153,7 +153,7 @@ pub(super) struct Source<'a> {
     pub sidecar: Option<Metadata>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> VoxelSource<'a> {
     pub fn new(input: &'a mut dyn Input, sidecar: Option<Metadata>) -> Result<Self> {
         let len = input.seek(SeekFrom::End(0)).map_err(failure)?;
         input.rewind().map_err(failure)?;
@@ -253,7 +253,7 @@ pub(super) fn nameless(cells: Cells) -> Result<Cells> {
     })
 }
 
-impl Read for Source<'_> {
+impl Read for VoxelSource<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let n = self.input.read(bytes)?;
         self.position += n as u64;

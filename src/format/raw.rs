@@ -11,7 +11,7 @@
 //! `numpy.unpackbits`), and `cells`, the digest of the cells.
 
 use super::dense::{self, Order};
-use super::open::{Source, is_about};
+use super::open::{VoxelSource, is_about};
 use super::{Carries, Dtype, FileSize, Format, Write};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
@@ -50,7 +50,7 @@ fn annotate(dtype: Dtype, metadata: &mut Metadata) {
     metadata.numbers.extend(row.map(|bytes| ("row_bytes".to_string(), bytes)));
 }
 
-fn read(source: &mut Source) -> Result<Voxels> {
+fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let (dims, dtype) = layout(source)?;
     let expected = dense::bytes_for(dims, dtype);
     if expected != Some(u128::from(source.len())) {
@@ -75,12 +75,12 @@ fn read(source: &mut Source) -> Result<Voxels> {
     Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
 }
 
-fn describe(source: &mut Source) -> Result<Metadata> {
+fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     source.sidecar.take().ok_or_else(no_sidecar)
 }
 
 /// What the sidecar says of the size and the type.
-fn layout(source: &Source) -> Result<([usize; 3], Dtype)> {
+fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
     let metadata = source.sidecar.as_ref().ok_or_else(no_sidecar)?;
     let bad = |what: &str| Error::input(Code::V007, format!("the sidecar {what}"));
     let dims = metadata.dims.filter(|dims| !dims.contains(&0)).ok_or_else(|| bad("does not say the dims"))?;

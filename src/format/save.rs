@@ -93,7 +93,7 @@ pub fn write_source_to(
 ) -> Result<u64> {
     let dtype = format.dtype(source.cell_type().kind(), options)?;
     (format.limits)(source.lattice())?;
-    let mut out = Counted { out, bytes: 0 };
+    let mut out = CountedWriter { out, bytes: 0 };
     let result = match format.write {
         Write::Forward(write) => write(source, &mut out, dtype, options.progress),
         Write::Seeking(write) => {
@@ -125,7 +125,7 @@ pub fn save_bytes(
         Place::Direct => {
             let bytes = open_direct(path)
                 .and_then(|mut file| {
-                    let mut out = Counted { out: &mut file, bytes: 0 };
+                    let mut out = CountedWriter { out: &mut file, bytes: 0 };
                     write(&mut out).and_then(|()| out.flush()).map(|()| out.bytes)
                 })
                 .map_err(|error| failure(error).in_file(path))?;
@@ -352,12 +352,12 @@ fn open_direct(path: &Path) -> io::Result<File> {
 }
 
 /// A stream that counts what it passes on.
-struct Counted<'a> {
+struct CountedWriter<'a> {
     out: &'a mut dyn io::Write,
     bytes: u64,
 }
 
-impl io::Write for Counted<'_> {
+impl io::Write for CountedWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = self.out.write(bytes)?;
         self.bytes += n as u64;

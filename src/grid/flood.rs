@@ -24,8 +24,8 @@ pub fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
     let mut wet = BitGrid::new(walls.dims())?;
     progress.begin("flood", walls.dims()[2] as u64);
     let mut slabs = slabs(walls, &mut wet);
-    while slabs.iter().any(Slab::waits) {
-        let settled = par::map(slabs.iter_mut().collect(), |slab: &mut Slab| slab.settle(progress));
+    while slabs.iter().any(FloodSlab::waits) {
+        let settled = par::map(slabs.iter_mut().collect(), |slab: &mut FloodSlab| slab.settle(progress));
         settled.into_iter().collect::<Result<()>>()?;
         for n in 1..slabs.len() {
             let (below, above) = slabs.split_at_mut(n);
@@ -37,11 +37,11 @@ pub fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
 }
 
 /// A slab for each thread, wet where its cells are on faces of the grid.
-fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<Slab<'a>> {
+fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<FloodSlab<'a>> {
     let [nx, rows, layers] = walls.dims();
     let (row_words, layer_words) = (walls.row_words(), walls.layer_words());
     let height = layers.div_ceil(par::current_threads()).max(WORTH);
-    let slab = |(walls, wet): (&'a [u64], &'a mut [u64])| Slab {
+    let slab = |(walls, wet): (&'a [u64], &'a mut [u64])| FloodSlab {
         row_words,
         rows,
         inside: !0 >> (row_words * 64 - nx),
@@ -57,12 +57,12 @@ fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<Slab<'a>> {
         walls.words().chunks(words).zip(wet.words_mut().chunks_mut(words)).map(slab).collect();
     let last = slabs.len() - 1;
     let seeded = slabs.iter_mut().enumerate().collect();
-    par::map(seeded, |(n, slab): (usize, &mut Slab)| slab.seed(nx, n == 0, n == last));
+    par::map(seeded, |(n, slab): (usize, &mut FloodSlab)| slab.seed(nx, n == 0, n == last));
     slabs
 }
 
 /// Some layers of the grid.
-struct Slab<'a> {
+struct FloodSlab<'a> {
     row_words: usize,
     /// Rows of a layer.
     rows: usize,
@@ -80,7 +80,7 @@ struct Slab<'a> {
     seen: usize,
 }
 
-impl Slab<'_> {
+impl FloodSlab<'_> {
     /// Whether any row waits.
     fn waits(&self) -> bool {
         self.count.iter().any(|count| *count > 0)
@@ -193,7 +193,7 @@ impl Slab<'_> {
 }
 
 /// Pours the rows on both sides of the wall between two slabs into each other.
-fn exchange(below: &mut Slab, above: &mut Slab) {
+fn exchange(below: &mut FloodSlab, above: &mut FloodSlab) {
     let (words, first) = (below.row_words, below.waiting.len() - below.rows);
     for row in 0..below.rows {
         above.take(&below.wet[(first + row) * words..][..words], row);

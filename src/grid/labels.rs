@@ -31,13 +31,13 @@ const IN_PLANES: usize = 4;
 #[derive(Clone)]
 pub struct Labels {
     occupied: BitGrid,
-    values: Values,
+    values: LabelValues,
     legend: Legend,
 }
 
 /// How values are stored. Which it is depends on the legend alone.
 #[derive(Clone)]
-enum Values {
+enum LabelValues {
     /// Bit `p` of the place of a cell's label in the legend is in plane `p`; zero for empty cells.
     Planes(Vec<BitGrid>),
     /// A byte for each cell, x fastest.
@@ -52,11 +52,13 @@ impl Labels {
     pub fn new(dims: [usize; 3], legend: Legend) -> Result<Self> {
         let occupied = BitGrid::new(dims)?;
         let values = match planes_for(&legend) {
-            Some(planes) => Values::Planes((0..planes).map(|_| BitGrid::new(dims)).collect::<Result<_>>()?),
+            Some(planes) => {
+                LabelValues::Planes((0..planes).map(|_| BitGrid::new(dims)).collect::<Result<_>>()?)
+            }
             None => {
                 let [x, y, z] = dims;
                 let cells = x.checked_mul(y).and_then(|n| n.checked_mul(z)).and_then(Zeroed::new);
-                Values::Bytes(cells.ok_or_else(|| {
+                LabelValues::Bytes(cells.ok_or_else(|| {
                     Error::too_large(format!("labels of {x} × {y} × {z} cells do not fit in memory"))
                         .with_hint("use larger cells")
                 })?)
@@ -69,14 +71,14 @@ impl Labels {
     pub(crate) fn from_planes(occupied: BitGrid, planes: Vec<BitGrid>, legend: Legend) -> Self {
         debug_assert_eq!(planes_for(&legend), Some(planes.len()));
         debug_assert!(planes.iter().all(|plane| plane.dims() == occupied.dims()));
-        Self { occupied, values: Values::Planes(planes), legend }
+        Self { occupied, values: LabelValues::Planes(planes), legend }
     }
 
     /// The occupied cells, and the planes if there are any: memory for the next slab.
     pub(crate) fn into_planes(self) -> (BitGrid, Vec<BitGrid>) {
         match self.values {
-            Values::Planes(planes) => (self.occupied, planes),
-            Values::Bytes(_) => (self.occupied, Vec::new()),
+            LabelValues::Planes(planes) => (self.occupied, planes),
+            LabelValues::Bytes(_) => (self.occupied, Vec::new()),
         }
     }
 
@@ -127,8 +129,8 @@ impl Labels {
             return 0;
         }
         match &self.values {
-            Values::Bytes(bytes) => bytes[self.index(cell)],
-            Values::Planes(planes) => {
+            LabelValues::Bytes(bytes) => bytes[self.index(cell)],
+            LabelValues::Planes(planes) => {
                 let bits = planes.iter().enumerate().map(|(p, plane)| usize::from(plane.get(cell)) << p);
                 self.legend.labels()[bits.sum::<usize>()].value
             }
@@ -147,8 +149,8 @@ impl Labels {
         let index = self.index(cell);
         let place = || self.legend.labels().iter().position(|label| label.value == value).unwrap_or(0);
         match &mut self.values {
-            Values::Bytes(bytes) => bytes[index] = value,
-            Values::Planes(planes) => {
+            LabelValues::Bytes(bytes) => bytes[index] = value,
+            LabelValues::Planes(planes) => {
                 let place = place();
                 for (p, plane) in planes.iter_mut().enumerate() {
                     if plane.get(cell) != (place >> p & 1 == 1) {
@@ -166,7 +168,7 @@ impl Labels {
     pub fn row(&self, j: usize, k: usize, row: &mut [u8]) {
         let [nx, ny, _] = self.dims();
         assert_eq!(row.len(), nx, "a row of another length");
-        if let Values::Bytes(bytes) = &self.values {
+        if let LabelValues::Bytes(bytes) = &self.values {
             let start = (k * ny + j) * nx;
             return row.copy_from_slice(&bytes[start..start + nx]);
         }
@@ -201,7 +203,7 @@ impl Labels {
             }
             self.occupied.words_mut()[first + n] = word;
             match &mut self.values {
-                Values::Bytes(bytes) => {
+                LabelValues::Bytes(bytes) => {
                     if let Some(value) =
                         cells.iter().find(|value| **value != 0 && !self.legend.allows(**value))
                     {
@@ -210,7 +212,7 @@ impl Labels {
                     let start = (k * ny + j) * nx + 64 * n;
                     bytes[start..start + cells.len()].copy_from_slice(cells);
                 }
-                Values::Planes(planes) => {
+                LabelValues::Planes(planes) => {
                     for bit in bits_of(word) {
                         let value = cells[bit];
                         let place = self.legend.labels().iter().position(|label| label.value == value);
@@ -230,7 +232,7 @@ impl Labels {
     /// # Panics
     /// If labels are not stored in planes.
     pub(crate) fn words(&self, place: usize, j: usize, k: usize) -> impl Iterator<Item = u64> + '_ {
-        let Values::Planes(planes) = &self.values else { panic!("labels are stored as bytes") };
+        let LabelValues::Planes(planes) = &self.values else { panic!("labels are stored as bytes") };
         let plane = move |p: usize, n: usize| {
             let word = planes.get(p).map_or(0, |plane| plane.row(j, k)[n]);
             if place >> p & 1 == 1 { word } else { !word }
@@ -244,7 +246,7 @@ impl Labels {
     /// Whether labels are stored in planes, so that [`words`](Self::words) gives them.
     #[cfg_attr(not(feature = "vox"), allow(dead_code, reason = "its writer uses it"))]
     pub(crate) fn is_in_planes(&self) -> bool {
-        matches!(self.values, Values::Planes(_))
+        matches!(self.values, LabelValues::Planes(_))
     }
 
     /// How many cells have this value.
@@ -259,12 +261,12 @@ impl Labels {
         let layer = |k: usize| {
             let mut counts = [0_u64; 256];
             match &self.values {
-                Values::Bytes(bytes) => {
+                LabelValues::Bytes(bytes) => {
                     bytes[k * nx * ny..(k + 1) * nx * ny]
                         .iter()
                         .for_each(|value| counts[usize::from(*value)] += 1);
                 }
-                Values::Planes(_) => {
+                LabelValues::Planes(_) => {
                     for (place, label) in self.legend.labels().iter().enumerate() {
                         let words = (0..ny).flat_map(|j| self.words(place, j, k));
                         counts[usize::from(label.value)] =
@@ -344,8 +346,8 @@ impl PartialEq for Labels {
     /// The same values and the same legend.
     fn eq(&self, other: &Self) -> bool {
         let values = match (&self.values, &other.values) {
-            (Values::Bytes(a), Values::Bytes(b)) => a == b,
-            (Values::Planes(a), Values::Planes(b)) => a == b,
+            (LabelValues::Bytes(a), LabelValues::Bytes(b)) => a == b,
+            (LabelValues::Planes(a), LabelValues::Planes(b)) => a == b,
             _ => false,
         };
         self.legend == other.legend && self.occupied == other.occupied && values

@@ -90,14 +90,14 @@ impl Mesh {
         const CHUNK: usize = 1 << 16;
         let chunks = triangles.len().div_ceil(CHUNK);
         let seen = par::map_range(0..chunks, |n| {
-            Seen::of(&triangles[n * CHUNK..triangles.len().min((n + 1) * CHUNK)])
+            TriangleSummary::of(&triangles[n * CHUNK..triangles.len().min((n + 1) * CHUNK)])
         });
-        let seen = seen.iter().fold(Seen::default(), Seen::and);
+        let seen = seen.iter().fold(TriangleSummary::default(), TriangleSummary::and);
         Self::seen(triangles, &seen)
     }
 
     /// A mesh whose reader has seen that all is finite, and this.
-    fn seen(triangles: Zeroed<Triangle>, seen: &Seen) -> Self {
+    fn seen(triangles: Zeroed<Triangle>, seen: &TriangleSummary) -> Self {
         debug_assert_eq!(seen.bounds, Bounds::of(&triangles));
         Self { triangles, bounds: seen.bounds, degenerate: seen.degenerate, seal: OnceLock::new() }
     }
@@ -120,18 +120,18 @@ impl Mesh {
 
 /// What is known of triangles that were looked at.
 #[derive(Debug)]
-struct Seen {
+struct TriangleSummary {
     bounds: Bounds,
     degenerate: u64,
 }
 
-impl Default for Seen {
+impl Default for TriangleSummary {
     fn default() -> Self {
         Self { bounds: Bounds::EMPTY, degenerate: 0 }
     }
 }
 
-impl Seen {
+impl TriangleSummary {
     fn of(triangles: &[Triangle]) -> Self {
         Self { bounds: Bounds::of(triangles), degenerate: degenerate::count(triangles) }
     }

@@ -163,7 +163,7 @@ impl Rule {
         // The method and its options first: ties depend on it.
         let method = OPTIONS.iter().position(|option| option.name == INSIDE).unwrap_or(0);
         let (own, of_method) = OPTIONS.split_at(method);
-        for Field { name, set, .. } in of_method.iter().chain(own) {
+        for OptionField { name, set, .. } in of_method.iter().chain(own) {
             for (_, value) in fields.iter().filter(|(field, _)| field.as_ref() == *name) {
                 let value = value.as_ref();
                 let other =
@@ -176,7 +176,7 @@ impl Rule {
 }
 
 /// An option as files have it.
-struct Field {
+struct OptionField {
     name: &'static str,
     /// Its value in force; `None` if the rule has no such option, or does not use it.
     get: fn(&Rule) -> Option<String>,
@@ -185,21 +185,21 @@ struct Field {
 }
 
 /// Every option, in the order of [`FIELDS`].
-static OPTIONS: [Field; FIELDS.len()] = [
-    Field { name: "variant", get: variant, set: with_variant },
-    Field {
+static OPTIONS: [OptionField; FIELDS.len()] = [
+    OptionField { name: "variant", get: variant, set: with_variant },
+    OptionField {
         name: "ties",
         get: |rule| Some(rule.ties()?.name().to_string()),
         set: |rule, value| {
             Ties::ALL.into_iter().find(|ties| ties.name() == value).map(|ties| rule.with_ties(ties))
         },
     },
-    Field {
+    OptionField {
         name: INSIDE,
         get: |rule| Some(rule.inside()?.name().to_string()),
         set: |rule, value| Some(rule.with_inside(Inside::from_name(value)?)),
     },
-    Field {
+    OptionField {
         name: "close_holes",
         get: |rule| Some(rule.inside()?.closed_holes()?.to_string()),
         set: |rule, value| Some(rule.with_closed_holes(value.parse().ok()?)),

@@ -98,7 +98,7 @@ impl<'a> Scene<'a> {
 pub fn bytes_for([width, height]: [usize; 2], threads: usize) -> u64 {
     let pixel = size_of::<Pixel>() + 2 * size_of::<u32>();
     // A veil is a picture of its own, a band at a time.
-    let band = width * (BAND + 2 * REACH) * (size_of::<Option<Seen>>() + 2 * size_of::<Pixel>());
+    let band = width * (BAND + 2 * REACH) * (size_of::<Option<SeenCell>>() + 2 * size_of::<Pixel>());
     (width * height * pixel + threads.min(height.div_ceil(BAND)) * band) as u64
 }
 
@@ -144,11 +144,11 @@ struct Frame<'a> {
 /// What the rays of some rows met.
 struct Hits {
     first: usize,
-    rows: Vec<Vec<Option<Seen>>>,
+    rows: Vec<Vec<Option<SeenCell>>>,
 }
 
 /// What a ray met.
-struct Seen {
+struct SeenCell {
     hit: Hit,
     /// The point in view coordinates.
     place: [f64; 3],
@@ -157,7 +157,7 @@ struct Seen {
 }
 
 impl Hits {
-    fn get(&self, x: isize, y: isize) -> Option<&Seen> {
+    fn get(&self, x: isize, y: isize) -> Option<&SeenCell> {
         let row = self.rows.get(usize::try_from(y - self.first as isize).ok()?)?;
         row.get(usize::try_from(x).ok()?)?.as_ref()
     }
@@ -173,14 +173,14 @@ impl Frame<'_> {
         rows.map(|y| (0..self.size[0]).map(|x| self.pixel(&hits, x, y)).collect()).collect()
     }
 
-    fn look(&self, at: [f64; 2]) -> Option<Seen> {
+    fn look(&self, at: [f64; 2]) -> Option<SeenCell> {
         let start = self.tiles.start(at)?;
         let spacing = self.scene.spacing;
         let index = |p: [f64; 3]| std::array::from_fn(|a| p[a] / spacing[a]);
         let hit = first_hit(self.solid, self.camera.segment(at).map(index), start)?;
         let point = std::array::from_fn(|a| hit.at[a] * spacing[a]);
         let pixels = self.camera.pixels(self.side(), point);
-        Some(Seen { hit, place: self.camera.turn(point), pixels })
+        Some(SeenCell { hit, place: self.camera.turn(point), pixels })
     }
 
     /// The smallest side of a cell.
@@ -195,7 +195,7 @@ impl Frame<'_> {
             let point = |dx, dy| hits.get(column + dx, row + dy).map(|seen| seen.place);
             smooth(seen.place, self.side(), seen.pixels, point)
         });
-        let shade = |seen: &Seen| pixel(self.shade(seen, smooth), 1.0);
+        let shade = |seen: &SeenCell| pixel(self.shade(seen, smooth), 1.0);
         let plain = here.map_or(CLEAR, shade);
         let around = [(-1, 0), (1, 0), (0, -1), (0, 1)];
         let differs = |(dx, dy): &(isize, isize)| !self.alike(here, hits.get(column + dx, row + dy), smooth);
@@ -212,8 +212,8 @@ impl Frame<'_> {
     }
 
     /// Whether no border is between two hits that are side by side.
-    fn alike(&self, a: Option<&Seen>, b: Option<&Seen>, smooth: Option<Smooth>) -> bool {
-        let (Some(Seen { hit: a, .. }), Some(Seen { hit: b, .. })) = (a, b) else {
+    fn alike(&self, a: Option<&SeenCell>, b: Option<&SeenCell>, smooth: Option<Smooth>) -> bool {
+        let (Some(SeenCell { hit: a, .. }), Some(SeenCell { hit: b, .. })) = (a, b) else {
             return a.is_none() && b.is_none();
         };
         let plane = |hit: &Hit| (hit.axis, hit.high, hit.cell[usize::from(hit.axis)]);
@@ -222,7 +222,7 @@ impl Frame<'_> {
         level && (self.scene.labels.is_none() || self.scene.colour(a.cell) == self.scene.colour(b.cell))
     }
 
-    fn shade(&self, Seen { hit, pixels, .. }: &Seen, smooth: Option<Smooth>) -> Colour {
+    fn shade(&self, SeenCell { hit, pixels, .. }: &SeenCell, smooth: Option<Smooth>) -> Colour {
         let own = || {
             let face = self.facing(usize::from(hit.axis), hit.high);
             shade::light(face) * shade::openness(self.solid, hit) * shade::edge(hit, *pixels)

@@ -331,6 +331,28 @@ fn paths_are_found() {
     assert!(paths(&code(commented)).is_empty());
 }
 
+/// The name of a type that a line declares, outside of any other.
+fn declared(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub(super) ")).unwrap_or(line);
+    let line = line.strip_prefix("pub ").unwrap_or(line);
+    let rest = ["struct ", "enum ", "trait ", "type "].iter().find_map(|kind| line.strip_prefix(kind))?;
+    rest.split(|c| !is_word(c)).next()
+}
+
+#[test]
+fn a_type_name_means_one_thing() {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in sources() {
+        for name in source.code.lines().filter_map(declared) {
+            found.entry(name.to_string()).or_default().push(source.path.display().to_string());
+        }
+    }
+    assert!(found.len() > 200, "only {} types", found.len());
+    for (name, paths) in found {
+        assert_eq!(paths.len(), 1, "{name} is declared in {}", paths.join(", "));
+    }
+}
+
 /// The crates of `[dependencies]` as code names them.
 fn dependencies() -> BTreeSet<String> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));

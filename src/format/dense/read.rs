@@ -37,7 +37,7 @@ pub fn read_values(
         Some(legend) => Labels::new(dims, legend.clone())?.into(),
         None => BitGrid::new(dims)?.into(),
     };
-    let mut values = Values { cells, one: 0 };
+    let mut values = RowValues { cells, one: 0 };
     match order {
         Order::XFastest => each_block(input, dims, 1, |first, bytes| values.put_rows(first, bytes))?,
         Order::ZFastest => {
@@ -56,13 +56,13 @@ pub fn read_values(
 }
 
 /// Cells that are bits or named labels until a byte says otherwise.
-struct Values {
+struct RowValues {
     cells: Cells,
     /// The value of occupied cells, as long as they are bits; 0 before the first.
     one: u8,
 }
 
-impl Values {
+impl RowValues {
     /// Takes the values of some rows, from row `first` on.
     fn put_rows(&mut self, first: usize, bytes: &[u8]) -> Result<()> {
         if let Cells::Bits(bits) = &mut self.cells {

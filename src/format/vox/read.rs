@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::open::Source;
-use super::scene::{Motion, Node, placements};
+use super::super::open::VoxelSource;
+use super::scene::{Motion, SceneNode, placements};
 use super::{ATTRIBUTE, TILE, shift};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
@@ -29,16 +29,16 @@ struct Chunks {
     /// A size that waits for its voxels.
     size: Option<[u32; 3]>,
     models: Vec<Model>,
-    nodes: BTreeMap<u32, Node>,
+    nodes: BTreeMap<u32, SceneNode>,
     /// What the root node says of the grid.
     metadata: Option<Metadata>,
 }
 
-pub(super) fn describe(source: &mut Source) -> Result<Metadata> {
+pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     Ok(read_chunks(source)?.metadata.unwrap_or_default())
 }
 
-pub(super) fn read(source: &mut Source) -> Result<Voxels> {
+pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let mut chunks = read_chunks(source)?;
     let metadata = chunks.metadata.take().unwrap_or_default();
     let uses = uses(&chunks)?;
@@ -116,7 +116,7 @@ fn uses(chunks: &Chunks) -> Result<Vec<(&Model, Motion)>> {
     Ok(uses)
 }
 
-fn read_chunks(source: &mut Source) -> Result<Chunks> {
+fn read_chunks(source: &mut VoxelSource) -> Result<Chunks> {
     let magic: [u8; 4] = source.bytes()?;
     let version = source.u32()?;
     let (id, content, children) = chunk_header(source)?;
@@ -145,13 +145,13 @@ fn read_chunks(source: &mut Source) -> Result<Chunks> {
     Ok(chunks)
 }
 
-fn chunk_header(source: &mut Source) -> Result<([u8; 4], u64, u64)> {
+fn chunk_header(source: &mut VoxelSource) -> Result<([u8; 4], u64, u64)> {
     Ok((source.bytes()?, source.u32()?.into(), source.u32()?.into()))
 }
 
 impl Chunks {
     /// Reads one chunk; those that say nothing of cells are passed over.
-    fn take(&mut self, id: &[u8; 4], length: u64, source: &mut Source) -> Result<()> {
+    fn take(&mut self, id: &[u8; 4], length: u64, source: &mut VoxelSource) -> Result<()> {
         let start = source.position();
         let broken =
             |code, what: &str| Error::input(code, format!("{}: {what}", sanitize(id))).at_byte(start);
@@ -186,7 +186,7 @@ impl Chunks {
         Ok(())
     }
 
-    fn node(&mut self, kind: &[u8; 4], fields: &mut Fields) -> Result<Option<(u32, Node)>> {
+    fn node(&mut self, kind: &[u8; 4], fields: &mut Fields) -> Result<Option<(u32, SceneNode)>> {
         let Some((id, attributes)) = fields.u32().zip(fields.attributes()) else { return Ok(None) };
         let said = attributes.iter().find(|(key, _)| id == 0 && key == ATTRIBUTE);
         if let Some((_, json)) = said {
@@ -197,10 +197,10 @@ impl Chunks {
         }
         let node = match kind {
             b"nTRN" => fields.transform(),
-            b"nGRP" => fields.list(|fields| fields.u32()).map(Node::Group),
+            b"nGRP" => fields.list(|fields| fields.u32()).map(SceneNode::Group),
             _ => fields
                 .list(|fields| fields.u32().filter(|_| fields.attributes().is_some()))
-                .and_then(|models| models.first().copied().map(Node::Shape)),
+                .and_then(|models| models.first().copied().map(SceneNode::Shape)),
         };
         Ok(node.map(|node| (id, node)))
     }
@@ -238,15 +238,18 @@ impl Fields<'_> {
     }
 
     /// What follows the attributes of a transform: child, reserved, layer, frames.
-    fn transform(&mut self) -> Option<Node> {
+    fn transform(&mut self) -> Option<SceneNode> {
         let [child, _, _] = [self.u32()?, self.u32()?, self.u32()?];
         let frames = self.list(Self::attributes)?;
-        Some(Node::Transform { child, motion: Motion::parse(frames.first().map_or(&[], Vec::as_slice))? })
+        Some(SceneNode::Transform {
+            child,
+            motion: Motion::parse(frames.first().map_or(&[], Vec::as_slice))?,
+        })
     }
 }
 
 /// For scenes of others: the size of the box of all voxels, and what to add to a position in it.
-fn occupied_box(source: &mut Source, uses: &[(&Model, Motion)]) -> Result<([usize; 3], [i64; 3])> {
+fn occupied_box(source: &mut VoxelSource, uses: &[(&Model, Motion)]) -> Result<([usize; 3], [i64; 3])> {
     let (mut low, mut high) = ([i64::MAX; 3], [i64::MIN; 3]);
     for_each_voxel(source, uses, |at, _| {
         for a in 0..3 {
@@ -265,7 +268,7 @@ fn occupied_box(source: &mut Source, uses: &[(&Model, Motion)]) -> Result<([usiz
 
 /// Calls `act` with the position and colour of every voxel of every use of a model.
 fn for_each_voxel(
-    source: &mut Source,
+    source: &mut VoxelSource,
     uses: &[(&Model, Motion)],
     mut act: impl FnMut([i64; 3], u8) -> Result<()>,
 ) -> Result<()> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::{Code, Error, Result};
 
 /// A node, by what it leads to.
-pub(super) enum Node {
+pub(super) enum SceneNode {
     Transform {
         child: u32,
         motion: Motion,
@@ -80,7 +80,7 @@ fn parse_turn(bits: u8) -> Option<([usize; 3], [i64; 3])> {
 }
 
 /// Every use of a model in the scene, with its motion, from node 0 on.
-pub(super) fn placements(nodes: &BTreeMap<u32, Node>) -> Result<Vec<(u32, Motion)>> {
+pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, Motion)>> {
     let broken = |what: String| Error::input(Code::V008, what);
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut open = vec![(0, Motion::NONE)];
@@ -90,12 +90,14 @@ pub(super) fn placements(nodes: &BTreeMap<u32, Node>) -> Result<Vec<(u32, Motion
         }
         match nodes.get(&id) {
             None => return Err(broken(format!("the scene has no node {id}"))),
-            Some(Node::Transform { child, motion: inner }) => {
+            Some(SceneNode::Transform { child, motion: inner }) => {
                 let both = motion.after(inner);
                 open.push((*child, both.ok_or_else(|| broken(format!("node {id} is too far out")))?));
             }
-            Some(Node::Group(children)) => open.extend(children.iter().rev().map(|child| (*child, motion))),
-            Some(Node::Shape(model)) => found.push((*model, motion)),
+            Some(SceneNode::Group(children)) => {
+                open.extend(children.iter().rev().map(|child| (*child, motion)))
+            }
+            Some(SceneNode::Shape(model)) => found.push((*model, motion)),
         }
     }
     Ok(found)
@@ -132,12 +134,12 @@ mod tests {
 
     #[test]
     fn scenes_that_are_no_trees_are_refused() {
-        let still = |child| Node::Transform { child, motion: Motion::NONE };
+        let still = |child| SceneNode::Transform { child, motion: Motion::NONE };
         for nodes in [
             vec![],
             vec![(0, still(0))],
-            vec![(0, still(1)), (1, Node::Group(vec![2, 2])), (2, Node::Shape(0))],
-            vec![(0, still(1)), (1, Node::Group(vec![0]))],
+            vec![(0, still(1)), (1, SceneNode::Group(vec![2, 2])), (2, SceneNode::Shape(0))],
+            vec![(0, still(1)), (1, SceneNode::Group(vec![0]))],
         ] {
             let error = placements(&nodes.into_iter().collect()).unwrap_err();
             assert_eq!(error.code(), Code::V008);

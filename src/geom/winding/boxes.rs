@@ -31,7 +31,7 @@ mod batches {
                 // From a larger box, and one between.
                 let out: [Vector; 2] = [plus(&low, &step, -20.0), plus(&high, &step, 28.0)];
                 let between: [Vector; 2] = [plus(&low, &step, -4.0), plus(&high, &step, 8.0)];
-                let view = View::whole(&winding, &out[0], &out[1]).from_within(
+                let view = BoxView::whole(&winding, &out[0], &out[1]).from_within(
                     &winding,
                     &between[0],
                     &between[1],
@@ -117,7 +117,7 @@ fn corners_that_are_off_by_little_do_not_decide() {
     assert!(told > 100, "{told}");
 }
 
-impl View {
+impl BoxView {
     /// How far a sum is from the exact one, as a share of the bound; none where the bound says nothing.
     fn off(&self, winding: &Winding, p: &Vector, near: f64, off: f64, exact: f64) -> Option<f64> {
         let value = near + self.far.at(&minus(p, &self.ball.centre));

@@ -24,8 +24,8 @@ use super::solid_angle::{self, U, Vector};
 use crate::error::Result;
 use crate::par::Progress;
 use moments::Moments;
-use tree::Node;
-pub use view::{Depth, View};
+use tree::TreeNode;
+pub use view::{BoxView, Depth};
 
 /// Triangles to wind around points.
 ///
@@ -44,7 +44,7 @@ pub use view::{Depth, View};
 pub struct Winding {
     /// Sorted, each with its place in the list as it was given.
     triangles: Vec<Placed>,
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     /// What corners may be off by, along each axis.
     slack: f64,
 }

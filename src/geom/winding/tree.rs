@@ -16,7 +16,7 @@ const CHUNK: usize = 1 << 14;
 
 /// Some triangles that follow each other. Its first half, if it has one, is the node after it.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
+pub(super) struct TreeNode {
     pub first: usize,
     pub end: usize,
     /// The node after all that are below this one.
@@ -27,7 +27,7 @@ pub(super) struct Node {
     pub high: Vector,
 }
 
-impl Node {
+impl TreeNode {
     /// Whether node `n` is a leaf.
     pub fn is_leaf(&self, n: usize) -> bool {
         self.next == n + 1
@@ -110,7 +110,7 @@ fn spread(bits: u64) -> u64 {
 ///
 /// # Errors
 /// If the work is cancelled.
-pub(super) fn nodes(triangles: &[Placed], progress: &dyn Progress) -> Result<Vec<Node>> {
+pub(super) fn nodes(triangles: &[Placed], progress: &dyn Progress) -> Result<Vec<TreeNode>> {
     let mut nodes = Vec::with_capacity(triangles.len() / LEAF * 4 + 1);
     if !triangles.is_empty() {
         grow(triangles, 0..triangles.len(), &mut nodes, progress)?;
@@ -122,7 +122,7 @@ pub(super) fn nodes(triangles: &[Placed], progress: &dyn Progress) -> Result<Vec
 fn grow(
     triangles: &[Placed],
     Range { start: first, end }: Range<usize>,
-    nodes: &mut Vec<Node>,
+    nodes: &mut Vec<TreeNode>,
     progress: &dyn Progress,
 ) -> Result<()> {
     if end - first > CHUNK / 2 {
@@ -131,7 +131,7 @@ fn grow(
     let (low, high) = bounds(&triangles[first..end]);
     let here = nodes.len();
     let middle = std::array::from_fn(|i| low[i] + (high[i] - low[i]) / 2.0);
-    nodes.push(Node { first, end, next: 0, moments: Moments::none(middle), low, high });
+    nodes.push(TreeNode { first, end, next: 0, moments: Moments::none(middle), low, high });
     let moments = if end - first <= LEAF {
         Moments::of(&triangles[first..end], middle)
     } else {

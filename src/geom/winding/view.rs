@@ -14,7 +14,7 @@ const AIM: f64 = 1.0 / 8192.0;
 
 /// Triangles around a box.
 #[derive(Debug, Clone)]
-pub struct View {
+pub struct BoxView {
     pub(super) ball: Ball,
     low: Vector,
     high: Vector,
@@ -23,7 +23,7 @@ pub struct View {
     near: Vec<u32>,
 }
 
-impl View {
+impl BoxView {
     /// From the box with these corners.
     pub fn whole(winding: &Winding, low: &Vector, high: &Vector) -> Self {
         let nodes = if winding.is_empty() { vec![] } else { vec![0] };

@@ -22,17 +22,17 @@ pub(super) fn recognise(head: &[u8]) -> bool {
 /// What is packed, as a stream that ends in an error if the gzip data is not whole.
 pub(super) struct Gunzip<'a> {
     /// The member that is being read; none at the end.
-    member: Option<GzDecoder<Packed<'a>>>,
+    member: Option<GzDecoder<PackedReader<'a>>>,
     triage: &'a Triage,
     read: Rc<Cell<u64>>,
 }
 
-type Packed<'a> = BufReader<Counted<Box<dyn Read + 'a>>>;
+type PackedReader<'a> = BufReader<CountedReader<Box<dyn Read + 'a>>>;
 
 impl<'a> Gunzip<'a> {
     /// What is packed in `packed`; `read` counts the bytes that were taken from there.
     pub fn new(packed: Box<dyn Read + 'a>, triage: &'a Triage, read: Rc<Cell<u64>>) -> Self {
-        let packed = BufReader::with_capacity(64 << 10, Counted(packed, Rc::clone(&read)));
+        let packed = BufReader::with_capacity(64 << 10, CountedReader(packed, Rc::clone(&read)));
         Self { member: Some(GzDecoder::new(packed)), triage, read }
     }
 
@@ -79,9 +79,9 @@ impl Read for Gunzip<'_> {
 }
 
 /// Counts what is read.
-struct Counted<R>(R, Rc<Cell<u64>>);
+struct CountedReader<R>(R, Rc<Cell<u64>>);
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.0.read(buffer)?;
         self.1.set(self.1.get() + read as u64);

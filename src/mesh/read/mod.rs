@@ -35,7 +35,7 @@ use crate::error::{Code, Error, Result};
 use crate::mesh::Mesh;
 use crate::par::Progress;
 
-use source::{Head, Source};
+use source::{Head, MeshBytes};
 use triage::Triage;
 
 /// One input format: a row of [`INPUTS`].
@@ -47,7 +47,7 @@ pub struct InputFormat {
     /// One line for help.
     pub about: &'static str,
     recognise: fn(&Head) -> Guess,
-    read: fn(Source, &ReadOptions, &Triage) -> Result<(Mesh, u64)>,
+    read: fn(MeshBytes, &ReadOptions, &Triage) -> Result<(Mesh, u64)>,
 }
 
 /// What a format makes of the first bytes and the length of an input.
@@ -131,7 +131,7 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         let metadata = file.metadata().map_err(|e| source::unreadable(&e))?;
         // A pipe has no length, and what the system makes up on reading says 0.
         let whole = metadata.is_file() && metadata.len() > 0;
-        let source = if whole { Source::file(&file, metadata.len()) } else { Source::stream(&file) };
+        let source = if whole { MeshBytes::file(&file, metadata.len()) } else { MeshBytes::stream(&file) };
         choose_and_read(source?, path, options)
     };
     read().map_err(|error: Error| error.in_file(path))
@@ -144,12 +144,12 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
 /// # Errors
 /// As [`read_file`].
 pub fn read_stream(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
-    Source::stream(input)
+    MeshBytes::stream(input)
         .and_then(|source| choose_and_read(source, Path::new(name), options))
         .map_err(|error| error.in_file(name))
 }
 
-fn choose_and_read(source: Source, path: &Path, options: &ReadOptions) -> Result<Loaded> {
+fn choose_and_read(source: MeshBytes, path: &Path, options: &ReadOptions) -> Result<Loaded> {
     let triage = Triage::new(options.tolerance);
     let source = source.unpacked(&triage)?;
     let head = source.head();

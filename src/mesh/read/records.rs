@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::geom::{Bounds, Triangle, degenerate};
-use crate::mesh::{Seen, not_finite};
+use crate::mesh::{TriangleSummary, not_finite};
 
 /// The bytes before the first record.
 pub(super) const HEADER: usize = 84;
@@ -21,7 +21,7 @@ pub(super) fn length_for(count: u64) -> u64 {
 /// What was seen of records that follow each other.
 #[derive(Default)]
 pub(super) struct Looked {
-    pub seen: Seen,
+    pub seen: TriangleSummary,
     /// Records whose attributes are not zero.
     pub attributes: Odd,
     /// Records whose normal is not finite.
@@ -90,7 +90,7 @@ pub(super) fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Lo
     let corner = |of: [f32; 9], v: usize| [of[v], of[v + 1], of[v + 2]];
     let bounds = if triangles.is_empty() { [].iter() } else { [0, 3, 6].iter() };
     let bounds = bounds.fold(Bounds::EMPTY, |bounds, &v| bounds.with(&corner(min, v)).with(&corner(max, v)));
-    looked.seen = Seen { bounds, degenerate: degenerate::count(triangles) };
+    looked.seen = TriangleSummary { bounds, degenerate: degenerate::count(triangles) };
     looked
 }
 

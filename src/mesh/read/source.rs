@@ -34,7 +34,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
 }
 
 /// An input whose first bytes have been read.
-pub(super) struct Source<'a> {
+pub(super) struct MeshBytes<'a> {
     head: Vec<u8>,
     length: Option<u64>,
     rest: Box<dyn Read + 'a>,
@@ -56,7 +56,7 @@ impl Packed {
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> MeshBytes<'a> {
     /// A file of `length` bytes, which stands at its beginning.
     pub fn file(file: &'a File, length: u64) -> Result<Self> {
         let mut source = Self::stream(file)?;
@@ -149,7 +149,7 @@ pub(super) fn read_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Re
     Ok(())
 }
 
-/// Elsewhere files are read in order: [`Source::as_file`] has none.
+/// Elsewhere files are read in order: [`MeshBytes::as_file`] has none.
 #[cfg(not(any(unix, windows)))]
 pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())

@@ -21,7 +21,7 @@ use std::io::Read;
 use super::facets::{self, Plain, Threads};
 use super::number;
 use super::room::Room;
-use super::source::{Head, Source, is_blank};
+use super::source::{Head, MeshBytes, is_blank};
 use super::triage::Triage;
 use super::words::Words;
 use super::{Guess, InputFormat, ReadOptions};
@@ -45,7 +45,7 @@ fn recognise(head: &Head) -> Guess {
     if word.eq_ignore_ascii_case(b"solid") && head.is_text() { Guess::Sure } else { Guess::No }
 }
 
-fn read(source: Source, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
     let threads = par::current_threads();
     let is_long = source.length().is_none_or(|length| length > facets::CHUNK as u64);
     let block = if is_long && threads > 1 { 4 * threads * facets::CHUNK } else { 0 };

@@ -14,7 +14,7 @@ use std::io::{ErrorKind, Read};
 
 use super::records::{HEADER, Looked, RECORD, decode, length_for};
 use super::room::Room;
-use super::source::{Head, Source, fill, read_at, unreadable};
+use super::source::{Head, MeshBytes, fill, read_at, unreadable};
 use super::triage::Triage;
 use super::{Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result};
@@ -50,7 +50,7 @@ fn count(head: &[u8]) -> Option<u64> {
     Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?)))
 }
 
-fn read(source: Source, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
     let head = source.head();
     let count = count(head.bytes).ok_or_else(|| {
         let length = head.bytes.len();

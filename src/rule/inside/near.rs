@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use crate::error::Result;
 use crate::geom::solid_angle::Vector;
-use crate::geom::winding::{Depth, View};
+use crate::geom::winding::{BoxView, Depth};
 use crate::geom::{Winding, solid_angle};
 use crate::grid::BitGrid;
 use crate::kernel::Level;
@@ -56,7 +56,7 @@ struct BrickBox {
     low: [usize; 3],
     /// Bricks along each axis.
     size: usize,
-    view: View,
+    view: BoxView,
 }
 
 impl Near {
@@ -137,7 +137,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
     /// All bricks of a box from the first on that are special.
     fn all(&self, size: usize) -> Vec<Result<BrickNumbers>> {
         let [low, high] = self.corners([0; 3], size);
-        let whole = BrickBox { low: [0; 3], size, view: View::whole(self.cells.winding, &low, &high) };
+        let whole = BrickBox { low: [0; 3], size, view: BoxView::whole(self.cells.winding, &low, &high) };
         let (mut parts, mut found) = (vec![whole], vec![]);
         while parts.len() < BOXES && parts.iter().any(|part| part.size > 1) {
             let halved = par::map(parts, |part| {
@@ -200,7 +200,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
     }
 
     /// The numbers of the cells of a brick.
-    fn each(&self, brick: [usize; 3], view: &View) -> Result<[i32; CELLS]> {
+    fn each(&self, brick: [usize; 3], view: &BoxView) -> Result<[i32; CELLS]> {
         let winding = self.cells.winding;
         let from = self.centre(self.cell(brick, 0));
         let (near, slack) = view.near(winding, &from);
