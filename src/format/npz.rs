@@ -100,7 +100,11 @@ fn small_members(metadata: &Metadata) -> Vec<(&'static str, Vec<u8>)> {
         let closed = lattice.closed().map(u8::from);
         members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
     }
-    members.extend(metadata.record.entries().map(|(name, value)| (name, text(&[], &[value]))));
+    let mut entries: Vec<_> = metadata.record.entries().collect();
+    // So they have stood in files from the first, and equal grids make equal files.
+    entries
+        .sort_by_key(|(name, _)| ["tool", "input"].iter().position(|last| last == name).map_or(0, |n| n + 1));
+    members.extend(entries.into_iter().map(|(name, value)| (name, text(&[], &[value]))));
     let is_known = |legend: &&Legend| is_filled(metadata) && **legend == Legend::surface_and_interior();
     if let Some(legend) = metadata.legend.as_ref().filter(|legend| !is_known(legend)) {
         members.extend(legend_members(legend));
