@@ -96,9 +96,10 @@ impl<'a> Voxelizer<'a> {
             let prepared = self.rule.prepare(mesh, lattice, run)?;
             Ok((prepared.fill(0..lattice.dims()[2], run, &mut bits)?, prepared.record()))
         })??;
+        let is_empty = bits.words().iter().all(|word| *word == 0);
         let voxels = Voxels { cells: bits.into(), lattice: Some(lattice.clone()), record };
         let mut findings = rule::findings(&self.rule, mesh, lattice, &stats.inside);
-        if voxels.count() == 0 {
+        if is_empty {
             findings.push(rule::nothing_occupied(&self.rule));
         }
         Ok(Voxelized { voxels, findings, stats })

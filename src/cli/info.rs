@@ -18,7 +18,6 @@ use super::files::{self, FileSet};
 use super::memory::Resources;
 use super::report::display::{self, bytes, counted, grouped, grouped_number, number, occupancy, ranges};
 use super::report::finding_line;
-
 use super::report::{Outcome, Report, value};
 use super::run::{MeshInput, mesh_format, option_text, triangles};
 

@@ -11,7 +11,6 @@ use super::super::memory::{Limit, MemoryPlan, Needs};
 use super::super::options::{Job, JobOptions};
 use super::super::progress::Bar;
 use super::super::report::display::bytes;
-
 use super::super::signals::Signals;
 use super::prepare::{fit, library_run, read};
 use super::report::{RunReport, timed};

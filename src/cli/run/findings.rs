@@ -9,7 +9,6 @@ use voxelize::{Inside, Rule};
 
 use super::super::report::display::counted;
 use super::super::report::value;
-
 use super::report::RunReport;
 
 /// An option of a rule, by its name and value in files: `hollow 2`, `ties: up`, `inside: nonzero (auto)`,

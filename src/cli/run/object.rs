@@ -10,7 +10,6 @@ use voxelize::mesh::closed::Seal;
 
 use super::super::memory::peak_memory;
 use super::super::options::{Mode, Options};
-
 use super::super::report::{Report, value};
 use super::findings;
 use super::report::{DoubtReport, RunReport};

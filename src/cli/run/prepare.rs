@@ -16,7 +16,6 @@ use super::super::output::Output;
 use super::super::pipes::Inlet;
 use super::super::progress::Bar;
 use super::super::report::value::cells;
-
 use super::super::signals::Signals;
 use super::report::{MeshInput, RunReport, timed};
 
