@@ -81,7 +81,7 @@
 //!
 //! Without the default feature `cli` no crate of the command line is pulled in.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
+#![warn(missing_docs, unreachable_pub)]
 
 pub mod compare;
 pub mod error;

@@ -71,12 +71,12 @@ pub fn side_by_side<T: Sync, R: Send>(
 }
 
 /// The number of threads of the pool this code runs in.
-pub fn current_threads() -> usize {
+pub(crate) fn current_threads() -> usize {
     rayon::current_num_threads()
 }
 
 /// `items.map(f)`, in parallel, answers in order.
-pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
+pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
     if items.len() < 2 || current_threads() == 1 {
         return items.into_iter().map(f).collect();
     }
@@ -84,7 +84,7 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R>
 }
 
 /// `range.map(f)`, in parallel, answers in order.
-pub fn map_range<R: Send>(range: std::ops::Range<usize>, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+pub(crate) fn map_range<R: Send>(range: std::ops::Range<usize>, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if range.len() < 2 || current_threads() == 1 {
         return range.map(f).collect();
     }
@@ -92,7 +92,7 @@ pub fn map_range<R: Send>(range: std::ops::Range<usize>, f: impl Fn(usize) -> R 
 }
 
 /// Sorts `items`; equal ones must be the same.
-pub fn sort<T: Ord + Send>(items: &mut [T]) {
+pub(crate) fn sort<T: Ord + Send>(items: &mut [T]) {
     if current_threads() == 1 {
         items.sort_unstable();
     } else {
@@ -103,7 +103,7 @@ pub fn sort<T: Ord + Send>(items: &mut [T]) {
 /// Shares out `items`: `work` is called as often as the pool has threads, with an iterator over items
 /// that no other call gets. A call takes items that follow each other, and what is left of others'
 /// when it has no more of its own. The answers are in no order.
-pub fn share<T: Sync, R: Send>(
+pub(crate) fn share<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&mut dyn Iterator<Item = &T>) -> R + Sync,
 ) -> Vec<R> {

@@ -2,7 +2,7 @@
 //!
 //! The input is the list; bytes that are no text become �.
 
-use voxelize::compare::goldens::{Case, Golden, Goldens};
+use voxelize::compare::{Case, Golden, Goldens};
 use voxelize::grid::Hash;
 
 use crate::{alone, check_error, within};

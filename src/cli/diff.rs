@@ -6,8 +6,8 @@ use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::compare::{self, Difference, Gate, Mismatch, diff};
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
+use voxelize::grid::AXES;
 use voxelize::grid::CellKind;
-use voxelize::grid::lattice::AXES;
 use voxelize::view::{self, View};
 use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
 

@@ -1,5 +1,5 @@
 //! The cells in which two grids differ: counted, boxed, and labelled to be shown. Bits are compared 64 cells a
-//! step. Fields are compared in [`field`](super::field).
+//! step. Fields are compared by [`FieldDifference`](super::FieldDifference).
 
 use crate::error::{Error, Result};
 use crate::grid::bits::bits_of;

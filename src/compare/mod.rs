@@ -1,14 +1,14 @@
 //! Grids beside each other: where their cells are ([`lattices`]), and which of them differ
-//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`goldens`]), what came of a case ([`CaseResult`]), and
+//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`Goldens`]), what came of a case ([`CaseResult`]), and
 //! reports ([`junit`]).
 
 pub mod diff;
-pub mod field;
+pub(crate) mod field;
 #[cfg(feature = "goldens")]
-pub mod goldens;
+pub(crate) mod goldens;
 #[cfg(feature = "goldens")]
 pub mod junit;
-pub mod lattice;
+pub(crate) mod lattice;
 #[cfg(feature = "goldens")]
 pub mod outcome;
 

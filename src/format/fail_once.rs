@@ -13,7 +13,7 @@ pub(super) struct FailOnce<'a> {
 }
 
 impl<'a> FailOnce<'a> {
-    pub fn new(out: &'a mut dyn Sink) -> Self {
+    pub(super) fn new(out: &'a mut dyn Sink) -> Self {
         Self { out, position: 0, failed: false }
     }
 }

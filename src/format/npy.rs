@@ -98,7 +98,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub fn read(input: &mut dyn Read) -> Result<Self> {
+    pub(super) fn read(input: &mut dyn Read) -> Result<Self> {
         let mut start = [0; 8];
         input.read_exact(&mut start).map_err(failure)?;
         let mut len = [0; 4];
@@ -119,7 +119,7 @@ impl Header {
     }
 
     /// The dims, if these are the cells of a grid.
-    pub fn dims(&self) -> Result<[usize; 3]> {
+    pub(super) fn dims(&self) -> Result<[usize; 3]> {
         let refused = |what: String| {
             let hint = "save a.astype(bool), uint8 or float32, of three axes x, y, z, from NumPy";
             Error::input(Code::V004, what).with_hint(hint)
@@ -138,7 +138,7 @@ impl Header {
     }
 
     /// What its cells are.
-    pub fn dtype(&self) -> Dtype {
+    pub(super) fn dtype(&self) -> Dtype {
         match self.descr.as_str() {
             "u1" | "i1" => Dtype::U8,
             "f4" => Dtype::F32,
@@ -147,12 +147,12 @@ impl Header {
     }
 
     /// The bytes that the cells take; `None` if no file has so many.
-    pub fn bytes_of_cells(&self) -> Result<Option<u128>> {
+    pub(super) fn bytes_of_cells(&self) -> Result<Option<u128>> {
         Ok(dense::bytes_for(self.dims()?, self.dtype()))
     }
 
     /// Reads the cells that follow, by what `metadata` says of labels or the background.
-    pub fn cells(&self, input: &mut dyn Read, metadata: Option<&Metadata>) -> Result<Cells> {
+    pub(super) fn cells(&self, input: &mut dyn Read, metadata: Option<&Metadata>) -> Result<Cells> {
         let (dims, order) = (self.dims()?, if self.fortran { Order::XFastest } else { Order::ZFastest });
         match self.descr.as_str() {
             "u1" => {

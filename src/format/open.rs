@@ -154,48 +154,48 @@ pub(super) struct VoxelSource<'a> {
 }
 
 impl<'a> VoxelSource<'a> {
-    pub fn new(input: &'a mut dyn Input, sidecar: Option<Metadata>) -> Result<Self> {
+    pub(super) fn new(input: &'a mut dyn Input, sidecar: Option<Metadata>) -> Result<Self> {
         let len = input.seek(SeekFrom::End(0)).map_err(failure)?;
         input.rewind().map_err(failure)?;
         Ok(Self { input, len, position: 0, sidecar })
     }
 
     /// The length of the file.
-    pub fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.len
     }
 
     /// Where the next byte comes from.
-    pub fn position(&self) -> u64 {
+    pub(super) fn position(&self) -> u64 {
         self.position
     }
 
     /// The bytes from here to the end of the file.
-    pub fn left(&self) -> u64 {
+    pub(super) fn left(&self) -> u64 {
         self.len.saturating_sub(self.position)
     }
 
     /// Goes to `position`.
-    pub fn seek(&mut self, position: u64) -> Result<()> {
+    pub(super) fn seek(&mut self, position: u64) -> Result<()> {
         self.input.seek(SeekFrom::Start(position)).map_err(failure)?;
         self.position = position;
         Ok(())
     }
 
     /// The next `N` bytes.
-    pub fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
+    pub(super) fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
         Ok(bytes)
     }
 
     /// The next number, 32 bits, little-endian.
-    pub fn u32(&mut self) -> Result<u32> {
+    pub(super) fn u32(&mut self) -> Result<u32> {
         self.bytes().map(u32::from_le_bytes)
     }
 
     /// The next `len` bytes, if the file has so many.
-    pub fn vec(&mut self, len: u64) -> Result<Vec<u8>> {
+    pub(super) fn vec(&mut self, len: u64) -> Result<Vec<u8>> {
         let wanted = usize::try_from(len).ok().filter(|_| len <= self.left());
         let mut bytes = vec![0; wanted.ok_or_else(|| self.ends_early(len))?];
         self.fill(&mut bytes)?;
@@ -203,7 +203,7 @@ impl<'a> VoxelSource<'a> {
     }
 
     /// Fills `bytes` with what is next.
-    pub fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
+    pub(super) fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
         if bytes.len() as u64 > self.left() {
             return Err(self.ends_early(bytes.len() as u64));
         }
@@ -218,12 +218,12 @@ impl<'a> VoxelSource<'a> {
     }
 
     /// The whole input, for readers that find their own way.
-    pub fn input(&mut self) -> &mut dyn Input {
+    pub(super) fn input(&mut self) -> &mut dyn Input {
         self.input
     }
 
     /// An error about what was read just before or at the current place.
-    pub fn error(&self, code: Code, message: impl Into<String>) -> Error {
+    pub(super) fn error(&self, code: Code, message: impl Into<String>) -> Error {
         Error::input(code, message).at_byte(self.position)
     }
 }

@@ -3,10 +3,8 @@
 //! Nothing here knows of files or grids. Coordinates are `[x, y, z]`.
 
 pub mod solid_angle;
-pub mod winding;
+pub(crate) mod winding;
 
-pub use voxelize_kernel::geom::{
-    Bounds, Point, Rational, Ties, Triangle, axis, bounds, crossing, degenerate, rational, segment_box,
-    tri_box, wide,
-};
+pub use voxelize_kernel::geom::{Bounds, Point, Rational, Ties, Triangle, segment_box, tri_box};
+pub(crate) use voxelize_kernel::geom::{axis, degenerate};
 pub use winding::Winding;

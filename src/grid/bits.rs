@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::lattice::Lattice;
 use crate::error::{Error, Result};
-pub use crate::kernel::bits_of;
+pub(crate) use crate::kernel::bits_of;
 use crate::kernel::memory::Zeroed;
 use crate::par;
 
@@ -70,7 +70,7 @@ impl BitGrid {
     }
 
     /// Words per layer of z.
-    pub fn layer_words(&self) -> usize {
+    pub(crate) fn layer_words(&self) -> usize {
         self.row_words * self.dims[1]
     }
 

@@ -10,7 +10,7 @@ use crate::par;
 ///
 /// # Errors
 /// If that memory is not there.
-pub fn erode(grid: &mut BitGrid, steps: usize) -> Result<()> {
+pub(crate) fn erode(grid: &mut BitGrid, steps: usize) -> Result<()> {
     let dims = grid.dims();
     if dims.iter().any(|n| steps > (n - 1) / 2) {
         grid.clear();

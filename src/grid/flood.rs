@@ -20,7 +20,7 @@ const WORTH: usize = 8;
 ///
 /// # Errors
 /// If the memory for as many cells again is not there, or the run was cancelled.
-pub fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
+pub(crate) fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
     let mut wet = BitGrid::new(walls.dims())?;
     progress.begin("flood", walls.dims()[2] as u64);
     let mut slabs = slabs(walls, &mut wet);

@@ -6,7 +6,7 @@ use crate::par;
 
 /// Every cell becomes the xor of itself and all cells before it along `axis` (0, 1, 2 for x, y, z). Runs
 /// in the threads it is called in.
-pub fn parity(toggles: &mut BitGrid, axis: usize) {
+pub(crate) fn parity(toggles: &mut BitGrid, axis: usize) {
     let [nx, ny, nz] = toggles.dims();
     let (row_words, layer_words) = (toggles.row_words(), toggles.layer_words());
     match axis {
@@ -69,7 +69,7 @@ fn along_row(row: &mut [u64], cells: u64) {
 ///
 /// # Panics
 /// If the dims differ.
-pub fn majority(a: &mut BitGrid, b: &BitGrid, c: &BitGrid) -> u64 {
+pub(crate) fn majority(a: &mut BitGrid, b: &BitGrid, c: &BitGrid) -> u64 {
     assert!(a.dims() == b.dims() && a.dims() == c.dims(), "grids of the same dims");
     let words = a.layer_words();
     let layers = a.words_mut().chunks_exact_mut(words);

@@ -17,13 +17,13 @@ const SPREAD: [u64; 256] = {
 
 /// The bits of a word as bytes 0 and 1, in eights, the first cell first.
 #[inline]
-pub fn spread(word: u64) -> [[u8; 8]; 8] {
+pub(crate) fn spread(word: u64) -> [[u8; 8]; 8] {
     word.to_le_bytes().map(|byte| SPREAD[usize::from(byte)].to_le_bytes())
 }
 
 /// Up to 64 cells as bits, the first lowest: 1 for every byte but 0.
 #[inline]
-pub fn gather(cells: &[u8]) -> u64 {
+pub(crate) fn gather(cells: &[u8]) -> u64 {
     let (whole, rest) = cells.as_chunks::<8>();
     let mut word = 0;
     for (n, bytes) in whole.iter().enumerate() {

@@ -13,7 +13,7 @@ pub(super) struct Side {
 
 impl Side {
     /// Whether the triangle goes along it from the lesser end to the greater.
-    pub fn is_forth(&self, triangles: &[[u32; 3]]) -> bool {
+    pub(super) fn is_forth(&self, triangles: &[[u32; 3]]) -> bool {
         triangles.as_flattened()[self.place as usize] == self.ends[0]
     }
 }

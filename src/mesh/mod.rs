@@ -2,7 +2,7 @@
 
 pub mod boundary;
 pub mod closed;
-pub mod components;
+pub(crate) mod components;
 mod edges;
 pub mod read;
 pub mod repair;

@@ -19,7 +19,7 @@ const CHUNK: usize = 1 << 15;
 impl Welded {
     /// # Errors
     /// If there are more than 2³² corners.
-    pub fn of(triangles: &[Triangle]) -> Result<Self> {
+    pub(super) fn of(triangles: &[Triangle]) -> Result<Self> {
         refuse_more(triangles.len())?;
         let chunks: Vec<_> = triangles.chunks(CHUNK).enumerate().collect();
         let mut corners: Vec<u128> = par::map(chunks, |(n, chunk)| keys(chunk, 3 * n * CHUNK)).concat();

@@ -14,7 +14,7 @@ use super::{Inside, inside};
 const COMPARED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
 
 /// Grids in memory at a time, beside the result: two, and one for the caps of holes.
-pub const GRIDS: u128 = 3;
+pub(crate) const GRIDS: u128 = 3;
 
 /// The cells that are in doubt.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use crate::run::{Demand, Plan, Run, path, rows};
 use super::inside::{Inside, flood};
 
 /// Grids in memory at a time, beside the result.
-pub const GRIDS: u128 = path::GRIDS;
+pub(crate) const GRIDS: u128 = path::GRIDS;
 
 /// The cells of a way in for every hole through which [`Inside::Flood`] leaks; none if
 /// it does not. The flood is that of `inside` if it is one, and the holes that it closes are none; otherwise no hole

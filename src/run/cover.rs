@@ -25,7 +25,7 @@ const RUNS_PER_THREAD: usize = 16;
 ///
 /// # Errors
 /// If the run is cancelled, or there are more triangles or bricks than 32 bits number.
-pub fn cover(
+pub(crate) fn cover(
     frame: &KernelLattice,
     triangles: &[Triangle],
     first: usize,
@@ -44,7 +44,7 @@ pub fn cover(
 ///
 /// # Errors
 /// As those of [`cover`].
-pub fn keep(
+pub(crate) fn keep(
     frame: &KernelLattice,
     triangles: &[Triangle],
     dims: [usize; 3],
@@ -57,7 +57,7 @@ pub fn keep(
 }
 
 /// Cells in bricks: much less memory than a grid, where most of it is empty.
-pub struct Covered {
+pub(crate) struct Covered {
     target: BrickSink<'static>,
     full: Vec<ThreadBricks>,
     snapped: u64,
@@ -65,12 +65,12 @@ pub struct Covered {
 
 impl Covered {
     /// How many coordinates snapping moved.
-    pub fn snapped(&self) -> u64 {
+    pub(crate) fn snapped(&self) -> u64 {
         self.snapped
     }
 
     /// Makes `grid` the layers from `first` on, a multiple of [`SIDE`]; in the threads it is called in.
-    pub fn copy_to(&self, first: usize, grid: &mut BitGrid) {
+    pub(crate) fn copy_to(&self, first: usize, grid: &mut BitGrid) {
         debug_assert!(first.is_multiple_of(SIDE));
         let words = SIDE * grid.layer_words();
         let layers = grid.words_mut().chunks_mut(words).enumerate().collect();

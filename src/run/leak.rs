@@ -26,7 +26,7 @@ pub struct Leak {
 
 /// The result of a flood.
 #[derive(Debug, Clone, Copy)]
-pub struct Flooded<'a> {
+pub(crate) struct Flooded<'a> {
     /// Where the cells are.
     pub lattice: &'a Lattice,
     /// The cells that the flood reached; none that the mesh touches, or the cap of a hole that was closed.
@@ -40,7 +40,7 @@ pub struct Flooded<'a> {
 ///
 /// # Errors
 /// If the run was cancelled, or memory is not there.
-pub fn find(
+pub(crate) fn find(
     flooded: Flooded,
     holes: Vec<Loop>,
     level: Level,

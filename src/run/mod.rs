@@ -1,13 +1,14 @@
 //! How a job runs: threads, instruction set, progress, memory. Nothing here can change a bit.
 
-pub mod cover;
+pub(crate) mod cover;
 pub mod holes;
-pub mod leak;
-pub mod memory;
+pub(crate) mod leak;
+pub(crate) mod memory;
 pub(crate) mod path;
-pub mod rows;
+pub(crate) mod rows;
 mod search;
 
+pub use self::leak::Leak;
 pub use self::memory::{Demand, Plan};
 
 use crate::error::{Error, Result};
@@ -115,7 +116,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// If estimate and `extra` are above `max_memory`. Bricks of threads are not in it; [`Demand`] counts
     /// them.
-    pub fn admit(&self, triangles: usize, dims: [usize; 3], extra: u128) -> Result<()> {
+    pub(crate) fn admit(&self, triangles: usize, dims: [usize; 3], extra: u128) -> Result<()> {
         let [x, y, z] = dims;
         let what = || format!("a grid of {x} × {y} × {z} cells and {triangles} triangles");
         self.refuse_above(Self::estimate(triangles, dims) + extra, what)

@@ -42,7 +42,7 @@ fn most(max_memory: Option<u64>) -> usize {
 
 /// The bytes that crossings of triangles with the rows of a lattice take at most, unless a single layer has
 /// more, under this limit of memory.
-pub fn bytes(triangles: &[Triangle], lattice: &Lattice, max_memory: Option<u64>) -> u128 {
+pub(crate) fn bytes(triangles: &[Triangle], lattice: &Lattice, max_memory: Option<u64>) -> u128 {
     let [y, z] = [1, 2].map(|a| (1.0 / lattice.spacing()[a].to_f64(), lattice.dims()[a] as f64));
     // Floats, and snapping, move it by less than a hundredth of a cell, or a thousandth of itself.
     let across = |[a, b, c]: [f32; 3], (per_cell, most): (f64, f64)| {
@@ -56,7 +56,7 @@ pub fn bytes(triangles: &[Triangle], lattice: &Lattice, max_memory: Option<u64>)
 }
 
 /// A stretch of a row's cells between crossings, or before the first or behind the last.
-pub struct Stretch<'a> {
+pub(crate) struct Stretch<'a> {
     /// The row, `[j, k]`; layer 0 is the first of the lattice.
     pub row: [usize; 2],
     /// Its cells.
@@ -75,7 +75,7 @@ pub struct Stretch<'a> {
 ///
 /// # Errors
 /// If the run is cancelled, or the level does not exist here.
-pub fn follow(
+pub(crate) fn follow(
     frame: &KernelLattice,
     triangles: &[Triangle],
     first: usize,
@@ -121,7 +121,7 @@ pub fn follow(
 ///
 /// # Errors
 /// If the run is cancelled, or the level does not exist here.
-pub fn snapped(
+pub(crate) fn snapped(
     frame: &KernelLattice,
     triangles: &[Triangle],
     first: usize,
@@ -310,7 +310,7 @@ impl Rows {
 
 impl Stretch<'_> {
     /// Occupies its cells.
-    pub fn occupy(&mut self) {
+    pub(crate) fn occupy(&mut self) {
         let Range { start, end } = self.cells;
         let (first, last) = (start / 64, (end - 1) / 64);
         let (from, to) = (!0 << (start % 64), !0 >> (63 - (end - 1) % 64));

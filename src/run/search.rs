@@ -24,13 +24,13 @@ pub(super) struct BreadthFirst {
 }
 
 impl BreadthFirst {
-    pub fn new(free: BitGrid) -> Result<Self> {
+    pub(super) fn new(free: BitGrid) -> Result<Self> {
         let dims = free.dims();
         Ok(Self { open: free, reached: [BitGrid::new(dims)?, BitGrid::new(dims)?] })
     }
 
     /// As if nothing had been reached.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         for reached in &mut self.reached {
             self.open.add(reached);
             reached.clear();
@@ -39,7 +39,7 @@ impl BreadthFirst {
 
     /// Searches from these cells, of each word, until the cells of `wanted` found in a step are `enough`, or
     /// no cell is left to reach.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         from: impl Fn(usize) -> u64,
         wanted: &BitGrid,
@@ -78,7 +78,7 @@ impl BreadthFirst {
     }
 
     /// Adds the way back from a cell that was reached after so many steps.
-    pub fn walk(&self, mut place: usize, steps: u32, path: &mut BitGrid) {
+    pub(super) fn walk(&self, mut place: usize, steps: u32, path: &mut BitGrid) {
         let marked = |place: usize| {
             let bit = |grid: &BitGrid| (grid.words()[place / 64] >> (place % 64) & 1) as u32;
             bit(&self.reached[0]) | bit(&self.reached[1]) << 1

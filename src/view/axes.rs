@@ -16,7 +16,7 @@ pub enum Axes {
 }
 
 /// Draws the axes of a camera onto a picture, where that is large enough to hold them.
-pub fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
+pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
     let shorter = size[0].min(size[1]) as f64;
     if shorter < 160.0 {
         return;
@@ -74,7 +74,13 @@ fn letter(rows: &mut [Vec<Pixel>], text: &str, at: [f64; 2], unit: f64, colour: 
 }
 
 /// A line of text whose upper left corner is at a pixel, each of its pixels `scale` large.
-pub fn label(rows: &mut [Vec<Pixel>], text: &str, [left, top]: [usize; 2], scale: usize, colour: Pixel) {
+pub(super) fn label(
+    rows: &mut [Vec<Pixel>],
+    text: &str,
+    [left, top]: [usize; 2],
+    scale: usize,
+    colour: Pixel,
+) {
     for y in 0..font::HEIGHT * scale {
         for x in 0..text.len() * font::ADVANCE * scale {
             if font::inked(text, x / scale, y / scale) {

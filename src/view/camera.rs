@@ -82,7 +82,7 @@ pub enum Projection {
 
 /// A direction, a lens and a frame.
 #[derive(Debug, Clone)]
-pub struct Camera {
+pub(super) struct Camera {
     /// `right`, `up` and `towards the viewer` in the space of what is seen.
     axes: [[f64; 3]; 3],
     /// The middle of the picture, right and up.
@@ -99,7 +99,7 @@ impl Camera {
     /// A camera whose picture of `size` pixels is filled by what is seen. `reach` says how far that
     /// goes along each of some directions: the greatest dot product with any of its points. `None` if
     /// it has no extent, or one that is not finite.
-    pub fn new(
+    pub(super) fn new(
         from: From,
         up: Up,
         projection: Projection,
@@ -147,7 +147,7 @@ impl Camera {
 
     /// What is seen at a point of the picture, in pixels from its upper left corner: from the first
     /// point to the last that could be.
-    pub fn segment(&self, at: [f64; 2]) -> [[f64; 3]; 2] {
+    pub(super) fn segment(&self, at: [f64; 2]) -> [[f64; 3]; 2] {
         let aside = [
             (at[0] - self.size[0] as f64 / 2.0) * self.pixel,
             (self.size[1] as f64 / 2.0 - at[1]) * self.pixel,
@@ -165,7 +165,7 @@ impl Camera {
     }
 
     /// A point and where it is seen from, as a direction: the second point lies towards the viewer.
-    pub fn sight(&self, point: [f64; 3]) -> [[f64; 3]; 2] {
+    pub(super) fn sight(&self, point: [f64; 3]) -> [[f64; 3]; 2] {
         let [right, up, back] = self.axes;
         let viewer = match self.projection {
             Projection::Orthographic => combine([(point, 1.0), (back, 1.0)]),
@@ -178,7 +178,7 @@ impl Camera {
 
     /// Where a point is in the picture, in pixels, and how near: a number that grows towards the
     /// viewer and is linear across the picture on every plane.
-    pub fn project(&self, point: [f64; 3]) -> [f64; 3] {
+    pub(super) fn project(&self, point: [f64; 3]) -> [f64; 3] {
         let [x, y, depth] = self.turn(point);
         let (scale, near) = match self.projection {
             Projection::Orthographic => (self.pixel, depth),
@@ -195,23 +195,23 @@ impl Camera {
     }
 
     /// Whether what is so near, as [`Camera::project`] says it, is before the eye.
-    pub fn is_before(&self, near: f64) -> bool {
+    pub(super) fn is_before(&self, near: f64) -> bool {
         self.projection == Projection::Orthographic || near > 0.0
     }
 
     /// The fraction of its [`Camera::segment`] at which a point lies.
-    pub fn fraction(&self, point: [f64; 3]) -> f64 {
+    pub(super) fn fraction(&self, point: [f64; 3]) -> f64 {
         let [near, far] = self.depths;
         (near - dot(self.axes[2], point)) / (near - far)
     }
 
     /// A direction in view coordinates.
-    pub fn turn(&self, direction: [f64; 3]) -> [f64; 3] {
+    pub(super) fn turn(&self, direction: [f64; 3]) -> [f64; 3] {
         self.axes.map(|axis| dot(axis, direction))
     }
 
     /// How many pixels a length is long at a point, seen from the side.
-    pub fn pixels(&self, length: f64, at: [f64; 3]) -> f64 {
+    pub(super) fn pixels(&self, length: f64, at: [f64; 3]) -> f64 {
         match self.projection {
             Projection::Orthographic => length / self.pixel,
             Projection::Perspective => length / (self.pixel * (self.depths[0] - dot(self.axes[2], at))),
@@ -254,7 +254,7 @@ fn sin_cos(degrees: f64) -> [f64; 2] {
 }
 
 /// The dot product.
-pub fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 

@@ -4,25 +4,25 @@
 use crate::grid::{Label, Legend};
 
 /// Red, green, blue from 0 to 1.
-pub type Colour = [f32; 3];
+pub(super) type Colour = [f32; 3];
 
 /// Lines of boxes and labels.
-pub const INK: Colour = rgb(0x6b, 0x72, 0x7c);
+pub(super) const INK: Colour = rgb(0x6b, 0x72, 0x7c);
 
 /// The axes x, y, z.
-pub const AXES: [Colour; 3] = [rgb(0xd1, 0x4b, 0x4b), rgb(0x3f, 0x9b, 0x5a), rgb(0x3d, 0x74, 0xd6)];
+pub(super) const AXES: [Colour; 3] = [rgb(0xd1, 0x4b, 0x4b), rgb(0x3f, 0x9b, 0x5a), rgb(0x3d, 0x74, 0xd6)];
 
 /// The facets of a mesh.
-pub const FACETS: Colour = rgb(0xd0, 0xd2, 0xd6);
+pub(super) const FACETS: Colour = rgb(0xd0, 0xd2, 0xd6);
 
 /// The empty cells of a slice.
-pub const EMPTY: Colour = rgb(0xf1, 0xf2, 0xf4);
+pub(super) const EMPTY: Colour = rgb(0xf1, 0xf2, 0xf4);
 
 /// The cells of bits.
-pub const SURFACE: Colour = rgb(0x8f, 0xb1, 0xcf);
+pub(super) const SURFACE: Colour = rgb(0x8f, 0xb1, 0xcf);
 
 /// The cells of bits in a slice whose six neighbours are occupied.
-pub const INTERIOR: Colour = rgb(0xe0, 0xc3, 0x8c);
+pub(super) const INTERIOR: Colour = rgb(0xe0, 0xc3, 0x8c);
 
 /// The colours of the standard labels.
 const STANDARD: [(Label, Colour); 5] = [
@@ -34,7 +34,7 @@ const STANDARD: [(Label, Colour); 5] = [
 ];
 
 /// Cells of a field that have no value.
-pub const NO_VALUE: Colour = rgb(0xd9, 0x8c, 0xb3);
+pub(super) const NO_VALUE: Colour = rgb(0xd9, 0x8c, 0xb3);
 
 /// The colours of a scale from its lowest value to its highest, evenly spaced: viridis, in which equal steps look
 /// equal, to all eyes and in grey (Smith and van der Walt, A Better Default Colormap for Matplotlib, 2015; CC0).
@@ -68,7 +68,7 @@ const SCALE: [Colour; 25] = [
 ];
 
 /// The colour at a share of a scale, 0 to 1.
-pub fn of_share(share: f64) -> Colour {
+pub(super) fn of_share(share: f64) -> Colour {
     let place = share.clamp(0.0, 1.0) * (SCALE.len() - 1) as f64;
     let below = (place as usize).min(SCALE.len() - 2);
     let rest = (place - below as f64) as f32;
@@ -76,7 +76,7 @@ pub fn of_share(share: f64) -> Colour {
 }
 
 /// The colour of every value of a legend.
-pub fn of(legend: &Legend) -> [Colour; 256] {
+pub(super) fn of(legend: &Legend) -> [Colour; 256] {
     let mut colours = std::array::from_fn(|value| {
         let [r, g, b] = legend.colour(value as u8);
         rgb(r, g, b)

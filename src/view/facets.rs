@@ -24,7 +24,7 @@ struct Facet {
 }
 
 /// How far the vertices of a mesh go along each of six directions.
-pub fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
+pub(super) fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
     let far = |most: [f64; 6], vertex: &Point| {
         let vertex = vertex.map(f64::from);
         std::array::from_fn(|n| most[n].max(dot(directions[n], vertex)))
@@ -33,7 +33,7 @@ pub fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
 }
 
 /// The pixels of all rows.
-pub fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pixel>> {
+pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pixel>> {
     let facets: Vec<Facet> = mesh.triangles().iter().filter_map(|t| facet(t, camera)).collect();
     let bands = par::map_range(0..size[1].div_ceil(BAND), |n| {
         band(&facets, size[0], n * BAND..((n + 1) * BAND).min(size[1]))

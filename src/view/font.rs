@@ -1,10 +1,10 @@
 //! Letters for labels: five pixels wide, seven high, drawn here as they look.
 
 /// Width of a letter and the gap behind it.
-pub const ADVANCE: usize = 6;
+pub(super) const ADVANCE: usize = 6;
 
 /// Height of a letter.
-pub const HEIGHT: usize = 7;
+pub(super) const HEIGHT: usize = 7;
 
 /// The letters there are, and their rows one after the other.
 const LETTERS: &str = "\
@@ -106,7 +106,7 @@ z ..... ..... ##### ...#. ..#.. .#... #####
 
 /// Whether the pixel in column `x` of row `y`, from the upper left, of a line of text is inked. A character
 /// without a letter is drawn as a question mark.
-pub fn inked(text: &str, x: usize, y: usize) -> bool {
+pub(super) fn inked(text: &str, x: usize, y: usize) -> bool {
     let (Some(letter), column) = (text.chars().nth(x / ADVANCE), x % ADVANCE) else { return false };
     if letter == ' ' {
         return false;

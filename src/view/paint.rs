@@ -6,7 +6,7 @@ use crate::grid::{BitGrid, CellsRef, Field, Label, Labels};
 use crate::par;
 
 /// The colours of cells.
-pub enum Paint<'a> {
+pub(super) enum Paint<'a> {
     /// Occupied cells in one colour, those within in another.
     Bits(&'a BitGrid),
     /// Every label in its own.
@@ -16,7 +16,7 @@ pub enum Paint<'a> {
 }
 
 impl<'a> Paint<'a> {
-    pub fn new(cells: CellsRef<'a>) -> Self {
+    pub(super) fn new(cells: CellsRef<'a>) -> Self {
         match cells {
             CellsRef::Bits(bits) => Self::Bits(bits),
             CellsRef::Labels(labels) => Self::Labels(labels, Box::new(colours::of(labels.legend()))),
@@ -25,7 +25,7 @@ impl<'a> Paint<'a> {
     }
 
     /// The colour of a cell. Surface within other cells is drawn as interior.
-    pub fn colour(&self, cell: [usize; 3]) -> Colour {
+    pub(super) fn colour(&self, cell: [usize; 3]) -> Colour {
         match self {
             Self::Bits(bits) if !bits.get(cell) => colours::EMPTY,
             Self::Bits(bits) if is_inner(bits, cell) => colours::INTERIOR,
@@ -48,7 +48,7 @@ impl<'a> Paint<'a> {
     /// A letter for a cell: `.` if it is empty or background; `#` for an occupied one, `+` and `-` for one added
     /// or removed, 1 to 9 and a to z for other labels up to 35; 0 to 9 for tenths of the range of a field, `?`
     /// where it has no value.
-    pub fn letter(&self, cell: [usize; 3]) -> char {
+    pub(super) fn letter(&self, cell: [usize; 3]) -> char {
         match self {
             Self::Bits(bits) => {
                 if bits.get(cell) {
@@ -84,7 +84,7 @@ impl<'a> Paint<'a> {
     }
 
     /// What the colours mean; nothing where they are those of every picture.
-    pub fn panel(&self) -> Panel {
+    pub(super) fn panel(&self) -> Panel {
         match self {
             Self::Bits(_) => Panel::default(),
             Self::Labels(labels, colours) => of_labels(labels, colours),
@@ -113,7 +113,7 @@ enum Share {
 }
 
 /// What the colours of labels mean: those that cells have.
-pub fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
+pub(super) fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
     if labels.legend().is_standard() {
         return Panel::default();
     }

@@ -25,7 +25,7 @@ const MOST_LINES: usize = 40;
 
 /// What the colours of a picture mean.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Panel {
+pub(super) struct Panel {
     /// The lowest and the highest value of a scale.
     pub range: Option<[f64; 2]>,
     /// Colours with their names.
@@ -34,7 +34,7 @@ pub struct Panel {
 
 impl Panel {
     /// The size in pixels in a picture of this size; `None` if there is nothing to say, or no room.
-    pub fn size(&self, picture: [usize; 2]) -> Option<[usize; 2]> {
+    pub(super) fn size(&self, picture: [usize; 2]) -> Option<[usize; 2]> {
         let scale = scale_of(picture);
         let lines = self.lines(picture[1])?;
         let longest = lines.iter().map(|line| line.text().chars().count()).max()?;
@@ -44,7 +44,7 @@ impl Panel {
     }
 
     /// Draws it with its upper left corner at a pixel of a picture of this size.
-    pub fn draw(&self, rows: &mut [Vec<Pixel>], [left, top]: [usize; 2], picture: [usize; 2]) {
+    pub(super) fn draw(&self, rows: &mut [Vec<Pixel>], [left, top]: [usize; 2], picture: [usize; 2]) {
         let (Some(size), Some(lines)) = (self.size(picture), self.lines(picture[1])) else { return };
         let scale = scale_of(picture);
         fill(rows, [left, top], size, GROUND);
@@ -127,7 +127,7 @@ fn fill(rows: &mut [Vec<Pixel>], [left, top]: [usize; 2], [width, height]: [usiz
 }
 
 /// A value in four digits.
-pub fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
     let size = rounded.abs();
     if size != 0.0 && size.is_finite() && !(1e-4..1e7).contains(&size) {

@@ -23,18 +23,18 @@ pub enum Background {
 }
 
 /// A colour with its opacity, multiplied by it.
-pub type Pixel = [f32; 4];
+pub(super) type Pixel = [f32; 4];
 
 /// Nothing at all.
-pub const CLEAR: Pixel = [0.0; 4];
+pub(super) const CLEAR: Pixel = [0.0; 4];
 
 /// A colour that hides what is below it in part.
-pub fn pixel(colour: Colour, opacity: f32) -> Pixel {
+pub(super) fn pixel(colour: Colour, opacity: f32) -> Pixel {
     [colour[0] * opacity, colour[1] * opacity, colour[2] * opacity, opacity]
 }
 
 /// `top` over `below`.
-pub fn over(top: Pixel, below: Pixel) -> Pixel {
+pub(super) fn over(top: Pixel, below: Pixel) -> Pixel {
     std::array::from_fn(|c| top[c] + (1.0 - top[3]) * below[c])
 }
 

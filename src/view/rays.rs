@@ -7,7 +7,7 @@ use crate::geom::segment_box::{ClosedBox, crossing};
 
 /// Where a ray met a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub(super) struct Hit {
     /// The cell.
     pub cell: Cell,
     /// The axis of the face it was entered by.
@@ -87,7 +87,7 @@ impl Ray {
 
 /// The first occupied cell on a segment in index space, and where it is met. Before the fraction
 /// `start` there is none.
-pub fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Option<Hit> {
+pub(super) fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Option<Hit> {
     let [low, high] = solid.extent;
     let within = ClosedBox { low: low.map(f64::from), high: high.map(f64::from) };
     let [enter, leave] = crossing(segment, &within)?;

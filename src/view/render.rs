@@ -36,7 +36,7 @@ pub enum Borders {
 }
 
 /// Cells to be looked at, each label in its colour.
-pub struct Scene<'a> {
+pub(super) struct Scene<'a> {
     solid: Option<Solid<'a>>,
     /// Cells that what lies behind them is seen through.
     veil: Option<Solid<'a>>,
@@ -51,7 +51,7 @@ impl<'a> Scene<'a> {
     ///
     /// # Errors
     /// If it is a field, or memory is short.
-    pub fn new(cells: CellsRef<'a>, spacing: [f64; 3]) -> Result<Self> {
+    pub(super) fn new(cells: CellsRef<'a>, spacing: [f64; 3]) -> Result<Self> {
         let occupied = cells.occupied()?;
         let labels = if let CellsRef::Labels(labels) = cells { Some(labels) } else { None };
         let common = labels.filter(|labels| labels.legend().get(Label::COMMON.value) == Some(&Label::COMMON));
@@ -70,7 +70,7 @@ impl<'a> Scene<'a> {
     }
 
     /// How far all cells go along each of six directions.
-    pub fn reach(&self, directions: [[f64; 3]; 6]) -> [f64; 6] {
+    pub(super) fn reach(&self, directions: [[f64; 3]; 6]) -> [f64; 6] {
         let solids = self.solid.iter().chain(&self.veil);
         solids.fold([f64::NEG_INFINITY; 6], |most, solid| {
             let reach = solid.reach(self.spacing, directions);
@@ -79,7 +79,7 @@ impl<'a> Scene<'a> {
     }
 
     /// What the colours mean.
-    pub fn panel(&self) -> Panel {
+    pub(super) fn panel(&self) -> Panel {
         self.labels
             .as_ref()
             .map_or_else(Panel::default, |(labels, colours)| paint::of_labels(labels, colours))
@@ -103,7 +103,7 @@ pub fn bytes_for([width, height]: [usize; 2], threads: usize) -> u64 {
 }
 
 /// The pixels of all rows.
-pub fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Borders) -> Vec<Vec<Pixel>> {
+pub(super) fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Borders) -> Vec<Vec<Pixel>> {
     let bands = size[1].div_ceil(BAND);
     let frame = |solid| {
         let tiles = Tiles::new(solid, scene.spacing, camera, size);

@@ -21,7 +21,7 @@ const CORNER: f64 = 0.58;
 const EDGE: f64 = 0.72;
 
 /// How bright something is whose normal, of length one, is this in view coordinates.
-pub fn light(normal: [f64; 3]) -> f64 {
+pub(super) fn light(normal: [f64; 3]) -> f64 {
     // A wrapped cosine: faces that look away from the light still differ.
     let facing = 0.5 + 0.5 * dot(normal, LIGHT);
     AMBIENT + (BRIGHT - AMBIENT) * facing * facing
@@ -30,7 +30,7 @@ pub fn light(normal: [f64; 3]) -> f64 {
 /// How much of the light reaches a point of a face past the cells around it: for each corner of the
 /// face, the two cells beside it and the one across in the layer before the face; between corners
 /// in proportion.
-pub fn openness(solid: &Solid, hit: &Hit) -> f64 {
+pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
     let axis = usize::from(hit.axis);
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
     let mut before = hit.cell;
@@ -55,7 +55,7 @@ pub fn openness(solid: &Solid, hit: &Hit) -> f64 {
 }
 
 /// What the edges of a face keep of the light, where a cell is so many pixels long.
-pub fn edge(hit: &Hit, pixels: f64) -> f64 {
+pub(super) fn edge(hit: &Hit, pixels: f64) -> f64 {
     // Lines appear as cells grow from 6 to 14 pixels.
     let strength = ((pixels - 6.0) / 8.0).clamp(0.0, 1.0) * (1.0 - EDGE);
     if strength == 0.0 {

@@ -10,11 +10,11 @@ const LARGE: f64 = 3.2;
 const SMALL: f64 = 1.8;
 
 /// The largest radius of what is around, in pixels.
-pub const REACH: usize = 5;
+pub(super) const REACH: usize = 5;
 
 /// The light on the plane through the points around.
 #[derive(Clone, Copy)]
-pub struct Smooth {
+pub(super) struct Smooth {
     /// The light on it.
     pub light: f64,
     /// How much it counts against the light on the face itself.
@@ -24,7 +24,7 @@ pub struct Smooth {
 /// The light around a pixel whose ray met a cell at the point `here`, in view coordinates, where a
 /// cell has a side of `side` and so many `pixels`. `point` gives the points of the rays beside, by
 /// how many pixels right and down they are.
-pub fn smooth(
+pub(super) fn smooth(
     here: [f64; 3],
     side: f64,
     pixels: f64,

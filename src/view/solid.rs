@@ -7,13 +7,13 @@ use crate::grid::BitGrid;
 use crate::par;
 
 /// A cell, or one beside the grid: an axis holds fewer than `i32` counts.
-pub type Cell = [i32; 3];
+pub(super) type Cell = [i32; 3];
 
 /// Cells along the side of a block.
-pub const BLOCK: usize = 8;
+pub(super) const BLOCK: usize = 8;
 
 /// Occupied cells in index space, to be walked through.
-pub struct Solid<'a> {
+pub(super) struct Solid<'a> {
     /// The cells.
     pub bits: Cow<'a, BitGrid>,
     /// One bit for each block: whether any of its cells is occupied.
@@ -27,7 +27,7 @@ impl<'a> Solid<'a> {
     ///
     /// # Errors
     /// If their blocks do not fit in memory.
-    pub fn new(bits: Cow<'a, BitGrid>) -> Result<Option<Self>> {
+    pub(super) fn new(bits: Cow<'a, BitGrid>) -> Result<Option<Self>> {
         let blocks = blocks_of(&bits)?;
         let Some([low, high]) = blocks.occupied_box() else { return Ok(None) };
         let dims = bits.dims();
@@ -37,14 +37,14 @@ impl<'a> Solid<'a> {
     }
 
     /// Whether a cell is occupied; none is outside the grid.
-    pub fn holds(&self, cell: Cell) -> bool {
+    pub(super) fn holds(&self, cell: Cell) -> bool {
         let dims = self.bits.dims();
         let within = (0..3).all(|a| cell[a] >= 0 && cell[a] < dims[a] as i32);
         within && self.bits.get(cell.map(|c| c as usize))
     }
 
     /// How far the cells, of this spacing, go along each of six directions.
-    pub fn reach(&self, spacing: [f64; 3], directions: [[f64; 3]; 6]) -> [f64; 6] {
+    pub(super) fn reach(&self, spacing: [f64; 3], directions: [[f64; 3]; 6]) -> [f64; 6] {
         let nowhere = [f64::NEG_INFINITY; 6];
         let most = |a: [f64; 6], b: [f64; 6]| std::array::from_fn(|n| a[n].max(b[n]));
         let scaled = directions.map(|d| std::array::from_fn::<_, 3, _>(|a| d[a] * spacing[a]));

@@ -8,7 +8,7 @@ use super::solid::{BLOCK, Solid};
 const TILE: usize = 16;
 
 /// The squares of a picture.
-pub struct Tiles {
+pub(super) struct Tiles {
     columns: usize,
     /// The fraction of rays before which there is no cell; infinite where there is none at all.
     starts: Vec<f64>,
@@ -16,7 +16,7 @@ pub struct Tiles {
 
 impl Tiles {
     /// The squares of a picture of cells of this spacing.
-    pub fn new(solid: &Solid, spacing: [f64; 3], camera: &Camera, size: [usize; 2]) -> Self {
+    pub(super) fn new(solid: &Solid, spacing: [f64; 3], camera: &Camera, size: [usize; 2]) -> Self {
         let [columns, rows] = size.map(|n| n.div_ceil(TILE));
         let mut tiles = Self { columns, starts: vec![f64::INFINITY; columns * rows] };
         for block in solid.blocks.iter() {
@@ -48,7 +48,7 @@ impl Tiles {
     }
 
     /// The fraction at which the ray of a point of the picture may begin; `None` if it meets nothing.
-    pub fn start(&self, at: [f64; 2]) -> Option<f64> {
+    pub(super) fn start(&self, at: [f64; 2]) -> Option<f64> {
         let [column, row] = at.map(|n| n as usize / TILE);
         Some(self.starts[row * self.columns + column]).filter(|start| start.is_finite())
     }

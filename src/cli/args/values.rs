@@ -3,7 +3,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
-use voxelize::grid::lattice::{AXES, MAX_DIM};
+use voxelize::grid::{AXES, MAX_DIM};
 use voxelize::par::MAX_THREADS;
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
 use voxelize::{Inside, Level, METHODS, RULES, Rational, Rule, Snap, Ties};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use voxelize::grid::lattice::AXES;
+use voxelize::grid::AXES;
 pub use voxelize::text::{bytes, counted, grouped, grouped_number, number};
 use voxelize::{Digest, Lattice, Rational};
 

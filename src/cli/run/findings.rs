@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use voxelize::grid::record::INSIDE;
 use voxelize::mesh::boundary::Loop;
 use voxelize::rule::{LostComponents, LostPlaces, Repairs};
-use voxelize::run::leak::Leak;
+use voxelize::run::Leak;
 use voxelize::{Inside, Rule};
 
 use super::super::report::display::counted;

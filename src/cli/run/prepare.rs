@@ -3,8 +3,8 @@
 
 use voxelize::format;
 use voxelize::format::FileSize;
+use voxelize::grid::AXES;
 use voxelize::grid::CellKind;
-use voxelize::grid::lattice::AXES;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run};
 

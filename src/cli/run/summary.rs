@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use voxelize::format::{Dtype, FileSize, Format, Written};
-use voxelize::grid::lattice::AXES;
+use voxelize::grid::AXES;
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Lattice, Rational};

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::Written;
-use voxelize::grid::lattice::AXES;
+use voxelize::grid::AXES;
 use voxelize::view::{self, Picture};
 use voxelize::{Cells, Error, Progress, Result, par};
 

@@ -9,7 +9,7 @@ use crate::grid::spread::gather;
 use crate::grid::{BitGrid, Cells, Field, Labels, Legend};
 
 /// Reads one byte per cell; any byte but 0 is an occupied cell.
-pub fn read_occupied(input: &mut dyn Read, dims: [usize; 3], order: Order) -> Result<BitGrid> {
+pub(crate) fn read_occupied(input: &mut dyn Read, dims: [usize; 3], order: Order) -> Result<BitGrid> {
     let mut bits = BitGrid::new(dims)?;
     match order {
         Order::XFastest => each_block(input, dims, 1, |first, cells| {
@@ -27,7 +27,7 @@ pub fn read_occupied(input: &mut dyn Read, dims: [usize; 3], order: Order) -> Re
 
 /// Reads one byte per cell: labels of `legend`, if one is given and it names all values. Without one, cells are
 /// bits if only one value occurs beside 0, such as 1 or 255, else labels without names.
-pub fn read_values(
+pub(crate) fn read_values(
     input: &mut dyn Read,
     dims: [usize; 3],
     order: Order,
@@ -128,7 +128,7 @@ fn put_row(labels: &mut Labels, j: usize, k: usize, row: &[u8]) {
 }
 
 /// Reads four bytes per cell, little-endian.
-pub fn read_floats(
+pub(crate) fn read_floats(
     input: &mut dyn Read,
     dims: [usize; 3],
     order: Order,
@@ -203,7 +203,7 @@ fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
 }
 
 /// Reads what [`write_words`] writes. Bits beyond the end of a row are an error.
-pub fn read_words(input: &mut dyn Read, dims: [usize; 3]) -> Result<BitGrid> {
+pub(crate) fn read_words(input: &mut dyn Read, dims: [usize; 3]) -> Result<BitGrid> {
     let mut bits = BitGrid::new(dims)?;
     let (nx, row_words) = (bits.dims()[0], bits.row_words());
     let mut buffer = vec![0; BLOCK];

@@ -12,7 +12,7 @@ use crate::grid::{BitGrid, CellSource, CellsRef};
 use crate::par::Progress;
 
 /// Writes an array of cells, x fastest.
-pub fn write(
+pub(crate) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn Write,
     dtype: Dtype,

@@ -25,10 +25,10 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    pub const NONE: Self = Self { from: [0, 1, 2], sign: [1; 3], by: [0; 3] };
+    pub(super) const NONE: Self = Self { from: [0, 1, 2], sign: [1; 3], by: [0; 3] };
 
     /// From the attributes of a frame; `None` if they make no sense.
-    pub fn parse(attributes: &[(String, String)]) -> Option<Self> {
+    pub(super) fn parse(attributes: &[(String, String)]) -> Option<Self> {
         let mut motion = Self::NONE;
         for (key, value) in attributes {
             match key.as_str() {
@@ -53,7 +53,7 @@ impl Motion {
 
     /// Where cell `at` of a model of `size` goes. Models turn about the lower corner of cell
     /// floor(size / 2), so that a mirrored axis lands one cell lower.
-    pub fn place(&self, at: [u8; 3], size: [u32; 3]) -> [i64; 3] {
+    pub(super) fn place(&self, at: [u8; 3], size: [u32; 3]) -> [i64; 3] {
         std::array::from_fn(|a| {
             let from = self.from[a];
             let centred = i64::from(at[from]) - i64::from(size[from] / 2);

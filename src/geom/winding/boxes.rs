@@ -31,13 +31,13 @@ mod batches {
                 // From a larger box, and one between.
                 let out: [Vector; 2] = [plus(&low, &step, -20.0), plus(&high, &step, 28.0)];
                 let between: [Vector; 2] = [plus(&low, &step, -4.0), plus(&high, &step, 8.0)];
-                let view = BoxView::whole(&winding, &out[0], &out[1]).from_within(
+                let view = BoxView::whole(&winding, &out[0], &out[1]).narrowed(
                     &winding,
                     &between[0],
                     &between[1],
                     Depth::Further,
                 );
-                let closer = view.from_within(&winding, &low, &high, Depth::Last);
+                let closer = view.narrowed(&winding, &low, &high, Depth::Last);
                 let whole = [view.outside(&winding), closer.outside(&winding)];
                 let (near, slack) = closer.near(&winding, &low);
                 let sums = angles::sums(level, &near, step, slack);

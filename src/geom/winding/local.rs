@@ -32,19 +32,19 @@ pub(super) struct Local {
 
 impl Local {
     /// The value at a point, seen from the middle.
-    pub fn at(&self, h: &Vector) -> f64 {
+    pub(super) fn at(&self, h: &Vector) -> f64 {
         let square: f64 = PAIRS.iter().zip(&self.square).map(|((i, j), its)| its * h[*i] * h[*j]).sum();
         self.value + dot(&self.gradient, h) + square
     }
 
     /// How far from the value in the middle it is anywhere in a ball of that radius, at most.
-    pub fn varies(&self, radius: f64) -> f64 {
+    pub(super) fn varies(&self, radius: f64) -> f64 {
         let square: f64 = self.square.iter().map(|x| x * x).sum();
         1.000_001 * radius * (dot(&self.gradient, &self.gradient).sqrt() + radius * square.sqrt())
     }
 
     /// The same polynomial about another middle, `by` away.
-    pub fn moved(&self, by: &Vector) -> Self {
+    pub(super) fn moved(&self, by: &Vector) -> Self {
         let mut gradient = self.gradient;
         for ((i, j), its) in PAIRS.into_iter().zip(&self.square) {
             gradient[i] += its * by[j];
@@ -53,7 +53,7 @@ impl Local {
         Self { value: self.at(by), gradient, ..*self }
     }
 
-    pub fn add(&mut self, more: &Self) {
+    pub(super) fn add(&mut self, more: &Self) {
         self.value += more.value;
         (0..3).for_each(|i| self.gradient[i] += more.gradient[i]);
         (0..6).for_each(|i| self.square[i] += more.square[i]);
@@ -63,7 +63,7 @@ impl Local {
     }
 
     /// Of a node of so many triangles, if it is far enough that the error is at most `aim`.
-    pub fn of_node(node: &Moments, count: usize, ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
+    pub(super) fn of_node(node: &Moments, count: usize, ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
         let to = minus(&node.centre, &ball.centre);
         let way = dot(&to, &to);
         let reach = node.radius + ball.radius;
@@ -86,7 +86,7 @@ impl Local {
     }
 
     /// Of a triangle, if the error is at most `aim`: its rim is far enough, and the ball does not meet it.
-    pub fn of_triangle(triangle: &[Vector; 3], ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
+    pub(super) fn of_triangle(triangle: &[Vector; 3], ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
         let corners = triangle.map(|v| minus(&v, &ball.centre));
         let reach = ball.radius;
         let rim = Rim::of(&corners);

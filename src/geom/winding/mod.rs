@@ -19,13 +19,13 @@ mod tests;
 
 use std::cmp::Ordering;
 
-pub use super::solid_angle::Estimate;
+pub(crate) use super::solid_angle::Estimate;
 use super::solid_angle::{self, U, Vector};
 use crate::error::Result;
 use crate::par::Progress;
 use moments::Moments;
 use tree::TreeNode;
-pub use view::{BoxView, Depth};
+pub(crate) use view::{BoxView, Depth};
 
 /// Triangles to wind around points.
 ///
@@ -147,7 +147,7 @@ impl Winding {
     }
 
     /// The greatest number of crossings that leave `p` outside, in [`inside_without`](Self::inside_without).
-    pub fn outside_up_to(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> i32 {
+    pub(crate) fn outside_up_to(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> i32 {
         let below = |value: f64| (value + 0.5).floor() as i32;
         for far in FAR_APART {
             let sum = self.sum(p, far, &side);

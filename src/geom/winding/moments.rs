@@ -45,7 +45,7 @@ pub(super) struct Seen {
 
 impl Moments {
     /// Of nothing.
-    pub fn none(centre: Vector) -> Self {
+    pub(super) fn none(centre: Vector) -> Self {
         let (linear, square) = ([[0.0; 3]; 3], [[0.0; 3]; 6]);
         Self {
             centre,
@@ -61,7 +61,7 @@ impl Moments {
     }
 
     /// Of a few triangles, about their centre of area; about `middle` if they have none.
-    pub fn of(triangles: &[Placed], middle: Vector) -> Self {
+    pub(super) fn of(triangles: &[Placed], middle: Vector) -> Self {
         let (mut area, mut first) = (0.0, [0.0; 3]);
         for Placed { corners: [a, b, c], .. } in triangles {
             let normal = cross(&minus(b, a), &minus(c, a));
@@ -103,7 +103,7 @@ impl Moments {
     }
 
     /// Of both, about their common centre of area; about `middle` if they have none.
-    pub fn joined(one: &Self, two: &Self, middle: Vector) -> Self {
+    pub(super) fn joined(one: &Self, two: &Self, middle: Vector) -> Self {
         let mut first = [0.0; 3];
         for part in [one, two] {
             let from = minus(&part.centre, &middle);
@@ -140,7 +140,7 @@ impl Moments {
 
     /// How the triangles look from `p`, if it is at least `far` (two or more) times their radius away.
     #[inline]
-    pub fn seen_from(&self, p: &Vector, far: f64) -> Option<Seen> {
+    pub(super) fn seen_from(&self, p: &Vector, far: f64) -> Option<Seen> {
         let to = minus(&self.centre, p);
         let square = dot(&to, &to);
         if square <= far * far * self.radius * self.radius || square == 0.0 {
@@ -173,7 +173,7 @@ impl Moments {
 
     /// The first and half the second derivatives of what is seen, at a point from which the centre is `to`
     /// away: the first without the second moments, the second without the first ones, too.
-    pub fn slopes(&self, to: &Vector, distance: f64) -> (Vector, [f64; 6]) {
+    pub(super) fn slopes(&self, to: &Vector, distance: f64) -> (Vector, [f64; 6]) {
         let way = to.map(|x| x / distance);
         let (along, linear) = (dot(&way, &self.dipole), &self.linear);
         let trace = linear[0][0] + linear[1][1] + linear[2][2];

@@ -10,16 +10,16 @@ const AIM: f64 = 1.0 / 16_384.0;
 pub(super) struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    pub fn point(&mut self, size: f64) -> Vector {
+    pub(super) fn point(&mut self, size: f64) -> Vector {
         [0; 3].map(|_| size * self.next())
     }
 
-    pub fn direction(&mut self) -> Vector {
+    pub(super) fn direction(&mut self) -> Vector {
         let v = self.point(1.0);
         let length = solid_angle::dot(&v, &v).sqrt();
         v.map(|x| x / length)

@@ -29,7 +29,7 @@ pub(super) struct TreeNode {
 
 impl TreeNode {
     /// Whether node `n` is a leaf.
-    pub fn is_leaf(&self, n: usize) -> bool {
+    pub(super) fn is_leaf(&self, n: usize) -> bool {
         self.next == n + 1
     }
 }

@@ -14,7 +14,7 @@ const AIM: f64 = 1.0 / 8192.0;
 
 /// Triangles around a box.
 #[derive(Debug, Clone)]
-pub struct BoxView {
+pub(crate) struct BoxView {
     pub(super) ball: Ball,
     low: Vector,
     high: Vector,
@@ -25,16 +25,16 @@ pub struct BoxView {
 
 impl BoxView {
     /// From the box with these corners.
-    pub fn whole(winding: &Winding, low: &Vector, high: &Vector) -> Self {
+    pub(crate) fn whole(winding: &Winding, low: &Vector, high: &Vector) -> Self {
         let nodes = if winding.is_empty() { vec![] } else { vec![0] };
         let (ball, far) = (ball(low, high), Local::default());
         let all = Self { ball, low: *low, high: *high, far, nodes, near: vec![] };
-        all.from_within(winding, low, high, Depth::Further)
+        all.narrowed(winding, low, high, Depth::Further)
     }
 
     /// From a box in it.
     #[must_use]
-    pub fn from_within(&self, winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
+    pub(crate) fn narrowed(&self, winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
         let ball = ball(low, high);
         let far = self.far.moved(&minus(&ball.centre, &self.ball.centre));
         let mut here = Self { ball, low: *low, high: *high, far, nodes: vec![], near: vec![] };
@@ -65,7 +65,7 @@ impl BoxView {
     }
 
     /// The greatest number of crossings that leave a point outside, if it is the same for all of the box.
-    pub fn outside(&self, winding: &Winding) -> Option<i32> {
+    pub(crate) fn outside(&self, winding: &Winding) -> Option<i32> {
         let mut rest = self.far.varies(self.ball.radius) + self.margin(winding, 0.0);
         for n in &self.nodes {
             let node = &winding.nodes[*n as usize];
@@ -96,7 +96,7 @@ impl BoxView {
     }
 
     /// The triangles that are near, their corners seen from `from`, and what these may be off by.
-    pub fn near(&self, winding: &Winding, from: &Vector) -> (Vec<[f64; 9]>, f64) {
+    pub(crate) fn near(&self, winding: &Winding, from: &Vector) -> (Vec<[f64; 9]>, f64) {
         let mut farthest =
             from.iter().chain(&minus(&self.high, from)).fold(0.0_f64, |most, c| most.max(c.abs()));
         let corners = |n: &u32| {
@@ -111,7 +111,7 @@ impl BoxView {
 
     /// The greatest number of crossings that leave a point of the box outside, where near triangles wind
     /// around it by `near`, with numbers that are off by `off` of their sizes in all, if that says it.
-    pub fn outside_at(&self, winding: &Winding, p: &Vector, near: f64, off: f64) -> Option<i32> {
+    pub(crate) fn outside_at(&self, winding: &Winding, p: &Vector, near: f64, off: f64) -> Option<i32> {
         let value = near + self.far.at(&minus(p, &self.ball.centre));
         let rest = self.margin(winding, off);
         whole_between(value - rest, value + rest)
@@ -134,7 +134,7 @@ impl BoxView {
 
 /// Whether a box is to be divided further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
+pub(crate) enum Depth {
     /// It is.
     Further,
     /// It is not: what is near is taken triangle by triangle.

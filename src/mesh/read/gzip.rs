@@ -31,7 +31,7 @@ type PackedReader<'a> = BufReader<CountedReader<Box<dyn Read + 'a>>>;
 
 impl<'a> Gunzip<'a> {
     /// What is packed in `packed`; `read` counts the bytes that were taken from there.
-    pub fn new(packed: Box<dyn Read + 'a>, triage: &'a Triage, read: Rc<Cell<u64>>) -> Self {
+    pub(super) fn new(packed: Box<dyn Read + 'a>, triage: &'a Triage, read: Rc<Cell<u64>>) -> Self {
         let packed = BufReader::with_capacity(64 << 10, CountedReader(packed, Rc::clone(&read)));
         Self { member: Some(GzDecoder::new(packed)), triage, read }
     }

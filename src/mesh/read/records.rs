@@ -40,7 +40,7 @@ pub(super) struct Odd {
 impl Looked {
     /// With what was seen of the records behind these.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         Self {
             seen: self.seen.and(&other.seen),
             attributes: self.attributes.and(&other.attributes),

@@ -14,19 +14,19 @@ pub(super) struct Room {
 
 impl Room {
     /// Room within so many bytes.
-    pub fn new(max_memory: Option<u64>) -> Self {
+    pub(super) fn new(max_memory: Option<u64>) -> Self {
         Self { max_memory }
     }
 
     /// All of `count` triangles at once, zero, for a file known to have them.
-    pub fn exactly(&self, count: u64) -> Result<Zeroed<Triangle>> {
+    pub(super) fn exactly(&self, count: u64) -> Result<Zeroed<Triangle>> {
         self.admit(count)?;
         let length = usize::try_from(count).map_err(|_| does_not_fit(count))?;
         Zeroed::new(length).ok_or_else(|| does_not_fit(count))
     }
 
     /// Room in `triangles` for `more`: doubled, but not beyond the limit or `expected` in all.
-    pub fn grow(&self, triangles: &mut Vec<Triangle>, more: usize, expected: u64) -> Result<()> {
+    pub(super) fn grow(&self, triangles: &mut Vec<Triangle>, more: usize, expected: u64) -> Result<()> {
         let need = triangles.len() + more;
         if need <= triangles.capacity() {
             return Ok(());

@@ -22,7 +22,7 @@ impl Head<'_> {
     /// Whether this could be text: near the start at most one byte in 50 is a control byte other
     /// than blanks and line ends. A stray one does not make a text binary; a binary STL has more,
     /// among the bytes of its numbers and in the two of attributes, mostly 0, after each triangle.
-    pub fn is_text(&self) -> bool {
+    pub(super) fn is_text(&self) -> bool {
         let near = &self.bytes[..self.bytes.len().min(1024)];
         near.iter().filter(|&&byte| byte < b' ' && !is_blank(byte)).count() * 50 <= near.len()
     }
@@ -51,21 +51,21 @@ pub(super) struct Packed {
 
 impl Packed {
     /// Its length, once all of it was read.
-    pub fn length(&self) -> u64 {
+    pub(super) fn length(&self) -> u64 {
         self.length.unwrap_or(self.read.get())
     }
 }
 
 impl<'a> MeshBytes<'a> {
     /// A file of `length` bytes, which stands at its beginning.
-    pub fn file(file: &'a File, length: u64) -> Result<Self> {
+    pub(super) fn file(file: &'a File, length: u64) -> Result<Self> {
         let mut source = Self::stream(file)?;
         (source.length, source.file) = (Some(length), Some(file));
         Ok(source)
     }
 
     /// A stream. If it ends within the head, its length is known.
-    pub fn stream(mut rest: impl Read + 'a) -> Result<Self> {
+    pub(super) fn stream(mut rest: impl Read + 'a) -> Result<Self> {
         let mut head = vec![0; HEAD];
         let filled = fill(&mut rest, &mut head)?;
         head.truncate(filled);
@@ -74,7 +74,7 @@ impl<'a> MeshBytes<'a> {
     }
 
     /// What is packed in this, if it is a gzip file, else this.
-    pub fn unpacked(self, triage: &'a Triage) -> Result<Self> {
+    pub(super) fn unpacked(self, triage: &'a Triage) -> Result<Self> {
         if !gzip::recognise(&self.head) {
             return Ok(self);
         }
@@ -86,27 +86,27 @@ impl<'a> MeshBytes<'a> {
     }
 
     /// The gzip file this comes from, if it does.
-    pub fn packed(&self) -> Option<Packed> {
+    pub(super) fn packed(&self) -> Option<Packed> {
         self.packed.clone()
     }
 
     /// What a format is chosen by.
-    pub fn head(&self) -> Head<'_> {
+    pub(super) fn head(&self) -> Head<'_> {
         Head { bytes: &self.head, length: self.length }
     }
 
     /// The number of bytes, where known.
-    pub fn length(&self) -> Option<u64> {
+    pub(super) fn length(&self) -> Option<u64> {
         self.length
     }
 
     /// The file, for reads at given places, where the system has them.
-    pub fn as_file(&self) -> Option<&'a File> {
+    pub(super) fn as_file(&self) -> Option<&'a File> {
         self.file.filter(|_| cfg!(any(unix, windows)))
     }
 
     /// All bytes from the first, in order.
-    pub fn into_reader(self) -> impl Read + 'a {
+    pub(super) fn into_reader(self) -> impl Read + 'a {
         io::Cursor::new(self.head).chain(self.rest)
     }
 }

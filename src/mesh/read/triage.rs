@@ -37,22 +37,22 @@ pub(super) struct Triage {
 }
 
 impl Triage {
-    pub fn new(tolerance: Tolerance) -> Self {
+    pub(super) fn new(tolerance: Tolerance) -> Self {
         Self { tolerance, ..Self::default() }
     }
 
     /// Whether what is not whole is dropped.
-    pub fn is_lenient(&self) -> bool {
+    pub(super) fn is_lenient(&self) -> bool {
         self.tolerance == Tolerance::Lenient
     }
 
     /// Notes a finding, or ends the reading.
-    pub fn found(&self, error: Error) -> Result<()> {
+    pub(super) fn found(&self, error: Error) -> Result<()> {
         self.found_all(error.code(), 1, || error.clone())
     }
 
     /// The same for `count` at once, of which the first makes the error.
-    pub fn found_all(&self, code: Code, count: u64, first: impl Fn() -> Error) -> Result<()> {
+    pub(super) fn found_all(&self, code: Code, count: u64, first: impl Fn() -> Error) -> Result<()> {
         let severity = self.tolerance.severity(code);
         if severity == Severity::Error {
             return Err(first());
@@ -66,17 +66,17 @@ impl Triage {
     }
 
     /// Counts triangles that were there but were not taken.
-    pub fn drop_triangles(&self, count: u64) {
+    pub(super) fn drop_triangles(&self, count: u64) {
         self.dropped.set(self.dropped.get() + count);
     }
 
     /// The triangles not taken.
-    pub fn dropped(&self) -> u64 {
+    pub(super) fn dropped(&self) -> u64 {
         self.dropped.get()
     }
 
     /// What was found, by code. If nothing was whole, the first damage is an error after all.
-    pub fn finish(&self, triangles: usize) -> Result<Vec<Finding>> {
+    pub(super) fn finish(&self, triangles: usize) -> Result<Vec<Finding>> {
         let mut findings = self.findings.take();
         let is_damage = |finding: &&Finding| finding.code().info().severity == Severity::Error;
         if triangles == 0

@@ -30,7 +30,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<'a, R: Read> Words<'a, R> {
     /// The words of what `reader` gives, less a byte order mark, in blocks of so many bytes or more.
-    pub fn new(reader: R, block: usize, progress: &'a dyn Progress) -> Result<Self> {
+    pub(super) fn new(reader: R, block: usize, progress: &'a dyn Progress) -> Result<Self> {
         let buffer = vec![0; block.max(BLOCK)];
         let (start, at, end, bytes, line) = (0, 0, 0, 0, 1);
         let (ended, again, marked, lone_cr) = (false, false, false, None);
@@ -44,17 +44,17 @@ impl<'a, R: Read> Words<'a, R> {
     }
 
     /// Whether the text began with a byte order mark.
-    pub fn marked(&self) -> bool {
+    pub(super) fn marked(&self) -> bool {
         self.marked
     }
 
     /// The first line that ends in CR alone.
-    pub fn lone_cr(&self) -> Option<u64> {
+    pub(super) fn lone_cr(&self) -> Option<u64> {
         self.lone_cr
     }
 
     /// Goes to the next word; false at the end.
-    pub fn advance(&mut self) -> Result<bool> {
+    pub(super) fn advance(&mut self) -> Result<bool> {
         if std::mem::take(&mut self.again) {
             return Ok(self.start < self.at);
         }
@@ -79,42 +79,42 @@ impl<'a, R: Read> Words<'a, R> {
     }
 
     /// Makes the next [`advance`](Self::advance) stay where it is.
-    pub fn stay(&mut self) {
+    pub(super) fn stay(&mut self) {
         self.again = true;
     }
 
     /// The current word; empty at the end.
-    pub fn word(&self) -> &[u8] {
+    pub(super) fn word(&self) -> &[u8] {
         &self.buffer[self.start..self.at]
     }
 
     /// Whether the current word is `keyword`, in any case.
-    pub fn is(&self, keyword: &str) -> bool {
+    pub(super) fn is(&self, keyword: &str) -> bool {
         self.word().eq_ignore_ascii_case(keyword.as_bytes())
     }
 
     /// The line of the current word, from 1.
-    pub fn line(&self) -> u64 {
+    pub(super) fn line(&self) -> u64 {
         self.line
     }
 
     /// Whether the input ends with the current word.
-    pub fn at_end(&self) -> bool {
+    pub(super) fn at_end(&self) -> bool {
         self.ended && self.at == self.end
     }
 
     /// The bytes read so far.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// What was read and not yet looked at; a word that is to stay is part of it.
-    pub fn rest(&self) -> &[u8] {
+    pub(super) fn rest(&self) -> &[u8] {
         &self.buffer[if self.again { self.start } else { self.at }..self.end]
     }
 
     /// Goes on behind so many bytes of the rest, which end with a word.
-    pub fn skip(&mut self, length: usize) {
+    pub(super) fn skip(&mut self, length: usize) {
         if length == 0 {
             return;
         }

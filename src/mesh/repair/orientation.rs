@@ -29,7 +29,7 @@ pub(super) struct Face {
 
 impl Face {
     /// Whether the volume it had as it was given is above zero.
-    pub fn given_outwards(&self) -> bool {
+    pub(super) fn given_outwards(&self) -> bool {
         (self.volume > 0.0) == (self.as_given > 0.0)
     }
 }

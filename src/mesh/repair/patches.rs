@@ -29,7 +29,7 @@ impl Patches {
     ///
     /// # Errors
     /// If the work is cancelled.
-    pub fn of(triangles: &[[u32; 3]], sides: &[Side], progress: &dyn Progress) -> Result<Self> {
+    pub(super) fn of(triangles: &[[u32; 3]], sides: &[Side], progress: &dyn Progress) -> Result<Self> {
         let neighbours = neighbours(triangles.len(), sides);
         let mut patch = vec![NONE; triangles.len()];
         let (mut turned, mut count, mut one_sided) = (vec![false; triangles.len()], 0, 0);
@@ -70,22 +70,22 @@ impl Patches {
     }
 
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// The triangles of a patch, ascending.
-    pub fn members(&self, patch: usize) -> &[u32] {
+    pub(super) fn members(&self, patch: usize) -> &[u32] {
         &self.members[self.starts[patch]..self.starts[patch + 1]]
     }
 
     /// Whether its triangle, as it is turned, goes along side `place` from the lesser end to the greater.
-    pub fn is_forth(&self, place: u32) -> bool {
+    pub(super) fn is_forth(&self, place: u32) -> bool {
         is_forth(place as usize % 3) != self.turned[place as usize / 3]
     }
 
     /// The sides of a patch that no other one fits to, sorted.
-    pub fn open_sides(&self, patch: usize, triangles: &[[u32; 3]]) -> Vec<Side> {
+    pub(super) fn open_sides(&self, patch: usize, triangles: &[[u32; 3]]) -> Vec<Side> {
         let places = self.members(patch).iter().flat_map(|n| 3 * n..3 * n + 3);
         let open = places.filter(|place| self.is_open(*place));
         let side = |place: u32| {
@@ -98,7 +98,7 @@ impl Patches {
     }
 
     /// For each triangle whether it is of a patch with as many open sides as triangles, or more.
-    pub fn ragged(&self) -> Vec<bool> {
+    pub(super) fn ragged(&self) -> Vec<bool> {
         let mut ragged = vec![false; self.turned.len()];
         for patch in 0..self.count() {
             let members = self.members(patch);
@@ -117,7 +117,7 @@ impl Patches {
     }
 
     /// Turns a patch over.
-    pub fn turn(&mut self, patch: usize) {
+    pub(super) fn turn(&mut self, patch: usize) {
         for member in &self.members[self.starts[patch]..self.starts[patch + 1]] {
             self.turned[*member as usize] ^= true;
         }

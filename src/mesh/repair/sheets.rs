@@ -22,7 +22,7 @@ pub(super) struct Sheets {
 const CHUNK: usize = 1 << 14;
 
 impl Sheets {
-    pub fn of(mesh: &Mesh) -> Result<Self> {
+    pub(super) fn of(mesh: &Mesh) -> Result<Self> {
         let chunks = mesh.triangles().chunks(CHUNK).collect();
         let with_area = |chunk: &[Triangle]| -> Vec<Triangle> {
             chunk.iter().filter(|triangle| !degenerate::is_degenerate(triangle)).copied().collect()
@@ -42,12 +42,12 @@ impl Sheets {
     }
 
     /// The corners of a triangle in doubles.
-    pub fn exact_corners(&self, triangle: &[u32; 3]) -> [[f64; 3]; 3] {
+    pub(super) fn exact_corners(&self, triangle: &[u32; 3]) -> [[f64; 3]; 3] {
         self.corners(triangle).map(|v| v.map(f64::from))
     }
 
     /// The corners of a triangle.
-    pub fn corners(&self, triangle: &[u32; 3]) -> Triangle {
+    pub(super) fn corners(&self, triangle: &[u32; 3]) -> Triangle {
         triangle.map(|n| self.points[n as usize])
     }
 }

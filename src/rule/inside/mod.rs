@@ -124,7 +124,7 @@ pub static METHODS: &[Method] = &[
 ];
 
 /// A method prepared for a mesh and a lattice.
-pub struct PreparedInside<'a> {
+pub(super) struct PreparedInside<'a> {
     /// The method, never [`Inside::Auto`].
     pub used: Inside,
     fill: Box<dyn FillInside + 'a>,

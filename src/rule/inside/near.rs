@@ -23,7 +23,7 @@ use crate::run::Run;
 const BOXES: usize = 64;
 
 /// The numbers of all cells.
-pub struct Near {
+pub(super) struct Near {
     /// The layer of the first brick.
     first: usize,
     /// The bricks in which they are not all zero.
@@ -33,14 +33,14 @@ pub struct Near {
 
 /// The numbers of the cells of a brick.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Numbers {
+pub(super) struct Numbers {
     least: i32,
     /// The rest above that: each bit of a cell counts one.
     above: Vec<u64>,
 }
 
 /// WindingCells and triangles around them.
-pub struct WindingCells<'a> {
+pub(super) struct WindingCells<'a> {
     /// How many there are along each axis.
     pub dims: [usize; 3],
     /// The first layer along z.
@@ -64,7 +64,7 @@ impl Near {
     ///
     /// # Errors
     /// If the run is cancelled.
-    pub fn new(
+    pub(super) fn new(
         cells: &WindingCells,
         run: &Run,
         side: impl Fn(usize, [usize; 3]) -> Ordering + Sync,
@@ -89,18 +89,18 @@ impl Near {
     }
 
     /// Whether one crossing is enough for all cells of this row.
-    pub fn is_far(&self, [j, k]: [usize; 2]) -> bool {
+    pub(super) fn is_far(&self, [j, k]: [usize; 2]) -> bool {
         self.special.row(j / BRICK, (k - self.first) / BRICK).iter().all(|word| *word == 0)
     }
 
     /// The numbers of the brick of a cell; none if all of them are zero.
-    pub fn of(&self, [i, j, k]: [usize; 3]) -> Option<&Numbers> {
+    pub(super) fn of(&self, [i, j, k]: [usize; 3]) -> Option<&Numbers> {
         let brick = [i, j, k - self.first].map(|n| n / BRICK);
         if self.special.get(brick) { self.numbers.get(&brick.map(|n| n as u32)) } else { None }
     }
 
     /// The number of a cell of a brick.
-    pub fn number(&self, numbers: &Numbers, [i, j, k]: [usize; 3]) -> i32 {
+    pub(super) fn number(&self, numbers: &Numbers, [i, j, k]: [usize; 3]) -> i32 {
         let [x, y, z] = [i, j, k - self.first].map(|n| n % BRICK);
         let bit = x + BRICK * (y + BRICK * z);
         numbers.above.iter().fold(numbers.least, |sum, cells| sum + (cells >> bit & 1) as i32)
@@ -117,7 +117,7 @@ impl Numbers {
     }
 
     /// The number of all cells, if it is one.
-    pub fn single(&self) -> Option<i32> {
+    pub(super) fn single(&self) -> Option<i32> {
         self.above.is_empty().then_some(self.least)
     }
 }
@@ -192,7 +192,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
             if (0..3).all(|a| low[a] < self.bricks[a]) {
                 let corners = self.corners(low, half);
                 let depth = if half == 1 { Depth::Last } else { Depth::Further };
-                let view = view.from_within(self.cells.winding, &corners[0], &corners[1], depth);
+                let view = view.narrowed(self.cells.winding, &corners[0], &corners[1], depth);
                 rest.push(BrickBox { low, size: half, view });
             }
         }

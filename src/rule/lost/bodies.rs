@@ -32,7 +32,7 @@ impl Body {
     }
 
     /// Its triangles.
-    pub fn triangles(&self, triangles_of: &ByComponent) -> Vec<Triangle> {
+    pub(super) fn triangles(&self, triangles_of: &ByComponent) -> Vec<Triangle> {
         self.members.iter().flat_map(|component| triangles_of.of(*component).into_owned()).collect()
     }
 }
@@ -93,7 +93,7 @@ pub(super) struct ByComponent<'a> {
 }
 
 impl<'a> ByComponent<'a> {
-    pub fn new(mesh: &'a Mesh, of: &[u32], components: usize) -> Self {
+    pub(super) fn new(mesh: &'a Mesh, of: &[u32], components: usize) -> Self {
         let mut starts = vec![0; components + 1];
         of.iter().for_each(|component| starts[*component as usize + 1] += 1);
         (0..components).for_each(|component| starts[component + 1] += starts[component]);
@@ -108,7 +108,7 @@ impl<'a> ByComponent<'a> {
     }
 
     /// The triangles of a component: the mesh, if there is no other.
-    pub fn of(&self, component: usize) -> Cow<'a, [Triangle]> {
+    pub(super) fn of(&self, component: usize) -> Cow<'a, [Triangle]> {
         let triangles = self.mesh.triangles();
         if self.numbers.is_empty() {
             return triangles.into();

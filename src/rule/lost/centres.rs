@@ -30,7 +30,7 @@ pub(super) struct ComponentTest {
 
 impl ComponentTest {
     /// Whether these bounds are within the lattice, or at most a quarter of a cell beyond.
-    pub fn has_within(&self, bounds: &Bounds) -> bool {
+    pub(super) fn has_within(&self, bounds: &Bounds) -> bool {
         (0..3).all(|a| {
             // In a frame of centres the first wall is at −1/2.
             let [low, high] = [bounds.min[a], bounds.max[a]].map(|v| self.frame.axes[a].index(v));
@@ -40,7 +40,7 @@ impl ComponentTest {
 
     /// Whether the centre of a cell is inside these triangles, in layers that their bounds reach: the one
     /// in the middle first, where there mostly is one.
-    pub fn holds_a_centre(&self, triangles: &[Triangle], bounds: &Bounds) -> bool {
+    pub(super) fn holds_a_centre(&self, triangles: &[Triangle], bounds: &Bounds) -> bool {
         let layers = self.layers(bounds);
         let middle = (layers.start + layers.end) / 2;
         let mut bands = std::iter::once(middle..middle + 1).chain(bands(layers));
@@ -48,7 +48,7 @@ impl ComponentTest {
     }
 
     /// The fate of a thin component: whole if its cells are 6-connected and reach its bounds to within a cell.
-    pub fn cells(&self, triangles: &[Triangle], bounds: &Bounds) -> Fate {
+    pub(super) fn cells(&self, triangles: &[Triangle], bounds: &Bounds) -> Fate {
         let (mut count, mut all) = (0, None::<Piece>);
         let mut pieces = PieceBuilder::new(Touch::Faces, |piece| {
             count += 1;

@@ -35,7 +35,7 @@ impl Piece {
     }
 
     /// Makes it one with another.
-    pub fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.cells += other.cells;
         for a in 0..3 {
             self.reach[0][a] = self.reach[0][a].min(other.reach[0][a]);
@@ -44,7 +44,7 @@ impl Piece {
     }
 
     /// How many cells it is long, along the axis where it is longest.
-    pub fn length(&self) -> usize {
+    pub(super) fn length(&self) -> usize {
         let [low, high] = self.reach;
         (0..3).map(|a| high[a] + 1 - low[a]).fold(0, usize::max)
     }
@@ -64,12 +64,12 @@ pub(super) struct PieceBuilder<F> {
 }
 
 impl<F: FnMut(Piece)> PieceBuilder<F> {
-    pub fn new(touch: Touch, done: F) -> Self {
+    pub(super) fn new(touch: Touch, done: F) -> Self {
         Self { touch, layers: [vec![], vec![]], firsts: vec![], pieces: vec![], done }
     }
 
     /// Adds a cell_run that is in order behind all others.
-    pub fn add(&mut self, cell_run: CellRun) {
+    pub(super) fn add(&mut self, cell_run: CellRun) {
         let [j, k] = cell_run.row;
         if self.layers[0].last().is_some_and(|(last, _)| last.row[1] != k) {
             self.turn();
@@ -135,7 +135,7 @@ impl<F: FnMut(Piece)> PieceBuilder<F> {
     }
 
     /// After the last cell_run: the pieces that are left are done, too.
-    pub fn finish(mut self) {
+    pub(super) fn finish(mut self) {
         for (n, piece) in self.pieces.iter().enumerate() {
             if self.firsts[n] == n {
                 (self.done)(*piece);

@@ -65,7 +65,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    pub fn new(lattice: &Lattice, bounds: &Bounds) -> Result<Self> {
+    pub(super) fn new(lattice: &Lattice, bounds: &Bounds) -> Result<Self> {
         let dims = lattice.dims();
         let more = |a: usize| lattice.is_passed(a, bounds).map(|is_passed| if is_passed { KEPT } else { 0 });
         let [before, behind] = [0, 1].map(|side: usize| [0, 1, 2].map(|a| more(a)[side]));
