@@ -81,8 +81,8 @@ pub struct Format {
 
 /// How a format is written: in one go, or by going back to fill in sizes.
 enum Write {
-    Forward(fn(&mut dyn CellSource, &mut dyn io::Write, Dtype, &dyn Progress) -> io::Result<()>),
-    Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &dyn Progress) -> io::Result<()>),
+    Forward(fn(&mut dyn CellSource, &mut dyn io::Write, Dtype, &SaveOptions) -> io::Result<()>),
+    Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),
 }
 
 /// Every voxel format.

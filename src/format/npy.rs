@@ -25,11 +25,10 @@ use std::io::{self, Read};
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, failure, is_about, nameless};
-use super::{Carries, DTYPE, Dtype, FileSize, Format, Write};
+use super::{Carries, DTYPE, Dtype, FileSize, Format, SaveOptions, Write};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, Cells, Voxels};
-use crate::par::Progress;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -63,7 +62,7 @@ pub(super) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn io::Write,
     dtype: Dtype,
-    progress: &dyn Progress,
+    options: &SaveOptions,
 ) -> io::Result<()> {
     let descr = match dtype {
         Dtype::U8 => "|u1",
@@ -71,7 +70,7 @@ pub(super) fn write(
         Dtype::Bool | Dtype::Bit => "|b1",
     };
     out.write_all(&header(descr, &source.dims()))?;
-    dense::write(source, out, dtype, progress)
+    dense::write(source, out, dtype, options.progress)
 }
 
 /// The header of an array of Fortran order.

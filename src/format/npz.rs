@@ -27,11 +27,10 @@ use super::fail_once::FailOnce;
 use super::npy::{self, Header};
 use super::open::{Input, VoxelSource, failure, nameless};
 use super::save::Sink;
-use super::{Carries, Dtype, FileSize, Format, Write, dense};
+use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write, dense};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::{Metadata, hex, lattice_from_doubles, lattice_from_fractions, parse_hex};
 use crate::grid::{CellKind, CellSource, Cells, Label, LabelDigest, Lattice, Legend, Record, Snap, Voxels};
-use crate::par::Progress;
 
 pub(super) const FORMAT: Format = Format {
     name: "npz",
@@ -61,13 +60,13 @@ fn write(
     source: &mut dyn CellSource,
     out: &mut dyn Sink,
     dtype: Dtype,
-    progress: &dyn Progress,
+    options: &SaveOptions,
 ) -> io::Result<()> {
     let mut zip = ZipWriter::new(FailOnce::new(out));
     // From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
     let large = dense::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > 0xf000_0000);
     zip.start_file("voxels.npy", member().large_file(large))?;
-    npy::write(source, &mut zip, dtype, progress)?;
+    npy::write(source, &mut zip, dtype, options)?;
     for (name, bytes) in small_members(&super::metadata(source, dtype)) {
         zip.start_file(format!("{name}.npy"), member())?;
         zip.write_all(&bytes)?;

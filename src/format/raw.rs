@@ -29,7 +29,7 @@ pub(super) const FORMAT: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::about),
-    write: Write::Forward(dense::write),
+    write: Write::Forward(|source, out, dtype, options| dense::write(source, out, dtype, options.progress)),
     annotate,
     read,
     describe,

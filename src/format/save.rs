@@ -55,8 +55,8 @@ pub fn save_source(
     };
     let durability = options.durability;
     let data = Beside::write(path, &file, durability, |out| match format.write {
-        Write::Forward(write) => write(source, out, dtype, options.progress),
-        Write::Seeking(write) => write(source, out, dtype, options.progress),
+        Write::Forward(write) => write(source, out, dtype, options),
+        Write::Seeking(write) => write(source, out, dtype, options),
     })?;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
     let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, durability)).transpose()?;
@@ -95,10 +95,10 @@ pub fn write_source_to(
     (format.limits)(source.lattice())?;
     let mut out = CountedWriter { out, bytes: 0 };
     let result = match format.write {
-        Write::Forward(write) => write(source, &mut out, dtype, options.progress),
+        Write::Forward(write) => write(source, &mut out, dtype, options),
         Write::Seeking(write) => {
             let mut spool = SpooledTempFile::new(SPOOL);
-            write(source, &mut spool, dtype, options.progress)
+            write(source, &mut spool, dtype, options)
                 .and_then(|()| spool.rewind())
                 .and_then(|()| copy(&mut spool, &mut out, options.progress))
         }

@@ -7,7 +7,7 @@ use vox_format::types::Version;
 use vox_format::writer::{Error as VoxError, main_chunk_writer};
 
 use super::super::save::{Sink, cancelled, next};
-use super::super::{Dtype, metadata};
+use super::super::{Dtype, SaveOptions, metadata};
 use super::{ATTRIBUTE, COLOURS, TILE, shift};
 use crate::error::Error;
 use crate::grid::bits::bits_of;
@@ -35,11 +35,11 @@ pub(super) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn Sink,
     dtype: Dtype,
-    progress: &dyn Progress,
+    options: &SaveOptions,
 ) -> io::Result<()> {
     let (dims, json) = (source.dims(), metadata(source, dtype).to_json(Style::OneLine));
     let result = main_chunk_writer(out, Version::default(), |main| {
-        let tiles = write_models(main, source, json.len(), progress)?;
+        let tiles = write_models(main, source, json.len(), options.progress)?;
         write_scene(main, &tiles, shift(dims), &json)?;
         put(main, ChunkId::Layr, &layer())?;
         put(main, ChunkId::Rgba, &palette(source.cell_type()))
