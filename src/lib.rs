@@ -103,7 +103,7 @@ pub use grid::{BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Record, Size
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::{CancelToken, Progress};
-pub use rule::{Inside, METHODS, RULES, Rule, Slabs, Stats, ThinFeatures};
+pub use rule::{Inside, Length, LengthUnit, METHODS, RULES, Rule, Slabs, Stats, ThinFeatures};
 pub use run::Run;
 pub use voxelizer::{Voxelized, Voxelizer};
 

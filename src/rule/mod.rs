@@ -7,6 +7,7 @@ mod hollow;
 mod inside;
 mod labels;
 pub mod leak_path;
+mod length;
 pub mod lost;
 mod options;
 mod slabs;
@@ -19,6 +20,7 @@ use std::ops::Range;
 pub use self::findings::{findings, nothing_occupied, repaired};
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
+pub use self::length::{Length, LengthUnit};
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
 pub use self::slabs::{Made, Slabs};
 

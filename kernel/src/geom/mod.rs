@@ -4,11 +4,14 @@
 
 pub mod axis;
 pub mod bounds;
+pub mod closest;
 pub mod crossing;
 pub mod degenerate;
 pub mod rational;
 pub mod segment_box;
 pub mod tri_box;
+pub mod tri_sphere;
+pub(crate) mod vector;
 pub mod wide;
 
 pub use bounds::Bounds;

@@ -1,5 +1,6 @@
 //! Integers for exact decisions: 128 bits where the numbers allow it, any size where not.
 
+use std::cmp::Ordering;
 use std::ops::{Add, Mul, Sub};
 
 use dashu_int::ops::DivRemEuclid;
@@ -22,12 +23,16 @@ pub trait Wide:
     /// the range of `i64`, so that its neighbours are within it. The divisor is not zero.
     fn floor_div(&self, divisor: &Self) -> (i64, bool);
 
+    /// Which of two products is greater. No factor is negative, or both of a product are equal; products
+    /// may be larger than the type.
+    fn compare_products(left: [&Self; 2], right: [&Self; 2]) -> Ordering;
+
     /// The sign as -1, 0 or 1.
     fn sign(&self) -> i8 {
         match self.cmp(&Self::from(0)) {
-            std::cmp::Ordering::Less => -1,
-            std::cmp::Ordering::Equal => 0,
-            std::cmp::Ordering::Greater => 1,
+            Ordering::Less => -1,
+            Ordering::Equal => 0,
+            Ordering::Greater => 1,
         }
     }
 }
@@ -37,6 +42,11 @@ impl Wide for i128 {
         let (n, d) = if *divisor < 0 { (-self, -divisor) } else { (*self, *divisor) };
         let floor = n.div_euclid(d);
         (floor.clamp((-FARTHEST).into(), FARTHEST.into()) as i64, floor * d == n)
+    }
+
+    fn compare_products(left: [&Self; 2], right: [&Self; 2]) -> Ordering {
+        let product = |[a, b]: [&Self; 2]| product(a.unsigned_abs(), b.unsigned_abs());
+        product(left).cmp(&product(right))
     }
 }
 
@@ -49,6 +59,23 @@ impl Wide for IBig {
         let floor = i64::try_from(floor).unwrap_or(limit).clamp(-FARTHEST, FARTHEST);
         (floor, rest.is_zero())
     }
+
+    fn compare_products(left: [&Self; 2], right: [&Self; 2]) -> Ordering {
+        (left[0] * left[1]).cmp(&(right[0] * right[1]))
+    }
+}
+
+/// The upper and lower halves of a product.
+fn product(a: u128, b: u128) -> [u128; 2] {
+    const HALF: u128 = u64::MAX as u128;
+    if let Some(low) = a.checked_mul(b) {
+        return [0, low];
+    }
+    let ([a1, a0], [b1, b0]) = ([a >> 64, a & HALF], [b >> 64, b & HALF]);
+    let low = a0 * b0;
+    let middle = a1 * b0 + (low >> 64);
+    let other = a0 * b1 + (middle & HALF);
+    [a1 * b1 + (middle >> 64) + (other >> 64), other << 64 | low & HALF]
 }
 
 /// The cross product of two vectors.
@@ -65,4 +92,31 @@ pub fn dot<T: Wide>(a: &[T; 3], b: &[T; 3]) -> T {
 /// `a - b`, by component.
 pub fn difference<T: Wide>(a: &[T; 3], b: &[T; 3]) -> [T; 3] {
     std::array::from_fn(|i| a[i].clone() - &b[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_128_bits_are_those_of_any_size() {
+        let values =
+            [0, 1, 3, i128::from(u64::MAX), 1 << 64, (1 << 64) + 1, (1 << 100) - 7, i128::MAX - 1, i128::MAX];
+        let mut compared = 0;
+        for left in values.iter().flat_map(|a| values.iter().map(move |b| [*a, *b])) {
+            for right in values.iter().flat_map(|a| values.iter().map(move |b| [*a, *b])) {
+                let wide = |pair: [i128; 2]| IBig::from(pair[0]) * IBig::from(pair[1]);
+                let exact = wide(left).cmp(&wide(right));
+                assert_eq!(
+                    i128::compare_products(left.each_ref(), right.each_ref()),
+                    exact,
+                    "{left:?} {right:?}"
+                );
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 9 * 9 * 9 * 9);
+        let negative = -(1i128 << 90);
+        assert_eq!(i128::compare_products([&negative; 2], [&(1 << 90); 2]), Ordering::Equal);
+    }
 }

@@ -1,0 +1,249 @@
+//! Whether a triangle meets a ball: by separating axes in doubles, and exactly.
+//!
+//! **The definition** is [`is_within`]: the squared distance from the centre to the closest point of the
+//! triangle is at most the squared radius. The closest point is a vertex, or the foot of the centre on an edge
+//! or on the triangle, so seven squared distances are compared, each where its foot exists. In integers that is
+//! exact, and zero lengths and areas have no foot to ask about.
+//!
+//! **The separating axes** are [`touches`] (Ericson, "Optimizing a sphere-triangle intersection test", 2010).
+//! Two convex sets without a common point are separated by a plane across the shortest way between them. On
+//! the triangle that way ends at one of its seven features, so seven axes suffice. Let the centre be the origin
+//! and `A`, `B`, `C` the vertices:
+//!
+//! - the face, along the normal `V = (B - A) × (C - A)`: separate iff `(A · V)² > r² V²`;
+//! - vertex `A`, along `A`: separate iff `A² > r²` and neither other vertex is on the near side of the plane
+//!   through `A` across `A`: `A · B >= A²` and `A · C >= A²`;
+//! - edge `AB`, along the foot `Q` of the origin on its line: separate iff `Q² > r²` and `C` is not on the near
+//!   side of the plane through `Q` across `Q`: `Q · (C - Q) >= 0`. With `d = A · (B - A)`, `e = (B - A)²` and
+//!   everything times `e`, so that nothing is divided: `Q₁ = e A - d (B - A)`, `QC = e C - Q₁`.
+//!
+//! The comparisons of far sides hold at equality: a triangle without area may have all of its vertices *in* the
+//! plane that separates it, and with `>` it would seem to touch a ball far away. The comparisons with the
+//! radius do not, so a ball that touches counts. An edge without length has `e = 0` and separates nothing;
+//! its vertices do.
+//!
+//! As first published the last vectors read `QC = e C + Q₁`, and so on. Comments under the article have the
+//! sign put right; a test here shows what goes wrong with it.
+
+use std::cmp::Ordering;
+
+use super::vector::{along, cross, dot, minus};
+use super::wide::{self, Wide};
+
+/// Whether the triangle and the ball around `centre` have a point in common; touching counts. All seven axes
+/// are computed, without a way out before the last, and combined at the end.
+///
+/// Numbers are rounded, and decide as they come: an answer is certain only where no product of six
+/// coordinates relative to the centre rounds, which whole numbers up to a hundred do not. [`is_within`] is
+/// exact.
+///
+/// ```
+/// # use voxelize_kernel as voxelize;
+/// use voxelize::geom::tri_sphere::touches;
+///
+/// let triangle = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+/// assert!(touches(triangle, [1.0, 1.0, 2.0], 2.0));
+/// assert!(!touches(triangle, [1.0, 1.0, 2.0], 1.99));
+/// assert!(touches(triangle, [7.0, -4.0, 0.0], 5.0), "a vertex");
+/// assert!(touches([[0.0; 3]; 3], [3.0, 4.0, 0.0], 5.0), "a point");
+/// ```
+pub fn touches(triangle: [[f64; 3]; 3], centre: [f64; 3], radius: f64) -> bool {
+    let [a, b, c] = triangle.map(|v| minus(v, centre));
+    let rr = radius * radius;
+    let normal = cross(minus(b, a), minus(c, a));
+    let away = dot(a, normal);
+    let face = away * away > rr * dot(normal, normal);
+    let vertices = vertex(a, [b, c], rr) | vertex(b, [a, c], rr) | vertex(c, [a, b], rr);
+    let edges = edge([a, b], c, rr) | edge([b, c], a, rr) | edge([c, a], b, rr);
+    !(face | vertices | edges)
+}
+
+/// Whether the plane through a vertex separates.
+fn vertex(a: [f64; 3], [b, c]: [[f64; 3]; 2], rr: f64) -> bool {
+    let aa = dot(a, a);
+    (aa > rr) & (dot(a, b) >= aa) & (dot(a, c) >= aa)
+}
+
+/// Whether the plane through an edge separates.
+fn edge([a, b]: [[f64; 3]; 2], c: [f64; 3], rr: f64) -> bool {
+    let ab = minus(b, a);
+    let (d, e) = (dot(a, ab), dot(ab, ab));
+    let foot = along(a.map(|x| x * e), ab, -d);
+    let rest = minus(c.map(|x| x * e), foot);
+    (dot(foot, foot) > rr * e * e) & (dot(foot, rest) >= 0.0)
+}
+
+/// Whether a triangle, its vertices relative to the centre of a ball, has a point within the ball, exactly:
+/// the squared distance is at most `radius` squared. All numbers are in one unit, the radius not negative.
+///
+/// In `i128` coordinates must be below 2^29 and the radius below 2^62, [`FITS`]; integers of any size have no
+/// limit.
+///
+/// ```
+/// # use voxelize_kernel as voxelize;
+/// use voxelize::geom::tri_sphere::is_within;
+///
+/// let flat = [[3, 0, 4], [9, 0, 4], [6, 0, 4]];
+/// assert!(is_within::<i128>(&flat, &5) && !is_within::<i128>(&flat, &4));
+/// ```
+pub fn is_within<T: Wide>(triangle: &[[T; 3]; 3], radius: &T) -> bool {
+    let rr = radius.clone() * radius;
+    let [a, b, c] = triangle;
+    triangle.iter().any(|v| wide::dot(v, v) <= rr)
+        || [[a, b], [b, c], [c, a]].into_iter().any(|edge| edge_is_within(edge, &rr))
+        || face_is_within(triangle, &rr)
+}
+
+/// The bits below which coordinates must be for [`is_within`] in `i128`, and the bits for the radius.
+pub const FITS: [u32; 2] = [29, 62];
+
+/// Whether the origin has its foot on an edge, and that within the ball.
+fn edge_is_within<T: Wide>([p, q]: [&[T; 3]; 2], rr: &T) -> bool {
+    let e = wide::difference(q, p);
+    let (length, rise) = (wide::dot(&e, &e), wide::dot(p, &e));
+    let zero = T::from(0);
+    if rise >= zero || rise + &length <= zero {
+        return false;
+    }
+    // The distance from a line is the area over the length.
+    let area = wide::cross(p, &e);
+    T::compare_products([&wide::dot(&area, &area), &T::from(1)], [rr, &length]) != Ordering::Greater
+}
+
+/// Whether the origin has its foot on the face, and that within the ball.
+fn face_is_within<T: Wide>([a, b, c]: &[[T; 3]; 3], rr: &T) -> bool {
+    let normal = wide::cross(&wide::difference(b, a), &wide::difference(c, a));
+    let zero = T::from(0);
+    let is_left =
+        |p: &[T; 3], q: &[T; 3]| wide::dot(&wide::cross(p, &wide::difference(q, p)), &normal) >= zero;
+    let area = wide::dot(&normal, &normal);
+    if area == zero || !(is_left(a, b) && is_left(b, c) && is_left(c, a)) {
+        return false;
+    }
+    let away = wide::dot(a, &normal);
+    T::compare_products([&away, &away], [rr, &area]) != Ordering::Greater
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::wide::IBig;
+
+    /// The test as first published: the sign of the last vectors is another one.
+    fn as_first_published(edge_sign: f64, triangle: [[f64; 3]; 3], radius: f64) -> bool {
+        variant(triangle, radius, edge_sign, |a, b| a > b)
+    }
+
+    /// The test with `edge_sign` for the sign in `QC = e C - Q₁` and `far` for the comparison of far sides.
+    fn variant(
+        [a, b, c]: [[f64; 3]; 3],
+        radius: f64,
+        edge_sign: f64,
+        far: impl Fn(f64, f64) -> bool,
+    ) -> bool {
+        let rr = radius * radius;
+        let v = cross(minus(b, a), minus(c, a));
+        let mut separated = dot(a, v) * dot(a, v) > rr * dot(v, v);
+        for [p, q, r] in [[a, b, c], [b, c, a], [c, a, b]] {
+            let pp = dot(p, p);
+            separated |= pp > rr && far(dot(p, q), pp) && far(dot(p, r), pp);
+            let pq = minus(q, p);
+            let (d, e) = (dot(p, q) - pp, dot(pq, pq));
+            let foot = along(p.map(|x| x * e), pq, -d);
+            let rest = along(r.map(|x| x * e), foot, edge_sign);
+            separated |= dot(foot, foot) > rr * e * e && far(dot(foot, rest), 0.0);
+        }
+        !separated
+    }
+
+    fn small(from: i64, count: i64, number: i64) -> [i64; 3] {
+        [number, number / count, number / count / count].map(|n| from + n % count)
+    }
+
+    /// Every triangle of a small lattice up to the order of its vertices, and radii.
+    fn each_small(mut check: impl FnMut([[i64; 3]; 3], i64)) {
+        for a in 0..64 {
+            for b in a..64 {
+                for c in b..64 {
+                    for radius in 0..6 {
+                        check([small(-1, 4, a), small(-1, 4, b), small(-1, 4, c)], radius);
+                    }
+                }
+            }
+        }
+    }
+
+    fn doubles(triangle: [[i64; 3]; 3]) -> [[f64; 3]; 3] {
+        triangle.map(|v| v.map(|c| c as f64))
+    }
+
+    fn area_is_zero(triangle: [[i64; 3]; 3]) -> bool {
+        let [a, b, c] = doubles(triangle);
+        cross(minus(b, a), minus(c, a)) == [0.0; 3]
+    }
+
+    #[test]
+    fn seven_axes_give_the_definition_on_every_small_triangle() {
+        let (mut cases, mut within, mut flat) = (0, 0, 0);
+        each_small(|triangle, radius| {
+            // The centre in eighths around the origin is the triangle moved: twos and an odd offset.
+            let triangle = triangle.map(|v| [2 * v[0] - 1, 2 * v[1], 2 * v[2] + 1]);
+            let exact = is_within(&triangle.map(|v| v.map(i128::from)), &radius.into());
+            assert_eq!(touches(doubles(triangle), [0.0; 3], radius as f64), exact, "{triangle:?} {radius}");
+            cases += 1;
+            within += usize::from(exact);
+            flat += usize::from(area_is_zero(triangle));
+        });
+        assert!(cases == 64 * 65 * 66 && within > 30_000 && flat > 10_000, "{cases} {within} {flat}");
+    }
+
+    /// What the article first had, against the definition: wrong signs at edges, and `>` where all vertices lie
+    /// in the separating plane.
+    #[test]
+    fn the_signs_and_comparisons_as_first_published_fail() {
+        let [mut signs, mut strict, mut right] = [0; 3];
+        each_small(|triangle, radius| {
+            let exact = is_within(&triangle.map(|v| v.map(i128::from)), &radius.into());
+            let numbers = doubles(triangle);
+            let r = radius as f64;
+            signs += usize::from(as_first_published(1.0, numbers, r) != exact && !area_is_zero(triangle));
+            strict += usize::from(as_first_published(-1.0, numbers, r) != exact);
+            right += usize::from(variant(numbers, r, -1.0, |a, b| a >= b) == exact);
+        });
+        assert!(signs > 1000, "the sign first published is wrong {signs} times");
+        assert!(strict > 1000, "a strict comparison is wrong {strict} times");
+        assert_eq!(right, 64 * 65 * 66, "with both put right none is wrong");
+        // One of each by name: a triangle around the centre, and a point far away.
+        let around = [[3.0, -9.0, 0.0], [3.0, 9.0, 0.0], [-2.0, 0.0, 0.0]];
+        assert!(touches(around, [0.0; 3], 2.0) && !as_first_published(1.0, around, 2.0));
+        let point = [[9.0, 0.0, 0.0]; 3];
+        assert!(as_first_published(-1.0, point, 2.0) && !touches(point, [0.0; 3], 2.0));
+    }
+
+    #[test]
+    fn any_size_and_128_bits_agree_up_to_the_limit() {
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut next = |bits: u32| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            i128::from((seed >> 1 & ((1 << bits) - 1)) as i64) - (1 << (bits - 1))
+        };
+        let (mut within, mut outside) = (0, 0);
+        for n in 0..20_000 {
+            // Coordinates up to the most that fit, of either sign.
+            let bits = [4, 16, 29, FITS[0] + 1][n % 4];
+            let triangle: [[i128; 3]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| next(bits)));
+            let radius = next(bits).abs();
+            let wide = triangle.map(|v| v.map(IBig::from));
+            let exact = is_within(&wide, &IBig::from(radius));
+            assert_eq!(is_within(&triangle, &radius), exact, "{triangle:?} {radius}");
+            *if exact { &mut within } else { &mut outside } += 1;
+        }
+        let most = (1i128 << FITS[0]) - 1;
+        let corners = [[most, -most, most], [-most, most, most], [most, most, -most]];
+        let radius = (1i128 << FITS[1]) - 1;
+        assert!(is_within(&corners, &radius) && !is_within(&corners, &1));
+        assert!(within > 1000 && outside > 1000, "{within} {outside}");
+    }
+}
