@@ -1,4 +1,4 @@
-//! Where lines through the centres of cells cross triangles: what insides are made of.
+//! Where lines through the centres of cells cross triangles: what insides and thin surfaces are made of.
 //!
 //! Lattice lines run along one axis through the displaced centres of cells: the point of a cell is its
 //! centre less (ε, ε², ε³), so that no line meets an edge or a corner, no point lies on a triangle, and
@@ -10,6 +10,10 @@
 //! - in plane `k`, the line of row `j` passes above an edge that crosses at `y` iff `y < j`;
 //! - cell `i` is behind a crossing at `x` iff `x < i`. Along y and z, where the displacement across is
 //!   the larger one, a crossing at exactly `i` goes by the slope of the triangle.
+//!
+//! In a lattice of segments ([`KernelLattice::of_segments`]) planes along the line are the walls of cells,
+//! displaced alike, save that the last wall of a closed axis is displaced outwards: in the places of cells
+//! behind a crossing there are walls, and the cell that is crossed is the one before the first of them.
 //!
 //! So floors of crossings decide: those of edges of the projection with the planes of layers say which
 //! rows pass through the triangle, those of its plane with these rows where.
@@ -94,7 +98,7 @@ pub struct Crosser<'a> {
 
 impl<'a> Crosser<'a> {
     /// For rows along `axis` of a grid, whose `cells` are given in the order of the frame, which is
-    /// [`KernelLattice::of_centres`] for that axis.
+    /// [`KernelLattice::of_centres`] or [`KernelLattice::of_segments`] for that axis.
     pub fn new(frame: &'a KernelLattice, axis: usize, cells: Box3) -> Self {
         let (order, mirrors, floats) = (across(axis), axis == 1, in_floats(frame));
         let error = frame.local_error();
@@ -252,17 +256,21 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Whether cells at crossing `(x, y, z)` exactly are behind the triangle.
-    fn is_behind(&self, exact: &mut LazyExact) -> bool {
+    /// Whether plane `wall` of the row's axis, which the row crosses the triangle on exactly, is behind it.
+    fn is_behind(&self, exact: &mut LazyExact, wall: i64) -> bool {
         let [along, b, c] = self.order;
-        // The slope of x along an axis has the sign of -n / n[0]; the farther displacement decides.
-        let signs = exact.normal_signs();
-        let rises = |axis: usize| signs[axis] * signs[0] < 0;
-        match (signs[1] != 0, signs[2] != 0) {
-            (true, _) if b < along => rises(1),
-            (_, true) if c < along => rises(2),
-            _ => false,
+        if b < along {
+            // The slope of x along an axis has the sign of -n / n[0]; the farther displacement decides.
+            let signs = exact.normal_signs();
+            let rises = |axis: usize| signs[axis] * signs[0] < 0;
+            match (signs[1] != 0, signs[2] != 0) {
+                (true, _) => return rises(1),
+                (_, true) if c < along => return rises(2),
+                _ => {}
+            }
         }
+        let axis = &self.frame.axes[0];
+        axis.closed && wall == axis.cells
     }
 }
 
@@ -345,6 +353,7 @@ impl Passage<'_> {
             return Some(crossing.floor() as i64 + 1);
         }
         let (floor, on) = if plane.on_grain { (nearest as i64, true) } else { exact.plane_crossing(j, k) };
-        Some(floor + i64::from(!(on && crosser.is_behind(exact))))
+        let is_behind = on && crosser.is_behind(exact, floor + setup.base[0]);
+        Some(floor + i64::from(!is_behind))
     }
 }

@@ -11,6 +11,10 @@ pub const U: f64 = f64::EPSILON / 2.0;
 /// Where coordinates may be off by more than this, no kernel in floats is of use.
 const LARGEST_ERROR: f64 = 1.0 / (1 << 20) as f64;
 
+/// The half-index of the first wall of an axis, and that of its first plane of centres.
+const FIRST_WALL: i64 = 0;
+const FIRST_CENTRE: i64 = 1;
+
 /// A lattice prepared for the kernels.
 #[derive(Debug)]
 pub struct KernelLattice {
@@ -70,11 +74,23 @@ impl KernelLattice {
     /// The lattice of the centres of cells, for rows along `axis`: its axes are those of
     /// [`across`], and wall `n` is the plane of centres of layer `n`.
     pub fn of_centres(axes: [LatticeAxis; 3], bounds: &Bounds, axis: usize) -> Self {
+        Self::of_rows(axes, bounds, axis, FIRST_CENTRE)
+    }
+
+    /// The lattice of the segments of rows of centres between walls: the same with the walls of the
+    /// cells along `axis`.
+    pub fn of_segments(axes: [LatticeAxis; 3], bounds: &Bounds, axis: usize) -> Self {
+        Self::of_rows(axes, bounds, axis, FIRST_WALL)
+    }
+
+    /// The lattice for rows along `axis`, its wall 0 along them at half-index `first`.
+    fn of_rows(axes: [LatticeAxis; 3], bounds: &Bounds, axis: usize, first: i64) -> Self {
         let axes = across(axis).map(|a| {
-            let LatticeAxis { map, cells, .. } = &axes[a];
-            let map = AxisMap::new(map.half_plane(1), map.spacing().clone(), map.snap());
-            let centres = LatticeAxis { map, cells: *cells, closed: false };
-            KernelAxis::new(centres, [bounds.min[a], bounds.max[a]])
+            let LatticeAxis { map, cells, closed } = &axes[a];
+            let first = if a == axis { first } else { FIRST_CENTRE };
+            let map = AxisMap::new(map.half_plane(first), map.spacing().clone(), map.snap());
+            let planes = LatticeAxis { map, cells: *cells, closed: *closed && first == FIRST_WALL };
+            KernelAxis::new(planes, [bounds.min[a], bounds.max[a]])
         });
         Self { axes, ties: Ties::Up }
     }

@@ -19,6 +19,7 @@ mod batch;
 mod bits;
 pub mod bricks;
 mod cover;
+mod crosses;
 pub mod crossings;
 mod exact;
 mod few;
@@ -41,6 +42,7 @@ mod tiny;
 
 pub use bits::bits_of;
 pub use cover::Coverer;
+pub use crosses::CrossCoverer;
 pub use lattice::{KernelLattice, across};
 pub use levels::Level;
 pub use sink::{BrickSink, Shape, ThreadBricks};

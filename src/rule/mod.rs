@@ -13,6 +13,7 @@ mod options;
 mod slabs;
 mod solid;
 mod surface;
+mod thin;
 
 use std::mem::discriminant;
 use std::ops::Range;
@@ -46,6 +47,10 @@ pub enum Rule {
         /// Which cells count as touched when mesh and wall coincide.
         ties: Ties,
     },
+    /// Every cell in which the mesh meets one of the three segments that join the centres of opposite faces: cells of
+    /// the surface under [`Ties::Up`], enough that no path of empty cells that share faces leads through a closed
+    /// mesh (6-separating).
+    Thin,
     /// Every cell whose centre is inside the mesh.
     Solid {
         /// The method that finds the inside.
@@ -106,6 +111,13 @@ pub static RULES: &[RuleInfo] = &[
         about: "every cell the mesh touches; inside empty",
         fill: surface::fill,
         keep: Some(surface::keep),
+    },
+    RuleInfo {
+        rule: Rule::Thin,
+        name: "thin",
+        about: "cells where the mesh meets a line between centres of opposite faces; inside empty",
+        fill: thin::fill,
+        keep: Some(thin::keep),
     },
     RuleInfo {
         rule: Rule::filled(),
@@ -196,7 +208,7 @@ impl Rule {
     pub fn ties(&self) -> Option<Ties> {
         match self {
             Self::Surface { ties } | Self::Filled { ties, .. } => Some(*ties),
-            Self::Solid { .. } => None,
+            Self::Thin | Self::Solid { .. } => None,
         }
     }
 
@@ -204,14 +216,14 @@ impl Rule {
     pub fn inside(&self) -> Option<Inside> {
         match self {
             Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(*inside),
-            Self::Surface { .. } => None,
+            Self::Surface { .. } | Self::Thin => None,
         }
     }
 
     fn inside_mut(&mut self) -> Option<&mut Inside> {
         match self {
             Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(inside),
-            Self::Surface { .. } => None,
+            Self::Surface { .. } | Self::Thin => None,
         }
     }
 

@@ -39,6 +39,12 @@ impl Rule {
                 let error = Error::usage(format!("ties: the rule {} asks for centres of cells", self.name()));
                 return Err(error.with_hint("a centre is never on the mesh: surface and filled have ties"));
             }
+            Self::Thin => {
+                let error = Error::usage("ties: the rule thin asks for lines through centres of cells");
+                return Err(
+                    error.with_hint("they cross the mesh between walls: surface and filled have ties")
+                );
+            }
         }
         self.checked()
     }
@@ -240,6 +246,7 @@ mod tests {
         let mut insides: Vec<_> = METHODS.iter().map(|method| method.inside).collect();
         insides.push(Inside::Flood { close_holes: Some(3) });
         let mut rules = Ties::ALL.map(|ties| Rule::Surface { ties }).to_vec();
+        rules.push(Rule::Thin);
         for inside in insides {
             rules.extend([ThinFeatures::Lose, ThinFeatures::Keep].map(|thin| Rule::Solid { inside, thin }));
             for ties in Ties::ALL {
@@ -252,7 +259,7 @@ mod tests {
     #[test]
     fn fields_round_trip_in_any_order() {
         let rules = all();
-        assert_eq!(rules.len(), 3 + 7 * 2 + 5 * 9 + 2 * 3);
+        assert_eq!(rules.len(), 3 + 1 + 7 * 2 + 5 * 9 + 2 * 3);
         for rule in rules {
             let mut fields = rule.fields();
             let places = fields.iter().map(|(name, _)| FIELDS.iter().position(|field| field == name));
@@ -286,6 +293,8 @@ mod tests {
             ("surface", &[("seed", "3")], "the rule surface has no option 'seed'"),
             ("surface", &[("ties", "down")], "ties: surface has no 'down'"),
             ("solid", &[("ties", "up")], "ties: the rule solid"),
+            ("thin", &[("ties", "up")], "ties: the rule thin"),
+            ("thin", &[("inside", "vote")], "inside: the rule thin"),
             ("surface", &[("inside", "vote")], "inside: the rule surface"),
             ("solid", &[("inside", "outside")], "inside: solid has no 'outside'"),
             ("solid", &[("variant", "hollow 2")], "hollow: is not for the rule solid"),

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::grid::BitGrid;
 use crate::kernel::KernelLattice;
 use crate::run::Run;
-use crate::run::cover::{self, Covered};
+use crate::run::cover::{self, Covered, IntersectionTarget};
 
 /// Fills a grid of these layers with the cells that a triangle of the mesh touches, by the ties in force.
 pub(super) fn fill(
@@ -21,8 +21,8 @@ pub(super) fn fill(
         prepared.mesh.bounds(),
         prepared.rule.ties().unwrap_or_default(),
     );
-    let triangles = prepared.mesh.triangles();
-    let snapped = cover::cover(&frame, triangles, layers.start, grid, run.supported_level()?, run)?;
+    let (cells, triangles) = (IntersectionTarget::Box(&frame), prepared.mesh.triangles());
+    let snapped = cover::cover(cells, triangles, layers.start, grid, run.supported_level()?, run)?;
     Ok(Stats { snapped, ..Stats::default() })
 }
 
@@ -33,5 +33,6 @@ pub(super) fn keep(prepared: &PreparedRule, run: &Run) -> Result<Covered> {
         prepared.mesh.bounds(),
         prepared.rule.ties().unwrap_or_default(),
     );
-    cover::keep(&frame, prepared.mesh.triangles(), prepared.lattice.dims(), run.supported_level()?, run)
+    let (cells, triangles) = (IntersectionTarget::Box(&frame), prepared.mesh.triangles());
+    cover::keep(cells, triangles, prepared.lattice.dims(), run.supported_level()?, run)
 }

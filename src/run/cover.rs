@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
 use crate::kernel::sink::SIDE;
-use crate::kernel::{BrickSink, Coverer, KernelLattice, Level, Shape, ThreadBricks};
+use crate::kernel::{BrickSink, Coverer, CrossCoverer, KernelLattice, Level, Shape, ThreadBricks};
 use crate::par::{self, Progress};
 
 /// Triangles in a run, at most.
@@ -19,14 +19,24 @@ const RUN: usize = 1 << 14;
 /// Runs per thread, so that uneven ones balance.
 const RUNS_PER_THREAD: usize = 16;
 
-/// Occupies every cell of a grid that a triangle touches, in the threads it is called in. Layer 0
-/// of the grid is layer `first` of the lattice. The answer counts the coordinates that snapping moved,
+/// The part of a cell that a triangle must meet to occupy it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum IntersectionTarget<'a> {
+    /// All of it, ties as this lattice has them.
+    Box(&'a KernelLattice),
+    /// The three segments that join the centres of opposite faces; the lattices of
+    /// [`KernelLattice::of_segments`].
+    Cross(&'a [KernelLattice; 3]),
+}
+
+/// Occupies every cell of a grid whose intersection target a triangle meets, in the threads it is called in.
+/// Layer 0 of the grid is layer `first` of the lattice. The answer counts the coordinates that snapping moved,
 /// of triangles that begin in these layers.
 ///
 /// # Errors
 /// If the run is cancelled, or there are more triangles or bricks than 32 bits number.
 pub(crate) fn cover(
-    frame: &KernelLattice,
+    cells: IntersectionTarget,
     triangles: &[Triangle],
     first: usize,
     grid: &mut BitGrid,
@@ -35,24 +45,25 @@ pub(crate) fn cover(
 ) -> Result<u64> {
     let shape = numbered(grid.dims(), first)?;
     let target = BrickSink::rows(grid.words_mut(), shape);
-    let (full, snapped) = fill(frame, triangles, &target, level, progress)?;
+    let (full, snapped) = fill(cells, triangles, &target, level, progress)?;
     par::map_range(0..shape.brick_layers(), |layer| target.take(layer, &full));
     Ok(snapped)
 }
 
-/// Every cell of `dims` that a triangle touches, in bricks, made in the threads it is called in.
+/// Every cell of `dims` whose intersection target a triangle meets, in bricks, made in the threads it is called
+/// in.
 ///
 /// # Errors
 /// As those of [`cover`].
 pub(crate) fn keep(
-    frame: &KernelLattice,
+    cells: IntersectionTarget,
     triangles: &[Triangle],
     dims: [usize; 3],
     level: Level,
     progress: &dyn Progress,
 ) -> Result<Covered> {
     let target = BrickSink::kept(numbered(dims, 0)?);
-    let (full, snapped) = fill(frame, triangles, &target, level, progress)?;
+    let (full, snapped) = fill(cells, triangles, &target, level, progress)?;
     Ok(Covered { target, full, snapped })
 }
 
@@ -92,7 +103,7 @@ fn numbered(dims: [usize; 3], first: usize) -> Result<Shape> {
 
 /// Covers `target`; bricks that are left over come back, with how many coordinates snapping moved.
 fn fill(
-    frame: &KernelLattice,
+    cells: IntersectionTarget,
     triangles: &[Triangle],
     target: &BrickSink,
     level: Level,
@@ -105,13 +116,26 @@ fn fill(
     let work = share(triangles.len(), &target.shape().layers(), threads);
     progress.begin("voxelize", work.len() as u64);
     let done = par::share(&work, |next| {
-        let mut coverer = Coverer::new(frame, triangles, target, threads);
-        for (triangles, layers) in next {
-            progress.check()?;
-            coverer.cover(level, triangles.clone(), layers.clone());
-            progress.advance(1);
-        }
-        Ok(coverer.finish(level))
+        let each = |cover: &mut dyn FnMut(Range<u32>, Range<i64>)| {
+            for (triangles, layers) in next {
+                progress.check()?;
+                cover(triangles.clone(), layers.clone());
+                progress.advance(1);
+            }
+            Ok(())
+        };
+        Ok(match cells {
+            IntersectionTarget::Box(frame) => {
+                let mut coverer = Coverer::new(frame, triangles, target, threads);
+                each(&mut |triangles, layers| coverer.cover(level, triangles, layers))?;
+                coverer.finish(level)
+            }
+            IntersectionTarget::Cross(frames) => {
+                let mut coverer = CrossCoverer::new(frames, triangles, target, threads);
+                each(&mut |triangles, layers| coverer.cover(level, triangles, layers))?;
+                coverer.finish()
+            }
+        })
     });
     let (full, snapped): (_, Vec<u64>) = done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
     Ok((full, snapped.iter().sum()))

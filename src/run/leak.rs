@@ -13,7 +13,7 @@ use crate::kernel::sink::SIDE;
 use crate::kernel::{KernelLattice, Level};
 use crate::mesh::boundary::Loop;
 use crate::par::{self, Progress};
-use crate::run::cover;
+use crate::run::cover::{self, IntersectionTarget};
 
 /// The leaks of a flood: it reached cells inside the mesh with the caps of all its holes, by evenodd.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +98,7 @@ pub(super) fn cap(
     let bounds = Bounds::of(&cap);
     let Some(touched) = layers_of(lattice, &bounds) else { return Ok(()) };
     let frame = KernelLattice::new(lattice.axes(), &bounds, Ties::Up);
-    let covered = cover::keep(&frame, &cap, lattice.dims(), level, &())?;
+    let covered = cover::keep(IntersectionTarget::Box(&frame), &cap, lattice.dims(), level, &())?;
     for first in touched.step_by(SIDE) {
         covered.copy_to(first, layers);
         if see(first, layers).is_break() {

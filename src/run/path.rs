@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use super::cover;
+use super::cover::{self, IntersectionTarget};
 use super::leak;
 use super::search::{BreadthFirst, Reached};
 use crate::error::Result;
@@ -46,7 +46,7 @@ pub(crate) fn through(
     }
     let triangles = boundary::caps(holes);
     let frame = KernelLattice::new(lattice.axes(), &Bounds::of(&triangles), Ties::Up);
-    cover::cover(&frame, &triangles, 0, &mut caps, level, progress)?;
+    cover::cover(IntersectionTarget::Box(&frame), &triangles, 0, &mut caps, level, progress)?;
     walls.add(&caps);
     let leaked = leaked(walls, &outside, progress)?;
     caps.keep(&outside);

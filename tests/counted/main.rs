@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod crosses;
 mod exact;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod faults;
@@ -26,6 +27,7 @@ const SUITES: &[Suite] = &[
     invariance::SUITE,
     golden::SUITE,
     separation::SUITE,
+    crosses::SUITE,
     segments::SUITE,
     #[cfg(all(target_os = "linux", feature = "cli"))]
     faults::SUITE,

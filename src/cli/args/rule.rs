@@ -9,10 +9,11 @@ use super::values;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct RuleArgs {
-    /// the rule by name: surface, filled, solid
+    /// the rule by name: surface, thin, filled, solid
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
           hide_short_help = true,
           long_help = "Which cells are occupied. surface: every cell the mesh touches, the inside stays empty. \
+                       thin: fewer of them, those where the mesh meets a line between centres of opposite faces. \
                        filled: every cell the part has any share of. solid: cells whose centre is inside \
                        [default: surface]")]
     pub rule: Option<Rule>,

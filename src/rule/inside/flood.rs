@@ -13,8 +13,9 @@ use crate::mesh::Mesh;
 use crate::mesh::boundary::{self, Loop};
 use crate::mesh::closed::Seal;
 use crate::rule::{Rule, Stats};
+use crate::run::cover::{self, IntersectionTarget};
 use crate::run::leak::{self, Flooded, Leak};
-use crate::run::{Run, cover, holes};
+use crate::run::{Run, holes};
 
 /// A flood of all cells of the lattice, whichever layers are filled.
 pub(in crate::rule) struct Flood {
@@ -86,7 +87,7 @@ fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> 
         return Ok(());
     }
     let frame = KernelLattice::new(lattice.axes(), &Bounds::of(caps), Ties::Up);
-    cover::cover(&frame, caps, 0, walls, run.supported_level()?, &()).map(drop)
+    cover::cover(IntersectionTarget::Box(&frame), caps, 0, walls, run.supported_level()?, &()).map(drop)
 }
 
 impl FillInside for Flood {

@@ -9,7 +9,7 @@
 
 pub mod aimed;
 pub mod exactly;
-mod families;
+pub mod families;
 mod kinds;
 pub mod random;
 pub mod space;

@@ -1,10 +1,19 @@
-//! A flood over empty cells, 26-connected, from a ring of cells around the grid.
+//! A flood over empty cells from a ring of cells around the grid.
 
 use voxelize::{BitGrid, Lattice, Ties};
 
 use super::inside::Inside;
 use super::shapes::Shape;
 use crate::support::meshes::surface;
+
+/// The cells that a flood goes to from one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steps {
+    /// Those that share a face: 6-connected.
+    Faces,
+    /// Those that share a corner: 26-connected.
+    Corners,
+}
 
 /// What a flood found.
 pub struct Flood {
@@ -21,13 +30,13 @@ pub struct Flood {
 impl Flood {
     /// Floods the surface of a shape.
     pub fn of(shape: &Shape, lattice: &Lattice, ties: Ties) -> Self {
-        Self::through(&surface(&shape.mesh, lattice, ties), shape, lattice)
+        Self::through(&surface(&shape.mesh, lattice, ties), shape, lattice, Steps::Corners)
     }
 
     /// Floods the empty cells of `bits`.
-    pub fn through(bits: &BitGrid, shape: &Shape, lattice: &Lattice) -> Self {
+    pub fn through(bits: &BitGrid, shape: &Shape, lattice: &Lattice, steps: Steps) -> Self {
         let inside = Inside::of(&shape.mesh, lattice);
-        let reached = from_outside(bits);
+        let reached = from_outside(bits, steps);
         let mut flood = Self { inside: 0, inside_empty: 0, reached: 0, leak: None };
         let [nx, ny, nz] = bits.dims();
         for k in 0..nz {
@@ -55,7 +64,7 @@ fn index(dims: [usize; 3], [i, j, k]: [usize; 3]) -> usize {
 }
 
 /// The cells that the flood reaches, ring included.
-fn from_outside(bits: &BitGrid) -> Vec<bool> {
+fn from_outside(bits: &BitGrid, steps: Steps) -> Vec<bool> {
     let dims = bits.dims();
     let size = dims.map(|n| n + 2);
     let empty = |cell: [usize; 3]| {
@@ -71,6 +80,10 @@ fn from_outside(bits: &BitGrid) -> Vec<bool> {
             for j in around(1) {
                 for i in around(0) {
                     let next = index(dims, [i, j, k]);
+                    let far: usize = [i, j, k].iter().zip(&cell).map(|(a, b)| a.abs_diff(*b)).sum();
+                    if steps == Steps::Faces && far > 1 {
+                        continue;
+                    }
                     if !reached[next] && empty([i, j, k]) {
                         reached[next] = true;
                         edge.push([i, j, k]);

@@ -1,5 +1,5 @@
-//! Is the surface under ties up 26-separating? A flood from outside over empty cells that share a
-//! corner never reaches a cell whose centre is inside; docs/separation.md has the proof.
+//! Is the surface under ties up 26-separating, and thin 6-separating? A flood from outside over empty cells that
+//! share a corner, or a face, never reaches a cell whose centre is inside; docs/separation.md has the proof.
 //!
 //! Meshes are closed and full of ties, lattices have every relation to their vertices; inside is
 //! told by exact integers alone.
@@ -11,9 +11,9 @@ mod inside;
 pub mod shapes;
 
 use crate::support::suite::{Check, Counts, Suite};
-use voxelize::{Lattice, Ties};
+use voxelize::{Lattice, Rule, Ties, voxelize};
 
-use flood::Flood;
+use flood::{Flood, Steps};
 use grids::lattices;
 use shapes::Shape;
 
@@ -25,6 +25,13 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "cubes_and_their_images", run: || separates(&shapes::cubes_and_their_images()) },
         Check { name: "spheres_rounded", run: || separates(&shapes::spheres_rounded()) },
         Check { name: "tetrahedra", run: || separates(&shapes::tetrahedra()) },
+        Check { name: "thin_on_fixtures", run: || thin_separates(&shapes::from_fixtures()) },
+        Check {
+            name: "thin_on_cubes_and_their_images",
+            run: || thin_separates(&shapes::cubes_and_their_images()),
+        },
+        Check { name: "thin_on_spheres_rounded", run: || thin_separates(&shapes::spheres_rounded()) },
+        Check { name: "thin_on_tetrahedra", run: || thin_separates(&shapes::tetrahedra()) },
         Check { name: "open_cells_leak", run: open_cells_leak },
         Check { name: "open_last_walls_leak", run: open_last_walls_leak },
     ],
@@ -56,6 +63,34 @@ fn separates(shapes: &[Shape]) -> Counts {
     ]
 }
 
+/// Floods every lattice of every shape of thin by faces; the flood never gets inside. By corners it does.
+fn thin_separates(shapes: &[Shape]) -> Counts {
+    let (mut grids, mut inside, mut hollow, mut reached, mut leaks) = (0, 0, 0, 0, 0);
+    for shape in shapes {
+        for lattice in lattices(shape) {
+            let cells = voxelize(&shape.mesh, &lattice, Rule::Thin).expect("it fits");
+            let cells = cells.into_occupied().expect("bits");
+            let flood = Flood::through(&cells, shape, &lattice, Steps::Faces);
+            if let Some(cell) = flood.leak {
+                panic!("{} in {lattice:?}: the flood reaches {cell:?}, which is inside", shape.name);
+            }
+            grids += 1;
+            inside += flood.inside;
+            hollow += flood.inside_empty;
+            reached += flood.reached;
+            leaks += u64::from(Flood::through(&cells, shape, &lattice, Steps::Corners).leak.is_some());
+        }
+    }
+    vec![
+        ("meshes", shapes.len() as u64),
+        ("grids", grids),
+        ("of them leak by corners", leaks),
+        ("cells inside", inside),
+        ("of them empty", hollow),
+        ("cells flooded", reached),
+    ]
+}
+
 /// Teeth: open and half-open cells mark nothing beside the planes y = x and y = x + 4, and leak at
 /// the edges the cells beside them share. On those planes alone, too: the rest of that prism lies
 /// off all walls.
@@ -76,7 +111,7 @@ fn open_cells_leak() -> Counts {
     assert!(Flood::of(&prism, &lattice, Ties::None).leak.is_some(), "open cells leak along y = x");
     let half_open = half_open::surface(&prism, &lattice);
     assert!(half_open.count() > 0);
-    let flood = Flood::through(&half_open, &prism, &lattice);
+    let flood = Flood::through(&half_open, &prism, &lattice, Steps::Corners);
     assert!(flood.leak.is_some(), "half-open cells leak along y = x");
     vec![("grids", grids + 2), ("grids that leak", leaks + 2)]
 }

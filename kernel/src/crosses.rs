@@ -1,0 +1,77 @@
+//! The cells whose crosses triangles meet: a cross is the three segments that join the centres of opposite
+//! faces of a cell (the 6-separating target of Laine, A Topological Approach to Voxelization, 2013).
+//!
+//! A displaced line through centres of cells meets no edge and no corner, so a triangle meets a segment of it
+//! where the line crosses the triangle, and nowhere else; and it meets it between two walls, never on one
+//! (`crossings.rs`). Every crossing of a row along x, y or z occupies one cell.
+
+use std::ops::Range;
+
+use crate::geom::Triangle;
+
+use super::bricks::Bricks;
+use super::crossings::Crosser;
+use super::lattice::{KernelLattice, across};
+use super::levels::Level;
+use super::sink::{BrickSink, ThreadBricks};
+
+/// Occupies cells whose crosses triangles meet; [`finish`](Self::finish) hands them over.
+pub struct CrossCoverer<'a, 'b, 't> {
+    frames: &'a [KernelLattice; 3],
+    triangles: &'a [Triangle],
+    bricks: Bricks<'b, 't>,
+    snapped: u64,
+}
+
+impl<'a, 'b, 't> CrossCoverer<'a, 'b, 't> {
+    /// For triangles of a mesh into `target`, in one of so many threads; `frames` are
+    /// [`KernelLattice::of_segments`] for x, y and z.
+    pub fn new(
+        frames: &'a [KernelLattice; 3],
+        triangles: &'a [Triangle],
+        target: &'b BrickSink<'t>,
+        threads: usize,
+    ) -> Self {
+        Self { frames, triangles, bricks: Bricks::new(target, threads), snapped: 0 }
+    }
+
+    /// Occupies every cell of these layers whose cross one of these triangles meets.
+    pub fn cover(&mut self, level: Level, triangles: Range<u32>, layers: Range<i64>) {
+        let triangles = &self.triangles[triangles.start as usize..triangles.end as usize];
+        self.bricks.layers = layers;
+        for axis in 0..3 {
+            let moved = self.cover_along(axis, level, triangles);
+            // Every axis sees the same coordinates, but layers across rows only along x and y.
+            self.snapped += if axis == 0 { moved } else { 0 };
+        }
+    }
+
+    /// Occupies the cells in which rows along an axis cross triangles. The answer is how many coordinates
+    /// snapping moved.
+    fn cover_along(&mut self, axis: usize, level: Level, triangles: &[Triangle]) -> u64 {
+        let Self { frames, bricks, .. } = self;
+        let ranges = bricks.ranges();
+        let mut cells = across(axis).map(|a| ranges[a].start as usize..ranges[a].end as usize);
+        // Walls, from that before the first cell on.
+        cells[0].end += 1;
+        let first = cells[0].start;
+        let crosser = Crosser::new(&frames[axis], axis, cells);
+        crosser.cross(level, triangles, &mut |crossings| {
+            for crossing in crossings.iter().filter(|crossing| crossing.first > first) {
+                let along = crossing.first as i64 - 1;
+                let [b, c] = crossing.row.map(|n| n as i64);
+                bricks.cell(match axis {
+                    0 => [along, b, c],
+                    1 => [b, along, c],
+                    _ => [b, c, along],
+                });
+            }
+        })
+    }
+
+    /// The cells, and how many coordinates snapping moved, of triangles that begin in the layers they were
+    /// taken for.
+    pub fn finish(self) -> (ThreadBricks, u64) {
+        (self.bricks.finish(), self.snapped)
+    }
+}
