@@ -359,7 +359,7 @@ mod tests {
         let voxels = Voxels::new(bits);
         let on = |space| {
             let mut disk = Disk { file: Cursor::default(), space };
-            write(&mut InMemory::new(&voxels), &mut disk, Dtype::Bool, &())
+            write(&mut InMemory::new(&voxels), &mut disk, Dtype::Bool, &SaveOptions::default())
                 .map(|()| disk.file.into_inner().len() as u64)
         };
         let whole = on(u64::MAX).unwrap();
