@@ -91,15 +91,6 @@ pub(crate) fn map_range<R: Send>(range: std::ops::Range<usize>, f: impl Fn(usize
     range.into_par_iter().map(&f).collect()
 }
 
-/// Sorts `items`; equal ones must be the same.
-pub(crate) fn sort<T: Ord + Send>(items: &mut [T]) {
-    if current_threads() == 1 {
-        items.sort_unstable();
-    } else {
-        items.par_sort_unstable();
-    }
-}
-
 /// Shares out `items`: `work` is called as often as the pool has threads, with an iterator over items
 /// that no other call gets. A call takes items that follow each other, and what is left of others'
 /// when it has no more of its own. The answers are in no order.

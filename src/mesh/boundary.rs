@@ -75,7 +75,7 @@ pub fn caps(loops: &[Loop]) -> Vec<Triangle> {
 /// If there are more than 1.4 thousand million triangles.
 pub fn boundary(triangles: &[Triangle]) -> Result<Vec<Loop>> {
     let welded = Welded::of(triangles)?;
-    let sides = edges::sorted(&welded.triangles);
+    let sides = edges::sorted(&welded.triangles, welded.points.len());
     let net = net(&sides, |side| side.is_forth(&welded.triangles));
     Ok(circuits(&net, Way::Along).iter().map(|circuit| of(circuit, &welded.points)).collect())
 }
@@ -100,7 +100,7 @@ impl Mesh {
     /// If there are more than 1.4 thousand million triangles.
     pub fn holes(&self) -> Result<Vec<Loop>> {
         let welded = Welded::of(self.triangles())?;
-        let sides = edges::sorted(&welded.triangles);
+        let sides = edges::sorted(&welded.triangles, welded.points.len());
         let odd = edges::by_edge(&sides).filter(|group| group.len() % 2 == 1);
         let odd: Vec<[u32; 2]> = odd.map(|group| group[0].ends).collect();
         Ok(circuits(&odd, Way::Either).iter().map(|circuit| of(circuit, &welded.points)).collect())

@@ -1,9 +1,9 @@
 //! The edges of triangles whose vertices have numbers, sorted.
 
-use crate::par;
+use super::counted;
 
 /// One side of one triangle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Side {
     /// The numbers of its ends, the lesser first.
     pub ends: [u32; 2],
@@ -18,22 +18,14 @@ impl Side {
     }
 }
 
-/// Triangles that a thread takes at a time.
-const CHUNK: usize = 1 << 15;
-
-/// All sides that have a length, those of the same edge next to each other. At most 2³² of them.
-pub(super) fn sorted(triangles: &[[u32; 3]]) -> Vec<Side> {
-    let chunks: Vec<_> = triangles.chunks(CHUNK).enumerate().collect();
-    let mut sides = par::map(chunks, |(n, chunk)| {
-        let numbered = chunk.iter().enumerate().map(|(m, triangle)| (n * CHUNK + m, triangle));
-        numbered.flat_map(|(m, triangle)| sides(3 * m as u32, triangle)).collect::<Vec<_>>()
-    })
-    .concat();
-    par::sort(&mut sides);
-    sides
+/// All sides that have a length, those of the same edge next to each other; the numbers of vertices are below
+/// `points`. At most 2³² of them.
+pub(super) fn sorted(triangles: &[[u32; 3]], points: usize) -> Vec<Side> {
+    let all = triangles.iter().enumerate().flat_map(|(n, triangle)| sides(3 * n as u32, triangle));
+    counted::sorted(all, points, |side| side.ends[0])
 }
 
-fn sides(first: u32, triangle: &[u32; 3]) -> impl Iterator<Item = Side> {
+fn sides(first: u32, triangle: &[u32; 3]) -> impl Iterator<Item = Side> + Clone {
     let [a, b, c] = *triangle;
     let sides = [(0, [a, b]), (1, [b, c]), (2, [c, a])];
     sides

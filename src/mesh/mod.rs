@@ -3,6 +3,7 @@
 pub mod boundary;
 pub mod closed;
 pub(crate) mod components;
+mod counted;
 mod edges;
 pub mod read;
 pub mod repair;

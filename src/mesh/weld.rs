@@ -2,9 +2,9 @@
 //!
 //! Numbers follow the order of the coordinates, x first, so they depend on no order of triangles.
 
+use super::counted;
 use crate::error::{Error, Result};
 use crate::geom::{Point, Triangle};
-use crate::par;
 
 /// The vertices of some triangles, each once, in order; and the triangles in the order they were given.
 #[derive(Debug, Clone)]
@@ -13,26 +13,34 @@ pub(super) struct Welded {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Triangles that a thread takes at a time.
-const CHUNK: usize = 1 << 15;
-
 impl Welded {
     /// # Errors
     /// If there are more than 2³² corners.
     pub(super) fn of(triangles: &[Triangle]) -> Result<Self> {
         refuse_more(triangles.len())?;
-        let chunks: Vec<_> = triangles.chunks(CHUNK).enumerate().collect();
-        let mut corners: Vec<u128> = par::map(chunks, |(n, chunk)| keys(chunk, 3 * n * CHUNK)).concat();
-        par::sort(&mut corners);
+        // By x first, which is mostly enough to tell vertices apart, then those of one x by y and z.
+        let corners = triangles.as_flattened();
+        let mut by_x: Vec<u64> =
+            (0..).zip(corners).map(|(n, point)| u64::from(ordered(point[0])) << 32 | n).collect();
+        counted::sort_by_upper_half(&mut by_x);
         let mut welded = Self { points: vec![], triangles: vec![[0; 3]; triangles.len()] };
-        let mut last = None;
-        for corner in corners {
-            let (key, place) = (corner >> 32, corner as u32 as usize);
-            if last != Some(key) {
-                last = Some(key);
-                welded.points.push([64, 32, 0].map(|shift| coordinate((key >> shift) as u32)));
+        let mut alike: Vec<(u64, u32)> = vec![];
+        for same in by_x.chunk_by(|a, b| a >> 32 == b >> 32) {
+            alike.clear();
+            alike.extend(same.iter().map(|corner| {
+                let [_, y, z] = corners[*corner as u32 as usize].map(|c| u64::from(ordered(c)));
+                (y << 32 | z, *corner as u32)
+            }));
+            alike.sort_unstable();
+            let x = coordinate((same[0] >> 32) as u32);
+            for vertex in alike.chunk_by(|a, b| a.0 == b.0) {
+                let number = welded.points.len() as u32;
+                let (y, z) = ((vertex[0].0 >> 32) as u32, vertex[0].0 as u32);
+                welded.points.push([x, coordinate(y), coordinate(z)]);
+                for (_, place) in vertex {
+                    welded.triangles.as_flattened_mut()[*place as usize] = number;
+                }
             }
-            welded.triangles.as_flattened_mut()[place] = (welded.points.len() - 1) as u32;
         }
         Ok(welded)
     }
@@ -45,13 +53,6 @@ pub(super) fn refuse_more(triangles: usize) -> Result<()> {
         return Err(Error::too_large(message).with_hint("up to 1,431,655,765 can be"));
     }
     Ok(())
-}
-
-/// Every corner as its coordinates in order, and its place among all.
-fn keys(triangles: &[Triangle], first: usize) -> Vec<u128> {
-    let key = |point: &Point| point.iter().fold(0, |key, c| key << 32 | u128::from(ordered(*c)));
-    let corners = triangles.as_flattened().iter().enumerate();
-    corners.map(|(n, point)| key(point) << 32 | (first + n) as u128).collect()
 }
 
 /// The bits of a coordinate so that they have the order of the numbers.

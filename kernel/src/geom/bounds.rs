@@ -22,6 +22,7 @@ impl Bounds {
 
     /// These bounds grown to hold `point`. `-0` counts as `0`, so equal bounds print alike.
     #[must_use]
+    #[inline]
     pub fn with(mut self, point: &Point) -> Self {
         for (axis, &coordinate) in point.iter().enumerate() {
             let coordinate = coordinate + 0.0;

@@ -83,7 +83,7 @@ impl Repaired {
         progress.check()?;
         let mut sheets = Sheets::of(mesh)?;
         step()?;
-        let sides = edges::sorted(&sheets.triangles);
+        let sides = edges::sorted(&sheets.triangles, sheets.points.len());
         step()?;
         let mut patches = Patches::of(&sheets.triangles, &sides, progress)?;
         step()?;

@@ -1,6 +1,7 @@
 //! Triangles as sheets without sides: the three numbers of their vertices in order, each once.
 
 use super::super::Mesh;
+use super::super::counted;
 use super::super::weld::Welded;
 use crate::error::Result;
 use crate::geom::{Point, Triangle, degenerate};
@@ -28,8 +29,8 @@ impl Sheets {
             chunk.iter().filter(|triangle| !degenerate::is_degenerate(triangle)).copied().collect()
         };
         let welded = Welded::of(&par::map(chunks, with_area).concat())?;
-        let mut all: Vec<([u32; 3], bool)> = welded.triangles.iter().map(ascending).collect();
-        par::sort(&mut all);
+        let all =
+            counted::sorted(welded.triangles.iter().map(ascending), welded.points.len(), |all| all.0[0]);
         let mut sheets =
             Self { points: welded.points, triangles: vec![], given_turned: vec![], duplicates: 0 };
         for copies in all.chunk_by(|one, next| one.0 == next.0) {
