@@ -99,11 +99,13 @@ mod voxelizer;
 pub use error::{CODES, Code, Error, Finding, Kind, Result, Severity};
 pub use geom::{Bounds, Rational, Ties};
 pub use grid::record::TOOL;
-pub use grid::{BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Record, Size, Snap, Voxels};
+pub use grid::{
+    BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Length, LengthUnit, Record, Size, Snap, Voxels,
+};
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::{CancelToken, Progress};
-pub use rule::{Inside, Length, LengthUnit, METHODS, RULES, Rule, Slabs, Stats, ThinFeatures};
+pub use rule::{Inside, METHODS, RULES, Rule, Slabs, Stats, ThinFeatures};
 pub use run::Run;
 pub use voxelizer::{Voxelized, Voxelizer};
 

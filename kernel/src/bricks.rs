@@ -82,6 +82,37 @@ impl<'a, 't> Bricks<'a, 't> {
         &mut self.pool[usize::from(slot)][k % SIDE]
     }
 
+    /// The number of the brick of cells `64 n ..` that holds rows `8 column ..` of layer `k`.
+    #[inline(always)]
+    pub(crate) fn number(&self, n: i64, column: i64, k: i64) -> usize {
+        let layer = (k - self.shape.first) as usize / SIDE;
+        layer * self.shape.per_layer + column as usize * self.shape.across + n as usize
+    }
+
+    /// A brick, if there is one.
+    #[inline(always)]
+    pub(crate) fn peek(&self, number: usize) -> Option<&Brick> {
+        let slot = self.slots[number];
+        (slot != 0).then(|| &self.pool[usize::from(slot)])
+    }
+
+    /// Whether a cell within the layers and the grid is occupied, in a brick that is not put yet.
+    pub(crate) fn has(&self, [i, j, k]: [i64; 3]) -> bool {
+        let brick = self.peek(self.number(i / 64, j / SIDE as i64, k));
+        let plane = brick.map(|brick| brick[(k - self.shape.first) as usize % SIDE]);
+        plane.is_some_and(|plane| plane[j as usize % SIDE] >> (i & 63) & 1 == 1)
+    }
+
+    /// A brick, made where there is none.
+    #[inline(always)]
+    pub(crate) fn brick(&mut self, number: usize) -> &mut Brick {
+        let mut slot = self.slots[number];
+        if slot == 0 {
+            slot = self.open(number);
+        }
+        &mut self.pool[usize::from(slot)]
+    }
+
     /// The number of the bricks that hold cells `64 n ..` of row `j`, among those of their layers.
     #[inline(always)]
     pub fn column(&self, n: i64, j: i64) -> u32 {

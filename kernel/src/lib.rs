@@ -29,6 +29,7 @@ mod lanes;
 mod lattice;
 mod levels;
 pub mod memory;
+pub mod offset;
 mod plane;
 mod queue;
 mod rows;

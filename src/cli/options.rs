@@ -34,12 +34,12 @@ pub struct Job {
 #[derive(Clone)]
 pub struct GridOptions {
     pub from: GridFrom,
+    /// What decides the padding; not known of a lattice that is taken over.
+    pub padding: Option<Fit>,
     /// How coordinates are snapped.
     pub snap: Snap,
     /// The option that decides the size, as typed: `-r 512`.
     pub asked: String,
-    /// Cells added on every side; not known of a lattice that is taken over.
-    pub pad: Option<usize>,
     /// The box given, where it is grown to whole cells at its high end.
     pub grown_from: Option<BoxCorners>,
     /// Whether a box was given: the mesh may go on in the padding then.
@@ -59,14 +59,15 @@ pub enum GridFrom {
 
 impl JobOptions {
     pub fn new(grid: GridArgs, rule: &RuleArgs, read: &ReadArgs, run: &RunArgs, argv: &Argv) -> Result<Self> {
-        let grid = GridOptions::new(grid, argv)?;
+        let rule = rule.chosen()?;
+        let grid = GridOptions::new(grid, &rule, argv)?;
         let resources = Resources::new(&run.power, run.max_memory, argv)?;
-        Ok(Self { grid, rule: rule.chosen()?, tolerance: read.tolerance(), resources })
+        Ok(Self { grid, rule, tolerance: read.tolerance(), resources })
     }
 }
 
 impl GridOptions {
-    fn new(args: GridArgs, argv: &Argv) -> Result<Self> {
+    fn new(args: GridArgs, rule: &Rule, argv: &Argv) -> Result<Self> {
         if let Some(path) = &args.like {
             return Self::like(path, args.snap, argv);
         }
@@ -85,8 +86,14 @@ impl GridOptions {
             (res, _, _) => (Size::Longest(res.unwrap_or(DEFAULT_RES)), "res"),
         };
         let whole_cells = !args.cube && !matches!(size, Size::Dims(_) | Size::Stretched(_));
-        let (snap, pad) = (args.snap.unwrap_or_default(), args.pad.unwrap_or(0));
-        let mut fit = Fit::new(size).snap(snap).pad(pad);
+        // A lattice fitted to the mesh has room for what the rule marks beyond it.
+        let is_fitted = !matches!(size, Size::Dims(_) | Size::Stretched(_)) && args.bounds.is_none();
+        let snap = args.snap.unwrap_or_default();
+        let mut fit = Fit::new(size).snap(snap);
+        fit = match args.pad {
+            None if is_fitted => fit.margin(rule.margin()),
+            pad => fit.pad(pad.unwrap_or(0)),
+        };
         if let Some(origin) = args.origin {
             fit = fit.origin(origin);
         }
@@ -98,8 +105,9 @@ impl GridOptions {
         }
         let asked = argv.with_value(asked).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
         let is_bounded = args.bounds.is_some();
+        let padding = Some(fit.clone());
         let (from, grown_from) = (GridFrom::Mesh(Box::new(fit)), args.bounds.filter(|_| whole_cells));
-        Ok(Self { from, snap, asked, pad: Some(pad), grown_from, is_bounded })
+        Ok(Self { padding, from, snap, asked, grown_from, is_bounded })
     }
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
@@ -108,7 +116,12 @@ impl GridOptions {
         let snap = snap.unwrap_or(lattice.snap());
         let asked = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
-        Ok(Self { from, snap, asked, pad: None, grown_from: None, is_bounded: false })
+        Ok(Self { padding: None, from, snap, asked, grown_from: None, is_bounded: false })
+    }
+
+    /// Cells added on every side along each axis; not known of a lattice that is taken over.
+    pub fn padding(&self, lattice: &Lattice) -> Option<[usize; 3]> {
+        self.padding.as_ref().map(|fit| fit.padding(lattice.spacing()))
     }
 
     /// The lattice for a mesh of these bounds.

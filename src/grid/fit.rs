@@ -1,6 +1,7 @@
 //! From what a person asks for ("256 cells long", "0.1 mm", "32 × 32 × 32") to a [`Lattice`].
 
 use super::lattice::{AXES, Lattice, MAX_DIM};
+use super::length::Length;
 use crate::error::{Error, Result};
 use crate::geom::axis::{AxisMap, Snap};
 use crate::geom::{Bounds, Rational};
@@ -26,8 +27,17 @@ pub struct Fit {
     origin: Option<[Rational; 3]>,
     bounds: Option<[[Rational; 3]; 2]>,
     cube: bool,
-    pad: usize,
+    padding: Padding,
     snap: Snap,
+}
+
+/// What is added on every side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Padding {
+    /// So many cells.
+    Cells(usize),
+    /// The cells that a length reaches into.
+    Margin(Length),
 }
 
 impl Lattice {
@@ -44,7 +54,14 @@ impl Lattice {
 impl Fit {
     /// A fit by `size` to the bounds of the mesh, unpadded.
     pub fn new(size: Size) -> Self {
-        Self { size, origin: None, bounds: None, cube: false, pad: 0, snap: Snap::default() }
+        Self {
+            size,
+            origin: None,
+            bounds: None,
+            cube: false,
+            padding: Padding::Cells(0),
+            snap: Snap::default(),
+        }
     }
 
     /// Cubic cells of this size in world units, exactly the decimal: `"0.1"` is a tenth.
@@ -95,8 +112,24 @@ impl Fit {
     /// the mesh, which then goes on in them.
     #[must_use]
     pub fn pad(mut self, n: usize) -> Self {
-        self.pad = n;
+        self.padding = Padding::Cells(n);
         self
+    }
+
+    /// Adds the cells on every side that `length` reaches into, rounded up per axis, in place of a number of
+    /// cells: [`Rule::margin`](crate::Rule::margin) is the length that a rule needs around a mesh.
+    #[must_use]
+    pub fn margin(mut self, length: Length) -> Self {
+        self.padding = Padding::Margin(length);
+        self
+    }
+
+    /// The cells that are added on every side along each axis, where cells have these sides.
+    pub fn padding(&self, spacing: &[Rational; 3]) -> [usize; 3] {
+        match self.padding {
+            Padding::Cells(n) => [n; 3],
+            Padding::Margin(length) => length.cells_to_cover(spacing),
+        }
     }
 
     /// How coordinates are taken onto the walls.
@@ -129,9 +162,9 @@ impl Fit {
                 dims[axis] = most;
             }
         }
-        for axis in 0..3 {
-            origin[axis] = shifted(&origin[axis], &spacing[axis], self.pad);
-            dims[axis] = dims[axis].saturating_add(self.pad.saturating_mul(2));
+        for (axis, pad) in self.padding(&spacing).into_iter().enumerate() {
+            origin[axis] = shifted(&origin[axis], &spacing[axis], pad);
+            dims[axis] = dims[axis].saturating_add(pad.saturating_mul(2));
         }
         // Closed where the mesh does not go beyond the last wall.
         let closed = std::array::from_fn(|a| {
@@ -292,6 +325,17 @@ mod tests {
         // y: 1 cell in 4, one below and two above; then one of padding.
         assert_eq!(lattice.origin(), &[Rational::from(-1), Rational::from(-2), Rational::from(-2)]);
         assert_eq!(lattice.closed(), [true; 3]);
+    }
+
+    #[test]
+    fn a_margin_is_rounded_up_along_each_axis() {
+        let mesh = bounds([0.0; 3], [4.0, 4.0, 2.0]);
+        let sizes = Size::Spacing([decimal("1"), decimal("2"), decimal("0.5")]);
+        for (length, dims) in [("2.5", [10, 6, 14]), ("2vx", [8, 4, 8]), ("0", [4, 2, 4])] {
+            let fit = Fit::new(sizes.clone()).margin(length.parse().unwrap());
+            assert_eq!(fit.to(&mesh).unwrap().dims(), dims, "{length}");
+        }
+        assert!(Fit::longest(4).margin("1e30".parse().unwrap()).to(&mesh).is_err());
     }
 
     #[test]

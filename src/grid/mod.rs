@@ -12,6 +12,7 @@ pub(crate) mod flood;
 pub(crate) mod labels;
 pub(crate) mod lattice;
 pub(crate) mod legend;
+mod length;
 pub mod metadata;
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -31,6 +32,7 @@ pub use fit::{Fit, Size};
 pub use labels::Labels;
 pub use lattice::{AXES, Lattice, MAX_DIM};
 pub use legend::{Label, LabelDigest, Legend};
+pub use length::{Length, LengthUnit};
 pub use record::Record;
 pub use source::{CellSource, InMemory, Slab};
 pub use voxels::Voxels;

@@ -45,6 +45,9 @@ pub fn nothing_occupied(rule: &Rule) -> Finding {
     let why = match rule {
         Rule::Surface { .. } => "the mesh is outside the grid, or lies on its walls",
         Rule::Thin => "the mesh is outside the grid, or passes between the lines through centres of cells",
+        Rule::Offset { .. } => {
+            "no centre of a cell is that near to the mesh, or all of it is outside the grid"
+        }
         Rule::Solid { .. } => "no centre of a cell is inside the mesh, or all of it is outside the grid",
         Rule::Filled { .. } => "nothing is inside the mesh, or all of it is outside the grid",
     };

@@ -7,8 +7,8 @@ mod hollow;
 mod inside;
 mod labels;
 pub mod leak_path;
-mod length;
 pub mod lost;
+mod offset;
 mod options;
 mod slabs;
 mod solid;
@@ -21,7 +21,6 @@ use std::ops::Range;
 pub use self::findings::{findings, nothing_occupied, repaired};
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
-pub use self::length::{Length, LengthUnit};
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
 pub use self::slabs::{Made, Slabs};
 
@@ -29,7 +28,7 @@ use self::lost::KeptFeatures;
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::record::TOOL;
-use crate::grid::{BitGrid, Lattice, Record};
+use crate::grid::{BitGrid, Lattice, Length, Record};
 use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::Covered;
@@ -70,6 +69,12 @@ pub enum Rule {
         /// step going to any of the 26 cells around.
         shell: Option<u32>,
     },
+    /// Every cell whose centre is within a radius of the mesh, in world units; a centre exactly that far away
+    /// counts. Centres are not displaced.
+    Offset {
+        /// The radius; in cells, it is measured by the smallest of their sides.
+        radius: Length,
+    },
 }
 
 /// Whether [`Rule::Solid`] keeps the features of a mesh that it loses by itself, as [`lost::find`] finds them.
@@ -87,7 +92,7 @@ pub enum ThinFeatures {
 /// One row of the table of rules.
 #[derive(Debug)]
 pub struct RuleInfo {
-    /// The rule with its defaults.
+    /// The rule with its defaults; a radius, which has none, is one cell here.
     pub rule: Rule,
     /// Its name on the command line and in saved files.
     pub name: &'static str,
@@ -132,6 +137,13 @@ pub static RULES: &[RuleInfo] = &[
         about: "every cell whose centre is inside",
         fill: solid::fill,
         keep: None,
+    },
+    RuleInfo {
+        rule: Rule::offset(Length::cells(1)),
+        name: "offset",
+        about: "every cell whose centre is within a radius of the mesh",
+        fill: offset::fill,
+        keep: Some(offset::keep),
     },
 ];
 
@@ -188,6 +200,33 @@ impl Rule {
         Self::Filled { inside: Inside::Auto, ties: Self::FILLED_TIES, shell: None }
     }
 
+    /// The rule offset of this radius. [`margin`](Self::margin) says how much larger than the mesh a lattice must be
+    /// for all of its cells.
+    ///
+    /// ```
+    /// use voxelize::{Fit, Mesh, Rule, voxelize};
+    ///
+    /// let mesh = Mesh::open("fixtures/cube.stl")?;
+    /// let rule = Rule::offset("2vx".parse()?);
+    /// let lattice = Fit::longest(20).margin(rule.margin()).to(mesh.bounds())?;
+    /// assert_eq!(lattice.dims(), [24; 3]);
+    /// let voxels = voxelize(&mesh, &lattice, rule)?;
+    /// // Faces lie on walls, so centres are half a cell, and one and a half, away from them.
+    /// assert!(!voxels.occupied()?.get([0, 0, 12]) && voxels.occupied()?.get([0, 12, 12]));
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    pub const fn offset(radius: Length) -> Self {
+        Self::Offset { radius }
+    }
+
+    /// How far beyond the mesh its cells reach: [`Fit::margin`](crate::Fit::margin) pads a lattice by it.
+    pub fn margin(&self) -> Length {
+        match self {
+            Self::Offset { radius } => *radius,
+            _ => Length::ZERO,
+        }
+    }
+
     /// The row of the table for this rule.
     pub fn info(&self) -> &'static RuleInfo {
         let is_this = |info: &&RuleInfo| discriminant(&info.rule) == discriminant(self);
@@ -208,7 +247,7 @@ impl Rule {
     pub fn ties(&self) -> Option<Ties> {
         match self {
             Self::Surface { ties } | Self::Filled { ties, .. } => Some(*ties),
-            Self::Thin | Self::Solid { .. } => None,
+            Self::Thin | Self::Solid { .. } | Self::Offset { .. } => None,
         }
     }
 
@@ -216,14 +255,14 @@ impl Rule {
     pub fn inside(&self) -> Option<Inside> {
         match self {
             Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(*inside),
-            Self::Surface { .. } | Self::Thin => None,
+            Self::Surface { .. } | Self::Thin | Self::Offset { .. } => None,
         }
     }
 
     fn inside_mut(&mut self) -> Option<&mut Inside> {
         match self {
             Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(inside),
-            Self::Surface { .. } | Self::Thin => None,
+            Self::Surface { .. } | Self::Thin | Self::Offset { .. } => None,
         }
     }
 
@@ -236,8 +275,14 @@ impl Rule {
                 Self::Solid { thin: ThinFeatures::Keep, .. } => lost::extra_bytes(mesh, lattice, run),
                 // The eroded grid, its copy, and layers beside a slab.
                 Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
+                Self::Offset { .. } => offset::extra_bytes(lattice, run),
                 _ => 0,
             }
+    }
+
+    /// Whether all of its cells are surface, and the inside stays empty.
+    pub fn is_hollow(&self) -> bool {
+        matches!(self, Self::Surface { .. } | Self::Thin)
     }
 
     /// Whether its cells are labelled where a format can, as [`surface_and_interior`] does it.

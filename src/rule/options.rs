@@ -6,11 +6,14 @@
 use super::{Inside, RULES, Rule, ThinFeatures};
 use crate::error::{Error, Result};
 use crate::geom::Ties;
-use crate::grid::Record;
 use crate::grid::record::{FIELDS, INSIDE};
+use crate::grid::{Length, Record};
 
 /// The advice where an option is not known.
 const OTHER: &str = "another version of voxelize may know it";
+
+/// The distance that the rule offset asks for.
+const RADIUS: &str = "radius";
 
 /// The variant of solid that keeps thin features.
 const KEEP_THIN: &str = "keep-thin";
@@ -38,6 +41,10 @@ impl Rule {
             Self::Solid { .. } => {
                 let error = Error::usage(format!("ties: the rule {} asks for centres of cells", self.name()));
                 return Err(error.with_hint("a centre is never on the mesh: surface and filled have ties"));
+            }
+            Self::Offset { .. } => {
+                let error = Error::usage("ties: the rule offset asks for distances of centres");
+                return Err(error.with_hint("a centre exactly as far away as the radius counts as near"));
             }
             Self::Thin => {
                 let error = Error::usage("ties: the rule thin asks for lines through centres of cells");
@@ -113,6 +120,27 @@ impl Rule {
         self.checked()
     }
 
+    /// This rule with another radius; with `None`, as it is, if it has none.
+    ///
+    /// # Errors
+    /// If the rule has a radius and is given none, or has none and is given one.
+    pub fn with_radius(mut self, new: impl Into<Option<Length>>) -> Result<Self> {
+        let name = self.name();
+        match (&mut self, new.into()) {
+            (Self::Offset { radius }, Some(new)) => *radius = new,
+            (Self::Offset { .. }, None) => {
+                return Err(Error::usage(format!("{RADIUS}: the rule {name} needs one"))
+                    .with_hint("--radius 0.5 in units of the file, or --radius 2vx in cells"));
+            }
+            (_, Some(_)) => {
+                return Err(Error::usage(format!("{RADIUS}: the rule {name} asks for no distance"))
+                    .with_hint("it goes with --rule offset"));
+            }
+            (_, None) => {}
+        }
+        Ok(self)
+    }
+
     /// This rule, if its options go together.
     pub(super) fn checked(self) -> Result<Self> {
         match self {
@@ -148,7 +176,7 @@ impl Rule {
     /// [`fields`](Self::fields). An option that is absent has its default.
     ///
     /// # Errors
-    /// If there is no such rule, it has no such option, or an option has no such value.
+    /// If there is no such rule, it has no such option, an option has no such value, or a radius is missing.
     pub fn from_fields<N, V>(name: &str, fields: impl IntoIterator<Item = (N, V)>) -> Result<Self>
     where
         N: AsRef<str>,
@@ -165,6 +193,9 @@ impl Rule {
             let name = name.as_ref();
             let error = Error::usage(format!("the rule {} has no option '{name}'", rule.name()));
             return Err(error.with_hint(OTHER));
+        }
+        if !fields.iter().any(|(name, _)| name.as_ref() == RADIUS) {
+            rule = rule.with_radius(None)?;
         }
         // The method and its options first: ties depend on it.
         let method = OPTIONS.iter().position(|option| option.name == INSIDE).unwrap_or(0);
@@ -193,6 +224,14 @@ struct OptionField {
 /// Every option, in the order of [`FIELDS`].
 static OPTIONS: [OptionField; FIELDS.len()] = [
     OptionField { name: "variant", get: variant, set: with_variant },
+    OptionField {
+        name: RADIUS,
+        get: |rule| match rule {
+            Rule::Offset { radius } => Some(radius.to_string()),
+            _ => None,
+        },
+        set: |rule, value| Some(rule.with_radius(value.parse::<Length>().ok()?)),
+    },
     OptionField {
         name: "ties",
         get: |rule| Some(rule.ties()?.name().to_string()),
@@ -247,6 +286,7 @@ mod tests {
         insides.push(Inside::Flood { close_holes: Some(3) });
         let mut rules = Ties::ALL.map(|ties| Rule::Surface { ties }).to_vec();
         rules.push(Rule::Thin);
+        rules.extend(["0", "0.125", "2vx"].map(|radius| Rule::offset(radius.parse().unwrap())));
         for inside in insides {
             rules.extend([ThinFeatures::Lose, ThinFeatures::Keep].map(|thin| Rule::Solid { inside, thin }));
             for ties in Ties::ALL {
@@ -259,7 +299,7 @@ mod tests {
     #[test]
     fn fields_round_trip_in_any_order() {
         let rules = all();
-        assert_eq!(rules.len(), 3 + 1 + 7 * 2 + 5 * 9 + 2 * 3);
+        assert_eq!(rules.len(), 3 + 1 + 3 + 7 * 2 + 5 * 9 + 2 * 3);
         for rule in rules {
             let mut fields = rule.fields();
             let places = fields.iter().map(|(name, _)| FIELDS.iter().position(|field| field == name));
@@ -281,7 +321,8 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_table() {
         for info in RULES {
-            assert_eq!(Rule::from_fields(info.name, [("", ""); 0]), Ok(info.rule));
+            let wanted = info.rule.with_radius(None);
+            assert_eq!(Rule::from_fields(info.name, [("", ""); 0]), wanted);
             assert_eq!(info.rule.checked(), Ok(info.rule));
         }
     }
@@ -294,6 +335,11 @@ mod tests {
             ("surface", &[("ties", "down")], "ties: surface has no 'down'"),
             ("solid", &[("ties", "up")], "ties: the rule solid"),
             ("thin", &[("ties", "up")], "ties: the rule thin"),
+            ("offset", &[], "radius: the rule offset needs one"),
+            ("offset", &[("radius", "-1")], "radius: offset has no '-1'"),
+            ("offset", &[("radius", "1"), ("ties", "up")], "ties: the rule offset"),
+            ("offset", &[("radius", "1"), ("inside", "vote")], "inside: the rule offset"),
+            ("surface", &[("radius", "1")], "radius: the rule surface"),
             ("thin", &[("inside", "vote")], "inside: the rule thin"),
             ("surface", &[("inside", "vote")], "inside: the rule surface"),
             ("solid", &[("inside", "outside")], "inside: solid has no 'outside'"),

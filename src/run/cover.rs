@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
+use crate::kernel::offset::{OffsetLattice, Offsetter};
 use crate::kernel::sink::SIDE;
 use crate::kernel::{BrickSink, Coverer, CrossCoverer, KernelLattice, Level, Shape, ThreadBricks};
 use crate::par::{self, Progress};
@@ -27,6 +28,8 @@ pub(crate) enum IntersectionTarget<'a> {
     /// The three segments that join the centres of opposite faces; the lattices of
     /// [`KernelLattice::of_segments`].
     Cross(&'a [KernelLattice; 3]),
+    /// The ball around the centre, of this radius.
+    Ball(&'a OffsetLattice),
 }
 
 /// Occupies every cell of a grid whose intersection target a triangle meets, in the threads it is called in.
@@ -134,6 +137,11 @@ fn fill(
                 let mut coverer = CrossCoverer::new(frames, triangles, target, threads);
                 each(&mut |triangles, layers| coverer.cover(level, triangles, layers))?;
                 coverer.finish()
+            }
+            IntersectionTarget::Ball(offset) => {
+                let mut offsetter = Offsetter::new(offset, triangles, target, threads);
+                each(&mut |triangles, layers| offsetter.cover(level, triangles, layers))?;
+                offsetter.finish()
             }
         })
     });

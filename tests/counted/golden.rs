@@ -52,7 +52,8 @@ fn grid_lines() -> Lines {
             .chain([(LONGEST[1], 0, Snap::Float)])
         {
             let lattice = Fit::longest(longest).pad(pad).snap(snap).to(mesh.bounds()).expect("it fits");
-            for rule in rules() {
+            let offsets = ["0", "2.5vx"].map(|radius| Rule::offset(radius.parse().expect("a length")));
+            for rule in rules().into_iter().chain(offsets) {
                 let voxels = voxelize(&mesh, &lattice, rule).expect("it fits");
                 let Digest { cells, grid } = voxels.digest();
                 let (dims, snap) = (voxels.dims().map(|n| n.to_string()).join("x"), snap.name());
@@ -67,7 +68,11 @@ fn grid_lines() -> Lines {
 }
 
 fn named(rule: Rule) -> String {
-    format!("{} {}", rule.name(), rule.ties().map_or("-", |ties| ties.name()))
+    let option = match rule {
+        Rule::Offset { radius } => radius.to_string(),
+        _ => rule.ties().map_or("-", |ties| ties.name()).to_string(),
+    };
+    format!("{} {option}", rule.name())
 }
 
 /// `file MESH FORMAT TYPE  LENGTH HASH`.

@@ -12,6 +12,7 @@ mod faults;
 mod golden;
 #[cfg(feature = "cli")]
 mod invariance;
+mod offset;
 mod segments;
 mod separation;
 mod solid;
@@ -28,6 +29,7 @@ const SUITES: &[Suite] = &[
     golden::SUITE,
     separation::SUITE,
     crosses::SUITE,
+    offset::SUITE,
     segments::SUITE,
     #[cfg(all(target_os = "linux", feature = "cli"))]
     faults::SUITE,

@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use voxelize::{Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
+use voxelize::{Error, Inside, Kind, Length, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
 use super::values;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct RuleArgs {
-    /// the rule by name: surface, thin, filled, solid
+    /// the rule by name: surface, thin, filled, solid, offset
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
           hide_short_help = true,
           long_help = "Which cells are occupied. surface: every cell the mesh touches, the inside stays empty. \
                        thin: fewer of them, those where the mesh meets a line between centres of opposite faces. \
-                       filled: every cell the part has any share of. solid: cells whose centre is inside \
-                       [default: surface]")]
+                       filled: every cell the part has any share of. solid: cells whose centre is inside. \
+                       offset: cells whose centre is within --radius of the mesh [default: surface]")]
     pub rule: Option<Rule>,
 
     /// every cell the mesh touches; hollow [default]
@@ -58,6 +58,14 @@ pub struct RuleArgs {
                        [default: all cells]")]
     pub hollow: Option<u32>,
 
+    /// with --rule offset: the distance, 0.5 or 2vx
+    #[arg(long, value_name = "R", value_parser = values::length, allow_hyphen_values = true,
+          hide_short_help = true,
+          long_help = "With --rule offset: how far from the mesh centres of cells may be, in units of the file, or \
+                       2vx in cells (of unequal sides, the smallest). With --res and --voxel-size the grid grows \
+                       by as many cells, unless --pad says how many")]
+    pub radius: Option<Length>,
+
     /// a face on a wall marks the cell above/both/none
     #[arg(long, value_name = "up|both|none", value_parser = values::ties(), hide_possible_values = true,
           long_help = "A face exactly on a cell wall marks: the cell above (up) / both / neither (none). With \
@@ -95,6 +103,7 @@ impl RuleArgs {
         if let Some(cells) = self.hollow {
             rule = rule.with_shell(cells)?;
         }
+        rule = rule.with_radius(self.radius)?;
         self.ties.map_or(Ok(rule), |ties| rule.with_ties(ties))
     }
 }

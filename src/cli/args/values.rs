@@ -6,7 +6,7 @@ use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM};
 use voxelize::par::MAX_THREADS;
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
-use voxelize::{Inside, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
+use voxelize::{Error, Inside, Length, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
 
 /// Exact coordinates or sizes per axis, `[x, y, z]`.
 pub type Exact3 = [Rational; 3];
@@ -95,6 +95,11 @@ pub fn cell_size(text: &str) -> Result<Exact3, String> {
         other => return Err(format!("expected one number or three, SX,SY,SZ, not {}", other.len())),
     };
     if sizes.iter().all(Rational::is_positive) { Ok(sizes) } else { Err("must be above zero".to_string()) }
+}
+
+/// `0.5` or `2vx`: a length in units of the file or in cells.
+pub fn length(text: &str) -> Result<Length, String> {
+    text.parse().map_err(|error: Error| error.message().to_string())
 }
 
 /// `-0.5,0,0`: a point.

@@ -26,7 +26,7 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
     }
     if let (Some(occupied), Some(lattice)) = (found.occupied, &found.lattice) {
         // With nothing inside, all is surface.
-        let is_hollow = options.is_some_and(|options| options.job.options.rule.inside().is_none());
+        let is_hollow = options.is_some_and(|options| options.job.options.rule.is_hollow());
         let labels = if is_hollow { Some([occupied, 0]) } else { found.labels };
         report.set("counts", counts(occupied, lattice, labels));
         report.set("volume", value::volume(occupied, lattice));
@@ -45,7 +45,10 @@ fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     report.set("transform", json!({"up": "z", "axes": "x,y,z", "scale": "1/1"}));
     if let Some(lattice) = &found.lattice {
         let mut grid = value::lattice(lattice);
-        grid["pad"] = json!(job.grid.pad);
+        grid["pad"] = match job.grid.padding(lattice) {
+            Some([x, y, z]) if x == y && y == z => json!(x),
+            padding => json!(padding),
+        };
         report.set("grid", grid);
     }
     report.set("rule", job.rule.name());

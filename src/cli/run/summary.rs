@@ -6,7 +6,7 @@ use voxelize::format::{Dtype, FileSize, Format, Written};
 use voxelize::grid::AXES;
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
-use voxelize::{Lattice, Rational};
+use voxelize::{Lattice, Length, Rational};
 
 use super::super::memory::{Limit, MemoryPlan, Resources, peak_memory};
 use super::super::options::{Mode, Options};
@@ -104,11 +104,13 @@ fn grid(options: &Options, lattice: &Lattice) -> String {
     let asked = &options.job.options.grid;
     let mut text = display::grid(lattice);
     // Where a box cuts the mesh, the mesh may go on in the padding.
-    let padding = if asked.is_bounded { "more" } else { "empty" };
-    match asked.pad {
-        None | Some(0) => {}
-        Some(1) => text += &format!(", 1 {padding} cell around"),
-        Some(n) => text += &format!(", {n} {padding} cells around"),
+    let is_empty = !asked.is_bounded && options.job.options.rule.margin() == Length::ZERO;
+    let padding = if is_empty { "empty" } else { "more" };
+    match asked.padding(lattice) {
+        None | Some([0, 0, 0]) => {}
+        Some([1, 1, 1]) => text += &format!(", 1 {padding} cell around"),
+        Some([x, y, z]) if x == y && y == z => text += &format!(", {x} {padding} cells around"),
+        Some([x, y, z]) => text += &format!(", {x}, {y} and {z} {padding} cells around"),
     }
     if let Some(grown) = grown(options, lattice) {
         text += &format!(", box grown to {grown}");
@@ -121,7 +123,8 @@ fn grown(options: &Options, lattice: &Lattice) -> Option<String> {
     let asked = &options.job.options.grid;
     let given = asked.grown_from.as_ref()?;
     let end = |axis: usize| {
-        let pad = &lattice.spacing()[axis] * &Rational::from(asked.pad.unwrap_or(0) as i64);
+        let pad = asked.padding(lattice).map_or(0, |padding| padding[axis]);
+        let pad = &lattice.spacing()[axis] * &Rational::from(pad as i64);
         &lattice.end()[axis] - &pad
     };
     let grown: Vec<_> = (0..3)
@@ -147,9 +150,10 @@ fn rule(options: &Options, found: &RunReport) -> String {
 fn cells(options: &Options, occupied: u64, lattice: &Lattice) -> String {
     let cells = occupancy(occupied, lattice.dims());
     // The volume of a shell would be read as that of the part.
-    match options.job.options.rule.inside() {
-        None => format!("{cells}; hollow; --filled fills it"),
-        Some(_) => format!("{cells}, volume {}", grouped_number(value::volume(occupied, lattice))),
+    if options.job.options.rule.is_hollow() {
+        format!("{cells}; hollow; --filled fills it")
+    } else {
+        format!("{cells}, volume {}", grouped_number(value::volume(occupied, lattice)))
     }
 }
 

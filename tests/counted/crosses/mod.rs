@@ -56,7 +56,7 @@ impl Compared {
     fn add(&mut self, name: &str, mesh: &Mesh, lattice: &Lattice) {
         let (expected, asked) = expected(mesh, lattice);
         for level in Level::available() {
-            let threads = if self.runs % 9 == 0 { 3 } else { 1 };
+            let threads = if self.runs.is_multiple_of(9) { 3 } else { 1 };
             let (found, _) = found(mesh, lattice, Run::default().threads(threads).level(level));
             let wrong = found.iter().find(|cell| !expected.get(*cell));
             let wrong = wrong.or_else(|| expected.iter().find(|cell| !found.get(*cell)));

@@ -1,4 +1,4 @@
-//! A length that an option of a rule has: an exact decimal, in units of the file or in cells.
+//! A length that a person asks for: an exact decimal, in units of the file or in cells.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::geom::Rational;
+
+use super::lattice::MAX_DIM;
 
 /// What a [`Length`] counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,12 +85,13 @@ impl Length {
         }
     }
 
-    /// The cells of these sides along each axis that the length reaches into, rounded up; saturates.
+    /// The cells of these sides along each axis that the length reaches into, rounded up; no more than
+    /// [`MAX_DIM`].
     pub fn cells_to_cover(&self, spacing: &[Rational; 3]) -> [usize; 3] {
         let length = self.in_world(spacing);
         spacing.each_ref().map(|side| {
-            let cells = (&length / side).ceil();
-            cells.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX)
+            let cells = (&length / side).ceil().and_then(|n| usize::try_from(n).ok());
+            cells.map_or(MAX_DIM, |n| n.min(MAX_DIM))
         })
     }
 }
@@ -207,7 +210,7 @@ mod tests {
         assert_eq!(length("3vx").cells_to_cover(&spacing), [3, 2, 1]);
         assert_eq!(length("2.0001").cells_to_cover(&spacing), [5, 3, 2]);
         assert_eq!(Length::ZERO.cells_to_cover(&spacing), [0; 3]);
-        assert_eq!(length("1e60").cells_to_cover(&spacing), [usize::MAX; 3]);
+        assert_eq!(length("1e60").cells_to_cover(&spacing), [MAX_DIM; 3]);
         assert_eq!(Length::cells(20), length("20vx"));
     }
 }

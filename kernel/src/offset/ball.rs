@@ -1,0 +1,314 @@
+//! Is the centre of a cell within a radius of a triangle? Eight cells at a time, by the seven separating axes of
+//! `geom/tri_sphere.rs` (Ericson, "Optimizing a sphere-triangle intersection test", 2010).
+//!
+//! With `A`, `B`, `C` relative to the centre, all that the axes compare is made of `A²` and three products
+//! with vectors of the triangle, `p = A · AB`, `q = A · AC` and `d = A · V`:
+//!
+//! - far sides of vertices: `A · B - A² = p`, `B · C - B² = q - p + AB · AC - AB²`, and so on;
+//! - the foot on edge `AB`, times its length: `Q² > r²` is `A² AB² - p² > r² AB²`, and
+//!   `Q · (C - Q) >= 0` is `q AB² - p AB · AC >= 0`.
+//!
+//! Each comparison is of a value with zero, the value off by a bound (docs/error-bounds.md, section 10). A cell is
+//! surely *out* if on one axis all comparisons surely hold, surely *in* if on every axis one surely does not. It is
+//! also surely in if a vertex, or a foot that is surely on its edge, surely is within the radius: that decides
+//! slivers, whose normal has no sure direction.
+
+use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
+
+use crate::geom::vector::{cross, dot, minus};
+
+use crate::lattice::U;
+
+/// A triangle and a radius, and the bounds of all comparisons. Lengths are in the smallest side of a cell.
+pub struct BallTest {
+    a: [f64; 3],
+    ab: [f64; 3],
+    ac: [f64; 3],
+    normal: [f64; 3],
+    /// The squared lengths of AB, BC, CA.
+    squared: [f64; 3],
+    /// `AB · AC`.
+    product: f64,
+    /// The squared length of the normal.
+    area: f64,
+    rr: f64,
+    /// Bounds of comparisons with the radius: vertices, edges AB, BC, CA, the face.
+    near: [f64; 5],
+    /// Bounds of far sides: at the ends of edges AB, BC, CA.
+    ends: [f64; 3],
+    /// Bounds of far sides of edges.
+    sides: f64,
+}
+
+/// What is asked of a ball.
+#[derive(Debug, Clone, Copy)]
+pub struct BallRadius {
+    /// The radius as a double, and its square, each rounded once.
+    pub radius: f64,
+    /// See `radius`.
+    pub squared: f64,
+    /// A power of two, at most a half, that the radius is a multiple of; zero if it is of none.
+    pub grain: f64,
+}
+
+/// Eight answers, as bit masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decided {
+    /// Surely within the radius.
+    pub within: u64,
+    /// Surely not.
+    pub outside: u64,
+}
+
+impl BallTest {
+    /// The test for a triangle by its vertices, each coordinate off by at most `error`, or exact multiples of
+    /// `grain` if `error` is zero. Centres of cells are asked about whose coordinates differ from those of the
+    /// vertices by at most `reach`, which is above the radius.
+    #[inline(always)]
+    pub fn new([a, b, c]: [[f64; 3]; 3], [error, grain]: [f64; 2], ball: &BallRadius, reach: f64) -> Self {
+        let (ab, ac, bc) = (minus(b, a), minus(c, a), minus(c, b));
+        let normal = cross(ab, ac);
+        let squared = [dot(ab, ab), dot(bc, bc), dot(ac, ac)];
+        let most = |v: [f64; 3]| v[0].abs().max(v[1].abs()).max(v[2].abs());
+        let mut this = Self {
+            a,
+            ab,
+            ac,
+            normal,
+            squared,
+            product: dot(ab, ac),
+            area: dot(normal, normal),
+            rr: ball.squared,
+            near: [0.0; 5],
+            ends: [0.0; 3],
+            sides: 0.0,
+        };
+        let edge = most(ab).max(most(ac)).max(most(bc));
+        let grain = grain.min(ball.grain);
+        if error > 0.0 || !is_exact(reach, edge, grain) {
+            this.bound(error + 8.0 * U * reach, edge, reach, [a == b, b == c, c == a]);
+        }
+        // The foot on an edge without length is nowhere.
+        for n in 0..3 {
+            if squared[n] == 0.0 {
+                this.near[n + 1] = f64::INFINITY;
+            }
+        }
+        this
+    }
+
+    /// The bounds for coordinates off by `e`, edges up to `edge` and centres up to `reach` away.
+    #[inline(always)]
+    fn bound(&mut self, e: f64, edge: f64, reach: f64, no_length: [bool; 3]) {
+        let edge = edge + 4.0 * e;
+        let quantum = e * edge * reach;
+        let line = quantum * (320.0 * reach + 1700.0 * edge);
+        self.near =
+            [120.0 * e * reach, line, line, line, quantum * edge * edge * (1300.0 * reach + 370.0 * edge)];
+        let end = e * (13.0 * reach + 68.0 * edge);
+        // Between equal vertices nothing is computed, so nothing rounds.
+        self.ends = no_length.map(|none| if none { 0.0 } else { end });
+        // Nor is the third vertex beside an edge then.
+        let side = e * edge * edge * (560.0 * reach + 600.0 * edge);
+        self.sides = if no_length.contains(&true) { 0.0 } else { side };
+        if e > reach * SMALL {
+            (self.near, self.ends, self.sides) = ([f64::INFINITY; 5], [f64::INFINITY; 3], f64::INFINITY);
+        }
+    }
+
+    /// Decides about eight centres.
+    #[inline(always)]
+    pub fn decide<S: Simd>(&self, simd: S, centre: [f64x8<S>; 3]) -> Decided {
+        let splat = |value: f64| f64x8::splat(simd, value);
+        let [x, y, z] =
+            [splat(self.a[0]) - centre[0], splat(self.a[1]) - centre[1], splat(self.a[2]) - centre[2]];
+        let [ab2, bc2, ca2] = self.squared;
+        let k = self.product;
+        let aa = x * x + y * y + z * z;
+        let p = x * self.ab[0] + y * self.ab[1] + z * self.ab[2];
+        let q = x * self.ac[0] + y * self.ac[1] + z * self.ac[2];
+        let d = x * self.normal[0] + y * self.normal[1] + z * self.normal[2];
+        let (bb, cc) = (aa + (p + p + ab2), aa + (q + q + ca2));
+        // A · AB, B · BC and C · CA, whose signs say what is before the start of an edge, and the same for
+        // their ends.
+        let difference = q - p;
+        let starts = [p, difference + (k - ab2), -(q + ca2)];
+        let ends = [-(p + ab2), -(difference + (ca2 - k)), q];
+        // Twice the area of the projected triangle less the part beyond an edge.
+        let sides =
+            [q * ab2 - p * k, ends[0] * bc2 - starts[1] * (ab2 - k), ends[1] * ca2 - starts[2] * (ca2 - k)];
+        let away = [aa - self.rr, bb - self.rr, cc - self.rr];
+        let lines = [
+            aa * ab2 - p * p - self.rr * ab2,
+            bb * bc2 - starts[1] * starts[1] - self.rr * bc2,
+            cc * ca2 - starts[2] * starts[2] - self.rr * ca2,
+        ];
+        let face = d * d - self.rr * self.area;
+        self.combine(simd, face, away, [starts, ends], [lines, sides])
+    }
+
+    /// The answers from the values of all comparisons.
+    #[inline(always)]
+    fn combine<S: Simd>(
+        &self,
+        simd: S,
+        face: f64x8<S>,
+        away: [f64x8<S>; 3],
+        [starts, ends]: [[f64x8<S>; 3]; 2],
+        [lines, sides]: [[f64x8<S>; 3]; 2],
+    ) -> Decided {
+        let splat = |value: f64| f64x8::splat(simd, value);
+        let mut outside = face.simd_gt(splat(self.near[4]));
+        // No axis separates for sure.
+        let mut joined = face.simd_le(splat(-self.near[4]));
+        let mut within = mask64x8::splat(simd, false);
+        for n in 0..3 {
+            // Vertex n is the start of edge n and the end of the one before.
+            let before = (n + 2) % 3;
+            let (start, end) = (self.ends[n], self.ends[before]);
+            let (far, beyond) = (away[n].simd_gt(splat(self.near[0])), away[n].simd_le(splat(-self.near[0])));
+            let out = starts[n].simd_ge(splat(start)) & ends[before].simd_ge(splat(end));
+            let not = starts[n].simd_lt(splat(-start)) | ends[before].simd_lt(splat(-end));
+            outside |= far & out;
+            joined &= beyond | not;
+            within |= beyond;
+            let (bound, side) = (self.near[n + 1], self.sides);
+            let close = lines[n].simd_le(splat(-bound));
+            outside |= lines[n].simd_gt(splat(bound)) & sides[n].simd_ge(splat(side));
+            joined &= close | sides[n].simd_lt(splat(-side));
+            within |= close & starts[n].simd_le(splat(-start)) & ends[n].simd_le(splat(-start));
+        }
+        Decided { within: (within | joined).to_bitmask(), outside: outside.to_bitmask() }
+    }
+}
+
+/// Errors are below this part of the reach, or nothing is sure.
+const SMALL: f64 = 1.0 / (1 << 20) as f64;
+
+/// Whether no product of the test rounds: all coordinates are multiples of `grain`, and the largest products of
+/// six of them below 2^53 of its sixth power.
+#[inline(always)]
+fn is_exact(reach: f64, edge: f64, grain: f64) -> bool {
+    let (m, e) = (reach / grain, edge / grain);
+    let square = m * e * e;
+    grain > 0.0
+        && 36.0 * square * square.max(e * e * e) < 2f64.powi(53)
+        && m * m * 27.0 * (e * e * 3.0 + 1.0) < 2f64.powi(53)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::tri_sphere::is_within;
+    use crate::levels::{Level, on_level};
+
+    /// Coordinates are whole numbers of this part of a cell.
+    const PART: i64 = 1 << 12;
+
+    /// Pseudo-random numbers (Marsaglia's xorshift).
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: i64) -> i64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            ((self.0 >> 11) % n as u64) as i64
+        }
+
+        fn corner(&mut self, step: i64) -> [i64; 3] {
+            [(); 3].map(|()| (self.below(16 * PART / step) - 8 * PART / step) * step)
+        }
+    }
+
+    /// A triangle and a radius, in parts of a cell: any, on halves of cells, with few different corners or none
+    /// beside a line, slivers, across an axis, and radii that reach exactly to some centre.
+    fn case(random: &mut Random, n: u64) -> ([[i64; 3]; 3], i64) {
+        let step = [1, PART / 2, PART, 1][n as usize % 4];
+        let [a, mut b, mut c] = [(); 3].map(|()| random.corner(step));
+        let step_of =
+            |a: [i64; 3], b: [i64; 3], t: i64| std::array::from_fn(|i| a[i] + (b[i] - a[i]) / PART * t);
+        match n / 4 % 8 {
+            0 => c = a,
+            1 => c = b,
+            2 => c = step_of(a, b, random.below(PART)),
+            3 => c = std::array::from_fn(|i| step_of(a, b, random.below(PART))[i] + random.below(3) - 1),
+            4 | 5 => {
+                (b[n as usize / 64 % 3], c[n as usize / 64 % 3]) =
+                    (a[n as usize / 64 % 3], a[n as usize / 64 % 3])
+            }
+            _ => {}
+        }
+        let b = if n.is_multiple_of(97) { a } else { b };
+        let radius = match n / 32 % 4 {
+            0 => random.below(4 * PART),
+            1 => random.below(9) * PART / 2,
+            // The way from a corner to a centre, where that is whole.
+            2 => (0..3).map(|i| a[i].abs() % (3 * PART)).max().unwrap_or(0),
+            _ => [0, 3, 5, 13][random.below(4) as usize] * PART / 2,
+        };
+        ([a, b, c], radius)
+    }
+
+    fn decided(level: Level, test: &BallTest, centre: [[f64; 8]; 3]) -> Decided {
+        let token = level.token().expect("it is available");
+        on_level!(
+            token,
+            simd => test.decide(simd, centre.each_ref().map(|c| f64x8::from_slice(simd, c))),
+            simd => test.decide(simd, centre.each_ref().map(|c| f64x8::from_slice(simd, c)))
+        )
+    }
+
+    /// What is sure is right, on every level; triangles without rounding are always sure. `VOXELIZE_BALL_SOAK=10`
+    /// decides ten times as often.
+    #[test]
+    fn what_is_sure_is_right() {
+        let soak: u64 = std::env::var("VOXELIZE_BALL_SOAK").map_or(1, |n| n.parse().expect("a whole number"));
+        let levels = Level::available();
+        let mut random = Random(0x5eed_0ff5);
+        let (mut decisions, mut sure, mut exact, mut within, mut touching) = (0u64, 0u64, 0u64, 0u64, 0u64);
+        for n in 0..soak * 1_200_000 / (8 * levels.len() as u64) {
+            let (triangle, radius) = case(&mut random, n);
+            let centre: [[i64; 8]; 3] = [(); 3].map(|()| [(); 8].map(|()| random.below(13) - 6));
+            let to_cells = |c: i64| c as f64 / PART as f64;
+            let r = to_cells(radius);
+            let grain = [0.5, 0.25, 0.125, 1.0 / PART as f64].into_iter().find(|g| (r / g).fract() == 0.0);
+            let ball = BallRadius { radius: r, squared: r * r, grain: grain.unwrap_or(0.0) };
+            let finest =
+                if triangle.iter().flatten().all(|c| c % (PART / 2) == 0) { 0.5 } else { to_cells(1) };
+            // Now and then the coordinates may be off by more than they are.
+            let error = if n % 5 == 0 { 1e-12 } else { 0.0 };
+            let test = BallTest::new(triangle.map(|v| v.map(to_cells)), [error, finest], &ball, 32.0);
+            let is_exact = test.near[0] == 0.0;
+            let expected = (0..8).fold(0u64, |mask, lane| {
+                let relative =
+                    triangle.map(|v| std::array::from_fn(|i| i128::from(v[i] - centre[i][lane] * PART)));
+                touching += u64::from(
+                    is_within(&relative, &radius.into())
+                        && (radius == 0 || !is_within(&relative, &(radius - 1).into())),
+                );
+                mask | u64::from(is_within(&relative, &radius.into())) << lane
+            });
+            for &level in &levels {
+                let Decided { within: yes, outside: no } =
+                    decided(level, &test, centre.map(|c| c.map(|n| n as f64)));
+                assert_eq!(
+                    (yes & !expected, no & expected),
+                    (0, 0),
+                    "{level:?} {triangle:?} {radius} {centre:?}"
+                );
+                assert!(!is_exact || yes | no == 0xff, "{triangle:?} {radius} {centre:?}");
+                decisions += 8;
+                sure += u64::from((yes | no).count_ones());
+                within += u64::from(yes.count_ones());
+                exact += if is_exact { 8 } else { 0 };
+            }
+        }
+        println!(
+            "{decisions} decisions, {sure} sure, {exact} without rounding, {within} within, {touching} touch"
+        );
+        assert!(decisions > 1_000_000 && exact > 100_000 && within > 100_000 && touching > 200);
+        // Unsure is what is decided at a tie, or by the normal of a sliver.
+        assert!(sure * 100 > decisions * 85, "{sure} of {decisions}");
+    }
+}

@@ -1,0 +1,267 @@
+//! The cells whose centres are within a radius of a triangle, into the bricks of one thread.
+//!
+//! A triangle is cut into *pieces* of a few cells. A piece lies in a ball around its own middle, so the centres
+//! within the radius of it lie in a larger ball, row by row, and between two planes beside its own (`rows`).
+//! Centres within the radius of the middle are in, as that is a point of the triangle. Of the others those that
+//! are not occupied yet are tested against the whole triangle, eight at a time (`ball`), and what that is
+//! unsure of in integers (`exact`). Pieces only say which centres to look at: they are chosen with room to spare,
+//! and nothing depends on how a triangle is cut or in which order.
+
+mod ball;
+mod exact;
+mod rows;
+
+use std::ops::Range;
+
+use fearless_simd::{Simd, f32x16, prelude::*};
+
+use crate::bits::bits_of;
+use crate::bricks::Bricks;
+use crate::geom::axis::LatticeAxis;
+use crate::geom::vector::{cross, dot, minus};
+use crate::geom::{Bounds, Rational, Ties, Triangle};
+use crate::lattice::{KernelLattice, U};
+use crate::levels::{Level, on_level};
+use crate::setup::Setup;
+use crate::sink::{BrickSink, ThreadBricks};
+
+use ball::{BallRadius, BallTest};
+use exact::LazyBall;
+use rows::{Pending, Places, TrianglePiece};
+
+/// A lattice and a radius, prepared for the kernel. Lengths are in the smallest side of a cell.
+#[derive(Debug)]
+pub struct OffsetLattice {
+    lattice: KernelLattice,
+    /// The sides of a cell, at least 1.
+    sides: [f64; 3],
+    ball: BallRadius,
+    /// The radius in world units.
+    radius: Rational,
+    /// Sides and radius as fractions, if these are short.
+    ratios: Option<([[i128; 2]; 3], [i128; 2])>,
+}
+
+/// Radii beyond this many cells are no finer in floats than a cell, and farther than any lattice is long.
+const LARGEST: f64 = (1u64 << 40) as f64;
+
+impl OffsetLattice {
+    /// For centres of cells within `radius`, in world units, of triangles within `bounds`.
+    pub fn new(axes: [LatticeAxis; 3], bounds: &Bounds, radius: Rational) -> Self {
+        let spacing = axes.each_ref().map(|axis| axis.map.spacing().clone());
+        let smallest = spacing.iter().min().cloned().unwrap_or(Rational::ONE);
+        let sides = spacing.map(|side| side / &smallest);
+        let scaled = &radius / &smallest;
+        let parts = |r: &Rational| r.parts().map(|(p, q)| [p, q]);
+        let ratios = match sides.each_ref().map(parts) {
+            [Some(x), Some(y), Some(z)] => parts(&scaled).map(|radius| ([x, y, z], radius)),
+            _ => None,
+        };
+        let is_cubic = sides.iter().all(|side| *side == Rational::ONE);
+        let (double, mut grain) = (scaled.to_f64().min(LARGEST), 0.0);
+        if is_cubic && scaled.is_f64() {
+            let powers = (1..=10).map(|n| 0.5f64.powi(n));
+            grain = powers.into_iter().find(|grain| (double / grain).fract() == 0.0).unwrap_or(0.0);
+        }
+        let squared = (&scaled * &scaled).to_f64().min(LARGEST * LARGEST);
+        let ball = BallRadius { radius: double, squared, grain };
+        let lattice = KernelLattice::new(axes, bounds, Ties::Both);
+        Self { lattice, sides: sides.map(|side| side.to_f64()), ball, radius, ratios }
+    }
+
+    /// The longest side of a cell.
+    fn longest_side(&self) -> f64 {
+        self.sides.iter().fold(1.0, |most, side| side.max(most))
+    }
+}
+
+/// Occupies the cells of bricks that triangles are near to.
+pub struct Offsetter<'a, 'b, 't> {
+    offset: &'a OffsetLattice,
+    triangles: &'a [Triangle],
+    bricks: Bricks<'b, 't>,
+    places: Places,
+    /// Parts of the triangle at work that are still to be cut or taken.
+    parts: Vec<[[f64; 3]; 3]>,
+    pending: Pending,
+    snapped: u64,
+}
+
+/// A triangle at work.
+struct TargetTriangle<'a> {
+    test: BallTest,
+    exact: LazyBall<'a>,
+    /// Its coordinates are relative to the centre of this cell.
+    base: [i64; 3],
+    sides: [f64; 3],
+}
+
+impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
+    /// Occupies cells of `target` by triangles of a mesh, in one of so many threads.
+    pub fn new(
+        offset: &'a OffsetLattice,
+        triangles: &'a [Triangle],
+        target: &'b BrickSink<'t>,
+        threads: usize,
+    ) -> Self {
+        let bricks = Bricks::new(target, threads);
+        let places = Places::new(target.shape());
+        let pending = Pending::default();
+        Self { offset, triangles, bricks, places, parts: vec![], pending, snapped: 0 }
+    }
+
+    /// Occupies the cells of these layers whose centres are within the radius of one of these triangles.
+    pub fn cover(&mut self, level: Level, triangles: Range<u32>, layers: Range<i64>) {
+        self.bricks.layers = layers;
+        let token = level.token().expect("the level was checked to run here");
+        on_level!(token, simd => self.cover_with(simd, triangles), scalar => self.cover_with(scalar, triangles));
+    }
+
+    /// The cells, and how many coordinates snapping moved, of triangles that begin in the layers they were
+    /// taken for.
+    pub fn finish(self) -> (ThreadBricks, u64) {
+        (self.bricks.finish(), self.snapped)
+    }
+
+    #[inline(always)]
+    fn cover_with<S: Simd>(&mut self, simd: S, triangles: Range<u32>) {
+        for id in triangles {
+            self.cover_triangle(simd, &self.triangles[id as usize]);
+        }
+    }
+
+    #[inline(always)]
+    fn cover_triangle<S: Simd>(&mut self, simd: S, triangle: &'a Triangle) {
+        let offset = self.offset;
+        let Some(setup) = Setup::new(&offset.lattice, triangle) else { return };
+        if self.bricks.layers.contains(&setup.base[2].max(0)) {
+            self.snapped += u64::from(setup.snapped);
+        }
+        // A cell of the grid, so that others are near to it.
+        let near = |a: usize| setup.base[a].clamp(0, offset.lattice.axes[a].cells - 1);
+        let base = [near(0), near(1), near(2)];
+        let shift = [0, 1, 2].map(|a: usize| (setup.base[a] - base[a]) as f64 - 0.5);
+        let vertex = |v: usize| [0, 1, 2].map(|a: usize| (setup.u[a][v] + shift[a]) * offset.sides[a]);
+        let vertices = [0, 1, 2].map(vertex);
+        let extent = extent(&vertices);
+        let (ball, longest) = (&offset.ball, offset.longest_side());
+        let farthest = vertices.iter().flatten().fold(0.0, |most: f64, c| c.abs().max(most));
+        // Halves and multiples of the grain add up exactly where they are as short as that.
+        let is_exact = setup.error == 0.0 && farthest < (1 << 30) as f64 && ball.grain > 0.0;
+        let error = if is_exact { 0.0 } else { (setup.error + 4.0 * U * farthest) * longest };
+        // Farther from a vertex no centre is asked about: a piece, its ball, and a cell to spare.
+        let reach = 3.0 * extent + ball.radius + 4.0 * longest;
+        let mut target = TargetTriangle {
+            test: BallTest::new(vertices, [error, setup.grain], ball, reach),
+            exact: LazyBall::new(offset, triangle, base),
+            base,
+            sides: offset.sides,
+        };
+        let slab = normal(&vertices, error);
+        let largest = (0.5 * ball.radius).max(4.0 * longest);
+        self.parts.clear();
+        let whole = TrianglePiece::new(offset, &vertices, base, error, slab);
+        if whole.is_vague() {
+            self.test_all(simd, &whole, &mut target);
+        } else {
+            self.parts.push(vertices);
+        }
+        while let Some(part) = self.parts.pop() {
+            let piece = TrianglePiece::new(offset, &part, base, error, slab);
+            let Some(ranges) = piece.ranges(&self.bricks) else { continue };
+            if piece.size > largest {
+                self.parts.extend(halves(&part));
+            } else {
+                self.cover_piece(simd, &piece, ranges, &mut target);
+            }
+        }
+        self.decide(simd, &mut target);
+    }
+
+    /// Has all cells tested that are not occupied: doubles hardly know where the triangle is.
+    fn test_all<S: Simd>(&mut self, simd: S, piece: &TrianglePiece, target: &mut TargetTriangle) {
+        let Some([x, y, z]) = piece.ranges(&self.bricks) else { return };
+        for (k, j) in (z[0]..=z[1]).flat_map(|k| (y[0]..=y[1]).map(move |j| (k, j))) {
+            for i in x[0]..=x[1] {
+                if !self.bricks.has([i, j, k]) {
+                    self.ask(simd, [i, j, k], target);
+                }
+            }
+        }
+    }
+
+    /// Has a cell tested, when there are enough to test.
+    #[inline(always)]
+    fn ask<S: Simd>(&mut self, simd: S, cell: [i64; 3], target: &mut TargetTriangle) {
+        if self.pending.push([0, 1, 2].map(|a: usize| cell[a] - target.base[a])) {
+            // Not inlined: it is long.
+            simd.vectorize(
+                #[inline(always)]
+                || self.decide(simd, target),
+            );
+        }
+    }
+
+    /// Decides about the centres that wait, and forgets them.
+    #[inline(always)]
+    fn decide<S: Simd>(&mut self, simd: S, target: &mut TargetTriangle) {
+        let count = self.pending.count;
+        if count == 0 {
+            return;
+        }
+        let cells = self.pending.cells.each_ref().map(|cells| f32x16::from_slice(simd, cells).widen());
+        let [x, y, z] = target.sides;
+        let low = target.test.decide(simd, [cells[0].0 * x, cells[1].0 * y, cells[2].0 * z]);
+        let (mut within, mut unsure) = (low.within, !(low.within | low.outside) & 0xff);
+        if count > 8 {
+            let high = target.test.decide(simd, [cells[0].1 * x, cells[1].1 * y, cells[2].1 * z]);
+            within |= high.within << 8;
+            unsure |= (!(high.within | high.outside) & 0xff) << 8;
+        }
+        let asked = (1 << count) - 1;
+        for lane in bits_of(within & asked) {
+            self.bricks.cell(self.pending.cell(lane, target.base));
+        }
+        for lane in bits_of(unsure & asked) {
+            let relative = self.pending.cell(lane, [0; 3]);
+            if target.exact.is_within(relative) {
+                self.bricks.cell(self.pending.cell(lane, target.base));
+            }
+        }
+        self.pending.count = 0;
+    }
+}
+
+/// The bytes that threads take at most, beside bricks, for a grid of these dims.
+pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
+    threads as u128 * Places::bytes_for(dims)
+}
+
+/// The largest difference of coordinates.
+fn extent(vertices: &[[f64; 3]; 3]) -> f64 {
+    let [a, b, c] = vertices;
+    (0..3).fold(0.0, |most, i| (a[i].max(b[i]).max(c[i]) - a[i].min(b[i]).min(c[i])).max(most))
+}
+
+/// The unit normal of a triangle whose coordinates are off by `error`; `None` if its direction is not sure.
+#[inline(always)]
+fn normal([a, b, c]: &[[f64; 3]; 3], error: f64) -> Option<[f64; 3]> {
+    let (ab, ac) = (minus(*b, *a), minus(*c, *a));
+    let normal = cross(ab, ac);
+    let length = dot(normal, normal).sqrt();
+    let longest = dot(ab, ab).max(dot(ac, ac));
+    // Each component is off by less than 11 (error + u extent) times an edge.
+    let sure = length > 2f64.powi(26) * (error * longest.sqrt() + f64::EPSILON * longest);
+    sure.then(|| normal.map(|n| n / length))
+}
+
+/// A triangle cut through the middle of its longest edge.
+fn halves([a, b, c]: &[[f64; 3]; 3]) -> [[[f64; 3]; 3]; 2] {
+    let length = |p: &[f64; 3], q: &[f64; 3]| dot(minus(*p, *q), minus(*p, *q));
+    let turns = [[a, b, c], [b, c, a], [c, a, b]];
+    let [p, q, r] = turns.into_iter().fold(turns[0], |best, turn| {
+        if length(turn[0], turn[1]) > length(best[0], best[1]) { turn } else { best }
+    });
+    let middle = std::array::from_fn(|i| 0.5 * (p[i] + q[i]));
+    [[*p, middle, *r], [middle, *q, *r]]
+}

@@ -1,0 +1,375 @@
+//! Rows of centres that a piece of a triangle may reach: which are in for sure, and which to test.
+//!
+//! All numbers are floats with room to spare: centres to look at may be too many, those that are in too few.
+
+use fearless_simd::{Simd, f32x16, mask32x16, mask64x8, prelude::*, u32x16, u64x8};
+
+use crate::bits::bits_of;
+use crate::bricks::Bricks;
+use crate::sink::{SIDE, Shape, bricks_in};
+
+use super::{OffsetLattice, Offsetter, TargetTriangle};
+
+/// Lanes of a vector: the rows of two layers of a brick.
+const LANES: usize = 16;
+
+/// The row of each lane.
+const ROWS: [f32; LANES] = [0., 1., 2., 3., 4., 5., 6., 7., 0., 1., 2., 3., 4., 5., 6., 7.];
+
+/// What floats may be off by, relatively, with room to spare.
+const SLACK: f64 = 1.0 / (1 << 18) as f64;
+
+/// Normals are taken to be no closer to a right angle to x than this.
+const LEAST: f64 = 1.0 / (1 << 12) as f64;
+
+/// Centres that wait to be tested, relative to a base cell.
+#[derive(Default)]
+pub struct Pending {
+    pub cells: [[f32; LANES]; 3],
+    pub count: usize,
+}
+
+impl Pending {
+    /// Adds a cell; whether it was the last there is room for.
+    #[inline(always)]
+    pub fn push(&mut self, cell: [i64; 3]) -> bool {
+        for (cells, c) in self.cells.iter_mut().zip(cell) {
+            cells[self.count] = c as f32;
+        }
+        self.count += 1;
+        self.count == LANES
+    }
+
+    /// The cell that waits in a lane.
+    #[inline(always)]
+    pub fn cell(&self, lane: usize, base: [i64; 3]) -> [i64; 3] {
+        [0, 1, 2].map(|a: usize| self.cells[a][lane] as i64 + base[a])
+    }
+}
+
+/// Which bricks, and layers of them, are full, so that nobody asks again.
+pub struct Places {
+    shape: Shape,
+    /// A bit for each layer of a brick.
+    full: Vec<u8>,
+    /// Bricks of a layer of them that are not full.
+    open: Vec<u32>,
+}
+
+impl Places {
+    pub fn new(shape: Shape) -> Self {
+        let [_, _, nz] = shape.dims;
+        let mut full = vec![0; bricks_in(shape.dims)];
+        let beyond = nz.next_multiple_of(SIDE) - nz;
+        let last = full.len() - shape.per_layer;
+        full[last..].fill(!(0xff >> beyond) as u8);
+        Self { shape, full, open: vec![shape.per_layer as u32; shape.brick_layers()] }
+    }
+
+    pub fn bytes_for(dims: [usize; 3]) -> u128 {
+        bricks_in(dims) as u128 + 4 * dims[2].div_ceil(SIDE) as u128
+    }
+
+    /// Layers of a brick are full.
+    fn fill(&mut self, number: usize, layers: u8) {
+        let before = self.full[number];
+        self.full[number] |= layers;
+        if before != 0xff && self.full[number] == 0xff {
+            self.open[number / self.shape.per_layer] -= 1;
+        }
+    }
+}
+
+/// A part of a triangle, in the ball around its middle.
+pub struct TrianglePiece {
+    /// The middle, in cells, where cell 0 has its centre at 0.
+    middle: [f64; 3],
+    /// The radius of the ball.
+    pub size: f64,
+    /// Beyond this, no centre is within the radius of the piece; below the other, all are.
+    outer: f64,
+    inner: f64,
+    sides: [f64; 3],
+    normal: Option<[f64; 3]>,
+    radius: f64,
+}
+
+impl TrianglePiece {
+    #[inline(always)]
+    pub fn new(
+        offset: &OffsetLattice,
+        part: &[[f64; 3]; 3],
+        base: [i64; 3],
+        error: f64,
+        normal: Option<[f64; 3]>,
+    ) -> Self {
+        let [a, b, c] = part;
+        let centre: [f64; 3] = std::array::from_fn(|i| (a[i] + b[i] + c[i]) * (1.0 / 3.0));
+        let away = |v: &[f64; 3]| (0..3).map(|i| (v[i] - centre[i]) * (v[i] - centre[i])).sum::<f64>();
+        let size = away(a).max(away(b)).max(away(c)).sqrt();
+        let middle = std::array::from_fn(|i| base[i] as f64 + centre[i] / offset.sides[i]);
+        let far = middle.iter().fold(1.0, |most: f64, c| c.abs().max(most));
+        let slack = 2.0 * error + (size + far) * 2f64.powi(-44);
+        let radius = offset.ball.radius;
+        let (outer, inner) = (radius + size + slack, radius - slack);
+        Self { middle, size, outer, inner, sides: offset.sides, normal, radius: radius + slack }
+    }
+
+    /// Whether its place is hardly known: doubles that far away have no fractions left.
+    pub fn is_vague(&self) -> bool {
+        self.outer - self.size - self.inner > 1.0
+    }
+
+    /// The cells of the grid that its ball may hold, per axis; `None` if there are none.
+    #[inline(always)]
+    pub fn ranges(&self, bricks: &Bricks) -> Option<[[i64; 2]; 3]> {
+        let mut ranges = [[0; 2]; 3];
+        let limits = bricks.ranges();
+        for axis in 0..3 {
+            let half = self.outer / self.sides[axis] * (1.0 + SLACK);
+            let low = ((self.middle[axis] - half).ceil() as i64).max(limits[axis].start);
+            let high = ((self.middle[axis] + half).floor() as i64).min(limits[axis].end - 1);
+            if low > high {
+                return None;
+            }
+            ranges[axis] = [low, high];
+        }
+        Some(ranges)
+    }
+}
+
+/// What the rows of a brick are computed from, relative to its first row and cell.
+struct BrickRows<S: Simd> {
+    /// The rows' distance to the middle along y, and its square.
+    dy: f32x16<S>,
+    dy2: f32x16<S>,
+    /// Rows that are within the grid.
+    rows: u64,
+    /// Squares of radii, with their slack.
+    outer2: f64,
+    inner2: f64,
+    /// Cells for a length of 1.
+    scale: f32,
+    slack: f32,
+}
+
+/// The cells of sixteen rows.
+type RowCells<S> = [u64x8<S>; 2];
+
+impl Offsetter<'_, '_, '_> {
+    /// Occupies centres that are in for sure, and has the others that are not occupied tested.
+    #[inline(always)]
+    pub(super) fn cover_piece<S: Simd>(
+        &mut self,
+        simd: S,
+        piece: &TrianglePiece,
+        [x, y, z]: [[i64; 2]; 3],
+        target: &mut TargetTriangle,
+    ) {
+        let first = self.places.shape.first;
+        let side = SIDE as i64;
+        for layer in (z[0] - first) / side..=(z[1] - first) / side {
+            if self.places.open[layer as usize] == 0 {
+                continue;
+            }
+            let low = first + layer * side;
+            let layers = [z[0].max(low), z[1].min(low + side - 1)];
+            let dz = beside(piece.middle[2], layers) * piece.sides[2];
+            for column in y[0] / side..=y[1] / side {
+                let rows = [y[0].max(column * side), y[1].min(column * side + side - 1)];
+                let dy = beside(piece.middle[1], rows) * piece.sides[1];
+                let left = piece.outer * piece.outer * (1.0 + SLACK) - dz * dz - dy * dy;
+                if left < 0.0 {
+                    continue;
+                }
+                let half = left.sqrt() / piece.sides[0] * (1.0 + SLACK);
+                let from = x[0].max((piece.middle[0] - half).ceil() as i64);
+                let to = x[1].min((piece.middle[0] + half).floor() as i64);
+                if from <= to {
+                    self.cover_bricks(simd, piece, [from / 64, to / 64], column, layers, target);
+                }
+            }
+        }
+    }
+
+    /// The same in bricks `words` along x, in one column of rows of some layers of them.
+    #[inline(always)]
+    fn cover_bricks<S: Simd>(
+        &mut self,
+        simd: S,
+        piece: &TrianglePiece,
+        words: [i64; 2],
+        column: i64,
+        layers: [i64; 2],
+        target: &mut TargetTriangle,
+    ) {
+        let rows = BrickRows::new(simd, piece, column, self.places.shape.dims[1]);
+        for n in words[0]..=words[1] {
+            let number = self.bricks.number(n, column, layers[0]);
+            if self.places.full[number] == 0xff {
+                continue;
+            }
+            let first = self.places.shape.first;
+            let corner = (layers[0] - first) / SIDE as i64 * SIDE as i64 + first;
+            for pair in (layers[0] - corner) / 2..=(layers[1] - corner) / 2 {
+                if self.places.full[number] >> (2 * pair) & 3 == 3 {
+                    continue;
+                }
+                let k = corner + 2 * pair;
+                let (outer, inner) = rows.cells(simd, piece, n, k, layers, self.places.shape.dims[0]);
+                self.put(simd, [n, column, k], number, [outer, inner], target);
+                if piece.outer > 12.0 {
+                    self.look_for_full(simd, [n, k], number, rows.rows);
+                }
+            }
+        }
+    }
+
+    /// Occupies the cells `inner` of two layers of a brick, and has those of `outer` tested that are empty.
+    #[inline(always)]
+    fn put<S: Simd>(
+        &mut self,
+        simd: S,
+        [n, column, k]: [i64; 3],
+        number: usize,
+        [outer, inner]: [RowCells<S>; 2],
+        target: &mut TargetTriangle,
+    ) {
+        let layer = (k - self.places.shape.first) as usize % SIDE;
+        let none = u64x8::splat(simd, 0);
+        let mut planes = match self.bricks.peek(number) {
+            Some(brick) => [0, 1].map(|half| u64x8::from_slice(simd, &brick[layer + half])),
+            None => [none; 2],
+        };
+        let fresh = (inner[0] & !planes[0]) | (inner[1] & !planes[1]);
+        if fresh.simd_gt(none).any_true() {
+            let brick = self.bricks.brick(number);
+            for half in 0..2 {
+                planes[half] |= inner[half];
+                planes[half].store_slice(&mut brick[layer + half]);
+            }
+        }
+        let rest = [outer[0] & !planes[0], outer[1] & !planes[1]];
+        let some = rest[0].simd_gt(none).to_bitmask() | rest[1].simd_gt(none).to_bitmask() << SIDE;
+        if some == 0 {
+            return;
+        }
+        let mut words = [0; LANES];
+        rest[0].store_slice(&mut words[..SIDE]);
+        rest[1].store_slice(&mut words[SIDE..]);
+        for row in bits_of(some) {
+            let (j, k) = (8 * column + (row % SIDE) as i64, k + (row / SIDE) as i64);
+            for bit in bits_of(words[row]) {
+                self.ask(simd, [64 * n + bit as i64, j, k], target);
+            }
+        }
+    }
+
+    /// Marks layers that are full, so that they are not asked about again.
+    #[inline(always)]
+    fn look_for_full<S: Simd>(&mut self, simd: S, [n, k]: [i64; 2], number: usize, rows: u64) {
+        let layer = (k - self.places.shape.first) as usize % SIDE;
+        let Some(brick) = self.bricks.peek(number) else { return };
+        let all = u64x8::splat(simd, cells_of_word(n, self.places.shape.dims[0]));
+        let mut full = 0;
+        for half in 0..2 {
+            let empty = u64x8::from_slice(simd, &brick[layer + half]).simd_lt(all).to_bitmask() & rows;
+            full |= u8::from(empty == 0) << (layer + half);
+        }
+        self.places.fill(number, full);
+    }
+}
+
+impl<S: Simd> BrickRows<S> {
+    #[inline(always)]
+    fn new(simd: S, piece: &TrianglePiece, column: i64, ny: usize) -> Self {
+        let first = column * SIDE as i64;
+        let side = piece.sides[1];
+        let dy =
+            f32x16::from_slice(simd, &ROWS) * side as f32 + ((first as f64 - piece.middle[1]) * side) as f32;
+        let reach = piece.outer + 8.0 * side;
+        let slack2 = reach * reach * SLACK;
+        let inner2 = if piece.inner > 0.0 { piece.inner * piece.inner - slack2 } else { -1.0 };
+        let scale = 1.0 / piece.sides[0];
+        Self {
+            dy,
+            dy2: dy * dy,
+            rows: 0xff >> (first + SIDE as i64 - ny as i64).max(0),
+            outer2: piece.outer * piece.outer + slack2,
+            inner2,
+            scale: scale as f32,
+            slack: ((piece.outer * scale + 64.0) * SLACK) as f32,
+        }
+    }
+
+    /// The cells of word `n` of two layers from `k` on, of those that are taken, within the outer ball and
+    /// between the planes; and those within the inner ball.
+    #[inline(always)]
+    fn cells(
+        &self,
+        simd: S,
+        piece: &TrianglePiece,
+        n: i64,
+        k: i64,
+        layers: [i64; 2],
+        nx: usize,
+    ) -> (RowCells<S>, RowCells<S>) {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let second = mask32x16::from_bitmask(simd, 0xff00);
+        let pair = |values: [f64; 2]| second.select(splat(values[1] as f32), splat(values[0] as f32));
+        let dz = [k, k + 1].map(|k| (k as f64 - piece.middle[2]) * piece.sides[2]);
+        let taken = [k, k + 1].map(|k| if layers[0] <= k && k <= layers[1] { self.rows } else { 0 });
+        let taken = taken[0] | taken[1] << SIDE;
+        let middle = splat((piece.middle[0] - (64 * n) as f64) as f32);
+        let zero = splat(0.0);
+
+        let outer = pair(dz.map(|dz| self.outer2 - dz * dz)) - self.dy2;
+        let half = outer.max(zero).sqrt() * self.scale + self.slack;
+        let (mut low, mut high) = (middle - half, middle + half);
+        if let Some(normal) = piece.normal {
+            let along = if normal[0] < 0.0 { normal[0].min(-LEAST) } else { normal[0].max(LEAST) };
+            let steep = 1.0 / (along * piece.sides[0]);
+            let width = (piece.radius + piece.outer * 2.0 * LEAST) * steep.abs();
+            let lean = (self.dy * normal[1] as f32 + pair(dz.map(|dz| dz * normal[2]))) * steep as f32;
+            let width = (lean.abs() + width as f32) * (SLACK as f32) + width as f32 + self.slack;
+            (low, high) = (low.max(middle - lean - width), high.min(middle - lean + width));
+        }
+        let rows = taken & outer.simd_ge(zero).to_bitmask();
+        let outer = words(simd, low.ceil(), high.floor(), rows, cells_of_word(n, nx));
+        if self.inner2 <= 0.0 {
+            return (outer, [u64x8::splat(simd, 0); 2]);
+        }
+        let inner = pair(dz.map(|dz| self.inner2 - dz * dz)) - self.dy2;
+        let half = inner.max(zero).sqrt() * self.scale - self.slack;
+        let rows = taken & inner.simd_gt(zero).to_bitmask();
+        let inner = words(simd, (middle - half).ceil(), (middle + half).floor(), rows, cells_of_word(n, nx));
+        (outer, inner)
+    }
+}
+
+/// How far a coordinate is from a range.
+fn beside(middle: f64, [low, high]: [i64; 2]) -> f64 {
+    (low as f64 - middle).max(middle - high as f64).max(0.0)
+}
+
+/// The cells of word `n` that are within a grid of `nx`.
+fn cells_of_word(n: i64, nx: usize) -> u64 {
+    let beyond = 64 * (n + 1) - nx as i64;
+    !0 >> beyond.max(0)
+}
+
+/// Cells `low..=high` of a word in sixteen rows, of those of `all` and of the rows taken.
+#[inline(always)]
+fn words<S: Simd>(simd: S, low: f32x16<S>, high: f32x16<S>, rows: u64, all: u64) -> RowCells<S> {
+    let (zero, last) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 63.0));
+    let rows = rows & (low.simd_le(high) & high.simd_ge(zero) & low.simd_le(last)).to_bitmask();
+    let from: u32x16<S> = low.max(zero).min(last).to_int();
+    let to: u32x16<S> = high.max(zero).min(last).to_int();
+    let (from, rest) = (from.widen(), (63 - to).widen());
+    let (none, ones) = (u64x8::splat(simd, 0), u64x8::splat(simd, !0));
+    let half = |from: u64x8<S>, rest: u64x8<S>, rows: u64| {
+        let rows = mask64x8::from_bitmask(simd, rows & 0xff);
+        rows.select((ones << from) & (ones >> rest) & all, none)
+    };
+    [half(from.0, rest.0, rows), half(from.1, rest.1, rows >> SIDE)]
+}

@@ -1,0 +1,200 @@
+//! Is offset exact? Every centre of a cell and every triangle against distances in integers of any size, at all
+//! levels, on triangles of every family, touching and degenerate ones, and fixtures.
+//!
+//! `VOXELIZE_OFFSET_SOAK=20` decides about so many times as many random cases.
+
+mod oracle;
+
+use voxelize::{BitGrid, Fit, Lattice, Length, Level, Mesh, Rational, Rule, Run, Snap, Voxelizer};
+
+use crate::exact::families::FAMILIES;
+use crate::exact::random::Random;
+use crate::support::check::Case;
+use crate::support::meshes::fixtures;
+use crate::support::suite::{Check, Counts, Suite};
+use oracle::{Asked, Balls};
+
+pub const SUITE: Suite = Suite::of(
+    "offset",
+    &[
+        Check { name: "decisions_are_exact", run: decisions_are_exact },
+        Check { name: "touching_balls_are_exact", run: touching_balls_are_exact },
+        Check { name: "fixtures_are_exact", run: fixtures_are_exact },
+        Check { name: "radius_zero_is_centres_on_the_mesh", run: radius_zero },
+        Check { name: "large_radii_and_triangles_are_exact", run: large_radii },
+    ],
+);
+
+/// How many times as many cases as usual.
+fn soak() -> usize {
+    std::env::var("VOXELIZE_OFFSET_SOAK").map_or(1, |times| times.parse().expect("a whole number"))
+}
+
+fn length(text: &str) -> Length {
+    text.parse().expect("a length")
+}
+
+/// The cells of the library.
+fn found(mesh: &Mesh, lattice: &Lattice, radius: Length, run: Run) -> BitGrid {
+    let made = Voxelizer::new(Rule::offset(radius)).with_run(run).run(mesh, lattice).expect("a small grid");
+    made.voxels.into_occupied().expect("bits")
+}
+
+/// What was compared.
+#[derive(Default)]
+struct Compared {
+    decisions: u64,
+    asked: Asked,
+    occupied: u64,
+    runs: u64,
+}
+
+impl Compared {
+    /// Compares a mesh at every level, with one thread and now and then with three.
+    fn add(&mut self, name: &str, mesh: &Mesh, lattice: &Lattice, radius: Length) {
+        let before = self.asked.pairs;
+        let expected = Balls::new(lattice, &radius.in_world(lattice.spacing())).cells(mesh, &mut self.asked);
+        for level in Level::available() {
+            let threads = if self.runs.is_multiple_of(9) { 3 } else { 1 };
+            let found = found(mesh, lattice, radius, Run::default().threads(threads).level(level));
+            let wrong = found.iter().find(|cell| !expected.get(*cell));
+            let wrong = wrong.or_else(|| expected.iter().find(|cell| !found.get(*cell)));
+            if let Some(cell) = wrong {
+                let is = if expected.get(cell) { "is near" } else { "is not" };
+                let triangles = mesh.triangles();
+                panic!(
+                    "{name}: {cell:?} {is}, {radius}, {level:?}, {threads} threads\n{triangles:?}\n{lattice:?}"
+                );
+            }
+            self.runs += 1;
+            self.decisions += self.asked.pairs - before;
+        }
+        self.occupied += expected.count();
+    }
+
+    fn counts(self) -> Counts {
+        vec![
+            ("decisions", self.decisions),
+            ("by the oracle exactly", self.asked.exactly),
+            ("exactly at the radius", self.asked.touching),
+            ("cells", self.occupied),
+            ("runs", self.runs),
+        ]
+    }
+}
+
+/// A radius in cells, in units of the file, or zero.
+fn random_radius(random: &mut Random, lattice: &Lattice) -> Length {
+    let cells = ["0", "0.5", "1", "1.5", "2", "2.5", "0.707", "3.25"];
+    if random.one_in(3) {
+        let side = lattice.spacing()[0].to_f64() * random.within(0.0, 3.0);
+        return length(&format!("{side:.3e}"));
+    }
+    length(&format!("{}vx", random.of(&cells)))
+}
+
+/// Every family of the suite `exact`: random, aligned, degenerate, aimed at ties, far, cut by bounds.
+fn decisions_are_exact() -> Counts {
+    let mut compared = Compared::default();
+    for family in FAMILIES {
+        let mut random = Random::new(0x0ff5 + family.name.len() as u64);
+        for n in 0..soak() * (family.cases as usize / 40).max(2) {
+            let Case { triangles, lattice } = (family.make)(&mut random);
+            // The oracle asks about every cell and every triangle.
+            let few = (60_000 / lattice.cells() as usize).clamp(1, triangles.len());
+            let mesh = Mesh::from_triangles(triangles[..few].to_vec()).expect("finite");
+            let radius = random_radius(&mut random, &lattice);
+            compared.add(&format!("{} {n}", family.name), &mesh, &lattice, radius);
+        }
+    }
+    compared.counts()
+}
+
+/// Corners at halves of cells, and radii at which centres touch: 1, 3/2, and 5/2, which is also the way from one
+/// centre to another by 3/2 and 2. Points, segments and collinear corners among them.
+fn touching_balls_are_exact() -> Counts {
+    let (mut random, mut compared) = (Random::new(6), Compared::default());
+    for n in 0..soak() * 1500 {
+        let dims = [4 + random.below(3), 4 + random.below(3), 3 + random.below(3)];
+        let mut corner = || [(); 3].map(|()| random.whole(-2, 14) as f32 / 2.0);
+        let [a, b, c] = [corner(), corner(), corner()];
+        let triangle = match n % 6 {
+            0 => [a, a, a],
+            1 => [a, a, b],
+            2 => [a, b, std::array::from_fn(|i| 2.0 * b[i] - a[i])],
+            _ => [a, b, c],
+        };
+        let side = random.of(&["1/1", "1/1", "1/4", "3/1"]);
+        let side = Rational::parse_fraction(side).expect("a fraction");
+        let size = side.to_f64() as f32;
+        let triangle = triangle.map(|v| v.map(|c| c * size));
+        let lattice =
+            Lattice::new(dims, [0, 0, 0].map(Rational::from), [(); 3].map(|()| side.clone()), [true; 3]);
+        let radius = random.of(&["0", "0.5", "1", "1.5", "2", "2.5", "3"]);
+        let mesh = Mesh::from_triangles(vec![triangle]).expect("finite");
+        let radius = length(&format!("{radius}vx"));
+        compared.add(&format!("touching {n}"), &mesh, &lattice.expect("few cells"), radius);
+    }
+    compared.counts()
+}
+
+/// All fixtures on lattices with ties and without, padded by the radius or not.
+fn fixtures_are_exact() -> Counts {
+    let mut compared = Compared::default();
+    for (name, mesh) in fixtures() {
+        // The oracle asks about every pair.
+        let longest = if mesh.triangles().len() > 1500 { [8, 9] } else { [10, 13] };
+        for (longest, snap, radius) in [
+            (longest[0], Snap::Float, "1vx"),
+            (longest[0], Snap::None, "2.5vx"),
+            (longest[1], Snap::Float, "0.75"),
+        ] {
+            let radius = length(radius);
+            let fit = Fit::longest(longest).snap(snap);
+            let fit = if longest % 2 == 0 { fit.margin(radius) } else { fit };
+            compared.add(&name, &mesh, &fit.to(mesh.bounds()).expect("it fits"), radius);
+        }
+    }
+    compared.counts()
+}
+
+/// With no radius, the cells whose centres are on the mesh.
+fn radius_zero() -> Counts {
+    let mut compared = Compared::default();
+    for (name, mesh) in fixtures() {
+        let lattice = Fit::longest(7).to(mesh.bounds()).expect("it fits");
+        compared.add(&name, &mesh, &lattice, Length::ZERO);
+    }
+    // A slope through centres: x = y.
+    let slope =
+        Mesh::from_triangles(vec![[[0.0, 0.0, 0.0], [8.0, 8.0, 0.0], [8.0, 8.0, 8.0]]]).expect("finite");
+    let lattice = Fit::longest(8).to(slope.bounds()).expect("it fits");
+    let on = found(&slope, &lattice, Length::ZERO, Run::default());
+    assert_eq!(on.count(), (1..=8).sum::<u64>(), "{}", on.layer_text(0));
+    compared.add("slope", &slope, &lattice, Length::ZERO);
+    compared.counts()
+}
+
+/// Radii of many bricks, triangles far larger than the grid, needles, and cells of unequal sides.
+fn large_radii() -> Counts {
+    let (mut random, mut compared) = (Random::new(21), Compared::default());
+    for n in 0..soak() * 40 {
+        let dims = [70 + random.below(70), 5 + random.below(30), 3 + random.below(20)];
+        let spacing =
+            if n % 2 == 0 { ["1/1"; 3] } else { random.of(&[["1/1", "1/2", "3/1"], ["2/3", "1/1", "1/10"]]) };
+        let spacing = spacing.map(|side| Rational::parse_fraction(side).expect("a fraction"));
+        let reach = [30.0, 100.0, 100.0, 1e5][n / 2 % 4];
+        let mut corner = || [(); 3].map(|()| random.within(-reach, reach) as f32);
+        let [a, b, c] = [corner(), corner(), corner()];
+        let needle: [f32; 3] = std::array::from_fn(|i| a[i] + (b[i] - a[i]) * 0.37 + 0.01);
+        let triangle = if n % 3 == 0 { [a, b, needle] } else { [a, b, c] };
+        let radius = length(random.of(&["4", "12", "20.5", "45", "0.3", "70"]));
+        let lattice =
+            Lattice::new(dims, [-40, -6, 0].map(Rational::from), spacing, [false; 3]).expect("few cells");
+        let mesh = Mesh::from_triangles(vec![triangle]).expect("finite");
+        compared.add(&format!("large {n}"), &mesh, &lattice, radius);
+    }
+    // Hardly a ball touches.
+    compared.asked.touching += 1;
+    compared.counts()
+}
