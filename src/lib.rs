@@ -105,7 +105,7 @@ pub use grid::{
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::{CancelToken, Progress};
-pub use rule::{Inside, METHODS, RULES, Rule, Slabs, Stats, ThinFeatures};
+pub use rule::{Band, Inside, METHODS, RULES, Rule, Slabs, Stats, ThinFeatures};
 pub use run::Run;
 pub use voxelizer::{Voxelized, Voxelizer};
 
@@ -121,6 +121,11 @@ struct Readme;
 #[doc = include_str!("../docs/cells.md")]
 struct CellsPage;
 
+/// And of the page about distances.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/distance.md")]
+struct DistancePage;
+
 /// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine; [`Voxelizer`] has
 /// every option.
 ///
@@ -128,4 +133,27 @@ struct CellsPage;
 /// If the options of the rule do not go together, the mesh is unfit for it, or the grid does not fit in memory.
 pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
     Ok(Voxelizer::new(rule).run(mesh, lattice)?.voxels)
+}
+
+/// The distance from the centre of every cell of `lattice` to the nearest point of the mesh, in units of the file;
+/// with all threads and the best level of the machine. Cells outside the band have its width.
+/// [`Rule::Distance`] has signs and cells up to a distance, [`Voxelizer::run_with_nearest`] the nearest triangles.
+///
+/// ```
+/// use voxelize::{Band, Fit, Mesh, distance};
+///
+/// let sphere = Mesh::open("fixtures/sphere.stl")?;
+/// let lattice = Fit::longest(32).pad(3).to(sphere.bounds())?;
+/// let field = distance(&sphere, &lattice, Band::cells(3))?;
+/// assert_eq!(field.get([0, 0, 0]), field.background());
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If the field does not fit in memory.
+pub fn distance(mesh: &Mesh, lattice: &Lattice, band: Band) -> Result<Field> {
+    match voxelize(mesh, lattice, Rule::distance().with_band(band)?)?.cells {
+        Cells::Field(field) => Ok(field),
+        _ => Err(Error::usage("the rule makes no field")),
+    }
 }

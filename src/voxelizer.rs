@@ -1,7 +1,7 @@
 //! A rule with everything that says how it runs, and what comes of it.
 
-use crate::error::{Finding, Result};
-use crate::grid::{BitGrid, Lattice, Voxels};
+use crate::error::{Error, Finding, Result};
+use crate::grid::{BitGrid, CellKind, Field, Lattice, Voxels};
 use crate::kernel::Level;
 use crate::mesh::Mesh;
 use crate::par::{self, CancelToken, Progress};
@@ -89,6 +89,9 @@ impl<'a> Voxelizer<'a> {
     pub fn run(&self, mesh: &Mesh, lattice: &Lattice) -> Result<Voxelized> {
         let run = &self.run;
         run.supported_level()?;
+        if let Some(background) = self.rule.background(lattice) {
+            return self.run_field(mesh, lattice, background, None);
+        }
         let extra = run.max_memory.map_or(0, |_| self.rule.extra_bytes(mesh, lattice, run));
         run.admit(mesh.triangles().len(), lattice.dims(), extra)?;
         let mut bits = BitGrid::try_from(lattice)?;
@@ -98,11 +101,79 @@ impl<'a> Voxelizer<'a> {
         })??;
         let is_empty = bits.words().iter().all(|word| *word == 0);
         let voxels = Voxels { cells: bits.into(), lattice: Some(lattice.clone()), record };
+        Ok(self.found(mesh, lattice, voxels, is_empty, stats))
+    }
+
+    /// The same of a rule that makes a field, with the number of the triangle nearest to each cell, x fastest: the
+    /// least of those equally near, −1 in cells of the background.
+    ///
+    /// ```
+    /// use voxelize::{Fit, Mesh, Rule, Voxelizer};
+    ///
+    /// let mesh = Mesh::open("fixtures/cube.stl")?;
+    /// let lattice = Fit::longest(16).pad(3).to(mesh.bounds())?;
+    /// let (result, nearest) = Voxelizer::new(Rule::distance()).run_with_nearest(&mesh, &lattice)?;
+    /// let field = result.voxels.field().unwrap();
+    /// assert!(nearest.iter().zip(field.values()).all(|(n, v)| (*n == -1) == (*v == field.background())));
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As those of [`run`](Self::run), and if the rule makes bits.
+    pub fn run_with_nearest(&self, mesh: &Mesh, lattice: &Lattice) -> Result<(Voxelized, Vec<i32>)> {
+        let background = self.rule.background(lattice).ok_or_else(|| {
+            Error::usage(format!("the rule {} has no nearest triangles", self.rule.name()))
+                .with_hint("the rule distance has, without an iso value")
+        })?;
+        let mut nearest = vec![];
+        let result = self.run_field(mesh, lattice, background, Some(&mut nearest))?;
+        Ok((result, nearest))
+    }
+
+    fn run_field(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        background: f32,
+        mut nearest: Option<&mut Vec<i32>>,
+    ) -> Result<Voxelized> {
+        let run = &self.run;
+        if run.max_memory.is_some() {
+            let demand = Demand::new(mesh, lattice, run).with(self.rule.extra_bytes(mesh, lattice, run));
+            let need = demand.field(nearest.is_some()).bytes(Plan::Dense);
+            let [x, y, z] = lattice.dims();
+            run.refuse_above(need, || {
+                format!("a field of {x} × {y} × {z} cells and {} triangles", mesh.triangles().len())
+            })?;
+        }
+        let mut field = Field::new(lattice.dims(), background)?;
+        if let Some(nearest) = &mut nearest {
+            nearest.resize(field.values().len(), 0);
+        }
+        let nearest = nearest.map(Vec::as_mut_slice);
+        let (stats, record) = par::with_threads(run.thread_count(), || {
+            let prepared = self.rule.prepare(mesh, lattice, run)?;
+            Ok((prepared.fill_field(0..lattice.dims()[2], run, &mut field, nearest)?, prepared.record()))
+        })??;
+        let is_empty = field.values().iter().all(|value| field.is_background(*value));
+        let voxels = Voxels { cells: field.into(), lattice: Some(lattice.clone()), record };
+        Ok(self.found(mesh, lattice, voxels, is_empty, stats))
+    }
+
+    /// The result with its findings.
+    fn found(
+        &self,
+        mesh: &Mesh,
+        lattice: &Lattice,
+        voxels: Voxels,
+        is_empty: bool,
+        stats: Stats,
+    ) -> Voxelized {
         let mut findings = rule::findings(&self.rule, mesh, lattice, &stats.inside);
         if is_empty {
             findings.push(rule::nothing_occupied(&self.rule));
         }
-        Ok(Voxelized { voxels, findings, stats })
+        Voxelized { voxels, findings, stats }
     }
 
     /// The plan that fits the limit of memory: the whole grid if there is none, else slabs as high as fit, of a
@@ -111,6 +182,7 @@ impl<'a> Voxelizer<'a> {
         let Some(limit) = self.run.max_memory else { return Some(Plan::Dense) };
         let run = &self.run;
         let demand = Demand::new(mesh, lattice, run).with(self.rule.extra_bytes(mesh, lattice, run));
+        let demand = if self.rule.kind() == CellKind::Field { demand.field(false) } else { demand };
         demand.fit(u128::from(limit), multiple)
     }
 

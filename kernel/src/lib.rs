@@ -21,6 +21,7 @@ pub mod bricks;
 mod cover;
 mod crosses;
 pub mod crossings;
+pub mod distance;
 mod exact;
 mod few;
 mod gather;

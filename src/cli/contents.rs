@@ -53,13 +53,18 @@ pub fn json(cells: CellsRef, labels: &[LabelCount]) -> Value {
 }
 
 /// A value of a field; infinity and NaN, which JSON has not, are text.
-fn value(value: f32) -> Value {
+pub fn value(value: f32) -> Value {
     if value.is_finite() { json!(value) } else { json!(value.to_string()) }
 }
 
 /// `-1.5 … 3.25`.
 pub fn range(field: &Field) -> String {
-    match field.summary().range {
+    range_text(&field.summary())
+}
+
+/// The same of values that were summed up.
+pub fn range_text(summary: &FieldSummary) -> String {
+    match summary.range {
         Some(range) => range.map(|value| number(value.into())).join(" … "),
         None => "no values but the background".to_string(),
     }

@@ -2,6 +2,7 @@
 //! Dry runs, refusals, JSON and -v all read this one plan.
 
 use voxelize::format::{FORMATS, Format};
+use voxelize::grid::CellKind;
 use voxelize::rule::{doubt, leak_path};
 use voxelize::run::{Demand, Plan as Strategy};
 use voxelize::{BitGrid, Error, Lattice, Level, Mesh, Result, Rule, Run, par};
@@ -126,6 +127,8 @@ pub struct Needs<'a> {
     pub labels: bool,
     pub doubt: bool,
     pub leak: bool,
+    /// Whether the nearest triangles are written, too.
+    pub nearest: bool,
 }
 
 /// What one phase takes beside mesh, cells and the buffers of threads.
@@ -182,7 +185,11 @@ impl Needs<'_> {
     fn demand(&self, phases: &[MemoryPhase]) -> Demand {
         let peak = phases.iter().map(|phase| phase.bytes).max().unwrap_or(0);
         let demand = Demand::new(self.mesh, self.lattice, self.run).with(peak);
-        if self.labels && !self.is_whole() { demand.labelled() } else { demand }
+        match self.rule.kind() {
+            CellKind::Field => demand.field(self.nearest),
+            _ if self.labels && !self.is_whole() => demand.labelled(),
+            _ => demand,
+        }
     }
 }
 
@@ -196,8 +203,12 @@ impl MemoryPlan {
         let bricks = demand.bricks(needs.layers());
         let bricks = bricks.filter(|bricks| !needs.is_whole() && needs.rule.has_bricks() && fits(bricks));
         let in_slabs = || demand.fit(limit, needs.layers());
+        let is_field = needs.rule.kind() == CellKind::Field;
+        let field_slabs = Some(demand.field_slabs(needs.layers())).filter(fits);
         let found = match resources.memory {
             _ if bricks.is_some() => bricks,
+            // Slabs of a field are as fast as all of it.
+            _ if is_field && !needs.is_whole() => field_slabs.or_else(in_slabs),
             Limit::Requested(_) if !needs.is_whole() => in_slabs(),
             _ => Some(Strategy::Dense).filter(fits),
         };

@@ -4,12 +4,15 @@
 use std::path::Path;
 
 use voxelize::format::Dtype;
+use voxelize::grid::CellKind;
 use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Size, Snap};
 
 use super::args::values::BoxCorners;
-use super::args::{ConvertArgs, DEFAULT_RES, DoubtArgs, GridArgs, LeakArgs, ReadArgs, RuleArgs, RunArgs};
-use super::argv::Argv;
+use super::args::{
+    ConvertArgs, DEFAULT_RES, DoubtArgs, GridArgs, LeakArgs, NearestArgs, ReadArgs, RuleArgs, RunArgs,
+};
+use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, FileSet, MeshSource};
 use super::memory::Resources;
@@ -150,6 +153,11 @@ impl DoubtOptions {
             DoubtArgs { max_doubt: Some(_), .. } => "max-doubt",
             _ => return Ok(None),
         };
+        if let Rule::Distance { .. } = rule {
+            let error =
+                Error::usage(format!("{}: the rule distance measures, it fills nothing", argv.name(option)));
+            return Err(error.with_hint("it goes with --filled or --solid"));
+        }
         if rule.inside().is_none() {
             let (option, rule) = (argv.name(option), rule.name());
             let error = Error::usage(format!("{option}: the rule {rule} leaves the inside empty"));
@@ -163,8 +171,10 @@ impl DoubtOptions {
 /// The file of the leak path, if these arguments ask for it.
 pub fn leak(args: &LeakArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.leak else { return Ok(None) };
-    if !rule.inside().is_some_and(Inside::is_flood) {
+    let is_filled = !matches!(rule, Rule::Distance { .. });
+    if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
+            _ if !is_filled => "the rule distance measures, it fills nothing".to_string(),
             Some(inside) => format!("inside is decided by {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", rule.name()),
         };
@@ -172,6 +182,26 @@ pub fn leak(args: &LeakArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutpu
         return Err(error.with_hint("it goes with --filled or --solid, and --inside flood"));
     }
     AuxOutput::new(path, "--leak", "the way in").map(Some)
+}
+
+/// The file of the nearest triangles, if these arguments ask for it.
+pub fn nearest(args: &NearestArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutput>> {
+    let Some(path) = &args.nearest else { return Ok(None) };
+    let option = argv.name("nearest");
+    if rule.kind() != CellKind::Field {
+        let error = match rule {
+            Rule::Distance { .. } => exclusive(&option, "--iso").with_hint("cells up to a distance are bits"),
+            _ => Error::usage(format!("{option}: the rule {} makes no distances", rule.name()))
+                .with_hint("it goes with --rule distance"),
+        };
+        return Err(error);
+    }
+    if !files::has_extension(path, "npy") {
+        return Err(Error::usage("the nearest triangles are written as .npy")
+            .in_file(path)
+            .with_hint("such as --nearest nearest.npy"));
+    }
+    AuxOutput::new(path, "--nearest", "the nearest triangles").map(Some)
 }
 
 /// Whether anything is done at all.
@@ -189,6 +219,8 @@ pub struct Options {
     pub doubt: Option<DoubtOptions>,
     /// Where the leak path of a flood goes.
     pub leak: Option<AuxOutput>,
+    /// Where the nearest triangles go.
+    pub nearest: Option<AuxOutput>,
     pub mode: Mode,
 }
 
@@ -203,10 +235,11 @@ impl Options {
         })?;
         let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?;
         let job = Job { source: MeshSource::find(mesh, &argv.commands)?, options };
-        let output = Output::new(&args.output, &job.source, call)?;
+        let output = Output::new(&args.output, job.options.rule.kind(), &job.source, call)?;
         let doubt = DoubtOptions::new(&args.doubt, &job.options.rule, argv)?;
         let leak = leak(&args.leak, &job.options.rule, argv)?;
-        let options = Self { job, output, doubt, leak, mode };
+        let nearest = nearest(&args.nearest, &job.options.rule, argv)?;
+        let options = Self { job, output, doubt, leak, nearest, mode };
         options.check_files(call)?;
         Ok(options)
     }
@@ -232,6 +265,7 @@ impl Options {
 
     /// The files of cells that are written beside the output.
     pub fn aux_outputs(&self) -> impl Iterator<Item = &AuxOutput> {
-        self.doubt.iter().filter_map(|doubt| doubt.file.as_ref()).chain(&self.leak)
+        let doubt = self.doubt.iter().filter_map(|doubt| doubt.file.as_ref());
+        doubt.chain(&self.leak).chain(&self.nearest)
     }
 }

@@ -17,6 +17,9 @@ use super::files::{self, Destination, FileSet, MadeFolders, MeshSource, or_hint}
 /// The format of an output that nothing names.
 const DEFAULT_FORMAT: &str = "vox";
 
+/// The same of a field.
+const FIELD_FORMAT: &str = "npz";
+
 /// Where the cells of a mesh go.
 #[derive(Clone)]
 pub struct Output {
@@ -25,6 +28,8 @@ pub struct Output {
     pub folder: Option<Arc<OutputFolder>>,
     pub format: &'static Format,
     pub format_by: FormatBy,
+    /// The kind of its cells.
+    kind: CellKind,
     /// The type of numbers, if asked for.
     dtype: Option<Dtype>,
     pub sidecar: Sidecar,
@@ -101,9 +106,9 @@ pub fn check_implied(path: &Path, made_by_this_tool: impl FnOnce(&Path) -> bool)
 
 impl Output {
     /// The output for these arguments.
-    pub fn new(args: &OutputArgs, source: &MeshSource, call: &Call) -> Result<Self> {
+    pub fn new(args: &OutputArgs, kind: CellKind, source: &MeshSource, call: &Call) -> Result<Self> {
         let argv = call.argv;
-        let by_default = by_default(args);
+        let by_default = by_default(args, kind);
         let (destination, (format, by)) = match &args.output {
             None => {
                 let path = files::with_suffix(source.stem()?, extension(by_default.0));
@@ -111,17 +116,18 @@ impl Output {
             }
             Some(path) if path.as_os_str() == "-" => (stdout(call, "FILE")?, for_stdout(args, argv)?),
             Some(path) if is_folder(path) => {
-                return Ok(Self::in_folder(path, args, argv)?.named(Path::new(&source.stem()?)));
+                return Ok(Self::in_folder(path, args, kind, argv)?.named(Path::new(&source.stem()?)));
             }
             Some(path) => (Destination::File(path.clone()), by_name(path, args, argv)?),
         };
-        let output = Self::from_parts(destination, format, by, args);
+        let output = Self::from_parts(destination, kind, format, by, args);
         output.check_options(argv)?;
         Ok(output)
     }
 
     fn from_parts(
         destination: Destination,
+        kind: CellKind,
         format: &'static Format,
         by: FormatBy,
         args: &OutputArgs,
@@ -131,6 +137,7 @@ impl Output {
             folder: None,
             format,
             format_by: by,
+            kind,
             dtype: args.dtype,
             sidecar: if args.sidecar { Sidecar::Write } else { Sidecar::Auto },
             existing: if args.skip_existing { Existing::Skip } else { Existing::Replace },
@@ -140,9 +147,9 @@ impl Output {
     }
 
     /// What outputs in this folder have in common; [`Output::named`] makes one of it.
-    pub fn in_folder(folder: &Path, args: &OutputArgs, argv: &Argv) -> Result<Self> {
-        let (format, by) = by_default(args);
-        let mut output = Self::from_parts(Destination::File(folder.to_path_buf()), format, by, args);
+    pub fn in_folder(folder: &Path, args: &OutputArgs, kind: CellKind, argv: &Argv) -> Result<Self> {
+        let (format, by) = by_default(args, kind);
+        let mut output = Self::from_parts(Destination::File(folder.to_path_buf()), kind, format, by, args);
         output.check_options(argv)?;
         output.folder = Some(Arc::new(OutputFolder::new(folder)?));
         Ok(output)
@@ -171,7 +178,7 @@ impl Output {
 
     /// The type of numbers in the file.
     pub fn dtype(&self) -> Option<Dtype> {
-        self.dtype.or(self.format.dtypes.first().copied())
+        self.dtype.or(self.format.dtypes_of(self.kind).first().copied())
     }
 
     pub fn save_options<'a>(&self, progress: &'a dyn voxelize::Progress) -> SaveOptions<'a> {
@@ -193,6 +200,18 @@ impl Output {
     /// Refuses options that the format or the destination cannot follow.
     fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
+        if !self.format.holds(self.kind) {
+            let option = argv.with_value("format").or_else(|| argv.with_value("output")).unwrap_or_default();
+            let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(self.kind)).map(|f| f.name).collect();
+            let (kind, known) = (self.kind.plural(), known.join(", "));
+            return Err(Error::usage(format!("{option}: {name} does not hold {kind}"))
+                .with_hint(format!("{known} hold {kind}; --iso V makes bits of distances")));
+        }
+        if let (CellKind::Field, Some(dtype)) = (self.kind, self.dtype) {
+            let option = argv.name("dtype");
+            return Err(Error::usage(format!("{option} {}: a field is written as f32", dtype.name()))
+                .with_hint("leave it out"));
+        }
         if let Some(dtype) = self.dtype.filter(|dtype| !dtypes.contains(dtype)) {
             let known: Vec<_> = dtypes.iter().map(|dtype| dtype.name()).collect();
             let option = argv.name("dtype");
@@ -247,9 +266,10 @@ fn sidecar_path(path: &Path, format: &Format, asked: Sidecar) -> Option<PathBuf>
 }
 
 /// The format of an output whose name says nothing of it.
-fn by_default(args: &OutputArgs) -> (&'static Format, FormatBy) {
+fn by_default(args: &OutputArgs, kind: CellKind) -> (&'static Format, FormatBy) {
     let by = if args.format.is_some() { FormatBy::Option } else { FormatBy::Default };
-    (args.format.or(format::by_name(DEFAULT_FORMAT)).unwrap_or(&FORMATS[0]), by)
+    let usual = if kind == CellKind::Field { FIELD_FORMAT } else { DEFAULT_FORMAT };
+    (args.format.or(format::by_name(usual)).unwrap_or(&FORMATS[0]), by)
 }
 
 fn for_stdout(args: &OutputArgs, argv: &Argv) -> Result<(&'static Format, FormatBy)> {
@@ -335,6 +355,15 @@ impl AuxOutput {
         let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, input, ..Record::default() };
         let voxels = Voxels { cells: cells.into(), lattice: Some(lattice.clone()), record };
         format::save(&voxels, &self.path, self.format, options).map_err(|e| self.hinted(e))
+    }
+
+    /// Writes a number for each cell, as `work` puts them.
+    pub fn write_numbers(
+        &self,
+        dims: [usize; 3],
+        work: impl FnOnce(&mut dyn FnMut(&[i32]) -> Result<()>) -> Result<()>,
+    ) -> Result<Written> {
+        format::save_numbers(&self.path, dims, work).map_err(|e| self.hinted(e))
     }
 
     fn hinted(&self, error: Error) -> Error {

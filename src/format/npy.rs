@@ -22,10 +22,11 @@
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
 use std::io::{self, Read};
+use std::path::Path;
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, failure, is_about, nameless};
-use super::{Carries, DTYPE, Dtype, FileSize, Format, SaveOptions, Write};
+use super::{Carries, DTYPE, Dtype, FileSize, Format, SaveOptions, Write, Written};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, Cells, Voxels};
@@ -71,6 +72,35 @@ pub(super) fn write(
     };
     out.write_all(&header(descr, &source.dims()))?;
     dense::write(source, out, dtype, options.progress)
+}
+
+/// Saves an array of a whole number for each cell, `int32`, x fastest: `work` puts them into the file, in order.
+///
+/// # Errors
+/// Those of `work`; if the file cannot be written, or the numbers are not as many as the cells. What was at `path`
+/// before is then still there.
+pub fn save_numbers(
+    path: &Path,
+    dims: [usize; 3],
+    work: impl FnOnce(&mut dyn FnMut(&[i32]) -> Result<()>) -> Result<()>,
+) -> Result<Written> {
+    super::save_bytes(path, FORMAT.name, |out| {
+        out.write_all(&header("<i4", &dims))?;
+        let mut left = dims.iter().product::<usize>();
+        let mut block = vec![];
+        let mut put = |numbers: &[i32]| {
+            left = left.checked_sub(numbers.len()).ok_or_else(|| Error::usage("more numbers than cells"))?;
+            for numbers in numbers.chunks(1 << 16) {
+                block.clear();
+                block.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+                out.write_all(&block)
+                    .map_err(|e| Error::output(format!("cannot be written: {e}")).in_file(path))?;
+            }
+            Ok(())
+        };
+        work(&mut put).map_err(io::Error::other)?;
+        if left == 0 { Ok(()) } else { Err(io::Error::other(Error::usage("fewer numbers than cells"))) }
+    })
 }
 
 /// The header of an array of Fortran order.

@@ -6,7 +6,7 @@ pub mod solid_angle;
 pub(crate) mod winding;
 
 pub use voxelize_kernel::geom::{
-    Bounds, Point, Rational, Ties, Triangle, closest, segment_box, tri_box, tri_sphere,
+    Bounds, Point, Rational, Ties, Triangle, closest, distance, segment_box, tri_box, tri_sphere,
 };
 pub(crate) use voxelize_kernel::geom::{axis, degenerate};
 pub use winding::Winding;

@@ -186,13 +186,20 @@ impl Field {
             }
             found
         };
-        par::map_range(0..self.dims[2], of_layer).into_iter().fold(FieldSummary::default(), |all, layer| {
-            let range = match (all.range, layer.range) {
-                (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
-                (one, other) => one.or(other),
-            };
-            FieldSummary { cells: all.cells + layer.cells, nan: all.nan + layer.nan, range }
-        })
+        let layers = par::map_range(0..self.dims[2], of_layer);
+        layers.into_iter().fold(FieldSummary::default(), FieldSummary::and)
+    }
+}
+
+impl FieldSummary {
+    /// Of these values and others.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        let range = match (self.range, other.range) {
+            (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
+            (one, other) => one.or(other),
+        };
+        Self { cells: self.cells + other.cells, nan: self.nan + other.nan, range }
     }
 }
 

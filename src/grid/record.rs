@@ -8,7 +8,7 @@ pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
 
 /// The names under which files have the options of a rule, in their order there: options of the rule itself,
 /// then the method that finds the inside and the options of that method.
-pub const FIELDS: [&str; 5] = ["variant", "radius", "ties", INSIDE, "close_holes"];
+pub const FIELDS: [&str; 7] = ["variant", "radius", "ties", "band", "iso", INSIDE, "close_holes"];
 
 /// The name of the method that finds the inside: in [`FIELDS`] its options follow it.
 pub const INSIDE: &str = "inside";

@@ -49,6 +49,9 @@ pub fn nothing_occupied(rule: &Rule) -> Finding {
             "no centre of a cell is that near to the mesh, or all of it is outside the grid"
         }
         Rule::Solid { .. } => "no centre of a cell is inside the mesh, or all of it is outside the grid",
+        Rule::Distance { .. } => {
+            return Finding::new(Code::W002, "no cell is within the band: the mesh is outside the grid");
+        }
         Rule::Filled { .. } => "nothing is inside the mesh, or all of it is outside the grid",
     };
     Finding::new(Code::W002, format!("no cell is occupied: {why}"))

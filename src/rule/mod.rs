@@ -1,5 +1,6 @@
 //! Which cells are occupied: one file per rule, and their table.
 
+mod distance;
 pub mod doubt;
 mod filled;
 mod findings;
@@ -18,20 +19,23 @@ mod thin;
 use std::mem::discriminant;
 use std::ops::Range;
 
+pub use self::distance::Band;
 pub use self::findings::{findings, nothing_occupied, repaired};
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
 pub use self::slabs::{Made, Slabs};
 
+use self::distance::PreparedDistance;
 use self::lost::KeptFeatures;
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::record::TOOL;
-use crate::grid::{BitGrid, Lattice, Length, Record};
+use crate::grid::{BitGrid, CellKind, Field, Lattice, Length, Record};
 use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::Covered;
+use crate::run::nearest::Distances;
 
 /// Which cells are occupied: with the lattice, it decides every bit.
 ///
@@ -74,6 +78,15 @@ pub enum Rule {
     Offset {
         /// The radius; in cells, it is measured by the smallest of their sides.
         radius: Length,
+    },
+    /// Every cell has the distance from its centre to the nearest point of the mesh, in units of the file: a field.
+    Distance {
+        /// How far from the mesh cells have their distance.
+        band: Band,
+        /// The method that finds the inside, whose cells have the sign bit; `None` for no sign.
+        sign: Option<Inside>,
+        /// Bits in place of the field: cells whose value is at most this are occupied. Within the band.
+        iso: Option<Length>,
     },
 }
 
@@ -145,6 +158,13 @@ pub static RULES: &[RuleInfo] = &[
         fill: offset::fill,
         keep: Some(offset::keep),
     },
+    RuleInfo {
+        rule: Rule::distance(),
+        name: "distance",
+        about: "a field: the distance from a cell's centre to the mesh, signed if asked for",
+        fill: distance::fill,
+        keep: None,
+    },
 ];
 
 /// A rule prepared for a mesh and a lattice, to fill layers of it.
@@ -155,6 +175,8 @@ pub struct PreparedRule<'a> {
     inside: Option<inside::PreparedInside<'a>>,
     /// The features to keep, with [`ThinFeatures::Keep`].
     kept: Option<KeptFeatures>,
+    /// What measures distances, with [`Rule::Distance`].
+    distance: Option<PreparedDistance>,
 }
 
 /// Findings about the mesh from filling the cells.
@@ -223,7 +245,37 @@ impl Rule {
     pub fn margin(&self) -> Length {
         match self {
             Self::Offset { radius } => *radius,
+            Self::Distance { band: Band::Cells(width), .. } => *width,
             _ => Length::ZERO,
+        }
+    }
+
+    /// The rule distance, in a band of three cells, without a sign.
+    pub const fn distance() -> Self {
+        Self::Distance { band: Band::cells(3), sign: None, iso: None }
+    }
+
+    /// The kind of cells that it makes: [`CellKind::Field`] or [`CellKind::Bits`].
+    pub fn kind(&self) -> CellKind {
+        if matches!(self, Self::Distance { iso: None, .. }) { CellKind::Field } else { CellKind::Bits }
+    }
+
+    /// The background of the field that it makes of this lattice; `None` if it makes bits.
+    pub fn background(&self, lattice: &Lattice) -> Option<f32> {
+        match self {
+            Self::Distance { band, iso: None, .. } => Some(distance::background(*band, lattice)),
+            _ => None,
+        }
+    }
+
+    /// Makes sure that its options go with the cells of this lattice.
+    ///
+    /// # Errors
+    /// If the value of [`Rule::Distance`] up to which cells are occupied is not within its band.
+    pub fn check_on(&self, lattice: &Lattice) -> Result<()> {
+        match self {
+            Self::Distance { band, iso: Some(iso), .. } => distance::most(*band, *iso, lattice).map(drop),
+            _ => Ok(()),
         }
     }
 
@@ -247,7 +299,7 @@ impl Rule {
     pub fn ties(&self) -> Option<Ties> {
         match self {
             Self::Surface { ties } | Self::Filled { ties, .. } => Some(*ties),
-            Self::Thin | Self::Solid { .. } | Self::Offset { .. } => None,
+            Self::Thin | Self::Solid { .. } | Self::Offset { .. } | Self::Distance { .. } => None,
         }
     }
 
@@ -255,6 +307,7 @@ impl Rule {
     pub fn inside(&self) -> Option<Inside> {
         match self {
             Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(*inside),
+            Self::Distance { sign, .. } => *sign,
             Self::Surface { .. } | Self::Thin | Self::Offset { .. } => None,
         }
     }
@@ -262,6 +315,7 @@ impl Rule {
     fn inside_mut(&mut self) -> Option<&mut Inside> {
         match self {
             Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(inside),
+            Self::Distance { sign, .. } => sign.as_mut(),
             Self::Surface { .. } | Self::Thin | Self::Offset { .. } => None,
         }
     }
@@ -276,6 +330,7 @@ impl Rule {
                 // The eroded grid, its copy, and layers beside a slab.
                 Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
                 Self::Offset { .. } => offset::extra_bytes(lattice, run),
+                Self::Distance { .. } => Distances::bytes_for(mesh, lattice, run),
                 _ => 0,
             }
     }
@@ -307,7 +362,8 @@ impl Rule {
             _ => None,
         };
         let inside = rule.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
-        Ok(PreparedRule { mesh, lattice, rule, inside, kept })
+        let distance = PreparedDistance::new(&rule, mesh, lattice)?;
+        Ok(PreparedRule { mesh, lattice, rule, inside, kept, distance })
     }
 }
 
@@ -346,6 +402,33 @@ impl PreparedRule<'_> {
             return Err(Error::usage("the grid has other dims than the lattice"));
         }
         (self.rule.info().fill)(self, layers, run, grid)
+    }
+
+    /// Makes `field`, whose background is that of [`Rule::background`], the field of the rule in some layers of the
+    /// lattice, as [`fill`](Self::fill) occupies cells; and `nearest`, if given, the number of the triangle that is
+    /// nearest to each cell, the least of those equally near, or −1 where there is none within the band.
+    ///
+    /// # Errors
+    /// As those of [`fill`](Self::fill), and if the rule makes bits.
+    pub fn fill_field(
+        &self,
+        layers: Range<usize>,
+        run: &Run,
+        field: &mut Field,
+        nearest: Option<&mut [i32]>,
+    ) -> Result<Stats> {
+        let ([nx, ny, nz], dims) = (self.lattice.dims(), field.dims());
+        let cells = dims.iter().product::<usize>();
+        if layers.end > nz
+            || dims != [nx, ny, layers.len()]
+            || nearest.as_ref().is_some_and(|n| n.len() != cells)
+        {
+            return Err(Error::usage("the field has other dims than the lattice"));
+        }
+        if self.rule.kind() != CellKind::Field {
+            return Err(Error::usage(format!("the rule {} makes bits, not a field", self.rule.name())));
+        }
+        distance::fill_field(self, layers, run, field, nearest)
     }
 
     fn inside(&self) -> &inside::PreparedInside<'_> {

@@ -3,7 +3,8 @@
 //! Every combination that makes no sense is refused here and nowhere else. A message begins with the name of
 //! the option, which on the command line is the same behind two dashes.
 
-use super::{Inside, RULES, Rule, ThinFeatures};
+use super::distance;
+use super::{Band, Inside, RULES, Rule, ThinFeatures};
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::record::{FIELDS, INSIDE};
@@ -17,6 +18,9 @@ const RADIUS: &str = "radius";
 
 /// The variant of solid that keeps thin features.
 const KEEP_THIN: &str = "keep-thin";
+
+/// The variant of distance whose cells inside have the sign bit.
+const SIGNED: &str = "signed";
 
 /// The variant of filled that is a shell; its thickness follows.
 const HOLLOW: &str = "hollow";
@@ -46,6 +50,10 @@ impl Rule {
                 let error = Error::usage("ties: the rule offset asks for distances of centres");
                 return Err(error.with_hint("a centre exactly as far away as the radius counts as near"));
             }
+            Self::Distance { .. } => {
+                let error = Error::usage("ties: the rule distance measures from centres of cells");
+                return Err(error.with_hint("a distance has no ties: surface and filled have"));
+            }
             Self::Thin => {
                 let error = Error::usage("ties: the rule thin asks for lines through centres of cells");
                 return Err(
@@ -56,7 +64,8 @@ impl Rule {
         self.checked()
     }
 
-    /// This rule with another method that finds the inside. A flood has ties of its own: a rule filled whose
+    /// This rule with another method that finds the inside; of [`Rule::Distance`], with a sign by this method. A
+    /// flood has ties of its own: a rule filled whose
     /// ties are its default takes these, and its default again where the flood goes.
     ///
     /// # Errors
@@ -68,6 +77,10 @@ impl Rule {
                 (true, false) => *ties = Self::FILLED_TIES,
                 _ => {}
             }
+        }
+        if let Self::Distance { sign, .. } = &mut self {
+            *sign = Some(new);
+            return self.checked();
         }
         let Some(inside) = self.inside_mut() else {
             let error = Error::usage(format!("inside: the rule {} leaves the inside empty", self.name()));
@@ -141,6 +154,51 @@ impl Rule {
         Ok(self)
     }
 
+    /// This rule with another band.
+    ///
+    /// # Errors
+    /// If it is not [`Rule::Distance`].
+    pub fn with_band(mut self, new: Band) -> Result<Self> {
+        let Self::Distance { band, .. } = &mut self else { return Err(self.no_field("band")) };
+        *band = new;
+        self.checked()
+    }
+
+    /// This rule with the cells occupied whose value is at most this, in place of the field.
+    ///
+    /// ```
+    /// use voxelize::{Length, Rule};
+    ///
+    /// let rule = Rule::distance().with_iso(Length::cells(2))?;
+    /// assert_eq!(Rule::from_fields("distance", [("band", "3"), ("iso", "2vx")])?, rule);
+    /// assert!(Rule::solid().with_iso(Length::cells(2)).is_err());
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is not [`Rule::Distance`], or the length is in cells and not within the band.
+    pub fn with_iso(mut self, new: Length) -> Result<Self> {
+        let Self::Distance { iso, .. } = &mut self else { return Err(self.no_field("iso")) };
+        *iso = Some(new);
+        self.checked()
+    }
+
+    /// This rule with the sign bit in the cells inside, by [`Inside::Auto`] unless it has a method.
+    ///
+    /// # Errors
+    /// If it is not [`Rule::Distance`].
+    pub fn with_sign(mut self) -> Result<Self> {
+        let Self::Distance { sign, .. } = &mut self else { return Err(self.no_field(SIGNED)) };
+        sign.get_or_insert_default();
+        self.checked()
+    }
+
+    /// The refusal of an option of fields.
+    fn no_field(&self, option: &str) -> Error {
+        Error::usage(format!("{option}: the rule {} makes no distances", self.name()))
+            .with_hint("it goes with --rule distance")
+    }
+
     /// This rule, if its options go together.
     pub(super) fn checked(self) -> Result<Self> {
         match self {
@@ -151,6 +209,11 @@ impl Rule {
             Self::Filled { shell: Some(0), .. } => {
                 Err(Error::usage(format!("{HOLLOW}: a shell is at least one cell thick"))
                     .with_hint("leave it out to keep all cells"))
+            }
+            Self::Distance { band: Band::Cells(width), iso: Some(iso), .. }
+                if iso.unit() == width.unit() && iso.value() >= width.value() =>
+            {
+                Err(distance::beyond_band(&iso.to_string(), width))
             }
             _ => Ok(self),
         }
@@ -240,6 +303,22 @@ static OPTIONS: [OptionField; FIELDS.len()] = [
         },
     },
     OptionField {
+        name: "band",
+        get: |rule| match rule {
+            Rule::Distance { band, .. } => Some(band.to_string()),
+            _ => None,
+        },
+        set: |rule, value| value.parse().ok().map(|band| rule.with_band(band)),
+    },
+    OptionField {
+        name: "iso",
+        get: |rule| match rule {
+            Rule::Distance { iso, .. } => iso.as_ref().map(Length::to_string),
+            _ => None,
+        },
+        set: |rule, value| value.parse().ok().map(|iso| rule.with_iso(iso)),
+    },
+    OptionField {
         name: INSIDE,
         get: |rule| Some(rule.inside()?.name().to_string()),
         set: |rule, value| Some(rule.with_inside(Inside::from_name(value)?)),
@@ -255,6 +334,7 @@ fn variant(rule: &Rule) -> Option<String> {
     match rule {
         Rule::Solid { thin: ThinFeatures::Keep, .. } => Some(KEEP_THIN.to_string()),
         Rule::Filled { shell: Some(cells), .. } => Some(format!("{HOLLOW} {cells}")),
+        Rule::Distance { sign: Some(_), .. } => Some(SIGNED.to_string()),
         _ => None,
     }
 }
@@ -262,6 +342,7 @@ fn variant(rule: &Rule) -> Option<String> {
 fn with_variant(rule: Rule, value: &str) -> Option<Result<Rule>> {
     match value.split_once(' ') {
         None if value == KEEP_THIN => Some(rule.with_thin(ThinFeatures::Keep)),
+        None if value == SIGNED => Some(rule.with_sign()),
         Some((HOLLOW, cells)) => Some(rule.with_shell(cells.parse().ok()?)),
         _ => None,
     }

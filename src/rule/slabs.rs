@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use super::{Keep, PreparedRule, Rule, Stats, labels};
 use crate::error::{Error, Result};
 use crate::grid::{
-    BitGrid, CellSource, CellType, Cells, Digest, DigestBuilder, Label, Lattice, Legend, Record, Slab,
+    BitGrid, CellKind, CellSource, CellType, Cells, Digest, DigestBuilder, Field, FieldSummary, Label,
+    Lattice, Legend, Record, Slab,
 };
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
@@ -31,6 +32,10 @@ pub struct Slabs<'a> {
     cells: Option<Cells>,
     /// The legend, if cells are labelled.
     legend: Option<Legend>,
+    /// The background, if the rule makes a field.
+    background: Option<f32>,
+    /// The nearest triangles of the cells of one slab, if they were asked for.
+    nearest: Option<Vec<i32>>,
     digest: DigestBuilder,
     made: Made,
 }
@@ -53,6 +58,8 @@ pub struct Made {
     pub occupied: u64,
     /// How many of these are surface, and how many interior, if they are labelled.
     pub surface_and_interior: Option<[u64; 2]>,
+    /// Of a field: how many cells have a value other than the background, and the range of these.
+    pub field: Option<FieldSummary>,
     /// What was noticed on the way.
     pub stats: Stats,
     /// How long filling them took.
@@ -85,16 +92,21 @@ impl<'a> Slabs<'a> {
             return Err(Error::usage("a slab needs at least one layer"));
         }
         if run.max_memory.is_some() {
-            let need = Demand::new(mesh, lattice, run).with(rule.extra_bytes(mesh, lattice, run)).bytes(plan);
+            let demand = Demand::new(mesh, lattice, run).with(rule.extra_bytes(mesh, lattice, run));
+            let is_field = rule.kind() == CellKind::Field;
+            let need = if is_field { demand.field(false) } else { demand }.bytes(plan);
             let [x, y, _] = lattice.dims();
             run.refuse_above(need, || {
                 format!("slabs of {x} × {y} × {height} cells and {} triangles", mesh.triangles().len())
             })?;
         }
-        let digest = DigestBuilder::new(lattice.dims(), CellType::Bits);
+        let background = rule.background(lattice);
+        let cell_type = background.map_or(CellType::Bits, |background| CellType::Field { background });
+        let digest = DigestBuilder::new(lattice.dims(), cell_type);
+        let start = Instant::now();
         let prepared = par::with_threads(run.thread_count(), || rule.prepare(mesh, lattice, run))??;
         let record = prepared.record();
-        let (run, made) = (*run, Made::default());
+        let (run, made) = (*run, Made { filling: start.elapsed(), ..Made::default() });
         Ok(Self {
             record,
             lattice,
@@ -105,6 +117,8 @@ impl<'a> Slabs<'a> {
             next: 0,
             cells: None,
             legend: None,
+            background,
+            nearest: None,
             digest,
             made,
         })
@@ -118,6 +132,39 @@ impl<'a> Slabs<'a> {
         let legend = Legend::surface_and_interior();
         let digest = DigestBuilder::new(self.lattice.dims(), CellType::Labels(&legend));
         Self { legend: Some(legend), digest, ..self }
+    }
+
+    /// The same slabs of a field, with the numbers of the nearest triangles: [`nearest`](Self::nearest) has them.
+    /// [`Demand::field`] counts them.
+    #[must_use]
+    pub fn with_nearest(self) -> Self {
+        Self { nearest: self.background.map(|_| vec![]), ..self }
+    }
+
+    /// The number of the triangle nearest to each cell of the last slab, x fastest, the least of those equally near;
+    /// −1 in cells of the background. Empty if they were not asked for, or the rule makes bits.
+    pub fn nearest(&self) -> &[i32] {
+        self.nearest.as_deref().unwrap_or_default()
+    }
+
+    /// Makes the next slab; false after the last.
+    ///
+    /// # Errors
+    /// If it cannot be made: its memory is not there, or the run was cancelled.
+    pub fn advance(&mut self) -> Result<bool> {
+        let layers = self.next..self.lattice.dims()[2].min(self.next.saturating_add(self.height));
+        if layers.is_empty() {
+            return Ok(false);
+        }
+        self.next = layers.end;
+        par::with_threads(self.run.thread_count(), || self.fill(layers))??;
+        Ok(true)
+    }
+
+    /// The slab that was made last; `None` before the first.
+    pub fn slab(&self) -> Option<Slab<'_>> {
+        let cells = self.cells.as_ref()?.as_ref();
+        Some(Slab { first: self.next - cells.dims()[2], cells })
     }
 
     /// What is known of the slabs so far; after the last, of the whole grid.
@@ -144,8 +191,43 @@ impl<'a> Slabs<'a> {
         Ok((bits, plane))
     }
 
+    /// The memory of the slab before, as a field of these dims.
+    fn field_memory(&mut self, dims: [usize; 3], background: f32) -> Result<Field> {
+        match self.cells.take() {
+            Some(Cells::Field(field)) if field.dims() == dims => Ok(field),
+            _ => Field::new(dims, background),
+        }
+    }
+
+    /// Fills the slab of these layers of a field.
+    fn fill_field(&mut self, layers: Range<usize>, background: f32) -> Result<()> {
+        let [nx, ny, _] = self.lattice.dims();
+        let (dims, start) = ([nx, ny, layers.len()], Instant::now());
+        let mut field = self.field_memory(dims, background)?;
+        if let Some(nearest) = &mut self.nearest {
+            nearest.resize(nx * ny * layers.len(), 0);
+        }
+        let phase = format!("slab {}/{}", self.made.slabs + 1, self.count());
+        let progress = Phase { name: &phase, progress: &self.run };
+        let run = Run { progress: &progress, ..self.run };
+        let stats = self.prepared.fill_field(layers, &run, &mut field, self.nearest.as_deref_mut())?;
+        self.made.stats.add(stats);
+        let filled = Instant::now();
+        self.digest.add(&field);
+        let summary = self.made.field.unwrap_or_default().and(field.summary());
+        (self.made.occupied, self.made.field) = (summary.cells, Some(summary));
+        self.cells = Some(field.into());
+        self.made.filling += filled - start;
+        self.made.hashing += filled.elapsed();
+        self.made.slabs += 1;
+        Ok(())
+    }
+
     /// Fills the slab of these layers, in the memory of the one before.
     fn fill(&mut self, layers: Range<usize>) -> Result<()> {
+        if let Some(background) = self.background {
+            return self.fill_field(layers, background);
+        }
         let [nx, ny, _] = self.lattice.dims();
         let dims = [nx, ny, layers.len()];
         let phase = format!("slab {}/{}", self.made.slabs + 1, self.count());
@@ -202,18 +284,15 @@ impl CellSource for Slabs<'_> {
     }
 
     fn cell_type(&self) -> CellType<'_> {
-        self.legend.as_ref().map_or(CellType::Bits, CellType::Labels)
+        match (&self.legend, self.background) {
+            (_, Some(background)) => CellType::Field { background },
+            (Some(legend), _) => CellType::Labels(legend),
+            _ => CellType::Bits,
+        }
     }
 
     fn next(&mut self) -> Result<Option<Slab<'_>>> {
-        let layers = self.next..self.lattice.dims()[2].min(self.next.saturating_add(self.height));
-        if layers.is_empty() {
-            return Ok(None);
-        }
-        let first = layers.start;
-        self.next = layers.end;
-        par::with_threads(self.run.thread_count(), || self.fill(layers))??;
-        Ok(self.cells.as_ref().map(|cells| Slab { first, cells: cells.as_ref() }))
+        if self.advance()? { Ok(self.slab()) } else { Ok(None) }
     }
 
     fn digest(&self) -> Digest {

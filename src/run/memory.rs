@@ -41,6 +41,8 @@ pub struct Demand {
     extra: u128,
     /// Grids of the cells that are in memory at a time.
     grids: u128,
+    /// Bytes of each cell beside those of grids: of a field, and of the numbers of triangles.
+    values: u128,
 }
 
 impl Demand {
@@ -52,7 +54,14 @@ impl Demand {
             threads: run.thread_count(),
             extra: 0,
             grids: 1,
+            values: 0,
         }
+    }
+
+    /// The same of a field, whose signs take a grid, and with the numbers of the nearest triangles if `nearest`.
+    #[must_use]
+    pub fn field(self, nearest: bool) -> Self {
+        Self { values: if nearest { 8 } else { 4 }, ..self }
     }
 
     /// The same with the cells labelled, as [`Slabs::labelled`](crate::Slabs::labelled) makes them.
@@ -78,10 +87,9 @@ impl Demand {
             Plan::Bricks(height) => (self.dims, BitGrid::bytes_for(slab(height))),
         };
         let mesh = mesh + self.extra;
-        mesh + self.grids * BitGrid::bytes_for(covered)
-            + bricks::bytes_for(covered, self.threads)
-            + extra
-            + nx as u128
+        let cells = covered.iter().map(|&n| n as u128).product::<u128>();
+        let bricks = if self.values > 0 { 0 } else { bricks::bytes_for(covered, self.threads) };
+        mesh + self.grids * BitGrid::bytes_for(covered) + self.values * cells + bricks + extra + nx as u128
     }
 
     /// Bricks with slabs of some MiB, of a multiple of `multiple` layers; `None` if the grid is small.
@@ -96,6 +104,17 @@ impl Demand {
         let multiple = if multiple.is_multiple_of(SIDE) { multiple } else { multiple * SIDE };
         let height = (layers / multiple).max(1) * multiple;
         (height < nz).then_some(Plan::Bricks(height))
+    }
+
+    /// Slabs of a field of some dozen MiB, of a multiple of `multiple` layers: each takes what it is near to, not a pass
+    /// over the triangles. Dense if it is one slab.
+    pub fn field_slabs(&self, multiple: usize) -> Plan {
+        const SLAB: u128 = 48 << 20;
+        let [nx, ny, nz] = self.dims;
+        let layers = (SLAB / (self.values.max(1) * nx as u128 * ny as u128)) as usize;
+        let multiple = if multiple.is_multiple_of(SIDE) { multiple } else { multiple * SIDE };
+        let height = (layers / multiple).max(1) * multiple;
+        if height < nz { Plan::Slabs(height) } else { Plan::Dense }
     }
 
     /// The plan that fits in `limit` bytes: dense, or else the highest slabs of a multiple of
@@ -128,7 +147,7 @@ mod tests {
     use super::*;
 
     fn demand(triangles: usize, dims: [usize; 3]) -> Demand {
-        Demand { triangles, dims, threads: 1, extra: 0, grids: 1 }
+        Demand { triangles, dims, threads: 1, extra: 0, grids: 1, values: 0 }
     }
 
     #[test]

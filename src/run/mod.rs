@@ -4,6 +4,7 @@ pub(crate) mod cover;
 pub mod holes;
 pub(crate) mod leak;
 pub(crate) mod memory;
+pub(crate) mod nearest;
 pub(crate) mod path;
 pub(crate) mod rows;
 mod search;

@@ -6,6 +6,7 @@
 mod support;
 
 mod crosses;
+mod distance;
 mod exact;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod faults;
@@ -30,6 +31,7 @@ const SUITES: &[Suite] = &[
     separation::SUITE,
     crosses::SUITE,
     offset::SUITE,
+    distance::SUITE,
     segments::SUITE,
     #[cfg(all(target_os = "linux", feature = "cli"))]
     faults::SUITE,

@@ -7,6 +7,7 @@ pub mod bounds;
 pub mod closest;
 pub mod crossing;
 pub mod degenerate;
+pub mod distance;
 pub mod rational;
 pub mod segment_box;
 pub mod tri_box;

@@ -12,7 +12,7 @@ use clap::{ArgAction, CommandFactory, Parser};
 
 pub use self::files::{InputArgs, OutputArgs, ReadArgs};
 pub use self::grid::{DEFAULT_RES, GridArgs};
-pub use self::rule::{DoubtArgs, LeakArgs, RuleArgs, prefixed, words_of};
+pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, RuleArgs, prefixed, words_of};
 use super::files::Destination;
 use super::report::{ReportOptions, Verbosity};
 use values::Simd;
@@ -29,6 +29,9 @@ pub struct ConvertArgs {
 
     #[command(flatten)]
     pub leak: LeakArgs,
+
+    #[command(flatten)]
+    pub nearest: NearestArgs,
 
     #[command(flatten)]
     pub doubt: DoubtArgs,

@@ -2,20 +2,21 @@
 
 use std::path::PathBuf;
 
-use voxelize::{Error, Inside, Kind, Length, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
+use voxelize::{Band, Error, Inside, Kind, Length, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
 use super::values;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct RuleArgs {
-    /// the rule by name: surface, thin, filled, solid, offset
+    /// the rule by name: surface, thin, filled, solid, offset, distance
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
           hide_short_help = true,
           long_help = "Which cells are occupied. surface: every cell the mesh touches, the inside stays empty. \
                        thin: fewer of them, those where the mesh meets a line between centres of opposite faces. \
                        filled: every cell the part has any share of. solid: cells whose centre is inside. \
-                       offset: cells whose centre is within --radius of the mesh [default: surface]")]
+                       offset: cells whose centre is within --radius of the mesh. \
+                       distance: a field, the distance from a cell's centre to the mesh [default: surface]")]
     pub rule: Option<Rule>,
 
     /// every cell the mesh touches; hollow [default]
@@ -66,6 +67,28 @@ pub struct RuleArgs {
                        by as many cells, unless --pad says how many")]
     pub radius: Option<Length>,
 
+    /// with --rule distance: W cells from the mesh [3]
+    #[arg(long, value_name = "W|all", value_parser = values::band, allow_hyphen_values = true,
+          hide_short_help = true,
+          long_help = "With --rule distance: only cells nearer than W cells (a decimal) have their distance; the others \
+                       have the width as background. all: every cell has its distance [default: 3]")]
+    pub band: Option<Band>,
+
+    /// with --rule distance: negative inside
+    #[arg(
+        long,
+        hide_short_help = true,
+        long_help = "With --rule distance: set the sign bit in every cell whose centre is inside, by --inside"
+    )]
+    pub signed: bool,
+
+    /// with --rule distance: cells up to V, not a field
+    #[arg(long, value_name = "V", value_parser = values::length, allow_hyphen_values = true,
+          hide_short_help = true,
+          long_help = "With --rule distance: occupy the cells whose value is at most V, in place of a field. V is in \
+                       units of the file, or in cells as 2vx, and within the band [default: a field]")]
+    pub iso: Option<Length>,
+
     /// a face on a wall marks the cell above/both/none
     #[arg(long, value_name = "up|both|none", value_parser = values::ties(), hide_possible_values = true,
           long_help = "A face exactly on a cell wall marks: the cell above (up) / both / neither (none). With \
@@ -91,7 +114,17 @@ impl RuleArgs {
 
     /// `rule` with the options that are given: the method first, on which the others depend.
     fn with_options(&self, mut rule: Rule) -> Result<Rule> {
+        if let Some(band) = self.band {
+            rule = rule.with_band(band)?;
+        }
+        if self.signed {
+            rule = rule.with_sign()?;
+        }
         if let Some(inside) = self.inside {
+            if let Rule::Distance { sign: None, .. } = rule {
+                let error = Error::usage("inside: distances without a sign have no inside");
+                return Err(error.with_hint("--signed gives the cells inside a sign"));
+            }
             rule = rule.with_inside(inside)?;
         }
         if let Some(cells) = self.close_holes {
@@ -104,6 +137,9 @@ impl RuleArgs {
             rule = rule.with_shell(cells)?;
         }
         rule = rule.with_radius(self.radius)?;
+        if let Some(iso) = self.iso {
+            rule = rule.with_iso(iso)?;
+        }
         self.ties.map_or(Ok(rule), |ties| rule.with_ties(ties))
     }
 }
@@ -147,6 +183,22 @@ pub struct LeakArgs {
                        [default: none]"
     )]
     pub leak: Option<PathBuf>,
+}
+
+/// What is asked about distances.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rule")]
+pub struct NearestArgs {
+    /// write the nearest triangle of each cell
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "skip_existing",
+        hide_short_help = true,
+        long_help = "With --rule distance: write the number of the triangle nearest to each cell to FILE, a .npy of \
+                     int32: counted from 0, the least of those equally near, -1 beyond the band [default: none]"
+    )]
+    pub nearest: Option<PathBuf>,
 }
 
 /// What is asked about cells that may be inside or not.

@@ -6,10 +6,15 @@ use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM};
 use voxelize::par::MAX_THREADS;
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
-use voxelize::{Error, Inside, Length, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
+use voxelize::{Band, Error, Inside, Length, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
 
 /// Exact coordinates or sizes per axis, `[x, y, z]`.
 pub type Exact3 = [Rational; 3];
+
+/// `3`, `2.5`, `all`: the width of a band, in cells.
+pub fn band(text: &str) -> Result<Band, String> {
+    text.parse().map_err(|error: Error| error.message().to_string())
+}
 
 /// `16`: a count of at least one.
 pub fn count(text: &str) -> Result<usize, String> {

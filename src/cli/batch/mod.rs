@@ -82,17 +82,21 @@ impl BatchOptions {
         let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?;
         let doubt = DoubtOptions::new(&args.doubt, &options.rule, argv)?;
         let leak = options::leak(&args.leak, &options.rule, argv)?;
+        let nearest = options::nearest(&args.nearest, &options.rule, argv)?;
         let has_file = doubt.as_ref().is_some_and(|asked| asked.file.is_some());
-        if has_file || leak.is_some() {
-            let option = argv.with_value(if has_file { "doubt" } else { "leak" }).unwrap_or_default();
+        if has_file || leak.is_some() || nearest.is_some() {
+            let named = if leak.is_some() { "leak" } else { "nearest" };
+            let option = argv.with_value(if has_file { "doubt" } else { named }).unwrap_or_default();
             let error = Error::usage(format!("{option}: several meshes would all write this file"));
             return Err(error.with_hint(if has_file {
                 "--max-doubt asks about each of them; --doubt takes one mesh"
+            } else if nearest.is_some() {
+                "--nearest takes one mesh"
             } else {
                 "a warning names the longest hole of each; --leak takes one mesh"
             }));
         }
-        let output = Output::in_folder(&folder, &args.output, argv)?;
+        let output = Output::in_folder(&folder, &args.output, options.rule.kind(), argv)?;
         let mut named = args.input.meshes;
         if let Some(file) = &args.input.files_from {
             named.extend(inputs::read_list(file, &named, args.input.null, call.signals)?);
@@ -152,7 +156,7 @@ impl BatchOptions {
         let options = JobOptions { resources: resources.clone(), ..options.clone() };
         let job = Job { source: source.clone(), options };
         let (output, doubt) = (output.clone(), self.doubt.clone());
-        let options = Options { job, output, doubt, leak: None, mode: self.mode };
+        let options = Options { job, output, doubt, leak: None, nearest: None, mode: self.mode };
         // Many would share one line of the terminal: the bar counts meshes.
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         match run::convert(&options, &bar, call.signals, &mut found) {

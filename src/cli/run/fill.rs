@@ -3,8 +3,8 @@
 use voxelize::grid::record::INSIDE;
 use voxelize::rule::{InsideReport, lost};
 use voxelize::{
-    BitGrid, Code, Digest, Error, Finding, Inside, Lattice, Mesh, Result, Rule, Run, Stats, ThinFeatures,
-    Voxels,
+    BitGrid, Code, Digest, Error, Field, Finding, Inside, Lattice, Mesh, Result, Rule, Run, Stats,
+    ThinFeatures, Voxels,
 };
 
 use super::super::memory::{Limit, MemoryPlan, Needs};
@@ -37,7 +37,18 @@ pub fn whole_grid<'a>(
     run: &'a Run,
 ) -> Needs<'a> {
     let (rule, asked) = (options.rule, &options.grid.asked);
-    Needs { mesh, lattice, run, rule, asked, output: None, labels: false, doubt: false, leak: false }
+    Needs {
+        mesh,
+        lattice,
+        run,
+        rule,
+        asked,
+        output: None,
+        labels: false,
+        doubt: false,
+        leak: false,
+        nearest: false,
+    }
 }
 
 /// Notes how far the mesh is closed, where the rule may mind.
@@ -114,6 +125,7 @@ pub fn fill(
     }
     voxels.record.input = input_name(job);
     let (count, digest) = timed(&mut report.times.digest, || (voxels.count(), voxels.digest()));
+    report.field = voxels.field().map(Field::summary);
     report.inside = voxels.record.field(INSIDE).map(str::to_string);
     note(&options.rule, (mesh, lattice), report, stats, (count, digest));
     Ok((voxels, digest))

@@ -1,6 +1,7 @@
 //! The run of one conversion: read, prepare, then voxelize, digest and save, one after the other or slab by
 //! slab; and its report.
 
+mod field;
 mod fill;
 mod findings;
 mod object;
@@ -13,11 +14,14 @@ use std::time::Instant;
 
 use voxelize::format::{self, SaveOptions, Written};
 use voxelize::grid::record::INSIDE;
-use voxelize::grid::{CellSource, InMemory, Label};
+use voxelize::grid::{CellKind, CellSource, CellType, InMemory, Label, Slab};
 use voxelize::rule::doubt::{self, Doubt};
 use voxelize::rule::{self, Made, leak_path};
 use voxelize::run::Plan as Strategy;
-use voxelize::{BitGrid, Code, Finding, Lattice, Mesh, Progress, Result, Run, Slabs, Voxelizer, Voxels, par};
+use voxelize::{
+    BitGrid, Code, Digest, Finding, Lattice, Mesh, Progress, Record, Result, Run, Slabs, Voxelizer, Voxels,
+    par,
+};
 
 pub use self::fill::{voxels, whole_grid};
 pub use self::findings::option_text;
@@ -69,7 +73,7 @@ fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport
     check_closed(&options.job.options, &mesh, report);
     let job = Work { options, mesh: &mesh, prepared: &prepared, run: &run, bar, signals };
     match prepared.memory.strategy {
-        Strategy::Dense => job.at_once(report)?,
+        Strategy::Dense if options.job.options.rule.kind() != CellKind::Field => job.at_once(report)?,
         strategy => job.in_slabs(strategy, report)?,
     }
     drop(mesh);
@@ -124,22 +128,35 @@ impl Work<'_> {
         if in_passes {
             find_lost_features(options, self.mesh, lattice, self.run, report)?;
         }
+        let start = Instant::now();
         let mut slabs =
             Voxelizer::new(options.rule).with_run(*self.run).slabs(self.mesh, lattice, strategy)?;
         if in_passes && self.options.has_labels() {
             slabs = slabs.labelled();
         }
         slabs.record.input = input_name(&self.options.job);
-        let start = Instant::now();
-        let written = self.save(&mut slabs, &Silent(self.bar))?;
+        let written = match &self.options.nearest {
+            None => self.save(&mut slabs, &Silent(self.bar))?,
+            Some(nearest) => {
+                slabs = slabs.with_nearest();
+                let mut written = vec![];
+                let numbers = nearest.write_numbers(lattice.dims(), |put| {
+                    let mut both = WithNearest { slabs: &mut slabs, put };
+                    written = self.save(&mut both, &Silent(self.bar))?;
+                    Ok(())
+                })?;
+                written.push(numbers);
+                written
+            }
+        };
         self.note_slabs(&slabs, start, report);
         report.outputs = Some(written);
         Ok(())
     }
 
     fn note_slabs(&self, slabs: &Slabs, start: Instant, report: &mut RunReport) {
-        let Made { occupied, surface_and_interior, stats, filling, hashing, .. } = slabs.made();
-        report.labels = surface_and_interior;
+        let Made { occupied, surface_and_interior, field, stats, filling, hashing, .. } = slabs.made();
+        (report.labels, report.field) = (surface_and_interior, field);
         let times = &mut report.times;
         times.voxelize = Some(times.voxelize.unwrap_or_default() + filling);
         times.digest = Some(hashing);
@@ -171,6 +188,43 @@ impl Work<'_> {
             })?;
         let path = path.map_or_else(|| "-".into(), |path| path.to_path_buf());
         Ok(vec![Written { path, format: format.name, bytes }])
+    }
+}
+
+/// Slabs whose nearest triangles are written as the cells are.
+struct WithNearest<'a, 'b> {
+    slabs: &'a mut Slabs<'b>,
+    put: &'a mut dyn FnMut(&[i32]) -> Result<()>,
+}
+
+impl CellSource for WithNearest<'_, '_> {
+    fn dims(&self) -> [usize; 3] {
+        self.slabs.dims()
+    }
+
+    fn lattice(&self) -> Option<&Lattice> {
+        self.slabs.lattice()
+    }
+
+    fn record(&self) -> &Record {
+        CellSource::record(self.slabs)
+    }
+
+    fn cell_type(&self) -> CellType<'_> {
+        self.slabs.cell_type()
+    }
+
+    fn next(&mut self) -> Result<Option<Slab<'_>>> {
+        if self.slabs.advance()? {
+            (self.put)(self.slabs.nearest())?;
+        } else {
+            return Ok(None);
+        }
+        Ok(self.slabs.slab())
+    }
+
+    fn digest(&self) -> Digest {
+        self.slabs.digest()
     }
 }
 

@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use voxelize::Lattice;
 use voxelize::format::FileSize;
 use voxelize::grid::record::INSIDE;
 use voxelize::mesh::closed::Seal;
+use voxelize::{Lattice, Rule};
 
 use super::super::memory::peak_memory;
 use super::super::options::{Mode, Options};
 use super::super::report::{Report, value};
+use super::field;
 use super::findings;
 use super::report::{DoubtReport, RunReport};
 
-pub const KEYS: &str = "input mesh transform grid rule [options] inside snap counts volume digest warnings run \
+pub const KEYS: &str = "input mesh transform grid rule [options] inside snap counts field volume digest warnings run \
                         timings_ms memory outputs doubt";
 
 /// Sets the keys of `report`, for the mesh of this name.
@@ -24,9 +25,13 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
     if let Some(options) = options {
         set_options(report, options, found);
     }
-    if let (Some(occupied), Some(lattice)) = (found.occupied, &found.lattice) {
+    let rule = options.map(|options| options.job.options.rule);
+    if let (Some(rule @ Rule::Distance { iso: None, .. }), Some(lattice)) = (rule, &found.lattice) {
+        report.set("field", field::json(&rule, found.field.as_ref(), lattice));
+        report.set("counts", json!({"cells": value::cells(lattice.dims()), "occupied": null}));
+    } else if let (Some(occupied), Some(lattice)) = (found.occupied, &found.lattice) {
         // With nothing inside, all is surface.
-        let is_hollow = options.is_some_and(|options| options.job.options.rule.is_hollow());
+        let is_hollow = rule.is_some_and(|rule| rule.is_hollow());
         let labels = if is_hollow { Some([occupied, 0]) } else { found.labels };
         report.set("counts", counts(occupied, lattice, labels));
         report.set("volume", value::volume(occupied, lattice));

@@ -4,7 +4,6 @@
 use voxelize::format;
 use voxelize::format::FileSize;
 use voxelize::grid::AXES;
-use voxelize::grid::CellKind;
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run};
 
@@ -106,8 +105,9 @@ pub struct Prepared {
 pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport) -> Result<Prepared> {
     let (job, output) = (&options.job, &options.output);
     let lattice = fit(job, mesh, report)?;
-    format::check(CellKind::Bits, &lattice, output.format, &output.save_options(&()))
+    format::check(job.options.rule.kind(), &lattice, output.format, &output.save_options(&()))
         .map_err(|e| e.in_file(output.name()))?;
+    job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
     report.warnings.extend(output.warning().map(|text| Finding::new(Code::W003, text)));
     let limits = format::warnings(lattice.dims(), output.format);
     report.warnings.extend(limits.into_iter().map(|text| Finding::new(Code::W004, text)));
@@ -122,6 +122,7 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
         labels: options.has_labels(),
         doubt: options.doubt.is_some(),
         leak: options.leak.is_some(),
+        nearest: options.nearest.is_some(),
     };
     let memory = MemoryPlan::new(&needs, &job.options.resources)?;
     report.memory = Some(memory.clone());

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use voxelize::format::{FileSize, Written};
+use voxelize::grid::FieldSummary;
 use voxelize::mesh::closed::Seal;
 use voxelize::mesh::read::Packing;
 use voxelize::rule::InsideReport;
@@ -30,6 +31,8 @@ pub struct RunReport {
     pub inside_report: InsideReport,
     /// Occupied cells.
     pub occupied: Option<u64>,
+    /// The values of a field; its occupied cells are those with a value.
+    pub field: Option<FieldSummary>,
     /// How many of them are surface and interior, where they are labelled.
     pub labels: Option<[u64; 2]>,
     /// Cells in doubt, if that was asked.
@@ -79,6 +82,7 @@ impl RunReport {
             inside: None,
             inside_report: InsideReport::default(),
             occupied: None,
+            field: None,
             labels: None,
             seal: None,
             doubt: None,

@@ -15,6 +15,7 @@ use super::super::report::display::{
 };
 use super::super::report::finding_line;
 use super::super::report::{Verbosity, row, value};
+use super::field;
 use super::findings;
 use super::report::{MeshInput, RunReport};
 
@@ -31,8 +32,13 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
             row("snap", &snap(snapped));
         }
         row("rule", &rule(options, found));
-        if let Some(occupied) = found.occupied {
-            row("cells", &cells(options, occupied, lattice));
+        match (&found.field, found.occupied) {
+            (Some(summary), _) => {
+                row("field", &field::range(summary));
+                row("cells", &field::cells(&options.job.options.rule, summary, lattice));
+            }
+            (None, Some(occupied)) => row("cells", &cells(options, occupied, lattice)),
+            (None, None) => {}
         }
         if let Some(doubt) = &found.doubt {
             row("doubt", &doubt.line());

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 use voxelize::format::{self, Dtype, FORMATS, Format, SaveOptions};
-use voxelize::grid::{CellSource, InMemory};
+use voxelize::grid::{CellKind, CellSource, InMemory};
 use voxelize::run::{Demand, Plan};
 use voxelize::{Kind, Lattice, Level, Mesh, Progress, Rule, Run, Voxelizer};
 
@@ -16,9 +16,12 @@ use crate::support::suite::Counts;
 
 const THREADS: [usize; 3] = [1, 2, 7];
 
-/// Every format with every type it has.
-fn kinds() -> impl Iterator<Item = (&'static Format, Dtype)> {
-    FORMATS.iter().flat_map(|format| format.dtypes.iter().map(move |dtype| (format, *dtype)))
+/// Every format with every type it has for cells of this kind.
+fn kinds(cells: CellKind) -> impl Iterator<Item = (&'static Format, Dtype)> {
+    let dtypes = move |format: &'static Format| {
+        if cells == CellKind::Bits { format.dtypes } else { format.dtypes_of(cells) }
+    };
+    FORMATS.iter().flat_map(move |format| dtypes(format).iter().map(move |dtype| (format, *dtype)))
 }
 
 /// The bytes of a file of these cells.
@@ -35,7 +38,8 @@ fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[us
         Voxelizer::new(what).run(mesh, lattice).expect("it fits");
     let (levels, mut files) = (Level::available(), 0);
     // How a grid is written does not depend on the rule, and insides take long.
-    let kinds: Vec<_> = kinds().take(if what.inside().is_some() { 1 } else { usize::MAX }).collect();
+    let kinds: Vec<_> =
+        kinds(what.kind()).take(if what.inside().is_some() { 1 } else { usize::MAX }).collect();
     let heights = if what.inside().is_some() { &heights[heights.len() / 2..] } else { heights };
     for (n, (format, dtype)) in kinds.into_iter().enumerate() {
         let expected = file(&mut InMemory::new(&whole), format, dtype);
@@ -188,7 +192,7 @@ pub fn the_program_in_slabs() -> Counts {
         let demand = Demand::new(&mesh, &lattice, &Run::default().threads(2));
         // Of a limit this small, half is left to the program.
         let limit = (2 * demand.bytes(Plan::Slabs(256))).to_string();
-        for (format, dtype) in kinds() {
+        for (format, dtype) in kinds(CellKind::Bits) {
             let options =
                 ["-r", "700", "-j", "2", "-f", format.name, "--dtype", dtype.name(), "--sidecar", "--json"];
             let run =

@@ -1,0 +1,90 @@
+//! What distance fields take: narrow bands, all cells, and cells within a distance.
+//!
+//! `cargo bench --bench distance -- [MESH …] [--threads LIST] [--tsv]`
+//!
+//! Kernel time in milliseconds: mesh in memory to the finished cells, with all that the rule prepares, at the best
+//! level. Fields are made in the slabs that the command line takes, one after the other; digests are not counted.
+//! `cells` have a value, or are occupied; `ns` is the time for each of them.
+
+mod suite;
+
+use suite::args::{Args, refuse};
+use suite::table::Table;
+use suite::timing::middle;
+use suite::{kernel, meshes};
+use voxelize::grid::{CellKind, CellSource};
+use voxelize::run::Demand;
+use voxelize::{Band, Fit, Lattice, Level, Mesh, Rule, Run, Voxelizer};
+
+const COLUMNS: &[(&str, usize)] = &[
+    ("mesh", 12),
+    ("triangles", 0),
+    ("rule", 12),
+    ("res", 4),
+    ("threads", 0),
+    ("ms", 9),
+    ("cells", 11),
+    ("ns", 7),
+];
+
+/// What is measured: its name, the rule, cells on the longest axis, cells of padding.
+fn cases() -> Vec<(&'static str, Rule, usize, usize)> {
+    let band = Rule::distance();
+    let all = Rule::distance().with_band(Band::All).expect("a distance has a band");
+    vec![
+        ("band 3", band, 256, 3),
+        ("band 3", band, 512, 3),
+        ("band 3", band, 1024, 3),
+        ("band all", all, 128, 3),
+    ]
+}
+
+fn main() {
+    let mut args = Args::from_env();
+    let threads: Vec<usize> = args.list("--threads", "1,2");
+    let repeats: usize = args.one("--repeats", "5");
+    let table = Table::new(args.flag("--tsv"), COLUMNS);
+    let words = args.words();
+    let paths = if words.is_empty() { meshes::usual(&["dragon"]) } else { meshes::named(&words) };
+    for path in paths {
+        let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
+        for (name, rule, res, pad) in cases() {
+            let fit = Fit::longest(res).pad(pad);
+            let lattice = fit.to(mesh.bounds()).unwrap_or_else(|error| refuse(&error.to_string()));
+            for &threads in &threads {
+                let (ms, cells) = match rule.kind() {
+                    CellKind::Field => field(&mesh, &lattice, rule, threads, repeats),
+                    _ => {
+                        let (ms, grid) = kernel::time_of(rule, &mesh, &lattice, threads, Level::best());
+                        (ms, grid.count())
+                    }
+                };
+                table.row(&[
+                    meshes::name(&path),
+                    mesh.triangles().len().to_string(),
+                    name.to_string(),
+                    res.to_string(),
+                    threads.to_string(),
+                    format!("{ms:.1}"),
+                    cells.to_string(),
+                    format!("{:.1}", 1e6 * ms / cells.max(1) as f64),
+                ]);
+            }
+        }
+    }
+}
+
+/// The median time of a field in milliseconds, and how many cells have a value.
+fn field(mesh: &Mesh, lattice: &Lattice, rule: Rule, threads: usize, repeats: usize) -> (f64, u64) {
+    let run = Run::default().threads(threads);
+    let plan = Demand::new(mesh, lattice, &run).field(false).field_slabs(1);
+    let mut times = vec![];
+    let mut cells = 0;
+    for _ in 0..repeats {
+        let mut slabs = Voxelizer::new(rule).with_run(run).slabs(mesh, lattice, plan).expect("slabs fit");
+        while slabs.next().expect("nothing cancels it").is_some() {}
+        times.push(slabs.made().filling.as_secs_f64() * 1e3);
+        cells = slabs.made().occupied;
+    }
+    (middle(times), cells)
+}

@@ -1,0 +1,262 @@
+//! Sixteen triangles, each in a frame of its own, and their distances from a point in floats.
+//!
+//! The frame of a triangle has its first axis along the longest side, from the first vertex, its second axis in the
+//! plane towards the third vertex, and its third axis across. There the triangle is flat, with corners (0, 0), (l, 0)
+//! and (x, y), y >= 0, and the squared distance is that in the plane plus the third coordinate squared.
+//!
+//! Orthogonalized twice, the axes are orthonormal to a few roundings whatever the shape, so the triangle in its frame
+//! is within a few roundings of its size of the true one, slivers included: what rounding does to the plane of a
+//! sliver, it does within its width. All distances are within [`ERROR`] times the sizes of what goes in.
+
+use fearless_simd::{Simd, f32x16, prelude::*};
+
+use super::tree::Cluster;
+use crate::batch::LANES;
+
+/// What a distance may be off by, over the sum of the largest coordinates of the triangle and of the point along
+/// each axis. Forty roundings are less than half of it (docs/distance.md).
+pub const ERROR: f32 = 1.0 / (1 << 18) as f32;
+
+/// Below this part of the longest side, squared, the third vertex is taken to lie on it.
+const FLAT: f32 = 1.0 / (1_u64 << 42) as f32;
+
+/// Above it squares overflow: such a triangle is at no known distance.
+const HUGE: f32 = 1e30;
+
+/// Sixteen triangles: the first vertex, the three axes, the length of the longest side, then for each of the other
+/// two sides, from the first and the second vertex to the third, its direction in the plane and its length.
+pub type TriangleFrames = [[f32; LANES]; 19];
+
+/// The frames of a cluster's triangles, relative to `origin` and times `scale`.
+pub fn frames<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> TriangleFrames {
+    simd.vectorize(
+        #[inline(always)]
+        || make(simd, cluster, origin, scale),
+    )
+}
+
+#[inline(always)]
+fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> TriangleFrames {
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let (zero, one) = (splat(0.0), splat(1.0));
+    let (mut a, mut u, mut v) = ([zero; 3], [zero; 3], [zero; 3]);
+    for n in 0..3 {
+        let [p, q, r] = [n, n + 3, n + 6].map(
+            #[inline(always)]
+            |row| f32x16::from_slice(simd, &cluster.vertices[row]),
+        );
+        a[n] = (p - origin[n]) * scale;
+        u[n] = (q - p) * scale;
+        v[n] = (r - p) * scale;
+    }
+    let squared = dot(u, u);
+    let length = squared.sqrt();
+    // No distance is known of triangles whose squares overflow.
+    a[0] = squared.simd_lt(splat(HUGE)).select(a[0], splat(f32::NAN));
+    let is_line = squared.simd_gt(zero);
+    let x = direction(u, length, is_line, [one, zero, zero]);
+
+    let once = without(v, x);
+    let twice = without(once, x);
+    let height = dot(twice, twice);
+    let is_flat = height.simd_le(squared * FLAT);
+    let (wide, rest) = (!is_flat, any_across(simd, x));
+    let y = direction(twice, height.sqrt(), wide, rest);
+    let z = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]];
+
+    let along = dot(v, x);
+    let across = is_flat.select(zero, dot(v, y));
+    let (first, first_length) = side([along, across], [one, zero]);
+    let (second, second_length) = side([along - length, across], [-one, zero]);
+    let rows = [
+        a[0],
+        a[1],
+        a[2],
+        x[0],
+        x[1],
+        x[2],
+        y[0],
+        y[1],
+        y[2],
+        z[0],
+        z[1],
+        z[2],
+        length,
+        first[0],
+        first[1],
+        first_length,
+        second[0],
+        second[1],
+        second_length,
+    ];
+    let mut frames = [[0.0; LANES]; 19];
+    for n in 0..19 {
+        rows[n].store_slice(&mut frames[n]);
+    }
+    frames
+}
+
+/// The squared distances of sixteen triangles from a point, which is relative to the same origin.
+#[inline(always)]
+pub fn squared<S: Simd>(simd: S, frames: &TriangleFrames, point: [f32; 3]) -> f32x16<S> {
+    macro_rules! row {
+        ($n:expr) => {
+            f32x16::from_slice(simd, &frames[$n])
+        };
+    }
+    let zero = f32x16::splat(simd, 0.0);
+    let w = [row!(0) - point[0], row!(1) - point[1], row!(2) - point[2]];
+    // The axes are turned round with the difference.
+    let x = -w[0].mul_add(row!(3), w[1].mul_add(row!(4), w[2] * row!(5)));
+    let y = -w[0].mul_add(row!(6), w[1].mul_add(row!(7), w[2] * row!(8)));
+    let z = w[0].mul_add(row!(9), w[1].mul_add(row!(10), w[2] * row!(11)));
+    let length = row!(12);
+    let beyond = (-x).max(x - length).max(zero);
+    let base = beyond.mul_add(beyond, y * y);
+
+    let (first, second) = ([row!(13), row!(14)], [row!(16), row!(17)]);
+    let (left, left_out) = beside([x, y], first, row!(15), zero);
+    let (right, right_out) = beside([x - length, y], second, row!(18), zero);
+    let least = base.min(left.mul_add(left, left_out * left_out));
+    let least = least.min(right.mul_add(right, right_out * right_out));
+    let inside = beyond.simd_le(zero) & y.simd_ge(zero) & left_out.simd_ge(zero) & right_out.simd_le(zero);
+    z.mul_add(z, inside.select(zero, least))
+}
+
+/// How far a point is beyond the ends of a side, and how far across from its line, to its right above zero.
+#[inline(always)]
+fn beside<S: Simd>(
+    [x, y]: [f32x16<S>; 2],
+    [u, v]: [f32x16<S>; 2],
+    length: f32x16<S>,
+    zero: f32x16<S>,
+) -> (f32x16<S>, f32x16<S>) {
+    let along = x.mul_add(u, y * v);
+    let across = x.mul_add(v, -(y * u));
+    ((-along).max(along - length).max(zero), across)
+}
+
+#[inline(always)]
+fn dot<S: Simd>(a: [f32x16<S>; 3], b: [f32x16<S>; 3]) -> f32x16<S> {
+    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
+}
+
+/// A vector over its length where that is known, else another.
+#[inline(always)]
+fn direction<S: Simd>(
+    v: [f32x16<S>; 3],
+    length: f32x16<S>,
+    is_known: fearless_simd::mask32x16<S>,
+    other: [f32x16<S>; 3],
+) -> [f32x16<S>; 3] {
+    let [x, y, z] = v;
+    [
+        is_known.select(x / length, other[0]),
+        is_known.select(y / length, other[1]),
+        is_known.select(z / length, other[2]),
+    ]
+}
+
+/// What of a vector is across another, which has length one.
+#[inline(always)]
+fn without<S: Simd>(v: [f32x16<S>; 3], x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
+    let along = dot(v, x);
+    [v[0] - along * x[0], v[1] - along * x[1], v[2] - along * x[2]]
+}
+
+/// Any direction across another: that of its least component, made orthogonal.
+#[inline(always)]
+fn any_across<S: Simd>(simd: S, x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
+    let (zero, one) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 1.0));
+    let size = [x[0].abs(), x[1].abs(), x[2].abs()];
+    let first = size[0].simd_le(size[1]) & size[0].simd_le(size[2]);
+    let second = size[1].simd_le(size[2]);
+    let axis = [
+        first.select(one, zero),
+        first.select(zero, second.select(one, zero)),
+        first.select(zero, second.select(zero, one)),
+    ];
+    let across = without(without(axis, x), x);
+    let length = dot(across, across).sqrt();
+    [across[0] / length, across[1] / length, across[2] / length]
+}
+
+/// The direction and the length of a side; another direction where it has none.
+#[inline(always)]
+fn side<S: Simd>([x, y]: [f32x16<S>; 2], other: [f32x16<S>; 2]) -> ([f32x16<S>; 2], f32x16<S>) {
+    let length = x.mul_add(x, y * y).sqrt();
+    let is_line = length.simd_gt(0.0);
+    ([is_line.select(x / length, other[0]), is_line.select(y / length, other[1])], length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distance::tree::TriangleTree;
+    use crate::geom::Triangle;
+    use crate::geom::distance::squared_distance;
+    use crate::levels::{Level, on_level};
+
+    /// The distances of the triangles in the one cluster from a point.
+    fn measured(level: Level, triangles: &[Triangle], point: [f32; 3]) -> Vec<(u32, f32)> {
+        let tree = TriangleTree::new(triangles, 1.0);
+        let cluster = &tree.clusters[0];
+        let token = level.token().unwrap();
+        on_level!(
+            token,
+            simd => {
+                let frames = frames(simd, cluster, [0.0; 3], 1.0);
+                cluster.numbers.into_iter().zip(squared(simd, &frames, point).as_array().map(f32::sqrt)).collect()
+            },
+            _scalar => vec![]
+        )
+    }
+
+    #[test]
+    fn distances_are_within_their_error() {
+        let mut state = 1_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let (mut compared, mut worst) = (0, 0.0_f64);
+        for round in 0..3000 {
+            // Slivers of every width, and triangles without area.
+            let width = 2_f32.powi(-(round % 27));
+            let triangles: Vec<Triangle> = (0..16)
+                .map(|n| {
+                    let [a, d] = [(); 2].map(|()| [(); 3].map(|()| random()));
+                    let t = if n % 3 == 0 { 1.5 } else { 0.5 } * (1.0 + random());
+                    let b = [0, 1, 2].map(|i| a[i] + d[i]);
+                    let c = [0, 1, 2].map(|i| a[i] + t * d[i] + width * random());
+                    [[a, b, c], [a, a, b], [a, a, a], [a, b, [0, 1, 2].map(|i| a[i] + 0.5 * d[i])]]
+                        [n % 11 % 4]
+                })
+                .collect();
+            let point = if round % 2 == 0 {
+                [(); 3].map(|()| random())
+            } else {
+                let [a, b, c] = triangles[round as usize % 16];
+                let (s, t) = (random(), random());
+                [0, 1, 2].map(|i| a[i] + s * (b[i] - a[i]) + t * (c[i] - a[i]) + width * 0.1 * random())
+            };
+            let reach =
+                triangles.iter().flatten().chain([&point]).flatten().fold(0.0_f32, |r, v| r.max(v.abs()));
+            for level in Level::available() {
+                for (number, found) in measured(level, &triangles, point) {
+                    let true_one = squared_distance(point.map(f64::from), &triangles[number as usize]).sqrt();
+                    let off = (f64::from(found) - true_one).abs() / f64::from(6.0 * reach);
+                    assert!(
+                        off < f64::from(ERROR),
+                        "{level:?} {found} {true_one} {:?}",
+                        triangles[number as usize]
+                    );
+                    worst = worst.max(off);
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared >= 16 * 3000 && worst > 1e-9, "{compared} {worst}");
+        println!("worst: {:.3} of the error", worst / f64::from(ERROR));
+    }
+}

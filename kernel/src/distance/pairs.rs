@@ -1,0 +1,189 @@
+//! Eight pairs of a point and a triangle, measured by the sequence of doubles that defines a distance.
+//!
+//! The operations are those of [`squared_distance`](crate::geom::distance::squared_distance), one by one and in its
+//! order, with selections in place of branches: every lane has its bits. Read it there.
+
+use fearless_simd::{Simd, f64x8, prelude::*};
+
+use crate::geom::distance::SPLITTER;
+
+/// Pairs measured at a time.
+pub const PAIRS: usize = 8;
+
+/// Points, then the three vertices of the triangles: x, y, z of each.
+pub type PairRows = [[f64; PAIRS]; 12];
+
+/// Vectors of eight lanes.
+type Lanes3<S> = [f64x8<S>; 3];
+
+/// The squared distances of eight pairs.
+pub fn squared<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
+    simd.vectorize(
+        #[inline(always)]
+        || measure(simd, rows),
+    )
+}
+
+#[inline(always)]
+fn measure<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
+    let zero = f64x8::splat(simd, 0.0);
+    let mut read = [[zero; 3]; 4];
+    for (n, row) in rows.iter().enumerate() {
+        read[n / 3][n % 3] = f64x8::from_slice(simd, row);
+    }
+    let [point, a, b, c] = read;
+    let (a, b) = ordered(a, b);
+    let (b, c) = ordered(b, c);
+    let (a, b) = ordered(a, b);
+
+    let from = [less(point, a), less(point, b), less(point, c)];
+    let ends = [dot(from[0], from[0]), dot(from[1], from[1]), dot(from[2], from[2])];
+    let (ab, ac, bc) = (less(b, a), less(c, a), less(c, b));
+    let first = side(ab, from[0], ends[0], ends[1], zero);
+    let second = side(ac, from[0], ends[0], ends[2], zero);
+    let third = side(bc, from[1], ends[1], ends[2], zero);
+    let edges = least(least(first[2], second[2]), third[2]);
+
+    let normal = cross_with_errors(simd, ab, ac);
+    let size = dot(normal, normal);
+    let height = dot(normal, from[0]);
+    let plane = height * height / size;
+    let (turned_a, turned_b) = (cross(normal, from[0]), cross(normal, from[1]));
+    let within =
+        dot(ab, turned_a).simd_le(zero) & dot(ac, turned_a).simd_ge(zero) & dot(bc, turned_b).simd_le(zero);
+    let is_first = first[1].simd_ge(second[1]);
+    let [along, length] = [is_first.select(first[0], second[0]), is_first.select(first[1], second[1])];
+    let is_longer = length.simd_ge(third[1]);
+    let [along, length] = [is_longer.select(along, third[0]), is_longer.select(length, third[1])];
+    let between = along.simd_ge(zero) & along.simd_le(length);
+    let is_face = size.simd_gt(zero) & within & between & plane.simd_lt(edges);
+    let mut squared = [0.0; PAIRS];
+    is_face.select(plane, edges).store_slice(&mut squared);
+    squared
+}
+
+/// Two points in lexicographic order.
+#[inline(always)]
+fn ordered<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> (Lanes3<S>, Lanes3<S>) {
+    let swap = b[0].simd_lt(a[0])
+        | (b[0].simd_eq(a[0]) & (b[1].simd_lt(a[1]) | (b[1].simd_eq(a[1]) & b[2].simd_lt(a[2]))));
+    let low = [swap.select(b[0], a[0]), swap.select(b[1], a[1]), swap.select(b[2], a[2])];
+    let high = [swap.select(a[0], b[0]), swap.select(a[1], b[1]), swap.select(a[2], b[2])];
+    (low, high)
+}
+
+/// Of a side: the foot along it, its squared length, the squared distance.
+#[inline(always)]
+fn side<S: Simd>(
+    edge: Lanes3<S>,
+    from: Lanes3<S>,
+    start: f64x8<S>,
+    end: f64x8<S>,
+    zero: f64x8<S>,
+) -> [f64x8<S>; 3] {
+    let (along, length) = (dot(from, edge), dot(edge, edge));
+    let part = along / length;
+    let across = [from[0] - part * edge[0], from[1] - part * edge[1], from[2] - part * edge[2]];
+    let inner = along.simd_lt(length).select(dot(across, across), end);
+    [along, length, along.simd_gt(zero).select(inner, start)]
+}
+
+#[inline(always)]
+fn least<S: Simd>(a: f64x8<S>, b: f64x8<S>) -> f64x8<S> {
+    b.simd_lt(a).select(b, a)
+}
+
+#[inline(always)]
+fn less<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> Lanes3<S> {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+#[inline(always)]
+fn dot<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> f64x8<S> {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+fn cross<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> Lanes3<S> {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+#[inline(always)]
+fn cross_with_errors<S: Simd>(simd: S, a: Lanes3<S>, b: Lanes3<S>) -> Lanes3<S> {
+    let splitter = f64x8::splat(simd, SPLITTER);
+    let (mut a_halves, mut b_halves) = ([a, a], [b, b]);
+    for n in 0..3 {
+        let [low, high] = halves(a[n], splitter);
+        (a_halves[0][n], a_halves[1][n]) = (low, high);
+        let [low, high] = halves(b[n], splitter);
+        (b_halves[0][n], b_halves[1][n]) = (low, high);
+    }
+    let mut result = a;
+    for (n, (i, j)) in [(1, 2), (2, 0), (0, 1)].into_iter().enumerate() {
+        let p = a[i] * b[j];
+        let p_off = error(p, [a_halves[0][i], a_halves[1][i]], [b_halves[0][j], b_halves[1][j]]);
+        let q = a[j] * b[i];
+        let q_off = error(q, [a_halves[0][j], a_halves[1][j]], [b_halves[0][i], b_halves[1][i]]);
+        result[n] = (p - q) + (p_off - q_off);
+    }
+    result
+}
+
+/// The upper and the lower half of digits.
+#[inline(always)]
+fn halves<S: Simd>(a: f64x8<S>, splitter: f64x8<S>) -> [f64x8<S>; 2] {
+    let c = splitter * a;
+    let high = c - (c - a);
+    [high, a - high]
+}
+
+/// The rounding error of a product.
+#[inline(always)]
+fn error<S: Simd>(p: f64x8<S>, [ah, al]: [f64x8<S>; 2], [bh, bl]: [f64x8<S>; 2]) -> f64x8<S> {
+    ((ah * bh - p) + ah * bl + al * bh) + al * bl
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::distance::squared_distance;
+    use crate::levels::{Level, on_level};
+
+    fn measured(level: Level, rows: &PairRows) -> [f64; PAIRS] {
+        let token = level.token().unwrap();
+        on_level!(token, simd => squared(simd, rows), _scalar => unreachable!("it has no lanes"))
+    }
+
+    #[test]
+    fn every_lane_has_the_bits_of_the_definition_on_every_level() {
+        let mut state = 7_u64;
+        let mut random = move |steps: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) % (2 * steps + 1)) as f32 / steps as f32 - 1.0
+        };
+        let (mut faces, mut compared) = (0, 0);
+        for round in 0..4000 {
+            // Few steps make many equal coordinates, edges without length and points on faces.
+            let steps = [1, 2, 8, 1 << 23][round % 4];
+            let mut rows = [[0.0; PAIRS]; 12];
+            rows.as_flattened_mut().iter_mut().for_each(|value| *value = f64::from(random(steps)));
+            for level in Level::available().into_iter().filter(|level| *level != Level::Scalar) {
+                let found = measured(level, &rows);
+                for lane in 0..PAIRS {
+                    let of = |n: usize| [rows[3 * n][lane], rows[3 * n + 1][lane], rows[3 * n + 2][lane]];
+                    let triangle = [1, 2, 3].map(|n| of(n).map(|v| v as f32));
+                    let defined = squared_distance(of(0), &triangle);
+                    assert_eq!(
+                        found[lane].to_bits(),
+                        defined.to_bits(),
+                        "{level:?} {:?} {triangle:?}",
+                        of(0)
+                    );
+                    faces += usize::from(defined == 0.0);
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared >= 8 * 4000 && faces > 100, "{compared} {faces}");
+    }
+}

@@ -1,0 +1,28 @@
+//! The values of a field in summaries and JSON.
+
+use serde_json::{Value, json};
+use voxelize::grid::FieldSummary;
+use voxelize::{Lattice, Rule};
+
+use super::super::contents;
+use super::super::report::display::{number, occupancy};
+
+/// `1,200 of 8,000 (15.0 %) have a value; background 0.3`.
+pub fn cells(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> String {
+    let valued = occupancy(summary.cells, lattice.dims());
+    let background = rule.background(lattice).map_or_else(String::new, |v| number(v.into()));
+    format!("{valued} have a value; background {background}")
+}
+
+/// `-0.28 … 0.3`.
+pub fn range(summary: &FieldSummary) -> String {
+    contents::range_text(summary)
+}
+
+/// The entry `field` of the JSON; null if the rule makes bits.
+pub fn json(rule: &Rule, summary: Option<&FieldSummary>, lattice: &Lattice) -> Value {
+    let Some(background) = rule.background(lattice) else { return Value::Null };
+    let range = summary.and_then(|summary| summary.range).map(|range| range.map(contents::value));
+    let valued = summary.map(|summary| summary.cells);
+    json!({"background": contents::value(background), "range": range, "valued": valued})
+}

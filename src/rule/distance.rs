@@ -1,0 +1,161 @@
+//! The rule distance: every cell has the distance from its centre to the nearest point of the mesh, in units of the
+//! file, or cells are occupied up to one distance. docs/distance.md says how it is computed and how exact it is.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use super::{PreparedRule, Rule, Stats};
+use crate::error::{Error, Result};
+use crate::geom::Rational;
+use crate::grid::{BitGrid, Field, Lattice, Length};
+use crate::mesh::Mesh;
+use crate::run::Run;
+use crate::run::nearest::Distances;
+
+/// How far from the mesh cells have their distance: the width of a narrow band, or no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Band {
+    /// Cells nearer than so many cells; the others have the width as the background value. Where the sides of cells
+    /// differ, the smallest counts.
+    Cells(Length),
+    /// All cells; the background is infinite.
+    All,
+}
+
+impl Band {
+    /// The word for all cells.
+    const ALL: &str = "all";
+
+    /// A band of so many cells.
+    pub const fn cells(count: u32) -> Self {
+        Self::Cells(Length::cells(count))
+    }
+}
+
+impl Default for Band {
+    /// Three cells.
+    fn default() -> Self {
+        Self::cells(3)
+    }
+}
+
+impl FromStr for Band {
+    type Err = Error;
+
+    /// Reads `all`, or a number of cells above zero.
+    fn from_str(text: &str) -> Result<Self> {
+        if text == Self::ALL {
+            return Ok(Self::All);
+        }
+        let hint = "a band is a number of cells, such as 3 or 2.5, or all";
+        let text = text.trim_end_matches("vx");
+        if text.starts_with('-') {
+            return Err(Error::usage("must be above zero").with_hint(hint));
+        }
+        let width: Length =
+            format!("{text}vx").parse().map_err(|e: Error| Error::usage(e.message()).with_hint(hint))?;
+        if width.value().is_positive() {
+            return Ok(Self::Cells(width));
+        }
+        Err(Error::usage("must be above zero").with_hint(hint))
+    }
+}
+
+impl fmt::Display for Band {
+    /// Writes what [`FromStr`] reads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cells(width) => f.write_str(width.to_string().trim_end_matches("vx")),
+            Self::All => f.write_str(Self::ALL),
+        }
+    }
+}
+
+/// The rule with its options, for cells of one size.
+pub(super) struct PreparedDistance {
+    distances: Distances,
+    /// The greatest distance of occupied cells, for bits.
+    most: Option<f32>,
+}
+
+impl PreparedDistance {
+    /// Prepares the rule, if it is this one.
+    pub(super) fn new(rule: &Rule, mesh: &Mesh, lattice: &Lattice) -> Result<Option<Self>> {
+        let Rule::Distance { band, iso, .. } = rule else { return Ok(None) };
+        let most = iso.map(|iso| most(*band, iso, lattice)).transpose()?;
+        Ok(Some(Self { distances: Distances::new(mesh, lattice)?, most }))
+    }
+}
+
+/// The width of a band in units of the file: what cells have that are not in it.
+pub(super) fn background(band: Band, lattice: &Lattice) -> f32 {
+    match band {
+        Band::Cells(width) => width.in_world(lattice.spacing()).to_f32(),
+        Band::All => f32::INFINITY,
+    }
+}
+
+/// The greatest float at or below a distance, which must be within the band.
+pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
+    let exact = iso.in_world(lattice.spacing());
+    if let Band::Cells(width) = band
+        && exact >= width.in_world(lattice.spacing())
+    {
+        return Err(beyond_band(&iso.to_string(), width));
+    }
+    let nearest = exact.to_f32();
+    let is_above = Rational::from_f32(nearest).is_none_or(|nearest| nearest > exact);
+    Ok(if is_above { nearest.next_down() } else { nearest })
+}
+
+/// The refusal of a distance that is not within the band.
+pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
+    let width = Band::Cells(width);
+    Error::usage(format!("iso: {iso} is not below the width of the band, {width} cells"))
+        .with_hint("--band W with more cells, or --band all, has the distance")
+}
+
+/// Fills a field of these layers, and the numbers of the nearest triangles.
+pub(super) fn fill_field(
+    prepared: &PreparedRule,
+    layers: Range<usize>,
+    run: &Run,
+    field: &mut Field,
+    nearest: Option<&mut [i32]>,
+) -> Result<Stats> {
+    let own = prepared.distance.as_ref().expect("a rule with distances prepares them");
+    own.distances.fill(layers.clone(), field, nearest, run)?;
+    if prepared.inside.is_none() {
+        return Ok(Stats::default());
+    }
+    let mut inside = BitGrid::new(field.dims())?;
+    let stats = prepared.inside().fill(layers, run, &mut inside)?;
+    let [_, ny, nz] = field.dims();
+    for (k, j) in (0..nz).flat_map(|k| (0..ny).map(move |j| (k, j))) {
+        let words = inside.row(j, k);
+        for (values, word) in field.row_mut(j, k).chunks_mut(64).zip(words).filter(|(_, word)| **word != 0) {
+            for (n, value) in values.iter_mut().enumerate() {
+                *value = f32::from_bits(value.to_bits() | ((word >> n & 1) as u32) << 31);
+            }
+        }
+    }
+    Ok(stats)
+}
+
+/// Occupies the cells of these layers whose value is at most the distance asked for: with a sign, those inside, too.
+pub(super) fn fill(
+    prepared: &PreparedRule,
+    layers: Range<usize>,
+    run: &Run,
+    grid: &mut BitGrid,
+) -> Result<Stats> {
+    let own = prepared.distance.as_ref().expect("a rule with distances prepares them");
+    let Some(most) = own.most else {
+        return Err(Error::usage("the rule distance makes a field, not bits")
+            .with_hint("with an iso value it makes bits"));
+    };
+    own.distances.occupy(layers.clone(), most, grid, run)?;
+    if prepared.inside.is_none() { Ok(Stats::default()) } else { prepared.inside().fill(layers, run, grid) }
+}

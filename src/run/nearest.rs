@@ -1,0 +1,244 @@
+//! Distances to the nearest triangles: bricks of cells shared out among threads.
+//!
+//! The triangles are put in a tree once. Every thread takes bricks that nobody has, and measures their cells on its
+//! own; what they hold is then copied into the field, layer by layer. No two write to one cell, so nothing waits for
+//! anything else, and slabs of layers are the whole.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::grid::{BitGrid, Field, Lattice};
+use crate::kernel::distance::{BrickSearch, CentreLattice, SIDE, SquaredBrick, TriangleTree};
+use crate::mesh::Mesh;
+use crate::par::{self, Progress};
+use crate::run::Run;
+
+/// Bricks along x that are skipped together where no triangle is near.
+const ROW: usize = 8;
+
+/// Rows of bricks per thread, so that uneven ones balance.
+const ROWS_PER_THREAD: usize = 32;
+
+/// Cells of a brick.
+const CELLS: usize = SIDE * SIDE * SIDE;
+
+/// The triangle of a cell that has none.
+pub(crate) const NO_TRIANGLE: i32 = -1;
+
+/// The triangles of a mesh and the cells of a lattice, to measure distances between them.
+pub(crate) struct Distances {
+    tree: TriangleTree,
+    centres: CentreLattice,
+}
+
+/// The cells of a brick that were measured.
+struct Measured {
+    /// The first of them.
+    first: [usize; 3],
+    /// Rows along y within the lattice.
+    rows: usize,
+    values: [f32; CELLS],
+    /// Empty if they were not asked for.
+    nearest: Vec<i32>,
+}
+
+impl Distances {
+    /// Prepares to measure.
+    ///
+    /// # Errors
+    /// If there are more triangles than 31 bits number.
+    pub(crate) fn new(mesh: &Mesh, lattice: &Lattice) -> Result<Self> {
+        let triangles = mesh.triangles();
+        if i32::try_from(triangles.len()).is_err() {
+            return Err(Error::too_large(format!("{} triangles; the most is 2^31 - 1", triangles.len())));
+        }
+        let centres = [0, 1, 2].map(|a| {
+            let axis = lattice.axis(a);
+            (0..lattice.dims()[a]).map(|i| axis.half_plane(2 * i as i64 + 1).to_f64()).collect()
+        });
+        let cell = lattice.spacing().iter().max().map_or(1.0, |side| side.to_f64());
+        Ok(Self { tree: TriangleTree::new(triangles, cell), centres: CentreLattice { centres } })
+    }
+
+    /// The bytes that it takes at most, with those of threads while they measure.
+    pub(crate) fn bytes_for(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+        let (triangles, threads) = (mesh.triangles().len(), run.thread_count());
+        let centres: usize = lattice.dims().iter().map(|n| n * size_of::<f64>()).sum();
+        let brick = (size_of::<Measured>() + CELLS * size_of::<i32>()) as u128;
+        let layer = lattice.dims().map(|n| n.div_ceil(SIDE) as u128);
+        // A list that grows takes up to twice what is in it.
+        let layers =
+            (layer[0] * layer[1]).max((ROW * ROWS_PER_THREAD * threads) as u128 + layer[0] * layer[1]);
+        TriangleTree::bytes_for(triangles)
+            + threads as u128 * BrickSearch::bytes_for(triangles)
+            + centres as u128
+            + 2 * brick * layers.min(layer.iter().product())
+    }
+
+    /// Makes `field` the distances of the cells of some layers that are below its background, and `nearest`, if
+    /// given, the numbers of their triangles; in the threads it is called in.
+    ///
+    /// # Errors
+    /// If the level does not exist here, or the run was cancelled.
+    pub(crate) fn fill(
+        &self,
+        layers: Range<usize>,
+        field: &mut Field,
+        mut nearest: Option<&mut [i32]>,
+        run: &Run,
+    ) -> Result<()> {
+        let ([nx, ny, _], background) = (field.dims(), field.background());
+        let (layer, with_nearest) = (nx * ny, nearest.is_some());
+        for batch in self.batches(layers.clone()) {
+            let bricks = self.measure(batch.clone(), background, with_nearest, run)?;
+            let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
+            let values = field.values_mut()[place.clone()].chunks_mut(layer).enumerate().collect();
+            par::map(values, |(k, values): (usize, &mut [f32])| {
+                values.fill(background);
+                for (row, j, cells) in rows(&bricks, batch.start + k) {
+                    let to = j * nx + row.first[0];
+                    let count = SIDE.min(nx - row.first[0]);
+                    values[to..to + count].copy_from_slice(&row.values[cells..cells + count]);
+                }
+            });
+            let Some(nearest) = &mut nearest else { continue };
+            let numbers = nearest[place].chunks_mut(layer).enumerate().collect();
+            par::map(numbers, |(k, numbers): (usize, &mut [i32])| {
+                numbers.fill(NO_TRIANGLE);
+                for (row, j, cells) in rows(&bricks, batch.start + k) {
+                    let to = j * nx + row.first[0];
+                    let count = SIDE.min(nx - row.first[0]);
+                    numbers[to..to + count].copy_from_slice(&row.nearest[cells..cells + count]);
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Occupies the cells of some layers whose distance is at most `most`; in the threads it is called in.
+    ///
+    /// # Errors
+    /// As those of [`fill`](Self::fill).
+    pub(crate) fn occupy(
+        &self,
+        layers: Range<usize>,
+        most: f32,
+        grid: &mut BitGrid,
+        run: &Run,
+    ) -> Result<()> {
+        let (row_words, layer, above) = (grid.row_words(), grid.layer_words(), most.next_up());
+        for batch in self.batches(layers.clone()) {
+            let bricks = self.measure(batch.clone(), above, false, run)?;
+            let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
+            let words = grid.words_mut()[place].chunks_mut(layer).enumerate().collect();
+            par::map(words, |(k, words): (usize, &mut [u64])| {
+                for (row, j, cells) in rows(&bricks, batch.start + k) {
+                    let values = &row.values[cells..cells + SIDE];
+                    let bits =
+                        values.iter().rev().fold(0, |bits, value| bits << 1 | u64::from(*value < above));
+                    words[j * row_words + row.first[0] / 64] |= bits << (row.first[0] % 64);
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Some layers in batches of whole bricks that have enough rows of them for all threads.
+    fn batches(&self, layers: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        let [nx, ny, _] = self.centres.centres.each_ref().map(|centres| centres.len().div_ceil(SIDE));
+        let rows = nx.div_ceil(ROW) * ny;
+        let height = SIDE * (ROWS_PER_THREAD * par::current_threads()).div_ceil(rows);
+        let end = layers.end;
+        layers.step_by(height).map(move |first| first..end.min(first + height))
+    }
+
+    /// The bricks of some layers in which a value is below the background, by their first layer.
+    fn measure(
+        &self,
+        layers: Range<usize>,
+        background: f32,
+        with_nearest: bool,
+        run: &Run,
+    ) -> Result<BTreeMap<usize, Vec<Measured>>> {
+        let level = run.supported_level()?;
+        // Distances that round to less than the background.
+        let limit = f64::from(background) * (1.0 + 1e-6);
+        let [nx, ny, _] = self.centres.centres.each_ref().map(Vec::len);
+        let mut work = vec![];
+        for z in layers.clone().step_by(SIDE) {
+            for y in (0..ny).step_by(SIDE) {
+                work.extend((0..nx).step_by(ROW * SIDE).map(|x| [x, y, z]));
+            }
+        }
+        run.begin("voxelize", work.len() as u64);
+        let done = par::share(&work, |next| {
+            let mut search = BrickSearch::new(&self.tree, &self.centres, limit);
+            let mut found = vec![];
+            for first in next {
+                run.check()?;
+                run.advance(1);
+                if limit.is_finite() && !search.is_near(level, *first, [ROW * SIDE, SIDE, SIDE]) {
+                    continue;
+                }
+                for x in (first[0]..nx.min(first[0] + ROW * SIDE)).step_by(SIDE) {
+                    let first = [x, first[1], first[2]];
+                    if search.brick(level, first) {
+                        found.extend(Measured::new(
+                            first,
+                            SIDE.min(ny - first[1]),
+                            &search.found,
+                            background,
+                            with_nearest,
+                        ));
+                    }
+                }
+            }
+            Ok(found)
+        });
+        let mut bricks = BTreeMap::<usize, Vec<Measured>>::new();
+        for brick in done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+            bricks.entry(brick.first[2]).or_default().push(brick);
+        }
+        Ok(bricks)
+    }
+}
+
+impl Measured {
+    /// The values of a brick that are below the background; `None` if there are none.
+    fn new(
+        first: [usize; 3],
+        rows: usize,
+        found: &SquaredBrick,
+        background: f32,
+        with_nearest: bool,
+    ) -> Option<Self> {
+        let mut values = [background; CELLS];
+        let mut nearest = if with_nearest { vec![NO_TRIANGLE; CELLS] } else { vec![] };
+        let mut any = false;
+        for (n, squared) in found.squared.iter().enumerate() {
+            let value = squared.sqrt() as f32;
+            if value < background {
+                (values[n], any) = (value, true);
+                if with_nearest {
+                    nearest[n] = found.nearest[n] as i32;
+                }
+            }
+        }
+        any.then_some(Self { first, rows, values, nearest })
+    }
+}
+
+/// The rows of a layer of cells in the bricks that have some of it: the brick, the row of the layer, and the place of
+/// its first cell in the brick.
+fn rows(
+    bricks: &BTreeMap<usize, Vec<Measured>>,
+    layer: usize,
+) -> impl Iterator<Item = (&Measured, usize, usize)> {
+    let found = bricks.range(..=layer).next_back().filter(|(first, _)| layer - **first < SIDE);
+    let bricks = found.map_or(&[][..], |(_, bricks)| bricks);
+    bricks.iter().flat_map(move |brick| {
+        let k = layer - brick.first[2];
+        (0..brick.rows).map(move |j| (brick, brick.first[1] + j, (k * SIDE + j) * SIDE))
+    })
+}

@@ -1,0 +1,290 @@
+//! Are distances right? Cells against all triangles in exact arithmetic; one digest however they are made; the sign
+//! is that of the rule solid; the nearest triangle is the first of equals; a sphere's field is that of its facets.
+//!
+//! `VOXELIZE_MESHES=FOLDER VOXELIZE_DISTANCE_CELLS=100000` takes so many cells of bunny and dragon in the folder.
+
+mod oracle;
+
+use std::path::Path;
+
+use voxelize::geom::Triangle;
+use voxelize::grid::{CellSource, Field};
+use voxelize::run::Plan;
+use voxelize::{
+    Band, Digest, Fit, Inside, Lattice, Length, Level, METHODS, Mesh, Rational, Rule, Run, Size, Voxelizer,
+};
+
+use crate::support::suite::{Check, Counts, Suite};
+use oracle::Brute;
+
+pub const SUITE: Suite = Suite::of(
+    "distance",
+    &[
+        Check { name: "cells_are_as_far_as_all_triangles_say", run: cells_are_exact },
+        Check { name: "one_digest_however_they_are_made", run: one_digest },
+        Check { name: "the_sign_is_that_of_solid", run: the_sign_is_that_of_solid },
+        Check { name: "iso_is_the_field_up_to_a_value", run: iso_is_the_field_up_to_a_value },
+        Check { name: "a_sphere_is_as_far_as_its_facets_allow", run: a_sphere },
+    ],
+);
+
+const FIXTURES: [&str; 8] =
+    ["sphere", "knot", "cube", "slivers", "degenerate", "cad_bounds", "open", "prism"];
+
+fn fixture(name: &str) -> Mesh {
+    Mesh::open(format!("fixtures/{name}.stl")).expect("a fixture")
+}
+
+fn lattice(mesh: &Mesh, res: usize, pad: usize) -> Lattice {
+    Fit::longest(res).pad(pad).to(mesh.bounds()).expect("a small grid")
+}
+
+fn rule(band: &str) -> Rule {
+    Rule::distance().with_band(band.parse::<Band>().expect("a band")).expect("a distance")
+}
+
+/// A field with the nearest triangles.
+fn field(rule: Rule, mesh: &Mesh, lattice: &Lattice) -> (Field, Vec<i32>) {
+    let (made, nearest) = Voxelizer::new(rule).run_with_nearest(mesh, lattice).expect("a small field");
+    (made.voxels.field().expect("a field").clone(), nearest)
+}
+
+/// Cells chosen by a generator of numbers.
+fn some_cells(dims: [usize; 3], count: usize, mut seed: u64) -> impl Iterator<Item = [usize; 3]> {
+    (0..count).map(move |_| {
+        dims.map(|n| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % n
+        })
+    })
+}
+
+/// What was compared.
+#[derive(Default)]
+struct Compared {
+    cells: u64,
+    background: u64,
+    /// Cells whose nearest triangle is the exact one, where several are equally near or one is.
+    first: u64,
+}
+
+impl Compared {
+    /// Compares cells of a field with the oracle.
+    fn add(&mut self, name: &str, mesh: &Mesh, lattice: &Lattice, band: &str, cells: usize) {
+        let (field, nearest) = field(rule(band), mesh, lattice);
+        let brute = Brute::new(mesh.triangles());
+        let corners = [lattice.origin().clone(), lattice.end()];
+        let largest = corners.iter().flatten().map(|c| c.to_f64().abs()).fold(0.0, f64::max);
+        for cell in some_cells(lattice.dims(), cells, 1) {
+            let (exact, first) = brute.nearest(lattice, cell);
+            let (found, distance) = (f64::from(field.get(cell)), exact.to_f64().sqrt());
+            let [i, j, k] = cell;
+            let number = nearest[i + lattice.dims()[0] * (j + lattice.dims()[1] * k)];
+            let ulp = f64::from((distance as f32).next_up()) - f64::from(distance as f32);
+            let allowed = ulp.max(largest * 2f64.powi(-48));
+            if field.is_background(field.get(cell)) {
+                assert!(
+                    distance >= found - allowed && number == -1,
+                    "{name} {cell:?}: {distance}, background"
+                );
+                self.background += 1;
+            } else {
+                assert!((found - distance).abs() <= allowed, "{name} {cell:?}: {found}, exactly {distance}");
+                assert!(number >= 0, "{name} {cell:?}: no triangle");
+                self.first += u64::from(number as usize == first);
+            }
+            self.cells += 1;
+        }
+    }
+}
+
+fn cells_are_exact() -> Counts {
+    let mut compared = Compared::default();
+    for name in FIXTURES {
+        let mesh = fixture(name);
+        for (res, band) in [(40, "3"), (24, "all"), (90, "1.5")] {
+            compared.add(name, &mesh, &lattice(&mesh, res, 4), band, 150);
+        }
+    }
+    // Cells whose sides differ, and a grid that cuts the mesh.
+    let mesh = fixture("sphere");
+    let sizes = ["0.31", "0.5", "0.22"].map(|size| Rational::parse_decimal(size).expect("a decimal"));
+    let stretched = Fit::new(Size::Spacing(sizes)).to(mesh.bounds()).expect("a small grid");
+    compared.add("stretched", &mesh, &stretched, "2", 300);
+    if let (Some(folder), Some(cells)) = (std::env::var_os("VOXELIZE_MESHES"), soak()) {
+        for (name, res, band) in
+            [("bunny", 256, "3"), ("bunny", 128, "all"), ("dragon", 256, "3"), ("dragon", 128, "all")]
+        {
+            let mesh = Mesh::open(Path::new(&folder).join(name).with_extension("stl")).expect("a mesh");
+            compared.add(name, &mesh, &lattice(&mesh, res, 3), band, cells / 2);
+        }
+    }
+    let share = compared.first as f64 / (compared.cells - compared.background) as f64;
+    assert!(share > 0.9, "only {share} of the nearest triangles are the exact ones");
+    vec![
+        ("cells", compared.cells),
+        ("of the background", compared.background),
+        ("exact firsts", compared.first),
+    ]
+}
+
+/// How many cells of large meshes are asked for.
+fn soak() -> Option<usize> {
+    std::env::var("VOXELIZE_DISTANCE_CELLS").ok().map(|cells| cells.parse().expect("a number of cells"))
+}
+
+fn digest(rule: Rule, mesh: &Mesh, lattice: &Lattice, run: Run) -> Digest {
+    Voxelizer::new(rule).with_run(run).run(mesh, lattice).expect("a small field").voxels.digest()
+}
+
+/// The triangles turned and in another order.
+fn shuffled(triangles: &[Triangle]) -> Mesh {
+    let count = triangles.len();
+    let turned = (0..count).map(|n| {
+        let [a, b, c] = triangles[(n * 7919 + 13) % count];
+        [[a, b, c], [b, c, a], [c, a, b], [b, a, c]][n % 4]
+    });
+    Mesh::from_triangles(turned.collect()).expect("the same mesh")
+}
+
+fn one_digest() -> Counts {
+    let mut made = 0;
+    for name in FIXTURES {
+        let mesh = fixture(name);
+        let lattice = lattice(&mesh, 22, 3);
+        for band in ["3", "0.4", "all"] {
+            let rule = rule(band);
+            let whole = digest(rule, &mesh, &lattice, Run::default());
+            for level in Level::available() {
+                for threads in [1, 3] {
+                    let other = digest(rule, &mesh, &lattice, Run::default().threads(threads).level(level));
+                    assert_eq!(other, whole, "{name} {band} {level:?} {threads}");
+                    made += 1;
+                }
+            }
+            // 7919 is prime, so every triangle has its turn.
+            if mesh.triangles().len() % 7919 != 0 {
+                assert_eq!(
+                    digest(rule, &shuffled(mesh.triangles()), &lattice, Run::default()),
+                    whole,
+                    "{name} {band}"
+                );
+                made += 1;
+            }
+            for plan in [Plan::Dense, Plan::Slabs(1), Plan::Slabs(7), Plan::Slabs(8), Plan::Slabs(13)] {
+                let mut slabs = Voxelizer::new(rule).slabs(&mesh, &lattice, plan).expect("small slabs");
+                let mut numbers = vec![];
+                slabs = slabs.with_nearest();
+                while slabs.advance().expect("nothing cancels it") {
+                    numbers.extend_from_slice(slabs.nearest());
+                }
+                assert_eq!(slabs.digest(), whole, "{name} {band} {plan:?}");
+                assert!(numbers == field(rule, &mesh, &lattice).1, "{name} {band} {plan:?}");
+                made += 1;
+            }
+        }
+    }
+    vec![("fields", made)]
+}
+
+fn the_sign_is_that_of_solid() -> Counts {
+    let (mut inside, mut outside, mut deep) = (0, 0, 0);
+    for name in FIXTURES {
+        let mesh = fixture(name);
+        let lattice = lattice(&mesh, 36, 2);
+        let (plain, _) = field(rule("2"), &mesh, &lattice);
+        for method in METHODS.iter().map(|method| method.inside) {
+            let signed = rule("2").with_inside(method).expect("a sign");
+            let (signed, _) = field(signed, &mesh, &lattice);
+            let solid = Rule::Solid { inside: method, thin: voxelize::ThinFeatures::Lose };
+            let solid = Voxelizer::new(solid).run(&mesh, &lattice).expect("a small grid").voxels;
+            let solid = solid.occupied().expect("bits");
+            let [nx, ny, nz] = lattice.dims();
+            for cell in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k]))) {
+                let (value, is_inside) = (signed.get(cell), solid.get(cell));
+                assert_eq!(value.is_sign_negative(), is_inside, "{name} {method:?} {cell:?}");
+                assert_eq!(value.abs(), plain.get(cell), "{name} {method:?} {cell:?}");
+                *if is_inside { &mut inside } else { &mut outside } += 1;
+                deep += u64::from(value == -signed.background());
+            }
+        }
+    }
+    vec![("inside", inside), ("outside", outside), ("deeper than the band", deep)]
+}
+
+fn iso_is_the_field_up_to_a_value() -> Counts {
+    let (mut occupied, mut empty) = (0, 0);
+    for name in FIXTURES {
+        let mesh = fixture(name);
+        let lattice = lattice(&mesh, 36, 4);
+        for (band, iso) in [("3", "2vx"), ("3", "0vx"), ("all", "5.5vx")] {
+            let iso: Length = iso.parse().expect("a length");
+            let exact = iso.in_world(lattice.spacing());
+            for rule in [rule(band), rule(band).with_inside(Inside::Vote).expect("a sign")] {
+                let (field, _) = field(rule, &mesh, &lattice);
+                let bits = Voxelizer::new(rule.with_iso(iso).expect("within the band")).run(&mesh, &lattice);
+                let bits = bits.expect("a small grid").voxels;
+                let [nx, ny, nz] = lattice.dims();
+                for cell in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k]))) {
+                    let value = field.get(cell);
+                    let is_within = value < 0.0
+                        || value.is_sign_negative()
+                        || Rational::from_f32(value).is_some_and(|value| value <= exact);
+                    assert_eq!(bits.occupied().expect("bits").get(cell), is_within, "{name} {cell:?}");
+                    *if is_within { &mut occupied } else { &mut empty } += 1;
+                }
+            }
+        }
+    }
+    vec![("occupied", occupied), ("empty", empty)]
+}
+
+/// A sphere of radius 1 in rings of triangles, and how far its facets are within it at most.
+fn ball(rings: usize) -> (Mesh, f64) {
+    let at = |u: usize, v: usize| {
+        let [u, v] = [u as f64 / rings as f64, v as f64 / rings as f64].map(|t| t * std::f64::consts::PI);
+        [(2.0 * u).cos() * v.sin(), (2.0 * u).sin() * v.sin(), v.cos()].map(|c| c as f32)
+    };
+    let corners = (0..rings).flat_map(|v| (0..rings).map(move |u| (u, v)));
+    let triangles: Vec<Triangle> = corners
+        .flat_map(|(u, v)| {
+            [[at(u, v), at(u, v + 1), at(u + 1, v)], [at(u + 1, v), at(u, v + 1), at(u + 1, v + 1)]]
+        })
+        .collect();
+    let depth = triangles.iter().map(|t| {
+        let middle = [0, 1, 2].map(|a| t.iter().map(|v| f64::from(v[a])).sum::<f64>() / 3.0);
+        // Between two rings a facet is deepest where its plane is nearest to the middle of the sphere.
+        let [a, b, c] = t.map(|v| v.map(f64::from));
+        let (u, v) = ([0, 1, 2].map(|n| b[n] - a[n]), [0, 1, 2].map(|n| c[n] - a[n]));
+        let n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+        let size = n.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let plane = (0..3).map(|i| n[i] * middle[i]).sum::<f64>().abs() / size;
+        if size > 1e-12 { 1.0 - plane } else { 0.0 }
+    });
+    let deepest = depth.fold(0.0, f64::max);
+    (Mesh::from_triangles(triangles).expect("a mesh"), deepest)
+}
+
+fn a_sphere() -> Counts {
+    let mut cells = 0;
+    println!("| facets | cells across | largest error | depth of the facets |\n|---|---|---|---|");
+    for (rings, res) in [(32, 32), (64, 32), (128, 32), (64, 64)] {
+        let (mesh, depth) = ball(rings);
+        let lattice = lattice(&mesh, res, 2);
+        let rule = rule("all").with_inside(Inside::Nonzero).expect("a sign");
+        let (field, _) = field(rule, &mesh, &lattice);
+        let [nx, ny, nz] = lattice.dims();
+        let mut worst = 0.0_f64;
+        for cell in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k]))) {
+            let distance = lattice.centre(cell).iter().map(|c| c * c).sum::<f64>().sqrt() - 1.0;
+            let error = f64::from(field.get(cell)) - distance;
+            // Facets are within the sphere: no cell is nearer to them outside, none farther inside.
+            assert!(error > -1e-6 && error < depth + 1e-6, "{rings} {res} {cell:?}: {error}");
+            worst = worst.max(error);
+            cells += 1;
+        }
+        assert!(worst > 0.5 * depth, "{rings} {res}: {worst} of {depth}");
+        println!("| {} | {res} | {worst:.2e} | {depth:.2e} |", mesh.triangles().len());
+    }
+    vec![("cells", cells)]
+}
