@@ -114,22 +114,23 @@ impl Local {
 }
 
 /// The edges of a triangle, seen from the middle of a ball.
-struct Rim {
+pub(super) struct Rim {
     /// How far the corners are.
-    lengths: [f64; 3],
+    pub lengths: [f64; 3],
     /// How long the edges are.
     edges: [f64; 3],
     /// How far they are.
-    distances: [f64; 3],
+    pub distances: [f64; 3],
     /// How far the nearest is.
     distance: f64,
-    farthest: f64,
+    /// How far the farthest corner is.
+    pub farthest: f64,
     /// Twice the area, as a vector.
     normal: Vector,
 }
 
 impl Rim {
-    fn of(corners: &[Vector; 3]) -> Self {
+    pub(super) fn of(corners: &[Vector; 3]) -> Self {
         let lengths = corners.map(|v| dot(&v, &v).sqrt());
         let [a, b, c] = corners;
         let sides = [minus(b, a), minus(c, b), minus(a, c)];
@@ -149,7 +150,7 @@ impl Rim {
     }
 
     /// How far the triangle is: that of its plane where the middle is above its face.
-    fn to_face(&self, corners: &[Vector; 3]) -> f64 {
+    pub(super) fn to_face(&self, corners: &[Vector; 3]) -> f64 {
         let [a, b, c] = corners;
         let above = [(a, b), (b, c), (c, a)].iter().all(|(p, q)| dot(&cross(p, q), &self.normal) >= 0.0);
         let height = dot(a, &self.normal).abs() / dot(&self.normal, &self.normal).sqrt();
@@ -158,11 +159,13 @@ impl Rim {
 
     /// The integral of 1/dist⁴ over the edges, less the shorter that they become in the ball.
     fn by_edges(&self, reach: f64) -> f64 {
-        let edge = |n: usize| {
-            let d = self.distances[n];
-            (self.edges[n] / d).min(PI / 2.0) / (d * d * d) / (1.0 - reach / d)
-        };
-        edge(0) + edge(1) + edge(2)
+        self.by_edge(0, reach) + self.by_edge(1, reach) + self.by_edge(2, reach)
+    }
+
+    /// The same over one of them.
+    pub(super) fn by_edge(&self, n: usize, reach: f64) -> f64 {
+        let d = self.distances[n];
+        (self.edges[n] / d).min(PI / 2.0) / (d * d * d) / (1.0 - reach / d)
     }
 
     /// The integral of 1/dist⁵ over the triangle.
@@ -175,13 +178,27 @@ impl Rim {
     }
 }
 
-/// The first and half the second derivatives of the winding number of a triangle: the field of a current
-/// along its rim, by the law of Biot and Savart.
+/// The first and half the second derivatives of the winding number of a triangle.
 fn slopes(corners: &[Vector; 3], lengths: &[f64; 3]) -> (Vector, [f64; 6]) {
-    let (mut gradient, mut second) = ([0.0; 3], [[0.0; 3]; 3]);
+    let mut slopes = EdgeSlopes::default();
     for n in 0..3 {
         let m = (n + 1) % 3;
-        let (a, b, of_a, of_b) = (&corners[n], &corners[m], lengths[n], lengths[m]);
+        slopes.add(&corners[n], &corners[m], lengths[n], lengths[m]);
+    }
+    slopes.done()
+}
+
+/// Derivatives of the winding number of what has some edges: the field of a current along these, by the law of
+/// Biot and Savart.
+#[derive(Default)]
+pub(super) struct EdgeSlopes {
+    gradient: Vector,
+    second: [Vector; 3],
+}
+
+impl EdgeSlopes {
+    /// Adds an edge by its ends, seen from the middle, and how far they are.
+    pub(super) fn add(&mut self, a: &Vector, b: &Vector, of_a: f64, of_b: f64) {
         let v = cross(a, b);
         let both = of_a * of_b;
         let round = both + dot(a, b);
@@ -198,13 +215,18 @@ fn slopes(corners: &[Vector; 3], lengths: &[f64; 3]) -> (Vector, [f64; 6]) {
         // v changes by the vector product of an axis and the edge.
         let of_v = [[0.0, edge[2], -edge[1]], [-edge[2], 0.0, edge[0]], [edge[1], -edge[0], 0.0]];
         for i in 0..3 {
-            gradient[i] += f * v[i];
-            (0..3).for_each(|j| second[i][j] += v[i] * of_f[j] + f * of_v[i][j]);
+            self.gradient[i] += f * v[i];
+            (0..3).for_each(|j| self.second[i][j] += v[i] * of_f[j] + f * of_v[i][j]);
         }
     }
-    let scale = 1.0 / (4.0 * PI);
-    let half = |(i, j): (usize, usize)| {
-        if i == j { scale / 2.0 * second[i][i] } else { scale / 2.0 * (second[i][j] + second[j][i]) }
-    };
-    (gradient.map(|x| scale * x), PAIRS.map(half))
+
+    /// The first and half the second derivatives.
+    pub(super) fn done(&self) -> (Vector, [f64; 6]) {
+        let Self { gradient, second } = self;
+        let scale = 1.0 / (4.0 * PI);
+        let half = |(i, j): (usize, usize)| {
+            if i == j { scale / 2.0 * second[i][i] } else { scale / 2.0 * (second[i][j] + second[j][i]) }
+        };
+        (gradient.map(|x| scale * x), PAIRS.map(half))
+    }
 }

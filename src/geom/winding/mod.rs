@@ -6,6 +6,7 @@
 //! What is decided never depends on the tree: where its bound does not settle a question, all angles are
 //! summed one by one. Nor on the order of the triangles: they are sorted.
 
+mod fans;
 mod local;
 mod moments;
 mod reach;
@@ -23,6 +24,7 @@ pub(crate) use super::solid_angle::Estimate;
 use super::solid_angle::{self, U, Vector};
 use crate::error::Result;
 use crate::par::Progress;
+use fans::Fan;
 use moments::Moments;
 use tree::TreeNode;
 pub(crate) use view::{BoxView, Depth};
@@ -45,6 +47,8 @@ pub struct Winding {
     /// Sorted, each with its place in the list as it was given.
     triangles: Vec<Placed>,
     nodes: Vec<TreeNode>,
+    /// If they are few fans, these.
+    fans: Vec<Fan>,
     /// What corners may be off by, along each axis.
     slack: f64,
 }
@@ -79,6 +83,9 @@ impl Sum {
     }
 }
 
+/// What a polynomial may leave out of a triangle or node.
+const AIM: f64 = 1.0 / 8192.0;
+
 /// How much farther from a node than its radius points are for which it is seen as a whole. The next is
 /// tried where one does not settle a question.
 const FAR: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
@@ -103,9 +110,11 @@ impl Winding {
     /// # Panics
     /// If there are more than 2³².
     pub fn about(triangles: Vec<[Vector; 3]>, slack: f64, progress: &dyn Progress) -> Result<Self> {
+        let fans = fans::fans(&triangles);
         let triangles = tree::sorted(triangles, progress)?;
         let nodes = tree::nodes(&triangles, progress)?;
-        Ok(Self { triangles, nodes, slack })
+        let fans = fans::placed(fans, &triangles);
+        Ok(Self { triangles, nodes, fans, slack })
     }
 
     /// How many triangles there are.

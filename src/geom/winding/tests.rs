@@ -63,10 +63,10 @@ fn fan(random: &mut Random, count: usize) -> Vec<[Vector; 3]> {
 /// Triangles from a rim to an apex.
 fn around(apex: Vector, count: usize) -> Vec<[Vector; 3]> {
     let rim = |n: usize| {
-        let turn = n as f64 / count as f64 * std::f64::consts::TAU;
+        let turn = (n % count) as f64 / count as f64 * std::f64::consts::TAU;
         [turn.cos(), turn.sin(), 0.2 * (3.0 * turn).sin()]
     };
-    (0..count).map(|n| [rim(n), rim(n + 1), apex]).collect()
+    (0..count).map(|n| [rim(n + 1), rim(n), apex]).collect()
 }
 
 pub(super) fn sets(random: &mut Random) -> Vec<Vec<[Vector; 3]>> {

@@ -5,12 +5,10 @@
 use std::f64::consts::PI;
 
 use super::super::solid_angle::{U, Vector, minus};
-use super::Winding;
+use super::fans::FanGuess;
 use super::local::{Ball, Local};
 use super::reach::{apart, most};
-
-/// What a polynomial may leave out of a triangle or node.
-const AIM: f64 = 1.0 / 8192.0;
+use super::{AIM, Winding};
 
 /// Triangles around a box.
 #[derive(Debug, Clone)]
@@ -20,16 +18,19 @@ pub(crate) struct BoxView {
     high: Vector,
     pub(super) far: Local,
     nodes: Vec<u32>,
+    /// Fans that the box meets, or whose loop is near.
+    fans: Vec<u32>,
     near: Vec<u32>,
 }
 
 impl BoxView {
     /// From the box with these corners.
-    pub(crate) fn whole(winding: &Winding, low: &Vector, high: &Vector) -> Self {
-        let nodes = if winding.is_empty() { vec![] } else { vec![0] };
+    pub(crate) fn whole(winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
+        let fans: Vec<u32> = (0..winding.fans.len() as u32).collect();
+        let nodes = if winding.is_empty() || !fans.is_empty() { vec![] } else { vec![0] };
         let (ball, far) = (ball(low, high), Local::default());
-        let all = Self { ball, low: *low, high: *high, far, nodes, near: vec![] };
-        all.narrowed(winding, low, high, Depth::Further)
+        let all = Self { ball, low: *low, high: *high, far, nodes, fans, near: vec![] };
+        all.narrowed(winding, low, high, depth)
     }
 
     /// From a box in it.
@@ -37,7 +38,8 @@ impl BoxView {
     pub(crate) fn narrowed(&self, winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
         let ball = ball(low, high);
         let far = self.far.moved(&minus(&ball.centre, &self.ball.centre));
-        let mut here = Self { ball, low: *low, high: *high, far, nodes: vec![], near: vec![] };
+        let mut here = Self { ball, low: *low, high: *high, far, nodes: vec![], fans: vec![], near: vec![] };
+        here.take_fans(winding, &self.fans, depth);
         self.near.iter().for_each(|n| here.take(winding, *n));
         let mut nodes = self.nodes.clone();
         while let Some(n) = nodes.pop() {
@@ -56,6 +58,49 @@ impl BoxView {
         here
     }
 
+    /// Takes fans into the polynomial where they are far, or where that tells all of the box; in the last box the
+    /// triangles of the others one by one.
+    fn take_fans(&mut self, winding: &Winding, fans: &[u32], depth: Depth) {
+        let guess = |n: &u32| (winding.fans[*n as usize].guess(&self.ball), *n);
+        let mut fans: Vec<_> = fans.iter().map(guess).collect();
+        fans.sort_by(|(a, _), (b, _)| b.left_out.total_cmp(&a.left_out));
+        // From the nearest on. Once one of them is no polynomial, others are asked only if they leave out little.
+        let mut rest = Some(Local::default());
+        for (FanGuess { left_out, first }, n) in &fans {
+            let fan = &winding.fans[*n as usize];
+            let is_asked = *left_out <= fan.aim() || rest.is_some() && left_out.is_finite();
+            let seen = is_asked.then(|| Local::of_fan(fan, *first, &self.ball, winding.slack)).flatten();
+            match seen {
+                Some(seen) if seen.error <= fan.aim() => self.far.add(&seen),
+                _ => {
+                    self.fans.push(*n);
+                    rest = rest.zip(seen).map(|(mut rest, seen)| {
+                        rest.add(&seen);
+                        rest
+                    });
+                }
+            }
+        }
+        if self.fans.is_empty() {
+            return;
+        }
+        let (near, far) = (std::mem::take(&mut self.fans), self.far);
+        if let Some(rest) = rest {
+            self.far.add(&rest);
+            if self.outside(winding).is_some() {
+                return;
+            }
+            self.far = far;
+        }
+        match depth {
+            Depth::Further => self.fans = near,
+            Depth::Last => {
+                let members = near.iter().flat_map(|n| &winding.fans[*n as usize].members);
+                members.for_each(|n| self.take(winding, *n));
+            }
+        }
+    }
+
     fn take(&mut self, winding: &Winding, n: u32) {
         let triangle = &winding.triangles[n as usize].corners;
         match Local::of_triangle(triangle, &self.ball, AIM, winding.slack) {
@@ -66,6 +111,9 @@ impl BoxView {
 
     /// The greatest number of crossings that leave a point outside, if it is the same for all of the box.
     pub(crate) fn outside(&self, winding: &Winding) -> Option<i32> {
+        if !self.fans.is_empty() {
+            return None;
+        }
         let mut rest = self.far.varies(self.ball.radius) + self.margin(winding, 0.0);
         for n in &self.nodes {
             let node = &winding.nodes[*n as usize];

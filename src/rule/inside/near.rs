@@ -137,7 +137,8 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
     /// All bricks of a box from the first on that are special.
     fn all(&self, size: usize) -> Vec<Result<BrickNumbers>> {
         let [low, high] = self.corners([0; 3], size);
-        let whole = BrickBox { low: [0; 3], size, view: BoxView::whole(self.cells.winding, &low, &high) };
+        let view = BoxView::whole(self.cells.winding, &low, &high, depth(size));
+        let whole = BrickBox { low: [0; 3], size, view };
         let (mut parts, mut found) = (vec![whole], vec![]);
         while parts.len() < BOXES && parts.iter().any(|part| part.size > 1) {
             let halved = par::map(parts, |part| {
@@ -191,8 +192,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
             let low: [usize; 3] = std::array::from_fn(|a| low[a] + half * (n >> a & 1));
             if (0..3).all(|a| low[a] < self.bricks[a]) {
                 let corners = self.corners(low, half);
-                let depth = if half == 1 { Depth::Last } else { Depth::Further };
-                let view = view.narrowed(self.cells.winding, &corners[0], &corners[1], depth);
+                let view = view.narrowed(self.cells.winding, &corners[0], &corners[1], depth(half));
                 rest.push(BrickBox { low, size: half, view });
             }
         }
@@ -245,4 +245,9 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
         let last = std::array::from_fn(|a| (first[a] + size * BRICK).min(self.end(a)) - 1);
         [self.centre(first), self.centre(last)]
     }
+}
+
+/// Whether a box of so many bricks along each axis is divided further.
+fn depth(size: usize) -> Depth {
+    if size == 1 { Depth::Last } else { Depth::Further }
 }
