@@ -44,8 +44,9 @@ impl TriangleTree {
     pub fn new(triangles: &[Triangle], cell: f64) -> Self {
         assert!(!triangles.is_empty() && u32::try_from(triangles.len()).is_ok(), "triangles without numbers");
         let scale = (-(cell.log2().floor())).clamp(-126.0, 126.0).exp2() as f32;
-        let order = order(triangles);
-        let clusters: Vec<_> = order.chunks(LANES).map(|numbers| Cluster::new(triangles, numbers)).collect();
+        let mut order = order(triangles);
+        let mut clusters = Vec::with_capacity(triangles.len().div_ceil(LANES) * 9 / 8);
+        by_octants(triangles, &mut order, &mut clusters);
         let mut levels = vec![group(clusters.iter().map(|cluster| cluster.bounds(scale)))];
         while let Some(last) = levels.last().filter(|last| last.len() > 1) {
             levels.push(group(last.iter().map(bounds_of)));
@@ -55,7 +56,8 @@ impl TriangleTree {
 
     /// The bytes it takes for so many triangles, with those that building takes.
     pub fn bytes_for(triangles: usize) -> u128 {
-        let clusters = triangles.div_ceil(LANES) as u128;
+        // Patches are at least half full, and all but their last clusters are.
+        let clusters = (triangles.div_ceil(LANES) + triangles.div_ceil(PATCH / 4)) as u128;
         let boxes = (clusters.div_ceil(LANES as u128) * size_of::<BoxGroup>() as u128) * 17 / 16;
         let order = 2 * triangles as u128 * size_of::<Keyed>() as u128;
         clusters * size_of::<Cluster>() as u128 + boxes + 2 * size_of::<BoxGroup>() as u128 + order
@@ -110,6 +112,50 @@ fn longest_first(&[a, b, c]: &Triangle) -> Triangle {
     } else {
         [c, a, b]
     }
+}
+
+/// Triangles that are divided by their middles rather than by octants: enough to fill clusters.
+const PATCH: usize = 16 * LANES;
+
+/// Makes clusters of triangles in the order of their codes. None goes beyond an octant that has many: its bounds
+/// would reach from one end of space to another, and be near to everything.
+fn by_octants(triangles: &[Triangle], order: &mut [Keyed], clusters: &mut Vec<Cluster>) {
+    let mut waiting = vec![0..order.len()];
+    while let Some(range) = waiting.pop() {
+        let keys = &mut order[range.clone()];
+        let differ = keys[0].key ^ keys[keys.len() - 1].key;
+        if keys.len() <= PATCH || differ == 0 {
+            by_middles(triangles, keys, clusters);
+            continue;
+        }
+        let bit = 1 << differ.ilog2();
+        let middle = range.start + keys.partition_point(|keyed| keyed.key & bit == 0);
+        waiting.push(middle..range.end);
+        waiting.push(range.start..middle);
+    }
+}
+
+/// Makes clusters of a patch: it is halved along the longest axis of its triangles' middles, again and again.
+fn by_middles(triangles: &[Triangle], patch: &mut [Keyed], clusters: &mut Vec<Cluster>) {
+    if patch.len() <= LANES {
+        return clusters.push(Cluster::new(triangles, patch));
+    }
+    let middle = |keyed: &Keyed, axis: usize| {
+        let [a, b, c] = triangles[keyed.number as usize].map(|vertex| vertex[axis]);
+        a.min(b).min(c) / 2.0 + a.max(b).max(c) / 2.0
+    };
+    let extent = |axis: usize| {
+        let ends = patch.iter().map(|keyed| middle(keyed, axis));
+        let ends = ends.fold([f32::INFINITY, f32::NEG_INFINITY], |[l, h], m| [l.min(m), h.max(m)]);
+        ends[1] - ends[0]
+    };
+    let extents = [0, 1, 2].map(extent);
+    let axis = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b])).unwrap_or(0);
+    let half = (patch.len() / 2).next_multiple_of(LANES);
+    patch.select_nth_unstable_by(half, |a, b| middle(a, axis).total_cmp(&middle(b, axis)));
+    let (low, high) = patch.split_at_mut(half);
+    by_middles(triangles, low, clusters);
+    by_middles(triangles, high, clusters);
 }
 
 /// Bounds in groups of sixteen.
@@ -246,7 +292,8 @@ mod tests {
                 assert!(triangle.into_iter().all(within));
             }
         }
-        assert!(seen.iter().all(|count| *count >= 1) && seen.iter().sum::<usize>() == 3008);
+        assert!(seen.iter().all(|count| *count >= 1));
+        assert!(tree.clusters.len() < 250, "{} clusters", tree.clusters.len());
         assert_eq!((tree.levels.len(), tree.levels[1].len(), tree.scale), (2, 1, 4.0));
     }
 
