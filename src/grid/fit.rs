@@ -331,7 +331,7 @@ mod tests {
     fn a_margin_is_rounded_up_along_each_axis() {
         let mesh = bounds([0.0; 3], [4.0, 4.0, 2.0]);
         let sizes = Size::Spacing([decimal("1"), decimal("2"), decimal("0.5")]);
-        for (length, dims) in [("2.5", [10, 6, 14]), ("2vx", [8, 4, 8]), ("0", [4, 2, 4])] {
+        for (length, dims) in [("2.5", [10, 6, 14]), ("2vx", [6, 4, 8]), ("0", [4, 2, 4])] {
             let fit = Fit::new(sizes.clone()).margin(length.parse().unwrap());
             assert_eq!(fit.to(&mesh).unwrap().dims(), dims, "{length}");
         }
