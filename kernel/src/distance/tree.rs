@@ -120,18 +120,18 @@ const PATCH: usize = 16 * LANES;
 /// Makes clusters of triangles in the order of their codes. None goes beyond an octant that has many: its bounds
 /// would reach from one end of space to another, and be near to everything.
 fn by_octants(triangles: &[Triangle], order: &mut [Keyed], clusters: &mut Vec<Cluster>) {
-    let mut waiting = vec![0..order.len()];
-    while let Some(range) = waiting.pop() {
-        let keys = &mut order[range.clone()];
+    let mut waiting = vec![(0, order.len())];
+    while let Some((start, end)) = waiting.pop() {
+        let keys = &mut order[start..end];
         let differ = keys[0].key ^ keys[keys.len() - 1].key;
         if keys.len() <= PATCH || differ == 0 {
             by_middles(triangles, keys, clusters);
             continue;
         }
         let bit = 1 << differ.ilog2();
-        let middle = range.start + keys.partition_point(|keyed| keyed.key & bit == 0);
-        waiting.push(middle..range.end);
-        waiting.push(range.start..middle);
+        let middle = start + keys.partition_point(|keyed| keyed.key & bit == 0);
+        waiting.push((middle, end));
+        waiting.push((start, middle));
     }
 }
 
