@@ -1,14 +1,13 @@
 """Other voxelizers and voxelize on the same meshes and lattices, as a table in Markdown.
 
-    just peers [MESH:RES ...]     a mesh is a path, or a name in the folder VOXELIZE_MESHES
+    just peers [MESH:RES ...]             a mesh is a path, or a name in the folder VOXELIZE_MESHES
+    just peers distance [MESH:RES ...]    distance fields, in distances.py
 
 For a peer only its voxelization call is timed, for voxelize both that and the whole process. Each
 peer runs in a process of its own, which may take a minute. docs/benchmarks.md says what is compared.
 """
 
-import json
 import os
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -17,12 +16,13 @@ from pathlib import Path
 import numpy
 import ours
 from lattice import compare
+from table import ask_twice, find, row, told
+from table import seconds as time
 
 HERE = Path(__file__).parent
 PLACE = Path("target/peers")
 USUAL = ["dragon:256", "dragon:512", "bunny:256", "bunny:512", "armadillo_86k:256"]
 FIXTURES = ["knot:256", "knot:512"]
-SECONDS = 60
 TITLES = "mesh,cells long,tool,what is timed,1 thread,2 threads,× ours,cells,beside ours".split(",")
 # What peers are compared with: they count boxes with their walls.
 RULES = {
@@ -53,50 +53,9 @@ PEERS = [
     python("trimesh", "voxelized, subdivide", "trimesh", "surface"),
     python("PyVista", "voxelize_binary_mask", "pyvista", "solid"),
     python("Open3D", "compute_occupancy at centres", "open3d_occupancy", "solid"),
+    python("libigl", "fast_winding_number at centres", "igl_winding", "solid"),
     python("trimesh", "voxelized, fill", "trimesh_fill", "filled"),
 ]
-
-
-def find(mesh):
-    folder = Path(os.environ.get("VOXELIZE_MESHES", "fixtures"))
-    for path in (Path(mesh), folder / f"{mesh}.stl"):
-        if path.is_file():
-            return str(path)
-    sys.exit(f"error: {mesh} is no file, and no mesh in {folder}")
-
-
-def ask(peer, stl, lattice, processors, out):
-    """What a peer answers with so many processors, or why it does not."""
-    told = {
-        "origin": ",".join(repr(float(corner)) for corner in lattice.origin),
-        "size": repr(lattice.size),
-        "dims": ",".join(map(str, lattice.dims)),
-    }
-    command = [*peer.command, stl, *(told[name] for name in peer.takes), str(out)]
-    usable = sorted(os.sched_getaffinity(0))[:processors]
-    try:
-        done = subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            preexec_fn=lambda: os.sched_setaffinity(0, usable),
-        )
-    except subprocess.TimeoutExpired:
-        return None, f"over {SECONDS} s, stopped"
-    if done.returncode != 0:
-        reason = (done.stderr.strip() or "it says nothing").splitlines()[-1]
-        return None, f"failed: {reason[:120]}"
-    return json.loads(done.stdout.splitlines()[-1]), None
-
-
-def row(*cells):
-    print(f"| {' | '.join(cells)} |", flush=True)
-
-
-def time(seconds):
-    return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
 def ours_rows(stl, head, res, rule, place):
@@ -110,16 +69,14 @@ def ours_rows(stl, head, res, rule, place):
 
 def peer_row(peer, stl, head, lattice, reference, our_seconds, place):
     out = place / "theirs.i4"
-    # One that can use two processors keeps more than one busy; then one alone is timed as well.
-    two, reason = ask(peer, stl, lattice, 2, out)
-    threaded = two is not None and two["busy"] > 1.3
-    one, reason = ask(peer, stl, lattice, 1, out) if threaded else (two, reason)
+    words = told(lattice)
+    one, two, reason = ask_twice([*peer.command, stl, *(words[name] for name in peer.takes), str(out)])
     if one is None:
         return row(*head, peer.name, peer.call, "", "", "", "", reason)
     cells = numpy.fromfile(out, "<i4").reshape(-1, 3)
     found = compare(cells, reference)
     remark = f"{found.missing:,} missing, {found.extra:,} extra, {found.beyond:,} beyond the lattice"
-    second = time(two["seconds"]) if threaded else "one thread only"
+    second = time(two["seconds"]) if two else "one thread only"
     times = f"{one['seconds'] / our_seconds:.0f}"
     row(*head, peer.name, peer.call, time(one["seconds"]), second, times, f"{found.count:,}", remark)
 

@@ -13,6 +13,12 @@ class Lattice:
     size: float
     dims: tuple[int, int, int]
 
+    def centres(self):
+        """The centres of all cells, x fastest, a row each."""
+        axes = [self.origin[a] + self.size * (numpy.arange(self.dims[a]) + 0.5) for a in range(3)]
+        z, y, x = numpy.meshgrid(*reversed(axes), indexing="ij")
+        return numpy.column_stack([part.ravel() for part in (x, y, z)])
+
 
 def read_stl(path):
     """The distinct points, as doubles, and the triangles of a binary STL."""
