@@ -14,7 +14,7 @@ use suite::timing::middle;
 use suite::{kernel, meshes};
 use voxelize::grid::{CellKind, CellSource};
 use voxelize::run::Demand;
-use voxelize::{Band, Fit, Lattice, Level, Mesh, Rule, Run, Voxelizer};
+use voxelize::{Band, Fit, Lattice, Length, Level, Mesh, Rule, Run, Voxelizer};
 
 const COLUMNS: &[(&str, usize)] = &[
     ("mesh", 12),
@@ -31,11 +31,13 @@ const COLUMNS: &[(&str, usize)] = &[
 fn cases() -> Vec<(&'static str, Rule, usize, usize)> {
     let band = Rule::distance();
     let all = Rule::distance().with_band(Band::All).expect("a distance has a band");
+    let offset = Rule::offset(Length::cells(2));
     vec![
         ("band 3", band, 256, 3),
         ("band 3", band, 512, 3),
         ("band 3", band, 1024, 3),
         ("band all", all, 128, 3),
+        ("offset 2vx", offset, 512, 2),
     ]
 }
 

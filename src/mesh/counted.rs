@@ -65,7 +65,7 @@ mod tests {
 
     /// Numbers that repeat.
     fn numbers(count: u64) -> impl Iterator<Item = u64> + Clone {
-        (0..count).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 23 & 0xffff_f000 | n % 3)
+        (0..count).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 23 & 0xffff_f000 | (n % 3))
     }
 
     #[test]

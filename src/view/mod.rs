@@ -21,6 +21,7 @@
 mod axes;
 mod camera;
 mod colours;
+mod contours;
 mod facets;
 mod font;
 mod paint;

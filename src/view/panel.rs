@@ -72,16 +72,26 @@ impl Panel {
         }
     }
 
+    /// The values beside the scale in a picture of this size, the highest first.
+    pub(super) fn values(&self, picture: [usize; 2]) -> Vec<f64> {
+        self.values_in(room(picture[1])).collect()
+    }
+
+    fn values_in(&self, room: usize) -> impl Iterator<Item = f64> {
+        let [low, high] = self.range.unwrap_or_default();
+        let steps = match self.range {
+            None => 0,
+            Some(_) if low == high => 1,
+            Some(_) => room.saturating_sub(self.squares.len()).clamp(2, 9),
+        };
+        (0..steps).map(move |n| high + (low - high) * n as f64 / (steps - 1).max(1) as f64)
+    }
+
     /// The lines of text that a height has room for; `None` if there are none.
     fn lines(&self, height: usize) -> Option<Vec<Line<'_>>> {
-        let room = (height / scale_of([height; 2])).checked_sub(2 * MARGIN)? / LINE;
-        let room = room.min(MOST_LINES);
+        let room = room(height);
         let mut lines = Vec::new();
-        if let Some([low, high]) = self.range {
-            let steps = if low == high { 1 } else { room.saturating_sub(self.squares.len()).clamp(2, 9) };
-            let value = |n: usize| high + (low - high) * n as f64 / (steps - 1).max(1) as f64;
-            lines.extend((0..steps).map(|n| Line::Value(short(value(n)))));
-        }
+        lines.extend(self.values_in(room).map(|value| Line::Value(short(value))));
         let left = room.saturating_sub(lines.len());
         let squares = |count: usize| self.squares.iter().take(count).map(|(c, name)| Line::Square(*c, name));
         if self.squares.len() <= left {
@@ -111,6 +121,11 @@ impl Line<'_> {
             Self::Square(_, name) => name,
         }
     }
+}
+
+/// How many lines of text a height has room for.
+fn room(height: usize) -> usize {
+    ((height / scale_of([height; 2])).saturating_sub(2 * MARGIN) / LINE).min(MOST_LINES)
 }
 
 /// How many pixels of a picture a pixel of the font is wide and high.

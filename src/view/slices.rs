@@ -5,6 +5,7 @@
 
 use super::axes::label;
 use super::colours;
+use super::contours::Contours;
 use super::font;
 use super::paint::Paint;
 use super::picture::{Background, CLEAR, Picture, Pixel, pixel};
@@ -103,6 +104,20 @@ impl<'a> Layers<'a> {
             }
         }
     }
+
+    /// Draws the lines of these values, and that of zero, over a layer of a field.
+    fn draw_lines(
+        &self,
+        layer: Layer,
+        values: &[f64],
+        rows: &mut [Vec<Pixel>],
+        corner: [usize; 2],
+        size: [usize; 2],
+    ) {
+        let Paint::Field(field, _) = self.paint else { return };
+        let dims = layer.plane().map(|a| self.dims[a]);
+        Contours { field, cell: |place| layer.cell(place), dims, corner, size }.draw(values, rows);
+    }
 }
 
 /// The size in pixels of a layer that fits a room: whole pixels for each cell where there are enough.
@@ -132,7 +147,8 @@ pub fn slice_text<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer) -> Result<St
 
 /// One layer as a picture of at most `size` pixels: a square for each cell, interior cells in their
 /// own colour. Where cells outnumber pixels, a pixel is the mean of its cells. Beside labels are their names,
-/// beside a field is the scale of its values, where there is room.
+/// beside a field is the scale of its values, where there is room. Lines run over a field at the values of the scale, and a
+/// thick one at zero.
 ///
 /// # Errors
 /// If there is no such layer, or the picture is too small.
@@ -154,6 +170,7 @@ pub fn slice<'a>(
     let all = beside.map_or(fits, |[width, height]| [fits[0] + GAP + width, fits[1].max(height)]);
     let mut rows = vec![vec![CLEAR; all[0]]; all[1]];
     layers.draw(layer, &mut rows, [0, 0], fits);
+    layers.draw_lines(layer, &panel.values(size), &mut rows, [0, 0], fits);
     panel.draw(&mut rows, [fits[0] + GAP, 0], size);
     Ok(Picture::from_rows(all, &rows, background))
 }
@@ -190,7 +207,9 @@ pub fn sheet<'a>(
         let corner = [0, 1].map(|n| GAP + place[n] * step[n]);
         let layer = Layer { axis, index: *index };
         label(&mut rows, &layer.name(), corner, 1, pixel(colours::INK, 1.0));
-        layers.draw(layer, &mut rows, [corner[0], corner[1] + LABEL], plan.thumb);
+        let corner = [corner[0], corner[1] + LABEL];
+        layers.draw(layer, &mut rows, corner, plan.thumb);
+        layers.draw_lines(layer, &[], &mut rows, corner, plan.thumb);
     }
     panel.draw(&mut rows, [sheet[0], GAP], whole);
     Ok(Picture::from_rows(size, &rows, background))

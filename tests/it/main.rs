@@ -7,6 +7,7 @@ mod support;
 
 mod definition;
 mod exact_properties;
+mod fields;
 mod findings;
 mod fixtures;
 mod formats;

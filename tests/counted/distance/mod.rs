@@ -163,7 +163,7 @@ fn one_digest() -> Counts {
                 }
             }
             // 7919 is prime, so every triangle has its turn.
-            if mesh.triangles().len() % 7919 != 0 {
+            if !mesh.triangles().len().is_multiple_of(7919) {
                 assert_eq!(
                     digest(rule, &shuffled(mesh.triangles()), &lattice, Run::default()),
                     whole,

@@ -1,0 +1,28 @@
+//! Are fields that are made in slabs, under a limit of memory, the fields that are made at once?
+
+use crate::support::place::Place;
+
+#[test]
+fn slabs_under_a_limit_of_memory_have_the_bytes_of_the_whole() {
+    let place = Place::new();
+    let mut seen = 0;
+    for options in ["", "--band all", "--signed", "--iso 1vx"] {
+        for extension in ["npy", "npz", "raw"] {
+            let make = |name: &str, limit: &str| {
+                let nearest = format!("--nearest {name}.nearest.npy");
+                let words = format!("knot.stl -r 150 --rule distance {options} {nearest} {limit} --json");
+                place.run(&format!("{words} -o {name}.{extension}")).expect(0).json()
+            };
+            let (whole, slabs) = (make("whole", ""), make("slabs", "--max-memory 20M"));
+            assert_ne!(whole["run"]["plan"], slabs["run"]["plan"], "{options}: {}", slabs["run"]);
+            assert_eq!(whole["digest"], slabs["digest"]);
+            let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
+            for end in [extension, "nearest.npy"] {
+                let [whole, slabs] = ["whole", "slabs"].map(|name| bytes(&format!("{name}.{end}")));
+                assert!(whole == slabs, "{options}: .{end} has other bytes");
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, 24);
+}
