@@ -108,8 +108,8 @@ const SCHEMA: &str = "schema tool tool.name tool.version status exit_code \
     mesh.closed mesh.oriented mesh.open_edges mesh.volume mesh.unit \
     transform transform.up transform.axes transform.scale \
     grid grid.dims grid.origin grid.origin_exact grid.origin_is grid.spacing grid.spacing_exact \
-    grid.closed grid.pad rule variant ties inside snap snap.mode snap.coordinates \
-    counts counts.cells counts.occupied counts.surface counts.interior volume \
+    grid.closed grid.pad rule variant radius ties band iso inside snap snap.mode snap.coordinates \
+    counts counts.cells counts.occupied counts.surface counts.interior field volume \
     digest digest.grid digest.cells warnings run run.threads run.simd run.plan \
     timings_ms timings_ms.read timings_ms.voxelize timings_ms.digest timings_ms.write \
     timings_ms.total memory memory.peak_bytes outputs doubt";

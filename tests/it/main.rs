@@ -7,7 +7,6 @@ mod support;
 
 mod definition;
 mod exact_properties;
-mod fields;
 mod findings;
 mod fixtures;
 mod formats;
@@ -24,6 +23,8 @@ mod contents;
 mod diff;
 #[cfg(feature = "cli")]
 mod doubt;
+#[cfg(feature = "cli")]
+mod fields;
 #[cfg(feature = "cli")]
 mod fuzzing;
 #[cfg(feature = "cli")]
