@@ -190,7 +190,7 @@ mod tests {
     }
 
     /// Without these nothing happens that they could change.
-    const NO_DEFAULT: [&str; 5] = ["voxel-size", "dims", "like", "json", "MESH"];
+    const NO_DEFAULT: [&str; 6] = ["voxel-size", "dims", "like", "radius", "json", "MESH"];
 
     #[test]
     fn options_say_one_line_for_the_screen_and_at_most_three_more_with_their_default() {

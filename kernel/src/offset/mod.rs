@@ -169,7 +169,7 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         while let Some(part) = self.parts.pop() {
             let piece = TrianglePiece::new(offset, &part, base, error, slab);
             let Some(ranges) = piece.ranges(&self.bricks) else { continue };
-            if piece.size > largest {
+            if piece.is_too_long(largest) {
                 self.parts.extend(halves(&part));
             } else {
                 self.cover_piece(simd, &piece, ranges, &mut target);

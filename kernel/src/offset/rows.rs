@@ -6,6 +6,7 @@ use fearless_simd::{Simd, f32x16, mask32x16, mask64x8, prelude::*, u32x16, u64x8
 
 use crate::bits::bits_of;
 use crate::bricks::Bricks;
+use crate::geom::vector::{cross, dot, minus};
 use crate::sink::{SIDE, Shape, bricks_in};
 
 use super::{OffsetLattice, Offsetter, TargetTriangle};
@@ -21,6 +22,12 @@ const SLACK: f64 = 1.0 / (1 << 18) as f64;
 
 /// Normals are taken to be no closer to a right angle to x than this.
 const LEAST: f64 = 1.0 / (1 << 12) as f64;
+
+/// Needles are cut into pieces no larger than this, in the smallest side of a cell.
+const NEEDLE: f64 = 16.0;
+
+/// Lines whose direction is closer to x than this, as the square of a sine, are taken to be along x.
+const LEAST_STEEP: f64 = 1.0 / 16.0;
 
 /// Centres that wait to be tested, relative to a base cell.
 #[derive(Default)]
@@ -92,6 +99,16 @@ pub struct TrianglePiece {
     sides: [f64; 3],
     normal: Option<[f64; 3]>,
     radius: f64,
+    needle: Option<Needle>,
+    /// How far below and above the middle centres may be, along each axis.
+    extent: [[f64; 2]; 3],
+}
+
+/// The line along a piece that is much longer than wide, through its middle.
+struct Needle {
+    direction: [f64; 3],
+    /// Beyond this distance from the line, no centre is within the radius of the piece.
+    reach: f64,
 }
 
 impl TrianglePiece {
@@ -112,7 +129,22 @@ impl TrianglePiece {
         let slack = 2.0 * error + (size + far) * 2f64.powi(-44);
         let radius = offset.ball.radius;
         let (outer, inner) = (radius + size + slack, radius - slack);
-        Self { middle, size, outer, inner, sides: offset.sides, normal, radius: radius + slack }
+        let needle = Needle::of(part, centre, size, radius + slack);
+        let extent = std::array::from_fn(|i| {
+            let (least, most) = (a[i].min(b[i]).min(c[i]), a[i].max(b[i]).max(c[i]));
+            [centre[i] - least + radius + slack, most - centre[i] + radius + slack]
+        });
+        Self {
+            middle,
+            size,
+            outer,
+            inner,
+            sides: offset.sides,
+            normal,
+            radius: radius + slack,
+            needle,
+            extent,
+        }
     }
 
     /// Whether its place is hardly known: doubles that far away have no fractions left.
@@ -120,21 +152,47 @@ impl TrianglePiece {
         self.outer - self.size - self.inner > 1.0
     }
 
-    /// The cells of the grid that its ball may hold, per axis; `None` if there are none.
+    /// Whether it is longer than its rows are worth: a needle's are few, however long it is.
+    #[inline(always)]
+    pub fn is_too_long(&self, largest: f64) -> bool {
+        self.size > if self.needle.is_some() { largest.max(NEEDLE) } else { largest }
+    }
+
+    /// The cells of the grid that its ball may hold, and the box around it, per axis; `None` if there are none.
     #[inline(always)]
     pub fn ranges(&self, bricks: &Bricks) -> Option<[[i64; 2]; 3]> {
         let mut ranges = [[0; 2]; 3];
         let limits = bricks.ranges();
         for axis in 0..3 {
-            let half = self.outer / self.sides[axis] * (1.0 + SLACK);
-            let low = ((self.middle[axis] - half).ceil() as i64).max(limits[axis].start);
-            let high = ((self.middle[axis] + half).floor() as i64).min(limits[axis].end - 1);
+            let [below, above] = self.extent[axis].map(|half| half / self.sides[axis] * (1.0 + SLACK));
+            let low = ((self.middle[axis] - below).ceil() as i64).max(limits[axis].start);
+            let high = ((self.middle[axis] + above).floor() as i64).min(limits[axis].end - 1);
             if low > high {
                 return None;
             }
             ranges[axis] = [low, high];
         }
         Some(ranges)
+    }
+}
+
+impl Needle {
+    /// The longest edge's direction, if no vertex is farther from that line than an eighth of the size.
+    #[inline(always)]
+    fn of([a, b, c]: &[[f64; 3]; 3], centre: [f64; 3], size: f64, radius: f64) -> Option<Self> {
+        let edges = [minus(*b, *a), minus(*c, *b), minus(*a, *c)];
+        let squares = edges.map(|edge| dot(edge, edge));
+        let longest = (0..3).fold(0, |best, n| if squares[n] > squares[best] { n } else { best });
+        let length = squares[longest].sqrt();
+        let direction = edges[longest].map(|c| c / length);
+        let aside = |v: &[f64; 3]| {
+            let away = minus(*v, centre);
+            let across = cross(away, direction);
+            dot(across, across)
+        };
+        let width = aside(a).max(aside(b)).max(aside(c)).sqrt();
+        // Not so for a point, whose direction is no number.
+        (8.0 * width < size).then(|| Self { direction, reach: (radius + width) * (1.0 + SLACK) })
     }
 }
 
@@ -334,7 +392,12 @@ impl<S: Simd> BrickRows<S> {
             let width = (lean.abs() + width as f32) * (SLACK as f32) + width as f32 + self.slack;
             (low, high) = (low.max(middle - lean - width), high.min(middle - lean + width));
         }
-        let rows = taken & outer.simd_ge(zero).to_bitmask();
+        let mut rows = taken & outer.simd_ge(zero).to_bitmask();
+        if let Some(needle) = &piece.needle {
+            let near = self.near_line(piece, needle, pair(dz), pair(dz.map(|dz| dz * dz)));
+            rows &= near.rows;
+            (low, high) = (low.max(middle + near.low), high.min(middle + near.high));
+        }
         let outer = words(simd, low.ceil(), high.floor(), rows, cells_of_word(n, nx));
         if self.inner2 <= 0.0 {
             return (outer, [u64x8::splat(simd, 0); 2]);
@@ -344,6 +407,55 @@ impl<S: Simd> BrickRows<S> {
         let rows = taken & inner.simd_gt(zero).to_bitmask();
         let inner = words(simd, (middle - half).ceil(), (middle + half).floor(), rows, cells_of_word(n, nx));
         (outer, inner)
+    }
+}
+
+/// Rows that come near to a line, and the cells in which they do, relative to the middle.
+struct NearLine<S: Simd> {
+    rows: u64,
+    low: f32x16<S>,
+    high: f32x16<S>,
+}
+
+impl<S: Simd> BrickRows<S> {
+    /// The cells of rows, `dz` beside the middle along z, that are within reach of the line of a needle.
+    ///
+    /// With the direction `d`, a centre at `p` from the middle is at the squared distance `p² - (p · d)²` from the
+    /// line. In a row that is `a x² - 2 b x + c` plus the squared reach, where `q = y d₁ + z d₂`, `a = 1 - d₀²`,
+    /// `b = d₀ q` and `c = y² + z² - q²` less it, so the cells are between the roots. Of a line along the row, where
+    /// the roots are far apart and hardly known, only rows are left out: on a piece it strays `size √a` at most.
+    #[inline(always)]
+    fn near_line(
+        &self,
+        piece: &TrianglePiece,
+        needle: &Needle,
+        dz: f32x16<S>,
+        dz2: f32x16<S>,
+    ) -> NearLine<S> {
+        let [along, d1, d2] = needle.direction;
+        let steep = 1.0 - along * along;
+        let reach2 = needle.reach * needle.reach;
+        let far = (piece.outer + 8.0 * piece.sides[1] + 8.0 * piece.sides[2]) as f32;
+        let slack2 = far * far * (4.0 * SLACK) as f32;
+        if steep < LEAST_STEEP {
+            let reach = needle.reach + piece.size * steep.max(0.0).sqrt();
+            let rows = (self.dy2 + dz2).simd_le((reach * reach) as f32 + slack2).to_bitmask();
+            let none = self.dy * 0.0;
+            return NearLine { rows, low: none - 1e9, high: none + 1e9 };
+        }
+        let q = self.dy * d1 as f32 + dz * d2 as f32;
+        let b = q * along as f32;
+        let c = self.dy2 + dz2 - q * q - reach2 as f32;
+        let root = b * b - c * steep as f32 + slack2;
+        let none = self.dy * 0.0;
+        let half = root.max(none).sqrt();
+        let scale = (piece.sides[0] * steep).recip() as f32;
+        let slack = self.slack * (4.0 / steep) as f32;
+        NearLine {
+            rows: root.simd_ge(none).to_bitmask(),
+            low: (b - half) * scale - slack,
+            high: (b + half) * scale + slack,
+        }
     }
 }
 

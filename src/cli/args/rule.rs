@@ -12,11 +12,9 @@ pub struct RuleArgs {
     /// the rule by name: surface, thin, filled, solid, offset, distance
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
           hide_short_help = true,
-          long_help = "Which cells are occupied. surface: every cell the mesh touches, the inside stays empty. \
-                       thin: fewer of them, those where the mesh meets a line between centres of opposite faces. \
-                       filled: every cell the part has any share of. solid: cells whose centre is inside. \
-                       offset: cells whose centre is within --radius of the mesh. \
-                       distance: a field, the distance from a cell's centre to the mesh [default: surface]")]
+          long_help = "Which cells are occupied. surface: all the mesh touches. thin: fewer, where it meets a line \
+                       between centres of opposite faces. filled: all that overlap the part. solid: centre inside. \
+                       offset: centre within --radius. distance: a field of distances [default: surface]")]
     pub rule: Option<Rule>,
 
     /// every cell the mesh touches; hollow [default]

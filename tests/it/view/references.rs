@@ -6,7 +6,7 @@ use crate::support::bless;
 use crate::support::meshes::fixture;
 use voxelize::grid::{Label, Legend};
 use voxelize::view::{self, Axes, Background, From, Layer, Picture, Projection, Up, View};
-use voxelize::{BitGrid, Field, Labels, Lattice, Rule, compare, voxelize};
+use voxelize::{Band, BitGrid, Field, Fit, Labels, Lattice, Length, Rule, compare, voxelize};
 
 fn folder() -> PathBuf {
     bless::root("tests/it/view/pictures")
@@ -112,7 +112,20 @@ const README: &[Reference] = &[
     ("open-surface", || opened(Rule::surface())),
     ("open-solid", || opened(Rule::solid())),
     ("open-filled", || opened(Rule::filled())),
+    ("slice-surface", || sliced(Rule::surface())),
+    ("slice-thin", || sliced(Rule::Thin)),
+    ("slice-offset", || sliced(Rule::offset(Length::cells(2)))),
+    ("slice-distance", || sliced(Rule::distance().with_band(Band::All).unwrap().with_sign().unwrap())),
 ];
+
+/// A layer in the middle of the knot by a rule.
+fn sliced(rule: Rule) -> Picture {
+    let mesh = fixture("knot.stl");
+    let lattice = Fit::longest(48).pad(3).to(mesh.bounds()).unwrap();
+    let voxels = voxelize(&mesh, &lattice, rule).unwrap();
+    let layer = Layer { axis: 2, index: lattice.dims()[2] / 2 };
+    view::slice(&voxels.cells, [1.0; 3], layer, [420, 320], Background::Transparent).unwrap()
+}
 
 /// The knot by a rule, its upper half cut off.
 fn opened(rule: Rule) -> Picture {
