@@ -192,7 +192,7 @@ impl Needle {
         };
         let width = aside(a).max(aside(b)).max(aside(c)).sqrt();
         // Not so for a point, whose direction is no number.
-        (8.0 * width < size).then(|| Self { direction, reach: (radius + width) * (1.0 + SLACK) })
+        (8.0 * width < size).then_some(Self { direction, reach: (radius + width) * (1.0 + SLACK) })
     }
 }
 

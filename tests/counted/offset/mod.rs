@@ -21,6 +21,7 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "touching_balls_are_exact", run: touching_balls_are_exact },
         Check { name: "fixtures_are_exact", run: fixtures_are_exact },
         Check { name: "radius_zero_is_centres_on_the_mesh", run: radius_zero },
+        Check { name: "needles_are_exact", run: needles_are_exact },
         Check { name: "large_radii_and_triangles_are_exact", run: large_radii },
     ],
 );
@@ -172,6 +173,35 @@ fn radius_zero() -> Counts {
     let on = found(&slope, &lattice, Length::ZERO, Run::default());
     assert_eq!(on.count(), (1..=8).sum::<u64>(), "{}", on.layer_text(0));
     compared.add("slope", &slope, &lattice, Length::ZERO);
+    compared.counts()
+}
+
+/// Triangles of up to fifty cells and hardly any width, in all directions, many of them all but along an axis.
+fn needles_are_exact() -> Counts {
+    let (mut random, mut compared) = (Random::new(17), Compared::default());
+    for n in 0..soak() * 60 {
+        let dims = [[70, 12, 12], [12, 50, 14], [14, 12, 50], [30, 30, 30]][n % 4];
+        let length_of_axis = |a: usize| dims[a] as f64;
+        let stray = [0.0, 0.02, 1.0, 8.0][n / 4 % 4];
+        let mut end = |share: f64| -> [f32; 3] {
+            std::array::from_fn(|a| {
+                let along = if dims[a] > 20 { share } else { 0.5 };
+                (length_of_axis(a) * along + random.within(-stray, stray)) as f32
+            })
+        };
+        let [a, b] = [end(0.02), end(0.98)];
+        let width = [0.0, 1e-4, 0.1, 0.6][n / 16 % 4];
+        let t = random.within(0.0, 1.0) as f32;
+        let c = std::array::from_fn(|i| a[i] + t * (b[i] - a[i]) + random.within(-width, width) as f32);
+        let spacing = [["1/1"; 3], ["1/1", "3/2", "5/4"]][n % 2];
+        let spacing = spacing.map(|side| Rational::parse_fraction(side).expect("a fraction"));
+        let lattice = Lattice::new(dims, [0, 0, 0].map(Rational::from), spacing, [true; 3]);
+        let mesh = Mesh::from_triangles(vec![[a, b, c]]).expect("finite");
+        let radius = length(random.of(&["0.4", "1", "2", "2.5vx", "5"]));
+        compared.add(&format!("needle {n}"), &mesh, &lattice.expect("few cells"), radius);
+    }
+    // Hardly a ball touches.
+    compared.asked.touching += 1;
     compared.counts()
 }
 
