@@ -10,7 +10,7 @@
 //! answer is off by a few units in the last place of the largest difference of coordinates.
 
 use super::segment_box::ClosedBox;
-use super::vector::{along, dot, minus};
+use super::vector::{along, cross, dot, minus};
 
 /// The point of the segment from `a` to `b` that is closest to `p`.
 ///
@@ -38,6 +38,43 @@ pub fn on_segment(p: [f64; 3], [a, b]: [[f64; 3]; 2]) -> [f64; 3] {
         // From the nearer end, so that the factor rounds relative to what is left.
         along(b, e, dot(minus(p, b), e) / length)
     }
+}
+
+/// The closest two points of two segments, the first on the first.
+///
+/// Where the lines come closest, if that is on both segments; else an end of one is closest, and its closest
+/// point of the other (section 5.1.9). The four ends are asked in any case: that is all there is to ask of
+/// parallel segments, and nothing is lost where what divides is nearly zero.
+///
+/// ```
+/// # use voxelize_kernel as voxelize;
+/// use voxelize::geom::closest::of_segments;
+///
+/// let [x, y] = [[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [[0.0, -1.0, 2.0], [0.0, 3.0, 2.0]]];
+/// assert_eq!(of_segments(x, y), [[0.0; 3], [0.0, 0.0, 2.0]]);
+/// ```
+pub fn of_segments([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> [[f64; 3]; 2] {
+    let ends = [a, b].map(|p| [p, on_segment(p, [c, d])]).into_iter();
+    let others = [c, d].map(|p| [on_segment(p, [a, b]), p]);
+    let squared = |[p, q]: &[[f64; 3]; 2]| dot(minus(*p, *q), minus(*p, *q));
+    let all = ends.chain(others).chain(between([a, b], [c, d]));
+    all.min_by(|a, b| squared(a).total_cmp(&squared(b))).expect("four pairs or five")
+}
+
+/// Where the lines of two segments come closest, if that is on both; `None` also if they are parallel.
+fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]> {
+    let (e, f, r) = (minus(b, a), minus(d, c), minus(c, a));
+    // Both are across the normal: r = s e - t f + (a multiple of it).
+    let normal = cross(e, f);
+    let area = dot(normal, normal);
+    let (s, t) = (dot(cross(r, f), normal) / area, dot(cross(r, e), normal) / area);
+    let is_within = |t: f64| (0.0..=1.0).contains(&t);
+    // From there each is put where it is closest to the other, as s and t are rounded.
+    (is_within(s) && is_within(t)).then(|| {
+        let q = on_segment(along(a, e, s), [c, d]);
+        let p = on_segment(q, [a, b]);
+        [p, on_segment(p, [c, d])]
+    })
 }
 
 /// The point of the box that is closest to `p`: each coordinate of its own (section 5.1.3).

@@ -56,7 +56,7 @@ fn collinear<T: Wide>([a, b, c]: &[[T; 3]; 3]) -> bool {
 }
 
 /// `value` as `m * 2^e`, exactly.
-fn mantissa_and_exponent(value: f32) -> (i64, i32) {
+pub(super) fn mantissa_and_exponent(value: f32) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 23 & 0xff) as i32;
     let fraction = i64::from(bits & 0x7f_ffff);
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mantissa_and_exponent_are_the_value() {
+    pub(super) fn mantissa_and_exponent_are_the_value() {
         for value in [0.0, -0.0, 1.0, -0.1, 3.0e38, f32::MIN_POSITIVE, 1e-45, -1.1e-40] {
             let (m, e) = mantissa_and_exponent(value);
             let (half, rest) = (e / 2, e - e / 2);

@@ -8,10 +8,12 @@ pub mod closest;
 pub mod crossing;
 pub mod degenerate;
 pub mod distance;
+pub mod orientation;
 pub mod rational;
 pub mod segment_box;
 pub mod tri_box;
 pub mod tri_sphere;
+pub mod tri_tri;
 pub(crate) mod vector;
 pub mod wide;
 

@@ -1,0 +1,207 @@
+//! The oracle collects the corners of what two triangles have in common, in fractions: vertices of one in the
+//! other, points where an edge passes through the other's plane, points where edges in one plane cross.
+
+use super::*;
+use crate::geom::{Point, Rational};
+
+type Exact = [Rational; 3];
+
+fn exact(p: Point) -> Exact {
+    p.map(|c| Rational::from_f32(c).unwrap())
+}
+
+fn sub(a: &Exact, b: &Exact) -> Exact {
+    std::array::from_fn(|i| &a[i] - &b[i])
+}
+
+fn product(a: &Exact, b: &Exact) -> Rational {
+    &(&a[0] * &b[0]) + &(&(&a[1] * &b[1]) + &(&a[2] * &b[2]))
+}
+
+fn outer(a: &Exact, b: &Exact) -> Exact {
+    let minor = |i: usize, j: usize| &(&a[i] * &b[j]) - &(&a[j] * &b[i]);
+    [minor(1, 2), minor(2, 0), minor(0, 1)]
+}
+
+fn is_zero(a: &Exact) -> bool {
+    a.iter().all(Rational::is_zero)
+}
+
+fn at(a: &Exact, e: &Exact, t: &Rational) -> Exact {
+    std::array::from_fn(|i| &a[i] + &(t * &e[i]))
+}
+
+fn normal([a, b, c]: &[Exact; 3]) -> Exact {
+    outer(&sub(b, a), &sub(c, a))
+}
+
+fn edges([a, b, c]: &[Exact; 3]) -> [[&Exact; 2]; 3] {
+    [[a, b], [b, c], [c, a]]
+}
+
+fn on_segment(x: &Exact, [a, b]: [&Exact; 2]) -> bool {
+    let (e, r) = (sub(b, a), sub(x, a));
+    let rise = product(&r, &e);
+    is_zero(&outer(&e, &r))
+        && rise >= Rational::ZERO
+        && rise <= product(&e, &e)
+        && (!is_zero(&e) || is_zero(&r))
+}
+
+fn contains(triangle: &[Exact; 3], x: &Exact) -> bool {
+    let n = normal(triangle);
+    if is_zero(&n) {
+        return edges(triangle).into_iter().any(|edge| on_segment(x, edge));
+    }
+    product(&n, &sub(x, &triangle[0])).is_zero()
+        && edges(triangle)
+            .into_iter()
+            .all(|[a, b]| product(&outer(&sub(b, a), &sub(x, a)), &n) >= Rational::ZERO)
+}
+
+/// Where an edge passes through the plane of a triangle, if it does.
+fn pierced([a, b]: [&Exact; 2], triangle: &[Exact; 3]) -> Option<Exact> {
+    let (n, e) = (normal(triangle), sub(b, a));
+    let slope = product(&n, &e);
+    (!slope.is_zero()).then(|| at(a, &e, &(product(&n, &sub(&triangle[0], a)) / &slope)))
+}
+
+/// Where two edges that are not parallel meet, if their lines do.
+fn crossed([a, b]: [&Exact; 2], [c, d]: [&Exact; 2]) -> Option<Exact> {
+    let (e, f, r) = (sub(b, a), sub(d, c), sub(c, a));
+    let n = outer(&e, &f);
+    let area = product(&n, &n);
+    (!area.is_zero()).then(|| at(a, &e, &(product(&outer(&r, &f), &n) / &area)))
+}
+
+fn oracle(first: &Triangle, second: &Triangle) -> Meeting {
+    let (s, t) = (first.map(exact), second.map(exact));
+    let mut points = vec![];
+    for (one, other) in [(&s, &t), (&t, &s)] {
+        points.extend(one.iter().cloned());
+        points.extend(edges(one).into_iter().filter_map(|edge| pierced(edge, other)));
+    }
+    for edge in edges(&s) {
+        points.extend(edges(&t).into_iter().filter_map(|other| crossed(edge, other)));
+    }
+    points.retain(|x| contains(&s, x) && contains(&t, x));
+    let Some(first) = points.first() else { return Meeting::Apart };
+    let flat = is_zero(&normal(&s)) || is_zero(&normal(&t));
+    let Some(second) = points.iter().find(|x| *x != first).filter(|_| !flat) else { return Meeting::Point };
+    let e = sub(second, first);
+    if points.iter().any(|x| !is_zero(&outer(&e, &sub(x, first)))) {
+        return Meeting::Overlap;
+    }
+    // The middle of the segment, or of a part of it, is in the interior of both, and the planes differ.
+    let middle = at(first, &e, &Rational::new(1, 2));
+    let is_inner = |triangle: &[Exact; 3]| !edges(triangle).into_iter().any(|edge| on_segment(&middle, edge));
+    if is_inner(&s) && is_inner(&t) { Meeting::Crossing } else { Meeting::Segment }
+}
+
+/// Pseudo-random numbers (Marsaglia's xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) % n
+    }
+
+    /// On a small lattice, on its plane z = 0, or anywhere.
+    fn point(&mut self, kind: u64) -> Point {
+        let mut number = |n: usize| match kind {
+            0 => self.below(4) as f32,
+            1 if n == 2 => 0.0,
+            1 => self.below(5) as f32,
+            _ => (self.below(1 << 24) as f32 / (1 << 22) as f32) * [1.0, 1e-3, 3.0][n],
+        };
+        std::array::from_fn(&mut number)
+    }
+
+    fn triangle(&mut self, kind: u64) -> Triangle {
+        std::array::from_fn(|_| self.point(kind))
+    }
+}
+
+/// Pairs of every sort: on a lattice, in a plane, with vertices in common, one vertex in the other's plane.
+fn pairs(count: u64) -> impl Iterator<Item = [Triangle; 2]> {
+    let mut random = Random(0x7121_2722);
+    (0..count).map(move |n| {
+        let kind = n % 3;
+        let (s, mut t) = (random.triangle(kind), random.triangle(kind));
+        match n / 3 % 6 {
+            0 => t[1] = s[2],
+            1 => [t[2], t[0]] = [s[0], s[1]],
+            2 => t[0] = std::array::from_fn(|i| s[0][i] / 2.0 + s[1][i] / 2.0),
+            3 => t[2] = std::array::from_fn(|i| s[0][i] / 2.0 + s[1][i] / 4.0 + s[2][i] / 4.0),
+            _ => {}
+        }
+        [s, t]
+    })
+}
+
+#[test]
+fn meetings_are_those_of_fractions() {
+    let mut seen = [0; 5];
+    for [s, t] in pairs(12_000) {
+        let wanted = oracle(&s, &t);
+        assert_eq!(meeting(&s, &t), wanted, "{s:?} {t:?}");
+        assert_eq!(meeting(&t, &s), wanted, "the other way round: {t:?} {s:?}");
+        let turned = [t[2], t[1], t[0]];
+        assert_eq!(meeting(&s, &turned), wanted, "turned: {s:?} {turned:?}");
+        seen[wanted as usize] += 1;
+    }
+    assert!(seen.iter().all(|n| *n > 200), "{seen:?}");
+}
+
+/// Numbers so far apart that 128 bits do not hold their determinants.
+#[test]
+fn long_numbers_are_decided_as_well() {
+    let mut seen = [0; 5];
+    for [s, t] in pairs(6_000) {
+        let stretch = |v: Point| [v[0] * 1e20, v[1], v[2] * 1e-20];
+        let (s, t) = (s.map(stretch), t.map(stretch));
+        let wanted = oracle(&s, &t);
+        assert_eq!(meeting(&s, &t), wanted, "{s:?} {t:?}");
+        seen[wanted as usize] += 1;
+    }
+    assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
+}
+
+/// The points lie on their triangles, no other pair is closer, and only triangles that meet are 0 apart.
+#[test]
+fn closest_points_are_on_the_triangles_and_none_are_closer() {
+    let (mut random, mut apart) = (Random(0xc105e), 0);
+    for [s, t] in pairs(20_000) {
+        let [p, q] = closest_points(&s, &t);
+        let length = |v: [f64; 3]| dot(v, v).sqrt();
+        let wide = |t: Triangle| t.map(|v| v.map(f64::from));
+        for (x, triangle) in [(p, s), (q, t)] {
+            let off = length(minus(closest::on_triangle(x, wide(triangle)), x));
+            assert!(off < 1e-12, "{off:e}: {x:?} {triangle:?}");
+        }
+        let distance = length(minus(p, q));
+        match meeting(&s, &t) {
+            Meeting::Apart => apart += 1,
+            _ => assert!(distance < 1e-12, "{s:?} {t:?}: {distance:e}"),
+        }
+        for _ in 0..20 {
+            // A point of each, by weights.
+            let [x, y] = [s, t].map(|triangle| {
+                let mut w = [0.0; 3].map(|_: f64| random.below(1000) as f64);
+                let sum: f64 = w.iter().sum::<f64>().max(1.0);
+                w = w.map(|w| w / sum);
+                w[0] = 1.0 - w[1] - w[2];
+                let v = wide(triangle);
+                std::array::from_fn(|i| w[0] * v[0][i] + w[1] * v[1][i] + w[2] * v[2][i])
+            });
+            assert!(length(minus(x, y)) > distance - 1e-12, "{s:?} {t:?}");
+        }
+        // And none on the way from either to the other's triangle: it is a fixed point.
+        let again = closest::on_triangle(p, wide(t));
+        assert!(length(minus(again, p)) > distance - 1e-12);
+    }
+    assert!(apart > 3000, "{apart}");
+}
