@@ -6,7 +6,8 @@ pub mod solid_angle;
 pub(crate) mod winding;
 
 pub use voxelize_kernel::geom::{
-    Bounds, Point, Rational, Ties, Triangle, closest, distance, segment_box, tri_box, tri_sphere,
+    Bounds, Point, Rational, Ties, Triangle, closest, distance, orientation, segment_box, tri_box,
+    tri_sphere, tri_tri,
 };
 pub(crate) use voxelize_kernel::geom::{axis, degenerate};
 pub use winding::Winding;

@@ -3,12 +3,15 @@
 pub mod boundary;
 pub mod closed;
 pub(crate) mod components;
+mod contacts;
 mod counted;
 mod edges;
 pub mod read;
 pub mod repair;
 mod union_find;
 mod weld;
+
+pub use contacts::Contact;
 
 use std::path::Path;
 use std::sync::OnceLock;
