@@ -109,7 +109,7 @@ impl Demand {
     /// Slabs of a field of some dozen MiB, of a multiple of `multiple` layers: each takes what it is near to, not a pass
     /// over the triangles. Dense if it is one slab.
     pub fn field_slabs(&self, multiple: usize) -> Plan {
-        const SLAB: u128 = 48 << 20;
+        const SLAB: u128 = 16 << 20;
         let [nx, ny, nz] = self.dims;
         let layers = (SLAB / (self.values.max(1) * nx as u128 * ny as u128)) as usize;
         let multiple = if multiple.is_multiple_of(SIDE) { multiple } else { multiple * SIDE };
