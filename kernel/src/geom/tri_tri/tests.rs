@@ -4,42 +4,42 @@
 use super::*;
 use crate::geom::{Point, Rational};
 
-type Exact = [Rational; 3];
+type Fractions = [Rational; 3];
 
-fn exact(p: Point) -> Exact {
+fn exact(p: Point) -> Fractions {
     p.map(|c| Rational::from_f32(c).unwrap())
 }
 
-fn sub(a: &Exact, b: &Exact) -> Exact {
+fn sub(a: &Fractions, b: &Fractions) -> Fractions {
     std::array::from_fn(|i| &a[i] - &b[i])
 }
 
-fn product(a: &Exact, b: &Exact) -> Rational {
+fn product(a: &Fractions, b: &Fractions) -> Rational {
     &(&a[0] * &b[0]) + &(&(&a[1] * &b[1]) + &(&a[2] * &b[2]))
 }
 
-fn outer(a: &Exact, b: &Exact) -> Exact {
+fn outer(a: &Fractions, b: &Fractions) -> Fractions {
     let minor = |i: usize, j: usize| &(&a[i] * &b[j]) - &(&a[j] * &b[i]);
     [minor(1, 2), minor(2, 0), minor(0, 1)]
 }
 
-fn is_zero(a: &Exact) -> bool {
+fn is_zero(a: &Fractions) -> bool {
     a.iter().all(Rational::is_zero)
 }
 
-fn at(a: &Exact, e: &Exact, t: &Rational) -> Exact {
+fn at(a: &Fractions, e: &Fractions, t: &Rational) -> Fractions {
     std::array::from_fn(|i| &a[i] + &(t * &e[i]))
 }
 
-fn normal([a, b, c]: &[Exact; 3]) -> Exact {
+fn normal([a, b, c]: &[Fractions; 3]) -> Fractions {
     outer(&sub(b, a), &sub(c, a))
 }
 
-fn edges([a, b, c]: &[Exact; 3]) -> [[&Exact; 2]; 3] {
+fn edges([a, b, c]: &[Fractions; 3]) -> [[&Fractions; 2]; 3] {
     [[a, b], [b, c], [c, a]]
 }
 
-fn on_segment(x: &Exact, [a, b]: [&Exact; 2]) -> bool {
+fn on_segment(x: &Fractions, [a, b]: [&Fractions; 2]) -> bool {
     let (e, r) = (sub(b, a), sub(x, a));
     let rise = product(&r, &e);
     is_zero(&outer(&e, &r))
@@ -48,7 +48,7 @@ fn on_segment(x: &Exact, [a, b]: [&Exact; 2]) -> bool {
         && (!is_zero(&e) || is_zero(&r))
 }
 
-fn contains(triangle: &[Exact; 3], x: &Exact) -> bool {
+fn contains(triangle: &[Fractions; 3], x: &Fractions) -> bool {
     let n = normal(triangle);
     if is_zero(&n) {
         return edges(triangle).into_iter().any(|edge| on_segment(x, edge));
@@ -60,14 +60,14 @@ fn contains(triangle: &[Exact; 3], x: &Exact) -> bool {
 }
 
 /// Where an edge passes through the plane of a triangle, if it does.
-fn pierced([a, b]: [&Exact; 2], triangle: &[Exact; 3]) -> Option<Exact> {
+fn pierced([a, b]: [&Fractions; 2], triangle: &[Fractions; 3]) -> Option<Fractions> {
     let (n, e) = (normal(triangle), sub(b, a));
     let slope = product(&n, &e);
     (!slope.is_zero()).then(|| at(a, &e, &(product(&n, &sub(&triangle[0], a)) / &slope)))
 }
 
 /// Where two edges that are not parallel meet, if their lines do.
-fn crossed([a, b]: [&Exact; 2], [c, d]: [&Exact; 2]) -> Option<Exact> {
+fn crossed([a, b]: [&Fractions; 2], [c, d]: [&Fractions; 2]) -> Option<Fractions> {
     let (e, f, r) = (sub(b, a), sub(d, c), sub(c, a));
     let n = outer(&e, &f);
     let area = product(&n, &n);
@@ -94,14 +94,15 @@ fn oracle(first: &Triangle, second: &Triangle) -> Meeting {
     }
     // The middle of the segment, or of a part of it, is in the interior of both, and the planes differ.
     let middle = at(first, &e, &Rational::new(1, 2));
-    let is_inner = |triangle: &[Exact; 3]| !edges(triangle).into_iter().any(|edge| on_segment(&middle, edge));
+    let is_inner =
+        |triangle: &[Fractions; 3]| !edges(triangle).into_iter().any(|edge| on_segment(&middle, edge));
     if is_inner(&s) && is_inner(&t) { Meeting::Crossing } else { Meeting::Segment }
 }
 
 /// Pseudo-random numbers (Marsaglia's xorshift).
-struct Random(u64);
+struct PairRandom(u64);
 
-impl Random {
+impl PairRandom {
     fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -127,7 +128,7 @@ impl Random {
 
 /// Pairs of every sort: on a lattice, in a plane, with vertices in common, one vertex in the other's plane.
 fn pairs(count: u64) -> impl Iterator<Item = [Triangle; 2]> {
-    let mut random = Random(0x7121_2722);
+    let mut random = PairRandom(0x7121_2722);
     (0..count).map(move |n| {
         let kind = n % 3;
         let (s, mut t) = (random.triangle(kind), random.triangle(kind));
@@ -173,7 +174,7 @@ fn long_numbers_are_decided_as_well() {
 /// The points lie on their triangles, no other pair is closer, and only triangles that meet are 0 apart.
 #[test]
 fn closest_points_are_on_the_triangles_and_none_are_closer() {
-    let (mut random, mut apart) = (Random(0xc105e), 0);
+    let (mut random, mut apart) = (PairRandom(0xc105e), 0);
     for [s, t] in pairs(20_000) {
         let [p, q] = closest_points(&s, &t);
         let length = |v: [f64; 3]| dot(v, v).sqrt();
