@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{PreparedRule, Stats, surface};
+use super::{PreparedRule, Stats, covered, surface};
 use crate::error::Result;
 use crate::grid::BitGrid;
 use crate::run::Run;
@@ -15,7 +15,8 @@ pub(super) fn fill(
     run: &Run,
     grid: &mut BitGrid,
 ) -> Result<Stats> {
-    let Stats { snapped, .. } = surface::fill(prepared, layers.clone(), run, grid)?;
+    let Stats { snapped, .. } =
+        covered::fill(&surface::target(prepared), prepared, layers.clone(), run, grid)?;
     let inside = prepared.inside().fill(layers.clone(), run, grid)?.inside;
     prepared.inside().close(layers, grid);
     Ok(Stats { snapped, inside })

@@ -1,5 +1,6 @@
 //! Which cells are occupied: one file per rule, and their table.
 
+mod covered;
 mod distance;
 pub mod doubt;
 mod filled;
@@ -127,15 +128,15 @@ pub static RULES: &[RuleInfo] = &[
         rule: Rule::surface(),
         name: "surface",
         about: "every cell the mesh touches; inside empty",
-        fill: surface::fill,
-        keep: Some(surface::keep),
+        fill: |rule, layers, run, grid| covered::fill(&surface::target(rule), rule, layers, run, grid),
+        keep: Some(|rule, run| covered::keep(&surface::target(rule), rule, run)),
     },
     RuleInfo {
         rule: Rule::Thin,
         name: "thin",
         about: "cells where the mesh meets a line between centres of opposite faces; inside empty",
-        fill: thin::fill,
-        keep: Some(thin::keep),
+        fill: |rule, layers, run, grid| covered::fill(&thin::target(rule), rule, layers, run, grid),
+        keep: Some(|rule, run| covered::keep(&thin::target(rule), rule, run)),
     },
     RuleInfo {
         rule: Rule::filled(),
@@ -155,8 +156,8 @@ pub static RULES: &[RuleInfo] = &[
         rule: Rule::offset(Length::cells(1)),
         name: "offset",
         about: "every cell whose centre is within a radius of the mesh",
-        fill: offset::fill,
-        keep: Some(offset::keep),
+        fill: |rule, layers, run, grid| covered::fill(&offset::target(rule), rule, layers, run, grid),
+        keep: Some(|rule, run| covered::keep(&offset::target(rule), rule, run)),
     },
     RuleInfo {
         rule: Rule::distance(),

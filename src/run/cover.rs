@@ -21,15 +21,16 @@ const RUN: usize = 1 << 14;
 const RUNS_PER_THREAD: usize = 16;
 
 /// The part of a cell that a triangle must meet to occupy it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum IntersectionTarget<'a> {
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run makes one")]
+pub(crate) enum IntersectionTarget {
     /// All of it, ties as this lattice has them.
-    Box(&'a KernelLattice),
+    Box(KernelLattice),
     /// The three segments that join the centres of opposite faces; the lattices of
     /// [`KernelLattice::of_segments`].
-    Cross(&'a [KernelLattice; 3]),
+    Cross([KernelLattice; 3]),
     /// The ball around the centre, of this radius.
-    Ball(&'a OffsetLattice),
+    Ball(OffsetLattice),
 }
 
 /// Occupies every cell of a grid whose intersection target a triangle meets, in the threads it is called in.
@@ -39,7 +40,7 @@ pub(crate) enum IntersectionTarget<'a> {
 /// # Errors
 /// If the run is cancelled, or there are more triangles or bricks than 32 bits number.
 pub(crate) fn cover(
-    cells: IntersectionTarget,
+    cells: &IntersectionTarget,
     triangles: &[Triangle],
     first: usize,
     grid: &mut BitGrid,
@@ -59,7 +60,7 @@ pub(crate) fn cover(
 /// # Errors
 /// As those of [`cover`].
 pub(crate) fn keep(
-    cells: IntersectionTarget,
+    cells: &IntersectionTarget,
     triangles: &[Triangle],
     dims: [usize; 3],
     level: Level,
@@ -106,7 +107,7 @@ fn numbered(dims: [usize; 3], first: usize) -> Result<Shape> {
 
 /// Covers `target`; bricks that are left over come back, with how many coordinates snapping moved.
 fn fill(
-    cells: IntersectionTarget,
+    cells: &IntersectionTarget,
     triangles: &[Triangle],
     target: &BrickSink,
     level: Level,

@@ -97,8 +97,8 @@ pub(super) fn cap(
     let cap: Vec<Triangle> = hole.cap().collect();
     let bounds = Bounds::of(&cap);
     let Some(touched) = layers_of(lattice, &bounds) else { return Ok(()) };
-    let frame = KernelLattice::new(lattice.axes(), &bounds, Ties::Up);
-    let covered = cover::keep(IntersectionTarget::Box(&frame), &cap, lattice.dims(), level, &())?;
+    let cells = IntersectionTarget::Box(KernelLattice::new(lattice.axes(), &bounds, Ties::Up));
+    let covered = cover::keep(&cells, &cap, lattice.dims(), level, &())?;
     for first in touched.step_by(SIDE) {
         covered.copy_to(first, layers);
         if see(first, layers).is_break() {

@@ -106,8 +106,8 @@ impl Demand {
         (height < nz).then_some(Plan::Bricks(height))
     }
 
-    /// Slabs of a field of some dozen MiB, of a multiple of `multiple` layers: each takes what it is near to, not a pass
-    /// over the triangles. Dense if it is one slab.
+    /// Slabs of a field of some MiB, of a multiple of `multiple` layers, as none is a pass over all triangles. Dense if
+    /// it is one slab.
     pub fn field_slabs(&self, multiple: usize) -> Plan {
         const SLAB: u128 = 16 << 20;
         let [nx, ny, nz] = self.dims;

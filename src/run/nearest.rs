@@ -93,25 +93,13 @@ impl Distances {
         for batch in self.batches(layers.clone()) {
             let bricks = self.measure(batch.clone(), background, with_nearest, run)?;
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
-            let values = field.values_mut()[place.clone()].chunks_mut(layer).enumerate().collect();
-            par::map(values, |(k, values): (usize, &mut [f32])| {
-                values.fill(background);
-                for (row, j, cells) in rows(&bricks, batch.start + k) {
-                    let to = j * nx + row.first[0];
-                    let count = SIDE.min(nx - row.first[0]);
-                    values[to..to + count].copy_from_slice(&row.values[cells..cells + count]);
-                }
-            });
-            let Some(nearest) = &mut nearest else { continue };
-            let numbers = nearest[place].chunks_mut(layer).enumerate().collect();
-            par::map(numbers, |(k, numbers): (usize, &mut [i32])| {
-                numbers.fill(NO_TRIANGLE);
-                for (row, j, cells) in rows(&bricks, batch.start + k) {
-                    let to = j * nx + row.first[0];
-                    let count = SIDE.min(nx - row.first[0]);
-                    numbers[to..to + count].copy_from_slice(&row.nearest[cells..cells + count]);
-                }
-            });
+            let values = &mut field.values_mut()[place.clone()];
+            copy(&bricks, batch.start, values, [nx, layer], background, |brick| &brick.values);
+            if let Some(nearest) = &mut nearest {
+                copy(&bricks, batch.start, &mut nearest[place], [nx, layer], NO_TRIANGLE, |brick| {
+                    &brick.nearest
+                });
+            }
         }
         Ok(())
     }
@@ -227,6 +215,25 @@ impl Measured {
         }
         any.then_some(Self { first, rows, values, nearest })
     }
+}
+
+/// Makes `cells`, of layers from `first` on with so many cells a row and a layer, what bricks have of them, and
+/// `other` where there are none.
+fn copy<T: Copy + Send + Sync>(
+    bricks: &BTreeMap<usize, Vec<Measured>>,
+    first: usize,
+    cells: &mut [T],
+    [nx, layer]: [usize; 2],
+    other: T,
+    of: impl Fn(&Measured) -> &[T] + Sync,
+) {
+    par::map(cells.chunks_mut(layer).enumerate().collect(), |(k, cells): (usize, &mut [T])| {
+        cells.fill(other);
+        for (brick, j, from) in rows(bricks, first + k) {
+            let (to, count) = (j * nx + brick.first[0], SIDE.min(nx - brick.first[0]));
+            cells[to..to + count].copy_from_slice(&of(brick)[from..from + count]);
+        }
+    });
 }
 
 /// The rows of a layer of cells in the bricks that have some of it: the brick, the row of the layer, and the place of

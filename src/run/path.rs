@@ -45,8 +45,9 @@ pub(crate) fn through(
         return Ok(caps);
     }
     let triangles = boundary::caps(holes);
-    let frame = KernelLattice::new(lattice.axes(), &Bounds::of(&triangles), Ties::Up);
-    cover::cover(IntersectionTarget::Box(&frame), &triangles, 0, &mut caps, level, progress)?;
+    let cells =
+        IntersectionTarget::Box(KernelLattice::new(lattice.axes(), &Bounds::of(&triangles), Ties::Up));
+    cover::cover(&cells, &triangles, 0, &mut caps, level, progress)?;
     walls.add(&caps);
     let leaked = leaked(walls, &outside, progress)?;
     caps.keep(&outside);

@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy
 import ours
 from lattice import compare
-from table import ask_twice, find, row, told
-from table import seconds as time
+from table import ask_twice, duration, find, row, told
 
 HERE = Path(__file__).parent
 PLACE = Path("target/peers")
@@ -63,7 +62,7 @@ def ours_rows(stl, head, res, rule, place):
     call, whole, count = zip(*(ours.timed(stl, res, rule, threads, place) for threads in (1, 2)))
     rows = ((f"{rule}, the call", call, "1"), (f"{rule}, whole process, to disk", whole, ""))
     for timed, seconds, times in rows:
-        row(*head, "**voxelize**", timed, *map(time, seconds), times, f"{count[0]:,}", "")
+        row(*head, "**voxelize**", timed, *map(duration, seconds), times, f"{count[0]:,}", "")
     return call[0]
 
 
@@ -76,9 +75,9 @@ def peer_row(peer, stl, head, lattice, reference, our_seconds, place):
     cells = numpy.fromfile(out, "<i4").reshape(-1, 3)
     found = compare(cells, reference)
     remark = f"{found.missing:,} missing, {found.extra:,} extra, {found.beyond:,} beyond the lattice"
-    second = time(two["seconds"]) if two else "one thread only"
+    second = duration(two["seconds"]) if two else "one thread only"
     times = f"{one['seconds'] / our_seconds:.0f}"
-    row(*head, peer.name, peer.call, time(one["seconds"]), second, times, f"{found.count:,}", remark)
+    row(*head, peer.name, peer.call, duration(one["seconds"]), second, times, f"{found.count:,}", remark)
 
 
 def main(wanted):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy
 from lattice import Lattice
-from table import ask_twice, find, row, seconds, told
+from table import ask_twice, duration, find, row, told
 
 HERE = Path(__file__).parent
 PLACE = Path("target/peers")
@@ -71,7 +71,7 @@ def error(values, reference, lattice, is_band):
 def table(head, stl, res, band, peers, place):
     title = f"distance --band {band}"
     (alone, lattice, reference), (both, _, _) = (ours(stl, res, band, threads, place) for threads in (1, 2))
-    row(*head, "**voxelize**", title, seconds(alone), seconds(both), "1", "")
+    row(*head, "**voxelize**", title, duration(alone), duration(both), "1", "")
     for name, call, command in peers:
         out = place / "theirs.f4"
         out.unlink(missing_ok=True)
@@ -79,10 +79,10 @@ def table(head, stl, res, band, peers, place):
         if one is None:
             row(*head, name, call, "", "", "", reason)
             continue
-        second = seconds(two["seconds"]) if two else "one thread only"
+        second = duration(two["seconds"]) if two else "one thread only"
         found = out.exists() and error(numpy.fromfile(out, "<f4"), reference, lattice, band != "all")
         times = f"{one['seconds'] / alone:.1f}"
-        row(*head, name, call, seconds(one["seconds"]), second, times, found or "another lattice")
+        row(*head, name, call, duration(one["seconds"]), second, times, found or "another lattice")
 
 
 def main(wanted):

@@ -1,6 +1,5 @@
 """MeshLib: meshToDistanceVdbVolume, a narrow band by the OpenVDB it carries, unsigned."""
 
-import numpy
 from meshlib import mrmeshnumpy
 from meshlib import mrmeshpy as meshlib
 

@@ -1,6 +1,5 @@
 """MeshLib: meshToDistanceVolume, the exact distance at every centre, unsigned."""
 
-import numpy
 from meshlib import mrmeshnumpy
 from meshlib import mrmeshpy as meshlib
 

@@ -52,7 +52,7 @@ def row(*cells):
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def seconds(number):
+def duration(number):
     return f"{number * 1000:.1f} ms" if number < 1 else f"{number:.2f} s"
 
 

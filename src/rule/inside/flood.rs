@@ -86,8 +86,8 @@ fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> 
     if caps.is_empty() {
         return Ok(());
     }
-    let frame = KernelLattice::new(lattice.axes(), &Bounds::of(caps), Ties::Up);
-    cover::cover(IntersectionTarget::Box(&frame), caps, 0, walls, run.supported_level()?, &()).map(drop)
+    let cells = IntersectionTarget::Box(KernelLattice::new(lattice.axes(), &Bounds::of(caps), Ties::Up));
+    cover::cover(&cells, caps, 0, walls, run.supported_level()?, &()).map(drop)
 }
 
 impl FillInside for Flood {

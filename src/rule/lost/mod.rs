@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use self::places::Around;
 pub use self::report::{LostComponents, LostFeatures, LostPlaces};
-use super::{Inside, Rule, surface};
+use super::{Inside, Rule, covered, surface};
 use crate::error::{Error, Result};
 use crate::geom::{Rational, Ties, Triangle};
 use crate::grid::{BitGrid, Lattice};

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::pieces::{CellRun, Piece, PieceBuilder, Touch};
 use super::report::LostPlaces;
-use super::{filled, grown, surface, window};
+use super::{covered, filled, grown, surface, window};
 use crate::error::Result;
 use crate::geom::Bounds;
 use crate::grid::{BitGrid, Lattice, bits, erode};
@@ -125,7 +125,13 @@ impl<'a> Scanner<'a> {
         if let Some(components) = &self.components {
             components.fill(layers.clone(), run, &mut self.inside)?;
         }
-        surface::fill(&self.prepared, layers.clone(), run, &mut self.touched)?;
+        covered::fill(
+            &surface::target(&self.prepared),
+            &self.prepared,
+            layers.clone(),
+            run,
+            &mut self.touched,
+        )?;
         thicken(&self.inside, 0..layers.len(), &mut self.thick)?;
         let [inside, touched, thick] = [&self.inside, &self.touched, &self.thick].map(|grid| (grid, first));
         Ok(SlabView { inside, touched, thick })
@@ -254,7 +260,8 @@ pub(super) fn find(
     match solid {
         // Other cells do not matter, and bricks take less memory than their grid.
         Some(solid) if components.is_none() && !around.is_cut() => {
-            let covered = surface::keep(&filled(Inside::Nonzero).prepare(mesh, lattice, run)?, run)?;
+            let prepared = filled(Inside::Nonzero).prepare(mesh, lattice, run)?;
+            let covered = covered::keep(&surface::target(&prepared), &prepared, run)?;
             let [mut touched, mut thick] = [BitGrid::new([1; 3])?, BitGrid::new([1; 3])?];
             for layers in bands(0..nz, 4 * SIDE) {
                 run.check()?;

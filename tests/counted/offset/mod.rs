@@ -26,6 +26,9 @@ pub const SUITE: Suite = Suite::of(
     ],
 );
 
+/// Centres as far away as the radius.
+const TOUCHING: &str = "exactly at the radius";
+
 /// How many times as many cases as usual.
 fn soak() -> usize {
     std::env::var("VOXELIZE_OFFSET_SOAK").map_or(1, |times| times.parse().expect("a whole number"))
@@ -73,11 +76,16 @@ impl Compared {
         self.occupied += expected.count();
     }
 
+    /// The same where hardly a ball touches, by chance: none of them is no failure.
+    fn counts_without_touching(self) -> Counts {
+        self.counts().into_iter().filter(|(name, _)| *name != TOUCHING).collect()
+    }
+
     fn counts(self) -> Counts {
         vec![
             ("decisions", self.decisions),
             ("by the oracle exactly", self.asked.exactly),
-            ("exactly at the radius", self.asked.touching),
+            (TOUCHING, self.asked.touching),
             ("cells", self.occupied),
             ("runs", self.runs),
         ]
@@ -200,9 +208,7 @@ fn needles_are_exact() -> Counts {
         let radius = length(random.of(&["0.4", "1", "2", "2.5vx", "5"]));
         compared.add(&format!("needle {n}"), &mesh, &lattice.expect("few cells"), radius);
     }
-    // Hardly a ball touches.
-    compared.asked.touching += 1;
-    compared.counts()
+    compared.counts_without_touching()
 }
 
 /// Radii of many bricks, triangles far larger than the grid, needles, and cells of unequal sides.
@@ -224,7 +230,5 @@ fn large_radii() -> Counts {
         let mesh = Mesh::from_triangles(vec![triangle]).expect("finite");
         compared.add(&format!("large {n}"), &mesh, &lattice, radius);
     }
-    // Hardly a ball touches.
-    compared.asked.touching += 1;
-    compared.counts()
+    compared.counts_without_touching()
 }
