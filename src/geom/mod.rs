@@ -9,5 +9,5 @@ pub use voxelize_kernel::geom::{
     Bounds, Point, Rational, Ties, Triangle, closest, distance, orientation, segment_box, tri_box,
     tri_sphere, tri_tri,
 };
-pub(crate) use voxelize_kernel::geom::{axis, degenerate};
+pub(crate) use voxelize_kernel::geom::{axis, beyond, degenerate};
 pub use winding::Winding;

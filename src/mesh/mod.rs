@@ -6,6 +6,7 @@ pub(crate) mod components;
 mod contacts;
 mod counted;
 mod edges;
+pub(crate) mod overlaps;
 pub mod read;
 pub mod repair;
 mod union_find;

@@ -3,6 +3,7 @@
 //! Nothing here knows of files, grids or threads. Coordinates are `[x, y, z]`.
 
 pub mod axis;
+pub mod beyond;
 pub mod bounds;
 pub mod closest;
 pub mod crossing;

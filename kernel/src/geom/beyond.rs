@@ -1,0 +1,184 @@
+//! What two triangles have in common beyond the vertices they share.
+//!
+//! Most pairs that come close in a mesh are neighbours, and have a vertex or an edge in common and nothing else.
+//! Doubles prove that of nearly all of them: a plane on whose two sides the triangles lie, touching it in the shared
+//! vertex alone or not at all; or, with a common edge, that they are not folded onto each other. Any plane will
+//! do, so the rounding of its direction does not matter, and only that of the products with it is bounded. The
+//! rest is decided exactly by [`meeting`].
+
+use super::orientation::sure_side;
+use super::tri_tri::{Meeting, meeting};
+use super::vector::{cross, dot, minus};
+use super::{Point, Triangle};
+
+/// The unit of rounding, 2^-53.
+const U: f64 = 1.0 / (1_u64 << 53) as f64;
+
+/// What two triangles with an area have in common beyond the vertices they share, and the edge between two
+/// shared ones: `None` if nothing, or if all three vertices are the same. The coordinates must be finite.
+pub fn beyond_shared(s: &Triangle, t: &Triangle) -> Option<Meeting> {
+    let (mut shared, mut count) = ([[0; 2]; 3], 0);
+    for (i, v) in s.iter().enumerate() {
+        if let Some(j) = t.iter().position(|w| v == w) {
+            shared[count] = [i, j];
+            count += 1;
+        }
+    }
+    let [[i, j], [k, l], _] = shared;
+    let is_proven = match count {
+        0 => surely_apart(s, t),
+        1 => fans_part(s[i], [s[(i + 1) % 3], s[(i + 2) % 3]], [t[(j + 1) % 3], t[(j + 2) % 3]]),
+        2 => is_no_fold([s[i], s[k]], s[3 - i - k], t[3 - j - l]),
+        _ => true,
+    };
+    if is_proven {
+        return None;
+    }
+    // What they have in common is convex: more than a shared vertex has a length.
+    match (count, meeting(s, t)) {
+        (_, Meeting::Apart) | (1, Meeting::Point) | (2, Meeting::Segment) => None,
+        (_, meeting) => Some(meeting),
+    }
+}
+
+/// Whether doubles are sure that the triangles have nothing in common; they may have nothing without that. The
+/// coordinates must be finite.
+pub fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
+    let from = |p: &Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(s[0][a])) };
+    let (s, t) = (s.each_ref().map(from), t.each_ref().map(from));
+    let sum = |t: [[f64; 3]; 3]| -> [f64; 3] { std::array::from_fn(|a| t[0][a] + t[1][a] + t[2][a]) };
+    if separates(minus(sum(t), sum(s)), s, t) {
+        return true;
+    }
+    let edges = |t: [[f64; 3]; 3]| [minus(t[1], t[0]), minus(t[2], t[1]), minus(t[0], t[2])];
+    let (of_s, of_t) = (edges(s), edges(t));
+    let normals = [cross(of_s[0], of_s[1]), cross(of_t[0], of_t[1])];
+    if normals.iter().any(|normal| separates(*normal, s, t)) {
+        return true;
+    }
+    // Seen along a normal: the lines through the edges.
+    let across = |normal: [f64; 3], edges: [[f64; 3]; 3]| edges.map(|edge| cross(normal, edge));
+    let all = across(normals[0], of_s).into_iter().chain(across(normals[1], of_t));
+    all.into_iter().any(|direction| separates(direction, s, t))
+}
+
+/// Whether a plane across `direction` surely parts the points of `s` from those of `t`.
+///
+/// A coordinate less another one is off by a factor within 1 ± u, its product by (1 ± u)^2, the sum of three by
+/// (1 ± u)^4: less than 4.01 u times the sum of the sizes. 8 u leaves room for the rounding of the test itself.
+/// Nothing overflows or underflows: a direction is a product of three differences of floats at most.
+#[inline]
+fn separates(direction: [f64; 3], s: [[f64; 3]; 3], t: [[f64; 3]; 3]) -> bool {
+    let [s, t] = [s, t].map(|points| points.map(|p| along(direction, p)));
+    let low = |points: [[f64; 2]; 3]| points.iter().fold(f64::INFINITY, |low, p| low.min(p[0]));
+    let high = |points: [[f64; 2]; 3]| points.iter().fold(f64::NEG_INFINITY, |high, p| high.max(p[1]));
+    high(s) < low(t) || high(t) < low(s)
+}
+
+/// The least and the most that the product of a direction and a difference of points is.
+#[inline]
+fn along(direction: [f64; 3], point: [f64; 3]) -> [f64; 2] {
+    let size: f64 = (0..3).map(|a| (direction[a] * point[a]).abs()).sum();
+    let (product, error) = (dot(direction, point), 8.0 * U * size);
+    [product - error, product + error]
+}
+
+/// Whether triangles with the common vertex `apex` and these others surely have nothing else in common.
+///
+/// If they have, a ray from the apex is in both; a plane through the apex with the others of one triangle on one
+/// side and those of the other on the other side proves that there is none.
+fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
+    let from = |p: Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(apex[a])) };
+    let ([a, b], [c, d]) = (s.map(from), t.map(from));
+    let parts = |direction: [f64; 3]| {
+        let [a, b, c, d] = [a, b, c, d].map(|p| along(direction, p));
+        let least = |p: [f64; 2], q: [f64; 2]| p[0].min(q[0]);
+        let most = |p: [f64; 2], q: [f64; 2]| p[1].max(q[1]);
+        (least(a, b) > 0.0 && most(c, d) < 0.0) || (least(c, d) > 0.0 && most(a, b) < 0.0)
+    };
+    let between = |[a, b, c, d]: [[f64; 3]; 4]| std::array::from_fn(|i| (a[i] + b[i]) - (c[i] + d[i]));
+    if parts(between([a, b, c, d])) {
+        return true;
+    }
+    // The plane of one of them, if the others of the other are on one side of it.
+    let beside = |[p, q]: [Point; 2], [r, x]: [Point; 2]| {
+        let side = sure_side(&[apex, p, q, r]);
+        matches!(side, Some(1 | -1)) && sure_side(&[apex, p, q, x]) == side
+    };
+    if beside(s, t) || beside(t, s) {
+        return true;
+    }
+    let unit = |v: [f64; 3]| {
+        let length = dot(v, v).sqrt();
+        v.map(|x| x / length)
+    };
+    parts(between([a, b, c, d].map(unit)))
+}
+
+/// Whether triangles with this common edge, and these third vertices, surely have nothing else in common.
+///
+/// If they have, they lie in one plane and on one side of the edge, so that the products of the edge with both
+/// have one direction. With the sums `A` and `B` of the sizes of products in their components, those are off by
+/// less than 4.01 u `A` and 4.01 u `B`, and their dot product by less than 11.1 u times the sum of `A B`.
+fn is_no_fold([v, w]: [Point; 2], s: Point, t: Point) -> bool {
+    let from = |p: Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(v[a])) };
+    let [edge, a, b] = [w, s, t].map(from);
+    let sizes =
+        |p: [f64; 3]| [(1, 2), (2, 0), (0, 1)].map(|(i, j)| (edge[i] * p[j]).abs() + (edge[j] * p[i]).abs());
+    let error = 16.0 * U * dot(sizes(a), sizes(b));
+    dot(cross(edge, a), cross(edge, b)) < -error || matches!(sure_side(&[v, w, s, t]), Some(1 | -1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::degenerate::is_degenerate;
+
+    /// Without doubles.
+    fn exactly(s: &Triangle, t: &Triangle) -> Option<Meeting> {
+        match (s.iter().filter(|v| t.contains(v)).count(), meeting(s, t)) {
+            (_, Meeting::Apart) | (1, Meeting::Point) | (2, Meeting::Segment) | (3, _) => None,
+            (_, meeting) => Some(meeting),
+        }
+    }
+
+    #[test]
+    fn doubles_never_contradict_the_exact_meeting() {
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut next = || {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            (seed >> 40) as f32 / (1u64 << 24) as f32
+        };
+        // By how many vertices are shared: pairs that meet beyond them, and pairs that do not.
+        let mut seen = [[0_u32; 2]; 3];
+        for n in 0..240_000_u32 {
+            let scale = [1.0, 1e-30, 3e7][n as usize % 3];
+            let step = [4.0, 2.0, 1000.0][n as usize / 3 % 3];
+            // Every second pair in one plane.
+            let is_flat = n % 2 == 0;
+            let mut point = || -> Point {
+                let [x, y, z] = [next(), next(), next()].map(|c| (c * step).round() / step * scale);
+                [x, y, if is_flat { x } else { z }]
+            };
+            let s: Triangle = [(); 3].map(|()| point());
+            let mut t: Triangle = [(); 3].map(|()| point());
+            let shared = n as usize / 18 % 3;
+            for i in 0..shared {
+                t[(i + n as usize) % 3] = s[(i + n as usize / 7) % 3];
+            }
+            if is_degenerate(&s) || is_degenerate(&t) {
+                continue;
+            }
+            let found = beyond_shared(&s, &t);
+            assert_eq!(found, exactly(&s, &t), "{s:?} {t:?}");
+            assert!(!surely_apart(&s, &t) || meeting(&s, &t) == Meeting::Apart, "{s:?} {t:?}");
+            let count = s.iter().filter(|v| t.contains(v)).count();
+            if count < 3 {
+                seen[count][usize::from(found.is_some())] += 1;
+            }
+        }
+        assert!(seen.as_flattened().iter().all(|count| *count > 2000), "{seen:?}");
+    }
+}
