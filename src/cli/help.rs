@@ -62,7 +62,7 @@ disk, the old file is still there. A failing mesh does not stop the others; each
 
 Exit codes:
     0  done
-    1  check failed: the grids differ, --max-doubt is exceeded
+    1  check failed: the grids differ, meshes are closer than --within, --max-doubt is exceeded
     2  usage error: options that conflict, a value out of range
     3  unreadable input: missing, cut short, not a mesh
     4  unsuitable mesh: it has no triangles, or no size to divide

@@ -4,6 +4,8 @@
 mod args;
 mod argv;
 mod batch;
+mod clearance;
+mod clearance_report;
 mod command;
 mod contents;
 mod convert;
@@ -41,8 +43,15 @@ use run::RunReport;
 use signals::Signals;
 
 /// Every command, in the order of the help; the first is the one without a name.
-static COMMANDS: &[Command] =
-    &[convert::COMMAND, verify::COMMAND, diff::COMMAND, info::COMMAND, view::COMMAND, formats::COMMAND];
+static COMMANDS: &[Command] = &[
+    convert::COMMAND,
+    verify::COMMAND,
+    diff::COMMAND,
+    clearance::COMMAND,
+    info::COMMAND,
+    view::COMMAND,
+    formats::COMMAND,
+];
 
 /// Does what the command line asks, and gives its exit code.
 pub fn main() -> ExitCode {

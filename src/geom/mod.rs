@@ -6,8 +6,8 @@ pub mod solid_angle;
 pub(crate) mod winding;
 
 pub use voxelize_kernel::geom::{
-    Bounds, Point, Rational, Ties, Triangle, closest, distance, orientation, segment_box, tri_box,
-    tri_sphere, tri_tri,
+    Bounds, Point, Rational, Ties, Triangle, closest, distance, fractions, orientation, segment_box,
+    separation, tri_box, tri_sphere, tri_tri,
 };
 pub(crate) use voxelize_kernel::geom::{axis, beyond, degenerate};
 pub use winding::Winding;

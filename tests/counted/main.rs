@@ -17,6 +17,7 @@ mod offset;
 mod segments;
 mod separation;
 mod solid;
+mod tri_tri;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,7 @@ const SUITES: &[Suite] = &[
     offset::SUITE,
     distance::SUITE,
     segments::SUITE,
+    tri_tri::SUITE,
     #[cfg(all(target_os = "linux", feature = "cli"))]
     faults::SUITE,
 ];

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod clearance;
 mod definition;
 mod exact_properties;
 mod findings;

@@ -32,6 +32,19 @@ pub enum Meeting {
     Overlap,
 }
 
+impl Meeting {
+    /// Its name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Apart => "apart",
+            Self::Point => "point",
+            Self::Segment => "segment",
+            Self::Crossing => "crossing",
+            Self::Overlap => "overlap",
+        }
+    }
+}
+
 /// What the triangles have in common, exactly. The coordinates must be finite.
 ///
 /// ```

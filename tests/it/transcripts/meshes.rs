@@ -5,7 +5,7 @@ use std::fs;
 use voxelize::Mesh;
 
 use crate::support::bless;
-use crate::support::solids::{block, cuboid, damaged, inside_out, plate, ribbed, stl, without};
+use crate::support::solids::{between, block, cuboid, damaged, inside_out, plate, ribbed, stl, without};
 
 /// A mesh by the name of its file: one that is made here, or a fixture.
 pub fn bytes(name: &str) -> Vec<u8> {
@@ -16,6 +16,11 @@ pub fn bytes(name: &str) -> Vec<u8> {
         "thirds.stl" => stl(&cuboid([0.7, 0.3, 0.5])),
         "half.stl" => stl(&cuboid([20.0, 20.0, 10.0])),
         "tall.stl" => stl(&cuboid([20.0, 20.0, 30.0])),
+        // Beside the cube, on its face, in its corner, in its middle.
+        "beside.stl" => stl(&between([23.0, 2.0, 24.0], [25.0, 4.0, 26.0])),
+        "touching.stl" => stl(&between([20.0, 5.0, 5.0], [22.0, 7.0, 7.0])),
+        "corner.stl" => stl(&between([15.0; 3], [30.0; 3])),
+        "inner.stl" => stl(&between([5.0; 3], [10.0; 3])),
         // A triangle is missing, faces the other way, is there twice, has no area.
         "hole.stl" => stl(&cube[1..]),
         "turned.stl" => stl(&[&[[cube[0][1], cube[0][0], cube[0][2]]], &cube[1..]].concat()),

@@ -1,0 +1,97 @@
+//! The report of `voxelize clearance`: rows and objects of meshes and pairs of them.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use voxelize::compare::clearance::{Clearance, MeetingPair, Relation};
+use voxelize::geom::tri_tri::Meeting;
+use voxelize::mesh::closed::Seal;
+use voxelize::mesh::read::Loaded;
+
+use super::report::Report;
+use super::report::display::{counted, grouped};
+
+/// `a.stl: 12 triangles, closed`.
+pub fn mesh_row(path: &Path, loaded: &Loaded) -> String {
+    let closed = match loaded.mesh.seal() {
+        Seal::Oriented => "closed",
+        Seal::Closed => "closed, but not oriented; inside is where an odd number of triangles is around",
+        Seal::Open => "not closed; inside is where it winds around more than half",
+    };
+    let triangles = counted(loaded.mesh.triangles().len() as u64, "triangle", "triangles");
+    format!("{}: {triangles}, {closed}", path.display())
+}
+
+pub fn mesh_json(path: &Path, loaded: &Loaded) -> Value {
+    let seal = loaded.mesh.seal();
+    json!({
+        "path": path.display().to_string(),
+        "triangles": loaded.mesh.triangles().len(),
+        "closed": seal != Seal::Open,
+        "oriented": seal == Seal::Oriented,
+    })
+}
+
+/// How a pair lies, and where it meets or is closest.
+pub fn pair_rows(report: &mut Report, [a, b]: [&str; 2], found: &Clearance, listed: usize) {
+    let meetings = counted(found.meetings, "pair of triangles meets", "pairs of triangles meet");
+    let gap = format!("the surfaces are {} apart", found.distance);
+    let relation = match found.relation {
+        Relation::Touching => format!("{a} and {b} touch: {meetings}, no volume is shared"),
+        Relation::Crossing if found.meetings > 0 => format!("{a} and {b} cross: {meetings}"),
+        Relation::Crossing => {
+            format!("{a} and {b} share volume, as a part of one is inside the other; {gap}")
+        }
+        Relation::Contains => format!("{a} contains {b}; {gap}"),
+        Relation::Within => format!("{a} is within {b}; {gap}"),
+        _ => format!("{a} and {b} are {} apart", found.distance),
+    };
+    report.row("pair", &relation);
+    for place in found.places.iter().take(listed) {
+        report.row("meet", &place_text(place));
+    }
+    let more = found.meetings - found.meetings.min(listed as u64);
+    if more > 0 {
+        report.row("", &format!("and {} more", grouped(more)));
+    }
+    if let Some(direction) = &found.direction {
+        let [s, t] = found.triangles;
+        report.row("points", &format!("{}, triangle {s} of {a}", point(&found.points[0])));
+        report.row("", &format!("{}, triangle {t} of {b}", point(&found.points[1])));
+        report.row("", &format!("direction from {b} to {a}: {}", point(direction)));
+    }
+}
+
+/// `triangles 12 and 7 pass through each other, from (0, 0, 0) to (1, 0, 0)`.
+fn place_text(place: &MeetingPair) -> String {
+    let ([s, t], [from, to]) = (place.triangles, place.ends.each_ref().map(point));
+    let verb = match place.meeting {
+        Meeting::Crossing => "pass through each other",
+        Meeting::Overlap => "lie in one plane and overlap",
+        _ => "touch",
+    };
+    let ends = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
+    format!("triangles {s} and {t} {verb}, {ends}")
+}
+
+/// All digits: the point lies on its triangle.
+fn point(point: &[f64; 3]) -> String {
+    format!("({})", point.map(|c| c.to_string()).join(", "))
+}
+
+pub fn pair_json([a, b]: [&str; 2], found: &Clearance, closer: Option<bool>) -> Value {
+    let place = |place: &MeetingPair| json!({"triangles": place.triangles, "meeting": place.meeting.name(), "ends": place.ends});
+    json!({
+        "a": a,
+        "b": b,
+        "relation": found.relation.name(),
+        "distance": found.distance,
+        "points": found.points,
+        "direction": found.direction,
+        "triangles": found.triangles,
+        "closer": closer,
+        "meetings": found.meetings,
+        "places": found.places.iter().map(place).collect::<Value>(),
+        "more": found.meetings - found.places.len() as u64,
+    })
+}

@@ -1,0 +1,145 @@
+//! `voxelize clearance`: its objects, rows and exit codes.
+
+use serde_json::{Value, json};
+
+use crate::support::place::{Place, cuboid, refused, stl};
+use crate::support::solids::between;
+
+/// The cube of 20, one beside it at a distance of 3, a small one inside it, and one that touches it.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("beside.stl", stl(&between([23.0, 0.0, 0.0], [25.0, 2.0, 2.0])));
+    place.write("inner.stl", stl(&between([5.0; 3], [10.0; 3])));
+    place.write("touching.stl", stl(&between([20.0, 5.0, 5.0], [22.0, 7.0, 7.0])));
+    place.write("corner.stl", stl(&between([15.0; 3], [30.0; 3])));
+    place.write("half.stl", stl(&cuboid([20.0, 20.0, 10.0])[1..]));
+    place
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn json_has_all_pairs() {
+    let place = place();
+    let run = place.run("clearance cube.stl beside.stl inner.stl --json").expect(0);
+    let json = run.json();
+    assert_eq!(run.err, "");
+    assert_eq!(
+        keys(&json),
+        ["schema", "tool", "verb", "status", "exit_code", "meshes", "pairs", "within", "closer", "warnings"]
+    );
+    let pairs = json["pairs"].as_array().unwrap();
+    let lie: Vec<_> = pairs.iter().map(|p| [&p["a"], &p["b"], &p["relation"], &p["distance"]]).collect();
+    assert_eq!(
+        json!(lie),
+        json!([
+            ["cube.stl", "beside.stl", "apart", 3.0],
+            ["cube.stl", "inner.stl", "contains", 5.0],
+            ["beside.stl", "inner.stl", "apart", 13.674_794_331_177_344]
+        ])
+    );
+    assert_eq!(
+        keys(&pairs[0]),
+        [
+            "a",
+            "b",
+            "relation",
+            "distance",
+            "points",
+            "direction",
+            "triangles",
+            "closer",
+            "meetings",
+            "places",
+            "more"
+        ]
+    );
+    assert_eq!(pairs[0]["points"], json!([[20.0, 0.0, 0.0], [23.0, 0.0, 0.0]]));
+    assert_eq!(pairs[0]["direction"], json!([-1.0, 0.0, 0.0]));
+    assert!(pairs[0]["closer"].is_null() && pairs[0]["places"].as_array().unwrap().is_empty());
+    assert_eq!(
+        json["meshes"][1],
+        json!({"path": "beside.stl", "triangles": 12, "closed": true, "oriented": true})
+    );
+}
+
+#[test]
+fn places_of_a_collision_are_listed_and_counted() {
+    let place = place();
+    let pair = &place.run("clearance cube.stl corner.stl --json").expect(0).json()["pairs"][0];
+    let places = pair["places"].as_array().unwrap();
+    assert_eq!((pair["relation"].as_str(), pair["distance"].as_f64()), (Some("crossing"), Some(0.0)));
+    assert_eq!(pair["meetings"].as_u64(), Some(places.len() as u64));
+    assert!(places.len() > 5 && pair["direction"].is_null());
+    for found in places {
+        assert_eq!(keys(found), ["triangles", "meeting", "ends"]);
+        // The edges of the box from 15 to 20 are where the surfaces meet.
+        let ends = found["ends"].as_array().unwrap().iter().flat_map(|end| end.as_array().unwrap());
+        assert!(
+            ends.clone().count() == 6 && ends.clone().all(|c| (15.0..=20.0).contains(&c.as_f64().unwrap()))
+        );
+    }
+    let [few, all] =
+        ["", "-v"].map(|how| place.run(&format!("clearance cube.stl corner.stl {how}")).expect(0));
+    assert!(few.text().contains("more") && !all.text().contains("more"), "{}", few.text());
+}
+
+#[test]
+fn within_is_a_gate() {
+    let place = place();
+    for (line, code, closer) in [
+        ("cube.stl beside.stl --within 3", 0, 0),
+        ("cube.stl beside.stl --within 3.0001", 1, 1),
+        ("cube.stl touching.stl --within 0", 0, 0),
+        ("cube.stl touching.stl --within 1e-30", 1, 1),
+        ("cube.stl inner.stl --within 0", 1, 1),
+        ("inner.stl cube.stl --within 0", 1, 1),
+        ("cube.stl corner.stl --within 0", 1, 1),
+        ("cube.stl beside.stl touching.stl inner.stl --within 2", 1, 2),
+        ("cube.stl corner.stl", 0, -1),
+    ] {
+        let json = place.run(&format!("clearance {line} --json")).expect(code).json();
+        assert_eq!(json["closer"].as_i64().unwrap_or(-1), closer, "{line}");
+        assert_eq!(json["status"], if code == 0 { "ok" } else { "failed" }, "{line}");
+    }
+    let run = place.run("clearance cube.stl inner.stl --within 1").expect(1);
+    assert!(run.err.contains("1 of 1 pair is closer than 1"), "{}", run.err);
+    assert!(place.run("clearance cube.stl inner.stl --within 1 -q").expect(1).out.is_empty());
+}
+
+#[test]
+fn rows_name_what_is_found() {
+    let place = place();
+    for (line, says) in [
+        ("cube.stl beside.stl", "cube.stl and beside.stl are 3 apart"),
+        ("cube.stl inner.stl", "cube.stl contains inner.stl; the surfaces are 5 apart"),
+        ("inner.stl cube.stl", "inner.stl is within cube.stl; the surfaces are 5 apart"),
+        ("cube.stl touching.stl", "cube.stl and touching.stl touch"),
+        ("cube.stl corner.stl", "cube.stl and corner.stl cross"),
+    ] {
+        let run = place.run(&format!("clearance {line}")).expect(0);
+        assert!(run.text().contains(&format!("pair    {says}")), "{line}: {}", run.text());
+    }
+    let open = place.run("clearance cube.stl half.stl").expect(0);
+    assert!(open.text().contains("half.stl: 11 triangles, not closed"), "{}", open.text());
+}
+
+#[test]
+fn bad_calls_have_their_exit_codes() {
+    let place = place();
+    place.write("empty.stl", stl(&[]));
+    place.run("cube.stl -r 8 -o cube.vox").expect(0);
+    for (line, code, says) in [
+        ("clearance cube.stl", 2, "MESH"),
+        ("clearance cube.stl missing.stl", 3, "missing.stl"),
+        ("clearance cube.stl cube.vox", 3, "holds voxels"),
+        ("clearance cube.stl empty.stl", 4, "no triangles"),
+        ("clearance cube.stl inner.stl --within -1", 2, "0 or more"),
+        ("clearance cube.stl inner.stl --json=inner.stl", 2, "inner.stl"),
+    ] {
+        let message = refused(&place, line, code);
+        assert!(message.contains(says), "{line}: {message}");
+    }
+}
