@@ -82,10 +82,10 @@ pub(super) struct PreparedDistance {
 
 impl PreparedDistance {
     /// Prepares the rule, if it is this one.
-    pub(super) fn new(rule: &Rule, mesh: &Mesh, lattice: &Lattice) -> Result<Option<Self>> {
+    pub(super) fn new(rule: &Rule, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Option<Self>> {
         let Rule::Distance { band, iso, .. } = rule else { return Ok(None) };
         let most = iso.map(|iso| most(*band, iso, lattice)).transpose()?;
-        Ok(Some(Self { distances: Distances::new(mesh, lattice)?, most }))
+        Ok(Some(Self { distances: Distances::new(mesh, lattice, run)?, most }))
     }
 }
 

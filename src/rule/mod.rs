@@ -363,7 +363,7 @@ impl Rule {
             _ => None,
         };
         let inside = rule.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
-        let distance = PreparedDistance::new(&rule, mesh, lattice)?;
+        let distance = PreparedDistance::new(&rule, mesh, lattice, run)?;
         Ok(PreparedRule { mesh, lattice, rule, inside, kept, distance })
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::grid::{BitGrid, Field, Lattice};
-use crate::kernel::distance::{BrickSearch, CentreLattice, SIDE, SquaredBrick, TriangleTree};
+use crate::kernel::distance::{BrickSearch, CentreLattice, ClusterJob, SIDE, SquaredBrick, TriangleTree};
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
 use crate::run::Run;
@@ -44,11 +44,11 @@ struct Measured {
 }
 
 impl Distances {
-    /// Prepares to measure.
+    /// Prepares to measure, in the threads it is called in.
     ///
     /// # Errors
-    /// If there are more triangles than 31 bits number.
-    pub(crate) fn new(mesh: &Mesh, lattice: &Lattice) -> Result<Self> {
+    /// If there are more triangles than 31 bits number, or the level does not exist here.
+    pub(crate) fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
         let triangles = mesh.triangles();
         if i32::try_from(triangles.len()).is_err() {
             return Err(Error::too_large(format!("{} triangles; the most is 2^31 - 1", triangles.len())));
@@ -58,7 +58,11 @@ impl Distances {
             (0..lattice.dims()[a]).map(|i| axis.half_plane(2 * i as i64 + 1).to_f64()).collect()
         });
         let cell = lattice.spacing().iter().max().map_or(1.0, |side| side.to_f64());
-        Ok(Self { tree: TriangleTree::new(triangles, cell), centres: CentreLattice { centres } })
+        let share = |jobs: Vec<ClusterJob>| {
+            par::map(jobs, ClusterJob::run);
+        };
+        let tree = TriangleTree::new(triangles, mesh.bounds(), cell, run.supported_level()?, share);
+        Ok(Self { tree, centres: CentreLattice { centres } })
     }
 
     /// The bytes that it takes at most, with those of threads while they measure.

@@ -10,7 +10,7 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::tree::Cluster;
+use super::cluster::Cluster;
 use crate::batch::LANES;
 
 /// What a distance may be off by, over the sum of the largest coordinates of the triangle and of the point along
@@ -199,7 +199,7 @@ mod tests {
 
     /// The distances of the triangles in the one cluster from a point.
     fn measured(level: Level, triangles: &[Triangle], point: [f32; 3]) -> Vec<(u32, f32)> {
-        let tree = TriangleTree::new(triangles, 1.0);
+        let tree = TriangleTree::of(triangles, 1.0);
         let cluster = &tree.clusters[0];
         let token = level.token().unwrap();
         on_level!(

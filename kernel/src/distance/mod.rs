@@ -3,10 +3,11 @@
 //! The value is that of [`squared_distance`](crate::geom::distance::squared_distance), the least of all triangles.
 //! Few of them are looked at for a cell:
 //!
-//! - [`tree`](TriangleTree): triangles near each other are in clusters of sixteen, clusters in groups of sixteen,
-//!   each with its bounds. Bounds farther than an upper bound of the distance are left out with all that is in them.
+//! - `patches` puts triangles near each other in clusters of sixteen, [`tree`](TriangleTree) has their bounds, sixteen
+//!   to a node. Bounds farther than an upper bound of the distance are left out with all that is in them.
 //! - `search`: from a brick to its parts to its cells the bounds get tighter. The distance from the centre of a part
 //!   bounds those of its cells (Lipschitz), and leaves the clusters that may be the nearest for one of them.
+//! - `near`: four points look at these clusters together. `discs` bound a cluster more closely than boxes do.
 //! - `frames`: what is left of a cluster is measured in floats, lanes across triangles, each within an error bound.
 //! - `pairs`: triangles that may be the nearest within these bounds are measured by the sequence of doubles that
 //!   defines the value, lanes across pairs of a cell and a triangle.
@@ -14,10 +15,17 @@
 //! Only what is certainly not the nearest is left out, so the order of triangles and the level change no bit.
 //! Bounds: docs/distance.md.
 
+mod cluster;
+mod discs;
 mod frames;
+mod near;
 mod pairs;
+mod patches;
 mod search;
 mod tree;
 
-pub use search::{BrickSearch, CentreLattice, SIDE, SquaredBrick};
+pub use near::SIDE;
+pub use pairs::SquaredBrick;
+pub use patches::ClusterJob;
+pub use search::{BrickSearch, CentreLattice};
 pub use tree::TriangleTree;

@@ -5,7 +5,12 @@
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
-use crate::geom::distance::SPLITTER;
+use super::cluster::Cluster;
+use super::near::SIDE;
+use crate::geom::distance::{SPLITTER, squared_distance};
+
+/// Cells of a brick.
+pub const CELLS: usize = SIDE * SIDE * SIDE;
 
 /// Pairs measured at a time.
 pub const PAIRS: usize = 8;
@@ -15,6 +20,65 @@ pub type PairRows = [[f64; PAIRS]; 12];
 
 /// Vectors of eight lanes.
 type Lanes3<S> = [f64x8<S>; 3];
+
+/// The squared distances of a brick's cells, x fastest, and the triangles they are to.
+#[derive(Debug, Clone)]
+pub struct SquaredBrick {
+    /// Infinite in cells that no triangle is near enough to. What is beyond the limit may be there or not.
+    pub squared: [f64; CELLS],
+    /// The number of the nearest triangle, the least of those that are equally near.
+    pub nearest: [u32; CELLS],
+}
+
+/// Pairs of a cell and a triangle that wait to be measured.
+#[derive(Default)]
+pub struct WaitingPairs {
+    rows: PairRows,
+    cells: [u16; PAIRS],
+    numbers: [u32; PAIRS],
+    count: usize,
+}
+
+impl WaitingPairs {
+    #[inline(always)]
+    pub fn push(&mut self, cluster: &Cluster, lane: usize, cell: usize, centre: [f64; 3]) {
+        let n = self.count;
+        for axis in 0..3 {
+            self.rows[axis][n] = centre[axis];
+        }
+        for row in 0..9 {
+            self.rows[3 + row][n] = f64::from(cluster.vertices[row][lane]);
+        }
+        (self.cells[n], self.numbers[n]) = (cell as u16, cluster.numbers[lane]);
+        self.count += 1;
+    }
+
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.count == PAIRS
+    }
+
+    /// Measures them: `found` has then the least of each cell.
+    pub fn measure<S: Simd, const SCALAR: bool>(&mut self, simd: S, found: &mut SquaredBrick) {
+        let squared = if SCALAR { self.squared_one_by_one() } else { squared(simd, &self.rows) };
+        for n in 0..self.count {
+            let (cell, number) = (usize::from(self.cells[n]), self.numbers[n]);
+            let best = (found.squared[cell], found.nearest[cell]);
+            if squared[n] < best.0 || squared[n] == best.0 && number < best.1 {
+                (found.squared[cell], found.nearest[cell]) = (squared[n], number);
+            }
+        }
+        self.count = 0;
+    }
+
+    /// By the definition, where there are no lanes.
+    fn squared_one_by_one(&self) -> [f64; PAIRS] {
+        std::array::from_fn(|lane| {
+            let of = |n: usize| [self.rows[n][lane], self.rows[n + 1][lane], self.rows[n + 2][lane]];
+            squared_distance(of(0), &[3, 6, 9].map(|n| of(n).map(|v| v as f32)))
+        })
+    }
+}
 
 /// The squared distances of eight pairs.
 pub fn squared<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
@@ -146,7 +210,6 @@ fn error<S: Simd>(p: f64x8<S>, [ah, al]: [f64x8<S>; 2], [bh, bl]: [f64x8<S>; 2])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::distance::squared_distance;
     use crate::levels::{Level, on_level};
 
     fn measured(level: Level, rows: &PairRows) -> [f64; PAIRS] {

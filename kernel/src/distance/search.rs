@@ -2,56 +2,27 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::frames::{self, ERROR, TriangleFrames};
-use super::pairs::{self, PAIRS, PairRows};
-use super::tree::{BoxGroup, Cluster, NO_BOXES, TriangleTree, farthest, gaps};
+use super::near::{ListedGroup, LocalBrick, NONE, POINTS, SIDE, wider};
+use super::pairs::{CELLS, SquaredBrick, WaitingPairs};
+use super::tree::{TriangleTree, farthest, gaps};
 use crate::batch::LANES;
 use crate::bits::bits_of;
-use crate::geom::distance::squared_distance;
 use crate::levels::{Level, on_level};
-
-/// Cells of a brick along each axis.
-pub const SIDE: usize = 8;
-
-/// Cells of a brick.
-const CELLS: usize = SIDE * SIDE * SIDE;
 
 /// How often a brick is halved before its cells are looked at.
 const DEPTHS: usize = 3;
 
-/// Clusters that are few enough to look at for every cell: halving would cost more than it saves.
-const FEW: usize = 2 * LANES;
-
-/// Frames that are kept for a brick. Those beyond, as in the middle of a sphere, are made anew.
-const KEPT: usize = 1 << 12;
-
-/// Squares of lengths of which one may be larger by two errors are within this factor, and [`SLACK`] times the
-/// squared error: `(a + b)² <= (1 + t) a² + (1 + 1/t) b²`, here with `b` two errors.
-const WIDER: f32 = 1.0 + 1.0 / 1024.0;
-
-/// See [`WIDER`].
-const SLACK: f32 = 4.0 * 1040.0;
+/// Groups of clusters that are few enough for the parts of a brick, as they are.
+const FEW: usize = 2;
 
 /// What rounding does to the bounds of the tree, relative to the numbers.
 const TREE_ERROR: f32 = 1.0 / (1 << 18) as f32;
-
-/// No frame, no cluster.
-const NONE: u32 = u32::MAX;
 
 /// The centres of the cells of a lattice, per axis.
 #[derive(Debug, Clone)]
 pub struct CentreLattice {
     /// Coordinates, each the double nearest to the exact one.
     pub centres: [Vec<f64>; 3],
-}
-
-/// The squared distances of a brick's cells, x fastest, and the triangles they are to.
-#[derive(Debug, Clone)]
-pub struct SquaredBrick {
-    /// Infinite in cells that no triangle is near enough to. What is beyond the limit may be there or not.
-    pub squared: [f64; CELLS],
-    /// The number of the nearest triangle, the least of those that are equally near.
-    pub nearest: [u32; CELLS],
 }
 
 /// Looks for the nearest triangles, brick after brick.
@@ -64,74 +35,28 @@ pub struct BrickSearch<'a> {
     pub found: SquaredBrick,
     near: LocalBrick,
     /// Clusters for a brick, its parts, and theirs.
-    lists: [BoxList; DEPTHS + 1],
-    waiting: Waiting,
+    lists: [Vec<ListedGroup>; DEPTHS + 1],
+    waiting: WaitingPairs,
     /// A cluster near the last brick.
     hint: u32,
 }
 
-/// Where the search is: the brick, in coordinates relative to its middle, scaled.
-struct LocalBrick {
-    origin: [f32; 3],
-    /// The centres of its cells.
-    centres: [[f32; SIDE]; 3],
-    /// Cells along each axis.
-    cells: [usize; 3],
-    /// What distances may be off by.
-    error: f32,
-    /// The squared limit, widened.
-    limit: f32,
-    /// Whether there are triangles that floats cannot measure.
-    has_unknown: bool,
-    /// Clusters that may be the nearest.
-    clusters: Vec<u32>,
-    /// Where their frames are; [`NONE`] if they were not made.
-    places: Vec<u32>,
-    frames: Vec<TriangleFrames>,
-    /// The clusters measured for a cell, with their squared distances.
-    seen: Vec<(u32, [f32; LANES])>,
-}
-
-/// Clusters by their places among those of the brick, with their bounds.
-#[derive(Default)]
-struct BoxList {
-    places: Vec<u32>,
-    boxes: Vec<BoxGroup>,
-}
-
-impl BoxList {
-    fn clear(&mut self) {
-        self.places.clear();
-        self.boxes.clear();
-    }
-
-    #[inline(always)]
-    fn push(&mut self, place: u32, bounds: [f32; 6]) {
-        let lane = self.places.len() % LANES;
-        if lane == 0 {
-            self.boxes.push(NO_BOXES);
-        }
-        let group = self.boxes.last_mut().expect("a group was pushed");
-        for (row, value) in group.iter_mut().zip(bounds) {
-            row[lane] = value;
-        }
-        self.places.push(place);
-    }
-}
-
-/// Pairs of a cell and a triangle that wait to be measured.
-struct Waiting {
-    rows: PairRows,
-    cells: [u16; PAIRS],
-    numbers: [u32; PAIRS],
-    count: usize,
-}
-
 /// Some cells of a brick: from the first ones to those after the last.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Part {
     low: [usize; 3],
     high: [usize; 3],
+}
+
+/// A part that waits, with the list of clusters it comes from.
+#[derive(Clone, Copy)]
+struct WaitingPart {
+    part: Part,
+    list: usize,
+    /// Clusters farther from it, squared, are not the nearest of any of its cells.
+    most: f32,
+    /// A cluster near it.
+    hint: u32,
 }
 
 impl<'a> BrickSearch<'a> {
@@ -142,20 +67,9 @@ impl<'a> BrickSearch<'a> {
             lattice,
             limit,
             found: SquaredBrick { squared: [f64::INFINITY; CELLS], nearest: [NONE; CELLS] },
-            near: LocalBrick {
-                origin: [0.0; 3],
-                centres: [[0.0; SIDE]; 3],
-                cells: [0; 3],
-                error: 0.0,
-                limit: 0.0,
-                has_unknown: false,
-                clusters: vec![],
-                places: vec![],
-                frames: vec![],
-                seen: vec![],
-            },
+            near: LocalBrick::default(),
             lists: Default::default(),
-            waiting: Waiting { rows: [[0.0; PAIRS]; 12], cells: [0; PAIRS], numbers: [0; PAIRS], count: 0 },
+            waiting: WaitingPairs::default(),
             hint: NONE,
         }
     }
@@ -164,9 +78,8 @@ impl<'a> BrickSearch<'a> {
     pub fn bytes_for(triangles: usize) -> u128 {
         let clusters = triangles.div_ceil(LANES) as u128;
         let lists = clusters * (4 * size_of::<[f32; 7]>() + 2 * size_of::<u32>()) as u128;
-        let frames = clusters.min(KEPT as u128) * size_of::<TriangleFrames>() as u128;
         // Lists that grow take up to twice what is in them.
-        2 * (lists + frames + clusters * size_of::<(u32, [f32; LANES])>() as u128) + size_of::<Self>() as u128
+        2 * (lists + LocalBrick::bytes_for(clusters)) + size_of::<Self>() as u128
     }
 
     /// Measures the cells of the brick whose first cell is `first`; whether any is near a triangle.
@@ -201,15 +114,11 @@ impl<'a> BrickSearch<'a> {
         }
         self.found.squared.fill(f64::INFINITY);
         self.found.nearest.fill(NONE);
-        self.list_all();
-        let all = Part { low: [0; 3], high: self.near.cells };
-        let mut hint =
-            self.near.clusters.iter().position(|cluster| *cluster == self.hint).unwrap_or(0) as u32;
-        self.part::<S, SCALAR>(simd, 0, all, first, &mut hint);
-        if self.waiting.count > 0 {
-            self.measure::<S, SCALAR>(simd);
-        }
-        self.hint = self.near.clusters[hint as usize];
+        let limit = (self.limit * f64::from(self.tree.scale)) as f32;
+        self.near.list_all(self.tree, limit, &mut self.lists[0]);
+        let place = self.near.clusters.iter().position(|cluster| *cluster == self.hint).unwrap_or(0) as u32;
+        self.parts::<S, SCALAR>(simd, first, place);
+        self.waiting.measure::<S, SCALAR>(simd, &mut self.found);
         true
     }
 
@@ -299,298 +208,152 @@ impl<'a> BrickSearch<'a> {
         )
     }
 
-    /// Lists all clusters that were found, with their bounds relative to the brick, and what distances from there
-    /// may be off by.
-    fn list_all(&mut self) {
-        let Self { tree, near, lists, .. } = self;
-        let origin = near.origin.map(|origin| origin * tree.scale);
-        let list = &mut lists[0];
-        list.clear();
-        let mut reach = [0.0_f32; 3];
-        for (place, cluster) in near.clusters.iter().enumerate() {
-            let group = &tree.levels[0][*cluster as usize / LANES];
-            let bounds = [0, 1, 2, 3, 4, 5].map(|n| group[n][*cluster as usize % LANES] - origin[n % 3]);
-            list.push(place as u32, bounds);
-            for n in 0..6 {
-                reach[n % 3] = reach[n % 3].max(bounds[n].abs());
-            }
+    /// Measures the cells of the brick. The first list has its clusters; `hint` is one of them.
+    fn parts<S: Simd, const SCALAR: bool>(&mut self, simd: S, first: [usize; 3], hint: u32) {
+        let all = Part { low: [0; 3], high: self.near.cells };
+        let mut waiting = vec![];
+        if self.lists[0].len() > FEW {
+            self.line_up::<S, SCALAR>(simd, 0, &[all], hint, &mut waiting);
+        } else {
+            waiting.push(WaitingPart { part: all, list: 0, most: f32::INFINITY, hint });
         }
-        near.places.clear();
-        near.places.resize(near.clusters.len(), NONE);
-        near.frames.clear();
-        near.has_unknown = false;
-        let own: f32 = (0..3).map(|a| near.centres[a].iter().fold(0.0_f32, |r, c| r.max(c.abs()))).sum();
-        near.error = ERROR * (reach.iter().sum::<f32>() + own);
-        let limit = (self.limit * f64::from(tree.scale)) as f32;
-        near.limit = wider(limit * limit, near.error);
-    }
-
-    /// Measures the cells of a part of the brick. The list of its depth has its clusters; `hint` is one near it.
-    fn part<S: Simd, const SCALAR: bool>(
-        &mut self,
-        simd: S,
-        depth: usize,
-        part: Part,
-        first: [usize; 3],
-        hint: &mut u32,
-    ) {
-        // Parts that wait, and the depths they are at.
-        let mut waiting = vec![(depth, part)];
-        while let Some((depth, part)) = waiting.pop() {
+        while let Some(WaitingPart { part, list, most, hint }) = waiting.pop() {
+            let list = self.narrowed(simd, list, part, most);
             let Part { low, high } = part;
             let size = [0, 1, 2].map(|a| high[a] - low[a]);
-            let Some(list) = self.narrowed::<S, SCALAR>(simd, depth, part, hint) else { continue };
-            let is_small = size.iter().all(|n| *n <= 2) || self.lists[list].places.len() <= FEW;
-            if is_small || list == DEPTHS {
+            if size.iter().all(|n| *n <= 2) {
                 self.cells::<S, SCALAR>(simd, list, part, first, hint);
                 continue;
             }
-            let middle = [0, 1, 2].map(|a| low[a] + size[a].div_ceil(2));
+            let (mut children, mut count) = ([Part::default(); 8], 0);
             for n in 0..8 {
+                let middle = [0, 1, 2].map(|a| low[a] + size[a].div_ceil(2));
                 let is_high = |a: usize| n >> a & 1 == 1;
                 let child = Part {
                     low: [0, 1, 2].map(|a| if is_high(a) { middle[a] } else { low[a] }),
                     high: [0, 1, 2].map(|a| if is_high(a) { high[a] } else { middle[a] }),
                 };
                 if (0..3).all(|a| child.low[a] < child.high[a]) {
-                    waiting.push((list, child));
+                    children[count] = child;
+                    count += 1;
                 }
+            }
+            for some in children[..count].chunks(POINTS) {
+                self.line_up::<S, SCALAR>(simd, list, some, hint, &mut waiting);
             }
         }
     }
 
-    /// The list of the clusters that may be the nearest for a cell of this part; `None` if all its cells are beyond
-    /// the limit.
-    fn narrowed<S: Simd, const SCALAR: bool>(
+    /// The list of the clusters of a list that are near a part.
+    fn narrowed<S: Simd>(&mut self, simd: S, list: usize, part: Part, most: f32) -> usize {
+        if self.lists[list].len() <= 1 || most == f32::INFINITY {
+            return list;
+        }
+        let (from, to) = self.lists.split_at_mut(list + 1);
+        self.near.narrow(simd, &from[list], self.near.corners(part.low, part.high), most, &mut to[0]);
+        list + 1
+    }
+
+    /// Looks at the centres of up to four parts; those with cells within the limit then wait.
+    fn line_up<S: Simd, const SCALAR: bool>(
         &mut self,
         simd: S,
-        depth: usize,
-        part: Part,
-        hint: &mut u32,
-    ) -> Option<usize> {
+        list: usize,
+        parts: &[Part],
+        hint: u32,
+        waiting: &mut Vec<WaitingPart>,
+    ) {
         simd.vectorize(
             #[inline(always)]
             || {
                 let Self { tree, near, lists, .. } = self;
-                let ends =
-                    [0, 1, 2].map(|a| [near.centres[a][part.low[a]], near.centres[a][part.high[a] - 1]]);
-                let centre = ends.map(|[low, high]| (low + high) / 2.0);
-                let half = ends.map(|[low, high]| (high - low) / 2.0);
-                let radius = (half[0] * half[0] + half[1] * half[1] + half[2] * half[2]).sqrt() * 1.000_001;
                 let limit = near.limit.sqrt() * 1.000_001;
-                let start = (limit + radius) * (limit + radius);
-                let (from, to) = lists.split_at_mut(depth + 1);
-                let from = &from[depth];
-                let least = near.look::<S, SCALAR>(simd, tree, from, centre, start, hint);
-                if least > start && !near.has_unknown {
-                    return None;
+                let (mut points, mut radii, mut start) = ([[0.0; 3]; POINTS], [0.0; POINTS], 0.0_f32);
+                for n in 0..POINTS {
+                    let part = parts[n.min(parts.len() - 1)];
+                    let [low, high] = near.corners(part.low, part.high);
+                    points[n] = [0, 1, 2].map(|a| (low[a] + high[a]) / 2.0);
+                    let half = [0, 1, 2].map(|a| (high[a] - low[a]) / 2.0);
+                    radii[n] = (half[0] * half[0] + half[1] * half[1] + half[2] * half[2]).sqrt() * 1.000_001;
+                    start = start.max((limit + radii[n]) * (limit + radii[n]));
                 }
-                let distance = wider(least, near.error).sqrt() * 1.000_001;
-                let most = (distance + radius).min(limit);
-                let most = wider(most * most, near.error);
-                let narrow = &mut to[0];
-                narrow.clear();
-                let corners = [ends.map(|[low, _]| low), ends.map(|[_, high]| high)];
-                for (n, boxes) in from.boxes.iter().enumerate() {
-                    let far = gaps(simd, boxes, corners).simd_gt(most).to_bitmask();
-                    let count = LANES.min(from.places.len() - n * LANES);
-                    for lane in bits_of(!far & ((1 << count) - 1)) {
-                        narrow.push(from.places[n * LANES + lane], boxes.map(|row| row[lane]));
+                let least = near.look::<S, SCALAR>(simd, tree, &lists[list], &points, start, hint);
+                for n in 0..parts.len() {
+                    if least[n] > start && !near.has_unknown {
+                        continue;
                     }
+                    let distance = wider(least[n], near.error).sqrt() * 1.000_001;
+                    let most = (distance + radii[n]).min(limit);
+                    let is_nearest = |seen: &&(u32, [[f32; LANES]; POINTS])| {
+                        f32x16::from_slice(simd, &seen.1[n]).simd_le(least[n]).any_true()
+                    };
+                    let hint = near.seen.iter().find(is_nearest).map_or(hint, |(place, _)| *place);
+                    waiting.push(WaitingPart {
+                        part: parts[n],
+                        list,
+                        most: wider(most * most, near.error),
+                        hint,
+                    });
                 }
-                Some(depth + 1)
             },
-        )
+        );
     }
 
-    /// Looks at each cell of a part, and lines up the triangles that may be its nearest.
+    /// Looks at the cells of a part, and lines up the triangles that may be their nearest.
     fn cells<S: Simd, const SCALAR: bool>(
         &mut self,
         simd: S,
         list: usize,
         part: Part,
         first: [usize; 3],
-        hint: &mut u32,
+        mut hint: u32,
     ) {
         simd.vectorize(
             #[inline(always)]
             || {
-                for k in part.low[2]..part.high[2] {
-                    for j in part.low[1]..part.high[1] {
-                        for i in part.low[0]..part.high[0] {
-                            let Self { tree, near, lists, .. } = self;
-                            let point = [near.centres[0][i], near.centres[1][j], near.centres[2][k]];
-                            let least =
-                                near.look::<S, SCALAR>(simd, tree, &lists[list], point, near.limit, hint);
-                            let most = wider(least, near.error).min(near.limit);
-                            let cell = (k * SIDE + j) * SIDE + i;
-                            let centre = [
-                                self.lattice.centres[0][first[0] + i],
-                                self.lattice.centres[1][first[1] + j],
-                                self.lattice.centres[2][first[2] + k],
-                            ];
-                            for n in 0..self.near.seen.len() {
-                                let (place, squared) = &self.near.seen[n];
-                                let far = f32x16::from_slice(simd, squared).simd_gt(most).to_bitmask();
-                                let cluster = self.near.clusters[*place as usize];
-                                for lane in bits_of(!far & 0xffff) {
-                                    self.waiting.push(self.tree, cluster, lane, cell, centre);
-                                    if self.waiting.count == PAIRS {
-                                        self.measure::<S, SCALAR>(simd);
-                                    }
+                let Part { low, high } = part;
+                let (mut cells, mut count) = ([[0; 3]; SIDE], 0);
+                for k in low[2]..high[2] {
+                    for j in low[1]..high[1] {
+                        for i in low[0]..high[0] {
+                            cells[count] = [i, j, k];
+                            count += 1;
+                        }
+                    }
+                }
+                for some in cells[..count].chunks(POINTS) {
+                    let Self { tree, near, lists, .. } = self;
+                    let mut points = [[0.0; 3]; POINTS];
+                    for n in 0..POINTS {
+                        let cell = some[n.min(some.len() - 1)];
+                        points[n] = [0, 1, 2].map(|a| near.centres[a][cell[a]]);
+                    }
+                    let least = near.look::<S, SCALAR>(simd, tree, &lists[list], &points, near.limit, hint);
+                    let most = least.map(|least| wider(least, near.error).min(near.limit));
+                    for seen in 0..near.seen.len() {
+                        let place = self.near.seen[seen].0;
+                        for (n, cell) in some.iter().enumerate() {
+                            let squared = f32x16::from_slice(simd, &self.near.seen[seen].1[n]);
+                            let near = !squared.simd_gt(most[n]).to_bitmask() & 0xffff;
+                            if near == 0 {
+                                continue;
+                            }
+                            hint = place;
+                            let centre = [0, 1, 2].map(|a| self.lattice.centres[a][first[a] + cell[a]]);
+                            let cell = (cell[2] * SIDE + cell[1]) * SIDE + cell[0];
+                            let cluster = &self.tree.clusters[self.near.clusters[place as usize] as usize];
+                            for lane in bits_of(near) {
+                                self.waiting.push(cluster, lane, cell, centre);
+                                if self.waiting.is_full() {
+                                    self.waiting.measure::<S, SCALAR>(simd, &mut self.found);
                                 }
                             }
                         }
                     }
                 }
+                self.hint = self.near.clusters[hint as usize];
             },
-        )
-    }
-
-    /// Measures the pairs that wait.
-    fn measure<S: Simd, const SCALAR: bool>(&mut self, simd: S) {
-        let Self { waiting, found, .. } = self;
-        let squared = if SCALAR { waiting.squared_one_by_one() } else { pairs::squared(simd, &waiting.rows) };
-        for n in 0..waiting.count {
-            let (cell, number) = (usize::from(waiting.cells[n]), waiting.numbers[n]);
-            let best = (found.squared[cell], found.nearest[cell]);
-            if squared[n] < best.0 || squared[n] == best.0 && number < best.1 {
-                (found.squared[cell], found.nearest[cell]) = (squared[n], number);
-            }
-        }
-        waiting.count = 0;
-    }
-}
-
-impl Waiting {
-    #[inline(always)]
-    fn push(&mut self, tree: &TriangleTree, cluster: u32, lane: usize, cell: usize, centre: [f64; 3]) {
-        let (cluster, n) = (&tree.clusters[cluster as usize], self.count);
-        for axis in 0..3 {
-            self.rows[axis][n] = centre[axis];
-        }
-        for row in 0..9 {
-            self.rows[3 + row][n] = f64::from(cluster.vertices[row][lane]);
-        }
-        (self.cells[n], self.numbers[n]) = (cell as u16, cluster.numbers[lane]);
-        self.count += 1;
-    }
-}
-
-impl Waiting {
-    /// What is measured of pairs, where there are no lanes.
-    fn squared_one_by_one(&self) -> [f64; PAIRS] {
-        std::array::from_fn(|lane| {
-            let of = |n: usize| [self.rows[n][lane], self.rows[n + 1][lane], self.rows[n + 2][lane]];
-            squared_distance(of(0), &[3, 6, 9].map(|n| of(n).map(|v| v as f32)))
-        })
-    }
-}
-
-impl LocalBrick {
-    /// Measures the clusters of a list that may hold the nearest triangle to a point: they are what is then seen.
-    /// The answer is the least squared distance, or infinity if all are above `start`.
-    fn look<S: Simd, const SCALAR: bool>(
-        &mut self,
-        simd: S,
-        tree: &TriangleTree,
-        list: &BoxList,
-        point: [f32; 3],
-        start: f32,
-        hint: &mut u32,
-    ) -> f32 {
-        simd.vectorize(
-            #[inline(always)]
-            || {
-                self.seen.clear();
-                let mut least = f32::INFINITY;
-                let first = *hint;
-                self.see::<S, SCALAR>(simd, tree, first, point, &mut least, hint);
-                let mut most = wider(least, self.error).min(start);
-                for (n, boxes) in list.boxes.iter().enumerate() {
-                    let squares = gaps(simd, boxes, [point; 2]);
-                    let count = LANES.min(list.places.len() - n * LANES);
-                    let near = !squares.simd_gt(most).to_bitmask() & ((1 << count) - 1);
-                    if near == 0 {
-                        continue;
-                    }
-                    let squares = *squares.as_array();
-                    for lane in bits_of(near) {
-                        let place = list.places[n * LANES + lane];
-                        if squares[lane] > most || place == first {
-                            continue;
-                        }
-                        self.see::<S, SCALAR>(simd, tree, place, point, &mut least, hint);
-                        most = most.min(wider(least, self.error));
-                    }
-                }
-                least
-            },
-        )
-    }
-
-    /// Measures one cluster.
-    fn see<S: Simd, const SCALAR: bool>(
-        &mut self,
-        simd: S,
-        tree: &TriangleTree,
-        place: u32,
-        point: [f32; 3],
-        least: &mut f32,
-        hint: &mut u32,
-    ) {
-        let cluster = &tree.clusters[self.clusters[place as usize] as usize];
-        let (squared, nearest) = if SCALAR {
-            self.squared_one_by_one(cluster, point, tree.scale)
-        } else {
-            simd.vectorize(
-                #[inline(always)]
-                || {
-                    let slot = self.slot(simd, cluster, place, tree.scale);
-                    let squared = frames::squared(simd, &self.frames[slot], point);
-                    // What is no number is not counted: its distance is not known.
-                    let most = f32x16::splat(simd, f32::INFINITY);
-                    let known = squared.simd_lt(most).select(squared, most);
-                    (*squared.as_array(), known.reduce_min())
-                },
-            )
-        };
-        if nearest < *least {
-            (*least, *hint) = (nearest, place);
-        }
-        self.seen.push((place, squared));
-    }
-
-    /// The place of the frames of a cluster, which are made if they are not there.
-    #[inline(always)]
-    fn slot<S: Simd>(&mut self, simd: S, cluster: &Cluster, place: u32, scale: f32) -> usize {
-        let slot = self.places[place as usize];
-        if slot != NONE {
-            return slot as usize;
-        }
-        let frames = frames::frames(simd, cluster, self.origin, scale);
-        self.has_unknown |= frames[0].iter().any(|first| first.is_nan());
-        let slot = self.frames.len().min(KEPT);
-        if self.frames.len() <= KEPT {
-            self.frames.push(frames);
-        } else {
-            self.frames[KEPT] = frames;
-        }
-        if slot < KEPT {
-            self.places[place as usize] = slot as u32;
-        }
-        slot
-    }
-
-    /// The same by the definition, where there are no lanes.
-    fn squared_one_by_one(&self, cluster: &Cluster, point: [f32; 3], scale: f32) -> ([f32; LANES], f32) {
-        let scale = f64::from(scale);
-        let point = [0, 1, 2].map(|a| f64::from(self.origin[a]) + f64::from(point[a]) / scale);
-        let squared = std::array::from_fn(|lane| {
-            let distance = squared_distance(point, &cluster.triangle(lane)).sqrt() * scale;
-            (distance * distance) as f32
-        });
-        (squared, squared.into_iter().fold(f32::INFINITY, f32::min))
+        );
     }
 }
 
@@ -620,16 +383,11 @@ fn visit<S: Simd>(
     }
 }
 
-/// A squared length, made larger by more than two errors of the length.
-#[inline(always)]
-fn wider(squared: f32, error: f32) -> f32 {
-    squared * WIDER + SLACK * error * error
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::geom::Triangle;
+    use crate::geom::distance::squared_distance;
 
     fn randoms(seed: u64) -> impl FnMut() -> f32 {
         let mut state = seed;
@@ -660,7 +418,7 @@ mod tests {
     /// Every cell of every brick against all triangles; how many cells have a value.
     fn check(triangles: &[Triangle], centres: [Vec<f64>; 3], limit: f64, level: Level) -> usize {
         let cell = centres[0][1] - centres[0][0];
-        let (tree, lattice) = (TriangleTree::new(triangles, cell), CentreLattice { centres });
+        let (tree, lattice) = (TriangleTree::of(triangles, cell), CentreLattice { centres });
         let mut search = BrickSearch::new(&tree, &lattice, limit);
         let [nx, ny, nz] = lattice.centres.each_ref().map(Vec::len);
         let (mut valued, mut cells) = (0, 0);

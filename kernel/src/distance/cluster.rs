@@ -1,0 +1,51 @@
+//! Sixteen triangles that are near each other.
+
+use crate::batch::LANES;
+use crate::geom::Triangle;
+
+/// Sixteen triangles. Where there are fewer, the last of them is there several times.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    /// Nine coordinates, x, y, z of the first vertex first; the side between the first two is the longest.
+    pub vertices: [[f32; LANES]; 9],
+    /// Their numbers in the mesh.
+    pub numbers: [u32; LANES],
+}
+
+impl Cluster {
+    /// No triangles.
+    pub const EMPTY: Self = Self { vertices: [[0.0; LANES]; 9], numbers: [0; LANES] };
+
+    /// Makes it the triangles of these numbers, one to sixteen.
+    pub fn fill(&mut self, triangles: &[Triangle], number: impl Fn(usize) -> u32) {
+        for lane in 0..LANES {
+            let number = number(lane);
+            let vertices = longest_first(&triangles[number as usize]);
+            for (row, coordinate) in vertices.into_iter().flatten().enumerate() {
+                self.vertices[row][lane] = coordinate;
+            }
+            self.numbers[lane] = number;
+        }
+    }
+
+    /// The vertices of one triangle.
+    pub fn triangle(&self, lane: usize) -> Triangle {
+        let v = &self.vertices;
+        [0, 3, 6].map(|n| [v[n][lane], v[n + 1][lane], v[n + 2][lane]])
+    }
+}
+
+fn longest_first(&[a, b, c]: &Triangle) -> Triangle {
+    let squared = |p: [f32; 3], q: [f32; 3]| {
+        let [x, y, z] = [0, 1, 2].map(|n| f64::from(p[n]) - f64::from(q[n]));
+        x * x + y * y + z * z
+    };
+    let (ab, bc, ca) = (squared(a, b), squared(b, c), squared(c, a));
+    if ab >= bc && ab >= ca {
+        [a, b, c]
+    } else if bc >= ca {
+        [b, c, a]
+    } else {
+        [c, a, b]
+    }
+}

@@ -1,0 +1,273 @@
+//! The triangles near a brick, and their distances from four points at a time.
+//!
+//! Points are in coordinates relative to the middle of the brick, scaled so that cells are about as large as one.
+//! Four neighbouring points have mostly the same clusters near them: each is fetched once for all four, and no
+//! distance waits for another.
+
+use fearless_simd::{Simd, f32x16, prelude::*};
+
+use super::cluster::Cluster;
+use super::discs::{DiscGroup, NO_DISCS, gaps_to_discs};
+use super::frames::{self, ERROR, TriangleFrames};
+use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps};
+use crate::batch::LANES;
+use crate::geom::distance::squared_distance;
+
+/// Cells of a brick along each axis.
+pub const SIDE: usize = 8;
+
+/// Points looked at together.
+pub const POINTS: usize = 4;
+
+/// Frames that are kept for a brick. Those beyond, as in the middle of a sphere, are made anew.
+const KEPT: usize = 1 << 12;
+
+/// Squares of lengths of which one may be larger by two errors are within this factor, and [`SLACK`] times the
+/// squared error: `(a + b)² <= (1 + t) a² + (1 + 1/t) b²`, here with `b` two errors.
+const WIDER: f32 = 1.0 + 1.0 / 1024.0;
+
+/// See [`WIDER`].
+const SLACK: f32 = 4.0 * 1040.0;
+
+/// No frame, no cluster.
+pub const NONE: u32 = u32::MAX;
+
+/// A brick and the clusters near it.
+#[derive(Default)]
+pub struct LocalBrick {
+    /// The middle of the brick.
+    pub origin: [f32; 3],
+    /// The centres of its cells.
+    pub centres: [[f32; SIDE]; 3],
+    /// Cells along each axis.
+    pub cells: [usize; 3],
+    /// What distances may be off by.
+    pub error: f32,
+    /// The squared limit, widened.
+    pub limit: f32,
+    /// Whether there are triangles that floats cannot measure.
+    pub has_unknown: bool,
+    /// Clusters that may be the nearest.
+    pub clusters: Vec<u32>,
+    /// Their bounds.
+    boxes: Vec<BoxGroup>,
+    discs: Vec<DiscGroup>,
+    /// Where their frames are; [`NONE`] if they were not made.
+    places: Vec<u32>,
+    frames: Vec<TriangleFrames>,
+    /// The clusters measured by the last look, by their places, with their squared distances from each point.
+    pub seen: Vec<(u32, [[f32; LANES]; POINTS])>,
+}
+
+/// Some of sixteen neighbouring clusters of a brick.
+#[derive(Clone, Copy)]
+pub struct ListedGroup {
+    group: u32,
+    lanes: u32,
+}
+
+/// Four points that look for their nearest triangles.
+struct Look<S: Simd> {
+    points: [[f32; 3]; POINTS],
+    /// The least squared distances up to now, one of each lane.
+    least: [f32x16<S>; POINTS],
+    /// Squared distances above these are not the least.
+    most: [f32; POINTS],
+}
+
+impl LocalBrick {
+    /// Lists all clusters that were found, with their bounds relative to the brick, and takes down what distances
+    /// from there may be off by. `limit` is the greatest distance of interest, scaled.
+    pub fn list_all(&mut self, tree: &TriangleTree, limit: f32, list: &mut Vec<ListedGroup>) {
+        let origin = self.origin.map(|origin| origin * tree.scale);
+        let groups = self.clusters.len().div_ceil(LANES);
+        self.boxes.clear();
+        self.boxes.resize(groups, NO_BOXES);
+        self.discs.clear();
+        self.discs.resize(groups, NO_DISCS);
+        let mut reach = [0.0_f32; 3];
+        for (place, cluster) in self.clusters.iter().enumerate() {
+            let (from, from_lane) = (*cluster as usize / LANES, *cluster as usize % LANES);
+            let (to, lane) = (place / LANES, place % LANES);
+            for n in 0..6 {
+                let bound = tree.levels[0][from][n][from_lane] - origin[n % 3];
+                self.boxes[to][n][lane] = bound;
+                reach[n % 3] = reach[n % 3].max(bound.abs());
+            }
+            for n in 0..8 {
+                let value = tree.discs[from][n][from_lane];
+                self.discs[to][n][lane] = if n < 3 { value - origin[n] } else { value };
+            }
+        }
+        let lanes = |group: usize| (1 << LANES.min(self.clusters.len() - group * LANES)) - 1;
+        list.clear();
+        list.extend((0..groups).map(|group| ListedGroup { group: group as u32, lanes: lanes(group) }));
+        self.places.clear();
+        self.places.resize(self.clusters.len(), NONE);
+        self.frames.clear();
+        self.has_unknown = false;
+        let own: f32 = (0..3).map(|a| self.centres[a].iter().fold(0.0_f32, |r, c| r.max(c.abs()))).sum();
+        self.error = ERROR * (reach.iter().sum::<f32>() + own);
+        self.limit = wider(limit * limit, self.error);
+    }
+
+    /// Lists the clusters of another list whose bounds are within a squared distance of a box.
+    pub fn narrow<S: Simd>(
+        &self,
+        simd: S,
+        from: &[ListedGroup],
+        corners: [[f32; 3]; 2],
+        most: f32,
+        to: &mut Vec<ListedGroup>,
+    ) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                to.clear();
+                for listed in from {
+                    let far = gaps(simd, &self.boxes[listed.group as usize], corners).simd_gt(most);
+                    let lanes = listed.lanes & !far.to_bitmask() as u32;
+                    if lanes != 0 {
+                        to.push(ListedGroup { lanes, ..*listed });
+                    }
+                }
+            },
+        );
+    }
+
+    /// The lowest and the highest centre of the cells from `low` to before `high`.
+    #[inline(always)]
+    pub fn corners(&self, low: [usize; 3], high: [usize; 3]) -> [[f32; 3]; 2] {
+        [[0, 1, 2].map(|a| self.centres[a][low[a]]), [0, 1, 2].map(|a| self.centres[a][high[a] - 1])]
+    }
+
+    /// Measures the clusters of a list that may hold the nearest triangle to one of these points: they are what is
+    /// then seen. The answers are the least squared distances, or above `start` where all are above it. `first` is a
+    /// cluster that is probably near.
+    pub fn look<S: Simd, const SCALAR: bool>(
+        &mut self,
+        simd: S,
+        tree: &TriangleTree,
+        list: &[ListedGroup],
+        points: &[[f32; 3]; POINTS],
+        start: f32,
+        first: u32,
+    ) -> [f32; POINTS] {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                self.seen.clear();
+                let least = [f32x16::splat(simd, f32::INFINITY); POINTS];
+                let mut look = Look { points: *points, least, most: [start; POINTS] };
+                self.see::<S, SCALAR>(simd, tree, first, &mut look, [true; POINTS]);
+                for listed in list {
+                    let group = listed.group as usize;
+                    let (mut squares, mut left) = (look.least, 0);
+                    for n in 0..POINTS {
+                        squares[n] = gaps(simd, &self.boxes[group], [points[n]; 2]);
+                        left |= !squares[n].simd_gt(look.most[n]).to_bitmask();
+                    }
+                    left &= u64::from(listed.lanes);
+                    if group == first as usize / LANES {
+                        left &= !(1 << (first as usize % LANES));
+                    }
+                    if left == 0 {
+                        continue;
+                    }
+                    for n in 0..POINTS {
+                        squares[n] = squares[n].max(gaps_to_discs(simd, &self.discs[group], points[n]));
+                    }
+                    loop {
+                        let (mut near, mut near_to) = (0, [0; POINTS]);
+                        for n in 0..POINTS {
+                            near_to[n] = left & !squares[n].simd_gt(look.most[n]).to_bitmask();
+                            near |= near_to[n];
+                        }
+                        if near == 0 {
+                            break;
+                        }
+                        left = near & (near - 1);
+                        let lane = near & near.wrapping_neg();
+                        let place = (group * LANES) as u32 + lane.trailing_zeros();
+                        let of = near_to.map(|near| near & lane != 0);
+                        self.see::<S, SCALAR>(simd, tree, place, &mut look, of);
+                    }
+                }
+                look.least.map(|least| least.reduce_min())
+            },
+        )
+    }
+
+    /// Measures one cluster from some of the points.
+    #[inline(always)]
+    fn see<S: Simd, const SCALAR: bool>(
+        &mut self,
+        simd: S,
+        tree: &TriangleTree,
+        place: u32,
+        look: &mut Look<S>,
+        of: [bool; POINTS],
+    ) {
+        let cluster = &tree.clusters[self.clusters[place as usize] as usize];
+        let slot = if SCALAR { 0 } else { self.slot(simd, cluster, place, tree.scale) };
+        let mut squared = [[f32::INFINITY; LANES]; POINTS];
+        for n in 0..POINTS {
+            if !of[n] {
+                continue;
+            }
+            let found = if SCALAR {
+                f32x16::from_slice(simd, &self.squared_one_by_one(cluster, look.points[n], tree.scale))
+            } else {
+                frames::squared(simd, &self.frames[slot], look.points[n])
+            };
+            found.store_slice(&mut squared[n]);
+            // What is no number is not counted: its distance is not known.
+            look.least[n] = found.simd_lt(look.least[n]).select(found, look.least[n]);
+            look.most[n] = look.most[n].min(wider(look.least[n].reduce_min(), self.error));
+        }
+        self.seen.push((place, squared));
+    }
+
+    /// The place of the frames of a cluster, which are made if they are not there.
+    #[inline(always)]
+    fn slot<S: Simd>(&mut self, simd: S, cluster: &Cluster, place: u32, scale: f32) -> usize {
+        let slot = self.places[place as usize];
+        if slot != NONE {
+            return slot as usize;
+        }
+        let frames = frames::frames(simd, cluster, self.origin, scale);
+        self.has_unknown |= frames[0].iter().any(|first| first.is_nan());
+        let slot = self.frames.len().min(KEPT);
+        if self.frames.len() <= KEPT {
+            self.frames.push(frames);
+        } else {
+            self.frames[KEPT] = frames;
+        }
+        if slot < KEPT {
+            self.places[place as usize] = slot as u32;
+        }
+        slot
+    }
+
+    /// The same by the definition, where there are no lanes.
+    fn squared_one_by_one(&self, cluster: &Cluster, point: [f32; 3], scale: f32) -> [f32; LANES] {
+        let scale = f64::from(scale);
+        let point = [0, 1, 2].map(|a| f64::from(self.origin[a]) + f64::from(point[a]) / scale);
+        std::array::from_fn(|lane| {
+            let distance = squared_distance(point, &cluster.triangle(lane)).sqrt() * scale;
+            (distance * distance) as f32
+        })
+    }
+
+    /// The bytes that it takes at most, with so many clusters.
+    pub fn bytes_for(clusters: u128) -> u128 {
+        let frames = clusters.min(KEPT as u128) * size_of::<TriangleFrames>() as u128;
+        frames + clusters * size_of::<(u32, [[f32; LANES]; POINTS])>() as u128
+    }
+}
+
+/// A squared length, made larger by more than two errors of the length.
+#[inline(always)]
+pub fn wider(squared: f32, error: f32) -> f32 {
+    squared * WIDER + SLACK * error * error
+}

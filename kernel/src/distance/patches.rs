@@ -1,0 +1,215 @@
+//! The triangles of a mesh in clusters.
+//!
+//! The order is that of Morton codes of the middles of their bounds, large triangles apart from small ones: a large
+//! one would make the bounds of its neighbours useless. The order is cut into patches, and every patch is halved
+//! along its longest axis until sixteen are left. No result of a search depends on the clusters.
+
+use std::ops::Range;
+
+use super::cluster::Cluster;
+use super::discs::{Surround, enclose};
+use crate::batch::LANES;
+use crate::geom::{Bounds, Triangle};
+use crate::levels::{Level, on_level};
+
+/// Triangles in the order of their codes, cut into patches.
+pub struct Patches<'a> {
+    triangles: &'a [Triangle],
+    order: Vec<Keyed>,
+    ranges: Vec<Range<usize>>,
+}
+
+/// Patches that one thread makes clusters of.
+pub struct ClusterJob<'a> {
+    patches: &'a Patches<'a>,
+    ranges: &'a [Range<usize>],
+    scale: f32,
+    level: Level,
+    clusters: &'a mut [Cluster],
+    surrounds: &'a mut [Surround],
+}
+
+/// Triangles of a patch, at most, save where their codes are equal.
+pub const PATCH: usize = 16 * LANES;
+
+/// Patches of a job.
+const JOB: usize = 128;
+
+impl<'a> Patches<'a> {
+    /// Orders triangles within these bounds. No patch goes beyond an octant that has many: its bounds would reach from
+    /// one end of space to another, and be near to everything.
+    pub fn new(triangles: &'a [Triangle], bounds: &Bounds) -> Self {
+        let order = order(triangles, bounds);
+        let (mut waiting, mut ranges) = (vec![(0, order.len())], vec![]);
+        while let Some((start, end)) = waiting.pop() {
+            let keys = &order[start..end];
+            let differ = keys[0].key ^ keys[keys.len() - 1].key;
+            if keys.len() <= PATCH || differ == 0 {
+                ranges.push(start..end);
+                continue;
+            }
+            let bit = 1 << differ.ilog2();
+            let middle = start + keys.partition_point(|keyed| keyed.key & bit == 0);
+            waiting.push((middle, end));
+            waiting.push((start, middle));
+        }
+        Self { triangles, order, ranges }
+    }
+
+    /// Makes clusters of all patches; `share` runs the jobs, in any order.
+    pub fn clusters(
+        &self,
+        level: Level,
+        scale: f32,
+        share: impl FnOnce(Vec<ClusterJob>),
+    ) -> (Vec<Cluster>, Vec<Surround>) {
+        let count = |ranges: &[Range<usize>]| ranges.iter().map(|range| range.len().div_ceil(LANES)).sum();
+        let total = count(&self.ranges);
+        let (mut clusters, mut surrounds) = (vec![Cluster::EMPTY; total], vec![Surround::default(); total]);
+        let (mut jobs, mut rest) = (vec![], (&mut clusters[..], &mut surrounds[..]));
+        for ranges in self.ranges.chunks(JOB) {
+            let (clusters, later) = rest.0.split_at_mut(count(ranges));
+            let (surrounds, after) = rest.1.split_at_mut(clusters.len());
+            jobs.push(ClusterJob { patches: self, ranges, scale, level, clusters, surrounds });
+            rest = (later, after);
+        }
+        share(jobs);
+        (clusters, surrounds)
+    }
+}
+
+impl ClusterJob<'_> {
+    /// Makes the clusters.
+    pub fn run(self) {
+        let Self { patches: Patches { triangles, order, .. }, ranges, scale, level, clusters, surrounds } =
+            self;
+        let (mut middles, mut done) = (vec![], 0);
+        for range in ranges {
+            middles.clear();
+            middles.extend(
+                order[range.clone()].iter().map(|keyed| TriangleMiddle::new(triangles, keyed.number)),
+            );
+            let count = middles.len().div_ceil(LANES);
+            halve(triangles, &mut middles, &mut clusters[done..done + count]);
+            done += count;
+        }
+        let token = level.token().expect("the level was checked to run here");
+        on_level!(
+            token,
+            simd => {
+                for (cluster, surround) in clusters.iter().zip(surrounds) {
+                    *surround = enclose(simd, cluster, scale);
+                }
+            },
+            simd => {
+                for (cluster, surround) in clusters.iter().zip(surrounds) {
+                    *surround = enclose(simd, cluster, scale);
+                }
+            }
+        );
+    }
+}
+
+/// A triangle and the middle of its bounds.
+struct TriangleMiddle {
+    middle: [f32; 3],
+    number: u32,
+}
+
+impl TriangleMiddle {
+    fn new(triangles: &[Triangle], number: u32) -> Self {
+        let [a, b, c] = &triangles[number as usize];
+        let middle = [0, 1, 2].map(|n| a[n].min(b[n]).min(c[n]) / 2.0 + a[n].max(b[n]).max(c[n]) / 2.0);
+        Self { middle, number }
+    }
+}
+
+/// Makes clusters of a patch: it is halved along the longest axis of its triangles' middles, again and again.
+fn halve(triangles: &[Triangle], patch: &mut [TriangleMiddle], clusters: &mut [Cluster]) {
+    if patch.len() <= LANES {
+        return clusters[0].fill(triangles, |lane| patch[lane.min(patch.len() - 1)].number);
+    }
+    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for TriangleMiddle { middle, .. } in &*patch {
+        for n in 0..3 {
+            (low[n], high[n]) = (low[n].min(middle[n]), high[n].max(middle[n]));
+        }
+    }
+    let extent = |axis: usize| high[axis] - low[axis];
+    let axis = (0..3).max_by(|a, b| extent(*a).total_cmp(&extent(*b))).unwrap_or(0);
+    let half = (patch.len() / 2).next_multiple_of(LANES);
+    patch.select_nth_unstable_by(half, |a, b| a.middle[axis].total_cmp(&b.middle[axis]));
+    let (low, high) = patch.split_at_mut(half);
+    let (first, second) = clusters.split_at_mut(half / LANES);
+    halve(triangles, low, first);
+    halve(triangles, high, second);
+}
+
+/// A triangle with its place in the order.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Keyed {
+    key: u32,
+    number: u32,
+}
+
+/// Bits of a key that one pass of the sort looks at.
+const DIGIT: u32 = 11;
+
+/// The triangles by their keys: a counting sort by each digit, the lowest first.
+fn order(triangles: &[Triangle], bounds: &Bounds) -> Vec<Keyed> {
+    let extent = (0..3).map(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a])).fold(0.0, f64::max);
+    let scale = if extent > 0.0 { 1024.0 / extent } else { 0.0 };
+    let key =
+        |(n, triangle): (usize, &Triangle)| Keyed { key: key(triangle, bounds, scale), number: n as u32 };
+    let mut order: Vec<Keyed> = triangles.iter().enumerate().map(key).collect();
+    let mut sorted = vec![Keyed::default(); order.len()];
+    for shift in [0, DIGIT, 2 * DIGIT] {
+        let digit = |keyed: &Keyed| (keyed.key >> shift) as usize & ((1 << DIGIT) - 1);
+        let mut places = vec![0_u32; 1 << DIGIT];
+        order.iter().for_each(|keyed| places[digit(keyed)] += 1);
+        let mut next = 0;
+        for place in &mut places {
+            next += std::mem::replace(place, next);
+        }
+        for keyed in &order {
+            let place = &mut places[digit(keyed)];
+            sorted[*place as usize] = *keyed;
+            *place += 1;
+        }
+        std::mem::swap(&mut order, &mut sorted);
+    }
+    order
+}
+
+/// How large a triangle is in two bits, and the Morton code of the middle of its bounds in thirty.
+fn key(triangle: &Triangle, bounds: &Bounds, scale: f64) -> u32 {
+    let [a, b, c] = triangle;
+    let (mut code, mut longest) = (0, 0.0_f64);
+    for axis in 0..3 {
+        let low = f64::from(a[axis].min(b[axis]).min(c[axis]));
+        let high = f64::from(a[axis].max(b[axis]).max(c[axis]));
+        longest = longest.max((high - low) * scale);
+        let middle = ((low + high) / 2.0 - f64::from(bounds.min[axis])) * scale;
+        code |= spread((middle as u32).min(1023)) << axis;
+    }
+    let size = [4.0, 32.0, 256.0].into_iter().filter(|least| longest > *least).count() as u32;
+    size << 30 | code
+}
+
+/// Ten bits, two zeros after each.
+fn spread(bits: u32) -> u32 {
+    let bits = (bits | bits << 16) & 0x0300_00ff;
+    let bits = (bits | bits << 8) & 0x0300_f00f;
+    let bits = (bits | bits << 4) & 0x030c_30c3;
+    (bits | bits << 2) & 0x0924_9249
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_spread() {
+        assert_eq!((spread(0b11), spread(1 << 9), spread(1023).count_ones()), (0b1001, 1 << 27, 10));
+    }
+}
