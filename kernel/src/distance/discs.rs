@@ -182,7 +182,7 @@ mod tests {
         let tree = TriangleTree::of(&triangles, 1.0);
         for level in Level::available() {
             let [_, gap] = measured(level, &tree, [5.0; 3]);
-            assert!(!(gap > 0.0), "{gap}");
+            assert!(gap <= 0.0 || gap.is_nan(), "{gap}");
         }
     }
 }

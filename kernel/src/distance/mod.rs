@@ -3,7 +3,7 @@
 //! The value is that of [`squared_distance`](crate::geom::distance::squared_distance), the least of all triangles.
 //! Few of them are looked at for a cell:
 //!
-//! - `patches` puts triangles near each other in clusters of sixteen, [`tree`](TriangleTree) has their bounds, sixteen
+//! - `order` puts triangles near each other in clusters of sixteen, [`tree`](TriangleTree) has their bounds, sixteen
 //!   to a node. Bounds farther than an upper bound of the distance are left out with all that is in them.
 //! - `search`: from a brick to its parts to its cells the bounds get tighter. The distance from the centre of a part
 //!   bounds those of its cells (Lipschitz), and leaves the clusters that may be the nearest for one of them.
@@ -19,13 +19,13 @@ mod cluster;
 mod discs;
 mod frames;
 mod near;
+mod order;
 mod pairs;
-mod patches;
 mod search;
 mod tree;
 
 pub use near::SIDE;
+pub use order::ClusterJob;
 pub use pairs::SquaredBrick;
-pub use patches::ClusterJob;
 pub use search::{BrickSearch, CentreLattice};
 pub use tree::TriangleTree;

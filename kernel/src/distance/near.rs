@@ -56,7 +56,7 @@ pub struct LocalBrick {
     places: Vec<u32>,
     frames: Vec<TriangleFrames>,
     /// The clusters measured by the last look, by their places, with their squared distances from each point.
-    pub seen: Vec<(u32, [[f32; LANES]; POINTS])>,
+    pub seen: Vec<SeenCluster>,
 }
 
 /// Some of sixteen neighbouring clusters of a brick.
@@ -65,6 +65,9 @@ pub struct ListedGroup {
     group: u32,
     lanes: u32,
 }
+
+/// The place of a cluster, and the squared distances of its triangles from each point.
+pub type SeenCluster = (u32, [[f32; LANES]; POINTS]);
 
 /// Four points that look for their nearest triangles.
 struct Look<S: Simd> {
@@ -105,6 +108,10 @@ impl LocalBrick {
         self.places.clear();
         self.places.resize(self.clusters.len(), NONE);
         self.frames.clear();
+        // No more than these, without room to grow.
+        self.frames.reserve_exact(self.clusters.len().min(KEPT) + 1);
+        self.seen.clear();
+        self.seen.reserve_exact(self.clusters.len());
         self.has_unknown = false;
         let own: f32 = (0..3).map(|a| self.centres[a].iter().fold(0.0_f32, |r, c| r.max(c.abs()))).sum();
         self.error = ERROR * (reach.iter().sum::<f32>() + own);
@@ -261,8 +268,12 @@ impl LocalBrick {
 
     /// The bytes that it takes at most, with so many clusters.
     pub fn bytes_for(clusters: u128) -> u128 {
-        let frames = clusters.min(KEPT as u128) * size_of::<TriangleFrames>() as u128;
-        frames + clusters * size_of::<(u32, [[f32; LANES]; POINTS])>() as u128
+        let groups =
+            clusters.div_ceil(LANES as u128) * (size_of::<BoxGroup>() + size_of::<DiscGroup>()) as u128;
+        let frames = (clusters.min(KEPT as u128) + 1) * size_of::<TriangleFrames>() as u128;
+        let each = 2 * size_of::<u32>() as u128;
+        // Lists that grow take up to twice what is in them.
+        2 * (groups + clusters * each) + frames + clusters * size_of::<SeenCluster>() as u128
     }
 }
 

@@ -2,7 +2,8 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::near::{ListedGroup, LocalBrick, NONE, POINTS, SIDE, wider};
+use super::near::{ListedGroup, LocalBrick, NONE, POINTS, SIDE, SeenCluster, wider};
+use super::order::clusters_for;
 use super::pairs::{CELLS, SquaredBrick, WaitingPairs};
 use super::tree::{TriangleTree, farthest, gaps};
 use crate::batch::LANES;
@@ -76,10 +77,11 @@ impl<'a> BrickSearch<'a> {
 
     /// The bytes that a search takes at most, for so many triangles.
     pub fn bytes_for(triangles: usize) -> u128 {
-        let clusters = triangles.div_ceil(LANES) as u128;
-        let lists = clusters * (4 * size_of::<[f32; 7]>() + 2 * size_of::<u32>()) as u128;
+        let clusters = clusters_for(triangles);
         // Lists that grow take up to twice what is in them.
-        2 * (lists + LocalBrick::bytes_for(clusters)) + size_of::<Self>() as u128
+        let lists =
+            2 * (DEPTHS as u128 + 1) * clusters.div_ceil(LANES as u128) * size_of::<ListedGroup>() as u128;
+        lists + LocalBrick::bytes_for(clusters) + size_of::<Self>() as u128
     }
 
     /// Measures the cells of the brick whose first cell is `first`; whether any is near a triangle.
@@ -284,7 +286,7 @@ impl<'a> BrickSearch<'a> {
                     }
                     let distance = wider(least[n], near.error).sqrt() * 1.000_001;
                     let most = (distance + radii[n]).min(limit);
-                    let is_nearest = |seen: &&(u32, [[f32; LANES]; POINTS])| {
+                    let is_nearest = |seen: &&SeenCluster| {
                         f32x16::from_slice(simd, &seen.1[n]).simd_le(least[n]).any_true()
                     };
                     let hint = near.seen.iter().find(is_nearest).map_or(hint, |(place, _)| *place);

@@ -4,7 +4,7 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
 use super::discs::{DiscGroup, NO_DISCS, Surround};
-use super::patches::{ClusterJob, Keyed, PATCH, Patches};
+use super::order::{ClusterJob, Keyed, OrderedTriangles, clusters_for};
 use crate::batch::LANES;
 use crate::geom::{Bounds, Triangle};
 use crate::levels::Level;
@@ -45,7 +45,7 @@ impl TriangleTree {
     ) -> Self {
         assert!(!triangles.is_empty() && u32::try_from(triangles.len()).is_ok(), "triangles without numbers");
         let scale = (-(cell.log2().floor())).clamp(-126.0, 126.0).exp2() as f32;
-        let (clusters, surrounds) = Patches::new(triangles, bounds).clusters(level, scale, share);
+        let (clusters, surrounds) = OrderedTriangles::new(triangles, bounds).clusters(level, scale, share);
         let mut levels = vec![group(surrounds.iter().map(|surround| surround.bounds))];
         while let Some(last) = levels.last().filter(|last| last.len() > 1) {
             levels.push(group(last.iter().map(bounds_of)));
@@ -61,8 +61,7 @@ impl TriangleTree {
 
     /// The bytes it takes for so many triangles, with those that building takes.
     pub fn bytes_for(triangles: usize) -> u128 {
-        // Patches are at least half full, and all but their last clusters are.
-        let clusters = (triangles.div_ceil(LANES) + triangles.div_ceil(PATCH / 4)) as u128;
+        let clusters = clusters_for(triangles);
         let boxes = (clusters.div_ceil(LANES as u128) * size_of::<BoxGroup>() as u128) * 17 / 16;
         let discs = clusters.div_ceil(LANES as u128) * size_of::<DiscGroup>() as u128;
         let each = (size_of::<Cluster>() + size_of::<Surround>()) as u128;

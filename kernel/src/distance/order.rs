@@ -13,7 +13,7 @@ use crate::geom::{Bounds, Triangle};
 use crate::levels::{Level, on_level};
 
 /// Triangles in the order of their codes, cut into patches.
-pub struct Patches<'a> {
+pub struct OrderedTriangles<'a> {
     triangles: &'a [Triangle],
     order: Vec<Keyed>,
     ranges: Vec<Range<usize>>,
@@ -21,7 +21,7 @@ pub struct Patches<'a> {
 
 /// Patches that one thread makes clusters of.
 pub struct ClusterJob<'a> {
-    patches: &'a Patches<'a>,
+    patches: &'a OrderedTriangles<'a>,
     ranges: &'a [Range<usize>],
     scale: f32,
     level: Level,
@@ -30,12 +30,17 @@ pub struct ClusterJob<'a> {
 }
 
 /// Triangles of a patch, at most, save where their codes are equal.
-pub const PATCH: usize = 16 * LANES;
+const PATCH: usize = 16 * LANES;
+
+/// Clusters of so many triangles, at most: patches are at least half full, and all but their last clusters are.
+pub fn clusters_for(triangles: usize) -> u128 {
+    (triangles.div_ceil(LANES) + triangles.div_ceil(PATCH / 4)) as u128
+}
 
 /// Patches of a job.
 const JOB: usize = 128;
 
-impl<'a> Patches<'a> {
+impl<'a> OrderedTriangles<'a> {
     /// Orders triangles within these bounds. No patch goes beyond an octant that has many: its bounds would reach from
     /// one end of space to another, and be near to everything.
     pub fn new(triangles: &'a [Triangle], bounds: &Bounds) -> Self {
@@ -81,8 +86,14 @@ impl<'a> Patches<'a> {
 impl ClusterJob<'_> {
     /// Makes the clusters.
     pub fn run(self) {
-        let Self { patches: Patches { triangles, order, .. }, ranges, scale, level, clusters, surrounds } =
-            self;
+        let Self {
+            patches: OrderedTriangles { triangles, order, .. },
+            ranges,
+            scale,
+            level,
+            clusters,
+            surrounds,
+        } = self;
         let (mut middles, mut done) = (vec![], 0);
         for range in ranges {
             middles.clear();
