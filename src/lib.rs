@@ -116,7 +116,12 @@ pub(crate) use voxelize_kernel as kernel;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// And so are those of the page about kinds of cells.
+/// And so are those of the page about the library.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+struct LibraryPage;
+
+/// And of the page about kinds of cells.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/cells.md")]
 struct CellsPage;

@@ -25,15 +25,27 @@ pub fn is_blessing() -> bool {
 /// Compares a file, a path in the repository, with the text that it should hold; writes it when blessing.
 #[track_caller]
 pub fn compare(path: &str, text: &str) {
+    compare_all(vec![(path.to_string(), text.to_string())]);
+}
+
+/// The same of several files.
+#[track_caller]
+pub fn compare_all(files: Vec<(String, String)>) {
+    let differences: Vec<_> = files.iter().filter_map(|(path, text)| difference(path, text)).collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+fn difference(path: &str, text: &str) -> Option<String> {
     let kept = fs::read_to_string(root(path)).unwrap_or_default().replace("\r\n", "\n");
     if kept == text {
-        return;
+        return None;
     }
+    let changes = changes(&kept, text);
     if is_blessing() {
         fs::write(root(path), text).unwrap();
-        panic!("{path} is written anew; this run fails, the next one compares\n{}", changes(&kept, text));
+        return Some(format!("{path} is written anew; this run fails, the next one compares\n{changes}"));
     }
-    panic!("{path} differs; {BLESS}=1 writes it anew, and fails once more\n{}", changes(&kept, text));
+    Some(format!("{path} differs; {BLESS}=1 writes it anew, and fails once more\n{changes}"))
 }
 
 /// The lines from the first that differs to the last that does, before and now.

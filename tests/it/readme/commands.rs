@@ -1,11 +1,11 @@
-//! The commands of the README: each runs, and says what the README shows.
+//! The commands of the README and of docs: each runs, and prints what the page shows.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use super::{blocks, readme};
+use super::{blocks, page, pages};
 use crate::support::bless::root;
 
 /// What sets this project up; the README promises that there is nothing else.
@@ -46,33 +46,37 @@ fn steady(line: &str) -> &str {
 #[cfg(unix)]
 #[test]
 fn every_command_with_a_fixture_runs_as_shown() {
-    let (text, place) = (readme(), place());
     let (mut ran, mut compared) = (0, 0);
-    for block in blocks(&text, "sh") {
-        for line in block.lines().filter(|line| line.contains("fixtures/")) {
-            let Some(output) = run(line, place.path()) else { continue };
-            assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
-            ran += 1;
+    for (path, text) in pages() {
+        let place = place();
+        for block in blocks(&text, "sh") {
+            for line in block.lines().filter(|line| line.contains("fixtures/")) {
+                let Some(output) = run(line, place.path()) else { continue };
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{path}: {line}\n{said}");
+                ran += 1;
+            }
+        }
+        for block in blocks(&text, "console") {
+            for session in block.split("$ ").skip(1) {
+                let (line, shown) = session.split_once('\n').unwrap_or((session, ""));
+                let Some(output) = run(line, place.path()) else { continue };
+                let said =
+                    [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+                assert!(output.status.success(), "{path}: {line}\n{said}");
+                let [shown, said] = [shown, &said].map(|text| text.lines().map(steady).collect::<Vec<_>>());
+                assert_eq!(shown, said, "{path}: {line}");
+                compared += shown.len();
+                ran += 1;
+            }
         }
     }
-    for block in blocks(&text, "console") {
-        for session in block.split("$ ").skip(1) {
-            let (line, shown) = session.split_once('\n').unwrap_or((session, ""));
-            let Some(output) = run(line, place.path()) else { continue };
-            let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
-            assert!(output.status.success(), "{line}\n{said}");
-            let [shown, said] = [shown, &said].map(|text| text.lines().map(steady).collect::<Vec<_>>());
-            assert_eq!(shown, said, "{line}");
-            compared += shown.len();
-            ran += 1;
-        }
-    }
-    assert!(ran > 5 && compared > 5, "{ran} commands ran, {compared} lines were compared");
+    assert!(ran > 30 && compared > 30, "{ran} commands ran, {compared} lines were compared");
 }
 
 #[test]
 fn the_set_up_commands_are_there() {
-    let text = readme();
+    let text = page("README.md");
     let lines: Vec<_> = ["sh", "console"].iter().flat_map(|l| blocks(&text, l)).collect();
     for command in SET_UP {
         let line = |block: &String| block.lines().any(|line| line.trim_start_matches("$ ") == command);
@@ -98,8 +102,8 @@ fn keys(value: &Value) -> Vec<&String> {
 #[cfg(unix)]
 #[test]
 fn the_json_shown_is_what_the_command_before_it_says() {
-    let (text, place) = (readme(), place());
-    let (before, _) = text.split_once("```json").expect("the README shows the JSON");
+    let (text, place) = (page("docs/json.md"), place());
+    let (before, _) = text.split_once("```json").expect("the page shows the JSON");
     let command = blocks(before, "sh").pop().expect("a command before the JSON");
     let output = run(&command, place.path()).expect("a command of this tool");
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -23,12 +23,12 @@ fn a_moved_vertex_is_seen_and_said_where() {
     assert_eq!(difference["box"]["cells"], json!({"min": [37, 18, 6], "max": [38, 21, 8]}));
     let [low, high] = ["min", "max"].map(|end| difference["box"]["world"][end][0].as_f64().unwrap());
     assert!((low - 32.2193).abs() < 1e-3 && (high - 35.5028).abs() < 1e-3, "{low} {high}");
-    // The README shows this very difference.
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    // The page shows this very difference.
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/goldens.md")).unwrap();
     let details: Vec<_> = run.out.lines().filter(|line| line.starts_with("       ")).collect();
     assert_eq!(details.len(), 2);
     for line in details {
-        assert!(readme.contains(&format!("\n{line}\n")), "not in the README:\n{line}");
+        assert!(page.contains(&format!("\n{line}\n")), "not on the page:\n{line}");
     }
 
     place.bring("knot.stl", "meshes/knot.stl");
