@@ -13,5 +13,9 @@ fn main() -> std::io::Result<()> {
         std::fs::write(folder.join(fixture.file), &bytes)?;
         println!("{}: {} bytes", fixture.file, bytes.len());
     }
+    std::fs::create_dir_all(folder.join("defects"))?;
+    for fixture in fixtures::DEFECTS {
+        std::fs::write(folder.join("defects").join(fixture.file), fixtures::binary(&(fixture.make)()))?;
+    }
     std::fs::write(folder.join("README.md"), fixtures::readme())
 }

@@ -3,6 +3,7 @@
 //! `examples/make_fuzz_seeds` writes inputs to begin with.
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod insides;
 pub mod kernels;
 pub mod plan;

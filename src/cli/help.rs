@@ -65,7 +65,7 @@ Exit codes:
     1  check failed: the grids differ, meshes are closer than --within, --max-doubt is exceeded
     2  usage error: options that conflict, a value out of range
     3  unreadable input: missing, cut short, not a mesh
-    4  unsuitable mesh: it has no triangles, or no size to divide
+    4  unsuitable mesh: it has no triangles, no size to divide, or findings under 'check --strict'
     5  the result does not fit: memory, or a limit of the format
     6  the output could not be written
     7  some of many failed, for different reasons; else the code they have in common

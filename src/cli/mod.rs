@@ -4,6 +4,7 @@
 mod args;
 mod argv;
 mod batch;
+mod check;
 mod clearance;
 mod clearance_report;
 mod command;
@@ -46,6 +47,7 @@ use signals::Signals;
 static COMMANDS: &[Command] = &[
     convert::COMMAND,
     verify::COMMAND,
+    check::COMMAND,
     diff::COMMAND,
     clearance::COMMAND,
     info::COMMAND,

@@ -70,7 +70,7 @@ impl JobOptions {
 }
 
 impl GridOptions {
-    fn new(args: GridArgs, rule: &Rule, argv: &Argv) -> Result<Self> {
+    pub fn new(args: GridArgs, rule: &Rule, argv: &Argv) -> Result<Self> {
         if let Some(path) = &args.like {
             return Self::like(path, args.snap, argv);
         }

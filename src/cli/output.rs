@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar, Written};
 use voxelize::grid::CellKind;
-use voxelize::{BitGrid, Error, Lattice, Record, Result, TOOL, Voxels};
+use voxelize::{Cells, Error, Lattice, Record, Result, TOOL, Voxels};
 
 use super::args::OutputArgs;
 use super::argv::{Argv, exclusive};
@@ -336,15 +336,25 @@ impl AuxOutput {
         format::probe_output(&self.path).map_err(|e| self.hinted(e))
     }
 
-    /// Makes sure that the file can hold the cells of `lattice`.
-    pub fn check_lattice(&self, lattice: &Lattice) -> Result<()> {
-        format::check(CellKind::Bits, lattice, self.format, &SaveOptions::default())
-            .map_err(|e| e.in_file(&self.path))
+    /// Makes sure that the file can hold cells of this kind on `lattice`.
+    pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
+        format::check(kind, lattice, self.format, &SaveOptions::default()).map_err(|e| e.in_file(&self.path))
+    }
+
+    /// Refuses a format that does not hold cells of this kind.
+    pub fn check_kind(&self, kind: CellKind) -> Result<()> {
+        if self.format.holds(kind) {
+            return Ok(());
+        }
+        let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(kind)).map(|f| f.extensions[0]).collect();
+        let (name, kind) = (self.format.name, kind.plural());
+        let error = Error::usage(format!("{name} does not hold {kind}")).in_file(&self.path);
+        Err(error.with_hint(format!("{} takes .{}", self.option, known.join(", ."))))
     }
 
     pub fn write(
         &self,
-        cells: BitGrid,
+        cells: impl Into<Cells>,
         lattice: &Lattice,
         input: Option<String>,
         options: &SaveOptions,

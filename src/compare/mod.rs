@@ -1,7 +1,8 @@
 //! Grids beside each other: where their cells are ([`lattices`]), and which of them differ
 //! ([`Difference`], [`FieldDifference`]); lists of golden results ([`Goldens`]), what came of a case ([`CaseResult`]), and
-//! reports ([`junit`]). Meshes beside each other: [`clearance`].
+//! reports ([`junit`]). Defects of a mesh: [`check`]. Meshes beside each other: [`clearance`].
 
+pub mod check;
 pub mod clearance;
 pub mod diff;
 pub(crate) mod field;

@@ -1,7 +1,7 @@
 //! Every code a finding may have, what it means and what to do about it: docs/findings.md is made of
 //! this table, and errors, warnings and JSON use these codes. A code never changes its meaning.
 //!
-//! `S` are findings of the readers of meshes, `L` of a mesh on its lattice, `V` of the readers of voxels,
+//! `S` are findings of the readers of meshes, `M` of the check of a mesh, `L` of a mesh on its lattice, `V` of the readers of voxels,
 //! `G` of lists of goldens, `W` other warnings; errors of other kinds have words. Whatever is odd in a mesh
 //! file is refused by default if it could silently change the result; otherwise it is a warning or a note.
 
@@ -122,6 +122,42 @@ codes! {
     L001 "L001" WARNED
         "the mesh is far from the origin: 32-bit floats are more than a hundredth of a cell apart there"
         CENTRE;
+    M001 "M001" WARNED
+        "triangles with the same three vertices as another, either way round"
+        "remove the copies; `--inside robust` drops them";
+    M002 "M002" NOTED
+        "triangles without area: two equal vertices, or three on one line"
+        "none, for a fill; remove them for other programs";
+    M003 "M003" NOTED
+        "needles: triangles more than 1000 times as long as high"
+        "none, for a fill; remesh them for other programs";
+    M004 "M004" WARNED
+        "open edges: there an odd number of times, in loops"
+        "close the holes, or choose a method with `--inside`";
+    M005 "M005" WARNED
+        "edges of more than two triangles"
+        "separate the parts that meet there, for 3MF";
+    M006 "M006" NOTED
+        "vertices whose triangles form more than one fan"
+        "separate the parts that meet there, if other programs refuse them";
+    M007 "M007" WARNED
+        "edges that are taken twice in one direction: triangles around them are inconsistently oriented"
+        "orient them where they were made; `--inside robust` does it for a fill";
+    M008 "M008" WARNED
+        "closed shells of negative volume that are no cavities: they are inside out"
+        "flip them where they were made; `--inside robust` does it for a fill";
+    M009 "M009" WARNED
+        "pairs of triangles that pass through each other"
+        "unite the parts where they were made, if other programs refuse them";
+    M010 "M010" NOTED
+        "pairs of triangles that touch in a point or a segment beyond what they share"
+        "none, for a fill; split the touched triangles for other programs";
+    M011 "M011" WARNED
+        "pairs of triangles that overlap in one plane"
+        "unite the parts where they were made, if other programs refuse them";
+    M012 "M012" WARNED
+        "walls thinner than the smallest side of a cell"
+        "use `--keep-thin`, `--filled` or smaller cells";
     S001 "S001" REFUSED
         "the file is empty"
         AGAIN_ALONE;

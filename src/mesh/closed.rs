@@ -7,6 +7,7 @@
 //! exact and depend on no order.
 
 use super::Mesh;
+use super::edges::EdgeUse;
 use crate::geom::{Point, Triangle};
 use crate::par;
 
@@ -40,6 +41,29 @@ pub enum Seal {
     Closed,
     /// Neither.
     Open,
+}
+
+/// A defect that sums over the edges and triangles of a mesh show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unsound {
+    /// It is not closed.
+    Open,
+    /// It is closed, and not consistently oriented.
+    NotOriented,
+    /// It is closed and oriented, and its volume is negative.
+    InsideOut,
+}
+
+impl Unsound {
+    /// The words for it: `not closed`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Open => "not closed",
+            Self::NotOriented => "not consistently oriented",
+            Self::InsideOut => "inside out",
+        }
+    }
 }
 
 /// An undirected edge: the bits of its ends, the lesser first.
@@ -94,6 +118,16 @@ impl Mesh {
             let found = self.found_seal();
             *self.seal.get_or_init(|| found)
         })
+    }
+
+    /// The defect that its [`seal`](Self::seal) or its volume shows, if any: the cheap part of a
+    /// [`check`](crate::compare::check::check).
+    pub fn unsound(&self) -> Option<Unsound> {
+        match self.seal() {
+            Seal::Open => Some(Unsound::Open),
+            Seal::Closed => Some(Unsound::NotOriented),
+            Seal::Oriented => (self.volume() < 0.0).then_some(Unsound::InsideOut),
+        }
     }
 
     fn found_seal(&self) -> Seal {
@@ -205,9 +239,9 @@ fn part_of(edge: &Edge) -> usize {
 fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> Closedness {
     let mut found = Closedness { open_edges: 0, unbalanced_edges: 0 };
     while let Some(edge) = forth.first().into_iter().chain(back.first()).min().copied() {
-        let (there, here) = (taken(&mut forth, &edge), taken(&mut back, &edge));
-        found.open_edges += (there + here) % 2;
-        found.unbalanced_edges += u64::from(there != here);
+        let edge = EdgeUse { forth: taken(&mut forth, &edge), back: taken(&mut back, &edge) };
+        found.open_edges += u64::from(edge.is_open());
+        found.unbalanced_edges += u64::from(!edge.is_balanced());
     }
     found
 }

@@ -2,6 +2,41 @@
 
 use super::counted;
 
+/// How often triangles go along an edge, from its lesser end to the greater and back. Whether a mesh is closed and
+/// oriented is decided here for every command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EdgeUse {
+    pub forth: u64,
+    pub back: u64,
+}
+
+impl EdgeUse {
+    /// Whether it is there an odd number of times.
+    pub(super) fn is_open(self) -> bool {
+        (self.forth + self.back) % 2 == 1
+    }
+
+    /// Whether its directions cancel.
+    pub(super) fn is_balanced(self) -> bool {
+        self.forth == self.back
+    }
+
+    /// Whether it is taken twice in one direction, beside those that cancel.
+    pub(super) fn is_reversed(self) -> bool {
+        self.forth.abs_diff(self.back) >= 2
+    }
+
+    /// Whether more than two triangles meet there.
+    pub(super) fn is_crowded(self) -> bool {
+        self.forth + self.back > 2
+    }
+
+    /// Whether it is of exactly two triangles, in both directions.
+    pub(super) fn is_manifold(self) -> bool {
+        (self.forth, self.back) == (1, 1)
+    }
+}
+
 /// One side of one triangle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Side {

@@ -5,6 +5,7 @@ pub mod closed;
 pub(crate) mod components;
 mod contacts;
 mod counted;
+pub(crate) mod defects;
 mod edges;
 pub(crate) mod overlaps;
 pub mod read;

@@ -1,7 +1,7 @@
 //! Pairs of triangles whose bounds meet, found by a lattice: of one list, or one of each of two.
 //!
 //! Cells, on each axis of about twice the size of a triangle, hold the triangles whose bounds are in them; large ones
-//! are only in the cells that they touch. Layers of cells are shared out among threads, which sort the triangles of
+//! are only in the cells that they touch. BinLayers of cells are shared out among threads, which sort the triangles of
 //! their layers by cell and compare those within each. Small triangles that share several cells are compared in
 //! the first of them; large ones may be compared several times, so answers are sorted, and each is kept once.
 
@@ -59,7 +59,7 @@ pub(crate) fn overlaps<R: Send + Ord + Copy>(
     let found = par::map_range(0..parts.len(), |n| {
         progress.check()?;
         let own: Vec<u32> = members.iter().flat_map(|chunk| &chunk[n]).copied().collect();
-        let found = Layers::new(&bins, &lists, &parts[n], &own).compare(&lists, progress, &meet)?;
+        let found = BinLayers::new(&bins, &lists, &parts[n], &own).compare(&lists, progress, &meet)?;
         progress.advance(1);
         Ok(found)
     });
@@ -284,7 +284,7 @@ struct BinEntry {
 }
 
 /// Some layers of cells with their triangles.
-struct Layers<'a> {
+struct BinLayers<'a> {
     numbers: &'a [u32],
     bounds: Vec<Bounds>,
     entries: Vec<BinEntry>,
@@ -292,7 +292,7 @@ struct Layers<'a> {
     starts: Vec<u32>,
 }
 
-impl<'a> Layers<'a> {
+impl<'a> BinLayers<'a> {
     /// The triangles of these numbers, by cell. Cells are buckets of a table; several may share one if
     /// they are many more than triangles.
     fn new(bins: &Bins, lists: &Lists, layers: &std::ops::Range<u32>, numbers: &'a [u32]) -> Self {

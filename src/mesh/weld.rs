@@ -44,6 +44,11 @@ impl Welded {
         }
         Ok(welded)
     }
+
+    /// The corners of a triangle of these vertices.
+    pub(super) fn corners(&self, vertices: &[u32; 3]) -> Triangle {
+        vertices.map(|n| self.points[n as usize])
+    }
 }
 
 /// Refuses more triangles than have numbers for all their corners.

@@ -17,7 +17,7 @@ warnings and notes in `warnings[]`, with what was found, how often, and the plac
 byte count from 0, lines from 1, all in what is packed if the file is a .gz.
 
 What is odd about a mesh file is refused by default if it could change the result without a word. What changes
-nothing here is a note, said with `-v` and in JSON. `--strict` refuses every finding of codes `S` and `L`: what
+nothing here is a note, said with `-v` and in JSON. `--strict` refuses every finding of codes `S` and `L`, in [`check`](check.md) of `M` too: what
 passes is a file that any program should read alike. `--lenient` takes what is whole and warns: triangles that
 are cut, broken or not finite are dropped, and `mesh.dropped` counts them. If count and length of a binary STL
 differ, whole triangles up to the end are taken; what is left is believed to be something else if it makes no
@@ -45,6 +45,7 @@ fn page() -> String {
     let of = |letter| coded.iter().copied().filter(|row| row.name.starts_with(letter)).collect::<Vec<_>>();
     let parts = [
         table("Meshes", &of('S')),
+        table("Checks of meshes", &of('M')),
         table("Meshes on their grid", &of('L')),
         table("Voxel files", &of('V')),
         table("Lists of goldens", &of('G')),

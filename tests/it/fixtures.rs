@@ -1,12 +1,12 @@
 //! Are the committed fixtures what their generator makes and what their table says?
 
 #[path = "../../examples/fixtures/mod.rs"]
-mod made;
+pub mod made;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use made::{Edges, FIXTURES, Fixture, Triangle};
+use made::{DEFECTS, Edges, FIXTURES, Fixture, Triangle};
 use voxelize::Mesh;
 
 fn folder() -> PathBuf {
@@ -24,6 +24,10 @@ fn every_fixture_is_made_again_byte_by_byte() {
         let committed = std::fs::read(folder().join(fixture.file)).expect(fixture.file);
         assert!(committed == fixture.bytes(), "{}: cargo run --example make_fixtures", fixture.file);
         assert!(committed.len() < 300_000, "{} is large", fixture.file);
+    }
+    for fixture in DEFECTS {
+        let committed = std::fs::read(folder().join("defects").join(fixture.file)).expect(fixture.file);
+        assert!(committed == made::binary(&(fixture.make)()), "{}: make_fixtures", fixture.file);
     }
     let committed = std::fs::read_to_string(folder().join("README.md")).unwrap();
     assert_eq!(committed.replace("\r\n", "\n"), made::readme(), "cargo run --example make_fixtures");

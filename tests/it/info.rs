@@ -20,7 +20,7 @@ fn every_fixture_is_what_its_table_says() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
     let table = fs::read_to_string(format!("{folder}/README.md")).unwrap();
     let mut seen = 0;
-    for row in table.lines().filter(|line| line.starts_with("| `")) {
+    for row in table.lines().filter(|line| line.starts_with("| `") && !line.contains("`defects/")) {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
         let name = cells[1].trim_matches('`');
         let run = place.run(&format!("info {folder}/{name} --json")).expect(0);

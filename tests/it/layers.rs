@@ -56,6 +56,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),
     ("shlex", &["cli"], ""),
     ("signal_hook", &["cli"], ""),
+    ("stl_io", &["cli"], ""),
     ("strsim", &["cli"], ""),
     ("tempfile", &["format"], ""),
     ("toml_edit", &["compare"], ""),

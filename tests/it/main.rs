@@ -17,6 +17,8 @@ mod regressions;
 mod repair;
 
 #[cfg(feature = "cli")]
+mod check;
+#[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
 mod contents;

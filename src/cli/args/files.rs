@@ -15,7 +15,7 @@ pub struct ReadArgs {
     #[arg(
         long,
         conflicts_with = "lenient",
-        long_help = "Treat every mesh finding (S and L codes in docs/findings.md) as an error, even notes that do \
+        long_help = "Treat every mesh finding (S and L codes in docs/findings.md, for check M) as an error, even notes that do \
                        not affect the result [default: refuse damage]"
     )]
     pub strict: bool,

@@ -54,7 +54,8 @@ pub fn whole_grid<'a>(
 /// Notes how far the mesh is closed, where the rule may mind.
 pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
     if options.rule.inside().is_some() {
-        report.seal = Some(timed(&mut report.times.voxelize, || mesh.seal()));
+        let found = timed(&mut report.times.voxelize, || (mesh.seal(), mesh.unsound()));
+        (report.seal, report.unsound) = (Some(found.0), found.1);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use voxelize::format;
 use voxelize::format::FileSize;
-use voxelize::grid::AXES;
+use voxelize::grid::{AXES, CellKind};
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
 use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run};
 
@@ -111,7 +111,7 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
     report.warnings.extend(output.warning().map(|text| Finding::new(Code::W003, text)));
     let limits = format::warnings(lattice.dims(), output.format);
     report.warnings.extend(limits.into_iter().map(|text| Finding::new(Code::W004, text)));
-    options.aux_outputs().try_for_each(|aux| aux.check_lattice(&lattice))?;
+    options.aux_outputs().try_for_each(|aux| aux.check_lattice(CellKind::Bits, &lattice))?;
     let needs = Needs {
         mesh,
         lattice: &lattice,

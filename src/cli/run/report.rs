@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::FieldSummary;
-use voxelize::mesh::closed::Seal;
+use voxelize::mesh::closed::{Seal, Unsound};
 use voxelize::mesh::read::Packing;
 use voxelize::rule::InsideReport;
 use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
@@ -25,6 +25,8 @@ pub struct RunReport {
     pub snapped: Option<u64>,
     /// How far the mesh is closed, where that matters.
     pub seal: Option<Seal>,
+    /// The defect that the cheap part of a check shows, where that matters.
+    pub unsound: Option<Unsound>,
     /// How inside was decided, by name.
     pub inside: Option<String>,
     /// What was found about the inside.
@@ -85,6 +87,7 @@ impl RunReport {
             field: None,
             labels: None,
             seal: None,
+            unsound: None,
             doubt: None,
             leak_path: None,
             digest: None,

@@ -26,6 +26,10 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
     if let Some(mesh) = &found.mesh {
         row("mesh", &mesh_line(&options.job.source.name(), mesh));
     }
+    if let Some(unsound) = found.unsound {
+        let mesh = options.job.source.path().map_or_else(|| "MESH".into(), |path| path.display().to_string());
+        row("check", &format!("{}: 'voxelize check {mesh}' shows where", unsound.text()));
+    }
     if let Some(lattice) = &found.lattice {
         row("grid", &grid(options, lattice));
         if let Some(snapped @ 1..) = found.snapped {

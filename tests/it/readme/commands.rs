@@ -27,6 +27,9 @@ fn place() -> tempfile::TempDir {
     std::fs::create_dir(place.path().join("fixtures")).unwrap();
     for entry in std::fs::read_dir(root("fixtures")).unwrap() {
         let entry = entry.unwrap();
+        if entry.path().is_dir() {
+            continue;
+        }
         std::fs::copy(entry.path(), place.path().join("fixtures").join(entry.file_name())).unwrap();
     }
     place

@@ -1,0 +1,76 @@
+//! The file of `--mark`: the triangles that have defects, or their cells.
+
+use std::path::{Path, PathBuf};
+
+use voxelize::compare::check::MeshCheck;
+use voxelize::format::{self, Written};
+use voxelize::grid::CellKind;
+use voxelize::{Error, Lattice, Mesh, Result, Run};
+
+use super::super::files::{self, FileSet};
+use super::super::output::AuxOutput;
+
+const OPTION: &str = "--mark";
+
+/// Where the defects go.
+pub(super) enum MarkOutput {
+    /// Their triangles, as binary STL.
+    Triangles(PathBuf),
+    /// Their cells, as labels.
+    Cells(AuxOutput),
+}
+
+impl MarkOutput {
+    pub(super) fn new(path: &Path, files: &mut FileSet) -> Result<Self> {
+        if files::has_extension(path, "stl") {
+            files.writes(path, "the file of --mark")?;
+            format::probe_output(path)?;
+            return Ok(Self::Triangles(path.to_path_buf()));
+        }
+        let output = AuxOutput::new(path, OPTION, "the cells of the defects")
+            .map_err(|e| e.with_hint("--mark takes .stl for triangles, .vox or .npz for cells"))?;
+        output.check_kind(CellKind::Labels)?;
+        output.check(files, format::Sidecar::Auto)?;
+        output.probe()?;
+        Ok(Self::Cells(output))
+    }
+
+    pub(super) fn is_cells(&self) -> bool {
+        matches!(self, Self::Cells(_))
+    }
+
+    /// Makes sure that the file can hold the cells of `lattice`.
+    pub(super) fn check_lattice(&self, lattice: &Lattice) -> Result<()> {
+        match self {
+            Self::Triangles(_) => Ok(()),
+            Self::Cells(output) => output.check_lattice(CellKind::Labels, lattice),
+        }
+    }
+
+    pub(super) fn write(
+        &self,
+        mesh: &Mesh,
+        checked: &MeshCheck,
+        lattice: Option<&Lattice>,
+        run: &Run,
+    ) -> Result<Vec<Written>> {
+        match (self, lattice) {
+            (Self::Triangles(path), _) => Ok(vec![triangles(path, mesh, &checked.marked())?]),
+            (Self::Cells(output), Some(lattice)) => {
+                let labels = checked.cells(mesh, lattice, run)?;
+                output.write(labels, lattice, None, &format::SaveOptions::default())
+            }
+            (Self::Cells(_), None) => Err(Error::usage("no grid for the cells")),
+        }
+    }
+}
+
+/// Writes these triangles as binary STL, their normals missing: readers compute them.
+fn triangles(path: &Path, mesh: &Mesh, numbers: &[u32]) -> Result<Written> {
+    let triangle = |n: &u32| stl_io::Triangle {
+        normal: stl_io::Normal::new([0.0; 3]),
+        vertices: mesh.triangles()[*n as usize].map(stl_io::Vertex::new),
+    };
+    let marked: Vec<_> = numbers.iter().map(triangle).collect();
+    format::save_bytes(path, "stl", |mut out| stl_io::write_stl(&mut out, marked.iter()))
+}

@@ -1,0 +1,177 @@
+//! `voxelize check`: what is wrong with meshes, where, and what it means for a fill.
+
+mod mark;
+mod report;
+
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use voxelize::compare::check::{BYTES_PER_TRIANGLE, CheckOptions, MeshCheck, check};
+use voxelize::{Error, Lattice, Mesh, Result, Rule, par};
+
+use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RunArgs, values};
+use super::command::{Call, Command};
+use super::files::{FileSet, MeshSource};
+use super::options::{GridOptions, Job, JobOptions};
+use super::report::display::{bytes, counted};
+use super::report::{Outcome, Report};
+use super::run::{self, RunReport};
+use mark::MarkOutput;
+
+/// The options of the grid, any of which asks for cells.
+const GRID: [&str; 10] =
+    ["res", "voxel_size", "dims", "stretch", "origin", "bounds", "cube", "pad", "like", "snap"];
+
+pub const COMMAND: Command = Command {
+    name: "check",
+    usage: "[OPTIONS] MESH...",
+    about: "find the defects of meshes, and where they are",
+    examples: "\
+voxelize check part.stl                   defects, components, and what the mesh is fit for
+voxelize check part.stl -r 256            the cells of the defects, too, and walls thinner than one
+voxelize check part.stl --mark bad.vox    the cells in colours, for 'voxelize view bad.vox'
+voxelize check part.stl --mark bad.stl    the triangles that have defects
+voxelize check *.stl --strict -q          the exit code alone: 4 if a mesh has findings",
+    notes: "\
+Vertices are equal if their coordinates are, bit by bit; -0 is 0. Each finding has a code, a count, places, its
+effect on a fill, and says whether it was decided exactly. docs/check.md defines them all.
+With an option of the grid, places have their cells, and walls thinner than a cell are found.
+
+Exit codes: 0 checked; 2 usage error; 3 a file cannot be read; 4 --strict, and a mesh has findings; 7 some of
+many failed, for different reasons",
+    keys: "path format bytes mesh vertices grid findings components verdict warnings outputs",
+    arguments: CheckArgs::command,
+    run,
+};
+
+#[derive(Debug, clap::Parser)]
+struct CheckArgs {
+    /// Meshes, of any format that 'voxelize formats' lists; - is standard input
+    #[arg(value_name = "MESH", required = true, help_heading = "Input")]
+    meshes: Vec<PathBuf>,
+
+    /// Write the defects of one mesh: a .stl has their triangles, a voxel format their cells with labels
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    mark: Option<PathBuf>,
+
+    /// Places to report of each finding; counts are never limited [default: 5, in JSON 20]
+    #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
+          help_heading = "Output")]
+    places: Option<usize>,
+
+    #[command(flatten)]
+    grid: GridArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+/// Places of each finding in text, and in JSON.
+const PLACES: [usize; 2] = [5, 20];
+
+fn run(call: &Call) -> Result<Vec<Report>> {
+    let args: CheckArgs = call.args()?;
+    let resources = call.resources(&args.run.power, args.run.max_memory)?;
+    let has_grid = GRID.iter().any(|option| call.given(option));
+    let rule = Rule::surface();
+    let grid = GridOptions::new(args.grid, &rule, call.argv)?;
+    let options = JobOptions { grid, rule, tolerance: args.read.tolerance(), resources };
+    let mut files = FileSet::default();
+    args.meshes.iter().for_each(|path| files.reads(path, "a mesh to be checked"));
+    let mark = args.mark.as_deref().map(|path| MarkOutput::new(path, &mut files)).transpose()?;
+    if mark.is_some() && args.meshes.len() > 1 {
+        return Err(Error::usage("--mark takes one mesh").with_hint("check them one by one"));
+    }
+    call.check_files(files)?;
+    for (n, path) in args.meshes.iter().enumerate() {
+        let report = Report::of(|report| {
+            report.set("path", path.to_string_lossy());
+            if n > 0 {
+                report.out += "\n";
+            }
+            let job = Job { source: MeshSource::find(path, &call.argv.commands)?, options: options.clone() };
+            let checking = Checking {
+                job,
+                has_grid,
+                mark: mark.as_ref(),
+                places: args.places.map_or(PLACES, |most| [most; 2]),
+                is_strict: args.read.strict,
+            };
+            par::with_threads(options.resources.threads, || checking.run(call, report))?
+                .inspect_err(|_| report.out.clear())
+        });
+        call.printer.print(&report);
+    }
+    Ok(Vec::new())
+}
+
+/// The check of one mesh.
+struct Checking<'a> {
+    job: Job,
+    has_grid: bool,
+    mark: Option<&'a MarkOutput>,
+    places: [usize; 2],
+    is_strict: bool,
+}
+
+impl Checking<'_> {
+    fn run(&self, call: &Call, report: &mut Report) -> Result<Outcome> {
+        let (bar, mut found) = (call.bar(), RunReport::new(call.started));
+        let mesh = run::read(&self.job, &bar, call.signals, &mut found)?;
+        self.refuse_too_large(&mesh)?;
+        let needs_cells = self.has_grid || self.mark.is_some_and(MarkOutput::is_cells);
+        let lattice = needs_cells.then(|| run::fit(&self.job, &mesh, &mut found)).transpose()?;
+        if let (Some(mark), Some(lattice)) = (self.mark, &lattice) {
+            mark.check_lattice(lattice)?;
+        }
+        let asked = lattice.as_ref().filter(|_| self.has_grid);
+        let most = self.places.into_iter().max().unwrap_or(0);
+        let checked = check(&mesh, &CheckOptions { lattice: asked, places: most, progress: &bar })?;
+        report::set(report, &found, &checked, asked, self.places[1]);
+        let name = self.job.source.name();
+        report::rows(report, &name, &found, &checked, self.places[0]);
+        self.write(&mesh, &checked, lattice.as_ref(), &bar, report)?;
+        bar.clear();
+        let failure = report::strict(&checked).filter(|_| self.is_strict).map(|error| error.in_file(name));
+        report::verdict_rows(report, &checked, failure.as_ref());
+        Ok(failure.map_or(Outcome::Done, Outcome::Failed))
+    }
+
+    fn write(
+        &self,
+        mesh: &Mesh,
+        checked: &MeshCheck,
+        lattice: Option<&Lattice>,
+        bar: &super::progress::Bar,
+        report: &mut Report,
+    ) -> Result<()> {
+        let Some(mark) = self.mark else { return Ok(()) };
+        let written = mark.write(mesh, checked, lattice, &run::library_run(&self.job.options, bar))?;
+        report::wrote(report, &written);
+        Ok(())
+    }
+
+    /// Refuses a mesh that would take more memory than there is.
+    fn refuse_too_large(&self, mesh: &Mesh) -> Result<()> {
+        let triangles = mesh.triangles().len() as u64;
+        let (need, limit) = (triangles * BYTES_PER_TRIANGLE, self.job.options.resources.for_job());
+        match limit.filter(|limit| need > *limit) {
+            None => Ok(()),
+            Some(limit) => {
+                let (triangles, need) = (counted(triangles, "triangle", "triangles"), bytes(need));
+                let text = format!("a check of {triangles} needs {need}, {} available", bytes(limit));
+                let hint = "raise --max-memory, or check the parts of the mesh one by one";
+                Err(Error::too_large(text).with_hint(hint).in_file(self.job.source.name()))
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! A check as rows and as JSON.
+
+use serde_json::{Value, json};
+use voxelize::compare::check::{CheckVerdict, CheckedComponent, Defect, DefectPlace, MeshCheck};
+use voxelize::format::Written;
+use voxelize::{Error, Lattice};
+
+use super::super::report::display::{bytes, counted, grouped, grouped_number, number};
+use super::super::report::{Report, finding_line, value};
+use super::super::run::{RunReport, mesh_format, triangles};
+
+/// Components that have a row.
+const LISTED: usize = 10;
+
+/// The keys of the JSON, with as many places of each finding.
+pub(super) fn set(
+    report: &mut Report,
+    found: &RunReport,
+    checked: &MeshCheck,
+    lattice: Option<&Lattice>,
+    most: usize,
+) {
+    if let Some(mesh) = &found.mesh {
+        report.set("format", mesh.format);
+        report.set("bytes", mesh.bytes);
+        let bounds = value::bounds(&mesh.bounds);
+        let known = json!({"triangles": mesh.triangles, "dropped": mesh.dropped, "bounds": bounds});
+        report.set("mesh", known);
+    }
+    report.set("vertices", json!({"count": checked.vertices, "equal_by": "bits"}));
+    report.set("grid", lattice.map(value::lattice));
+    report.set("findings", checked.defects.iter().map(|defect| finding(defect, most)).collect::<Value>());
+    report.set("components", checked.components.iter().map(component).collect::<Value>());
+    let CheckVerdict { closed, oriented, manifold_3mf, safe_for_solid } = checked.verdict;
+    let verdict = json!({
+        "closed": closed,
+        "oriented": oriented,
+        "manifold_3mf": manifold_3mf,
+        "safe_for_solid": safe_for_solid,
+    });
+    report.set("verdict", verdict);
+    report.set("warnings", found.warnings.iter().map(value::finding).collect::<Value>());
+    report.set("outputs", json!([]));
+}
+
+fn finding(defect: &Defect, most: usize) -> Value {
+    let (shown, more) = shown(defect, most);
+    let place = |place: &DefectPlace| {
+        let DefectPlace { at, triangles, component, cell, length, edges, .. } = place;
+        let mut entry = json!({"at": at, "triangles": triangles, "component": component, "cell": cell});
+        if let Some(length) = length {
+            entry["length"] = json!(length);
+        }
+        if let Some(edges) = edges {
+            entry["edges"] = json!(edges);
+        }
+        entry
+    };
+    json!({
+        "code": defect.info.code.name(),
+        "name": defect.info.name,
+        "severity": defect.info.severity().name(),
+        "count": defect.count,
+        "effect": defect.info.effect,
+        "exact": defect.info.exact,
+        "places": shown.iter().map(place).collect::<Value>(),
+        "more": more,
+    })
+}
+
+fn component(checked: &CheckedComponent) -> Value {
+    let CheckedComponent { component, closed, oriented } = checked;
+    json!({
+        "triangles": component.triangles,
+        "bounds": value::bounds(&component.bounds),
+        "area": component.area,
+        "volume": component.volume,
+        "closed": closed,
+        "oriented": oriented,
+    })
+}
+
+/// The places that are shown, and how many are not.
+fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
+    let shown = &defect.places[..most.min(defect.places.len())];
+    (shown, defect.more + (defect.places.len() - shown.len()) as u64)
+}
+
+/// The rows: mesh, findings with as many places each, components, verdict.
+pub(super) fn rows(report: &mut Report, name: &str, found: &RunReport, checked: &MeshCheck, most: usize) {
+    if let Some(mesh) = &found.mesh {
+        let (kind, triangles, size) = (mesh_format(mesh.format), triangles(mesh), bytes(mesh.bytes));
+        report.row("mesh", &format!("{name}: {kind}, {triangles}, {size}"));
+    }
+    let vertices = counted(checked.vertices, "vertex", "vertices");
+    report.row("", &format!("{vertices}, equal if their bits are (-0 is 0)"));
+    found.warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
+    if checked.defects.is_empty() {
+        report.row("found", "no defect");
+    }
+    checked.defects.iter().for_each(|defect| defect_rows(report, defect, most));
+    component_rows(report, &checked.components);
+}
+
+fn defect_rows(report: &mut Report, defect: &Defect, most: usize) {
+    let (severity, how) =
+        (defect.info.severity().name(), if defect.info.exact { "decided exactly" } else { "by doubles" });
+    report.row(defect.info.code.name(), &format!("{severity}: {}, {how}", count(defect)));
+    report.row("", &format!("effect on a fill: {}", defect.info.effect));
+    let (shown, more) = shown(defect, most);
+    shown.iter().for_each(|place| report.row("", &place_text(place)));
+    if more > 0 {
+        report.row("", &format!("and {}", counted(more, "more place", "more places")));
+    }
+}
+
+/// `32 open edges`.
+fn count(defect: &Defect) -> String {
+    let [one, many] = defect.info.nouns;
+    counted(defect.count, one, many)
+}
+
+/// `at (0, 0, 1), cell 3, 4, 5: 12 edges, 3.4 long; triangles 7, 9; component 0`.
+fn place_text(place: &DefectPlace) -> String {
+    let DefectPlace { at, triangles, component, cell, length, edges, .. } = place;
+    // Rounding in a sum of edges is not worth reading.
+    let least = 1e-9 * length.unwrap_or(0.0);
+    let at = at.map(|c| number(if c.abs() < least { 0.0 } else { c })).join(", ");
+    let mut text = format!("at ({at})");
+    if let Some([i, j, k]) = cell {
+        text += &format!(", cell ({i}, {j}, {k})");
+    }
+    text += &match (length, edges) {
+        (Some(length), Some(edges)) => {
+            format!(": {}, {} long", counted(*edges as u64, "edge", "edges"), number(*length))
+        }
+        (Some(length), None) => format!(": {} thick", number(*length)),
+        _ => String::new(),
+    };
+    let numbers: Vec<_> = triangles.iter().map(u32::to_string).collect();
+    let triangles = if numbers.len() == 1 { "triangle" } else { "triangles" };
+    format!("{text}; {triangles} {}; component {component}", numbers.join(", "))
+}
+
+fn component_rows(report: &mut Report, components: &[CheckedComponent]) {
+    let all = counted(components.len() as u64, "component", "components");
+    report.row("parts", &format!("{all}, connected by vertices"));
+    for (n, checked) in components.iter().enumerate().take(LISTED) {
+        let CheckedComponent { component, closed, oriented } = checked;
+        let (triangles, volume) =
+            (counted(component.triangles, "triangle", "triangles"), grouped_number(component.volume));
+        let volume = match (closed, oriented) {
+            (true, true) => format!("volume {volume}"),
+            (true, false) => format!("closed, not oriented; volume as it is {volume}"),
+            _ => format!("not closed; volume as it is {volume}"),
+        };
+        report.row("", &format!("{n}: {triangles}, {volume}"));
+    }
+    let more = components.len().saturating_sub(LISTED);
+    if more > 0 {
+        report.row("", &format!("and {} more, in --json", grouped(more as u64)));
+    }
+}
+
+/// The last rows: why --strict fails, and what the mesh is fit for.
+pub(super) fn verdict_rows(report: &mut Report, checked: &MeshCheck, failure: Option<&Error>) {
+    if let Some(failure) = failure {
+        report.row("failed", failure.message());
+    }
+    let CheckVerdict { closed, oriented, manifold_3mf, safe_for_solid } = checked.verdict;
+    let because = |codes: &[&str]| {
+        let found = checked.defects.iter().filter(|defect| codes.contains(&defect.info.code.name()));
+        let found: Vec<_> = found.map(count).collect();
+        if found.is_empty() { String::new() } else { format!(": {}", found.join(", ")) }
+    };
+    let edges = because(&["M004", "M005", "M007"]);
+    let manifold = if edges.is_empty() { because(&["M002"]) } else { edges };
+    for (label, name, is, because) in [
+        ("verdict", "closed", closed, because(&["M004"])),
+        ("", "oriented", oriented, because(&["M004", "M007"])),
+        ("", "manifold by the 3MF core specification", manifold_3mf, manifold),
+        ("", "safe for solid", safe_for_solid, because(&["M004", "M007", "M008"])),
+    ] {
+        let text = if is { "yes".to_string() } else { format!("no{because}") };
+        report.row(label, &format!("{name}: {text}"));
+    }
+}
+
+/// The error of `--strict` for a mesh with defects.
+pub(super) fn strict(checked: &MeshCheck) -> Option<Error> {
+    let text = |defect: &Defect| format!("{} {}", defect.info.code, count(defect));
+    let findings: Vec<_> = checked.defects.iter().map(text).collect();
+    let error = Error::unfit(format!("--strict: {}", findings.join("; ")));
+    (!findings.is_empty()).then(|| error.with_hint("docs/check.md says what each finding means"))
+}
+
+/// Notes the files that were written.
+pub(super) fn wrote(report: &mut Report, written: &[Written]) {
+    report.set("outputs", value::outputs(written));
+    for written in written {
+        report.row("wrote", &format!("{}, {}", written.path.display(), bytes(written.bytes)));
+    }
+}

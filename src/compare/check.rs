@@ -1,0 +1,372 @@
+//! The check of a mesh: its defects with their places and their effect on a fill, its components, and a verdict.
+//! Definitions are in docs/check.md.
+
+use crate::error::{Code, Result, Severity};
+use crate::grid::{BitGrid, Label, Labels, Lattice, Legend};
+use crate::mesh::Mesh;
+use crate::mesh::components::Component;
+use crate::mesh::defects::{Defects, Search, Site, Sites};
+use crate::par::Progress;
+use crate::rule::Rule;
+use crate::run::Run;
+
+/// How a mesh is checked.
+#[derive(Clone, Copy)]
+pub struct CheckOptions<'a> {
+    /// The cells that places are given in; walls thinner than the smallest side of a cell are found.
+    pub lattice: Option<&'a Lattice>,
+    /// Places to give of each kind of defect. Counts are never limited.
+    pub places: usize,
+    /// Where progress is reported.
+    pub progress: &'a dyn Progress,
+}
+
+impl Default for CheckOptions<'_> {
+    fn default() -> Self {
+        Self { lattice: None, places: 10, progress: &() }
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone)]
+pub struct MeshCheck {
+    /// Vertices, which are equal if their bits are (−0 is 0).
+    pub vertices: u64,
+    /// The defects, in the order of their codes; none of which there are none.
+    pub defects: Vec<Defect>,
+    /// The components: triangles connected by vertices.
+    pub components: Vec<CheckedComponent>,
+    /// What the mesh is fit for.
+    pub verdict: CheckVerdict,
+}
+
+/// All defects of one kind.
+#[derive(Debug, Clone)]
+pub struct Defect {
+    /// Its kind.
+    pub info: &'static DefectInfo,
+    /// How many there are.
+    pub count: u64,
+    /// The first of their places. Their order does not depend on that of the triangles.
+    pub places: Vec<DefectPlace>,
+    /// How many more places there are.
+    pub more: u64,
+    /// The triangles that have it, ascending.
+    pub triangles: Vec<u32>,
+}
+
+/// One row of [`DEFECTS`].
+#[derive(Debug)]
+pub struct DefectInfo {
+    /// Its code, whose severity and advice are in [`CODES`](crate::CODES).
+    pub code: Code,
+    /// Its name, such as `open-edges`.
+    pub name: &'static str,
+    /// One of them, and several.
+    pub nouns: [&'static str; 2],
+    /// What it means for a fill.
+    pub effect: &'static str,
+    /// Whether it is decided exactly, and not by rounded numbers.
+    pub exact: bool,
+    /// Red, green and blue of its cells.
+    colour: [u8; 3],
+    sites: fn(&mut Defects) -> Option<&mut Sites>,
+}
+
+impl DefectInfo {
+    /// How serious it is.
+    pub fn severity(&self) -> Severity {
+        self.code.info().severity
+    }
+}
+
+/// Where a defect is.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DefectPlace {
+    /// A point of it, in units of the file.
+    pub at: [f64; 3],
+    /// Numbers of its triangles, eight at most.
+    pub triangles: Vec<u32>,
+    /// The number of its component; of two, the lesser.
+    pub component: u32,
+    /// The cell that holds the point, if there is a lattice and it is within.
+    pub cell: Option<[usize; 3]>,
+    /// How long a loop of open edges is, or how thick a wall.
+    pub length: Option<f64>,
+    /// The edges of a loop.
+    pub edges: Option<usize>,
+}
+
+/// A component and what its edges say.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CheckedComponent {
+    /// Its size.
+    pub component: Component,
+    /// Whether each of its edges is there an even number of times.
+    pub closed: bool,
+    /// Whether each directed edge is cancelled by its reverse.
+    pub oriented: bool,
+}
+
+/// What a mesh is fit for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckVerdict {
+    /// Whether it has triangles, and every undirected edge is there an even number of times.
+    pub closed: bool,
+    /// Whether it has triangles, and every directed edge is cancelled by its reverse.
+    pub oriented: bool,
+    /// Whether it is manifold as the 3MF core specification has it: every edge belongs to exactly two triangles, in
+    /// opposite directions, and no triangle has two equal vertices.
+    pub manifold_3mf: bool,
+    /// Whether its inside is beyond doubt: closed, oriented, and no shell inside out.
+    pub safe_for_solid: bool,
+}
+
+/// Every kind of defect, in the order of the codes.
+pub static DEFECTS: &[DefectInfo] = &[
+    DefectInfo {
+        code: Code::M001,
+        name: "duplicate-triangles",
+        nouns: ["duplicate triangle", "duplicate triangles"],
+        effect: "nonzero and evenodd count a copy as another sheet; robust drops it",
+        exact: true,
+        colour: [0xcc, 0x79, 0xa7],
+        sites: |found| Some(&mut found.duplicates),
+    },
+    DefectInfo {
+        code: Code::M002,
+        name: "degenerate-triangles",
+        nouns: ["triangle without area", "triangles without area"],
+        effect: "none: every fill is exact all the same",
+        exact: true,
+        colour: [0x82, 0x82, 0x82],
+        sites: |found| Some(&mut found.degenerate),
+    },
+    DefectInfo {
+        code: Code::M003,
+        name: "needles",
+        nouns: ["needle", "needles"],
+        effect: "none: every fill is exact all the same",
+        exact: true,
+        colour: [0x99, 0x80, 0x60],
+        sites: |found| Some(&mut found.needles),
+    },
+    DefectInfo {
+        code: Code::M004,
+        name: "open-edges",
+        nouns: ["open edge", "open edges"],
+        effect: "the inside is ambiguous; --solid and --filled use winding number > 0.5",
+        exact: true,
+        colour: [0xd5, 0x20, 0x10],
+        sites: |found| Some(&mut found.topology.open),
+    },
+    DefectInfo {
+        code: Code::M005,
+        name: "non-manifold-edges",
+        nouns: ["non-manifold edge", "non-manifold edges"],
+        effect: "none of itself: where directions cancel, nonzero is exact all the same",
+        exact: true,
+        colour: [0xe6, 0x9f, 0x00],
+        sites: |found| Some(&mut found.topology.crowded_edges),
+    },
+    DefectInfo {
+        code: Code::M006,
+        name: "non-manifold-vertices",
+        nouns: ["non-manifold vertex", "non-manifold vertices"],
+        effect: "none: every fill is exact all the same",
+        exact: true,
+        colour: [0xf0, 0xe4, 0x42],
+        sites: |found| Some(&mut found.topology.crowded_vertices),
+    },
+    DefectInfo {
+        code: Code::M007,
+        name: "inconsistent-orientation",
+        nouns: ["edge taken twice in one direction", "edges taken twice in one direction"],
+        effect: "nonzero would be wrong; evenodd is used if the mesh is closed, else robust",
+        exact: true,
+        colour: [0x00, 0x72, 0xb2],
+        sites: |found| Some(&mut found.topology.reversed),
+    },
+    DefectInfo {
+        code: Code::M008,
+        name: "inside-out-shells",
+        nouns: ["shell inside out", "shells inside out"],
+        effect: "nonzero fills it all the same, except where it overlaps another shell",
+        exact: false,
+        colour: [0x00, 0x9e, 0x73],
+        sites: |found| Some(&mut found.inside_out),
+    },
+    DefectInfo {
+        code: Code::M009,
+        name: "self-intersections",
+        nouns: ["pair of triangles that cross", "pairs of triangles that cross"],
+        effect: "nonzero is exact all the same, and unites parts that overlap",
+        exact: true,
+        colour: [0xe0, 0x00, 0x80],
+        sites: |found| Some(&mut found.crossing),
+    },
+    DefectInfo {
+        code: Code::M010,
+        name: "touching-triangles",
+        nouns: ["pair of triangles that touch", "pairs of triangles that touch"],
+        effect: "none: every fill is exact all the same",
+        exact: true,
+        colour: [0x56, 0xb4, 0xe9],
+        sites: |found| Some(&mut found.touching),
+    },
+    DefectInfo {
+        code: Code::M011,
+        name: "coplanar-overlaps",
+        nouns: [
+            "pair of triangles that overlap in one plane",
+            "pairs of triangles that overlap in one plane",
+        ],
+        effect: "nonzero is exact all the same, and unites parts that overlap",
+        exact: true,
+        colour: [0x80, 0x30, 0xc0],
+        sites: |found| Some(&mut found.overlapping),
+    },
+    DefectInfo {
+        code: Code::M012,
+        name: "thin-walls",
+        nouns: ["triangle of a wall thinner than a cell", "triangles of walls thinner than a cell"],
+        effect: "--solid may lose such a wall; --keep-thin and --filled keep it",
+        exact: false,
+        colour: [0x60, 0xb0, 0x20],
+        sites: |found| found.thin.as_mut(),
+    },
+];
+
+/// Bytes of memory for each triangle that a check takes, with the mesh: vertices and edges by number, and cells of
+/// the search for pairs.
+pub const BYTES_PER_TRIANGLE: u64 = 320;
+
+/// Checks a mesh. What is found does not depend on threads, nor on the order of the triangles, but for their numbers,
+/// which are those of the mesh.
+///
+/// ```
+/// use voxelize::compare::check::{CheckOptions, check};
+///
+/// let open = voxelize::Mesh::open("fixtures/open.stl")?;
+/// let found = check(&open, &CheckOptions::default())?;
+/// let [edges] = found.defects.as_slice() else { panic!("one kind of defect") };
+/// assert_eq!((edges.info.name, edges.count, edges.places[0].edges), ("open-edges", 32, Some(32)));
+/// assert!(!found.verdict.closed && !found.verdict.safe_for_solid);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If there are more than 1.4 thousand million triangles, more than 2^27 pairs of them meet, or the work is
+/// cancelled.
+pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
+    let components = mesh.components()?;
+    let thin = options
+        .lattice
+        .map(|lattice| lattice.spacing().iter().map(|side| side.to_f64()).fold(f64::INFINITY, f64::min));
+    let CheckOptions { places: most, progress, .. } = *options;
+    let search = Search { mesh, components: &components, most, thin, progress };
+    let mut found = Defects::of(&search)?;
+    let mut defects = vec![];
+    for info in DEFECTS {
+        let Some(sites) = (info.sites)(&mut found).filter(|sites| sites.count > 0).map(std::mem::take) else {
+            continue;
+        };
+        let Sites { count, places, first, triangles } = sites;
+        let more = places - first.len() as u64;
+        let places = first.into_iter().map(|site| place(site, &components.of, options.lattice)).collect();
+        defects.push(Defect { info, count, places, more, triangles });
+    }
+    let has = |code: Code| defects.iter().any(|defect: &Defect| defect.info.code == code);
+    let is_empty = mesh.triangles().is_empty();
+    let topology = &found.topology;
+    let (closed, oriented) = (!is_empty && !has(Code::M004), !is_empty && topology.unbalanced_edges == 0);
+    let verdict = CheckVerdict {
+        closed,
+        oriented,
+        manifold_3mf: !is_empty && topology.not_manifold_edges == 0 && topology.folded == 0,
+        safe_for_solid: closed && oriented && !has(Code::M008),
+    };
+    let facts = topology.closed.iter().zip(&topology.oriented);
+    let components = components.components.into_iter().zip(facts);
+    let checked = |(component, (closed, oriented)): (_, (&bool, &bool))| CheckedComponent {
+        component,
+        closed: *closed,
+        oriented: *oriented,
+    };
+    Ok(MeshCheck {
+        vertices: found.vertices,
+        defects,
+        components: components.map(checked).collect(),
+        verdict,
+    })
+}
+
+fn place(site: Site, components: &[u32], lattice: Option<&Lattice>) -> DefectPlace {
+    let Site { at, triangles, length, edges } = site;
+    let component = triangles.iter().map(|n| components[*n as usize]).min().unwrap_or(0);
+    DefectPlace {
+        at,
+        triangles,
+        component,
+        cell: lattice.and_then(|lattice| lattice.cell_at(at)),
+        length,
+        edges,
+    }
+}
+
+impl MeshCheck {
+    /// The triangles with any defect, ascending.
+    pub fn marked(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.defects.iter().flat_map(|defect| &defect.triangles).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The cells that the mesh touches, labelled by the defects of the triangles in them: of several the most
+    /// serious one, and of those the first. The label of defect `M004` is 4; cells without any have the label 100.
+    ///
+    /// # Errors
+    /// If the cells do not fit in memory, or the work is cancelled.
+    pub fn cells(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Labels> {
+        const SOUND: u8 = 100;
+        let named = self.defects.iter().map(|defect| (value(defect.info), defect.info));
+        let named = named.map(|(value, info)| Label::new(value, info.name).with_colour(info.colour));
+        let sound = Label::new(SOUND, "without defect").with_colour([0xd8, 0xd8, 0xd4]);
+        let mut labels = Labels::new(lattice.dims(), Legend::new(named.chain([sound]))?)?;
+        let mut touched = BitGrid::new(lattice.dims())?;
+        let mut touch = |mesh: &Mesh, label: u8| {
+            touched.clear();
+            Rule::surface().prepare(mesh, lattice, run)?.fill(0..lattice.dims()[2], run, &mut touched)?;
+            touched.iter().for_each(|cell| labels.set(cell, label));
+            Ok(())
+        };
+        touch(mesh, SOUND)?;
+        // What is written last stays.
+        let mut order: Vec<&Defect> = self.defects.iter().rev().collect();
+        order.sort_by_key(|defect| defect.info.severity());
+        for defect in order {
+            let own = defect.triangles.iter().map(|n| mesh.triangles()[*n as usize]).collect();
+            touch(&Mesh::from_triangles(own)?, value(defect.info))?;
+        }
+        Ok(labels)
+    }
+}
+
+/// The label of a kind of defect: the number in its code.
+fn value(info: &DefectInfo) -> u8 {
+    info.code.name()[1..].parse().unwrap_or(u8::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_of_a_check_has_its_row() {
+        let codes = crate::CODES.iter().filter(|row| row.name.starts_with('M')).map(|row| row.code);
+        assert!(codes.eq(DEFECTS.iter().map(|info| info.code)));
+        assert!(DEFECTS.iter().zip(1..).all(|(info, n)| value(info) == n));
+    }
+}
