@@ -1,6 +1,7 @@
 //! Writes every file in `fixtures/` again: `cargo run --example make_fixtures`.
 
 #[path = "fixtures/mod.rs"]
+#[allow(dead_code, reason = "tests need the rest")]
 mod fixtures;
 
 use std::path::Path;
