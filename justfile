@@ -78,10 +78,11 @@ kinds:
     cargo run --quiet --example kinds -- target/kinds
     python3 tools/interop/kinds.py target/kinds
 
-# What this reader and others make of odd and broken STL files: docs/interop.md.
+# What this reader and others make of odd STL files, as docs/interop.md; and the examples of docs/consumers.md.
 interop:
     tools/interop/run > target/interop.md
     mv target/interop.md docs/interop.md
+    tools/interop/consumers
 
 # Make fixtures/ again.
 fixtures:

@@ -1,0 +1,70 @@
+"""The Python examples of docs/consumers.md, run one after the other, against the lattice and the mesh.
+
+`consumers.py FOLDER`: a folder with f.npz, and f.json, the summary of the run that made it. Examples of packages that are
+not installed are named and left out, but NumPy's must run.
+"""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "consumers.md"
+
+
+def boxes_of(name, space):
+    """The box around the occupied cells, as the package that an example uses has it."""
+    import numpy as np
+    size = space["size"]
+    if name == "NumPy":
+        points = space["points"]
+        return points.min(axis=0) - size / 2, points.max(axis=0) + size / 2
+    if name == "PyVista":
+        bounds = np.array(space["boxes"].bounds).reshape(3, 2)
+        return bounds[:, 0], bounds[:, 1]
+    if name.startswith("SimpleITK"):
+        sitk = space["SimpleITK"]
+        image = sitk.ReadImage("f.nrrd")
+        shape = sitk.LabelShapeStatisticsImageFilter()
+        shape.Execute(image)
+        box = np.array(shape.GetBoundingBox(1))
+        low = np.array(image.TransformContinuousIndexToPhysicalPoint((box[:3] - 0.5).tolist()))
+        return low, low + box[3:] * np.array(image.GetSpacing())
+    if name == "trimesh":
+        bounds = space["trimesh"].load("f.ply").bounds
+        return bounds[0], bounds[1]
+    if name == "Open3D":
+        cubes = space["cubes"]
+        cells = np.array([voxel.grid_index for voxel in cubes.get_voxels()])
+        centres = np.array([cubes.get_voxel_center_coordinate(cell) for cell in cells])
+        assert len(cells) == space["voxels"].sum(), len(cells)
+        return centres.min(axis=0) - size / 2, centres.max(axis=0) + size / 2
+    raise AssertionError(f"nothing is known of {name}")
+
+
+def main(folder):
+    text = PAGE.read_text()
+    examples = re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?^```python\n(.*?)^```", text, re.M | re.S)
+    os.chdir(folder)
+    mesh = json.loads(Path("f.json").read_text())["mesh"]["bounds"]
+    space, compared = {}, []
+    for name, code in examples:
+        try:
+            exec(compile(code, name, "exec"), space)
+        except ImportError as error:
+            assert name != "NumPy", error
+            print(f"left out {name}: {error}")
+            continue
+        low, high = boxes_of(name, space)
+        size = space["size"]
+        # Cells that the surface touches reach beyond the mesh by less than a cell; on fitted walls by nothing.
+        for axis in range(3):
+            assert abs(low[axis] - mesh["min"][axis]) < 1e-4 * size[axis], (name, axis, low, mesh)
+            assert -1e-4 * size[axis] < high[axis] - mesh["max"][axis] < 1.0001 * size[axis], (name, axis, high, mesh)
+        compared.append(name)
+    assert compared, "no example ran"
+    print(f"the F is in its place in {', '.join(compared)}")
+
+
+main(sys.argv[1])
