@@ -28,8 +28,8 @@ fuzz-check:
 fuzz-seeds:
     cargo run --example make_fuzz_seeds
 
-# Kernels, insides, distances, whole processes, reading and curves, one after the other; VOXELIZE_MESHES names a folder of meshes.
-bench *args: (bench-kernel args) (bench-inside args) (bench-distance args) (bench-process args) (bench-reading args) (bench-curves args)
+# Kernels, insides, distances, collisions, whole processes, reading and curves, one after the other; VOXELIZE_MESHES names a folder of meshes.
+bench *args: (bench-kernel args) (bench-inside args) (bench-distance args) (bench-check args) (bench-process args) (bench-reading args) (bench-curves args)
 
 # Kernel time against the textbook test.
 bench-kernel *args:
@@ -42,6 +42,10 @@ bench-inside *args:
 # Distance fields, narrow and dense, and cells within a distance; VOXELIZE_MESHES names a folder of meshes.
 bench-distance *args:
     cargo bench --bench distance -- {{args}}
+
+# Triangles of a mesh that meet, and the clearance of two meshes; VOXELIZE_MESHES names a folder of meshes.
+bench-check *args:
+    cargo bench --bench check -- {{args}}
 
 # Whole processes against reading and writing alone.
 bench-process *args:

@@ -21,7 +21,7 @@ type Seeds = Vec<(String, Vec<u8>)>;
 type Target = (&'static str, fn() -> Seeds);
 
 /// Every target.
-static TARGETS: [Target; 9] = [
+static TARGETS: [Target; 10] = [
     ("read_stl", meshes::files),
     ("read_ascii", meshes::texts),
     ("read_voxels", voxels::files),
@@ -30,6 +30,7 @@ static TARGETS: [Target; 9] = [
     ("check", numbers::triangles),
     ("insides", numbers::triangles),
     ("kernels", numbers::triangles),
+    ("clearance", numbers::pairs),
     ("round_trip", numbers::grids),
 ];
 

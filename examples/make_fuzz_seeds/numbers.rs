@@ -41,6 +41,31 @@ pub fn triangles() -> Seeds {
     seeds
 }
 
+/// Boxes beside, on and in each other, and triangles at random, as `fuzz/src/clearance.rs` reads them.
+pub fn pairs() -> Seeds {
+    let mut random = Random(11);
+    let mut seeds = Seeds::new();
+    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let cuboid = |low: [i8; 3], high: [i8; 3]| -> Vec<u8> {
+        let corner =
+            |n: usize| [0, 1, 2].map(|axis| (if n >> axis & 1 == 1 { high } else { low })[axis] as u8);
+        let triangles = faces.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
+        triangles.flatten().flat_map(corner).collect()
+    };
+    for case in 0..60_u8 {
+        let low = [0, 1, 2].map(|_| (random.byte() % 40) as i8 - 20);
+        let mut bytes = vec![case, 11];
+        bytes.extend(cuboid([0; 3], [16; 3]));
+        bytes.extend(cuboid(low, low.map(|c| c + 4 * (1 + case as i8 % 5))));
+        if case % 3 == 0 {
+            bytes.truncate(2 + 9 * 12);
+            bytes.extend(random.bytes(9 * (1 + usize::from(case))));
+        }
+        seeds.push((format!("pair-{case:02}"), bytes));
+    }
+    seeds
+}
+
 /// Grids of several shapes and patterns, in every format.
 pub fn grids() -> Seeds {
     let mut random = Random(9);

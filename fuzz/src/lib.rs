@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod clearance;
 pub mod insides;
 pub mod kernels;
 pub mod plan;
