@@ -31,11 +31,23 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
     if rayon::current_thread_index().is_some() && rayon::current_num_threads() == threads {
         return Ok(work());
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| Error::too_large(format!("cannot start {threads} threads: {e}")))?;
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| no_threads(threads, &e))?;
     Ok(pool.install(work))
+}
+
+fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
+    let what = if threads == 1 { "a thread".to_string() } else { format!("{threads} threads") };
+    Error::too_large(format!("cannot start {what}: {reason}"))
+        .with_hint("-j takes fewer threads; `ulimit -u`, `ulimit -v` and containers limit them")
+}
+
+/// Starts a thread of its own, which nothing waits for.
+///
+/// # Errors
+/// If the system cannot start it.
+pub fn detached(work: impl FnOnce() + Send + 'static) -> Result<()> {
+    std::thread::Builder::new().spawn(work).map(drop).map_err(|e| no_threads(1, &e))
 }
 
 /// Calls `work` with every item, `workers` of them at a time, each in `threads` threads of its own: for
@@ -57,14 +69,28 @@ pub fn side_by_side<T: Sync, R: Send>(
         with_threads(threads, mine)
     };
     let done: Vec<Result<Vec<(usize, R)>>> = std::thread::scope(|scope| {
-        let started: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, worker);
+        let started: Vec<_> = (0..workers).map(start).collect();
         // A panic goes on where the work was asked for.
-        let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| worker.join();
-        started.into_iter().map(|w| ended(w).unwrap_or_else(|e| std::panic::resume_unwind(e))).collect()
+        let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+            worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e))
+        };
+        started
+            .into_iter()
+            .map(|worker| worker.map_err(|e| no_threads(workers, &e)).and_then(ended))
+            .collect()
     });
     let mut answers = Vec::with_capacity(items.len());
+    let mut failed = None;
     for part in done {
-        answers.extend(part?);
+        match part {
+            Ok(part) => answers.extend(part),
+            Err(error) => failed = Some(error),
+        }
+    }
+    // Those that could be started may have done it all.
+    if let Some(error) = failed.filter(|_| answers.len() < items.len()) {
+        return Err(error);
     }
     answers.sort_unstable_by_key(|(n, _)| *n);
     Ok(answers.into_iter().map(|(_, answer)| answer).collect())

@@ -16,8 +16,7 @@ use voxelize::geom::Triangle;
 use voxelize::geom::tri_box::ExactTriangle;
 use voxelize::grid::CellSource;
 use voxelize::{
-    BitGrid, Bounds, Lattice, Level, Mesh, Rational, Rule, Run, Slabs, Snap, Stats, Ties, Voxels,
-    Voxelizer,
+    BitGrid, Bounds, Lattice, Level, Mesh, Rational, Rule, Run, Slabs, Snap, Stats, Ties, Voxelizer, Voxels,
 };
 
 use crate::alone;
@@ -155,7 +154,8 @@ impl Case {
         let levels = Level::available();
         for (n, &level) in levels.iter().enumerate() {
             let run = Run::default().threads(1).level(level);
-            let voxelize::Voxelized { voxels, stats, .. } = Voxelizer::new(what).with_run(run).run(&self.mesh, &self.lattice).expect("a small grid");
+            let voxelize::Voxelized { voxels, stats, .. } =
+                Voxelizer::new(what).with_run(run).run(&self.mesh, &self.lattice).expect("a small grid");
             self.assert_same(voxels.occupied().unwrap(), expected, what, level.name());
             if n == self.height % levels.len() {
                 self.compare_plans(what, &run, &voxels, &stats);
@@ -165,8 +165,20 @@ impl Case {
 
     fn compare_plans(&self, what: Rule, run: &Run, voxels: &Voxels, stats: &Stats) {
         let Self { mesh, lattice, height, .. } = self;
-        let in_slabs = ("slabs", Voxelizer::new(what).with_run(*run).slabs(mesh, lattice, voxelize::run::Plan::Slabs(*height)));
-        let in_bricks = || ("bricks", Voxelizer::new(what).with_run(*run).slabs(mesh, lattice, voxelize::run::Plan::Bricks(height.next_multiple_of(8))));
+        let in_slabs = (
+            "slabs",
+            Voxelizer::new(what).with_run(*run).slabs(mesh, lattice, voxelize::run::Plan::Slabs(*height)),
+        );
+        let in_bricks = || {
+            (
+                "bricks",
+                Voxelizer::new(what).with_run(*run).slabs(
+                    mesh,
+                    lattice,
+                    voxelize::run::Plan::Bricks(height.next_multiple_of(8)),
+                ),
+            )
+        };
         for (plan, slabs) in std::iter::once(in_slabs).chain(what.has_bricks().then(in_bricks)) {
             let mut slabs = slabs.expect("a small grid");
             self.assert_same(&whole(&mut slabs), voxels.occupied().unwrap(), what, plan);

@@ -65,7 +65,9 @@ fn alone() {
 fn check_error(error: &Error, letter: char, length: usize) {
     let numbered = |code: &str| code.len() == 4 && code[1..].bytes().all(|byte| byte.is_ascii_digit());
     match error.kind() {
-        Kind::Input => assert!(error.code().name().starts_with(letter) && numbered(error.code().name()), "{error:?}"),
+        Kind::Input => {
+            assert!(error.code().name().starts_with(letter) && numbered(error.code().name()), "{error:?}")
+        }
         Kind::TooLarge => assert_eq!(error.code().name(), "too-large"),
         other => panic!("{other:?} for bad input: {error}"),
     }

@@ -66,7 +66,7 @@ impl KernelLattice {
         let mut a = 0..3;
         let axes = axes.map(|axis| {
             let a = a.next().expect("three axes");
-            KernelAxis::new(axis, [bounds.min[a], bounds.max[a]])
+            KernelAxis::new(axis, extent(bounds, a))
         });
         Self { axes, ties }
     }
@@ -90,7 +90,7 @@ impl KernelLattice {
             let first = if a == axis { first } else { FIRST_CENTRE };
             let map = AxisMap::new(map.half_plane(first), map.spacing().clone(), map.snap());
             let planes = LatticeAxis { map, cells: *cells, closed: *closed && first == FIRST_WALL };
-            KernelAxis::new(planes, [bounds.min[a], bounds.max[a]])
+            KernelAxis::new(planes, extent(bounds, a))
         });
         Self { axes, ties: Ties::Up }
     }
@@ -99,6 +99,11 @@ impl KernelLattice {
     pub fn local_error(&self) -> f64 {
         self.axes.iter().fold(0.0, |most, axis| most.max(axis.farthest_error))
     }
+}
+
+/// The extent of bounds along an axis; those of nothing are infinite, and have none.
+fn extent(bounds: &Bounds, axis: usize) -> [f32; 2] {
+    if bounds.is_empty() { [0.0; 2] } else { [bounds.min[axis], bounds.max[axis]] }
 }
 
 impl KernelAxis {

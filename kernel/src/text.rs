@@ -1,8 +1,48 @@
 //! Words out of files, made fit for messages.
 
+use std::fmt::Write;
+
 /// Words out of a file as messages show them: at most 40 characters, none that a terminal would obey.
 pub fn sanitize(words: impl AsRef<[u8]>) -> String {
     let words = words.as_ref();
     let text = String::from_utf8_lossy(&words[..words.len().min(160)]);
-    text.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    visible(&text.chars().take(40).collect::<String>())
+}
+
+/// One line of text in which every character that is obeyed and not shown stands as its number, such as `\u{1b}`.
+pub fn visible(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => line.push_str("\\n"),
+            '\r' => line.push_str("\\r"),
+            '\t' => line.push_str("\\t"),
+            // A writer into a String cannot fail.
+            c if is_obeyed(c) => drop(write!(line, "\\u{{{:x}}}", u32::from(c))),
+            c => line.push(c),
+        }
+    }
+    line
+}
+
+/// Whether a terminal or a viewer obeys this character: C0, DEL and C1, what turns the direction of text, what has no
+/// width, and what ends lines.
+pub fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_obeyed_stays() {
+        let hostile = "a\u{1b}[31m\u{9b}b\n::error::c\u{202e}\u{200b}\u{7f}\u{e0041}é";
+        assert_eq!(visible(hostile), "a\\u{1b}[31m\\u{9b}b\\n::error::c\\u{202e}\\u{200b}\\u{7f}\\u{e0041}é");
+        assert!(!visible(hostile).chars().any(is_obeyed));
+        assert_eq!(sanitize("plain words, ü × 3"), "plain words, ü × 3");
+    }
 }

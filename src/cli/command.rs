@@ -35,7 +35,11 @@ pub struct Command {
 
 impl Command {
     pub fn schema(&self) -> Schema {
-        Schema { command: (!self.name.is_empty()).then_some(self.name), keys: self.keys }
+        Schema {
+            command: (!self.name.is_empty()).then_some(self.name),
+            keys: self.keys,
+            options: self.arguments,
+        }
     }
 }
 

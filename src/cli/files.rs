@@ -14,6 +14,9 @@ use voxelize::{Code, Error, Lattice, Result, Voxels};
 
 use super::suggest;
 
+/// The extension of sidecars, behind all of a name.
+pub const SIDECAR: &str = "json";
+
 /// Where a mesh comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MeshSource {
@@ -98,19 +101,44 @@ impl Destination {
     }
 }
 
-/// The files of a run: none that is written may be another of them.
+/// The files of a run, by what they are and not by how they are spelt: none that is written may be another of them.
 #[derive(Default)]
-pub struct FileSet(HashMap<PathBuf, String>);
+pub struct FileSet(HashMap<FileId, String>);
+
+/// What a file is, whatever name it is called by.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum FileId {
+    /// One that exists: its device and its number there.
+    Node(u64, u64),
+    /// One that does not: its real folder, as far as there is one, and its name.
+    Name(PathBuf),
+}
+
+impl FileId {
+    fn of(path: &Path) -> Self {
+        #[cfg(unix)]
+        if let Ok(found) = path.metadata() {
+            use std::os::unix::fs::MetadataExt;
+            return Self::Node(found.dev(), found.ino());
+        }
+        // A link may lead to a file that is not there yet.
+        Self::Name(real(&format::link_target(path)))
+    }
+}
 
 impl FileSet {
-    /// Takes in a file that is read.
+    /// Takes in a file that is read; of a voxel file, also the sidecar, which may be beside it.
     pub fn reads(&mut self, path: &Path, role: &str) {
-        self.0.entry(real(path)).or_insert_with(|| role.to_string());
+        self.0.entry(FileId::of(path)).or_insert_with(|| role.to_string());
+        if !is_pipe(path) && format::sniff(path).or(format::by_path(path)).is_some() {
+            let sidecar = FileId::of(&with_suffix(path, SIDECAR));
+            self.0.entry(sidecar).or_insert_with(|| format!("the sidecar of {role}"));
+        }
     }
 
     /// Takes in a file that is written; refuses one that is taken in already.
     pub fn writes(&mut self, path: &Path, role: &str) -> Result<()> {
-        match self.0.insert(real(path), role.to_string()) {
+        match self.0.insert(FileId::of(path), role.to_string()) {
             Some(other) => Err(Error::usage(format!("is {other}, and would be overwritten"))
                 .in_file(path)
                 .with_hint("name another file")),
@@ -124,6 +152,11 @@ impl FileSet {
         self.writes(path, "the file of --json")?;
         format::probe_output(path).map_err(|e| or_hint(e, "--json=FILE names another file"))
     }
+}
+
+/// Whether `path`, all links followed, is in `folder` or below.
+pub fn is_within(path: &Path, folder: &Path) -> bool {
+    real(&format::link_target(path)).starts_with(real(folder))
 }
 
 /// The file that a name stands for, links followed: one that does not exist is known by its folder and name.
@@ -310,5 +343,26 @@ mod tests {
         assert!(error.message().contains("is the mesh"), "{error}");
         files.writes(&place.path().join("b/new.vox"), "the output").unwrap();
         assert!(files.writes(&place.path().join("b/../b/new.vox"), "the report").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_known_by_links_and_dangling_ones() {
+        use std::os::unix::fs::symlink;
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::write(path("a.stl"), "").unwrap();
+        fs::hard_link(path("a.stl"), path("hard.stl")).unwrap();
+        symlink("b.vox", path("l.vox")).unwrap();
+        symlink("l.vox", path("m.vox")).unwrap();
+        let mut files = FileSet::default();
+        files.reads(&path("a.stl"), "the mesh");
+        files.writes(&path("b.vox"), "the output").unwrap();
+        for name in ["hard.stl", "l.vox", "m.vox"] {
+            assert!(files.writes(&path(name), "the report").is_err(), "{name}");
+        }
+        files.reads(&path("grid.npz"), "the grid");
+        let error = files.writes(&path("grid.npz.json"), "the report").unwrap_err();
+        assert!(error.message().contains("the sidecar of the grid"), "{error}");
     }
 }

@@ -29,7 +29,7 @@ Usage: voxelize [OPTIONS] <MESH>...        (- reads standard input)
 
 const SHORT_FOOT: &str = "\
 Exit: 0 ok, 1 check failed, 2 usage error, 3 unreadable input, 4 unsuitable
-      mesh, 5 does not fit, 6 not written, 7 some failed, 130 or 143 interrupted
+      mesh, 5 too large, 6 not written, 7 some failed, 70 a bug, 130 interrupted
 -h this page, --help everything, 'voxelize COMMAND --help' one command";
 
 const LONG_HEAD: &str = "\
@@ -69,6 +69,7 @@ Exit codes:
     5  the result does not fit: memory, or a limit of the format
     6  the output could not be written
     7  some of many failed, for different reasons; else the code they have in common
+   70  an internal error, which is a bug: please report it
   130  interrupted (143 when terminated, 129 when the terminal went); nothing is left behind";
 
 /// The parser of a command, with its pages of help.

@@ -11,7 +11,7 @@ use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
 
-use super::args::{DEFAULT_RES, PageArgs, PowerArgs, ReadArgs, ReportArgs};
+use super::args::{DEFAULT_RES, MemoryArgs, PageArgs, PowerArgs, ReadArgs, ReportArgs};
 use super::command::{Call, Command};
 use super::contents::{self, LabelCount};
 use super::files::{self, FileSet};
@@ -56,6 +56,9 @@ struct InfoArgs {
     power: PowerArgs,
 
     #[command(flatten)]
+    memory: MemoryArgs,
+
+    #[command(flatten)]
     page: PageArgs,
 }
 
@@ -64,7 +67,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let mut files = FileSet::default();
     args.files.iter().for_each(|path| files.reads(path, "a file to be read"));
     call.check_files(files)?;
-    let resources = call.resources(&args.power, None)?;
+    let resources = call.resources(&args.power, args.memory.max_memory)?;
     for (n, path) in args.files.iter().enumerate() {
         let report = Report::of(|report| {
             report.set("path", path.to_string_lossy());
@@ -92,10 +95,11 @@ fn describe(
     files::is_there(path)?;
     if format::sniff(path).or(format::by_path(path)).is_some() {
         report.set("kind", "voxels");
-        return describe_voxels(path, report);
+        return describe_voxels(path, resources, report);
     }
     report.set("kind", "mesh");
-    let options = ReadOptions { tolerance, max_memory: resources.memory.bytes(), progress: &call.bar() };
+    let max_memory = resources.for_job().map(|bytes| bytes / PER_MESH);
+    let options = ReadOptions { tolerance, max_memory, progress: &call.bar() };
     describe_mesh(path, &options, report).map_err(|error| match error.code() {
         Code::S002 => Error::input(Code::S002, "neither a mesh nor voxels of a kind that is known")
             .in_file(path)
@@ -103,6 +107,9 @@ fn describe(
         _ => error,
     })
 }
+
+/// The memory that a mesh is described in, in meshes: beside itself, the lengths of its sides.
+const PER_MESH: u64 = 3;
 
 /// Describes the mesh in a file.
 fn describe_mesh(path: &Path, options: &ReadOptions, report: &mut Report) -> Result<()> {
@@ -240,11 +247,20 @@ impl Suggestion {
 }
 
 /// Describes the voxels in a file.
-fn describe_voxels(path: &Path, report: &mut Report) -> Result<()> {
+fn describe_voxels(path: &Path, resources: &Resources, report: &mut Report) -> Result<()> {
     let description = format::describe(path)?;
     report.set("format", description.format.name);
     report.set("bytes", description.bytes);
     report.set("dtype", description.dtype.map(|dtype| dtype.name()));
+    let need = description
+        .metadata
+        .dims
+        .map(BitGrid::bytes_for)
+        .filter(|need| resources.for_job().is_some_and(|most| *need > u128::from(most)));
+    if let (Some(need), Some(limit)) = (need, resources.memory.text()) {
+        let message = format!("{} as bits, {limit}", bytes(need));
+        return Err(Error::too_large(message).in_file(path).with_hint("raise --max-memory"));
+    }
     let voxels = format::open(path)?;
     let labels = contents::labels(voxels.cells.as_ref());
     // A field has no occupied cells.

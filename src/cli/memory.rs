@@ -11,6 +11,7 @@ use super::args::values::Simd;
 use super::args::{PowerArgs, prefixed};
 use super::argv::Argv;
 use super::files::Destination;
+use super::limits::available_memory;
 use super::report::display::{bytes, counted};
 
 /// Code, and buffers that are the same for every job, in bytes.
@@ -274,22 +275,4 @@ fn streaming_hint(needs: &Needs, demand: &Demand, destination: &Destination) -> 
     };
     let names: Vec<_> = streamed.iter().map(|format| format.name).collect();
     format!("{such_as} streams it in slabs ({} can); --dry-run shows the plans", names.join(", "))
-}
-
-/// The bytes that new work can have without swapping; `None` if the system does not say.
-fn available_memory() -> Option<u64> {
-    kilobytes("/proc/meminfo", "MemAvailable:")
-}
-
-/// The most bytes this process ever had in memory; `None` if the system does not say.
-pub fn peak_memory() -> Option<u64> {
-    kilobytes("/proc/self/status", "VmHWM:")
-}
-
-/// The value of a line such as `VmHWM:     6144 kB`, in bytes.
-fn kilobytes(file: &str, key: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(file).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-    let value: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    value.checked_mul(1024)
 }

@@ -14,8 +14,10 @@ mod diff;
 mod diff_fields;
 mod files;
 mod formats;
+mod guard;
 mod help;
 mod info;
+mod limits;
 mod memory;
 mod options;
 mod output;
@@ -39,6 +41,7 @@ use clap::{ArgMatches, FromArgMatches};
 use args::ReportArgs;
 use argv::Argv;
 use command::{Call, Command};
+use guard::guarded;
 use report::{Printer, Report, ReportOptions, Verbosity, show};
 use run::RunReport;
 use signals::Signals;
@@ -57,6 +60,8 @@ static COMMANDS: &[Command] = &[
 
 /// Does what the command line asks, and gives its exit code.
 pub fn main() -> ExitCode {
+    guard::install();
+    signals::survive_limits();
     ExitCode::from(dispatch(std::env::args_os(), &Signals::default(), Instant::now()))
 }
 
@@ -75,7 +80,7 @@ fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, starte
     };
     let printer = Printer::new(options, command.schema(), signals);
     let call = |matches| Call::new(&argv, matches, &printer, signals, started);
-    match result.and_then(|matches| (command.run)(&call(matches))) {
+    match result.and_then(|matches| guarded(|| (command.run)(&call(matches)))) {
         Ok(reports) => reports.iter().for_each(|report| printer.print(report)),
         Err(error) => printer.print(&Report::of(|report| {
             if command.name.is_empty() {

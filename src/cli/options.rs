@@ -1,7 +1,7 @@
 //! From arguments to options: resolved and validated together. Whatever can be refused without the mesh is
 //! refused here, before it is read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use voxelize::format::Dtype;
 use voxelize::grid::CellKind;
@@ -47,6 +47,8 @@ pub struct GridOptions {
     pub grown_from: Option<BoxCorners>,
     /// Whether a box was given: the mesh may go on in the padding then.
     pub is_bounded: bool,
+    /// The voxel file of `--like`.
+    pub like: Option<PathBuf>,
 }
 
 /// What decides where the cells will be.
@@ -110,7 +112,7 @@ impl GridOptions {
         let is_bounded = args.bounds.is_some();
         let padding = Some(fit.clone());
         let (from, grown_from) = (GridFrom::Mesh(Box::new(fit)), args.bounds.filter(|_| whole_cells));
-        Ok(Self { padding, from, snap, asked, grown_from, is_bounded })
+        Ok(Self { padding, from, snap, asked, grown_from, is_bounded, like: None })
     }
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
@@ -119,12 +121,20 @@ impl GridOptions {
         let snap = snap.unwrap_or(lattice.snap());
         let asked = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
-        Ok(Self { padding: None, from, snap, asked, grown_from: None, is_bounded: false })
+        let like = Some(path.to_path_buf());
+        Ok(Self { padding: None, from, snap, asked, grown_from: None, is_bounded: false, like })
     }
 
     /// Cells added on every side along each axis; not known of a lattice that is taken over.
     pub fn padding(&self, lattice: &Lattice) -> Option<[usize; 3]> {
         self.padding.as_ref().map(|fit| fit.padding(lattice.spacing()))
+    }
+
+    /// Takes in the file that it is taken over from, after the outputs: these may replace it, as it was read by then.
+    pub fn reads(&self, files: &mut FileSet) {
+        if let Some(path) = &self.like {
+            files.reads(path, "the grid of --like");
+        }
     }
 
     /// The lattice for a mesh of these bounds.
@@ -250,6 +260,7 @@ impl Options {
             files.reads(mesh, "the mesh");
         }
         self.output.check(&mut files, self.job.source.path())?;
+        self.job.options.grid.reads(&mut files);
         for aux in self.aux_outputs() {
             aux.check(&mut files, self.output.sidecar)?;
         }

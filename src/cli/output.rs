@@ -262,7 +262,7 @@ fn extension(format: &Format) -> &'static str {
 
 fn sidecar_path(path: &Path, format: &Format, asked: Sidecar) -> Option<PathBuf> {
     let is_written = asked == Sidecar::Write || format.carries == Carries::Sidecar;
-    is_written.then(|| files::with_suffix(path, "json"))
+    is_written.then(|| files::with_suffix(path, files::SIDECAR))
 }
 
 /// The format of an output whose name says nothing of it.

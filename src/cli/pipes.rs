@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
-use voxelize::Error;
+use voxelize::{Error, par};
 
 use super::signals::Signals;
 
@@ -40,12 +40,16 @@ impl Inlet {
 
     fn new<R: Read>(signals: &Signals, open: impl FnOnce() -> io::Result<R> + Send + 'static) -> Self {
         let (sender, blocks) = sync_channel(2);
-        std::thread::spawn(move || match open() {
+        let no_thread = SyncSender::clone(&sender);
+        let started = par::detached(move || match open() {
             Ok(pipe) => pass_on(pipe, &sender),
             Err(error) => {
                 let _ = sender.send(Err(error));
             }
         });
+        if let Err(error) = started {
+            let _ = no_thread.send(Err(io::Error::other(error)));
+        }
         Self { blocks, block: io::Cursor::default(), signals: signals.clone() }
     }
 }
@@ -124,13 +128,17 @@ impl Outlet {
     fn new<W: Write>(signals: &Signals, open: impl FnOnce() -> io::Result<W> + Send + 'static) -> Self {
         let ((to, blocks), (failure, failed)) = (sync_channel(2), sync_channel(1));
         let (used, spare) = sync_channel(4);
-        std::thread::spawn(move || {
+        let no_thread = SyncSender::clone(&failure);
+        let started = par::detached(move || {
             if let Err(error) = open().and_then(|pipe| write_all(pipe, &blocks, &used)) {
                 // It is there before the other side finds that nobody takes blocks.
                 let _ = failure.send(error);
             }
             drop(blocks);
         });
+        if let Err(error) = started {
+            let _ = no_thread.send(io::Error::other(error));
+        }
         Self { to, failed, spare, block: Vec::with_capacity(BLOCK), signals: signals.clone() }
     }
 

@@ -7,6 +7,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use crate::error::is_obeyed;
+
 /// One suite of tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suite {
@@ -113,6 +115,8 @@ fn escaped(text: &str) -> String {
             // As they are, an attribute would have blanks in their place.
             '\t' | '\n' | '\r' => drop(write!(escaped, "&#{};", c as u32)),
             '\0'..'\x20' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            // As they are, a terminal or a viewer would obey them.
+            c if is_obeyed(c) => drop(write!(escaped, "&#{};", c as u32)),
             c => escaped.push(c),
         }
     }
@@ -174,6 +178,14 @@ mod tests {
             assert_eq!((reason.attribute("type"), reason.attribute("message")), (Some("cells"), Some(HARD)));
             assert_eq!(reason.text().unwrap(), format!("{HARD}\nmore"));
         }
+    }
+
+    #[test]
+    fn what_terminals_obey_is_escaped() {
+        let name = "a\u{9b}\u{202e}\u{200b}\u{7f}b";
+        let xml = to_xml(&Suite { name: name.into(), ..suite() });
+        assert!(!xml.chars().any(|c| is_obeyed(c) && c != '\n'), "{xml}");
+        assert_eq!(Document::parse(&xml).unwrap().root_element().attribute("name"), Some(name));
     }
 
     #[test]

@@ -119,6 +119,9 @@ codes! {
     G009 "G009" REFUSED
         "the options of a case make no sense"
         LINE;
+    G010 "G010" REFUSED
+        "a path of a list leads out of the folder of the list, perhaps through a link"
+        "`--allow-outside` takes it, if you know who wrote the list";
     L001 "L001" WARNED
         "the mesh is far from the origin: 32-bit floats are more than a hundredth of a cell apart there"
         CENTRE;
@@ -281,6 +284,9 @@ codes! {
     Folder "folder" REFUSED
         "a folder where a file is wanted"
         "name a file";
+    Internal "internal" REFUSED
+        "a bug of voxelize: the work on one mesh, case or command ended where it never should"
+        "this is a bug: please report it with the command, the file and the version";
     Interrupted "interrupted" REFUSED
         "someone asked to stop"
         "";

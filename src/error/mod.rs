@@ -6,7 +6,7 @@ use std::fmt;
 
 pub use self::code::{CODES, Code, CodeInfo, Severity};
 
-pub(crate) use crate::kernel::text::sanitize;
+pub(crate) use crate::kernel::text::{is_obeyed, sanitize};
 
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -27,6 +27,8 @@ pub enum Kind {
     Output,
     /// Someone asked to stop.
     Interrupted,
+    /// A bug of this crate.
+    Internal,
 }
 
 /// One error: what is wrong, where, and what to do about it.
@@ -86,6 +88,11 @@ impl Error {
     /// The run was asked to stop.
     pub fn interrupted() -> Self {
         Self::new(Kind::Interrupted, Code::Interrupted, "interrupted; nothing was written")
+    }
+
+    /// A bug of this crate: what failed, and where.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(Kind::Internal, Code::Internal, message)
     }
 
     /// What to do about it, one line.

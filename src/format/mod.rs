@@ -40,7 +40,9 @@ use std::path::{Path, PathBuf};
 
 pub use self::npy::save_numbers;
 pub use self::open::{Description, describe, made_by_this_tool, open, read_from, sniff};
-pub use self::save::{probe_output, save, save_bytes, save_source, write_source_to, write_to};
+pub use self::save::{
+    link_target, lock_folder, probe_output, save, save_bytes, save_source, write_source_to, write_to,
+};
 
 use self::open::VoxelSource;
 use self::save::Sink;

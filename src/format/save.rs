@@ -7,17 +7,22 @@
 //! A sidecar is renamed before the file it describes. If the process dies between the two, the older
 //! file, if there was one, stands beside a sidecar that is not its own: reading it says so, as a sidecar
 //! has the digest of its cells. There is no file without the sidecar it needs.
+//!
+//! What a process that died left beside a place is removed by the next that writes there.
 
-use std::fs::{self, File, OpenOptions};
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Read, Seek, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use tempfile::{NamedTempFile, SpooledTempFile};
 
 use super::{Carries, Dtype, Durability, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Style;
-use crate::grid::{CellSource, InMemory, Slab, Voxels};
+use crate::grid::{CellSource, InMemory, Lattice, Slab, Voxels};
 use crate::par::Progress;
 
 /// What formats write to that go back to fill in sizes.
@@ -47,8 +52,7 @@ pub fn save_source(
     format: &Format,
     options: &SaveOptions,
 ) -> Result<Vec<Written>> {
-    let dtype = format.dtype(source.cell_type().kind(), options)?;
-    (format.limits)(source.lattice())?;
+    let dtype = checked_dtype(source, format, options)?;
     let file = match Place::of(path)? {
         Place::Direct => return save_directly(source, path, format, options).map(|one| vec![one]),
         Place::File(file) => file,
@@ -60,6 +64,8 @@ pub fn save_source(
     })?;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
     let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, durability)).transpose()?;
+    // Other processes that write the same pair wait, so that no file ends beside the sidecar of another.
+    let _lock = sidecar.as_ref().map(|sidecar| lock_folder(&sidecar.place)).transpose()?;
     // The sidecar first: a data file never stands there without what it needs.
     let sidecar = sidecar.map(|sidecar| sidecar.persist("json", durability)).transpose()?;
     let mut written = vec![data.persist(format.name, durability)?];
@@ -91,8 +97,7 @@ pub fn write_source_to(
     format: &Format,
     options: &SaveOptions,
 ) -> Result<u64> {
-    let dtype = format.dtype(source.cell_type().kind(), options)?;
-    (format.limits)(source.lattice())?;
+    let dtype = checked_dtype(source, format, options)?;
     let mut out = CountedWriter { out, bytes: 0 };
     let result = match format.write {
         Write::Forward(write) => write(source, &mut out, dtype, options),
@@ -100,11 +105,35 @@ pub fn write_source_to(
             let mut spool = SpooledTempFile::new(SPOOL);
             write(source, &mut spool, dtype, options)
                 .and_then(|()| spool.rewind())
+                .map_err(not_spooled)
                 .and_then(|()| copy(&mut spool, &mut out, options.progress))
         }
     };
     result.and_then(|()| out.flush()).map_err(failure)?;
     Ok(out.bytes)
+}
+
+/// What the cells are stored as, in a format that holds them on their lattice.
+fn checked_dtype(source: &dyn CellSource, format: &Format, options: &SaveOptions) -> Result<Dtype> {
+    let (dims, lattice) = (source.dims(), source.lattice());
+    if let Some(other) = lattice.map(Lattice::dims).filter(|other| *other != dims) {
+        return Err(Error::usage(format!("there are {dims:?} cells, and the lattice has {other:?}")));
+    }
+    (format.limits)(lattice)?;
+    format.dtype(source.cell_type().kind(), options)
+}
+
+/// The error for what is written here first, as its sizes are filled in at the end: it names the place.
+fn not_spooled(error: io::Error) -> io::Error {
+    let folder = std::env::temp_dir();
+    match error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
+        true => error,
+        false => io::Error::other(
+            Error::output(format!("cannot be written here before it is passed on: {error}"))
+                .in_file(folder)
+                .with_hint("TMPDIR names another folder; -o FILE and -f raw need none"),
+        ),
+    }
 }
 
 /// Saves whatever `write` writes at `path`, as grids are: whole or not at all. `format` is the word
@@ -187,6 +216,26 @@ fn failure(error: io::Error) -> Error {
     }
 }
 
+/// The file at the end of the links that `path` begins, whether there is one or not.
+pub fn link_target(path: &Path) -> PathBuf {
+    let mut place = path.to_path_buf();
+    // As many links as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&place) {
+            Ok(target) if !has_no_name(&place) => {
+                place = place.parent().unwrap_or(Path::new("")).join(target);
+            }
+            _ => break,
+        }
+    }
+    place
+}
+
+/// Whether it is what `/dev/stdout` points to, which has no name that could be replaced, even if it is a file.
+fn has_no_name(place: &Path) -> bool {
+    place.starts_with("/proc") || place.starts_with("/dev/fd")
+}
+
 /// Where output for a path goes.
 enum Place {
     /// A file at the end of all links, to be replaced.
@@ -198,17 +247,9 @@ enum Place {
 impl Place {
     fn of(path: &Path) -> Result<Self> {
         let fail = |reason: String| Error::output(reason).in_file(path);
-        let mut place = path.to_path_buf();
-        // As many links as Linux follows.
-        for _ in 0..40 {
-            // What `/dev/stdout` points to has no name that could be replaced, even if a file.
-            if place.starts_with("/proc") || place.starts_with("/dev/fd") {
-                return Ok(Self::Direct);
-            }
-            match fs::read_link(&place) {
-                Ok(target) => place = place.parent().unwrap_or(Path::new("")).join(target),
-                Err(_) => break,
-            }
+        let place = link_target(path);
+        if has_no_name(&place) {
+            return Ok(Self::Direct);
         }
         match fs::metadata(&place) {
             Ok(found) if found.is_dir() => Err(fail("is a folder".into())),
@@ -230,17 +271,76 @@ fn folder(file: &Path) -> &Path {
     file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// The name of what is written: `.voxelize-PID-….tmp`.
+const PREFIX: &str = ".voxelize-";
+const SUFFIX: &str = ".tmp";
+
 /// A new file in the folder of `file`, removed unless persisted.
 fn temporary(file: &Path) -> io::Result<NamedTempFile> {
+    sweep(folder(file));
+    let prefix = format!("{PREFIX}{}-", std::process::id());
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".voxelize-").suffix(".tmp");
+    builder.prefix(&prefix).suffix(SUFFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         // What any new file gets; the system takes the umask off.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder(file))
+    let made = builder.tempfile_in(folder(file))?;
+    // By this others know that its process lives; where the system has no locks, its number says so.
+    let _ = made.as_file().try_lock();
+    Ok(made)
+}
+
+/// Removes what processes that died left in `folder`; once in a process, as it may be a long list.
+fn sweep(folder: &Path) {
+    static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    if !SWEPT.lock().unwrap_or_else(|e| e.into_inner()).insert(folder.to_path_buf()) {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file && entry.file_name().to_str().is_some_and(is_left) {
+            // Another container may have a process of that number, which holds the lock.
+            let lock = File::open(entry.path()).map(|file| file.try_lock().is_ok());
+            if lock.is_ok_and(|is_free| is_free) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// Whether this is the name of what a process wrote that is no more.
+fn is_left(name: &str) -> bool {
+    let number = name.strip_prefix(PREFIX).filter(|name| name.ends_with(SUFFIX));
+    let process = number.and_then(|name| name.split_once('-')).and_then(|(id, _)| id.parse::<u32>().ok());
+    let processes = Path::new("/proc");
+    process.is_some_and(|id| processes.join("self").exists() && !processes.join(id.to_string()).exists())
+}
+
+/// How long to wait for another process that writes to the same folder.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A lock on the folder of `file`, as long as it lives: for files that belong together. Nothing where the system
+/// has no such locks.
+///
+/// # Errors
+/// If another process has it for ten seconds.
+pub fn lock_folder(file: &Path) -> Result<Option<File>> {
+    let Ok(locked) = File::open(folder(file)) else { return Ok(None) };
+    let start = Instant::now();
+    loop {
+        match locked.try_lock() {
+            Ok(()) => return Ok(Some(locked)),
+            Err(TryLockError::Error(_)) => return Ok(None),
+            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
+                let error = Error::output("another process has been writing to this folder for ten seconds");
+                return Err(error.in_file(folder(file)).with_hint("wait for it, or end it"));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
 }
 
 /// A finished file beside the place it is for.

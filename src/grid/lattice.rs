@@ -112,8 +112,12 @@ impl Lattice {
         [0, 1, 2].map(axis)
     }
 
-    /// Whether these bounds go on beyond the lattice along an axis, below its first wall and above its last.
+    /// Whether these bounds go on beyond the lattice along an axis, below its first wall and above its last; bounds
+    /// of nothing do not.
     pub fn is_passed(&self, axis: usize, bounds: &Bounds) -> [bool; 2] {
+        if bounds.is_empty() {
+            return [false; 2];
+        }
         let (map, end) = (self.axis(axis), Rational::from(self.dims[axis] as i64));
         [map.index(bounds.min[axis]) < Rational::ZERO, map.index(bounds.max[axis]) > end]
     }

@@ -89,9 +89,10 @@ impl Default for View {
 /// labels are in the upper left corner, where there is room.
 ///
 /// # Errors
-/// If no cell is occupied, it is a field, the picture has no pixels or too many, or memory is short.
+/// If no cell is occupied, it is a field, a cell has no size, the picture has no pixels or too many, or memory is short.
 pub fn cells<'a>(cells: impl Into<CellsRef<'a>>, spacing: [f64; 3], view: &View) -> Result<Picture> {
     check_size(view.size)?;
+    check_spacing(spacing)?;
     let scene = render::Scene::new(cells.into(), spacing)?;
     let camera = view.camera(|directions| scene.reach(directions), "no cell is occupied")?;
     let mut rows = render::rows(&scene, &camera, view.size, view.borders);
@@ -122,6 +123,14 @@ impl View {
         }
         Picture::from_rows(self.size, &rows, self.background)
     }
+}
+
+/// Refuses cells without a size: a picture of them has no scale.
+fn check_spacing(spacing: [f64; 3]) -> Result<()> {
+    if spacing.iter().all(|size| size.is_normal() && *size > 0.0) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("cells of {spacing:?}; each size is a number above 0")))
 }
 
 fn check_size(size: [usize; 2]) -> Result<()> {

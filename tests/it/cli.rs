@@ -365,11 +365,122 @@ fn words_cannot_break_lines_or_move_the_cursor() {
     let output = place.command("").arg("a\nb\x1b[2J.stl").output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), text.lines().count()), (Some(3), 2), "{text}");
-    assert!(text.contains("a\u{fffd}b\u{fffd}[2J.stl"), "{text}");
+    assert!(text.contains("a\\nb\\u{1b}[2J.stl"), "{text}");
     // So with the lines that tell of a run: a tab is no more than a mark.
     let output = place.command("cube.stl -n -v --dims").arg("6\t,6,6\n").output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("6\u{fffd},6,6\u{fffd}"), "{text}");
+    assert!(text.contains("6\\t,6,6\\n"), "{text}");
+}
+
+/// `info` advised `--max-memory` when it had none, `diff` larger cells.
+#[test]
+fn hints_name_only_options_that_the_command_has() {
+    let place = Place::new();
+    place.run("cube.stl -r 4 -o a.npz").expect(0);
+    place.run("verify --update list.toml cube.stl -r 4").expect(0);
+    place.write("cut.stl", &std::fs::read(place.path("cube.stl")).unwrap()[..300]);
+    place.write("cut.npz", &std::fs::read(place.path("a.npz")).unwrap()[..300]);
+    let mut seen = 0;
+    for (command, line) in [
+        ("info", "info cut.stl"),
+        ("info", "info cube.stl --max-memory 100"),
+        ("info", "info cut.npz"),
+        ("info", "info cube.stl --json=/proc/x/y"),
+        ("diff", "diff a.npz cube.stl"),
+        ("diff", "diff a.npz cut.npz"),
+        ("diff", "diff a.npz a.npz -o /proc/x/y.vox"),
+        ("view", "view cut.stl -o a.png"),
+        ("view", "view cube.stl -r 2000 --max-memory 10M -o a.png"),
+        ("view", "view a.npz --slice z=9"),
+        ("verify", "verify a.npz cut.stl"),
+        ("verify", "verify list.toml --max-memory 100"),
+        ("verify", "verify list.toml --junit /proc/x/y"),
+        ("verify", "verify none.toml"),
+        ("formats", "formats --json=/proc/x/y"),
+    ] {
+        let run = place.run(line);
+        assert!(run.code > Some(0), "{line}: {:?}", run.code);
+        let help = place.run(&format!("{command} --help")).expect(0);
+        let text = format!("{}{}", run.text(), run.err);
+        let hints = text.lines().filter_map(|line| line.trim().strip_prefix("hint: "));
+        for word in hints.filter(|hint| !hint.contains("voxelize ")).flat_map(str::split_whitespace) {
+            let option = word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            let option = option.split('=').next().unwrap();
+            if option.starts_with('-') && option.len() > 1 {
+                assert!(help.text().contains(option), "{line}: {option} is no option of {command}\n{text}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 3, "{seen}");
+}
+
+/// Every method of the inside panicked on the infinite bounds of nothing, also in view and verify.
+#[test]
+fn a_mesh_without_area_has_no_inside() {
+    let place = Place::new();
+    let point = |n: f32| [n, n, n];
+    place.write("line.stl", crate::support::place::stl(&[[point(0.0), point(1.0), point(2.0)]]));
+    for inside in ["auto", "nonzero", "evenodd", "flood", "vote", "robust"] {
+        let rule = format!("-r 16 --solid --inside {inside}");
+        for line in [
+            format!("line.stl {rule} -o a.npy"),
+            format!("line.stl {rule} --keep-thin -o a.npy"),
+            format!("line.stl {rule} --max-memory 20M -o a.npy"),
+            format!("verify --update list.toml line.stl {rule}"),
+        ] {
+            place.run(&line).expect(0);
+        }
+        // There is nothing to see.
+        place.run(&format!("view line.stl {rule} -o a.png")).expect(4);
+    }
+    place.run("verify list.toml").expect(0);
+}
+
+/// A panic ended the whole batch, and no JSON was written.
+#[test]
+#[cfg(debug_assertions)]
+fn a_panic_ends_one_mesh_and_one_case() {
+    let place = Place::new();
+    let panics = |line: &str| {
+        let output =
+            place.command(line).env("VOXELIZE_PANIC", "thirds.stl").env_remove("RUST_BACKTRACE").output();
+        let output = output.unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, err) = panics("cube.stl thirds.stl -r 4 -o out/ --json=out.json");
+    assert_eq!(code, Some(70), "{err}");
+    assert!(place.path("out/cube.vox").exists() && !place.path("out/thirds.vox").exists());
+    assert!(
+        err.contains("thirds.stl") && err.contains("this is a bug") && !err.contains("panicked"),
+        "{err}"
+    );
+    assert!(err.contains(env!("CARGO_PKG_VERSION")) && err.contains("guard.rs"), "{err}");
+    let json = std::fs::read_to_string(place.path("out.json")).unwrap();
+    let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!([&lines[0]["exit_code"], &lines[1]["exit_code"]], [&Value::from(0), &Value::from(70)]);
+    assert_eq!(lines[1]["error"]["code"], "internal");
+    place.run("verify --update list.toml cube.stl thirds.stl -r 4").expect(0);
+    let (code, err) = panics("verify list.toml --junit report.xml");
+    assert_eq!(code, Some(70), "{err}");
+    let report = std::fs::read_to_string(place.path("report.xml")).unwrap();
+    assert!(report.contains("tests=\"2\" failures=\"0\" errors=\"1\""), "{report}");
+    assert_eq!(panics("view thirds.stl -r 4 -o a.png").0, Some(70));
+    assert_eq!(panics("thirds.stl -r 4 -o a.vox").0, Some(70));
+}
+
+/// It said that a file was not found, and not which.
+#[test]
+fn a_stream_names_the_folder_that_it_needs() {
+    let place = Place::new();
+    let mut command = place.command("cube.stl -r 400 -o - -f vox");
+    let output = command.env("TMPDIR", place.path("gone")).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(6), "{text}");
+    assert!(text.contains("/gone: ") && text.contains("TMPDIR"), "{text}");
+    let output =
+        place.command("cube.stl -r 400 -o - -f raw").env("TMPDIR", place.path("gone")).output().unwrap();
+    assert!(output.status.success());
 }
 
 #[test]

@@ -10,6 +10,11 @@ use tempfile::TempDir;
 
 pub use super::solids::{Triangle, cuboid, stl};
 
+/// The command: that of this build, or another one, to show that tests fail on the code before.
+pub fn binary() -> std::ffi::OsString {
+    std::env::var_os("VOXELIZE_UNDER_TEST").unwrap_or_else(|| env!("CARGO_BIN_EXE_voxelize").into())
+}
+
 /// A folder of its own for a test, to run the command in.
 pub struct Place {
     folder: TempDir,
@@ -34,7 +39,7 @@ impl Place {
 
     /// The command with these words, in this folder. Outside of CI: there goldens are not recorded.
     pub fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
+        let mut command = Command::new(binary());
         command
             .env_remove("CI")
             .current_dir(self.folder.path())

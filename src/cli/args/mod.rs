@@ -112,6 +112,16 @@ pub struct RunArgs {
     pub max_memory: Option<u64>,
 }
 
+/// The limit of commands that hold what they read at once.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Run")]
+pub struct MemoryArgs {
+    /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes; what does not fit is refused [default:
+    /// available memory]
+    #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true)]
+    pub max_memory: Option<u64>,
+}
+
 /// What ends the run before it begins.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Help")]

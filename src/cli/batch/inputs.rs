@@ -39,9 +39,17 @@ fn from_file(file: &Path, signals: &Signals) -> Result<Vec<u8>> {
     File::open(file).map_err(|e| unreadable(&e)).and_then(all_of)
 }
 
-fn all_of(mut from: impl Read) -> Result<Vec<u8>> {
+/// The longest list that is read: a million names of some length.
+const MAX_LIST: u64 = 64 << 20;
+
+fn all_of(from: impl Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.read_to_end(&mut bytes).map(|_| bytes).map_err(|e| unreadable(&e))
+    from.take(MAX_LIST + 1).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
+    if bytes.len() as u64 > MAX_LIST {
+        let error = Error::input(Code::BadList, "is no list of names: it has more than 64 MiB");
+        return Err(error.with_hint("split it"));
+    }
+    Ok(bytes)
 }
 
 fn unreadable(error: &std::io::Error) -> Error {

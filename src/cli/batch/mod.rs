@@ -13,6 +13,7 @@ use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
 use super::argv::Argv;
 use super::command::Call;
 use super::files::{self, MeshSource};
+use super::guard::guarded;
 use super::memory::Resources;
 use super::options::{self, DoubtOptions, GridFrom, GridOptions, Job, JobOptions, Mode, Options};
 use super::output::{self, Output};
@@ -106,7 +107,9 @@ impl BatchOptions {
             inputs::refuse_pipes(&found)?;
         }
         let items = inputs::items(found, &output, &argv.commands);
-        call.check_files(inputs::check(&items, args.input.files_from.as_deref())?)?;
+        let mut files = inputs::check(&items, args.input.files_from.as_deref())?;
+        options.grid.reads(&mut files);
+        call.check_files(files)?;
         Ok(Self { options, items, output, doubt, grids, mode })
     }
 
@@ -198,7 +201,7 @@ impl BatchOptions {
         let options = JobOptions { resources: resources.clone(), ..self.options.clone() };
         let job = Job { source: source.clone(), options };
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
-        let mesh = run::read(&job, &bar, call.signals, &mut RunReport::new(Instant::now()))?;
+        let mesh = guarded(|| run::read(&job, &bar, call.signals, &mut RunReport::new(Instant::now())))?;
         Ok(*mesh.bounds())
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use voxelize::grid::AXES;
 pub use voxelize::text::{bytes, counted, grouped, grouped_number, number};
+use voxelize::text::{is_obeyed, visible};
 use voxelize::{Digest, Lattice, Rational};
 
 /// `0.5` for equal numbers, else `0.5 × 0.5 × 1`.
@@ -113,12 +114,53 @@ pub fn share(value: f64) -> String {
 
 /// One line without anything that a terminal would obey: names of files may hold that, and line ends.
 pub fn sanitized(line: &str) -> String {
-    line.replace(char::is_control, "\u{fffd}")
+    visible(line)
+}
+
+/// Lines without anything that a terminal or the log of a CI service would obey.
+pub fn sanitized_lines(text: &str) -> String {
+    text.split_inclusive('\n').map(sanitized_line).collect()
+}
+
+/// A line with its end, if it has one. GitHub obeys lines that begin with `::`, Azure and GitHub `##[` and `##vso[`.
+fn sanitized_line(line: &str) -> String {
+    let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+    let line = sanitized(line).replace("##[", "#\\u{23}[").replace("##vso[", "#\\u{23}vso[");
+    let words = line.trim_start();
+    let blanks = &line[..line.len() - words.len()];
+    match words.strip_prefix("::") {
+        Some(rest) => format!("{blanks}\\u{{3a}}:{rest}{end}"),
+        None => line + end,
+    }
+}
+
+/// JSON in which strings escape what a terminal would obey; JSON itself asks for that of C0 alone.
+pub fn sanitized_json(line: &str) -> String {
+    let mut units = [0; 2];
+    let escaped = |c: char| match is_obeyed(c) {
+        true => c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+        false => c.to_string(),
+    };
+    if line.chars().any(is_obeyed) { line.chars().map(escaped).collect() } else { line.to_string() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_of_ci_services_are_no_lines() {
+        let log = sanitized_lines("  ::error::x\n##[error]y\na ::b ##vso[z\ta\n");
+        assert_eq!(log, "  \\u{3a}:error::x\n#\\u{23}[error]y\na ::b #\\u{23}vso[z\\ta\n");
+    }
+
+    #[test]
+    fn json_escapes_what_terminals_obey() {
+        let name = "a\u{9b}\u{202e}\u{e0041}\u{7f}\u{1b}é";
+        let line = sanitized_json(&serde_json::json!({ "name": name }).to_string());
+        assert!(!line.chars().any(is_obeyed), "{line}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap()["name"], name);
+    }
 
     #[test]
     fn equal_sizes_are_one() {

@@ -4,7 +4,8 @@
 pub mod display;
 pub mod value;
 
-use std::io::{self, ErrorKind, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
@@ -13,9 +14,10 @@ use voxelize::format;
 use voxelize::grid::record::{FIELDS, INSIDE};
 use voxelize::{Code, Error, Finding, Kind, Result, Severity};
 
-use super::files::Destination;
+use super::files::{Destination, is_pipe};
+use super::guard::guarded;
 use super::signals::Signals;
-use display::sanitized;
+use display::{sanitized, sanitized_json, sanitized_lines};
 
 /// How much is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +94,8 @@ const OK: u8 = 0;
 const CHECK_FAILED: u8 = 1;
 /// Some of many failed, for different reasons.
 const MIXED: u8 = 7;
+/// A bug; the number is that of EX_SOFTWARE of sysexits.
+const INTERNAL: u8 = 70;
 
 /// The exit code for an error; `signal` is the number of the signal that interrupted the run.
 pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
@@ -103,6 +107,7 @@ pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
         Kind::Unfit => 4,
         Kind::TooLarge => 5,
         Kind::Interrupted => 128 + signal.unwrap_or(SIGINT),
+        Kind::Internal => INTERNAL,
         // Output; and what is yet unknown is no fault of command line or input.
         _ => 6,
     }
@@ -136,7 +141,7 @@ impl Report {
     /// The report of `work`, which fills it in as far as it comes.
     pub fn of(work: impl FnOnce(&mut Self) -> Result<Outcome>) -> Self {
         let mut report = Self { value: Some(Map::new()), ..Self::default() };
-        report.outcome = work(&mut report).unwrap_or_else(Outcome::of);
+        report.outcome = guarded(|| work(&mut report)).unwrap_or_else(Outcome::of);
         report
     }
 
@@ -169,6 +174,8 @@ pub struct Schema {
     /// The keys after those that every object has, in their order. `[fields]` stands for the options of rules,
     /// `[options]` for those of them before the method that finds the inside.
     pub keys: &'static str,
+    /// Its options.
+    pub options: fn() -> clap::Command,
 }
 
 impl Schema {
@@ -232,6 +239,7 @@ impl Printer {
 
     /// Prints a report.
     pub fn print(&self, report: &Report) {
+        let _may_stall = self.signals.may_stall();
         let mut state = self.state();
         let prints_rows = self.prints_rows();
         let to_stdout = self.options.json == Some(Destination::Stdout);
@@ -244,7 +252,7 @@ impl Printer {
             } else {
                 (&*report.out, report.err.clone())
             };
-            state.print(out);
+            state.print(&sanitized_lines(out));
             to_stderr(&err);
         }
         let error = match &report.outcome {
@@ -294,11 +302,12 @@ impl Printer {
         // The keys of the schema in their order, null if not known.
         self.schema.keys().for_each(|key| put(key, Value::Null));
         known.for_each(|(key, value)| put(key, value.clone()));
-        Value::Object(map).to_string()
+        sanitized_json(&Value::Object(map).to_string())
     }
 
-    /// A usage error without a hint names the page of its command.
+    /// A usage error without a hint names the page of its command; other hints name only options that it has.
     fn with_page(&self, error: Error) -> Error {
+        let error = fitting(error, self.schema.options);
         match (error.kind(), error.hint(), self.schema.command) {
             (Kind::Usage, None, Some(name)) => {
                 error.with_hint(format!("'voxelize {name} --help' shows examples and every option"))
@@ -315,6 +324,7 @@ impl Printer {
         if !state.files_checked && !may_replace(path, state.error.as_ref()) {
             return code;
         }
+        let _may_stall = self.signals.may_stall();
         let written = format::save_bytes(path, "json", |out| out.write_all(state.lines.as_bytes()));
         match written.map_err(|e| e.with_hint("--json=FILE names another file")) {
             // The first failure is the one to report.
@@ -344,9 +354,16 @@ impl PrinterState {
 /// Whether the JSON may go to `path` where nothing has made sure that it is no input: only if there is no
 /// such file, or it is JSON of this kind, and not the very file that the error is about.
 fn may_replace(path: &Path, error: Option<&Error>) -> bool {
-    let is_ours = || std::fs::read(path).is_ok_and(|bytes| bytes.starts_with(br#"{"schema":"#));
+    const OURS: &[u8] = br#"{"schema":"#;
+    let is_ours = || {
+        let mut start = Vec::new();
+        let file = File::open(path).map(|file| file.take(OURS.len() as u64));
+        file.and_then(|mut file| file.read_to_end(&mut start)).is_ok_and(|_| start == OURS)
+    };
     let is_named = error.is_some_and(|error| error.file() == Some(&path.display().to_string()));
-    !is_named && (!path.exists() || is_ours())
+    // A pipe or a device holds nothing that could be lost, and may give its first byte never or for ever.
+    let is_file = || path.metadata().is_ok_and(|found| found.is_file());
+    !is_named && (!path.exists() || is_pipe(path) || is_file() && is_ours())
 }
 
 /// `warning[W006]: …`; `about` stands before what was found.
@@ -371,6 +388,43 @@ pub fn hint(error: &Error) -> Option<String> {
     Some(error.hint().map_or_else(advice, str::to_string)).filter(|hint| !hint.is_empty())
 }
 
+/// The error with a hint that names no option but those of its command.
+pub fn fitting(error: Error, options: fn() -> clap::Command) -> Error {
+    let fitted = hint(&error).map(|hint| fitted(&hint, options));
+    match fitted {
+        Some(hint) if error.hint().is_some() || error.kind() != Kind::Usage => error.with_hint(hint),
+        _ => error,
+    }
+}
+
+/// The parts of a hint that name no option but these; a hint with the line of a command is about that command.
+fn fitted(hint: &str, options: fn() -> clap::Command) -> String {
+    if !hint.contains("--") && !hint.contains(" -") && !hint.starts_with('-') || hint.contains("voxelize ") {
+        return hint.to_string();
+    }
+    let options = options();
+    let has = |word: &str| {
+        let word = word.trim_start_matches(['\'', '(']);
+        let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+        let name = &word[..end.unwrap_or(word.len())];
+        let mut known = options.get_arguments();
+        match (name.strip_prefix("--"), name.strip_prefix('-')) {
+            (Some(long), _) => known.any(|arg| arg.get_long() == Some(long)) || KNOWN_TO_ALL.contains(&long),
+            (None, Some(short)) if short.chars().all(char::is_alphabetic) && short.len() == 1 => {
+                known.any(|arg| arg.get_short() == short.chars().next())
+            }
+            _ => true,
+        }
+    };
+    let fits = |part: &&str| part.split_whitespace().all(has);
+    let clauses =
+        hint.split("; ").map(|clause| clause.split(", or ").filter(fits).collect::<Vec<_>>().join(", or "));
+    clauses.filter(|clause| !clause.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// Options that every command has, whatever its arguments.
+const KNOWN_TO_ALL: [&str; 2] = ["help", "version"];
+
 /// Advice as a terminal shows it: options without their backticks, commands in quotes.
 fn unquoted(advice: &str) -> String {
     let piece = |(n, piece): (usize, &str)| match n % 2 {
@@ -389,7 +443,7 @@ pub fn show(text: &str) -> u8 {
 
 fn to_stderr(text: &str) {
     // If stderr is gone nobody is left to read it.
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(sanitized_lines(text).as_bytes());
 }
 
 /// Writes to standard output, where a reader that went away is no error.

@@ -32,6 +32,7 @@ pub use self::summary::{mesh_format, mesh_line, summary, time_line, triangles, w
 pub use self::verbose::verbose;
 
 use super::files::Destination;
+use super::guard::guarded;
 use super::options::{DoubtOptions, Mode, Options};
 use super::output::AuxOutput;
 use super::pipes::Outlet;
@@ -49,9 +50,9 @@ pub fn convert(options: &Options, bar: &Bar, signals: &Signals, report: &mut Run
     }
     // One pool for all of it: reading, voxelizing, digests, writing.
     let threads = options.job.options.resources.threads;
-    let result = par::with_threads(threads, || steps(options, bar, signals, report));
+    let result = guarded(|| par::with_threads(threads, || steps(options, bar, signals, report))?);
     bar.clear();
-    let outcome = result.and_then(|result| result).unwrap_or_else(Outcome::of);
+    let outcome = result.unwrap_or_else(Outcome::of);
     if matches!(outcome, Outcome::PipeClosed) {
         report.warnings.push(Finding::new(Code::W005, "output pipe closed early"));
     }

@@ -8,7 +8,7 @@ use voxelize::grid::record::INSIDE;
 use voxelize::mesh::closed::Seal;
 use voxelize::{Lattice, Rule};
 
-use super::super::memory::peak_memory;
+use super::super::limits::peak_memory;
 use super::super::options::{Mode, Options};
 use super::super::report::{Report, value};
 use super::field;

@@ -9,6 +9,7 @@ use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run};
 
 use super::super::args::prefixed;
 use super::super::files::{self, MeshSource};
+use super::super::guard;
 use super::super::memory::{MemoryPlan, Needs};
 use super::super::options::{GridFrom, Job, JobOptions, Options};
 use super::super::output::Output;
@@ -27,6 +28,7 @@ pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
 /// The mesh.
 pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Mesh> {
     signals.listen()?;
+    guard::provoked(&job.source.name());
     let tolerance = job.options.tolerance;
     let max_memory = job.options.resources.memory.bytes();
     let options = ReadOptions { tolerance, max_memory, progress: bar };

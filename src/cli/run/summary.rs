@@ -8,7 +8,8 @@ use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Lattice, Length, Rational};
 
-use super::super::memory::{Limit, MemoryPlan, Resources, peak_memory};
+use super::super::limits::peak_memory;
+use super::super::memory::{Limit, MemoryPlan, Resources};
 use super::super::options::{Mode, Options};
 use super::super::report::display::{
     self, bytes, counted, durations, grouped, grouped_number, number, occupancy,

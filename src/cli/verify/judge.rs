@@ -10,6 +10,8 @@ use voxelize::view::{self, From, View};
 use voxelize::{Code, Error, Lattice, Rational, Result, Voxels, format};
 
 use super::super::files;
+use super::super::guard::guarded;
+use super::super::report::fitting;
 use super::report::{CaseReport, GridBrief};
 use super::task::{CaseCells, Task, Wanted};
 
@@ -23,7 +25,8 @@ pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Opt
         shown: vec![],
         time,
     };
-    let compared = made.and_then(|made| {
+    let compared = guarded(|| {
+        let made = made?;
         let mut shown = vec![];
         let (golden, outcome) = compare(task, &made, |golden, now, difference| {
             if let Some(folder) = pictures {
@@ -35,7 +38,7 @@ pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Opt
         report.shown = shown;
         Ok(outcome)
     });
-    report.outcome = compared.unwrap_or_else(CaseResult::Failed);
+    report.outcome = compared.unwrap_or_else(|error| CaseResult::Failed(fitting(error, super::arguments)));
     report
 }
 
@@ -81,6 +84,11 @@ fn missing(task: &Task, error: Error) -> Error {
     error.with_hint(format!("'voxelize verify --update {}' makes it; or mend its name there", task.place.0))
 }
 
+/// The files that show how a case differs.
+pub fn pictures(folder: &Path, name: &str) -> [PathBuf; 2] {
+    ["vox", "png"].map(|extension| folder.join(format!("{name}.{extension}")))
+}
+
 /// Writes `NAME.vox` and `NAME.png` into `folder`, and gives their names.
 fn draw(
     folder: &Path,
@@ -89,7 +97,7 @@ fn draw(
     difference: &Difference,
 ) -> Result<Vec<PathBuf>> {
     let (old, new, lattice) = (golden.occupied()?, now.occupied()?, now.lattice.as_ref());
-    let [vox, png] = ["vox", "png"].map(|extension| folder.join(format!("{name}.{extension}")));
+    let [vox, png] = pictures(folder, name);
     let spacing = lattice.map_or([1.0; 3], |lattice| lattice.spacing().each_ref().map(Rational::to_f64));
     let from = lattice.zip(difference.bounds).map_or(View::default().from, |(l, bounds)| side(l, bounds));
     view::cells(&diff::labels(old, new)?, spacing, &View { from, ..View::default() })?.save(&png)?;

@@ -57,7 +57,7 @@ A list of goldens is TOML; paths in it are relative to it:
 Exit codes: 0 every case passes; 1 cells or grids differ; 2 a question that makes no sense, or a
 golden file that cannot be compared; 3 the list, a mesh or a golden file is missing or cannot be
 read; 4 a mesh is unfit; 5 a grid does not fit into memory; 6 a file cannot be written; 7 cases
-fail for different reasons";
+fail for different reasons; 70 an internal error, which is a bug";
 
 #[derive(Debug, clap::Parser)]
 struct VerifyArgs {
@@ -119,10 +119,29 @@ struct GateArgs {
     #[arg(long, conflicts_with_all = ["allow", "iou_min", "junit", "pictures"])]
     update: bool,
 
+    /// Take meshes and golden files of the list that are not in its folder or below, links followed; without it
+    /// such a list is refused, as somebody else may have written it
+    #[arg(long)]
+    allow_outside: bool,
+
     /// With --update and MESH: keep the cells of the case in a file of this folder, so that a
     /// difference can be shown, in place of their digest [default: digests]
     #[arg(long, value_name = "DIR", requires = "update")]
     golden: Option<PathBuf>,
+}
+
+/// Where files of a list may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// In the folder of the list, or below.
+    Folder,
+    Anywhere,
+}
+
+impl GateArgs {
+    fn reach(&self) -> Reach {
+        if self.allow_outside { Reach::Anywhere } else { Reach::Folder }
+    }
 }
 
 /// The options that decide cells are those of the conversion, whose page has them.
@@ -144,7 +163,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let resources = call.resources(&args.run.power, args.run.max_memory)?;
     let gate = Gate { allow: args.verify.allow, iou_min: args.verify.iou_min };
     let tasks = match args.meshes.as_slice() {
-        [] => listed(&args.goldens, gate)?,
+        [] => listed(&args.goldens, gate, args.verify.reach())?,
         [mesh] => vec![single(&args.goldens, mesh, gate)?],
         [_, second, ..] => {
             let error = Error::usage(format!("{}: one mesh at a time", second.display()));
@@ -163,13 +182,13 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     })?;
     report::print(call, &args.goldens, &tasks, &reports);
     if let Some(path) = &args.verify.junit {
-        report::write_junit(path, &args.goldens, &tasks, &reports, started.elapsed())?;
+        report::write_junit(call.signals, path, &args.goldens, &tasks, &reports, started.elapsed())?;
     }
     Ok(Vec::new())
 }
 
 /// The cases of a list.
-fn listed(list: &Path, gate: Gate) -> Result<Vec<Task>> {
+fn listed(list: &Path, gate: Gate, reach: Reach) -> Result<Vec<Task>> {
     if format::sniff(list).is_some() {
         let message = format!("{}: a voxel file is compared with one mesh", list.display());
         let example = format!("voxelize verify {} part.stl", list.display());
@@ -183,7 +202,22 @@ fn listed(list: &Path, gate: Gate) -> Result<Vec<Task>> {
         tasks[n].stem = case::unused(&stem, |name| tasks[..n].iter().any(|task| task.stem == name));
     }
     tasks.iter().try_for_each(|task| check_case(list, task))?;
+    for task in &tasks {
+        check_reach(list, task, "mesh", &task.file, reach)?;
+        if let Wanted::File(file) = &task.wanted {
+            check_reach(list, task, "golden", file, reach)?;
+        }
+    }
     Ok(tasks)
+}
+
+/// Refuses a file of a list that is not where files of a list may be.
+fn check_reach(list: &Path, task: &Task, key: &str, file: &Path, reach: Reach) -> Result<()> {
+    if reach == Reach::Anywhere || files::is_within(file, &task.folder) {
+        return Ok(());
+    }
+    let message = format!("{key} leads out of the folder of the list: {}", file.display());
+    Err(Error::input(Code::G010, message).in_file(list).at_line(task.place.1))
 }
 
 /// A case of a list as it is to be made.
@@ -296,10 +330,13 @@ fn rule_of(golden: &Path) -> Result<Vec<String>> {
 fn check_files(call: &Call, args: &VerifyArgs, tasks: &[Task]) -> Result<()> {
     let mut files = FileSet::default();
     files.reads(&args.goldens, "the file of goldens");
-    for task in tasks {
-        files.reads(&task.file, "a mesh");
-        if let Wanted::File(file) = &task.wanted {
-            files.reads(file, "a golden file");
+    tasks.iter().for_each(|task| task.reads(&mut files));
+    if let Some(folder) = &args.verify.pictures {
+        let compared = tasks.iter().filter(|task| matches!(task.wanted, Wanted::File(_)));
+        for picture in compared.flat_map(|task| judge::pictures(folder, &task.stem)) {
+            files
+                .writes(&picture, "a picture")
+                .map_err(|e| e.with_hint("--pictures DIR names another folder"))?;
         }
     }
     if let Some(junit) = &args.verify.junit {

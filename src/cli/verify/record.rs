@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use voxelize::compare::{Case, CaseResult, Gate, Golden, Goldens};
-use voxelize::format::{self, Carries, SaveOptions, Sidecar};
+use voxelize::format::{self, Carries, Format, SaveOptions, Sidecar};
 use voxelize::{Error, Result, Rule, Voxels};
 
 use super::super::args::words_of;
 use super::super::command::Call;
-use super::super::files::{FileSet, MadeFolders, or_hint};
-use super::super::report::display::{counted, grouped};
+use super::super::files::{FileSet, MadeFolders, SIDECAR, or_hint, with_suffix};
+use super::super::report::display::{counted, grouped, sanitized};
 use super::super::report::{Outcome, Report};
 use super::case::{self, CaseOptions};
 use super::report::{self, CaseReport, GridBrief};
@@ -32,17 +32,24 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<
     refuse(args, options)?;
     let list = args.goldens.as_path();
     let resources = call.resources(&args.run.power, args.run.max_memory)?;
-    let (mut goldens, slots) = if args.meshes.is_empty() {
+    let slots: Vec<_> = if args.meshes.is_empty() {
         let goldens = Goldens::open_to_record(list)?;
-        let slots = goldens.cases().iter().cloned().map(CaseSlot::listed).collect();
-        (goldens, slots)
+        goldens.cases().iter().cloned().map(CaseSlot::listed).collect()
     } else {
-        let goldens = Goldens::edit(list)?;
-        let slots = named(args, options, &goldens)?;
-        (goldens, slots)
+        named(args, options, &Goldens::edit(list)?)?
     };
     let tasks: Vec<_> = slots.iter().map(|slot| slot.task(list)).collect();
     tasks.iter().try_for_each(|task| super::check_case(list, task))?;
+    for (slot, task) in slots.iter().zip(&tasks).filter(|(slot, _)| slot.known.is_some()) {
+        if args.meshes.is_empty() {
+            super::check_reach(list, task, "mesh", &task.file, args.verify.reach())?;
+        }
+        if let (Some(Golden::File(_)), Some(file)) =
+            (slot.known.as_ref().map(|case| &case.golden), &task.keep)
+        {
+            super::check_reach(list, task, "golden", file, args.verify.reach())?;
+        }
+    }
     check_files(call, list, &tasks)?;
     let folders = MadeFolders::default();
     for file in tasks.iter().filter_map(|task| task.keep.as_ref()) {
@@ -52,24 +59,32 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<
     let recorded = task::each(&tasks, &resources, call.signals, &call.bar(), |task, made, time| {
         made.and_then(|made| record(task, &made, time))
     })?;
+    let (changes, cases) = note(call, slots, &tasks, recorded)?;
+    save_list(list, cases)?;
+    Ok(vec![Report::rows(total(list, &changes, tasks.len()))])
+}
+
+/// Takes cases into the list as it is now: what others recorded meanwhile stays.
+fn save_list(list: &Path, cases: Vec<Case>) -> Result<()> {
+    let _lock = format::lock_folder(list)?;
+    let mut goldens = Goldens::edit(list)?;
     let before = goldens.to_text();
-    let changes = note(call, &mut goldens, slots, &tasks, recorded)?;
+    cases.into_iter().for_each(|case| goldens.record(case));
     let text = goldens.to_text();
     if text != before {
         format::save_bytes(list, "goldens", |out| out.write_all(text.as_bytes()))?;
     }
-    Ok(vec![Report::rows(total(list, &changes, tasks.len()))])
+    Ok(())
 }
 
-/// Takes what was recorded into the list, and prints it; gives the changes.
+/// Prints what was recorded; gives the changes, and the cases as they are to stand in the list.
 fn note(
     call: &Call,
-    goldens: &mut Goldens,
     slots: Vec<CaseSlot>,
     tasks: &[Task],
     recorded: Vec<Result<Recorded>>,
-) -> Result<Vec<Change>> {
-    let mut changes = vec![];
+) -> Result<(Vec<Change>, Vec<Case>)> {
+    let (mut changes, mut cases) = (vec![], vec![]);
     for ((slot, task), recorded) in slots.into_iter().zip(tasks).zip(recorded) {
         call.printer.print(&Report::of(|report| {
             report::set_task(report, task);
@@ -81,10 +96,10 @@ fn note(
             Ok(Outcome::Done)
         }));
         if let Ok(recorded) = recorded {
-            goldens.record(slot.case(recorded.report.found)?);
+            cases.push(slot.case(recorded.report.found)?);
         }
     }
-    Ok(changes)
+    Ok((changes, cases))
 }
 
 /// Refuses what makes no sense, or must not be.
@@ -231,11 +246,16 @@ fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
     tasks.iter().for_each(|task| files.reads(&task.file, "a mesh"));
     for file in tasks.iter().filter_map(|task| task.keep.as_ref()) {
         files.writes(file, "the golden file of another case")?;
-        if format::by_path(file).is_none() {
+        let Some(format) = format::by_path(file) else {
             let error = Error::usage("no voxel format has this extension").in_file(file);
             return Err(error.with_hint("'voxelize formats' lists them; .npz is a good one"));
+        };
+        if sidecar(format) == Sidecar::Write {
+            files.writes(&with_suffix(file, SIDECAR), "the sidecar of another golden file")?;
         }
+        refuse_foreign(file)?;
     }
+    tasks.iter().for_each(|task| task.reads(&mut files));
     call.check_files(files)?;
     format::probe_output(list)
 }
@@ -259,8 +279,27 @@ fn record(task: &Task, made: &CaseCells, time: Duration) -> Result<Recorded> {
 
 fn save(voxels: &Voxels, file: &Path) -> Result<()> {
     let format = format::by_path(file).ok_or_else(|| Error::usage("no voxel format").in_file(file))?;
-    let sidecar = if format.carries == Carries::InFile { Sidecar::Auto } else { Sidecar::Write };
-    format::save(voxels, file, format, &SaveOptions { sidecar, ..SaveOptions::default() }).map(drop)
+    format::save(voxels, file, format, &SaveOptions { sidecar: sidecar(format), ..SaveOptions::default() })
+        .map(drop)
+}
+
+/// Golden files say where their cells are.
+fn sidecar(format: &Format) -> Sidecar {
+    if format.carries == Carries::InFile { Sidecar::Auto } else { Sidecar::Write }
+}
+
+/// Refuses to replace a file that holds no voxels: a list may name any.
+fn refuse_foreign(file: &Path) -> Result<()> {
+    let is_empty = || file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
+    // Formats without a mark are known by their sidecar.
+    let is_voxels =
+        |format: &Format| format.carries != Carries::Sidecar || with_suffix(file, SIDECAR).is_file();
+    if !file.exists() || format::sniff(file).is_some_and(is_voxels) || is_empty() {
+        return Ok(());
+    }
+    Err(Error::output("exists, and is no voxel file: a golden does not replace it")
+        .in_file(file)
+        .with_hint("name another file under golden, or remove this one"))
 }
 
 /// What was recorded of a case.
@@ -305,8 +344,10 @@ fn fill(report: &mut Report, task: &Task, recorded: &Recorded, change: Change) {
         (Wanted::Digest(..), Some(file)) => format!(", now in {}", file.display()),
         _ => String::new(),
     };
-    report.out = format!("{:<7}  {}  {old}{cells}{kept}\n", change.word(), task.title);
-    report.out.extend(reasons(task, recorded, change).iter().map(|line| format!("         {line}\n")));
+    let line = format!("{:<7}  {}  {old}{cells}{kept}", change.word(), task.title);
+    report.out = sanitized(&line) + "\n";
+    let reasons = reasons(task, recorded, change);
+    report.out.extend(reasons.iter().map(|line| format!("         {}\n", sanitized(line))));
     report::set(report, task, case);
     report.set("outcome", change.word());
 }
@@ -331,7 +372,8 @@ fn reasons(task: &Task, Recorded { report, lost }: &Recorded, change: Change) ->
 fn total(list: &Path, changes: &[Change], cases: usize) -> String {
     let count = |change: Change| changes.iter().filter(|other| **other == change).count();
     let [new, changed, same] = [Change::New, Change::Changed, Change::Same].map(count);
-    let mut text = format!("{}: {new} new, {changed} changed, {same} same", list.display());
+    let list = sanitized(&list.to_string_lossy());
+    let mut text = format!("{list}: {new} new, {changed} changed, {same} same");
     for (n, what) in [(count(Change::Again), "made again"), (cases - changes.len(), "not made")] {
         if n > 0 {
             text += &format!(", {} {what}", grouped(n as u64));

@@ -11,8 +11,9 @@ use voxelize::{Lattice, Result, format};
 
 use super::super::command::Call;
 use super::super::files::or_hint;
-use super::super::report::display::{self, cell_box, counted, duration, grouped, share};
+use super::super::report::display::{self, cell_box, counted, duration, grouped, sanitized, share};
 use super::super::report::{Outcome, Report, hint, value};
+use super::super::signals::Signals;
 use super::task::{CaseCells, Task};
 
 /// The keys of the JSON of a case.
@@ -162,7 +163,7 @@ pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) 
                 details.extend(grid(case));
             }
             report.out = format!("{line}\n");
-            report.out.extend(details.iter().map(|detail| format!("       {detail}\n")));
+            report.out.extend(details.iter().map(|detail| format!("       {}\n", sanitized(detail))));
             match &case.outcome {
                 CaseResult::Failed(error) => Err(error.clone()),
                 outcome if outcome.passes() => Ok(Outcome::Done),
@@ -183,7 +184,7 @@ fn row(task: &Task, report: &CaseReport) -> [String; 5] {
     let cells = report.found.map_or(String::new(), |found| counted(found.cells, "cell", "cells"));
     let unnamed = format!("{} {}", task.mesh, task.options).trim_end() == task.title;
     let name = if unnamed { &task.mesh } else { &task.title };
-    [status.to_string(), name.clone(), task.options.clone(), cells, duration(report.time)]
+    [status.to_string(), sanitized(name), sanitized(&task.options), cells, duration(report.time)]
 }
 
 /// The rows as lines: numbers to the right, words to the left.
@@ -206,7 +207,8 @@ fn total(goldens: &Path, reports: &[CaseReport]) -> String {
         1 if passed == 1 => ("1 case".to_string(), "passes"),
         n => (format!("{} cases", grouped(n)), "pass"),
     };
-    let mut text = format!("{}: {} of {cases} {pass}", goldens.display(), grouped(passed));
+    let mut text =
+        format!("{}: {} of {cases} {pass}", sanitized(&goldens.to_string_lossy()), grouped(passed));
     if failed > 0 {
         text += &format!(", {}", counted(failed, "differs", "differ"));
     }
@@ -225,6 +227,7 @@ pub const OTHER_JUNIT: &str = "--junit FILE names another file";
 
 /// Writes the report of `--junit`.
 pub fn write_junit(
+    signals: &Signals,
     path: &Path,
     goldens: &Path,
     tasks: &[Task],
@@ -234,6 +237,7 @@ pub fn write_junit(
     let tests = tasks.iter().zip(reports).map(|(task, report)| test(task, report)).collect();
     let suite = Suite { name: goldens.display().to_string(), tests, time };
     let xml = junit::to_xml(&suite);
+    let _may_stall = signals.may_stall();
     let written = format::save_bytes(path, "junit", |out| out.write_all(xml.as_bytes()));
     written.map(drop).map_err(|e| or_hint(e, OTHER_JUNIT))
 }

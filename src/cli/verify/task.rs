@@ -9,7 +9,8 @@ use voxelize::run::Plan as Strategy;
 use voxelize::{Code, Digest, Error, Kind, Lattice, Progress, Result, Voxels, format};
 
 use super::super::args::{PowerArgs, ReadArgs, RunArgs};
-use super::super::files::{Destination, MeshSource};
+use super::super::files::{Destination, FileSet, MeshSource};
+use super::super::guard::guarded;
 use super::super::memory::{Limit, MemoryPlan, Needs, Resources};
 use super::super::options::{Job, JobOptions};
 use super::super::progress::Bar;
@@ -69,6 +70,17 @@ impl Task {
             _ => e,
         })?;
         Ok(Job { source, options })
+    }
+
+    /// Takes in the files that are read for it.
+    pub fn reads(&self, files: &mut FileSet) {
+        files.reads(&self.file, "a mesh");
+        if let Wanted::File(file) = &self.wanted {
+            files.reads(file, "a golden file");
+        }
+        if let Some(like) = CaseArgs::parse(&self.options).ok().and_then(|(args, _)| args.grid.like) {
+            files.reads(&case::resolve(&self.folder, &like.to_string_lossy()), "the grid of --like");
+        }
     }
 
     /// Refuses options that can make no grid, before anything runs. That the mesh is missing is
@@ -167,7 +179,7 @@ pub fn each<R: Send>(
             return Some(Err(error));
         }
         let started = Instant::now();
-        match task.make(resources, slot, signals) {
+        match guarded(|| task.make(resources, slot, signals)) {
             Err(error) if error.kind() == Kind::Interrupted => Some(Err(error)),
             Err(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => None,
             made => {

@@ -156,6 +156,7 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
         Drawn::Text(text) => {
             report.set("text", text.as_str());
             if call.printer.options.json != Some(Destination::Stdout) {
+                let _may_stall = call.signals.may_stall();
                 to_stdout(&text)?;
             }
             None
@@ -163,6 +164,8 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
         Drawn::Picture(picture) => {
             report.set("picture", json!({"shows": options.content.name(), "size": picture.size()}));
             let time = &mut input.found.times.write;
+            let _may_stall = (options.destination == Destination::Stdout || options.destination.may_block())
+                .then(|| call.signals.may_stall());
             Some(timed(time, || write(&options.destination, &picture))?)
         }
     };

@@ -29,6 +29,7 @@
 //! | G007 | two cases that are the same |
 //! | G008 | no case |
 //! | G009 | options that cannot be those of a case |
+//! | G010 | a path that leads out of the folder of the list; found by the command line |
 
 mod read;
 

@@ -9,8 +9,12 @@ use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
 use crate::grid::{BitGrid, Cells, Labels, Voxels};
 
-/// The most voxels that uses of models may place in all; a short file can use one model often.
-const MAX_PLACED: u64 = 1 << 32;
+/// Voxels that uses of models may always place in all: a second of work. Beyond, the file must be in proportion, as a
+/// short one can use one model often.
+const FREE_PLACED: u64 = 1 << 26;
+
+/// So many for each byte of the file.
+const PLACED_PER_BYTE: u64 = 64;
 
 /// Cells that a grid may always have, however short the file: 8 GiB, of which the system gives only
 /// the pages that hold voxels. Beyond, the file must be in proportion.
@@ -41,7 +45,7 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
 pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let mut chunks = read_chunks(source)?;
     let metadata = chunks.metadata.take().unwrap_or_default();
-    let uses = uses(&chunks)?;
+    let uses = uses(&chunks, source.len())?;
     let (dims, shift) = match metadata.dims {
         Some(dims) => (dims, shift(dims).map(|n| n as i64)),
         None => occupied_box(source, &uses)?,
@@ -95,7 +99,7 @@ fn cells_in_words([nx, ny, nz]: [usize; 3]) -> Option<u128> {
 }
 
 /// Every use of a model, checked.
-fn uses(chunks: &Chunks) -> Result<Vec<(&Model, Motion)>> {
+fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<(&Model, Motion)>> {
     let found = match (chunks.nodes.is_empty(), chunks.models.len()) {
         (true, 1) => vec![(0, Motion::NONE)],
         (true, 0) => return Err(Error::input(Code::V008, "the file has no model")),
@@ -110,8 +114,11 @@ fn uses(chunks: &Chunks) -> Result<Vec<(&Model, Motion)>> {
         placed += u64::from(model.voxels);
         uses.push((model, motion));
     }
-    if placed > MAX_PLACED {
-        return Err(Error::too_large(format!("the scene places {placed} voxels")));
+    if placed > FREE_PLACED + PLACED_PER_BYTE * bytes {
+        return Err(Error::too_large(format!(
+            "the scene places {placed} voxels, in a file of {bytes} bytes"
+        ))
+        .with_hint("save it with fewer copies of its models"));
     }
     Ok(uses)
 }

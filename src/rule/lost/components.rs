@@ -126,6 +126,10 @@ const MOST: usize = 1 << 13;
 fn extended(lattice: &Lattice, bounds: &Bounds) -> Lattice {
     let dims = lattice.dims();
     let (mut before, mut behind) = ([0; 3], [0; 3]);
+    if bounds.is_empty() {
+        // No component has a volume.
+        return lattice.clone();
+    }
     for a in 0..3 {
         let index = |v: f32| lattice.axis(a).index(v).floor();
         let (Some(low), Some(high)) = (index(bounds.min[a]), index(bounds.max[a])) else {

@@ -2,11 +2,11 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::disk::{self, Before};
-use crate::support::place::{Place, Triangle, stl};
+use crate::support::place::{Place, Triangle, binary, stl};
 
 /// One fault.
 pub struct Fault {
@@ -85,6 +85,15 @@ pub const FAULTS: &[Fault] = &[
     fault("SIGTERM while writing, twice at once", &["a.npz"], |place| writing(place, "TERM TERM")),
     fault("SIGHUP while writing", &["a.npz"], |place| writing(place, "HUP")),
     fault("SIGKILL while writing", &["a.npz"], |place| writing(place, "KILL")),
+    fault("SIGKILL while writing, and a later run to the same folder", &["a.npz"], |place| {
+        writing(place, "KILL");
+        place.run("cube.stl -r 4 -o b.npz").expect(0);
+        fs::remove_file(place.path("b.npz")).unwrap();
+        0
+    }),
+    fault("SIGQUIT while writing", &["a.npz"], |place| writing(place, "QUIT")),
+    fault("SIGUSR1 while writing", &["a.npz"], |place| writing(place, "USR1")),
+    fault("SIGALRM while writing", &["a.npz"], |place| writing(place, "ALRM")),
     fault(
         "SIGTERM while the second of two meshes is written",
         &["out/cube.npz", "out/long.npz"],
@@ -93,6 +102,48 @@ pub const FAULTS: &[Fault] = &[
     fault("a reader of `-o -` that stops early", &["a.json"], stops_early),
     fault("a reader of `-o -` that stalls, and SIGTERM", &["a.json"], |place| {
         signalled(place, "cube.stl -r 1 --pad 100 -o - -f raw --json=a.json", "TERM", |_| pause())
+    }),
+    fault("`--json=PIPE` that nobody opens, and SIGTERM", &["a.npy"], |place| {
+        unread(place, "cube.stl -r 4 -o a.npy --json=pipe", 3.0)
+    }),
+    fault("the same where the question is wrong", &["a.npy"], |place| {
+        unread(place, "cube.stl --rez 4 -o a.npy --json=pipe", 3.0)
+    }),
+    fault("`--junit PIPE` that nobody opens, and SIGTERM", &["a.npy"], |place| {
+        place.run("verify --update list.toml cube.stl -r 4").expect(0);
+        let code = unread(place, "verify list.toml --junit pipe", 3.0);
+        fs::remove_file(place.path("list.toml")).unwrap();
+        code
+    }),
+    fault("a reader of text that stalls, and SIGTERM", &["a.npy"], |place| {
+        // A pipe that is full before anything is written.
+        let (_reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(&[b' '; 64 << 10]).unwrap();
+        let mut command = place.command("cube.stl -r 4 -o a.npy");
+        command.stderr(writer.try_clone().unwrap()).stdout(Stdio::null());
+        ends_soon(command.spawn().unwrap(), 3.0)
+    }),
+    fault("the wrong question with `--json=/dev/zero`", &["a.npy"], |place| {
+        limited_by(place, "ulimit -v 4000000", "cube.stl --rez 4 -o a.npy --json=/dev/zero")
+    }),
+    fault("`--files-from /dev/zero`", &["a.npy"], |place| {
+        limited_by(place, "ulimit -v 4000000", "--files-from /dev/zero -r 4 -f npy -o .")
+    }),
+    fault("an address space of 200 MiB, and a grid of 420", &["a.npy"], |place| {
+        limited_by(place, "ulimit -v 204800", "cube.stl -r 1500 --solid -o a.npy")
+    }),
+    fault("an address space too small for the threads", &["a.npy"], |place| {
+        limited_by(place, "ulimit -v 100000", "cube.stl -r 4 -j 64 -o a.npy")
+    }),
+    fault("a mesh whose triangles have no area", &["a.npy"], |place| {
+        let point = |n: f32| [n, n, n];
+        place.write("line.stl", stl(&[[point(0.0), point(1.0), point(2.0)]]));
+        let codes = ["auto", "nonzero", "evenodd", "flood", "vote", "robust"].map(|inside| {
+            place.run(&format!("line.stl --solid --inside {inside} -r 16 -o a.npy")).code.unwrap()
+        });
+        fs::remove_file(place.path("line.stl")).unwrap();
+        assert!(codes.iter().all(|code| *code == codes[0]), "{codes:?}");
+        codes[0]
     }),
     fault("a reader of a named pipe that stalls, and SIGTERM", &["a.json"], |place| {
         fifo(place, "pipe");
@@ -113,13 +164,47 @@ fn pause() {
 
 /// Runs `line` where no file may have more than so many KiB.
 fn limited(place: &Place, line: &str, kib: usize) -> i32 {
-    let script = format!("ulimit -f {kib}; exec \"$0\" {line}");
-    let mut command = Command::new("bash");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_voxelize")]).current_dir(place.path(""));
-    let output = command.output().unwrap();
+    let output = under(place, &format!("ulimit -f {kib}"), line);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("File too large"), "{said}");
     output.status.code().unwrap()
+}
+
+/// Runs `line` under a limit, which must be noticed: an error in words.
+fn limited_by(place: &Place, limit: &str, line: &str) -> i32 {
+    let output = under(place, limit, line);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("error") && said.contains("hint: "), "{said}");
+    output.status.code().expect("it ends by itself")
+}
+
+fn under(place: &Place, limit: &str, line: &str) -> Output {
+    let script = format!("{limit}; exec \"$0\" {line}");
+    let mut command = Command::new("bash");
+    command.arg("-c").arg(&script).arg(binary()).current_dir(place.path(""));
+    command.output().unwrap()
+}
+
+/// Runs `line`, which writes to a named pipe that nobody reads, and stops it.
+fn unread(place: &Place, line: &str, seconds: f64) -> i32 {
+    fifo(place, "pipe");
+    let mut command = place.command(line);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let code = ends_soon(command.spawn().unwrap(), seconds);
+    fs::remove_file(place.path("pipe")).unwrap();
+    code
+}
+
+/// Stops a process after two seconds, as `timeout 2` does: it must end by then, or by one signal soon after.
+fn ends_soon(mut child: Child, seconds: f64) -> i32 {
+    let start = Instant::now();
+    std::thread::sleep(Duration::from_secs(2));
+    if let Some(status) = child.try_wait().unwrap() {
+        return status.code().unwrap();
+    }
+    let code = stop(child, "TERM");
+    assert!(start.elapsed().as_secs_f64() < seconds, "it took {:?}", start.elapsed());
+    code
 }
 
 fn fifo(place: &Place, name: &str) {

@@ -5,12 +5,22 @@
 
 mod disk;
 mod list;
+mod names;
+mod text;
+mod together;
 
 use crate::support::bless;
 use crate::support::suite::{Check, Counts, Suite};
 
-pub const SUITE: Suite =
-    Suite::of("faults", &[Check { name: "what_is_left_on_the_disk", run: what_is_left_on_the_disk }]);
+pub const SUITE: Suite = Suite::of(
+    "faults",
+    &[
+        Check { name: "what_is_left_on_the_disk", run: what_is_left_on_the_disk },
+        Check { name: "no_file_is_lost_to_a_name", run: names::no_file_is_lost_to_a_name },
+        Check { name: "no_text_is_obeyed", run: text::no_text_is_obeyed },
+        Check { name: "writers_side_by_side", run: together::writers_side_by_side },
+    ],
+);
 
 fn what_is_left_on_the_disk() -> Counts {
     let mut table = String::from("| fault | exit code | an older file was there | none was there |\n");

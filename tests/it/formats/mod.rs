@@ -1,6 +1,7 @@
 //! Do files of every format hold what was saved, and do readers survive what they are given?
 
 mod bad_input;
+mod consistent;
 mod files;
 mod kinds;
 mod round_trip;

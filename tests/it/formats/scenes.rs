@@ -169,3 +169,34 @@ fn labels_that_share_a_cell_are_refused() {
     let error = format::open(&path).unwrap_err();
     assert_eq!((error.code().name(), error.message()), ("V007", "there are two voxels at [-1, 0, 0]"));
 }
+
+/// A chunk of `.vox`: its name, what it holds, and that it has no children.
+fn chunk(id: &[u8; 4], content: &[u32]) -> Vec<u8> {
+    let bytes = content.iter().flat_map(|n| n.to_le_bytes());
+    let head = [4 * content.len() as u32, 0];
+    id.iter().copied().chain(head.iter().flat_map(|n| n.to_le_bytes())).chain(bytes).collect()
+}
+
+/// A scene of one model of so many voxels, below a chain of so many transforms, and used so often.
+fn scene(voxels: u32, deep: u32, uses: u32) -> Vec<u8> {
+    let mut model = vec![voxels];
+    model.extend((0..voxels).map(|n| (n % 32) | ((n / 32 % 32) << 8) | ((n / 1024) << 16) | (1 << 24)));
+    let mut chunks = [chunk(b"SIZE", &[32; 3]), chunk(b"XYZI", &model)].concat();
+    let transform = |id: u32, child: u32| chunk(b"nTRN", &[id, 0, child, u32::MAX, u32::MAX, 1, 0]);
+    (0..deep).for_each(|id| chunks.extend(transform(id, id + 1)));
+    let group: Vec<u32> = [deep, 0, uses].into_iter().chain((0..uses).map(|n| deep + 1 + n)).collect();
+    chunks.extend(chunk(b"nGRP", &group));
+    (0..uses).for_each(|n| chunks.extend(chunk(b"nSHP", &[deep + 1 + n, 0, 1, 0, 0])));
+    let head = [150, u32::from_le_bytes(*b"MAIN"), 0, chunks.len() as u32];
+    [b"VOX ".to_vec(), head.iter().flat_map(|n| n.to_le_bytes()).collect(), chunks].concat()
+}
+
+/// A file of a megabyte took minutes: its model was placed thousands of times.
+#[test]
+fn scenes_place_no_more_than_their_file_is_worth() {
+    let read = |bytes: Vec<u8>| format::read_from(Cursor::new(bytes), vox(), None);
+    assert_eq!(read(scene(1000, 40_000, 1)).unwrap().count(), 1000, "deep, and little work");
+    assert_eq!(read(scene(1000, 1, 500)).unwrap().count(), 1000);
+    let error = read(scene(32_000, 1, 8000)).unwrap_err();
+    assert_eq!(error.kind(), voxelize::Kind::TooLarge, "{error}");
+}
