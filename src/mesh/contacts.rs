@@ -1,20 +1,20 @@
-//! Where the triangles of a mesh meet each other beyond the edges and vertices they share, or those of another mesh.
+//! Where the triangles of a mesh meet each other beyond the edges and vertices they share.
 //!
 //! Pairs whose bounds meet are found by a lattice (`overlaps`), and decided exactly (`geom/beyond`). Vertices are
 //! equal by their coordinates (−0 is 0).
 
 use crate::error::Result;
-use crate::geom::beyond::{self, beyond_shared};
-use crate::geom::tri_tri::{self, Meeting};
+use crate::geom::beyond::beyond_shared;
+use crate::geom::tri_tri::Meeting;
 use crate::geom::{Triangle, degenerate};
 use crate::mesh::Mesh;
 use crate::mesh::overlaps::{PairsOf, overlaps};
 use crate::par::Progress;
 
-/// Two triangles that meet: of one mesh, beyond what they share.
+/// Two triangles of a mesh that meet beyond what they share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contact {
-    /// Their numbers, the lesser first; of two meshes, that in the first mesh first.
+    /// Their numbers, the lesser first.
     pub triangles: [u32; 2],
     /// What they have in common; never [`Meeting::Apart`].
     pub meeting: Meeting,
@@ -33,27 +33,12 @@ impl Mesh {
         let found = overlaps(PairsOf::One(triangles), progress, is_left_out, beyond_shared)?;
         Ok(found.into_iter().map(|(triangles, meeting)| Contact { triangles, meeting }).collect())
     }
-
-    /// All pairs of a triangle of this mesh and one of the other that have a point in common, in the order of their
-    /// numbers. The decisions are exact.
-    ///
-    /// # Errors
-    /// If more than 2^27 pairs meet, or the work was cancelled.
-    pub fn contacts_with(&self, other: &Self, progress: &dyn Progress) -> Result<Vec<Contact>> {
-        let meet = |s: &Triangle, t: &Triangle| {
-            let is_apart = beyond::surely_apart(s, t);
-            Some(if is_apart { Meeting::Apart } else { tri_tri::meeting(s, t) })
-                .filter(|m| *m != Meeting::Apart)
-        };
-        let found = overlaps(PairsOf::Two([self.triangles(), other.triangles()]), progress, |_| false, meet)?;
-        Ok(found.into_iter().map(|(triangles, meeting)| Contact { triangles, meeting }).collect())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::Point;
+    use crate::geom::{Point, beyond, tri_tri};
 
     /// Every pair, without cells.
     fn all_pairs(mesh: &Mesh) -> Vec<Contact> {
@@ -103,11 +88,15 @@ mod tests {
             let pairs = (0..100).flat_map(|i| (0..200).map(move |j| [i, j]));
             let meeting = |[i, j]: [usize; 2]| tri_tri::meeting(&one[i], &two[j]);
             let expected: Vec<_> = pairs
-                .map(|pair| Contact { triangles: pair.map(|n| n as u32), meeting: meeting(pair) })
-                .filter(|contact| contact.meeting != Meeting::Apart)
+                .map(|pair| (pair.map(|n| n as u32), meeting(pair)))
+                .filter(|(_, meeting)| *meeting != Meeting::Apart)
                 .collect();
-            let [one, two] = [&one, &two].map(|t| Mesh::from_triangles(t.clone()).unwrap());
-            assert_eq!(one.contacts_with(&two, &()).unwrap(), expected);
+            let meet = |s: &Triangle, t: &Triangle| {
+                let found = if beyond::surely_apart(s, t) { Meeting::Apart } else { tri_tri::meeting(s, t) };
+                Some(found).filter(|found| *found != Meeting::Apart)
+            };
+            let found = overlaps(PairsOf::Two([&one, &two]), &(), |_| false, meet).unwrap();
+            assert_eq!(found, expected);
             seen[1] += expected.len();
         }
         assert!(seen[0] > 1000 && seen[1] > 1000, "{seen:?}");
