@@ -30,9 +30,10 @@ voxelize clearance *.stl --within 0.2           exit code 1 if any two are close
 voxelize clearance a.stl b.stl --json           the closest points and triangles for programs",
     notes: "\
 Two meshes are apart, touching (their surfaces meet, and they share no volume), crossing (they share
-volume), or one contains the other. That is decided exactly; inside is where a closed mesh winds
-around. Closest points lie on the triangles, to the last bit; the direction is from B to A.
-docs/clearance.md defines every word.
+volume), or one contains the other. Of closed meshes that is decided exactly. Of open meshes that
+touch, shared volume may not be known; --within fails then. --within 0 accepts contact and refuses
+collisions. Closest points lie on the triangles; the direction is from B to A. docs/clearance.md
+defines every word.
 
 Exit codes: 0 compared; 1 with --within, if two meshes are closer or share volume; 3 a mesh cannot be
 read; 4 a mesh has no triangles",
@@ -124,7 +125,10 @@ fn compare(args: &ClearanceArgs, resources: &Resources, call: &Call, report: &mu
     }
     let failed = args.within.filter(|_| closer > 0).map(|distance| {
         let is = if closer == 1 { "is" } else { "are" };
-        format!("{closer} of {} {is} closer than {distance}", counted(count, "pair", "pairs"))
+        format!(
+            "{closer} of {} {is} closer than {distance}, or may share volume",
+            counted(count, "pair", "pairs")
+        )
     });
     Ok(failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why))))
 }

@@ -37,6 +37,9 @@ pub fn pair_rows(report: &mut Report, [a, b]: [&str; 2], found: &Clearance, list
     let meetings = counted(found.meetings, "pair of triangles meets", "pairs of triangles meet");
     let gap = format!("the surfaces are {} apart", found.distance);
     let relation = match found.relation {
+        Relation::Touching if found.shares_volume.is_none() => format!(
+            "{a} and {b} touch: {meetings}; a mesh is not closed, so whether they share volume is not known"
+        ),
         Relation::Touching => format!("{a} and {b} touch: {meetings}, no volume is shared"),
         Relation::Crossing if found.meetings > 0 => format!("{a} and {b} cross: {meetings}"),
         Relation::Crossing => {
@@ -85,6 +88,7 @@ pub fn pair_json([a, b]: [&str; 2], found: &Clearance, closer: Option<bool>) -> 
         "a": a,
         "b": b,
         "relation": found.relation.name(),
+        "shares_volume": found.shares_volume,
         "distance": found.distance,
         "points": found.points,
         "direction": found.direction,

@@ -70,10 +70,10 @@ pub fn range_text(summary: &FieldSummary) -> String {
     }
 }
 
-/// `1,200 of 8,000 (15.0 %) have a value; background inf, 3 NaN`.
+/// `1,200 of 8,000 (15.0 %) differ from the background, inf, 3 NaN`.
 pub fn valued(field: &Field) -> String {
     let FieldSummary { cells, nan, .. } = field.summary();
     let nans = if nan > 0 { format!(", {} NaN", grouped(nan)) } else { String::new() };
     let valued = occupancy(cells - nan, field.dims());
-    format!("{valued} have a value; background {}{nans}", number(field.background().into()))
+    format!("{valued} differ from the background, {}{nans}", number(field.background().into()))
 }

@@ -114,7 +114,7 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
 pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
     let width = Band::Cells(width);
     Error::usage(format!("iso: {iso} is not below the width of the band, {width} cells"))
-        .with_hint("--band W with more cells, or --band all, has the distance")
+        .with_hint("use --band W with more cells, or --band all")
 }
 
 /// Fills a field of these layers, and the numbers of the nearest triangles.

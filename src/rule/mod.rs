@@ -247,6 +247,7 @@ impl Rule {
         match self {
             Self::Offset { radius } => *radius,
             Self::Distance { band: Band::Cells(width), .. } => *width,
+            Self::Distance { band: Band::All, iso: Some(iso), .. } => *iso,
             _ => Length::ZERO,
         }
     }

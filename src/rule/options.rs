@@ -43,7 +43,10 @@ impl Rule {
         match &mut self {
             Self::Surface { ties } | Self::Filled { ties, .. } => *ties = new,
             Self::Solid { .. } => {
-                let error = Error::usage(format!("ties: the rule {} asks for centres of cells", self.name()));
+                let error = Error::usage(format!(
+                    "ties: the rule {} decides by cell centres, so ties have no effect",
+                    self.name()
+                ));
                 return Err(error.with_hint("a centre is never on the mesh: surface and filled have ties"));
             }
             Self::Offset { .. } => {
@@ -114,7 +117,7 @@ impl Rule {
     pub fn with_thin(mut self, new: ThinFeatures) -> Result<Self> {
         let Self::Solid { thin, .. } = &mut self else {
             let error = Error::usage(format!("{KEEP_THIN}: the rule {} loses no part", self.name()));
-            return Err(error.with_hint("it goes with --solid, which asks for centres of cells"));
+            return Err(error.with_hint("use it with --solid"));
         };
         *thin = new;
         self.checked()

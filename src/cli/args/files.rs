@@ -11,12 +11,12 @@ use super::values;
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadArgs {
-    /// treat every mesh finding as an error
+    /// refuse odd files, also where the result is the same
     #[arg(
         long,
         conflicts_with = "lenient",
-        long_help = "Treat every mesh finding (S and L codes in docs/findings.md, for check M) as an error, even notes that do \
-                       not affect the result [default: refuse damage]"
+        long_help = "Treat every finding about the file (S and L codes in docs/findings.md; for check its M codes) as an error, \
+                       also notes that do not affect the result [default: refuse damage]"
     )]
     pub strict: bool,
 

@@ -86,17 +86,25 @@ fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
     (shown, defect.more + (defect.places.len() - shown.len()) as u64)
 }
 
-/// The rows: mesh, findings with as many places each, components, verdict.
-pub(super) fn rows(report: &mut Report, name: &str, found: &RunReport, checked: &MeshCheck, most: usize) {
+/// The rows: mesh, findings with as many places each, components, verdict. `has_walls`: thin walls were searched.
+pub(super) fn rows(
+    report: &mut Report,
+    name: &str,
+    found: &RunReport,
+    checked: &MeshCheck,
+    most: usize,
+    has_walls: bool,
+) {
     if let Some(mesh) = &found.mesh {
         let (kind, triangles, size) = (mesh_format(mesh.format), triangles(mesh), bytes(mesh.bytes));
         report.row("mesh", &format!("{name}: {kind}, {triangles}, {size}"));
     }
     let vertices = counted(checked.vertices, "vertex", "vertices");
-    report.row("", &format!("{vertices}, equal if their bits are (-0 is 0)"));
+    report.row("", &format!("{vertices}, distinct by exact coordinates (-0 is 0)"));
     found.warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
     if checked.defects.is_empty() {
-        report.row("found", "no defect");
+        let walls = if has_walls { "" } else { "; thin walls are searched only with a grid, such as -r 256" };
+        report.row("found", &format!("no defect{walls}"));
     }
     checked.defects.iter().for_each(|defect| defect_rows(report, defect, most));
     component_rows(report, &checked.components);

@@ -7,11 +7,11 @@ use voxelize::{Lattice, Rule};
 use super::super::contents;
 use super::super::report::display::{number, occupancy};
 
-/// `1,200 of 8,000 (15.0 %) have a value; background 0.3`.
+/// `1,200 of 8,000 (15.0 %) differ from the background, 0.3`.
 pub fn cells(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> String {
     let valued = occupancy(summary.cells, lattice.dims());
     let background = rule.background(lattice).map_or_else(String::new, |v| number(v.into()));
-    format!("{valued} have a value; background {background}")
+    format!("{valued} differ from the background, {background}")
 }
 
 /// `-0.28 … 0.3`.

@@ -142,7 +142,7 @@ impl DoubtReport {
     /// Why the check failed.
     pub fn refusal(&self) -> String {
         let most = self.most.as_ref().map_or(1.0, Rational::to_f64);
-        format!("failed: in doubt are {}; --max-doubt allows {} %", self.line(), number(100.0 * most))
+        format!("failed: {} are in doubt; --max-doubt allows {} %", self.line(), number(100.0 * most))
     }
 
     pub fn json(&self) -> Value {

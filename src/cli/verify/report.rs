@@ -61,7 +61,7 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
         CaseResult::Same => vec![],
         CaseResult::Allowed(difference) | CaseResult::Cells(difference) => cells(task, report, difference),
         CaseResult::Digest => digests(report),
-        CaseResult::Grid(other) => std::iter::once("the grid is another; golden and now:".to_string())
+        CaseResult::Grid(other) => std::iter::once("the grid differs; golden and now:".to_string())
             .chain(other.iter().map(|what| format!("  {what}")))
             .collect(),
         CaseResult::Failed(error) => {
@@ -111,10 +111,10 @@ fn digests(report: &CaseReport) -> Vec<String> {
     let digest = |of: GridBrief| of.grid.map(|grid| grid.to_string()).unwrap_or_default();
     let first = if golden.cells == found.cells {
         let cells = counted(golden.cells, "cell", "cells");
-        format!("the digest is another: {cells} as in the golden, but not the same ones, or elsewhere")
+        format!("the digest differs: {cells} as in the golden, but not the same ones, or elsewhere")
     } else {
         format!(
-            "the digest is another: golden has {}, now {}",
+            "the digest differs: golden has {}, now {}",
             counted(golden.cells, "cell", "cells"),
             grouped(found.cells)
         )

@@ -15,6 +15,7 @@ use crate::geom::fractions::{ExactPoint, dot, minus, rounded};
 use crate::geom::tri_tri::Meeting;
 use crate::geom::{Rational, Triangle, separation};
 use crate::mesh::Mesh;
+use crate::mesh::closed::Seal;
 use crate::par::{self, Progress};
 use bins::BinNode;
 use inside::ComponentCount;
@@ -72,6 +73,9 @@ pub struct MeetingPair {
 pub struct Clearance {
     /// How they lie.
     pub relation: Relation,
+    /// Whether they share volume. `None` if they touch, no plane keeps them apart, and one of them is not closed: then
+    /// nobody knows.
+    pub shares_volume: Option<bool>,
     /// The distance between their surfaces, in units of the file: that of the closest two points, rounded once; zero
     /// where they meet, and only there.
     pub distance: f64,
@@ -146,8 +150,9 @@ impl<'a> ClearanceBody<'a> {
     pub fn clearance(&self, second: &Self, places: usize, progress: &dyn Progress) -> Result<Clearance> {
         let pair = [self, second];
         let mut meetings = broad::meetings(pair, progress)?;
-        let relation = if meetings.is_empty() {
-            relation_apart(pair, progress)?
+        let (relation, shares_volume) = if meetings.is_empty() {
+            let relation = relation_apart(pair, progress)?;
+            (relation, Some(relation.shares_volume()))
         } else {
             relation_meeting(pair, &meetings, progress)?
         };
@@ -158,7 +163,9 @@ impl<'a> ClearanceBody<'a> {
         };
         let [s, t] = pair_of(pair, triangles);
         let places = meetings.iter().take(places).map(|met| met.place(pair)).collect();
-        Ok(Clearance::new(relation, triangles, &separation::closest(s, t), meetings.len() as u64, places))
+        let meetings = meetings.len() as u64;
+        let found = Clearance::new(relation, triangles, &separation::closest(s, t), meetings, places);
+        Ok(Clearance { shares_volume, ..found })
     }
 }
 
@@ -179,12 +186,13 @@ impl Clearance {
             let length = v.iter().map(|c| c * c).sum::<f64>().sqrt();
             v.map(|c| c / length + 0.0)
         });
-        Self { relation, distance, points: [p, q].map(rounded), direction, triangles, meetings, places }
+        let (points, shares_volume) = ([p, q].map(rounded), Some(relation.shares_volume()));
+        Self { relation, shares_volume, distance, points, direction, triangles, meetings, places }
     }
 
-    /// Whether the meshes share volume, or are closer than `distance`.
+    /// Whether the meshes share volume, or may do so, or are closer than `distance`.
     pub fn is_closer_than(&self, distance: f64) -> bool {
-        self.relation.shares_volume() || self.distance < distance
+        self.shares_volume != Some(false) || self.distance < distance
     }
 }
 
@@ -212,17 +220,17 @@ fn relation_apart(pair: [&ClearanceBody; 2], progress: &dyn Progress) -> Result<
     })
 }
 
-/// The relation of meshes that meet.
+/// The relation of meshes that meet, and whether they share volume, if that is known.
 fn relation_meeting(
     pair: [&ClearanceBody; 2],
     meetings: &[FoundMeeting],
     progress: &dyn Progress,
-) -> Result<Relation> {
+) -> Result<(Relation, Option<bool>)> {
     if meetings.iter().any(|met| met.meeting == Meeting::Crossing) {
-        return Ok(Relation::Crossing);
+        return Ok((Relation::Crossing, Some(true)));
     }
     if overlap::are_parted(pair, meetings) {
-        return Ok(Relation::Touching);
+        return Ok((Relation::Touching, Some(false)));
     }
     let mut swapped: Vec<_> = meetings.iter().map(FoundMeeting::swapped).collect();
     swapped.sort_unstable_by_key(|met| met.triangles);
@@ -231,10 +239,11 @@ fn relation_meeting(
         if inside::components(pair, meetings, progress)?.inside > 0
             || overlap::share_volume(pair, meetings, progress)?
         {
-            return Ok(Relation::Crossing);
+            return Ok((Relation::Crossing, Some(true)));
         }
     }
-    Ok(Relation::Touching)
+    let is_open = pair.iter().any(|body| body.mesh.seal() == Seal::Open);
+    Ok((Relation::Touching, if is_open { None } else { Some(false) }))
 }
 
 /// Two triangles that meet, by their numbers.
