@@ -215,7 +215,7 @@ impl Output {
         if let Some(dtype) = self.dtype.filter(|dtype| !dtypes.contains(dtype)) {
             let known: Vec<_> = dtypes.iter().map(|dtype| dtype.name()).collect();
             let option = argv.name("dtype");
-            return Err(Error::usage(format!("{option} {}: {name} cannot store them", dtype.name()))
+            return Err(Error::usage(format!("{option} {}: {name} cannot store this type", dtype.name()))
                 .with_hint(format!("{name} has {}", known.join(", "))));
         }
         let is_stdout = self.destination == Destination::Stdout;

@@ -63,7 +63,7 @@ fn fields_are_described_by_range_and_background() {
         assert_eq!((&info["contents"], &info["dtype"]), (&contents, &json!("f32")), "{name}");
         assert_eq!((&info["counts"]["occupied"], &info["volume"]), (&json!(null), &json!(null)));
         let text = place.run(&format!("info {name}")).expect(0).text().to_string();
-        assert!(text.contains("-1.5 … 3.25") && text.contains("background inf, 1 NaN"), "{text}");
+        assert!(text.contains("-1.5 … 3.25") && text.contains("the background, inf, 1 NaN"), "{text}");
     }
     let plain = place.run("cube.stl -r 8 -o cube.npy").expect(0).code;
     let info = place.run("info cube.npy --json").expect(0).json();

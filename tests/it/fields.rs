@@ -28,3 +28,16 @@ fn slabs_under_a_limit_of_memory_have_the_bytes_of_the_whole() {
     }
     assert_eq!(seen, 18);
 }
+
+#[test]
+fn cells_within_a_distance_are_not_cut_by_the_grid() {
+    let place = Place::new();
+    let sphere = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/sphere.stl");
+    std::fs::copy(sphere, place.path("sphere.stl")).unwrap();
+    let cells = |options: &str| {
+        let line = format!("sphere.stl -r 20 --rule distance --signed --iso 2vx {options} --json -o x.npz");
+        place.run(&line).expect(0).json()["counts"]["occupied"].as_u64().unwrap()
+    };
+    assert_eq!(cells("--band all"), cells("--band 5"));
+    assert!(cells("--band all --pad 0") < cells("--band all"));
+}

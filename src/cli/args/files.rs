@@ -11,7 +11,7 @@ use super::values;
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadArgs {
-    /// refuse odd files, also where the result is the same
+    /// refuse odd files, even where harmless
     #[arg(
         long,
         conflicts_with = "lenient",

@@ -46,6 +46,7 @@ fn json_has_all_pairs() {
             "a",
             "b",
             "relation",
+            "shares_volume",
             "distance",
             "points",
             "direction",

@@ -209,3 +209,16 @@ fn a_mesh_without_triangles_is_unfit() {
     let error = clearance(&empty, &Mesh::open("fixtures/cube.stl").unwrap()).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::Unfit);
 }
+
+#[test]
+fn open_meshes_that_touch_are_not_said_to_be_clear() {
+    let open = fixture("defects/hole.stl");
+    let [same, beside] = [[0.0; 3], [open.bounds().max[0] - open.bounds().min[0], 0.0, 0.0]];
+    let found = clearance(&open, &moved(&open, same)).unwrap();
+    assert_eq!((found.relation, found.shares_volume), (Relation::Touching, None));
+    assert!(found.is_closer_than(0.0), "nobody knows whether they collide");
+    // A plane between them is enough.
+    let found = clearance(&open, &moved(&open, beside)).unwrap();
+    assert_eq!((found.relation, found.shares_volume), (Relation::Touching, Some(false)));
+    assert!(!found.is_closer_than(0.0) && found.is_closer_than(0.1));
+}
