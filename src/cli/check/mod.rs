@@ -51,6 +51,7 @@ struct CheckArgs {
     meshes: Vec<PathBuf>,
 
     /// Write the defects of one mesh: a .stl has their triangles, a voxel format their cells with labels
+    /// [default: none]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     mark: Option<PathBuf>,
 
