@@ -6,7 +6,7 @@ use std::fmt;
 
 pub use self::code::{CODES, Code, CodeInfo, Severity};
 
-pub(crate) use crate::kernel::text::{is_obeyed, sanitize};
+pub(crate) use crate::kernel::text::sanitize;
 
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
