@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::text::is_obeyed;
+use crate::error::is_obeyed;
 
 /// One suite of tests.
 #[derive(Debug, Clone, PartialEq, Eq)]

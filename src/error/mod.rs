@@ -6,6 +6,8 @@ use std::fmt;
 
 pub use self::code::{CODES, Code, CodeInfo, Severity};
 
+#[cfg(feature = "goldens")]
+pub(crate) use crate::kernel::text::is_obeyed;
 pub(crate) use crate::kernel::text::sanitize;
 
 /// The result of everything in this crate that can fail.
