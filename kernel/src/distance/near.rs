@@ -79,8 +79,8 @@ struct Look<S: Simd> {
 }
 
 impl LocalBrick {
-    /// Lists all clusters that were found, with their bounds relative to the brick, and takes down what distances
-    /// from there may be off by. `limit` is the greatest distance of interest, scaled.
+    /// Lists all clusters that were found, with their bounds relative to the brick, and computes the error of distances
+    /// from there. `limit` is the greatest distance of interest, scaled.
     pub fn list_all(&mut self, tree: &TriangleTree, limit: f32, list: &mut Vec<ListedGroup>) {
         let origin = self.origin.map(|origin| origin * tree.scale);
         let groups = self.clusters.len().div_ceil(LANES);

@@ -139,7 +139,7 @@ impl Checking<'_> {
         let checked = check(&mesh, &CheckOptions { lattice: asked, places: most, progress: &bar })?;
         report::set(report, &found, &checked, asked, self.places[1]);
         let name = self.job.source.name();
-        report::rows(report, &name, &found, &checked, self.places[0], self.has_grid);
+        report::rows(report, &name, &found, &checked, self.places[0], asked);
         self.write(&mesh, &checked, lattice.as_ref(), &bar, report)?;
         bar.clear();
         let failure = report::strict(&checked).filter(|_| self.is_strict).map(|error| error.in_file(name));

@@ -86,14 +86,14 @@ fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
     (shown, defect.more + (defect.places.len() - shown.len()) as u64)
 }
 
-/// The rows: mesh, findings with as many places each, components, verdict. `has_walls`: thin walls were searched.
+/// The rows: mesh, findings with as many places each, components. Thin walls were searched if there is a lattice.
 pub(super) fn rows(
     report: &mut Report,
     name: &str,
     found: &RunReport,
     checked: &MeshCheck,
     most: usize,
-    has_walls: bool,
+    lattice: Option<&Lattice>,
 ) {
     if let Some(mesh) = &found.mesh {
         let (kind, triangles, size) = (mesh_format(mesh.format), triangles(mesh), bytes(mesh.bytes));
@@ -103,7 +103,7 @@ pub(super) fn rows(
     report.row("", &format!("{vertices}, distinct by exact coordinates (-0 is 0)"));
     found.warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
     if checked.defects.is_empty() {
-        let walls = if has_walls { "" } else { "; thin walls are searched only with a grid, such as -r 256" };
+        let walls = lattice.map_or("; thin walls are searched only with a grid, such as -r 256", |_| "");
         report.row("found", &format!("no defect{walls}"));
     }
     checked.defects.iter().for_each(|defect| defect_rows(report, defect, most));

@@ -164,14 +164,13 @@ impl<'a> ClearanceBody<'a> {
         let [s, t] = pair_of(pair, triangles);
         let places = meetings.iter().take(places).map(|met| met.place(pair)).collect();
         let meetings = meetings.len() as u64;
-        let found = Clearance::new(relation, triangles, &separation::closest(s, t), meetings, places);
-        Ok(Clearance { shares_volume, ..found })
+        Ok(Clearance::new((relation, shares_volume), triangles, &separation::closest(s, t), meetings, places))
     }
 }
 
 impl Clearance {
     fn new(
-        relation: Relation,
+        (relation, shares_volume): (Relation, Option<bool>),
         triangles: [u32; 2],
         [p, q]: &[ExactPoint; 2],
         meetings: u64,
@@ -186,7 +185,7 @@ impl Clearance {
             let length = v.iter().map(|c| c * c).sum::<f64>().sqrt();
             v.map(|c| c / length + 0.0)
         });
-        let (points, shares_volume) = ([p, q].map(rounded), Some(relation.shares_volume()));
+        let points = [p, q].map(rounded);
         Self { relation, shares_volume, distance, points, direction, triangles, meetings, places }
     }
 
