@@ -24,6 +24,21 @@ fuzz target seconds *args: fuzz-seeds
 fuzz-check:
     RUSTFLAGS="--cfg fuzzing" cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
 
+# Every input of fuzz/corpus through its target, with overflow checks and debug assertions, on the stable toolchain.
+fuzz-replay *targets: fuzz-seeds
+    RUSTFLAGS="--cfg fuzzing" cargo run --locked --manifest-path fuzz/Cargo.toml --example replay -- {{targets}}
+
+# The command from outside: damaged files, random options, kills and small limits, for some minutes.
+attack minutes:
+    cargo build --release --locked
+    tools/attack/run --minutes {{minutes}}
+
+# Licences, sources, duplicates and advisories of all dependencies: deny.toml; needs `cargo install --locked cargo-deny`.
+audit:
+    cargo deny check licenses sources bans
+    # Where the database of advisories is at hand, or can be fetched.
+    cargo deny check advisories || test "${VOXELIZE_OFFLINE:-}" = 1
+
 # Write what fuzz targets begin with to fuzz/corpus.
 fuzz-seeds:
     cargo run --example make_fuzz_seeds
