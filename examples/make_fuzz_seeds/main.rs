@@ -21,12 +21,13 @@ type Seeds = Vec<(String, Vec<u8>)>;
 type Target = (&'static str, fn() -> Seeds);
 
 /// Every target.
-static TARGETS: [Target; 10] = [
+static TARGETS: [Target; 11] = [
     ("read_stl", meshes::files),
     ("read_ascii", meshes::texts),
     ("read_voxels", voxels::files),
     ("read_goldens", lists::goldens),
     ("plan", lines::words),
+    ("names", lines::names),
     ("check", numbers::triangles),
     ("insides", numbers::triangles),
     ("kernels", numbers::triangles),

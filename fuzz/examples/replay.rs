@@ -15,6 +15,7 @@ const TARGETS: &[Target] = &[
     ("clearance", checks::clearance::check),
     ("insides", checks::insides::check),
     ("kernels", checks::kernels::check),
+    ("names", checks::names::check),
     ("plan", checks::plan::check),
     ("read_ascii", checks::read_ascii::check),
     ("read_goldens", checks::read_goldens::check),

@@ -33,7 +33,8 @@ pub fn check(bytes: &[u8]) {
         assert!(defect.places.iter().all(|place| place.at.iter().all(|c| c.is_finite())), "{defect:?}");
     }
     let backwards = case.mesh.triangles().iter().rev().map(|[a, b, c]| [*b, *c, *a]).collect();
-    let again = check_mesh(&Mesh::from_triangles(backwards).expect("finite"), &options).expect("a small mesh");
+    let again =
+        check_mesh(&Mesh::from_triangles(backwards).expect("finite"), &options).expect("a small mesh");
     assert_eq!(places(&again), places(&found));
     assert_eq!((again.verdict, again.components), (found.verdict, found.components));
 }

@@ -7,6 +7,7 @@ pub mod check;
 pub mod clearance;
 pub mod insides;
 pub mod kernels;
+pub mod names;
 pub mod plan;
 pub mod read_ascii;
 pub mod read_goldens;
@@ -24,7 +25,7 @@ use voxelize::{Error, Kind};
 
 /// The command line as the binary has it.
 #[path = "../../src/cli/mod.rs"]
-#[allow(dead_code, reason = "nothing is run, printed or written")]
+#[allow(dead_code, reason = "nothing is printed")]
 mod cli;
 
 /// The oracle of the tests.

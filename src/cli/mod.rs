@@ -92,6 +92,12 @@ fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, starte
     printer.finish()
 }
 
+/// Does what words ask for, once or a thousand times in one process: for fuzzing. Nothing is printed.
+#[cfg(fuzzing)]
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    dispatch(words, &Signals::default(), Instant::now())
+}
+
 /// The words, and the command among them.
 fn parse_command<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> (Argv, &'static Command) {
     let names: Vec<_> = COMMANDS.iter().map(|command| command.name).filter(|name| !name.is_empty()).collect();
