@@ -144,6 +144,8 @@ pub fn check(bytes: &[u8]) {
     let _alone_in_this_folder = ONE.lock();
     let [links, verb, rest @ ..] = bytes else { return };
     alone();
+    // The fuzzer keeps its corpus in a folder relative to this one.
+    let home = std::env::current_dir().expect("a folder to come back to");
     let files = &*FILES;
     let place = tempfile::tempdir().expect("a folder for temporary files");
     enter(place.path());
@@ -184,7 +186,7 @@ pub fn check(bytes: &[u8]) {
     }
     let left = after.keys().find(|path| path.display().to_string().contains(".voxelize-"));
     assert!(left.is_none(), "{left:?} is left by {shown:?}");
-    std::env::set_current_dir("/").expect("the root");
+    enter(&home);
 }
 
 /// Files that a command may write: judged by their real paths before it runs.
@@ -221,8 +223,8 @@ impl Outputs {
         // A folder may be named as an output without a slash.
         folders.extend(outputs.iter().filter(|path| path.is_dir()).cloned());
         outputs.extend(sidecars(&outputs));
-        let stems = ["cube", "b", "gold", "new", "one", "two"];
-        let implied = stems.iter().flat_map(|stem| [format!("{stem}.vox"), format!("{stem}.png")]);
+        let ends = ["vox", "npz", "raw", "raw.json", "png"];
+        let implied = ["cube", "b"].iter().flat_map(|stem| ends.map(|end| format!("{stem}.{end}")));
         let is_ours = |name: &String| name != "b.vox";
         let implied = implied.filter(is_ours).filter_map(|name| real(Path::new(&name))).collect();
         Self { inputs, outputs, folders, goldens, implied }
