@@ -126,7 +126,9 @@ fn record(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Record> {
     }
     let [tool, rule_name, input, fields @ ..] = words;
     let fields = FIELDS.into_iter().zip(fields).filter_map(|(name, word)| Some((name, word?))).collect();
-    Ok(Record { tool, rule_name, fields, snap: Some(snap.name().into()), input })
+    // A grid whose y is up is turned in scenes.
+    let transform = if flags >> 15 == 1 { vec![("up", "y".to_string())] } else { vec![] };
+    Ok(Record { tool, rule_name, fields, transform, snap: Some(snap.name().into()), input })
 }
 
 fn cells(dims: [usize; 3], pattern: &[u8]) -> BitGrid {

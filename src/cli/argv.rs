@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
-use voxelize::{Error, Result};
+use voxelize::{Error, RULES, Result};
 
 use super::files::Destination;
 use super::suggest;
@@ -86,6 +86,13 @@ impl Argv {
         self.find(long).map(|typed| format!("{} {}", typed.name, typed.value))
     }
 
+    /// What `--max-memory 64` was meant as, where 64 bytes are too few: a letter is missing.
+    pub fn memory_meant(&self) -> Option<String> {
+        let typed = self.with_value("max-memory")?;
+        let bytes: u64 = typed.split(' ').next_back()?.parse().ok()?;
+        (bytes < 1 << 16).then(|| format!("did you mean {typed}M?"))
+    }
+
     fn find(&self, long: &str) -> Option<Typed> {
         scan(&self.words, &self.parser).0.into_iter().find(|typed| typed.long == long)
     }
@@ -106,6 +113,9 @@ impl Argv {
             ErrorKind::MissingRequiredArgument => {
                 Error::usage(format!("{}: not given", strings(ContextKind::InvalidArg).join(" and ")))
             }
+            ErrorKind::InvalidValue if value.is_empty() && !name.starts_with('-') => {
+                Error::usage("'' is not the name of a file").with_hint("a variable of the shell may be empty")
+            }
             ErrorKind::InvalidValue if value.is_empty() => {
                 self.with_help(Error::usage(format!("{name} needs a value")), &option)
             }
@@ -116,7 +126,11 @@ impl Argv {
             }
             ErrorKind::ValueValidation => {
                 let reason = std::error::Error::source(error).map_or_else(String::new, ToString::to_string);
-                self.with_help(Error::usage(format!("{name} {value}: {reason}")), &option)
+                let error = Error::usage(format!("{name} {value}: {reason}"));
+                match self.with_commas(&name) {
+                    Some(meant) => error.with_hint(format!("did you mean {meant}?")),
+                    None => self.with_help(error, &option),
+                }
             }
             ErrorKind::ArgumentConflict => {
                 match first(ContextKind::PriorArg).map(|prior| self.as_typed(&prior)) {
@@ -127,6 +141,15 @@ impl Argv {
             }
             _ => Error::usage(first_line(error)),
         }
+    }
+
+    /// An option whose numbers stand in words of their own, with commas between them: `--bounds 0,0,0,1,1,1`.
+    fn with_commas(&self, name: &str) -> Option<String> {
+        let words: Vec<_> = self.words.iter().filter_map(|word| word.to_str()).collect();
+        let values = words.iter().skip_while(|word| **word != name).skip(1);
+        let numbers = values.map(|word| word.trim_end_matches(','));
+        let numbers: Vec<_> = numbers.take_while(|word| word.parse::<f64>().is_ok()).collect();
+        (numbers.len() > 1).then(|| format!("{name} {}", numbers.join(",")))
     }
 
     /// The error for a word that no option has, or where no more words are expected.
@@ -149,11 +172,15 @@ impl Argv {
             .parser
             .get_arguments()
             .flat_map(|arg| arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default()));
-        let near = suggest::nearest(long.trim_start_matches('-'), options);
+        let long = long.trim_start_matches('-');
+        let rule = RULES.iter().find(|rule| rule.name == long).map(|rule| format!("--rule {}", rule.name));
+        let near = suggest::option(long, options).map(|near| format!("--{near}"));
+        let meant: Vec<_> = rule.into_iter().chain(near).collect();
         let error = Error::usage(format!("{word}: no such option"));
-        match near {
-            Some(near) => error.with_hint(format!("did you mean --{near}?")),
-            None => error,
+        if meant.is_empty() {
+            error
+        } else {
+            error.with_hint(format!("did you mean {}?", meant.join(", or ")))
         }
     }
 

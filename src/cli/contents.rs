@@ -41,11 +41,12 @@ pub fn json(cells: CellsRef, labels: &[LabelCount]) -> Value {
     match cells {
         CellsRef::Labels(_) => contents["legend"] = labels.iter().map(LabelCount::json).collect(),
         CellsRef::Field(field) => {
-            let FieldSummary { cells, nan, range } = field.summary();
+            let FieldSummary { cells, nan, negated, range } = field.summary();
             contents["background"] = value(field.background());
             contents["range"] = range.map_or(Value::Null, |range| json!(range.map(value)));
             contents["valued"] = json!(cells - nan);
             contents["nan"] = json!(nan);
+            contents["negated"] = json!(negated);
         }
         _ => {}
     }
@@ -72,8 +73,19 @@ pub fn range_text(summary: &FieldSummary) -> String {
 
 /// `1,200 of 8,000 (15.0 %) differ from the background, inf, 3 NaN`.
 pub fn valued(field: &Field) -> String {
-    let FieldSummary { cells, nan, .. } = field.summary();
+    valued_text(&field.summary(), field.dims(), field.background())
+}
+
+/// The same of values that were summed up: `1,200 of 8,000 (15.0 %) differ from the background, 0.3; 70 are -0.3, inside
+/// beyond the band`.
+pub fn valued_text(summary: &FieldSummary, dims: [usize; 3], background: f32) -> String {
+    let FieldSummary { cells, nan, negated, .. } = *summary;
     let nans = if nan > 0 { format!(", {} NaN", grouped(nan)) } else { String::new() };
-    let valued = occupancy(cells - nan, field.dims());
-    format!("{valued} differ from the background, {}{nans}", number(field.background().into()))
+    let (valued, width) = (occupancy(cells - nan, dims), number(background.into()));
+    let are = if negated == 1 { "is" } else { "are" };
+    let inner = match negated {
+        0 => String::new(),
+        _ => format!("; {} {are} -{width}, inside beyond the band", grouped(negated)),
+    };
+    format!("{valued} differ from the background, {width}{nans}{inner}")
 }

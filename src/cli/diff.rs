@@ -15,6 +15,7 @@ use super::args::{PageArgs, PowerArgs, ReportArgs, values};
 use super::command::{Call, Command};
 use super::diff_fields::{self, FieldOptions};
 use super::files::{self, FileSet, has_extension};
+use super::info::rule_text;
 use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
 use super::report::{Outcome, Report, value};
 
@@ -145,7 +146,8 @@ fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome>
 
 fn about(path: &Path, voxels: &Voxels) -> Value {
     let (kind, occupied) = (voxels.kind().name(), voxels.occupied().is_ok().then(|| voxels.count()));
-    json!({"path": path.to_string_lossy(), "kind": kind, "dims": voxels.dims(), "occupied": occupied})
+    let rule = &voxels.record.rule_name;
+    json!({"path": path.to_string_lossy(), "kind": kind, "dims": voxels.dims(), "occupied": occupied, "rule": rule})
 }
 
 fn set(
@@ -184,6 +186,9 @@ fn rows(
         report.row(label, &format!("{}: {occupied} in {} cells", path.display(), dims(voxels.dims())));
     }
     report.row("grid", &grid.text(args));
+    if let Some(rules) = rules(first, second) {
+        report.row("rules", &rules);
+    }
     let cells = if difference.is_none() {
         "equal".to_string()
     } else {
@@ -201,6 +206,14 @@ fn rows(
     if let Some(bounds) = difference.bounds {
         report.row("box", &cell_box(bounds, grid.lattice));
     }
+}
+
+/// The rules of two grids that were made by different ones: `surface; ties: up, and solid; inside: auto`.
+pub fn rules(first: &Voxels, second: &Voxels) -> Option<String> {
+    let [a, b] = [first, second].map(|voxels| (&voxels.record.rule_name, &voxels.record.fields));
+    let differ = a != b && a.0.is_some() && b.0.is_some();
+    let text = |voxels: &Voxels| rule_text(&voxels.record).unwrap_or_default();
+    differ.then(|| format!("differ: {}, and {}", text(first), text(second)))
 }
 
 /// The first cells that differ.

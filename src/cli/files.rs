@@ -8,7 +8,7 @@ use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use voxelize::format::{self, Carries};
+use voxelize::format::{self, Carries, Format};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Code, Error, Lattice, Result, Voxels};
 
@@ -211,11 +211,20 @@ pub fn is_mesh_name(path: &Path) -> bool {
 /// Makes sure that there is a file; if not, the error says what may have been meant.
 pub fn is_there(path: &Path) -> Result<()> {
     match path.metadata() {
-        Ok(found) if found.is_dir() => {
-            Err(Error::input(Code::Folder, "is a folder; a file is wanted").in_file(path))
-        }
+        Ok(found) if found.is_dir() => Err(is_folder(path)),
         Err(e) if e.kind() == ErrorKind::NotFound => Err(suggest::no_such_file(path)),
         _ => Ok(()),
+    }
+}
+
+/// The error for a folder where a file is wanted, with the name of a file in it.
+fn is_folder(path: &Path) -> Error {
+    let error = Error::input(Code::Folder, "is a folder; a file is wanted").in_file(path);
+    let is_known = |path: &PathBuf| path.is_file() && (is_mesh_name(path) || format::by_path(path).is_some());
+    let entries = path.read_dir().into_iter().flatten().flatten();
+    match entries.map(|entry| entry.path()).filter(is_known).min() {
+        Some(file) => error.with_hint(format!("name a file in it, such as {}", file.display())),
+        None => error.with_hint("no mesh and no voxel file is in it"),
     }
 }
 
@@ -258,9 +267,18 @@ fn if_mesh(error: Error, path: &Path) -> Error {
     Error::input(Code::V001, "is a mesh, not voxels").in_file(path)
 }
 
+/// The format of a voxel file. A zip archive of anything else, such as a .3mf, is none.
+pub fn voxel_format(path: &Path) -> Option<&'static Format> {
+    let named = format::by_path(path);
+    let is_voxels = |format: &&'static Format| {
+        named.is_some_and(|named| named.name == format.name) || format::describe(path).is_ok()
+    };
+    format::sniff(path).filter(is_voxels)
+}
+
 /// The error for a file that is no mesh, if that is because it holds voxels.
 pub fn holds_voxels(path: &Path) -> Option<Error> {
-    let format = format::sniff(path)?;
+    let format = voxel_format(path)?;
     let error = Error::input(Code::V004, format!("holds voxels ({}), not a mesh", format.name)).in_file(path);
     Some(error.with_hint(format!("'voxelize info {}' says more of it", path.display())))
 }

@@ -62,7 +62,7 @@ disk, the old file is still there. A failing mesh does not stop the others; each
 
 Exit codes:
     0  done
-    1  check failed: the grids differ, meshes are closer than --within, --max-doubt is exceeded
+    1  check failed: grids differ, meshes nearer than --within, --max-doubt, 'check --require'
     2  usage error: options that conflict, a value out of range
     3  unreadable input: missing, cut short, not a mesh
     4  unsuitable mesh: it has no triangles, no size to divide, or findings under 'check --strict'
@@ -113,7 +113,10 @@ fn short_page(commands: &[Command]) -> String {
 fn group_lines(parser: &clap::Command, group: &str) -> String {
     let of_group = parser.get_arguments().filter(|arg| arg.get_help_heading() == Some(group));
     let (rare, usual): (Vec<&Arg>, Vec<&Arg>) = of_group.partition(|arg| arg.is_hide_short_help_set());
-    let mut lines: Vec<String> = usual.into_iter().map(option_line).collect();
+    // Names of files come first.
+    let (options, names): (Vec<&Arg>, Vec<&Arg>) =
+        usual.into_iter().partition(|arg| arg.get_long().is_some());
+    let mut lines: Vec<String> = names.into_iter().chain(options).map(option_line).collect();
     let mut names = rare.into_iter().map(spelled).peekable();
     while let Some(name) = names.next() {
         let mut line = format!("    also {name}");

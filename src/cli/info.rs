@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::{self, Carries, Description};
-use voxelize::grid::Record;
 use voxelize::grid::record::FIELDS;
+use voxelize::grid::{Label, Record};
 use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
@@ -35,7 +35,7 @@ cancelled by its reverse; vertices are the same if their coordinates are.
 A file that fails does not stop the others; the exit code is then theirs, or 7 if they fail for
 different reasons.",
     keys: "path kind format bytes mesh suggestions warnings dtype contents parts grid made_by input rule [fields] \
-           snap counts volume digest",
+           snap transform counts volume digest",
     arguments: InfoArgs::command,
     run,
 };
@@ -93,7 +93,7 @@ fn describe(
     report: &mut Report,
 ) -> Result<()> {
     files::is_there(path)?;
-    if format::sniff(path).or(format::by_path(path)).is_some() {
+    if files::voxel_format(path).or(format::by_path(path)).is_some() {
         report.set("kind", "voxels");
         return describe_voxels(path, resources, report);
     }
@@ -274,7 +274,10 @@ fn describe_voxels(path: &Path, resources: &Resources, report: &mut Report) -> R
     if let Some(exact) = voxels.lattice.as_ref().and_then(exact) {
         report.row("exact", &exact);
     }
-    if let Some(rule) = rule(&voxels.record) {
+    let snap = voxels.record.snap.as_ref().map(|snap| format!("snap: {snap}"));
+    let rule: Vec<_> = rule_text(&voxels.record).into_iter().chain(snap).collect();
+    if !rule.is_empty() {
+        let rule = rule.join("; ");
         report.row("rule", &rule);
     }
     if let Some(made) = made(&voxels.record) {
@@ -301,11 +304,20 @@ fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], occup
         report.set(key, value.clone());
     }
     report.set("contents", contents::json(voxels.cells.as_ref(), labels));
+    let transform: serde_json::Map<_, _> =
+        voxels.record.transform.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
+    report.set("transform", Value::Object(transform));
     let count = |label: &LabelCount| json!({"sort": label.name, "cells": label.cells});
     report.set("parts", labels.iter().map(count).collect::<Vec<_>>());
     let dims = || json!({"dims": voxels.dims()});
     report.set("grid", voxels.lattice.as_ref().map_or_else(dims, value::lattice));
-    report.set("counts", json!({"cells": value::cells(voxels.dims()), "occupied": occupied}));
+    let of = |label: &Label| labels.iter().find(|found| found.name == label.name).map(|found| found.cells);
+    let hollow = occupied.filter(|_| voxels.record.rule().is_some_and(|rule| rule.is_hollow()));
+    let surface = of(&Label::SURFACE).or(hollow);
+    let interior = of(&Label::INTERIOR).or(surface.map(|_| 0));
+    let cells = value::cells(voxels.dims());
+    let counts = json!({"cells": cells, "occupied": occupied, "surface": surface, "interior": interior});
+    report.set("counts", counts);
     let lattice = voxels.lattice.as_ref().zip(occupied);
     report.set("volume", lattice.map(|(lattice, occupied)| value::volume(occupied, lattice)));
 }
@@ -341,11 +353,10 @@ fn exact(lattice: &Lattice) -> Option<String> {
     Some(format!("cells of {size}, corner ({corner})"))
 }
 
-/// `surface; ties: up; snap: float`.
-fn rule(record: &Record) -> Option<String> {
-    let snap = record.snap.as_ref().map(|snap| format!("snap: {snap}"));
+/// `surface; ties: up`.
+pub fn rule_text(record: &Record) -> Option<String> {
     let options = record.fields.iter().map(|(name, value)| option_text(name, value, None));
-    let all: Vec<_> = record.rule_name.clone().into_iter().chain(options).chain(snap).collect();
+    let all: Vec<_> = record.rule_name.clone().into_iter().chain(options).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
@@ -353,13 +364,17 @@ fn rule(record: &Record) -> Option<String> {
 fn made(record: &Record) -> Option<String> {
     let by = record.tool.as_ref().map(|tool| format!("by {tool}"));
     let from = record.input.as_ref().map(|input| format!("from {input}"));
+    let transform = record.transform.iter().map(|(name, value)| format!(", {name} {value}"));
     let all: Vec<_> = by.into_iter().chain(from).collect();
-    (!all.is_empty()).then(|| all.join(" "))
+    (!all.is_empty()).then(|| all.join(" ") + &transform.collect::<String>())
 }
 
 fn cells(voxels: &Voxels, occupied: u64) -> String {
-    let volume = voxels.lattice.as_ref().map_or_else(String::new, |lattice| {
-        format!(", volume {}", grouped_number(value::volume(occupied, lattice)))
-    });
-    format!("{}{volume}", occupancy(occupied, voxels.dims()))
+    let cells = occupancy(occupied, voxels.dims());
+    match &voxels.lattice {
+        // The volume of a shell would be read as that of the part.
+        _ if voxels.record.rule().is_some_and(|rule| rule.is_hollow()) => format!("{cells}; hollow"),
+        Some(lattice) => format!("{cells}, volume {}", grouped_number(value::volume(occupied, lattice))),
+        None => cells,
+    }
 }

@@ -11,6 +11,26 @@ pub fn available_memory() -> Option<u64> {
     system.into_iter().chain(container).chain(address_space()).min()
 }
 
+/// The bytes that a new file at `path` may have on its disk; `None` if the system does not say, or it is no file.
+pub fn free_space(path: &Path) -> Option<u64> {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return None;
+    }
+    let folder = path.ancestors().skip(1).find(|folder| folder.as_os_str().is_empty() || folder.is_dir())?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    free_in(folder)
+}
+
+#[cfg(unix)]
+fn free_in(folder: &Path) -> Option<u64> {
+    rustix::fs::statvfs(folder).ok().map(|found| found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_in(_: &Path) -> Option<u64> {
+    None
+}
+
 /// The most bytes this process ever had in memory; `None` if the system does not say.
 pub fn peak_memory() -> Option<u64> {
     kilobytes("/proc/self/status", "VmHWM:")

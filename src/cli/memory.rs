@@ -241,7 +241,12 @@ fn refusal(needs: &Needs, resources: &Resources, demand: &Demand) -> Error {
         false => job,
     };
     let allowed = u128::from(resources.memory.bytes().unwrap_or(u64::MAX));
-    let (what, need) = match Run::estimate(0, needs.lattice.dims()) {
+    let cells: u128 = needs.lattice.dims().iter().map(|&n| n as u128).product();
+    let grid = match needs.rule.kind() {
+        CellKind::Field => cells * size_of::<f32>() as u128,
+        _ => Run::estimate(0, needs.lattice.dims()),
+    };
+    let (what, need) = match grid {
         grid if grid > allowed => ("the grid needs", grid),
         _ if is_requested => ("program, mesh and grid need", limit_for(demand.bytes(Strategy::Dense))),
         _ => ("mesh and grid need", demand.bytes(Strategy::Dense)),

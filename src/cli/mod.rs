@@ -78,7 +78,7 @@ fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, starte
         }
         Err(e) => (ReportOptions { verbosity: Verbosity::Normal, json: argv.json() }, Err(argv.error(&e))),
     };
-    let printer = Printer::new(options, command.schema(), signals);
+    let printer = Printer::new(options, command.schema(), signals).with_memory_meant(argv.memory_meant());
     let call = |matches| Call::new(&argv, matches, &printer, signals, started);
     match result.and_then(|matches| guarded(|| (command.run)(&call(matches)))) {
         Ok(reports) => reports.iter().for_each(|report| printer.print(report)),

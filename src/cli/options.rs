@@ -8,9 +8,11 @@ use voxelize::grid::CellKind;
 use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Size, Snap};
 
+use super::args::transform::{Measure, Transform, UpArgs};
 use super::args::values::BoxCorners;
 use super::args::{
     ConvertArgs, DEFAULT_RES, DoubtArgs, GridArgs, LeakArgs, NearestArgs, ReadArgs, RuleArgs, RunArgs,
+    prefixed,
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
@@ -49,6 +51,8 @@ pub struct GridOptions {
     pub is_bounded: bool,
     /// The voxel file of `--like`.
     pub like: Option<PathBuf>,
+    /// How coordinates of the file become those of the grid.
+    pub transform: Transform,
 }
 
 /// What decides where the cells will be.
@@ -64,17 +68,25 @@ pub enum GridFrom {
 
 impl JobOptions {
     pub fn new(grid: GridArgs, rule: &RuleArgs, read: &ReadArgs, run: &RunArgs, argv: &Argv) -> Result<Self> {
-        let rule = rule.chosen()?;
+        let rule = rule.chosen(&Transform::new(&grid.transform))?;
         let grid = GridOptions::new(grid, &rule, argv)?;
         let resources = Resources::new(&run.power, run.max_memory, argv)?;
         Ok(Self { grid, rule, tolerance: read.tolerance(), resources })
+    }
+
+    /// The same for a file in which this axis points up.
+    #[must_use]
+    pub fn with_up(mut self, up: &UpArgs) -> Self {
+        self.grid.transform = self.grid.transform.with_up(up);
+        self
     }
 }
 
 impl GridOptions {
     pub fn new(args: GridArgs, rule: &Rule, argv: &Argv) -> Result<Self> {
+        let transform = Transform::new(&args.transform);
         if let Some(path) = &args.like {
-            return Self::like(path, args.snap, argv);
+            return Self::like(path, args.snap, transform, argv);
         }
         if args.stretch && args.dims.is_none() {
             return Err(Error::usage("--stretch needs --dims").with_hint("such as --dims 32,32,64 --stretch"));
@@ -84,7 +96,8 @@ impl GridOptions {
                 "--origin fixes where walls are, so the cell size must be given: add --voxel-size S",
             ));
         }
-        let (size, asked) = match (args.res, args.dims, args.voxel_size) {
+        let Lengths { voxel_size, origin, corners } = Lengths::new(&args, &transform, argv)?;
+        let (size, asked) = match (args.res, args.dims, voxel_size) {
             (_, Some(dims), _) if args.stretch => (Size::Stretched(dims), "dims"),
             (_, Some(dims), _) => (Size::Dims(dims), "dims"),
             (_, _, Some(size)) => (Size::Spacing(size), "voxel-size"),
@@ -92,42 +105,49 @@ impl GridOptions {
         };
         let whole_cells = !args.cube && !matches!(size, Size::Dims(_) | Size::Stretched(_));
         // A lattice fitted to the mesh has room for what the rule marks beyond it.
-        let is_fitted = !matches!(size, Size::Dims(_) | Size::Stretched(_)) && args.bounds.is_none();
+        let is_fitted = !matches!(size, Size::Dims(_) | Size::Stretched(_)) && corners.is_none();
         let snap = args.snap.unwrap_or_default();
         let mut fit = Fit::new(size).snap(snap);
         fit = match args.pad {
             None if is_fitted => fit.margin(rule.margin()),
             pad => fit.pad(pad.unwrap_or(0)),
         };
-        if let Some(origin) = args.origin {
+        if let Some(origin) = origin {
             fit = fit.origin(origin);
         }
-        if let Some(BoxCorners { min, max }) = args.bounds.clone() {
-            fit = fit.bounds(min, max);
+        if let Some(BoxCorners { min, max }) = &corners {
+            let unscaled = |corner: &[Rational; 3]| corner.each_ref().map(|c| c / &transform.scale);
+            fit = fit.bounds(unscaled(min), unscaled(max));
         }
         if args.cube {
             fit = fit.cube();
         }
         let asked = argv.with_value(asked).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
-        let is_bounded = args.bounds.is_some();
+        let is_bounded = corners.is_some();
         let padding = Some(fit.clone());
-        let (from, grown_from) = (GridFrom::Mesh(Box::new(fit)), args.bounds.filter(|_| whole_cells));
-        Ok(Self { padding, from, snap, asked, grown_from, is_bounded, like: None })
+        let (from, grown_from) = (GridFrom::Mesh(Box::new(fit)), corners.filter(|_| whole_cells));
+        Ok(Self { padding, from, snap, asked, grown_from, is_bounded, like: None, transform })
     }
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
-    fn like(path: &Path, snap: Option<Snap>, argv: &Argv) -> Result<Self> {
-        let lattice = files::lattice(path)?;
+    fn like(path: &Path, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
+        let lattice = files::lattice(path)?.scaled(&(Rational::ONE / &transform.scale))?;
         let snap = snap.unwrap_or(lattice.snap());
         let asked = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
         let like = Some(path.to_path_buf());
-        Ok(Self { padding: None, from, snap, asked, grown_from: None, is_bounded: false, like })
+        Ok(Self { padding: None, from, snap, asked, grown_from: None, is_bounded: false, like, transform })
     }
 
-    /// Cells added on every side along each axis; not known of a lattice that is taken over.
+    /// Cells added on every side along each axis of a lattice as files have it; not known of one that is taken over.
     pub fn padding(&self, lattice: &Lattice) -> Option<[usize; 3]> {
-        self.padding.as_ref().map(|fit| fit.padding(lattice.spacing()))
+        let spacing = lattice.spacing().each_ref().map(|side| side / &self.transform.scale);
+        self.padding.as_ref().map(|fit| fit.padding(&spacing))
+    }
+
+    /// The lattice of scaled coordinates, which files and digests have, for one of those in the file of the mesh.
+    pub fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
+        if self.transform.is_scaled() { lattice.scaled(&self.transform.scale) } else { Ok(lattice.clone()) }
     }
 
     /// Takes in the file that it is taken over from, after the outputs: these may replace it, as it was read by then.
@@ -137,12 +157,42 @@ impl GridOptions {
         }
     }
 
-    /// The lattice for a mesh of these bounds.
+    /// The lattice for a mesh of these bounds, in the coordinates of its file.
     pub fn lattice(&self, mesh: &Bounds) -> Result<Lattice> {
         match &self.from {
             GridFrom::Mesh(fit) => fit.to(mesh),
             GridFrom::Like(lattice) | GridFrom::Shared(lattice) => Ok(lattice.as_ref().clone()),
         }
+    }
+}
+
+/// The lengths of a grid.
+struct Lengths {
+    /// In the coordinates of the file.
+    voxel_size: Option<[Rational; 3]>,
+    /// The same.
+    origin: Option<[Rational; 3]>,
+    /// In scaled coordinates.
+    corners: Option<BoxCorners>,
+}
+
+impl Lengths {
+    fn new(args: &GridArgs, transform: &Transform, argv: &Argv) -> Result<Self> {
+        let named = |option: &str, error: Error| {
+            prefixed(&format!("{}: ", argv.with_value(option).unwrap_or_default()), &error)
+        };
+        let unscaled = |one: &Measure| Ok(&one.resolve(transform.unit)? / &transform.scale);
+        let all = |option: &str, typed: &Option<[Measure; 3]>| {
+            let Some(typed) = typed else { return Ok(None) };
+            let [x, y, z] = typed.each_ref().map(|one| unscaled(one).map_err(|error| named(option, error)));
+            Ok::<_, Error>(Some([x?, y?, z?]))
+        };
+        let corners = args.bounds.as_ref().map(|typed| typed.resolve(transform.unit)).transpose();
+        Ok(Self {
+            voxel_size: all("voxel-size", &args.voxel_size)?,
+            origin: all("origin", &args.origin)?,
+            corners: corners.map_err(|error| named("bounds", error))?,
+        })
     }
 }
 
@@ -185,11 +235,11 @@ pub fn leak(args: &LeakArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutpu
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
             _ if !is_filled => "the rule distance measures, it fills nothing".to_string(),
-            Some(inside) => format!("inside is decided by {}", inside.name()),
+            Some(inside) => format!("the inside is found by {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", rule.name()),
         };
-        let error = Error::usage(format!("{}: is for a flood, and {why}", argv.name("leak")));
-        return Err(error.with_hint("it goes with --filled or --solid, and --inside flood"));
+        let error = Error::usage(format!("{}: needs a flood, but {why}", argv.name("leak")));
+        return Err(error.with_hint("add --inside flood, with --filled or --solid"));
     }
     AuxOutput::new(path, "--leak", "the way in").map(Some)
 }
@@ -243,7 +293,7 @@ impl Options {
             Error::usage("no mesh is given")
                 .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more")
         })?;
-        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?;
+        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?.with_up(&args.up);
         let job = Job { source: MeshSource::find(mesh, &argv.commands)?, options };
         let output = Output::new(&args.output, job.options.rule.kind(), &job.source, call)?;
         let doubt = DoubtOptions::new(&args.doubt, &job.options.rule, argv)?;

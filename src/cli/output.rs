@@ -356,13 +356,13 @@ impl AuxOutput {
         &self,
         cells: impl Into<Cells>,
         lattice: &Lattice,
-        input: Option<String>,
+        about: Record,
         options: &SaveOptions,
     ) -> Result<Vec<Written>> {
         // No rule of a mesh: what was asked for.
         let rule_name = Some(self.option.trim_start_matches('-').to_string());
         let snap = Some(lattice.snap().name().to_string());
-        let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, input, ..Record::default() };
+        let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, ..about };
         let voxels = Voxels { cells: cells.into(), lattice: Some(lattice.clone()), record };
         format::save(&voxels, &self.path, self.format, options).map_err(|e| self.hinted(e))
     }

@@ -1,7 +1,8 @@
-//! The progress bar: on a terminal only, and only for work that takes a while.
+//! The progress bar: on a terminal only, and only for work that takes a while. One bar shows all phases of a run.
 
 use std::io::IsTerminal;
-use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, Once};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,25 +14,91 @@ use super::signals::Signals;
 /// Work that ends sooner shows no bar.
 const SHOWN_AFTER: Duration = Duration::from_millis(300);
 
+/// Steps of the bar.
+const STEPS: f64 = 1000.0;
+
+/// Phases of runs in their order, each with its usual share of the time; a run may leave some out. Phases that are
+/// in no list take what is left.
+const RUNS: [&[(&str, f64)]; 2] = [
+    &[("bounds", 1.0), ("meshes", 4.0)],
+    &[
+        ("read", 1.0),
+        ("contacts", 1.0),
+        ("repair", 0.5),
+        ("winding", 3.0),
+        ("inside", 1.0),
+        ("voxelize", 3.0),
+        ("flood", 1.0),
+        ("write", 3.0),
+    ],
+];
+
 /// Shows progress, and passes interrupts on to the work.
 pub struct Bar {
     bar: ProgressBar,
+    phase: Mutex<BarPhase>,
+    /// What the phase has done, in its own unit.
+    done: AtomicU64,
     /// When to show it; `None` for never.
     due: Option<Instant>,
     shown: Once,
     signals: Signals,
 }
 
+/// The part of the bar that a phase fills.
+#[derive(Debug, Clone, Copy)]
+struct BarPhase {
+    start: f64,
+    end: f64,
+    /// Where the first slab began.
+    slabs: Option<f64>,
+    /// Its length in its own unit.
+    total: u64,
+}
+
+impl BarPhase {
+    /// Before the first.
+    const NONE: Self = Self { start: 0.0, end: 0.0, slabs: None, total: 0 };
+
+    /// The phase that follows this one.
+    fn next(self, name: &str, total: u64) -> Self {
+        let start = self.end;
+        if let Some((slab, slabs)) = slab(name) {
+            let first = self.slabs.unwrap_or(start);
+            let place = |n: f64| (first + (1.0 - first) * n / slabs).clamp(start, 1.0);
+            return Self { start: place(slab - 1.0), end: place(slab), slabs: Some(first), total };
+        }
+        let after = RUNS.iter().find_map(|run| {
+            let at = run.iter().position(|(phase, _)| *phase == name)?;
+            Some((run[at].1, run[at..].iter().map(|(_, share)| share).sum::<f64>()))
+        });
+        let (share, rest) = after.unwrap_or((1.0, 1.0));
+        Self { start, end: start + (1.0 - start) * share / rest, total, ..self }
+    }
+
+    /// Where the bar is when so much of the phase is done.
+    fn place(self, done: u64) -> f64 {
+        let share = if self.total == 0 { 0.0 } else { (done as f64 / self.total as f64).min(1.0) };
+        self.start + (self.end - self.start) * share
+    }
+}
+
+/// `slab 2/7` as numbers.
+fn slab(name: &str) -> Option<(f64, f64)> {
+    let (n, count) = name.strip_prefix("slab ")?.split_once('/')?;
+    Some((n.parse().ok()?, count.parse().ok().filter(|count| *count > 0.0)?))
+}
+
 impl Bar {
     /// A bar that is not shown yet, and never if quiet or off a terminal.
     pub fn new(verbosity: Verbosity, signals: Signals) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{msg:9} {wide_bar} {percent:>3} %  {eta:>4} left") {
             bar.set_style(style);
         }
         let shows = verbosity != Verbosity::Quiet && std::io::stderr().is_terminal();
         let due = shows.then(|| Instant::now() + SHOWN_AFTER);
-        Self { bar, due, shown: Once::new(), signals }
+        Self { bar, phase: Mutex::new(BarPhase::NONE), done: 0.into(), due, shown: Once::new(), signals }
     }
 
     /// Takes the bar off the screen, until the next phase.
@@ -42,6 +109,15 @@ impl Bar {
     /// Does `print`, which writes to the terminal, with the bar out of the way.
     pub fn aside<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.suspend(print)
+    }
+
+    /// Moves the bar to where the work is.
+    fn show(&self, phase: BarPhase, done: u64) {
+        self.bar.set_position((STEPS * phase.place(done)) as u64);
+    }
+
+    fn phase(&self) -> std::sync::MutexGuard<'_, BarPhase> {
+        self.phase.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
@@ -56,19 +132,66 @@ impl Progress for Silent<'_> {
 
 impl Progress for Bar {
     fn begin(&self, phase: &str, total: u64) {
-        self.bar.reset();
-        self.bar.set_length(total);
+        if self.due.is_none() {
+            return;
+        }
+        let mut current = self.phase();
+        *current = current.next(phase, total);
+        self.done.store(0, Relaxed);
+        if self.bar.is_finished() {
+            self.bar.reset();
+        }
         self.bar.set_message(phase.to_string());
+        self.show(*current, 0);
     }
 
     fn advance(&self, by: u64) {
-        self.bar.inc(by);
-        if self.due.is_some_and(|due| Instant::now() >= due) {
+        let Some(due) = self.due else { return };
+        let done = self.done.fetch_add(by, Relaxed) + by;
+        if Instant::now() >= due {
             self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
+            let phase = *self.phase();
+            self.show(phase, done);
         }
     }
 
     fn cancelled(&self) -> bool {
         self.signals.caught().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The places of the bar through these phases, a quarter of each at a time.
+    fn places(phases: &[&str]) -> Vec<f64> {
+        let mut phase = BarPhase::NONE;
+        let mut places = Vec::new();
+        for name in phases {
+            phase = phase.next(name, 4);
+            places.extend((0..=4).map(|done| phase.place(done)));
+        }
+        places
+    }
+
+    #[test]
+    fn one_bar_goes_from_start_to_end_and_never_back() {
+        for phases in [
+            &["read", "voxelize", "write"][..],
+            &["read", "repair", "winding", "voxelize", "voxelize", "flood", "write"],
+            &["read", "slab 1/3", "slab 2/3", "slab 2/3", "slab 3/3"],
+            &["bounds", "meshes"],
+            &["cases"],
+            &["write"],
+        ] {
+            let places = places(phases);
+            assert_eq!(places[0], 0.0, "{phases:?}");
+            assert!((places[places.len() - 1] - 1.0).abs() < 1e-12, "{phases:?} {places:?}");
+            assert!(places.windows(2).all(|pair| pair[0] <= pair[1]), "{phases:?} {places:?}");
+            assert!(places.len() == 5 * phases.len());
+        }
+        let read = places(&["read", "voxelize"])[4];
+        assert!((0.05..0.2).contains(&read), "{read}");
     }
 }

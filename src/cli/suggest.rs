@@ -11,11 +11,36 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     near.min().map(|(_, name)| name)
 }
 
-/// The command that `path` may have been meant as: a bare word like the name of one.
+/// The option that `word` may have been meant as: one near to it, or one that shares a stem: `resolution` and `res`,
+/// `size` and `voxel-size`.
+pub fn option<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let names: Vec<&str> = names.into_iter().collect();
+    let shares_stem = |name: &&str| {
+        let begins = |long: &str, short: &str| short.len() >= STEM && long.starts_with(short);
+        begins(word, name) || begins(name, word) || name.split('-').any(|part| part == word)
+    };
+    let stems = || names.iter().copied().filter(shares_stem).min_by_key(|name| name.len());
+    nearest(word, names.iter().copied()).or_else(stems)
+}
+
+/// The fewest letters that make a stem.
+const STEM: usize = 3;
+
+/// Words for what a command does, and the command.
+const SYNONYMS: [(&[&str], &str); 5] = [
+    (&["collide", "collision", "collisions", "intersect", "overlap"], "clearance"),
+    (&["compare"], "diff"),
+    (&["draw", "picture", "preview", "render", "show", "slice"], "view"),
+    (&["repair", "validate"], "check"),
+    (&["describe", "stat", "stats"], "info"),
+];
+
+/// The command that `path` may have been meant as: a bare word like the name of one, or a word for what it does.
 pub fn command(path: &Path, commands: &[&'static str]) -> Option<&'static str> {
     let word = path.to_str().filter(|word| !word.contains(['.', '/', MAIN_SEPARATOR]))?;
+    let meant = SYNONYMS.iter().find(|(words, _)| words.contains(&word)).map(|(_, command)| *command);
     // A command that is spelled right gets here only behind `--`, where it is a mesh.
-    let near = nearest(word, commands.iter().copied());
+    let near = nearest(word, commands.iter().copied()).or(meant);
     commands.iter().copied().find(|name| *name == word || Some(*name) == near)
 }
 
@@ -26,12 +51,18 @@ pub fn not_found(path: &Path, commands: &[&'static str]) -> Error {
         return error.with_hint(format!("did you mean 'voxelize {name}'?"));
     }
     let error = no_such_file(path);
-    if error.hint().is_some() { error } else { error.with_hint("check the name; '-' reads standard input") }
+    let is_folder = path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR]);
+    match error.hint() {
+        None if !is_folder => error.with_hint("check the name; '-' reads standard input"),
+        _ => error,
+    }
 }
 
 /// The error for a file that is not there, with the name of one that is like it.
 pub fn no_such_file(path: &Path) -> Error {
-    let error = Error::input(Code::NotFound, "no such file").in_file(path);
+    let is_folder = path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR]);
+    let what = if is_folder { "no such folder" } else { "no such file" };
+    let error = Error::input(Code::NotFound, what).in_file(path);
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return error };
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = folder.read_dir().into_iter().flatten().flatten();
@@ -57,5 +88,31 @@ mod tests {
         ] {
             assert_eq!(nearest(word, ["formats", "part.stl"]), found, "{word}");
         }
+    }
+
+    #[test]
+    fn options_share_a_stem_or_are_near() {
+        let names = ["res", "voxel-size", "keep-thin", "sidecar", "quiet", "hollow", "max-memory"];
+        for (word, found) in [
+            ("resolution", Some("res")),
+            ("size", Some("voxel-size")),
+            ("voxelsize", Some("voxel-size")),
+            ("thin", Some("keep-thin")),
+            ("memory", Some("max-memory")),
+            ("hollo", Some("hollow")),
+            ("color", None),
+            ("colour", None),
+            ("unit", None),
+            ("r", None),
+        ] {
+            assert_eq!(option(word, names), found, "{word}");
+        }
+    }
+
+    #[test]
+    fn words_for_what_a_command_does_find_it() {
+        let found = |word: &str| command(Path::new(word), &["clearance", "diff", "view"]);
+        assert_eq!((found("collide"), found("compare")), (Some("clearance"), Some("diff")));
+        assert_eq!((found("render"), found("repair"), found("collide.stl")), (Some("view"), None, None));
     }
 }

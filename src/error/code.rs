@@ -275,6 +275,9 @@ codes! {
     W011 "W011" WARNED
         "thin places that solid loses, such as ribs: the mesh fills part of these cells, and no cell centre near is inside"
         "use `--keep-thin`, `--filled` or smaller cells";
+    W012 "W012" WARNED
+        "the disk has less free space than the output takes"
+        "write elsewhere: `-o PATH`, or use larger cells";
     BadList "bad-list" REFUSED
         "a list of names that holds something else"
         "one name a line; `-0` if NUL ends them";

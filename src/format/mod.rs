@@ -66,6 +66,8 @@ pub struct Format {
     /// What the cells of bits and labels can be stored as; the first is the default. A field is always stored as
     /// [`Dtype::F32`].
     pub dtypes: &'static [Dtype],
+    /// The most bytes that a file may have, where the format has a limit.
+    pub max_bytes: Option<u64>,
     /// Slabs to write from have a multiple of so many layers, save the last.
     pub slab_layers: usize,
     /// First bytes by which content is known; none if it has no mark.

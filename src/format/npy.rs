@@ -43,6 +43,7 @@ pub(super) const FORMAT: Format = Format {
     carries: Carries::SidecarOnRequest,
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
+    max_bytes: None,
     slab_layers: 1,
     magic: &[MAGIC],
     limits: super::no_limits,

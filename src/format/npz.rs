@@ -39,6 +39,7 @@ pub(super) const FORMAT: Format = Format {
     carries: Carries::InFile,
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
+    max_bytes: None,
     slab_layers: 1,
     magic: &[b"PK\x03\x04"],
     limits: super::no_limits,

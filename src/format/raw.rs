@@ -24,6 +24,7 @@ pub(super) const FORMAT: Format = Format {
     carries: Carries::Sidecar,
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bit],
+    max_bytes: None,
     slab_layers: 1,
     magic: &[],
     limits: super::no_limits,

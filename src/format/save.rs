@@ -287,10 +287,18 @@ fn temporary(file: &Path) -> io::Result<NamedTempFile> {
         // What any new file gets; the system takes the umask off.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let made = builder.tempfile_in(folder(file))?;
+    let made = builder.tempfile_in(folder(file)).map_err(without_name)?;
     // By this others know that its process lives; where the system has no locks, its number says so.
     let _ = made.as_file().try_lock();
     Ok(made)
+}
+
+/// The system's error without the name of the temporary file.
+fn without_name(error: io::Error) -> io::Error {
+    match error.to_string().split_once(" at path ") {
+        Some((reason, _)) => io::Error::new(error.kind(), reason.to_string()),
+        None => error,
+    }
 }
 
 /// Removes what processes that died left in `folder`; once in a process, as it may be a long list.

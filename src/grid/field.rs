@@ -30,13 +30,16 @@ pub struct Field {
     values: Zeroed<f32>,
 }
 
-/// The values of a field at a glance. Cells of the background are left out.
+/// The values of a field at a glance. Cells of the background are left out, and those of
+/// [its negative](Field::is_negated).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldSummary {
-    /// Cells that have another value than the background.
+    /// Cells that have a value.
     pub cells: u64,
     /// How many of them are NaN.
     pub nan: u64,
+    /// Cells of the background with a minus, which are not among them: inside and beyond the band.
+    pub negated: u64,
     /// The least and the greatest of the others.
     pub range: Option<[f32; 2]>,
 }
@@ -142,6 +145,12 @@ impl Field {
         canonical(value) == canonical(self.background)
     }
 
+    /// Whether a value is the background with a minus: of signed distances, a cell inside and beyond the band. Only of
+    /// a background above zero.
+    pub fn is_negated(&self, value: f32) -> bool {
+        self.background > 0.0 && value == -self.background
+    }
+
     /// Whether values are the background bit by bit: much faster to see than which of them are.
     fn is_all_background(&self, values: &[f32]) -> bool {
         let background = self.background.to_bits();
@@ -185,6 +194,10 @@ impl Field {
             let cells = self.values[k * layer..(k + 1) * layer].chunks(64);
             let some = cells.filter(|cells| !self.is_all_background(cells));
             for value in some.flatten().filter(|value| !self.is_background(**value)) {
+                if self.is_negated(*value) {
+                    found.negated += 1;
+                    continue;
+                }
                 found.cells += 1;
                 if value.is_nan() {
                     found.nan += 1;
@@ -208,7 +221,8 @@ impl FieldSummary {
             (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
             (one, other) => one.or(other),
         };
-        Self { cells: self.cells + other.cells, nan: self.nan + other.nan, range }
+        let (cells, nan) = (self.cells + other.cells, self.nan + other.nan);
+        Self { cells, nan, negated: self.negated + other.negated, range }
     }
 }
 
@@ -247,6 +261,15 @@ mod tests {
         assert_eq!(nothing.differing().unwrap().to_text(), ".##\n##.\n");
         assert_eq!(nothing.summary().nan, 0);
         assert!(Field::from_values([3, 2, 2], 0.0, values).is_err());
+    }
+
+    #[test]
+    fn the_background_with_a_minus_is_no_value() {
+        let field = Field::from_values([3, 2, 1], 2.0, vec![2.0, -2.0, -2.0, -1.5, 0.5, f32::NAN]).unwrap();
+        let FieldSummary { cells, nan, negated, range } = field.summary();
+        assert_eq!((cells, nan, negated, range), (3, 1, 2, Some([-1.5, 0.5])));
+        let zero = Field::from_values([2, 1, 1], 0.0, vec![-0.0, 1.0]).unwrap().summary();
+        assert_eq!((zero.cells, zero.negated), (2, 0));
     }
 
     #[test]

@@ -61,6 +61,16 @@ impl Lattice {
         self
     }
 
+    /// The same cells where all coordinates are multiplied by `factor`.
+    ///
+    /// # Errors
+    /// If it is not above zero.
+    pub fn scaled(&self, factor: &Rational) -> Result<Self> {
+        let scaled = |values: &[Rational; 3]| values.each_ref().map(|value| value * factor);
+        let lattice = Self::new(self.dims, scaled(&self.origin), scaled(&self.spacing), self.closed)?;
+        Ok(lattice.with_snap(self.snap))
+    }
+
     /// Cells per axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.dims

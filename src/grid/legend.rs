@@ -27,8 +27,18 @@ impl Label {
     /// Occupied in the first of two grids only.
     pub const REMOVED: Self = Self::standard(5, "removed");
 
-    /// The labels that this crate gives itself. Their colours are those of the format or the picture.
+    /// The labels that this crate gives itself.
     pub const STANDARD: [Self; 5] = [Self::SURFACE, Self::INTERIOR, Self::COMMON, Self::ADDED, Self::REMOVED];
+
+    /// Their colours, in files and in pictures: sand, slate, grey, and the blue and vermilion of Okabe and Ito, which
+    /// nearly all eyes tell apart.
+    pub const STANDARD_COLOURS: [[u8; 3]; 5] =
+        [[0xe8, 0xb0, 0x6c], [0x5b, 0x7c, 0x99], [0xbd, 0xbd, 0xbd], [0x00, 0x72, 0xb2], [0xd5, 0x5e, 0x00]];
+
+    /// The colour of a standard label; `None` of others.
+    pub fn standard_colour(&self) -> Option<[u8; 3]> {
+        Self::STANDARD.iter().position(|label| label == self).map(|n| Self::STANDARD_COLOURS[n])
+    }
 
     const fn standard(value: u8, name: &'static str) -> Self {
         Self { value, name: Cow::Borrowed(name), colour: None }

@@ -4,7 +4,8 @@
 //! {"tool":"voxelize 0.1.0","dims":[3,2,1],"origin":["0/1","0/1","0/1"],"spacing":["1/10","1/10","1/10"],
 //!  "closed":[true,true,true],"rule":"surface","ties":"up","snap":"float","input":"part.stl"}
 //! ```
-//! `origin` is the outer corner of cell (0, 0, 0); fractions are exact. Keys not known are absent.
+//! `origin` is the outer corner of cell (0, 0, 0); fractions are exact. Keys not known are absent. Sidecars have
+//! `origin_float` and `spacing_float` as well: the nearest doubles.
 
 use std::collections::BTreeMap;
 
@@ -49,9 +50,7 @@ impl Metadata {
             put("dims", json!(dims));
         }
         if let Some(lattice) = &self.lattice {
-            put("origin", fractions(lattice.origin()));
-            put("spacing", fractions(lattice.spacing()));
-            put("closed", json!(lattice.closed()));
+            json_of_lattice(lattice, style).into_iter().for_each(|(key, value)| drop(put(key, value)));
         }
         for (key, value) in entries {
             put(key, Value::from(value));
@@ -158,6 +157,21 @@ pub fn lattice_from_doubles(
         Ok::<_, String>([x?, y?, z?])
     };
     Lattice::new(dims, all(origin)?, all(spacing)?, [true; 3]).map_err(|e| e.to_string())
+}
+
+fn json_of_lattice(lattice: &Lattice, style: Style) -> Vec<(&'static str, Value)> {
+    let (origin, spacing) = (lattice.origin(), lattice.spacing());
+    let mut entries = vec![("origin", fractions(origin)), ("spacing", fractions(spacing))];
+    if style == Style::Pretty {
+        entries.extend([("origin_float", floats(origin)), ("spacing_float", floats(spacing))]);
+    }
+    entries.push(("closed", json!(lattice.closed())));
+    entries
+}
+
+/// The nearest doubles, for programs that know no fractions; nothing reads them back.
+fn floats(values: &[Rational; 3]) -> Value {
+    values.iter().map(Rational::to_f64).collect()
 }
 
 fn fractions(values: &[Rational; 3]) -> Value {
@@ -278,7 +292,7 @@ fn parse_closed(value: &Value) -> Result<[bool; 3], String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::FIELDS;
+    use super::super::record::{FIELDS, TRANSFORM};
     use super::*;
 
     fn metadata() -> Metadata {
@@ -292,6 +306,7 @@ mod tests {
                 tool: Some("voxelize 0.1.0".into()),
                 rule_name: Some("surface".into()),
                 fields: FIELDS.map(|name| (name, format!("some {name}"))).into(),
+                transform: TRANSFORM.map(|name| (name, format!("some {name}"))).into(),
                 snap: Some("none".into()),
                 input: None,
             },

@@ -13,6 +13,10 @@ pub const FIELDS: [&str; 7] = ["variant", "radius", "ties", "band", "iso", INSID
 /// The name of the method that finds the inside: in [`FIELDS`] its options follow it.
 pub const INSIDE: &str = "inside";
 
+/// The names under which files have what was done to coordinates: the axis that points up, `y`; the axes of the file
+/// that those of the grid are, `x,-z,y`; the factor, `1/1000`; the unit, `mm`.
+pub const TRANSFORM: [&str; 4] = ["up", "axes", "scale", "unit"];
+
 /// How a grid was made, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
@@ -23,6 +27,9 @@ pub struct Record {
     /// The options of the rule in the order of [`FIELDS`], each by name and value; absent ones are not known, or
     /// the rule has no such option.
     pub fields: Vec<(&'static str, String)>,
+    /// What was done to the coordinates of the file and what they mean, in the order of [`TRANSFORM`]; absent ones
+    /// are the usual.
+    pub transform: Vec<(&'static str, String)>,
     /// Whether coordinates snapped, by name.
     pub snap: Option<String>,
     /// The file it was made from, without its folder.
@@ -35,13 +42,18 @@ impl Record {
         self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.as_str())
     }
 
+    /// The value of an entry of [`TRANSFORM`].
+    pub fn transform(&self, name: &str) -> Option<&str> {
+        self.transform.iter().find(|(entry, _)| *entry == name).map(|(_, value)| value.as_str())
+    }
+
     /// Every entry by name and value, in the order of files.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static str, &str)> {
         fn named<'a>(name: &'static str, value: &'a Option<String>) -> Option<(&'static str, &'a str)> {
             value.as_deref().map(|value| (name, value))
         }
-        let Self { tool, rule_name, fields, snap, input } = self;
-        let fields = fields.iter().map(|(name, value)| (*name, value.as_str()));
+        let Self { tool, rule_name, fields, transform, snap, input } = self;
+        let fields = fields.iter().chain(transform).map(|(name, value)| (*name, value.as_str()));
         named("tool", tool)
             .into_iter()
             .chain(named("rule", rule_name))
@@ -57,14 +69,18 @@ impl Record {
     pub(crate) fn from_entries<E>(
         mut value: impl FnMut(&str) -> Result<Option<String>, E>,
     ) -> Result<Self, E> {
-        let mut fields = vec![];
+        let (mut fields, mut transform) = (vec![], vec![]);
         for name in FIELDS {
             fields.extend(value(name)?.map(|value| (name, value)));
+        }
+        for name in TRANSFORM {
+            transform.extend(value(name)?.map(|value| (name, value)));
         }
         Ok(Self {
             tool: value("tool")?,
             rule_name: value("rule")?,
             fields,
+            transform,
             snap: value("snap")?,
             input: value("input")?,
         })
@@ -72,6 +88,8 @@ impl Record {
 
     /// Whether `name` is the name of an entry.
     pub(crate) fn has_entry(name: &str) -> bool {
-        FIELDS.contains(&name) || ["tool", "rule", "snap", "input"].contains(&name)
+        FIELDS.contains(&name)
+            || TRANSFORM.contains(&name)
+            || ["tool", "rule", "snap", "input"].contains(&name)
     }
 }

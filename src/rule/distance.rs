@@ -8,10 +8,11 @@ use std::str::FromStr;
 use super::{PreparedRule, Rule, Stats};
 use crate::error::{Error, Result};
 use crate::geom::Rational;
-use crate::grid::{BitGrid, Field, Lattice, Length};
+use crate::grid::{BitGrid, Field, Lattice, Length, LengthUnit};
 use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::nearest::Distances;
+use crate::text::number;
 
 /// How far from the mesh cells have their distance: the width of a narrow band, or no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,7 +104,13 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
     if let Band::Cells(width) = band
         && exact >= width.in_world(lattice.spacing())
     {
-        return Err(beyond_band(&iso.to_string(), width));
+        let reach = width.in_world(lattice.spacing()).to_f64();
+        let error = beyond_band(&iso.to_string(), width);
+        let message = format!("{}, which are {} in units of the file", error.message(), number(reach));
+        return Err(match iso.unit() {
+            LengthUnit::Cells => error,
+            _ => Error::usage(message).with_hint(error.hint().unwrap_or_default()),
+        });
     }
     let nearest = exact.to_f32();
     let is_above = Rational::from_f32(nearest).is_none_or(|nearest| nearest > exact);

@@ -68,7 +68,10 @@ fn open(repairs: &Repairs) -> Finding {
             repaired => format!("no holes, {repaired}"),
         },
     };
-    Finding::new(Code::W006, format!("the mesh is not closed ({why}); using winding number > 0.5"))
+    Finding::new(
+        Code::W006,
+        format!("the mesh is not closed ({why}); using --inside robust, winding number > 0.5"),
+    )
 }
 
 /// `2 triangles without area and 1 duplicate dropped, 69,451 triangles flipped`; empty if nothing was repaired.
@@ -92,13 +95,14 @@ fn unfit(chosen: Inside, seal: Seal) -> Option<Finding> {
     let text = match (chosen, seal) {
         (Inside::Nonzero | Inside::EvenOdd, Seal::Open) => {
             let name = chosen.name();
-            format!("the mesh is not closed: {name} may be wrong along some lines; use robust")
+            format!("the mesh is not closed: {name} may be wrong along some lines; use --inside robust")
         }
         (Inside::Vote, Seal::Open) => {
-            "the mesh is not closed: vote may be wrong where two of three lines are; use robust".to_string()
+            "the mesh is not closed: vote may be wrong where two of three lines are; use --inside robust"
+                .to_string()
         }
         (Inside::Nonzero, Seal::Closed) => {
-            "inconsistent triangle orientation affects nonzero; use evenodd or robust".to_string()
+            "inconsistent triangle orientation affects nonzero; use --inside evenodd or robust".to_string()
         }
         _ => return None,
     };

@@ -386,6 +386,7 @@ impl PreparedRule<'_> {
             tool: Some(TOOL.to_string()),
             rule_name: Some(rule.name().to_string()),
             fields: rule.fields(),
+            transform: vec![],
             snap: Some(self.lattice.snap().name().to_string()),
             input: None,
         }

@@ -103,11 +103,11 @@ impl Rule {
                 *close_holes = Some(cells);
                 return Ok(self);
             }
-            Some(inside) => format!("inside is told by {}", inside.name()),
+            Some(inside) => format!("the inside is found by {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", self.name()),
         };
-        Err(Error::usage(format!("close-holes: is for a flood, and {why}"))
-            .with_hint("it goes with --filled or --solid, and --inside flood"))
+        Err(Error::usage(format!("close-holes: needs a flood, but {why}"))
+            .with_hint("add --inside flood, with --filled or --solid"))
     }
 
     /// This rule with thin features kept or lost.

@@ -22,6 +22,8 @@ pub struct Slabs<'a> {
     /// Rule, ties, tool and input.
     pub record: Record,
     lattice: &'a Lattice,
+    /// Where files say that the cells are, if that is elsewhere.
+    placed: Option<Lattice>,
     prepared: PreparedRule<'a>,
     run: Run<'a>,
     height: usize,
@@ -110,6 +112,7 @@ impl<'a> Slabs<'a> {
         Ok(Self {
             record,
             lattice,
+            placed: None,
             prepared,
             run,
             height,
@@ -132,6 +135,13 @@ impl<'a> Slabs<'a> {
         let legend = Legend::surface_and_interior();
         let digest = DigestBuilder::new(self.lattice.dims(), CellType::Labels(&legend));
         Self { legend: Some(legend), digest, ..self }
+    }
+
+    /// The same slabs, of which files and digests say that their cells are on another lattice of as many cells, such as
+    /// a [scaled](Lattice::scaled) one.
+    #[must_use]
+    pub fn placed(self, lattice: Lattice) -> Self {
+        Self { placed: Some(lattice), ..self }
     }
 
     /// The same slabs of a field, with the numbers of the nearest triangles: [`nearest`](Self::nearest) has them.
@@ -276,7 +286,7 @@ impl CellSource for Slabs<'_> {
     }
 
     fn lattice(&self) -> Option<&Lattice> {
-        Some(self.lattice)
+        Some(self.placed.as_ref().unwrap_or(self.lattice))
     }
 
     fn record(&self) -> &Record {
@@ -296,7 +306,7 @@ impl CellSource for Slabs<'_> {
     }
 
     fn digest(&self) -> Digest {
-        self.digest.finish(Some(self.lattice))
+        self.digest.finish(CellSource::lattice(self))
     }
 }
 

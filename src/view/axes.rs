@@ -22,7 +22,8 @@ pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
         return;
     }
     let length = (shorter * 0.055).clamp(14.0, 90.0);
-    let unit = (shorter / 450.0).clamp(1.0, 4.0).round();
+    let unit = (shorter / 320.0).clamp(1.0, 6.0).round();
+    let thick = unit * 0.7;
     // The longest line and its letter stay within the picture in every direction.
     let reach = length + unit * 10.0;
     let middle = [reach + 2.0, size[1] as f64 - reach - 2.0];
@@ -39,7 +40,7 @@ pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
             continue;
         }
         let end: [f64; 2] = std::array::from_fn(|n| middle[n] + along[n] * length);
-        line(rows, middle, end, unit * 0.9, pixel(colours::AXES[axis], 1.0));
+        line(rows, middle, end, thick, pixel(colours::AXES[axis], 1.0));
         let beyond = |n: usize| middle[n] + along[n] * length + along[n] / flat * unit * 6.5;
         letter(rows, ["x", "y", "z"][axis], [beyond(0), beyond(1)], unit, pixel(colours::AXES[axis], 1.0));
     }

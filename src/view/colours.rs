@@ -1,5 +1,4 @@
-//! Colours, as sRGB: quiet ones for what is always there, blue and orange, which everybody can tell
-//! apart, for what differs.
+//! Colours, as sRGB: labels have those of their legend, so that a .vox and a picture of it agree.
 
 use crate::grid::{Label, Legend};
 
@@ -19,19 +18,13 @@ pub(super) const FACETS: Colour = rgb(0xd0, 0xd2, 0xd6);
 pub(super) const EMPTY: Colour = rgb(0xf1, 0xf2, 0xf4);
 
 /// The cells of bits.
-pub(super) const SURFACE: Colour = rgb(0x8f, 0xb1, 0xcf);
+pub(super) const SURFACE: Colour = of_bytes(Label::STANDARD_COLOURS[0]);
 
 /// The cells of bits in a slice whose six neighbours are occupied.
-pub(super) const INTERIOR: Colour = rgb(0xe0, 0xc3, 0x8c);
+pub(super) const INTERIOR: Colour = of_bytes(Label::STANDARD_COLOURS[1]);
 
-/// The colours of the standard labels.
-const STANDARD: [(Label, Colour); 5] = [
-    (Label::SURFACE, SURFACE),
-    (Label::INTERIOR, INTERIOR),
-    (Label::COMMON, rgb(0xc4, 0xc8, 0xcd)),
-    (Label::ADDED, rgb(0x1f, 0x78, 0xd1)),
-    (Label::REMOVED, rgb(0xec, 0x7a, 0x1c)),
-];
+/// Cells of a field that are inside and beyond its band.
+pub(super) const NEGATED: Colour = rgb(0x2b, 0x2f, 0x36);
 
 /// Cells of a field that have no value.
 pub(super) const NO_VALUE: Colour = rgb(0xd9, 0x8c, 0xb3);
@@ -77,16 +70,15 @@ pub(super) fn of_share(share: f64) -> Colour {
 
 /// The colour of every value of a legend.
 pub(super) fn of(legend: &Legend) -> [Colour; 256] {
-    let mut colours = std::array::from_fn(|value| {
-        let [r, g, b] = legend.colour(value as u8);
-        rgb(r, g, b)
-    });
-    for (label, colour) in &STANDARD {
-        if legend.get(label.value) == Some(label) {
-            colours[usize::from(label.value)] = *colour;
-        }
-    }
-    colours
+    std::array::from_fn(|value| {
+        let value = value as u8;
+        let standard = legend.get(value).and_then(Label::standard_colour);
+        of_bytes(standard.unwrap_or(legend.colour(value)))
+    })
+}
+
+const fn of_bytes([r, g, b]: [u8; 3]) -> Colour {
+    rgb(r, g, b)
 }
 
 const fn rgb(r: u8, g: u8, b: u8) -> Colour {
@@ -139,7 +131,7 @@ mod tests {
 
     #[test]
     fn no_two_labels_look_alike() {
-        let standard = STANDARD.map(|(_, colour)| colour);
+        let standard = Label::STANDARD_COLOURS.map(of_bytes);
         let unnamed = of(&Legend::default());
         let mut compared = 0;
         // The first forty values have colours of their own.

@@ -20,6 +20,7 @@
 
 mod axes;
 mod camera;
+mod caption;
 mod colours;
 mod contours;
 mod facets;
@@ -44,7 +45,7 @@ pub use self::picture::{Background, MAX_SIDE, Picture};
 #[cfg(feature = "png")]
 pub use self::png::made_by_this_tool;
 pub use self::render::{Borders, bytes_for};
-pub use self::slices::{Layer, sheet, slice, slice_text};
+pub use self::slices::{Layer, mask, sheet, slice, slice_text};
 
 use self::camera::Camera;
 use self::picture::Pixel;
@@ -97,7 +98,9 @@ pub fn cells<'a>(cells: impl Into<CellsRef<'a>>, spacing: [f64; 3], view: &View)
     let camera = view.camera(|directions| scene.reach(directions), "no cell is occupied")?;
     let mut rows = render::rows(&scene, &camera, view.size, view.borders);
     scene.panel().draw(&mut rows, [0, 0], view.size);
-    Ok(view.finish(&camera, rows))
+    // The scene's largest side is 1.
+    let largest = spacing.iter().fold(0.0_f64, |a, b| a.max(*b));
+    Ok(view.finish(&camera, rows, largest))
 }
 
 /// A picture of the triangles of a mesh, to be put beside one of its cells. Borders are always smooth.
@@ -108,7 +111,7 @@ pub fn facets(mesh: &Mesh, view: &View) -> Result<Picture> {
     check_size(view.size)?;
     let camera = view.camera(|directions| facets::reach(mesh, directions), "the mesh has no triangles")?;
     let rows = facets::rows(mesh, &camera, view.size);
-    Ok(view.finish(&camera, rows))
+    Ok(view.finish(&camera, rows, 1.0))
 }
 
 impl View {
@@ -117,11 +120,17 @@ impl View {
             .ok_or_else(|| Error::unfit(format!("{nothing}: there is nothing to see")))
     }
 
-    fn finish(&self, camera: &Camera, mut rows: Vec<Vec<Pixel>>) -> Picture {
+    /// `unit` is the length that is 1 to the camera.
+    fn finish(&self, camera: &Camera, mut rows: Vec<Vec<Pixel>>, unit: f64) -> Picture {
         if self.axes == Axes::Shown {
             axes::draw(camera, self.size, &mut rows);
         }
-        Picture::from_rows(self.size, &rows, self.background)
+        let picture = Picture::from_rows(self.size, &rows, self.background);
+        match self.projection {
+            Projection::Orthographic => picture.with_scale(camera.pixels(1.0, [0.0; 3]) / unit),
+            // What is nearer is larger.
+            Projection::Perspective => picture,
+        }
     }
 }
 

@@ -39,6 +39,7 @@ impl<'a> Paint<'a> {
             },
             Self::Field(field, range) => match self.share(field.get(cell), *range) {
                 Share::Background => colours::EMPTY,
+                Share::Negated => colours::NEGATED,
                 Share::NoValue => colours::NO_VALUE,
                 Share::Of(share) => colours::of_share(share),
             },
@@ -47,7 +48,8 @@ impl<'a> Paint<'a> {
 
     /// A letter for a cell: `.` if it is empty or background; `#` for an occupied one, `+` and `-` for one added
     /// or removed, 1 to 9 and a to z for other labels up to 35; 0 to 9 for tenths of the range of a field, `?`
-    /// where it has no value.
+    /// where it has no value. With values below zero 0 to 9 are tenths of the largest size, a to j the same below zero,
+    /// and `#` is inside beyond the band.
     pub(super) fn letter(&self, cell: [usize; 3]) -> char {
         match self {
             Self::Bits(bits) => {
@@ -64,8 +66,12 @@ impl<'a> Paint<'a> {
                 _ if labels.legend().is_standard() => '#',
                 value => char::from_digit(value.into(), 36).unwrap_or('#'),
             },
+            Self::Field(field, Some([low, high])) if *low < 0.0 || field.get(cell).is_sign_negative() => {
+                signed_letter(field, cell, high.max(-low))
+            }
             Self::Field(field, range) => match self.share(field.get(cell), *range) {
                 Share::Background => '.',
+                Share::Negated => '#',
                 Share::NoValue => '?',
                 Share::Of(share) => char::from_digit((share * 10.0).min(9.0) as u32, 10).unwrap_or('9'),
             },
@@ -75,6 +81,7 @@ impl<'a> Paint<'a> {
     fn share(&self, value: f32, range: Option<[f64; 2]>) -> Share {
         match (self, range) {
             (Self::Field(field, _), _) if field.is_background(value) => Share::Background,
+            (Self::Field(field, _), _) if field.is_negated(value) => Share::Negated,
             _ if value.is_nan() => Share::NoValue,
             (_, Some([low, high])) if low < high => {
                 Share::Of(((f64::from(value) - low) / (high - low)).clamp(0.0, 1.0))
@@ -86,13 +93,16 @@ impl<'a> Paint<'a> {
     /// What the colours mean; nothing where they are those of every picture.
     pub(super) fn panel(&self) -> Panel {
         match self {
-            Self::Bits(_) => Panel::default(),
+            Self::Bits(_) => Panel { range: None, squares: Vec::from(OF_BITS.map(named)) },
             Self::Labels(labels, colours) => of_labels(labels, colours),
             Self::Field(field, range) => {
                 let summary = field.summary();
                 let all = field.dims().iter().map(|&n| n as u64).product::<u64>();
                 let mut squares = Vec::new();
-                if summary.cells < all {
+                if summary.negated > 0 {
+                    squares.push((colours::NEGATED, "inside, beyond".to_string()));
+                }
+                if summary.cells + summary.negated < all {
                     let background = short(field.background().into());
                     squares.push((colours::EMPTY, format!("background {background}")));
                 }
@@ -105,18 +115,39 @@ impl<'a> Paint<'a> {
     }
 }
 
+/// What the colours of bits mean in a slice.
+const OF_BITS: [(Colour, &str); 2] = [(colours::SURFACE, "occupied"), (colours::INTERIOR, "enclosed")];
+
+fn named((colour, name): (Colour, &str)) -> (Colour, String) {
+    (colour, name.to_string())
+}
+
 /// Where the value of a cell is on a scale.
 enum Share {
     Background,
+    /// Inside, beyond the band.
+    Negated,
     NoValue,
     Of(f64),
 }
 
+/// A letter for a value of a field with values of both signs: 0 to 9 for tenths of the largest value, a to j for the
+/// same below zero.
+fn signed_letter(field: &Field, cell: [usize; 3], largest: f64) -> char {
+    let value = field.get(cell);
+    match () {
+        () if field.is_background(value) => '.',
+        () if field.is_negated(value) => '#',
+        () if value.is_nan() => '?',
+        () => {
+            let tenth = (f64::from(value.abs()) / largest * 10.0).min(9.0) as u8;
+            char::from(if value.is_sign_negative() { b'a' } else { b'0' } + tenth)
+        }
+    }
+}
+
 /// What the colours of labels mean: those that cells have.
 pub(super) fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
-    if labels.legend().is_standard() {
-        return Panel::default();
-    }
     let present = labels.counts().into_iter().filter(|(_, count)| *count > 0);
     let square =
         |(value, _): (u8, u64)| (colours[usize::from(value)], labels.legend().name(value).into_owned());
@@ -147,7 +178,9 @@ fn finite_range(field: &Field) -> Option<[f64; 2]> {
     let [nx, ny, nz] = field.dims();
     let of_layer = |k: usize| {
         let values = field.values()[k * nx * ny..(k + 1) * nx * ny].iter();
-        let values = values.filter(|value| value.is_finite() && !field.is_background(**value));
+        let is_value =
+            |value: f32| value.is_finite() && !field.is_background(value) && !field.is_negated(value);
+        let values = values.filter(|value| is_value(**value));
         values.fold(None, |range: Option<[f32; 2]>, value| {
             Some(range.map_or([*value; 2], |[low, high]| [low.min(*value), high.max(*value)]))
         })

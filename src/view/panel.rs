@@ -6,10 +6,10 @@ use super::font;
 use super::picture::{Pixel, over, pixel};
 
 /// The colour of names and values.
-const TEXT: Colour = [0.15, 0.17, 0.2];
+pub(super) const TEXT: Colour = [0.15, 0.17, 0.2];
 
 /// What lies below names, so that they can be read on any background.
-const GROUND: Pixel = [0.96 * 0.85, 0.96 * 0.85, 0.97 * 0.85, 0.85];
+pub(super) const GROUND: Pixel = [0.96 * 0.85, 0.96 * 0.85, 0.97 * 0.85, 0.85];
 
 /// Height of a line of text and the gap below it, in pixels of the font.
 const LINE: usize = font::HEIGHT + 5;
@@ -129,11 +129,16 @@ fn room(height: usize) -> usize {
 }
 
 /// How many pixels of a picture a pixel of the font is wide and high.
-fn scale_of(picture: [usize; 2]) -> usize {
-    (picture[0].min(picture[1]) / 450).clamp(1, 4)
+pub(super) fn scale_of(picture: [usize; 2]) -> usize {
+    (picture[0].min(picture[1]) / 380).clamp(1, 5)
 }
 
-fn fill(rows: &mut [Vec<Pixel>], [left, top]: [usize; 2], [width, height]: [usize; 2], colour: Pixel) {
+pub(super) fn fill(
+    rows: &mut [Vec<Pixel>],
+    [left, top]: [usize; 2],
+    [width, height]: [usize; 2],
+    colour: Pixel,
+) {
     for row in rows.iter_mut().skip(top).take(height) {
         for below in row.iter_mut().skip(left).take(width) {
             *below = over(colour, *below);

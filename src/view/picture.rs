@@ -6,11 +6,22 @@ use super::colours::Colour;
 pub const MAX_SIDE: usize = 16384;
 
 /// A picture: red, green, blue and opacity, a byte each, rows from the top, not premultiplied.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Picture {
     size: [usize; 2],
     rgba: Vec<u8>,
+    /// Pixels for a unit of length, where that is one number for all of it.
+    scale: Option<f64>,
 }
+
+impl PartialEq for Picture {
+    /// Whether all pixels are the same.
+    fn eq(&self, other: &Self) -> bool {
+        (self.size, &self.rgba) == (other.size, &other.rgba)
+    }
+}
+
+impl Eq for Picture {}
 
 /// What fills the pixels that show nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,7 +57,23 @@ impl Picture {
             Background::Plain(rgb) => pixel(rgb.map(|c| f32::from(c) / 255.0), 1.0),
         };
         let rgba = rows.iter().flatten().flat_map(|pixel| bytes(over(*pixel, ground))).collect();
-        Self { size, rgba }
+        Self { size, rgba, scale: None }
+    }
+
+    /// The same picture with this many pixels for a unit of length.
+    pub(super) fn with_scale(self, pixels: f64) -> Self {
+        Self { scale: Some(pixels), ..self }
+    }
+
+    /// Pixels for a unit of length, where that is one number for all of it.
+    pub fn pixels_per_unit(&self) -> Option<f64> {
+        self.scale
+    }
+
+    /// The picture with another of its width below it.
+    pub(super) fn above(&self, other: &Self) -> Self {
+        let size = [self.size[0], self.size[1] + other.size[1]];
+        Self { size, rgba: [&*self.rgba, &other.rgba].concat(), scale: self.scale }
     }
 
     /// Width and height in pixels.

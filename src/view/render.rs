@@ -228,8 +228,8 @@ impl Frame<'_> {
             shade::light(face) * shade::openness(self.solid, hit) * shade::edge(hit, *pixels)
         };
         let light = match smooth {
-            Some(Smooth { light, share: 1.0 }) => light,
-            Some(Smooth { light, share }) => own() * (1.0 - share) + light * share,
+            Some(Smooth { light, share: 1.0, open }) => light * open,
+            Some(Smooth { light, share, open }) => (own() * (1.0 - share) + light * share) * open,
             None => own(),
         };
         self.scene.colour(hit.cell).map(|c| c * light as f32)

@@ -132,7 +132,9 @@ fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
 
 /// One layer as text: a row for each step upwards, the highest first. `#` is an occupied cell, `+` one
 /// that was added, `-` one that was removed, `.` an empty one. Other labels are 1 to 9 and a to z, and `#` beyond
-/// 35. A value of a field is a digit, its tenth of the range of all values, `.` the background, `?` no value.
+/// 35. A value of a field is a digit, its tenth of the range of all values, `.` the background, `?` no value. Where some
+/// are below zero a digit is the tenth of the largest size, a to j are the same below zero, and `#` is inside beyond the
+/// band.
 ///
 /// # Errors
 /// If there is no such layer.
@@ -172,7 +174,25 @@ pub fn slice<'a>(
     layers.draw(layer, &mut rows, [0, 0], fits);
     layers.draw_lines(layer, &panel.values(size), &mut rows, [0, 0], fits);
     panel.draw(&mut rows, [fits[0] + GAP, 0], size);
-    Ok(Picture::from_rows(all, &rows, background))
+    let scale = fits[0] as f64 / layers.extent(layer)[0];
+    Ok(Picture::from_rows(all, &rows, background).with_scale(scale))
+}
+
+/// One layer as a picture with a pixel for each cell, white where it is occupied and black elsewhere: what a printer
+/// takes.
+///
+/// # Errors
+/// If there is no such layer, it has more cells along an axis than pictures have pixels, or the cells are a field.
+pub fn mask<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer) -> Result<Picture> {
+    let cells = cells.into();
+    Layers::new(cells, [1.0; 3]).check(layer)?;
+    let occupied = cells.occupied()?;
+    let size = layer.plane().map(|a| occupied.dims()[a]);
+    super::check_size(size)?;
+    let colour = |cell| pixel([if occupied.get(cell) { 1.0 } else { 0.0 }; 3], 1.0);
+    let row = |up| (0..size[0]).map(|right| colour(layer.cell([right, up]))).collect();
+    let rows: Vec<Vec<Pixel>> = (0..size[1]).rev().map(row).collect();
+    Ok(Picture::from_rows(size, &rows, Background::default()))
 }
 
 /// Layers across an axis side by side, each with its name: all, or as many as there is room for,
@@ -197,7 +217,7 @@ pub fn sheet<'a>(
     let plan = SheetPlan::new(layers.dims[axis], dims, layers.extent(first), size).ok_or_else(|| {
         Error::usage(format!("a sheet of {} × {} pixels has no room for a layer", size[0], size[1]))
     })?;
-    let step = [plan.thumb[0] + GAP, plan.thumb[1] + GAP + LABEL];
+    let step = [plan.thumb[0] + GAP, plan.thumb[1] + GAP + LABEL * plan.letters];
     let sheet = [0, 1].map(|n| GAP + step[n] * plan.shape[n]);
     let size =
         beside.map_or(sheet, |[width, height]| [sheet[0] + width + GAP, sheet[1].max(height + 2 * GAP)]);
@@ -206,13 +226,14 @@ pub fn sheet<'a>(
         let place = [n % plan.shape[0], n / plan.shape[0]];
         let corner = [0, 1].map(|n| GAP + place[n] * step[n]);
         let layer = Layer { axis, index: *index };
-        label(&mut rows, &layer.name(), corner, 1, pixel(colours::INK, 1.0));
-        let corner = [corner[0], corner[1] + LABEL];
+        label(&mut rows, &layer.name(), corner, plan.letters, pixel(colours::INK, 1.0));
+        let corner = [corner[0], corner[1] + LABEL * plan.letters];
         layers.draw(layer, &mut rows, corner, plan.thumb);
         layers.draw_lines(layer, &[], &mut rows, corner, plan.thumb);
     }
     panel.draw(&mut rows, [sheet[0], GAP], whole);
-    Ok(Picture::from_rows(size, &rows, background))
+    let scale = plan.thumb[0] as f64 / layers.extent(first)[0];
+    Ok(Picture::from_rows(size, &rows, background).with_scale(scale))
 }
 
 /// How a sheet is divided.
@@ -223,18 +244,22 @@ struct SheetPlan {
     layers: Vec<usize>,
     /// The size of each.
     thumb: [usize; 2],
+    /// How many pixels a pixel of their names is wide and high.
+    letters: usize,
 }
 
 impl SheetPlan {
     /// The most layers that have room at the least size, then the largest size at which they have;
     /// `None` if there is room for none.
     fn new(count: usize, dims: [usize; 2], extent: [f64; 2], size: [usize; 2]) -> Option<Self> {
+        let letters = if size[0].min(size[1]) >= 640 { 2 } else { 1 };
+        let label = LABEL * letters;
         let longer = dims[0].max(dims[1]);
         (1..=count).rev().find_map(|shown| {
             let shapes = (1..=shown).map(|columns| [columns, shown.div_ceil(columns)]);
             let thumb = |shape: [usize; 2]| {
                 let step = |n: usize| size[n].saturating_sub(GAP) / shape[n];
-                let room = [step(0).checked_sub(GAP)?, step(1).checked_sub(GAP + LABEL)?];
+                let room = [step(0).checked_sub(GAP)?, step(1).checked_sub(GAP + label)?];
                 (room[0] > 0 && room[1] > 0).then(|| (fitted(dims, extent, room), shape))
             };
             let (thumb, shape) = shapes.filter_map(thumb).max_by_key(|(thumb, _)| thumb[0] * thumb[1])?;
@@ -243,7 +268,7 @@ impl SheetPlan {
             }
             // The middles of as many equal shares of the layers.
             let layers = (0..shown).map(|n| (2 * n + 1) * count / (2 * shown)).collect();
-            Some(Self { shape, layers, thumb })
+            Some(Self { shape, layers, thumb, letters })
         })
     }
 }

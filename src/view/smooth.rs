@@ -1,16 +1,27 @@
-//! Light where cells are only a pixel or two in size. Their faces cannot be told apart there, and
-//! would be noise; the light falls on a plane through the points that the rays around have met.
+//! Light where cells are small. Faces of a pixel or two are too small to see and would be noise; those of up to ten are
+//! restless. The light falls on a plane through the points that the rays around have met, the more the smaller cells
+//! are, and less of it where such points rise above the plane: in creases and behind edges.
 
+use super::camera::dot;
 use super::shade;
 
 /// Cells of so many pixels and more show their own faces alone.
-const LARGE: f64 = 3.2;
+const LARGE: f64 = 11.0;
 
 /// Cells of so many pixels and fewer show the plane alone.
-const SMALL: f64 = 1.8;
+const SMALL: f64 = 2.0;
 
 /// The largest radius of what is around, in pixels.
-pub(super) const REACH: usize = 5;
+pub(super) const REACH: usize = 12;
+
+/// Points along the radius, at most.
+const SAMPLES: isize = 5;
+
+/// What occlusion takes of the light, where all around rises steeply.
+const SHADE: f64 = 1.5;
+
+/// The least that it leaves.
+const DARKEST: f64 = 0.5;
 
 /// The light on the plane through the points around.
 #[derive(Clone, Copy)]
@@ -19,6 +30,8 @@ pub(super) struct Smooth {
     pub light: f64,
     /// How much it counts against the light on the face itself.
     pub share: f64,
+    /// What the points around leave of the light.
+    pub open: f64,
 }
 
 /// The light around a pixel whose ray met a cell at the point `here`, in view coordinates, where a
@@ -35,23 +48,47 @@ pub(super) fn smooth(
         return None;
     }
     let radius = ((2.0 * pixels) as isize + 2).min(REACH as isize);
+    let step = (radius + SAMPLES - 1) / SAMPLES;
     // What is farther off in depth belongs to another surface: a slope of 75 degrees, and two cells.
     let far = (4.0 * radius as f64 / pixels + 2.0) * side;
     let mut plane = Plane::default();
-    for dy in -radius..=radius {
-        for dx in -radius..=radius {
-            let weight = radius * radius + radius - dx * dx - dy * dy;
-            if weight <= 0 {
+    let mut above = [([0.0; 3], 0.0); (2 * SAMPLES as usize + 1).pow(2)];
+    let mut count = 0;
+    for dy in (-radius..=radius).filter(|dy| dy % step == 0) {
+        for dx in (-radius..=radius).filter(|dx| dx % step == 0) {
+            let weight = (radius * radius + radius - dx * dx - dy * dy) as f64;
+            if weight <= 0.0 {
                 continue;
             }
             let Some(there) = point(dx, dy) else { continue };
             let offset: [f64; 3] = std::array::from_fn(|a| there[a] - here[a]);
+            if offset[2] >= -far {
+                above[count] = (offset, weight);
+                count += 1;
+            }
             if offset[2].abs() <= far {
-                plane.add(offset, weight as f64);
+                plane.add(offset, weight);
             }
         }
     }
-    Some(Smooth { light: shade::light(plane.normal()?), share })
+    let normal = plane.normal()?;
+    let open = openness(&above[..count], normal, side);
+    Some(Smooth { light: shade::light(normal), share, open })
+}
+
+/// What points leave of the light on a plane of this normal: those that rise above it by more than a cell shade it.
+fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
+    let (mut shut, mut all) = (0.0, 0.0);
+    for (offset, weight) in points {
+        let height = dot(*offset, normal) - side;
+        let length = dot(*offset, *offset).sqrt();
+        all += weight;
+        if height > 0.0 {
+            // A surface in front shades what is near to it.
+            shut += weight * height / length / (1.0 + (length / (12.0 * side)) * (length / (12.0 * side)));
+        }
+    }
+    (1.0 - SHADE * shut / f64::max(all, 1.0)).max(DARKEST)
 }
 
 /// The plane `z = a + b x + c y` of least squares through weighted points, by their moments.
@@ -109,9 +146,12 @@ mod tests {
     fn only_small_cells_are_smooth() {
         let flat = |dx: isize, dy: isize| Some([dx as f64, dy as f64, 0.0]);
         let share = |pixels: f64| smooth([0.0; 3], pixels, pixels, flat).map(|smooth| smooth.share);
-        assert_eq!((share(1.0), share(3.2)), (Some(1.0), None));
-        assert!((share(2.5).unwrap() - 0.5).abs() < 1e-12);
-        let light = smooth([0.0; 3], 1.0, 1.0, flat).unwrap().light;
-        assert!((light - shade::light([0.0, 0.0, 1.0])).abs() < 1e-12);
+        assert_eq!((share(1.0), share(LARGE)), (Some(1.0), None));
+        assert!((share(6.5).unwrap() - 0.5).abs() < 1e-12);
+        let found = smooth([0.0; 3], 1.0, 1.0, flat).unwrap();
+        assert!((found.light - shade::light([0.0, 0.0, 1.0])).abs() < 1e-12 && found.open == 1.0);
+        // In the corner of a step of six cells.
+        let step = |dx: isize, dy: isize| Some([dx as f64, dy as f64, if dx > 0 { 6.0 } else { 0.0 }]);
+        assert!(smooth([0.0; 3], 1.0, 1.0, step).unwrap().open < 0.9);
     }
 }

@@ -591,3 +591,18 @@ fn version_and_formats_tell_what_is_built_in() {
         assert!(list.text().contains(&format!("  {} ", format.name)), "{}", list.text());
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_plan_that_no_disk_has_room_for_is_warned_of() {
+    let place = Place::new();
+    let codes = |line: &str| {
+        let json = place.run(&format!("{line} --json")).expect(0).json();
+        let warnings = json["warnings"].as_array().unwrap().clone();
+        warnings.iter().map(|warning| warning["code"].as_str().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    let large = codes("cube.stl -r 500000 -n --max-memory 100G -o a.raw");
+    assert!(large.contains(&"W012".to_string()), "{large:?}");
+    assert_eq!(codes("cube.stl -r 8 -n -o a.raw"), [""; 0]);
+    assert!(!place.path("a.raw").exists());
+}

@@ -58,8 +58,7 @@ fn fields_are_described_by_range_and_background() {
     for name in ["a.npz", "a.raw"] {
         save(&place, name, field(0.25));
         let info = place.run(&format!("info {name} --json")).expect(0).json();
-        let contents =
-            json!({"kind": "field", "background": "inf", "range": [-1.5, 3.25], "valued": 20, "nan": 1});
+        let contents = json!({"kind": "field", "background": "inf", "range": [-1.5, 3.25], "valued": 20, "nan": 1, "negated": 0});
         assert_eq!((&info["contents"], &info["dtype"]), (&contents, &json!("f32")), "{name}");
         assert_eq!((&info["counts"]["occupied"], &info["volume"]), (&json!(null), &json!(null)));
         let text = place.run(&format!("info {name}")).expect(0).text().to_string();
@@ -126,7 +125,7 @@ fn layers_of_labels_and_fields_are_shown() {
     save(&place, "field.npz", field(0.25));
     save(&place, "labels.npz", labels(5));
     let text = place.run("view field.npz --slice z=1").expect(0).text().to_string();
-    assert_eq!(text.lines().nth(3), Some("00112233445566778899"));
+    assert_eq!(text.lines().nth(3), Some("eddcba00123345667899"));
     assert_eq!(text.lines().nth(4), Some("...................."));
     let text = place.run("view labels.npz --slice z=1").expect(0).text().to_string();
     assert_eq!(text.lines().nth(3), Some("#####333333333333333"));

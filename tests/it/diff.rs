@@ -154,7 +154,10 @@ fn json_has_every_key_in_order() {
         ("/verb", json!("diff")),
         ("/status", json!("failed")),
         ("/exit_code", json!(1)),
-        ("/first", json!({"path": "padded.npz", "kind": "bits", "dims": [10, 10, 10], "occupied": 386})),
+        (
+            "/first",
+            json!({"path": "padded.npz", "kind": "bits", "dims": [10, 10, 10], "occupied": 386, "rule": "surface"}),
+        ),
         ("/grid", json!({"dims": [10, 10, 10], "compared_by": "lattice", "differs": []})),
         (
             "/counts",

@@ -47,6 +47,8 @@ mod thin;
 #[cfg(all(unix, feature = "cli"))]
 mod transcripts;
 #[cfg(feature = "cli")]
+mod transform;
+#[cfg(feature = "cli")]
 mod verify;
 #[cfg(feature = "cli")]
 mod view;

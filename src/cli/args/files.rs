@@ -16,7 +16,8 @@ pub struct ReadArgs {
         long,
         conflicts_with = "lenient",
         long_help = "Treat every finding about the file (S and L codes in docs/findings.md; for check its M codes) as an error, \
-                       also notes that do not affect the result [default: refuse damage]"
+                       even notes without effect. Open meshes (W006) pass: 'voxelize check --require solid' refuses \
+                       them [default: refuse damage]"
     )]
     pub strict: bool,
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use voxelize::Snap;
 
-use super::values::{self, BoxCorners, Exact3};
+use super::transform::{Measure, TransformArgs};
+use super::values::{self, TypedBox};
 
 /// The cells on the longest axis unless asked otherwise.
 pub const DEFAULT_RES: usize = 256;
@@ -18,12 +19,12 @@ pub struct GridArgs {
           long_help = "Cells on the longest axis; the others get as many as they need [default: 256]")]
     pub res: Option<usize>,
 
-    /// cell size, 0.1 or SX,SY,SZ
+    /// cell size, 0.1, 5mm or SX,SY,SZ
     #[arg(long, value_name = "S", value_parser = values::cell_size, allow_hyphen_values = true,
           visible_aliases = ["pitch", "spacing"], conflicts_with = "dims",
-          long_help = "Size of a cell in the units of the file, one for all axes or SX,SY,SZ. Decimals are exact, \
-                       to 15 significant digits")]
-    pub voxel_size: Option<Exact3>,
+          long_help = "Size of a cell in the units of the file, or with a unit, 5mm, where --unit says that of the file; \
+                       one for all axes or SX,SY,SZ. Decimals are exact, to 15 significant digits")]
+    pub voxel_size: Option<[Measure; 3]>,
 
     /// exactly this many cubic cells
     #[arg(long, value_name = "X,Y,Z", value_parser = values::dims, allow_hyphen_values = true,
@@ -43,13 +44,13 @@ pub struct GridArgs {
           conflicts_with_all = ["dims", "bounds"], hide_short_help = true,
           long_help = "With --voxel-size: shift the walls between cells so that one passes through this point on \
                        every axis [default: the mesh's smallest coordinates]")]
-    pub origin: Option<Exact3>,
+    pub origin: Option<[Measure; 3]>,
 
     /// fit the cells to this box
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = values::corners, allow_hyphen_values = true,
           long_help = "Fit the cells to this box, grown at the high end to whole cells, and leave out the mesh \
                        beyond it [default: the mesh's bounds]")]
-    pub bounds: Option<BoxCorners>,
+    pub bounds: Option<TypedBox>,
 
     /// as many cells on every axis, mesh centred
     #[arg(
@@ -79,4 +80,7 @@ pub struct GridArgs {
           long_help = "float: a coordinate that is the 32-bit float nearest to a wall or to the middle of a cell is \
                        taken to lie there (no float is 0.7). none: the bits as they are [default: float]")]
     pub snap: Option<Snap>,
+
+    #[command(flatten)]
+    pub transform: TransformArgs,
 }

@@ -4,6 +4,7 @@
 mod files;
 mod grid;
 mod rule;
+pub mod transform;
 pub mod values;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ pub use self::grid::{DEFAULT_RES, GridArgs};
 pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, RuleArgs, prefixed, words_of};
 use super::files::Destination;
 use super::report::{ReportOptions, Verbosity};
+use transform::UpArgs;
 use values::Simd;
 
 /// The arguments of the conversion, each valid by itself; `Options` makes sense of them together.
@@ -38,6 +40,9 @@ pub struct ConvertArgs {
 
     #[command(flatten)]
     pub input: InputArgs,
+
+    #[command(flatten)]
+    pub up: UpArgs,
 
     #[command(flatten)]
     pub read: ReadArgs,

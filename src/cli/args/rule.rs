@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-use voxelize::{Band, Error, Inside, Kind, Length, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
+use voxelize::grid::CellKind;
+use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
+use super::transform::{LengthArg, Transform};
 use super::values;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct RuleArgs {
-    /// the rule by name: surface, thin, filled, solid, offset, distance
+    /// also thin, offset, distance
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
-          hide_short_help = true,
           long_help = "Which cells are occupied. surface: all the mesh touches. thin: fewer, where it meets a line \
                        between centres of opposite faces. filled: all that overlap the part. solid: centre inside. \
                        offset: centre within --radius. distance: a field of distances [default: surface]")]
@@ -63,7 +64,7 @@ pub struct RuleArgs {
           long_help = "With --rule offset: how far from the mesh centres of cells may be, in units of the file, or \
                        2vx in cells (of unequal sides, the smallest). With --res and --voxel-size the grid grows \
                        by as many cells, unless --pad says how many")]
-    pub radius: Option<Length>,
+    pub radius: Option<LengthArg>,
 
     /// with --rule distance: W cells from the mesh [3]
     #[arg(long, value_name = "W|all", value_parser = values::band, allow_hyphen_values = true,
@@ -85,7 +86,7 @@ pub struct RuleArgs {
           hide_short_help = true,
           long_help = "With --rule distance: occupy the cells whose value is at most V, in place of a field. V is in \
                        units of the file, or in cells as 2vx, and within the band [default: a field]")]
-    pub iso: Option<Length>,
+    pub iso: Option<LengthArg>,
 
     /// a face on a wall marks the cell above/both/none
     #[arg(long, value_name = "up|both|none", value_parser = values::ties(), hide_possible_values = true,
@@ -102,16 +103,26 @@ fn methods() -> String {
 
 impl RuleArgs {
     /// The rule with its options.
-    pub fn chosen(&self) -> Result<Rule> {
+    pub fn chosen(&self, transform: &Transform) -> Result<Rule> {
         let named =
             [(self.surface, Rule::surface()), (self.filled, Rule::filled()), (self.solid, Rule::solid())];
         let named = named.into_iter().find_map(|(is_named, rule)| is_named.then_some(rule));
         let rule = self.rule.or(named).unwrap_or_default();
-        self.with_options(rule).map_err(|error| prefixed("--", &error))
+        let rule = self.with_options(rule, transform).map_err(|error| prefixed("--", &error))?;
+        if transform.is_scaled() && rule.kind() == CellKind::Field {
+            let error = Error::usage("--scale: the rule distance measures in units of the file");
+            return Err(error.with_hint("leave --scale out, or use --iso 2vx"));
+        }
+        Ok(rule)
     }
 
     /// `rule` with the options that are given: the method first, on which the others depend.
-    fn with_options(&self, mut rule: Rule) -> Result<Rule> {
+    fn with_options(&self, mut rule: Rule, transform: &Transform) -> Result<Rule> {
+        let length = |name: &str, length: &Option<LengthArg>| {
+            let resolved = length.as_ref().map(|length| length.resolve(transform)).transpose();
+            let typed = length.as_ref().map(LengthArg::text).unwrap_or_default();
+            resolved.map_err(|error| prefixed(&format!("{name} {typed}: "), &error))
+        };
         if let Some(band) = self.band {
             rule = rule.with_band(band)?;
         }
@@ -134,8 +145,8 @@ impl RuleArgs {
         if let Some(cells) = self.hollow {
             rule = rule.with_shell(cells)?;
         }
-        rule = rule.with_radius(self.radius)?;
-        if let Some(iso) = self.iso {
+        rule = rule.with_radius(length("radius", &self.radius)?)?;
+        if let Some(iso) = length("iso", &self.iso)? {
             rule = rule.with_iso(iso)?;
         }
         self.ties.map_or(Ok(rule), |ties| rule.with_ties(ties))

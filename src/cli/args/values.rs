@@ -6,7 +6,9 @@ use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM};
 use voxelize::par::MAX_THREADS;
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
-use voxelize::{Band, Error, Inside, Length, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
+use voxelize::{Band, Error, Inside, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
+
+use super::transform::{LengthArg, Measure, UnitOfLength};
 
 /// Exact coordinates or sizes per axis, `[x, y, z]`.
 pub type Exact3 = [Rational; 3];
@@ -87,29 +89,34 @@ pub fn portion(text: &str) -> Result<Rational, String> {
 pub fn dims(text: &str) -> Result<[usize; 3], String> {
     let parts = split(text);
     let [x, y, z] = parts.as_slice() else {
+        let crossed: Vec<_> = text.split(['x', 'X', '×']).collect();
+        if crossed.len() == 3 && crossed.iter().all(|part| count(part.trim()).is_ok()) {
+            return Err(format!("commas separate the numbers: {}", crossed.join(",")));
+        }
         return Err(format!("expected three whole numbers, X,Y,Z, not {}", parts.len()));
     };
     Ok([count(x)?, count(y)?, count(z)?])
 }
 
-/// `0.5` or `0.5,0.5,1`: the sizes of a cell, all above zero.
-pub fn cell_size(text: &str) -> Result<Exact3, String> {
-    let sizes = match decimals(text)?.as_slice() {
+/// `0.5`, `5mm` or `0.5,0.5,1`: the sizes of a cell, all above zero.
+pub fn cell_size(text: &str) -> Result<[Measure; 3], String> {
+    let sizes = match measures(text)?.as_slice() {
         [one] => [one.clone(), one.clone(), one.clone()],
         [x, y, z] => [x.clone(), y.clone(), z.clone()],
         other => return Err(format!("expected one number or three, SX,SY,SZ, not {}", other.len())),
     };
-    if sizes.iter().all(Rational::is_positive) { Ok(sizes) } else { Err("must be above zero".to_string()) }
+    let is_positive = |size: &Measure| size.number.is_positive();
+    if sizes.iter().all(is_positive) { Ok(sizes) } else { Err("must be above zero".to_string()) }
 }
 
-/// `0.5` or `2vx`: a length in units of the file or in cells.
-pub fn length(text: &str) -> Result<Length, String> {
-    text.parse().map_err(|error: Error| error.message().to_string())
+/// `0.5`, `5mm` or `2vx`: a length in units of the file, with a unit, or in cells.
+pub fn length(text: &str) -> Result<LengthArg, String> {
+    LengthArg::parse(text)
 }
 
 /// `-0.5,0,0`: a point.
-pub fn point(text: &str) -> Result<Exact3, String> {
-    let numbers = decimals(text)?;
+pub fn point(text: &str) -> Result<[Measure; 3], String> {
+    let numbers = measures(text)?;
     let given = numbers.len();
     numbers.try_into().map_err(|_| format!("expected three numbers, X,Y,Z, not {given}"))
 }
@@ -123,18 +130,34 @@ pub struct BoxCorners {
     pub max: Exact3,
 }
 
-/// `-1,0,0,1,1,1`: a box that does not end before it begins.
-pub fn corners(text: &str) -> Result<BoxCorners, String> {
-    let numbers = decimals(text)?;
-    let given = numbers.len();
-    let [x0, y0, z0, x1, y1, z1]: [Rational; 6] =
-        numbers.try_into().map_err(|_| format!("expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not {given}"))?;
-    for (low, high, axis) in [(&x0, &x1, 'x'), (&y0, &y1, 'y'), (&z0, &z1, 'z')] {
-        if low > high {
-            return Err(format!("the box ends before it begins along {axis}"));
+/// A box as typed: its lowest corner, then its highest.
+#[derive(Debug, Clone)]
+pub struct TypedBox([Measure; 6]);
+
+impl TypedBox {
+    /// The box in units of the coordinates, whose unit is this; refused if it ends before it begins.
+    pub fn resolve(&self, unit: Option<&UnitOfLength>) -> Result<BoxCorners, Error> {
+        let mut numbers = Vec::new();
+        for measure in &self.0 {
+            numbers.push(measure.resolve(unit)?);
+        }
+        let corner = |first: usize| std::array::from_fn(|a| numbers[first + a].clone());
+        let corners = BoxCorners { min: corner(0), max: corner(3) };
+        match (0..3).find(|&axis| corners.min[axis] > corners.max[axis]) {
+            Some(axis) => Err(Error::usage(format!("the box ends before it begins along {}", AXES[axis]))
+                .with_hint("the lowest corner comes first: X0,Y0,Z0,X1,Y1,Z1")),
+            None => Ok(corners),
         }
     }
-    Ok(BoxCorners { min: [x0, y0, z0], max: [x1, y1, z1] })
+}
+
+/// `-1,0,0,1,1,1`: a box.
+pub fn corners(text: &str) -> Result<TypedBox, String> {
+    let numbers = measures(text)?;
+    let given = numbers.len();
+    let numbers: [Measure; 6] =
+        numbers.try_into().map_err(|_| format!("expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not {given}"))?;
+    Ok(TypedBox(numbers))
 }
 
 /// `4G`, `1.5GiB`, `512M`, `1000000`: bytes; K, M, G and T are powers of 1024.
@@ -193,8 +216,11 @@ pub fn dtype() -> impl TypedValueParser<Value = Dtype> {
     PossibleValuesParser::new(all).try_map(|name| known(Dtype::from_name(&name)))
 }
 
-/// `1200x900`: the size of a picture.
-pub fn picture_size(text: &str) -> Result<[usize; 2], String> {
+/// `1200x900` or `cells`: the size of a picture.
+pub fn picture_size(text: &str) -> Result<PixelSize, String> {
+    if text == "cells" {
+        return Ok(PixelSize::Cells);
+    }
     let Some((width, height)) = text.split_once(['x', 'X', '×']) else {
         return Err("expected width and height in pixels, such as 1200x900".to_string());
     };
@@ -202,7 +228,7 @@ pub fn picture_size(text: &str) -> Result<[usize; 2], String> {
         n if n > MAX_SIDE => Err(format!("the most is {MAX_SIDE} pixels")),
         n => Ok(n),
     };
-    Ok([side(width)?, side(height)?])
+    Ok(PixelSize::Pixels([side(width)?, side(height)?]))
 }
 
 /// The axes that may point up.
@@ -216,11 +242,12 @@ pub fn axis(text: &str) -> Result<usize, String> {
     found.ok_or_else(|| "expected an axis: x, y or z".to_string())
 }
 
-/// A layer of cells across an axis: the one named, or the middle one.
+/// Layers of cells across an axis: the one named, the middle one, or all.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerChoice {
     axis: usize,
     index: Option<usize>,
+    pub is_all: bool,
 }
 
 impl LayerChoice {
@@ -228,14 +255,32 @@ impl LayerChoice {
     pub fn layer(self, dims: [usize; 3]) -> Layer {
         Layer { axis: self.axis, index: self.index.unwrap_or(dims[self.axis] / 2) }
     }
+
+    /// Every layer in a grid of these dims.
+    pub fn layers(self, dims: [usize; 3]) -> impl Iterator<Item = Layer> {
+        let axis = self.axis;
+        (0..dims[axis]).map(move |index| Layer { axis, index })
+    }
 }
 
-/// `z=40` or `z`.
+/// `z=40`, `z` or `z=all`.
 pub fn layer(text: &str) -> Result<LayerChoice, String> {
+    let choice =
+        LayerChoice { axis: axis(text.split('=').next().unwrap_or_default())?, index: None, is_all: false };
     match text.split_once('=') {
-        None => Ok(LayerChoice { axis: axis(text)?, index: None }),
-        Some((name, index)) => Ok(LayerChoice { axis: axis(name)?, index: Some(whole(index)?) }),
+        None => Ok(choice),
+        Some((_, "all")) => Ok(LayerChoice { is_all: true, ..choice }),
+        Some((_, index)) => Ok(LayerChoice { index: Some(whole(index)?), ..choice }),
     }
+}
+
+/// The size of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PixelSize {
+    /// Width and height in pixels.
+    Pixels([usize; 2]),
+    /// A pixel for each cell.
+    Cells,
 }
 
 /// `white`, `#f4f1ea`: what is behind.
@@ -271,8 +316,8 @@ fn split(text: &str) -> Vec<&str> {
     text.split(',').map(str::trim).collect()
 }
 
-fn decimals(text: &str) -> Result<Vec<Rational>, String> {
-    split(text).into_iter().map(Rational::parse_decimal).collect()
+fn measures(text: &str) -> Result<Vec<Measure>, String> {
+    split(text).into_iter().map(Measure::parse).collect()
 }
 
 fn whole(text: &str) -> Result<usize, String> {
@@ -307,8 +352,9 @@ mod tests {
 
     #[test]
     fn numbers_are_exact_and_may_be_negative() {
-        assert_eq!(point("-0.1,2,3e-1").unwrap()[0], Rational::new(-1, 10));
-        assert_eq!(cell_size("0.1").unwrap(), [(); 3].map(|()| Rational::new(1, 10)));
+        assert_eq!(point("-0.1,2,3e-1").unwrap()[0].number, Rational::new(-1, 10));
+        assert_eq!(cell_size("0.1").unwrap().map(|size| size.number), [(); 3].map(|()| Rational::new(1, 10)));
+        let corners = |text: &str| corners(text).unwrap().resolve(None);
         assert!(corners("-1,0,0,1,1,1").is_ok() && corners("2,0,0,1,1,1").is_err());
         assert!(cell_size("0").is_err() && cell_size("1,2").is_err() && point("1,2").is_err());
         assert!(cell_size("0.1234567890123456").unwrap_err().contains("15 significant digits"));
@@ -320,6 +366,7 @@ mod tests {
         for text in ["0", "-1", "1.5", "", "99999999999999999999"] {
             assert!(count(text).is_err(), "{text}");
         }
+        assert_eq!(dims("32x32x32").unwrap_err(), "commas separate the numbers: 32,32,32");
         assert!(dims("1,2").is_err() && dims("1,2,0").is_err() && dims("32x32x32").is_err());
         assert!(threads("1024").is_ok() && threads("1025").is_err());
         assert!(padding("0").is_ok() && padding("99999999999").is_err());

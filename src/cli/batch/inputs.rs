@@ -1,17 +1,18 @@
 //! The meshes of a batch: names from a list, files as they are, folders for the meshes in them; and what their
 //! outputs are called: the path of a mesh below the folder that all have in common.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use voxelize::mesh::read::INPUTS;
-use voxelize::{Code, Error, Result};
+use voxelize::{Code, Error, Result, format};
 
 use super::super::files::{self, FileSet, MeshSource};
 use super::super::output::Output;
 use super::super::pipes::Inlet;
+use super::super::report::display::grouped;
 use super::super::signals::Signals;
 use super::Item;
 
@@ -96,9 +97,10 @@ pub struct FoundMesh {
     pub problem: Option<Error>,
 }
 
-/// Everything that `names` stand for: in their order, folders sorted by name.
-pub fn all(names: &[PathBuf]) -> Result<Vec<FoundMesh>> {
-    let mut found = Vec::new();
+/// Everything that `names` stand for: in their order, folders sorted by name; and the files of folders that are no
+/// meshes.
+pub fn all(names: &[PathBuf]) -> Result<(Vec<FoundMesh>, Skipped)> {
+    let (mut found, mut skipped) = (Vec::new(), Skipped::default());
     for name in names {
         if name.as_os_str() == "-" {
             let error = Error::usage("-: standard input has no name to call an output by");
@@ -118,7 +120,7 @@ pub fn all(names: &[PathBuf]) -> Result<Vec<FoundMesh>> {
             continue;
         }
         let mut meshes = Vec::new();
-        let walked = walk(name, &mut Vec::new(), &mut meshes);
+        let walked = walk(name, &mut Vec::new(), &mut meshes, &mut skipped);
         let problem = walked.err().or_else(|| meshes.is_empty().then(|| no_mesh(name)));
         let entry = |path: PathBuf, problem| {
             let below = path.strip_prefix(name).unwrap_or(Path::new(""));
@@ -127,12 +129,46 @@ pub fn all(names: &[PathBuf]) -> Result<Vec<FoundMesh>> {
         found.extend(meshes.into_iter().map(|path| entry(path, None)));
         found.extend(problem.map(|problem| entry(name.clone(), Some(problem))));
     }
-    Ok(found)
+    Ok((found, skipped))
+}
+
+/// The files of folders that are not named like meshes, counted by extension; voxel files and sidecars do not count.
+#[derive(Default)]
+pub struct Skipped(BTreeMap<String, u64>);
+
+impl Skipped {
+    fn add(&mut self, path: &Path) {
+        if format::by_path(path).is_none() && !files::has_extension(path, files::SIDECAR) {
+            let extension = path.extension().map_or_else(String::new, |e| e.to_string_lossy().to_lowercase());
+            *self.0.entry(extension).or_default() += 1;
+        }
+    }
+
+    /// `3 files that are not named like meshes: 2 .obj, 1 .ply`; nothing if there are none.
+    pub fn text(&self) -> Option<String> {
+        let all: u64 = self.0.values().sum();
+        let are = if all == 1 {
+            "file that is not named like a mesh"
+        } else {
+            "files that are not named like meshes"
+        };
+        let kind = |(extension, count): (&String, &u64)| match extension.as_str() {
+            "" => format!("{} without an extension", grouped(*count)),
+            extension => format!("{} .{extension}", grouped(*count)),
+        };
+        let kinds: Vec<_> = self.0.iter().map(kind).collect();
+        (all > 0).then(|| format!("{} {are}: {}", grouped(all), kinds.join(", ")))
+    }
 }
 
 /// Adds the meshes in `folder` and below. `above` are the folders it is in, links followed: a link to one
 /// of these is a circle, and not followed.
-fn walk(folder: &Path, above: &mut Vec<PathBuf>, meshes: &mut Vec<PathBuf>) -> Result<()> {
+fn walk(
+    folder: &Path,
+    above: &mut Vec<PathBuf>,
+    meshes: &mut Vec<PathBuf>,
+    skipped: &mut Skipped,
+) -> Result<()> {
     let unreadable = |e: std::io::Error| {
         Error::input(Code::Unreadable, format!("cannot be looked into: {e}"))
             .in_file(folder)
@@ -151,10 +187,12 @@ fn walk(folder: &Path, above: &mut Vec<PathBuf>, meshes: &mut Vec<PathBuf>) -> R
     let mut result = entries.map(drop);
     for path in paths {
         if path.is_dir() {
-            let below = walk(&path, above, meshes);
+            let below = walk(&path, above, meshes, skipped);
             result = result.and(below);
         } else if files::is_mesh_name(&path) {
             meshes.push(path);
+        } else {
+            skipped.add(&path);
         }
     }
     above.pop();
@@ -265,13 +303,15 @@ mod tests {
             std::os::unix::fs::symlink(root, root.join("a/deep/up")).unwrap();
             std::os::unix::fs::symlink("x.stl", root.join("a/deep/y.stl")).unwrap();
         }
-        let found = all(&[root.to_path_buf()]).unwrap();
+        let (found, skipped) = all(&[root.to_path_buf()]).unwrap();
+        assert_eq!(skipped.text().unwrap(), "1 file that is not named like a mesh: 1 .txt");
         let names: Vec<_> =
             found.iter().map(|f| f.path.strip_prefix(root).unwrap().display().to_string()).collect();
         let linked: &[&str] = if cfg!(unix) { &["a/deep/y.stl"] } else { &[] };
         assert_eq!(names, [&["a/deep/x.stl"], linked, &["b/10.STL", "b/2.stl", "z.stl"]].concat());
         assert!(found.iter().all(|found| found.problem.is_none() && found.folder == root));
-        let none = all(&[root.join("empty")]).unwrap();
+        let (none, skipped) = all(&[root.join("empty")]).unwrap();
+        assert_eq!(skipped.text(), None);
         assert!(none.len() == 1 && none[0].problem.as_ref().unwrap().to_string().contains("no mesh"));
     }
 

@@ -22,6 +22,7 @@ use super::report::{Outcome, Report, Verbosity};
 use super::run::{self, RunReport};
 use super::schedule::{self, Slot};
 use super::suggest;
+use inputs::Skipped;
 use report::{Entry, OrderedReporter};
 
 /// All of a call with several meshes, decided.
@@ -29,6 +30,8 @@ struct BatchOptions {
     options: JobOptions,
     /// What was named or found, in that order.
     items: Vec<Item>,
+    /// What folders hold besides.
+    skipped: Skipped,
     /// What all outputs have in common.
     output: Output,
     doubt: Option<DoubtOptions>,
@@ -80,7 +83,7 @@ impl BatchOptions {
         let folder = folder(&args.input, &args.output, argv)?;
         let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
         let grids = if args.input.same_grid { Grids::Same } else { Grids::Own };
-        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?;
+        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?.with_up(&args.up);
         let doubt = DoubtOptions::new(&args.doubt, &options.rule, argv)?;
         let leak = options::leak(&args.leak, &options.rule, argv)?;
         let nearest = options::nearest(&args.nearest, &options.rule, argv)?;
@@ -102,7 +105,7 @@ impl BatchOptions {
         if let Some(file) = &args.input.files_from {
             named.extend(inputs::read_list(file, &named, args.input.null, call.signals)?);
         }
-        let found = inputs::all(&named)?;
+        let (found, skipped) = inputs::all(&named)?;
         if grids == Grids::Same {
             inputs::refuse_pipes(&found)?;
         }
@@ -110,7 +113,7 @@ impl BatchOptions {
         let mut files = inputs::check(&items, args.input.files_from.as_deref())?;
         options.grid.reads(&mut files);
         call.check_files(files)?;
-        Ok(Self { options, items, output, doubt, grids, mode })
+        Ok(Self { options, items, skipped, output, doubt, grids, mode })
     }
 
     /// Makes the grids of all, and reports each and all.

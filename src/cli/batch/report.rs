@@ -156,6 +156,9 @@ impl<'a> OrderedReporter<'a> {
                 _ => summed_up(*code, *count, all),
             };
         }
+        if let Some(skipped) = self.batch.skipped.text() {
+            row(&mut total.err, "skipped", &skipped);
+        }
         row(&mut total.err, "total", &self.text(&state));
         vec![total]
     }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use voxelize::compare::check::MeshCheck;
 use voxelize::format::{self, Written};
 use voxelize::grid::CellKind;
-use voxelize::{Error, Lattice, Mesh, Result, Run};
+use voxelize::{Error, Lattice, Mesh, Record, Result, Run};
 
 use super::super::files::{self, FileSet};
+use super::super::options::GridOptions;
 use super::super::output::AuxOutput;
 
 const OPTION: &str = "--mark";
@@ -52,13 +53,14 @@ impl MarkOutput {
         mesh: &Mesh,
         checked: &MeshCheck,
         lattice: Option<&Lattice>,
-        run: &Run,
+        (grid, run): (&GridOptions, &Run),
     ) -> Result<Vec<Written>> {
         match (self, lattice) {
             (Self::Triangles(path), _) => Ok(vec![triangles(path, mesh, &checked.marked())?]),
             (Self::Cells(output), Some(lattice)) => {
                 let labels = checked.cells(mesh, lattice, run)?;
-                output.write(labels, lattice, None, &format::SaveOptions::default())
+                let about = Record { transform: grid.transform.entries(), ..Record::default() };
+                output.write(labels, &grid.placed(lattice)?, about, &format::SaveOptions::default())
             }
             (Self::Cells(_), None) => Err(Error::usage("no grid for the cells")),
         }

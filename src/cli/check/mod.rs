@@ -6,6 +6,7 @@ mod report;
 use std::path::PathBuf;
 
 use clap::CommandFactory;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::compare::check::{BYTES_PER_TRIANGLE, CheckOptions, MeshCheck, check};
 use voxelize::{Error, Lattice, Mesh, Result, Rule, par};
 
@@ -17,6 +18,7 @@ use super::report::display::{bytes, counted};
 use super::report::{Outcome, Report};
 use super::run::{self, RunReport};
 use mark::MarkOutput;
+use report::{QUALITIES, Quality};
 
 /// The options of the grid, any of which asks for cells.
 const GRID: [&str; 10] =
@@ -31,13 +33,14 @@ voxelize check part.stl                   defects, components, and what the mesh
 voxelize check part.stl -r 256            the cells of the defects, too, and walls thinner than one
 voxelize check part.stl --mark bad.vox    the cells in colours, for 'voxelize view bad.vox'
 voxelize check part.stl --mark bad.stl    the triangles that have defects
+voxelize check part.stl --require solid   exit code 1 unless it is safe for --solid
 voxelize check *.stl --strict -q          the exit code alone: 4 if a mesh has findings",
     notes: "\
 Vertices are equal if their coordinates are, bit by bit; -0 is 0. Each finding has a code, a count, places, its
 effect on a fill, and says whether it was decided exactly. docs/check.md defines them all.
 With an option of the grid, places have their cells, and walls thinner than a cell are found.
 
-Exit codes: 0 checked; 2 usage error; 3 a file cannot be read; 4 --strict, and a mesh has findings; 7 some of
+Exit codes: 0 checked; 1 a mesh lacks what --require asks for; 2 usage error; 3 a file cannot be read; 4 --strict, and a mesh has findings; 7 some of
 many failed, for different reasons",
     keys: "path format bytes mesh vertices grid findings components verdict warnings outputs",
     arguments: CheckArgs::command,
@@ -54,6 +57,12 @@ struct CheckArgs {
     /// [default: none]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     mark: Option<PathBuf>,
+
+    /// Exit with code 1 unless the mesh is all of these: closed, oriented, manifold, solid, which is safe for
+    /// --solid; several with commas [default: none]
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = qualities(),
+          hide_possible_values = true, help_heading = "Check")]
+    require: Vec<&'static Quality>,
 
     /// Places to report of each finding; counts are never limited [default: 5, in JSON 20]
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
@@ -74,6 +83,12 @@ struct CheckArgs {
 
     #[command(flatten)]
     page: PageArgs,
+}
+
+/// The names of what `--require` takes.
+fn qualities() -> impl TypedValueParser<Value = &'static Quality> {
+    let by_name = |name: String| QUALITIES.iter().find(|quality| quality.name == name).ok_or("no such name");
+    PossibleValuesParser::new(QUALITIES.iter().map(|quality| quality.name)).try_map(by_name)
 }
 
 /// Places of each finding in text, and in JSON.
@@ -106,6 +121,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
                 mark: mark.as_ref(),
                 places: args.places.map_or(PLACES, |most| [most; 2]),
                 is_strict: args.read.strict,
+                required: &args.require,
             };
             par::with_threads(options.resources.threads, || checking.run(call, report))?
                 .inspect_err(|_| report.out.clear())
@@ -122,6 +138,7 @@ struct Checking<'a> {
     mark: Option<&'a MarkOutput>,
     places: [usize; 2],
     is_strict: bool,
+    required: &'a [&'static Quality],
 }
 
 impl Checking<'_> {
@@ -142,9 +159,14 @@ impl Checking<'_> {
         report::rows(report, &name, &found, &checked, self.places[0], asked);
         self.write(&mesh, &checked, lattice.as_ref(), &bar, report)?;
         bar.clear();
-        let failure = report::strict(&checked).filter(|_| self.is_strict).map(|error| error.in_file(name));
-        report::verdict_rows(report, &checked, failure.as_ref());
-        Ok(failure.map_or(Outcome::Done, Outcome::Failed))
+        let failure = report::strict(&checked).filter(|_| self.is_strict).map(|error| error.in_file(&name));
+        let lacks = report::lacks(self.required, &checked);
+        report::verdict_rows(report, &checked, failure.as_ref(), lacks.as_deref());
+        Ok(match (failure, lacks) {
+            (Some(error), _) => Outcome::Failed(error),
+            (None, Some(_)) => Outcome::CheckFailed(None),
+            (None, None) => Outcome::Done,
+        })
     }
 
     fn write(
@@ -156,7 +178,9 @@ impl Checking<'_> {
         report: &mut Report,
     ) -> Result<()> {
         let Some(mark) = self.mark else { return Ok(()) };
-        let written = mark.write(mesh, checked, lattice, &run::library_run(&self.job.options, bar))?;
+        let options = &self.job.options;
+        let run = run::library_run(options, bar);
+        let written = mark.write(mesh, checked, lattice, (&options.grid, &run))?;
         report::wrote(report, &written);
         Ok(())
     }

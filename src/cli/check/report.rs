@@ -170,28 +170,72 @@ fn component_rows(report: &mut Report, components: &[CheckedComponent]) {
     }
 }
 
-/// The last rows: why --strict fails, and what the mesh is fit for.
-pub(super) fn verdict_rows(report: &mut Report, checked: &MeshCheck, failure: Option<&Error>) {
+/// The last rows: why --strict or --require fails, and what the mesh is fit for.
+pub(super) fn verdict_rows(
+    report: &mut Report,
+    checked: &MeshCheck,
+    failure: Option<&Error>,
+    lacks: Option<&str>,
+) {
     if let Some(failure) = failure {
         report.row("failed", failure.message());
     }
-    let CheckVerdict { closed, oriented, manifold_3mf, safe_for_solid } = checked.verdict;
-    let because = |codes: &[&str]| {
-        let found = checked.defects.iter().filter(|defect| codes.contains(&defect.info.code.name()));
-        let found: Vec<_> = found.map(count).collect();
-        if found.is_empty() { String::new() } else { format!(": {}", found.join(", ")) }
-    };
-    let edges = because(&["M004", "M005", "M007"]);
-    let manifold = if edges.is_empty() { because(&["M002"]) } else { edges };
-    for (label, name, is, because) in [
-        ("verdict", "closed", closed, because(&["M004"])),
-        ("", "oriented", oriented, because(&["M004", "M007"])),
-        ("", "manifold by the 3MF core specification", manifold_3mf, manifold),
-        ("", "safe for solid", safe_for_solid, because(&["M004", "M007", "M008"])),
-    ] {
-        let text = if is { "yes".to_string() } else { format!("no{because}") };
-        report.row(label, &format!("{name}: {text}"));
+    if let Some(lacks) = lacks {
+        report.row("failed", &format!("--require: {lacks}"));
     }
+    for (n, quality) in QUALITIES.iter().enumerate() {
+        let label = if n == 0 { "verdict" } else { "" };
+        let text = quality.lack(checked).map_or_else(|| "yes".to_string(), |why| format!("no{why}"));
+        report.row(label, &format!("{}: {text}", quality.text));
+    }
+}
+
+/// What a mesh can be fit for.
+#[derive(Debug)]
+pub struct Quality {
+    /// Its name under `--require`.
+    pub name: &'static str,
+    text: &'static str,
+    holds: fn(&CheckVerdict) -> bool,
+    /// The findings that stand in its way; the second list where none of the first is there.
+    codes: [&'static [&'static str]; 2],
+}
+
+pub static QUALITIES: [Quality; 4] = [
+    Quality { name: "closed", text: "closed", holds: |v| v.closed, codes: [&["M004"], &[]] },
+    Quality { name: "oriented", text: "oriented", holds: |v| v.oriented, codes: [&["M004", "M007"], &[]] },
+    Quality {
+        name: "manifold",
+        text: "manifold by the 3MF core specification",
+        holds: |v| v.manifold_3mf,
+        codes: [&["M004", "M005", "M007"], &["M002"]],
+    },
+    Quality {
+        name: "solid",
+        text: "safe for solid",
+        holds: |v| v.safe_for_solid,
+        codes: [&["M004", "M007", "M008"], &[]],
+    },
+];
+
+impl Quality {
+    /// Why a mesh has it not, `: 32 open edges`; `None` if it has.
+    fn lack(&self, checked: &MeshCheck) -> Option<String> {
+        let because = |codes: &[&str]| {
+            let found = checked.defects.iter().filter(|defect| codes.contains(&defect.info.code.name()));
+            let found: Vec<_> = found.map(count).collect();
+            (!found.is_empty()).then(|| format!(": {}", found.join(", ")))
+        };
+        let why = || self.codes.iter().find_map(|codes| because(codes)).unwrap_or_default();
+        (!(self.holds)(&checked.verdict)).then(why)
+    }
+}
+
+/// Why a mesh lacks what `--require` asks for: `not closed: 32 open edges; not safe for solid: 32 open edges`.
+pub(super) fn lacks(required: &[&Quality], checked: &MeshCheck) -> Option<String> {
+    let lack = |quality: &&Quality| Some(format!("not {}{}", quality.text, quality.lack(checked)?));
+    let lacks: Vec<_> = required.iter().filter_map(lack).collect();
+    (!lacks.is_empty()).then(|| lacks.join("; "))
 }
 
 /// The error of `--strict` for a mesh with defects.

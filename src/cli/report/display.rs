@@ -32,13 +32,23 @@ pub fn dims([x, y, z]: [usize; 3]) -> String {
 
 /// Where cells are: `42 × 42 × 42 cells of 0.5, corner (-0.5, -0.5, -0.5)`.
 pub fn grid(lattice: &Lattice) -> String {
-    format!("{} {}", dims(lattice.dims()), cells(lattice))
+    grid_in(lattice, None)
+}
+
+/// The same in this unit: `42 × 42 × 42 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
+pub fn grid_in(lattice: &Lattice, unit: Option<&str>) -> String {
+    format!("{} {}", dims(lattice.dims()), cells_in(lattice, unit))
 }
 
 /// The same without their number.
 pub fn cells(lattice: &Lattice) -> String {
+    cells_in(lattice, None)
+}
+
+fn cells_in(lattice: &Lattice, unit: Option<&str>) -> String {
     let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
-    format!("cells of {}, corner ({corner})", sizes(lattice.spacing().each_ref().map(Rational::to_f64)))
+    let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+    format!("cells of {}{unit}, corner ({corner})", sizes(lattice.spacing().each_ref().map(Rational::to_f64)))
 }
 
 /// `64,000 of 74,088 (86.4 %)`.

@@ -194,6 +194,8 @@ pub struct Printer {
     pub options: ReportOptions,
     schema: Schema,
     signals: Signals,
+    /// The hint where memory is too small, if that was hardly meant.
+    memory_meant: Option<String>,
     state: Mutex<PrinterState>,
 }
 
@@ -212,7 +214,12 @@ struct PrinterState {
 
 impl Printer {
     pub fn new(options: ReportOptions, schema: Schema, signals: &Signals) -> Self {
-        Self { options, schema, signals: signals.clone(), state: Mutex::default() }
+        Self { options, schema, signals: signals.clone(), memory_meant: None, state: Mutex::default() }
+    }
+
+    /// The same with the hint for errors of memory, if there is one.
+    pub fn with_memory_meant(self, memory_meant: Option<String>) -> Self {
+        Self { memory_meant, ..self }
     }
 
     /// Whether rows for people are wanted.
@@ -308,6 +315,9 @@ impl Printer {
     /// A usage error without a hint names the page of its command; other hints name only options that it has.
     fn with_page(&self, error: Error) -> Error {
         let error = fitting(error, self.schema.options);
+        if let (Kind::TooLarge, Some(meant)) = (error.kind(), &self.memory_meant) {
+            return error.with_hint(meant);
+        }
         match (error.kind(), error.hint(), self.schema.command) {
             (Kind::Usage, None, Some(name)) => {
                 error.with_hint(format!("'voxelize {name} --help' shows examples and every option"))

@@ -5,13 +5,10 @@ use voxelize::grid::FieldSummary;
 use voxelize::{Lattice, Rule};
 
 use super::super::contents;
-use super::super::report::display::{number, occupancy};
 
 /// `1,200 of 8,000 (15.0 %) differ from the background, 0.3`.
 pub fn cells(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> String {
-    let valued = occupancy(summary.cells, lattice.dims());
-    let background = rule.background(lattice).map_or_else(String::new, |v| number(v.into()));
-    format!("{valued} differ from the background, {background}")
+    contents::valued_text(summary, lattice.dims(), rule.background(lattice).unwrap_or_default())
 }
 
 /// `-0.28 … 0.3`.
@@ -24,5 +21,6 @@ pub fn json(rule: &Rule, summary: Option<&FieldSummary>, lattice: &Lattice) -> V
     let Some(background) = rule.background(lattice) else { return Value::Null };
     let range = summary.and_then(|summary| summary.range).map(|range| range.map(contents::value));
     let valued = summary.map(|summary| summary.cells);
-    json!({"background": contents::value(background), "range": range, "valued": valued})
+    let negated = summary.map(|summary| summary.negated);
+    json!({"background": contents::value(background), "range": range, "valued": valued, "negated": negated})
 }

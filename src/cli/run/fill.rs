@@ -125,6 +125,8 @@ pub fn fill(
             Some(timed(&mut report.times.voxelize, || lost::find(mesh, lattice, solid, run))?);
     }
     voxels.record.input = input_name(job);
+    voxels.record.transform = options.grid.transform.entries();
+    voxels.lattice = Some(options.grid.placed(lattice)?);
     let (count, digest) = timed(&mut report.times.digest, || (voxels.count(), voxels.digest()));
     report.field = voxels.field().map(Field::summary);
     report.inside = voxels.record.field(INSIDE).map(str::to_string);
@@ -145,7 +147,7 @@ pub fn note(
     report.inside_report = InsideReport { lost, ..stats.inside };
     report.warnings.extend(voxelize::rule::findings(rule, mesh, lattice, &report.inside_report));
     (report.occupied, report.digest) = (Some(occupied), Some(digest));
-    if occupied == 0 {
+    if occupied == 0 && report.warnings.iter().all(|warning| warning.code() != Code::W002) {
         report.warnings.push(voxelize::rule::nothing_occupied(rule));
     }
 }

@@ -40,7 +40,7 @@ use super::progress::{Bar, Silent};
 use super::report::Outcome;
 use super::signals::Signals;
 use fill::{check_closed, find_lost_features, input_name};
-use prepare::{Prepared, output_size};
+use prepare::Prepared;
 use report::DoubtReport;
 
 /// Carries out `options`, and notes in `report` what it finds. On an error no output is left.
@@ -65,7 +65,6 @@ fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport
     let run = library_run(&options.job.options, bar);
     let prepared = prepare(options, &mesh, &run, report)?;
     if options.mode == Mode::DryRun {
-        report.output_size = output_size(&mesh, &prepared.lattice, &options.output);
         return Ok(Outcome::Planned);
     }
     let start = Instant::now();
@@ -136,6 +135,10 @@ impl Work<'_> {
             slabs = slabs.labelled();
         }
         slabs.record.input = input_name(&self.options.job);
+        slabs.record.transform = options.grid.transform.entries();
+        if options.grid.transform.is_scaled() {
+            slabs = slabs.placed(options.grid.placed(lattice)?);
+        }
         let written = match &self.options.nearest {
             None => self.save(&mut slabs, &Silent(self.bar))?,
             Some(nearest) => {
@@ -257,8 +260,12 @@ fn write_aux(
     report: &mut RunReport,
 ) -> Result<Outcome> {
     let save_options = SaveOptions { dtype: None, ..options.output.save_options(bar) };
+    let grid = &options.job.options.grid;
+    let (placed, transform) = (grid.placed(lattice)?, grid.transform.entries());
     let write = |aux: &AuxOutput, cells: BitGrid, report: &mut RunReport| {
-        let written = aux.write(cells, lattice, input_name(&options.job), &save_options)?;
+        let about =
+            Record { input: input_name(&options.job), transform: transform.clone(), ..Record::default() };
+        let written = aux.write(cells, &placed, about, &save_options)?;
         report.outputs.get_or_insert_default().extend(written);
         Ok(())
     };

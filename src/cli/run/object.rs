@@ -8,6 +8,7 @@ use voxelize::grid::record::INSIDE;
 use voxelize::mesh::closed::Seal;
 use voxelize::{Lattice, Rule};
 
+use super::super::args::transform::Transform;
 use super::super::limits::peak_memory;
 use super::super::options::{Mode, Options};
 use super::super::report::{Report, value};
@@ -21,7 +22,8 @@ pub const KEYS: &str = "input mesh transform grid rule [options] inside snap cou
 /// Sets the keys of `report`, for the mesh of this name.
 pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Options>, found: &RunReport) {
     report.set("input", or_null(mesh, |path| input(path, found)));
-    report.set("mesh", mesh_json(found));
+    let unit = options.and_then(|options| options.job.options.grid.transform.unit).map(|unit| unit.name);
+    report.set("mesh", mesh_json(found, unit));
     if let Some(options) = options {
         set_options(report, options, found);
     }
@@ -47,7 +49,8 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
 /// What was decided, and the plan of a dry run.
 fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     let job = &options.job.options;
-    report.set("transform", json!({"up": "z", "axes": "x,y,z", "scale": "1/1"}));
+    let Transform { up, axes, scale, .. } = &job.grid.transform;
+    report.set("transform", json!({"up": up, "axes": axes.name(), "scale": scale.to_string()}));
     if let Some(lattice) = &found.lattice {
         let mut grid = value::lattice(lattice);
         grid["pad"] = match job.grid.padding(lattice) {
@@ -82,7 +85,7 @@ fn input(path: &Path, found: &RunReport) -> Value {
     json!({"path": path.to_string_lossy(), "format": format, "bytes": bytes, "packing": packing})
 }
 
-fn mesh_json(found: &RunReport) -> Value {
+fn mesh_json(found: &RunReport, unit: Option<&str>) -> Value {
     or_null(found.mesh.as_ref(), |mesh| {
         json!({
             "triangles": mesh.triangles,
@@ -93,7 +96,7 @@ fn mesh_json(found: &RunReport) -> Value {
             "oriented": found.seal.map(|seal| seal == Seal::Oriented),
             "open_edges": null,
             "volume": null,
-            "unit": null,
+            "unit": unit,
         })
     })
 }

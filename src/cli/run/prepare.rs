@@ -5,16 +5,18 @@ use voxelize::format;
 use voxelize::format::FileSize;
 use voxelize::grid::{AXES, CellKind};
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
-use voxelize::{Code, Error, Kind, Lattice, Mesh, Progress, Result, Run};
+use voxelize::{Code, Error, Kind, Lattice, Length, Mesh, Progress, Result, Run};
 
 use super::super::args::prefixed;
 use super::super::files::{self, MeshSource};
 use super::super::guard;
+use super::super::limits::free_space;
 use super::super::memory::{MemoryPlan, Needs};
-use super::super::options::{GridFrom, Job, JobOptions, Options};
+use super::super::options::{GridFrom, Job, JobOptions, Mode, Options};
 use super::super::output::Output;
 use super::super::pipes::Inlet;
 use super::super::progress::Bar;
+use super::super::report::display::number;
 use super::super::report::value::cells;
 use super::super::signals::Signals;
 use super::report::{MeshInput, RunReport, timed};
@@ -47,9 +49,23 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
     })?;
     bar.clear();
     let Loaded { mesh, format, bytes, packing, dropped, findings } = loaded;
+    let mesh = turned(job, mesh)?;
     report.warnings.extend(findings);
     report.mesh = Some(MeshInput::new(&mesh, format, bytes, packing, dropped));
     Ok(mesh)
+}
+
+/// The mesh in the axes of the grid; both are in memory for a while.
+fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
+    let (transform, limit) = (&job.options.grid.transform, job.options.resources.memory);
+    let need = 2 * size_of_val(mesh.triangles()) as u64;
+    match limit.bytes().filter(|most| transform.turns() && need > *most) {
+        Some(_) => {
+            let limit = limit.text().unwrap_or_default();
+            Err(Error::too_large(format!("--axes: the mesh twice needs {}, {limit}", shown(need))))
+        }
+        None => transform.apply(mesh),
+    }
 }
 
 impl MeshInput {
@@ -75,6 +91,8 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
         let beyond = beyond(&lattice, mesh, &grid.asked);
         report.warnings.extend(beyond.map(|text| Finding::new(Code::W001, text)));
     }
+    let misses = misses(&lattice, mesh).filter(|_| job.options.rule.margin() == Length::ZERO);
+    report.warnings.extend(misses.map(|text| Finding::new(Code::W002, text)));
     let tolerance = job.options.tolerance;
     match lattice.far_from_origin(mesh.bounds()) {
         Some(far) if tolerance == Tolerance::Strict => return Err(far.in_file(name)),
@@ -83,7 +101,7 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
         }
         None => (),
     }
-    report.lattice = Some(lattice.clone());
+    report.lattice = Some(grid.placed(&lattice)?);
     Ok(lattice)
 }
 
@@ -95,6 +113,20 @@ fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
         .collect();
     let axes = if axes.is_empty() { return None } else { axes.join(", ") };
     Some(format!("the mesh goes beyond the grid of {asked} along {axes}; the part beyond it is left out"))
+}
+
+/// The warning that no part of a mesh is on its lattice: `x 0 … 64, the grid 500 … 600`.
+fn misses(lattice: &Lattice, mesh: &Mesh) -> Option<String> {
+    let (bounds, end) = (mesh.bounds(), lattice.end());
+    let apart = |axis: usize| {
+        let (low, high) = (lattice.origin()[axis].to_f64(), end[axis].to_f64());
+        let [min, max] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
+        (max < low || min > high).then(|| {
+            let [min, max, low, high] = [min, max, low, high].map(number);
+            format!("along {} the mesh is in {min} … {max}, the grid in {low} … {high}", AXES[axis])
+        })
+    };
+    (0..3).find_map(apart).map(|apart| format!("no cell is occupied: the mesh is outside the grid; {apart}"))
 }
 
 /// All that is decided before the first cell.
@@ -111,8 +143,13 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
         .map_err(|e| e.in_file(output.name()))?;
     job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
     report.warnings.extend(output.warning().map(|text| Finding::new(Code::W003, text)));
-    let limits = format::warnings(lattice.dims(), output.format);
+    let [x, y, z] = lattice.dims();
+    let stands = if job.options.grid.transform.up == "y" { [x, z, y] } else { [x, y, z] };
+    let limits = format::warnings(stands, output.format);
     report.warnings.extend(limits.into_iter().map(|text| Finding::new(Code::W004, text)));
+    let size = output_size(options, mesh, &lattice);
+    report.output_size = size.filter(|_| options.mode == Mode::DryRun);
+    report.warnings.extend(size.into_iter().flat_map(|size| size_warnings(size, output)));
     options.aux_outputs().try_for_each(|aux| aux.check_lattice(CellKind::Bits, &lattice))?;
     let needs = Needs {
         mesh,
@@ -131,10 +168,54 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
     Ok(Prepared { lattice, memory })
 }
 
-/// The size of an output to come, where its format allows a guess.
-pub fn output_size(mesh: &Mesh, lattice: &Lattice, output: &Output) -> Option<FileSize> {
-    let occupied = touched(mesh, lattice).min(cells(lattice.dims()));
-    output.format.size(lattice.dims(), output.dtype()?, Some(occupied))
+/// The size of an output to come, where its format allows a guess: of the cells of a surface about, of others at most.
+fn output_size(options: &Options, mesh: &Mesh, lattice: &Lattice) -> Option<FileSize> {
+    let (rule, output) = (&options.job.options.rule, &options.output);
+    let (dims, dtype) = (lattice.dims(), output.dtype()?);
+    let size = |occupied: u64| output.format.size(dims, dtype, Some(occupied));
+    // Every cell that the rule can reach may be occupied.
+    let most = size(if rule.margin() == Length::ZERO { within_bounds(mesh, lattice) } else { cells(dims) })?;
+    match options.mode {
+        _ if size(0) == Some(most) => Some(most),
+        Mode::DryRun if rule.is_hollow() => size(touched(mesh, lattice).min(cells(dims))),
+        // To estimate it takes longer than is worth it.
+        Mode::Write if rule.is_hollow() => None,
+        _ => Some(FileSize::AtMost(most.bytes())),
+    }
+}
+
+/// The cells of a lattice that the bounds of a mesh touch.
+fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
+    let (dims, bounds) = (lattice.dims(), mesh.bounds());
+    let along = |axis: usize| {
+        let place = |coordinate: f32| {
+            (f64::from(coordinate) - lattice.origin()[axis].to_f64()) / lattice.spacing()[axis].to_f64()
+        };
+        // A cell more on either side, against rounding.
+        let (first, last) = (place(bounds.min[axis]).floor() - 1.0, place(bounds.max[axis]).floor() + 1.0);
+        (last.min(dims[axis] as f64 - 1.0) - first.max(0.0) + 1.0).max(0.0) as u64
+    };
+    along(0).saturating_mul(along(1)).saturating_mul(along(2))
+}
+
+/// The warnings that an output of this size may not fit: its format has a limit, or the disk is too full.
+fn size_warnings(size: FileSize, output: &Output) -> Vec<Finding> {
+    let (bytes, name) = (size.bytes(), output.format.name);
+    let limit = output.format.max_bytes.filter(|most| bytes > *most).map(|most| {
+        let may = format!("a .{name} file ends at {}; this one may take {}", shown(most), shown(bytes));
+        Finding::new(Code::W004, format!("{may}: whether it fits is known once its cells are counted"))
+    });
+    let path = output.destination.path().filter(|_| matches!(size, FileSize::About(_)));
+    let free = path.and_then(free_space).filter(|free| *free < bytes).map(|free| {
+        let text =
+            format!("the disk of {} has {} free; it takes {}", output.name(), shown(free), shown(bytes));
+        Finding::new(Code::W012, text)
+    });
+    limit.into_iter().chain(free).collect()
+}
+
+fn shown(bytes: u64) -> String {
+    super::super::report::display::bytes(bytes)
 }
 
 /// About how many cells a mesh touches. A large facet crosses one cell for each cell it covers when

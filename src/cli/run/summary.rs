@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use voxelize::format::{Dtype, FileSize, Format, Written};
+use voxelize::format::{Carries, Dtype, FileSize, Format, Written};
 use voxelize::grid::AXES;
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Lattice, Length, Rational};
 
+use super::super::args::transform::Transform;
+use super::super::files::Destination;
 use super::super::limits::peak_memory;
 use super::super::memory::{Limit, MemoryPlan, Resources};
 use super::super::options::{Mode, Options};
@@ -25,7 +27,8 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
     let mut rows = String::new();
     let mut row = |label: &str, text: &str| row(&mut rows, label, text);
     if let Some(mesh) = &found.mesh {
-        row("mesh", &mesh_line(&options.job.source.name(), mesh));
+        let transform = transform_text(&options.job.options.grid.transform);
+        row("mesh", &format!("{}{transform}", mesh_line(&options.job.source.name(), mesh)));
     }
     if let Some(unsound) = found.unsound {
         let mesh = options.job.source.path().map_or_else(|| "MESH".into(), |path| path.display().to_string());
@@ -90,6 +93,20 @@ pub fn mesh_line(name: &str, mesh: &MeshInput) -> String {
     format!("{name}: {format}, {triangles}, {}", extent.join(" × "))
 }
 
+/// What the extent of a mesh means and what becomes of it: ` mm, y up`.
+fn transform_text(transform: &Transform) -> String {
+    let text = |(name, value): (&str, String)| match name {
+        "unit" if transform.is_scaled() => String::new(),
+        "unit" => format!(" {value}"),
+        "up" => format!(", {value} up"),
+        "scale" => format!(", scaled by {}", number(transform.scale.to_f64())),
+        _ => format!(", {name} {value}"),
+    };
+    let (units, others): (Vec<_>, Vec<_>) =
+        transform.entries().into_iter().partition(|(name, _)| *name == "unit");
+    units.into_iter().chain(others).map(text).collect()
+}
+
 /// The format of a mesh for people: `stl-binary` reads better turned around.
 pub fn mesh_format(name: &str) -> String {
     match name.split_once('-') {
@@ -113,7 +130,8 @@ pub fn triangles(mesh: &MeshInput) -> String {
 
 fn grid(options: &Options, lattice: &Lattice) -> String {
     let asked = &options.job.options.grid;
-    let mut text = display::grid(lattice);
+    let unit = asked.transform.unit.map(|unit| unit.name);
+    let mut text = display::grid_in(lattice, unit);
     // Where a box cuts the mesh, the mesh may go on in the padding.
     let is_empty = !asked.is_bounded && options.job.options.rule.margin() == Length::ZERO;
     let padding = if is_empty { "empty" } else { "more" };
@@ -160,11 +178,15 @@ fn rule(options: &Options, found: &RunReport) -> String {
 
 fn cells(options: &Options, occupied: u64, lattice: &Lattice) -> String {
     let cells = occupancy(occupied, lattice.dims());
-    // The volume of a shell would be read as that of the part.
-    if options.job.options.rule.is_hollow() {
+    if occupied == 0 {
+        cells
+    } else if options.job.options.rule.is_hollow() {
+        // The volume of a shell would be read as that of the part.
         format!("{cells}; hollow; --filled fills it")
     } else {
-        format!("{cells}, volume {}", grouped_number(value::volume(occupied, lattice)))
+        let unit =
+            options.job.options.grid.transform.unit.map_or_else(String::new, |u| format!(" {}³", u.name));
+        format!("{cells}, volume {}{unit}", grouped_number(value::volume(occupied, lattice)))
     }
 }
 
@@ -204,7 +226,14 @@ fn wrote(options: &Options, written: &Written) -> String {
     };
     let numbers = match options.aux_outputs().find(|aux| aux.path == written.path) {
         Some(aux) => format!(", {}", aux.about),
-        None if written.format == output.format.name => numbers(output.format, output.dtype()),
+        None if written.format == output.format.name => {
+            // A reader of the file alone does not know where its cells are.
+            let is_bare = output.format.carries == Carries::SidecarOnRequest
+                && output.destination != Destination::Stdout
+                && output.sidecar_path().is_none();
+            let bare = if is_bare { "; --sidecar adds where its cells are" } else { "" };
+            numbers(output.format, output.dtype()) + bare
+        }
         None => String::new(),
     };
     format!("{name}, {}{numbers}", bytes(written.bytes))

@@ -23,10 +23,13 @@ pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Opt
         lattice: None,
         outcome: CaseResult::Same,
         shown: vec![],
+        not_shown: None,
+        findings: vec![],
         time,
     };
     let compared = guarded(|| {
-        let made = made?;
+        let mut made = made?;
+        report.findings = std::mem::take(&mut made.findings);
         let mut shown = vec![];
         let (golden, outcome) = compare(task, &made, |golden, now, difference| {
             if let Some(folder) = pictures {
@@ -36,10 +39,20 @@ pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Opt
         })?;
         (report.found, report.lattice, report.golden) = (Some(GridBrief::of(&made)), made.lattice(), golden);
         report.shown = shown;
+        report.not_shown = pictures.and_then(|_| not_shown(&outcome));
         Ok(outcome)
     });
     report.outcome = compared.unwrap_or_else(|error| CaseResult::Failed(fitting(error, super::arguments)));
     report
+}
+
+/// Why there is no picture of what differs.
+fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
+    match outcome {
+        CaseResult::Grid(_) => Some("no picture: cells of two grids cannot be compared one by one"),
+        CaseResult::Digest => Some("no picture: the golden is a digest, which has no cells"),
+        _ => None,
+    }
 }
 
 /// What should have come out, and how that differs from what did. Grids whose cells differ by more than

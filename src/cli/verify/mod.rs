@@ -146,7 +146,7 @@ impl GateArgs {
 
 /// The options that decide cells are those of the conversion, whose page has them.
 fn arguments() -> clap::Command {
-    let is_own = |arg: &clap::Arg| !matches!(arg.get_help_heading(), Some("Grid" | "Rule"));
+    let is_own = |arg: &clap::Arg| !matches!(arg.get_help_heading(), Some("Grid" | "Rule" | "Input"));
     VerifyArgs::command().mut_args(move |arg| if is_own(&arg) { arg } else { arg.hide(true) })
 }
 
@@ -313,9 +313,10 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
 
 /// The words that ask for the rule of a golden file, as far as it has one.
 fn rule_of(golden: &Path) -> Result<Vec<String>> {
-    let Record { rule_name, fields, .. } = format::describe(golden)?.metadata.record;
+    let Record { rule_name, fields, transform, .. } = format::describe(golden)?.metadata.record;
+    let transform = words_of(transform.into_iter().filter(|(name, _)| *name != "up"));
     let name = match rule_name {
-        None if fields.is_empty() => return Ok(vec![]),
+        None if fields.is_empty() => return Ok(transform),
         name => name.unwrap_or_else(|| Rule::default().name().to_string()),
     };
     if Rule::from_name(&name).is_none() {
@@ -323,7 +324,7 @@ fn rule_of(golden: &Path) -> Result<Vec<String>> {
         return Err(error.in_file(golden).with_hint("'voxelize diff A B' compares voxel files"));
     }
     let rule = Rule::from_fields(&name, fields).map_err(|error| error.in_file(golden))?;
-    Ok([vec!["--rule".to_string(), name], words_of(rule.fields())].concat())
+    Ok([vec!["--rule".to_string(), name], words_of(rule.fields()), transform].concat())
 }
 
 /// Makes sure that no file of this call is written over.

@@ -274,7 +274,9 @@ fn record(task: &Task, made: &CaseCells, time: Duration) -> Result<Recorded> {
         save(voxels, file)?;
     }
     let (found, lattice) = (Some(GridBrief::of(made)), made.lattice());
-    Ok(Recorded { report: CaseReport { found, golden, lattice, outcome, shown: vec![], time }, lost })
+    let (shown, not_shown, findings) = (vec![], None, made.findings.clone());
+    let report = CaseReport { found, golden, lattice, outcome, shown, not_shown, findings, time };
+    Ok(Recorded { report, lost })
 }
 
 fn save(voxels: &Voxels, file: &Path) -> Result<()> {

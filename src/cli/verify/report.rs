@@ -7,17 +7,18 @@ use serde_json::{Value, json};
 use voxelize::compare::junit::{self, Reason, Suite, Test, Verdict};
 use voxelize::compare::{CaseResult, Difference};
 use voxelize::grid::Hash;
-use voxelize::{Lattice, Result, format};
+use voxelize::{Finding, Lattice, Result, format};
 
 use super::super::command::Call;
 use super::super::files::or_hint;
 use super::super::report::display::{self, cell_box, counted, duration, grouped, sanitized, share};
-use super::super::report::{Outcome, Report, hint, value};
+use super::super::report::{Outcome, Report, finding_line, hint, value};
 use super::super::signals::Signals;
 use super::task::{CaseCells, Task};
 
 /// The keys of the JSON of a case.
-pub const KEYS: &str = "name mesh options outcome result golden difference mismatch allowed pictures time_ms";
+pub const KEYS: &str =
+    "name mesh options outcome result golden difference mismatch allowed pictures warnings time_ms";
 
 /// What is known of a case.
 pub struct CaseReport {
@@ -31,6 +32,10 @@ pub struct CaseReport {
     pub outcome: CaseResult,
     /// The files that show how the cells differ.
     pub shown: Vec<PathBuf>,
+    /// Why there are none, where they were requested.
+    pub not_shown: Option<&'static str>,
+    /// Warnings and notes about the mesh and its cells.
+    pub findings: Vec<Finding>,
     /// How long it took.
     pub time: Duration,
 }
@@ -149,6 +154,7 @@ pub fn set(report: &mut Report, task: &Task, case: &CaseReport) {
     report.set("allowed", json!({"cells": task.gate.allow, "iou": task.gate.iou_min}));
     let shown = case.shown.iter().map(|path| path.to_string_lossy());
     report.set("pictures", shown.collect::<Value>());
+    report.set("warnings", case.findings.iter().map(value::finding).collect::<Value>());
     report.set("time_ms", value::ms(case.time));
 }
 
@@ -159,6 +165,10 @@ pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) 
         call.printer.print(&Report::of(|report| {
             set(report, task, case);
             let mut details = details(task, case);
+            details.extend(case.not_shown.map(str::to_string));
+            let verbosity = call.printer.options.verbosity;
+            let printed = case.findings.iter().filter(|finding| verbosity.prints(finding));
+            details.extend(printed.map(|finding| finding_line("", finding).trim_end().to_string()));
             if call.printer.is_verbose() {
                 details.extend(grid(case));
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use voxelize::compare::Gate;
 use voxelize::grid::{CellSource, Hash};
 use voxelize::run::Plan as Strategy;
-use voxelize::{Code, Digest, Error, Kind, Lattice, Progress, Result, Voxels, format};
+use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format};
 
 use super::super::args::{PowerArgs, ReadArgs, RunArgs};
 use super::super::files::{Destination, FileSet, MeshSource};
@@ -108,8 +108,12 @@ impl Task {
         let Job { source, options } = self.job()?;
         let job = Job { source, options: JobOptions { resources, ..options } };
         let bar = Bar::new(Verbosity::Quiet, signals.clone());
-        match run::voxels(&job, &bar, signals, &mut RunReport::new(Instant::now())) {
-            Ok((voxels, digest)) => Ok(CaseCells { cells: voxels.count(), digest, voxels: Some(voxels) }),
+        let mut report = RunReport::new(Instant::now());
+        match run::voxels(&job, &bar, signals, &mut report) {
+            Ok((voxels, digest)) => {
+                let (cells, findings) = (voxels.count(), report.warnings);
+                Ok(CaseCells { cells, digest, voxels: Some(voxels), findings })
+            }
             Err(refusal) if refusal.kind() == Kind::TooLarge && slot == Slot::Exclusive => {
                 match self.wanted {
                     Wanted::File(_) => {
@@ -145,7 +149,10 @@ fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<C
         voxelize::run::Plan::Slabs(height),
     )?;
     while slabs.next()?.is_some() {}
-    Ok(CaseCells { cells: slabs.made().occupied, digest: slabs.digest(), voxels: None })
+    let (cells, digest) = (slabs.made().occupied, slabs.digest());
+    let inside = voxelize::rule::findings(&job.options.rule, &mesh, &lattice, &slabs.made().stats.inside);
+    let findings = report.warnings.into_iter().chain(inside).collect();
+    Ok(CaseCells { cells, digest, voxels: None, findings })
 }
 
 /// What came out of a case.
@@ -155,6 +162,8 @@ pub struct CaseCells {
     pub digest: Digest,
     /// The grid, unless it was too large to be held.
     pub voxels: Option<Voxels>,
+    /// Warnings and notes about the mesh and its cells.
+    pub findings: Vec<Finding>,
 }
 
 impl CaseCells {

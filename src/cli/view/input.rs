@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::Args as _;
 use serde_json::{Map, Value, json};
 use voxelize::format;
+use voxelize::view::Up;
 use voxelize::{BitGrid, Cells, Code, Digest, Lattice, Mesh, Rational, Result, Voxels};
 
 use super::super::args::{GridArgs, ReadArgs, RuleArgs};
@@ -28,6 +29,10 @@ pub struct ViewInput {
     pub mesh: Option<Mesh>,
     /// The cells, where they are drawn.
     pub cells: Option<Cells>,
+    /// The axis that points up, where a voxel file says it.
+    pub up: Option<Up>,
+    /// What one unit of length is, where that is known.
+    pub unit: Option<String>,
     /// What was found on the way.
     pub found: RunReport,
 }
@@ -38,7 +43,8 @@ impl ViewInput {
         let found = RunReport::new(Instant::now());
         let name = args.file.display().to_string();
         let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
-        let mut input = Self { name, mesh: None, cells: None, found };
+        let unit = args.grid.transform.unit.map(|unit| unit.name.to_string());
+        let mut input = Self { name, mesh: None, cells: None, up: None, unit, found };
         let extra_bytes = options.extra_bytes(&resources)?;
         let resources = Resources { extra_bytes, ..resources };
         let bar = call.bar();
@@ -64,6 +70,10 @@ impl ViewInput {
             return Ok(None);
         }
         files::is_there(path)?;
+        // A pipe cannot be looked into twice.
+        if !files::is_pipe(path) && files::voxel_format(path).or(format::by_path(path)).is_none() {
+            return Ok(None);
+        }
         call.signals.listen()?;
         match timed(&mut self.found.times.read, || format::open(path)) {
             Err(error) if error.code() == Code::V001 && format::by_path(path).is_none() => Ok(None),
@@ -74,6 +84,8 @@ impl ViewInput {
     fn take(&mut self, voxels: Voxels, digest: Option<Digest>) {
         self.found.digest = Some(digest.unwrap_or_else(|| voxels.digest()));
         self.found.occupied = voxels.occupied().ok().map(BitGrid::count);
+        self.up = (voxels.record.transform("up") == Some("y")).then_some(Up::Y);
+        self.unit = voxels.record.transform("unit").map(str::to_string);
         self.found.lattice = voxels.lattice;
         self.cells = Some(voxels.cells);
     }

@@ -4,21 +4,22 @@ mod input;
 mod options;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::Written;
 use voxelize::grid::AXES;
-use voxelize::view::{self, Picture};
-use voxelize::{Cells, Error, Progress, Result, par};
+use voxelize::view::{self, Layer, Picture, Up};
+use voxelize::{Cells, Error, Progress, Rational, Result, par};
 
+use super::args::values::{LayerChoice, PixelSize};
 use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
 use super::command::{Call, Command};
 use super::contents::{self, LabelCount};
-use super::files::Destination;
+use super::files::{Destination, MadeFolders};
 use super::memory::Resources;
-use super::report::display::{self, bytes, grouped, number};
+use super::report::display::{self, bytes, counted, grouped, number};
 use super::report::{Outcome, Report, row, stdout_failure, to_stdout, value};
 use super::run::{mesh_line, time_line, timed, warning_lines};
 use input::ViewInput;
@@ -34,14 +35,16 @@ voxelize view part.stl -r 64 --up y --from 30,20 --perspective -o part.png
 voxelize view part.stl --mesh -o mesh.png   its triangles, to compare with
 voxelize view part.npz --slice z=40      one layer, as text
 voxelize view part.npz --slice x -o x.png   the middle layer across x, as a picture
+voxelize view part.npz --slice z=all -o layers/  every layer, a pixel a cell, for a printer
 voxelize view part.npz --sheet z -o layers.png   layers side by side
 voxelize view diff.vox                   what diff -o wrote: blue is added, orange removed",
     notes: "\
 A picture has the same pixels on every machine and for any number of threads. It says in itself
 that this tool made it; a file of the same name that does not is replaced only if -o names it.
-Slices show x to the right and y upwards across z, x and z across y, y and z across x; in pictures
-of them, cells with all six neighbours occupied are the colour of sand. Labels have the colours of
-their legend. A field is shown in slices and sheets, on a scale from its lowest value to its highest.
+Slices show x to the right and y upwards across z, x and z across y, y and z across x; in
+pictures of them, occupied cells are sand, enclosed ones (all six neighbours occupied) slate.
+Labels have the colours of their legend, as in a .vox. A field is shown in slices and sheets, on
+a scale from its lowest value to its highest.
 
 Exit codes: 0 done; 2 wrong question; 3 a file cannot be read; 4 nothing to see;
 5 does not fit; 6 not written",
@@ -60,13 +63,13 @@ fn arguments() -> clap::Command {
 
 #[derive(Debug, clap::Parser)]
 struct ViewArgs {
-    /// A mesh, which is voxelized, or a voxel file of any format that 'voxelize formats' lists, told
+    #[command(flatten)]
+    picture: PictureArgs,
+
+    /// A mesh, which is voxelized, or a voxel file of any format that 'voxelize formats' lists, known
     /// by its content; - is a mesh from standard input
     #[arg(value_name = "FILE", help_heading = "Input")]
     file: PathBuf,
-
-    #[command(flatten)]
-    picture: PictureArgs,
 
     #[command(flatten)]
     grid: GridArgs,
@@ -96,9 +99,10 @@ struct ViewArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Picture")]
 struct PictureArgs {
-    /// Width and height in pixels; a slice takes as much of it as whole cells fill [default: 1200x900]
-    #[arg(long, value_name = "WxH", value_parser = values::picture_size)]
-    size: Option<[usize; 2]>,
+    /// Width and height in pixels; a slice takes as much of it as whole cells fill. cells: of a slice, a pixel a
+    /// cell, white where occupied, black elsewhere [default: 1200x900]
+    #[arg(long, value_name = "WxH|cells", value_parser = values::picture_size)]
+    size: Option<PixelSize>,
 
     /// Where it is seen from: iso, front, back, left, right, top, bottom, or degrees around the up
     /// axis, counterclockwise from the front, and degrees up [default: iso, which is 45,35.26]
@@ -117,9 +121,9 @@ struct PictureArgs {
     #[arg(long, conflicts_with_all = ["slice", "sheet"])]
     mesh: bool,
 
-    /// One layer across an axis, counted from 0: z=40, or z for the middle one. Text on standard
-    /// output unless -o names a picture [default: no slice]
-    #[arg(long, value_name = "AXIS[=N]", value_parser = values::layer, conflicts_with = "sheet")]
+    /// One layer across an axis, counted from 0: z=40, or z for the middle one; text unless -o names a picture.
+    /// z=all with -o DIR/: a picture of each, a pixel a cell, black and white [default: no slice]
+    #[arg(long, value_name = "AXIS[=N|all]", value_parser = values::layer, conflicts_with = "sheet")]
     slice: Option<values::LayerChoice>,
 
     /// Layers across an axis side by side: all, or as many as have room, evenly chosen
@@ -134,6 +138,10 @@ struct PictureArgs {
     /// Leave out the axes in the corner
     #[arg(long)]
     no_axes: bool,
+
+    /// A line below the picture: the file, its cells, and a bar of a round length
+    #[arg(long)]
+    caption: bool,
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
@@ -146,8 +154,11 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 
 fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) -> Result<Outcome> {
     report.set("input", json!({"path": args.file.to_string_lossy()}));
-    let options = PictureOptions::new(&args, call)?;
+    let mut options = PictureOptions::new(&args, call)?;
     let mut input = ViewInput::open(args, &options, resources.clone(), call)?;
+    if let Some(up) = input.up.filter(|_| !call.given("up")) {
+        options.view.up = up;
+    }
     input.set(report);
     let mut drawing = None;
     let drawn = timed(&mut drawing, || draw(&options, &input))?;
@@ -159,24 +170,26 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
                 let _may_stall = call.signals.may_stall();
                 to_stdout(&text)?;
             }
-            None
+            vec![]
         }
+        Drawn::Layers(written) => written,
         Drawn::Picture(picture) => {
+            let picture = captioned(picture, &options, &input);
             report.set("picture", json!({"shows": options.content.name(), "size": picture.size()}));
             let time = &mut input.found.times.write;
             let _may_stall = (options.destination == Destination::Stdout || options.destination.may_block())
                 .then(|| call.signals.may_stall());
-            Some(timed(time, || write(&options.destination, &picture))?)
+            vec![timed(time, || write(&options.destination, &picture))?]
         }
     };
     report.set("timings_ms", timings(&input, drawing));
     report.set("outputs", value::outputs(&written));
     // A slice as text speaks for itself.
-    if written.is_some() || call.printer.is_verbose() {
+    if !written.is_empty() || call.printer.is_verbose() {
         let times = &input.found.times;
         let phases =
             [("read", times.read), ("voxelize", times.voxelize), ("draw", drawing), ("write", times.write)];
-        report.err = rows(&input, &options, written.as_ref());
+        report.err = rows(&input, &options, &written);
         row(&mut report.err, "time", &time_line(input.found.started.elapsed(), &phases, &resources, ""));
         report.err += &warning_lines(&input.found, call.printer.options.verbosity, "");
     }
@@ -186,6 +199,44 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
 enum Drawn {
     Picture(Picture),
     Text(String),
+    /// A file for each.
+    Layers(Vec<Written>),
+}
+
+/// The picture with its caption, if that was requested.
+fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> Picture {
+    if !options.has_caption {
+        return picture;
+    }
+    let unit = input.unit.as_deref().unwrap_or_default();
+    let [x, y, z] = input.dims();
+    let what = match (&input.mesh, &input.found.lattice) {
+        (Some(mesh), _) => counted(mesh.triangles().len() as u64, "triangle", "triangles"),
+        (None, Some(lattice)) => {
+            let sizes = display::sizes(lattice.spacing().each_ref().map(Rational::to_f64)).replace('×', "x");
+            format!("{x} x {y} x {z} cells of {sizes} {unit}").trim_end().to_string()
+        }
+        (None, None) => format!("{x} x {y} x {z} cells"),
+    };
+    // Cells that are nowhere have no length.
+    let has_length = input.mesh.is_some() || input.found.lattice.is_some();
+    let unit = if has_length { unit } else { "cells" };
+    let name =
+        Path::new(&input.name).file_name().map_or(input.name.clone().into(), |name| name.to_string_lossy());
+    picture.with_caption(&format!("{name}: {what}"), unit, options.view.background)
+}
+
+/// A file for each layer: `z0000.png`.
+fn draw_layers(choice: LayerChoice, cells: &Cells, folder: &Path) -> Result<Vec<Written>> {
+    let dims = cells.as_ref().dims();
+    let made = MadeFolders::default();
+    let digits = (choice.layers(dims).count().max(2) - 1).to_string().len();
+    let one = |layer: Layer| {
+        let path = folder.join(format!("{}{:0digits$}.png", AXES[layer.axis], layer.index));
+        made.make_for(&path)?;
+        view::mask(cells, layer)?.save(path)
+    };
+    choice.layers(dims).map(one).collect()
 }
 
 fn draw(options: &PictureOptions, input: &ViewInput) -> Result<Drawn> {
@@ -199,6 +250,13 @@ fn draw(options: &PictureOptions, input: &ViewInput) -> Result<Drawn> {
             return view::slice_text(cells, choice.layer(input.dims()))
                 .map(Drawn::Text)
                 .map_err(|error| error.in_file(&input.name));
+        }
+        (PictureContent::Layers(choice), Some(cells), _) => {
+            let folder = options.destination.path().unwrap_or(Path::new("."));
+            return draw_layers(choice, cells, folder).map(Drawn::Layers);
+        }
+        (PictureContent::Slice(choice), Some(cells), _) if options.is_mask => {
+            view::mask(cells, choice.layer(input.dims()))
         }
         (PictureContent::Slice(choice), Some(cells), _) => {
             let layer = choice.layer(input.dims());
@@ -233,7 +291,7 @@ fn timings(input: &ViewInput, drawing: Option<std::time::Duration>) -> Value {
     })
 }
 
-fn rows(input: &ViewInput, options: &PictureOptions, written: Option<&Written>) -> String {
+fn rows(input: &ViewInput, options: &PictureOptions, written: &[Written]) -> String {
     let mut rows = String::new();
     let mut row = |label: &str, text: &str| row(&mut rows, label, text);
     match &input.found.mesh {
@@ -253,8 +311,13 @@ fn rows(input: &ViewInput, options: &PictureOptions, written: Option<&Written>) 
         row("cells", &cells(input));
     }
     row("view", &view_text(input, options));
-    if let Some(written) = written {
-        row("wrote", &format!("{}, {}", options.destination.name(), bytes(written.bytes)));
+    let (name, size) = (options.destination.name(), bytes(written.iter().map(|one| one.bytes).sum::<u64>()));
+    match (options.content, written.len() as u64) {
+        (_, 0) => {}
+        (PictureContent::Layers(_), count) => {
+            row("wrote", &format!("{} in {name}, {size}", counted(count, "layer", "layers")));
+        }
+        _ => row("wrote", &format!("{name}, {size}")),
     }
     rows
 }
@@ -273,13 +336,20 @@ fn cells(input: &ViewInput) -> String {
 
 fn view_text(input: &ViewInput, options: &PictureOptions) -> String {
     let from = options.view.from;
-    let place = || format!("from {}°, {}°", number(from.azimuth), number(from.elevation));
+    let up = match options.view.up {
+        Up::Y => "y up",
+        _ => "z up; --up y if the mesh lies",
+    };
+    let place = || format!("from {}°, {}°, {up}", number(from.azimuth), number(from.elevation));
     match options.content {
         PictureContent::Cells => place(),
         PictureContent::Mesh => format!("triangles, {}", place()),
         PictureContent::Slice(choice) | PictureContent::Text(choice) => {
             let layer = choice.layer(input.dims());
             format!("layer {}={}", AXES[layer.axis], layer.index)
+        }
+        PictureContent::Layers(choice) => {
+            format!("every layer across {}, a pixel a cell", AXES[choice.layer(input.dims()).axis])
         }
         PictureContent::Sheet(axis) => format!("layers across {}", AXES[axis]),
     }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use voxelize::view::{self, Axes, Projection, View};
 use voxelize::{Code, Error, Result, format};
 
-use super::super::args::values::LayerChoice;
+use super::super::args::values::{LayerChoice, PixelSize};
 use super::super::argv::exclusive;
 use super::super::command::Call;
 use super::super::files::{Destination, FileSet, has_extension, stem, with_suffix};
 use super::super::memory::Resources;
-use super::super::output::{check_implied, stdout};
+use super::super::output::{check_implied, is_folder, stdout};
 use super::super::report::display::bytes;
 use super::ViewArgs;
 
@@ -19,6 +19,9 @@ pub struct PictureOptions {
     pub content: PictureContent,
     pub view: View,
     pub destination: Destination,
+    /// Whether a slice has a pixel for each cell, black or white.
+    pub is_mask: bool,
+    pub has_caption: bool,
 }
 
 /// What a picture shows.
@@ -32,6 +35,8 @@ pub enum PictureContent {
     Slice(LayerChoice),
     /// One layer as rows of text, to standard output.
     Text(LayerChoice),
+    /// Every layer, a file each.
+    Layers(LayerChoice),
     /// Layers side by side.
     Sheet(usize),
 }
@@ -43,6 +48,7 @@ impl PictureContent {
             Self::Cells => "cells",
             Self::Mesh => "mesh",
             Self::Slice(_) | Self::Text(_) => "slice",
+            Self::Layers(_) => "layers",
             Self::Sheet(_) => "sheet",
         }
     }
@@ -52,6 +58,7 @@ impl PictureOptions {
     pub fn new(args: &ViewArgs, call: &Call) -> Result<Self> {
         let asked = &args.picture;
         let content = match (asked.slice, asked.sheet, asked.mesh) {
+            (Some(choice), ..) if choice.is_all => PictureContent::Layers(choice),
             (Some(layer), ..) if args.output.is_none() => PictureContent::Text(layer),
             (Some(layer), ..) => PictureContent::Slice(layer),
             (_, Some(axis), _) => PictureContent::Sheet(axis),
@@ -62,7 +69,10 @@ impl PictureOptions {
         refuse_idle(args, content, call)?;
         let default = View::default();
         let view = View {
-            size: asked.size.unwrap_or(default.size),
+            size: match asked.size {
+                Some(PixelSize::Pixels(size)) => size,
+                Some(PixelSize::Cells) | None => default.size,
+            },
             from: asked.from.unwrap_or(default.from),
             up: asked.up.unwrap_or(default.up),
             projection: if asked.perspective { Projection::Perspective } else { default.projection },
@@ -70,7 +80,12 @@ impl PictureOptions {
             axes: if asked.no_axes { Axes::Hidden } else { default.axes },
             ..default
         };
-        Ok(Self { content, view, destination })
+        let is_mask = asked.size == Some(PixelSize::Cells);
+        if is_mask && !matches!(content, PictureContent::Slice(_)) {
+            return Err(Error::usage("--size cells: only a slice has a pixel for each cell")
+                .with_hint("add --slice z -o NAME.png"));
+        }
+        Ok(Self { content, view, destination, is_mask, has_caption: asked.caption })
     }
 
     /// What drawing takes in memory beside what is drawn; refused if it is more than half of the limit.
@@ -95,7 +110,9 @@ impl PictureOptions {
 /// Refuses options that would have no effect.
 fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<()> {
     let idle: &[&str] = match content {
-        PictureContent::Text(_) => &["from", "up", "perspective", "no_axes", "size", "background"],
+        PictureContent::Text(_) | PictureContent::Layers(_) => {
+            &["from", "up", "perspective", "no_axes", "size", "background", "caption"]
+        }
         PictureContent::Slice(_) | PictureContent::Sheet(_) => &["from", "up", "perspective", "no_axes"],
         PictureContent::Cells | PictureContent::Mesh => &[],
     };
@@ -105,6 +122,9 @@ fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
     let error = exclusive(&option, other);
     Err(match content {
         PictureContent::Text(_) => error.with_hint("without -o a slice is text; -o NAME.png is a picture"),
+        PictureContent::Layers(_) => {
+            error.with_hint("all layers are pictures of a pixel a cell, black and white")
+        }
         _ => error.with_hint("layers are seen straight from the front"),
     })
 }
@@ -112,6 +132,9 @@ fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
 fn destination(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<Destination> {
     let mut files = FileSet::default();
     files.reads(&args.file, "the input");
+    if let PictureContent::Layers(_) = content {
+        return layers_folder(args, call);
+    }
     let destination = match &args.output {
         None if matches!(content, PictureContent::Text(_)) => Destination::Stdout,
         None => Destination::File(implied(&args.file)?),
@@ -127,6 +150,17 @@ fn destination(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
     }
     call.check_files(files)?;
     Ok(destination)
+}
+
+/// The folder of all layers, which is made when the first is written.
+fn layers_folder(args: &ViewArgs, call: &Call) -> Result<Destination> {
+    let Some(folder) = args.output.as_deref().filter(|path| is_folder(path)) else {
+        return Err(Error::usage("--slice: all layers need an output folder").with_hint("-o DIR/ names it"));
+    };
+    let mut files = FileSet::default();
+    files.reads(&args.file, "the input");
+    call.check_files(files)?;
+    Ok(Destination::File(folder.to_path_buf()))
 }
 
 /// `NAME.png` in the working directory.

@@ -14,7 +14,7 @@
 //!
 //! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into
 //! tiles of at most 256³, the empty ones left out: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are
-//! centred on 0, the floor is at z = 0, z is up. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k).
+//! centred on 0, the floor is at z = 0, z is up; a grid whose record has y up is turned, x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k).
 //! The lattice and how the grid came about are JSON in the attribute `_voxelize` of node 0.
 //!
 //! The colour of a cell is its label; bits have colour 1 alone. The attribute has the legend: the names of
@@ -39,22 +39,13 @@ mod write;
 
 use super::{Carries, Dtype, FileSize, Format, Write};
 use crate::error::{Error, Result};
-use crate::grid::{CellKind, Label, Lattice};
+use crate::grid::{CellKind, Lattice, Record};
 
 /// The most cells per axis of one model.
 const TILE: usize = 256;
 
 /// The attribute of the root node that holds what is known of the grid.
 const ATTRIBUTE: &str = "_voxelize";
-
-/// The colours of the standard labels, as red, green and blue.
-const COLOURS: [(Label, [u8; 3]); 5] = [
-    (Label::SURFACE, [0xe8, 0xb0, 0x6c]),
-    (Label::INTERIOR, [0x5b, 0x7c, 0x99]),
-    (Label::COMMON, [0xbd, 0xbd, 0xbd]),
-    (Label::ADDED, [0x00, 0x72, 0xb2]),
-    (Label::REMOVED, [0xd5, 0x5e, 0x00]),
-];
 
 /// What MagicaVoxel shows of a scene.
 const WORLD: [usize; 3] = [2000, 2000, 1000];
@@ -66,6 +57,7 @@ pub(super) const FORMAT: Format = Format {
     carries: Carries::InFile,
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::U8],
+    max_bytes: Some(u32::MAX as u64),
     slab_layers: TILE,
     magic: &[b"VOX "],
     limits,
@@ -92,6 +84,46 @@ fn warnings([x, y, z]: [usize; 3]) -> Vec<String> {
         return Vec::new();
     }
     vec![format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}")]
+}
+
+/// How the cells of a grid stand in a scene, where z is up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// As they are.
+    None,
+    /// The grid's y is up: x, -z, y.
+    YUp,
+}
+
+impl Turn {
+    /// The turn of a grid of this record.
+    fn of(record: &Record) -> Self {
+        if record.transform("up") == Some("y") { Self::YUp } else { Self::None }
+    }
+
+    /// The cells per axis of the scene, for those of a grid or a tile.
+    fn dims(self, [x, y, z]: [usize; 3]) -> [usize; 3] {
+        match self {
+            Self::None => [x, y, z],
+            Self::YUp => [x, z, y],
+        }
+    }
+
+    /// The place in the scene of a cell of a grid or a tile of these cells per axis.
+    fn place(self, [i, j, k]: [usize; 3], dims: [usize; 3]) -> [usize; 3] {
+        match self {
+            Self::None => [i, j, k],
+            Self::YUp => [i, dims[2] - 1 - k, j],
+        }
+    }
+
+    /// The cell of a grid at a place in the scene.
+    fn back(self, [x, y, z]: [usize; 3], dims: [usize; 3]) -> [usize; 3] {
+        match self {
+            Self::None => [x, y, z],
+            Self::YUp => [x, z, dims[2] - 1 - y],
+        }
+    }
 }
 
 /// From cells to positions in the scene: what is taken off.

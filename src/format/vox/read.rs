@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::open::VoxelSource;
 use super::scene::{Motion, SceneNode, placements};
-use super::{ATTRIBUTE, TILE, shift};
+use super::{ATTRIBUTE, TILE, Turn, shift};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
 use crate::grid::{BitGrid, Cells, Labels, Voxels};
@@ -46,9 +46,13 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let mut chunks = read_chunks(source)?;
     let metadata = chunks.metadata.take().unwrap_or_default();
     let uses = uses(&chunks, source.len())?;
+    let turn = Turn::of(&metadata.record);
     let (dims, shift) = match metadata.dims {
-        Some(dims) => (dims, shift(dims).map(|n| n as i64)),
-        None => occupied_box(source, &uses)?,
+        Some(dims) => (dims, shift(turn.dims(dims)).map(|n| n as i64)),
+        None => {
+            let (dims, shift) = occupied_box(source, &uses)?;
+            (turn.dims(dims), shift)
+        }
     };
     if dims.contains(&0) {
         return Err(Error::input(Code::V007, format!("the attribute {ATTRIBUTE} says {dims:?} cells")));
@@ -63,21 +67,28 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         Some(legend) => Labels::new(dims, legend)?.into(),
         None => BitGrid::new(dims)?.into(),
     };
+    let scene = turn.dims(dims);
     for_each_voxel(source, &uses, |at, colour| {
-        let cell: [Option<usize>; 3] =
-            std::array::from_fn(|a| usize::try_from(at[a] + shift[a]).ok().filter(|n| *n < dims[a]));
-        let [Some(i), Some(j), Some(k)] = cell else {
-            return Err(Error::input(Code::V009, format!("the voxel at {at:?} is outside the grid"))
-                .with_hint("the scene was changed since it was saved"));
-        };
+        let cell = turn.back(place_of(at, shift, scene)?, dims);
         match &mut cells {
-            Cells::Labels(labels) => put(labels, [i, j, k], colour, at)?,
-            Cells::Bits(bits) => bits.set([i, j, k]),
+            Cells::Labels(labels) => put(labels, cell, colour, at)?,
+            Cells::Bits(bits) => bits.set(cell),
             Cells::Field(_) => {}
         }
         Ok(())
     })?;
     Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
+}
+
+/// The place of a voxel in a scene of these dims, counted from its lowest corner.
+fn place_of(at: [i64; 3], shift: [i64; 3], dims: [usize; 3]) -> Result<[usize; 3]> {
+    let place: [Option<usize>; 3] =
+        std::array::from_fn(|a| usize::try_from(at[a] + shift[a]).ok().filter(|n| *n < dims[a]));
+    let [Some(x), Some(y), Some(z)] = place else {
+        return Err(Error::input(Code::V009, format!("the voxel at {at:?} is outside the grid"))
+            .with_hint("the scene was changed since it was saved"));
+    };
+    Ok([x, y, z])
 }
 
 /// Gives the cell of the voxel at a place the label that its colour means.

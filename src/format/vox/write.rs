@@ -8,7 +8,7 @@ use vox_format::writer::{Error as VoxError, main_chunk_writer};
 
 use super::super::save::{Sink, cancelled, next};
 use super::super::{Dtype, SaveOptions, metadata};
-use super::{ATTRIBUTE, COLOURS, TILE, shift};
+use super::{ATTRIBUTE, TILE, Turn, shift};
 use crate::error::Error;
 use crate::grid::bits::bits_of;
 use crate::grid::metadata::Style;
@@ -38,9 +38,10 @@ pub(super) fn write(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let (dims, json) = (source.dims(), metadata(source, dtype).to_json(Style::OneLine));
+    let turn = Turn::of(source.record());
     let result = main_chunk_writer(out, Version::default(), |main| {
-        let tiles = write_models(main, source, json.len(), options.progress)?;
-        write_scene(main, &tiles, shift(dims), &json)?;
+        let tiles = write_models(main, source, turn, json.len(), options.progress)?;
+        write_scene(main, &tiles, turn, dims, &json)?;
         put(main, ChunkId::Layr, &layer())?;
         put(main, ChunkId::Rgba, &palette(source.cell_type()))
     });
@@ -55,6 +56,7 @@ pub(super) fn write(
 fn write_models(
     main: &mut Main,
     source: &mut dyn CellSource,
+    turn: Turn,
     json: usize,
     progress: &dyn Progress,
 ) -> Result<Vec<Tile>, VoxError> {
@@ -68,12 +70,12 @@ fn write_models(
         check_length(count, tiles.len(), json).map_err(io::Error::other)?;
         progress.begin("write", count);
         for tile in &tiles[start..] {
-            write_model(main, &slab, bits, tile, progress)?;
+            write_model(main, &slab, bits, (tile, turn), progress)?;
         }
     }
     if tiles.is_empty() {
         let tile = Tile::new([0; 3], dims);
-        put(main, ChunkId::Size, &numbers(tile.even_size()))?;
+        put(main, ChunkId::Size, &numbers(tile.even_size(turn)))?;
         put(main, ChunkId::Xyzi, &numbers([0]))?;
         tiles.push(tile);
     }
@@ -83,7 +85,7 @@ fn write_models(
 /// Lengths are 32 bits, so a file ends at 4 GiB. Nodes of a tile take less than 300 bytes.
 fn check_length(count: u64, tiles: usize, json: usize) -> crate::error::Result<()> {
     let bytes = 4 * count + 300 * tiles as u64 + json as u64 + 2048;
-    if bytes <= u64::from(u32::MAX) {
+    if super::FORMAT.max_bytes.is_none_or(|most| bytes <= most) {
         return Ok(());
     }
     Err(Error::too_large(format!("{count} voxels do not fit a .vox file, which ends at 4 GiB"))
@@ -133,28 +135,30 @@ impl Tile {
         slab: &Slab,
         bits: &BitGrid,
         row: &mut [u8],
-        [j, k]: [usize; 2],
+        ([j, k], turn): ([usize; 2], Turn),
     ) {
         let words = self.row(bits, slab.first, j, k);
+        // No turn moves cells along x.
+        let [_, y, z] = turn.place([0, j, k], self.size);
         let CellsRef::Labels(labels) = slab.cells else {
-            return push(voxels, words.iter().copied(), j, k, |_| PLAIN);
+            return push(voxels, words.iter().copied(), y, z, |_| PLAIN);
         };
         let place = [self.origin[1] + j, self.origin[2] - slab.first + k];
         if labels.is_in_planes() {
             for (n, label) in labels.legend().labels().iter().enumerate() {
                 let words = labels.words(n, place[0], place[1]).skip(self.origin[0] / 64).take(TILE_WORDS);
-                push(voxels, words, j, k, |_| label.value);
+                push(voxels, words, y, z, |_| label.value);
             }
         } else if words.iter().any(|word| *word != 0) {
             labels.row(place[0], place[1], row);
-            push(voxels, words.iter().copied(), j, k, |i| row[self.origin[0] + i]);
+            push(voxels, words.iter().copied(), y, z, |i| row[self.origin[0] + i]);
         }
     }
 
     /// The size that is written: even, so that viewers that turn about size / 2.0 agree with those
     /// that turn about floor(size / 2).
-    fn even_size(&self) -> [u32; 3] {
-        self.size.map(|n| n.next_multiple_of(2) as u32)
+    fn even_size(&self, turn: Turn) -> [u32; 3] {
+        turn.dims(self.size).map(|n| n.next_multiple_of(2) as u32)
     }
 }
 
@@ -162,10 +166,10 @@ fn write_model(
     main: &mut Main,
     slab: &Slab,
     bits: &BitGrid,
-    tile: &Tile,
+    (tile, turn): (&Tile, Turn),
     progress: &dyn Progress,
 ) -> VoxResult {
-    put(main, ChunkId::Size, &numbers(tile.even_size()))?;
+    put(main, ChunkId::Size, &numbers(tile.even_size(turn)))?;
     main.child_content_writer(ChunkId::Xyzi, |content| {
         content.write_all(&tile.voxels.to_le_bytes())?;
         let (mut layer, mut row) = (Vec::new(), vec![0; bits.dims()[0]]);
@@ -173,7 +177,7 @@ fn write_model(
             cancelled(progress)?;
             layer.clear();
             for j in 0..tile.size[1] {
-                tile.push_row(&mut layer, slab, bits, &mut row, [j, k]);
+                tile.push_row(&mut layer, slab, bits, &mut row, ([j, k], turn));
             }
             content.write_all(&layer)?;
             progress.advance(layer.len() as u64 / 4);
@@ -199,15 +203,20 @@ fn push(
 }
 
 /// The nodes: 0 turns nothing and carries the attribute, 1 groups, tile `n` is `2n + 2` and `2n + 3`.
-fn write_scene(main: &mut Main, tiles: &[Tile], shift: [usize; 3], json: &str) -> VoxResult {
+fn write_scene(main: &mut Main, tiles: &[Tile], turn: Turn, dims: [usize; 3], json: &str) -> VoxResult {
+    let shift = shift(turn.dims(dims));
     put(main, ChunkId::NTrn, &transform(0, &attributes(&[(ATTRIBUTE, json)]), 1, &attributes(&[])))?;
     let mut group = numbers([1, 0, tiles.len() as u32]);
     group.extend((0..tiles.len() as u32).flat_map(|n| (2 * n + 2).to_le_bytes()));
     put(main, ChunkId::NGrp, &group)?;
     for (n, tile) in tiles.iter().enumerate() {
         let id = 2 * n as u32 + 2;
+        // The corner of the tile that is lowest in the scene.
+        let ends =
+            [0, 1].map(|end| turn.place([0, 1, 2].map(|a| tile.origin[a] + end * (tile.size[a] - 1)), dims));
+        let origin: [usize; 3] = std::array::from_fn(|a| ends[0][a].min(ends[1][a]));
         let [x, y, z]: [i64; 3] = std::array::from_fn(|a| {
-            (tile.origin[a] as i64 + i64::from(tile.even_size()[a] / 2)) - shift[a] as i64
+            (origin[a] as i64 + i64::from(tile.even_size(turn)[a] / 2)) - shift[a] as i64
         });
         let place = attributes(&[("_t", &format!("{x} {y} {z}"))]);
         put(main, ChunkId::NTrn, &transform(id, &attributes(&[]), id + 1, &place))?;
@@ -243,16 +252,14 @@ fn palette(cells: CellType) -> Vec<u8> {
     });
     // The first entry is colour 1.
     let mut put = |value: u8, [r, g, b]: [u8; 3]| colours[usize::from(value) - 1] = [r, g, b, 0xff];
-    let standard =
-        |label: &Label| COLOURS.iter().find(|(other, _)| other == label).map(|(_, colour)| *colour);
-    for (label, colour) in &COLOURS[..2] {
-        put(label.value, *colour);
+    for label in [Label::SURFACE, Label::INTERIOR] {
+        label.standard_colour().into_iter().for_each(|colour| put(label.value, colour));
     }
     if let CellType::Labels(legend) = cells {
         let labels = legend.labels();
-        labels
-            .iter()
-            .for_each(|label| put(label.value, standard(label).unwrap_or(legend.colour(label.value))));
+        labels.iter().for_each(|label| {
+            put(label.value, label.standard_colour().unwrap_or(legend.colour(label.value)))
+        });
         if labels.is_empty() {
             (1..=255).for_each(|value| put(value, legend.colour(value)));
         }

@@ -11,7 +11,7 @@ use std::io::Cursor;
 
 use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::grid::CellKind;
-use voxelize::grid::record::FIELDS;
+use voxelize::grid::record::{FIELDS, TRANSFORM};
 use voxelize::{BitGrid, Lattice, Rational, Record, Result, Voxels};
 
 /// Two different letters, so that no turn, mirror or swap of axes maps it to itself.
@@ -41,6 +41,7 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
         tool: text("voxelize 0.1.0"),
         rule_name: text("surface"),
         fields: FIELDS.map(|name| (name, format!("some \"{name}\""))).into(),
+        transform: TRANSFORM.map(|name| (name, format!("some \"{name}\""))).into(),
         snap: text("none"),
         input: text("Würfel \"1\".stl"),
     };

@@ -67,7 +67,8 @@ fn a_folder_is_walked_and_its_paths_are_kept() {
     let place = scans();
     let run = place.run("scans -r 16 -o out/").expect(0);
     assert_eq!(below(&place, "out"), ["b.vox", "left/a.vox", "left/inner/a.vox"]);
-    assert_eq!(run.err.lines().count(), 1, "one line for all: {}", run.err);
+    assert_eq!(run.err.lines().count(), 2, "one line for all: {}", run.err);
+    assert!(run.err.starts_with("skipped 1 file that is not named like a mesh: 1 .txt\n"), "{}", run.err);
     assert!(run.err.contains("3 of 3"), "{}", run.err);
     // Below the folder that was named, even if all meshes lie deeper.
     place.run("scans/left -r 16 -f npz -o deep/").expect(0);

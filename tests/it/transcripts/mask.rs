@@ -14,11 +14,26 @@ pub fn line(text: &str, folder: &str) -> String {
     let mut text = text.replace(folder, "[folder]");
     text = text.replace(concat!("voxelize ", env!("CARGO_PKG_VERSION")), "voxelize [version]");
     KEYS.iter().for_each(|key| text = value(&text, key));
+    text = without_disk(&text);
     text = compressed(&levels(&text));
     if let Some(start) = text.split("offers ").next().filter(|start| start.len() < text.len()) {
         return format!("{start}offers [of this machine]");
     }
     durations(&available(&text))
+}
+
+/// Whether a line is about the free space of this machine's disk.
+pub fn is_of_disk(line: &str) -> bool {
+    line.starts_with("warning[W012]")
+}
+
+/// JSON without the warning about it.
+fn without_disk(text: &str) -> String {
+    let Some((before, rest)) = text.split_once(r#"{"level":"warning","code":"W012""#) else {
+        return text.to_string();
+    };
+    let after = rest.split_once('}').map_or("", |(_, after)| after);
+    format!("{}{}", before.trim_end_matches(','), after)
 }
 
 /// A value of JSON by its key.

@@ -34,8 +34,8 @@ interrupted() { shift; timeout --preserve-status -s INT 2 "$VOXELIZE" "$@"; }
 "#;
 
 /// Codes of what cannot be had in a transcript: a closed pipe, which is no error, a file that a test cannot make
-/// unreadable, and S008, in place of which the command has codes of its own.
-const ELSEWHERE: [&str; 3] = ["closed-pipe", "S008", "V010"];
+/// unreadable, S008, in place of which the command has codes of its own, and a disk that is too full.
+const ELSEWHERE: [&str; 4] = ["closed-pipe", "S008", "V010", "W012"];
 
 /// Lines that are made, by their start.
 const MADE: [&str; 3] = ["exit: ", "out|", "err|"];
@@ -142,6 +142,7 @@ impl Session {
         let folder = self.folder.path().to_str().unwrap();
         let shown = |start: &str, text: &str| -> String {
             text.lines()
+                .filter(|line| !mask::is_of_disk(line))
                 .map(|line| format!("{start} {}", mask::line(line, folder)).trim_end().to_string() + "\n")
                 .collect()
         };

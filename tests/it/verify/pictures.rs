@@ -65,3 +65,15 @@ fn the_picture_shows_cells_from_the_side_where_they_are() {
     }
     assert_eq!(seen, 4);
 }
+
+#[test]
+fn what_cannot_be_shown_says_why() {
+    let place = Place::recorded();
+    place.bring("octahedron.stl", "meshes/cube.stl");
+    place.bring("octahedron.stl", "meshes/knot.stl");
+    let run = place.run("goldens.toml --pictures shown").expect(1);
+    assert!(run.out.contains("no picture: the golden is a digest, which has no cells"), "{}", run.out);
+    assert!(run.out.contains("no picture: cells of two grids cannot be compared"), "{}", run.out);
+    let quiet = place.run("goldens.toml").expect(1);
+    assert!(!quiet.out.contains("no picture"), "{}", quiet.out);
+}

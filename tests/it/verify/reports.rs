@@ -23,7 +23,7 @@ fn json_has_an_object_for_every_case() {
     let run: Run = place.run("goldens.toml --json").expect(7);
     let [cube, f, knot] = lines(&run.out).try_into().unwrap();
     const KEYS: &str = "schema tool verb status exit_code name mesh options outcome result golden difference \
-                        mismatch allowed pictures time_ms";
+                        mismatch allowed pictures warnings time_ms";
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!((keys(&cube), keys(&knot)), (KEYS.to_string(), KEYS.to_string()));
     assert_eq!(keys(&f), KEYS.replace("exit_code", "exit_code error"));
@@ -92,4 +92,16 @@ fn junit_has_a_test_for_every_case() {
     for n in 0..3 {
         assert_eq!(list.lines().nth(line(n) - 1), Some("[[case]]"));
     }
+}
+
+#[test]
+fn warnings_about_a_mesh_are_in_the_answer() {
+    let place = Place::new();
+    place.bring("open.stl", "meshes/open.stl");
+    place.run("--update open.toml meshes/open.stl -r 8 --filled").expect(0);
+    let run = place.run("open.toml").expect(0);
+    assert!(run.out.contains("warning[W006]: the mesh is not closed"), "{}", run.out);
+    let json = place.run("open.toml --json").expect(0);
+    assert_eq!(lines(&json.out)[0]["warnings"][0]["code"], "W006");
+    assert!(!place.run("open.toml -q").expect(0).out.contains("W006"));
 }

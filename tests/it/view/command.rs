@@ -152,3 +152,65 @@ fn a_difference_is_drawn() {
     let png = std::fs::read(folder.path().join("d.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG"));
 }
+
+#[test]
+fn all_layers_are_pictures_of_a_pixel_a_cell() {
+    let folder = folder();
+    let all = |args: &[&str], code: i32| {
+        let output = run(folder.path(), args);
+        assert_eq!(output.status.code(), Some(code), "{args:?} {}", error(&output));
+        output
+    };
+    all(&["f.stl", "--voxel-size", "1", "--filled", "-o", "f.npz", "-q"], 0);
+    let text = |layer: &str| String::from_utf8(all(&["view", "f.npz", "--slice", layer], 0).stdout).unwrap();
+    let pixels = |name: &str| {
+        let file = std::fs::File::open(folder.path().join(name)).unwrap();
+        let mut reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap();
+        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut bytes).unwrap();
+        let letter = |pixel: &[u8]| match pixel {
+            [255, 255, 255, 255] => '#',
+            [0, 0, 0, 255] => '.',
+            other => panic!("{other:?}"),
+        };
+        let row = |row: &[u8]| row.chunks(4).map(letter).collect::<String>() + "\n";
+        bytes.chunks(4 * info.width as usize).map(row).collect::<String>()
+    };
+    let mut seen = 0;
+    for axis in ["x", "y", "z"] {
+        let output = all(&["view", "f.npz", "--slice", &format!("{axis}=all"), "-o", &format!("{axis}/")], 0);
+        assert!(error(&output).contains("layers in"), "{}", error(&output));
+        for name in names(&folder.path().join(axis)) {
+            let index: usize = name[1..name.len() - 4].parse().unwrap();
+            assert_eq!(pixels(&format!("{axis}/{name}")), text(&format!("{axis}={index}")), "{name}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "{seen}");
+    all(&["view", "f.npz", "--slice", "z=1", "--size", "cells", "-o", "one.png"], 0);
+    assert_eq!(pixels("one.png"), text("z=1"));
+    for args in [
+        &["view", "f.npz", "--slice", "z=all"][..],
+        &["view", "f.npz", "--slice", "z=all", "-o", "a.png"],
+        &["view", "f.npz", "--slice", "z=all", "-o", "z/", "--size", "9x9"],
+        &["view", "f.npz", "--size", "cells"],
+        &["view", "f.npz", "--slice", "z=none"],
+    ] {
+        all(args, 2);
+    }
+}
+
+#[test]
+fn a_caption_makes_a_picture_higher_and_changes_no_more() {
+    let folder = folder();
+    let png = |args: &[&str]| {
+        let output =
+            run(folder.path(), &[&["view", "f.stl", "-r", "12", "--size", "320x200"], args].concat());
+        assert!(output.status.success(), "{}", error(&output));
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["picture"]["size"].clone()
+    };
+    assert_eq!(png(&["--json"]), serde_json::json!([320, 200]));
+    assert_eq!(png(&["--json", "--caption"]), serde_json::json!([320, 217]));
+    assert_eq!(png(&["--json", "--caption", "--perspective"]), serde_json::json!([320, 217]));
+}

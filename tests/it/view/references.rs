@@ -206,7 +206,12 @@ fn slices_as_text_have_the_axes_as_documented() {
     assert_eq!(view::slice_text(&labels, Layer { axis: 2, index: 0 }).unwrap(), "1az#.\n");
     let values = vec![-1.0, 0.0, 0.99, 1.0, f32::INFINITY, f32::NAN, 9.0];
     let field = Field::from_values([7, 1, 1], 9.0, values).unwrap();
-    assert_eq!(view::slice_text(&field, Layer { axis: 2, index: 0 }).unwrap(), "05999?.\n");
+    assert_eq!(view::slice_text(&field, Layer { axis: 2, index: 0 }).unwrap(), "j0999?.\n");
+    // The background with a minus is inside beyond the band.
+    let signed = Field::from_values([4, 1, 1], 2.0, vec![2.0, 0.5, -0.1, -2.0]).unwrap();
+    assert_eq!(view::slice_text(&signed, Layer { axis: 2, index: 0 }).unwrap(), ".9c#\n");
+    let plain = Field::from_values([4, 1, 1], 9.0, vec![0.0, 0.5, 1.0, 9.0]).unwrap();
+    assert_eq!(view::slice_text(&plain, Layer { axis: 2, index: 0 }).unwrap(), "059.\n");
 }
 
 #[test]
@@ -221,7 +226,7 @@ fn a_slice_is_squares_of_the_cells() {
         for (x, cell) in line.bytes().enumerate() {
             for (dx, dy) in [(0, 0), (2, 0), (1, 1), (0, 2), (2, 2)] {
                 let [r, _, b, _] = picture.get([3 * x + dx, 3 * y + dy]);
-                assert_eq!(b > r.saturating_add(20), cell == b'#', "{x} {y}");
+                assert_eq!(r > b.saturating_add(20), cell == b'#', "{x} {y}");
             }
         }
     }

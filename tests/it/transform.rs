@@ -1,0 +1,181 @@
+//! Do up axis, axes, scale and units mean what they say, and change no more than that?
+
+use serde_json::{Value, json};
+use voxelize::format::{self, FORMATS};
+
+use crate::support::place::{Place, Triangle, cuboid, refused, stl};
+
+/// A plate of 4 × 1 × 4 with a tower of 1 × 5 × 1 on its corner at the origin: up is y.
+fn tower() -> Vec<u8> {
+    let lifted = |triangle: Triangle| triangle.map(|[x, y, z]| [x, y + 1.0, z]);
+    let tower = cuboid([1.0, 5.0, 1.0]).into_iter().map(lifted);
+    stl(&cuboid([4.0, 1.0, 4.0]).into_iter().chain(tower).collect::<Vec<_>>())
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("tower.stl", tower());
+    place
+}
+
+#[test]
+fn y_up_stands_in_a_scene_and_stays_in_arrays() {
+    let place = place();
+    for rule in ["--surface", "--filled", "--solid"] {
+        let mut seen = 0;
+        for format in FORMATS {
+            let (lying, standing) = (format!("z.{}", format.name), format!("y.{}", format.name));
+            let digest = |line: &str| place.run(line).expect(0).json()["digest"].clone();
+            let options = format!("tower.stl --voxel-size 0.5 {rule} --json --sidecar");
+            let z = digest(&format!("{options} -o {lying}"));
+            assert_eq!(z, digest(&format!("{options} --up y -o {standing}")), "{} {rule}", format.name);
+            place.run(&format!("diff {lying} {standing}")).expect(0);
+            let read = |name: &str| format::open(&place.path(name)).unwrap();
+            assert_eq!(read(&lying).cells, read(&standing).cells, "{}", format.name);
+            assert_eq!(read(&standing).record.transform("up"), Some("y"), "{}", format.name);
+            assert_eq!(read(&lying).record.transform("up"), None, "{}", format.name);
+            if ["npy", "raw"].contains(&format.name) {
+                let bytes = [&lying, &standing].map(|name| std::fs::read(place.path(name)).unwrap());
+                assert!(bytes[0] == bytes[1], "{}", format.name);
+            }
+            seen += 1;
+        }
+        assert!(seen > 3);
+    }
+}
+
+#[test]
+fn the_highest_voxels_of_a_scene_are_those_of_the_tower() {
+    let place = place();
+    for (up, dims) in [("y", [8, 8, 12]), ("z", [8, 12, 8])] {
+        place.run(&format!("tower.stl --voxel-size 0.5 --filled --up {up} -o t.vox")).expect(0);
+        // An independent reader.
+        let scene = dot_vox::load(place.path("t.vox").to_str().unwrap()).unwrap();
+        let model = &scene.models[0];
+        let size = [model.size.x, model.size.y, model.size.z].map(|n| n as usize);
+        assert_eq!((scene.models.len(), size), (1, dims));
+        let top = model.voxels.iter().map(|voxel| voxel.z).max().unwrap();
+        let mut highest: Vec<_> = model.voxels.iter().filter(|v| v.z == top).map(|v| [v.x, v.y]).collect();
+        highest.sort();
+        if up == "y" {
+            // The tower is at the file's low x and low z; z goes to -y.
+            assert_eq!(highest, [[0, 6], [0, 7], [1, 6], [1, 7]]);
+        } else {
+            assert_eq!(highest.len(), 16, "the plate's side");
+        }
+    }
+}
+
+#[test]
+fn scenes_of_many_tiles_stand_as_well() {
+    let place = place();
+    let options = "tower.stl --voxel-size 0.013 --up y --json";
+    let scene = place.run(&format!("{options} -o t.vox")).expect(0).json();
+    let array = place.run(&format!("{options} -o t.npy")).expect(0).json();
+    assert_eq!((&scene["digest"], &scene["transform"]["up"]), (&array["digest"], &json!("y")));
+    assert!(scene["grid"]["dims"][1].as_u64() > Some(256));
+    let info = place.run("info t.vox --json").expect(0).json();
+    assert_eq!((&info["digest"], &info["transform"]), (&scene["digest"], &json!({"up": "y"})));
+}
+
+#[test]
+fn lengths_with_units_are_those_of_the_file() {
+    let place = place();
+    let made = |options: &str| {
+        let json = place.run(&format!("cube.stl {options} --json -o a.npz")).expect(0).json();
+        (json["digest"].clone(), json["grid"]["spacing_exact"][0].clone())
+    };
+    for (with_unit, plain) in [
+        ("--unit mm --voxel-size 5cm", "--voxel-size 50"),
+        ("--unit m --voxel-size 50cm", "--voxel-size 0.5"),
+        ("--unit in --voxel-size 1ft", "--voxel-size 12"),
+        ("--unit mm --voxel-size 1in", "--voxel-size 25.4"),
+        ("--unit cm --voxel-size 5mm,1cm,2", "--voxel-size 0.5,1,2"),
+        ("--unit cm --voxel-size 1 --origin 5mm,0,0", "--voxel-size 1 --origin 0.5,0,0"),
+        ("--unit cm -r 8 --bounds 0,0,0,100mm,10,10", "-r 8 --bounds 0,0,0,10,10,10"),
+        ("--unit cm -r 8 --rule offset --radius 20mm", "-r 8 --rule offset --radius 2"),
+        ("--unit m -r 8 --rule distance --iso 150cm", "-r 8 --rule distance --iso 1.5"),
+    ] {
+        assert_eq!(made(with_unit), made(plain), "{with_unit}");
+    }
+    let run = place.run("cube.stl --unit mm --voxel-size 5cm --filled -o b.npz").expect(0);
+    assert!(run.err.contains("20 × 20 × 20 mm") && run.err.contains("cells of 50 mm"), "{}", run.err);
+    assert!(run.err.contains("volume 125,000 mm³"), "{}", run.err);
+    let json = place.run("cube.stl --unit mm -r 4 --json -o c.npz").expect(0).json();
+    assert_eq!(json["mesh"]["unit"], "mm");
+    assert!(place.run("info b.npz").expect(0).text().contains("unit mm"));
+    for line in
+        ["cube.stl --voxel-size 5cm", "cube.stl --unit km", "cube.stl --unit in --rule offset --radius 1mm"]
+    {
+        refused(&place, line, 2);
+    }
+}
+
+#[test]
+fn scale_multiplies_coordinates_exactly() {
+    let place = place();
+    let json = |line: &str| place.run(&format!("{line} --json")).expect(0).json();
+    let grid = |json: &Value| {
+        [&json["grid"]["origin_exact"], &json["grid"]["spacing_exact"], &json["grid"]["dims"]]
+            .map(Value::clone)
+    };
+    for rule in ["--surface", "--filled", "--solid", "--rule thin", "--rule offset --radius 2vx"] {
+        let plain = json(&format!("thirds.stl --voxel-size 0.1 {rule} -o a.npz"));
+        let scaled = json(&format!("thirds.stl --scale 1000 --voxel-size 100 {rule} -o b.npz"));
+        let in_slabs =
+            json(&format!("thirds.stl --scale 1000 --voxel-size 100 {rule} --max-memory 1M -o c.raw"));
+        assert_eq!(plain["digest"]["cells"], scaled["digest"]["cells"], "{rule}");
+        assert_eq!(scaled["digest"], in_slabs["digest"], "{rule}");
+        assert_ne!(plain["digest"]["grid"], scaled["digest"]["grid"], "{rule}");
+        assert_eq!(scaled["grid"]["spacing_exact"], json!(["100/1", "100/1", "100/1"]));
+        assert_eq!(scaled["transform"]["scale"], "1000/1");
+        for name in ["b.npz", "c.raw"] {
+            let info = json(&format!("info {name}"));
+            assert_eq!((grid(&info), &info["digest"]), (grid(&scaled), &scaled["digest"]), "{name} {rule}");
+        }
+    }
+    let third = json("thirds.stl --scale 1/3 -r 7 -o d.npz");
+    assert_eq!(third["grid"]["spacing_exact"][0], "11744051/352321536", "0.7 as the file has it, by 21");
+    // The grid of one is that of another, whatever its scale.
+    let like = json("thirds.stl --scale 1/3 --like d.npz -o e.npz");
+    assert_eq!((grid(&like), &like["digest"]), (grid(&third), &third["digest"]));
+    let bounds = json("cube.stl --scale 0.001 --bounds 0,0,0,0.01,0.01,0.01 -r 10 --filled -o f.npz");
+    assert_eq!((&bounds["counts"]["occupied"], &bounds["volume"]), (&json!(1000), &json!(1e-6)));
+    place.run("verify b.npz thirds.stl").expect(0);
+    for line in [
+        "cube.stl --scale 0",
+        "cube.stl --scale -1",
+        "cube.stl --scale 2 --rule distance",
+        "cube.stl --scale 2 --rule offset --radius 3",
+    ] {
+        refused(&place, line, 2);
+    }
+}
+
+#[test]
+fn axes_turn_the_mesh() {
+    let place = place();
+    let text = |options: &str, slice: &str| {
+        let line = format!("view tower.stl --voxel-size 1 --filled {options} --slice {slice}");
+        place.run(&line).expect(0).text().to_string()
+    };
+    assert_eq!(text("", "z=0"), "#...\n#...\n#...\n#...\n#...\n####\n");
+    assert_eq!(text("--axes x,-z,y", "y=3"), "#...\n#...\n#...\n#...\n#...\n####\n");
+    assert_eq!(text("--axes -x,y,z", "z=0"), "...#\n...#\n...#\n...#\n...#\n####\n");
+    let json = place.run("tower.stl -r 12 --axes x,-z,y --json -o a.npz").expect(0).json();
+    assert_eq!(json["transform"], json!({"up": "z", "axes": "x,-z,y", "scale": "1/1"}));
+    // Mirrors keep the outside outside, and turns forth and back are none.
+    let solid =
+        place.run("tower.stl -r 12 --solid --inside nonzero --axes z,y,x --json -o b.npz").expect(0).json();
+    assert_eq!(solid["warnings"], json!([]));
+    // A golden remembers them.
+    place.run("verify a.npz tower.stl").expect(0);
+    place
+        .run("verify --update goldens.toml tower.stl -r 12 --axes x,-z,y --scale 1/2 --unit cm --pad 1mm")
+        .expect(2);
+    place.run("verify --update goldens.toml tower.stl -r 12 --axes x,-z,y --scale 1/2 --unit cm").expect(0);
+    place.run("verify goldens.toml").expect(0);
+    for line in ["tower.stl --axes x,y", "tower.stl --axes x,x,y", "tower.stl --up x"] {
+        refused(&place, line, 2);
+    }
+}
