@@ -432,8 +432,12 @@ mod tests {
             ("filled", &[("variant", "hollow")], "variant: filled has no 'hollow'"),
             ("filled", &[("variant", "hollow -1")], "variant: filled has no 'hollow -1'"),
             ("filled", &[("variant", "hollow 0")], "hollow: a shell"),
-            ("filled", &[("close_holes", "3")], "close-holes: is for a flood, and inside is told by auto"),
-            ("surface", &[("close_holes", "3")], "close-holes: is for a flood, and the rule surface"),
+            (
+                "filled",
+                &[("close_holes", "3")],
+                "close-holes: needs a flood, but the inside is found by auto",
+            ),
+            ("surface", &[("close_holes", "3")], "close-holes: needs a flood, but the rule surface"),
             ("solid", &[("close_holes", "many"), ("inside", "flood")], "close_holes: solid has no 'many'"),
             ("filled", &[("ties", "none"), ("inside", "flood")], "ties: a flood stops"),
         ] {
