@@ -10,13 +10,11 @@ use crate::geom::Ties;
 use crate::geom::axis::EXACT_PLANES;
 
 use super::bricks::Bricks;
+use super::gather::Vertices;
 use super::lattice::{KernelAxis, KernelLattice};
 
 /// Triangles in a batch: the lanes of a vector of floats.
 pub const LANES: usize = 16;
-
-/// Nine coordinates, x of the three vertices first; the first sixteen columns are a batch.
-pub type BatchRows = [[f32; 2 * LANES]; 9];
 
 /// A batch in index space.
 pub struct TriangleBatch<S: Simd> {
@@ -27,7 +25,7 @@ pub struct TriangleBatch<S: Simd> {
     /// The highest cell of each triangle's bounds, relative to `base`.
     pub span: [f32x16<S>; 3],
     /// 1 where all coordinates are exact multiples of half a cell and no tie of the last layer is
-    /// in reach, 0 where none is near one, else -1.
+    /// in reach, 0 where none is near one along axes of several cells, else -1.
     pub exact: f32x16<S>,
     /// How many coordinates snapping moved.
     pub moved: f32x16<S>,
@@ -49,7 +47,7 @@ pub struct Kinds {
     /// Bounds of at most four cells an axis.
     pub four: u64,
     /// Bounds of at most sixteen cells an axis, within the lattice along x and y, and no coordinate
-    /// near a half-plane.
+    /// near a half-plane along axes of several cells.
     pub small: u64,
     /// Any others.
     pub large: u64,
@@ -153,7 +151,13 @@ fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -
 impl<S: Simd> TriangleBatch<S> {
     /// Takes the first `count` lanes to index space and sorts them.
     #[inline(always)]
-    pub fn new(simd: S, frame: &KernelLattice, rows: &BatchRows, count: usize, bricks: &Bricks) -> Self {
+    pub fn new(
+        simd: S,
+        frame: &KernelLattice,
+        vertices: &Vertices<S>,
+        count: usize,
+        bricks: &Bricks,
+    ) -> Self {
         let zero = f32x16::splat(simd, 0.0);
         let mut this = Self {
             local: [[zero; 3]; 3],
@@ -169,11 +173,7 @@ impl<S: Simd> TriangleBatch<S> {
         let mut within = mask32x16::splat(simd, true);
         let mut most = zero;
         for (axis, frame_axis) in frame.axes.iter().enumerate() {
-            let (a, b, c) = (
-                f32x16::from_slice(simd, &rows[3 * axis][..LANES]).widen(),
-                f32x16::from_slice(simd, &rows[3 * axis + 1][..LANES]).widen(),
-                f32x16::from_slice(simd, &rows[3 * axis + 2][..LANES]).widen(),
-            );
+            let (a, b, c) = (vertices[axis][0].widen(), vertices[axis][1].widen(), vertices[axis][2].widen());
             let low = index_axis(simd, frame_axis, [a.0, b.0, c.0]);
             let high = index_axis(simd, frame_axis, [a.1, b.1, c.1]);
             let [low_base, low_span] = cells_of(simd, frame_axis, frame.ties, low.u);
@@ -189,7 +189,9 @@ impl<S: Simd> TriangleBatch<S> {
             // Cells beyond this count are not whole in floats, nor in any lattice.
             let most_cells = f32x16::splat(simd, (1u32 << 24) as f32);
             let far = base.abs().simd_ge(most_cells) | span.simd_ge(most_cells);
-            near |= low.near.to_bitmask() | high.near.to_bitmask() << 8;
+            // Within one cell it matters no more where a coordinate is.
+            let wide = span.simd_gt(zero).to_bitmask();
+            near |= (low.near.to_bitmask() | high.near.to_bitmask() << 8) & wide;
             careful |= low.careful.to_bitmask() | high.careful.to_bitmask() << 8 | far.to_bitmask();
             exact &= low.exact.to_bitmask() | high.exact.to_bitmask() << 8;
             if frame.ties == Ties::Up && frame_axis.closed {

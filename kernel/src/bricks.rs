@@ -7,8 +7,9 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Simd, u32x16};
+use fearless_simd::{Simd, mask32x16, u32x16};
 
+use super::marks::{self, Marks};
 use super::sink::{Brick, BrickPlane, BrickSink, SIDE, Shape, ThreadBricks, bricks_in, bricks_of_layer};
 use crate::memory::Zeroed;
 
@@ -18,9 +19,9 @@ const ROOM: usize = 1 << 16;
 /// Bricks that one of so many threads uses, of all there are: so few that they stay small beside the
 /// grid, and so many that they are seldom full.
 fn room(bricks: usize, threads: usize) -> usize {
-    // Eight MiB a thread: more would hardly stay in a cache. Slots are 16 bits, and the first stands
+    // Sixteen MiB a thread: more would hardly stay in a cache. Slots are 16 bits, and the first stands
     // for none.
-    let most = (ROOM / threads.max(1)).clamp(1 << 8, 1 << 14);
+    let most = (ROOM / threads.max(1)).clamp(1 << 8, 1 << 15);
     (bricks / (4 * threads.max(1))).max(1 << 12).min(most).min(bricks)
 }
 
@@ -48,6 +49,8 @@ pub struct Bricks<'a, 't> {
     /// The number of the brick in each slot from 1.
     numbers: Vec<usize>,
     room: usize,
+    /// Cells that are not in a brick yet.
+    marks: Marks,
 }
 
 impl<'a, 't> Bricks<'a, 't> {
@@ -67,6 +70,7 @@ impl<'a, 't> Bricks<'a, 't> {
             pool: Zeroed::new(room + 1).expect("a few megabytes"),
             numbers: Vec::with_capacity(room),
             room,
+            marks: Marks::new(),
         }
     }
 
@@ -160,7 +164,8 @@ impl<'a, 't> Bricks<'a, 't> {
     }
 
     /// Takes no more cells.
-    pub fn finish(self) -> ThreadBricks {
+    pub fn finish(mut self) -> ThreadBricks {
+        self.put_marks();
         ThreadBricks { shape: self.shape, order: self.order(), pool: self.pool }
     }
 
@@ -176,26 +181,49 @@ impl<'a, 't> Bricks<'a, 't> {
         self.shape.across as u32
     }
 
-    /// The numbers of the bricks that hold some cells within the layers and the grid, and the places of
-    /// the cells in them.
+    /// Layers as they are counted in bricks: from the first that is taken.
     #[inline(always)]
-    pub fn places<S: Simd>(&self, [x, y, z]: [u32x16<S>; 3]) -> [u32x16<S>; 2] {
-        let z = z - self.shape.first as u32;
-        let column = (y >> SIDE.ilog2()) * self.across() + (x >> 6);
-        let row = (z & (SIDE - 1) as u32) * SIDE as u32 + (y & (SIDE - 1) as u32);
-        [(z >> SIDE.ilog2()) * self.shape.per_layer as u32 + column, row * 64 + (x & 63)]
+    pub fn from_first<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
+        z - self.shape.first as u32
     }
 
-    /// Occupies the cell at a place of a brick, see [`places`](Self::places).
+    /// The columns of bricks that hold cells `x` of rows `y`.
     #[inline(always)]
-    pub fn occupy(&mut self, number: u32, place: u32) {
-        let number = number as usize;
-        let mut slot = self.slots[number];
-        if slot == 0 {
-            slot = self.open(number);
+    pub fn columns<S: Simd>(&self, x: u32x16<S>, y: u32x16<S>) -> u32x16<S> {
+        (y >> SIDE.ilog2()) * self.across() + (x >> 6)
+    }
+
+    /// The numbers of the first bricks of layers, counted [`from_first`](Self::from_first).
+    #[inline(always)]
+    pub fn first_of_layers<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
+        (z >> SIDE.ilog2()) * self.shape.per_layer as u32
+    }
+
+    /// Adds the marks of some lanes ([`marks`](super::marks)): bricks by their numbers, and words. There must be room.
+    #[inline(always)]
+    pub fn mark<S: Simd>(&mut self, simd: S, numbers: u32x16<S>, words: u32x16<S>, lanes: mask32x16<S>) {
+        self.marks.add(simd, numbers, words, lanes);
+    }
+
+    /// Makes room for [`marks::ROOM`] more marks.
+    #[inline(always)]
+    pub fn make_room(&mut self) {
+        if self.marks.are_enough() {
+            self.put_marks();
         }
-        let row = place as usize / 64 % (SIDE * SIDE);
-        self.pool[usize::from(slot)].as_flattened_mut()[row] |= 1 << (place & 63);
+    }
+
+    /// Occupies the cells of all marks, and forgets these.
+    fn put_marks(&mut self) {
+        let mut n = 0;
+        loop {
+            let [numbers, words] = self.marks.lists();
+            let pool: &mut [Brick] = &mut self.pool;
+            n += put(&self.slots, pool.as_flattened_mut().as_flattened_mut(), &numbers[n..], &words[n..]);
+            let Some(&number) = numbers.get(n) else { break };
+            self.open(number as usize);
+        }
+        self.marks.clear();
     }
 
     /// Occupies one cell within the layers and the grid.
@@ -237,6 +265,19 @@ impl<'a, 't> Bricks<'a, 't> {
         }
         *self.word(b, j, k) |= tail;
     }
+}
+
+/// Writes marks into rows of bricks, up to the first whose brick has no slot; answers how many.
+fn put(slots: &[u16], rows: &mut [u64], numbers: &[u32], words: &[u32]) -> usize {
+    for (n, (&number, &word)) in numbers.iter().zip(words).enumerate() {
+        let slot = usize::from(slots[number as usize]);
+        if slot == 0 {
+            return n;
+        }
+        let (row, cells) = marks::cells(word);
+        rows[slot * SIDE * SIDE + row] |= cells;
+    }
+    numbers.len()
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use crate::geom::Triangle;
 use super::batch::{LANES, TriangleBatch};
 use super::bricks::Bricks;
 use super::few::Few;
-use super::gather::gather;
+use super::flat::Flat;
+use super::gather::{Vertices, gather};
 use super::lattice::KernelLattice;
 use super::levels::{Level, on_level};
 use super::queue::{Queue, Unsure};
@@ -19,7 +20,7 @@ use super::sink::BrickSink;
 use super::sink::ThreadBricks;
 use super::small::{self, Small};
 use super::span::{self, Scratch};
-use super::tiny::Tiny;
+use super::tiny::{self, Tiny};
 
 /// The numbers of lanes.
 const RAMP: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -30,6 +31,7 @@ pub struct Coverer<'a, 'b, 't> {
     triangles: &'a [Triangle],
     bricks: Bricks<'b, 't>,
     scratch: Scratch,
+    flat: Option<Flat>,
     tiny: Option<Tiny>,
     others: Queue<9>,
     two: Few<2>,
@@ -53,6 +55,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
             triangles,
             bricks: Bricks::new(target, threads),
             scratch: Scratch::default(),
+            flat: Flat::new(frame),
             tiny: Tiny::new(frame),
             others: Queue::new(),
             two: Few::new(frame),
@@ -93,19 +96,46 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         for first in triangles.clone().step_by(LANES) {
             let vertices = gather(simd, &self.triangles[first as usize..triangles.end as usize]);
             let valid = (1 << LANES.min((triangles.end - first) as usize)) - 1;
-            let left = match &mut self.tiny {
-                Some(tiny) => tiny.take(simd, &vertices, valid, &mut self.bricks),
-                None => valid,
-            };
-            if left != 0 {
+            let mut left = valid;
+            if let Some(flat) = &mut self.flat {
+                left = flat.take(simd, &vertices, left, &mut self.bricks);
+            }
+            if left != 0
+                && let Some(tiny) = &mut self.tiny
+            {
+                left = tiny.take(simd, &vertices, left, &mut self.bricks);
+            }
+            self.bricks.make_room();
+            if left == (1 << LANES) - 1 {
+                self.cover_batch(simd, &vertices, LANES, ramp + first);
+            } else if left != 0 {
                 let [[xa, xb, xc], [ya, yb, yc], [za, zb, zc]] = vertices;
                 let values = [xa, xb, xc, ya, yb, yc, za, zb, zc];
                 self.others.push(simd, values, left, ramp + first);
                 if self.others.is_full() {
-                    self.cover_batch(simd);
+                    self.cover_others(simd);
                 }
             }
         }
+    }
+
+    /// Covers the first sixteen of those that wait in `others`, or what is left of them.
+    fn cover_others<S: Simd>(&mut self, simd: S) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let rows = self.others.rows();
+                let mut vertices = [[f32x16::splat(simd, 0.0); 3]; 3];
+                for axis in 0..3 {
+                    for v in 0..3 {
+                        vertices[axis][v] = f32x16::from_slice(simd, &rows[3 * axis + v][..LANES]);
+                    }
+                }
+                let (count, ids) = (self.others.ready(), u32x16::from_slice(simd, self.others.ids()));
+                self.others.drop_ready(simd);
+                self.cover_batch(simd, &vertices, count, ids);
+            },
+        );
     }
 
     /// One triangle after the other, by rows.
@@ -115,32 +145,29 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         }
     }
 
+    /// Covers the first `count` of sixteen triangles, whose numbers are `ids`.
+    fn cover_batch<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, count: usize, ids: u32x16<S>) {
+        // Not inlined: it is long, and there are two places that end in it.
+        simd.vectorize(
+            #[inline(always)]
+            || self.cover_batch_with(simd, vertices, count, ids),
+        );
+    }
+
     #[inline(always)]
-    fn cover_batch<S: Simd>(&mut self, simd: S) {
-        let Self { frame, others, bricks, unsure, .. } = self;
-        let count = others.ready();
-        let batch = TriangleBatch::new(simd, frame, others.rows(), count, bricks);
+    fn cover_batch_with<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, count: usize, ids: u32x16<S>) {
+        let Self { frame, bricks, unsure, .. } = self;
+        let batch = TriangleBatch::new(simd, frame, vertices, count, bricks);
         let kinds = batch.kinds;
-        let ids = u32x16::from_slice(simd, others.ids());
         if kinds.small != 0 {
-            let row = |n: usize| &others.rows()[n][..LANES];
             let mut values = [f32x16::splat(simd, 0.0); small::ROWS];
-            for n in 0..9 {
-                values[n] = f32x16::from_slice(simd, row(n));
-            }
+            values[..9].copy_from_slice(vertices.as_flattened());
             values[9..12].copy_from_slice(&batch.base);
             values[12..].copy_from_slice(&batch.span);
             self.small.push(simd, values, kinds.small, ids, frame, bricks, unsure);
         }
-        others.drop_ready(simd);
         if kinds.single != 0 {
-            let mut base = [[0.0; LANES]; 3];
-            for (lanes, axis) in base.iter_mut().zip(batch.base) {
-                axis.store_slice(lanes);
-            }
-            for lane in bits_of(kinds.single) {
-                bricks.cell([base[0][lane] as i64, base[1][lane] as i64, base[2][lane] as i64]);
-            }
+            tiny::mark(simd, &batch.base, kinds.single, bricks);
         }
         if kinds.two != 0 {
             self.two.push(simd, &batch, kinds.two, ids, bricks, unsure);
@@ -210,7 +237,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     #[inline(always)]
     fn flush_with<S: Simd>(&mut self, simd: S) {
         while !self.others.is_empty() {
-            self.cover_batch(simd);
+            self.cover_others(simd);
         }
         self.two.flush(simd, &mut self.bricks, &mut self.unsure);
         self.three.flush(simd, &mut self.bricks, &mut self.unsure);

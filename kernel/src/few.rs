@@ -3,7 +3,7 @@
 //! Then all of them are tested at once (`kernel/lanes.rs`). Those the test is unsure of go to the
 //! kernels that look closer.
 
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16, u64x8};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use crate::bits::bits_of;
 
@@ -11,8 +11,8 @@ use super::batch::{LANES, TriangleBatch};
 use super::bricks::Bricks;
 use super::lanes::{BoxTest, ROWS};
 use super::lattice::KernelLattice;
+use super::marks;
 use super::queue::{Queue, Unsure};
-use super::sink::SIDE;
 
 /// Triangles of at most `N` cells an axis, waiting for their lanes to fill.
 pub struct Few<const N: usize> {
@@ -79,30 +79,25 @@ impl<const N: usize> Few<N> {
             within &= low.simd_ge(first) & high.simd_le(last);
         }
         let inside = within.to_bitmask();
-        let x: u32x16<S> = f32x16::from_slice(simd, &rows[9][..LANES]).to_int();
-        let y: u32x16<S> = f32x16::from_slice(simd, &rows[10][..LANES]).to_int();
-        // Where all cells of a row are in one word.
+        let mut base = [u32x16::splat(simd, 0); 3];
+        for axis in 0..3 {
+            base[axis] = f32x16::from_slice(simd, &rows[9 + axis][..LANES]).to_int();
+        }
         let span: u32x16<S> = f32x16::from_slice(simd, &rows[12][..LANES]).to_int();
-        let whole = ((x & 63) + span).simd_lt(u32x16::splat(simd, 64));
-        let column = (y >> SIDE.ilog2()) * bricks.across() + (x >> 6);
-        let [mut columns, mut places, mut shifts] = [[0; LANES]; 3];
-        column.store_slice(&mut columns);
-        (y & (SIDE as u32 - 1)).store_slice(&mut places);
-        (x & 63).store_slice(&mut shifts);
-        let (within, whole) = (inside & ready & !doubt, whole.to_bitmask());
-        let cells = |lane: usize| u64::from(cells[0][lane]) | u64::from(cells[1][lane]) << 32;
-        for lane in bits_of(within) {
-            let layers = [rows[11][lane] as i64, rows[11][lane] as i64 + rows[14][lane] as i64];
-            let (place, shift) = (places[lane] as usize, shifts[lane]);
-            let block = CellBlock { layers, place, top: rows[13][lane] as usize, cells: cells(lane) };
-            block.put::<N, S>(simd, bricks, columns[lane], [shift, 0]);
-            if whole >> lane & 1 == 0 {
-                block.put::<N, S>(simd, bricks, columns[lane] + 1, [0, 64 - shift]);
+        let within = inside & ready & !doubt;
+        let found = Blocks::<N, S> { base, cells, lanes: mask32x16::from_bitmask(simd, within) };
+        found.mark(simd, span, bricks);
+        let outside = ready & !doubt & !inside;
+        if outside != 0 {
+            let mut words = [[0; LANES]; 2];
+            cells[0].store_slice(&mut words[0]);
+            cells[1].store_slice(&mut words[1]);
+            for lane in bits_of(outside) {
+                let cells = u64::from(words[0][lane]) | u64::from(words[1][lane]) << 32;
+                bricks.block::<N>([9, 10, 11].map(|n| rows[n][lane] as i64), cells);
             }
         }
-        for lane in bits_of(ready & !doubt & !within) {
-            bricks.block::<N>([9, 10, 11].map(|n| rows[n][lane] as i64), cells(lane));
-        }
+        bricks.make_room();
         for lane in bits_of(doubt & ready) {
             let bounds = || [9, 10, 11, 12, 13, 14].map(|n| rows[n][lane]);
             let plain = rows[15][lane] == 0.0 && inside >> lane & 1 == 1;
@@ -112,49 +107,45 @@ impl<const N: usize> Few<N> {
     }
 }
 
-/// A block of `N` cells an axis.
-struct CellBlock {
-    /// The lowest and the highest layer with cells.
-    layers: [i64; 2],
-    /// The lowest row, in its brick.
-    place: usize,
-    /// The highest row with cells, relative to that.
-    top: usize,
-    /// Cell `[i, j, k]` is bit `i + N (j + N k)`.
-    cells: u64,
+/// Blocks of `N` cells an axis, one a lane.
+struct Blocks<const N: usize, S: Simd> {
+    /// Their lowest cells.
+    base: [u32x16<S>; 3],
+    /// Cell `[i, j, k]` is bit `i + N (j + N k)` of two words.
+    cells: [u32x16<S>; 2],
+    /// Which of them are there.
+    lanes: mask32x16<S>,
 }
 
-impl CellBlock {
-    /// Occupies the cells in the bricks of a column and, for rows beyond those, in the next along y.
-    /// Cells go up in their words by so many places, then down by so many.
+impl<const N: usize, S: Simd> Blocks<N, S> {
+    /// Marks the cells, up to `span` above the lowest along x.
     #[inline(always)]
-    fn put<const N: usize, S: Simd>(&self, simd: S, bricks: &mut Bricks, column: u32, [up, down]: [u32; 2]) {
-        let Self { layers: [low, high], place, top, cells } = *self;
-        let behind = column + bricks.across();
-        let ends = if place + top < SIDE { &[column][..] } else { &[column, behind] };
-        let row = (1 << N) - 1;
-        let places = u64x8::from_slice(simd, &PLACES) * N as u64;
-        for (half, &column) in ends.iter().enumerate() {
-            for k in 0..N {
-                // Layers above the bounds have no cells: the last serves as well as any.
-                let plane = bricks.plane(column, high.min(low + k as i64));
-                let layer = cells >> (N * N * k) & ((1 << (N * N)) - 1);
-                // Row by row from the first of the brick.
-                let layer = layer << (N * place) >> (N * SIDE * half);
-                if N == 2 {
-                    // Two rows are written faster one by one.
-                    let first = if half == 0 { place } else { 0 };
-                    for j in [first % SIDE, (first + 1) % SIDE] {
-                        plane[j] |= (layer >> (N * j) & row) << up >> down;
-                    }
-                } else {
-                    let words = (u64x8::splat(simd, layer) >> places) & row;
-                    (u64x8::from_slice(simd, plane) | (words << up >> down)).store_slice(plane);
+    fn mark(&self, simd: S, span: u32x16<S>, bricks: &mut Bricks) {
+        let [x, y, z] = self.base;
+        let none = u32x16::splat(simd, 0);
+        let straddles = ((x & 63) + span).simd_gt(u32x16::splat(simd, 63)) & self.lanes;
+        let straddles_any = straddles.any_true();
+        let (mut columns, mut rows) = ([none; N], [none; N]);
+        for j in 0..N {
+            columns[j] = bricks.columns(x, y + j as u32);
+            rows[j] = marks::words([x, y + j as u32, none]);
+        }
+        let z = bricks.from_first(z);
+        for k in 0..N {
+            let (layer, words) =
+                (bricks.first_of_layers(z + k as u32), marks::words([none, none, z + k as u32]));
+            for j in 0..N {
+                let bit = N * (j + N * k);
+                let cells = (self.cells[bit / 32] >> (bit % 32) as u32) & ((1 << N) - 1);
+                let lanes = cells.simd_ne(none) & self.lanes;
+                let (number, word) = (layer + columns[j], words | rows[j] | cells);
+                bricks.mark(simd, number, word, lanes);
+                if straddles_any {
+                    let rest = marks::beyond(simd, word);
+                    let lanes = straddles & (rest & 0xffff).simd_ne(none);
+                    bricks.mark(simd, number + 1, rest, lanes);
                 }
             }
         }
     }
 }
-
-/// The rows of a brick.
-const PLACES: [u64; SIDE] = [0, 1, 2, 3, 4, 5, 6, 7];

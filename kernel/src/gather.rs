@@ -26,7 +26,7 @@ pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
 
 /// Whether shuffles of whole vectors are single instructions.
 #[inline(always)]
-fn is_avx512<S: Simd>(simd: S) -> bool {
+pub fn is_avx512<S: Simd>(simd: S) -> bool {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     return matches!(simd.level(), fearless_simd::Level::Avx512(_));
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]

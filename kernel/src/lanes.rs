@@ -191,7 +191,7 @@ impl<const N: usize> BoxTest<N> {
     /// The touched cells of the first sixteen columns, bit `i + N (j + N k)` in two words, and the
     /// unsure ones.
     #[inline(always)]
-    pub fn run<S: Simd>(&self, simd: S, rows: &TestRows) -> ([[u32; LANES]; 2], u64) {
+    pub fn run<S: Simd>(&self, simd: S, rows: &TestRows) -> ([u32x16<S>; 2], u64) {
         // Exact edge functions are multiples of 1/4, plane functions of scale / 8.
         let triangles = Triangles::load(simd, rows, self.bound, self.scale / 16.0);
         let mut doubt = mask32x16::splat(simd, false);
@@ -210,10 +210,7 @@ impl<const N: usize> BoxTest<N> {
         let plane = PlaneTest::of(simd, &triangles, self.scale, self.ties);
         let (cells, nearest) = march(simd, &triangles, &tables, &plane);
         doubt |= nearest.simd_le(triangles.bound);
-        let mut found = [[0; LANES]; 2];
-        cells[0].store_slice(&mut found[0]);
-        cells[1].store_slice(&mut found[1]);
-        (found, doubt.to_bitmask())
+        (cells, doubt.to_bitmask())
     }
 }
 

@@ -57,7 +57,7 @@ pub struct KernelAxis {
     /// Whether the last wall belongs to the lattice.
     pub closed: bool,
     /// Whether scaling by `scale` is exact.
-    dyadic: bool,
+    pub dyadic: bool,
 }
 
 impl KernelLattice {

@@ -96,6 +96,16 @@ impl LongPlane {
         ys * self.slope[0] + at
     }
 
+    /// Where the plane enters and leaves rows of layers, along x.
+    #[inline(always)]
+    pub fn ends<S: Simd>(&self, row: f64x8<S>, layer: f64x8<S>) -> [f64x8<S>; 2] {
+        let [[y, z], [y_last, z_last]] = self.corners(0, 0);
+        let enter = (row + (y as f64 - self.through[1])) * self.slope[0];
+        let leave = (row + (y_last as f64 - self.through[1])) * self.slope[0];
+        let (first, last) = (layer + (z as f64 - self.through[2]), layer + (z_last as f64 - self.through[2]));
+        [enter + (first * self.slope[1] + self.through[0]), leave + (last * self.slope[1] + self.through[0])]
+    }
+
     /// Decides exactly the ends of rows in which the plane passes a wall more closely than it may be off,
     /// where that could move an end of `lows..=highs`; gives all of them.
     #[cold]

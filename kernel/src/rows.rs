@@ -1,6 +1,6 @@
-//! Eight or sixteen rows of cells at a time.
+//! Eight rows of cells at a time.
 
-use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*, u32x16, u64x8};
+use fearless_simd::{Simd, f64x8, prelude::*, u64x8};
 
 use super::bricks::Bricks;
 use super::sink::{BrickPlane, SIDE};
@@ -59,40 +59,6 @@ impl Pieces {
         }
     }
 
-    /// Takes cells `low..=high` of the rows of `lanes` in layer `k`: lane 0 is row `j`, a multiple of
-    /// [`SIDE`]. The cells are within words `first..=last`, and all is within the layers and the grid.
-    #[inline(always)]
-    pub fn add_sixteen<S: Simd>(
-        &mut self,
-        simd: S,
-        bricks: &Bricks,
-        [j, k]: [i64; 2],
-        [low, high]: [f32x16<S>; 2],
-        lanes: mask32x16<S>,
-        [first, last]: [i64; 2],
-    ) {
-        self.reserve(2 * (last - first + 1) as usize);
-        let (from, to): (u32x16<S>, u32x16<S>) = (low.to_int(), high.to_int());
-        let (from, rest) = ((from & 63).widen(), (!to & 63).widen());
-        let (none, ones) = (u64x8::splat(simd, 0), u64x8::splat(simd, !0));
-        let heads = [ones << from.0, ones << from.1];
-        let tails = [ones >> rest.0, ones >> rest.1];
-        for n in first..=last {
-            let (start, end) = ((64 * n) as f32, (64 * n + 63) as f32);
-            let (start, end) = (f32x16::splat(simd, start), f32x16::splat(simd, end));
-            let inside = (lanes & low.simd_le(end) & high.simd_ge(start)).to_bitmask();
-            let (before, after) = (low.simd_le(start).to_bitmask(), high.simd_ge(end).to_bitmask());
-            for half in 0..2 {
-                if inside >> (SIDE * half) & 0xff != 0 {
-                    let cells = lanes_of(simd, before, half).select(ones, heads[half])
-                        & lanes_of(simd, after, half).select(ones, tails[half]);
-                    let cells = lanes_of(simd, inside, half).select(cells, none);
-                    self.push(bricks, [n, j + (SIDE * half) as i64, k], cells);
-                }
-            }
-        }
-    }
-
     /// Makes room for so many more pieces.
     #[inline(always)]
     pub fn reserve(&mut self, more: usize) {
@@ -125,10 +91,4 @@ impl Pieces {
         }
         self.count = 0;
     }
-}
-
-/// Half of the lanes of a mask.
-#[inline(always)]
-fn lanes_of<S: Simd>(simd: S, mask: u64, half: usize) -> mask64x8<S> {
-    mask64x8::from_bitmask(simd, mask >> (SIDE * half) & 0xff)
 }

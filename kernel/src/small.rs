@@ -1,26 +1,28 @@
-//! Triangles of up to sixteen cells an axis, with lanes across rows.
+//! Triangles of up to sixteen cells an axis, with lanes across triangles.
 //!
 //! What the row kernel (`kernel/span.rs`) works out in doubles for any triangle is worked out here
-//! in floats relative to the triangle's lowest cell: slopes of edges and plane for sixteen triangles
-//! at once, then for one triangle at a time each table of intervals as one vector, and each layer as
-//! one vector of rows. Triangles with a vertex on a wall or a centre plane do not come here. One
-//! with a crossing nearer to a wall than its error bound (docs/error-bounds.md) is *unsure* and left
-//! to the row kernel; what was written of it by then is sure.
+//! in floats relative to the triangle's lowest cell, for sixteen triangles at once: slopes of edges and
+//! plane, the tables of intervals strip by strip, then row after row what they leave. Triangles wait for others
+//! of as many rows. Those with a vertex on a wall or a centre plane do not come here, save where
+//! their bounds are one cell along that axis. A row whose crossing is nearer to a wall than its error bound
+//! (docs/error-bounds.md) makes its triangle *unsure*: it is left to the row kernel; what was marked of it by then is sure.
 
-use fearless_simd::{Simd, f32x16, f64x8, mask32x16, prelude::*, u32x16};
+use std::array;
 
+use fearless_simd::{Simd, f32x16, f64x8, i32x16, mask32x16, prelude::*, u32x16};
+
+use crate::bits::bits_of;
 use crate::geom::Triangle;
 
 use super::batch::LANES;
 use super::bricks::Bricks;
 use super::lanes::U32;
 use super::lattice::{KernelAxis, KernelLattice, U};
+use super::marks;
 use super::queue::{Queue, Unsure};
-use super::rows::Pieces;
-use super::sink::SIDE;
 
-/// Cells an axis, at most: the lanes of a vector.
-const CELLS: f32 = LANES as f32;
+/// Cells an axis, at most.
+const CELLS: usize = 16;
 
 /// Beyond any cell.
 const NOWHERE: f32 = 1e30;
@@ -28,87 +30,82 @@ const NOWHERE: f32 = 1e30;
 /// The projections: which axis intervals are along, and which their strips.
 const PROJECTIONS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
 
-/// The numbers of lanes.
-const RAMP: [f32; LANES] =
-    [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
-
 /// Nine coordinates, then the lowest cell and the highest relative to it.
 pub const ROWS: usize = 15;
 
-/// A number for each of sixteen triangles.
-type LaneNumbers = [f32; LANES];
+/// Where triangles wait: those of one layer, those of one row in each, and others by the most of rows or layers.
+const CLASSES: usize = 6;
 
-/// Triangles that wait until they are sixteen.
+/// The most rows or layers of a class, less one.
+const LIMITS: [f32; 4] = [4.5, 6.5, 9.5, 15.5];
+
+/// Triangles that wait until they are sixteen of a kind.
 pub struct Small {
-    queue: Queue<ROWS>,
-    ready: Box<Ready>,
-    pieces: Pieces,
+    queues: [Queue<ROWS>; CLASSES],
     /// What coordinates relative to the lowest cell may be off by, in floats and in doubles.
     place: f32,
     place64: f64,
 }
 
-/// Sixteen triangles, ready to be covered one by one.
-#[derive(Default)]
-struct Ready {
-    edges: [[ShortEdge; 3]; 3],
-    /// What crossings of the edges of a projection may be off by.
-    error: [LaneNumbers; 3],
-    plane: ShortPlane,
-}
-
 /// An edge of a projection that rises along the second axis: where it begins and ends along that,
 /// and how far it goes along the first as the second rises by one, from where it begins. An edge that
 /// hardly rises is within one strip: it has no slope, and goes from one end to the other at once.
-#[derive(Default, Clone, Copy)]
-struct ShortEdge {
-    from: LaneNumbers,
-    to: LaneNumbers,
+#[derive(Clone, Copy)]
+struct ShortEdge<S: Simd> {
+    from: f32x16<S>,
+    to: f32x16<S>,
     /// Where it starts from as it enters a strip, and as it leaves one.
-    starts: [LaneNumbers; 2],
-    slope: LaneNumbers,
+    starts: [f32x16<S>; 2],
+    slope: f32x16<S>,
 }
 
 /// Where a plane meets the corner of row (0, 0) that it enters by, and that it leaves by, along x;
 /// the slopes of x along y and z, and what crossings may be off by.
-#[derive(Default)]
-struct ShortPlane {
-    enter: LaneNumbers,
-    leave: LaneNumbers,
-    slope: [LaneNumbers; 2],
-    error: LaneNumbers,
+struct ShortPlane<S: Simd> {
+    ends: [f32x16<S>; 2],
+    slope: [f32x16<S>; 2],
+    error: f32x16<S>,
 }
 
-/// The first or the last cells of strips, as floats and as integers.
-struct Ends {
-    lanes: LaneNumbers,
-    cells: [u32; LANES],
+/// Sixteen triangles, relative to their lowest cells.
+struct ShortTriangles<S: Simd> {
+    base: [f32x16<S>; 3],
+    span: [f32x16<S>; 3],
+    edges: [[ShortEdge<S>; 3]; 3],
+    /// What crossings of the edges of a projection may be off by.
+    error: [f32x16<S>; 3],
+    plane: ShortPlane<S>,
+    /// Those that are unsure.
+    doubt: mask32x16<S>,
 }
 
-impl Ends {
-    #[inline(always)]
-    fn of<S: Simd>(ends: f32x16<S>) -> Self {
-        let mut this = Self { lanes: [0.0; LANES], cells: [0; LANES] };
-        ends.store_slice(&mut this.lanes);
-        let cells: u32x16<S> = ends.to_int();
-        cells.store_slice(&mut this.cells);
-        this
-    }
+/// The lowest and highest cell of a projection in each strip.
+type ShortTable<S> = [[f32x16<S>; 2]; CELLS];
 
-    fn cell(&self, n: usize) -> i64 {
-        self.cells[n].into()
+/// The class of each of some triangles: masks of lanes.
+#[inline(always)]
+fn classes<S: Simd>(simd: S, mask: u64, [_, y, z]: [f32x16<S>; 3]) -> [u64; CLASSES] {
+    let half = f32x16::splat(simd, 0.5);
+    let layer = z.simd_lt(half).to_bitmask() & mask;
+    let row = y.simd_lt(half).to_bitmask() & mask & !layer;
+    let (most, mut rest) = (y.max(z), mask & !layer & !row);
+    let mut masks = [layer, row, 0, 0, 0, 0];
+    for (n, limit) in LIMITS.into_iter().enumerate() {
+        masks[2 + n] = most.simd_lt(f32x16::splat(simd, limit)).to_bitmask() & rest;
+        rest &= !masks[2 + n];
     }
+    masks
 }
 
 impl Small {
-    /// An empty queue.
+    /// Empty queues.
     pub fn new(frame: &KernelLattice) -> Self {
-        let place64 = frame.local_error() + f64::from(CELLS) * U;
-        let place = frame.local_error() as f32 * 1.000_001 + CELLS * U32;
-        Self { queue: Queue::new(), ready: Box::default(), pieces: Pieces::default(), place, place64 }
+        let place64 = frame.local_error() + CELLS as f64 * U;
+        let place = frame.local_error() as f32 * 1.000_001 + CELLS as f32 * U32;
+        Self { queues: array::from_fn(|_| Queue::new()), place, place64 }
     }
 
-    /// Adds the lanes of `mask`; covers sixteen of those that wait, if there are as many. The
+    /// Adds the lanes of `mask`; covers sixteen of those that wait, if there are as many of a kind. The
     /// unsure ones are added to `unsure`.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "one call, in the inner loop")]
@@ -122,9 +119,14 @@ impl Small {
         bricks: &mut Bricks,
         unsure: &mut Vec<Unsure>,
     ) {
-        self.queue.push(simd, values, mask, ids);
-        if self.queue.is_full() {
-            self.cover(simd, frame, bricks, unsure);
+        let classes = classes(simd, mask, [values[12], values[13], values[14]]);
+        for (class, mask) in classes.into_iter().enumerate() {
+            if mask != 0 {
+                self.queues[class].push(simd, values, mask, ids);
+                if self.queues[class].is_full() {
+                    self.cover(simd, class, frame, bricks, unsure);
+                }
+            }
         }
     }
 
@@ -140,9 +142,14 @@ impl Small {
     ) {
         let [a, b, c] = triangle;
         let values = [a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2], x, y, z, i, j, k];
-        self.queue.push_one(values, id);
-        if self.queue.is_full() {
-            self.cover(simd, frame, bricks, unsure);
+        let class = match (j, k) {
+            (_, 0.0) => 0,
+            (0.0, _) => 1,
+            _ => 2 + LIMITS.iter().take_while(|limit| j.max(k) > **limit).count(),
+        };
+        self.queues[class].push_one(values, id);
+        if self.queues[class].is_full() {
+            self.cover(simd, class, frame, bricks, unsure);
         }
     }
 
@@ -154,14 +161,18 @@ impl Small {
         bricks: &mut Bricks,
         unsure: &mut Vec<Unsure>,
     ) {
-        while !self.queue.is_empty() {
-            self.cover(simd, frame, bricks, unsure);
+        for class in 0..CLASSES {
+            while !self.queues[class].is_empty() {
+                self.cover(simd, class, frame, bricks, unsure);
+            }
         }
     }
 
+    /// Covers the first sixteen of a class, or what is left of them.
     fn cover<S: Simd>(
         &mut self,
         simd: S,
+        class: usize,
         frame: &KernelLattice,
         bricks: &mut Bricks,
         unsure: &mut Vec<Unsure>,
@@ -169,46 +180,52 @@ impl Small {
         simd.vectorize(
             #[inline(always)]
             || {
-                let doubt = self.prepare(simd, frame);
-                let mut pieces = std::mem::take(&mut self.pieces);
-                for lane in 0..self.queue.ready() {
-                    if doubt >> lane & 1 == 1 || !self.cover_lane(simd, lane, bricks, &mut pieces) {
-                        unsure.push(Unsure { id: self.queue.ids()[lane], small: None });
-                    }
-                    if pieces.are_enough() {
-                        pieces.put(simd, bricks);
-                    }
+                let queue = &self.queues[class];
+                let mut triangles = self.prepare(simd, queue, frame);
+                let ready = mask32x16::from_bitmask(simd, (1 << queue.ready()) - 1);
+                let doubt = triangles.mark(simd, ready, bricks);
+                for lane in bits_of(doubt) {
+                    unsure.push(Unsure { id: queue.ids()[lane], small: None });
                 }
-                pieces.put(simd, bricks);
-                self.pieces = pieces;
-                self.queue.drop_ready(simd);
+                self.queues[class].drop_ready(simd);
             },
         );
     }
 
-    /// Works out slopes and bounds; answers for which triangles that cannot be done.
+    /// Works out slopes and bounds.
     #[inline(always)]
-    fn prepare<S: Simd>(&mut self, simd: S, frame: &KernelLattice) -> u64 {
+    fn prepare<S: Simd>(&self, simd: S, queue: &Queue<ROWS>, frame: &KernelLattice) -> ShortTriangles<S> {
         let zero = f32x16::splat(simd, 0.0);
-        let rows = self.queue.rows();
+        let rows = queue.rows();
+        let (mut base, mut span) = ([zero; 3], [zero; 3]);
         let mut local = [[zero; 3]; 3];
         // The same in doubles, eight triangles each.
         let wide_zero = f64x8::splat(simd, 0.0);
         let mut wide = [[[wide_zero; 3]; 3]; 2];
         let mut nearest = f32x16::splat(simd, 1.0);
+        let mut flat = mask32x16::splat(simd, false);
         for axis in 0..3 {
             let KernelAxis { origin, scale, .. } = &frame.axes[axis];
-            let base = f32x16::from_slice(simd, &rows[9 + axis][..LANES]).widen();
+            base[axis] = f32x16::from_slice(simd, &rows[9 + axis][..LANES]);
+            span[axis] = f32x16::from_slice(simd, &rows[12 + axis][..LANES]);
+            let base = base[axis].widen();
+            let single = span[axis].simd_lt(zero + 0.5);
+            flat |= single;
             for v in 0..3 {
                 let x = f32x16::from_slice(simd, &rows[3 * axis + v][..LANES]).widen();
                 let low = ((x.0 - origin[0]) - origin[1]) * *scale - base.0;
                 let high = ((x.1 - origin[0]) - origin[1]) * *scale - base.1;
                 let float: f32x16<S> = low.narrow(high);
+                // Within one cell it matters no more where.
+                let float = single.select(zero + 0.5, float);
                 nearest = nearest.min((float - float.round_ties_even()).abs());
                 local[axis][v] = float;
                 (wide[0][axis][v], wide[1][axis][v]) = (low, high);
             }
         }
+        let edge = ShortEdge { from: zero, to: zero, starts: [zero; 2], slope: zero };
+        let mut edges = [[edge; 3]; 3];
+        let mut errors = [zero; 3];
         let mut doubt = nearest.simd_le(f32x16::splat(simd, self.place));
         for (p, [s, t]) in PROJECTIONS.into_iter().enumerate() {
             let mut error = zero;
@@ -225,22 +242,22 @@ impl Small {
                 let bound =
                     (slope.abs() + 1.0) * (2.0 * self.place) + (start.max(end) + run.abs()) * (8.0 * U32);
                 error = error.max(bound);
-                let edge = &mut self.ready.edges[p][e];
-                from.store_slice(&mut edge.from);
-                to.store_slice(&mut edge.to);
-                start.store_slice(&mut edge.starts[0]);
-                flat.select(end, start).store_slice(&mut edge.starts[1]);
-                slope.store_slice(&mut edge.slope);
+                edges[p][e] = ShortEdge { from, to, starts: [start, flat.select(end, start)], slope };
             }
-            error.store_slice(&mut self.ready.error[p]);
+            errors[p] = error;
         }
-        let flat = f32x16::from_slice(simd, &rows[12][..LANES]).simd_lt(zero + 0.5).to_bitmask();
-        doubt.to_bitmask() | self.prepare_plane(simd, &wide, flat)
+        let (plane, unclear) = self.prepare_plane(simd, &wide, flat);
+        ShortTriangles { base, span, edges, error: errors, plane, doubt: doubt | unclear }
     }
 
-    /// The planes; those of triangles `flat` along x have no part in the decision.
+    /// The planes; those of triangles that are `flat`, within one cell along an axis, have no part in the decision.
     #[inline(always)]
-    fn prepare_plane<S: Simd>(&mut self, simd: S, wide: &[[[f64x8<S>; 3]; 3]; 2], flat: u64) -> u64 {
+    fn prepare_plane<S: Simd>(
+        &self,
+        simd: S,
+        wide: &[[[f64x8<S>; 3]; 3]; 2],
+        flat: mask32x16<S>,
+    ) -> (ShortPlane<S>, mask32x16<S>) {
         let zero = f64x8::splat(simd, 0.0);
         let mut halves = [[zero; 5]; 2];
         let mut doubt = 0;
@@ -250,7 +267,7 @@ impl Small {
             let (bx, by, bz) = (x[2] - x[0], y[2] - y[0], z[2] - z[0]);
             let normal = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
             // The longest edge component is at most the cells an axis.
-            let size = f64::from(CELLS);
+            let size = CELLS as f64;
             let normal_error = 10.0 * size * (self.place64 + U * size);
             let unclear = normal[0].abs().simd_le(f64x8::splat(simd, 4.0 * normal_error));
             let n = unclear.select(f64x8::splat(simd, 1.0), normal[0]);
@@ -265,95 +282,120 @@ impl Small {
             halves[half] = [corner + low_y + low_z, corner + (py - low_y) + (pz - low_z), py, pz, error];
             doubt |= unclear.to_bitmask() << (8 * half);
         }
-        let flat_lanes = mask32x16::from_bitmask(simd, flat);
         let nowhere = f32x16::splat(simd, NOWHERE);
         let none = f32x16::splat(simd, 0.0);
-        let ShortPlane { enter, leave, slope: [py, pz], error } = &mut self.ready.plane;
         // What is flat has no plane: it enters before any cell and leaves behind all, for sure.
-        let rows = [enter, leave, py, pz, error];
-        let instead = [-nowhere, nowhere, none, none, none - 1.0];
-        for (n, row) in rows.into_iter().enumerate() {
-            let values: f32x16<S> = halves[0][n].narrow(halves[1][n]);
-            flat_lanes.select(instead[n], values).store_slice(row);
+        let mut values = [-nowhere, nowhere, none, none, none - 1.0];
+        for n in 0..5 {
+            values[n] = flat.select(values[n], halves[0][n].narrow(halves[1][n]));
         }
-        doubt & !flat
+        let [enter, leave, y, z, error] = values;
+        let plane = ShortPlane { ends: [enter, leave], slope: [y, z], error };
+        (plane, mask32x16::from_bitmask(simd, doubt) & !flat)
     }
+}
 
-    /// Takes the cells of one triangle; answers whether that was sure.
+impl<S: Simd> ShortTriangles<S> {
+    /// Marks the cells of those that are `ready`; answers which of them are unsure.
     #[inline(always)]
-    fn cover_lane<S: Simd>(&self, simd: S, lane: usize, bricks: &Bricks, pieces: &mut Pieces) -> bool {
-        let ramp = f32x16::from_slice(simd, &RAMP);
-        let [xy, zx, yz] = [self.table(simd, lane, 0), self.table(simd, lane, 1), self.table(simd, lane, 2)];
-        let (Some(xy), Some(zx), Some(yz)) = (xy, zx, yz) else { return false };
-        // Rows before the first and behind the last may be read; they are never chosen.
-        let mut xy_rows = [[0.0; LANES + 3 * SIDE]; 2];
-        xy[0].store_slice(&mut xy_rows[0][SIDE..][..LANES]);
-        xy[1].store_slice(&mut xy_rows[1][SIDE..][..LANES]);
-        let xy = xy_rows;
-        let (zx, yz) = ([Ends::of(zx[0]), Ends::of(zx[1])], [Ends::of(yz[0]), Ends::of(yz[1])]);
-        let Self { queue, ready, .. } = self;
-        let rows = queue.rows();
-        let ShortPlane { enter, leave, slope, error } = &ready.plane;
-        let (enter, leave) = (f32x16::splat(simd, enter[lane]), f32x16::splat(simd, leave[lane]));
-        let ([slope_y, slope_z], error) = (slope.map(|slope| slope[lane]), f32x16::splat(simd, error[lane]));
-        let base = [9, 10, 11].map(|n| rows[n][lane] as i64);
-        let x = f32x16::splat(simd, base[0] as f32);
-        let first = (bricks.layers.start - base[2]).max(0);
-        let last = (bricks.layers.end - 1 - base[2]).min(rows[14][lane] as i64);
-        let mut sure = true;
-        for k in first..=last {
-            let n = k as usize % LANES;
-            let (at, layer) = (slope_z * k as f32, base[2] + k);
-            let (first_row, last_row) = (base[1] + yz[0].cell(n), base[1] + yz[1].cell(n));
-            let words = [(base[0] + zx[0].cell(n)) / 64, (base[0] + zx[1].cell(n)) / 64];
-            // LaneNumbers begin with a brick.
-            for start in (first_row / SIDE as i64 * SIDE as i64..=last_row).step_by(LANES) {
-                let skipped = start - base[1];
-                let row = ramp + skipped as f32;
-                let (enter, leave) = (enter + row * slope_y + at, leave + row * slope_y + at);
-                let [first, last] = [&yz[0], &yz[1]].map(|ends| ends.lanes[n]);
-                let within = row.simd_ge(f32x16::splat(simd, first)) & row.simd_le(f32x16::splat(simd, last));
-                let distance =
-                    (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
-                if (distance.simd_le(error) & within).any_true() {
-                    sure = false;
-                    continue;
+    fn mark(&mut self, simd: S, ready: mask32x16<S>, bricks: &mut Bricks) -> u64 {
+        let zero = f32x16::splat(simd, 0.0);
+        let none = u32x16::splat(simd, 0);
+        let mut tables = [[[zero; 2]; CELLS]; 3];
+        for p in 0..3 {
+            self.tabulate(simd, p, ready, &mut tables[p]);
+        }
+        let [xy, zx, yz] = &tables;
+        let [x, y]: [u32x16<S>; 2] = [self.base[0].to_int(), self.base[1].to_int()];
+        // It may be below the layers that are taken.
+        let z: u32x16<S> = self.base[2].to_int::<i32x16<S>>().bitcast();
+        let across: u32x16<S> = self.span[0].to_int();
+        let straddles = ((x & 63) + across).simd_gt(u32x16::splat(simd, 63)) & ready;
+        let straddles_any = straddles.any_true();
+        let (rows, layers) = (self.most(simd, 1, ready), self.most(simd, 2, ready));
+        let (one, two) = (u32x16::splat(simd, 1), u32x16::splat(simd, 2));
+        // What is the same in every layer.
+        let mut ends = [[zero; 2]; CELLS];
+        let mut places = [[none; 2]; CELLS];
+        for j in 0..rows {
+            let at = self.plane.slope[0] * j as f32;
+            ends[j] = [at + self.plane.ends[0], at + self.plane.ends[1]];
+            let y = y + j as u32;
+            places[j] = [bricks.columns(x, y), marks::words([x, y, none])];
+        }
+        // As far as that crossings are sure; the difference may round up.
+        let clear = (0.5 - U32) - self.plane.error;
+        let taken = bricks.layers.clone();
+        let (first, end) = (f32x16::splat(simd, taken.start as f32), f32x16::splat(simd, taken.end as f32));
+        for k in 0..layers {
+            let layer = self.base[2] + k as f32;
+            let here = layer.simd_ge(first) & layer.simd_lt(end) & ready & !self.doubt;
+            let here = here & self.span[2].simd_ge(f32x16::splat(simd, k as f32));
+            let at = self.plane.slope[1] * k as f32;
+            let z = bricks.from_first(z + k as u32);
+            let (in_layer, word) = (bricks.first_of_layers(z), marks::words([none, none, z]));
+            for j in 0..rows {
+                let row = f32x16::splat(simd, j as f32);
+                let within = here & row.simd_ge(yz[k][0]) & row.simd_le(yz[k][1]);
+                let (enter, leave) = (ends[j][0] + at, ends[j][1] + at);
+                let (first, last) = (enter.floor(), leave.floor());
+                // From the middle between two walls.
+                let distance = ((enter - first) - 0.5).abs().max(((leave - last) - 0.5).abs());
+                let near = distance.simd_ge(clear) & within;
+                self.doubt |= near;
+                let low = xy[j][0].max(first).max(zx[k][0]);
+                let high = xy[j][1].min(last).min(zx[k][1]);
+                let lanes = within & !near & low.simd_le(high);
+                let (low, high): (u32x16<S>, u32x16<S>) = (low.to_int(), high.to_int());
+                // Sixteen cells at most; other lanes are not chosen.
+                let cells = (two << high) - (one << low);
+                let (number, words) = (in_layer + places[j][0], word | places[j][1] | cells);
+                bricks.mark(simd, number, words, lanes);
+                if straddles_any {
+                    let rest = marks::beyond(simd, words);
+                    bricks.mark(simd, number + 1, rest, lanes & straddles & (rest & 0xffff).simd_ne(none));
                 }
-                let table = (skipped + SIDE as i64) as usize;
-                let low = f32x16::from_slice(simd, &xy[0][table..][..LANES]);
-                let high = f32x16::from_slice(simd, &xy[1][table..][..LANES]);
-                let low = low.max(enter.floor()).max(f32x16::splat(simd, zx[0].lanes[n]));
-                let high = high.min(leave.floor()).min(f32x16::splat(simd, zx[1].lanes[n]));
-                pieces.add_sixteen(simd, bricks, [start, layer], [low + x, high + x], within, words);
             }
+            bricks.make_room();
         }
-        sure
+        (self.doubt & ready).to_bitmask()
     }
 
-    /// The lowest and highest cell of a projection in each strip; `None` if one is unsure.
+    /// The cells along an axis of any triangle.
     #[inline(always)]
-    fn table<S: Simd>(&self, simd: S, lane: usize, projection: usize) -> Option<[f32x16<S>; 2]> {
-        let ramp = f32x16::from_slice(simd, &RAMP);
-        let above = ramp + 1.0;
-        let mut low = f32x16::splat(simd, NOWHERE);
-        let mut high = -low;
-        for edge in &self.ready.edges[projection] {
-            let from = f32x16::splat(simd, edge.from[lane]);
-            let to = f32x16::splat(simd, edge.to[lane]);
-            let starts = edge.starts.map(|start| start[lane]);
-            let slope = f32x16::splat(simd, edge.slope[lane]);
-            // Where the edge is as it enters the strip and as it leaves it.
-            let first = (ramp.min(to).max(from) - from) * slope + starts[0];
-            let last = (above.min(to).max(from) - from) * slope + starts[1];
-            let within = ramp.simd_lt(to) & above.simd_gt(from);
-            low = within.select(low.min(first.min(last)), low);
-            high = within.select(high.max(first.max(last)), high);
+    fn most(&self, simd: S, axis: usize, ready: mask32x16<S>) -> usize {
+        let most = ready.select(self.span[axis], f32x16::splat(simd, 0.0)).reduce_max();
+        (most as usize + 1).min(CELLS)
+    }
+
+    /// The intervals of a projection in its strips.
+    #[inline(always)]
+    fn tabulate(&mut self, simd: S, projection: usize, ready: mask32x16<S>, table: &mut ShortTable<S>) {
+        let along = PROJECTIONS[projection][1];
+        let nowhere = f32x16::splat(simd, NOWHERE);
+        let edges = &self.edges[projection];
+        // Where edges are at the wall below a strip, less where they start.
+        let mut before = [nowhere; 3];
+        for e in 0..3 {
+            let edge = &edges[e];
+            before[e] = (f32x16::splat(simd, 0.0).min(edge.to).max(edge.from) - edge.from) * edge.slope;
         }
-        let near = (low - low.round_ties_even()).abs().min((high - high.round_ties_even()).abs());
-        let strips = f32x16::splat(simd, self.queue.rows()[12 + PROJECTIONS[projection][1]][lane]);
-        let unsure =
-            near.simd_le(f32x16::splat(simd, self.ready.error[projection][lane])) & ramp.simd_le(strips);
-        // Not `then`: a closure would be compiled without the instructions of the level.
-        if unsure.any_true() { None } else { Some([low.floor(), high.floor()]) }
+        for n in 0..self.most(simd, along, ready) {
+            let (strip, above) = (f32x16::splat(simd, n as f32), f32x16::splat(simd, (n + 1) as f32));
+            let (mut low, mut high) = (nowhere, -nowhere);
+            for e in 0..3 {
+                let edge = &edges[e];
+                // Where the edge is as it enters the strip and as it leaves it.
+                let after = (above.min(edge.to).max(edge.from) - edge.from) * edge.slope;
+                let (first, last) = (before[e] + edge.starts[0], after + edge.starts[1]);
+                before[e] = after;
+                let within = strip.simd_lt(edge.to) & above.simd_gt(edge.from);
+                low = within.select(low.min(first.min(last)), low);
+                high = within.select(high.max(first.max(last)), high);
+            }
+            let near = (low - low.round_ties_even()).abs().min((high - high.round_ties_even()).abs());
+            self.doubt |= near.simd_le(self.error[projection]) & strip.simd_le(self.span[along]);
+            table[n] = [low.floor(), high.floor()];
+        }
     }
 }

@@ -10,7 +10,7 @@
 //! Strips and rows are done in lanes. A crossing nearer to a wall than its error bound
 //! (docs/error-bounds.md) is *unsure* and decided in exact integers.
 
-use fearless_simd::{Simd, f64x8, prelude::*};
+use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
 
 use crate::geom::crossing::Floor;
 use crate::geom::{Ties, Triangle};
@@ -24,6 +24,9 @@ use super::setup::Setup;
 use super::sink::SIDE;
 use super::table::{LANES, NOWHERE, RAMP, Table, lanes_of, whole};
 use crate::bits::bits_of;
+
+/// Layers of fewer rows, less one, are done eight at a time.
+const NARROW: f64 = 3.0;
 
 /// Memory that is used again for every triangle.
 #[derive(Default)]
@@ -170,10 +173,18 @@ impl Cover<'_> {
             let columns = zx.within(simd, start, [low[0], high[0]]);
             let open = rows[0].simd_le(rows[1]) & columns[0].simd_le(columns[1]);
             let layers = (1 << LANES.min((self.high[2] + 1 - start) as usize)) - 1;
+            let open = open & mask64x8::from_bitmask(simd, layers);
+            let height = open.select(rows[1] - rows[0], f64x8::splat(simd, 0.0)).reduce_max();
+            if height < NARROW
+                && let Some(plane) = &plane
+                && self.fill_narrow(simd, start, [rows, columns], open, height, (xy, plane), bricks)
+            {
+                continue;
+            }
             // Not `map`: a closure would be compiled without the instructions of the level.
             let rows = [whole(rows[0]), whole(rows[1])];
             let columns = [whole(columns[0]), whole(columns[1])];
-            for n in bits_of(open.to_bitmask() & layers) {
+            for n in bits_of(open.to_bitmask()) {
                 let k = start + n as i64;
                 let layer =
                     SpanLayer { rows: [rows[0][n], rows[1][n]], k, columns: [columns[0][n], columns[1][n]] };
@@ -197,6 +208,48 @@ impl Cover<'_> {
             }
         }
         pieces.put(simd, bricks);
+    }
+
+    /// Occupies the cells of eight layers from `start`, as far as they are `open`, that have a few rows each, with lanes
+    /// across layers: of needles. `ends` are the intervals of their rows and columns. Answers whether all of it was sure.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "one call, in the inner loop")]
+    fn fill_narrow<S: Simd>(
+        &self,
+        simd: S,
+        start: i64,
+        [rows, columns]: [[f64x8<S>; 2]; 2],
+        open: mask64x8<S>,
+        height: f64,
+        (xy, plane): (&Table, &LongPlane),
+        bricks: &mut Bricks,
+    ) -> bool {
+        let layer = f64x8::from_slice(simd, &RAMP) + start as f64;
+        for step in 0..=height as i64 {
+            let row = rows[0] + step as f64;
+            let within = open & row.simd_le(rows[1]);
+            let row = within.select(row, f64x8::splat(simd, self.low[1] as f64));
+            let js = whole(row);
+            let mut ends = [[0.0; LANES]; 2];
+            for lane in 0..LANES {
+                [ends[0][lane], ends[1][lane]] = xy.ends(js[lane]);
+            }
+            let lows = columns[0].max(f64x8::from_slice(simd, &ends[0]));
+            let highs = columns[1].min(f64x8::from_slice(simd, &ends[1]));
+            let [enter, leave] = plane.ends(row, layer);
+            let distance =
+                (enter - enter.round_ties_even()).abs().min((leave - leave.round_ties_even()).abs());
+            let unsure = distance.simd_le(f64x8::splat(simd, plane.error)) & within & lows.simd_le(highs);
+            if unsure.any_true() {
+                return false;
+            }
+            let (lows, highs) = (lows.max(enter.floor()), highs.min(leave.floor()));
+            let (first, last) = (whole(lows), whole(highs));
+            for lane in bits_of((within & lows.simd_le(highs)).to_bitmask()) {
+                self.span(bricks, first[lane], last[lane], js[lane], start + lane as i64);
+            }
+        }
+        true
     }
 
     /// Takes the cells of a layer: `cut` gets the first and last of eight rows from `j` on, and answers

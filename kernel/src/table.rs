@@ -45,6 +45,13 @@ impl Table {
         (self.low[n] as i64, self.high[n] as i64)
     }
 
+    /// The ends of the interval of a strip.
+    #[inline(always)]
+    pub fn ends(&self, strip: i64) -> [f64; 2] {
+        let n = self.entry(strip);
+        [self.low[n], self.high[n]]
+    }
+
     /// The intervals of eight strips from `strip`, as far as they are within `low..=high`.
     #[inline(always)]
     pub fn within<S: Simd>(&self, simd: S, strip: i64, [low, high]: [f64x8<S>; 2]) -> [f64x8<S>; 2] {

@@ -7,15 +7,14 @@
 //! bounds. If they are four around an edge of the lattice, the projection along that edge decides.
 //! The others are left to the kernels that look closer.
 
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
-
-use crate::bits::bits_of;
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use super::batch::LANES;
 use super::bricks::Bricks;
 use super::gather::Vertices;
 use super::lanes::U32;
 use super::lattice::{KernelAxis, KernelLattice};
+use super::marks;
 
 /// The lattice in floats, for the meshes of a frame.
 pub struct Tiny {
@@ -26,7 +25,6 @@ pub struct Tiny {
     bound: f32,
     /// How many batches to leave alone, as the last one held too few.
     rest: u32,
-    cells: LaneCells,
 }
 
 /// An axis in floats.
@@ -70,7 +68,7 @@ impl Tiny {
         let (axes, margin) = in_floats(frame)?;
         // Coordinates are off by less than half the margin.
         let bound = 10.5 * margin + 336.0 * U32;
-        Some(Self { axes, margin, bound, rest: 0, cells: LaneCells::new() })
+        Some(Self { axes, margin, bound, rest: 0 })
     }
 
     /// Occupies the cells of those it is sure of, and answers which others of `valid` are left.
@@ -80,14 +78,14 @@ impl Tiny {
             self.rest -= 1;
             return valid;
         }
-        let left = valid & self.take_lanes(simd, vertices, bricks);
+        let left = valid & self.take_lanes(simd, vertices, valid, bricks);
         // Meshes are of one kind for long: look again later.
         self.rest = if left.count_ones() > 13 { 15 } else { 0 };
         left
     }
 
     #[inline(always)]
-    fn take_lanes<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, bricks: &mut Bricks) -> u64 {
+    fn take_lanes<S: Simd>(&self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
         let zero = f32x16::splat(simd, 0.0);
         let (mut lows, mut highs) = ([zero; 3], [zero; 3]);
         let mut local = *vertices;
@@ -132,12 +130,11 @@ impl Tiny {
             let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
             let first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
             let second = [lows[0], x_flat.select(lows[1], z_flat.select(highs[1], lows[1])), highs[2]];
-            self.cells.add::<2, S>(&first, cells.touched[1], bricks);
-            self.cells.add::<3, S>(&second, cells.touched[2], bricks);
+            mark(simd, &first, cells.touched[1] & valid, bricks);
+            mark(simd, &second, cells.touched[2] & valid, bricks);
         }
-        self.cells.add::<0, S>(&lows, small | cells.touched[0], bricks);
-        self.cells.add::<1, S>(&highs, small & !one | cells.touched[3], bricks);
-        self.cells.put(bricks);
+        mark(simd, &lows, (small | cells.touched[0]) & valid, bricks);
+        mark(simd, &highs, (small & !one | cells.touched[3]) & valid, bricks);
         !(small | cells.sure | (outside & sure).to_bitmask())
     }
 }
@@ -189,39 +186,21 @@ fn corners<S: Simd>(
     FourCells { touched, sure: sure.to_bitmask() }
 }
 
-/// Some cells for each of sixteen triangles, in one loop: each loop over lanes ends with a branch that
-/// is foreseen wrongly.
-struct LaneCells {
-    numbers: CacheLanes,
-    places: CacheLanes,
-    /// Which of them, set after set.
-    chosen: u64,
+/// Marks one cell of each of some triangles.
+#[inline(always)]
+pub fn mark<S: Simd>(simd: S, cells: &[f32x16<S>; 3], lanes: u64, bricks: &mut Bricks) {
+    let [x, y]: [u32x16<S>; 2] = [cells[0].to_int(), cells[1].to_int()];
+    let z = bricks.from_first(cells[2].to_int());
+    let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);
+    let words = marks::words([x, y, z]) | 1;
+    // Neighbours in the file often have their cell in common.
+    let same = numbers.simd_eq(before(simd, numbers)) & words.simd_eq(before(simd, words));
+    let lanes = lanes & !(same.to_bitmask() & lanes << 1);
+    bricks.mark(simd, numbers, words, mask32x16::from_bitmask(simd, lanes));
 }
 
-/// CacheLanes that no line of the cache divides.
-#[repr(align(64))]
-struct CacheLanes([u32; 4 * LANES]);
-
-impl LaneCells {
-    fn new() -> Self {
-        Self { numbers: CacheLanes([0; 4 * LANES]), places: CacheLanes([0; 4 * LANES]), chosen: 0 }
-    }
-
-    /// Takes the cells of some lanes as set `SET` of four.
-    #[inline(always)]
-    fn add<const SET: usize, S: Simd>(&mut self, cells: &[f32x16<S>; 3], lanes: u64, bricks: &Bricks) {
-        let [number, place] = bricks.places([cells[0].to_int(), cells[1].to_int(), cells[2].to_int()]);
-        number.store_slice(&mut self.numbers.0[SET * LANES..][..LANES]);
-        place.store_slice(&mut self.places.0[SET * LANES..][..LANES]);
-        self.chosen |= lanes << (SET * LANES);
-    }
-
-    /// Occupies them.
-    #[inline(always)]
-    fn put(&mut self, bricks: &mut Bricks) {
-        for n in bits_of(self.chosen) {
-            bricks.occupy(self.numbers.0[n], self.places.0[n]);
-        }
-        self.chosen = 0;
-    }
+/// Each lane has what was in the one before it; the first has what cannot be there.
+#[inline(always)]
+fn before<S: Simd>(simd: S, lanes: u32x16<S>) -> u32x16<S> {
+    u32x16::splat(simd, !0).slide::<{ LANES - 1 }>(lanes)
 }

@@ -1,0 +1,297 @@
+//! Triangles in axis-parallel planes, as CAD parts and block models are made of: a decision in two dimensions.
+//!
+//! Where spacings are powers of two and walls are floats, coordinates that are multiples of an eighth of a cell are exact
+//! in index space as floats, and so are the edge functions of sixteen triangles of up to sixteen cells an axis: no bound
+//! is needed, and ties are decided by a bias below half the step of values, as in `kernel/lanes.rs`. Bounds of one
+//! cell along an axis leave one projection to decide, and what cells a row of it has is a word. Other triangles are
+//! left to the kernels that look closer.
+
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+
+use crate::geom::Ties;
+
+use super::batch::LANES;
+use super::bricks::Bricks;
+use super::gather::Vertices;
+use super::lattice::{KernelAxis, KernelLattice};
+use super::marks;
+
+/// Coordinates are multiples of a cell by this.
+const GRAIN: f32 = 8.0;
+
+/// Walls and coordinates in grains: their sums are whole floats.
+const MOST_GRAINS: f64 = (1 << 22) as f64;
+
+/// Where no cell is.
+const NOWHERE: f32 = -1.0;
+
+/// Less than half of what edge functions are multiples of, which is one by the square of [`GRAIN`].
+const BIAS: f32 = 1.0 / 256.0;
+
+/// The lattice in floats that are exact.
+pub struct Flat {
+    axes: [ExactAxis; 3],
+    ties: Ties,
+    /// How many batches to leave alone, as the last one held too few.
+    rest: u32,
+}
+
+/// An axis whose walls are floats.
+struct ExactAxis {
+    origin: f32,
+    /// Cells per unit of world space, and units per cell: powers of two.
+    scale: f32,
+    spacing: f32,
+    cells: f32,
+    closed: bool,
+}
+
+impl ExactAxis {
+    fn new(axis: &KernelAxis) -> Option<Self> {
+        let (origin, scale) = (axis.origin[0] as f32, axis.scale as f32);
+        let exact = f64::from(origin) == axis.origin[0]
+            && f64::from(scale) == axis.scale
+            && (1e-30..1e30).contains(&scale)
+            && axis.dyadic;
+        let grains = axis.origin[0] * axis.scale * f64::from(GRAIN);
+        let short = grains.fract() == 0.0
+            && grains.abs() < MOST_GRAINS
+            && axis.cells as f64 * f64::from(GRAIN) < MOST_GRAINS;
+        (exact && short).then_some(Self {
+            origin,
+            scale,
+            spacing: scale.recip(),
+            cells: axis.cells as f32,
+            closed: axis.closed,
+        })
+    }
+}
+
+/// Sixteen triangles in index space.
+struct Placed<S: Simd> {
+    u: Vertices<S>,
+    /// The lowest cell of their bounds per axis, and the highest relative to it.
+    low: [f32x16<S>; 3],
+    span: [f32x16<S>; 3],
+    /// Those whose coordinates are equal along each axis.
+    level: [mask32x16<S>; 3],
+    /// Those that are exact, within the layers and the grid.
+    fit: mask32x16<S>,
+}
+
+/// Sixteen triangles in the plane of two axes, relative to their lowest cells.
+struct Projected<S: Simd> {
+    /// The highest cells along both.
+    span: [f32x16<S>; 2],
+    /// The last cells of the lattice along both, where their last wall is displaced outwards.
+    last: [f32x16<S>; 2],
+    /// Edge functions at cell (0, 0), and what they grow by from cell to cell along both axes.
+    start: [f32x16<S>; 3],
+    step: [[f32x16<S>; 3]; 2],
+    /// Those that have an area.
+    fit: mask32x16<S>,
+}
+
+impl<S: Simd> Projected<S> {
+    /// In the last cells along the axis that decides a tie, touching counts on either side.
+    #[inline(always)]
+    fn displace(&self, simd: S, [cell, row]: [usize; 2], values: &mut [f32x16<S>; 3]) {
+        let zero = f32x16::splat(simd, 0.0);
+        let in_last_cell = self.last[0].simd_eq(f32x16::splat(simd, cell as f32));
+        let in_last_row = self.last[1].simd_eq(f32x16::splat(simd, row as f32));
+        for e in 0..3 {
+            let (a, b) = (self.step[0][e], self.step[1][e]);
+            let first = in_last_cell & a.simd_gt(zero);
+            let second = in_last_row & a.simd_eq(zero) & b.simd_gt(zero);
+            values[e] = (first | second).select(values[e] + 2.0 * BIAS, values[e]);
+        }
+    }
+}
+
+impl Flat {
+    /// The lattice of `frame`; `None` where floats are not exact. Under ties both a face on a wall is in two layers.
+    pub fn new(frame: &KernelLattice) -> Option<Self> {
+        let [x, y, z] = &frame.axes;
+        let axes = [ExactAxis::new(x)?, ExactAxis::new(y)?, ExactAxis::new(z)?];
+        (frame.ties != Ties::Both).then_some(Self { axes, ties: frame.ties, rest: 0 })
+    }
+
+    /// Marks the cells of those that are flat and exact, and answers which others of `valid` are left.
+    #[inline(always)]
+    pub fn take<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return valid;
+        }
+        let left = simd.vectorize(
+            #[inline(always)]
+            || self.take_lanes(simd, vertices, valid, bricks),
+        );
+        // Meshes are of one kind for long: look again later.
+        self.rest = if left.count_ones() > 13 { 15 } else { 0 };
+        left
+    }
+
+    #[inline(always)]
+    fn take_lanes<S: Simd>(&self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
+        let placed = self.place(simd, vertices, bricks);
+        let [x_level, y_level, z_level] = placed.level;
+        let flat = placed.fit & (x_level | y_level | z_level) & mask32x16::from_bitmask(simd, valid);
+        if !flat.any_true() {
+            return valid;
+        }
+        let found = self.project(simd, &placed);
+        let none = f32x16::splat(simd, 0.0);
+        // Open boxes: a face on a wall, or an edge of one between them, has no cell.
+        let empty = flat & (placed.span[0].min(placed.span[1]).min(placed.span[2])).simd_lt(none);
+        let sixteen = f32x16::splat(simd, LANES as f32);
+        let taken = flat & found.fit & found.span[0].max(found.span[1]).simd_lt(sixteen) & !empty;
+        if taken.any_true() {
+            self.mark(simd, &placed, &found, taken, bricks);
+        }
+        valid & !(taken | empty).to_bitmask()
+    }
+
+    #[inline(always)]
+    fn place<S: Simd>(&self, simd: S, vertices: &Vertices<S>, bricks: &Bricks) -> Placed<S> {
+        let zero = f32x16::splat(simd, 0.0);
+        let no = mask32x16::splat(simd, false);
+        let mut placed = Placed { u: *vertices, low: [zero; 3], span: [zero; 3], level: [no; 3], fit: !no };
+        let ranges = bricks.ranges();
+        // Loops, not closures: only what is inlined here is compiled for the level.
+        for axis in 0..3 {
+            let ExactAxis { origin, scale, spacing, cells, closed } = self.axes[axis];
+            for v in 0..3 {
+                let x = vertices[axis][v];
+                let u = (x - origin) * scale;
+                let grains = u * GRAIN;
+                // What is whole in grains has been rounded nowhere if it is where it came from.
+                placed.fit &= grains.simd_eq(grains.round_ties_even()) & (u * spacing + origin).simd_eq(x);
+                placed.u[axis][v] = u;
+            }
+            let [a, b, c] = placed.u[axis];
+            let (least, most) = (a.min(b).min(c), a.max(b).max(c));
+            let end = f32x16::splat(simd, cells);
+            let (mut low, mut high) = (least.floor(), most.floor());
+            match self.ties {
+                // What lies on the last wall of a closed axis belongs to the last layer.
+                Ties::Up if closed => {
+                    low = least.simd_eq(end).select(end - 1.0, low);
+                    high = most.simd_eq(end).select(end - 1.0, high);
+                }
+                Ties::Up => {}
+                _ => high = most.ceil() - 1.0,
+            }
+            let first = f32x16::splat(simd, ranges[axis].start as f32);
+            let last = f32x16::splat(simd, (ranges[axis].end - 1) as f32);
+            placed.fit &= low.simd_ge(first) & low.max(high).simd_le(last);
+            placed.level[axis] = least.simd_eq(most);
+            (placed.low[axis], placed.span[axis]) = (low, high - low);
+        }
+        placed
+    }
+
+    /// The projections along the axis that the bounds are one cell along.
+    #[inline(always)]
+    fn project<S: Simd>(&self, simd: S, placed: &Placed<S>) -> Projected<S> {
+        let zero = f32x16::splat(simd, 0.0);
+        let Placed { u, low, span, level: [x_level, _, z_level], .. } = placed;
+        let (mut s, mut t) = ([zero; 3], [zero; 3]);
+        for v in 0..3 {
+            s[v] = x_level.select(u[1][v] - low[1], u[0][v] - low[0]);
+            t[v] = z_level.select(u[1][v] - low[1], u[2][v] - low[2]);
+        }
+        let mut last = [f32x16::splat(simd, NOWHERE); 3];
+        for axis in 0..3 {
+            if self.axes[axis].closed && self.ties == Ties::Up {
+                last[axis] = f32x16::splat(simd, self.axes[axis].cells - 1.0) - low[axis];
+            }
+        }
+        let span = [x_level.select(span[1], span[0]), z_level.select(span[1], span[2])];
+        let (ds, dt) = ([s[1] - s[0], s[2] - s[1], s[0] - s[2]], [t[1] - t[0], t[2] - t[1], t[0] - t[2]]);
+        let normal = ds[0] * dt[1] - dt[0] * ds[1];
+        let turn = f32x16::splat(simd, 1.0).copysign(normal);
+        let bias = f32x16::splat(simd, BIAS);
+        let last = [x_level.select(last[1], last[0]), z_level.select(last[1], last[2])];
+        let mut found =
+            Projected { span, last, start: [zero; 3], step: [[zero; 3]; 2], fit: normal.simd_ne(zero) };
+        for e in 0..3 {
+            let (a, b) = (-(dt[e] * turn), ds[e] * turn);
+            let start = (a.max(zero) + b.max(zero)) - (a * s[e] + b * t[e]);
+            let bias = match self.ties {
+                // The first component that is not zero: see `tie_bias` in `kernel/lanes.rs`.
+                Ties::Up => a.simd_eq(zero).select(b, a).simd_gt(zero).select(-bias, bias),
+                _ => -bias,
+            };
+            (found.start[e], found.step[0][e], found.step[1][e]) = (start + bias, a, b);
+        }
+        found
+    }
+
+    /// Marks the cells of those that are `taken`, row by row.
+    #[inline(always)]
+    fn mark<S: Simd>(
+        &self,
+        simd: S,
+        placed: &Placed<S>,
+        found: &Projected<S>,
+        taken: mask32x16<S>,
+        bricks: &mut Bricks,
+    ) {
+        let none = u32x16::splat(simd, 0);
+        let zero = f32x16::splat(simd, 0.0);
+        let [x_level, _, z_level] = placed.level;
+        let [x, y, z]: [u32x16<S>; 3] =
+            [placed.low[0].to_int(), placed.low[1].to_int(), placed.low[2].to_int()];
+        let z = bricks.from_first(z);
+        let across: u32x16<S> = found.span[0].to_int();
+        let own = u32x16::splat(simd, 0xffff) >> ((u32x16::splat(simd, 15) - across) & 15);
+        let most = |span: f32x16<S>| taken.select(span, zero).reduce_max() as usize;
+        let (cells, rows) = (most(found.span[0]) + 1, most(found.span[1]) + 1);
+        let (along_x, along_y) = (taken & !x_level, taken & x_level);
+        let straddles = ((x & 63) + across).simd_gt(u32x16::splat(simd, 63)) & along_x;
+        let [last_cell, last_row] = found.last;
+        let reaches = found.span[0].simd_ge(last_cell) | found.span[1].simd_ge(last_row);
+        let reaches = (reaches & taken).any_true();
+        let mut line = found.start;
+        for row in 0..rows {
+            let mut value = line;
+            let mut word = none;
+            for cell in 0..cells {
+                let mut at = value;
+                if reaches {
+                    found.displace(simd, [cell, row], &mut at);
+                }
+                let inside = at[0].min(at[1]).min(at[2]).simd_gt(zero);
+                word |= inside.select(u32x16::splat(simd, 1 << (cell % LANES)), none);
+                for e in 0..3 {
+                    value[e] += found.step[0][e];
+                }
+            }
+            for e in 0..3 {
+                line[e] += found.step[1][e];
+            }
+            let here = found.span[1].simd_ge(f32x16::splat(simd, row as f32));
+            let word = here.select(word & own, none);
+            let step = u32x16::splat(simd, row as u32);
+            let (y, z) = (z_level.select(y + step, y), z_level.select(z, z + step));
+            let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);
+            let words = marks::words([x, y, z]) | word;
+            bricks.mark(simd, numbers, words, along_x & word.simd_ne(none));
+            if straddles.any_true() {
+                let rest = marks::beyond(simd, words);
+                bricks.mark(simd, numbers + 1, rest, straddles & (rest & 0xffff).simd_ne(none));
+            }
+            if along_y.any_true() {
+                // Every cell is in a row of its own.
+                for cell in 0..cells as u32 {
+                    let y = y + cell;
+                    let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);
+                    let lanes = along_y & ((word >> cell) & 1).simd_ne(none);
+                    bricks.mark(simd, numbers, marks::words([x, y, z]) | 1, lanes);
+                }
+            }
+            bricks.make_room();
+        }
+    }
+}

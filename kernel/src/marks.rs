@@ -1,0 +1,96 @@
+//! Cells on their way into bricks: kernels of small triangles add *marks*, up to sixteen at a time, to a list that stays
+//! in the cache, and one loop writes them.
+//!
+//! A mark is a piece of a row of a brick: the number of the brick, and a word that holds up to sixteen cells, the place
+//! of the first of them in its row, and the row. Cells written lane by lane cost a lookup of a brick each, and every loop
+//! over the lanes of a vector ends in a branch that is predicted wrongly; the loop over marks is as long as the list.
+
+use fearless_simd::{Simd, mask32x8, mask32x16, prelude::*, u32x16};
+
+use super::batch::LANES;
+use super::gather::is_avx512;
+use super::sink::SIDE;
+
+/// Marks that one call of [`make_room`](Marks::make_room) makes room for.
+pub const ROOM: usize = 512;
+
+/// Marks in a list, at most: 16 KiB.
+const MOST: usize = 2048;
+
+/// Where the place of the first cell is in a word, and the row.
+const PLACE: u32 = 16;
+const ROW: u32 = 22;
+
+/// A list of marks.
+pub struct Marks {
+    bricks: Box<[u32; MOST]>,
+    words: Box<[u32; MOST]>,
+    count: usize,
+}
+
+/// The words of marks whose first cell is `x` of its row, in row `y` of layer `z`: no cells yet.
+#[inline(always)]
+pub fn words<S: Simd>([x, y, z]: [u32x16<S>; 3]) -> u32x16<S> {
+    let side = SIDE as u32 - 1;
+    ((x & 63) << PLACE) | ((y & side) << ROW) | ((z & side) << (ROW + SIDE.ilog2()))
+}
+
+/// What is left in the next brick of cells that reach beyond the last of theirs.
+#[inline(always)]
+pub fn beyond<S: Simd>(simd: S, words: u32x16<S>) -> u32x16<S> {
+    let (cells, place) = (words & 0xffff, (words >> PLACE) & 63);
+    let last = u32x16::splat(simd, 63);
+    // In two steps, as a shift by all 32 bits of a lane is none on some levels.
+    ((cells >> ((last - place).min(u32x16::splat(simd, LANES as u32)))) >> 1) | ((words >> ROW) << ROW)
+}
+
+impl Marks {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self { bricks: Box::new([0; MOST]), words: Box::new([0; MOST]), count: 0 }
+    }
+
+    /// Adds the marks of some lanes. There must be room.
+    #[inline(always)]
+    pub fn add<S: Simd>(&mut self, simd: S, bricks: u32x16<S>, words: u32x16<S>, lanes: mask32x16<S>) {
+        let mask = lanes.to_bitmask();
+        if is_avx512(simd) {
+            let at = self.count;
+            bricks.compress(lanes).store_slice(&mut self.bricks[at..at + LANES]);
+            words.compress(lanes).store_slice(&mut self.words[at..at + LANES]);
+            self.count = at + mask.count_ones() as usize;
+            return;
+        }
+        // Where vectors have eight lanes, putting halves together costs more than storing them one behind the other.
+        let ((low, high), (low_words, high_words)) = (bricks.split(), words.split());
+        for (bricks, words, mask) in [(low, low_words, mask & 0xff), (high, high_words, mask >> 8)] {
+            let (at, lanes) = (self.count, mask32x8::from_bitmask(simd, mask));
+            bricks.compress(lanes).store_slice(&mut self.bricks[at..at + LANES / 2]);
+            words.compress(lanes).store_slice(&mut self.words[at..at + LANES / 2]);
+            self.count = at + mask.count_ones() as usize;
+        }
+    }
+
+    /// The marks: bricks, and words.
+    #[inline(always)]
+    pub fn lists(&self) -> [&[u32]; 2] {
+        [&self.bricks[..self.count], &self.words[..self.count]]
+    }
+
+    /// Whether there is no room for [`ROOM`] more.
+    #[inline(always)]
+    pub fn are_enough(&self) -> bool {
+        self.count > MOST - ROOM - LANES
+    }
+
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+}
+
+/// The row in its brick that a mark is in, and its cells there.
+#[inline(always)]
+pub fn cells(word: u32) -> (usize, u64) {
+    ((word >> ROW) as usize, u64::from(word & 0xffff) << ((word >> PLACE) & 63))
+}
