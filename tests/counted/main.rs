@@ -18,6 +18,7 @@ mod segments;
 mod separation;
 mod solid;
 mod tri_tri;
+mod worlds;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ use support::suite::{self, Suite};
 
 const SUITES: &[Suite] = &[
     exact::SUITE,
+    worlds::SUITE,
     solid::SUITE,
     #[cfg(feature = "cli")]
     invariance::SUITE,
