@@ -71,7 +71,7 @@ pub fn side_by_side<T: Sync, R: Send>(
     let done: Vec<Result<Vec<(usize, R)>>> = std::thread::scope(|scope| {
         let start = |_| std::thread::Builder::new().spawn_scoped(scope, worker);
         let started: Vec<_> = (0..workers).map(start).collect();
-        // A panic goes on where the work was asked for.
+        // A panic goes on in the caller of the work.
         let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| {
             worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e))
         };
@@ -142,12 +142,12 @@ pub trait Progress: Sync {
     /// So much more of the phase is done. Called a few hundred times a phase, from any thread.
     fn advance(&self, _by: u64) {}
 
-    /// Whether to stop soon; asked as often as `advance` is called.
+    /// Whether to stop soon; called as often as `advance` is called.
     fn cancelled(&self) -> bool {
         false
     }
 
-    /// An error if the work was told to stop, to end it with `?`.
+    /// An error if the work was cancelled, to end it with `?`.
     fn check(&self) -> Result<()> {
         if self.cancelled() { Err(Error::interrupted()) } else { Ok(()) }
     }

@@ -63,7 +63,7 @@ impl<'a> Voxelizer<'a> {
         self.with_run(self.run.level(level))
     }
 
-    /// With at most so many bytes of memory for mesh, cells and what the rule takes beside.
+    /// With at most so many bytes of memory for mesh, cells and what else the rule takes.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
         self.with_run(self.run.memory(bytes))
@@ -187,7 +187,7 @@ impl<'a> Voxelizer<'a> {
     }
 
     /// The same cells for a grid that may be larger than memory: made in slabs of layers of z, each in its turn, when
-    /// it is asked for. With [`Plan::Slabs`] every slab is a pass over all triangles. With [`Plan::Bricks`] one pass
+    /// it is needed. With [`Plan::Slabs`] every slab is a pass over all triangles. With [`Plan::Bricks`] one pass
     /// keeps their cells in bricks of 64 × 8 × 8, and slabs are made of these: where most of the grid is empty that
     /// takes much less memory, and time, than the whole grid at once.
     ///

@@ -1,6 +1,6 @@
-//! Grids beside each other: where their cells are ([`lattices`]), and which of them differ
+//! Comparing grids: where their cells are ([`lattices`]), and which of them differ
 //! ([`Difference`], [`FieldDifference`]); lists of golden results ([`Goldens`]), what came of a case ([`CaseResult`]), and
-//! reports ([`junit`]). Defects of a mesh: [`check`]. Meshes beside each other: [`clearance`].
+//! reports ([`junit`]). Defects of a mesh: [`check`]. Distances and collisions of meshes: [`clearance`].
 
 pub mod check;
 pub mod clearance;

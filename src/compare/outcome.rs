@@ -63,7 +63,7 @@ impl CaseResult {
 pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> Result<Vec<String>> {
     let (Some(wanted), Some(found)) = (lattice, &got.lattice) else {
         return Err(Error::usage("does not say where its cells are, so nothing can be compared with it")
-            .with_hint("take an .npz, or write a sidecar beside it"));
+            .with_hint("take an .npz, or write a sidecar with it"));
     };
     let mut other: Vec<_> = lattices(wanted, found).iter().map(ToString::to_string).collect();
     let mut compare = |name: &str, old: Option<&str>, new: Option<&str>| {

@@ -291,7 +291,7 @@ codes! {
         "a bug of voxelize: the work on one mesh, case or command ended where it never should"
         "this is a bug: please report it with the command, the file and the version";
     Interrupted "interrupted" REFUSED
-        "someone asked to stop"
+        "a signal or the caller interrupted the run"
         "";
     NoMeshes "no-meshes" REFUSED
         "a list without names"
@@ -306,7 +306,7 @@ codes! {
         "it does not fit: memory, or a limit of the format"
         "make cells larger, or raise `--max-memory`";
     Unfit "unfit" REFUSED
-        "the mesh is unfit for what was asked: it has no triangles, or no size to divide"
+        "the mesh is unfit for the rule: it has no triangles, or no size to divide"
         "`voxelize info MESH` describes it";
     Unreadable "unreadable" REFUSED
         "the system does not let it be read"

@@ -21,13 +21,13 @@ pub enum Kind {
     Usage,
     /// The input cannot be read: missing, cut short, not a mesh.
     Input,
-    /// The mesh was read but is unfit for what was asked.
+    /// The mesh was read but is unfit for the request.
     Unfit,
     /// The result does not fit: memory, or a limit of the format.
     TooLarge,
     /// The output could not be written.
     Output,
-    /// Someone asked to stop.
+    /// A signal or the caller interrupted the run.
     Interrupted,
     /// A bug of this crate.
     Internal,
@@ -67,7 +67,7 @@ impl Error {
         Self::new(Kind::Input, code, message)
     }
 
-    /// A mesh unfit for what was asked.
+    /// A mesh unfit for the request.
     pub fn unfit(message: impl Into<String>) -> Self {
         Self::new(Kind::Unfit, Code::Unfit, message)
     }
@@ -87,7 +87,7 @@ impl Error {
         Self::new(Kind::Output, Code::ClosedPipe, "the pipe was closed by its reader")
     }
 
-    /// The run was asked to stop.
+    /// The run was interrupted.
     pub fn interrupted() -> Self {
         Self::new(Kind::Interrupted, Code::Interrupted, "interrupted; nothing was written")
     }

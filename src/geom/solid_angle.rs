@@ -39,7 +39,7 @@ pub(crate) fn cross(a: &Vector, b: &Vector) -> Vector {
 /// The solid angle of a triangle seen from `p` over 4π: above zero where its normal points away from
 /// `p`, ½ close to its inside.
 ///
-/// `side` is asked where doubles do not tell on which side of its plane `p` is, and says so exactly:
+/// `side` decides exactly on which side of its plane `p` is, where doubles cannot:
 /// `Greater` where the normal points away from `p`, so where the determinant of the corners less `p` is
 /// above zero. The angle is taken as seen from there. `Equal` is right for a triangle without area, and
 /// makes it zero; for any other it means the mean of both sides.
@@ -60,7 +60,7 @@ pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -
     of_about(triangle, p, 0.0, side)
 }
 
-/// The solid angle of a triangle whose corners are only about where they are said to be: each may be off
+/// The solid angle of a triangle whose corners are only about where they are given: each may be off
 /// by `slack` along each axis. The side is that of the exact triangle.
 #[inline]
 pub fn of_about(triangle: &[Vector; 3], p: &Vector, slack: f64, side: impl FnOnce() -> Ordering) -> Estimate {
@@ -86,9 +86,9 @@ pub fn of_about(triangle: &[Vector; 3], p: &Vector, slack: f64, side: impl FnOnc
     Estimate { value, error: 0.17 * (off / radius) + 2f64.powi(-50) }
 }
 
-/// The solid angle of a triangle that does not come near `p`: there it is smooth, and no side is asked.
+/// The solid angle of a triangle that does not come near `p`: there it is smooth, and no side is needed.
 /// `None` on its edges.
-pub(crate) fn beside(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
+pub(crate) fn far_from(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
     let Parts { across, along, off, .. } = Parts::of(triangle, p, 0.0);
     let radius = (across * across + along * along).sqrt();
     let sign = if across < 0.0 { -1.0 } else { 1.0 };
@@ -179,8 +179,8 @@ mod tests {
             let sign = f64::from(side as i8);
             let within = from([1.0, 1.0, 1.0], side);
             assert!((within.value - sign / 2.0).abs() < 1e-15 && within.error < 1e-13);
-            let beside = from([5.0, 1.0, 1.0], side);
-            assert!(beside.value.abs() < 1e-15 && beside.error < 1e-13);
+            let near = from([5.0, 1.0, 1.0], side);
+            assert!(near.value.abs() < 1e-15 && near.error < 1e-13);
             for doubtful in [[1.0, 0.0, 1.0], [4.0, 0.0, 1.0], [2.0, 2.0, 1.0]] {
                 assert_eq!(from(doubtful, side), Estimate { value: sign / 4.0, error: 0.25 });
             }

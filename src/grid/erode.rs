@@ -39,16 +39,16 @@ fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     par::map(layers, |(k, layer): (usize, &mut [u64])| {
         for (j, row) in layer.chunks_exact_mut(row_words).enumerate() {
             let here = grid.row(j, k);
-            // The rows beside, if there are both.
-            let beside =
+            // The two neighbouring rows, if there are both.
+            let next_to =
                 |n: usize, count: usize| (n >= step && n + step < count).then(|| [n - step, n + step]);
             let rows = match axis {
                 0 => {
                     along_row(here, step, row);
                     continue;
                 }
-                1 => beside(j, ny).map(|rows| rows.map(|j| grid.row(j, k))),
-                _ => beside(k, nz).map(|rows| rows.map(|k| grid.row(j, k))),
+                1 => next_to(j, ny).map(|rows| rows.map(|j| grid.row(j, k))),
+                _ => next_to(k, nz).map(|rows| rows.map(|k| grid.row(j, k))),
             };
             match rows {
                 Some([below, above]) => {

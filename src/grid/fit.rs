@@ -227,10 +227,10 @@ impl Fit {
         let mut dims = [1; 3];
         for axis in 0..3 {
             let size = &spacing[axis];
-            if let Size::Dims(asked) | Size::Stretched(asked) = &self.size {
+            if let Size::Dims(wanted) | Size::Stretched(wanted) = &self.size {
                 let middle = (&target[0][axis] + &target[1][axis]) / Rational::from(2);
-                origin[axis] = middle - size * &Rational::new(asked[axis] as i64, 2);
-                dims[axis] = asked[axis];
+                origin[axis] = middle - size * &Rational::new(wanted[axis] as i64, 2);
+                dims[axis] = wanted[axis];
                 continue;
             }
             // The box is the mesh's own, whose corners may snap, or a given one, taken as it is.

@@ -3,7 +3,7 @@
 //!
 //! The flood fills rows, 64 cells at a time: an addition carries through a run of free cells, from the
 //! lowest wet one to the next wall. A row that gained cells *waits* until it has spread along itself
-//! and been poured into the four rows beside it. Layers are settled one after the other, up the grid
+//! and been poured into its four neighbouring rows. Layers are settled one after the other, up the grid
 //! and down again, until no row waits. Each thread has a slab of layers, which it settles as if there
 //! were no other; then what is wet on its faces is poured into its neighbours, and so on. What is wet in
 //! the end is the same in any order.
@@ -132,7 +132,7 @@ impl FloodSlab<'_> {
         Ok(())
     }
 
-    /// Lets it flow until no row of the layer waits; those of the layers beside it may.
+    /// Lets it flow until no row of the layer waits; those of the neighbouring layers may.
     fn settle_layer(&mut self, layer: usize) {
         let rows = layer * self.rows..(layer + 1) * self.rows;
         while self.count[layer] > 0 {
@@ -141,7 +141,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// If the row waits: spreads what is wet along it and pours it into the rows beside it.
+    /// If the row waits: spreads what is wet along it and pours it into the neighbouring rows.
     fn settle_row(&mut self, row: usize) {
         if !std::mem::replace(&mut self.waiting[row], false) {
             return;
@@ -201,7 +201,7 @@ fn exchange(below: &mut FloodSlab, above: &mut FloodSlab) {
     }
 }
 
-/// Wets the free cells of a row beside wet ones of another; answers whether it gained any.
+/// Wets the free cells of a row next to wet ones of another; answers whether it gained any.
 fn pour(from: &[u64], walls: &[u64], into: &mut [u64]) -> bool {
     let gain = |((from, wall), into): ((&u64, &u64), &u64)| from & !wall & !into;
     let gained = from.iter().zip(walls).zip(&*into).map(gain).fold(0, |all, gain| all | gain) != 0;

@@ -1,6 +1,6 @@
 //! Labels: a value from 1 to 255 for every occupied cell, 0 for empty ones.
 //!
-//! Up to four named values are stored as two bits a cell beside the occupancy, which is what most grids
+//! Up to four named values are stored as two bits a cell in addition to the occupancy, which is what most grids
 //! of this crate need (surface and interior, added and removed); other labels as a byte a cell.
 
 use std::fmt;

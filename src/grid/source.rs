@@ -89,7 +89,7 @@ pub trait CellSource {
     /// If it cannot be made: its memory is not there, or the run was cancelled.
     fn next(&mut self) -> Result<Option<Slab<'_>>>;
 
-    /// The digests of all cells; asked for after the last slab.
+    /// The digests of all cells, to be called after the last slab.
     fn digest(&self) -> Digest;
 }
 
@@ -111,7 +111,7 @@ pub struct InMemory<'a> {
 }
 
 impl<'a> InMemory<'a> {
-    /// All of `voxels`, whose digest is computed when it is asked for.
+    /// All of `voxels`, whose digest is computed when it is needed.
     pub fn new(voxels: &'a Voxels) -> Self {
         Self { voxels, digest: None, given: false }
     }

@@ -86,7 +86,7 @@ fn leaks(flooded: Flooded, hole: &Loop, layers: &mut BitGrid, level: Level) -> R
 }
 
 /// Shows the cells that the hole's cap touches, [`SIDE`] layers at a time: the first of them, and the cells
-/// in `layers`, which is room for so many; those beyond the lattice are empty. Ends when it was told to.
+/// in `layers`, which is room for so many; those beyond the lattice are empty. Ends when it is cancelled.
 pub(super) fn cap(
     lattice: &Lattice,
     hole: &Loop,
@@ -198,8 +198,8 @@ mod tests {
         assert!(found.cells > 200_000, "{}", found.cells);
         // By way of a point within the cube, the second is longer.
         let [a, b, c] = faces[7];
-        let beside = std::array::from_fn(|i| (a[i] + b[i]) / 2.0 - 20.0);
-        let longer = Loop { points: vec![a, beside, b, c] };
+        let next = std::array::from_fn(|i| (a[i] + b[i]) / 2.0 - 20.0);
+        let longer = Loop { points: vec![a, next, b, c] };
         let found = leak(&cube, &open, vec![gone[0].clone(), longer.clone()], &lattice).unwrap();
         assert_eq!(found.holes, [longer, gone[0].clone()]);
     }

@@ -41,7 +41,7 @@ pub struct Demand {
     extra: u128,
     /// Grids of the cells that are in memory at a time.
     grids: u128,
-    /// Bytes of each cell beside those of grids: of a field, and of the numbers of triangles.
+    /// Bytes of each cell besides those of grids: of a field, and of the numbers of triangles.
     values: u128,
 }
 
@@ -69,7 +69,7 @@ impl Demand {
         Self { grids: 2, ..self }
     }
 
-    /// The same with so many bytes beside, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
+    /// The same with so many bytes more, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
     pub fn with(self, extra: u128) -> Self {
         Self { extra, ..self }
     }
@@ -79,7 +79,7 @@ impl Demand {
         let [nx, ny, nz] = self.dims;
         let mesh = self.triangles as u128 * size_of::<Triangle>() as u128;
         let slab = |height: usize| [nx, ny, height.clamp(1, nz)];
-        // What is covered at once, and what is held beside that.
+        // What is covered at once, and what else is held.
         let (covered, extra) = match plan {
             Plan::Dense => (self.dims, 0),
             Plan::Slabs(height) => (slab(height), 0),

@@ -68,7 +68,7 @@ impl<'a> Run<'a> {
         Self { level: level.into(), ..self }
     }
 
-    /// With at most so many bytes of memory for mesh, cells and what the rule takes beside.
+    /// With at most so many bytes of memory for mesh, cells and what else the rule takes.
     #[must_use]
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
         Self { max_memory: bytes.into(), ..self }
@@ -89,7 +89,7 @@ impl<'a> Run<'a> {
     /// The level to use.
     ///
     /// # Errors
-    /// If the level asked for does not run on this machine.
+    /// If the level does not run on this machine.
     pub fn supported_level(&self) -> Result<Level> {
         let level = self.level.unwrap_or_else(Level::best);
         if !level.is_available() {

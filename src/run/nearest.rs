@@ -39,7 +39,7 @@ struct Measured {
     /// Rows along y within the lattice.
     rows: usize,
     values: [f32; CELLS],
-    /// Empty if they were not asked for.
+    /// Empty if they are not wanted.
     nearest: Vec<i32>,
 }
 

@@ -17,7 +17,7 @@ use crate::kernel::{KernelLattice, Level};
 use crate::mesh::boundary::{self, Loop};
 use crate::par::Progress;
 
-/// Grids in memory at a time, beside the one of the answer.
+/// Grids in memory at a time, besides the one of the answer.
 pub(crate) const GRIDS: u128 = 5;
 
 /// A path of cells, each sharing a face with the next, for every hole: from a cell on a face of the grid to

@@ -85,7 +85,7 @@ impl BreadthFirst {
         };
         path.words_mut()[place / 64] |= 1 << (place % 64);
         for step in (0..steps).rev() {
-            let next = self.beside(place).into_iter().flatten().find(|next| marked(*next) == step % 3 + 1);
+            let next = self.next_to(place).into_iter().flatten().find(|next| marked(*next) == step % 3 + 1);
             let Some(next) = next else {
                 debug_assert!(false, "a cell was reached from none");
                 return;
@@ -95,8 +95,8 @@ impl BreadthFirst {
         }
     }
 
-    /// The cells beside one, below and above along x, y and z.
-    fn beside(&self, place: usize) -> [Option<usize>; 6] {
+    /// The neighbours of a cell, below and above along x, y and z.
+    fn next_to(&self, place: usize) -> [Option<usize>; 6] {
         let [nx, ny, nz] = self.open.dims();
         let (row, layer) = (64 * self.open.row_words(), 64 * self.open.layer_words());
         let (i, j, k) = (place % row, place % layer / row, place / layer);

@@ -16,7 +16,7 @@ use crate::mesh::Mesh;
 use crate::mesh::closed::Seal;
 use crate::par::{self, Progress};
 
-/// How a mesh is asked for its inside.
+/// How points are classified as inside or outside a mesh.
 pub(super) enum MeshInside {
     /// RayCount with their signs.
     NonZero,

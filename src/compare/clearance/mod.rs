@@ -88,7 +88,7 @@ pub struct Clearance {
     pub triangles: [u32; 2],
     /// How many pairs of triangles meet.
     pub meetings: u64,
-    /// As many of these pairs as were asked for: those that pass through each other first, then by their numbers.
+    /// As many of these pairs as the caller wanted: those that pass through each other first, then by their numbers.
     pub places: Vec<MeetingPair>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> ClearanceBody<'a> {
         Ok(Self { mesh, root: bins::root(mesh) })
     }
 
-    /// The bytes that it takes beside its mesh, for so many triangles.
+    /// The bytes that it takes in addition to its mesh, for so many triangles.
     pub fn bytes_for(triangles: usize) -> u128 {
         bins::bytes_for(triangles)
     }

@@ -35,7 +35,7 @@ fn parts(pair: [&ClearanceBody; 2], [a, b, c]: &Triangle) -> bool {
     [1, -1].into_iter().any(|sign| is_beside(pair[0], sign) && is_beside(pair[1], -sign))
 }
 
-/// Whether a point beside a corner of a triangle of the first mesh, where that meets the second, is inside both.
+/// Whether a point next to a corner of a triangle of the first mesh, where that meets the second, is inside both.
 /// Meshes that are not closed have no volume.
 ///
 /// # Errors
@@ -101,7 +101,7 @@ impl MetTriangle {
         Self { corners, normal, places, cuts }
     }
 
-    /// Whether a point beside the triangle in one of its sectors has a property. One without area has no sectors, and
+    /// Whether a point next to the triangle in one of its sectors has a property. One without area has no sectors, and
     /// its neighbours have its corners.
     fn any_sample(&self, holds: &impl Fn(&RaySample) -> bool) -> bool {
         if is_zero(&self.normal) {

@@ -90,7 +90,7 @@ pub enum Golden {
     Unreadable,
 }
 
-/// How much may differ: nothing, unless said. Where both are said, both must hold.
+/// How much may differ: nothing by default. Where both limits are given, both must hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Gate {
     /// So many cells may differ.
@@ -100,7 +100,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Whether nothing is said: no cell may differ.
+    /// Whether no limit is given: no cell may differ.
     pub fn is_closed(&self) -> bool {
         self.allow.is_none() && self.iou_min.is_none()
     }

@@ -1,4 +1,4 @@
-//! Reading a list of goldens: what is wrong is said with its line.
+//! Reading a list of goldens. An error names the line that is wrong.
 
 use std::fs::File;
 use std::io::Read;

@@ -98,7 +98,7 @@ fn one_triangle_seen_from_a_ball_keeps_its_bound() {
 fn corners_that_are_off_by_little_do_not_decide() {
     // A square of two triangles, a little bent by what its corners are off by: never more than a half.
     let mut random = Random(23);
-    let mut told = 0;
+    let mut decided = 0;
     for _ in 0..3000 {
         let (u, v) = (random.direction(), random.direction());
         let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
@@ -110,11 +110,11 @@ fn corners_that_are_off_by_little_do_not_decide() {
             let winding = Winding::about(vec![[a, b, c], [a, c, d]], slack, &()).unwrap();
             winding.outside_up_to(&p, |_| Ordering::Less)
         };
-        // It winds by one half less: no crossings are inside only if that is told from a half.
+        // It winds by one half less: no crossings are inside only if that is distinguished from a half.
         assert_eq!(of(2e-13), 0);
-        told += usize::from(of(0.0) != 0);
+        decided += usize::from(of(0.0) != 0);
     }
-    assert!(told > 100, "{told}");
+    assert!(decided > 100, "{decided}");
 }
 
 impl BoxView {

@@ -99,7 +99,7 @@ pub(super) fn placed(fans: Vec<Vec<[Vector; 3]>>, sorted: &[Placed]) -> Vec<Fan>
 }
 
 impl Local {
-    /// Of a fan, if its loop is far enough and the ball does not meet it; asked from triangle `first` on.
+    /// Of a fan, if its loop is far enough and the ball does not meet it; evaluated from triangle `first` on.
     pub(super) fn of_fan(fan: &Fan, first: usize, ball: &Ball, slack: f64) -> Option<Self> {
         let reach = ball.radius;
         let (mut all, mut slopes, mut by_edges) = (Self::default(), EdgeSlopes::default(), 0.0);
@@ -114,7 +114,7 @@ impl Local {
             if !is_beside {
                 return None;
             }
-            let seen = solid_angle::beside(triangle, &ball.centre)?;
+            let seen = solid_angle::far_from(triangle, &ball.centre)?;
             all.value += seen.value;
             all.error += seen.error;
             by_edges += rim.by_edge(0, reach);
@@ -153,8 +153,8 @@ mod tests {
         assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), (3..3 + MOST).collect::<Vec<_>>());
         assert_eq!(found.concat(), some);
         let too_many = [some.clone(), loop_of(5, -100.0, false)].concat();
-        let beside = [loop_of(4, 0.0, false), vec![[[9.0; 3], [8.0; 3], [7.0; 3]]]].concat();
-        for other in [vec![], too_many, beside, loop_of(6, 0.0, true)] {
+        let apart = [loop_of(4, 0.0, false), vec![[[9.0; 3], [8.0; 3], [7.0; 3]]]].concat();
+        for other in [vec![], too_many, apart, loop_of(6, 0.0, true)] {
             assert!(fans(&other).is_empty(), "{other:?}");
         }
         let winding = super::super::Winding::new(some.clone());

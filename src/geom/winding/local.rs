@@ -105,7 +105,7 @@ impl Local {
         if error > aim || error.is_nan() {
             return None;
         }
-        let Estimate { value, error: of_value } = solid_angle::beside(triangle, &ball.centre)?;
+        let Estimate { value, error: of_value } = solid_angle::far_from(triangle, &ball.centre)?;
         let (gradient, square) = slopes(&corners, &rim.lengths);
         let wide = (far + reach) / rest;
         let direct = 0.05 * (64.0 * U + 23.0 * slack / rest) * wide * wide * wide + 2f64.powi(-50);

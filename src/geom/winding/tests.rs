@@ -194,8 +194,8 @@ fn the_side_is_asked_by_the_place_in_the_given_list() {
     for (n, triangle) in list.iter().enumerate() {
         let p = [1.0, 1.0, triangle[0][2]];
         let at = |side: Ordering| {
-            winding.direct(&p, |asked| {
-                assert_eq!(asked, n);
+            winding.direct(&p, |index| {
+                assert_eq!(index, n);
                 side
             })
         };

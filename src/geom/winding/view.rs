@@ -64,7 +64,7 @@ impl BoxView {
         let guess = |n: &u32| (winding.fans[*n as usize].guess(&self.ball), *n);
         let mut fans: Vec<_> = fans.iter().map(guess).collect();
         fans.sort_by(|(a, _), (b, _)| b.left_out.total_cmp(&a.left_out));
-        // From the nearest on. Once one of them is no polynomial, others are asked only if they leave out little.
+        // From the nearest on. Once one of them is no polynomial, others are evaluated only if they leave out little.
         let mut rest = Some(Local::default());
         for (FanGuess { left_out, first }, n) in &fans {
             let fan = &winding.fans[*n as usize];
