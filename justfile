@@ -22,11 +22,11 @@ fuzz target seconds *args: fuzz-seeds
 
 # Whether the fuzz targets compile, on the stable toolchain.
 fuzz-check:
-    RUSTFLAGS="--cfg fuzzing" cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
+    CARGO_TARGET_DIR=target cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
 
 # Every input of fuzz/corpus through its target, with overflow checks and debug assertions, on the stable toolchain.
 fuzz-replay *targets: fuzz-seeds
-    RUSTFLAGS="--cfg fuzzing" cargo run --locked --manifest-path fuzz/Cargo.toml --example replay -- {{targets}}
+    CARGO_TARGET_DIR=target cargo run --locked --manifest-path fuzz/Cargo.toml --no-default-features --example replay -- {{targets}}
 
 # The command from outside: damaged files, random options, kills and small limits, for some minutes.
 attack minutes:
