@@ -3,8 +3,9 @@
 //! `cargo bench --bench inside -- [MESH …] [--res LIST] [--threads LIST] [--tsv]`
 //!
 //! Kernel time in milliseconds: mesh in memory to the finished bit grid of the rule solid, with all that
-//! the method prepares, at the best level. `pass` is one write over all words of the grid; `ratio` is what
-//! nonzero takes beside that, against the surface. Soups, which have as many open edges as triangles, have no
+//! the method prepares, at the best level. `pass` is one write over all words of the grid. `filled` is that rule, and
+//! `command` what the command does for `--solid`: whether the mesh is closed and sound, solid, and lost features. `f/s`
+//! and `c/s` are these two against the surface. In these two nothing is known of the mesh before. Soups, which have as many open edges as triangles, have no
 //! inside to speak of: they are timed only if they are named.
 
 mod suite;
@@ -13,7 +14,8 @@ use suite::args::{Args, refuse};
 use suite::table::Table;
 use suite::timing::median;
 use suite::{kernel, meshes};
-use voxelize::{Inside, Lattice, Level, Mesh, Rule, par};
+use voxelize::rule::lost;
+use voxelize::{BitGrid, Inside, Lattice, Level, Mesh, Rule, Run, par};
 
 const COLUMNS: &[(&str, usize)] = &[
     ("mesh", 12),
@@ -27,7 +29,10 @@ const COLUMNS: &[(&str, usize)] = &[
     ("flood", 8),
     ("vote", 8),
     ("robust", 8),
-    ("ratio", 5),
+    ("filled", 8),
+    ("command", 8),
+    ("f/s", 5),
+    ("c/s", 5),
     ("inside", 11),
 ];
 
@@ -64,6 +69,16 @@ fn row(name: &str, mesh: &Mesh, lattice: &Lattice, res: usize, threads: usize, t
     let solid = METHODS.map(|inside| {
         kernel::time_of(Rule::solid().with_inside(inside).unwrap(), mesh, lattice, threads, level)
     });
+    let [filled, command] = par::with_threads(threads, || {
+        let run = Run::default().threads(threads).level(level);
+        [Rule::filled(), Rule::solid()].map(|rule| {
+            median(
+                || (fresh(mesh), kernel::touched(lattice)),
+                |(mesh, grid)| fill(rule, mesh, lattice, grid, &run),
+            )
+        })
+    })
+    .expect("threads start");
     let count = par::with_threads(threads, || solid[0].1.count()).expect("threads start");
     let mut cells = vec![
         name.to_string(),
@@ -74,7 +89,24 @@ fn row(name: &str, mesh: &Mesh, lattice: &Lattice, res: usize, threads: usize, t
         format!("{surface:.3}"),
     ];
     cells.extend(solid.iter().map(|(ms, _)| format!("{ms:.3}")));
-    cells.push(format!("{:.2}", (solid[0].0 - pass) / surface));
+    cells.extend([filled, command].map(|ms| format!("{ms:.3}")));
+    cells.extend([filled, command].map(|ms| format!("{:.2}", ms / surface)));
     cells.push(count.to_string());
     table.row(&cells);
+}
+
+/// The same mesh, of which nothing is known.
+fn fresh(mesh: &Mesh) -> Mesh {
+    Mesh::from_triangles(mesh.triangles().to_vec()).expect("it was a mesh before")
+}
+
+/// Fills a grid as the command does.
+fn fill(rule: Rule, mesh: &Mesh, lattice: &Lattice, grid: &mut BitGrid, run: &Run) {
+    std::hint::black_box((mesh.seal(), mesh.unsound()));
+    let prepared = rule.prepare(mesh, lattice, run).expect("memory for what is beside the grid");
+    prepared.fill(0..lattice.dims()[2], run, grid).expect("nothing cancels it");
+    if let Rule::Solid { inside, .. } = rule {
+        let found = lost::find(mesh, lattice, inside, Some(grid), run).expect("memory for the search");
+        std::hint::black_box(found);
+    }
 }

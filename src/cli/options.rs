@@ -19,6 +19,7 @@ use super::command::Call;
 use super::files::{self, FileSet, MeshSource};
 use super::memory::Resources;
 use super::output::{AuxOutput, Output};
+use super::report::{ReportOptions, Verbosity};
 
 /// All that decides the cells of a grid, and how they are made, but the mesh.
 #[derive(Clone)]
@@ -27,6 +28,8 @@ pub struct JobOptions {
     pub rule: Rule,
     pub tolerance: Tolerance,
     pub resources: Resources,
+    /// Whether findings about the mesh are reported, or decide the outcome. If not, none is searched.
+    pub has_findings: bool,
 }
 
 /// The same with a mesh.
@@ -71,7 +74,14 @@ impl JobOptions {
         let rule = rule.chosen(&Transform::new(&grid.transform))?;
         let grid = GridOptions::new(grid, &rule, argv)?;
         let resources = Resources::new(&run.power, run.max_memory, argv)?;
-        Ok(Self { grid, rule, tolerance: read.tolerance(), resources })
+        let tolerance = read.tolerance();
+        Ok(Self { grid, rule, tolerance, resources, has_findings: tolerance == Tolerance::Strict })
+    }
+
+    /// The same for a call whose reports have these options.
+    pub fn reported(self, report: &ReportOptions) -> Self {
+        let is_reported = report.verbosity != Verbosity::Quiet || report.json.is_some();
+        Self { has_findings: self.has_findings || is_reported, ..self }
     }
 
     /// The same for a file in which this axis points up.
@@ -293,7 +303,9 @@ impl Options {
             Error::usage("no mesh is given")
                 .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more")
         })?;
-        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?.with_up(&args.up);
+        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?
+            .with_up(&args.up)
+            .reported(&call.printer.options);
         let job = Job { source: MeshSource::find(mesh, &argv.commands)?, options };
         let output = Output::new(&args.output, job.options.rule.kind(), &job.source, call)?;
         let doubt = DoubtOptions::new(&args.doubt, &job.options.rule, argv)?;

@@ -267,17 +267,20 @@ codes! {
         "the three axes disagree on the inside"
         "`--inside robust` repairs what it can";
     W009 "W009" WARNED
-        "components of the mesh that solid loses: no cell centre is inside them, or only parts of them are thicker than a cell"
+        "connected components of filled cells without a solid cell, or whose solid cells are in more pieces than the mesh"
         "use `--keep-thin`, `--filled` or smaller cells";
     W010 "W010" WARNED
-        "the search for lost features was skipped, as memory is short, or not all are kept, as the mesh is not closed"
-        "raise `--max-memory`, close the mesh, or use `--filled`, which loses nothing";
+        "the search for lost features was skipped, as memory is short"
+        "raise `--max-memory`, or use `--filled`, which loses nothing";
     W011 "W011" WARNED
-        "thin places that solid loses, such as ribs: the mesh fills part of these cells, and no cell centre near is inside"
+        "thin places that solid loses, such as ribs: filled cells that have no solid cell around them, four or more in a row"
         "use `--keep-thin`, `--filled` or smaller cells";
     W012 "W012" WARNED
         "the disk has less free space than the output takes"
         "write elsewhere: `-o PATH`, or use larger cells";
+    W013 "W013" NOTED
+        "every triangle is there in both directions, so lines through the mesh find nothing inside"
+        "none: robust is used, which counts each triangle once";
     BadList "bad-list" REFUSED
         "a list of names that holds something else"
         "one name a line; `-0` if NUL ends them";

@@ -23,6 +23,7 @@
     allow(dead_code, reason = "parts that only formats behind features use")
 )]
 
+mod ahead;
 mod dense;
 #[cfg(feature = "npz")]
 mod fail_once;

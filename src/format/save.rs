@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::{NamedTempFile, SpooledTempFile};
 
+use super::ahead::Ahead;
 use super::{Carries, Dtype, Durability, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Style;
@@ -58,9 +59,13 @@ pub fn save_source(
         Place::File(file) => file,
     };
     let durability = options.durability;
-    let data = Beside::write(path, &file, durability, |out| match format.write {
-        Write::Forward(write) => write(source, out, dtype, options),
-        Write::Seeking(write) => write(source, out, dtype, options),
+    let data = Beside::write(path, &file, durability, |file| match format.write {
+        Write::Forward(write) => {
+            let mut out = Ahead::new(file.try_clone()?, durability);
+            write(source, &mut out, dtype, options)?;
+            out.finish()
+        }
+        Write::Seeking(write) => buffered(file, |out| write(source, out, dtype, options)),
     })?;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
     let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, durability)).transpose()?;
@@ -149,7 +154,8 @@ pub fn save_bytes(
     match Place::of(path)? {
         Place::File(file) => {
             let durability = Durability::default();
-            Beside::write(path, &file, durability, |out| write(out))?.persist(format, durability)
+            Beside::write(path, &file, durability, |file| buffered(file, |out| write(out)))?
+                .persist(format, durability)
         }
         Place::Direct => {
             let bytes = open_direct(path)
@@ -365,17 +371,11 @@ impl Beside {
         path: &Path,
         place: &Path,
         durability: Durability,
-        write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+        write: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<Self> {
         let finish = || {
             let file = temporary(place)?;
-            let mut out = BufWriter::with_capacity(64 << 10, file.as_file());
-            if let Err(error) = write(&mut out) {
-                // Without this, the buffer would be written to a file that is about to go.
-                drop(out.into_parts());
-                return Err(error);
-            }
-            out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            write(file.as_file())?;
             keep_permissions(place, file.as_file())?;
             if durability == Durability::Synced {
                 file.as_file().sync_all()?;
@@ -394,6 +394,17 @@ impl Beside {
         }
         Ok(Written { path, format, bytes })
     }
+}
+
+/// Writes to a file through a buffer.
+fn buffered(file: &File, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(64 << 10, file);
+    if let Err(error) = write(&mut out) {
+        // Without this, the buffer would be written to a file that is about to go.
+        drop(out.into_parts());
+        return Err(error);
+    }
+    out.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
 }
 
 /// Puts the names in `folder` on the disk. Where the system cannot do that, for some file system or at
@@ -435,7 +446,7 @@ fn write_sidecar(
     match Place::of(&path)? {
         Place::File(file) => {
             let text = metadata.to_json(Style::Pretty);
-            Beside::write(&path, &file, durability, |out| out.write_all(text.as_bytes()))
+            Beside::write(&path, &file, durability, |mut file| file.write_all(text.as_bytes()))
         }
         Place::Direct => Err(Error::output("is not a file, so no sidecar can be there").in_file(&path)),
     }

@@ -168,20 +168,21 @@ impl BitGrid {
         self.words[start..start + other.words.len()].copy_from_slice(&other.words);
     }
 
-    /// Makes this the layers from `first` on of a larger grid of as many cells along x and y.
-    pub(crate) fn take(&mut self, other: &Self, first: usize) {
-        debug_assert_eq!(self.dims[..2], other.dims[..2]);
-        let start = first * self.layer_words();
-        let count = self.words.len();
-        self.words.copy_from_slice(&other.words[start..start + count]);
-    }
-
     /// Empties the cells that a grid as high or higher has, whose layer `first` is the first of this.
     pub(crate) fn remove(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let n = self.layer_words();
         par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
             layer.iter_mut().zip(other.layer(first + k)).for_each(|(word, less)| *word &= !less);
+        });
+    }
+
+    /// Occupies the cells that a grid as high or higher has, whose layer `first` is the first of this.
+    pub(crate) fn add_layers(&mut self, other: &Self, first: usize) {
+        debug_assert_eq!(self.dims[..2], other.dims[..2]);
+        let n = self.layer_words();
+        par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
+            layer.iter_mut().zip(other.layer(first + k)).for_each(|(word, more)| *word |= more);
         });
     }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod bits;
 pub(crate) mod cells;
+pub(crate) mod components;
 pub(crate) mod digest;
 pub(crate) mod erode;
 mod far;

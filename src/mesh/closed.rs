@@ -6,8 +6,8 @@
 //! with two equal vertices cancels itself. Edges are sorted, in parts that share no edge, so counts are
 //! exact and depend on no order.
 
-use super::Mesh;
 use super::edges::EdgeUse;
+use super::{Mesh, union_find};
 use crate::geom::{Point, Triangle};
 use crate::par;
 
@@ -113,87 +113,149 @@ impl Mesh {
     /// [`closedness`](Self::closedness), and of another opinion once in 2^64 meshes that nobody made for
     /// that. It is kept, so asking again costs nothing.
     pub fn seal(&self) -> Seal {
-        // Several threads may find it at a time: none waits for another that waits for it.
-        self.seal.get().copied().unwrap_or_else(|| {
-            let found = self.found_seal();
-            *self.seal.get_or_init(|| found)
-        })
+        self.sums().seal
     }
 
     /// The defect that its [`seal`](Self::seal) or its volume shows, if any: the cheap part of a
     /// [`check`](crate::compare::check::check).
     pub fn unsound(&self) -> Option<Unsound> {
         match self.seal() {
+            _ if self.is_two_sided() => None,
             Seal::Open => Some(Unsound::Open),
             Seal::Closed => Some(Unsound::NotOriented),
             Seal::Oriented => (self.volume() < 0.0).then_some(Unsound::InsideOut),
         }
     }
 
-    fn found_seal(&self) -> Seal {
-        let chunks: Vec<&[Triangle]> = self.triangles().chunks(CHUNK).collect();
-        let sums =
-            par::map(chunks, |chunk| chunk.iter().map(Hashes::of).fold(Hashes::default(), Hashes::add));
-        match sums.into_iter().fold(Hashes::default(), Hashes::add) {
-            Hashes { directed: 0, .. } => Seal::Oriented,
-            Hashes { parity: 0, .. } => Seal::Closed,
-            _ => Seal::Open,
-        }
-    }
-
     /// The signed volume that the triangles enclose, in cubic units of the file, by doubles: above zero
     /// for an oriented closed mesh whose normals point outwards, of no meaning for an open one.
     pub fn volume(&self) -> f64 {
+        self.sums().volume
+    }
+
+    /// Whether every triangle is there in both directions, as in meshes that are to be seen from both sides. By sums of
+    /// hashes, as [`seal`](Self::seal) is.
+    ///
+    /// ```
+    /// use voxelize::{Inside, Mesh};
+    ///
+    /// let cube = Mesh::open("fixtures/cube.stl")?;
+    /// let both: Vec<_> = cube.triangles().iter().flat_map(|&[a, b, c]| [[a, b, c], [a, c, b]]).collect();
+    /// assert!(Mesh::from_triangles(both)?.is_two_sided() && !cube.is_two_sided());
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    pub fn is_two_sided(&self) -> bool {
+        self.sums().is_two_sided
+    }
+
+    /// Sums over triangles of their extents along y and z: of the products, and of each.
+    pub(crate) fn extents(&self) -> [f64; 3] {
+        self.sums().extents
+    }
+
+    /// What one pass over all triangles finds, kept.
+    fn sums(&self) -> &MeshSums {
+        self.sums.get().unwrap_or_else(|| {
+            // Several threads may find them at a time: none waits for another that waits for it.
+            let found = self.found_sums();
+            self.sums.get_or_init(|| found)
+        })
+    }
+
+    fn found_sums(&self) -> MeshSums {
         let middle: [f64; 3] = std::array::from_fn(|a| {
             (f64::from(self.bounds().min[a]) + f64::from(self.bounds().max[a])) / 2.0
         });
         let chunks: Vec<&[Triangle]> = self.triangles().chunks(CHUNK).collect();
-        let volumes = par::map(chunks, |chunk| chunk.iter().map(|t| six_volumes(t, &middle)).sum::<f64>());
-        volumes.iter().sum::<f64>() / 6.0
+        let parts = par::map(chunks, |chunk| {
+            let (mut hashes, mut volumes, mut extents) = (Hashes::default(), 0.0, [0.0; 3]);
+            for triangle in chunk {
+                hashes.add(&Hashes::of(triangle));
+                volumes += six_volumes(triangle, &middle);
+                let [y, z] = [1, 2].map(|a| {
+                    let [p, q, r] = triangle.map(|corner| corner[a]);
+                    let (low, high) = (lesser(lesser(p, q), r), lesser(lesser(-p, -q), -r));
+                    f64::from(-high) - f64::from(low)
+                });
+                extents = [extents[0] + y * z, extents[1] + y, extents[2] + z];
+            }
+            (hashes, volumes, extents)
+        });
+        let mut hashes = Hashes::default();
+        parts.iter().for_each(|(part, ..)| hashes.add(part));
+        let seal = match hashes {
+            Hashes { directed: 0, .. } => Seal::Oriented,
+            Hashes { parity: 0, .. } => Seal::Closed,
+            _ => Seal::Open,
+        };
+        let is_two_sided = hashes.triangles == 0 && hashes.any;
+        let volume = parts.iter().map(|(_, volumes, _)| volumes).sum::<f64>() / 6.0;
+        let extents = [0, 1, 2].map(|n| parts.iter().map(|(.., extents)| extents[n]).sum());
+        MeshSums { seal, is_two_sided, volume, extents }
     }
+}
+
+/// Sums over the triangles of a mesh.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MeshSums {
+    seal: Seal,
+    is_two_sided: bool,
+    volume: f64,
+    /// See [`Mesh::extents`].
+    extents: [f64; 3],
 }
 
 /// Hashes of edges, added up in no order: zero where they cancel.
 #[derive(Default)]
 struct Hashes {
     /// The sum of hashes of edges, less those of their reverses.
-    directed: u64,
+    directed: u128,
     /// What is left of pairs of the same edge, whatever their direction.
-    parity: u64,
+    parity: u128,
+    /// The sum of hashes of triangles, less those of their reverses.
+    triangles: u128,
+    /// Whether there is a triangle with three different corners.
+    any: bool,
 }
 
 impl Hashes {
+    #[inline(always)]
     fn of(triangle: &Triangle) -> Self {
-        let corners = triangle.map(|corner| {
-            let [x, y, z] = bits(corner).map(u64::from);
-            mixed(mixed(x << 32 | y) ^ z)
-        });
+        let corners = triangle.map(|corner| union_find::hash(&corner));
         let mut sums = Self::default();
+        let (mut turns, mut is_flat) = (false, false);
         for n in 0..3 {
             let (from, to) = (corners[n], corners[(n + 1) % 3]);
-            if from == to {
-                continue;
-            }
-            let edge = mixed(from.min(to).wrapping_add(mixed(from.max(to))));
+            // The product of two numbers that depend on the ends; factors of SplitMix64 keep zeros apart. An edge
+            // without length is none. No branches: which end is the lesser one is anybody's guess.
+            let low = (from.min(to) ^ 0xbf58_476d_1ce4_e5b9) * u64::from(from != to);
+            let edge = u128::from(low) * u128::from(from.max(to) ^ 0x94d0_49bb_1331_11eb);
             sums.parity ^= edge;
-            sums.directed =
-                if from < to { sums.directed.wrapping_add(edge) } else { sums.directed.wrapping_sub(edge) };
+            let sign = u128::from(from > to).wrapping_neg();
+            sums.directed = sums.directed.wrapping_add((edge ^ sign).wrapping_sub(sign));
+            turns ^= from > to;
+            is_flat |= from == to;
         }
+        // The same in whatever order corners are; which of the two ways around they are is the sign.
+        let [a, b, c] = corners;
+        let both = (a.wrapping_add(b).wrapping_add(c) ^ 0xbf58_476d_1ce4_e5b9) * u64::from(!is_flat);
+        let all = u128::from(both) * u128::from(a ^ b ^ c ^ 0x94d0_49bb_1331_11eb);
+        let sign = u128::from(turns).wrapping_neg();
+        (sums.triangles, sums.any) = ((all ^ sign).wrapping_sub(sign), !is_flat);
         sums
     }
 
-    fn add(self, other: Self) -> Self {
-        Self { directed: self.directed.wrapping_add(other.directed), parity: self.parity ^ other.parity }
+    #[inline(always)]
+    fn add(&mut self, other: &Self) {
+        self.directed = self.directed.wrapping_add(other.directed);
+        self.parity ^= other.parity;
+        self.triangles = self.triangles.wrapping_add(other.triangles);
+        self.any |= other.any;
     }
 }
 
-/// A hash of 64 bits, every bit of which depends on every bit (the finalizer of SplitMix64, Steele, Lea
-/// and Flood 2014).
-pub(super) fn mixed(bits: u64) -> u64 {
-    let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
+fn lesser(p: f32, q: f32) -> f32 {
+    if q < p { q } else { p }
 }
 
 /// Six times the signed volume between a triangle and a point.
@@ -288,6 +350,28 @@ mod tests {
         assert_eq!(closedness(&[SHEET[0], SHEET[0]]), (0, 3));
         // Three times: odd again.
         assert_eq!(closedness(&[SHEET[0], SHEET[0], SHEET[0]]), (3, 3));
+    }
+
+    #[test]
+    fn meshes_are_two_sided_if_every_triangle_is() {
+        let turned = |[a, b, c]: Triangle| [a, c, b];
+        let is_two_sided = |triangles: &[Triangle]| {
+            let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
+            (mesh.is_two_sided(), mesh.unsound().is_none())
+        };
+        let cube = Mesh::open("fixtures/cube.stl").unwrap().triangles().to_vec();
+        let back: Vec<_> = cube.iter().rev().map(|t| turned([t[1], t[2], t[0]])).collect();
+        let both = [cube.clone(), back.clone()].concat();
+        assert_eq!(is_two_sided(&both), (true, true));
+        assert_eq!(is_two_sided(&[both.clone(), both.clone()].concat()), (true, true));
+        // A flat triangle has no sides.
+        let flat = [[0.0; 3], [0.0; 3], [1.0; 3]];
+        assert_eq!(is_two_sided(&[both.clone(), vec![flat]].concat()), (true, true));
+        assert_eq!(is_two_sided(&[flat]), (false, true));
+        assert_eq!(is_two_sided(&[]), (false, true));
+        assert_eq!(is_two_sided(&cube), (false, true));
+        assert!(!is_two_sided(&both[1..]).0 && !is_two_sided(&[cube.clone(), cube].concat()).0);
+        assert_eq!(is_two_sided(&[SHEET[0], turned(SHEET[0])]), (true, true));
     }
 
     #[test]

@@ -59,6 +59,12 @@ impl Mesh {
         Ok(Components { of, components })
     }
 
+    /// Whether it is one connected component.
+    pub(crate) fn is_one_component(&self) -> Result<bool> {
+        weld::refuse_more(self.triangles().len())?;
+        Ok(union_find::firsts(self.triangles())?.iter().all(|first| *first == 0))
+    }
+
     /// The components with their sizes.
     fn measured(&self, of: &[u32], mut components: Vec<Component>) -> Vec<Component> {
         let units: Vec<Unit> = components.iter().map(|component| Unit::of(&component.bounds)).collect();
@@ -154,15 +160,6 @@ fn turned(triangle: &Triangle) -> Triangle {
     let [a, b, c] = triangle.map(|v| v.map(|x| x + 0.0));
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
     turns.into_iter().reduce(|least, other| if other < least { other } else { least }).expect("three")
-}
-
-/// Whether the bounds of `a` have a longer diagonal than those of `b`.
-pub(crate) fn longer(a: &Component, b: &Component) -> bool {
-    let square = |component: &Component| {
-        let extent = |i: usize| f64::from(component.bounds.max[i]) - f64::from(component.bounds.min[i]);
-        (0..3).map(|i| extent(i) * extent(i)).sum::<f64>()
-    };
-    square(a) > square(b)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::error::{Code, Error, Result};
 use crate::geom::{Bounds, Point, Triangle, degenerate};
 use crate::kernel::memory::Zeroed;
 use crate::par;
-use closed::Seal;
+use closed::MeshSums;
 
 /// Triangles in the order of their file, every coordinate finite. 36 bytes each; nothing is welded.
 #[derive(Debug, Clone)]
@@ -30,8 +30,8 @@ pub struct Mesh {
     triangles: Zeroed<Triangle>,
     bounds: Bounds,
     degenerate: u64,
-    /// How far it is closed, once somebody has asked.
-    seal: OnceLock<Seal>,
+    /// Sums over all triangles, once they were needed.
+    sums: OnceLock<MeshSums>,
 }
 
 impl PartialEq for Mesh {
@@ -105,7 +105,7 @@ impl Mesh {
     /// A mesh whose reader has seen that all is finite, and this.
     fn seen(triangles: Zeroed<Triangle>, seen: &TriangleSummary) -> Self {
         debug_assert_eq!(seen.bounds, Bounds::of(&triangles));
-        Self { triangles, bounds: seen.bounds, degenerate: seen.degenerate, seal: OnceLock::new() }
+        Self { triangles, bounds: seen.bounds, degenerate: seen.degenerate, sums: OnceLock::new() }
     }
 
     /// The triangles, in the order of the file.

@@ -102,7 +102,8 @@ fn slots(count: usize) -> Result<Zeroed<TableSlot>> {
 }
 
 /// A hash of a vertex: twice a product whose halves are put together.
-fn hash(point: &Point) -> u64 {
+#[inline(always)]
+pub(super) fn hash(point: &Point) -> u64 {
     // −0 + 0 is 0.
     let [x, y, z] = point.map(|c| u64::from((c + 0.0).to_bits()));
     let folded = |a: u64, b: u64| {

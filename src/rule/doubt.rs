@@ -68,7 +68,7 @@ pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Resul
 pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
     let meshes = COMPARED.map(|method| method.info().meshes).into_iter().max().unwrap_or(0);
-    let crossings = rows::bytes(mesh.triangles(), lattice, run.max_memory);
+    let crossings = rows::bytes(mesh, lattice, run.max_memory);
     crossings + GRIDS * BitGrid::bytes_for(lattice.dims()) + meshes * triangles
 }
 

@@ -1,12 +1,11 @@
 //! Findings about the inside of a mesh, in words: what a result may lack, where, and what to do about it.
 
-use super::{Inside, InsideReport, LostComponents, LostPlaces, Repairs, Rule, ThinFeatures};
+use super::{Inside, InsideReport, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, ThinFeatures};
 use crate::error::{Code, Finding};
 use crate::grid::Lattice;
 use crate::mesh::Mesh;
 use crate::mesh::boundary::Loop;
 use crate::mesh::closed::Seal;
-use crate::mesh::components::Component;
 use crate::run::holes;
 use crate::run::leak::Leak;
 use crate::text::{counted, grouped, number};
@@ -18,8 +17,9 @@ const WORTH_CLOSING: u64 = 16;
 pub fn findings(rule: &Rule, mesh: &Mesh, lattice: &Lattice, report: &InsideReport) -> Vec<Finding> {
     let Some(inside) = rule.inside() else { return vec![] };
     let open = match inside {
+        Inside::Auto if mesh.is_two_sided() => Some(two_sided()),
         Inside::Auto => report.repairs.as_ref().map(open),
-        chosen => unfit(chosen, mesh.seal()),
+        chosen => unfit(chosen, mesh),
     };
     let leak = report.leak.as_ref().map(|leak| leaked(leak, lattice));
     let is_cut = (0..3).any(|a| lattice.is_passed(a, mesh.bounds()).contains(&true));
@@ -30,13 +30,13 @@ pub fn findings(rule: &Rule, mesh: &Mesh, lattice: &Lattice, report: &InsideRepo
         let cells = counted(cells, "cell", "cells");
         Finding::new(Code::W008, format!("vote: the axes disagree on {cells}; majority used"))
     });
-    let lost = report.lost.unwrap_or_default();
-    let thin = match rule {
-        Rule::Solid { thin: ThinFeatures::Keep, .. } => {
-            [report.lost.filter(|lost| !lost.closed).map(|_| not_kept()), None]
-        }
-        _ => [lost.components.as_ref().map(lost_components), lost.places.as_ref().map(lost_places)],
+    let lost = match rule {
+        Rule::Solid { thin: ThinFeatures::Keep, .. } => LostFeatures::default(),
+        // All of it is lost, and another method helps.
+        _ if mesh.is_two_sided() && is_crossed(inside) => LostFeatures::default(),
+        _ => report.lost.unwrap_or_default(),
     };
+    let thin = [lost.components.as_ref().map(lost_components), lost.places.as_ref().map(lost_places)];
     [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
 }
 
@@ -90,9 +90,26 @@ pub fn repaired(repairs: &Repairs) -> String {
     dropped.into_iter().chain(flipped).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether lines through the mesh decide, with triangles as they are.
+fn is_crossed(inside: Inside) -> bool {
+    matches!(inside, Inside::Nonzero | Inside::EvenOdd | Inside::Vote)
+}
+
+/// Why `auto` takes robust for a closed mesh.
+fn two_sided() -> Finding {
+    Finding::new(
+        Code::W013,
+        "every triangle is there in both directions; using robust, which counts each once",
+    )
+}
+
 /// A method that was chosen requires what the mesh is not.
-fn unfit(chosen: Inside, seal: Seal) -> Option<Finding> {
-    let text = match (chosen, seal) {
+fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
+    let text = match (chosen, mesh.seal()) {
+        _ if mesh.is_two_sided() && is_crossed(chosen) => {
+            let name = chosen.name();
+            format!("every triangle is there in both directions: {name} finds nothing inside; use robust")
+        }
         (Inside::Nonzero | Inside::EvenOdd, Seal::Open) => {
             let name = chosen.name();
             format!("the mesh is not closed: {name} may be wrong along some lines; use --inside robust")
@@ -109,28 +126,28 @@ fn unfit(chosen: Inside, seal: Seal) -> Option<Finding> {
     Some(Finding::new(Code::W006, text))
 }
 
-fn lost_components(thin: &LostComponents) -> Finding {
-    let LostComponents { components, lost, scattered, largest, thickness, cell } = thin;
+fn lost_components(found: &LostComponents) -> Finding {
+    let LostComponents { components, lost, broken, pieces, largest, thickness, cell, .. } = found;
     let all = counted(*components, "component", "components");
     let (verb, is) = if *lost == 1 { ("contains", "is") } else { ("contain", "are") };
     let none = format!("{} of {all} {verb} no cell centre and {is} lost", grouped(*lost));
-    let thinner = |of: &str| {
-        let is = if *scattered == 1 { "is" } else { "are" };
-        format!("{}{of} {is} thinner than a cell and only partly filled", grouped(*scattered))
+    let in_pieces = |of: &str| match broken {
+        1 => format!("1{of} is broken into {pieces} pieces"),
+        n => format!("{}{of} are broken into up to {pieces} pieces", grouped(*n)),
     };
-    let mut text = match (*lost, *scattered) {
-        (0, _) => thinner(&format!(" of {all}")),
+    let mut text = match (*lost, *broken) {
+        (0, _) => in_pieces(&format!(" of {all}")),
         (_, 0) => none,
-        _ => format!("{none}, {}", thinner("")),
+        _ => format!("{none}, {}", in_pieces("")),
     };
-    let which = if lost + scattered == 1 { "" } else { "the largest " };
-    text += &format!(": {which}{}", component(largest));
-    if largest.thickness() < *cell && *lost > 0 {
-        text += ", thinner than a cell";
-    }
-    text += "; use --keep-thin";
-    if *thickness > 0.0 {
-        text += &format!(", or cells of {} or smaller", two_digits(*thickness));
+    let which = if lost + broken == 1 { "" } else { "the largest " };
+    text += &format!(": {which}{}", extent(*largest));
+    // Smaller cells help where the whole of it is thinner than one.
+    if *thickness > 0.0 && thickness < cell {
+        let thick = two_digits(*thickness);
+        text += &format!(", about {thick} thick; use --keep-thin, or cells of {thick} or smaller");
+    } else {
+        text += "; use --keep-thin, or smaller cells";
     }
     Finding::new(Code::W009, text)
 }
@@ -145,18 +162,6 @@ fn lost_places(thin: &LostPlaces) -> Finding {
          smaller cells"
     );
     Finding::new(Code::W011, text)
-}
-
-/// What `--keep-thin` leaves out of a mesh that is not closed.
-fn not_kept() -> Finding {
-    let text = "the mesh is not closed, so --keep-thin keeps only its closed components, and no thin places";
-    Finding::new(Code::W010, text)
-}
-
-/// `20 × 10 × 0.1 around (0, 1, 2), about 0.098 thick`.
-fn component(part: &Component) -> String {
-    let corners = [part.bounds.min, part.bounds.max].map(|corner| corner.map(f64::from));
-    format!("{}, about {} thick", extent(corners), two_digits(part.thickness()))
 }
 
 /// `20 × 10 × 0.1 around (0, 1, 2)`.

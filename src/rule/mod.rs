@@ -98,8 +98,9 @@ pub enum ThinFeatures {
     /// They are lost.
     #[default]
     Lose,
-    /// The cells of [`Rule::Filled`] are kept as well: of [`LostComponents`] all, of [`LostPlaces`] and of places too
-    /// short to be named those within a step of a lost cell, a step going to any of the 26 cells around.
+    /// Cells of [`Rule::Filled`] are kept as well, in components that are lost or broken, and in those with a place of
+    /// [`LostPlaces`]: the lost cells, and those with two different pieces within two cells, where a lost cell counts as
+    /// a piece. So each of these components is one piece.
     Keep,
 }
 
@@ -327,8 +328,10 @@ impl Rule {
         let inside = self.inside().map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
         inside
             + match self {
-                // The search, and then a mesh of lost components.
-                Self::Solid { thin: ThinFeatures::Keep, .. } => lost::extra_bytes(mesh, lattice, run),
+                // The search, for the whole grid at once.
+                Self::Solid { inside, thin: ThinFeatures::Keep } => {
+                    lost::extra_bytes(mesh, lattice, *inside, run)
+                }
                 // The eroded grid, its copy, and layers beside a slab.
                 Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
                 Self::Offset { .. } => offset::extra_bytes(lattice, run),
@@ -359,11 +362,13 @@ impl Rule {
     /// the run was cancelled.
     pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedRule<'a>> {
         let rule = self.checked()?;
-        let kept = match rule {
-            Self::Solid { thin: ThinFeatures::Keep, .. } => Some(lost::prepare(mesh, lattice, None, run)?),
+        let inside = rule.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
+        let kept = match (rule, &inside) {
+            (Self::Solid { thin: ThinFeatures::Keep, .. }, Some(inside)) => {
+                Some(KeptFeatures::new(mesh, lattice, inside, run)?)
+            }
             _ => None,
         };
-        let inside = rule.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
         let distance = PreparedDistance::new(&rule, mesh, lattice, run)?;
         Ok(PreparedRule { mesh, lattice, rule, inside, kept, distance })
     }

@@ -17,7 +17,7 @@ pub(super) fn fill(
 ) -> Result<Stats> {
     let mut stats = prepared.inside().fill(layers.clone(), run, grid)?;
     if let Some(kept) = &prepared.kept {
-        kept.keep(prepared.mesh, prepared.lattice, layers, run, grid)?;
+        kept.keep(layers, grid);
         stats.inside.lost = Some(kept.report);
     }
     Ok(stats)

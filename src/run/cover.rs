@@ -84,6 +84,16 @@ impl Covered {
         self.snapped
     }
 
+    /// How many layers of bricks there are: each of [`SIDE`] layers of cells, the last of what is left.
+    pub(crate) fn brick_layers(&self) -> usize {
+        self.target.shape().brick_layers()
+    }
+
+    /// Adds the cells of one layer of bricks to `words`, those of its rows.
+    pub(crate) fn add_to(&self, layer: usize, words: &mut [u64]) {
+        self.target.add_to(layer, &self.full, words);
+    }
+
     /// Makes `grid` the layers from `first` on, a multiple of [`SIDE`]; in the threads it is called in.
     pub(crate) fn copy_to(&self, first: usize, grid: &mut BitGrid) {
         debug_assert!(first.is_multiple_of(SIDE));

@@ -13,6 +13,7 @@ use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::KernelLattice;
 use crate::kernel::crossings::{Crosser, Crossing};
+use crate::mesh::Mesh;
 use crate::par;
 use crate::par::Progress;
 use crate::run::Run;
@@ -42,7 +43,24 @@ fn most(max_memory: Option<u64>) -> usize {
 
 /// The bytes that crossings of triangles with the rows of a lattice take at most, unless a single layer has
 /// more, under this limit of memory.
-pub(crate) fn bytes(triangles: &[Triangle], lattice: &Lattice, max_memory: Option<u64>) -> u128 {
+pub(crate) fn bytes(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> u128 {
+    let rows =
+        if mesh.triangles().len() > MANY { rows_by_sums(mesh, lattice) } else { rows_each(mesh, lattice) };
+    (rows.min(most(max_memory) as f64) as u128) * u128::from(BYTES)
+}
+
+/// From so many triangles on, their rows are estimated by sums that the mesh keeps.
+const MANY: usize = 1 << 14;
+
+/// The rows that triangles pass, at most, were the lattice larger than all of them.
+fn rows_by_sums(mesh: &Mesh, lattice: &Lattice) -> f64 {
+    let [y, z] = [1, 2].map(|a| 1.001 / lattice.spacing()[a].to_f64());
+    let [both, of_y, of_z] = mesh.extents();
+    1.0001 * (both * y * z + 1.01 * (of_y * y + of_z * z) + 1.01 * 1.01 * mesh.triangles().len() as f64)
+}
+
+/// The rows that triangles pass, at most.
+fn rows_each(mesh: &Mesh, lattice: &Lattice) -> f64 {
     let [y, z] = [1, 2].map(|a| (1.0 / lattice.spacing()[a].to_f64(), lattice.dims()[a] as f64));
     // Floats, and snapping, move it by less than a hundredth of a cell, or a thousandth of itself.
     let across = |[a, b, c]: [f32; 3], (per_cell, most): (f64, f64)| {
@@ -50,9 +68,7 @@ pub(crate) fn bytes(triangles: &[Triangle], lattice: &Lattice, max_memory: Optio
         (extent * per_cell * 1.001 + 1.01).min(most)
     };
     let rows = |[a, b, c]: &Triangle| across([a[1], b[1], c[1]], y) * across([a[2], b[2], c[2]], z);
-    let runs = triangles.chunks(RUN).collect();
-    let counts = par::map(runs, |run: &[Triangle]| run.iter().map(rows).sum::<f64>());
-    (counts.iter().sum::<f64>().min(most(max_memory) as f64) as u128) * u128::from(BYTES)
+    mesh.triangles().iter().map(rows).sum()
 }
 
 /// A stretch of a row's cells between crossings, or before the first or behind the last.
@@ -327,7 +343,6 @@ impl Stretch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::Mesh;
 
     /// The cells inside, how often stretches were handed on, and how many coordinates snapped.
     fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
@@ -341,6 +356,18 @@ mod tests {
             }
         });
         (grid, handed.into_inner(), snapped.unwrap())
+    }
+
+    #[test]
+    fn sums_bound_the_rows_of_each_triangle() {
+        for name in ["sphere", "cube", "knot", "bracket", "prism", "slivers"] {
+            let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
+            for res in [7, 64, 500] {
+                let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
+                let (each, all) = (rows_each(&mesh, &lattice), rows_by_sums(&mesh, &lattice));
+                assert!(each <= all && all < 2.0 * each, "{name} at {res}: {each}, {all}");
+            }
+        }
     }
 
     #[test]

@@ -46,8 +46,8 @@ pub struct RuleArgs {
     /// with --solid: keep thin features
     #[arg(
         long,
-        long_help = "With --solid: keep thin features. Adds the --filled cells of components, ribs and spikes that \
-                       --solid would lose or break up. Criterion: docs/lost-features.md"
+        long_help = "With --solid: keep thin features. Adds the --filled cells that connect components, ribs and \
+                       spikes that --solid would lose or break. Criterion: docs/lost-features.md"
     )]
     pub keep_thin: bool,
 

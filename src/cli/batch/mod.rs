@@ -83,7 +83,9 @@ impl BatchOptions {
         let folder = folder(&args.input, &args.output, argv)?;
         let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
         let grids = if args.input.same_grid { Grids::Same } else { Grids::Own };
-        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?.with_up(&args.up);
+        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?
+            .with_up(&args.up)
+            .reported(&call.printer.options);
         let doubt = DoubtOptions::new(&args.doubt, &options.rule, argv)?;
         let leak = options::leak(&args.leak, &options.rule, argv)?;
         let nearest = options::nearest(&args.nearest, &options.rule, argv)?;

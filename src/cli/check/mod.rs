@@ -100,7 +100,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let has_grid = GRID.iter().any(|option| call.given(option));
     let rule = Rule::surface();
     let grid = GridOptions::new(args.grid, &rule, call.argv)?;
-    let options = JobOptions { grid, rule, tolerance: args.read.tolerance(), resources };
+    let options = JobOptions { grid, rule, tolerance: args.read.tolerance(), resources, has_findings: true };
     let mut files = FileSet::default();
     args.meshes.iter().for_each(|path| files.reads(path, "a mesh to be checked"));
     let mark = args.mark.as_deref().map(|path| MarkOutput::new(path, &mut files)).transpose()?;

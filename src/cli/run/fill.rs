@@ -3,8 +3,8 @@
 use voxelize::grid::record::INSIDE;
 use voxelize::rule::{InsideReport, lost};
 use voxelize::{
-    BitGrid, Code, Digest, Error, Field, Finding, Inside, Lattice, Mesh, Result, Rule, Run, Stats,
-    ThinFeatures, Voxels,
+    BitGrid, Code, Digest, Error, Field, Finding, Lattice, Mesh, Result, Rule, Run, Stats, ThinFeatures,
+    Voxels,
 };
 
 use super::super::memory::{Limit, MemoryPlan, Needs};
@@ -53,7 +53,7 @@ pub fn whole_grid<'a>(
 
 /// Notes how far the mesh is closed, where the rule may mind.
 pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
-    if options.rule.inside().is_some() {
+    if options.rule.inside().is_some() && options.has_findings {
         let found = timed(&mut report.times.voxelize, || (mesh.seal(), mesh.unsound()));
         (report.seal, report.unsound) = (Some(found.0), found.1);
     }
@@ -70,7 +70,8 @@ pub fn find_lost_features(
     if !loses_features(options) {
         return Ok(());
     }
-    let need = lost_memory(mesh, lattice, run);
+    let (inside, need) =
+        (options.rule.inside().unwrap_or_default(), lost_memory(options, mesh, lattice, run));
     if let Some(limit) = run.max_memory.map(u128::from).filter(|limit| need > *limit) {
         if let Limit::Share(_) = options.resources.memory {
             return Err(Error::too_large("needs more than its share of the memory"));
@@ -81,25 +82,25 @@ pub fn find_lost_features(
         return Ok(());
     }
     report.inside_report.lost =
-        Some(timed(&mut report.times.voxelize, || lost::find(mesh, lattice, None, run))?);
+        Some(timed(&mut report.times.voxelize, || lost::find(mesh, lattice, inside, None, run))?);
     Ok(())
 }
 
-/// Whether the rule may lose something of the mesh silently.
+/// Whether the rule may lose something of the mesh, and that is reported.
 fn loses_features(options: &JobOptions) -> bool {
-    matches!(options.rule, Rule::Solid { thin: ThinFeatures::Lose, .. })
+    matches!(options.rule, Rule::Solid { thin: ThinFeatures::Lose, .. }) && options.has_findings
 }
 
 /// The memory that the search for lost features takes, with the mesh.
-fn lost_memory(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-    Run::estimate(mesh.triangles().len(), [0; 3]) + lost::extra_bytes(mesh, lattice, run)
+fn lost_memory(options: &JobOptions, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    let inside = options.rule.inside().unwrap_or_default();
+    Run::estimate(mesh.triangles().len(), [0; 3]) + lost::extra_bytes(mesh, lattice, inside, run)
 }
 
 /// Whether there is as much beside the whole grid: then the search is quicker.
-fn fits_beside(mesh: &Mesh, lattice: &Lattice, run: &Run) -> bool {
-    // Bricks of the surface are less than another grid.
-    let need = lost_memory(mesh, lattice, run) + 2 * BitGrid::bytes_for(lattice.dims());
-    run.max_memory.is_none_or(|limit| need <= u128::from(limit))
+fn fits_beside(options: &JobOptions, mesh: &Mesh, lattice: &Lattice, run: &Run) -> bool {
+    let need = || lost_memory(options, mesh, lattice, run) + BitGrid::bytes_for(lattice.dims());
+    run.max_memory.is_none_or(|limit| need() <= u128::from(limit))
 }
 
 /// The cells, counted.
@@ -111,7 +112,7 @@ pub fn fill(
     report: &mut RunReport,
 ) -> Result<(Voxels, Digest)> {
     let options = &job.options;
-    let search_later = loses_features(options) && fits_beside(mesh, lattice, run);
+    let search_later = loses_features(options) && fits_beside(options, mesh, lattice, run);
     if !search_later {
         find_lost_features(options, mesh, lattice, run, report)?;
     }
@@ -119,10 +120,9 @@ pub fn fill(
         voxelize::Voxelizer::new(options.rule).with_run(*run).run(mesh, lattice)
     })?;
     if search_later {
-        let is_nonzero = voxels.record.field(INSIDE) == Some(Inside::Nonzero.name());
-        let solid = is_nonzero.then(|| voxels.occupied()).transpose()?;
+        let (inside, solid) = (options.rule.inside().unwrap_or_default(), voxels.occupied()?);
         report.inside_report.lost =
-            Some(timed(&mut report.times.voxelize, || lost::find(mesh, lattice, solid, run))?);
+            Some(timed(&mut report.times.voxelize, || lost::find(mesh, lattice, inside, Some(solid), run))?);
     }
     voxels.record.input = input_name(job);
     voxels.record.transform = options.grid.transform.entries();

@@ -8,7 +8,6 @@ use voxelize::run::Leak;
 use voxelize::{Inside, Rule};
 
 use super::super::report::display::counted;
-use super::super::report::value;
 use super::report::RunReport;
 
 /// An option of a rule, by its name and value in files: `hollow 2`, `ties: up`, `inside: nonzero (auto)`,
@@ -59,8 +58,7 @@ pub fn json(rule: &Rule, report: &RunReport) -> Value {
         put("leak", json!({"cells": cells, "holes": holes.iter().map(hole).collect::<Value>()}));
     }
     put("thin", inside.lost.map_or(Value::Null, |lost| thin_parts(lost.components.as_ref())));
-    let searched = inside.lost.filter(|lost| lost.closed);
-    put("thin_places", searched.map_or(Value::Null, |lost| thin_places(lost.places.as_ref())));
+    put("thin_places", inside.lost.map_or(Value::Null, |lost| thin_places(lost.places.as_ref())));
     if let Some(repairs) = &inside.repairs {
         put("repairs", repairs_json(repairs));
     }
@@ -83,15 +81,17 @@ fn repairs_json(repairs: &Repairs) -> Value {
 }
 
 fn thin_parts(thin: Option<&LostComponents>) -> Value {
-    let Some(LostComponents { components, lost, scattered, largest, thickness, .. }) = thin else {
+    let Some(LostComponents { components, lost, broken, pieces, largest, triangles, thickness, .. }) = thin
+    else {
         return json!({"lost": 0, "scattered": 0});
     };
-    let bounds = value::bounds(&largest.bounds);
-    let largest = json!({"bounds": bounds, "triangles": largest.triangles, "thickness": largest.thickness()});
+    let [min, max] = largest;
+    let largest = json!({"bounds": {"min": min, "max": max}, "triangles": triangles, "thickness": thickness});
     json!({
         "parts": components,
         "lost": lost,
-        "scattered": scattered,
+        "scattered": broken,
+        "pieces": pieces,
         "largest": largest,
         "thickness": thickness,
     })

@@ -7,7 +7,7 @@ use voxelize::{Inside, Lattice, Level, Rule, Snap, ThinFeatures, par};
 use super::super::memory::Limit;
 use super::super::options::{GridFrom, Options};
 use super::super::output::FormatBy;
-use super::super::report::display::{bytes, counted, number};
+use super::super::report::display::{bytes, counted};
 use super::super::report::row;
 use super::findings;
 use super::report::RunReport;
@@ -48,15 +48,13 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
     why.extend(rule.inside().map(|asked| inside(asked, found)));
     if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&found.inside_report.lost, rule) {
         why.extend(lost.components.map(|thin| {
-            let (kept, all) =
-                (thin.lost + thin.scattered, counted(thin.components, "component", "components"));
-            let thickness = number(thin.thickness);
-            format!("kept with the filled cells: {kept} of {all}, the thinnest about {thickness} thick")
+            let (kept, all) = (thin.lost + thin.broken, counted(thin.components, "component", "components"));
+            format!("kept with filled cells: {kept} of {all}")
         }));
         why.extend(lost.places.map(|thin| {
             let (places, cells) =
                 (counted(thin.places, "place", "places"), counted(thin.cells, "cell", "cells"));
-            format!("kept with the filled cells: {places} of {cells} without an inside centre nearby")
+            format!("kept with filled cells: {places} of {cells}")
         }));
     }
     if let Some(repairs) = &found.inside_report.repairs {
@@ -76,6 +74,9 @@ fn inside(asked: Inside, found: &RunReport) -> String {
         return format!("inside {}: --inside", asked.name());
     }
     let mesh = match found.seal {
+        Some(Seal::Oriented) if found.inside.as_deref() == Some(Inside::Robust.name()) => {
+            "every triangle is there in both directions"
+        }
         Some(Seal::Oriented) => "the mesh is closed and consistently oriented",
         Some(Seal::Closed) => "the mesh is closed, but inconsistently oriented",
         Some(Seal::Open) => "the mesh is not closed",

@@ -124,7 +124,8 @@ impl ViewInput {
 
 /// The job that reads or voxelizes the mesh.
 fn job(args: ViewArgs, resources: Resources, call: &Call) -> Result<Job> {
-    let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv)?;
+    let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv)?
+        .reported(&call.printer.options);
     let source = MeshSource::find(&args.file, &call.argv.commands)?;
     Ok(Job { source, options: JobOptions { resources, ..options } })
 }

@@ -81,6 +81,12 @@ pub(in crate::rule) fn walls(mesh: &Mesh, lattice: &Lattice, closed: &[Loop], ru
     Ok(walls)
 }
 
+/// The caps of the holes that a flood closes which closes those of at most so many cells.
+pub(in crate::rule) fn caps(mesh: &Mesh, lattice: &Lattice, most: u32) -> Result<Vec<Triangle>> {
+    let [small, _] = holes::parted(mesh.holes()?, lattice, most);
+    Ok(boundary::caps(&small))
+}
+
 /// Occupies the cells that caps touch.
 fn cap(caps: &[Triangle], lattice: &Lattice, run: &Run, walls: &mut BitGrid) -> Result<()> {
     if caps.is_empty() {

@@ -28,7 +28,8 @@ use crate::run::{Run, rows};
 #[non_exhaustive]
 pub enum Inside {
     /// The first that the mesh allows: nonzero if every directed edge is cancelled by its reverse, evenodd if every
-    /// edge is there an even number of times, else robust.
+    /// edge is there an even number of times, else robust. Robust as well if every triangle is there in both directions:
+    /// around such a mesh no line is inside by the others.
     #[default]
     Auto,
     /// Lines from outside go into the mesh more often than out of it, or less often: overlapping shells
@@ -218,10 +219,10 @@ impl Inside {
         let robust = Self::Robust.info().meshes * triangles;
         // Closedness is tested only where it may matter.
         let matters = run.max_memory.is_some_and(|limit| robust > u128::from(limit) / 8);
-        let is_open = self == Self::Auto && matters && mesh.seal() == Seal::Open;
-        let Method { grids, meshes, .. } = if is_open { Self::Robust } else { self }.info();
+        let is_robust = self == Self::Auto && matters && (mesh.seal() == Seal::Open || mesh.is_two_sided());
+        let Method { grids, meshes, .. } = if is_robust { Self::Robust } else { self }.info();
         let grids = grids * BitGrid::bytes_for(lattice.dims());
-        rows::bytes(mesh.triangles(), lattice, run.max_memory) + grids + meshes * triangles
+        rows::bytes(mesh, lattice, run.max_memory) + grids + meshes * triangles
     }
 
     /// Makes the method ready for a mesh and a lattice.
@@ -253,6 +254,7 @@ impl<'a> PreparedInside<'a> {
 
 fn automatic<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedInside<'a>> {
     match mesh.seal() {
+        _ if mesh.is_two_sided() => Inside::Robust.prepare(mesh, lattice, run),
         Seal::Oriented => Inside::Nonzero.prepare(mesh, lattice, run),
         Seal::Closed => Inside::EvenOdd.prepare(mesh, lattice, run),
         Seal::Open => Inside::Robust.prepare(mesh, lattice, run),

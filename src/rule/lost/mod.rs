@@ -1,147 +1,130 @@
-//! Lost features: the rule solid loses connected components of the mesh that contain no cell centre or are
-//! thinner than a cell, and places of other components, such as thin ribs (`places`). They are reported, or kept.
+//! Lost features: the parts of a mesh that the rule solid loses, in three sentences.
 //!
-//! A component is judged alone, and a shell together with its cavities if its walls are thin. The lattice is
-//! extended as far as the mesh goes, so that cutting the grid changes nothing. Components that are not closed have
-//! no inside of their own and are not judged; components inside the material of others, as cavities are, lose
-//! nothing. An inconsistently oriented mesh is repaired first.
+//! - A component of the cells of filled is *lost* if none of its cells is solid.
+//! - It is *broken* if its solid cells are in more pieces than the mesh has components there (outer shells).
+//! - A filled cell is *lost* if neither it nor any of the 26 cells around it is solid. Lost cells that touch make a
+//!   *place*, which is named if it is four cells long.
+//!
+//! Components and pieces of cells are connected by faces, edges or corners. Solid and filled are those of the method
+//! that finds the inside. Where the grid cuts the mesh, cells around the grid are looked at, too, and a component that
+//! goes on beyond them is neither lost nor broken.
 
-mod bodies;
-mod centres;
-mod components;
-mod pieces;
-mod places;
+mod around;
+mod cells;
+mod judge;
+mod keep;
 mod report;
-mod window;
-mod within;
+mod shells;
 
 use std::ops::Range;
 
-use self::places::Around;
+use self::around::Around;
+use self::judge::{Judge, Wanted};
 pub use self::report::{LostComponents, LostFeatures, LostPlaces};
-use super::{Inside, Rule, covered, surface};
+use super::Inside;
+use super::inside::PreparedInside;
 use crate::error::{Error, Result};
-use crate::geom::{Rational, Ties, Triangle};
+use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
 use crate::mesh::closed::Seal;
-use crate::mesh::repair::Repaired;
 use crate::par;
 use crate::run::Run;
 
-/// The memory that labelling components takes, in meshes; the most where every triangle is a component.
-const MESHES: u128 = 4;
+/// Grids in memory at a time, those of filled, solid and lost cells and of cells around some of these.
+const GRIDS: u128 = 5;
+
+/// The memory of triangles near lost cells, and of the components of the mesh, in meshes.
+const MESHES: u128 = 5;
 
 /// The bytes that [`find`] takes beside the mesh, at most.
-pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-    let repair = if mesh.seal() == Seal::Oriented { 0 } else { Inside::Robust.info().meshes };
-    let components = (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128;
-    components + places::bytes(mesh, lattice, run)
+pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> u128 {
+    let repair =
+        if mesh.seal() == Seal::Oriented && !mesh.is_two_sided() { 0 } else { Inside::Robust.info().meshes };
+    let triangles = (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128;
+    let around = Around::new(lattice, mesh.bounds(), inside);
+    let dims = around.map_or(lattice.dims(), |around| around.lattice.dims());
+    triangles + GRIDS * BitGrid::bytes_for(dims) + inside.extra_bytes(mesh, lattice, run)
 }
 
-/// The lost features of a mesh, prepared to be kept.
+/// The features of a mesh that solid loses, to be kept.
 pub(super) struct KeptFeatures {
     /// The lost features.
     pub report: LostFeatures,
-    /// The lost and scattered components, if there are any.
-    components: Option<Mesh>,
-    /// The method that finds their inside.
-    inside: Inside,
-    /// The surroundings of the lattice, if there are places to keep.
-    places: Option<Around>,
-    /// The mesh, if it had to be repaired.
-    repaired: Option<Mesh>,
+    /// The cells of the lattice that keep them, if there are any.
+    added: Option<BitGrid>,
 }
 
 impl KeptFeatures {
-    /// Adds the filled cells of the features.
-    pub(super) fn keep(
-        &self,
-        mesh: &Mesh,
-        lattice: &Lattice,
-        layers: Range<usize>,
-        run: &Run,
-        grid: &mut BitGrid,
-    ) -> Result<()> {
-        if let Some(around) = &self.places {
-            let mesh = self.repaired.as_ref().unwrap_or(mesh);
-            places::keep(mesh, self.components.as_ref(), around, layers.clone(), run, grid)?;
+    /// Finds the lost features of a mesh by a method made ready for the lattice, in the threads this is called in.
+    pub(super) fn new(mesh: &Mesh, lattice: &Lattice, inside: &PreparedInside, run: &Run) -> Result<Self> {
+        let around = Around::new(lattice, mesh.bounds(), inside.used)?;
+        let judge = Judge::new(mesh, &around, inside.used, run)?;
+        let solid = if around.is_cut() {
+            solid(mesh, &around.lattice, inside.used, run)?
+        } else {
+            filled_by(inside, &around.lattice, run)?
+        };
+        let judged = judge.of(&solid, Wanted::Cells)?;
+        let added = match &judged.found {
+            Some(found) => Some(around.cropped(keep::added(found, &solid)?)?),
+            None => None,
+        };
+        Ok(Self { report: judged.report, added })
+    }
+
+    /// Adds the cells of these layers that keep the features.
+    pub(super) fn keep(&self, layers: Range<usize>, grid: &mut BitGrid) {
+        if let Some(added) = &self.added {
+            grid.add_layers(added, layers.start);
         }
-        let Some(components) = &self.components else { return Ok(()) };
-        filled(self.inside).prepare(components, lattice, run)?.fill(layers, run, grid).map(drop)
     }
 }
 
-/// The rule whose cells share volume with a mesh.
-fn filled(inside: Inside) -> Rule {
-    Rule::Filled { inside, ties: Ties::None, shell: None }
-}
-
-/// Finds the features of a mesh that [`Rule::Solid`] loses. `solid` are the cells of the lattice whose centres are
-/// inside by [`Inside::Nonzero`], if they are there already: that saves filling them again, and takes at most as
-/// much memory as they do beside [`extra_bytes`].
+/// Finds the features of a mesh that [`Rule::Solid`] loses by this method. `solid` are the cells of that rule, if they
+/// are there already: that saves filling them again.
 ///
 /// ```
-/// use voxelize::{Lattice, Mesh, Run, rule::lost};
+/// use voxelize::{Inside, Lattice, Mesh, Run, rule::lost};
 ///
 /// let mesh = Mesh::open("fixtures/knot.stl")?;
 /// let lattice = Lattice::fit(mesh.bounds(), 64)?;
-/// let features = lost::find(&mesh, &lattice, None, &Run::default())?;
-/// assert!(features.components.is_none());
+/// let features = lost::find(&mesh, &lattice, Inside::Auto, None, &Run::default())?;
+/// assert!(features.components.is_none() && features.places.is_none());
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 ///
 /// # Errors
 /// If the dims differ, there are too many triangles, memory is not there, the level does not exist here, or
 /// the run was cancelled.
-pub fn find(mesh: &Mesh, lattice: &Lattice, solid: Option<&BitGrid>, run: &Run) -> Result<LostFeatures> {
-    if solid.is_some_and(|solid| solid.dims() != lattice.dims()) {
-        return Err(Error::usage("the grid has other dims than the lattice"));
-    }
-    par::with_threads(run.thread_count(), || Ok(prepare(mesh, lattice, solid, run)?.report))?
-}
-
-/// Finds the lost features of a mesh in the threads it is called in; `solid` as in [`find`].
-///
-/// # Errors
-/// If there are too many triangles, memory is not there, or the run was cancelled.
-pub(super) fn prepare(
+pub fn find(
     mesh: &Mesh,
     lattice: &Lattice,
-    solid: Option<&BitGrid>,
+    inside: Inside,
+    given: Option<&BitGrid>,
     run: &Run,
-) -> Result<KeptFeatures> {
-    let repaired = match mesh.seal() {
-        Seal::Oriented => None,
-        _ => Some(Mesh::from_triangles(Repaired::with(mesh, run)?.triangles)?),
-    };
-    let mesh = repaired.as_ref().unwrap_or(mesh);
-    let is_oriented = mesh.seal() == Seal::Oriented;
-    let inside = if is_oriented { Inside::Nonzero } else { Inside::Robust };
-    let (lost, components) = components::find(mesh, lattice, run)?;
-    let mut features = KeptFeatures {
-        report: LostFeatures { components: lost, places: None, closed: is_oriented },
-        components,
-        inside,
-        places: None,
-        repaired: None,
-    };
-    if is_oriented {
-        let around = Around::new(lattice, mesh.bounds())?;
-        let solid = solid.filter(|_| repaired.is_none());
-        let found = places::find(mesh, features.components.as_ref(), lattice, solid, &around, run)?;
-        features.report.places = found.report;
-        features.places = found.any.then_some(around);
+) -> Result<LostFeatures> {
+    if given.is_some_and(|solid| solid.dims() != lattice.dims()) {
+        return Err(Error::usage("the grid has other dims than the lattice"));
     }
-    Ok(KeptFeatures { repaired, ..features })
+    par::with_threads(run.thread_count(), || {
+        let around = Around::new(lattice, mesh.bounds(), inside)?;
+        let judge = Judge::new(mesh, &around, inside, run)?;
+        Ok(match given.filter(|_| !around.is_cut()) {
+            Some(solid) => judge.of(solid, Wanted::Report)?,
+            None => judge.of(&solid(mesh, &around.lattice, inside, run)?, Wanted::Report)?,
+        }
+        .report)
+    })?
 }
 
-/// The same cells, and as many more before and behind them along each axis.
-fn grown(lattice: &Lattice, before: [usize; 3], behind: [usize; 3]) -> Result<Lattice> {
-    let dims = [0, 1, 2].map(|a| before[a] + lattice.dims()[a] + behind[a]);
-    let spacing = lattice.spacing();
-    let origin =
-        [0, 1, 2].map(|a| &lattice.origin()[a] + &(&spacing[a] * &Rational::from(-(before[a] as i64))));
-    let wider = Lattice::new(dims, origin, spacing.clone(), lattice.closed())?;
-    Ok(wider.with_snap(lattice.snap()))
+/// The cells of a lattice whose centres are inside.
+fn solid(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<BitGrid> {
+    filled_by(&inside.prepare(mesh, lattice, run)?, lattice, run)
+}
+
+fn filled_by(inside: &PreparedInside, lattice: &Lattice, run: &Run) -> Result<BitGrid> {
+    let mut solid = BitGrid::try_from(lattice)?;
+    inside.fill(0..lattice.dims()[2], run, &mut solid)?;
+    Ok(solid)
 }

@@ -2,6 +2,9 @@
 //! changes nothing else; and `--hollow` keeps what a plain loop keeps.
 
 mod places;
+mod ribs;
+
+use std::collections::BTreeSet;
 
 use crate::support::place::{Place, refused};
 use crate::support::solids::{Triangle, between, block, inside_out, plate, stl};
@@ -19,7 +22,8 @@ fn cells(triangles: &[Triangle], tenths: i64) -> Lattice {
 fn made(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> (BitGrid, Option<LostComponents>) {
     let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
     let voxelize::Voxelized { voxels, stats, .. } = Voxelizer::new(what).run(&mesh, lattice).unwrap();
-    let found = lost::find(&mesh, lattice, None, &Run::default()).unwrap();
+    let inside = what.inside().unwrap_or_default();
+    let found = lost::find(&mesh, lattice, inside, None, &Run::default()).unwrap();
     assert!(stats.inside.lost.is_none_or(|told| told == found));
     (voxels.into_occupied().unwrap(), found.components)
 }
@@ -36,24 +40,30 @@ fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
 
 #[test]
 fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
-    for (degrees, scattered) in [(0.0, 0), (30.0, 20), (90.0, 0)] {
+    for (degrees, solid_cells) in [(0.0, 0), (30.0, 20), (90.0, 0)] {
         let (block, plate) = (block(), plate(degrees));
         let all = [block.clone(), plate.clone()].concat();
         let lattice = cells(&all, 10);
         let (solid, told) = made(&all, &lattice, Rule::solid());
-        assert_eq!(solid.count(), 1000 + scattered, "{degrees}");
+        assert_eq!(solid.count(), 1000 + solid_cells, "{degrees}");
         let told = told.unwrap();
-        let lost = u64::from(scattered == 0);
-        assert_eq!((told.components, told.lost, told.scattered), (2, lost, 1 - lost), "{degrees}");
-        assert_eq!(told.largest.triangles, 12);
+        // Twenty cells in two rows.
+        let (lost, pieces) = if solid_cells == 0 { (1, 0) } else { (0, 2) };
+        assert_eq!((told.components, told.lost, told.broken), (2, lost, 1 - lost), "{degrees}");
+        assert_eq!((told.triangles, told.pieces), (12, pieces));
         assert!((0.09..0.1).contains(&told.thickness) && told.thickness < told.cell, "{told:?}");
-        assert_eq!(told.largest.bounds, voxelize::Bounds::of(&plate));
+        let bounds = voxelize::Bounds::of(&plate);
+        assert_eq!(told.largest, [bounds.min, bounds.max].map(|corner| corner.map(f64::from)));
 
         let (whole, _) = made(&plate, &lattice, Rule::filled());
         assert!(whole.count() >= 100);
         let (thick, _) = made(&block, &lattice, Rule::solid());
         let (kept, same) = made(&all, &lattice, keep_thin());
-        assert!(kept == union(&thick, &whole), "{degrees}");
+        if lost == 1 {
+            assert!(kept == union(&thick, &whole), "{degrees}");
+        }
+        assert!(kept.iter().all(|cell| thick.get(cell) || whole.get(cell)));
+        assert_eq!(pieces_of(&kept), 2, "{degrees}");
         assert_eq!(same, Some(told));
         let (filled, _) = made(&all, &lattice, Rule::filled());
         assert!(whole.iter().all(|cell| filled.get(cell)));
@@ -91,7 +101,7 @@ fn thick_parts_stay_as_solid_has_them_wherever_they_are() {
 }
 
 #[test]
-fn cavities_and_open_parts_are_no_parts_to_be_lost() {
+fn cavities_are_no_parts_to_be_lost_and_sheets_are() {
     let slot = between([2.0, 2.0, 5.05], [8.0, 8.0, 5.15]);
     let slot: Vec<Triangle> = slot.into_iter().map(|[a, b, c]| [a, c, b]).collect();
     let all = [block(), slot].concat();
@@ -99,18 +109,20 @@ fn cavities_and_open_parts_are_no_parts_to_be_lost() {
     let (solid, told) = made(&all, &lattice, Rule::solid());
     assert_eq!(told, None);
     assert!(made(&all, &lattice, keep_thin()).0 == solid);
+    // A sheet has no inside, and is lost as a plate is.
     let sheet = vec![[[12.0, 0.0, 5.1], [14.0, 0.0, 5.1], [12.0, 9.0, 5.1]]];
-    let all = [block(), sheet].concat();
+    let all = [block(), sheet.clone()].concat();
     let lattice = cells(&all, 10);
     let (solid, told) = made(&all, &lattice, Rule::solid());
-    assert_eq!((told, solid.count()), (None, 1000));
-    assert!(made(&all, &lattice, keep_thin()).0 == solid);
+    assert_eq!((told.map(|told| (told.lost, told.thickness)), solid.count()), (Some((1, 0.0)), 1000));
+    let (whole, _) = made(&sheet, &lattice, Rule::surface().with_ties(Ties::None).unwrap());
+    assert!(made(&all, &lattice, keep_thin()).0 == union(&solid, &whole));
 }
 
 #[test]
-fn what_has_cells_for_some_of_it_only_is_named_and_kept() {
-    // A rod, tilted, with one cell in its middle; the walls of a hollow box, with none; a plate whose cells hang
-    // together by corners only.
+fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
+    // A rod, tilted, with a cell in its middle; the walls of a hollow box, with none; a plate whose cells are connected
+    // by corners.
     let tilted =
         |t: Triangle| t.map(|[x, y, z]| [x + 0.31 * y - 0.135, y - 0.31 * x + 0.2, z + 0.17 * x + 0.05]);
     let rod: Vec<_> = between([15.0, 8.45, 2.0], [25.0, 8.55, 2.1]).into_iter().map(tilted).collect();
@@ -120,27 +132,28 @@ fn what_has_cells_for_some_of_it_only_is_named_and_kept() {
     let sloped = |t: Triangle| t.map(|[x, y, z]| [x, y, z + 0.7 * x + 0.6 * y]);
     let sheet: Vec<_> = between([14.0, 0.0, 2.0], [22.0, 8.0, 2.5]).into_iter().map(sloped).collect();
     let mut cells_of_it = vec![];
-    for thin in [rod, hollow, sheet] {
+    for (thin, lost, has_places) in [(rod, 0, true), (hollow, 1, false), (sheet, 0, false)] {
         let all = [block(), thin.clone()].concat();
         let lattice = cells(&all, 10);
+        let mesh = Mesh::from_triangles(all.clone()).unwrap();
+        let found = lost::find(&mesh, &lattice, Inside::Auto, None, &Run::default()).unwrap();
         let (solid, told) = made(&all, &lattice, Rule::solid());
-        let told = told.expect("it is thin");
         cells_of_it.push(solid.count() - 1000);
-        assert_eq!((told.components, told.lost + told.scattered), (2, 1), "{told:?}");
-        assert_eq!(told.lost == 1, solid.count() == 1000, "{told:?}");
-        assert_eq!(told.largest.bounds, voxelize::Bounds::of(&thin));
-        assert_eq!(told.largest.triangles, thin.len() as u64);
-        assert!(told.thickness < 1.0, "{told:?}");
-        let (whole, _) = made(&thin, &lattice, Rule::filled());
-        let (thick, _) = made(&block(), &lattice, Rule::solid());
-        assert!(made(&all, &lattice, keep_thin()).0 == union(&thick, &whole));
-        // What becomes of a part depends neither on others nor on which way its triangles face.
+        assert_eq!(told.map_or(0, |told| told.lost), lost, "{told:?}");
+        assert_eq!(found.places.is_some(), has_places, "{found:?}");
+        let (kept, _) = made(&all, &lattice, keep_thin());
+        assert_eq!(pieces_of(&kept), 2);
+        assert!(lost == 1 || has_places || kept == solid);
+        // The fate of a part depends neither on others nor on which way its triangles face.
         let turned = |(n, [a, b, c]): (usize, Triangle)| if n % 2 == 0 { [a, b, c] } else { [a, c, b] };
         let mixed: Vec<_> = all.into_iter().enumerate().map(turned).collect();
         for others in [thin, mixed] {
-            let again = made(&others, &lattice, Rule::solid()).1.expect("it is thin");
-            assert_eq!((again.lost, again.scattered), (told.lost, told.scattered));
-            assert!((again.thickness / told.thickness - 1.0).abs() < 1e-9, "{again:?} {told:?}");
+            let mesh = Mesh::from_triangles(others).unwrap();
+            let again = lost::find(&mesh, &lattice, Inside::Robust, None, &Run::default()).unwrap();
+            assert_eq!(
+                (again.components.map(|told| told.lost), again.places),
+                (told.map(|told| told.lost), found.places)
+            );
         }
     }
     assert!(cells_of_it[0] > 0 && cells_of_it[1] == 0 && cells_of_it[2] > 20, "{cells_of_it:?}");
@@ -191,25 +204,27 @@ fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
             let all = [around.clone(), part.clone()].concat();
             let (_, told) = made(&all, &lattice, Rule::solid());
             let told = told.expect("it is lost");
-            assert_eq!((told.lost, told.largest.bounds), (1, voxelize::Bounds::of(&part)));
+            let bounds = voxelize::Bounds::of(&part);
+            let corners = [bounds.min, bounds.max].map(|corner| corner.map(f64::from));
+            assert_eq!((told.lost, told.largest), (1, corners));
             assert!(made(&all, &lattice, keep_thin()).0 == union(&plain, &whole));
         }
     }
-    // As many as are asked about by a tree: twenty in the cavity, as many in the block around it. This block is
-    // one part with its cavity, as its walls are thin.
-    let slivers = |z: f32| {
-        (0..20).flat_map(move |n| {
-            let y = 1.3 + 0.35 * n as f32;
-            between([1.2, y, z], [8.8, y + 0.05, z + 0.1])
-        })
-    };
-    let all: Vec<_> = hollow.iter().copied().chain(slivers(5.05)).chain(slivers(0.3)).collect();
-    let (_, told) = made(&all, &cells(&hollow, 10), Rule::solid());
-    assert_eq!(told.map(|told| (told.components, told.lost + told.scattered)), Some((41, 20)));
 }
 
 #[test]
-fn parts_are_judged_alike_in_any_order_by_any_method_and_in_tiles() {
+fn parts_closer_than_a_cell_are_not_broken() {
+    // Between them a layer of cells that both touch, and whose centres are outside.
+    let all = [block(), between([10.6, 0.0, 0.0], [20.0, 10.0, 10.0])].concat();
+    let lattice = cells(&all, 10);
+    let (solid, told) = made(&all, &lattice, Rule::solid());
+    assert_eq!((pieces_of(&solid), told), (2, None));
+    assert_eq!(pieces_of(&made(&all, &lattice, Rule::filled()).0), 1);
+    assert!(made(&all, &lattice, keep_thin()).0 == solid);
+}
+
+#[test]
+fn parts_are_judged_alike_in_any_order_and_by_any_method() {
     let all = [block(), plate(30.0)].concat();
     let lattice = cells(&all, 10);
     let (kept, told) = made(&all, &lattice, keep_thin());
@@ -221,18 +236,66 @@ fn parts_are_judged_alike_in_any_order_by_any_method_and_in_tiles() {
         let what = keep_thin().with_inside(inside).unwrap();
         assert!(made(&all, &lattice, what).0 == kept, "{inside:?}");
     }
-    // A tile that cuts the plate.
-    let (dims, spacing) = ([7, 10, 4], lattice.spacing().clone());
-    let first = [16, 0, 3];
-    let origin = [0, 1, 2].map(|a| lattice.wall(a, first[a]));
-    let tile = Lattice::new(dims, origin, spacing, [false; 3]).unwrap();
-    let (part, same) = made(&all, &tile, keep_thin());
-    assert_eq!(same, told);
-    assert!(part.count() > 10);
-    for n in 0..7 * 10 * 4 {
-        let cell = [n % 7, n / 7 % 10, n / 70];
-        assert_eq!(part.get(cell), kept.get([0, 1, 2].map(|a| cell[a] + first[a])), "{cell:?}");
+}
+
+#[test]
+fn two_sided_meshes_are_filled_by_robust_and_lose_nothing() {
+    let place = Place::new();
+    let one = between([0.0; 3], [10.0, 20.0, 30.0]);
+    let both = [one.clone(), inside_out(one.clone())].concat();
+    place.write("two_sided.stl", stl(&both));
+    let json_of = |options: &str| {
+        let line = format!("two_sided.stl --voxel-size 0.9 {options} -o a.npy --json");
+        place.run(&line).expect(0).json()
+    };
+    let (mut seen, codes) = (0, |json: &serde_json::Value| {
+        let warnings = json["warnings"].as_array().unwrap().clone();
+        warnings.into_iter().map(|warning| warning["code"].as_str().unwrap().to_string()).collect::<Vec<_>>()
+    });
+    for (inside, used) in [("auto", "robust"), ("robust", "robust"), ("flood", "flood")] {
+        let solid = json_of(&format!("--solid --inside {inside}"));
+        let kept = json_of(&format!("--solid --inside {inside} --keep-thin"));
+        let filled = json_of(&format!("--filled --inside {inside}"));
+        assert_eq!(solid["inside"]["used"], used);
+        let wanted = if used == "robust" { 7986 } else { 10 * 21 * 32 };
+        assert_eq!(solid["counts"]["occupied"], wanted, "{inside}");
+        assert_eq!(kept["counts"]["occupied"], wanted, "{inside}");
+        assert_eq!(filled["counts"]["occupied"], 9384, "{inside}");
+        for json in [solid, kept, filled] {
+            let wanted: &[&str] = if inside == "auto" { &["W013"] } else { &[] };
+            assert_eq!(codes(&json), wanted, "{json}");
+            seen += 1;
+        }
     }
+    assert_eq!(seen, 9);
+    // By lines through it nothing is inside, and the advice is another method.
+    for inside in ["nonzero", "evenodd", "vote"] {
+        let json = json_of(&format!("--solid --inside {inside}"));
+        assert_eq!(
+            (codes(&json), &json["counts"]["occupied"]),
+            (vec!["W006".into(), "W002".into()], &0.into())
+        );
+    }
+    // As one side alone.
+    place.write("one_sided.stl", stl(&one));
+    let json = place.run("one_sided.stl --voxel-size 0.9 --solid -o a.npy --json").expect(0).json();
+    assert_eq!((codes(&json), &json["counts"]["occupied"]), (vec![], &7986.into()));
+}
+
+/// How many pieces cells are, connected by faces, edges or corners.
+fn pieces_of(cells: &BitGrid) -> usize {
+    let mut left: BTreeSet<_> = cells.iter().collect();
+    let mut pieces = 0;
+    while let Some(first) = left.pop_first() {
+        let mut waiting = vec![first];
+        while let Some(cell) = waiting.pop() {
+            let near = (0..27).map(|n| [n % 3, n / 3 % 3, n / 9]);
+            let near = near.map(|step| [0, 1, 2].map(|a| (cell[a] + step[a]).wrapping_sub(1)));
+            waiting.extend(near.filter(|near| left.remove(near)));
+        }
+        pieces += 1;
+    }
+    pieces
 }
 
 /// The cells of a grid with an empty one, or none at all, within some steps, by a plain loop.
@@ -320,7 +383,7 @@ fn short_of_memory_no_part_is_looked_for_and_that_is_said() {
         (json["digest"].clone(), whole["warnings"].as_array().unwrap().len()),
         (whole["digest"].clone(), 0)
     );
-    // Many share the memory, but none has less to say for it.
+    // Many share the memory, but none has fewer findings for it.
     let line = "knot.stl cube.stl sphere.stl --solid -r 32 --max-memory 3M -o all/ -f npz --json";
     let many = place.run(line).expect(0);
     assert!(!many.text().contains("W010") && many.text().lines().count() == 3, "{}", many.text());

@@ -42,6 +42,10 @@ pub fn bytes(name: &str) -> Vec<u8> {
         "plate.stl" => stl(&[block(), plate(0.0)].concat()),
         "plates.stl" => stl(&[block(), plate(0.0), plate(30.0)].concat()),
         "tilted.stl" => stl(&[block(), plate(30.0)].concat()),
+        "two_sided.stl" => {
+            let one = cuboid([10.0, 20.0, 30.0]);
+            stl(&[one.clone(), inside_out(one)].concat())
+        }
         "ribbed.stl" => stl(&ribbed(0.0)),
         "ribbed_open.stl" => stl(&ribbed(0.0)[1..]),
         // The sphere without one triangle, and without several.

@@ -1,0 +1,187 @@
+//! Writing ahead: what is written goes to a file by a thread of its own, while the next bytes are made, and another one
+//! syncs what is written, so that little is left to wait for at the end. Neither is started for a few bytes.
+
+use std::fs::File;
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use super::Durability;
+
+/// Bytes that are written at a time.
+const PIECE: usize = 1 << 20;
+
+/// Pieces on their way.
+const PIECES: usize = 4;
+
+/// Bytes after which what is written is synced.
+const SYNC: usize = 16 << 20;
+
+/// A file that is written to in order.
+pub(super) struct Ahead {
+    file: File,
+    durability: Durability,
+    piece: Vec<u8>,
+    writer: Option<WriterThread>,
+}
+
+/// The thread that writes a large file.
+struct WriterThread {
+    full: SyncSender<Vec<u8>>,
+    /// Pieces that are written, to be filled again.
+    empty: Receiver<Vec<u8>>,
+    writer: JoinHandle<io::Result<()>>,
+}
+
+impl Ahead {
+    pub(super) fn new(file: File, durability: Durability) -> Self {
+        Self { file, durability, piece: Vec::with_capacity(PIECE), writer: None }
+    }
+
+    /// Writes what is left, and waits until all of it is written; it need not be on the disk yet.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        if self.writer.is_some() {
+            self.pass_on()?;
+        } else {
+            io::Write::write_all(&mut self.file, &self.piece)?;
+        }
+        self.join()
+    }
+
+    /// Hands the piece to the writer.
+    fn pass_on(&mut self) -> io::Result<()> {
+        if self.writer.is_none() {
+            self.writer = Some(WriterThread::start(self.file.try_clone()?, self.durability)?);
+        }
+        let Some(thread) = &self.writer else { return Ok(()) };
+        let piece = std::mem::take(&mut self.piece);
+        if thread.full.send(piece).is_err() {
+            // It ended with an error.
+            return self.join();
+        }
+        self.piece = thread.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE));
+        self.piece.clear();
+        Ok(())
+    }
+
+    /// Waits for the writer.
+    fn join(&mut self) -> io::Result<()> {
+        let Some(WriterThread { full, empty, writer }) = self.writer.take() else { return Ok(()) };
+        drop((full, empty));
+        writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Drop for Ahead {
+    /// After an error nothing is written any more once the file goes.
+    fn drop(&mut self) {
+        let _ = self.join();
+    }
+}
+
+impl io::Write for Ahead {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(PIECE - self.piece.len());
+        self.piece.extend_from_slice(&bytes[..taken]);
+        if self.piece.len() == PIECE {
+            self.pass_on()?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl WriterThread {
+    fn start(file: File, durability: Durability) -> io::Result<Self> {
+        let (full, pieces) = sync_channel::<Vec<u8>>(PIECES);
+        let (back, empty) = sync_channel(PIECES);
+        let writer = thread::Builder::new().spawn(move || write_all(file, durability, &pieces, &back))?;
+        Ok(Self { full, empty, writer })
+    }
+}
+
+/// Writes all pieces, and sends them back.
+fn write_all(
+    mut file: File,
+    durability: Durability,
+    pieces: &Receiver<Vec<u8>>,
+    back: &SyncSender<Vec<u8>>,
+) -> io::Result<()> {
+    let mut syncer = None;
+    let mut left = SYNC;
+    for piece in pieces {
+        io::Write::write_all(&mut file, &piece)?;
+        left = left.saturating_sub(piece.len());
+        let _ = back.try_send(piece);
+        if left == 0 && durability == Durability::Synced {
+            let sync = match syncer.take() {
+                None => Syncer::start(file.try_clone()?)?,
+                Some(syncer) => syncer,
+            };
+            // While it is busy the rest waits for the next time.
+            if sync.begin.try_send(()).is_ok() {
+                left = SYNC;
+            }
+            syncer = Some(sync);
+        }
+    }
+    match syncer {
+        None => Ok(()),
+        Some(Syncer { begin, thread }) => {
+            drop(begin);
+            // What it could not sync the last sync reports again.
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        }
+    }
+}
+
+/// Syncs what is written so far, each time it is asked to.
+struct Syncer {
+    begin: SyncSender<()>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+impl Syncer {
+    fn start(file: File) -> io::Result<Self> {
+        let (begin, begun) = sync_channel::<()>(0);
+        let thread =
+            thread::Builder::new().spawn(move || begun.iter().try_for_each(|()| file.sync_data()))?;
+        Ok(Self { begin, thread })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek, Write};
+
+    use super::*;
+
+    #[test]
+    fn all_bytes_are_written_in_order() {
+        for count in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5, SYNC + 2 * PIECE + 3] {
+            for durability in [Durability::Synced, Durability::Unsynced] {
+                let mut file = tempfile::tempfile().unwrap();
+                let bytes: Vec<u8> = (0..count).map(|n| (n % 251) as u8).collect();
+                let mut ahead = Ahead::new(file.try_clone().unwrap(), durability);
+                bytes.chunks(77_777).for_each(|some| ahead.write_all(some).unwrap());
+                ahead.finish().unwrap();
+                let mut read = vec![];
+                file.rewind().unwrap();
+                file.read_to_end(&mut read).unwrap();
+                assert!(read == bytes, "{count}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_writer_ends_the_writing() {
+        let path = tempfile::NamedTempFile::new().unwrap();
+        // Not open for writing.
+        let mut ahead = Ahead::new(File::open(path.path()).unwrap(), Durability::Unsynced);
+        let failed = (0..64).any(|_| ahead.write_all(&[0; PIECE]).is_err());
+        assert!(failed || ahead.finish().is_err());
+    }
+}

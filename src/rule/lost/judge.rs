@@ -1,0 +1,234 @@
+//! Which components, and which places, solid loses.
+//!
+//! Most meshes lose nothing, and that is quick to see. A component of filled without solid cells has lost cells alone. So
+//! where solid is one piece, and there is no lost cell, nothing is lost or broken; and where there are some, only what
+//! is around them must be known. Only where solid is several pieces, or a component is lost, all components of filled are
+//! found.
+
+use std::borrow::Cow;
+
+use super::around::Around;
+use super::cells::LostCells;
+use super::report::{LostComponents, LostFeatures, LostPlaces};
+use super::shells::Shells;
+use crate::error::Result;
+use crate::geom::{Bounds, Ties};
+use crate::grid::BitGrid;
+use crate::grid::components::{CellComponent, CellComponents};
+use crate::kernel::KernelLattice;
+use crate::mesh::Mesh;
+use crate::mesh::components::Component;
+use crate::rule::Inside;
+use crate::rule::inside::flood;
+use crate::run::Run;
+use crate::run::cover::{self, Covered, IntersectionTarget};
+
+/// A place is named if it is as many cells long. Where there are fewer it is a corner or the tip of a horn.
+pub(super) const LONG: usize = 4;
+
+/// Judges the solid cells of a method.
+pub(super) struct Judge<'a> {
+    mesh: &'a Mesh,
+    around: &'a Around,
+    /// The cells that triangles touch, and caps of holes that a flood closes: with the solid ones, those of filled.
+    touched: Covered,
+    frame: KernelLattice,
+    run: &'a Run<'a>,
+}
+
+/// Whether cells are wanted, to keep what is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Report,
+    Cells,
+}
+
+/// What solid loses.
+pub(super) struct Judged {
+    pub report: LostFeatures,
+    /// The cells of it, if they are wanted and there are some.
+    pub found: Option<Found>,
+}
+
+/// The cells of filled.
+pub(super) struct Found {
+    pub filled: BitGrid,
+    pub components: CellComponents,
+    /// The lost cells.
+    pub lost: BitGrid,
+    /// The connected components of solid cells.
+    pub pieces: CellComponents,
+    /// By component: whether it is lost or broken, or has a place that is named.
+    pub is_flagged: Vec<bool>,
+}
+
+/// What is known of the components of filled cells.
+struct ComponentVerdicts {
+    /// How many pieces of solid cells each has.
+    pieces: Vec<u64>,
+    /// Those without any, those in more pieces than the mesh has outer shells there.
+    lost: Vec<usize>,
+    broken: Vec<usize>,
+    /// The components of the mesh; `None` if it is one, or if nobody asked.
+    shells: Option<Shells>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(mesh: &'a Mesh, around: &'a Around, inside: Inside, run: &'a Run) -> Result<Self> {
+        let caps = match inside.closed_holes() {
+            Some(cells) => flood::caps(mesh, &around.lattice, cells)?,
+            None => vec![],
+        };
+        let triangles = match caps.is_empty() {
+            true => Cow::from(mesh.triangles()),
+            false => [mesh.triangles(), &caps].concat().into(),
+        };
+        let ties = if inside.is_flood() { Ties::Up } else { Ties::None };
+        let bounds = mesh.bounds().union(&Bounds::of(&caps));
+        let frame = || KernelLattice::new(around.lattice.axes(), &bounds, ties);
+        let dims = around.lattice.dims();
+        let target = IntersectionTarget::Box(frame());
+        let touched = cover::keep(&target, &triangles, dims, run.supported_level()?, run)?;
+        Ok(Self { mesh, around, touched, frame: frame(), run })
+    }
+
+    /// Judges the solid cells of the method. With `Wanted::Cells`, what is lost comes with its cells.
+    pub(super) fn of(&self, solid: &BitGrid, wanted: Wanted) -> Result<Judged> {
+        let pieces = CellComponents::of(solid);
+        let lost = LostCells::of(solid, &self.touched, self.run)?;
+        if pieces.count() <= 1 && lost.is_empty() {
+            return Ok(Judged { report: LostFeatures::default(), found: None });
+        }
+        let cells = lost.places();
+        let places = cells.measured();
+        if pieces.count() <= 1 && self.are_all_connected(&lost, &cells, solid)? {
+            let named: Vec<_> = places.iter().filter(|place| self.is_named(place)).copied().collect();
+            if named.is_empty() || wanted == Wanted::Report {
+                let report = LostFeatures { components: None, places: self.places(&named) };
+                return Ok(Judged { report, found: None });
+            }
+        }
+        let mut filled = BitGrid::try_from(&self.around.lattice)?;
+        self.touched.copy_to(0, &mut filled);
+        filled.add(solid);
+        let components = CellComponents::of(&filled);
+        let measured = components.measured();
+        let verdicts = self.verdicts(&components, &measured, &pieces)?;
+        let mut is_flagged = vec![false; components.count()];
+        verdicts.lost.iter().chain(&verdicts.broken).for_each(|n| is_flagged[*n] = true);
+        let mut named = vec![];
+        for place in places.iter().filter(|place| self.is_named(place)) {
+            let host = components.at(place.first).expect("lost cells are filled");
+            if !verdicts.lost.contains(&host) {
+                is_flagged[host] = true;
+                named.push(*place);
+            }
+        }
+        let lost_components = self.components(&measured, &verdicts);
+        let report = LostFeatures { components: lost_components, places: self.places(&named) };
+        let found = is_flagged.contains(&true) && wanted == Wanted::Cells;
+        let found = if found {
+            Some(Found { filled, components, lost: lost.grid()?, pieces, is_flagged })
+        } else {
+            None
+        };
+        Ok(Judged { report, found })
+    }
+
+    /// Whether every place has a cell next to it that is filled and not lost.
+    fn are_all_connected(&self, lost: &LostCells, places: &CellComponents, solid: &BitGrid) -> Result<bool> {
+        let mut is_connected = vec![false; places.count()];
+        let dims = solid.dims();
+        for cell in lost.surroundings(solid, &self.touched)?.iter() {
+            let near = (0..27).map(|n| [n % 3, n / 3 % 3, n / 9]);
+            let near = near.map(|step| [0, 1, 2].map(|a| (cell[a] + step[a]).wrapping_sub(1)));
+            for place in
+                near.filter(|near| (0..3).all(|a| near[a] < dims[a])).filter_map(|near| places.at(near))
+            {
+                is_connected[place] = true;
+            }
+        }
+        Ok(!is_connected.contains(&false))
+    }
+
+    /// The components that are lost, or broken.
+    fn verdicts(
+        &self,
+        components: &CellComponents,
+        measured: &[CellComponent],
+        pieces: &CellComponents,
+    ) -> Result<ComponentVerdicts> {
+        let mut counts = vec![0; measured.len()];
+        for piece in pieces.measured() {
+            counts[components.at(piece.first).expect("solid cells are filled")] += 1;
+        }
+        let is_whole = |n: &usize| {
+            let reach = measured[*n].reach;
+            self.around.is_here(reach) && !self.around.goes_on(reach)
+        };
+        let lost: Vec<_> = (0..measured.len()).filter(|n| counts[*n] == 0 && is_whole(n)).collect();
+        let several: Vec<_> = (0..measured.len()).filter(|n| counts[*n] > 1 && is_whole(n)).collect();
+        // Of a mesh of one component there is nothing to be told but that.
+        let is_asked = !lost.is_empty() || !several.is_empty() && !self.mesh.is_one_component()?;
+        let shells =
+            is_asked.then(|| Shells::of(self.mesh, components, &self.frame, self.run)).transpose()?;
+        let most =
+            shells.as_ref().map_or_else(|| vec![1; counts.len()], |shells| shells.counts(counts.len()));
+        let broken = several.into_iter().filter(|n| counts[*n] > most[*n]).collect();
+        Ok(ComponentVerdicts { pieces: counts, lost, broken, shells })
+    }
+
+    /// The report of components; `None` if none is lost or broken.
+    fn components(&self, measured: &[CellComponent], verdicts: &ComponentVerdicts) -> Option<LostComponents> {
+        let ComponentVerdicts { pieces, lost, broken, shells } = verdicts;
+        let walls = |n: usize| self.walls(measured[n].reach);
+        let diagonal = |[low, high]: [[f64; 3]; 2]| (0..3).map(|a| (high[a] - low[a]).powi(2)).sum::<f64>();
+        let shown = if lost.is_empty() { broken } else { lost };
+        let longer = |a: usize, b: usize| if diagonal(walls(b)) > diagonal(walls(a)) { b } else { a };
+        let largest = shown.iter().copied().reduce(longer)?;
+        let parts = shells.iter().flat_map(|shells| &shells.0);
+        let parts = || parts.clone().filter(|(host, _)| *host == Some(largest)).map(|(_, part)| part);
+        let (bounds, triangles) = match shells {
+            None => (Some(*self.mesh.bounds()), self.mesh.triangles().len() as u64),
+            Some(_) => (
+                parts().map(|part| part.bounds).reduce(|a, b| a.union(&b)),
+                parts().map(|part| part.triangles).sum(),
+            ),
+        };
+        let thickness = parts().map(Component::thickness).fold(f64::INFINITY, f64::min);
+        Some(LostComponents {
+            components: measured.len() as u64,
+            lost: lost.len() as u64,
+            broken: broken.len() as u64,
+            pieces: broken.iter().map(|n| pieces[*n]).max().unwrap_or(0),
+            largest: bounds.map_or(walls(largest), |b| [b.min, b.max].map(|corner| corner.map(f64::from))),
+            triangles,
+            thickness: if thickness.is_finite() { thickness } else { 0.0 },
+            cell: (0..3).map(|a| self.around.lattice.spacing()[a].to_f64()).fold(f64::INFINITY, f64::min),
+        })
+    }
+
+    /// The walls around cells.
+    fn walls(&self, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
+        let wall = |at: [usize; 3]| [0, 1, 2].map(|a| self.around.lattice.wall(a, at[a]).to_f64());
+        [wall(low), wall(high.map(|n| n + 1))]
+    }
+
+    fn is_named(&self, place: &CellComponent) -> bool {
+        place.length() >= LONG && self.around.is_here(place.reach)
+    }
+
+    /// The report of places that are named.
+    fn places(&self, named: &[CellComponent]) -> Option<LostPlaces> {
+        // The longest; of these that with the most cells, and of these the first.
+        let rank = |place: &CellComponent| (place.length(), place.cells, std::cmp::Reverse(place.reach));
+        let largest = named.iter().max_by_key(|place| rank(place))?;
+        let [low, high] = largest.reach;
+        Some(LostPlaces {
+            places: named.len() as u64,
+            cells: named.iter().map(|place| place.cells).sum(),
+            largest: self.walls(largest.reach),
+            dims: [0, 1, 2].map(|a| high[a] + 1 - low[a]),
+        })
+    }
+}
