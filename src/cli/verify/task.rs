@@ -64,6 +64,7 @@ impl Task {
         args.grid.like = args.grid.like.map(|file| case::resolve(&self.folder, &file.to_string_lossy()));
         let run = RunArgs { power: PowerArgs { threads: None, simd: None }, max_memory: None };
         let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), &run, &argv)?;
+        let options = JobOptions { has_findings: true, ..options };
         let source = MeshSource::find(&self.file, &[]).map_err(|e| match e.code() {
             // It is no word of a command line, where standard input may have been meant.
             Code::NotFound => suggest::no_such_file(&self.file),
