@@ -8,11 +8,14 @@ use std::thread::{self, JoinHandle};
 
 use super::Durability;
 
-/// Bytes that are written at a time.
-const PIECE: usize = 1 << 20;
+/// Bytes that are written at a time: they stay in the cache.
+const PIECE: usize = 256 << 10;
 
 /// Pieces on their way.
-const PIECES: usize = 4;
+const PIECES: usize = 16;
+
+/// Bytes that are written at once, before a thread is worth it.
+const DIRECT: usize = 64 << 20;
 
 /// Bytes after which what is written is synced.
 const SYNC: usize = 16 << 20;
@@ -22,6 +25,8 @@ pub(super) struct Ahead {
     file: File,
     durability: Durability,
     piece: Vec<u8>,
+    /// As many bytes are still written at once.
+    direct: usize,
     writer: Option<WriterThread>,
 }
 
@@ -35,7 +40,7 @@ struct WriterThread {
 
 impl Ahead {
     pub(super) fn new(file: File, durability: Durability) -> Self {
-        Self { file, durability, piece: Vec::with_capacity(PIECE), writer: None }
+        Self { file, durability, piece: Vec::with_capacity(PIECE), direct: DIRECT, writer: None }
     }
 
     /// Writes what is left, and waits until all of it is written; it need not be on the disk yet.
@@ -48,8 +53,14 @@ impl Ahead {
         self.join()
     }
 
-    /// Hands the piece to the writer.
+    /// Writes the piece, or hands it to the writer.
     fn pass_on(&mut self) -> io::Result<()> {
+        if self.direct > 0 {
+            self.direct = self.direct.saturating_sub(self.piece.len());
+            io::Write::write_all(&mut self.file, &self.piece)?;
+            self.piece.clear();
+            return Ok(());
+        }
         if self.writer.is_none() {
             self.writer = Some(WriterThread::start(self.file.try_clone()?, self.durability)?);
         }
@@ -162,10 +173,13 @@ mod tests {
     #[test]
     fn all_bytes_are_written_in_order() {
         for count in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5, SYNC + 2 * PIECE + 3] {
-            for durability in [Durability::Synced, Durability::Unsynced] {
+            for (durability, direct) in
+                [(Durability::Synced, 0), (Durability::Unsynced, 0), (Durability::Synced, 2 * PIECE)]
+            {
                 let mut file = tempfile::tempfile().unwrap();
                 let bytes: Vec<u8> = (0..count).map(|n| (n % 251) as u8).collect();
                 let mut ahead = Ahead::new(file.try_clone().unwrap(), durability);
+                ahead.direct = direct;
                 bytes.chunks(77_777).for_each(|some| ahead.write_all(some).unwrap());
                 ahead.finish().unwrap();
                 let mut read = vec![];
@@ -181,6 +195,7 @@ mod tests {
         let path = tempfile::NamedTempFile::new().unwrap();
         // Not open for writing.
         let mut ahead = Ahead::new(File::open(path.path()).unwrap(), Durability::Unsynced);
+        ahead.direct = 0;
         let failed = (0..64).any(|_| ahead.write_all(&[0; PIECE]).is_err());
         assert!(failed || ahead.finish().is_err());
     }
