@@ -12,9 +12,7 @@ use crate::geom::axis::EXACT_PLANES;
 use super::bricks::Bricks;
 use super::gather::Vertices;
 use super::lattice::{KernelAxis, KernelLattice};
-
-/// Triangles in a batch: the lanes of a vector of floats.
-pub const LANES: usize = 16;
+use super::levels::LANES;
 
 /// A batch in index space.
 pub struct TriangleBatch<S: Simd> {

@@ -16,7 +16,7 @@ use crate::memory::Zeroed;
 /// Bricks that threads use before they go into the grid: 32 MiB of them for four threads or more.
 const ROOM: usize = 1 << 16;
 
-/// Bricks that one of so many threads uses, of all there are: so few that they stay small beside the
+/// Bricks that one of so many threads uses, of all there are: so few that they stay small compared with the
 /// grid, and so many that they are seldom full.
 fn room(bricks: usize, threads: usize) -> usize {
     // Sixteen MiB a thread: more would hardly stay in a cache. Slots are 16 bits, and the first stands

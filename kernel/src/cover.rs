@@ -7,12 +7,13 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use crate::bits::bits_of;
 use crate::geom::Triangle;
 
-use super::batch::{LANES, TriangleBatch};
+use super::batch::TriangleBatch;
 use super::bricks::Bricks;
 use super::few::Few;
 use super::flat::Flat;
 use super::gather::{Vertices, gather};
 use super::lattice::KernelLattice;
+use super::levels::LANES;
 use super::levels::{Level, on_level};
 use super::queue::{Queue, Unsure};
 use super::setup::Setup;

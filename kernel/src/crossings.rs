@@ -25,12 +25,12 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use crate::bits::bits_of;
 use crate::geom::Triangle;
 
-use super::batch::LANES;
 use super::exact::LazyExact;
 pub use super::exact::Sides;
 use super::gather::{Vertices, gather};
 use super::lanes::U32;
 use super::lattice::{KernelLattice, U, across};
+use super::levels::LANES;
 use super::levels::{Level, on_level};
 use super::plane::LongPlane;
 use super::setup::Setup;
@@ -42,13 +42,13 @@ use super::tiny::{FloatAxis, in_floats};
 pub struct Crossing {
     /// The row, along the other two axes in the order of [`across`].
     pub row: [usize; 2],
-    /// The first cell behind the triangle, one of those asked for.
+    /// The first cell behind the triangle, one of those in range.
     pub first: usize,
     /// Whether the side that normals point away from is behind the triangle: one goes in.
     pub inwards: bool,
 }
 
-/// The cells whose crossings are asked for, by axis of the [`KernelLattice`]: along rows, and across them.
+/// The cells whose crossings are wanted, by axis of the [`KernelLattice`]: along rows, and across them.
 pub type Box3 = [Range<usize>; 3];
 
 /// A triangle in the index space of a frame of centres for rows along x, by doubles, as the crossings have

@@ -130,7 +130,7 @@ fn narrow(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> Option<
             vertex[axis] = value.checked_sub(corner)?;
         }
         unit[axis] = scaled.unit;
-        // The walls asked for reach no farther than a cell beyond the triangle.
+        // The walls in question reach no farther than a cell beyond the triangle.
         let largest = vertices.iter().map(|v| v[axis].unsigned_abs()).max()?;
         if largest + 2 * unit[axis].unsigned_abs() >= NARROW {
             return None;

@@ -7,10 +7,11 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use crate::bits::bits_of;
 
-use super::batch::{LANES, TriangleBatch};
+use super::batch::TriangleBatch;
 use super::bricks::Bricks;
 use super::lanes::{BoxTest, ROWS};
 use super::lattice::KernelLattice;
+use super::levels::LANES;
 use super::marks;
 use super::queue::{Queue, Unsure};
 

@@ -10,10 +10,10 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use crate::geom::Ties;
 
-use super::batch::LANES;
 use super::bricks::Bricks;
 use super::gather::Vertices;
 use super::lattice::{KernelAxis, KernelLattice};
+use super::levels::LANES;
 use super::marks;
 
 /// Coordinates are multiples of a cell by this.
@@ -68,7 +68,7 @@ impl ExactAxis {
 }
 
 /// Sixteen triangles in index space.
-struct Placed<S: Simd> {
+struct FlatTriangles<S: Simd> {
     u: Vertices<S>,
     /// The lowest cell of their bounds per axis, and the highest relative to it.
     low: [f32x16<S>; 3],
@@ -80,7 +80,7 @@ struct Placed<S: Simd> {
 }
 
 /// Sixteen triangles in the plane of two axes, relative to their lowest cells.
-struct Projected<S: Simd> {
+struct FlatEdges<S: Simd> {
     /// The highest cells along both.
     span: [f32x16<S>; 2],
     /// The last cells of the lattice along both, where their last wall is displaced outwards.
@@ -92,7 +92,7 @@ struct Projected<S: Simd> {
     fit: mask32x16<S>,
 }
 
-impl<S: Simd> Projected<S> {
+impl<S: Simd> FlatEdges<S> {
     /// In the last cells along the axis that decides a tie, touching counts on either side.
     #[inline(always)]
     fn displace(&self, simd: S, [cell, row]: [usize; 2], values: &mut [f32x16<S>; 3]) {
@@ -153,10 +153,11 @@ impl Flat {
     }
 
     #[inline(always)]
-    fn place<S: Simd>(&self, simd: S, vertices: &Vertices<S>, bricks: &Bricks) -> Placed<S> {
+    fn place<S: Simd>(&self, simd: S, vertices: &Vertices<S>, bricks: &Bricks) -> FlatTriangles<S> {
         let zero = f32x16::splat(simd, 0.0);
         let no = mask32x16::splat(simd, false);
-        let mut placed = Placed { u: *vertices, low: [zero; 3], span: [zero; 3], level: [no; 3], fit: !no };
+        let mut placed =
+            FlatTriangles { u: *vertices, low: [zero; 3], span: [zero; 3], level: [no; 3], fit: !no };
         let ranges = bricks.ranges();
         // Loops, not closures: only what is inlined here is compiled for the level.
         for axis in 0..3 {
@@ -193,9 +194,9 @@ impl Flat {
 
     /// The projections along the axis that the bounds are one cell along.
     #[inline(always)]
-    fn project<S: Simd>(&self, simd: S, placed: &Placed<S>) -> Projected<S> {
+    fn project<S: Simd>(&self, simd: S, placed: &FlatTriangles<S>) -> FlatEdges<S> {
         let zero = f32x16::splat(simd, 0.0);
-        let Placed { u, low, span, level: [x_level, _, z_level], .. } = placed;
+        let FlatTriangles { u, low, span, level: [x_level, _, z_level], .. } = placed;
         let (mut s, mut t) = ([zero; 3], [zero; 3]);
         for v in 0..3 {
             s[v] = x_level.select(u[1][v] - low[1], u[0][v] - low[0]);
@@ -214,7 +215,7 @@ impl Flat {
         let bias = f32x16::splat(simd, BIAS);
         let last = [x_level.select(last[1], last[0]), z_level.select(last[1], last[2])];
         let mut found =
-            Projected { span, last, start: [zero; 3], step: [[zero; 3]; 2], fit: normal.simd_ne(zero) };
+            FlatEdges { span, last, start: [zero; 3], step: [[zero; 3]; 2], fit: normal.simd_ne(zero) };
         for e in 0..3 {
             let (a, b) = (-(dt[e] * turn), ds[e] * turn);
             let start = (a.max(zero) + b.max(zero)) - (a * s[e] + b * t[e]);
@@ -233,8 +234,8 @@ impl Flat {
     fn mark<S: Simd>(
         &self,
         simd: S,
-        placed: &Placed<S>,
-        found: &Projected<S>,
+        placed: &FlatTriangles<S>,
+        found: &FlatEdges<S>,
         taken: mask32x16<S>,
         bricks: &mut Bricks,
     ) {

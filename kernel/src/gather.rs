@@ -4,7 +4,7 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 
 use crate::geom::Triangle;
 
-use super::batch::LANES;
+use super::levels::{LANES, is_avx512};
 
 /// Sixteen triangles, `[axis][vertex]`.
 pub type Vertices<S> = [[f32x16<S>; 3]; 3];
@@ -21,18 +21,6 @@ pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
         transposed(simd, floats)
     } else {
         one_by_one(simd, triangles)
-    }
-}
-
-/// Whether shuffles of whole vectors are single instructions.
-#[inline(always)]
-pub fn is_avx512<S: Simd>(simd: S) -> bool {
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    return matches!(simd.level(), fearless_simd::Level::Avx512(_));
-    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-    {
-        let _ = simd;
-        false
     }
 }
 

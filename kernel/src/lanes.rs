@@ -14,8 +14,8 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use crate::geom::Ties;
 
-use super::batch::LANES;
 use super::lattice::KernelLattice;
+use super::levels::LANES;
 
 /// Half a unit in the last place of 1.0 in floats.
 pub const U32: f32 = f32::EPSILON / 2.0;

@@ -83,6 +83,21 @@ impl Level {
     }
 }
 
+/// Lanes of a vector of floats.
+pub const LANES: usize = 16;
+
+/// Whether shuffles of whole vectors are single instructions.
+#[inline(always)]
+pub fn is_avx512<S: fearless_simd::Simd>(simd: S) -> bool {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    return matches!(simd.level(), fearless_simd::Level::Avx512(_));
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+    {
+        let _ = simd;
+        false
+    }
+}
+
 /// Runs one expression compiled for the level of a token: the first on vector levels, the second on
 /// the scalar one. Not `fearless_simd::dispatch`, which would compile the long vector kernels for
 /// the scalar level too: sixteen lanes one by one are megabytes of code, slower than no lanes.

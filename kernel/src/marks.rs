@@ -7,8 +7,7 @@
 
 use fearless_simd::{Simd, mask32x8, mask32x16, prelude::*, u32x16};
 
-use super::batch::LANES;
-use super::gather::is_avx512;
+use super::levels::{LANES, is_avx512};
 use super::sink::SIDE;
 
 /// Marks that one call of [`make_room`](Marks::make_room) makes room for.

@@ -9,7 +9,7 @@ use std::ops::{Deref, DerefMut};
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
-/// From this many bytes on memory is asked of the system in huge pages, of 2 MiB on most machines.
+/// From this many bytes on memory is allocated in huge pages, of 2 MiB on most machines.
 const HUGE: usize = 8 << 20;
 
 /// A list that does not grow, all zeros at first unless made from another. Its memory is the system's

@@ -2,7 +2,7 @@
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
-use super::batch::LANES;
+use super::levels::LANES;
 
 /// A triangle that a kernel was unsure of.
 pub struct Unsure {

@@ -14,10 +14,10 @@ use fearless_simd::{Simd, f32x16, f64x8, i32x16, mask32x16, prelude::*, u32x16};
 use crate::bits::bits_of;
 use crate::geom::Triangle;
 
-use super::batch::LANES;
 use super::bricks::Bricks;
 use super::lanes::U32;
 use super::lattice::{KernelAxis, KernelLattice, U};
+use super::levels::LANES;
 use super::marks;
 use super::queue::{Queue, Unsure};
 

@@ -9,11 +9,11 @@
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
-use super::batch::LANES;
 use super::bricks::Bricks;
 use super::gather::Vertices;
 use super::lanes::U32;
 use super::lattice::{KernelAxis, KernelLattice};
+use super::levels::LANES;
 use super::marks;
 
 /// The lattice in floats, for the meshes of a frame.

@@ -21,7 +21,7 @@ impl EdgeUse {
         self.forth == self.back
     }
 
-    /// Whether it is taken twice in one direction, beside those that cancel.
+    /// Whether it is taken twice in one direction, besides those that cancel.
     pub(super) fn is_reversed(self) -> bool {
         self.forth.abs_diff(self.back) >= 2
     }

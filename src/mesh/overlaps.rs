@@ -401,7 +401,7 @@ impl<'a> BinLayers<'a> {
 }
 
 /// The cells of a range that a triangle touches, and perhaps some more: no cell is left out unless its box, made
-/// larger by a thousandth for all rounding, lies beside the triangle along its normal, or along one of the
+/// larger by a thousandth for all rounding, lies outside the triangle along its normal, or along one of the
 /// directions across an edge in its plane.
 fn touched(bins: &Bins, triangle: &Triangle, [from, to]: &CellRange, each: &mut dyn FnMut([u32; 3])) {
     const HALF: f64 = 0.5 + 1.0 / 1024.0;

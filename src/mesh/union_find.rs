@@ -34,7 +34,7 @@ pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
             }
         }
     }
-    // Parents come before their children, so that they have been told already.
+    // Parents come before their children, so that they are final already.
     for triangle in 0..forest.len() {
         forest[triangle] = forest[forest[triangle] as usize];
     }

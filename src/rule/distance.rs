@@ -151,7 +151,7 @@ pub(super) fn fill_field(
     Ok(stats)
 }
 
-/// Occupies the cells of these layers whose value is at most the distance asked for: with a sign, those inside, too.
+/// Occupies the cells of these layers whose value is at most the distance given: with a sign, those inside, too.
 pub(super) fn fill(
     prepared: &PreparedRule,
     layers: Range<usize>,

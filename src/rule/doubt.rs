@@ -10,10 +10,10 @@ use crate::run::{Demand, Plan, Run, holes, rows};
 
 use super::{Inside, inside};
 
-/// The methods that are compared for every cell, beside flood.
+/// The methods that are compared for every cell, besides flood.
 const COMPARED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
 
-/// Grids in memory at a time, beside the result: two, and one for the caps of holes.
+/// Grids in memory at a time, besides the result: two, and one for the caps of holes.
 pub(crate) const GRIDS: u128 = 3;
 
 /// The cells that are in doubt.
@@ -64,7 +64,7 @@ pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Resul
     par::with_threads(run.thread_count(), || compare(mesh, lattice, inside, run))?
 }
 
-/// The bytes that it takes beside the mesh and the result, at most.
+/// The bytes that it takes in addition to the mesh and the result, at most.
 pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
     let meshes = COMPARED.map(|method| method.info().meshes).into_iter().max().unwrap_or(0);
@@ -86,7 +86,7 @@ fn compare(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<
     }
     let count = any.count();
     any.remove(&all, 0);
-    let by = by.try_into().expect("flood, and those that are asked");
+    let by = by.try_into().expect("flood, and the others");
     Ok(Doubt { cells: any, inside: count, by })
 }
 

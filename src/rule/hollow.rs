@@ -22,7 +22,7 @@ pub(super) fn fill_or_shell(
     }
 }
 
-/// Fills a grid of these layers with the outer `steps` cells of filled. Layers beside them are filled too, as
+/// Fills a grid of these layers with the outer `steps` cells of filled. The layers next to them are filled too, as
 /// far as they matter.
 fn fill(
     prepared: &PreparedRule,
@@ -39,11 +39,11 @@ fn fill(
     let around = layers.start.saturating_sub(steps)..nz.min(layers.end + steps);
     let mut core = BitGrid::new([nx, ny, around.len()])?;
     core.put(grid, layers.start - around.start);
-    for beside in [around.start..layers.start, layers.end..around.end] {
-        if !beside.is_empty() {
-            let mut border = BitGrid::new([nx, ny, beside.len()])?;
-            filled::fill(prepared, beside.clone(), run, &mut border)?;
-            core.put(&border, beside.start - around.start);
+    for border_layers in [around.start..layers.start, layers.end..around.end] {
+        if !border_layers.is_empty() {
+            let mut border = BitGrid::new([nx, ny, border_layers.len()])?;
+            filled::fill(prepared, border_layers.clone(), run, &mut border)?;
+            core.put(&border, border_layers.start - around.start);
         }
     }
     run.check()?;

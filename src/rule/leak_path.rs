@@ -8,7 +8,7 @@ use crate::run::{Demand, Plan, Run, path, rows};
 
 use super::inside::{Inside, flood};
 
-/// Grids in memory at a time, beside the result.
+/// Grids in memory at a time, besides the result.
 pub(crate) const GRIDS: u128 = path::GRIDS;
 
 /// The cells of a way in for every hole through which [`Inside::Flood`] leaks; none if
@@ -53,7 +53,7 @@ pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> R
     })?
 }
 
-/// The bytes that it takes beside the mesh and the grid of the answer, at most, but for lists of cells that
+/// The bytes that it takes in addition to the mesh and the grid of the answer, at most, but for lists of cells that
 /// the search is at.
 pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
     rows::bytes(mesh, lattice, run.max_memory) + GRIDS * BitGrid::bytes_for(lattice.dims())

@@ -163,7 +163,7 @@ pub static RULES: &[RuleInfo] = &[
     RuleInfo {
         rule: Rule::distance(),
         name: "distance",
-        about: "a field: the distance from a cell's centre to the mesh, signed if asked for",
+        about: "a field: the distance from a cell's centre to the mesh, signed on request",
         fill: distance::fill,
         keep: None,
     },
@@ -323,7 +323,7 @@ impl Rule {
         }
     }
 
-    /// The bytes that it takes at most, beside mesh and grid: of crossings, and of grids of its own.
+    /// The bytes that it takes at most, in addition to mesh and grid: of crossings, and of grids of its own.
     pub fn extra_bytes(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let inside = self.inside().map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
         inside
@@ -332,7 +332,7 @@ impl Rule {
                 Self::Solid { inside, thin: ThinFeatures::Keep } => {
                     lost::extra_bytes(mesh, lattice, *inside, run)
                 }
-                // The eroded grid, its copy, and layers beside a slab.
+                // The eroded grid, its copy, and layers next to a slab.
                 Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
                 Self::Offset { .. } => offset::extra_bytes(lattice, run),
                 Self::Distance { .. } => Distances::bytes_for(mesh, lattice, run),

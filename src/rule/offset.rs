@@ -18,7 +18,7 @@ pub(super) fn target(prepared: &PreparedRule) -> IntersectionTarget {
     IntersectionTarget::Ball(OffsetLattice::new(lattice.axes(), bounds, radius.in_world(lattice.spacing())))
 }
 
-/// The bytes of the threads beside their bricks.
+/// The bytes of the threads, their bricks left out.
 pub(super) fn extra_bytes(lattice: &Lattice, run: &Run) -> u128 {
     bytes_for(lattice.dims(), run.thread_count())
 }

@@ -36,7 +36,7 @@ pub struct Slabs<'a> {
     legend: Option<Legend>,
     /// The background, if the rule makes a field.
     background: Option<f32>,
-    /// The nearest triangles of the cells of one slab, if they were asked for.
+    /// The nearest triangles of the cells of one slab, if they are wanted.
     nearest: Option<Vec<i32>>,
     digest: DigestBuilder,
     made: Made,
@@ -152,7 +152,7 @@ impl<'a> Slabs<'a> {
     }
 
     /// The number of the triangle nearest to each cell of the last slab, x fastest, the least of those equally near;
-    /// −1 in cells of the background. Empty if they were not asked for, or the rule makes bits.
+    /// −1 in cells of the background. Empty if they are not wanted, or the rule makes bits.
     pub fn nearest(&self) -> &[i32] {
         self.nearest.as_deref().unwrap_or_default()
     }

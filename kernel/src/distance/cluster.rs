@@ -1,7 +1,7 @@
 //! Sixteen triangles that are near each other.
 
-use crate::batch::LANES;
 use crate::geom::Triangle;
+use crate::levels::LANES;
 
 /// Sixteen triangles. Where there are fewer, the last of them is there several times.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
-use crate::batch::LANES;
+use crate::levels::LANES;
 
 /// Sixteen discs: the middles x, y, z, the axes x, y, z, half the thicknesses, the radii.
 pub type DiscGroup = [[f32; LANES]; 8];

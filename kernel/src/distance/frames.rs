@@ -11,7 +11,7 @@
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
-use crate::batch::LANES;
+use crate::levels::LANES;
 
 /// What a distance may be off by, over the sum of the largest coordinates of the triangle and of the point along
 /// each axis. Forty roundings are less than half of it (docs/distance.md).
@@ -115,8 +115,8 @@ pub fn squared<S: Simd>(simd: S, frames: &TriangleFrames, point: [f32; 3]) -> f3
     let base = beyond.mul_add(beyond, y * y);
 
     let (first, second) = ([row!(13), row!(14)], [row!(16), row!(17)]);
-    let (left, left_out) = beside([x, y], first, row!(15), zero);
-    let (right, right_out) = beside([x - length, y], second, row!(18), zero);
+    let (left, left_out) = off_line([x, y], first, row!(15), zero);
+    let (right, right_out) = off_line([x - length, y], second, row!(18), zero);
     let least = base.min(left.mul_add(left, left_out * left_out));
     let least = least.min(right.mul_add(right, right_out * right_out));
     let inside = beyond.simd_le(zero) & y.simd_ge(zero) & left_out.simd_ge(zero) & right_out.simd_le(zero);
@@ -125,7 +125,7 @@ pub fn squared<S: Simd>(simd: S, frames: &TriangleFrames, point: [f32; 3]) -> f3
 
 /// How far a point is beyond the ends of a side, and how far across from its line, to its right above zero.
 #[inline(always)]
-fn beside<S: Simd>(
+fn off_line<S: Simd>(
     [x, y]: [f32x16<S>; 2],
     [u, v]: [f32x16<S>; 2],
     length: f32x16<S>,

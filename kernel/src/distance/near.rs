@@ -10,8 +10,8 @@ use super::cluster::Cluster;
 use super::discs::{DiscGroup, NO_DISCS, gaps_to_discs};
 use super::frames::{self, ERROR, TriangleFrames};
 use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps};
-use crate::batch::LANES;
 use crate::geom::distance::squared_distance;
+use crate::levels::LANES;
 
 /// Cells of a brick along each axis.
 pub const SIDE: usize = 8;

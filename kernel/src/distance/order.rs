@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::cluster::Cluster;
 use super::discs::{Surround, enclose};
-use crate::batch::LANES;
 use crate::geom::{Bounds, Triangle};
+use crate::levels::LANES;
 use crate::levels::{Level, on_level};
 
 /// Triangles in the order of their codes, cut into patches.

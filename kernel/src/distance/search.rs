@@ -6,8 +6,8 @@ use super::near::{ListedGroup, LocalBrick, NONE, POINTS, SIDE, SeenCluster, wide
 use super::order::clusters_for;
 use super::pairs::{CELLS, SquaredBrick, WaitingPairs};
 use super::tree::{TriangleTree, farthest, gaps};
-use crate::batch::LANES;
 use crate::bits::bits_of;
+use crate::levels::LANES;
 use crate::levels::{Level, on_level};
 
 /// How often a brick is halved before its cells are looked at.

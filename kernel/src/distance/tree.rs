@@ -5,8 +5,8 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 use super::cluster::Cluster;
 use super::discs::{DiscGroup, NO_DISCS, Surround};
 use super::order::{ClusterJob, Keyed, OrderedTriangles, clusters_for};
-use crate::batch::LANES;
 use crate::geom::{Bounds, Triangle};
+use crate::levels::LANES;
 use crate::levels::Level;
 
 /// Sixteen bounds: the lowest coordinates x, y, z, then the highest.

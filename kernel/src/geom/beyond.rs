@@ -101,11 +101,11 @@ fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
         return true;
     }
     // The plane of one of them, if the others of the other are on one side of it.
-    let beside = |[p, q]: [Point; 2], [r, x]: [Point; 2]| {
+    let is_apart = |[p, q]: [Point; 2], [r, x]: [Point; 2]| {
         let side = sure_side(&[apex, p, q, r]);
         matches!(side, Some(1 | -1)) && sure_side(&[apex, p, q, x]) == side
     };
-    if beside(s, t) || beside(t, s) {
+    if is_apart(s, t) || is_apart(t, s) {
         return true;
     }
     let unit = |v: [f64; 3]| {

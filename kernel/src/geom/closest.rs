@@ -43,7 +43,7 @@ pub fn on_segment(p: [f64; 3], [a, b]: [[f64; 3]; 2]) -> [f64; 3] {
 /// The closest two points of two segments, the first on the first.
 ///
 /// Where the lines come closest, if that is on both segments; else an end of one is closest, and its closest
-/// point of the other (section 5.1.9). The four ends are asked in any case: that is all there is to ask of
+/// point of the other (section 5.1.9). The four ends are tried in any case: nothing else has to be tried for
 /// parallel segments, and nothing is lost where what divides is nearly zero.
 ///
 /// ```
@@ -142,7 +142,7 @@ pub fn on_triangle(p: [f64; 3], triangle: [[f64; 3]; 3]) -> [f64; 3] {
 /// The foot of `p` on the plane of the triangle, if it lies within; `None` also without area.
 ///
 /// In the coordinates along the longest edge and across it, as a sliver's height has few digits: what is
-/// along the edge is taken away before its share of the height is asked.
+/// along the edge is taken away before its share of the height is computed.
 fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
     let length = |[from, to]: [[f64; 3]; 2]| dot(minus(to, from), minus(to, from));
     // From the longest edge on.

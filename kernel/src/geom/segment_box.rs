@@ -7,7 +7,7 @@
 //! Ericson, Real-Time Collision Detection, section 5.3.3).
 //!
 //! Intervals of numbers have a point in common if every two of them have. With [`touches`] that is
-//! asked without a division: let `d = q - p`, `n` and `f` be the offsets of the planes that come
+//! decided without a division: let `d = q - p`, `n` and `f` be the offsets of the planes that come
 //! first and last, less `p`, and every axis be mirrored so that `d >= 0`. Then
 //!
 //! - a slab meets `[0, 1]` where `n <= d` and `f >= 0`: the bounds of segment and box overlap;
@@ -92,7 +92,7 @@ impl AxisInterval {
     /// Whether the segment is in this slab before it leaves the `other` one for good: `n_i d_j <= f_j d_i`.
     /// The bounds of segment and box overlap along both.
     fn enters_before(&self, other: &Self) -> bool {
-        // Then it is in this slab from its beginning on, or beside it: the other is not left yet.
+        // Then it is in this slab from its beginning on, or outside it: the other is not left yet.
         if self.near <= self.p {
             return true;
         }

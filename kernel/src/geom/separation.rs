@@ -3,7 +3,7 @@
 //! Two triangles that do not meet are closest at a vertex and a point of the other triangle, or at a point of an
 //! edge of each (Ericson, Real-Time Collision Detection, section 5.1.10): six and nine pairs, each the solution of
 //! linear equations, so that the closest points are fractions and only their distance has a root. Edges that are
-//! parallel are closest at an end of one of them too, and no pair of edges has to be asked; the foot on an edge or a
+//! parallel are closest at an end of one of them too, and no pair of edges has to be examined; the foot on an edge or a
 //! plane beyond its triangle gives way to the edges and ends around it. Triangles without area are their edges.
 //!
 //! What two triangles have in common is convex. Its corners are vertices of one in the other, points where an edge

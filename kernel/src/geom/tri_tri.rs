@@ -109,7 +109,7 @@ enum Chords {
 }
 
 /// Compares the chords in which the triangles of points 0 to 2 and 3 to 5 meet the planes of each other; `None`
-/// if `side` does not know one of the sides it is asked for.
+/// if `side` does not know one of the sides that are needed.
 fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
     let (s, t) = ([0, 1, 2], [3, 4, 5]);
     let sides = |plane: [usize; 3], of: [usize; 3]| -> Option<[i8; 3]> {

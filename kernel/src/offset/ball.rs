@@ -40,7 +40,7 @@ pub struct BallTest {
     sides: f64,
 }
 
-/// What is asked of a ball.
+/// The question about a ball.
 #[derive(Debug, Clone, Copy)]
 pub struct BallRadius {
     /// The radius as a double, and its square, each rounded once.
@@ -62,7 +62,7 @@ pub struct Decided {
 
 impl BallTest {
     /// The test for a triangle by its vertices, each coordinate off by at most `error`, or exact multiples of
-    /// `grain` if `error` is zero. Centres of cells are asked about whose coordinates differ from those of the
+    /// `grain` if `error` is zero. The centres of cells to test are those whose coordinates differ from those of the
     /// vertices by at most `reach`, which is above the radius.
     #[inline(always)]
     pub fn new([a, b, c]: [[f64; 3]; 3], [error, grain]: [f64; 2], ball: &BallRadius, reach: f64) -> Self {
@@ -108,7 +108,7 @@ impl BallTest {
         let end = e * (13.0 * reach + 68.0 * edge);
         // Between equal vertices nothing is computed, so nothing rounds.
         self.ends = no_length.map(|none| if none { 0.0 } else { end });
-        // Nor is the third vertex beside an edge then.
+        // Nor is the third vertex next to an edge then.
         let side = e * edge * edge * (560.0 * reach + 600.0 * edge);
         self.sides = if no_length.contains(&true) { 0.0 } else { side };
         if e > reach * SMALL {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     /// A triangle and a radius, in parts of a cell: any, on halves of cells, with few different corners or none
-    /// beside a line, slivers, across an axis, and radii that reach exactly to some centre.
+    /// next to a line, slivers, across an axis, and radii that reach exactly to some centre.
     fn case(random: &mut Random, n: u64) -> ([[i64; 3]; 3], i64) {
         let step = [1, PART / 2, PART, 1][n as usize % 4];
         let [a, mut b, mut c] = [(); 3].map(|()| random.corner(step));

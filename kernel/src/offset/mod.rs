@@ -1,7 +1,7 @@
 //! The cells whose centres are within a radius of a triangle, into the bricks of one thread.
 //!
 //! A triangle is cut into *pieces* of a few cells. A piece lies in a ball around its own middle, so the centres
-//! within the radius of it lie in a larger ball, row by row, and between two planes beside its own (`rows`).
+//! within the radius of it lie in a larger ball, row by row, and between two planes parallel to its own (`rows`).
 //! Centres within the radius of the middle are in, as that is a point of the triangle. Of the others those that
 //! are not occupied yet are tested against the whole triangle, eight at a time (`ball`), and what that is
 //! unsure of in integers (`exact`). Pieces only say which centres to look at: they are chosen with room to spare,
@@ -149,7 +149,7 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         // Halves and multiples of the grain add up exactly where they are as short as that.
         let is_exact = setup.error == 0.0 && farthest < (1 << 30) as f64 && ball.grain > 0.0;
         let error = if is_exact { 0.0 } else { (setup.error + 4.0 * U * farthest) * longest };
-        // Farther from a vertex no centre is asked about: a piece, its ball, and a cell to spare.
+        // No centre that is tested is farther from a vertex: a piece, its ball, and a cell to spare.
         let reach = 3.0 * extent + ball.radius + 4.0 * longest;
         let mut target = TargetTriangle {
             test: BallTest::new(vertices, [error, setup.grain], ball, reach),
@@ -218,11 +218,11 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
             within |= high.within << 8;
             unsure |= (!(high.within | high.outside) & 0xff) << 8;
         }
-        let asked = (1 << count) - 1;
-        for lane in bits_of(within & asked) {
+        let ready = (1 << count) - 1;
+        for lane in bits_of(within & ready) {
             self.bricks.cell(self.pending.cell(lane, target.base));
         }
-        for lane in bits_of(unsure & asked) {
+        for lane in bits_of(unsure & ready) {
             let relative = self.pending.cell(lane, [0; 3]);
             if target.exact.is_within(relative) {
                 self.bricks.cell(self.pending.cell(lane, target.base));
@@ -232,7 +232,7 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
     }
 }
 
-/// The bytes that threads take at most, beside bricks, for a grid of these dims.
+/// The bytes that threads take at most, bricks left out, for a grid of these dims.
 pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
     threads as u128 * Places::bytes_for(dims)
 }

@@ -232,10 +232,10 @@ impl Offsetter<'_, '_, '_> {
             }
             let low = first + layer * side;
             let layers = [z[0].max(low), z[1].min(low + side - 1)];
-            let dz = beside(piece.middle[2], layers) * piece.sides[2];
+            let dz = outside(piece.middle[2], layers) * piece.sides[2];
             for column in y[0] / side..=y[1] / side {
                 let rows = [y[0].max(column * side), y[1].min(column * side + side - 1)];
-                let dy = beside(piece.middle[1], rows) * piece.sides[1];
+                let dy = outside(piece.middle[1], rows) * piece.sides[1];
                 let left = piece.outer * piece.outer * (1.0 + SLACK) - dz * dz - dy * dy;
                 if left < 0.0 {
                     continue;
@@ -323,7 +323,7 @@ impl Offsetter<'_, '_, '_> {
         }
     }
 
-    /// Marks layers that are full, so that they are not asked about again.
+    /// Marks layers that are full, so that they are not visited again.
     #[inline(always)]
     fn look_for_full<S: Simd>(&mut self, simd: S, [n, k]: [i64; 2], number: usize, rows: u64) {
         let layer = (k - self.places.shape.first) as usize % SIDE;
@@ -418,7 +418,7 @@ struct NearLine<S: Simd> {
 }
 
 impl<S: Simd> BrickRows<S> {
-    /// The cells of rows, `dz` beside the middle along z, that are within reach of the line of a needle.
+    /// The cells of rows, `dz` from the middle along z, that are within reach of the line of a needle.
     ///
     /// With the direction `d`, a centre at `p` from the middle is at the squared distance `p² - (p · d)²` from the
     /// line. In a row that is `a x² - 2 b x + c` plus the squared reach, where `q = y d₁ + z d₂`, `a = 1 - d₀²`,
@@ -460,7 +460,7 @@ impl<S: Simd> BrickRows<S> {
 }
 
 /// How far a coordinate is from a range.
-fn beside(middle: f64, [low, high]: [i64; 2]) -> f64 {
+fn outside(middle: f64, [low, high]: [i64; 2]) -> f64 {
     (low as f64 - middle).max(middle - high as f64).max(0.0)
 }
 

@@ -1,4 +1,4 @@
-//! Meshes in gzip files: one stream of bytes, told by its first two, whatever the file is called.
+//! Meshes in gzip files: one stream of bytes, recognised by its first two, whatever the file is called.
 //!
 //! Several members behind each other are one file, as gzip itself takes them. Bytes and lines in
 //! findings count in what is packed; only findings of gzip's own count bytes in the file.

@@ -6,7 +6,7 @@
 //! A file without triangles is read as an empty mesh: it is a grid that cannot be fitted to it.
 //!
 //! What is found has a [code](crate::Code), and [`Tolerance`] says what becomes of it: what could change
-//! the result without a word is an error unless leniency was asked for, what is only odd is noted in
+//! the result without a word is an error unless the caller is lenient, what is only odd is noted in
 //! [`Loaded::findings`].
 //!
 //! A file may be packed by gzip, which its first two bytes tell. Bytes and lines of findings then count
@@ -60,7 +60,7 @@ enum Guess {
     No,
 }
 
-/// Every format that is read, in the order they are asked.
+/// Every format that is read, in the order they are tried.
 pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT];
 
 /// How to read. The default is silence, no limit, and to refuse what is damaged.

@@ -1,4 +1,4 @@
-//! What is said about inputs that are no mesh this tool reads.
+//! Errors about inputs that are no mesh this tool reads.
 
 use std::path::Path;
 

@@ -79,7 +79,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
     Ok((mesh, length))
 }
 
-/// What the header claims beside what is there.
+/// The size that the header claims, and the size of the file.
 struct Claim {
     count: u64,
     length: u64,
@@ -218,7 +218,7 @@ fn read_in_order(
     Ok((triangles.into(), if taken > count { within.and(beyond) } else { within }, length))
 }
 
-/// Notes what is odd in the header and beside the vertices.
+/// Notes oddities of the header and of the bytes that are no vertices.
 fn note(header: &[u8], looked: &Looked, triage: &Triage) -> Result<()> {
     if header.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
         triage

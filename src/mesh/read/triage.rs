@@ -1,4 +1,4 @@
-//! Triage: what becomes of a finding. It ends the reading, or is kept to be told.
+//! Triage: what becomes of a finding. It ends the reading, or is kept for the report.
 
 use std::cell::{Cell, RefCell};
 

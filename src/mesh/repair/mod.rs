@@ -1,5 +1,5 @@
-//! What is left of a broken mesh that winding numbers can be asked of: no triangles without area, none
-//! twice, and all turned so that their normals point outwards, as far as that can be told.
+//! Repair of a broken mesh, so that winding numbers mean something: no triangles without area, none
+//! twice, and all turned so that their normals point outwards, as far as that can be decided.
 //!
 //! Triangles that share an edge with no third are of one *patch* (`patches`). A patch is turned as a whole
 //! (`orientation`): outwards if it bounds a body, inwards if that is a cavity in another one (`nested`).
@@ -112,7 +112,7 @@ impl Repaired {
         })
     }
 
-    /// The patches that are not ragged with caps that close them, and all that is in these triangles beside
+    /// The patches that are not ragged with caps that close them, and all that is in these triangles besides
     /// the repaired mesh: the caps, and the ragged patches turned over. The repaired mesh winds around a
     /// point as often as the first less the second.
     ///

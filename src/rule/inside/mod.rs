@@ -213,7 +213,7 @@ impl Inside {
         }
     }
 
-    /// The bytes that it takes beside mesh and grid, at most.
+    /// The bytes that it takes in addition to mesh and grid, at most.
     pub(super) fn extra_bytes(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
         let robust = Self::Robust.info().meshes * triangles;

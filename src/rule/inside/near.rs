@@ -160,9 +160,9 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
             }
         }
         found.extend(par::map(parts, |part| {
-            let (mut asked, mut found) = (vec![part], vec![]);
-            while let Some(part) = asked.pop() {
-                found.extend(self.divide(part, &mut asked)?);
+            let (mut waiting, mut found) = (vec![part], vec![]);
+            while let Some(part) = waiting.pop() {
+                found.extend(self.divide(part, &mut waiting)?);
             }
             Ok(found)
         }));

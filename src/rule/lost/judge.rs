@@ -69,7 +69,7 @@ struct ComponentVerdicts {
     /// Those without any, those in more pieces than the mesh has outer shells there.
     lost: Vec<usize>,
     broken: Vec<usize>,
-    /// The components of the mesh; `None` if it is one, or if nobody asked.
+    /// The components of the mesh; `None` if it is one, or if nobody needs them.
     shells: Option<Shells>,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Judge<'a> {
         };
         let lost: Vec<_> = (0..measured.len()).filter(|n| counts[*n] == 0 && is_whole(n)).collect();
         let several: Vec<_> = (0..measured.len()).filter(|n| counts[*n] > 1 && is_whole(n)).collect();
-        // Of a mesh of one component there is nothing to be told but that.
+        // A mesh of one component needs no search.
         let is_asked = !lost.is_empty() || !several.is_empty() && !self.mesh.is_one_component()?;
         let shells =
             is_asked.then(|| Shells::of(self.mesh, components, &self.frame, self.run)).transpose()?;

@@ -37,7 +37,7 @@ const GRIDS: u128 = 5;
 /// The memory of triangles near lost cells, and of the components of the mesh, in meshes.
 const MESHES: u128 = 5;
 
-/// The bytes that [`find`] takes beside the mesh, at most.
+/// The bytes that [`find`] takes in addition to the mesh, at most.
 pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> u128 {
     let repair =
         if mesh.seal() == Seal::Oriented && !mesh.is_two_sided() { 0 } else { Inside::Robust.info().meshes };
