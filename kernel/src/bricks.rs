@@ -183,31 +183,37 @@ impl<'a, 't> Bricks<'a, 't> {
 
     /// Layers as they are counted in bricks: from the first that is taken.
     #[inline(always)]
-    pub fn from_first<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
+    pub(crate) fn from_first<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
         z - self.shape.first as u32
     }
 
     /// The columns of bricks that hold cells `x` of rows `y`.
     #[inline(always)]
-    pub fn columns<S: Simd>(&self, x: u32x16<S>, y: u32x16<S>) -> u32x16<S> {
+    pub(crate) fn columns<S: Simd>(&self, x: u32x16<S>, y: u32x16<S>) -> u32x16<S> {
         (y >> SIDE.ilog2()) * self.across() + (x >> 6)
     }
 
     /// The numbers of the first bricks of layers, counted [`from_first`](Self::from_first).
     #[inline(always)]
-    pub fn first_of_layers<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
+    pub(crate) fn first_of_layers<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
         (z >> SIDE.ilog2()) * self.shape.per_layer as u32
     }
 
-    /// Adds the marks of some lanes ([`marks`](super::marks)): bricks by their numbers, and words. There must be room.
+    /// Adds the marks of some lanes: bricks by their numbers, and words (`kernel/marks.rs`). There must be room.
     #[inline(always)]
-    pub fn mark<S: Simd>(&mut self, simd: S, numbers: u32x16<S>, words: u32x16<S>, lanes: mask32x16<S>) {
+    pub(crate) fn mark<S: Simd>(
+        &mut self,
+        simd: S,
+        numbers: u32x16<S>,
+        words: u32x16<S>,
+        lanes: mask32x16<S>,
+    ) {
         self.marks.add(simd, numbers, words, lanes);
     }
 
-    /// Makes room for [`marks::ROOM`] more marks.
+    /// Makes room for as many more marks as a kernel adds at a time.
     #[inline(always)]
-    pub fn make_room(&mut self) {
+    pub(crate) fn make_room(&mut self) {
         if self.marks.are_enough() {
             self.put_marks();
         }
