@@ -183,7 +183,7 @@ impl<'a, 't> Bricks<'a, 't> {
 
     /// Layers as they are counted in bricks: from the first that is taken.
     #[inline(always)]
-    pub(crate) fn from_first<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
+    pub(crate) fn layers_from_first<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
         z - self.shape.first as u32
     }
 
@@ -193,7 +193,7 @@ impl<'a, 't> Bricks<'a, 't> {
         (y >> SIDE.ilog2()) * self.across() + (x >> 6)
     }
 
-    /// The numbers of the first bricks of layers, counted [`from_first`](Self::from_first).
+    /// The numbers of the first bricks of layers, counted [`layers_from_first`](Self::layers_from_first).
     #[inline(always)]
     pub(crate) fn first_of_layers<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
         (z >> SIDE.ilog2()) * self.shape.per_layer as u32

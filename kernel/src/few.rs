@@ -131,7 +131,7 @@ impl<const N: usize, S: Simd> Blocks<N, S> {
             columns[j] = bricks.columns(x, y + j as u32);
             rows[j] = marks::words([x, y + j as u32, none]);
         }
-        let z = bricks.from_first(z);
+        let z = bricks.layers_from_first(z);
         for k in 0..N {
             let (layer, words) =
                 (bricks.first_of_layers(z + k as u32), marks::words([none, none, z + k as u32]));

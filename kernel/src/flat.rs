@@ -244,7 +244,7 @@ impl Flat {
         let [x_level, _, z_level] = placed.level;
         let [x, y, z]: [u32x16<S>; 3] =
             [placed.low[0].to_int(), placed.low[1].to_int(), placed.low[2].to_int()];
-        let z = bricks.from_first(z);
+        let z = bricks.layers_from_first(z);
         let across: u32x16<S> = found.span[0].to_int();
         let own = u32x16::splat(simd, 0xffff) >> ((u32x16::splat(simd, 15) - across) & 15);
         let most = |span: f32x16<S>| taken.select(span, zero).reduce_max() as usize;

@@ -332,7 +332,7 @@ impl<S: Simd> ShortTriangles<S> {
             let here = layer.simd_ge(first) & layer.simd_lt(end) & ready & !self.doubt;
             let here = here & self.span[2].simd_ge(f32x16::splat(simd, k as f32));
             let at = self.plane.slope[1] * k as f32;
-            let z = bricks.from_first(z + k as u32);
+            let z = bricks.layers_from_first(z + k as u32);
             let (in_layer, word) = (bricks.first_of_layers(z), marks::words([none, none, z]));
             for j in 0..rows {
                 let row = f32x16::splat(simd, j as f32);

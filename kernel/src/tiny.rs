@@ -190,7 +190,7 @@ fn corners<S: Simd>(
 #[inline(always)]
 pub fn mark<S: Simd>(simd: S, cells: &[f32x16<S>; 3], lanes: u64, bricks: &mut Bricks) {
     let [x, y]: [u32x16<S>; 2] = [cells[0].to_int(), cells[1].to_int()];
-    let z = bricks.from_first(cells[2].to_int());
+    let z = bricks.layers_from_first(cells[2].to_int());
     let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);
     let words = marks::words([x, y, z]) | 1;
     // Neighbours in the file often have their cell in common.

@@ -81,7 +81,7 @@ impl KeptFeatures {
     }
 }
 
-/// Finds the features of a mesh that [`Rule::Solid`] loses by this method. `solid` are the cells of that rule, if they
+/// Finds the features of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses by this method. `solid` are the cells of that rule, if they
 /// are there already: that saves filling them again.
 ///
 /// ```
