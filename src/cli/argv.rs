@@ -1,4 +1,4 @@
-//! The words of a command line beside their parsing: the command among them, where `--json` goes if parsing
+//! The words of a command line, in addition to their parsing: the command among them, where `--json` goes if parsing
 //! fails, the names that options were typed with, and the parser's errors in our words.
 
 use std::ffi::OsString;
@@ -114,7 +114,7 @@ impl Argv {
                 Error::usage(format!("{}: not given", strings(ContextKind::InvalidArg).join(" and ")))
             }
             ErrorKind::InvalidValue if value.is_empty() && !name.starts_with('-') => {
-                Error::usage("'' is not the name of a file").with_hint("a variable of the shell may be empty")
+                Error::usage("'' is not the name of a file").with_hint("a shell variable may be empty")
             }
             ErrorKind::InvalidValue if value.is_empty() => {
                 self.with_help(Error::usage(format!("{name} needs a value")), &option)
@@ -222,7 +222,7 @@ fn first_line(error: &clap::Error) -> String {
 
 /// The error for two options, as typed, that exclude each other.
 pub fn exclusive(first: &str, second: &str) -> Error {
-    Error::usage(format!("{first} and {second} exclude each other")).with_hint("give one of them")
+    Error::usage(format!("{first} and {second} exclude each other")).with_hint("use only one of them")
 }
 
 /// The options among these words as `parser` takes them, and where the first other word is; none behind `--`.

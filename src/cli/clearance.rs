@@ -23,9 +23,9 @@ const SHOWN: usize = 3;
 pub const COMMAND: Command = Command {
     name: "clearance",
     usage: "[OPTIONS] A B [C ...]",
-    about: "whether meshes collide, and how far apart they are",
+    about: "find collisions and distances between meshes",
     examples: "\
-voxelize clearance shaft.stl bearing.stl        apart, and by how much; or where they meet
+voxelize clearance shaft.stl bearing.stl        the distance, or the places of contact
 voxelize clearance *.stl --within 0.2           exit code 1 if any two are closer than that
 voxelize clearance a.stl b.stl --json           the closest points and triangles for programs",
     notes: "\
@@ -33,7 +33,7 @@ Two meshes are apart, touching (their surfaces meet, and they share no volume), 
 volume), or one contains the other. Of closed meshes that is decided exactly. Of open meshes that
 touch, shared volume may not be known; --within fails then. --within 0 accepts contact and refuses
 collisions. Closest points lie on the triangles; the direction is from B to A. docs/clearance.md
-defines every word.
+defines the terms.
 
 Exit codes: 0 compared; 1 with --within, if two meshes are closer or share volume; 3 a mesh cannot be
 read; 4 a mesh has no triangles",

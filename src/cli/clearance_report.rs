@@ -16,7 +16,7 @@ pub fn mesh_row(path: &Path, loaded: &Loaded) -> String {
     let closed = match loaded.mesh.seal() {
         Seal::Oriented => "closed",
         Seal::Closed => "closed, but not oriented; inside is where an odd number of triangles is around",
-        Seal::Open => "not closed; inside is where it winds around more than half",
+        Seal::Open => "not closed; using winding number > 0.5",
     };
     let triangles = counted(loaded.mesh.triangles().len() as u64, "triangle", "triangles");
     format!("{}: {triangles}, {closed}", path.display())

@@ -17,13 +17,13 @@ use super::signals::Signals;
 /// A command; the conversion is the one without a name.
 pub struct Command {
     pub name: &'static str,
-    /// What follows it, for the line of usage.
+    /// The words after its name in the line of usage.
     pub usage: &'static str,
     /// One line about it for help: a phrase in lower case.
     pub about: &'static str,
     /// Examples for its page, a line each.
     pub examples: &'static str,
-    /// What else its page says, behind the options.
+    /// Further text for its page, after the options.
     pub notes: &'static str,
     /// The keys of its JSON, in their order, after those that every object has.
     pub keys: &'static str,
@@ -74,7 +74,7 @@ impl<'a> Call<'a> {
         self.matches.value_source(option) == Some(ValueSource::CommandLine)
     }
 
-    /// What the work may use.
+    /// The resources of the work.
     pub fn resources(&self, power: &PowerArgs, max_memory: Option<u64>) -> Result<Resources> {
         Resources::new(power, max_memory, self.argv)
     }

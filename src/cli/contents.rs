@@ -1,4 +1,4 @@
-//! What the cells of a file hold, for info and view: labels with their counts, the range of a field.
+//! The contents of the cells of a file, for info and view: labels with their counts, the range of a field.
 
 use serde_json::{Value, json};
 use voxelize::grid::{CellsRef, Field, FieldSummary};

@@ -27,17 +27,17 @@ pub const COMMAND: Command = Command {
     usage: "[OPTIONS] A B",
     about: "compare two voxel files, cell by cell",
     examples: "\
-voxelize diff old.vox new.npz            equal (exit code 0), or what differs (1)
-voxelize diff old.vox new.vox -o d.vox   what differs, to look at in colours
-voxelize diff old.vox new.vox -o d.png   the same as a picture, what is common dim
+voxelize diff old.vox new.npz            exit code 0 if equal, 1 if different
+voxelize diff old.vox new.vox -o d.vox   write the differences as coloured voxels
+voxelize diff old.vox new.vox -o d.png   the same as a picture, common cells dimmed
 voxelize diff old.npy new.npy --allow 3  up to 3 cells may differ
 voxelize diff -q old.raw new.raw         the exit code alone",
     notes: "\
-Any two formats can be compared. Where the cells are is compared first, exactly: grids that
-differ there end with exit code 2, as their cells are not the same boxes. A file that does not
-say where its cells are is compared by its cells, and the answer says so.
-Labels differ where both files have one, but surface and interior of filled grids never do. Of
-fields the largest difference is printed, and how many cells differ by more than --tolerance.
+Files of any two formats can be compared. diff first compares the positions of the cells, exactly,
+and ends with exit code 2 if they differ. A file without positions is compared by its cells alone,
+and the report states it. Labels are compared where both files have one; surface and interior of
+filled grids count as equal. For fields, the report has the largest difference and the number of
+cells that differ by more than --tolerance.
 
 Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 the grids do not match;
 3 a file cannot be read",
@@ -52,16 +52,15 @@ struct DiffArgs {
     #[arg(value_name = "A", help_heading = "Files")]
     first: PathBuf,
 
-    /// The voxel file that is compared: what it has more than A is added, what it lacks is removed
+    /// The voxel file that is compared: cells only in B are added, cells only in A are removed
     #[arg(value_name = "B", help_heading = "Files")]
     second: PathBuf,
 
-    /// Compare the cells of grids that lie elsewhere or have cells of another size; they must still
-    /// be as many on each axis
+    /// Compare the cells of grids with different positions or cell sizes; the dims must still agree
     #[arg(long, help_heading = "Compare")]
     ignore_grid: bool,
 
-    /// At most N cells may differ [default: 0, unless --iou-min says what is enough]
+    /// At most N cells may differ [default: 0, or no limit with --iou-min]
     #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true,
           help_heading = "Compare")]
     allow: Option<u64>,
@@ -71,7 +70,7 @@ struct DiffArgs {
           help_heading = "Compare")]
     tolerance: Option<f64>,
 
-    /// The least intersection over union, from 0 to 1, that is enough [default: none]
+    /// The lowest intersection over union to accept, from 0 to 1 [default: none]
     #[arg(long, value_name = "X", value_parser = values::share, allow_negative_numbers = true,
           help_heading = "Compare")]
     iou_min: Option<f64>,
@@ -258,16 +257,19 @@ impl<'a> ComparedGrid<'a> {
         let (first, second) = (args.first.display(), args.second.display());
         let what = match self.mismatches.iter().find(|m| matches!(m, Mismatch::Dims(_))) {
             Some(dims) if self.ignored => {
-                format!("cell by cell needs as many cells; {}", difference_text(std::slice::from_ref(dims)))
+                format!(
+                    "a comparison of cells needs equal dims; {}",
+                    difference_text(std::slice::from_ref(dims))
+                )
             }
             _ => format!("the grids do not match; {}", difference_text(&self.mismatches)),
         };
         let error = Error::usage(format!("{first} and {second}: {what}"));
-        let like = format!("voxelize MESH --like {first} makes another on its grid");
+        let like = format!("voxelize MESH --like {first} makes a file on the same grid");
         Err(if dims {
             error.with_hint(like)
         } else {
-            error.with_hint(format!("--ignore-grid compares the cells all the same; {like}"))
+            error.with_hint(format!("--ignore-grid compares the cells anyway; {like}"))
         })
     }
 
@@ -296,7 +298,7 @@ impl<'a> ComparedGrid<'a> {
         let silent: Vec<_> =
             names.into_iter().zip(self.known).filter(|(_, known)| !known).map(|(name, _)| name).collect();
         let verb = if silent.len() == 1 { "does" } else { "do" };
-        format!("compared by cells: {} {verb} not say where the cells are", silent.join(" and "))
+        format!("compared by cells: {} {verb} not contain the position of the cells", silent.join(" and "))
     }
 }
 
@@ -373,7 +375,7 @@ impl<'a> DiffOutput<'a> {
                 let known: Vec<_> = known.map(|format| format!(".{}", format.extensions[0])).collect();
                 return Err(Error::usage("no format that holds labels has this extension")
                     .in_file(path)
-                    .with_hint(format!("{} do, and .png is a picture", known.join(", "))));
+                    .with_hint(format!("use {}, or .png for a picture", known.join(", "))));
             }
         };
         format::probe_output(path)?;
@@ -390,7 +392,7 @@ impl<'a> DiffOutput<'a> {
         let (first, second) = (first.occupied()?, second.occupied()?);
         call.signals.listen()?;
         let DiffContent::Voxels(format) = self.content else {
-            // What is common is there, too, dim, to see where in the part it is.
+            // Common cells are drawn dimmed, to show the position of the differences in the part.
             let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
             let picture =
                 view::cells(&diff::labels(first, second)?, lattice.map_or([1.0; 3], size), &View::default())?;
@@ -403,9 +405,7 @@ impl<'a> DiffOutput<'a> {
         bar.clear();
         written.map_err(|error| match error.kind() {
             // Cells that are no cubes; saving otherwise is no way out here.
-            Kind::Usage => {
-                error.in_file(self.path).with_hint("without -o the grids are compared all the same")
-            }
+            Kind::Usage => error.in_file(self.path).with_hint("without -o the grids are still compared"),
             _ => error,
         })
     }

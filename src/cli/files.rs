@@ -105,7 +105,7 @@ impl Destination {
 #[derive(Default)]
 pub struct FileSet(HashMap<FileId, String>);
 
-/// What a file is, whatever name it is called by.
+/// The identity of a file, independent of its name.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum FileId {
     /// One that exists: its device and its number there.
@@ -127,7 +127,7 @@ impl FileId {
 }
 
 impl FileSet {
-    /// Takes in a file that is read; of a voxel file, also the sidecar, which may be beside it.
+    /// Adds a file that is read; for a voxel file, also its sidecar, which may exist.
     pub fn reads(&mut self, path: &Path, role: &str) {
         self.0.entry(FileId::of(path)).or_insert_with(|| role.to_string());
         if !is_pipe(path) && format::sniff(path).or(format::by_path(path)).is_some() {
@@ -219,12 +219,12 @@ pub fn is_there(path: &Path) -> Result<()> {
 
 /// The error for a folder where a file is wanted, with the name of a file in it.
 fn is_folder(path: &Path) -> Error {
-    let error = Error::input(Code::Folder, "is a folder; a file is wanted").in_file(path);
+    let error = Error::input(Code::Folder, "is a folder; a file is expected").in_file(path);
     let is_known = |path: &PathBuf| path.is_file() && (is_mesh_name(path) || format::by_path(path).is_some());
     let entries = path.read_dir().into_iter().flatten().flatten();
     match entries.map(|entry| entry.path()).filter(is_known).min() {
         Some(file) => error.with_hint(format!("name a file in it, such as {}", file.display())),
-        None => error.with_hint("no mesh and no voxel file is in it"),
+        None => error.with_hint("the folder has no mesh and no voxel file"),
     }
 }
 
@@ -242,7 +242,7 @@ pub fn open_voxels(path: &Path, other: &Path) -> Result<Voxels> {
 }
 
 /// Where the cells of a voxel file are. A file that says it itself is not read for more than that; a
-/// sidecar is believed only if it is about the cells beside it.
+/// sidecar is used only if it describes the cells of the file.
 pub fn lattice(path: &Path) -> Result<Lattice> {
     is_there(path)?;
     let description = format::describe(path).map_err(|error| if_mesh(error, path))?;
@@ -251,10 +251,10 @@ pub fn lattice(path: &Path) -> Result<Lattice> {
         _ => format::open(path)?.lattice,
     };
     lattice.ok_or_else(|| {
-        let error = Error::usage("does not say where its cells are").in_file(path);
+        let error = Error::usage("does not contain the position of its cells").in_file(path);
         error.with_hint(match description.format.carries {
             Carries::InFile => "only files of voxelize, or that say it in its way, can be followed",
-            _ => "--sidecar writes that beside such files; .vox and .npz say it themselves",
+            _ => "--sidecar writes it to a .json; .vox and .npz contain it",
         })
     })
 }
@@ -280,7 +280,7 @@ pub fn voxel_format(path: &Path) -> Option<&'static Format> {
 pub fn holds_voxels(path: &Path) -> Option<Error> {
     let format = voxel_format(path)?;
     let error = Error::input(Code::V004, format!("holds voxels ({}), not a mesh", format.name)).in_file(path);
-    Some(error.with_hint(format!("'voxelize info {}' says more of it", path.display())))
+    Some(error.with_hint(format!("'voxelize info {}' describes it", path.display())))
 }
 
 /// `error` with `hint`, unless it has one that says more.
@@ -304,7 +304,7 @@ impl MadeFolders {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
                 Err(e) => {
                     return Err(
-                        Error::output(format!("is no folder, and cannot be made: {e}")).in_file(folder)
+                        Error::output(format!("is not a folder, and cannot be created: {e}")).in_file(folder)
                     );
                 }
             }
@@ -321,7 +321,7 @@ impl MadeFolders {
 impl Drop for MadeFolders {
     fn drop(&mut self) {
         let made = self.0.get_mut().unwrap_or_else(|e| e.into_inner());
-        // What is within others was made after them.
+        // Inner folders were made after outer ones.
         for folder in made.iter().rev() {
             // The system removes only what is empty.
             let _ = fs::remove_dir(folder);

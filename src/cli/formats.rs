@@ -1,4 +1,4 @@
-//! `voxelize formats`: what is read and written, from the tables that do it.
+//! `voxelize formats`: the supported file formats, from the tables of readers and writers.
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use super::report::{Outcome, Report};
 pub const COMMAND: Command = Command {
     name: "formats",
     usage: "[OPTIONS]",
-    about: "what is read and written",
+    about: "list the supported file formats",
     examples: "\
 voxelize formats           the formats, with their extensions and types of numbers
 voxelize formats --json    the same for programs",
@@ -68,19 +68,19 @@ fn dtypes(format: &Format) -> Vec<&'static str> {
 }
 
 fn rows() -> String {
-    let mut text = "Meshes that are read, recognised by their content:\n".to_string();
+    let mut text = "Mesh formats that voxelize reads, recognised by content:\n".to_string();
     for input in INPUTS {
         text += &row(input.name, input.extensions, input.about);
     }
-    text += "\nVoxels that are written, by extension or -f FORMAT:\n";
+    text += "\nVoxel formats that voxelize writes, by extension or -f FORMAT:\n";
     for format in FORMATS {
         text += &row(format.name, format.extensions, format.about);
         let dtypes = dtypes(format);
         let dtype = if dtypes.len() > 1 { format!("--dtype {}; ", dtypes.join("|")) } else { String::new() };
         let lattice = match format.carries {
-            Carries::InFile => "says itself where its cells are",
-            Carries::Sidecar => "a .json beside it says where its cells are",
-            _ => "with --sidecar a .json beside it says where its cells are",
+            Carries::InFile => "contains the position of its cells",
+            Carries::Sidecar => "a .json sidecar, always written, contains the position of its cells",
+            _ => "--sidecar writes the position of its cells to a .json",
         };
         text += &format!("{:20}{dtype}{lattice}\n", "");
     }

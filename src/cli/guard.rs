@@ -7,20 +7,20 @@ use std::sync::Mutex;
 
 use voxelize::{Error, Result};
 
-/// The places where work last panicked, each behind what it said.
+/// The messages of the last panics, each with its place.
 static PLACES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
 /// As many places are kept: threads of one job panic together.
 const KEPT: usize = 64;
 
-/// From now on a panic says nothing by itself, unless a backtrace is asked for: [`guarded`] reports it.
+/// From now on a panic prints nothing by itself, unless a backtrace is requested: [`guarded`] reports it.
 pub fn install() {
     let default = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         let place = info.location().map(|place| format!("{}:{}", place.file(), place.line()));
         let mut places = PLACES.lock().unwrap_or_else(|e| e.into_inner());
         if places.len() < KEPT {
-            places.push((said(info.payload()), place.unwrap_or_default()));
+            places.push((message(info.payload()), place.unwrap_or_default()));
         }
         drop(places);
         if std::env::var_os("RUST_BACKTRACE").is_some() {
@@ -35,20 +35,20 @@ pub fn guarded<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
         // A fuzzer looks for panics.
         return work();
     }
-    // What was half done is dropped with the work, and locks are taken over as they are.
+    // Unfinished results are dropped with the work, and locks are taken over as they are.
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(internal(&*payload)))
 }
 
 fn internal(payload: &(dyn Any + Send)) -> Error {
-    let said = said(payload);
+    let message = message(payload);
     let mut places = PLACES.lock().unwrap_or_else(|e| e.into_inner());
-    let at = places.iter().position(|(what, _)| *what == said).map(|n| places.swap_remove(n).1);
+    let at = places.iter().position(|(what, _)| *what == message).map(|n| places.swap_remove(n).1);
     let at = at.map_or_else(String::new, |at| format!(", at {at}"));
-    Error::internal(format!("voxelize {} failed: {said}{at}; this is a bug", env!("CARGO_PKG_VERSION")))
+    Error::internal(format!("voxelize {} failed: {message}{at}; this is a bug", env!("CARGO_PKG_VERSION")))
 }
 
 /// The words of a panic.
-fn said(payload: &(dyn Any + Send)) -> String {
+fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".to_string())
 }

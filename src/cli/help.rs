@@ -24,7 +24,7 @@ Usage: voxelize [OPTIONS] <MESH>...        (- reads standard input)
   voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
   voxelize part.stl --solid --voxel-size 0.5 --pad 1 -o part.raw
   voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
-  voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
+  voxelize part.stl -r 4096 --dry-run     the plan only: grid, memory, bytes
 ";
 
 const SHORT_FOOT: &str = "\
@@ -47,18 +47,19 @@ Usage: voxelize [OPTIONS] <MESH>...
   voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
   find . -name '*.stl' -print0 | voxelize -0 --files-from - --same-grid -o out/
   voxelize - -f npy -o - < part.stl       from a pipe to a pipe
-  voxelize part.stl -r 4096 --dry-run     what would happen: grid, memory, bytes
+  voxelize part.stl -r 4096 --dry-run     the plan only: grid, memory, bytes
 
 Commands; 'voxelize COMMAND --help' has the options and examples of each:
 ";
 
 const LONG_FOOT: &str = "\
-Order is always x, y, z; the origin of a grid is the outer corner of its first cell. The digests in the summary \
-are the same for every number of threads, instruction set, limit of memory, order of triangles and output \
-format: compare them instead of files.
+Axes are always in the order x, y, z. The origin of a grid is the outer corner of its first cell. The digests \
+in the summary do not depend on threads, instruction set, memory limit, order of triangles or output format: \
+compare digests instead of files.
 
-An output is written beside its place, put on the disk, and renamed: after an error, an interrupt or a full \
-disk, the old file is still there. A failing mesh does not stop the others; each failure names its file.
+An output is written to a temporary file in its folder, flushed to the disk and renamed. After an error, an \
+interrupt or a full disk the old file is intact. A failing mesh does not stop the others; each failure names its \
+file.
 
 Exit codes:
     0  done
@@ -68,9 +69,9 @@ Exit codes:
     4  unsuitable mesh: it has no triangles, no size to divide, or findings under 'check --strict'
     5  the result does not fit: memory, or a limit of the format
     6  the output could not be written
-    7  some of many failed, for different reasons; else the code they have in common
+    7  some of many failed, for different reasons; if all agree, their code
    70  an internal error, which is a bug: please report it
-  130  interrupted (143 when terminated, 129 when the terminal went); nothing is left behind";
+  130  interrupted (143 when terminated, 129 when the terminal closed); no partial file is left";
 
 /// The parser of a command, with its pages of help.
 pub fn parser(command: &Command, commands: &[Command]) -> clap::Command {
@@ -86,7 +87,10 @@ pub fn parser(command: &Command, commands: &[Command]) -> clap::Command {
         return parser
             .mut_args(|arg| arg.hide_short_help(true))
             .before_help(short_page(commands))
-            .before_long_help(format!("{LONG_HEAD}{}A mesh of that name is written ./formats", list("  ")))
+            .before_long_help(format!(
+                "{LONG_HEAD}{}Write ./formats for a mesh with the name of a command",
+                list("  ")
+            ))
             .after_long_help(LONG_FOOT);
     }
     let examples: String = examples.lines().map(|line| format!("\n  {line}")).collect();

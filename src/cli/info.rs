@@ -26,14 +26,14 @@ pub const COMMAND: Command = Command {
     usage: "[OPTIONS] FILE...",
     about: "describe a mesh or a voxel file",
     examples: "\
-voxelize info part.stl           triangles, bounds, holes, cell sizes to begin with
-voxelize info part.vox           where its cells are, how it was made, its digests
+voxelize info part.stl           triangles, bounds, holes, suggested cell sizes
+voxelize info part.vox           its grid, how it was made, its digests
 voxelize info *.npz --json       one line of JSON for each file",
     notes: "\
 A mesh is closed (watertight) if each edge occurs an even number of times, and oriented if each is
 cancelled by its reverse; vertices are the same if their coordinates are.
-A file that fails does not stop the others; the exit code is then theirs, or 7 if they fail for
-different reasons.",
+A file that fails does not stop the others; the exit code is then that of the failures, or 7 if they fail
+for different reasons.",
     keys: "path kind format bytes mesh suggestions warnings dtype contents parts grid made_by input rule [fields] \
            snap transform counts volume digest",
     arguments: InfoArgs::command,
@@ -101,14 +101,14 @@ fn describe(
     let max_memory = resources.for_job().map(|bytes| bytes / PER_MESH);
     let options = ReadOptions { tolerance, max_memory, progress: &call.bar() };
     describe_mesh(path, &options, report).map_err(|error| match error.code() {
-        Code::S002 => Error::input(Code::S002, "neither a mesh nor voxels of a kind that is known")
+        Code::S002 => Error::input(Code::S002, "neither a mesh nor voxels of a known format")
             .in_file(path)
-            .with_hint("'voxelize formats' lists what is read"),
+            .with_hint("'voxelize formats' lists the formats"),
         _ => error,
     })
 }
 
-/// The memory that a mesh is described in, in meshes: beside itself, the lengths of its sides.
+/// The memory for the description of a mesh, in meshes: the mesh and the lengths of its sides.
 const PER_MESH: u64 = 3;
 
 /// Describes the mesh in a file.
@@ -325,11 +325,14 @@ fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], occup
 fn grid(voxels: &Voxels, description: &Description) -> String {
     let Some(lattice) = &voxels.lattice else {
         let hint = match (&description.metadata.lattice, description.format.carries) {
-            (Some(_), _) => ", and the .json beside it is about other cells",
+            (Some(_), _) => ", and its .json describes other cells",
             (None, Carries::InFile) => "",
-            (None, _) => "; with --sidecar a .json beside it does",
+            (None, _) => "; --sidecar writes it to a .json",
         };
-        return format!("{} cells; the file does not say where they are{hint}", display::dims(voxels.dims()));
+        return format!(
+            "{} cells; the file does not contain their position{hint}",
+            display::dims(voxels.dims())
+        );
     };
     let open: Vec<_> =
         ["x", "y", "z"].into_iter().zip(lattice.closed()).filter(|(_, closed)| !closed).collect();

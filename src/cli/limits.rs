@@ -36,7 +36,7 @@ pub fn peak_memory() -> Option<u64> {
     kilobytes("/proc/self/status", "VmHWM:")
 }
 
-/// What is left of `ulimit -v`.
+/// The memory that `ulimit -v` leaves.
 fn address_space() -> Option<u64> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -59,7 +59,7 @@ const V1: CgroupFiles = CgroupFiles {
     reclaimable: "total_inactive_file ",
 };
 
-/// What is left by the cgroups of a process, mounted at `root`; `cgroups` is the text of `/proc/self/cgroup`.
+/// The memory that the cgroups of a process leave, mounted at `root`; `cgroups` is the text of `/proc/self/cgroup`.
 fn of_cgroups(root: &Path, cgroups: &str) -> Option<u64> {
     let left = |line: &str| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -75,7 +75,7 @@ fn of_cgroups(root: &Path, cgroups: &str) -> Option<u64> {
     cgroups.lines().filter_map(left).min()
 }
 
-/// What is left by a cgroup and those it is in. A container may see its own at the root.
+/// The memory that a cgroup and its parents leave. A container may see its own at the root.
 fn of_cgroup(root: &Path, path: &str, files: &CgroupFiles) -> Option<u64> {
     let below = Path::new(path.trim_start_matches('/'));
     let left = |folder: &Path| {

@@ -17,20 +17,20 @@ use super::report::display::{bytes, counted};
 /// Code, and buffers that are the same for every job, in bytes.
 const PROGRAM: u64 = 14 << 20;
 
-/// What a thread takes of its stack and of the allocator: 64 threads were seen to take 3 MiB.
+/// The memory of a thread, for its stack and in the allocator: 64 threads took 3 MiB.
 const THREAD: u64 = 64 << 10;
 
 /// So many threads are started at most, where the system does not offer more: others only wait for each
 /// other, and to start a thousand takes most of a second.
 const MAX_THREADS: usize = 64;
 
-/// What the work may use; nothing here changes a result.
+/// The resources of the work; they never change a result.
 #[derive(Clone)]
 pub struct Resources {
     pub threads: usize,
     pub level: Level,
     pub memory: Limit,
-    /// What is in memory beside mesh and grid, in bytes.
+    /// The memory in addition to mesh and grid, in bytes.
     pub extra_bytes: u64,
 }
 
@@ -39,7 +39,7 @@ pub struct Resources {
 pub enum Limit {
     /// `--max-memory`.
     Requested(u64),
-    /// What the system has now.
+    /// The memory that the system has now.
     Available(u64),
     /// The share of one of several jobs at a time: a job that needs more is run again alone.
     Share(u64),
@@ -75,7 +75,7 @@ impl Limit {
 }
 
 impl Resources {
-    /// The threads and the instruction set that were asked for, and the memory there is.
+    /// The requested threads and instruction set, and the available memory.
     pub fn new(args: &PowerArgs, max_memory: Option<u64>, argv: &Argv) -> Result<Self> {
         let level = match args.simd {
             Some(Simd::Level(level)) => Some(level),
@@ -100,7 +100,7 @@ impl Resources {
         Self { threads: self.threads / jobs, memory, ..self.clone() }
     }
 
-    /// What is left for the job: of a requested limit the program gets what it takes, or half, where that
+    /// The memory that remains for the job: of a requested limit the program gets what it takes, or half, where that
     /// is less.
     pub fn for_job(&self) -> Option<u64> {
         match self.memory {
@@ -109,20 +109,20 @@ impl Resources {
         }
     }
 
-    /// What the program itself takes, and holds beside mesh and grid.
+    /// The memory of the program itself, without mesh and grid.
     fn program(&self) -> u64 {
         PROGRAM + THREAD * self.threads as u64 + self.extra_bytes
     }
 }
 
-/// What a job is to make, and of what.
+/// The inputs and outputs of a job.
 pub struct Needs<'a> {
     pub mesh: &'a Mesh,
     pub lattice: &'a Lattice,
     pub run: &'a Run<'a>,
     pub rule: Rule,
     /// The option that decides the size of the grid, for the refusal.
-    pub asked: &'a str,
+    pub option: &'a str,
     /// Where the cells go slab by slab, if they may.
     pub output: Option<(&'static Format, &'a Destination)>,
     pub labels: bool,
@@ -132,7 +132,7 @@ pub struct Needs<'a> {
     pub nearest: bool,
 }
 
-/// What one phase takes beside mesh, cells and the buffers of threads.
+/// The memory of one phase, without mesh, cells and the buffers of threads.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryPhase {
     pub name: &'static str,
@@ -145,11 +145,11 @@ pub struct MemoryPlan {
     pub strategy: Strategy,
     /// In how many slabs the grid is made.
     pub slabs: usize,
-    /// What that takes, in bytes, beside the program itself.
+    /// Its memory in bytes, without the program itself.
     pub bytes: u128,
-    /// What the whole grid at once would take.
+    /// The memory of the whole grid at once.
     pub dense: u128,
-    /// What is in it: mesh, cells, and the largest phase.
+    /// Its parts: mesh, cells, and the largest phase.
     pub parts: Vec<MemoryPhase>,
 }
 
@@ -159,8 +159,8 @@ impl Needs<'_> {
         let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
         let [labels, doubt, leak] = [self.labels, self.doubt, self.leak].map(u128::from);
         let kept = if self.is_whole() { labels + doubt + leak } else { 0 };
-        let beside = self.rule.extra_bytes(self.mesh, self.lattice, self.run);
-        let mut phases = vec![MemoryPhase { name: "rule", bytes: beside + grids(kept) }];
+        let extra = self.rule.extra_bytes(self.mesh, self.lattice, self.run);
+        let mut phases = vec![MemoryPhase { name: "rule", bytes: extra + grids(kept) }];
         if self.doubt {
             phases.push(MemoryPhase {
                 name: "doubt",
@@ -251,7 +251,7 @@ fn refusal(needs: &Needs, resources: &Resources, demand: &Demand) -> Error {
         _ if is_requested => ("program, mesh and grid need", limit_for(demand.bytes(Strategy::Dense))),
         _ => ("mesh and grid need", demand.bytes(Strategy::Dense)),
     };
-    let message = format!("{}: {what} {}, {says}", needs.asked, bytes(need));
+    let message = format!("{}: {what} {}, {says}", needs.option, bytes(need));
     let Some((format, destination)) = needs.output.filter(|_| !needs.is_whole()) else {
         let raise = if is_requested { ", or raise --max-memory" } else { "" };
         return Error::too_large(message).with_hint(format!("make the cells larger{raise}"));

@@ -47,7 +47,7 @@ pub struct GridOptions {
     /// How coordinates are snapped.
     pub snap: Snap,
     /// The option that decides the size, as typed: `-r 512`.
-    pub asked: String,
+    pub option: String,
     /// The box given, where it is grown to whole cells at its high end.
     pub grown_from: Option<BoxCorners>,
     /// Whether a box was given: the mesh may go on in the padding then.
@@ -107,7 +107,7 @@ impl GridOptions {
             ));
         }
         let Lengths { voxel_size, origin, corners } = Lengths::new(&args, &transform, argv)?;
-        let (size, asked) = match (args.res, args.dims, voxel_size) {
+        let (size, option) = match (args.res, args.dims, voxel_size) {
             (_, Some(dims), _) if args.stretch => (Size::Stretched(dims), "dims"),
             (_, Some(dims), _) => (Size::Dims(dims), "dims"),
             (_, _, Some(size)) => (Size::Spacing(size), "voxel-size"),
@@ -132,21 +132,21 @@ impl GridOptions {
         if args.cube {
             fit = fit.cube();
         }
-        let asked = argv.with_value(asked).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
+        let option = argv.with_value(option).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
         let is_bounded = corners.is_some();
         let padding = Some(fit.clone());
         let (from, grown_from) = (GridFrom::Mesh(Box::new(fit)), corners.filter(|_| whole_cells));
-        Ok(Self { padding, from, snap, asked, grown_from, is_bounded, like: None, transform })
+        Ok(Self { padding, from, snap, option, grown_from, is_bounded, like: None, transform })
     }
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
     fn like(path: &Path, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
         let lattice = files::lattice(path)?.scaled(&(Rational::ONE / &transform.scale))?;
         let snap = snap.unwrap_or(lattice.snap());
-        let asked = argv.with_value("like").unwrap_or_default();
+        let option = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
         let like = Some(path.to_path_buf());
-        Ok(Self { padding: None, from, snap, asked, grown_from: None, is_bounded: false, like, transform })
+        Ok(Self { padding: None, from, snap, option, grown_from: None, is_bounded: false, like, transform })
     }
 
     /// Cells added on every side along each axis of a lattice as files have it; not known of one that is taken over.
@@ -206,7 +206,7 @@ impl Lengths {
     }
 }
 
-/// What is asked about cells in doubt.
+/// The options of cells in doubt.
 #[derive(Clone)]
 pub struct DoubtOptions {
     /// Where the cells go.
@@ -251,7 +251,7 @@ pub fn leak(args: &LeakArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutpu
         let error = Error::usage(format!("{}: needs a flood, but {why}", argv.name("leak")));
         return Err(error.with_hint("add --inside flood, with --filled or --solid"));
     }
-    AuxOutput::new(path, "--leak", "the way in").map(Some)
+    AuxOutput::new(path, "--leak", "the leak path").map(Some)
 }
 
 /// The file of the nearest triangles, if these arguments ask for it.
@@ -336,7 +336,7 @@ impl Options {
         self.job.options.rule.has_labels() && self.output.dtype() == Some(Dtype::U8)
     }
 
-    /// The files of cells that are written beside the output.
+    /// The files of cells in addition to the output.
     pub fn aux_outputs(&self) -> impl Iterator<Item = &AuxOutput> {
         let doubt = self.doubt.iter().filter_map(|doubt| doubt.file.as_ref());
         doubt.chain(&self.leak).chain(&self.nearest)

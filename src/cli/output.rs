@@ -30,7 +30,7 @@ pub struct Output {
     pub format_by: FormatBy,
     /// The kind of its cells.
     kind: CellKind,
-    /// The type of numbers, if asked for.
+    /// The type of numbers, if requested.
     dtype: Option<Dtype>,
     pub sidecar: Sidecar,
     existing: Existing,
@@ -99,7 +99,7 @@ pub fn check_implied(path: &Path, made_by_this_tool: impl FnOnce(&Path) -> bool)
     if !path.exists() || made_by_this_tool(path) {
         return Ok(());
     }
-    Err(Error::output("exists, and does not say that this tool made it")
+    Err(Error::output("exists, and has no record that this tool made it")
         .in_file(path)
         .with_hint(format!("-o {} replaces it, or name another file", path.display())))
 }
@@ -171,7 +171,7 @@ impl Output {
         self.destination.name()
     }
 
-    /// The type of numbers that was asked for.
+    /// The requested type of numbers.
     pub fn requested_dtype(&self) -> Option<Dtype> {
         self.dtype
     }
@@ -220,7 +220,7 @@ impl Output {
         }
         let is_stdout = self.destination == Destination::Stdout;
         for (is_given, option, hint) in [
-            (self.sidecar == Sidecar::Write, "--sidecar", "a sidecar lies beside a file: -o PATH"),
+            (self.sidecar == Sidecar::Write, "--sidecar", "a sidecar needs an output file: -o PATH"),
             (self.existing == Existing::Skip, "--skip-existing", "standard output never exists: -o PATH"),
         ] {
             if is_given && is_stdout {
@@ -260,8 +260,8 @@ fn extension(format: &Format) -> &'static str {
     format.extensions.first().unwrap_or(&format.name)
 }
 
-fn sidecar_path(path: &Path, format: &Format, asked: Sidecar) -> Option<PathBuf> {
-    let is_written = asked == Sidecar::Write || format.carries == Carries::Sidecar;
+fn sidecar_path(path: &Path, format: &Format, requested: Sidecar) -> Option<PathBuf> {
+    let is_written = requested == Sidecar::Write || format.carries == Carries::Sidecar;
     is_written.then(|| files::with_suffix(path, files::SIDECAR))
 }
 
@@ -292,7 +292,7 @@ fn by_name(path: &Path, args: &OutputArgs, argv: &Argv) -> Result<(&'static Form
         };
         let option = argv.with_value("output").unwrap_or_default();
         Error::usage(format!("{option}: {why}"))
-            .with_hint(format!("formats are {}; -f FORMAT names one whatever the extension", format_names()))
+            .with_hint(format!("formats are {}; -f FORMAT overrides the extension", format_names()))
     })?;
     Ok((format, FormatBy::Extension))
 }
@@ -301,14 +301,14 @@ fn format_names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A file of cells beside the output: what `--doubt` and `--leak` write.
+/// A second file of cells: the output of `--doubt` or `--leak`.
 #[derive(Clone)]
 pub struct AuxOutput {
     pub path: PathBuf,
     format: &'static Format,
     /// The option that asks for it.
     option: &'static str,
-    /// What the cells are.
+    /// The meaning of the cells.
     pub about: &'static str,
 }
 
@@ -359,7 +359,7 @@ impl AuxOutput {
         about: Record,
         options: &SaveOptions,
     ) -> Result<Vec<Written>> {
-        // No rule of a mesh: what was asked for.
+        // No rule of a mesh: the option that was given.
         let rule_name = Some(self.option.trim_start_matches('-').to_string());
         let snap = Some(lattice.snap().name().to_string());
         let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, ..about };

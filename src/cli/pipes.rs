@@ -101,12 +101,12 @@ pub struct Outlet {
     /// Blocks that are written, to be filled again: what one thread takes from the allocator and another
     /// gives back adds up to megabytes.
     spare: Receiver<Vec<u8>>,
-    /// What is not passed on yet.
+    /// Data that is not passed on yet.
     block: Vec<u8>,
     signals: Signals,
 }
 
-/// What is passed on.
+/// The data that is passed on.
 enum PipeBlock {
     Bytes(Vec<u8>),
     /// Answered when all before it is written.
@@ -178,7 +178,7 @@ fn write_all(
             }
             PipeBlock::Flush(done) => {
                 pipe.flush()?;
-                // Whoever asked may have been interrupted.
+                // The caller may have been interrupted.
                 let _ = done.send(());
             }
         }

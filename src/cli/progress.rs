@@ -37,7 +37,7 @@ const RUNS: [&[(&str, f64)]; 2] = [
 pub struct Bar {
     bar: ProgressBar,
     phase: Mutex<BarPhase>,
-    /// What the phase has done, in its own unit.
+    /// The progress of the phase, in its own unit.
     done: AtomicU64,
     /// When to show it; `None` for never.
     due: Option<Instant>,

@@ -1,9 +1,9 @@
-//! Every code a finding may have, what it means and what to do about it: docs/findings.md is made of
-//! this table, and errors, warnings and JSON use these codes. A code never changes its meaning.
+//! Every code of a finding, its meaning and the advice for it. A test generates docs/findings.md from this
+//! table; errors, warnings and JSON use these codes. A code never changes its meaning.
 //!
 //! `S` are findings of the readers of meshes, `M` of the check of a mesh, `L` of a mesh on its lattice, `V` of the readers of voxels,
-//! `G` of lists of goldens, `W` other warnings; errors of other kinds have words. Whatever is odd in a mesh
-//! file is refused by default if it could silently change the result; otherwise it is a warning or a note.
+//! `G` of lists of goldens, `W` other warnings; other errors have a word. By default a finding in a mesh file
+//! is an error if it could silently change the result; otherwise it is a warning or a note.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// It changes nothing here, and is printed where details are: other programs may stumble.
+    /// It has no effect here, but other programs may reject the file. Printed with the details.
     Note,
-    /// The result may differ from what was meant; the run goes on.
+    /// The result may differ from the intended one; the run continues.
     Warning,
     /// The run ends.
     Error,
@@ -37,21 +37,21 @@ pub struct CodeInfo {
     pub code: Code,
     /// Its name, such as `S004` or `not-found`.
     pub name: &'static str,
-    /// What was found.
+    /// The finding.
     pub finding: &'static str,
     /// How serious it is by default. [`Strict`](crate::mesh::read::Tolerance::Strict) makes every finding of a
     /// mesh an error.
     pub severity: Severity,
     /// How serious it is under [`Lenient`](crate::mesh::read::Tolerance::Lenient).
     pub lenient: Severity,
-    /// What to do about it.
+    /// The advice.
     pub advice: &'static str,
 }
 
-/// Makes the enum and the table of one list: variant, name, severity, finding, advice.
+/// Makes the enum and the table from one list: variant, name, severity, finding, advice.
 macro_rules! codes {
     ($($code:ident $name:literal $severity:ident $finding:literal $advice:expr;)*) => {
-        /// What kind of finding an error, a warning or a note is; `Display` writes its name.
+        /// The kind of an error, a warning or a note; `Display` writes its name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -77,33 +77,34 @@ const DAMAGE: Severities = (Severity::Error, Severity::Warning);
 const WARNED: Severities = (Severity::Warning, Severity::Warning);
 const NOTED: Severities = (Severity::Note, Severity::Note);
 
-const AGAIN: &str = "export it again, or copy it again whole; `--lenient` takes what is whole";
-const AGAIN_ALONE: &str = "export it again, or copy it again whole";
-const CENTRE: &str = "move it to the origin in the program that made it, and export it again";
-const COPY: &str = "save it again, or copy it again whole";
-const DROP: &str = "export it again; `--lenient` drops such facets";
+const AGAIN: &str = "export or copy the file again; `--lenient` keeps its intact triangles";
+const AGAIN_ALONE: &str = "export or copy the file again";
+const CENTRE: &str = "move the mesh to the origin in the program that made it, and export it again";
+const COPY: &str = "save or copy the file again";
+const DROP: &str = "export the file again; `--lenient` drops such facets";
 const EXPORT: &str = "export binary STL from the program that made it";
-const FORMATS: &str = "`voxelize formats` lists what is read";
-const LINE: &str = "mend the line";
-const NOTHING: &str = "`--strict` refuses it; other programs may, too";
-const NUMBERS: &str = "export it with numbers as in `1.5` and `1.0e+00`; `--lenient` drops such facets";
+const FORMATS: &str = "`voxelize formats` lists the formats";
+const LINE: &str = "correct the line";
+const NOTHING: &str = "`--strict` refuses it; other programs may refuse it too";
+const NUMBERS: &str =
+    "export the file with numbers such as `1.5` or `1.0e+00`; `--lenient` drops such facets";
 const PERMISSIONS: &str = "check its name and permissions";
-const REPAIR: &str = "repair it where it was made; `--lenient` drops such triangles";
+const REPAIR: &str = "repair the mesh in the program that made it; `--lenient` drops such triangles";
 const SAVE: &str = "save the file again";
 
 codes! {
     G001 "G001" REFUSED
         "the list of goldens cannot be read"
-        "`voxelize verify --update LIST MESH` makes one";
+        "`voxelize verify --update LIST MESH` creates one";
     G002 "G002" REFUSED
-        "the list of goldens is no TOML"
+        "the list of goldens is not TOML"
         LINE;
     G003 "G003" REFUSED
-        "a key that is not known"
+        "an unknown key"
         LINE;
     G004 "G004" REFUSED
-        "a case without a mesh, or nothing to compare with"
-        "add what is named";
+        "a case without a mesh or without an expected result"
+        "add the key that the message names";
     G005 "G005" REFUSED
         "a value of the wrong kind"
         LINE;
@@ -111,31 +112,31 @@ codes! {
         "keys that exclude each other"
         "remove one of them";
     G007 "G007" REFUSED
-        "two cases are the same"
+        "two cases have the same mesh and options"
         "remove one of them";
     G008 "G008" REFUSED
         "a list without a case"
         "`voxelize verify --update LIST MESH` adds one";
     G009 "G009" REFUSED
-        "the options of a case make no sense"
+        "the options of a case are not valid"
         LINE;
     G010 "G010" REFUSED
-        "a path of a list leads out of the folder of the list, perhaps through a link"
-        "`--allow-outside` takes it, if you know who wrote the list";
+        "a path in a list leads out of the folder of the list, perhaps through a link"
+        "`--allow-outside` accepts it; use it only for lists that you trust";
     L001 "L001" WARNED
         "the mesh is far from the origin: 32-bit floats are more than a hundredth of a cell apart there"
         CENTRE;
     M001 "M001" WARNED
-        "triangles with the same three vertices as another, either way round"
+        "duplicate triangles: they have the same three vertices as another, in any order"
         "remove the copies; `--inside robust` drops them";
     M002 "M002" NOTED
         "triangles without area: two equal vertices, or three on one line"
-        "none, for a fill; remove them for other programs";
+        "none for a fill; remove them for other programs";
     M003 "M003" NOTED
         "needles: triangles more than 1000 times as long as high"
-        "none, for a fill; remesh them for other programs";
+        "none for a fill; remesh them for other programs";
     M004 "M004" WARNED
-        "open edges: there an odd number of times, in loops"
+        "open edges: they occur an odd number of times, and form loops"
         "close the holes, or choose a method with `--inside`";
     M005 "M005" WARNED
         "edges of more than two triangles"
@@ -144,17 +145,17 @@ codes! {
         "vertices whose triangles form more than one fan"
         "separate the parts that meet there, if other programs refuse them";
     M007 "M007" WARNED
-        "edges that are taken twice in one direction: triangles around them are inconsistently oriented"
-        "orient them where they were made; `--inside robust` does it for a fill";
+        "edges that occur twice in one direction: their triangles are inconsistently oriented"
+        "orient them in the program that made them; `--inside robust` orients them for a fill";
     M008 "M008" WARNED
-        "closed shells of negative volume that are no cavities: they are inside out"
-        "flip them where they were made; `--inside robust` does it for a fill";
+        "closed shells of negative volume that are not cavities: they are inside out"
+        "flip them in the program that made them; `--inside robust` flips them for a fill";
     M009 "M009" WARNED
         "pairs of triangles that pass through each other"
         "unite the parts where they were made, if other programs refuse them";
     M010 "M010" NOTED
-        "pairs of triangles that touch in a point or a segment beyond what they share"
-        "none, for a fill; split the touched triangles for other programs";
+        "pairs of triangles that touch in a point or a segment other than a shared vertex or edge"
+        "none for a fill; split the touched triangles for other programs";
     M011 "M011" WARNED
         "pairs of triangles that overlap in one plane"
         "unite the parts where they were made, if other programs refuse them";
@@ -177,7 +178,7 @@ codes! {
         "bytes follow the last triangle, or the count is too low"
         AGAIN;
     S006 "S006" DAMAGE
-        "words of ASCII that are no facet: a loop of four vertices, no `endfacet`"
+        "ASCII text that does not form a facet: a loop of four vertices, a missing `endfacet`"
         DROP;
     S007 "S007" DAMAGE
         "a number that cannot be read, such as `1,5` or `1.0D+00`"
@@ -186,22 +187,22 @@ codes! {
         "the file does not exist or cannot be read"
         PERMISSIONS;
     S009 "S009" REFUSED
-        "another known format, which is not read"
+        "a known format that is not supported"
         EXPORT;
     S010 "S010" REFUSED
         "a folder without meshes"
         "name a mesh";
     S011 "S011" REFUSED
-        "gzip data that does not decompress, or whose check sum is wrong"
+        "gzip data that does not decompress, or whose checksum is wrong"
         AGAIN_ALONE;
     S101 "S101" NOTED
-        "a binary STL whose header begins with `solid`, as ASCII does"
+        "a binary STL whose header begins with `solid`, as in ASCII STL"
         NOTHING;
     S102 "S102" NOTED
         "colours: attribute bytes that are not zero, or a header with `COLOR=` or `MATERIAL=`"
         NOTHING;
     S103 "S103" NOTED
-        "a normal that is missing, no number, NaN or infinite"
+        "a normal that is missing, not a number or infinite"
         NOTHING;
     S104 "S104" NOTED
         "several solids, which are read as one mesh"
@@ -210,10 +211,11 @@ codes! {
         "a solid without a name"
         NOTHING;
     S106 "S106" NOTED
-        "unusual text: byte order mark, upper case, CR line ends, a name that is no UTF-8, all on one line"
+        "unusual text: byte order mark, upper case, CR line ends, a name that is not UTF-8, a facet on the \
+            line of `solid`"
         NOTHING;
     V001 "V001" REFUSED
-        "neither content nor name is of a voxel format that is known"
+        "neither the content nor the name of the file is that of a known voxel format"
         FORMATS;
     V002 "V002" REFUSED
         "the voxel file ends early"
@@ -222,16 +224,17 @@ codes! {
         "a header or a compressed stream of a voxel file is broken"
         COPY;
     V004 "V004" REFUSED
-        "well formed, but without cells: another type, another number of axes, or voxels for a mesh"
+        "a well-formed file without usable cells: another type of number, another number of axes, or voxels in \
+            place of a mesh"
         FORMATS;
     V005 "V005" REFUSED
-        "the length is not what the size of the grid asks for"
+        "the length of the file does not match the size of the grid"
         COPY;
     V006 "V006" REFUSED
-        "the sidecar that says the size is missing"
-        "copy it as well";
+        "the sidecar with the size of the grid is missing"
+        "copy the sidecar as well";
     V007 "V007" REFUSED
-        "what describes the cells is broken or does not fit them"
+        "the description of the cells is broken or does not match them"
         SAVE;
     V008 "V008" REFUSED
         "a scene that is not a tree of transforms, groups and shapes"
@@ -250,18 +253,18 @@ codes! {
         "check `--bounds` and `--ties`";
     W003 "W003" WARNED
         "the extension of the output belongs to another format than its content"
-        "let `-o` and `-f` agree";
+        "make `-o` and `-f` agree";
     W004 "W004" WARNED
         "the format holds the grid, but programs that read it may not show all of it"
-        "make it smaller, or save as another format";
+        "make the grid smaller, or save it in another format";
     W005 "W005" WARNED
         "the output pipe was closed early"
-        "none, if that was meant";
+        "none, if this was intended";
     W006 "W006" WARNED
         "the mesh is not closed, or not consistently oriented where the method needs it: the inside is ambiguous"
         "close the holes, or choose a method with `--inside`";
     W007 "W007" WARNED
-        "the flood got inside the mesh: through a hole larger than cells, or where the grid cuts the mesh"
+        "the flood entered the mesh through a hole larger than a cell, or where the grid cuts the mesh"
         "close the hole, use `--close-holes` for small ones, larger cells, or another `--inside`";
     W008 "W008" WARNED
         "the three axes disagree on the inside"
@@ -279,26 +282,26 @@ codes! {
         "the disk has less free space than the output takes"
         "write elsewhere: `-o PATH`, or use larger cells";
     W013 "W013" NOTED
-        "every triangle is there in both directions, so lines through the mesh find nothing inside"
+        "every triangle occurs in both directions, so lines through the mesh find nothing inside"
         "none: robust is used, which counts each triangle once";
     BadList "bad-list" REFUSED
-        "a list of names that holds something else"
-        "one name a line; `-0` if NUL ends them";
+        "a list of file names that holds other data"
+        "write one name per line; use `-0` if names end in NUL";
     ClosedPipe "closed-pipe" REFUSED
-        "the reader of the output went away"
-        "nothing: it is no failure";
+        "the output pipe was closed early"
+        "none: this is not a failure";
     Folder "folder" REFUSED
-        "a folder where a file is wanted"
+        "a folder where a file is expected"
         "name a file";
     Internal "internal" REFUSED
-        "a bug of voxelize: the work on one mesh, case or command ended where it never should"
+        "a bug in voxelize: the work on a mesh, a case or a command stopped unexpectedly"
         "this is a bug: please report it with the command, the file and the version";
     Interrupted "interrupted" REFUSED
         "a signal or the caller interrupted the run"
         "";
     NoMeshes "no-meshes" REFUSED
-        "a list without names"
-        "one name a line";
+        "the list has no names"
+        "write one name per line";
     NotFound "not-found" REFUSED
         "no such file"
         "check its name";
@@ -306,13 +309,13 @@ codes! {
         "the output could not be written"
         "write elsewhere: `-o PATH`";
     TooLarge "too-large" REFUSED
-        "it does not fit: memory, or a limit of the format"
-        "make cells larger, or raise `--max-memory`";
+        "the work exceeds the memory, or the grid exceeds a limit of the format"
+        "make the cells larger, or raise `--max-memory`";
     Unfit "unfit" REFUSED
         "the mesh is unfit for the rule: it has no triangles, or no size to divide"
         "`voxelize info MESH` describes it";
     Unreadable "unreadable" REFUSED
-        "the system does not let it be read"
+        "the system denies access to the file"
         "check its permissions";
     Usage "usage" REFUSED
         "options that conflict, or a value out of range"

@@ -64,7 +64,7 @@ pub struct Format {
     pub carries: Carries,
     /// The kinds of cells it holds.
     pub kinds: &'static [CellKind],
-    /// What the cells of bits and labels can be stored as; the first is the default. A field is always stored as
+    /// The types of numbers for bits and labels; the first is the default. A field is always stored as
     /// [`Dtype::F32`].
     pub dtypes: &'static [Dtype],
     /// The most bytes that a file may have, where the format has a limit.
@@ -81,7 +81,7 @@ pub struct Format {
     /// Adds to a sidecar what a reader needs to know of this format.
     annotate: fn(Dtype, &mut Metadata),
     read: fn(&mut VoxelSource) -> Result<Voxels>,
-    /// What the file says of itself, without its cells.
+    /// The description of the file, without its cells.
     describe: fn(&mut VoxelSource) -> Result<Metadata>,
 }
 
@@ -107,13 +107,13 @@ pub static FORMATS: &[Format] = &[
 pub enum Carries {
     /// In the file itself.
     InFile,
-    /// In `NAME.ext.json` beside it, which is always written.
+    /// In `NAME.ext.json`, which is always written.
     Sidecar,
-    /// Nowhere, unless a sidecar is asked for.
+    /// Nowhere, unless a sidecar is requested.
     SidecarOnRequest,
 }
 
-/// What a cell is stored as.
+/// The type of number of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dtype {
@@ -182,7 +182,7 @@ pub enum Sidecar {
     Write,
 }
 
-/// What a saved file outlasts.
+/// The faults that a saved file survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
     /// A loss of power: the file is on the disk before it has its name, and its name before saving ends.
@@ -196,11 +196,11 @@ pub enum Durability {
 /// silence.
 #[derive(Clone, Copy)]
 pub struct SaveOptions<'a> {
-    /// What a cell is stored as; `None` for the default of the format.
+    /// The type of number of a cell; `None` for the default of the format.
     pub dtype: Option<Dtype>,
     /// Whether a sidecar is written.
     pub sidecar: Sidecar,
-    /// What the files outlast.
+    /// The faults that the files survive.
     pub durability: Durability,
     /// Who hears of progress and may cancel.
     pub progress: &'a dyn Progress,
@@ -216,7 +216,7 @@ impl Default for SaveOptions<'_> {
 /// One file that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Where, as it was asked for.
+    /// The path as requested.
     pub path: PathBuf,
     /// The name of the format; `json` for a sidecar.
     pub format: &'static str,
@@ -235,7 +235,7 @@ pub fn by_path(path: &Path) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()))
 }
 
-/// Whether `format` can hold cells of this kind and lattice; to be asked before computing them.
+/// Whether `format` can hold cells of this kind and lattice; to be checked before computing them.
 ///
 /// # Errors
 /// If the format does not hold the kind, the cells are not cubes and it cannot say so, or the type is none of
@@ -323,7 +323,7 @@ impl Voxels {
     }
 }
 
-/// What is saved beside cells that are stored as `dtype`.
+/// The metadata of cells that are stored as `dtype`.
 fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     let (legend, background) = match source.cell_type() {
         CellType::Labels(legend) if dtype == Dtype::U8 => (Some(legend.clone()), None),

@@ -15,8 +15,8 @@
 //! | `<f4` | 4 | a field, little-endian |
 //!
 //! Either order, versions 1 to 3 and `|i1` are read. As `|b1` and `|i1` any byte but 0 is an occupied cell. A
-//! `|u1` array is labels if the sidecar has a legend or two values occur beside 0, else bits. The lattice, the legend and
-//! the background are in `NAME.npy.json`, if that was asked for; without it labels have no names, and a field
+//! `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The lattice, the legend and
+//! the background are in `NAME.npy.json`, if requested; without it labels have no names, and a field
 //! has the background 0.
 //!
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
@@ -116,7 +116,7 @@ pub(super) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     [MAGIC, &[1, 0], &(dict.len() as u16).to_le_bytes(), dict.as_bytes()].concat()
 }
 
-/// What the header of an array says.
+/// The header of an array.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     /// The type without its byte order: `b1`, `u1`, `f8`, `U12`.

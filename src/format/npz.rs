@@ -1,4 +1,4 @@
-//! `.npz`, a zip of arrays: `numpy.load("a.npz")["voxels"][x, y, z]`, with the lattice beside.
+//! `.npz`, a zip of arrays: `numpy.load("a.npz")["voxels"][x, y, z]`, with the lattice in arrays of its own.
 //!
 //! | member | type | content |
 //! |---|---|---|
@@ -182,7 +182,7 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
         checked_header(&mut archive.by_name(&name).map_err(broken)?)?
     };
     let dims = header.dims()?;
-    let (lattice, record) = said(&mut archive, dims)?;
+    let (lattice, record) = read_metadata(&mut archive, dims)?;
     let legend = if header.dtype() == Dtype::U8 { read_legend(&mut archive)? } else { None };
     let background = if header.dtype() == Dtype::F32 { float(&mut archive, "background")? } else { None };
     let mut metadata =
@@ -197,8 +197,12 @@ fn name_of_cells(archive: &Archive) -> Result<String> {
     match *arrays {
         [one] => Ok(one.to_string()),
         _ if arrays.contains(&"voxels.npy") => Ok("voxels.npy".into()),
-        _ => Err(Error::input(Code::V004, "no array is named 'voxels', and there is not just one")
-            .with_hint("name the array of the cells 'voxels'")),
+        _ => Err(Error::input(
+            Code::V004,
+            "no array is named 'voxels', and the archive does not have exactly \
+            one array",
+        )
+        .with_hint("name the array of the cells 'voxels'")),
     }
 }
 
@@ -218,7 +222,7 @@ fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>) -> Res
 }
 
 /// The lattice and the record that the small members hold.
-fn said(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Record)> {
+fn read_metadata(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Record)> {
     let word = |name: &str| Ok::<_, Error>(texts(archive, name)?.and_then(|texts| texts.into_iter().next()));
     let record = Record::from_entries(word)?;
     let snap = if record.snap.as_deref() == Some("none") { Snap::None } else { Snap::Float };
@@ -250,7 +254,7 @@ fn read_legend(archive: &mut Archive) -> Result<Option<Legend>> {
     let names = texts(archive, "label_names")?.unwrap_or_default();
     let colours = texts(archive, "label_colours")?.unwrap_or_else(|| vec![String::new(); values.len()]);
     if header.descr != "u1" || names.len() != values.len() || colours.len() != values.len() {
-        return Err(broken("label_values, label_names and label_colours are not as many"));
+        return Err(broken("label_values, label_names and label_colours differ in length"));
     }
     let mut labels = Vec::new();
     for ((value, name), colour) in values.into_iter().zip(names).zip(colours) {

@@ -1,4 +1,4 @@
-//! Opening: which format a file is, its sidecar, and reading that believes no size it is told.
+//! Opening: the format of a file, its sidecar, and readers that trust no size of a header.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -14,7 +14,7 @@ use crate::grid::{Cells, Digest, Legend, Voxels};
 const MAX_SIDECAR: u64 = 1 << 20;
 
 /// Reads a file of any voxel format: known by its content where it has a mark, else by its
-/// extension. A sidecar beside it is read, too.
+/// extension. Its sidecar is read, too.
 ///
 /// # Errors
 /// If the file cannot be read or is broken, with the place where that is known.
@@ -37,7 +37,7 @@ pub fn read_from<R: Read + Seek>(input: R, format: &Format, sidecar: Option<&str
     read_with(&mut BufReader::new(input), format, sidecar)
 }
 
-/// What a voxel file says of itself, without its cells.
+/// The description of a voxel file, without its cells.
 #[derive(Debug, Clone)]
 pub struct Description {
     /// Its format.
@@ -50,7 +50,7 @@ pub struct Description {
     pub metadata: Metadata,
 }
 
-/// What the file at `path` says of itself: a look at its headers. A sidecar is believed if its dims are
+/// The description of the file at `path`, from its headers. A sidecar is used if its dims are
 /// those of the file; [`open`] also compares the digest of the cells.
 ///
 /// # Errors
@@ -104,13 +104,13 @@ fn unknown(path: &Path) -> Error {
         }
         None => {
             let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-            Error::input(Code::V001, "is not a voxel file of a kind that is known")
+            Error::input(Code::V001, "is not a voxel file of a known format")
                 .with_hint(format!("the formats are {}", known.join(", ")))
         }
     }
 }
 
-/// The sidecar beside `path`, if there is one.
+/// The sidecar of `path`, if there is one.
 fn read_sidecar(path: &Path) -> Result<Option<Metadata>> {
     let path = sidecar_path(path);
     let read = || {
@@ -140,7 +140,7 @@ pub(super) fn failure(error: io::Error) -> Error {
     }
 }
 
-/// What is read from.
+/// The source of the bytes.
 pub(super) trait Input: Read + Seek {}
 impl<T: Read + Seek> Input for T {}
 
@@ -149,7 +149,7 @@ pub(super) struct VoxelSource<'a> {
     input: &'a mut dyn Input,
     len: u64,
     position: u64,
-    /// What the sidecar says, if there is one.
+    /// The metadata of the sidecar, if there is one.
     pub sidecar: Option<Metadata>,
 }
 
@@ -213,8 +213,11 @@ impl<'a> VoxelSource<'a> {
     /// The file has fewer than `wanted` bytes from here.
     fn ends_early(&self, wanted: u64) -> Error {
         let left = self.left();
-        Error::input(Code::V002, format!("the file ends early: {wanted} bytes are to follow, {left} do"))
-            .at_byte(self.position)
+        Error::input(
+            Code::V002,
+            format!("the file ends early: {wanted} more bytes are expected, {left} follow"),
+        )
+        .at_byte(self.position)
     }
 
     /// The whole input, for readers that find their own way.

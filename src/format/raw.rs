@@ -1,4 +1,4 @@
-//! `.raw`: the cells and nothing else, with `NAME.raw.json` beside it to say what they are.
+//! `.raw`: the cells alone; the sidecar `NAME.raw.json` describes them.
 //!
 //! | dtype | bytes | content |
 //! |---|---|---|
@@ -20,7 +20,7 @@ use crate::grid::{CellKind, Cells, Voxels};
 pub(super) const FORMAT: Format = Format {
     name: "raw",
     extensions: &["raw"],
-    about: "the cells alone as bytes, floats, or bits in rows of 64-bit words, x fastest, and a .raw.json about them",
+    about: "cells as bytes, floats, or bits in rows of 64-bit words, x fastest; a .raw.json describes them",
     carries: Carries::Sidecar,
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bit],
@@ -80,7 +80,7 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     source.sidecar.take().ok_or_else(no_sidecar)
 }
 
-/// What the sidecar says of the size and the type.
+/// The size and the type in the sidecar.
 fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
     let metadata = source.sidecar.as_ref().ok_or_else(no_sidecar)?;
     let bad = |what: &str| Error::input(Code::V007, format!("the sidecar {what}"));
@@ -102,5 +102,5 @@ fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
 
 fn no_sidecar() -> Error {
     Error::input(Code::V006, "nothing says the size of this grid: NAME.raw.json is missing")
-        .with_hint("keep the sidecar beside the file, or save as .npz, which carries it inside")
+        .with_hint("keep the sidecar next to the file, or save as .npz, which contains it")
 }

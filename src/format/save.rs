@@ -1,14 +1,14 @@
-//! Saving: what is asked for either stands there whole, or what was there before does.
+//! Saving: afterwards the whole new file exists, or the old one is intact.
 //!
-//! A file is written beside its place, synced, and renamed onto it; then its folder is synced. It gets
+//! A file is written under a temporary name in its folder, synced, and renamed; then its folder is synced. It gets
 //! the permissions of the one it replaces. Links are followed to what they point to; devices, pipes and
 //! `/dev/stdout` are written directly.
 //!
 //! A sidecar is renamed before the file it describes. If the process dies between the two, the older
-//! file, if there was one, stands beside a sidecar that is not its own: reading it says so, as a sidecar
+//! file, if there was one, has a sidecar that is not its own: reading it reports this, as a sidecar
 //! has the digest of its cells. There is no file without the sidecar it needs.
 //!
-//! What a process that died left beside a place is removed by the next that writes there.
+//! The next process that writes to the folder removes temporary files of processes that died.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -69,7 +69,7 @@ pub fn save_source(
     })?;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
     let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, durability)).transpose()?;
-    // Other processes that write the same pair wait, so that no file ends beside the sidecar of another.
+    // Other processes that write the same pair wait, so that no file gets the sidecar of another.
     let _lock = sidecar.as_ref().map(|sidecar| lock_folder(&sidecar.place)).transpose()?;
     // The sidecar first: a data file never stands there without what it needs.
     let sidecar = sidecar.map(|sidecar| sidecar.persist("json", durability)).transpose()?;
@@ -118,7 +118,7 @@ pub fn write_source_to(
     Ok(out.bytes)
 }
 
-/// What the cells are stored as, in a format that holds them on their lattice.
+/// The type of number of the cells, in a format that holds them on their lattice.
 fn checked_dtype(source: &dyn CellSource, format: &Format, options: &SaveOptions) -> Result<Dtype> {
     let (dims, lattice) = (source.dims(), source.lattice());
     if let Some(other) = lattice.map(Lattice::dims).filter(|other| *other != dims) {
@@ -169,7 +169,7 @@ pub fn save_bytes(
     }
 }
 
-/// Whether `path` can be written to, asked early: its folder is there and takes new files.
+/// Whether `path` can be written to, checked early: its folder exists and accepts new files.
 ///
 /// # Errors
 /// If not, with the system's reason. Nothing is left behind.
@@ -189,7 +189,7 @@ pub(super) fn sidecar_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Ends a write with [`Error::interrupted`] if the run was told to stop.
+/// Ends a write with [`Error::interrupted`] if the run was cancelled.
 pub(super) fn cancelled(progress: &dyn Progress) -> io::Result<()> {
     progress.check().map_err(io::Error::other)
 }
@@ -357,11 +357,11 @@ pub fn lock_folder(file: &Path) -> Result<Option<File>> {
     }
 }
 
-/// A finished file beside the place it is for.
+/// A finished file under its temporary name.
 struct Beside {
     file: NamedTempFile,
     place: PathBuf,
-    /// The name it was asked for by, for messages.
+    /// The requested name, for messages.
     path: PathBuf,
     bytes: u64,
 }

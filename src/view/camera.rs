@@ -145,7 +145,7 @@ impl Camera {
         })
     }
 
-    /// What is seen at a point of the picture, in pixels from its upper left corner: from the first
+    /// The ray at a point of the picture, in pixels from its upper left corner: from the first
     /// point to the last that could be.
     pub(super) fn segment(&self, at: [f64; 2]) -> [[f64; 3]; 2] {
         let aside = [

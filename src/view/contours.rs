@@ -48,7 +48,7 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
         }
     }
 
-    /// The value at the middle of a pixel; `None` beside a cell of the background or without a number.
+    /// The value at the middle of a pixel; `None` next to a cell of the background or without a number.
     fn value(&self, [x, y]: [usize; 2]) -> Option<f64> {
         // Rows of cells are counted upwards, rows of pixels downwards.
         let pixel = [x, self.size[1] - 1 - y];

@@ -64,7 +64,7 @@ pub struct View {
     pub up: Up,
     /// How depth is drawn.
     pub projection: Projection,
-    /// What is behind them.
+    /// The background.
     pub background: Background,
     /// Whether the axes are drawn.
     pub axes: Axes,
@@ -103,7 +103,7 @@ pub fn cells<'a>(cells: impl Into<CellsRef<'a>>, spacing: [f64; 3], view: &View)
     Ok(view.finish(&camera, rows, largest))
 }
 
-/// A picture of the triangles of a mesh, to be put beside one of its cells. Borders are always smooth.
+/// A picture of the triangles of a mesh, for comparison with one of its cells. Borders are always smooth.
 ///
 /// # Errors
 /// If it has none, or no extent, or the picture has no pixels or too many.
@@ -117,7 +117,7 @@ pub fn facets(mesh: &Mesh, view: &View) -> Result<Picture> {
 impl View {
     fn camera(&self, reach: impl Fn([[f64; 3]; 6]) -> [f64; 6], nothing: &str) -> Result<Camera> {
         Camera::new(self.from, self.up, self.projection, self.size, reach)
-            .ok_or_else(|| Error::unfit(format!("{nothing}: there is nothing to see")))
+            .ok_or_else(|| Error::unfit(format!("{nothing}: there is nothing to draw")))
     }
 
     /// `unit` is the length that is 1 to the camera.
@@ -128,7 +128,7 @@ impl View {
         let picture = Picture::from_rows(self.size, &rows, self.background);
         match self.projection {
             Projection::Orthographic => picture.with_scale(camera.pixels(1.0, [0.0; 3]) / unit),
-            // What is nearer is larger.
+            // Nearer cells are larger.
             Projection::Perspective => picture,
         }
     }

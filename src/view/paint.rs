@@ -90,7 +90,7 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// What the colours mean; nothing where they are those of every picture.
+    /// The meaning of the colours; nothing if they are those of every picture.
     pub(super) fn panel(&self) -> Panel {
         match self {
             Self::Bits(_) => Panel { range: None, squares: Vec::from(OF_BITS.map(named)) },
@@ -115,7 +115,7 @@ impl<'a> Paint<'a> {
     }
 }
 
-/// What the colours of bits mean in a slice.
+/// The meaning of the colours of bits in a slice.
 const OF_BITS: [(Colour, &str); 2] = [(colours::SURFACE, "occupied"), (colours::INTERIOR, "enclosed")];
 
 fn named((colour, name): (Colour, &str)) -> (Colour, String) {
@@ -146,7 +146,7 @@ fn signed_letter(field: &Field, cell: [usize; 3], largest: f64) -> char {
     }
 }
 
-/// What the colours of labels mean: those that cells have.
+/// The meaning of the colours of labels: those of the cells.
 pub(super) fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
     let present = labels.counts().into_iter().filter(|(_, count)| *count > 0);
     let square =
@@ -161,15 +161,15 @@ fn is(labels: &Labels, value: u8, label: &Label) -> bool {
 /// Whether all six neighbours are occupied.
 fn is_inner(occupied: &BitGrid, cell: [usize; 3]) -> bool {
     (0..3).all(|axis| {
-        let beside = |at: usize| {
+        let is_same = |at: usize| {
             let mut other = cell;
             other[axis] = at;
             occupied.get(other)
         };
         cell[axis] > 0
             && cell[axis] + 1 < occupied.dims()[axis]
-            && beside(cell[axis] - 1)
-            && beside(cell[axis] + 1)
+            && is_same(cell[axis] - 1)
+            && is_same(cell[axis] + 1)
     })
 }
 

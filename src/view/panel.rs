@@ -1,4 +1,4 @@
-//! What the colours of a picture mean, beside it: a scale with its values, and squares with names.
+//! The legend next to a picture: a scale with its values, and squares with names.
 
 use super::axes::label;
 use super::colours::{self, Colour};
@@ -23,7 +23,7 @@ const MARGIN: usize = 4;
 /// The most lines of text, however high the picture.
 const MOST_LINES: usize = 40;
 
-/// What the colours of a picture mean.
+/// The meaning of the colours of a picture.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Panel {
     /// The lowest and the highest value of a scale.
@@ -72,7 +72,7 @@ impl Panel {
         }
     }
 
-    /// The values beside the scale in a picture of this size, the highest first.
+    /// The values next to the scale in a picture of this size, the highest first.
     pub(super) fn values(&self, picture: [usize; 2]) -> Vec<f64> {
         self.values_in(room(picture[1])).collect()
     }
@@ -106,7 +106,7 @@ impl Panel {
 
 /// A line of text.
 enum Line<'a> {
-    /// A value beside the scale.
+    /// A value next to the scale.
     Value(String),
     /// A name behind a square of its colour.
     Square(Colour, &'a str),

@@ -78,7 +78,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// What the colours mean.
+    /// The meaning of the colours.
     pub(super) fn panel(&self) -> Panel {
         self.labels
             .as_ref()
@@ -121,7 +121,7 @@ pub(super) fn rows(scene: &Scene, camera: &Camera, size: [usize; 2], borders: Bo
     par::map_range(0..bands, band).into_iter().flatten().collect()
 }
 
-/// What is seen through a veil.
+/// The colour seen through a translucent cell.
 fn blend(below: &[Vec<Pixel>], veil: &[Vec<Pixel>]) -> Vec<Vec<Pixel>> {
     let mix = |(solid, veil): (&Pixel, &Pixel)| {
         // Where nothing is behind, it is as opaque as anything.
@@ -141,13 +141,13 @@ struct Frame<'a> {
     tiles: Tiles,
 }
 
-/// What the rays of some rows met.
+/// The hits of the rays of some rows.
 struct Hits {
     first: usize,
     rows: Vec<Vec<Option<SeenCell>>>,
 }
 
-/// What a ray met.
+/// The hit of a ray.
 struct SeenCell {
     hit: Hit,
     /// The point in view coordinates.

@@ -8,13 +8,13 @@ use super::solid::Solid;
 /// Where the light comes from: right, up, towards the viewer.
 const LIGHT: [f64; 3] = [-0.36, 0.76, 0.54];
 
-/// What is lit from everywhere.
+/// The ambient light.
 const AMBIENT: f64 = 0.42;
 
 /// What faces the light.
 const BRIGHT: f64 = 1.2;
 
-/// What a corner with three cells around it keeps of the light.
+/// The share of the light at a corner with three cells around it.
 const CORNER: f64 = 0.58;
 
 /// What an edge between cells keeps of the light.
@@ -28,7 +28,7 @@ pub(super) fn light(normal: [f64; 3]) -> f64 {
 }
 
 /// How much of the light reaches a point of a face past the cells around it: for each corner of the
-/// face, the two cells beside it and the one across in the layer before the face; between corners
+/// face, the two cells next to it and the one across in the layer before the face; between corners
 /// in proportion.
 pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
     let axis = usize::from(hit.axis);
@@ -44,8 +44,8 @@ pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
         }
     }
     let corner = |cu: usize, cv: usize| {
-        let (beside, above, across) = (around[1][cu], around[cv][1], around[cv][cu]);
-        let shut = if beside && above { 3 } else { u8::from(beside) + u8::from(above) + u8::from(across) };
+        let (side, above, across) = (around[1][cu], around[cv][1], around[cv][cu]);
+        let shut = if side && above { 3 } else { u8::from(side) + u8::from(above) + u8::from(across) };
         1.0 - (1.0 - CORNER) / 3.0 * f64::from(shut)
     };
     let [s, t] = within_face(hit);
@@ -54,7 +54,7 @@ pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
     low * (1.0 - t) + high * t
 }
 
-/// What the edges of a face keep of the light, where a cell is so many pixels long.
+/// The share of the light at the edges of a face, where a cell is so many pixels long.
 pub(super) fn edge(hit: &Hit, pixels: f64) -> f64 {
     // Lines appear as cells grow from 6 to 14 pixels.
     let strength = ((pixels - 6.0) / 8.0).clamp(0.0, 1.0) * (1.0 - EDGE);

@@ -72,7 +72,7 @@ impl<'a> Layers<'a> {
             return Ok(());
         }
         let axis = AXES[layer.axis];
-        Err(Error::usage(format!("there is no layer {}: {axis} has {layers}, from 0", layer.name())))
+        Err(Error::usage(format!("no layer {}: {axis} has {layers} layers, counted from 0", layer.name())))
     }
 
     /// The extent of layers across an axis, in units of length.
@@ -149,7 +149,7 @@ pub fn slice_text<'a>(cells: impl Into<CellsRef<'a>>, layer: Layer) -> Result<St
 
 /// One layer as a picture of at most `size` pixels: a square for each cell, interior cells in their
 /// own colour. Where cells outnumber pixels, a pixel is the mean of its cells. Beside labels are their names,
-/// beside a field is the scale of its values, where there is room. Lines run over a field at the values of the scale, and a
+/// next to a field is the scale of its values, if there is room. Lines run over a field at the values of the scale, and a
 /// thick one at zero.
 ///
 /// # Errors
@@ -166,10 +166,10 @@ pub fn slice<'a>(
     layers.check(layer)?;
     let dims = layer.plane().map(|a| layers.dims[a]);
     let panel = layers.paint.panel();
-    let beside = panel.size(size);
-    let room = [size[0] - beside.map_or(0, |[width, _]| width + GAP), size[1]];
+    let legend = panel.size(size);
+    let room = [size[0] - legend.map_or(0, |[width, _]| width + GAP), size[1]];
     let fits = fitted(dims, layers.extent(layer), room);
-    let all = beside.map_or(fits, |[width, height]| [fits[0] + GAP + width, fits[1].max(height)]);
+    let all = legend.map_or(fits, |[width, height]| [fits[0] + GAP + width, fits[1].max(height)]);
     let mut rows = vec![vec![CLEAR; all[0]]; all[1]];
     layers.draw(layer, &mut rows, [0, 0], fits);
     layers.draw_lines(layer, &panel.values(size), &mut rows, [0, 0], fits);
@@ -210,8 +210,8 @@ pub fn sheet<'a>(
     super::check_size(size)?;
     let layers = Layers::new(cells.into(), spacing);
     let panel = layers.paint.panel();
-    let (whole, beside) = (size, panel.size(size));
-    let size = [size[0] - beside.map_or(0, |[width, _]| width + GAP), size[1]];
+    let (whole, legend) = (size, panel.size(size));
+    let size = [size[0] - legend.map_or(0, |[width, _]| width + GAP), size[1]];
     let first = Layer { axis, index: 0 };
     let dims = first.plane().map(|a| layers.dims[a]);
     let plan = SheetPlan::new(layers.dims[axis], dims, layers.extent(first), size).ok_or_else(|| {
@@ -220,7 +220,7 @@ pub fn sheet<'a>(
     let step = [plan.thumb[0] + GAP, plan.thumb[1] + GAP + LABEL * plan.letters];
     let sheet = [0, 1].map(|n| GAP + step[n] * plan.shape[n]);
     let size =
-        beside.map_or(sheet, |[width, height]| [sheet[0] + width + GAP, sheet[1].max(height + 2 * GAP)]);
+        legend.map_or(sheet, |[width, height]| [sheet[0] + width + GAP, sheet[1].max(height + 2 * GAP)]);
     let mut rows = vec![vec![CLEAR; size[0]]; size[1]];
     for (n, index) in plan.layers.iter().enumerate() {
         let place = [n % plan.shape[0], n / plan.shape[0]];

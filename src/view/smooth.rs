@@ -30,12 +30,12 @@ pub(super) struct Smooth {
     pub light: f64,
     /// How much it counts against the light on the face itself.
     pub share: f64,
-    /// What the points around leave of the light.
+    /// The share of the light that the points around leave.
     pub open: f64,
 }
 
 /// The light around a pixel whose ray met a cell at the point `here`, in view coordinates, where a
-/// cell has a side of `side` and so many `pixels`. `point` gives the points of the rays beside, by
+/// cell has a side of `side` and so many `pixels`. `point` gives the points of the neighbouring rays, by
 /// how many pixels right and down they are.
 pub(super) fn smooth(
     here: [f64; 3],
@@ -49,7 +49,7 @@ pub(super) fn smooth(
     }
     let radius = ((2.0 * pixels) as isize + 2).min(REACH as isize);
     let step = (radius + SAMPLES - 1) / SAMPLES;
-    // What is farther off in depth belongs to another surface: a slope of 75 degrees, and two cells.
+    // A point farther off in depth belongs to another surface: a slope of 75 degrees, and two cells.
     let far = (4.0 * radius as f64 / pixels + 2.0) * side;
     let mut plane = Plane::default();
     let mut above = [([0.0; 3], 0.0); (2 * SAMPLES as usize + 1).pow(2)];

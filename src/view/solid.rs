@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::grid::BitGrid;
 use crate::par;
 
-/// A cell, or one beside the grid: an axis holds fewer than `i32` counts.
+/// A cell, or one just outside the grid: an axis holds fewer than `i32` counts.
 pub(super) type Cell = [i32; 3];
 
 /// Cells along the side of a block.

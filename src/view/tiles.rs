@@ -1,5 +1,5 @@
 //! Where rays may begin: for each square of pixels, how near the nearest block of cells is that shows
-//! there. Rays beside all blocks need not be followed, others not from the beginning.
+//! there. Rays that miss all blocks need not be followed; the others start at the first block.
 
 use super::camera::Camera;
 use super::solid::{BLOCK, Solid};

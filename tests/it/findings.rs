@@ -12,18 +12,19 @@ use voxelize::{CODES, Severity};
 const HEAD: &str = "\
 # Findings
 
-Every error and warning has a code, which never changes its meaning: errors in `error.code` of `--json`,
-warnings and notes in `warnings[]`, with what was found, how often, and the place of the first: triangle and
-byte count from 0, lines from 1, all in what is packed if the file is a .gz.
+Every error and every warning has a code. A code never changes its meaning. `--json` has the code of an error in
+`error.code`, and warnings and notes in `warnings[]`, each with a message, a count and the place of the first
+occurrence. Triangles and bytes count from 0, lines from 1; the bytes of a .gz are those of its content.
 
-What is odd about a mesh file is refused by default if it could change the result without a word. What changes
-nothing here is a note, said with `-v` and in JSON. `--strict` refuses every finding of codes `S` and `L`, in [`check`](check.md) of `M` too: what
-passes is a file that any program should read alike. `--lenient` takes what is whole and warns: triangles that
-are cut, broken or not finite are dropped, and `mesh.dropped` counts them. If count and length of a binary STL
-differ, whole triangles up to the end are taken; what is left is believed to be something else if it makes no
-whole triangle, and then the count holds, unless it is 0. If nothing is whole, it is an error all the same.
+By default, a finding in a mesh file is an error if it could change the result unnoticed. Findings without effect
+are notes, which `-v` and JSON report. `--strict` refuses every finding of codes `S` and `L`, and in
+[`check`](check.md) also those of `M`: every program should read the remaining files alike. `--lenient` keeps the
+intact part of a damaged file and warns. It drops triangles that are truncated, malformed or not finite;
+`mesh.dropped` counts them. If the count and the length of a binary STL differ, `--lenient` reads whole triangles up
+to the end of the file. If the remaining bytes form no whole triangle, they count as other data, and the count in
+the header holds, unless it is 0. A file without an intact triangle is an error even so.
 
-This page is made from [src/error/code.rs](../src/error/code.rs).
+A test generates this page from [src/error/code.rs](../src/error/code.rs).
 ";
 
 fn table(title: &str, rows: &[&CodeInfo]) -> String {

@@ -1,4 +1,4 @@
-//! What is read, and where the grid goes.
+//! The options of input and output.
 
 use std::path::PathBuf;
 
@@ -7,31 +7,31 @@ use voxelize::mesh::read::{INPUTS, Tolerance};
 
 use super::values;
 
-/// What becomes of an odd mesh.
+/// The treatment of damaged and unusual mesh files.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadArgs {
-    /// refuse odd files, even where harmless
+    /// refuse files with any finding, even a note
     #[arg(
         long,
         conflicts_with = "lenient",
-        long_help = "Treat every finding about the file (S and L codes in docs/findings.md; for check its M codes) as an error, \
-                       even notes without effect. Open meshes (W006) pass: 'voxelize check --require solid' refuses \
-                       them [default: refuse damage]"
+        long_help = "Treat every finding about the file (S and L codes in docs/findings.md; for check its M \
+                       codes) as an error, even notes without effect. Open meshes (W006) pass: 'voxelize check \
+                       --require solid' refuses them [default: refuse damage]"
     )]
     pub strict: bool,
 
     /// read damaged meshes: drop bad triangles
     #[arg(
         long,
-        long_help = "Read damaged meshes: drop truncated, malformed or non-finite triangles and report how many \
-                       [default: refuse damage]"
+        long_help = "Read damaged meshes: drop truncated, malformed or non-finite triangles and report how \
+                       many [default: refuse damage]"
     )]
     pub lenient: bool,
 }
 
 impl ReadArgs {
-    /// How much a reader is to take.
+    /// The findings that a reader tolerates.
     pub fn tolerance(&self) -> Tolerance {
         match (self.strict, self.lenient) {
             (true, _) => Tolerance::Strict,
@@ -41,7 +41,7 @@ impl ReadArgs {
     }
 }
 
-/// What is voxelized.
+/// The meshes.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
@@ -49,18 +49,18 @@ pub struct InputArgs {
         value_name = "MESH",
         help = mesh_formats(),
         allow_hyphen_values = false,
-        long_help = "The mesh to read, of any format that 'voxelize formats' lists; - is standard input and needs \
-                       -o. Several meshes, and folders, need -o DIR/ and make a file each. Folders are walked: \
-                       every file named like a mesh is taken, hidden ones are left out"
+        long_help = "The mesh to read; 'voxelize formats' lists the formats. - is standard input and needs -o. \
+                       Several meshes, and folders, need -o DIR/ and give one file each. Folders are searched \
+                       for files named like a mesh; hidden ones are skipped"
     )]
     pub meshes: Vec<PathBuf>,
 
-    /// read names of meshes, one a line; - is stdin
+    /// read mesh names, one per line; - is stdin
     #[arg(
         long,
         value_name = "LIST",
-        long_help = "Read the names of more meshes and folders from LIST, one a line; - is standard input \
-                       [default: only those named here]"
+        long_help = "Read the names of more meshes and folders from LIST, one per line; - is standard input \
+                       [default: only the names given here]"
     )]
     pub files_from: Option<PathBuf>,
 
@@ -78,7 +78,7 @@ pub struct InputArgs {
         long,
         conflicts_with = "like",
         help_heading = "Grid",
-        long_help = "One grid for all meshes, fitted to the bounds of all together: each is read twice"
+        long_help = "One grid for all meshes, fitted to their common bounds; each mesh is read twice"
     )]
     pub same_grid: bool,
 }
@@ -97,7 +97,7 @@ fn voxel_formats() -> String {
     format!("{} [vox]", names.join("|"))
 }
 
-/// Where the grid goes.
+/// The output.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
@@ -106,8 +106,8 @@ pub struct OutputArgs {
         short,
         long,
         value_name = "PATH",
-        long_help = "The file to write, in the format of its extension, replaced if it exists; - is standard \
-                       output and needs -f; DIR/ takes one file for each mesh, at its path below their common \
+        long_help = "The file to write, in the format of its extension; an existing file is replaced. - is \
+                       standard output and needs -f. DIR/ gets one file per mesh, at its path below the common \
                        folder [default: NAME.vox here for NAME.stl, replaced only if this tool made it]"
     )]
     pub output: Option<PathBuf>,
@@ -127,8 +127,8 @@ pub struct OutputArgs {
     #[arg(
         long,
         hide_short_help = true,
-        long_help = "Write PATH.json beside the output: where its cells are and how it was made. raw always \
-                       writes one, npy needs it, the other formats have it in themselves"
+        long_help = "Write PATH.json next to the output, with the position of its cells and how it was made. \
+                       raw always writes one; npy has the position nowhere else; the other formats contain it"
     )]
     pub sidecar: bool,
 
@@ -140,8 +140,8 @@ pub struct OutputArgs {
     #[arg(
         long,
         hide_short_help = true,
-        long_help = "Do not wait until the output is on the disk: faster, but a loss of power may take it. For \
-                       benchmarks and scratch files"
+        long_help = "Do not wait until the output is on the disk: faster, but a loss of power may destroy the \
+                       file. For benchmarks and scratch files"
     )]
     pub no_sync: bool,
 }

@@ -7,7 +7,7 @@ use voxelize::Snap;
 use super::transform::{Measure, TransformArgs};
 use super::values::{self, TypedBox};
 
-/// The cells on the longest axis unless asked otherwise.
+/// The cells on the longest axis by default.
 pub const DEFAULT_RES: usize = 256;
 
 #[derive(Debug, clap::Args)]
@@ -22,34 +22,35 @@ pub struct GridArgs {
     /// cell size, 0.1, 5mm or SX,SY,SZ
     #[arg(long, value_name = "S", value_parser = values::cell_size, allow_hyphen_values = true,
           visible_aliases = ["pitch", "spacing"], conflicts_with = "dims",
-          long_help = "Size of a cell in the units of the file, or with a unit, 5mm, where --unit says that of the file; \
-                       one for all axes or SX,SY,SZ. Decimals are exact, to 15 significant digits")]
+          long_help = "Size of a cell in the units of the file, or with a unit such as 5mm if --unit is given; \
+                       one number for all axes, or SX,SY,SZ. Decimals are exact, to 15 significant digits")]
     pub voxel_size: Option<[Measure; 3]>,
 
     /// exactly this many cubic cells
     #[arg(long, value_name = "X,Y,Z", value_parser = values::dims, allow_hyphen_values = true,
-          long_help = "Exactly this many cells per axis: cubes as small as hold the mesh, which is centred")]
+          long_help = "Exactly this many cells per axis: the smallest cubes that hold the mesh, which is \
+                       centred")]
     pub dims: Option<[usize; 3]>,
 
     /// with --dims: fill the bounds, sides may differ
     #[arg(
         long,
         hide_short_help = true,
-        long_help = "With --dims: fill the mesh's bounds exactly, by cells whose sides may differ"
+        long_help = "With --dims: fill the mesh's bounds exactly, with cells whose sides may differ"
     )]
     pub stretch: bool,
 
     /// with --voxel-size: walls pass through this point
     #[arg(long, value_name = "X,Y,Z", value_parser = values::point, allow_hyphen_values = true,
           conflicts_with_all = ["dims", "bounds"], hide_short_help = true,
-          long_help = "With --voxel-size: shift the walls between cells so that one passes through this point on \
-                       every axis [default: the mesh's smallest coordinates]")]
+          long_help = "With --voxel-size: shift the walls between cells so that one passes through this point \
+                       on every axis [default: the mesh's smallest coordinates]")]
     pub origin: Option<[Measure; 3]>,
 
     /// fit the cells to this box
     #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = values::corners, allow_hyphen_values = true,
           long_help = "Fit the cells to this box, grown at the high end to whole cells, and leave out the mesh \
-                       beyond it [default: the mesh's bounds]")]
+                       outside it [default: the mesh's bounds]")]
     pub bounds: Option<TypedBox>,
 
     /// as many cells on every axis, mesh centred
@@ -63,8 +64,8 @@ pub struct GridArgs {
 
     /// cells to add on every side [0]
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
-          long_help = "Cells to add on every side, after all else; empty unless --bounds cuts the mesh \
-                       [default: 0]")]
+          long_help = "Cells to add on every side, last of all; empty unless --bounds cuts the mesh [default: \
+                       0]")]
     pub pad: Option<usize>,
 
     /// the grid of this voxel file
@@ -77,8 +78,8 @@ pub struct GridArgs {
     /// snap coordinates rounded to 32 bits [float]
     #[arg(long, value_name = "float|none", value_parser = values::snap(), hide_possible_values = true,
           hide_short_help = true,
-          long_help = "float: a coordinate that is the 32-bit float nearest to a wall or to the middle of a cell is \
-                       taken to lie there (no float is 0.7). none: the bits as they are [default: float]")]
+          long_help = "float: snap a coordinate that is the 32-bit float nearest to a wall or a cell centre \
+                       onto it (no float equals 0.7). none: use the bits as they are [default: float]")]
     pub snap: Option<Snap>,
 
     #[command(flatten)]

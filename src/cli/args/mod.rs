@@ -1,5 +1,5 @@
-//! What can be typed: every option with its values, its group, its line for `-h` (the comment) and its text
-//! for `--help` (`long_help`, where the line does not say all).
+//! Every option with its values, its group, its line for `-h` (the comment) and its text for `--help`
+//! (`long_help`, if the line is not enough).
 
 mod files;
 mod grid;
@@ -64,13 +64,13 @@ pub struct ConvertArgs {
     pub help: HelpArgs,
 }
 
-/// What is printed; every command takes these, before or after it.
+/// Options of reports; every command accepts them, before or after its name.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct ReportArgs {
     /// summary as JSON, not text; or to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-",
-          long_help = "The summary as one line of JSON: to standard output in place of the text, or to FILE")]
+          long_help = "Print the summary as one line of JSON in place of the text, or write it to FILE")]
     pub json: Option<PathBuf>,
 
     /// only errors
@@ -82,12 +82,12 @@ pub struct ReportArgs {
     )]
     pub quiet: bool,
 
-    /// what was chosen, and why
-    #[arg(short, long, long_help = "Print what was chosen, and why")]
+    /// also print each choice, and why
+    #[arg(short, long, long_help = "Also print each choice and the reason for it")]
     pub verbose: bool,
 }
 
-/// How fast the work is done; every command takes these, before or after it.
+/// Options of speed; every command accepts them, before or after its name.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub struct PowerArgs {
@@ -98,11 +98,12 @@ pub struct PowerArgs {
 
     /// instruction set; changes speed only [auto]
     #[arg(long, value_name = "LEVEL", value_parser = values::simd(), hide_short_help = true,
-          long_help = "Instruction set of the kernels; changes speed only [default: auto, the best of this machine]")]
+          long_help = "Instruction set of the kernels; changes speed only [default: auto, the best of this \
+                       machine]")]
     pub simd: Option<Simd>,
 }
 
-/// How a grid is made: nothing here can change a result.
+/// Resources: these options never change a result.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub struct RunArgs {
@@ -111,23 +112,23 @@ pub struct RunArgs {
 
     /// larger grids in slabs [available memory]
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true,
-          long_help = "The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes. Larger grids are made in \
-                       slabs of layers, each in a pass over the mesh; what does not fit even so is refused \
-                       [default: available memory; larger grids are refused]")]
+          long_help = "The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes. Larger grids are \
+                       made in slabs of layers, with one pass over the mesh for each; a grid whose slabs do \
+                       not fit is refused [default: available memory; larger grids are refused]")]
     pub max_memory: Option<u64>,
 }
 
-/// The limit of commands that hold what they read at once.
+/// The memory limit of commands that read whole files.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub struct MemoryArgs {
-    /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes; what does not fit is refused [default:
+    /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes; larger inputs are refused [default:
     /// available memory]
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true)]
     pub max_memory: Option<u64>,
 }
 
-/// What ends the run before it begins.
+/// Options that end the run early.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Help")]
 pub struct HelpArgs {
@@ -139,7 +140,7 @@ pub struct HelpArgs {
     version: Option<bool>,
 }
 
-/// The page of a command: the same, whichever way it is asked for.
+/// The help page of a command: -h and --help print the same.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Help")]
 pub struct PageArgs {

@@ -1,4 +1,4 @@
-//! Which cells are occupied, and what is asked about them.
+//! The options of the rule: which cells are occupied.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,8 @@ use super::values;
 pub struct RuleArgs {
     /// also thin, offset, distance
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
-          long_help = "Which cells are occupied. surface: all the mesh touches. thin: fewer, where it meets a line \
-                       between centres of opposite faces. filled: all that overlap the part. solid: centre inside. \
+          long_help = "Which cells are occupied. surface: the mesh touches them. thin: it crosses a line \
+                       between centres of opposite faces. filled: they overlap the part. solid: centre inside. \
                        offset: centre within --radius. distance: a field of distances [default: surface]")]
     pub rule: Option<Rule>,
 
@@ -31,46 +31,47 @@ pub struct RuleArgs {
     pub solid: bool,
 
     #[arg(long, help = methods(), value_name = "METHOD", value_parser = values::inside(), hide_possible_values = true,
-          long_help = "With --solid, --filled. nonzero: winding number not 0. evenodd: odd crossings. flood: unreachable from \
-                     outside. vote: evenodd on two of three axes. robust: repaired, winding number > 0.5. auto: \
-                     nonzero if closed and oriented, evenodd if closed, else robust [default: auto]")]
+          long_help = "With --solid, --filled. nonzero: winding number not 0. evenodd: odd crossings. flood: \
+                       not reached from outside. vote: evenodd on 2 of 3 axes. robust: repaired, winding \
+                       number > 0.5. auto: nonzero if closed and oriented, evenodd if closed, else robust \
+                       [default: auto]")]
     pub inside: Option<Inside>,
 
     /// with --inside flood: cap holes up to N cells across
     #[arg(long, value_name = "N", value_parser = values::steps, allow_negative_numbers = true,
           hide_short_help = true,
-          long_help = "With --inside flood: cap holes up to N cells across before flooding. Capped cells are part \
-                       of --filled, not of --solid [default: no caps]")]
+          long_help = "With --inside flood: cap holes up to N cells across before flooding. Capped cells are \
+                       part of --filled, not of --solid [default: no caps]")]
     pub close_holes: Option<u32>,
 
     /// with --solid: keep thin features
     #[arg(
         long,
-        long_help = "With --solid: keep thin features. Adds the --filled cells that connect components, ribs and \
-                       spikes that --solid would lose or break. Criterion: docs/lost-features.md"
+        long_help = "With --solid: keep thin features. Adds the --filled cells that connect components, ribs \
+                       and spikes that --solid would lose or break. Criterion: docs/lost-features.md"
     )]
     pub keep_thin: bool,
 
     /// with --filled: only a shell N cells thick
     #[arg(long, value_name = "N", value_parser = values::steps, allow_negative_numbers = true,
           hide_short_help = true,
-          long_help = "With --filled: keep only a shell N cells thick (26-neighbourhood; outside the grid is empty) \
-                       [default: all cells]")]
+          long_help = "With --filled: keep only a shell N cells thick (26-neighbourhood; outside the grid is \
+                       empty) [default: all cells]")]
     pub hollow: Option<u32>,
 
     /// with --rule offset: the distance, 0.5 or 2vx
     #[arg(long, value_name = "R", value_parser = values::length, allow_hyphen_values = true,
           hide_short_help = true,
-          long_help = "With --rule offset: how far from the mesh centres of cells may be, in units of the file, or \
-                       2vx in cells (of unequal sides, the smallest). With --res and --voxel-size the grid grows \
-                       by as many cells, unless --pad says how many")]
+          long_help = "With --rule offset: the largest distance from the mesh to the centre of an occupied \
+                       cell, in units of the file, or in cells as 2vx (by their smallest side). With --res and \
+                       --voxel-size the grid grows by that distance, unless --pad is given")]
     pub radius: Option<LengthArg>,
 
     /// with --rule distance: W cells from the mesh [3]
     #[arg(long, value_name = "W|all", value_parser = values::band, allow_hyphen_values = true,
           hide_short_help = true,
-          long_help = "With --rule distance: only cells nearer than W cells (a decimal) have their distance; the others \
-                       have the width as background. all: every cell has its distance [default: 3]")]
+          long_help = "With --rule distance: store distances below W cells (a decimal); the other cells get \
+                       the width of the band as background. all: store every distance [default: 3]")]
     pub band: Option<Band>,
 
     /// with --rule distance: negative inside
@@ -84,14 +85,14 @@ pub struct RuleArgs {
     /// with --rule distance: cells up to V, not a field
     #[arg(long, value_name = "V", value_parser = values::length, allow_hyphen_values = true,
           hide_short_help = true,
-          long_help = "With --rule distance: occupy the cells whose value is at most V, in place of a field. V is in \
-                       units of the file, or in cells as 2vx, and within the band [default: a field]")]
+          long_help = "With --rule distance: write cells in place of a field: those whose value is at most V. \
+                       V is in units of the file, or in cells as 2vx, and within the band [default: a field]")]
     pub iso: Option<LengthArg>,
 
     /// a face on a wall marks the cell above/both/none
     #[arg(long, value_name = "up|both|none", value_parser = values::ties(), hide_possible_values = true,
-          long_help = "A face exactly on a cell wall marks: the cell above (up) / both / neither (none). With \
-                       --surface and --filled [default: up; filled: none]")]
+          long_help = "With --surface and --filled: a face that lies exactly on a wall between cells marks the \
+                       cell above it (up), both cells (both) or no cell (none) [default: up; filled: none]")]
     pub ties: Option<Ties>,
 }
 
@@ -153,7 +154,7 @@ impl RuleArgs {
     }
 }
 
-/// `error` with `prefix` before its message, such as the option it is about.
+/// `error` with `prefix` before its message, such as the name of an option.
 pub fn prefixed(prefix: &str, error: &Error) -> Error {
     let message = format!("{prefix}{}", error.message());
     let new = match error.kind() {
@@ -167,8 +168,8 @@ pub fn prefixed(prefix: &str, error: &Error) -> Error {
     }
 }
 
-/// The words of the command line that ask for these options of a rule, named as files name them. Of a variant
-/// the value names the option.
+/// The words of the command line for these options of a rule, named as files name them. The value of a variant
+/// is the name of its option.
 pub fn words_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> Vec<String> {
     let words = fields.into_iter().flat_map(|(name, value)| match name {
         "variant" => format!("--{value}").split(' ').map(str::to_string).collect(),
@@ -177,7 +178,7 @@ pub fn words_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> Vec
     words.collect()
 }
 
-/// What is asked about a flood.
+/// Options of a flood.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct LeakArgs {
@@ -187,14 +188,14 @@ pub struct LeakArgs {
         value_name = "FILE",
         conflicts_with = "skip_existing",
         hide_short_help = true,
-        long_help = "With --inside flood: write a shortest path of cells from the outside through every hole that \
-                       leaks to FILE, in the format of its extension. Takes six times the memory of the grid \
-                       [default: none]"
+        long_help = "With --inside flood: write to FILE a shortest path of cells from the outside through \
+                       every hole that leaks, in the format of its extension. Takes six times the memory of \
+                       the grid [default: none]"
     )]
     pub leak: Option<PathBuf>,
 }
 
-/// What is asked about distances.
+/// Options of distances.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct NearestArgs {
@@ -204,13 +205,14 @@ pub struct NearestArgs {
         value_name = "FILE",
         conflicts_with = "skip_existing",
         hide_short_help = true,
-        long_help = "With --rule distance: write the number of the triangle nearest to each cell to FILE, a .npy of \
-                     int32: counted from 0, the least of those equally near, -1 beyond the band [default: none]"
+        long_help = "With --rule distance: write to FILE the index of the triangle nearest to each cell, as a \
+                       .npy of int32. Indices start at 0; the lowest one wins a tie; -1 is beyond the band \
+                       [default: none]"
     )]
     pub nearest: Option<PathBuf>,
 }
 
-/// What is asked about cells that may be inside or not.
+/// Options of cells in doubt: methods disagree on whether they are inside.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct DoubtArgs {
@@ -220,17 +222,17 @@ pub struct DoubtArgs {
         value_name = "FILE",
         conflicts_with = "skip_existing",
         hide_short_help = true,
-        long_help = "With --solid and --filled: write the cells to FILE on which nonzero, evenodd, flood and robust disagree \
-                     (flood: but those that the surface touches). Takes four times the memory of the grid \
-                     [default: none]"
+        long_help = "With --solid and --filled: write to FILE the cells on which nonzero, evenodd, flood and \
+                       robust disagree (flood counts only in cells that the surface does not touch). Takes \
+                       four times the memory of the grid [default: none]"
     )]
     pub doubt: Option<PathBuf>,
 
     /// fail above this share of cells in doubt
     #[arg(long, value_name = "X", value_parser = values::portion, allow_negative_numbers = true,
           conflicts_with = "skip_existing", hide_short_help = true,
-          long_help = "Exit with code 1 if more cells are in doubt than this share, 0.01 or 1%, of those that any \
-                       method calls inside. Outputs are still written. Not allowed with --skip-existing \
+          long_help = "Exit with code 1 if the cells in doubt exceed this share, 0.01 or 1%, of the cells that \
+                       any method calls inside. Outputs are still written. Not allowed with --skip-existing \
                        [default: none]")]
     pub max_doubt: Option<Rational>,
 }

@@ -1,4 +1,4 @@
-//! What is done to the coordinates of a mesh, and what they mean: axes, scale, unit; lengths with units.
+//! Transforms of the coordinates of a mesh, and their unit: axes, scale, unit; lengths with units.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::grid::AXES;
@@ -13,20 +13,22 @@ const LAST: usize = 900;
 pub struct TransformArgs {
     /// turn or mirror the mesh: x,-z,y
     #[arg(long, value_name = "X,Y,Z", value_parser = axes, allow_hyphen_values = true, hide_short_help = true,
-          display_order = LAST, long_help = "Which axis of the file, with its sign, each axis of the grid is: x,-z,y stands a mesh with y up on z. \
-                       Exact; a mirrored mesh keeps its outside [default: x,y,z]")]
+          display_order = LAST, long_help = "The axis of the file, with its sign, that becomes each axis of \
+                       the grid: x,-z,y turns y up into z up. Exact; a mirrored mesh keeps its orientation \
+                       [default: x,y,z]")]
     pub axes: Option<AxisOrder>,
 
     /// multiply coordinates by F, exactly
     #[arg(long, value_name = "F", value_parser = factor, allow_negative_numbers = true, hide_short_help = true,
-          display_order = LAST, long_help = "Multiply coordinates by F, a decimal or a fraction such as 1/3, exactly. Sizes, bounds and the \
-                       origin are those after scaling [default: 1]")]
+          display_order = LAST, long_help = "Multiply coordinates by F, a decimal or a fraction such as 1/3, \
+                       exactly. Sizes, bounds and the origin apply to the scaled mesh [default: 1]")]
     pub scale: Option<Rational>,
 
-    /// what one unit is: mm, cm, m, in, ft
+    /// unit of the file: mm, cm, m, in, ft
     #[arg(long, value_name = "UNIT", value_parser = unit(), hide_possible_values = true,
-          display_order = LAST, long_help = "What one unit of the coordinates is, after --scale: mm, cm, m, in or ft. Scales nothing; lengths \
-                       may then have units, --voxel-size 5cm, and summary, JSON and files say it [default: not known]")]
+          display_order = LAST, long_help = "The unit of the coordinates after --scale: mm, cm, m, in or ft. \
+                       Nothing is scaled. Lengths may then have units, --voxel-size 5cm; summary, JSON and \
+                       files record the unit [default: unknown]")]
     pub unit: Option<&'static UnitOfLength>,
 }
 
@@ -36,8 +38,9 @@ pub struct TransformArgs {
 pub struct UpArgs {
     /// the axis that points up in the file: y or z [z]
     #[arg(long, value_name = "y|z", value_parser = PossibleValuesParser::new(["y", "z"]), hide_possible_values = true,
-          long_help = "The axis that points up in the file. Formats with a fixed up axis, .vox, are turned so that the mesh \
-                       stands; arrays, coordinates and digests stay [default: z]")]
+          long_help = "The axis that points up in the file. Files with a fixed up axis (.vox) are turned so \
+                       that the mesh stands upright; arrays, coordinates and digests do not change [default: \
+                       z]")]
     pub up: Option<String>,
 }
 
@@ -99,8 +102,8 @@ impl Measure {
             (None, _) => Ok(self.number.clone()),
             (Some(unit), Some(of_file)) => Ok(&(&self.number * &unit.millimetres()) / &of_file.millimetres()),
             (Some(_), None) => {
-                let error = Error::usage("the unit of the file is not known");
-                Err(error.with_hint("--unit mm, cm, m, in or ft says what one unit of the file is"))
+                let error = Error::usage("the unit of the file is unknown");
+                Err(error.with_hint("add --unit mm, cm, m, in or ft"))
             }
         }
     }
@@ -139,14 +142,14 @@ impl LengthArg {
             Self::Length(length) => *length,
             Self::Measure(measure) => as_length(&measure.resolve(transform.unit)?).ok_or_else(|| {
                 let unit = transform.unit.map_or("", |unit| unit.name);
-                Error::usage(format!("is no decimal number of {unit}"))
-                    .with_hint("give it in the unit of the file")
+                Error::usage(format!("is not a finite decimal when converted to {unit}"))
+                    .with_hint("write it in the unit of the file")
             })?,
         };
         if !transform.is_scaled() || length.unit() == voxelize::LengthUnit::Cells {
             return Ok(length);
         }
-        Err(Error::usage("with --scale this length is given in cells").with_hint("such as 2vx"))
+        Err(Error::usage("with --scale this length must be in cells").with_hint("such as 2vx"))
     }
 }
 
@@ -177,14 +180,14 @@ fn axes(text: &str) -> std::result::Result<AxisOrder, String> {
     let one = |text: &str| {
         let (name, minus) = text.strip_prefix('-').map_or((text, false), |name| (name, true));
         let axis = AXES.iter().position(|axis| name.parse() == Ok(*axis));
-        axis.map(|axis| (axis, minus)).ok_or_else(|| format!("'{name}' is no axis: x, y or z"))
+        axis.map(|axis| (axis, minus)).ok_or_else(|| format!("'{name}' is not an axis: x, y or z"))
     };
     let order = text.split(',').map(|part| one(part.trim())).collect::<std::result::Result<Vec<_>, _>>()?;
     let order: [(usize, bool); 3] =
         order.try_into().map_err(|_| "expected three axes such as x,-z,y".to_string())?;
     match (0..3).all(|axis| order.iter().any(|(from, _)| *from == axis)) {
         true => Ok(AxisOrder(order)),
-        false => Err("each of x, y and z must be there once".to_string()),
+        false => Err("each of x, y and z must occur once".to_string()),
     }
 }
 

@@ -27,7 +27,9 @@ pub fn read_list(file: &Path, named: &[PathBuf], null: bool, signals: &Signals) 
     let bytes = bytes.map_err(|e| e.in_file(file))?;
     let names = split(&bytes, null).map_err(|e| e.in_file(file))?;
     if names.is_empty() && named.is_empty() {
-        return Err(Error::input(Code::NoMeshes, "names no mesh").in_file(file).with_hint("one name a line"));
+        return Err(Error::input(Code::NoMeshes, "names no mesh")
+            .in_file(file)
+            .with_hint("write one name per line"));
     }
     Ok(names)
 }
@@ -47,7 +49,7 @@ fn all_of(from: impl Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MAX_LIST + 1).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
     if bytes.len() as u64 > MAX_LIST {
-        let error = Error::input(Code::BadList, "is no list of names: it has more than 64 MiB");
+        let error = Error::input(Code::BadList, "is not a list of names: it has more than 64 MiB");
         return Err(error.with_hint("split it"));
     }
     Ok(bytes)
@@ -70,8 +72,8 @@ fn split(bytes: &[u8], null: bool) -> Result<Vec<PathBuf>> {
 
 fn path(name: &[u8]) -> Result<PathBuf> {
     if name.contains(&0) {
-        let error = Error::input(Code::BadList, "a NUL byte stands in a name");
-        return Err(error.with_hint("--null takes names that end in one"));
+        let error = Error::input(Code::BadList, "a name contains a NUL byte");
+        return Err(error.with_hint("use --null for names that end in NUL"));
     }
     #[cfg(unix)]
     {
@@ -107,7 +109,7 @@ pub fn all(names: &[PathBuf]) -> Result<(Vec<FoundMesh>, Skipped)> {
             return Err(error.with_hint("'voxelize - -o FILE' reads it as the only mesh"));
         }
         if name.as_os_str().is_empty() {
-            return Err(Error::usage("'' is no name of a file").with_hint("check the name"));
+            return Err(Error::usage("'' is not the name of a file").with_hint("check the name"));
         }
         let whole = if name.is_dir() {
             name.canonicalize().unwrap_or_else(|_| name.clone())
@@ -172,7 +174,7 @@ fn walk(
     let unreadable = |e: std::io::Error| {
         Error::input(Code::Unreadable, format!("cannot be looked into: {e}"))
             .in_file(folder)
-            .with_hint("all that could be found elsewhere is done")
+            .with_hint("the meshes that were found are done")
     };
     let real = folder.canonicalize().map_err(unreadable)?;
     if above.contains(&real) {
@@ -209,7 +211,7 @@ fn no_mesh(folder: &Path) -> Error {
     let extensions: Vec<_> = extensions.iter().map(|extension| format!(".{extension}")).collect();
     Error::input(Code::S010, format!("no mesh ({}) in this folder", extensions.join(", ")))
         .in_file(folder)
-        .with_hint("hidden files and folders are left out; a file that is named is read whatever its name")
+        .with_hint("hidden files and folders are skipped; a file that is named is always read")
 }
 
 /// Each mesh with its output; a mesh that is missing has the reason.
@@ -268,7 +270,8 @@ pub fn check(items: &[Item], list: Option<&Path>) -> Result<FileSet> {
 fn twice(first: &Path, second: &Path, output: &Path) -> Error {
     let (one, two, output) = (first.display(), second.display(), output.display());
     if first == second {
-        return Error::usage(format!("{one}: is there twice")).with_hint("name it once; folders are walked");
+        return Error::usage(format!("{one}: is named twice"))
+            .with_hint("name it once; folders are searched, too");
     }
     Error::usage(format!("{one} and {two} would both be written to {output}"))
         .with_hint("rename one of them, or run voxelize once for each")

@@ -1,5 +1,5 @@
 //! Several meshes in one call, a file each: which there are, what their files are called, their grids made
-//! beside each other, and one report.
+//! in parallel, and one report.
 
 mod inputs;
 mod report;
@@ -28,7 +28,7 @@ use report::{Entry, OrderedReporter};
 /// All of a call with several meshes, decided.
 struct BatchOptions {
     options: JobOptions,
-    /// What was named or found, in that order.
+    /// The named meshes and the meshes of folders, in that order.
     items: Vec<Item>,
     /// What folders hold besides.
     skipped: Skipped,
@@ -43,12 +43,12 @@ struct BatchOptions {
 struct Item {
     /// As it was named.
     path: PathBuf,
-    /// What is read and written; or why it cannot be.
+    /// The input and the output, or the error.
     ready: Result<(MeshSource, Output)>,
 }
 
 impl Item {
-    /// The bytes of the mesh; none if that cannot be said.
+    /// The bytes of the mesh; `None` if unknown.
     fn size(&self) -> u64 {
         self.path.metadata().map_or(0, |found| found.len())
     }
@@ -69,7 +69,7 @@ pub fn is_requested(input: &InputArgs) -> bool {
     files_from.is_some() || meshes.len() > 1 || meshes.iter().any(|mesh| mesh.is_dir())
 }
 
-/// Voxelizes all that is asked for.
+/// Voxelizes all meshes.
 pub fn convert(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
     // Before a list is waited for: a folder may have been made by then.
     call.signals.listen()?;
@@ -89,7 +89,7 @@ impl BatchOptions {
         let doubt = DoubtOptions::new(&args.doubt, &options.rule, argv)?;
         let leak = options::leak(&args.leak, &options.rule, argv)?;
         let nearest = options::nearest(&args.nearest, &options.rule, argv)?;
-        let has_file = doubt.as_ref().is_some_and(|asked| asked.file.is_some());
+        let has_file = doubt.as_ref().is_some_and(|options| options.file.is_some());
         if has_file || leak.is_some() || nearest.is_some() {
             let named = if leak.is_some() { "leak" } else { "nearest" };
             let option = argv.with_value(if has_file { "doubt" } else { named }).unwrap_or_default();
@@ -194,7 +194,7 @@ impl BatchOptions {
                 Kind::Unfit => {
                     e.with_hint("all meshes together have no size; --voxel-size S gives that of a cell")
                 }
-                _ => prefixed(&format!("{}: ", options.grid.asked), &e),
+                _ => prefixed(&format!("{}: ", options.grid.option), &e),
             })?;
             options.grid = GridOptions { from: GridFrom::Shared(Box::new(lattice)), ..options.grid };
         }

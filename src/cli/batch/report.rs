@@ -21,9 +21,9 @@ pub struct Entry {
     kind: EntryKind,
     /// Occupied cells.
     cells: u64,
-    /// What was written, or would be; for a dry run only where it can be estimated.
+    /// The bytes written; for a dry run the estimate, if there is one.
     bytes: u64,
-    /// What it takes in memory; for a dry run.
+    /// The memory estimate of a dry run.
     memory: u128,
     /// The codes of its warnings, each with its line.
     warnings: Vec<(Code, String)>,
@@ -113,7 +113,7 @@ pub struct OrderedReporter<'a> {
     state: Mutex<BatchState>,
 }
 
-/// What was printed, and what waits for others.
+/// Printed reports, and reports that wait for earlier ones.
 #[derive(Default)]
 struct BatchState {
     waiting: BTreeMap<usize, Entry>,

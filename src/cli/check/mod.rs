@@ -1,4 +1,4 @@
-//! `voxelize check`: what is wrong with meshes, where, and what it means for a fill.
+//! `voxelize check` finds the defects of meshes, their places, and their effect on a fill.
 
 mod mark;
 mod report;
@@ -20,7 +20,7 @@ use super::run::{self, RunReport};
 use mark::MarkOutput;
 use report::{QUALITIES, Quality};
 
-/// The options of the grid, any of which asks for cells.
+/// The options of the grid; any of them turns on the cells of the defects.
 const GRID: [&str; 10] =
     ["res", "voxel_size", "dims", "stretch", "origin", "bounds", "cube", "pad", "like", "snap"];
 
@@ -29,8 +29,8 @@ pub const COMMAND: Command = Command {
     usage: "[OPTIONS] MESH...",
     about: "find the defects of meshes, and where they are",
     examples: "\
-voxelize check part.stl                   defects, components, and what the mesh is fit for
-voxelize check part.stl -r 256            the cells of the defects, too, and walls thinner than one
+voxelize check part.stl                   defects, components, and uses the mesh is fit for
+voxelize check part.stl -r 256            also the cells of the defects, and walls thinner than a cell
 voxelize check part.stl --mark bad.vox    the cells in colours, for 'voxelize view bad.vox'
 voxelize check part.stl --mark bad.stl    the triangles that have defects
 voxelize check part.stl --require solid   exit code 1 unless it is safe for --solid
@@ -40,8 +40,8 @@ Vertices are equal if their coordinates are, bit by bit; -0 is 0. Each finding h
 effect on a fill, and says whether it was decided exactly. docs/check.md defines them all.
 With an option of the grid, places have their cells, and walls thinner than a cell are found.
 
-Exit codes: 0 checked; 1 a mesh lacks what --require asks for; 2 usage error; 3 a file cannot be read; 4 --strict, and a mesh has findings; 7 some of
-many failed, for different reasons",
+Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read;
+4 a mesh has findings under --strict; 7 some of many failed, for different reasons",
     keys: "path format bytes mesh vertices grid findings components verdict warnings outputs",
     arguments: CheckArgs::command,
     run,
@@ -53,13 +53,14 @@ struct CheckArgs {
     #[arg(value_name = "MESH", required = true, help_heading = "Input")]
     meshes: Vec<PathBuf>,
 
-    /// Write the defects of one mesh: a .stl has their triangles, a voxel format their cells with labels
+    /// Write the defects of one mesh to FILE: a .stl holds their triangles, a voxel format their cells with
+    /// labels
     /// [default: none]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     mark: Option<PathBuf>,
 
-    /// Exit with code 1 unless the mesh is all of these: closed, oriented, manifold, solid, which is safe for
-    /// --solid; several with commas [default: none]
+    /// Exit with code 1 unless the mesh has all these properties, separated by commas: closed, oriented,
+    /// manifold, solid (safe for --solid) [default: none]
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = qualities(),
           hide_possible_values = true, help_heading = "Check")]
     require: Vec<&'static Quality>,
@@ -151,12 +152,12 @@ impl Checking<'_> {
         if let (Some(mark), Some(lattice)) = (self.mark, &lattice) {
             mark.check_lattice(lattice)?;
         }
-        let asked = lattice.as_ref().filter(|_| self.has_grid);
+        let shown = lattice.as_ref().filter(|_| self.has_grid);
         let most = self.places.into_iter().max().unwrap_or(0);
-        let checked = check(&mesh, &CheckOptions { lattice: asked, places: most, progress: &bar })?;
-        report::set(report, &found, &checked, asked, self.places[1]);
+        let checked = check(&mesh, &CheckOptions { lattice: shown, places: most, progress: &bar })?;
+        report::set(report, &found, &checked, shown, self.places[1]);
         let name = self.job.source.name();
-        report::rows(report, &name, &found, &checked, self.places[0], asked);
+        report::rows(report, &name, &found, &checked, self.places[0], shown);
         self.write(&mesh, &checked, lattice.as_ref(), &bar, report)?;
         bar.clear();
         let failure = report::strict(&checked).filter(|_| self.is_strict).map(|error| error.in_file(&name));

@@ -190,7 +190,7 @@ pub(super) fn verdict_rows(
     }
 }
 
-/// What a mesh can be fit for.
+/// The uses that a mesh can be fit for.
 #[derive(Debug)]
 pub struct Quality {
     /// Its name under `--require`.
@@ -243,7 +243,7 @@ pub(super) fn strict(checked: &MeshCheck) -> Option<Error> {
     let text = |defect: &Defect| format!("{} {}", defect.info.code, count(defect));
     let findings: Vec<_> = checked.defects.iter().map(text).collect();
     let error = Error::unfit(format!("--strict: {}", findings.join("; ")));
-    (!findings.is_empty()).then(|| error.with_hint("docs/check.md says what each finding means"))
+    (!findings.is_empty()).then(|| error.with_hint("docs/check.md explains each finding"))
 }
 
 /// Notes the files that were written.

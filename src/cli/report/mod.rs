@@ -1,4 +1,4 @@
-//! What a command reports: rows for people, an object for programs, and how it ended. Reports are printed
+//! The report of a command: rows for people, an object for programs, and how it ended. Reports are printed
 //! here, and turned into an exit code here.
 
 pub mod display;
@@ -41,7 +41,7 @@ impl Verbosity {
     }
 }
 
-/// What is printed, and where the JSON goes.
+/// The verbosity, and the destination of the JSON.
 #[derive(Debug, Clone)]
 pub struct ReportOptions {
     pub verbosity: Verbosity,
@@ -123,16 +123,16 @@ fn worst(codes: &[u8]) -> u8 {
     }
 }
 
-/// What is reported of one thing.
+/// The report of one file, case or mesh.
 #[derive(Default)]
 pub struct Report {
-    /// Rows that were asked for, to standard output.
+    /// Requested rows, to standard output.
     pub out: String,
     /// Summary and warnings, to stderr.
     pub err: String,
     /// How its error is printed, if not as errors are.
     pub error_text: Option<String>,
-    /// What is known for JSON; `None` for rows about others, such as a total.
+    /// The keys for JSON; `None` for rows such as a total.
     value: Option<Map<String, Value>>,
     pub outcome: Outcome,
 }
@@ -166,7 +166,7 @@ pub fn row(rows: &mut String, label: &str, text: &str) {
     *rows += &format!("{}\n", sanitized(&format!("{label:<8}{text}")));
 }
 
-/// What the objects of a command are called and have in them.
+/// The name and the keys of the objects of a command.
 #[derive(Clone, Copy)]
 pub struct Schema {
     /// The value of `verb`; none for the conversion.
@@ -444,7 +444,7 @@ fn unquoted(advice: &str) -> String {
     advice.split('`').enumerate().map(piece).collect()
 }
 
-/// Prints a text that was asked for, and gives the exit code.
+/// Prints a requested text, and returns the exit code.
 pub fn show(text: &str) -> u8 {
     let mut state = PrinterState::default();
     state.print(text);

@@ -36,13 +36,13 @@ pub fn whole_grid<'a>(
     lattice: &'a Lattice,
     run: &'a Run,
 ) -> Needs<'a> {
-    let (rule, asked) = (options.rule, &options.grid.asked);
+    let (rule, option) = (options.rule, &options.grid.option);
     Needs {
         mesh,
         lattice,
         run,
         rule,
-        asked,
+        option,
         output: None,
         labels: false,
         doubt: false,
@@ -97,8 +97,8 @@ fn lost_memory(options: &JobOptions, mesh: &Mesh, lattice: &Lattice, run: &Run) 
     Run::estimate(mesh.triangles().len(), [0; 3]) + lost::extra_bytes(mesh, lattice, inside, run)
 }
 
-/// Whether there is as much beside the whole grid: then the search is quicker.
-fn fits_beside(options: &JobOptions, mesh: &Mesh, lattice: &Lattice, run: &Run) -> bool {
+/// Whether that memory is available in addition to the whole grid: then the search is faster.
+fn fits_with_grid(options: &JobOptions, mesh: &Mesh, lattice: &Lattice, run: &Run) -> bool {
     let need = || lost_memory(options, mesh, lattice, run) + BitGrid::bytes_for(lattice.dims());
     run.max_memory.is_none_or(|limit| need() <= u128::from(limit))
 }
@@ -112,7 +112,7 @@ pub fn fill(
     report: &mut RunReport,
 ) -> Result<(Voxels, Digest)> {
     let options = &job.options;
-    let search_later = loses_features(options) && fits_beside(options, mesh, lattice, run);
+    let search_later = loses_features(options) && fits_with_grid(options, mesh, lattice, run);
     if !search_later {
         find_lost_features(options, mesh, lattice, run, report)?;
     }

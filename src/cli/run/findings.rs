@@ -37,15 +37,15 @@ pub fn inside_options(rule: &Rule) -> impl Iterator<Item = (&'static str, String
 
 /// The entry `inside` of the JSON; null if the rule has none.
 pub fn json(rule: &Rule, report: &RunReport) -> Value {
-    let (Some(asked), inside) = (rule.inside(), &report.inside_report) else { return Value::Null };
+    let (Some(method), inside) = (rule.inside(), &report.inside_report) else { return Value::Null };
     let mut map = Map::new();
     let mut put = |key: &str, value: Value| drop(map.insert(key.to_string(), value));
-    put("asked", json!(asked.name()));
+    put("asked", json!(method.name()));
     put("used", json!(report.inside));
     for (name, value) in inside_options(rule) {
         put(name, value.parse::<u64>().map_or_else(|_| json!(value), |number| json!(number)));
     }
-    if let Inside::Flood { close_holes: Some(_) } = asked {
+    if let Inside::Flood { close_holes: Some(_) } = method {
         put("closed_holes", json!(inside.closed_holes));
     }
     if let Some(cells) = report.leak_path {

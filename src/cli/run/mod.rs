@@ -78,7 +78,7 @@ fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport
     }
     drop(mesh);
     if aux.doubt.is_some() || aux.leak.is_some() {
-        // The methods are asked anew, so this is more of the same work.
+        // The methods run again, so this is more of the same work.
         report.times.voxelize = report.times.voxelize.map(|time| time + searching);
     }
     write_aux(options, aux, &prepared.lattice, bar, report)
@@ -241,7 +241,7 @@ struct AuxCells<'a> {
 fn find_aux<'a>(options: &'a Options, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<AuxCells<'a>> {
     let inside = options.job.options.rule.inside().unwrap_or_default();
     let doubt = match &options.doubt {
-        Some(asked) => Some((asked, doubt::doubt(mesh, lattice, inside, run)?)),
+        Some(options) => Some((options, doubt::doubt(mesh, lattice, inside, run)?)),
         None => None,
     };
     let leak = match &options.leak {
@@ -270,13 +270,13 @@ fn write_aux(
         Ok(())
     };
     let mut outcome = Outcome::Done;
-    if let Some((asked, Doubt { cells, inside, by })) = doubt {
-        let found = DoubtReport { cells: cells.count(), inside, by, most: asked.most.clone() };
+    if let Some((options, Doubt { cells, inside, by })) = doubt {
+        let found = DoubtReport { cells: cells.count(), inside, by, most: options.most.clone() };
         if !found.passes() {
             outcome = Outcome::CheckFailed(Some(found.refusal()));
         }
         report.doubt = Some(found);
-        if let Some(aux) = &asked.file {
+        if let Some(aux) = &options.file {
             write(aux, cells, report)?;
         }
     }

@@ -46,7 +46,7 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
     report.set("doubt", or_null(found.doubt.as_ref(), DoubtReport::json));
 }
 
-/// What was decided, and the plan of a dry run.
+/// The choices, and the plan of a dry run.
 fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     let job = &options.job.options;
     let Transform { up, axes, scale, .. } = &job.grid.transform;

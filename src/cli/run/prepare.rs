@@ -79,16 +79,14 @@ impl MeshInput {
 pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let (grid, name) = (&job.options.grid, job.source.name());
     if mesh.triangles().is_empty() {
-        return Err(Error::unfit("has no triangles")
-            .with_hint("export it again: there is nothing in it to voxelize")
-            .in_file(name));
+        return Err(Error::unfit("has no triangles").with_hint("export the mesh again").in_file(name));
     }
     let lattice = grid.lattice(mesh.bounds()).map_err(|e| match e.kind() {
         Kind::Unfit => e.in_file(&name),
-        _ => prefixed(&format!("{}: ", grid.asked), &e),
+        _ => prefixed(&format!("{}: ", grid.option), &e),
     })?;
     if let GridFrom::Like(_) = grid.from {
-        let beyond = beyond(&lattice, mesh, &grid.asked);
+        let beyond = beyond(&lattice, mesh, &grid.option);
         report.warnings.extend(beyond.map(|text| Finding::new(Code::W001, text)));
     }
     let misses = misses(&lattice, mesh).filter(|_| job.options.rule.margin() == Length::ZERO);
@@ -106,13 +104,13 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
 }
 
 /// The warning that a lattice that was not fitted to the mesh leaves out some of it.
-fn beyond(lattice: &Lattice, mesh: &Mesh, asked: &str) -> Option<String> {
+fn beyond(lattice: &Lattice, mesh: &Mesh, option: &str) -> Option<String> {
     let axes: Vec<_> = (0..3)
         .filter(|&axis| lattice.is_passed(axis, mesh.bounds()).contains(&true))
         .map(|axis| AXES[axis].to_string())
         .collect();
     let axes = if axes.is_empty() { return None } else { axes.join(", ") };
-    Some(format!("the mesh goes beyond the grid of {asked} along {axes}; the part beyond it is left out"))
+    Some(format!("the mesh extends beyond the grid of {option} along {axes}; the part outside is left out"))
 }
 
 /// The warning that no part of a mesh is on its lattice: `x 0 … 64, the grid 500 … 600`.
@@ -156,7 +154,7 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
         lattice: &lattice,
         run,
         rule: job.options.rule,
-        asked: &job.options.grid.asked,
+        option: &job.options.grid.option,
         output: Some((output.format, &output.destination)),
         labels: options.has_labels(),
         doubt: options.doubt.is_some(),

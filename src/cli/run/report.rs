@@ -1,4 +1,4 @@
-//! What a run found out, as far as it came: summary, JSON and -v are views of it.
+//! The results of a run, as far as it came; summary, JSON and -v print them.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
 use super::super::memory::MemoryPlan;
 use super::super::report::display::{grouped, number, percent};
 
-/// What is known of a run; what was not reached is `None`.
+/// The results of a run; steps that it did not reach are `None`.
 pub struct RunReport {
     pub started: Instant,
     pub mesh: Option<MeshInput>,
@@ -29,7 +29,7 @@ pub struct RunReport {
     pub unsound: Option<Unsound>,
     /// How inside was decided, by name.
     pub inside: Option<String>,
-    /// What was found about the inside.
+    /// Findings about the inside.
     pub inside_report: InsideReport,
     /// Occupied cells.
     pub occupied: Option<u64>,
@@ -37,9 +37,9 @@ pub struct RunReport {
     pub field: Option<FieldSummary>,
     /// How many of them are surface and interior, where they are labelled.
     pub labels: Option<[u64; 2]>,
-    /// Cells in doubt, if that was asked.
+    /// Cells in doubt, if requested.
     pub doubt: Option<DoubtReport>,
-    /// Cells of the leak path, if that was asked.
+    /// Cells of the leak path, if requested.
     pub leak_path: Option<u64>,
     pub digest: Option<Digest>,
     pub warnings: Vec<Finding>,

@@ -53,7 +53,7 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
             row("", &doubt.by_method());
         }
         match found.leak_path {
-            Some(0) => row("leak", "no way in"),
+            Some(0) => row("leak", "no path from outside to inside"),
             Some(n) => row("leak", &format!("{} from outside to inside", counted(n, "cell", "cells"))),
             None => {}
         }
@@ -93,7 +93,7 @@ pub fn mesh_line(name: &str, mesh: &MeshInput) -> String {
     format!("{name}: {format}, {triangles}, {}", extent.join(" × "))
 }
 
-/// What the extent of a mesh means and what becomes of it: ` mm, y up`.
+/// The unit and the transforms of a mesh: ` mm, y up`.
 fn transform_text(transform: &Transform) -> String {
     let text = |(name, value): (&str, String)| match name {
         "unit" if transform.is_scaled() => String::new(),
@@ -129,13 +129,13 @@ pub fn triangles(mesh: &MeshInput) -> String {
 }
 
 fn grid(options: &Options, lattice: &Lattice) -> String {
-    let asked = &options.job.options.grid;
-    let unit = asked.transform.unit.map(|unit| unit.name);
+    let grid = &options.job.options.grid;
+    let unit = grid.transform.unit.map(|unit| unit.name);
     let mut text = display::grid_in(lattice, unit);
     // Where a box cuts the mesh, the mesh may go on in the padding.
-    let is_empty = !asked.is_bounded && options.job.options.rule.margin() == Length::ZERO;
+    let is_empty = !grid.is_bounded && options.job.options.rule.margin() == Length::ZERO;
     let padding = if is_empty { "empty" } else { "more" };
-    match asked.padding(lattice) {
+    match grid.padding(lattice) {
         None | Some([0, 0, 0]) => {}
         Some([1, 1, 1]) => text += &format!(", 1 {padding} cell around"),
         Some([x, y, z]) if x == y && y == z => text += &format!(", {x} {padding} cells around"),
@@ -149,10 +149,10 @@ fn grid(options: &Options, lattice: &Lattice) -> String {
 
 /// Where the box that was given had to grow for its last cells to be whole: `x = 1.2, z = 3`.
 fn grown(options: &Options, lattice: &Lattice) -> Option<String> {
-    let asked = &options.job.options.grid;
-    let given = asked.grown_from.as_ref()?;
+    let grid = &options.job.options.grid;
+    let given = grid.grown_from.as_ref()?;
     let end = |axis: usize| {
-        let pad = asked.padding(lattice).map_or(0, |padding| padding[axis]);
+        let pad = grid.padding(lattice).map_or(0, |padding| padding[axis]);
         let pad = &lattice.spacing()[axis] * &Rational::from(pad as i64);
         &lattice.end()[axis] - &pad
     };
@@ -231,7 +231,7 @@ fn wrote(options: &Options, written: &Written) -> String {
             let is_bare = output.format.carries == Carries::SidecarOnRequest
                 && output.destination != Destination::Stdout
                 && output.sidecar_path().is_none();
-            let bare = if is_bare { "; --sidecar adds where its cells are" } else { "" };
+            let bare = if is_bare { "; --sidecar records the position of its cells" } else { "" };
             numbers(output.format, output.dtype()) + bare
         }
         None => String::new(),
@@ -239,7 +239,7 @@ fn wrote(options: &Options, written: &Written) -> String {
     format!("{name}, {}{numbers}", bytes(written.bytes))
 }
 
-/// What a reader of an array finds in it: `, bool a[x,y,z]`.
+/// The type and the axes of an array: `, bool a[x,y,z]`.
 fn numbers(format: &Format, dtype: Option<Dtype>) -> String {
     let Some(dtype) = dtype.filter(|_| format.dtypes.len() > 1) else { return String::new() };
     // NumPy's index order; the other formats have no index to speak of.

@@ -1,4 +1,4 @@
-//! What `-v` adds to the summary: what was chosen, and why.
+//! The rows that `-v` adds to the summary: every choice and its reason.
 
 use voxelize::mesh::closed::Seal;
 use voxelize::run::Plan as Strategy;
@@ -45,7 +45,7 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
         };
         why.push(format!("ties {}: {by}", used.name()));
     }
-    why.extend(rule.inside().map(|asked| inside(asked, found)));
+    why.extend(rule.inside().map(|method| inside(method, found)));
     if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&found.inside_report.lost, rule) {
         why.extend(lost.components.map(|thin| {
             let (kept, all) = (thin.lost + thin.broken, counted(thin.components, "component", "components"));
@@ -69,13 +69,13 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
     why
 }
 
-fn inside(asked: Inside, found: &RunReport) -> String {
-    if asked != Inside::Auto {
-        return format!("inside {}: --inside", asked.name());
+fn inside(method: Inside, found: &RunReport) -> String {
+    if method != Inside::Auto {
+        return format!("inside {}: --inside", method.name());
     }
     let mesh = match found.seal {
         Some(Seal::Oriented) if found.inside.as_deref() == Some(Inside::Robust.name()) => {
-            "every triangle is there in both directions"
+            "every triangle occurs in both directions"
         }
         Some(Seal::Oriented) => "the mesh is closed and consistently oriented",
         Some(Seal::Closed) => "the mesh is closed, but inconsistently oriented",
@@ -86,7 +86,7 @@ fn inside(asked: Inside, found: &RunReport) -> String {
 }
 
 fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
-    let asked = &options.job.options.grid;
+    let grid = &options.job.options.grid;
     let [x, y, z] = lattice.spacing();
     let size = if lattice.is_cubic() { format!("{x}") } else { format!("{x}, {y}, {z}") };
     let [x, y, z] = lattice.origin();
@@ -95,15 +95,15 @@ fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
         .zip(lattice.closed())
         .filter_map(|(axis, closed)| (!closed).then_some(axis))
         .collect();
-    let last = if let GridFrom::Like(_) = asked.from {
+    let last = if let GridFrom::Like(_) = grid.from {
         let open = if open.is_empty() { "no axis".to_string() } else { open.join(", ") };
-        format!("last walls belong to the grid save along {open}: {}", asked.asked)
+        format!("last walls belong to the grid save along {open}: {}", grid.option)
     } else if open.is_empty() {
         "last walls belong to the grid: the mesh does not extend beyond them".to_string()
     } else {
         format!("last wall does not belong to the grid along {}: the mesh extends beyond it", open.join(", "))
     };
-    [format!("cells of exactly {size}: {}", asked.asked), format!("corner at exactly ({x}, {y}, {z})"), last]
+    [format!("cells of exactly {size}: {}", grid.option), format!("corner at exactly ({x}, {y}, {z})"), last]
 }
 
 fn format(options: &Options) -> String {

@@ -26,7 +26,7 @@ impl CaseArgs {
     /// The options in `text`, and the words they are for messages.
     pub fn parse(text: &str) -> Result<(Self, Argv)> {
         let words = shlex::split(text).ok_or_else(|| {
-            Error::usage("a quote is opened and not closed").with_hint("close it, or write \\\" for a quote")
+            Error::usage("a quote is not closed").with_hint("close it, or write \\\" for a quote")
         })?;
         let words = std::iter::once("voxelize".to_string()).chain(words);
         let argv = Argv::new(words, Self::command(), &[]);

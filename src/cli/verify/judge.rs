@@ -1,4 +1,4 @@
-//! The verdict on a case: what came out beside what should; and pictures of what differs.
+//! The verdict on a case: the result compared with the golden, and pictures of the differences.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -66,9 +66,9 @@ pub fn compare(
         (Wanted::File(file), Some(voxels)) => {
             // A look at its headers first: it may be a grid of any size.
             files::is_there(file).map_err(|error| missing(task, error))?;
-            let said = format::describe(file)?.metadata;
-            let other =
-                other_grid(said.lattice.as_ref(), &said.record, voxels).map_err(|e| e.in_file(file))?;
+            let recorded = format::describe(file)?.metadata;
+            let other = other_grid(recorded.lattice.as_ref(), &recorded.record, voxels)
+                .map_err(|e| e.in_file(file))?;
             if !other.is_empty() {
                 return Ok((None, CaseResult::Grid(other)));
             }
@@ -94,7 +94,10 @@ fn missing(task: &Task, error: Error) -> Error {
     if error.code() != Code::NotFound {
         return error;
     }
-    error.with_hint(format!("'voxelize verify --update {}' makes it; or mend its name there", task.place.0))
+    error.with_hint(format!(
+        "'voxelize verify --update {}' creates it; or correct its name there",
+        task.place.0
+    ))
 }
 
 /// The files that show how a case differs.

@@ -1,5 +1,4 @@
-//! `voxelize verify`: do meshes still give the cells they should? Against a list of goldens, or
-//! against one voxel file; and recording such lists.
+//! `voxelize verify` compares meshes with a list of goldens or with one voxel file, and records such lists.
 
 mod case;
 mod judge;
@@ -24,7 +23,7 @@ use task::{Task, Wanted};
 pub const COMMAND: Command = Command {
     name: "verify",
     usage: "[OPTIONS] <GOLDENS> [MESH]...",
-    about: "golden tests: do meshes give the cells they should",
+    about: "golden tests: compare meshes with recorded results",
     examples: "\
 voxelize verify goldens.toml                             every case of the list; exit 0 or 1
 voxelize verify goldens.toml --junit report.xml          and a report that CI services show
@@ -49,20 +48,20 @@ A list of goldens is TOML; paths in it are relative to it:
   [[case]]
   mesh = \"part.stl\"
   options = \"-r 128\"
-  golden = \"cells/part.npz\"    # or a voxel file, which also says where cells differ
+  golden = \"cells/part.npz\"    # or a voxel file, which also shows where cells differ
   name = \"part, fine\"          # optional
-  allow = 3                    # optional: so many cells may differ
-  iou_min = 0.999              # optional: the least intersection over union
+  allow = 3                    # optional: at most 3 cells may differ
+  iou_min = 0.999              # optional: the lowest intersection over union
 
-Exit codes: 0 every case passes; 1 cells or grids differ; 2 a question that makes no sense, or a
-golden file that cannot be compared; 3 the list, a mesh or a golden file is missing or cannot be
-read; 4 a mesh is unfit; 5 a grid does not fit into memory; 6 a file cannot be written; 7 cases
+Exit codes: 0 every case passes; 1 cells or grids differ; 2 usage error, or a golden file that
+cannot be compared; 3 the list, a mesh or a golden file is missing or cannot be read;
+4 unsuitable mesh; 5 a grid does not fit into memory; 6 a file cannot be written; 7 cases
 fail for different reasons; 70 an internal error, which is a bug";
 
 #[derive(Debug, clap::Parser)]
 struct VerifyArgs {
-    /// The list of goldens; with MESH and without --update: the voxel file that has the cells, with
-    /// the grid, rule, ties and snap that it records
+    /// The list of goldens. With MESH and without --update: a voxel file to compare with, which records its
+    /// grid, rule, ties and snap
     #[arg(value_name = "GOLDENS")]
     goldens: PathBuf,
 
@@ -89,17 +88,16 @@ struct VerifyArgs {
     page: PageArgs,
 }
 
-/// What may differ, and what is written.
+/// Tolerances and outputs.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Verify")]
 struct GateArgs {
-    /// At most so many cells may differ, in cases that have a golden file and say nothing of it
-    /// themselves. A digest is equal or it is not [default: 0]
+    /// At most N cells may differ, in cases with a golden file and without 'allow'. Digests must be equal [default: 0]
     #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true)]
     allow: Option<u64>,
 
-    /// The least intersection over union of cells, 0 to 1, in the same cases. With --allow, both must
-    /// hold [default: 1]
+    /// The lowest intersection over union to accept, 0 to 1, in the same cases. With --allow, both limits
+    /// apply [default: 1]
     #[arg(long, value_name = "X", value_parser = values::share, allow_negative_numbers = true)]
     iou_min: Option<f64>,
 
@@ -113,19 +111,18 @@ struct GateArgs {
     #[arg(long, value_name = "DIR")]
     pictures: Option<PathBuf>,
 
-    /// Record: every case of the list, again or for the first time, or with MESH the cases of these
-    /// meshes under the options given, which are added if they are new. Prints what changed. Refused
-    /// in CI
+    /// Record results and print the changes. Without MESH: record every case of the list. With MESH: record
+    /// these meshes under the given options, and add them if they are new. Refused in CI
     #[arg(long, conflicts_with_all = ["allow", "iou_min", "junit", "pictures"])]
     update: bool,
 
-    /// Take meshes and golden files of the list that are not in its folder or below, links followed; without it
-    /// such a list is refused, as somebody else may have written it
+    /// Accept meshes and golden files outside the folder of the list, links followed. By default such a list is
+    /// refused, since another person may have written it
     #[arg(long)]
     allow_outside: bool,
 
-    /// With --update and MESH: keep the cells of the case in a file of this folder, so that a
-    /// difference can be shown, in place of their digest [default: digests]
+    /// With --update and MESH: store the cells of the case in this folder instead of a digest, so that
+    /// verify can show differences [default: digests]
     #[arg(long, value_name = "DIR", requires = "update")]
     golden: Option<PathBuf>,
 }
@@ -289,7 +286,7 @@ fn check_case(list: &Path, task: &Task) -> Result<()> {
 fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
     files::is_there(golden)?;
     if format::sniff(golden).is_none() {
-        let error = Error::usage("is not a voxel file, and only such a file is compared with a mesh");
+        let error = Error::usage("is not a voxel file, so a mesh cannot be compared with it");
         return Err(error.in_file(golden).with_hint("--update LIST MESH adds the mesh to a list of goldens"));
     }
     let mut words = vec!["--like".to_string(), golden.to_string_lossy().into_owned()];

@@ -19,7 +19,7 @@ use super::{VerifyArgs, judge};
 
 /// A case to be recorded.
 struct CaseSlot {
-    /// What the list has of it.
+    /// Its entry in the list.
     known: Option<Case>,
     mesh: String,
     options: String,
@@ -106,7 +106,7 @@ fn note(
 fn refuse(args: &VerifyArgs, options: &CaseOptions) -> Result<()> {
     if std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
         let error = Error::usage("--update: CI is set, and a run that records goldens verifies nothing");
-        return Err(error.with_hint("record them by hand, look at what changed, and commit it; or unset CI"));
+        return Err(error.with_hint("record them by hand, review the changes and commit them; or unset CI"));
     }
     refuse_voxels(args)?;
     if args.meshes.iter().any(|mesh| mesh.as_os_str() == "-") {
@@ -115,10 +115,10 @@ fn refuse(args: &VerifyArgs, options: &CaseOptions) -> Result<()> {
     }
     if let (Some(options), []) = (options.given(), args.meshes.as_slice()) {
         let error = Error::usage(format!("{options}: every case of a list has its own options"));
-        return Err(error.with_hint("name the meshes whose cases are to have them"));
+        return Err(error.with_hint("name the meshes whose cases get these options"));
     }
     if args.verify.golden.is_some() && args.meshes.is_empty() {
-        return Err(Error::usage("--golden: no mesh is given whose cells are to be kept")
+        return Err(Error::usage("--golden needs a mesh")
             .with_hint("voxelize verify --update goldens.toml part.stl --golden cells/"));
     }
     Ok(())
@@ -213,7 +213,7 @@ impl CaseSlot {
         }
     }
 
-    /// What was recorded beside what the list has.
+    /// Recorded results that the list does not have.
     fn change(&self, recorded: &Recorded) -> Change {
         let Recorded { report: CaseReport { outcome, golden, .. }, .. } = recorded;
         match (self.known.as_ref().map(|case| &case.golden), outcome, golden) {
@@ -248,7 +248,7 @@ fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
         files.writes(file, "the golden file of another case")?;
         let Some(format) = format::by_path(file) else {
             let error = Error::usage("no voxel format has this extension").in_file(file);
-            return Err(error.with_hint("'voxelize formats' lists them; .npz is a good one"));
+            return Err(error.with_hint("'voxelize formats' lists them; .npz is a good choice"));
         };
         if sidecar(format) == Sidecar::Write {
             files.writes(&with_suffix(file, SIDECAR), "the sidecar of another golden file")?;
@@ -299,19 +299,19 @@ fn refuse_foreign(file: &Path) -> Result<()> {
     if !file.exists() || format::sniff(file).is_some_and(is_voxels) || is_empty() {
         return Ok(());
     }
-    Err(Error::output("exists, and is no voxel file: a golden does not replace it")
+    Err(Error::output("exists, and is not a voxel file: a golden does not replace it")
         .in_file(file)
         .with_hint("name another file under golden, or remove this one"))
 }
 
-/// What was recorded of a case.
+/// The recorded result of a case.
 struct Recorded {
     report: CaseReport,
     /// Why that cannot be compared with what was recorded before.
     lost: Option<Error>,
 }
 
-/// What was recorded beside what was recorded before.
+/// The new record compared with the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     /// Nothing was.

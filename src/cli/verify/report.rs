@@ -1,4 +1,4 @@
-//! What is known of a case when it is done: rows, JSON and JUnit XML; and the total.
+//! The result of a case: rows, JSON and JUnit XML; and the total.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::task::{CaseCells, Task};
 pub const KEYS: &str =
     "name mesh options outcome result golden difference mismatch allowed pictures warnings time_ms";
 
-/// What is known of a case.
+/// The result of a case.
 pub struct CaseReport {
     /// What came out.
     pub found: Option<GridBrief>,
@@ -50,7 +50,7 @@ pub struct GridBrief {
 }
 
 impl GridBrief {
-    /// What was made, in brief.
+    /// The result in brief.
     pub fn of(made: &CaseCells) -> Self {
         Self { grid: made.digest.grid, cells: made.cells }
     }
@@ -227,7 +227,8 @@ fn total(goldens: &Path, reports: &[CaseReport]) -> String {
     }
     text += "\n";
     if reports.iter().any(|report| report.outcome == CaseResult::Digest) {
-        text += "hint: a digest cannot say where; --update LIST MESH OPTIONS --golden DIR keeps the cells\n";
+        text +=
+            "hint: a digest cannot show where; --update LIST MESH OPTIONS --golden DIR stores the cells\n";
     }
     text
 }

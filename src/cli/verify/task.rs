@@ -23,7 +23,7 @@ use super::case::{self, CaseArgs};
 
 /// One case to be made.
 pub struct Task {
-    /// What it is called.
+    /// Its name.
     pub title: String,
     /// The name of files about it, without an extension; another for each.
     pub stem: String,
@@ -93,7 +93,7 @@ impl Task {
         }
     }
 
-    /// The bytes of the mesh; none if that cannot be said.
+    /// The bytes of the mesh; `None` if unknown.
     fn size(&self) -> u64 {
         self.file.metadata().map_or(0, |found| found.len())
     }

@@ -1,4 +1,4 @@
-//! What is shown: the cells of a voxel file, or of a mesh that is voxelized, or the mesh itself.
+//! The input of a picture: the cells of a voxel file, or of a mesh that is voxelized, or the mesh itself.
 
 use std::path::Path;
 use std::time::Instant;
@@ -21,7 +21,7 @@ use super::super::run::{self, RunReport, timed};
 use super::ViewArgs;
 use super::options::{PictureContent, PictureOptions};
 
-/// What was opened, and what is known of it.
+/// The opened file and its properties.
 pub struct ViewInput {
     /// The file, as messages call it.
     pub name: String,
@@ -33,7 +33,7 @@ pub struct ViewInput {
     pub up: Option<Up>,
     /// What one unit of length is, where that is known.
     pub unit: Option<String>,
-    /// What was found on the way.
+    /// Findings of the reader.
     pub found: RunReport,
 }
 
@@ -54,7 +54,7 @@ impl ViewInput {
             input.mesh = Some(run::read(&job, &bar, call.signals, &mut input.found)?);
         } else if let Some(voxels) = input.voxel_file(&args.file, call)? {
             let mesh = ReadArgs::augment_args(cells);
-            refuse_given(call, mesh, &input.name, "a voxel file says where its cells are")?;
+            refuse_given(call, mesh, &input.name, "a voxel file has its own grid")?;
             input.take(voxels, None);
         } else {
             let job = job(args, resources, call)?;
@@ -131,10 +131,10 @@ fn job(args: ViewArgs, resources: Resources, call: &Call) -> Result<Job> {
 }
 
 /// Refuses the options of `refused`, which say how a mesh is read or becomes cells.
-fn refuse_given(call: &Call, refused: clap::Command, beside: &str, hint: &str) -> Result<()> {
+fn refuse_given(call: &Call, refused: clap::Command, other: &str, hint: &str) -> Result<()> {
     let given = refused.get_arguments().find(|arg| call.given(arg.get_id().as_str()));
     match given.and_then(|arg| arg.get_long()).map(|long| call.argv.name(long)) {
-        Some(option) => Err(exclusive(&option, beside).with_hint(hint)),
+        Some(option) => Err(exclusive(&option, other).with_hint(hint)),
         None => Ok(()),
     }
 }

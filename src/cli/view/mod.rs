@@ -1,4 +1,4 @@
-//! `voxelize view`: a picture of a mesh's voxels, or of those in a file.
+//! `voxelize view` draws the voxels of a mesh or of a file.
 
 mod input;
 mod options;
@@ -32,22 +32,22 @@ pub const COMMAND: Command = Command {
     examples: "\
 voxelize view part.stl                   256 cells long, from above a corner: part.png
 voxelize view part.stl -r 64 --up y --from 30,20 --perspective -o part.png
-voxelize view part.stl --mesh -o mesh.png   its triangles, to compare with
+voxelize view part.stl --mesh -o mesh.png   its triangles, for comparison
 voxelize view part.npz --slice z=40      one layer, as text
 voxelize view part.npz --slice x -o x.png   the middle layer across x, as a picture
-voxelize view part.npz --slice z=all -o layers/  every layer, a pixel a cell, for a printer
+voxelize view part.npz --slice z=all -o layers/  every layer, one pixel per cell, for a printer
 voxelize view part.npz --sheet z -o layers.png   layers side by side
-voxelize view diff.vox                   what diff -o wrote: blue is added, orange removed",
+voxelize view diff.vox                   the output of diff -o: blue is added, orange removed",
     notes: "\
-A picture has the same pixels on every machine and for any number of threads. It says in itself
-that this tool made it; a file of the same name that does not is replaced only if -o names it.
+A picture has the same pixels on every machine and for any number of threads. It records
+that this tool made it. Another file of the same name is replaced only if -o names it.
 Slices show x to the right and y upwards across z, x and z across y, y and z across x; in
 pictures of them, occupied cells are sand, enclosed ones (all six neighbours occupied) slate.
 Labels have the colours of their legend, as in a .vox. A field is shown in slices and sheets, on
 a scale from its lowest value to its highest.
 
-Exit codes: 0 done; 2 wrong question; 3 a file cannot be read; 4 nothing to see;
-5 does not fit; 6 not written",
+Exit codes: 0 done; 2 usage error; 3 a file cannot be read; 4 nothing to draw;
+5 too large; 6 not written",
     keys: "input grid counts digest picture text timings_ms outputs",
     arguments,
     run,
@@ -55,8 +55,8 @@ Exit codes: 0 done; 2 wrong question; 3 a file cannot be read; 4 nothing to see;
 
 fn arguments() -> clap::Command {
     ViewArgs::command().mut_arg("max_memory", |arg| {
-        let help = "The most memory to use: 4G, 512M, 1.5GiB or plain bytes. Mesh, grid and picture are held at \
-                    once; what does not fit is refused before it is allocated [default: what is available]";
+        let help = "The most memory to use: 4G, 512M, 1.5GiB or plain bytes. Mesh, grid and picture must fit \
+            together; larger ones are refused before allocation [default: available memory]";
         arg.help(help).long_help(help)
     })
 }
@@ -95,16 +95,16 @@ struct ViewArgs {
     page: PageArgs,
 }
 
-/// What is seen, and how.
+/// Options of the picture.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Picture")]
 struct PictureArgs {
-    /// Width and height in pixels; a slice takes as much of it as whole cells fill. cells: of a slice, a pixel a
-    /// cell, white where occupied, black elsewhere [default: 1200x900]
+    /// Width and height in pixels; a slice is smaller if its cells do not fill it evenly. cells: a slice
+    /// with one pixel per cell, white where occupied, black elsewhere [default: 1200x900]
     #[arg(long, value_name = "WxH|cells", value_parser = values::picture_size)]
     size: Option<PixelSize>,
 
-    /// Where it is seen from: iso, front, back, left, right, top, bottom, or degrees around the up
+    /// The viewpoint: iso, front, back, left, right, top, bottom, or degrees around the up
     /// axis, counterclockwise from the front, and degrees up [default: iso, which is 45,35.26]
     #[arg(long, value_name = "NAME|AZ,EL", value_parser = view::From::parse, allow_hyphen_values = true)]
     from: Option<view::From>,
@@ -113,7 +113,7 @@ struct PictureArgs {
     #[arg(long, value_name = "AXIS", value_parser = values::up())]
     up: Option<view::Up>,
 
-    /// What is nearer is larger, as an eye sees it
+    /// Draw in perspective: nearer cells are larger
     #[arg(long)]
     perspective: bool,
 
@@ -122,16 +122,16 @@ struct PictureArgs {
     mesh: bool,
 
     /// One layer across an axis, counted from 0: z=40, or z for the middle one; text unless -o names a picture.
-    /// z=all with -o DIR/: a picture of each, a pixel a cell, black and white [default: no slice]
+    /// z=all with -o DIR/: one picture per layer, one pixel per cell, black and white [default: no slice]
     #[arg(long, value_name = "AXIS[=N|all]", value_parser = values::layer, conflicts_with = "sheet")]
     slice: Option<values::LayerChoice>,
 
-    /// Layers across an axis side by side: all, or as many as have room, evenly chosen
+    /// Layers across an axis side by side: all, or evenly spaced ones if not all have room
     /// [default: no sheet]
     #[arg(long, value_name = "AXIS", value_parser = values::axis)]
     sheet: Option<usize>,
 
-    /// What is behind: white, black or #rrggbb [default: nothing, it stays transparent]
+    /// Background colour: white, black or #rrggbb [default: transparent]
     #[arg(long, value_name = "COLOUR", value_parser = values::background)]
     background: Option<view::Background>,
 
@@ -304,7 +304,7 @@ fn rows(input: &ViewInput, options: &PictureOptions, written: &[Written]) -> Str
             &match &input.found.lattice {
                 Some(lattice) => display::grid(lattice),
                 None => {
-                    format!("{} cells; the file does not say where they are", display::dims(input.dims()))
+                    format!("{} cells; the file does not contain their position", display::dims(input.dims()))
                 }
             },
         );

@@ -1,4 +1,4 @@
-//! What is drawn and where it goes, decided before anything is read.
+//! The content and the destination of a picture, decided before any file is read.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use super::super::output::{check_implied, is_folder, stdout};
 use super::super::report::display::bytes;
 use super::ViewArgs;
 
-/// A picture that was asked for.
+/// A requested picture.
 pub struct PictureOptions {
     pub content: PictureContent,
     pub view: View,
@@ -24,7 +24,7 @@ pub struct PictureOptions {
     pub has_caption: bool,
 }
 
-/// What a picture shows.
+/// The content of a picture.
 #[derive(Clone, Copy)]
 pub enum PictureContent {
     /// Cells, from outside.
@@ -56,8 +56,8 @@ impl PictureContent {
 
 impl PictureOptions {
     pub fn new(args: &ViewArgs, call: &Call) -> Result<Self> {
-        let asked = &args.picture;
-        let content = match (asked.slice, asked.sheet, asked.mesh) {
+        let options = &args.picture;
+        let content = match (options.slice, options.sheet, options.mesh) {
             (Some(choice), ..) if choice.is_all => PictureContent::Layers(choice),
             (Some(layer), ..) if args.output.is_none() => PictureContent::Text(layer),
             (Some(layer), ..) => PictureContent::Slice(layer),
@@ -69,26 +69,26 @@ impl PictureOptions {
         refuse_idle(args, content, call)?;
         let default = View::default();
         let view = View {
-            size: match asked.size {
+            size: match options.size {
                 Some(PixelSize::Pixels(size)) => size,
                 Some(PixelSize::Cells) | None => default.size,
             },
-            from: asked.from.unwrap_or(default.from),
-            up: asked.up.unwrap_or(default.up),
-            projection: if asked.perspective { Projection::Perspective } else { default.projection },
-            background: asked.background.unwrap_or(default.background),
-            axes: if asked.no_axes { Axes::Hidden } else { default.axes },
+            from: options.from.unwrap_or(default.from),
+            up: options.up.unwrap_or(default.up),
+            projection: if options.perspective { Projection::Perspective } else { default.projection },
+            background: options.background.unwrap_or(default.background),
+            axes: if options.no_axes { Axes::Hidden } else { default.axes },
             ..default
         };
-        let is_mask = asked.size == Some(PixelSize::Cells);
+        let is_mask = options.size == Some(PixelSize::Cells);
         if is_mask && !matches!(content, PictureContent::Slice(_)) {
             return Err(Error::usage("--size cells: only a slice has a pixel for each cell")
                 .with_hint("add --slice z -o NAME.png"));
         }
-        Ok(Self { content, view, destination, is_mask, has_caption: asked.caption })
+        Ok(Self { content, view, destination, is_mask, has_caption: options.caption })
     }
 
-    /// What drawing takes in memory beside what is drawn; refused if it is more than half of the limit.
+    /// The memory for drawing, without the cells or the mesh; an error if it exceeds half of the limit.
     pub fn extra_bytes(&self, resources: &Resources) -> Result<u64> {
         if let PictureContent::Text(_) = self.content {
             return Ok(0);
@@ -100,7 +100,7 @@ impl PictureOptions {
                 Err(Error::too_large(format!(
                     "drawing {width} × {height} pixels takes up to {need}, {limit}"
                 ))
-                .with_hint("--size draws a smaller picture; half of the memory may go to it"))
+                .with_hint("--size draws a smaller picture; a picture may use half of the memory"))
             }
             _ => Ok(need),
         }
@@ -123,9 +123,9 @@ fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
     Err(match content {
         PictureContent::Text(_) => error.with_hint("without -o a slice is text; -o NAME.png is a picture"),
         PictureContent::Layers(_) => {
-            error.with_hint("all layers are pictures of a pixel a cell, black and white")
+            error.with_hint("pictures of all layers have one pixel per cell, black and white")
         }
-        _ => error.with_hint("layers are seen straight from the front"),
+        _ => error.with_hint("layers are always drawn from the front"),
     })
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn read_occupied(input: &mut dyn Read, dims: [usize; 3], order: Order
 }
 
 /// Reads one byte per cell: labels of `legend`, if one is given and it names all values. Without one, cells are
-/// bits if only one value occurs beside 0, such as 1 or 255, else labels without names.
+/// bits if only one value occurs besides 0, such as 1 or 255, else labels without names.
 pub(crate) fn read_values(
     input: &mut dyn Read,
     dims: [usize; 3],

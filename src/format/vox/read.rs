@@ -34,7 +34,7 @@ struct Chunks {
     size: Option<[u32; 3]>,
     models: Vec<Model>,
     nodes: BTreeMap<u32, SceneNode>,
-    /// What the root node says of the grid.
+    /// The metadata of the grid in the root node.
     metadata: Option<Metadata>,
 }
 
@@ -146,7 +146,7 @@ fn read_chunks(source: &mut VoxelSource) -> Result<Chunks> {
     }
     if children != source.left() {
         let (code, left) = (if children > source.left() { Code::V002 } else { Code::V003 }, source.left());
-        return Err(source.error(code, format!("{children} bytes are to follow, {left} do")));
+        return Err(source.error(code, format!("{children} more bytes are expected, {left} follow")));
     }
     let mut chunks = Chunks::default();
     while source.left() > 0 {
@@ -196,7 +196,7 @@ impl Chunks {
                 let node = self.node(id, &mut fields)?;
                 let (id, node) = node.ok_or_else(|| broken(Code::V008, "is broken"))?;
                 if self.nodes.insert(id, node).is_some() {
-                    return Err(broken(Code::V008, &format!("node {id} is there twice")));
+                    return Err(broken(Code::V008, &format!("node {id} occurs twice")));
                 }
             }
             _ => {}
@@ -206,8 +206,8 @@ impl Chunks {
 
     fn node(&mut self, kind: &[u8; 4], fields: &mut Fields) -> Result<Option<(u32, SceneNode)>> {
         let Some((id, attributes)) = fields.u32().zip(fields.attributes()) else { return Ok(None) };
-        let said = attributes.iter().find(|(key, _)| id == 0 && key == ATTRIBUTE);
-        if let Some((_, json)) = said {
+        let attribute = attributes.iter().find(|(key, _)| id == 0 && key == ATTRIBUTE);
+        if let Some((_, json)) = attribute {
             let metadata = Metadata::from_json(json);
             self.metadata = Some(metadata.map_err(|why| {
                 Error::input(Code::V007, format!("the attribute {ATTRIBUTE} is broken: {why}"))

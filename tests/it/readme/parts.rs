@@ -61,7 +61,7 @@ fn rules() -> String {
         let ties = info.rule.ties().map_or("none taken".to_string(), |ties| format!("`{}`", ties.name()));
         [format!("`{}`", info.name), info.about.to_string(), ties]
     };
-    table(["rule", "occupied is", "ties unless told"], RULES.iter().map(row))
+    table(["rule", "occupied is", "default ties"], RULES.iter().map(row))
 }
 
 /// One layer of the prism under each of the ties, side by side.
@@ -109,7 +109,7 @@ fn inputs() -> String {
     let row = |input: &voxelize::mesh::read::InputFormat| {
         [format!("`{}`", input.name), extensions(input.extensions), input.about.to_string()]
     };
-    table(["mesh", "file", "what it is"], INPUTS.iter().map(row))
+    table(["mesh", "file", "content"], INPUTS.iter().map(row))
 }
 
 fn formats() -> String {
@@ -118,14 +118,14 @@ fn formats() -> String {
         let dtypes: Vec<_> = types.map(|dtype| dtype.name()).collect();
         let carries = match format.carries {
             Carries::InFile => "in the file",
-            Carries::Sidecar => "in a `.json` beside it, always",
-            _ => "in a `.json` beside it, with `--sidecar`",
+            Carries::Sidecar => "in a `.json` sidecar, always",
+            _ => "in a `.json` sidecar, with `--sidecar`",
         };
         let name = format!("`{}`", format.name);
         let extensions = extensions(format.extensions);
         [name, extensions, format.about.to_string(), dtypes.join(", "), carries.to_string()]
     };
-    table(["voxels", "file", "what it is", "a cell is", "where its cells are"], FORMATS.iter().map(row))
+    table(["voxels", "file", "content", "type of a cell", "position of the cells"], FORMATS.iter().map(row))
 }
 
 fn shown(option: &str) -> String {
