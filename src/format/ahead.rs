@@ -149,7 +149,7 @@ fn write_all(
     }
 }
 
-/// Syncs what is written so far, each time it is asked to.
+/// Syncs the bytes written so far, on every request.
 struct Syncer {
     begin: SyncSender<()>,
     thread: JoinHandle<io::Result<()>>,

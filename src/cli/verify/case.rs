@@ -205,7 +205,7 @@ mod tests {
             ("--rez 4", "--rez: no such option"),
             ("--res 0", "--res 0: must be at least 1"),
             ("--res 4 --dims 1,1,1", "exclude each other"),
-            ("--res '4", "a quote is opened"),
+            ("--res '4", "a quote is not closed"),
         ] {
             assert!(message(text).contains(expected), "{text}: {}", message(text));
         }
