@@ -133,7 +133,7 @@ impl Mesh {
         self.sums().volume
     }
 
-    /// Whether every triangle is there in both directions, as in meshes that are to be seen from both sides. By sums of
+    /// Whether every triangle occurs in both directions, as in meshes that are to be seen from both sides. By sums of
     /// hashes, as [`seal`](Self::seal) is.
     ///
     /// ```

@@ -99,7 +99,7 @@ fn is_crossed(inside: Inside) -> bool {
 fn two_sided() -> Finding {
     Finding::new(
         Code::W013,
-        "every triangle is there in both directions; using robust, which counts each once",
+        "every triangle occurs in both directions; using robust, which counts each once",
     )
 }
 
@@ -108,7 +108,7 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
     let text = match (chosen, mesh.seal()) {
         _ if mesh.is_two_sided() && is_crossed(chosen) => {
             let name = chosen.name();
-            format!("every triangle is there in both directions: {name} finds nothing inside; use robust")
+            format!("every triangle occurs in both directions: {name} finds nothing inside; use robust")
         }
         (Inside::Nonzero | Inside::EvenOdd, Seal::Open) => {
             let name = chosen.name();

@@ -28,7 +28,7 @@ use crate::run::{Run, rows};
 #[non_exhaustive]
 pub enum Inside {
     /// The first that the mesh allows: nonzero if every directed edge is cancelled by its reverse, evenodd if every
-    /// edge is there an even number of times, else robust. Robust as well if every triangle is there in both directions:
+    /// edge is there an even number of times, else robust. Robust as well if every triangle occurs in both directions:
     /// around such a mesh no line is inside by the others.
     #[default]
     Auto,
