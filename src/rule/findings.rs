@@ -97,10 +97,7 @@ fn is_crossed(inside: Inside) -> bool {
 
 /// Why `auto` takes robust for a closed mesh.
 fn two_sided() -> Finding {
-    Finding::new(
-        Code::W013,
-        "every triangle occurs in both directions; using robust, which counts each once",
-    )
+    Finding::new(Code::W013, "every triangle occurs in both directions; using robust, which counts each once")
 }
 
 /// A method that was chosen requires what the mesh is not.
