@@ -38,7 +38,7 @@ pub(super) struct Judge<'a> {
 
 /// Whether cells are wanted, to keep what is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum LostOutput {
     Report,
     Cells,
 }
@@ -92,8 +92,8 @@ impl<'a> Judge<'a> {
         Ok(Self { mesh, around, touched, frame: frame(), run })
     }
 
-    /// Judges the solid cells of the method. With `Wanted::Cells`, what is lost comes with its cells.
-    pub(super) fn of(&self, solid: &BitGrid, wanted: Wanted) -> Result<Judged> {
+    /// Judges the solid cells of the method. With `LostOutput::Cells`, what is lost comes with its cells.
+    pub(super) fn of(&self, solid: &BitGrid, wanted: LostOutput) -> Result<Judged> {
         let pieces = CellComponents::of(solid);
         let lost = LostCells::of(solid, &self.touched, self.run)?;
         if pieces.count() <= 1 && lost.is_empty() {
@@ -103,7 +103,7 @@ impl<'a> Judge<'a> {
         let places = cells.measured();
         if pieces.count() <= 1 && self.are_all_connected(&lost, &cells, solid)? {
             let named: Vec<_> = places.iter().filter(|place| self.is_named(place)).copied().collect();
-            if named.is_empty() || wanted == Wanted::Report {
+            if named.is_empty() || wanted == LostOutput::Report {
                 let report = LostFeatures { components: None, places: self.places(&named) };
                 return Ok(Judged { report, found: None });
             }
@@ -126,7 +126,7 @@ impl<'a> Judge<'a> {
         }
         let lost_components = self.components(&measured, &verdicts);
         let report = LostFeatures { components: lost_components, places: self.places(&named) };
-        let found = is_flagged.contains(&true) && wanted == Wanted::Cells;
+        let found = is_flagged.contains(&true) && wanted == LostOutput::Cells;
         let found = if found {
             Some(Found { filled, components, lost: lost.grid()?, pieces, is_flagged })
         } else {

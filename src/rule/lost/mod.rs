@@ -19,7 +19,7 @@ mod shells;
 use std::ops::Range;
 
 use self::around::Around;
-use self::judge::{Judge, Wanted};
+use self::judge::{Judge, LostOutput};
 pub use self::report::{LostComponents, LostFeatures, LostPlaces};
 use super::Inside;
 use super::inside::PreparedInside;
@@ -65,7 +65,7 @@ impl KeptFeatures {
         } else {
             filled_by(inside, &around.lattice, run)?
         };
-        let judged = judge.of(&solid, Wanted::Cells)?;
+        let judged = judge.of(&solid, LostOutput::Cells)?;
         let added = match &judged.found {
             Some(found) => Some(around.cropped(keep::added(found, &solid)?)?),
             None => None,
@@ -111,8 +111,8 @@ pub fn find(
         let around = Around::new(lattice, mesh.bounds(), inside)?;
         let judge = Judge::new(mesh, &around, inside, run)?;
         Ok(match given.filter(|_| !around.is_cut()) {
-            Some(solid) => judge.of(solid, Wanted::Report)?,
-            None => judge.of(&solid(mesh, &around.lattice, inside, run)?, Wanted::Report)?,
+            Some(solid) => judge.of(solid, LostOutput::Report)?,
+            None => judge.of(&solid(mesh, &around.lattice, inside, run)?, LostOutput::Report)?,
         }
         .report)
     })?
