@@ -174,8 +174,8 @@ impl Cover<'_> {
             let open = rows[0].simd_le(rows[1]) & columns[0].simd_le(columns[1]);
             let layers = (1 << LANES.min((self.high[2] + 1 - start) as usize)) - 1;
             let open = open & mask64x8::from_bitmask(simd, layers);
-            let height = open.select(rows[1] - rows[0], f64x8::splat(simd, 0.0)).reduce_max();
-            if height < NARROW
+            let height = rows[1] - rows[0];
+            if !(open & height.simd_ge(f64x8::splat(simd, NARROW))).any_true()
                 && let Some(plane) = &plane
                 && self.fill_narrow(simd, start, [rows, columns], open, height, (xy, plane), bricks)
             {
@@ -220,12 +220,13 @@ impl Cover<'_> {
         start: i64,
         [rows, columns]: [[f64x8<S>; 2]; 2],
         open: mask64x8<S>,
-        height: f64,
+        height: f64x8<S>,
         (xy, plane): (&Table, &LongPlane),
         bricks: &mut Bricks,
     ) -> bool {
         let layer = f64x8::from_slice(simd, &RAMP) + start as f64;
-        for step in 0..=height as i64 {
+        let most = open.select(height, f64x8::splat(simd, 0.0)).reduce_max();
+        for step in 0..=most as i64 {
             let row = rows[0] + step as f64;
             let within = open & row.simd_le(rows[1]);
             let row = within.select(row, f64x8::splat(simd, self.low[1] as f64));
