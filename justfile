@@ -24,7 +24,7 @@ fuzz target seconds *args: fuzz-seeds
 fuzz-check:
     CARGO_TARGET_DIR=target cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
 
-# Every input of fuzz/corpus through its target, with overflow checks and debug assertions, on the stable toolchain.
+# Every input of fuzz/corpus through its target, on the stable toolchain; overflow checks and debug assertions, save in the kernels.
 fuzz-replay *targets: fuzz-seeds
     CARGO_TARGET_DIR=target cargo run --locked --manifest-path fuzz/Cargo.toml --no-default-features --example replay -- {{targets}}
 

@@ -1,5 +1,6 @@
 //! Writing ahead: what is written goes to a file by a thread of its own, while the next bytes are made, and another one
-//! syncs what is written, so that little is left to wait for at the end. Neither is started for a few bytes.
+//! syncs what is written, so that little is left to wait for at the end. Neither is started for a few bytes. Where the
+//! system cannot start a thread, the caller's thread writes.
 
 use std::fs::File;
 use std::io;
@@ -62,9 +63,13 @@ impl Ahead {
             return Ok(());
         }
         if self.writer.is_none() {
-            self.writer = Some(WriterThread::start(self.file.try_clone()?, self.durability)?);
+            self.writer = WriterThread::start(self.file.try_clone()?, self.durability);
         }
-        let Some(thread) = &self.writer else { return Ok(()) };
+        let Some(thread) = &self.writer else {
+            io::Write::write_all(&mut self.file, &self.piece)?;
+            self.piece.clear();
+            return Ok(());
+        };
         let piece = std::mem::take(&mut self.piece);
         if thread.full.send(piece).is_err() {
             // It ended with an error.
@@ -106,11 +111,13 @@ impl io::Write for Ahead {
 }
 
 impl WriterThread {
-    fn start(file: File, durability: Durability) -> io::Result<Self> {
+    /// `None` if the system cannot start a thread.
+    fn start(file: File, durability: Durability) -> Option<Self> {
         let (full, pieces) = sync_channel::<Vec<u8>>(PIECES);
         let (back, empty) = sync_channel(PIECES);
-        let writer = thread::Builder::new().spawn(move || write_all(file, durability, &pieces, &back))?;
-        Ok(Self { full, empty, writer })
+        let writer =
+            thread::Builder::new().spawn(move || write_all(file, durability, &pieces, &back)).ok()?;
+        Some(Self { full, empty, writer })
     }
 }
 
@@ -128,15 +135,13 @@ fn write_all(
         left = left.saturating_sub(piece.len());
         let _ = back.try_send(piece);
         if left == 0 && durability == Durability::Synced {
-            let sync = match syncer.take() {
-                None => Syncer::start(file.try_clone()?)?,
-                Some(syncer) => syncer,
-            };
+            if syncer.is_none() {
+                syncer = Syncer::start(file.try_clone()?);
+            }
             // While it is busy the rest waits for the next time.
-            if sync.begin.try_send(()).is_ok() {
+            if syncer.as_ref().is_some_and(|sync| sync.begin.try_send(()).is_ok()) {
                 left = SYNC;
             }
-            syncer = Some(sync);
         }
     }
     match syncer {
@@ -156,11 +161,12 @@ struct Syncer {
 }
 
 impl Syncer {
-    fn start(file: File) -> io::Result<Self> {
+    /// `None` if the system cannot start a thread.
+    fn start(file: File) -> Option<Self> {
         let (begin, begun) = sync_channel::<()>(0);
-        let thread =
-            thread::Builder::new().spawn(move || begun.iter().try_for_each(|()| file.sync_data()))?;
-        Ok(Self { begin, thread })
+        let work = move || begun.iter().try_for_each(|()| file.sync_data());
+        let thread = thread::Builder::new().spawn(work).ok()?;
+        Some(Self { begin, thread })
     }
 }
 

@@ -26,10 +26,12 @@ fn every_target_has_its_check_its_seeds_and_its_row() {
     let names: Vec<_> = bins.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
     assert!(names.len() >= 7, "{names:?}");
     let (seeds, docs) = (text("examples/make_fuzz_seeds/main.rs"), text("docs/fuzzing.md"));
+    let replay = text("fuzz/examples/replay.rs");
     for name in names.iter().map(|name| name.trim_matches('"')) {
         assert!(text(&format!("fuzz/fuzz_targets/{name}.rs")).contains(&format!("checks::{name}::check")));
         assert!(text(&format!("fuzz/src/{name}.rs")).contains("pub fn check(bytes: &[u8])"), "{name}");
         assert!(seeds.contains(&format!("(\"{name}\", ")), "{name} has no seeds");
+        assert!(replay.contains(&format!("(\"{name}\", checks::{name}::check)")), "{name} is not replayed");
         let rows = docs.lines().filter(|line| line.starts_with(&format!("| `{name}` |"))).count();
         assert_eq!(rows, 2, "{name}: what it asks, and what a run gave");
     }
