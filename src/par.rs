@@ -1,10 +1,12 @@
-//! The one place that names rayon: a pool of a given size, and ordered parallel maps.
+//! The one place that starts threads and names rayon: a pool of a given size, and ordered parallel maps.
 //!
 //! Results never depend on the number of threads: callers hand out disjoint work and get the
 //! answers back in the order of the work.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{Builder, JoinHandle, ScopedJoinHandle};
 
 use rayon::prelude::*;
 
@@ -31,9 +33,35 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
     if rayon::current_thread_index().is_some() && rayon::current_num_threads() == threads {
         return Ok(work());
     }
-    let pool =
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| no_threads(threads, &e))?;
-    Ok(pool.install(work))
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .spawn_handler(|thread| start(move || thread.run()).map(drop))
+        .build();
+    Ok(pool.map_err(|e| no_threads(threads, &e))?.install(work))
+}
+
+/// The address space that must be left to start a thread, in bytes: its stack of 2 MiB, and as much again for what
+/// threads allocate while they start. Without it the system may still start the thread, but the first small
+/// allocation that fails ends the process.
+const ROOM: usize = 8 << 20;
+
+fn has_room() -> io::Result<()> {
+    let mut room = Vec::<u8>::new();
+    let found = room.try_reserve_exact(ROOM);
+    // Without this the allocation may be optimized away.
+    std::hint::black_box(&room);
+    found.map_err(|_| io::Error::new(io::ErrorKind::OutOfMemory, "too little address space is left"))
+}
+
+/// Starts a thread.
+///
+/// # Errors
+/// If the system cannot start it.
+pub(crate) fn start<R: Send + 'static>(
+    work: impl FnOnce() -> R + Send + 'static,
+) -> io::Result<JoinHandle<R>> {
+    has_room()?;
+    Builder::new().spawn(work)
 }
 
 fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
@@ -47,7 +75,7 @@ fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
 /// # Errors
 /// If the system cannot start it.
 pub fn detached(work: impl FnOnce() + Send + 'static) -> Result<()> {
-    std::thread::Builder::new().spawn(work).map(drop).map_err(|e| no_threads(1, &e))
+    start(work).map(drop).map_err(|e| no_threads(1, &e))
 }
 
 /// Calls `work` with every item, `workers` of them at a time, each in `threads` threads of its own: for
@@ -69,12 +97,11 @@ pub fn side_by_side<T: Sync, R: Send>(
         with_threads(threads, mine)
     };
     let done: Vec<Result<Vec<(usize, R)>>> = std::thread::scope(|scope| {
-        let start = |_| std::thread::Builder::new().spawn_scoped(scope, worker);
+        let start = |_| has_room().and_then(|()| Builder::new().spawn_scoped(scope, worker));
         let started: Vec<_> = (0..workers).map(start).collect();
         // A panic goes on in the caller of the work.
-        let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-            worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e))
-        };
+        let ended =
+            |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e));
         started
             .into_iter()
             .map(|worker| worker.map_err(|e| no_threads(workers, &e)).and_then(ended))

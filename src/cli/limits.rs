@@ -3,12 +3,28 @@
 
 use std::path::Path;
 
-/// The bytes that new work can have without swapping, or being ended for it; `None` if the system does not say.
-pub fn available_memory() -> Option<u64> {
+/// The address space that the allocator of glibc reserves for a thread, and the thread's stack, in bytes.
+const THREAD: u64 = 66 << 20;
+
+/// What the allocator maps for a moment to align a reservation, in bytes.
+const ALIGNMENT: u64 = 64 << 20;
+
+/// The threads for which `ulimit -v` leaves enough, and as much again for their work; `None` if it sets no limit.
+/// Where too little is left, the first small allocation that fails ends the process.
+pub fn affordable_threads() -> Option<usize> {
+    let threads = address_space()? / (2 * THREAD + ALIGNMENT);
+    Some(usize::try_from(threads).unwrap_or(usize::MAX).max(1))
+}
+
+/// The bytes that new work in so many new threads can have without swapping, or being ended for it; `None` if the
+/// system does not say.
+pub fn available_memory(threads: usize) -> Option<u64> {
     let system = kilobytes("/proc/meminfo", "MemAvailable:");
     let cgroups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let container = of_cgroups(Path::new("/sys/fs/cgroup"), &cgroups);
-    system.into_iter().chain(container).chain(address_space()).min()
+    // Where too little is left for a reservation, the allocator makes none.
+    let addresses = address_space().map(|space| space.checked_sub(THREAD * threads as u64).unwrap_or(space));
+    system.into_iter().chain(container).chain(addresses).min()
 }
 
 /// The bytes that a new file at `path` may have on its disk; `None` if the system does not say, or it is no file.
@@ -36,7 +52,7 @@ pub fn peak_memory() -> Option<u64> {
     kilobytes("/proc/self/status", "VmHWM:")
 }
 
-/// The memory that `ulimit -v` leaves.
+/// The bytes that `ulimit -v` leaves; `None` if it sets no limit.
 fn address_space() -> Option<u64> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;

@@ -11,7 +11,7 @@ use super::args::values::Simd;
 use super::args::{PowerArgs, prefixed};
 use super::argv::Argv;
 use super::files::Destination;
-use super::limits::available_memory;
+use super::limits::{affordable_threads, available_memory};
 use super::report::display::{bytes, counted};
 
 /// Code, and buffers that are the same for every job, in bytes.
@@ -85,12 +85,13 @@ impl Resources {
         let level = run
             .supported_level()
             .map_err(|e| prefixed(&format!("{}: ", argv.with_value("simd").unwrap_or_default()), &e))?;
-        let memory = match (max_memory, available_memory()) {
+        let most = par::available_threads().max(MAX_THREADS);
+        let threads = run.thread_count().min(most).min(affordable_threads().unwrap_or(most));
+        let memory = match (max_memory, available_memory(threads)) {
             (Some(bytes), _) => Limit::Requested(bytes),
             (None, Some(bytes)) => Limit::Available(bytes),
             (None, None) => Limit::Unknown,
         };
-        let threads = run.thread_count().min(par::available_threads().max(MAX_THREADS));
         Ok(Self { threads, level, memory, extra_bytes: 0 })
     }
 

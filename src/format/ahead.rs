@@ -5,9 +5,10 @@
 use std::fs::File;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use super::Durability;
+use crate::par;
 
 /// Bytes that are written at a time: they stay in the cache.
 const PIECE: usize = 256 << 10;
@@ -115,8 +116,7 @@ impl WriterThread {
     fn start(file: File, durability: Durability) -> Option<Self> {
         let (full, pieces) = sync_channel::<Vec<u8>>(PIECES);
         let (back, empty) = sync_channel(PIECES);
-        let writer =
-            thread::Builder::new().spawn(move || write_all(file, durability, &pieces, &back)).ok()?;
+        let writer = par::start(move || write_all(file, durability, &pieces, &back)).ok()?;
         Some(Self { full, empty, writer })
     }
 }
@@ -165,7 +165,7 @@ impl Syncer {
     fn start(file: File) -> Option<Self> {
         let (begin, begun) = sync_channel::<()>(0);
         let work = move || begun.iter().try_for_each(|()| file.sync_data());
-        let thread = thread::Builder::new().spawn(work).ok()?;
+        let thread = par::start(work).ok()?;
         Some(Self { begin, thread })
     }
 }
