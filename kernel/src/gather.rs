@@ -1,6 +1,6 @@
 //! Sixteen triangles as vectors, one a coordinate.
 
-use fearless_simd::{Simd, f32x16, prelude::*};
+use fearless_simd::{Simd, f32x4, f32x16, prelude::*};
 
 use crate::geom::Triangle;
 
@@ -12,6 +12,9 @@ pub type Vertices<S> = [[f32x16<S>; 3]; 3];
 /// Floats of a triangle.
 const FLOATS: usize = 9;
 
+/// Sides of a square that is transposed at a time, where shuffles of whole vectors are several instructions.
+const SQUARE: usize = 4;
+
 /// The first of some triangles in lanes; lanes beyond the last triangle repeat it.
 #[inline(always)]
 pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
@@ -20,7 +23,7 @@ pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
     if wide && floats.len() >= FLOATS * (LANES - 1) + LANES {
         transposed(simd, floats)
     } else {
-        one_by_one(simd, triangles)
+        by_squares(simd, triangles)
     }
 }
 
@@ -42,21 +45,35 @@ fn transposed<S: Simd>(simd: S, floats: &[f32]) -> Vertices<S> {
     [[rows[0], rows[3], rows[6]], [rows[1], rows[4], rows[7]], [rows[2], rows[5], rows[8]]]
 }
 
+/// The same by squares of four triangles and four floats, in registers of four lanes.
 #[inline(always)]
-fn one_by_one<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
-    let mut lanes = [[0.0; LANES]; FLOATS];
-    for lane in 0..LANES {
-        let [a, b, c] = &triangles[lane.min(triangles.len() - 1)];
-        for axis in 0..3 {
-            lanes[3 * axis][lane] = a[axis];
-            lanes[3 * axis + 1][lane] = b[axis];
-            lanes[3 * axis + 2][lane] = c[axis];
+fn by_squares<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
+    let mut parts = [[f32x4::splat(simd, 0.0); LANES / SQUARE]; FLOATS];
+    for part in 0..LANES / SQUARE {
+        let lane = |n: usize| triangles[(SQUARE * part + n).min(triangles.len() - 1)].as_flattened();
+        let four = [lane(0), lane(1), lane(2), lane(3)];
+        for first in [0, SQUARE] {
+            let mut rows = [f32x4::splat(simd, 0.0); SQUARE];
+            for n in 0..SQUARE {
+                rows[n] = f32x4::from_slice(simd, &four[n][first..first + SQUARE]);
+            }
+            for _ in 0..SQUARE.ilog2() {
+                let [a, b, c, d] = rows;
+                rows = [a.zip_low(c), a.zip_high(c), b.zip_low(d), b.zip_high(d)];
+            }
+            for n in 0..SQUARE {
+                parts[first + n][part] = rows[n];
+            }
         }
+        let last = [four[0][8], four[1][8], four[2][8], four[3][8]];
+        parts[8][part] = f32x4::from_slice(simd, &last);
     }
+    // Vertex by vertex in memory, axis by axis here.
     let mut vertices = [[f32x16::splat(simd, 0.0); 3]; 3];
     for axis in 0..3 {
         for vertex in 0..3 {
-            vertices[axis][vertex] = f32x16::from_slice(simd, &lanes[3 * axis + vertex]);
+            let [a, b, c, d] = parts[3 * vertex + axis];
+            vertices[axis][vertex] = a.combine(b).combine(c.combine(d));
         }
     }
     vertices

@@ -1,7 +1,7 @@
 //! The 13-axis test of a few cells with lanes across triangles.
 //!
-//! Sixteen triangles whose bounds span at most `N` cells an axis are tested at once against every
-//! cell of their bounds, in floats relative to each triangle's lowest cell. The edge and plane
+//! Triangles whose bounds span at most `N` cells an axis are tested, as many at once as a register has
+//! lanes, against every cell of their bounds, in floats relative to each triangle's lowest cell. The edge and plane
 //! functions are those of Schwarz and Seidel 2010: linear in the cell, with the corner that decides
 //! hoisted. A projection is needed only where the bounds span several cells along both its axes,
 //! and the plane only where they do along all three.
@@ -10,7 +10,7 @@
 //! whose coordinates are exact multiples of half a cell are computed without rounding: their bound
 //! is zero, and what counts at a value of zero is added as a bias below any other value.
 
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+use fearless_simd::{Simd, prelude::*, u32x16};
 
 use crate::geom::Ties;
 
@@ -39,43 +39,44 @@ pub struct BoxTest<const N: usize> {
     scale: f32,
 }
 
-/// Sixteen triangles, `[axis][vertex]` or `[axis][edge]`.
+/// As many triangles as a register of the level has lanes, `[axis][vertex]` or `[axis][edge]`.
 struct Triangles<S: Simd> {
-    vertex: [[f32x16<S>; 3]; 3],
-    edge: [[f32x16<S>; 3]; 3],
-    normal: [f32x16<S>; 3],
+    vertex: [[S::f32s; 3]; 3],
+    edge: [[S::f32s; 3]; 3],
+    normal: [S::f32s; 3],
     /// The highest cell of the bounds per axis.
-    span: [f32x16<S>; 3],
+    span: [S::f32s; 3],
     /// What values may be off by: zero where they are exact.
-    bound: f32x16<S>,
+    bound: S::f32s,
     /// Below half the step of exact values, and zero where they are not.
-    bias: f32x16<S>,
+    bias: S::f32s,
 }
 
 /// Edge functions per column of cells of a projection.
-type EdgeTable<S, const N: usize> = [[f32x16<S>; N]; N];
+type EdgeTable<S, const N: usize> = [[<S as Simd>::f32s; N]; N];
 
 impl<S: Simd> Triangles<S> {
     #[inline(always)]
-    fn load(simd: S, rows: &TestRows, bound: f32, bias: f32) -> Self {
-        let zero = f32x16::splat(simd, 0.0);
+    fn load(simd: S, rows: &TestRows, first: usize, bound: f32, bias: f32) -> Self {
+        let lanes = first..first + S::f32s::LEN;
+        let zero = S::f32s::splat(simd, 0.0);
         let mut vertex = [[zero; 3]; 3];
         let mut edge = vertex;
         let mut span = vertex[0];
         // Loops, not closures: only what is inlined here is compiled for the level.
         for axis in 0..3 {
             for n in 0..3 {
-                vertex[axis][n] = f32x16::from_slice(simd, &rows[3 * axis + n][..LANES]);
+                vertex[axis][n] = S::f32s::from_slice(simd, &rows[3 * axis + n][lanes.clone()]);
             }
-            span[axis] = f32x16::from_slice(simd, &rows[12 + axis][..LANES]);
+            span[axis] = S::f32s::from_slice(simd, &rows[12 + axis][lanes.clone()]);
             let [a, b, c] = vertex[axis];
             edge[axis] = [b - a, c - b, a - c];
         }
         let [x, y, z] = edge;
         let normal = [y[0] * z[1] - z[0] * y[1], z[0] * x[1] - x[0] * z[1], x[0] * y[1] - y[0] * x[1]];
-        let exact = f32x16::from_slice(simd, &rows[15][..LANES]).simd_gt(zero);
-        let bound = exact.select(zero, f32x16::splat(simd, bound));
-        let bias = exact.select(f32x16::splat(simd, bias), zero);
+        let exact = S::f32s::from_slice(simd, &rows[15][lanes.clone()]).simd_gt(zero);
+        let bound = exact.select(zero, S::f32s::splat(simd, bound));
+        let bias = exact.select(S::f32s::splat(simd, bias), zero);
         Self { vertex, edge, normal, span, bound, bias }
     }
 
@@ -83,10 +84,10 @@ impl<S: Simd> Triangles<S> {
     #[inline(always)]
     fn table<const N: usize>(&self, simd: S, axis: usize, ties: Ties) -> EdgeTable<S, N> {
         let (s, t) = ((axis + 1) % 3, (axis + 2) % 3);
-        let zero = f32x16::splat(simd, 0.0);
+        let zero = S::f32s::splat(simd, 0.0);
         // Turn the triangle so that its edges have it on their left.
-        let turn = f32x16::splat(simd, 1.0).copysign(self.normal[axis]);
-        let mut table = [[f32x16::splat(simd, HUGE); N]; N];
+        let turn = S::f32s::splat(simd, 1.0).copysign(self.normal[axis]);
+        let mut table = [[S::f32s::splat(simd, HUGE); N]; N];
         for e in 0..3 {
             let (a, b) = (-(self.edge[t][e] * turn), self.edge[s][e] * turn);
             let start = (a.max(zero) + b.max(zero)) - (a * self.vertex[s][e] + b * self.vertex[t][e]);
@@ -110,8 +111,8 @@ impl<S: Simd> Triangles<S> {
     /// component that is not zero is below zero: the corner is then on a lower wall there, which
     /// moves away from the inside.
     #[inline(always)]
-    fn tie_bias(&self, simd: S, first: f32x16<S>, second: f32x16<S>, ties: Ties) -> f32x16<S> {
-        let zero = f32x16::splat(simd, 0.0);
+    fn tie_bias(&self, simd: S, first: S::f32s, second: S::f32s, ties: Ties) -> S::f32s {
+        let zero = S::f32s::splat(simd, 0.0);
         match ties {
             Ties::Both => self.bias,
             Ties::None => -self.bias,
@@ -124,12 +125,12 @@ impl<S: Simd> Triangles<S> {
 
     /// Where the bounds span several cells along all of some axes.
     #[inline(always)]
-    fn wide(&self, simd: S, axes: &[usize]) -> mask32x16<S> {
+    fn wide(&self, simd: S, axes: &[usize]) -> S::mask32s {
         let mut least = self.span[axes[0]];
         for &axis in axes {
             least = least.min(self.span[axis]);
         }
-        least.simd_gt(f32x16::splat(simd, 0.5))
+        least.simd_gt(S::f32s::splat(simd, 0.5))
     }
 
     /// The highest cell along an axis of any triangle.
@@ -141,15 +142,15 @@ impl<S: Simd> Triangles<S> {
 
 /// The plane function `reach - |height|`, `height` at the centre of the lowest cell.
 struct PlaneTest<S: Simd> {
-    normal: [f32x16<S>; 3],
-    reach: f32x16<S>,
-    height: f32x16<S>,
+    normal: [S::f32s; 3],
+    reach: S::f32s,
+    height: S::f32s,
 }
 
 impl<S: Simd> PlaneTest<S> {
     #[inline(always)]
     fn of(simd: S, triangles: &Triangles<S>, scale: f32, ties: Ties) -> Self {
-        let zero = f32x16::splat(simd, 0.0);
+        let zero = S::f32s::splat(simd, 0.0);
         let [x, y, z] = triangles.normal;
         let [x, y, z] = [x * scale, y * scale, z * scale];
         let v = &triangles.vertex;
@@ -168,7 +169,7 @@ impl<S: Simd> PlaneTest<S> {
             }
         };
         let needed = triangles.wide(simd, &[0, 1, 2]);
-        let reach = needed.select(reach, f32x16::splat(simd, HUGE));
+        let reach = needed.select(reach, S::f32s::splat(simd, HUGE));
         Self { normal: [x, y, z], reach, height }
     }
 }
@@ -192,10 +193,26 @@ impl<const N: usize> BoxTest<N> {
     /// unsure ones.
     #[inline(always)]
     pub fn run<S: Simd>(&self, simd: S, rows: &TestRows) -> ([u32x16<S>; 2], u64) {
+        let mut words = [[0; LANES]; 2];
+        let mut doubt = 0;
+        // One register at a time: with more the test would keep most of its values on the stack.
+        for first in (0..LANES).step_by(S::f32s::LEN) {
+            let (cells, unsure) = self.run_register(simd, rows, first);
+            for (words, cells) in words.iter_mut().zip(cells) {
+                cells.store_slice(&mut words[first..first + S::f32s::LEN]);
+            }
+            doubt |= unsure << first;
+        }
+        ([u32x16::from_slice(simd, &words[0]), u32x16::from_slice(simd, &words[1])], doubt)
+    }
+
+    /// The same for the columns from `first` on that a register has lanes for.
+    #[inline(always)]
+    fn run_register<S: Simd>(&self, simd: S, rows: &TestRows, first: usize) -> ([S::u32s; 2], u64) {
         // Exact edge functions are multiples of 1/4, plane functions of scale / 8.
-        let triangles = Triangles::load(simd, rows, self.bound, self.scale / 16.0);
-        let mut doubt = mask32x16::splat(simd, false);
-        let mut tables = [[[f32x16::splat(simd, HUGE); N]; N]; 3];
+        let triangles = Triangles::load(simd, rows, first, self.bound, self.scale / 16.0);
+        let mut doubt = S::mask32s::splat(simd, false);
+        let mut tables = [[[S::f32s::splat(simd, HUGE); N]; N]; 3];
         for (axis, table) in tables.iter_mut().enumerate() {
             let needed = triangles.wide(simd, &[(axis + 1) % 3, (axis + 2) % 3]);
             doubt |= triangles.normal[axis].abs().simd_le(triangles.bound) & needed;
@@ -218,10 +235,10 @@ impl<const N: usize> BoxTest<N> {
 /// serves x and y, table yz serves z.
 #[inline(always)]
 fn bar<S: Simd, const N: usize>(simd: S, triangles: &Triangles<S>, tables: &mut [EdgeTable<S, N>; 3]) {
-    let beyond = f32x16::splat(simd, -HUGE);
+    let beyond = S::f32s::splat(simd, -HUGE);
     let [x, y, z] = triangles.span;
     for n in 1..N {
-        let at = f32x16::splat(simd, n as f32 - 0.5);
+        let at = S::f32s::splat(simd, n as f32 - 0.5);
         let (x, y, z) = (at.simd_lt(x), at.simd_lt(y), at.simd_lt(z));
         for m in 0..N {
             tables[2][n][m] = x.select(tables[2][n][m], beyond);
@@ -238,10 +255,10 @@ fn march<S: Simd, const N: usize>(
     triangles: &Triangles<S>,
     tables: &[EdgeTable<S, N>; 3],
     plane: &PlaneTest<S>,
-) -> ([u32x16<S>; 2], f32x16<S>) {
-    let none = u32x16::splat(simd, 0);
+) -> ([S::u32s; 2], S::f32s) {
+    let none = S::u32s::splat(simd, 0);
     let mut cells = [none; 2];
-    let mut nearest = f32x16::splat(simd, HUGE);
+    let mut nearest = S::f32s::splat(simd, HUGE);
     let mut layer = plane.height;
     for k in 0..triangles.cells::<N>(2) {
         let mut line = layer;
@@ -251,7 +268,7 @@ fn march<S: Simd, const N: usize>(
                 let edges = tables[2][i][j].min(tables[0][j][k]).min(tables[1][k][i]);
                 let value = edges.min(plane.reach - height.abs());
                 let bit = i + N * (j + N * k);
-                let mark = u32x16::splat(simd, 1 << (bit % 32));
+                let mark = S::u32s::splat(simd, 1 << (bit % 32));
                 cells[bit / 32] |= value.simd_gt(triangles.bound).select(mark, none);
                 nearest = nearest.min(value.abs());
                 height += plane.normal[0];

@@ -1,8 +1,8 @@
 //! Triangles that wait until they fill the lanes of a vector.
 
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+use fearless_simd::{Simd, f32x16, mask32x8, mask32x16, prelude::*, u32x16};
 
-use super::levels::LANES;
+use super::levels::{LANES, is_avx512};
 
 /// A triangle that a kernel was unsure of.
 pub struct Unsure {
@@ -55,11 +55,27 @@ impl<const ROWS: usize> Queue<ROWS> {
     /// vector of them wait.
     #[inline(always)]
     pub fn push<S: Simd>(&mut self, simd: S, values: [f32x16<S>; ROWS], mask: u64, ids: u32x16<S>) {
-        let lanes = mask32x16::from_bitmask(simd, mask);
-        for row in 0..ROWS {
-            values[row].compress(lanes).store_slice(&mut self.rows[row][self.count..][..LANES]);
+        if is_avx512(simd) {
+            let lanes = mask32x16::from_bitmask(simd, mask);
+            for row in 0..ROWS {
+                values[row].compress(lanes).store_slice(&mut self.rows[row][self.count..][..LANES]);
+            }
+            ids.compress(lanes).store_slice(&mut self.ids[self.count..][..LANES]);
+            self.count += mask.count_ones() as usize;
+            return;
         }
-        ids.compress(lanes).store_slice(&mut self.ids[self.count..][..LANES]);
+        // Elsewhere putting halves together costs more than storing them one behind the other.
+        const HALF: usize = LANES / 2;
+        let middle = self.count + (mask & 0xff).count_ones() as usize;
+        let [low, high] = [mask, mask >> HALF].map(|mask| mask32x8::from_bitmask(simd, mask));
+        for row in 0..ROWS {
+            let (first, last) = values[row].split();
+            first.compress(low).store_slice(&mut self.rows[row][self.count..][..HALF]);
+            last.compress(high).store_slice(&mut self.rows[row][middle..][..HALF]);
+        }
+        let (first, last) = ids.split();
+        first.compress(low).store_slice(&mut self.ids[self.count..][..HALF]);
+        last.compress(high).store_slice(&mut self.ids[middle..][..HALF]);
         self.count += mask.count_ones() as usize;
     }
 

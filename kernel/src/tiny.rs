@@ -7,13 +7,15 @@
 //! bounds. If they are four around an edge of the lattice, the projection along that edge decides.
 //! The others are left to the kernels that look closer.
 
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+use std::ops::Range;
+
+use fearless_simd::{Simd, f32x8, f32x16, mask32x16, prelude::*, u32x16};
 
 use super::bricks::Bricks;
 use super::gather::Vertices;
 use super::lanes::U32;
 use super::lattice::{KernelAxis, KernelLattice};
-use super::levels::LANES;
+use super::levels::{LANES, is_avx512};
 use super::marks;
 
 /// The lattice in floats, for the meshes of a frame.
@@ -86,15 +88,48 @@ impl Tiny {
 
     #[inline(always)]
     fn take_lanes<S: Simd>(&self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
-        let zero = f32x16::splat(simd, 0.0);
+        let ranges = bricks.ranges();
+        let found = if is_avx512(simd) {
+            self.look(simd, vertices, &ranges)
+        } else {
+            // Sixteen lanes would be two registers a value: twice as many values on the stack.
+            let zero = f32x8::splat(simd, 0.0);
+            let (mut low, mut high) = ([[zero; 3]; 3], [[zero; 3]; 3]);
+            for axis in 0..3 {
+                for vertex in 0..3 {
+                    (low[axis][vertex], high[axis][vertex]) = vertices[axis][vertex].split();
+                }
+            }
+            let low = self.look(simd, &low, &ranges);
+            let high = self.look(simd, &high, &ranges);
+            low.beside(&high)
+        };
+        let [small, one] = [found.small, found.one].map(|lanes| lanes & valid);
+        let touched = found.touched.map(|lanes| lanes & valid);
+        if touched[1] | touched[2] != 0 {
+            mark(simd, &found.first, touched[1], bricks);
+            mark(simd, &found.second, touched[2], bricks);
+        }
+        mark(simd, &found.lows, small | touched[0], bricks);
+        mark(simd, &found.highs, small & !one | touched[3], bricks);
+        !(found.small | found.decided)
+    }
+
+    /// Looks at the triangles in the lanes of `V`.
+    #[inline(always)]
+    fn look<S: Simd, V: SimdFloat<S, Element = f32>>(
+        &self,
+        simd: S,
+        vertices: &[[V; 3]; 3],
+        ranges: &[Range<i64>; 3],
+    ) -> Found<V> {
+        let zero = V::splat(simd, 0.0);
         let (mut lows, mut highs) = ([zero; 3], [zero; 3]);
         let mut local = *vertices;
-        let mut nearest = f32x16::splat(simd, 1.0);
-        let mut steps = zero;
-        let mut most = zero;
-        let mut within = mask32x16::splat(simd, true);
-        let mut outside = mask32x16::splat(simd, false);
-        let ranges = bricks.ranges();
+        let mut nearest = V::splat(simd, 1.0);
+        let (mut steps, mut most) = (zero, zero);
+        let mut within = V::Mask::splat(simd, true);
+        let mut outside = V::Mask::splat(simd, false);
         // Loops, not closures: only what is inlined here is compiled for the level.
         for axis in 0..3 {
             let FloatAxis { origin, scale } = &self.axes[axis];
@@ -106,8 +141,8 @@ impl Tiny {
             }
             let low = u[0].min(u[1]).min(u[2]).floor();
             let high = u[0].max(u[1]).max(u[2]).floor();
-            let first = f32x16::splat(simd, ranges[axis].start as f32);
-            let last = f32x16::splat(simd, (ranges[axis].end - 1) as f32);
+            let first = V::splat(simd, ranges[axis].start as f32);
+            let last = V::splat(simd, (ranges[axis].end - 1) as f32);
             within &= low.simd_ge(first) & high.simd_le(last);
             outside |= low.simd_gt(last) | high.simd_lt(first);
             steps += high - low;
@@ -116,48 +151,81 @@ impl Tiny {
             // Exact within the lattice: both are multiples of the last place of the smaller.
             local[axis] = [u[0] - low, u[1] - low, u[2] - low];
         }
-        let sure = nearest.simd_gt(f32x16::splat(simd, self.margin));
-        let small = within & sure & steps.simd_le(f32x16::splat(simd, 1.5));
-        let one = (small & steps.simd_lt(f32x16::splat(simd, 0.5))).to_bitmask();
+        let sure = nearest.simd_gt(V::splat(simd, self.margin));
+        let small = within & sure & steps.simd_le(V::splat(simd, 1.5));
+        let one = (small & steps.simd_lt(V::splat(simd, 0.5))).to_bitmask();
+        let four = within & sure & steps.simd_eq(V::splat(simd, 2.0)) & most.simd_lt(zero + 1.5);
+        let decided = (outside & sure).to_bitmask();
         let small = small.to_bitmask();
-        let four = within & sure & steps.simd_eq(f32x16::splat(simd, 2.0)) & most.simd_lt(zero + 1.5);
-        let mut cells = FourCells { touched: [0; 4], sure: 0 };
+        let mut found =
+            Found { lows, highs, first: lows, second: lows, small, one, touched: [0; 4], decided };
         if four.any_true() {
-            cells = corners(simd, &local, &lows, &highs, self.bound);
-            let four = four.to_bitmask() & cells.sure;
-            cells = FourCells { touched: cells.touched.map(|lanes| lanes & four), sure: four };
+            let (touched, sure) = corners(simd, &local, &lows, &highs, self.bound);
+            let four = four.to_bitmask() & sure;
+            found.touched = touched.map(|lanes| lanes & four);
+            found.decided |= four;
             // One step along the first of the two axes, and along the second.
             let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
-            let first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
-            let second = [lows[0], x_flat.select(lows[1], z_flat.select(highs[1], lows[1])), highs[2]];
-            mark(simd, &first, cells.touched[1] & valid, bricks);
-            mark(simd, &second, cells.touched[2] & valid, bricks);
+            found.first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
+            found.second = [lows[0], x_flat.select(lows[1], z_flat.select(highs[1], lows[1])), highs[2]];
         }
-        mark(simd, &lows, (small | cells.touched[0]) & valid, bricks);
-        mark(simd, &highs, (small & !one | cells.touched[3]) & valid, bricks);
-        !(small | cells.sure | (outside & sure).to_bitmask())
+        found
     }
 }
 
-/// Four cells around an edge of the lattice, `[i, j]` being number `i + 2 j` along the two axes across.
-struct FourCells {
-    /// The triangles that touch each.
+/// Triangles that were looked at, and the cells that they may touch.
+struct Found<V> {
+    lows: [V; 3],
+    highs: [V; 3],
+    /// Around an edge of the lattice one step from the lowest cell, along the first axis across it and the second.
+    first: [V; 3],
+    second: [V; 3],
+    /// The triangles that touch one cell or two, the lowest and the highest, for sure.
+    small: u64,
+    /// The triangles that touch one cell.
+    one: u64,
+    /// The triangles that touch each of the four cells around an edge, `[i, j]` being number `i + 2 j` along the two
+    /// axes across it, for sure.
     touched: [u64; 4],
-    /// The triangles for which that is sure.
-    sure: u64,
+    /// The others for which all is sure.
+    decided: u64,
 }
 
-/// Which of the four cells around an edge of the lattice triangles touch: the functions of the edges
-/// of the projection along it, as in `kernel/lanes.rs`.
+impl<S: Simd> Found<f32x8<S>> {
+    /// The lanes of these and of others after them.
+    #[inline(always)]
+    fn beside(&self, high: &Self) -> Found<f32x16<S>> {
+        let cells = beside::<S>;
+        let lanes = |low: u64, high: u64| low | high << 8;
+        Found {
+            lows: cells(&self.lows, &high.lows),
+            highs: cells(&self.highs, &high.highs),
+            first: cells(&self.first, &high.first),
+            second: cells(&self.second, &high.second),
+            small: lanes(self.small, high.small),
+            one: lanes(self.one, high.one),
+            touched: std::array::from_fn(|n| lanes(self.touched[n], high.touched[n])),
+            decided: lanes(self.decided, high.decided),
+        }
+    }
+}
+
 #[inline(always)]
-fn corners<S: Simd>(
+fn beside<S: Simd>(low: &[f32x8<S>; 3], high: &[f32x8<S>; 3]) -> [f32x16<S>; 3] {
+    [low[0].combine(high[0]), low[1].combine(high[1]), low[2].combine(high[2])]
+}
+
+/// Which triangles touch each of the four cells around an edge of the lattice, and for which of them that is sure: the
+/// functions of the edges of the projection along it, as in `kernel/lanes.rs`.
+#[inline(always)]
+fn corners<S: Simd, V: SimdFloat<S, Element = f32>>(
     simd: S,
-    local: &Vertices<S>,
-    lows: &[f32x16<S>; 3],
-    highs: &[f32x16<S>; 3],
+    local: &[[V; 3]; 3],
+    lows: &[V; 3],
+    highs: &[V; 3],
     bound: f32,
-) -> FourCells {
-    let zero = f32x16::splat(simd, 0.0);
+) -> ([u64; 4], u64) {
+    let zero = V::splat(simd, 0.0);
     let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
     let (mut s, mut t) = ([zero; 3], [zero; 3]);
     for v in 0..3 {
@@ -166,9 +234,9 @@ fn corners<S: Simd>(
     }
     let (ds, dt) = ([s[1] - s[0], s[2] - s[1], s[0] - s[2]], [t[1] - t[0], t[2] - t[1], t[0] - t[2]]);
     let normal = ds[0] * dt[1] - dt[0] * ds[1];
-    let bound = f32x16::splat(simd, bound);
-    let turn = f32x16::splat(simd, 1.0).copysign(normal);
-    let mut least = [f32x16::splat(simd, 1e30); 4];
+    let bound = V::splat(simd, bound);
+    let turn = V::splat(simd, 1.0).copysign(normal);
+    let mut least = [V::splat(simd, 1e30); 4];
     for e in 0..3 {
         let (a, b) = (-(dt[e] * turn), ds[e] * turn);
         let start = (a.max(zero) + b.max(zero)) - (a * s[e] + b * t[e]);
@@ -183,7 +251,7 @@ fn corners<S: Simd>(
         touched[n] = least[n].simd_gt(zero).to_bitmask();
         sure &= least[n].abs().simd_gt(bound);
     }
-    FourCells { touched, sure: sure.to_bitmask() }
+    (touched, sure.to_bitmask())
 }
 
 /// Marks one cell of each of some triangles.
