@@ -8,7 +8,7 @@ use crate::geom::{Point, Triangle};
 use crate::kernel::memory::Zeroed;
 
 /// Triangles whose corners are hashed at a time: one after the other, that takes its time.
-const BATCH: usize = 64;
+const BATCH: usize = 32;
 
 /// For each triangle the first triangle of its component. Fewer than 2³²
 /// corners are expected.
@@ -24,6 +24,7 @@ pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
         for (hashes, triangle) in hashes.iter_mut().zip(some) {
             *hashes = triangle.map(|point| hash(&point));
         }
+        vertices.fetch(hashes.as_flattened());
         let first = (batch * BATCH) as u32;
         for (triangle, hashes) in (first..first + some.len() as u32).zip(&hashes) {
             for (corner, hash) in (3 * triangle..).zip(hashes) {
@@ -74,6 +75,14 @@ impl<'a> CornerTable<'a> {
             self.slots = larger;
         }
         Ok(())
+    }
+
+    /// Brings the slots of these hashes into the cache, many at a time: looked at one after the other, each
+    /// waits for the memory of the one before.
+    fn fetch(&self, hashes: &[u64]) {
+        let slots: &[TableSlot] = &self.slots;
+        let slot = |hash: &u64| slots[*hash as usize & (slots.len() - 1)][1];
+        std::hint::black_box(hashes.iter().fold(0, |all, hash| all ^ slot(hash)));
     }
 
     /// The first corner seen with the vertex of this one, of that hash.
