@@ -26,7 +26,7 @@ fuzz-check:
 
 # Every input of fuzz/corpus through its target, on the stable toolchain; overflow checks and debug assertions, save in the kernels.
 fuzz-replay *targets: fuzz-seeds
-    CARGO_TARGET_DIR=target cargo run --locked --manifest-path fuzz/Cargo.toml --no-default-features --example replay -- {{targets}}
+    env -u CI CARGO_TARGET_DIR=target cargo run --locked --manifest-path fuzz/Cargo.toml --no-default-features --example replay -- {{targets}}
 
 # The command from outside: damaged files, random options, kills and small limits, for some minutes.
 attack minutes:
