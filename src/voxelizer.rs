@@ -169,9 +169,9 @@ impl<'a> Voxelizer<'a> {
         is_empty: bool,
         stats: Stats,
     ) -> Voxelized {
-        let mut findings = rule::findings(&self.rule, mesh, lattice, &stats.inside);
+        let mut findings = rule::findings(&self.rule, mesh, lattice, &stats.inside, None);
         if is_empty {
-            findings.push(rule::nothing_occupied(&self.rule));
+            findings.push(rule::nothing_occupied(&self.rule, &findings));
         }
         Voxelized { voxels, findings, stats }
     }

@@ -165,8 +165,8 @@ impl Argv {
             return Error::usage(format!("unexpected argument '{word}'"));
         };
         if word == "--labels" {
-            return Error::usage("--labels: one grid of several meshes is not supported")
-                .with_hint("-o DIR/ makes a grid of each, --same-grid on the same cells");
+            return Error::usage("--labels: one file cannot hold several meshes")
+                .with_hint("-o DIR/ writes a file for each; --same-grid gives them equal grids");
         }
         let options = self
             .parser

@@ -9,7 +9,7 @@ use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::{Error, Kind, Result, par};
 
 use super::args::{PageArgs, PowerArgs, ReadArgs, ReportArgs, values};
-use super::clearance_report::{mesh_json, mesh_row, pair_json, pair_rows};
+use super::clearance_report::{mesh_json, mesh_row, pair_json, pair_rows, relation};
 use super::command::{Call, Command};
 use super::files::{self, FileSet};
 use super::memory::Resources;
@@ -29,14 +29,14 @@ voxelize clearance shaft.stl bearing.stl        the distance, or the places of c
 voxelize clearance *.stl --within 0.2           exit code 1 if any two are closer than that
 voxelize clearance a.stl b.stl --json           the closest points and triangles for programs",
     notes: "\
-Two meshes are apart, touching (their surfaces meet, and they share no volume), crossing (they share
-volume), or one contains the other. Of closed meshes that is decided exactly. Of open meshes that
-touch, shared volume may not be known; --within fails then. --within 0 accepts contact and refuses
-collisions. Closest points lie on the triangles; the direction is from B to A. docs/clearance.md
+Two meshes are apart, touching (their surfaces meet, and they share no volume), crossing (they share \
+volume), or one contains the other. Of closed meshes that is decided exactly. Of open meshes that \
+touch, shared volume may not be known; --within fails then. --within 0 accepts contact and refuses \
+collisions. Closest points lie on the triangles; the direction is from B to A. docs/clearance.md \
 defines the terms.
 
-Exit codes: 0 compared; 1 with --within, if two meshes are closer or share volume; 3 a mesh cannot be
-read; 4 a mesh has no triangles",
+Exit codes: 0 compared; 1 with --within, if two meshes are closer or share volume; 2 usage error; \
+3 a mesh cannot be read; 4 a mesh has no triangles",
     keys: "meshes pairs within closer warnings",
     arguments: ClearanceArgs::command,
     run,
@@ -45,12 +45,12 @@ read; 4 a mesh has no triangles",
 #[derive(Debug, clap::Parser)]
 struct ClearanceArgs {
     /// Meshes, of any format that 'voxelize formats' lists; all pairs are compared
-    #[arg(value_name = "MESH", required = true, num_args = 2.., help_heading = "Files")]
+    #[arg(value_name = "MESH", required = true, help_heading = "Files")]
     meshes: Vec<PathBuf>,
 
     /// Fail with exit code 1 if two meshes are closer than D, in units of the files, or share volume
     /// [default: none]
-    #[arg(long, value_name = "D", value_parser = values::tolerance, allow_negative_numbers = true,
+    #[arg(long, value_name = "D", value_parser = values::distance, allow_negative_numbers = true,
           help_heading = "Compare")]
     within: Option<f64>,
 
@@ -69,6 +69,10 @@ struct ClearanceArgs {
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: ClearanceArgs = call.args()?;
+    if args.meshes.len() < 2 {
+        let error = Error::usage("clearance compares at least two meshes");
+        return Err(error.with_hint("voxelize clearance A B"));
+    }
     Ok(vec![Report::of(|report| {
         let mut files = FileSet::default();
         args.meshes.iter().for_each(|path| files.reads(path, "a mesh to be read"));
@@ -95,13 +99,16 @@ fn compare(args: &ClearanceArgs, resources: &Resources, call: &Call, report: &mu
     }
     let bodies = args.meshes.iter().zip(&meshes).map(|(path, loaded)| body(path, loaded));
     let bodies = bodies.collect::<Result<Vec<_>>>().inspect_err(|_| bar.clear())?;
-    let (mut pairs, mut closer) = (vec![], 0);
+    let (mut pairs, mut closer, mut first_closer) = (vec![], 0, None);
     for (n, first) in bodies.iter().enumerate() {
         for (m, second) in bodies.iter().enumerate().skip(n + 1) {
             let found = first.clearance(second, LISTED, &bar).inspect_err(|_| bar.clear())?;
             let [a, b] = [n, m].map(|n| args.meshes[n].display().to_string());
             let is_closer = args.within.map(|distance| found.is_closer_than(distance));
-            closer += u64::from(is_closer == Some(true));
+            if is_closer == Some(true) {
+                closer += 1;
+                first_closer.get_or_insert_with(|| relation([&a, &b], &found));
+            }
             pair_rows(report, [&a, &b], &found, if call.printer.is_verbose() { LISTED } else { SHOWN });
             pairs.push(pair_json([&a, &b], &found, is_closer));
         }
@@ -123,12 +130,10 @@ fn compare(args: &ClearanceArgs, resources: &Resources, call: &Call, report: &mu
         let about = format!("{}: ", path.display());
         loaded.findings.iter().for_each(|finding| report.err += &finding_line(&about, finding));
     }
-    let failed = args.within.filter(|_| closer > 0).map(|distance| {
-        let is = if closer == 1 { "is" } else { "are" };
-        format!(
-            "{closer} of {} {is} closer than {distance}, or may share volume",
-            counted(count, "pair", "pairs")
-        )
+    let failed = args.within.zip(first_closer).map(|(distance, first)| {
+        let fails = if closer == 1 { "fails" } else { "fail" };
+        let pairs = counted(count, "pair", "pairs");
+        format!("{closer} of {pairs} {fails} --within {distance}: {first}")
     });
     Ok(failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why))))
 }

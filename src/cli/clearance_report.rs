@@ -9,7 +9,7 @@ use voxelize::mesh::closed::Seal;
 use voxelize::mesh::read::Loaded;
 
 use super::report::Report;
-use super::report::display::{counted, grouped};
+use super::report::display::{counted, grouped, number};
 
 /// `a.stl: 12 triangles, closed`.
 pub fn mesh_row(path: &Path, loaded: &Loaded) -> String {
@@ -32,11 +32,12 @@ pub fn mesh_json(path: &Path, loaded: &Loaded) -> Value {
     })
 }
 
-/// How a pair lies, and where it meets or is closest.
-pub fn pair_rows(report: &mut Report, [a, b]: [&str; 2], found: &Clearance, listed: usize) {
+/// How a pair lies: `a.stl and b.stl are 0.4 apart`.
+pub fn relation([a, b]: [&str; 2], found: &Clearance) -> String {
     let meetings = counted(found.meetings, "pair of triangles meets", "pairs of triangles meet");
-    let gap = format!("the surfaces are {} apart", found.distance);
-    let relation = match found.relation {
+    let distance = number(found.distance);
+    let gap = format!("the surfaces are {distance} apart");
+    match found.relation {
         Relation::Touching if found.shares_volume.is_none() => format!(
             "{a} and {b} touch: {meetings}; a mesh is not closed, so whether they share volume is not known"
         ),
@@ -47,9 +48,13 @@ pub fn pair_rows(report: &mut Report, [a, b]: [&str; 2], found: &Clearance, list
         }
         Relation::Contains => format!("{a} contains {b}; {gap}"),
         Relation::Within => format!("{a} is within {b}; {gap}"),
-        _ => format!("{a} and {b} are {} apart", found.distance),
-    };
-    report.row("pair", &relation);
+        _ => format!("{a} and {b} are {distance} apart"),
+    }
+}
+
+/// How a pair lies, and where it meets or is closest.
+pub fn pair_rows(report: &mut Report, [a, b]: [&str; 2], found: &Clearance, listed: usize) {
+    report.row("pair", &relation([a, b], found));
     for place in found.places.iter().take(listed) {
         report.row("meet", &place_text(place));
     }
@@ -61,7 +66,7 @@ pub fn pair_rows(report: &mut Report, [a, b]: [&str; 2], found: &Clearance, list
         let [s, t] = found.triangles;
         report.row("points", &format!("{}, triangle {s} of {a}", point(&found.points[0])));
         report.row("", &format!("{}, triangle {t} of {b}", point(&found.points[1])));
-        report.row("", &format!("direction from {b} to {a}: {}", point(direction)));
+        report.row("", &format!("along {} {a} moves away from {b}", point(direction)));
     }
 }
 
@@ -77,9 +82,9 @@ fn place_text(place: &MeetingPair) -> String {
     format!("triangles {s} and {t} {verb}, {ends}")
 }
 
-/// All digits: the point lies on its triangle.
+/// Six digits; JSON has all.
 fn point(point: &[f64; 3]) -> String {
-    format!("({})", point.map(|c| c.to_string()).join(", "))
+    format!("({})", point.map(number).join(", "))
 }
 
 pub fn pair_json([a, b]: [&str; 2], found: &Clearance, closer: Option<bool>) -> Value {

@@ -76,16 +76,29 @@ pub fn valued(field: &Field) -> String {
     valued_text(&field.summary(), field.dims(), field.background())
 }
 
-/// The same of values that were summed up: `1,200 of 8,000 (15.0 %) differ from the background, 0.3; 70 are -0.3, inside
-/// beyond the band`.
-pub fn valued_text(summary: &FieldSummary, dims: [usize; 3], background: f32) -> String {
+/// The same of distances: `1,200 of 8,000 (15.0 %) within the band; 70 inside beyond it (-0.3)`.
+pub fn distances(summary: &FieldSummary, dims: [usize; 3], background: f32) -> String {
+    let FieldSummary { cells, negated, .. } = *summary;
+    if background.is_infinite() {
+        return format!("every cell has a distance: {}", occupancy(cells, dims));
+    }
+    let (within, width) = (occupancy(cells, dims), number(background.into()));
+    let inside = match negated {
+        0 => String::new(),
+        _ => format!("; {} inside beyond it (-{width})", grouped(negated)),
+    };
+    format!("{within} within the band{inside}; the others are {width}")
+}
+
+/// The same of values that were summed up: `1,200 of 8,000 (15.0 %) differ from the background, 0.3; 70 are -0.3`.
+fn valued_text(summary: &FieldSummary, dims: [usize; 3], background: f32) -> String {
     let FieldSummary { cells, nan, negated, .. } = *summary;
     let nans = if nan > 0 { format!(", {} NaN", grouped(nan)) } else { String::new() };
     let (valued, width) = (occupancy(cells - nan, dims), number(background.into()));
     let are = if negated == 1 { "is" } else { "are" };
     let inner = match negated {
         0 => String::new(),
-        _ => format!("; {} {are} -{width}, inside beyond the band", grouped(negated)),
+        _ => format!("; {} {are} -{width}", grouped(negated)),
     };
     format!("{valued} differ from the background, {width}{nans}{inner}")
 }

@@ -33,13 +33,13 @@ voxelize diff old.vox new.vox -o d.png   the same as a picture, common cells dim
 voxelize diff old.npy new.npy --allow 3  up to 3 cells may differ
 voxelize diff -q old.raw new.raw         the exit code alone",
     notes: "\
-Files of any two formats can be compared. diff first compares the positions of the cells, exactly,
-and ends with exit code 2 if they differ. A file without positions is compared by its cells alone,
-and the report states it. Labels are compared where both files have one; surface and interior of
-filled grids count as equal. For fields, the report has the largest difference and the number of
+Files of any two formats can be compared. diff first compares the positions of the cells, exactly, \
+and ends with exit code 2 if they differ. A file without positions is compared by its cells alone, \
+and the report states it. Labels are compared where both files have one; surface and interior of \
+filled grids count as equal. For fields, the report has the largest difference and the number of \
 cells that differ by more than --tolerance.
 
-Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 the grids do not match;
+Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 usage error, or the grids do not match; \
 3 a file cannot be read",
     keys: "first second grid counts iou largest box outputs",
     arguments: DiffArgs::command,
@@ -335,7 +335,7 @@ fn spacings(mismatch: &Mismatch) -> Option<&[Rational; 2]> {
 /// Two numbers that differ: to six digits if that shows it, else exactly.
 fn pair([first, second]: &[Rational; 2]) -> String {
     let [a, b] = [first, second].map(|value| number(value.to_f64()));
-    if a == b { format!("{first} and {second}") } else { format!("{a} and {b}") }
+    if a == b { format!("{first} → {second}") } else { format!("{a} → {b}") }
 }
 
 fn json_of(mismatch: &Mismatch) -> Value {

@@ -30,9 +30,9 @@ voxelize info part.stl           triangles, bounds, holes, suggested cell sizes
 voxelize info part.vox           its grid, how it was made, its digests
 voxelize info *.npz --json       one line of JSON for each file",
     notes: "\
-A mesh is closed (watertight) if each edge occurs an even number of times, and oriented if each is
+A mesh is closed (watertight) if each edge occurs an even number of times, and oriented if each is \
 cancelled by its reverse; vertices are the same if their coordinates are.
-A file that fails does not stop the others; the exit code is then that of the failures, or 7 if they fail
+A file that fails does not stop the others; the exit code is then that of the failures, or 7 if they fail \
 for different reasons.",
     keys: "path kind format bytes mesh suggestions warnings dtype contents parts grid made_by input rule [fields] \
            snap transform counts volume digest",
@@ -339,7 +339,7 @@ fn grid(voxels: &Voxels, description: &Description) -> String {
     let open: Vec<_> = open.into_iter().map(|(axis, _)| axis).collect();
     let open =
         if open.is_empty() { String::new() } else { format!(", open at the end of {}", open.join(", ")) };
-    format!("{}{open}", display::grid(lattice))
+    format!("{}{open}", display::grid_in(lattice, unit(voxels)))
 }
 
 /// The fractions, where decimals do not say them.
@@ -358,7 +358,8 @@ fn exact(lattice: &Lattice) -> Option<String> {
 
 /// `surface; ties: up`.
 pub fn rule_text(record: &Record) -> Option<String> {
-    let options = record.fields.iter().map(|(name, value)| option_text(name, value, None));
+    let unit = record.transform("unit");
+    let options = record.fields.iter().map(|(name, value)| option_text(name, value, None, unit));
     let all: Vec<_> = record.rule_name.clone().into_iter().chain(options).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
@@ -372,12 +373,20 @@ fn made(record: &Record) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" ") + &transform.collect::<String>())
 }
 
+/// The unit of the coordinates, where the file records it.
+fn unit(voxels: &Voxels) -> Option<&str> {
+    voxels.record.transform("unit")
+}
+
 fn cells(voxels: &Voxels, occupied: u64) -> String {
     let cells = occupancy(occupied, voxels.dims());
     match &voxels.lattice {
         // The volume of a shell would be read as that of the part.
         _ if voxels.record.rule().is_some_and(|rule| rule.is_hollow()) => format!("{cells}; hollow"),
-        Some(lattice) => format!("{cells}, volume {}", grouped_number(value::volume(occupied, lattice))),
+        Some(lattice) => {
+            let unit = unit(voxels).map_or_else(String::new, |unit| format!(" {unit}³"));
+            format!("{cells}, volume {}{unit}", grouped_number(value::volume(occupied, lattice)))
+        }
         None => cells,
     }
 }

@@ -5,7 +5,7 @@ use voxelize::format::{FORMATS, Format};
 use voxelize::grid::CellKind;
 use voxelize::rule::{doubt, leak_path};
 use voxelize::run::{Demand, Plan as Strategy};
-use voxelize::{BitGrid, Error, Lattice, Level, Mesh, Result, Rule, Run, par};
+use voxelize::{BitGrid, Error, Inside, Lattice, Level, Mesh, Result, Rule, Run, ThinFeatures, par};
 
 use super::args::values::Simd;
 use super::args::{PowerArgs, prefixed};
@@ -180,6 +180,16 @@ impl Needs<'_> {
         self.output.is_none() || self.doubt || self.leak
     }
 
+    /// The option that keeps the whole grid in memory, even if it is written in slabs.
+    fn keeps_whole_grid(&self) -> Option<&'static str> {
+        match self.rule {
+            Rule::Solid { thin: ThinFeatures::Keep, .. } => Some("--keep-thin"),
+            Rule::Filled { shell: Some(_), .. } => Some("--hollow"),
+            rule if rule.inside().is_some_and(Inside::is_flood) => Some("--inside flood"),
+            _ => None,
+        }
+    }
+
     fn layers(&self) -> usize {
         self.output.map_or(1, |(format, _)| format.slab_layers)
     }
@@ -260,6 +270,11 @@ fn refusal(needs: &Needs, resources: &Resources, demand: &Demand) -> Error {
     if !is_requested {
         return Error::too_large(message)
             .with_hint("make the cells larger, or set --max-memory, which makes the grid in slabs that fit");
+    }
+    if let Some(option) = needs.keeps_whole_grid() {
+        let need = bytes(limit_for(demand.least(format.slab_layers)));
+        let message = format!("{option} needs the whole grid in memory: {need}, {says}");
+        return Error::too_large(message).with_hint("make the cells larger, or raise --max-memory");
     }
     let layers = counted(format.slab_layers.min(needs.lattice.dims()[2]) as u64, "layer", "layers");
     let least = bytes(limit_for(demand.least(format.slab_layers)));

@@ -224,14 +224,13 @@ impl DoubtOptions {
             _ => return Ok(None),
         };
         if let Rule::Distance { .. } = rule {
-            let error =
-                Error::usage(format!("{}: the rule distance measures, it fills nothing", argv.name(option)));
-            return Err(error.with_hint("it goes with --filled or --solid"));
+            let error = Error::usage(format!("{} needs --solid or --filled", argv.name(option)));
+            return Err(error.with_hint("--rule distance measures cells, and fills none"));
         }
         if rule.inside().is_none() {
             let (option, rule) = (argv.name(option), rule.name());
-            let error = Error::usage(format!("{option}: the rule {rule} leaves the inside empty"));
-            return Err(error.with_hint("--filled and --solid fill it"));
+            let error = Error::usage(format!("{option} needs --solid or --filled"));
+            return Err(error.with_hint(format!("--rule {rule} leaves the inside empty")));
         }
         let file = args.doubt.as_deref().map(|path| AuxOutput::new(path, "--doubt", "the cells in doubt"));
         Ok(Some(Self { file: file.transpose()?, most: args.max_doubt.clone() }))

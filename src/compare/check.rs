@@ -129,7 +129,7 @@ pub static DEFECTS: &[DefectInfo] = &[
         code: Code::M001,
         name: "duplicate-triangles",
         nouns: ["duplicate triangle", "duplicate triangles"],
-        effect: "nonzero and evenodd count a copy as another sheet; robust drops it",
+        effect: "nonzero and evenodd count each copy, unless copies in opposite directions cancel; robust drops copies",
         exact: true,
         colour: [0xcc, 0x79, 0xa7],
         sites: |found| Some(&mut found.duplicates),
@@ -182,7 +182,7 @@ pub static DEFECTS: &[DefectInfo] = &[
     DefectInfo {
         code: Code::M007,
         name: "inconsistent-orientation",
-        nouns: ["edge taken twice in one direction", "edges taken twice in one direction"],
+        nouns: ["edge that occurs twice in one direction", "edges that occur twice in one direction"],
         effect: "nonzero would be wrong; evenodd is used if the mesh is closed, else robust",
         exact: true,
         colour: [0x00, 0x72, 0xb2],

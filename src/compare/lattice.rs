@@ -33,7 +33,7 @@ pub enum Mismatch {
 /// assert!(lattices(&lattice(1)?, &lattice(1)?).is_empty());
 ///
 /// let found = lattices(&lattice(1)?, &lattice(2)?);
-/// assert_eq!(found[0].to_string(), "origin along x: 1/3 and 2/3");
+/// assert_eq!(found[0].to_string(), "origin along x: 1/3 → 2/3");
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
@@ -65,17 +65,17 @@ impl fmt::Display for Mismatch {
         match self {
             Self::Dims([a, b]) => {
                 let dims = |[x, y, z]: &[usize; 3]| format!("{x} × {y} × {z}");
-                write!(f, "dims: {} and {}", dims(a), dims(b))
+                write!(f, "dims: {} → {}", dims(a), dims(b))
             }
             Self::Origin(axis, [a, b]) => {
-                write!(f, "origin along {}: {} and {}", AXES[*axis], exact(a), exact(b))
+                write!(f, "origin along {}: {} → {}", AXES[*axis], exact(a), exact(b))
             }
             Self::Spacing(axis, [a, b]) => {
-                write!(f, "cell size along {}: {} and {}", AXES[*axis], exact(a), exact(b))
+                write!(f, "cell size along {}: {} → {}", AXES[*axis], exact(a), exact(b))
             }
             Self::Closed(axis, [a, b]) => {
                 let word = |closed: bool| if closed { "closed" } else { "open" };
-                write!(f, "end along {}: {} and {}", AXES[*axis], word(*a), word(*b))
+                write!(f, "end along {}: {} → {}", AXES[*axis], word(*a), word(*b))
             }
         }
     }

@@ -68,7 +68,7 @@ pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> R
     let mut other: Vec<_> = lattices(wanted, found).iter().map(ToString::to_string).collect();
     let mut compare = |name: &str, old: Option<&str>, new: Option<&str>| {
         let pair = old.zip(new).filter(|(old, new)| old != new);
-        other.extend(pair.map(|(old, new)| format!("{name}: {old} and {new}")));
+        other.extend(pair.map(|(old, new)| format!("{name}: {old} → {new}")));
     };
     let made = &got.record;
     let rules = record.rule_name.as_deref().zip(made.rule_name.as_deref());
@@ -134,12 +134,9 @@ mod tests {
         assert!(!differs.passes() && differs.name() == "cells");
         assert_eq!(differs.difference().map(|d| (d.added, d.removed, d.common)), Some((1, 1, 2)));
         let moved = outcome(&voxels("##.#", 1, Some("both")), closed);
-        assert_eq!(
-            moved,
-            CaseResult::Grid(vec!["origin along x: 0 and 1".into(), "ties: up and both".into()])
-        );
+        assert_eq!(moved, CaseResult::Grid(vec!["origin along x: 0 → 1".into(), "ties: up → both".into()]));
         let larger = outcome(&voxels("##.##", 0, Some("up")), Gate { allow: Some(9), iou_min: None });
-        assert_eq!(larger, CaseResult::Grid(vec!["dims: 4 × 1 × 1 and 5 × 1 × 1".into()]));
+        assert_eq!(larger, CaseResult::Grid(vec!["dims: 4 × 1 × 1 → 5 × 1 × 1".into()]));
         for (allow, passes) in [(1, false), (2, true)] {
             let allowed = outcome(&voxels("###.", 0, None), Gate { allow: Some(allow), iou_min: None });
             assert_eq!(allowed.passes(), passes, "{allowed:?}");

@@ -249,8 +249,8 @@ codes! {
         "the mesh extends beyond the grid of `--like`; the part outside is left out"
         "give a larger grid";
     W002 "W002" WARNED
-        "no cell is occupied: the mesh is outside the grid, or lies on its walls"
-        "check `--bounds` and `--ties`";
+        "no cell is occupied: the mesh is outside the grid, lies on its walls, is thinner than the cells, or a flood leaked"
+        "check `--bounds`, `--ties` and `--inside`, or use `--filled`";
     W003 "W003" WARNED
         "the extension of the output belongs to another format than its content"
         "make `-o` and `-f` agree";
@@ -265,18 +265,18 @@ codes! {
         "close the holes, or choose a method with `--inside`";
     W007 "W007" WARNED
         "the flood entered the mesh through a hole larger than a cell, or where the grid cuts the mesh"
-        "close the hole, use `--close-holes` for small ones, larger cells, or another `--inside`";
+        "close the hole, or use `--close-holes`, larger cells, or another `--inside`";
     W008 "W008" WARNED
         "the three axes disagree on the inside"
         "`--inside robust` repairs what it can";
     W009 "W009" WARNED
-        "connected components of filled cells without a solid cell, or whose solid cells are in more pieces than the mesh"
+        "components that solid loses, as they contain no cell centre, or breaks into several pieces"
         "use `--keep-thin`, `--filled` or smaller cells";
     W010 "W010" WARNED
         "the search for lost features was skipped, as memory is short"
         "raise `--max-memory`, or use `--filled`, which loses nothing";
     W011 "W011" WARNED
-        "thin places that solid loses, such as ribs: filled cells that have no solid cell around them, four or more in a row"
+        "thin places that solid loses, such as ribs, at least four cells long"
         "use `--keep-thin`, `--filled` or smaller cells";
     W012 "W012" WARNED
         "the disk has less free space than the output takes"

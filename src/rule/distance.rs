@@ -106,7 +106,7 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
     {
         let reach = width.in_world(lattice.spacing()).to_f64();
         let error = beyond_band(&iso.to_string(), width);
-        let message = format!("{}, which are {} in units of the file", error.message(), number(reach));
+        let message = format!("{} ({} in units of the file)", error.message(), number(reach));
         return Err(match iso.unit() {
             LengthUnit::Cells => error,
             _ => Error::usage(message).with_hint(error.hint().unwrap_or_default()),
@@ -120,7 +120,7 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
 /// The refusal of a distance that is not within the band.
 pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
     let width = Band::Cells(width);
-    Error::usage(format!("iso: {iso} is not below the width of the band, {width} cells"))
+    Error::usage(format!("iso: {iso} must be less than the band, {width} cells"))
         .with_hint("use --band W with more cells, or --band all")
 }
 

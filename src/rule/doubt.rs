@@ -1,19 +1,22 @@
 //! Doubt: the cells on which four methods that find the inside disagree. In a closed, sound mesh there are few; in a
-//! broken one they surround its defects.
+//! broken one they surround its defects. A flood that leaked is left out: it reached cells of the inside, so what it
+//! calls outside means nothing.
 
 use crate::error::Result;
 use crate::geom::Triangle;
-use crate::grid::{BitGrid, Lattice, flood};
+use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
 use crate::par;
-use crate::run::{Demand, Plan, Run, holes, rows};
+use crate::run::{Demand, Plan, Run, rows};
 
-use super::{Inside, inside};
+use super::Inside;
+use super::inside::flood::{self, Flood};
 
 /// The methods that are compared for every cell, besides flood.
 const COMPARED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
 
-/// Grids in memory at a time, besides the result: two, and one for the caps of holes.
+/// Grids in memory at a time, besides the result. The flood has the most: walls, outside, and the inside by evenodd of
+/// the mesh and of the caps of its holes.
 pub(crate) const GRIDS: u128 = 3;
 
 /// The cells that are in doubt.
@@ -21,14 +24,16 @@ pub(crate) const GRIDS: u128 = 3;
 pub struct Doubt {
     /// The cells that some methods call inside, and others outside.
     pub cells: BitGrid,
-    /// How many cells any of the methods calls inside.
+    /// How many cells any of the compared methods calls inside.
     pub inside: u64,
-    /// How many each of them calls inside.
+    /// How many each method calls inside; the flood is the first.
     pub by: [(Inside, u64); 4],
+    /// Whether the flood leaked, through a hole or where the lattice cuts the mesh: then it is not compared.
+    pub leaked: bool,
 }
 
 impl Doubt {
-    /// How many of the cells that any method calls inside are in doubt; 0 if there are none.
+    /// How many of the cells that any compared method calls inside are in doubt; 0 if there are none.
     pub fn share(&self) -> f64 {
         if self.inside == 0 { 0.0 } else { self.cells.count() as f64 / self.inside as f64 }
     }
@@ -37,7 +42,8 @@ impl Doubt {
 /// The cells of `lattice` on which [`Inside::Nonzero`], [`Inside::EvenOdd`], [`Inside::Flood`] and
 /// [`Inside::Robust`] disagree. All decide about the centres of cells, but a flood does not decide about
 /// cells that the surface touches, ties up: for these the other three are compared. The flood is that of `inside`
-/// if it is one, and closes the same holes; otherwise it closes none.
+/// if it is one, and closes the same holes; otherwise it closes none. A flood that entered the mesh, as
+/// [`W007`](crate::Code::W007) reports it, is compared nowhere.
 ///
 /// ```
 /// use voxelize::rule::doubt;
@@ -74,8 +80,9 @@ pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
 
 fn compare(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     let layers = 0..lattice.dims()[2];
-    let [mut any, mut all] = flooded(mesh, lattice, inside, run)?;
-    let mut by = vec![(Inside::flood(), any.count())];
+    let FloodCells { count, leaked, inside: mut any, not_outside: mut all } =
+        flooded(mesh, lattice, inside, run)?;
+    let mut by = vec![(Inside::flood(), count)];
     let mut cells = BitGrid::try_from(lattice)?;
     for method in COMPARED {
         cells.clear();
@@ -87,24 +94,33 @@ fn compare(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<
     let count = any.count();
     any.remove(&all, 0);
     let by = by.try_into().expect("flood, and the others");
-    Ok(Doubt { cells: any, inside: count, by })
+    Ok(Doubt { cells: any, inside: count, by, leaked })
 }
 
-/// The cells that the flood calls inside, and those that it does not call outside.
-fn flooded(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<[BitGrid; 2]> {
-    let closed = match inside.closed_holes() {
-        Some(cells) => {
-            let [small, _] = holes::parted(mesh.holes()?, lattice, cells);
-            small
-        }
-        None => vec![],
-    };
-    let walls = inside::flood::walls(mesh, lattice, &closed, run)?;
-    let outside = flood::outside(&walls, run)?;
+/// The answers of the flood.
+struct FloodCells {
+    /// How many cells it calls inside.
+    count: u64,
+    /// Whether it leaked, so that it is not compared.
+    leaked: bool,
+    /// The cells that it calls inside; none if it leaked.
+    inside: BitGrid,
+    /// The cells that it does not call outside; all if it leaked.
+    not_outside: BitGrid,
+}
+
+fn flooded(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<FloodCells> {
+    let Flood { mut outside, walls, leak, .. } = flood::flooded(mesh, lattice, inside.closed_holes(), run)?;
+    let leaked = leak.is_some() || flood::enters_by_cut(mesh, lattice);
     let mut inside = BitGrid::try_from(lattice)?;
     inside.add_neither(&outside, &walls, 0);
     drop(walls);
+    let count = inside.count();
+    if leaked {
+        inside.clear();
+        outside.clear();
+    }
     let mut not_outside = BitGrid::try_from(lattice)?;
     not_outside.add_neither(&outside, &outside, 0);
-    Ok([inside, not_outside])
+    Ok(FloodCells { count, leaked, inside, not_outside })
 }

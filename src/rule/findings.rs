@@ -1,8 +1,11 @@
 //! Findings about the inside of a mesh, in words: what a result may lack, where, and what to do about it.
 
+use std::fmt;
+
+use super::inside::flood;
 use super::{Inside, InsideReport, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, ThinFeatures};
 use crate::error::{Code, Finding};
-use crate::grid::Lattice;
+use crate::grid::{Lattice, MAX_DIM};
 use crate::mesh::Mesh;
 use crate::mesh::boundary::Loop;
 use crate::mesh::closed::Seal;
@@ -10,20 +13,24 @@ use crate::run::holes;
 use crate::run::leak::Leak;
 use crate::text::{counted, grouped, number};
 
-/// The longest hole that is worth closing, in cells.
-const WORTH_CLOSING: u64 = 16;
-
-/// The findings about cells that were filled by `rule`, from the report of the run that filled them.
-pub fn findings(rule: &Rule, mesh: &Mesh, lattice: &Lattice, report: &InsideReport) -> Vec<Finding> {
+/// The findings about cells that were filled by `rule`, from the report of the run that filled them. Lengths are given
+/// in `unit`, if it is known.
+pub fn findings(
+    rule: &Rule,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    report: &InsideReport,
+    unit: Option<&str>,
+) -> Vec<Finding> {
+    let unit = &Suffix(unit.map_or_else(String::new, |unit| format!(" {unit}")));
     let Some(inside) = rule.inside() else { return vec![] };
     let open = match inside {
         Inside::Auto if mesh.is_two_sided() => Some(two_sided()),
-        Inside::Auto => report.repairs.as_ref().map(open),
+        Inside::Auto => report.repairs.as_ref().map(|repairs| open(repairs, unit)),
         chosen => unfit(chosen, mesh),
     };
-    let leak = report.leak.as_ref().map(|leak| leaked(leak, lattice));
-    let is_cut = (0..3).any(|a| lattice.is_passed(a, mesh.bounds()).contains(&true));
-    let cut = (inside.is_flood() && is_cut).then(|| {
+    let leak = report.leak.as_ref().map(|leak| leaked(leak, lattice, unit));
+    let cut = (inside.is_flood() && flood::enters_by_cut(mesh, lattice)).then(|| {
         Finding::new(Code::W007, "the grid boundary cuts the mesh, so the flood enters through the cut")
     });
     let disputed = report.disputed.filter(|cells| *cells > 0).map(|cells| {
@@ -34,34 +41,51 @@ pub fn findings(rule: &Rule, mesh: &Mesh, lattice: &Lattice, report: &InsideRepo
         Rule::Solid { thin: ThinFeatures::Keep, .. } => LostFeatures::default(),
         // All of it is lost, and another method helps.
         _ if mesh.is_two_sided() && is_crossed(inside) => LostFeatures::default(),
+        // The leak is the cause, and no smaller cells help.
+        _ if leak.is_some() || cut.is_some() => LostFeatures::default(),
         _ => report.lost.unwrap_or_default(),
     };
-    let thin = [lost.components.as_ref().map(lost_components), lost.places.as_ref().map(lost_places)];
+    let components = lost.components.as_ref().map(|components| lost_components(components, unit));
+    let thin = [components, lost.places.as_ref().map(|places| lost_places(places, unit))];
     [open, leak, cut, disputed].into_iter().chain(thin).flatten().collect()
 }
 
-/// The finding that no cell is occupied.
-pub fn nothing_occupied(rule: &Rule) -> Finding {
+/// The unit behind a length: ` mm`, or nothing.
+struct Suffix(String);
+
+impl fmt::Display for Suffix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The finding that no cell is occupied; `others` are those that [`findings`] has.
+pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
     let why = match rule {
-        Rule::Surface { .. } => "the mesh is outside the grid, or lies on its walls",
-        Rule::Thin => "the mesh is outside the grid, or passes between the lines through centres of cells",
-        Rule::Offset { .. } => {
-            "no centre of a cell is that near to the mesh, or all of it is outside the grid"
+        _ if others.iter().any(|finding| finding.code() == Code::W007) => {
+            "the flood reached the inside of the mesh (W007)"
         }
-        Rule::Solid { .. } => "no centre of a cell is inside the mesh, or all of it is outside the grid",
+        Rule::Surface { .. } => "the mesh is outside the grid, or lies on its walls",
+        Rule::Thin => {
+            "the mesh is outside the grid, or crosses no segment between centres of opposite faces of a cell"
+        }
+        Rule::Offset { .. } => "no cell centre is that near to the mesh, or the mesh is outside the grid",
+        Rule::Solid { .. } => {
+            "no cell centre is inside the mesh; --filled has every cell that the mesh overlaps"
+        }
         Rule::Distance { .. } => {
             return Finding::new(Code::W002, "no cell is within the band: the mesh is outside the grid");
         }
-        Rule::Filled { .. } => "nothing is inside the mesh, or all of it is outside the grid",
+        Rule::Filled { .. } => "nothing is inside the mesh, or the mesh is outside the grid",
     };
     Finding::new(Code::W002, format!("no cell is occupied: {why}"))
 }
 
-fn open(repairs: &Repairs) -> Finding {
+fn open(repairs: &Repairs, unit: &Suffix) -> Finding {
     let why = match &repairs.longest {
-        Some(longest) if repairs.holes == 1 => format!("1 hole: {}", hole_text(longest)),
+        Some(longest) if repairs.holes == 1 => format!("1 hole: {}", hole_text(longest, unit)),
         Some(longest) => {
-            format!("{} holes, the longest: {}", grouped(repairs.holes as u64), hole_text(longest))
+            format!("{} holes, the longest: {}", grouped(repairs.holes as u64), hole_text(longest, unit))
         }
         None => match repaired(repairs) {
             nothing if nothing.is_empty() => "no holes, but edges of several triangles".to_string(),
@@ -112,7 +136,7 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
             format!("the mesh is not closed: {name} may be wrong along some lines; use --inside robust")
         }
         (Inside::Vote, Seal::Open) => {
-            "the mesh is not closed: vote may be wrong where two of three lines are; use --inside robust"
+            "the mesh is not closed: vote is wrong where two of its three rays are wrong; use --inside robust"
                 .to_string()
         }
         (Inside::Nonzero, Seal::Closed) => {
@@ -123,7 +147,7 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
     Some(Finding::new(Code::W006, text))
 }
 
-fn lost_components(found: &LostComponents) -> Finding {
+fn lost_components(found: &LostComponents, unit: &Suffix) -> Finding {
     let LostComponents { components, lost, broken, pieces, largest, thickness, cell, .. } = found;
     let all = counted(*components, "component", "components");
     let (verb, is) = if *lost == 1 { ("contains", "is") } else { ("contain", "are") };
@@ -138,22 +162,24 @@ fn lost_components(found: &LostComponents) -> Finding {
         _ => format!("{none}, {}", in_pieces("")),
     };
     let which = if lost + broken == 1 { "" } else { "the largest " };
-    text += &format!(": {which}{}", extent(*largest));
+    text += &format!(": {which}{}", extent(*largest, unit));
     // Smaller cells help where the whole of it is thinner than one.
     if *thickness > 0.0 && thickness < cell {
         let thick = two_digits(*thickness);
-        text += &format!(", about {thick} thick; use --keep-thin, or cells of {thick} or smaller");
+        text += &format!(
+            ", about {thick}{unit} thick (2 × volume / area); use --keep-thin, or cells of {thick}{unit} or smaller"
+        );
     } else {
         text += "; use --keep-thin, or smaller cells";
     }
     Finding::new(Code::W009, text)
 }
 
-fn lost_places(thin: &LostPlaces) -> Finding {
+fn lost_places(thin: &LostPlaces, unit: &Suffix) -> Finding {
     let LostPlaces { places, cells, largest, .. } = thin;
     let (is, which) = if *places == 1 { ("is", "") } else { ("are", "the longest ") };
     let (places, cells) = (counted(*places, "thin place", "thin places"), counted(*cells, "cell", "cells"));
-    let extent = extent(*largest);
+    let extent = extent(*largest, unit);
     let text = format!(
         "{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}; use --keep-thin, or \
          smaller cells"
@@ -161,11 +187,11 @@ fn lost_places(thin: &LostPlaces) -> Finding {
     Finding::new(Code::W011, text)
 }
 
-/// `20 × 10 × 0.1 around (0, 1, 2)`.
-fn extent([low, high]: [[f64; 3]; 2]) -> String {
+/// `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
+fn extent([low, high]: [[f64; 3]; 2], unit: &Suffix) -> String {
     let size = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
     let centre = [0, 1, 2].map(|a| number((low[a] + high[a]) / 2.0)).join(", ");
-    format!("{size} around ({centre})")
+    format!("{size}{unit} around ({centre}){unit}")
 }
 
 /// Two digits of a length, not rounded up.
@@ -177,29 +203,28 @@ fn two_digits(length: f64) -> String {
     number((length * scale).floor() / scale)
 }
 
-fn leaked(leak: &Leak, lattice: &Lattice) -> Finding {
+fn leaked(leak: &Leak, lattice: &Lattice, unit: &Suffix) -> Finding {
     let cells = counted(leak.cells, "cell", "cells");
     let mut text = format!("the flood reached {cells} that evenodd calls inside");
     if let Some(longest) = leak.holes.first() {
-        let others = match leak.holes.len() {
-            1 => String::new(),
-            n => format!(", the longest of {n}"),
+        let (others, them) = match leak.holes.len() {
+            1 => (String::new(), "it"),
+            n => (format!(", the longest of {}", grouped(n as u64)), "them"),
         };
-        text += &format!(", through a hole of {}{others}", hole_text(longest));
-        let sides = holes::sides(&leak.holes, lattice);
-        if let Some(most) = sides.into_iter().max().filter(|side| *side <= WORTH_CLOSING) {
-            let them = if leak.holes.len() == 1 { "it" } else { "them" };
-            text += &format!("; --close-holes {} closes {them}", most.max(1));
-        }
+        text += &format!(", through a hole of {}{others}", hole_text(longest, unit));
+        text += &match holes::sides(&leak.holes, lattice).into_iter().max().unwrap_or(0).max(1) {
+            most if most <= MAX_DIM as u64 => format!("; --close-holes {most} closes {them}"),
+            most => format!("; the largest is {} cells across", grouped(most)),
+        };
     }
     Finding::new(Code::W007, text)
 }
 
-/// `12 edges, 3.4 long, around (0, 1, 2)`.
-fn hole_text(hole: &Loop) -> String {
+/// `12 edges, 3.4 mm long, around (0, 1, 2) mm`.
+fn hole_text(hole: &Loop, unit: &Suffix) -> String {
     let edges = counted(hole.points.len() as u64, "edge", "edges");
     // Rounding in a sum of edges is not worth reading.
     let least = 1e-9 * hole.length();
     let centre = hole.centre().map(|c| number(if c.abs() < least { 0.0 } else { c })).join(", ");
-    format!("{edges}, {} long, around ({centre})", number(hole.length()))
+    format!("{edges}, {}{unit} long, around ({centre}){unit}", number(hole.length()))
 }

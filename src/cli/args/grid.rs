@@ -43,8 +43,8 @@ pub struct GridArgs {
     /// with --voxel-size: walls pass through this point
     #[arg(long, value_name = "X,Y,Z", value_parser = values::point, allow_hyphen_values = true,
           conflicts_with_all = ["dims", "bounds"], hide_short_help = true,
-          long_help = "With --voxel-size: shift the walls between cells so that one passes through this point \
-                       on every axis [default: the mesh's smallest coordinates]")]
+          long_help = "With --voxel-size: a point that walls between cells pass through on every axis; the \
+                       corner of the grid may lie elsewhere [default: the mesh's smallest coordinates]")]
     pub origin: Option<[Measure; 3]>,
 
     /// fit the cells to this box
@@ -64,8 +64,8 @@ pub struct GridArgs {
 
     /// cells to add on every side [0]
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
-          long_help = "Cells to add on every side, last of all; empty unless --bounds cuts the mesh [default: \
-                       0]")]
+          long_help = "Cells to add on every side after the grid is fitted; empty unless --bounds cuts the mesh \
+                       [default: 0]")]
     pub pad: Option<usize>,
 
     /// the grid of this voxel file

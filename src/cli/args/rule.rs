@@ -86,7 +86,7 @@ pub struct RuleArgs {
     #[arg(long, value_name = "V", value_parser = values::length, allow_hyphen_values = true,
           hide_short_help = true,
           long_help = "With --rule distance: write cells in place of a field: those whose value is at most V. \
-                       V is in units of the file, or in cells as 2vx, and within the band [default: a field]")]
+                       V is in units of the file, or in cells as 2vx, and less than the band [default: a field]")]
     pub iso: Option<LengthArg>,
 
     /// a face on a wall marks the cell above/both/none
@@ -222,8 +222,8 @@ pub struct DoubtArgs {
         value_name = "FILE",
         conflicts_with = "skip_existing",
         hide_short_help = true,
-        long_help = "With --solid and --filled: write to FILE the cells on which nonzero, evenodd, flood and \
-                       robust disagree (flood counts only in cells that the surface does not touch). Takes \
+        long_help = "With --solid and --filled: write to FILE the cells on which nonzero, evenodd, robust and \
+                       flood disagree. flood counts only off the surface, and not at all if it leaked. Takes \
                        four times the memory of the grid [default: none]"
     )]
     pub doubt: Option<PathBuf>,
@@ -232,7 +232,7 @@ pub struct DoubtArgs {
     #[arg(long, value_name = "X", value_parser = values::portion, allow_negative_numbers = true,
           conflicts_with = "skip_existing", hide_short_help = true,
           long_help = "Exit with code 1 if the cells in doubt exceed this share, 0.01 or 1%, of the cells that \
-                       any method calls inside. Outputs are still written. Not allowed with --skip-existing \
+                       any compared method calls inside. Outputs are still written. Not allowed with --skip-existing \
                        [default: none]")]
     pub max_doubt: Option<Rational>,
 }

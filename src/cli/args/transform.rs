@@ -14,8 +14,8 @@ pub struct TransformArgs {
     /// turn or mirror the mesh: x,-z,y
     #[arg(long, value_name = "X,Y,Z", value_parser = axes, allow_hyphen_values = true, hide_short_help = true,
           display_order = LAST, long_help = "The axis of the file, with its sign, that becomes each axis of \
-                       the grid: x,-z,y turns y up into z up. Exact; a mirrored mesh keeps its orientation \
-                       [default: x,y,z]")]
+                       the grid: x,-z,y turns y up into z up. Exact. Triangles are flipped when mirroring, so that \
+                       outside stays outside [default: x,y,z]")]
     pub axes: Option<AxisOrder>,
 
     /// multiply coordinates by F, exactly
@@ -94,6 +94,11 @@ impl Measure {
         let unit = UNITS.iter().filter(|unit| text.ends_with(unit.name)).max_by_key(|unit| unit.name.len());
         let decimal = unit.map_or(text, |unit| text[..text.len() - unit.name.len()].trim_end());
         Ok(Self { number: Rational::parse_decimal(decimal)?, unit, text: text.to_string() })
+    }
+
+    /// Whether it was typed with a unit.
+    pub fn has_unit(&self) -> bool {
+        self.unit.is_some()
     }
 
     /// The length in units of the coordinates.

@@ -15,7 +15,11 @@ pub type Exact3 = [Rational; 3];
 
 /// `3`, `2.5`, `all`: the width of a band, in cells.
 pub fn band(text: &str) -> Result<Band, String> {
-    text.parse().map_err(|error: Error| error.message().to_string())
+    let has_unit = Measure::parse(text).is_ok_and(|measure| measure.has_unit());
+    match text.parse() {
+        Err(_) if has_unit => Err("takes cells only, without a unit: 3, 2.5 or all".to_string()),
+        parsed => parsed.map_err(|error: Error| error.message().to_string()),
+    }
 }
 
 /// `16`: a count of at least one.
@@ -71,6 +75,14 @@ pub fn tolerance(text: &str) -> Result<f64, String> {
         return Err("must be 0 or more".to_string());
     }
     Ok(tolerance.to_f64())
+}
+
+/// `0.2`: a distance in units of the files, 0 or more.
+pub fn distance(text: &str) -> Result<f64, String> {
+    match Measure::parse(text) {
+        Ok(measure) if measure.has_unit() => Err("takes a plain number, in units of the files".to_string()),
+        _ => tolerance(text),
+    }
 }
 
 /// `0.01` or `1%`: a share of one, exactly.

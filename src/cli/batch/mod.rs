@@ -233,7 +233,7 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         _ => path.with_extension("").display().to_string(),
     };
     Err(Error::usage(format!("{option}: {what} an output folder"))
-        .with_hint(format!("use -o {folder}/; one grid of several meshes is not supported")))
+        .with_hint(format!("use -o {folder}/; one file cannot hold several meshes")))
 }
 
 /// The error for words that were hardly meant as meshes: a command, an output, a file for JSON.

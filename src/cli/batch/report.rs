@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use voxelize::{Code, Kind};
+use voxelize::{Code, Finding, Kind};
 
 use super::super::command::Call;
 use super::super::options::{Mode, Options};
@@ -25,8 +25,25 @@ pub struct Entry {
     bytes: u64,
     /// The memory estimate of a dry run.
     memory: u128,
-    /// The codes of its warnings, each with its line.
-    warnings: Vec<(Code, String)>,
+    /// Its warnings.
+    warnings: Vec<BatchWarning>,
+}
+
+/// A warning of a mesh.
+struct BatchWarning {
+    code: Code,
+    message: String,
+    /// As it is printed for one mesh.
+    line: String,
+}
+
+/// The warnings of one code.
+struct SameCode {
+    /// How many meshes have it.
+    count: u64,
+    first: BatchWarning,
+    /// Whether all have the message of the first.
+    is_one_message: bool,
 }
 
 /// What became of a mesh.
@@ -57,7 +74,12 @@ impl Entry {
         let verbosity = call.printer.options.verbosity;
         let name = format!("{}: ", item.path.display());
         let lines = found.warnings.iter().filter(|warning| verbosity.prints(warning));
-        let warnings = lines.map(|warning| (warning.code(), finding_line(&name, warning))).collect();
+        let warning = |warning: &Finding| BatchWarning {
+            code: warning.code(),
+            message: warning.text(),
+            line: finding_line(&name, warning),
+        };
+        let warnings = lines.map(warning).collect();
         let mut report = Report::of(|report| {
             run::fill_object(report, Some(&item.path), options, found);
             Ok(outcome)
@@ -123,8 +145,7 @@ struct BatchState {
     bytes: u64,
     /// The most that one takes.
     memory: u128,
-    /// How many meshes have a warning of each code, and the first of these lines.
-    warnings: BTreeMap<Code, (u64, String)>,
+    warnings: BTreeMap<Code, SameCode>,
 }
 
 impl<'a> OrderedReporter<'a> {
@@ -150,10 +171,10 @@ impl<'a> OrderedReporter<'a> {
         let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let mut total = Report::default();
         let all = self.batch.items.len() as u64;
-        for (code, (count, line)) in state.warnings.iter().filter(|_| !self.call.printer.is_verbose()) {
-            total.err += &match count {
-                1 => sanitized(line.trim_end()) + "\n",
-                _ => summed_up(*code, *count, all),
+        for warning in state.warnings.values().filter(|_| !self.call.printer.is_verbose()) {
+            total.err += &match warning.count {
+                1 => sanitized(warning.first.line.trim_end()) + "\n",
+                _ => sanitized(&summed_up(warning, all)) + "\n",
             };
         }
         if let Some(skipped) = self.batch.skipped.text() {
@@ -189,10 +210,11 @@ impl<'a> OrderedReporter<'a> {
     }
 }
 
-/// `warning[W009]: 81 of 1,000 meshes: …; -v lists them`.
-fn summed_up(code: Code, count: u64, all: u64) -> String {
-    let finding = code.info().finding;
-    format!("warning[{code}]: {} of {} meshes: {finding}; -v lists them\n", grouped(count), grouped(all))
+/// `warning[W009]: 81 of 1,000 meshes: …; -v lists them`: the message where all have one, else that of the code.
+fn summed_up(warning: &SameCode, all: u64) -> String {
+    let SameCode { count, first: BatchWarning { code, message, .. }, is_one_message } = warning;
+    let message = if *is_one_message { message } else { code.info().finding };
+    format!("warning[{code}]: {} of {} meshes: {message}; -v lists them", grouped(*count), grouped(all))
 }
 
 impl BatchState {
@@ -208,9 +230,18 @@ impl BatchState {
         self.bytes += entry.bytes;
         self.memory = self.memory.max(entry.memory);
         let mut codes: Vec<_> = entry.warnings.drain(..).collect();
-        codes.dedup_by_key(|(code, _)| *code);
-        for (code, line) in codes {
-            self.warnings.entry(code).or_insert((0, line)).0 += 1;
+        codes.dedup_by_key(|warning| warning.code);
+        for warning in codes {
+            match self.warnings.get_mut(&warning.code) {
+                Some(same) => {
+                    same.count += 1;
+                    same.is_one_message &= same.first.message == warning.message;
+                }
+                None => {
+                    let same = SameCode { count: 1, first: warning, is_one_message: true };
+                    self.warnings.insert(same.first.code, same);
+                }
+            }
         }
     }
 }

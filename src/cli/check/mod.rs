@@ -36,11 +36,11 @@ voxelize check part.stl --mark bad.stl    the triangles that have defects
 voxelize check part.stl --require solid   exit code 1 unless it is safe for --solid
 voxelize check *.stl --strict -q          the exit code alone: 4 if a mesh has findings",
     notes: "\
-Vertices are equal if their coordinates are, bit by bit; -0 is 0. Each finding has a code, a count, places, its
+Vertices are equal if their coordinates are, bit by bit; -0 is 0. Each finding has a code, a count, places, its \
 effect on a fill, and says whether it was decided exactly. docs/check.md defines them all.
 With an option of the grid, places have their cells, and walls thinner than a cell are found.
 
-Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read;
+Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read; \
 4 a mesh has findings under --strict; 7 some of many failed, for different reasons",
     keys: "path format bytes mesh vertices grid findings components verdict warnings outputs",
     arguments: CheckArgs::command,
@@ -59,8 +59,8 @@ struct CheckArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     mark: Option<PathBuf>,
 
-    /// Exit with code 1 unless the mesh has all these properties, separated by commas: closed, oriented,
-    /// manifold, solid (safe for --solid) [default: none]
+    /// Exit with code 1 unless the mesh has all these properties, separated by commas: closed (or watertight),
+    /// oriented, manifold, solid (safe for --solid) [default: none]
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = qualities(),
           hide_possible_values = true, help_heading = "Check")]
     require: Vec<&'static Quality>,
@@ -88,8 +88,11 @@ struct CheckArgs {
 
 /// The names of what `--require` takes.
 fn qualities() -> impl TypedValueParser<Value = &'static Quality> {
-    let by_name = |name: String| QUALITIES.iter().find(|quality| quality.name == name).ok_or("no such name");
-    PossibleValuesParser::new(QUALITIES.iter().map(|quality| quality.name)).try_map(by_name)
+    let names = |quality: &'static Quality| std::iter::once(quality.name).chain(quality.synonym);
+    let by_name = move |name: String| {
+        QUALITIES.iter().find(|quality| names(quality).any(|known| known == name)).ok_or("no such name")
+    };
+    PossibleValuesParser::new(QUALITIES.iter().flat_map(names)).try_map(by_name)
 }
 
 /// Places of each finding in text, and in JSON.

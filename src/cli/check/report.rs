@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use voxelize::compare::check::{CheckVerdict, CheckedComponent, Defect, DefectPlace, MeshCheck};
 use voxelize::format::Written;
-use voxelize::{Error, Lattice};
+use voxelize::{Code, Error, Lattice};
 
 use super::super::report::display::{bytes, counted, grouped, grouped_number, number};
 use super::super::report::{Report, finding_line, value};
@@ -111,8 +111,10 @@ pub(super) fn rows(
 }
 
 fn defect_rows(report: &mut Report, defect: &Defect, most: usize) {
-    let (severity, how) =
-        (defect.info.severity().name(), if defect.info.exact { "decided exactly" } else { "by doubles" });
+    let (severity, how) = (
+        defect.info.severity().name(),
+        if defect.info.exact { "decided exactly" } else { "computed in floating point, not exact" },
+    );
     report.row(defect.info.code.name(), &format!("{severity}: {}, {how}", count(defect)));
     report.row("", &format!("effect on a fill: {}", defect.info.effect));
     let (shown, more) = shown(defect, most);
@@ -159,8 +161,8 @@ fn component_rows(report: &mut Report, components: &[CheckedComponent]) {
             (counted(component.triangles, "triangle", "triangles"), grouped_number(component.volume));
         let volume = match (closed, oriented) {
             (true, true) => format!("volume {volume}"),
-            (true, false) => format!("closed, not oriented; volume as it is {volume}"),
-            _ => format!("not closed; volume as it is {volume}"),
+            (true, false) => format!("closed, not oriented; signed volume {volume}"),
+            _ => format!("not closed; signed volume, with its holes open, {volume}"),
         };
         report.row("", &format!("{n}: {triangles}, {volume}"));
     }
@@ -185,9 +187,20 @@ pub(super) fn verdict_rows(
     }
     for (n, quality) in QUALITIES.iter().enumerate() {
         let label = if n == 0 { "verdict" } else { "" };
-        let text = quality.lack(checked).map_or_else(|| "yes".to_string(), |why| format!("no{why}"));
+        let text = match quality.lack(checked) {
+            Some(why) if why.is_empty() => "no".to_string(),
+            Some(why) => format!("no ({why})"),
+            None if quality.name == "solid" && has_thin_walls(checked) => {
+                "yes, but --solid may lose thin walls (M012)".to_string()
+            }
+            None => "yes".to_string(),
+        };
         report.row(label, &format!("{}: {text}", quality.text));
     }
+}
+
+fn has_thin_walls(checked: &MeshCheck) -> bool {
+    checked.defects.iter().any(|defect| defect.info.code == Code::M012)
 }
 
 /// The uses that a mesh can be fit for.
@@ -195,6 +208,8 @@ pub(super) fn verdict_rows(
 pub struct Quality {
     /// Its name under `--require`.
     pub name: &'static str,
+    /// Another name for it there.
+    pub synonym: Option<&'static str>,
     text: &'static str,
     holds: fn(&CheckVerdict) -> bool,
     /// The findings that stand in its way; the second list where none of the first is there.
@@ -202,16 +217,30 @@ pub struct Quality {
 }
 
 pub static QUALITIES: [Quality; 4] = [
-    Quality { name: "closed", text: "closed", holds: |v| v.closed, codes: [&["M004"], &[]] },
-    Quality { name: "oriented", text: "oriented", holds: |v| v.oriented, codes: [&["M004", "M007"], &[]] },
+    Quality {
+        name: "closed",
+        synonym: Some("watertight"),
+        text: "closed",
+        holds: |v| v.closed,
+        codes: [&["M004"], &[]],
+    },
+    Quality {
+        name: "oriented",
+        synonym: None,
+        text: "oriented",
+        holds: |v| v.oriented,
+        codes: [&["M004", "M007"], &[]],
+    },
     Quality {
         name: "manifold",
+        synonym: None,
         text: "manifold by the 3MF core specification",
         holds: |v| v.manifold_3mf,
         codes: [&["M004", "M005", "M007"], &["M002"]],
     },
     Quality {
         name: "solid",
+        synonym: None,
         text: "safe for solid",
         holds: |v| v.safe_for_solid,
         codes: [&["M004", "M007", "M008"], &[]],
@@ -219,12 +248,12 @@ pub static QUALITIES: [Quality; 4] = [
 ];
 
 impl Quality {
-    /// Why a mesh has it not, `: 32 open edges`; `None` if it has.
+    /// Why a mesh has it not, `32 open edges`; `None` if it has.
     fn lack(&self, checked: &MeshCheck) -> Option<String> {
         let because = |codes: &[&str]| {
             let found = checked.defects.iter().filter(|defect| codes.contains(&defect.info.code.name()));
             let found: Vec<_> = found.map(count).collect();
-            (!found.is_empty()).then(|| format!(": {}", found.join(", ")))
+            (!found.is_empty()).then(|| found.join(", "))
         };
         let why = || self.codes.iter().find_map(|codes| because(codes)).unwrap_or_default();
         (!(self.holds)(&checked.verdict)).then(why)
@@ -233,7 +262,14 @@ impl Quality {
 
 /// Why a mesh lacks what `--require` asks for: `not closed: 32 open edges; not safe for solid: 32 open edges`.
 pub(super) fn lacks(required: &[&Quality], checked: &MeshCheck) -> Option<String> {
-    let lack = |quality: &&Quality| Some(format!("not {}{}", quality.text, quality.lack(checked)?));
+    let lack = |quality: &&Quality| {
+        let why = quality.lack(checked)?;
+        Some(if why.is_empty() {
+            format!("not {}", quality.text)
+        } else {
+            format!("not {}: {why}", quality.text)
+        })
+    };
     let lacks: Vec<_> = required.iter().filter_map(lack).collect();
     (!lacks.is_empty()).then(|| lacks.join("; "))
 }

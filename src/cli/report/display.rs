@@ -40,6 +40,13 @@ pub fn grid_in(lattice: &Lattice, unit: Option<&str>) -> String {
     format!("{} {}", dims(lattice.dims()), cells_in(lattice, unit))
 }
 
+/// The same with their number: `42 × 42 × 42 = 74,088 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
+pub fn planned_grid(lattice: &Lattice, unit: Option<&str>) -> String {
+    let all: u128 = lattice.dims().iter().map(|&n| n as u128).product();
+    let all = grouped(u64::try_from(all).unwrap_or(u64::MAX));
+    format!("{} = {all} {}", dims(lattice.dims()), cells_in(lattice, unit))
+}
+
 /// The same without their number.
 pub fn cells(lattice: &Lattice) -> String {
     cells_in(lattice, None)
@@ -48,7 +55,10 @@ pub fn cells(lattice: &Lattice) -> String {
 fn cells_in(lattice: &Lattice, unit: Option<&str>) -> String {
     let corner = lattice.origin().each_ref().map(|c| number(c.to_f64())).join(", ");
     let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
-    format!("cells of {}{unit}, corner ({corner})", sizes(lattice.spacing().each_ref().map(Rational::to_f64)))
+    format!(
+        "cells of {}{unit}, corner ({corner}){unit}",
+        sizes(lattice.spacing().each_ref().map(Rational::to_f64))
+    )
 }
 
 /// `64,000 of 74,088 (86.4 %)`.

@@ -6,9 +6,9 @@ use voxelize::{Lattice, Rule};
 
 use super::super::contents;
 
-/// `1,200 of 8,000 (15.0 %) differ from the background, 0.3`.
+/// `1,200 of 8,000 (15.0 %) within the band; the others are 0.3`.
 pub fn cells(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> String {
-    contents::valued_text(summary, lattice.dims(), rule.background(lattice).unwrap_or_default())
+    contents::distances(summary, lattice.dims(), rule.background(lattice).unwrap_or_default())
 }
 
 /// `-0.28 … 0.3`.

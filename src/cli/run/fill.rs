@@ -130,25 +130,32 @@ pub fn fill(
     let (count, digest) = timed(&mut report.times.digest, || (voxels.count(), voxels.digest()));
     report.field = voxels.field().map(Field::summary);
     report.inside = voxels.record.field(INSIDE).map(str::to_string);
-    note(&options.rule, (mesh, lattice), report, stats, (count, digest));
+    note(options, (mesh, lattice), report, stats, (count, digest));
     Ok((voxels, digest))
 }
 
 /// Notes what is in the cells of a mesh on a lattice.
 pub fn note(
-    rule: &Rule,
+    options: &JobOptions,
     (mesh, lattice): (&Mesh, &Lattice),
     report: &mut RunReport,
     stats: Stats,
     (occupied, digest): (u64, Digest),
 ) {
     report.snapped = Some(stats.snapped);
+    let unit = options.grid.transform.unit.map(|unit| unit.name);
     let lost = stats.inside.lost.or(report.inside_report.lost);
     report.inside_report = InsideReport { lost, ..stats.inside };
-    report.warnings.extend(voxelize::rule::findings(rule, mesh, lattice, &report.inside_report));
+    report.warnings.extend(voxelize::rule::findings(
+        &options.rule,
+        mesh,
+        lattice,
+        &report.inside_report,
+        unit,
+    ));
     (report.occupied, report.digest) = (Some(occupied), Some(digest));
     if occupied == 0 && report.warnings.iter().all(|warning| warning.code() != Code::W002) {
-        report.warnings.push(voxelize::rule::nothing_occupied(rule));
+        report.warnings.push(voxelize::rule::nothing_occupied(&options.rule, &report.warnings));
     }
 }
 

@@ -11,14 +11,18 @@ use super::super::report::display::counted;
 use super::report::RunReport;
 
 /// An option of a rule, by its name and value in files: `hollow 2`, `ties: up`, `inside: nonzero (auto)`,
-/// `2 holes of at most 3 cells closed`. `report` is that of the run that made the cells, if it is this one.
-pub fn option_text(name: &str, value: &str, report: Option<&RunReport>) -> String {
+/// `2 holes of at most 3 cells closed`, `radius: 3 mm`. `report` is that of the run that made the cells, if it is this
+/// one; `unit` is that of lengths.
+pub fn option_text(name: &str, value: &str, report: Option<&RunReport>, unit: Option<&str>) -> String {
     match (name, report.and_then(|report| report.inside.as_deref())) {
         ("variant", _) => value.to_string(),
         ("close_holes", _) => {
             closed_holes(value, report.and_then(|report| report.inside_report.closed_holes))
         }
         (INSIDE, Some(used)) if used != value => format!("{name}: {used} ({value})"),
+        ("radius" | "iso", _) if unit.is_some() && value.ends_with(|c: char| c.is_ascii_digit()) => {
+            format!("{name}: {value} {}", unit.unwrap_or_default())
+        }
         _ => format!("{}: {value}", name.replace('_', " ")),
     }
 }
@@ -59,6 +63,9 @@ pub fn json(rule: &Rule, report: &RunReport) -> Value {
     }
     put("thin", inside.lost.map_or(Value::Null, |lost| thin_parts(lost.components.as_ref())));
     put("thin_places", inside.lost.map_or(Value::Null, |lost| thin_places(lost.places.as_ref())));
+    if let Some(kept) = inside.kept {
+        put("kept_cells", json!(kept));
+    }
     if let Some(repairs) = &inside.repairs {
         put("repairs", repairs_json(repairs));
     }
@@ -83,7 +90,14 @@ fn repairs_json(repairs: &Repairs) -> Value {
 fn thin_parts(thin: Option<&LostComponents>) -> Value {
     let Some(LostComponents { components, lost, broken, pieces, largest, triangles, thickness, .. }) = thin
     else {
-        return json!({"lost": 0, "scattered": 0});
+        return json!({
+            "parts": null,
+            "lost": 0,
+            "scattered": 0,
+            "pieces": 0,
+            "largest": null,
+            "thickness": null,
+        });
     };
     let [min, max] = largest;
     let largest = json!({"bounds": {"min": min, "max": max}, "triangles": triangles, "thickness": thickness});
@@ -99,7 +113,7 @@ fn thin_parts(thin: Option<&LostComponents>) -> Value {
 
 fn thin_places(thin: Option<&LostPlaces>) -> Value {
     let Some(LostPlaces { places, cells, largest: [min, max], dims }) = thin else {
-        return json!({"places": 0, "cells": 0});
+        return json!({"places": 0, "cells": 0, "largest": null});
     };
     let largest = json!({"bounds": {"min": min, "max": max}, "dims": dims});
     json!({"places": places, "cells": cells, "largest": largest})

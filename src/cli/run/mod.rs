@@ -166,8 +166,8 @@ impl Work<'_> {
         times.digest = Some(hashing);
         times.write = Some(start.elapsed().saturating_sub(filling + hashing));
         report.inside = slabs.record.field(INSIDE).map(str::to_string);
-        let (rule, at) = (&self.options.job.options.rule, (self.mesh, &self.prepared.lattice));
-        fill::note(rule, at, report, stats, (occupied, slabs.digest()));
+        let at = (self.mesh, &self.prepared.lattice);
+        fill::note(&self.options.job.options, at, report, stats, (occupied, slabs.digest()));
     }
 
     fn save(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {
@@ -270,8 +270,8 @@ fn write_aux(
         Ok(())
     };
     let mut outcome = Outcome::Done;
-    if let Some((options, Doubt { cells, inside, by })) = doubt {
-        let found = DoubtReport { cells: cells.count(), inside, by, most: options.most.clone() };
+    if let Some((options, Doubt { cells, inside, by, leaked })) = doubt {
+        let found = DoubtReport { cells: cells.count(), inside, by, leaked, most: options.most.clone() };
         if !found.passes() {
             outcome = Outcome::CheckFailed(Some(found.refusal()));
         }

@@ -70,7 +70,11 @@ fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     if let (Some(memory), Mode::DryRun) = (&found.memory, options.mode) {
         let bytes = u64::try_from(memory.bytes).unwrap_or(u64::MAX);
         let output = found.output_size.map(FileSize::bytes);
-        report.set("estimate", json!({"memory_bytes": bytes, "slabs": memory.slabs, "output_bytes": output}));
+        let cells = found.lattice.as_ref().map(|lattice| value::cells(lattice.dims()));
+        report.set(
+            "estimate",
+            json!({"memory_bytes": bytes, "slabs": memory.slabs, "output_bytes": output, "cells": cells}),
+        );
     }
 }
 

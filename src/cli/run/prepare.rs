@@ -43,7 +43,13 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
     .map_err(|e| if bar.cancelled() { Error::interrupted() } else { e })
     .map_err(|e| match (e.kind(), e.hint()) {
         // A folder.
-        (Kind::Usage, None) => e.with_hint("'voxelize FOLDER -o DIR/' makes a file of each mesh"),
+        (Kind::Usage, None) => {
+            let name = job.source.name();
+            let folder = name.trim_end_matches('/');
+            e.with_hint(format!(
+                "name its meshes: {folder}/*.stl; 'voxelize {folder} -o DIR/' voxelizes all of them"
+            ))
+        }
         (Kind::Input, _) => job.source.path().and_then(files::holds_voxels).unwrap_or(e),
         _ => e,
     })?;
@@ -200,8 +206,12 @@ fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
 fn size_warnings(size: FileSize, output: &Output) -> Vec<Finding> {
     let (bytes, name) = (size.bytes(), output.format.name);
     let limit = output.format.max_bytes.filter(|most| bytes > *most).map(|most| {
-        let may = format!("a .{name} file ends at {}; this one may take {}", shown(most), shown(bytes));
-        Finding::new(Code::W004, format!("{may}: whether it fits is known once its cells are counted"))
+        let (most, worst) = (shown(most), shown(bytes));
+        let text = format!(
+            "a .{name} file holds at most {most}; this one may take {worst}, and its size is known only once it is \
+             voxelized"
+        );
+        Finding::new(Code::W004, text)
     });
     let path = output.destination.path().filter(|_| matches!(size, FileSize::About(_)));
     let free = path.and_then(free_space).filter(|free| *free < bytes).map(|free| {

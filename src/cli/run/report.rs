@@ -110,10 +110,12 @@ pub fn timed<R>(time: &mut Option<Duration>, work: impl FnOnce() -> R) -> R {
 #[derive(Debug, Clone)]
 pub struct DoubtReport {
     pub cells: u64,
-    /// Cells that any method calls inside.
+    /// Cells that any compared method calls inside.
     pub inside: u64,
     /// Cells that each of them does.
     pub by: [(Inside, u64); 4],
+    /// Whether the flood leaked, so that it is not compared.
+    pub leaked: bool,
     /// How many are allowed, of those inside.
     pub most: Option<Rational>,
 }
@@ -125,18 +127,31 @@ impl DoubtReport {
         self.most.as_ref().is_none_or(|most| whole(self.cells) <= most * &whole(self.inside))
     }
 
-    /// `1,234 cells (0.4 % of 310,000 that any method calls inside)`.
+    /// `1,234 cells (0.4 % of 310,000 that any of four methods calls inside)`.
     pub fn line(&self) -> String {
         let cells = if self.cells == 1 { "cell" } else { "cells" };
         let share = percent(self.cells, u128::from(self.inside));
         let inside = grouped(self.inside);
-        format!("{} {cells} ({share} of {inside} that any method calls inside)", grouped(self.cells))
+        let methods = if self.leaked { "three methods" } else { "four methods" };
+        format!("{} {cells} ({share} of {inside} that any of {methods} calls inside)", grouped(self.cells))
     }
 
-    /// `inside by nonzero 310,000, evenodd 309,980, flood 0, robust 309,990`.
+    /// `inside by nonzero 310,000, evenodd 309,980, flood 0, robust 309,990`; a flood that leaked is named apart.
     pub fn by_method(&self) -> String {
-        let by = self.by.map(|(method, cells)| format!("{} {}", method.name(), grouped(cells)));
-        format!("inside by {}", by.join(", "))
+        let [flood, others] = [true, false].map(|is_flood| {
+            let by = self.by.iter().filter(|(method, _)| method.is_flood() == is_flood);
+            by.map(|(method, cells)| format!("{} {}", method.name(), grouped(*cells))).collect::<Vec<_>>()
+        });
+        match self.leaked {
+            true => format!("inside by {}; the flood leaked and is not compared", others.join(", ")),
+            false => format!("inside by {}", [flood, others].concat().join(", ")),
+        }
+    }
+
+    /// The methods that are not compared.
+    fn left_out(&self) -> Vec<&'static str> {
+        let left_out = self.by.iter().filter(|(method, _)| self.leaked && method.is_flood());
+        left_out.map(|(method, _)| method.name()).collect()
     }
 
     /// Why the check failed.
@@ -150,7 +165,14 @@ impl DoubtReport {
         let by: Map<_, _> =
             self.by.iter().map(|(method, cells)| (method.name().to_string(), json!(cells))).collect();
         let most = self.most.as_ref().map(Rational::to_f64);
-        json!({"cells": self.cells, "share": share, "inside_by": by, "asked_most": most})
+        json!({
+            "cells": self.cells,
+            "share": share,
+            "inside": self.inside,
+            "inside_by": by,
+            "left_out": self.left_out(),
+            "asked_most": most,
+        })
     }
 }
 
@@ -169,10 +191,12 @@ mod tests {
             ("100 %", 5, 5, true),
         ] {
             let by = [(Inside::Nonzero, inside); 4];
-            let found = DoubtReport { cells, inside, by, most: Some(values::portion(most).unwrap()) };
+            let found =
+                DoubtReport { cells, inside, by, leaked: false, most: Some(values::portion(most).unwrap()) };
             assert_eq!(found.passes(), passes, "{found:?}");
         }
-        assert!(DoubtReport { cells: 5, inside: 5, by: [(Inside::Robust, 5); 4], most: None }.passes());
+        let by = [(Inside::Robust, 5); 4];
+        assert!(DoubtReport { cells: 5, inside: 5, by, leaked: true, most: None }.passes());
         for wrong in ["101%", "-1%", "1.1", "%", "1%%", "some"] {
             assert!(values::portion(wrong).is_err(), "{wrong}");
         }

@@ -45,17 +45,17 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
                 row("field", &field::range(summary));
                 row("cells", &field::cells(&options.job.options.rule, summary, lattice));
             }
-            (None, Some(occupied)) => row("cells", &cells(options, occupied, lattice)),
+            (None, Some(occupied)) => {
+                row("cells", &cells(options, occupied, lattice, found.inside_report.kept))
+            }
             (None, None) => {}
         }
         if let Some(doubt) = &found.doubt {
             row("doubt", &doubt.line());
             row("", &doubt.by_method());
         }
-        match found.leak_path {
-            Some(0) => row("leak", "no path from outside to inside"),
-            Some(n) => row("leak", &format!("{} from outside to inside", counted(n, "cell", "cells"))),
-            None => {}
+        if let Some(cells) = found.leak_path {
+            row("leak", &leak(cells, found));
         }
     }
     if let (Some(memory), Mode::DryRun) = (&found.memory, options.mode) {
@@ -131,15 +131,18 @@ pub fn triangles(mesh: &MeshInput) -> String {
 fn grid(options: &Options, lattice: &Lattice) -> String {
     let grid = &options.job.options.grid;
     let unit = grid.transform.unit.map(|unit| unit.name);
-    let mut text = display::grid_in(lattice, unit);
+    let mut text = match options.mode {
+        Mode::DryRun => display::planned_grid(lattice, unit),
+        Mode::Write => display::grid_in(lattice, unit),
+    };
     // Where a box cuts the mesh, the mesh may go on in the padding.
     let is_empty = !grid.is_bounded && options.job.options.rule.margin() == Length::ZERO;
-    let padding = if is_empty { "empty" } else { "more" };
+    let padding = if is_empty { "padded" } else { "grown" };
     match grid.padding(lattice) {
         None | Some([0, 0, 0]) => {}
-        Some([1, 1, 1]) => text += &format!(", 1 {padding} cell around"),
-        Some([x, y, z]) if x == y && y == z => text += &format!(", {x} {padding} cells around"),
-        Some([x, y, z]) => text += &format!(", {x}, {y} and {z} {padding} cells around"),
+        Some([1, 1, 1]) => text += &format!(", {padding} by 1 cell on every side"),
+        Some([x, y, z]) if x == y && y == z => text += &format!(", {padding} by {x} cells on every side"),
+        Some([x, y, z]) => text += &format!(", {padding} by {x}, {y} and {z} cells on every side"),
     }
     if let Some(grown) = grown(options, lattice) {
         text += &format!(", box grown to {grown}");
@@ -172,12 +175,15 @@ fn snap(snapped: u64) -> String {
 fn rule(options: &Options, found: &RunReport) -> String {
     let rule = &options.job.options.rule;
     let fields = rule.fields();
-    let fields = fields.iter().map(|(name, value)| findings::option_text(name, value, Some(found)));
+    let unit = options.job.options.grid.transform.unit.map(|unit| unit.name);
+    let fields = fields.iter().map(|(name, value)| findings::option_text(name, value, Some(found), unit));
     std::iter::once(rule.name().to_string()).chain(fields).collect::<Vec<_>>().join("; ")
 }
 
-fn cells(options: &Options, occupied: u64, lattice: &Lattice) -> String {
-    let cells = occupancy(occupied, lattice.dims());
+/// `63,084 of 262,144 (24.1 %), 72 of them by --keep-thin, volume 63,084 mm³`.
+fn cells(options: &Options, occupied: u64, lattice: &Lattice, kept: Option<u64>) -> String {
+    let kept = kept.map_or_else(String::new, |kept| format!(", {} of them by --keep-thin", grouped(kept)));
+    let cells = occupancy(occupied, lattice.dims()) + &kept;
     if occupied == 0 {
         cells
     } else if options.job.options.rule.is_hollow() {
@@ -190,14 +196,29 @@ fn cells(options: &Options, occupied: u64, lattice: &Lattice) -> String {
     }
 }
 
+/// `2 holes leak; 37 cells on the paths through them`.
+fn leak(cells: u64, found: &RunReport) -> String {
+    let holes = found.inside_report.leak.as_ref().map_or(0, |leak| leak.holes.len() as u64);
+    match holes {
+        _ if cells == 0 => "no leak: the file of the leak path has no cells".to_string(),
+        1 => format!("1 hole leaks; {} on the path through it", counted(cells, "cell", "cells")),
+        n => format!(
+            "{} holes leak; {} on the paths through them",
+            grouped(n),
+            counted(cells, "cell", "cells")
+        ),
+    }
+}
+
 fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> String {
+    // A dry run writes nothing: what a run would write, and what it would take.
     let (slabs, whole) = match memory.strategy {
         Strategy::Dense => (String::new(), String::new()),
         Strategy::Bricks(_) => ("at most ".to_string(), String::new()),
         Strategy::Slabs(height) => {
             let layers = counted(height as u64, "layer", "layers");
             (
-                format!("{} slabs of {layers}, ", grouped(memory.slabs as u64)),
+                format!("in {} slabs of {layers}, ", grouped(memory.slabs as u64)),
                 format!("; all at once takes {}", bytes(memory.dense)),
             )
         }
@@ -208,14 +229,18 @@ fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> Str
         Limit::Share(_) | Limit::Unknown => String::new(),
     };
     let size = match output {
-        Some(FileSize::About(n)) => format!("about {} in ", bytes(n)),
-        Some(FileSize::AtMost(n)) => format!("at most {} in ", bytes(n)),
+        Some(FileSize::About(n)) => format!(", about {}", bytes(n)),
+        Some(FileSize::AtMost(n)) => format!(", at most {}", bytes(n)),
         None => String::new(),
     };
-    let aux = |aux: &super::super::output::AuxOutput| format!(", {} in {}", aux.about, aux.path.display());
+    let aux = |aux: &super::super::output::AuxOutput| format!("; {} to {}", aux.about, aux.path.display());
     let aux: String = options.aux_outputs().map(aux).collect();
     let (need, name, format) = (bytes(memory.bytes), options.output.name(), options.output.format.name);
-    format!("{slabs}{need} of memory{limit}, {size}{name} as {format}{aux}; nothing was written")
+    let target = match options.output.destination {
+        Destination::Stdout => format!("{format} to {name}"),
+        Destination::File(_) => format!("{name} as {format}"),
+    };
+    format!("would write {target}{size}{aux}; {slabs}{need} of memory{limit}")
 }
 
 fn wrote(options: &Options, written: &Written) -> String {

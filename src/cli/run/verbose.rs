@@ -64,7 +64,7 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
         why.push(format!("mesh as robust uses it: {repaired}; {holes}"));
     }
     why.extend(findings::inside_options(rule).map(|(name, value)| {
-        format!("{}: --{}", findings::option_text(name, &value, Some(found)), name.replace('_', "-"))
+        format!("{}: --{}", findings::option_text(name, &value, Some(found), None), name.replace('_', "-"))
     }));
     why
 }

@@ -49,7 +49,9 @@ pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Opt
 /// Why there is no picture of what differs.
 fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
     match outcome {
-        CaseResult::Grid(_) => Some("no picture: cells of two grids cannot be compared one by one"),
+        CaseResult::Grid(_) => {
+            Some("no picture: the grid changed; record with --bounds or --like, so that the grid stays put")
+        }
         CaseResult::Digest => Some("no picture: the golden is a digest, which has no cells"),
         _ => None,
     }

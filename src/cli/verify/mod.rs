@@ -53,9 +53,9 @@ A list of goldens is TOML; paths in it are relative to it:
   allow = 3                    # optional: at most 3 cells may differ
   iou_min = 0.999              # optional: the lowest intersection over union
 
-Exit codes: 0 every case passes; 1 cells or grids differ; 2 usage error, or a golden file that
-cannot be compared; 3 the list, a mesh or a golden file is missing or cannot be read;
-4 unsuitable mesh; 5 a grid does not fit into memory; 6 a file cannot be written; 7 cases
+Exit codes: 0 every case passes; 1 cells or grids differ; 2 usage error, or a golden file that \
+cannot be compared; 3 the list, a mesh or a golden file is missing or cannot be read; \
+4 unsuitable mesh; 5 a grid does not fit into memory; 6 a file cannot be written; 7 cases \
 fail for different reasons; 70 an internal error, which is a bug";
 
 #[derive(Debug, clap::Parser)]
@@ -154,8 +154,10 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         return record::run(call, &args, &options);
     }
     if let Some(options) = options.given() {
-        let error = Error::usage(format!("{options}: options come from the goldens file"));
-        return Err(error.with_hint("--update MESH records a case with other options"));
+        let error = Error::usage(format!("{options}: options come from the list of goldens"));
+        let is_voxels = format::sniff(&args.goldens).is_some();
+        let list = if is_voxels { "LIST".into() } else { args.goldens.to_string_lossy() };
+        return Err(error.with_hint(format!("'voxelize verify --update {list} MESH {options}' adds a case")));
     }
     let resources = call.resources(&args.run.power, args.run.max_memory)?;
     let gate = Gate { allow: args.verify.allow, iou_min: args.verify.iou_min };
@@ -213,8 +215,10 @@ fn check_reach(list: &Path, task: &Task, key: &str, file: &Path, reach: Reach) -
     if reach == Reach::Anywhere || files::is_within(file, &task.folder) {
         return Ok(());
     }
-    let message = format!("{key} leads out of the folder of the list: {}", file.display());
-    Err(Error::input(Code::G010, message).in_file(list).at_line(task.place.1))
+    let message = format!("{key} is outside the folder of the list: {}", file.display());
+    let error = Error::input(Code::G010, message).in_file(list);
+    // A case that is new has no line.
+    Err(if task.place.1 > 0 { error.at_line(task.place.1) } else { error })
 }
 
 /// A case of a list as it is to be made.
@@ -286,8 +290,18 @@ fn check_case(list: &Path, task: &Task) -> Result<()> {
 fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
     files::is_there(golden)?;
     if format::sniff(golden).is_none() {
-        let error = Error::usage("is not a voxel file, so a mesh cannot be compared with it");
-        return Err(error.in_file(golden).with_hint("--update LIST MESH adds the mesh to a list of goldens"));
+        let (list, mesh) = (golden.display(), mesh.display());
+        let (what, compare) = match Goldens::open(golden) {
+            Ok(_) => ("is a list of goldens, which names its meshes", format!("'voxelize verify {list}', ")),
+            Err(_) => ("is not a voxel file", String::new()),
+        };
+        let update = format!("'voxelize verify --update {list} {mesh}' adds the mesh to the list");
+        let hint = if compare.is_empty() {
+            "compare the mesh with a voxel file such as part.npz".to_string()
+        } else {
+            format!("{compare}without a mesh, compares them; {update}")
+        };
+        return Err(Error::usage(what).in_file(golden).with_hint(hint));
     }
     let mut words = vec!["--like".to_string(), golden.to_string_lossy().into_owned()];
     words.extend(rule_of(golden)?);

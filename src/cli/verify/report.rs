@@ -66,15 +66,21 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
         CaseResult::Same => vec![],
         CaseResult::Allowed(difference) | CaseResult::Cells(difference) => cells(task, report, difference),
         CaseResult::Digest => digests(report),
-        CaseResult::Grid(other) => std::iter::once("the grid differs; golden and now:".to_string())
-            .chain(other.iter().map(|what| format!("  {what}")))
-            .collect(),
+        CaseResult::Grid(other) => grid_changes(other),
         CaseResult::Failed(error) => {
             let hint = hint(error).map(|hint| format!("hint: {hint}"));
             std::iter::once(error.to_string()).chain(hint).collect()
         }
         other => vec![format!("{}", other.name())],
     }
+}
+
+/// The first change on the first line, which is all that some readers of JUnit show.
+fn grid_changes(changes: &[String]) -> Vec<String> {
+    let [first, others @ ..] = changes else { return vec!["the grid changed".to_string()] };
+    let more = if others.is_empty() { String::new() } else { format!("; {} more", others.len()) };
+    let first = format!("the grid changed: {first}{more}");
+    std::iter::once(first).chain(others.iter().map(|change| format!("  {change}"))).collect()
 }
 
 /// What -v says of what came out: where its cells are, and its digest.

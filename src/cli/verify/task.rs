@@ -151,7 +151,9 @@ fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<C
     )?;
     while slabs.next()?.is_some() {}
     let (cells, digest) = (slabs.made().occupied, slabs.digest());
-    let inside = voxelize::rule::findings(&job.options.rule, &mesh, &lattice, &slabs.made().stats.inside);
+    let unit = job.options.grid.transform.unit.map(|unit| unit.name);
+    let inside =
+        voxelize::rule::findings(&job.options.rule, &mesh, &lattice, &slabs.made().stats.inside, unit);
     let findings = report.warnings.into_iter().chain(inside).collect();
     Ok(CaseCells { cells, digest, voxels: None, findings })
 }

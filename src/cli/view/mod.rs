@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use voxelize::format::Written;
 use voxelize::grid::AXES;
 use voxelize::view::{self, Layer, Picture, Up};
-use voxelize::{Cells, Error, Progress, Rational, Result, par};
+use voxelize::{Cells, Error, Kind, Progress, Rational, Result, par};
 
 use super::args::values::{LayerChoice, PixelSize};
 use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
@@ -39,14 +39,14 @@ voxelize view part.npz --slice z=all -o layers/  every layer, one pixel per cell
 voxelize view part.npz --sheet z -o layers.png   layers side by side
 voxelize view diff.vox                   the output of diff -o: blue is added, orange removed",
     notes: "\
-A picture has the same pixels on every machine and for any number of threads. It records
+A picture has the same pixels on every machine and for any number of threads. It records \
 that this tool made it. Another file of the same name is replaced only if -o names it.
-Slices show x to the right and y upwards across z, x and z across y, y and z across x; in
-pictures of them, occupied cells are sand, enclosed ones (all six neighbours occupied) slate.
-Labels have the colours of their legend, as in a .vox. A field is shown in slices and sheets, on
+Slices show x to the right and y upwards across z, x and z across y, y and z across x; in \
+pictures of them, occupied cells are sand, enclosed ones (all six neighbours occupied) slate. \
+Labels have the colours of their legend, as in a .vox. A field is shown in slices and sheets, on \
 a scale from its lowest value to its highest.
 
-Exit codes: 0 done; 2 usage error; 3 a file cannot be read; 4 nothing to draw;
+Exit codes: 0 done; 2 usage error; 3 a file cannot be read; 4 nothing to draw; \
 5 too large; 6 not written",
     keys: "input grid counts digest picture text timings_ms outputs",
     arguments,
@@ -109,7 +109,7 @@ struct PictureArgs {
     #[arg(long, value_name = "NAME|AZ,EL", value_parser = view::From::parse, allow_hyphen_values = true)]
     from: Option<view::From>,
 
-    /// The axis that points up in the picture: y or z [default: z]
+    /// The axis that points up in the picture: y or z [default: what the file records, else z]
     #[arg(long, value_name = "AXIS", value_parser = values::up())]
     up: Option<view::Up>,
 
@@ -267,7 +267,11 @@ fn draw(options: &PictureOptions, input: &ViewInput) -> Result<Drawn> {
         }
         (PictureContent::Mesh, _, None) | (_, None, _) => unreachable!("what is drawn was opened"),
     };
-    picture.map(Drawn::Picture).map_err(|error| error.in_file(&input.name))
+    picture.map(Drawn::Picture).map_err(|error| {
+        let describe = format!("'voxelize info {}' describes it", input.name);
+        let error = if error.kind() == Kind::Unfit { error.with_hint(describe) } else { error };
+        error.in_file(&input.name)
+    })
 }
 
 fn write(destination: &Destination, picture: &Picture) -> Result<Written> {
@@ -338,7 +342,7 @@ fn view_text(input: &ViewInput, options: &PictureOptions) -> String {
     let from = options.view.from;
     let up = match options.view.up {
         Up::Y => "y up",
-        _ => "z up; --up y if the mesh lies",
+        _ => "z up; --up y if the mesh lies on its side",
     };
     let place = || format!("from {}°, {}°, {up}", number(from.azimuth), number(from.elevation));
     match options.content {

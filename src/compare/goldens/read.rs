@@ -87,7 +87,9 @@ fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
         let key = if gate.allow.is_some() { "allow" } else { "iou_min" };
         let error =
             Error::input(Code::G006, format!("{key} needs a golden file: a digest is equal or it is not"));
-        return Err(keys.at(key, error.with_hint("give golden = \"part.npz\" in place of grid and cells")));
+        return Err(
+            keys.at(key, error.with_hint("or set golden = \"part.npz\", to compare with a voxel file"))
+        );
     }
     let (name, options) = (keys.text("name")?, keys.text("options")?.unwrap_or_default());
     let line = line_of(text, table.span()).unwrap_or(0);

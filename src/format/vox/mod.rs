@@ -53,7 +53,7 @@ const WORLD: [usize; 3] = [2000, 2000, 1000];
 pub(super) const FORMAT: Format = Format {
     name: "vox",
     extensions: &["vox"],
-    about: "MagicaVoxel scene of any size, in tiles of at most 256 cells; z is up",
+    about: "MagicaVoxel scene, at most 4 GiB; cubic cells only; z is up",
     carries: Carries::InFile,
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::U8],

@@ -72,8 +72,13 @@ pub(in crate::rule) fn flooded(
     Ok(Flood { outside, walls, closed, leak })
 }
 
+/// Whether the lattice cuts the mesh: a flood from the faces of the lattice enters there.
+pub(in crate::rule) fn enters_by_cut(mesh: &Mesh, lattice: &Lattice) -> bool {
+    (0..3).any(|axis| lattice.is_passed(axis, mesh.bounds()).contains(&true))
+}
+
 /// The cells that keep a flood out of a mesh of which these holes are closed.
-pub(in crate::rule) fn walls(mesh: &Mesh, lattice: &Lattice, closed: &[Loop], run: &Run) -> Result<BitGrid> {
+fn walls(mesh: &Mesh, lattice: &Lattice, closed: &[Loop], run: &Run) -> Result<BitGrid> {
     let mut walls = BitGrid::try_from(lattice)?;
     let surface = Rule::Surface { ties: Ties::Up }.prepare(mesh, lattice, run)?;
     surface.fill(0..lattice.dims()[2], run, &mut walls)?;

@@ -77,7 +77,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Auto,
         name: "auto",
-        about: "nonzero on closed meshes that face one way, out or in; evenodd on other closed ones; else robust",
+        about: "nonzero on closed, consistently oriented meshes; evenodd on other closed meshes; else robust",
         grids: 0,
         meshes: 0,
         prepare: |_, mesh, lattice, run| automatic(mesh, lattice, run),
@@ -85,7 +85,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Nonzero,
         name: "nonzero",
-        about: "lines from outside go in and out a different number of times; overlapping shells unite",
+        about: "lines from outside enter and leave the mesh a different number of times; overlapping shells unite",
         grids: 0,
         meshes: 0,
         prepare: |inside, mesh, lattice, _| Ok(crossings::ready(mesh, lattice, inside)),
@@ -101,7 +101,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::flood(),
         name: "flood",
-        about: "what cannot be reached from outside between cells that the mesh touches",
+        about: "a flood from outside cannot reach it; cells that the mesh touches stop the flood",
         grids: 4,
         meshes: 0,
         prepare: flood::ready,
@@ -109,7 +109,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Vote,
         name: "vote",
-        about: "what evenodd says along two of the three axes at least",
+        about: "inside by evenodd along at least two of the three axes",
         grids: 3,
         meshes: 0,
         prepare: |_, mesh, lattice, _| Ok(vote::ready(mesh, lattice)),
@@ -117,7 +117,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Robust,
         name: "robust",
-        about: "turned and repaired where it can be, the mesh winds around it more than half",
+        about: "after repair, the winding number at the centre is above 1/2",
         grids: 0,
         meshes: 8,
         prepare: |_, mesh, lattice, run| robust::ready(mesh, lattice, run),
@@ -145,6 +145,8 @@ pub struct InsideReport {
     /// The features that [`Rule::Solid`](crate::Rule::Solid) would lose, if they were kept; otherwise
     /// [`lost::find`](super::lost::find) finds them.
     pub lost: Option<LostFeatures>,
+    /// How many cells keep them.
+    pub kept: Option<u64>,
 }
 
 /// The repair of a mesh; numbers of triangles, unless stated otherwise.

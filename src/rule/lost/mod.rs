@@ -51,6 +51,8 @@ pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) ->
 pub(super) struct KeptFeatures {
     /// The lost features.
     pub report: LostFeatures,
+    /// How many cells of the lattice keep them; none of these is solid.
+    pub count: u64,
     /// The cells of the lattice that keep them, if there are any.
     added: Option<BitGrid>,
 }
@@ -70,7 +72,8 @@ impl KeptFeatures {
             Some(found) => Some(around.cropped(keep::added(found, &solid)?)?),
             None => None,
         };
-        Ok(Self { report: judged.report, added })
+        let count = added.as_ref().map_or(0, BitGrid::count);
+        Ok(Self { report: judged.report, count, added })
     }
 
     /// Adds the cells of these layers that keep the features.

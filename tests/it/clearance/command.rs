@@ -106,7 +106,7 @@ fn within_is_a_gate() {
         assert_eq!(json["status"], if code == 0 { "ok" } else { "failed" }, "{line}");
     }
     let run = place.run("clearance cube.stl inner.stl --within 1").expect(1);
-    assert!(run.err.contains("1 of 1 pair is closer than 1"), "{}", run.err);
+    assert!(run.err.contains("1 of 1 pair fails --within 1: cube.stl contains inner.stl"), "{}", run.err);
     assert!(place.run("clearance cube.stl inner.stl --within 1 -q").expect(1).out.is_empty());
 }
 
@@ -133,7 +133,7 @@ fn bad_calls_have_their_exit_codes() {
     place.write("empty.stl", stl(&[]));
     place.run("cube.stl -r 8 -o cube.vox").expect(0);
     for (line, code, says) in [
-        ("clearance cube.stl", 2, "MESH"),
+        ("clearance cube.stl", 2, "at least two meshes"),
         ("clearance cube.stl missing.stl", 3, "missing.stl"),
         ("clearance cube.stl cube.vox", 3, "holds voxels"),
         ("clearance cube.stl empty.stl", 4, "no triangles"),

@@ -226,3 +226,18 @@ fn a_dry_run_writes_nothing() {
     assert_eq!(below(&place, ""), before);
     assert!(!place.path("out").exists());
 }
+
+#[test]
+fn a_warning_that_all_meshes_share_is_that_of_one_mesh() {
+    let place = Place::new();
+    // No centre of a cell is in these plates.
+    for name in ["a.stl", "b.stl"] {
+        place.write(name, stl(&cuboid([8.0, 8.0, 0.1])));
+    }
+    let line = "--solid --voxel-size 1 --bounds 0,0,0,8,8,8";
+    let text = "no cell is occupied: no cell centre is inside the mesh";
+    let one = place.run(&format!("a.stl {line} -o a.npz")).expect(0);
+    assert!(one.err.contains(&format!("warning[W002]: {text}")), "{}", one.err);
+    let many = place.run(&format!("a.stl b.stl {line} -o out/")).expect(0);
+    assert!(many.err.contains(&format!("warning[W002]: 2 of 2 meshes: {text}")), "{}", many.err);
+}

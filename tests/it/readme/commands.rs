@@ -24,15 +24,20 @@ fn run(line: &str, folder: &Path) -> Option<Output> {
 /// A folder with the fixtures, to run commands in.
 fn place() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
-    std::fs::create_dir(place.path().join("fixtures")).unwrap();
-    for entry in std::fs::read_dir(root("fixtures")).unwrap() {
-        let entry = entry.unwrap();
-        if entry.path().is_dir() {
-            continue;
-        }
-        std::fs::copy(entry.path(), place.path().join("fixtures").join(entry.file_name())).unwrap();
-    }
+    copy(&root("fixtures"), &place.path().join("fixtures"));
     place
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (from, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            std::fs::copy(from, to).unwrap();
+        }
+    }
 }
 
 /// The start of a line as far as it is the same in every run.

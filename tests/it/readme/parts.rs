@@ -58,7 +58,7 @@ fn slice() -> String {
 
 fn rules() -> String {
     let row = |info: &voxelize::rule::RuleInfo| {
-        let ties = info.rule.ties().map_or("none taken".to_string(), |ties| format!("`{}`", ties.name()));
+        let ties = info.rule.ties().map_or("does not apply".to_string(), |ties| format!("`{}`", ties.name()));
         [format!("`{}`", info.name), info.about.to_string(), ties]
     };
     table(["rule", "occupied is", "default ties"], RULES.iter().map(row))

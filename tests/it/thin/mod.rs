@@ -352,13 +352,23 @@ fn the_command_warns_keeps_and_records() {
     let kept = place.run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz --json").expect(0).json();
     assert_eq!((&kept["warnings"], &kept["variant"]), (&serde_json::json!([]), &"keep-thin".into()));
     assert_eq!(kept["inside"]["thin"]["lost"], 1, "{kept}");
+    let occupied = |json: &serde_json::Value| json["counts"]["occupied"].as_u64().unwrap();
     let json = place.run("plate.stl --solid --voxel-size 1 -o c.npz --json").expect(0).json();
-    assert_eq!(json["inside"]["thin_places"], serde_json::json!({"places": 0, "cells": 0}));
+    let none = serde_json::json!({"places": 0, "cells": 0, "largest": null});
+    assert_eq!(json["inside"]["thin_places"], none);
+    let added = occupied(&kept) - occupied(&json);
+    assert!(added > 0 && json["inside"].get("kept_cells").is_none());
+    assert_eq!(kept["inside"]["kept_cells"], added);
+    let run = place.run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz").expect(0);
+    assert!(run.err.contains(&format!("{added} of them by --keep-thin")), "{}", run.err);
     let json_of =
         |line: &str| place.run(&format!("{line} -o d.npz --json")).expect(0).json()["inside"].clone();
-    assert_eq!(json_of("cube.stl --solid")["thin"], serde_json::json!({"lost": 0, "scattered": 0}));
+    let nothing = json_of("cube.stl --solid")["thin"].clone();
+    assert_eq!((&nothing["lost"], &nothing["scattered"]), (&0.into(), &0.into()));
     assert!(json_of("cube.stl --filled")["thin"].is_null());
     let thin = &json["inside"]["thin"];
+    let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&nothing), keys(thin));
     assert_eq!((&thin["parts"], &thin["lost"], &thin["scattered"]), (&2.into(), &1.into(), &0.into()));
     assert_eq!((json["variant"].as_str(), json["warnings"][0]["code"].as_str()), (None, Some("W009")));
     let info = place.run("info b.npz --json").expect(0).json();

@@ -80,11 +80,33 @@ fn keeping_cells_names_files_that_no_other_case_has() {
 fn paths_are_those_of_the_list() {
     let place = Place::new();
     fs::create_dir_all(place.path("tests/lists")).unwrap();
-    place.run("--update tests/lists/a.toml meshes/cube.stl -r 8 --golden tests/cells").expect(0);
+    let line = "--update tests/lists/a.toml meshes/cube.stl -r 8 --golden tests/cells";
+    place.run(&format!("{line} --allow-outside")).expect(0);
     let list = place.read("tests/lists/a.toml");
     assert!(list.contains("mesh = \"../../meshes/cube.stl\""), "{list}");
     assert!(list.contains("golden = \"../cells/cube-res-8.npz\""), "{list}");
     place.run("tests/lists/a.toml --allow-outside").expect(0);
+}
+
+#[test]
+fn what_verify_would_refuse_is_not_recorded() {
+    let place = Place::recorded();
+    fs::create_dir_all(place.path("lists")).unwrap();
+    let (list, before) = (place.read("goldens.toml"), place.files());
+    for line in [
+        "--update lists/a.toml meshes/cube.stl -r 8",
+        "--update meshes/a.toml meshes/cube.stl -r 8 --golden cells",
+    ] {
+        let run = place.run(line).expect(3);
+        assert!(run.err.contains("outside the folder of the list"), "{}", run.err);
+        assert!(run.err.contains("--allow-outside"), "{}", run.err);
+        let code = place.run(&format!("{line} --json")).expect(3).cases()[0]["error"]["code"].clone();
+        assert_eq!(code, "G010", "{line}");
+        assert_eq!((&place.read("goldens.toml"), &place.files()), (&list, &before), "{line}");
+    }
+    place.run("--update lists/a.toml meshes/cube.stl -r 8 --allow-outside").expect(0);
+    place.run("lists/a.toml").expect(3);
+    place.run("lists/a.toml --allow-outside").expect(0);
 }
 
 #[test]

@@ -95,6 +95,22 @@ fn junit_has_a_test_for_every_case() {
 }
 
 #[test]
+fn junit_has_the_first_change_of_a_grid_in_its_message() {
+    let place = Place::new();
+    place.run("--update g.toml meshes/cube.stl --voxel-size 1 --golden cells").expect(0);
+    place.bring("knot.stl", "meshes/cube.stl");
+    let run = place.run("g.toml --junit report.xml --pictures shown").expect(1);
+    assert!(run.out.contains("--bounds or --like"), "{}", run.out);
+    let changed = "the grid changed: dims: 64 × 64 × 64 → 64 × 66 × 29; 3 more";
+    assert!(run.out.contains(changed), "{}", run.out);
+    let xml = place.read("report.xml");
+    let document = Document::parse(&xml).unwrap();
+    let failure = document.descendants().find(|node| node.has_tag_name("failure")).unwrap();
+    assert_eq!((failure.attribute("type"), failure.attribute("message")), (Some("grid"), Some(changed)));
+    assert!(failure.text().unwrap().contains("origin along x: 0 → "), "{xml}");
+}
+
+#[test]
 fn warnings_about_a_mesh_are_in_the_answer() {
     let place = Place::new();
     place.bring("open.stl", "meshes/open.stl");

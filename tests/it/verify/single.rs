@@ -112,10 +112,10 @@ fn wrong_questions_are_refused() {
 fn a_case_may_take_its_grid_from_a_file() {
     let place = Place::recorded();
     std::fs::create_dir(place.path("lists")).unwrap();
-    place.run("--update lists/a.toml meshes/f.stl --like cells/knot-res-40.npz").expect(0);
+    place.run("--update lists/a.toml meshes/f.stl --like cells/knot-res-40.npz --allow-outside").expect(0);
     let list = place.read("lists/a.toml");
     assert!(list.contains("options = \"--like ../cells/knot-res-40.npz\""), "{list}");
     place.run("lists/a.toml --allow-outside").expect(0);
-    let line = "--update lists/a.toml meshes/f.stl --like cells/knot-res-40.npz";
+    let line = "--update lists/a.toml meshes/f.stl --like cells/knot-res-40.npz --allow-outside";
     assert_eq!(place.outcomes(line, 0), ["same"]);
 }
