@@ -147,6 +147,50 @@ fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -
 }
 
 impl<S: Simd> TriangleBatch<S> {
+    /// Triangles within the layers whose bounds floats are sure of, those of some lanes; their coordinates relative
+    /// to the lowest cells without doubles, but for the walls of these.
+    #[inline(always)]
+    pub fn of_bounds(
+        simd: S,
+        frame: &KernelLattice,
+        vertices: &Vertices<S>,
+        lows: &[f32x16<S>; 3],
+        highs: &[f32x16<S>; 3],
+        lanes: u64,
+    ) -> Self {
+        let zero = f32x16::splat(simd, 0.0);
+        let (mut local, mut span, mut most) = ([[zero; 3]; 3], [zero; 3], zero);
+        for axis in 0..3 {
+            span[axis] = highs[axis] - lows[axis];
+            most = most.max(span[axis]);
+        }
+        let up_to = |cells: f32| most.simd_le(f32x16::splat(simd, cells)).to_bitmask() & lanes;
+        let [two, three, four, small] = [up_to(1.0), up_to(2.0), up_to(3.0), up_to(LANES as f32 - 1.0)];
+        // Others are set up from the vertices.
+        if four != 0 {
+            for (axis, KernelAxis { origin, spacing, scale, .. }) in frame.axes.iter().enumerate() {
+                let (low, high) = lows[axis].widen();
+                let (low, high) = (low * *spacing + origin[0], high * *spacing + origin[0]);
+                let wall: f32x16<S> = low.narrow(high);
+                let (coarse_low, coarse_high) = wall.widen();
+                let rest: f32x16<S> =
+                    ((low - coarse_low) + origin[1]).narrow((high - coarse_high) + origin[1]);
+                for v in 0..3 {
+                    local[axis][v] = ((vertices[axis][v] - wall) - rest) * *scale as f32;
+                }
+            }
+        }
+        let kinds = Kinds {
+            two,
+            three: three & !two,
+            four: four & !three,
+            small: small & !four,
+            large: lanes & !small,
+            ..Kinds::default()
+        };
+        Self { local, base: *lows, span, exact: zero, moved: zero, kinds }
+    }
+
     /// Takes the first `count` lanes to index space and sorts them.
     #[inline(always)]
     pub fn new(
@@ -228,5 +272,90 @@ impl<S: Simd> TriangleBatch<S> {
             large: sure & !four & !small,
         };
         this
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
+    use crate::geom::{Bounds, Rational};
+    use crate::levels::{Level, on_level};
+
+    /// The local coordinates of triangles whose lowest cells are `lows`, one a lane.
+    fn locals(
+        level: Level,
+        frame: &KernelLattice,
+        vertices: &[[[f32; LANES]; 3]; 3],
+        lows: &[[f32; LANES]; 3],
+    ) -> [[[f32; LANES]; 3]; 3] {
+        #[inline(always)]
+        fn of<S: Simd>(
+            simd: S,
+            frame: &KernelLattice,
+            vertices: &[[[f32; LANES]; 3]; 3],
+            lows: &[[f32; LANES]; 3],
+        ) -> [[[f32; LANES]; 3]; 3] {
+            let vector = |values: &[f32; LANES]| f32x16::from_slice(simd, values);
+            let lows = lows.each_ref().map(vector);
+            let highs = lows.map(|low| low + 3.0);
+            let vertices = vertices.each_ref().map(|axis| axis.each_ref().map(vector));
+            let batch = TriangleBatch::of_bounds(simd, frame, &vertices, &lows, &highs, 0xffff);
+            assert_eq!(batch.kinds.four, 0xffff);
+            batch.local.map(|axis| axis.map(|values| *values))
+        }
+        on_level!(level.token().unwrap(), simd => of(simd, frame, vertices, lows), _scalar => unreachable!("vector levels alone"))
+    }
+
+    #[test]
+    fn coordinates_without_doubles_are_within_the_bound() {
+        let origins =
+            [Rational::ZERO, Rational::new(-1, 3), Rational::new(100_000, 7), Rational::new(-99_999, 11)];
+        let sizes = [Rational::ONE, Rational::new(1, 10), Rational::new(27, 256), Rational::new(355, 113)];
+        let (mut compared, mut largest) = (0, 0.0_f64);
+        for (origin, size) in origins.iter().flat_map(|o| sizes.iter().map(move |size| (o, size))) {
+            let axis = || {
+                let map = AxisMap::new(origin.clone(), size.clone(), Snap::None);
+                LatticeAxis { map, cells: 1000, closed: true }
+            };
+            let [near, far] = [0, 1000].map(|n| (origin + &(Rational::from(n) * size)).to_f64() as f32);
+            let frame = KernelLattice::new(
+                [axis(), axis(), axis()],
+                &Bounds { min: [near; 3], max: [far; 3] },
+                Ties::Up,
+            );
+            let bound = frame.wall_error().unwrap() + 19.0 * f64::from(f32::EPSILON / 2.0);
+            for first in 0..60 {
+                let mut vertices = [[[0.0_f32; LANES]; 3]; 3];
+                let mut lows = [[0.0_f32; LANES]; 3];
+                for (a, lane) in (0..3).flat_map(|a| (0..LANES).map(move |lane| (a, lane))) {
+                    let low = (first * LANES + lane + 7 * a) % 990;
+                    lows[a][lane] = low as f32;
+                    for v in 0..3 {
+                        let at = low as f64 + 0.001 + 1.3 * v as f64 + 0.017 * (lane as f64);
+                        let place = origin.to_f64() + at * size.to_f64();
+                        vertices[a][v][lane] = place as f32;
+                    }
+                }
+                for level in Level::available().into_iter().filter(|level| *level != Level::Scalar) {
+                    let found = locals(level, &frame, &vertices, &lows);
+                    for (a, v, lane) in (0..9 * LANES).map(|n| (n % 3, n / 3 % 3, n / 9)) {
+                        let exact = frame.axes[a].map.index(vertices[a][v][lane])
+                            - &Rational::from(lows[a][lane] as i64);
+                        let off = (&exact - &Rational::from_f64(f64::from(found[a][v][lane])).unwrap())
+                            .abs()
+                            .to_f64();
+                        assert!(
+                            off <= bound,
+                            "{off} above {bound}: {origin} {size} {}",
+                            vertices[a][v][lane]
+                        );
+                        largest = largest.max(off / bound);
+                        compared += 1;
+                    }
+                }
+            }
+        }
+        assert!(compared > 100_000 && largest > 0.05, "{compared} {largest}");
     }
 }

@@ -21,10 +21,13 @@ use super::sink::BrickSink;
 use super::sink::ThreadBricks;
 use super::small::{self, Small};
 use super::span::{self, Scratch};
-use super::tiny::{self, Tiny};
+use super::tiny::{self, Left, Tiny};
 
 /// The numbers of lanes.
 const RAMP: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// From so many triangles with known bounds on these are covered as they are, and not queued.
+const MOST: u32 = 6;
 
 /// Covers cells with triangles; [`finish`](Self::finish) takes the last of them.
 pub struct Coverer<'a, 'b, 't> {
@@ -104,7 +107,12 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
             if left != 0
                 && let Some(tiny) = &mut self.tiny
             {
-                left = tiny.take(simd, &vertices, left, &mut self.bricks);
+                let found = tiny.take(simd, &vertices, left, &mut self.bricks);
+                left = found.lanes;
+                if found.bounded.count_ones() >= MOST {
+                    left &= !found.bounded;
+                    self.cover_bounded(simd, &vertices, &found, ramp + first);
+                }
             }
             self.bricks.make_room();
             if left == (1 << LANES) - 1 {
@@ -157,8 +165,47 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
 
     #[inline(always)]
     fn cover_batch_with<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, count: usize, ids: u32x16<S>) {
-        let Self { frame, bricks, unsure, .. } = self;
+        let Self { frame, bricks, .. } = self;
         let batch = TriangleBatch::new(simd, frame, vertices, count, bricks);
+        self.count_moved(&batch, !batch.kinds.careful & ((1 << count) - 1));
+        self.share_out(simd, vertices, &batch, ids);
+    }
+
+    /// Covers triangles whose bounds are known.
+    fn cover_bounded<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, left: &Left<S>, ids: u32x16<S>) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let Left { bounded, lows, highs, .. } = left;
+                let batch = TriangleBatch::of_bounds(simd, self.frame, vertices, lows, highs, *bounded);
+                self.share_out(simd, vertices, &batch, ids);
+            },
+        );
+    }
+
+    /// Hands the triangles of a batch to the kernels of their kinds.
+    fn share_out<S: Simd>(
+        &mut self,
+        simd: S,
+        vertices: &Vertices<S>,
+        batch: &TriangleBatch<S>,
+        ids: u32x16<S>,
+    ) {
+        simd.vectorize(
+            #[inline(always)]
+            || self.share_out_with(simd, vertices, batch, ids),
+        );
+    }
+
+    #[inline(always)]
+    fn share_out_with<S: Simd>(
+        &mut self,
+        simd: S,
+        vertices: &Vertices<S>,
+        batch: &TriangleBatch<S>,
+        ids: u32x16<S>,
+    ) {
+        let Self { frame, bricks, unsure, .. } = self;
         let kinds = batch.kinds;
         if kinds.small != 0 {
             let mut values = [f32x16::splat(simd, 0.0); small::ROWS];
@@ -171,15 +218,14 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
             tiny::mark(simd, &batch.base, kinds.single, bricks);
         }
         if kinds.two != 0 {
-            self.two.push(simd, &batch, kinds.two, ids, bricks, unsure);
+            self.two.push(simd, batch, kinds.two, ids, bricks, unsure);
         }
         if kinds.three != 0 {
-            self.three.push(simd, &batch, kinds.three, ids, bricks, unsure);
+            self.three.push(simd, batch, kinds.three, ids, bricks, unsure);
         }
         if kinds.four != 0 {
-            self.four.push(simd, &batch, kinds.four, ids, bricks, unsure);
+            self.four.push(simd, batch, kinds.four, ids, bricks, unsure);
         }
-        self.count_moved(&batch, !kinds.careful & ((1 << count) - 1));
         let ids = ids.as_array();
         for lane in bits_of(kinds.careful) {
             self.snapped += self.cover_rows(simd, ids[lane]);

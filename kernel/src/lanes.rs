@@ -178,8 +178,10 @@ impl<const N: usize> BoxTest<N> {
     /// The test for the meshes of `frame`.
     pub fn new(frame: &KernelLattice) -> Self {
         let n = N as f32;
-        // A local coordinate within 0..=N rounds by at most N w.
-        let place = frame.local_error() as f32 * 1.000_001 + n * U32;
+        // A local coordinate within 0..=N rounds by at most N w, and by (4 N + 3) w where it is never a double.
+        let rounded = frame.local_error() as f32 * 1.000_001 + n * U32;
+        let split = frame.wall_error().map_or(0.0, |error| error as f32 * 1.000_001 + (4.0 * n + 3.0) * U32);
+        let place = rounded.max(split);
         let edge = 2.0 * place + n * U32;
         let edges = edge * (2.0 * n + 4.0) + 2.0 * n * place + 16.0 * U32 * (4.0 * n * n + 2.0 * n);
         let normal = 4.0 * n * edge + 8.0 * n * n * U32;

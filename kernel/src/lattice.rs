@@ -36,7 +36,8 @@ pub struct KernelAxis {
     pub map: AxisMap,
     /// The origin as a sum of two doubles.
     pub origin: [f64; 2],
-    /// Cells per unit of world space, the nearest double.
+    /// The size of a cell and its inverse, the nearest doubles.
+    pub spacing: f64,
     pub scale: f64,
     /// Index coordinates computed as doubles are off by at most
     /// `relative * |index| + absolute`.
@@ -95,6 +96,14 @@ impl KernelLattice {
         Self { axes, ties: Ties::Up }
     }
 
+    /// What walls near the mesh may be off by, in cells, as sums of two floats; `None` where a float of the mesh
+    /// may be farther than a cell from the next one.
+    pub fn wall_error(&self) -> Option<f64> {
+        let sizes = self.axes.iter().map(|axis| axis.origin[0].abs() * axis.scale + axis.farthest + 1.0);
+        let most = sizes.fold(0.0, f64::max);
+        (most <= f64::from(1_u32 << 24)).then_some(4.0 * U * most)
+    }
+
     /// What a coordinate of the mesh may be off by, as a double relative to a cell near it.
     pub fn local_error(&self) -> f64 {
         self.axes.iter().fold(0.0, |most, axis| most.max(axis.farthest_error))
@@ -111,6 +120,7 @@ impl KernelAxis {
         let high = map.origin().to_f64();
         let rest = Rational::from_f64(high).map_or(Rational::ZERO, |high| map.origin() - &high);
         let origin = [high, rest.to_f64()];
+        let spacing = map.spacing().to_f64();
         let inverse = Rational::ONE / map.spacing().clone();
         let scale = inverse.to_f64();
         let dyadic = inverse.is_f64() && scale.to_bits() << 12 == 0 && rest.is_zero();
@@ -120,6 +130,7 @@ impl KernelAxis {
         let mut this = Self {
             map,
             origin,
+            spacing,
             scale,
             relative,
             absolute,

@@ -25,6 +25,8 @@ pub struct Tiny {
     margin: f32,
     /// What edge functions of four cells may be off by.
     bound: f32,
+    /// Whether walls as sums of two floats are of use.
+    splits: bool,
     /// How many batches to leave alone, as the last one held too few.
     rest: u32,
 }
@@ -70,24 +72,37 @@ impl Tiny {
         let (axes, margin) = in_floats(frame)?;
         // Coordinates are off by less than half the margin.
         let bound = 10.5 * margin + 336.0 * U32;
-        Some(Self { axes, margin, bound, rest: 0 })
+        Some(Self { axes, margin, bound, splits: frame.wall_error().is_some(), rest: 0 })
     }
 
     /// Occupies the cells of those it is sure of, and answers which others of `valid` are left.
     #[inline(always)]
-    pub fn take<S: Simd>(&mut self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
+    pub fn take<S: Simd>(
+        &mut self,
+        simd: S,
+        vertices: &Vertices<S>,
+        valid: u64,
+        bricks: &mut Bricks,
+    ) -> Left<S> {
         if self.rest > 0 {
             self.rest -= 1;
-            return valid;
+            let none = [f32x16::splat(simd, 0.0); 3];
+            return Left { lanes: valid, bounded: 0, lows: none, highs: none };
         }
-        let left = valid & self.take_lanes(simd, vertices, valid, bricks);
+        let left = self.take_lanes(simd, vertices, valid, bricks);
         // Meshes are of one kind for long: look again later.
-        self.rest = if left.count_ones() > 13 { 15 } else { 0 };
+        self.rest = if (left.lanes & !left.bounded).count_ones() > 13 { 15 } else { 0 };
         left
     }
 
     #[inline(always)]
-    fn take_lanes<S: Simd>(&self, simd: S, vertices: &Vertices<S>, valid: u64, bricks: &mut Bricks) -> u64 {
+    fn take_lanes<S: Simd>(
+        &self,
+        simd: S,
+        vertices: &Vertices<S>,
+        valid: u64,
+        bricks: &mut Bricks,
+    ) -> Left<S> {
         let ranges = bricks.ranges();
         let found = if is_avx512(simd) {
             self.look(simd, vertices, &ranges)
@@ -112,7 +127,9 @@ impl Tiny {
         }
         mark(simd, &found.lows, small | touched[0], bricks);
         mark(simd, &found.highs, small & !one | touched[3], bricks);
-        !(found.small | found.decided)
+        let lanes = valid & !(found.small | found.decided);
+        let bounded = if self.splits { lanes & found.bounded } else { 0 };
+        Left { lanes, bounded, lows: found.lows, highs: found.highs }
     }
 
     /// Looks at the triangles in the lanes of `V`.
@@ -156,9 +173,10 @@ impl Tiny {
         let one = (small & steps.simd_lt(V::splat(simd, 0.5))).to_bitmask();
         let four = within & sure & steps.simd_eq(V::splat(simd, 2.0)) & most.simd_lt(zero + 1.5);
         let decided = (outside & sure).to_bitmask();
+        let bounded = (within & sure).to_bitmask();
         let small = small.to_bitmask();
         let mut found =
-            Found { lows, highs, first: lows, second: lows, small, one, touched: [0; 4], decided };
+            Found { lows, highs, first: lows, second: lows, small, one, touched: [0; 4], decided, bounded };
         if four.any_true() {
             let (touched, sure) = corners(simd, &local, &lows, &highs, self.bound);
             let four = four.to_bitmask() & sure;
@@ -171,6 +189,16 @@ impl Tiny {
         }
         found
     }
+}
+
+/// Triangles that are left to other kernels.
+pub struct Left<S: Simd> {
+    pub lanes: u64,
+    /// Those of them within the layers whose lowest and highest cells these are for sure, with no coordinate near a
+    /// wall or a centre plane.
+    pub bounded: u64,
+    pub lows: [f32x16<S>; 3],
+    pub highs: [f32x16<S>; 3],
 }
 
 /// Triangles that were looked at, and the cells that they may touch.
@@ -189,6 +217,8 @@ struct Found<V> {
     touched: [u64; 4],
     /// The others for which all is sure.
     decided: u64,
+    /// The triangles whose bounds are sure and within the layers.
+    bounded: u64,
 }
 
 impl<S: Simd> Found<f32x8<S>> {
@@ -206,6 +236,7 @@ impl<S: Simd> Found<f32x8<S>> {
             one: lanes(self.one, high.one),
             touched: std::array::from_fn(|n| lanes(self.touched[n], high.touched[n])),
             decided: lanes(self.decided, high.decided),
+            bounded: lanes(self.bounded, high.bounded),
         }
     }
 }
