@@ -98,13 +98,13 @@ mod tests {
             |other: &Lattice| -> Vec<_> { lattices(&base, other).iter().map(Mismatch::to_string).collect() };
         assert!(named(&base.clone().with_snap(Snap::None)).is_empty());
         let other = lattice([3, 2, 4], 0, 7, [true; 3]);
-        assert_eq!(named(&other), ["dims: 3 × 2 × 1 and 3 × 2 × 4"]);
+        assert_eq!(named(&other), ["dims: 3 × 2 × 1 → 3 × 2 × 4"]);
         let other = lattice([3, 2, 1], 1, 7, [true; 3]);
-        assert_eq!(named(&other)[2], "origin along z: 0 and 1/7");
+        assert_eq!(named(&other)[2], "origin along z: 0 → 1/7");
         let other = lattice([3, 2, 1], 0, 2, [true; 3]);
-        assert_eq!(named(&other)[0], "cell size along x: 1 and 2/7");
+        assert_eq!(named(&other)[0], "cell size along x: 1 → 2/7");
         let other = lattice([3, 2, 1], 0, 7, [true, false, true]);
-        assert_eq!(named(&other), ["end along y: closed and open"]);
+        assert_eq!(named(&other), ["end along y: closed → open"]);
         assert_eq!(named(&lattice([1; 3], 1, 1, [false; 3])).len(), 10);
     }
 }
