@@ -41,13 +41,13 @@ pub const FAULTS: &[Fault] = &[
     fault("none: the file is replaced", &["a.npy"], |place| {
         place.run("cube.stl -r 4 -o a.npy").code.unwrap()
     }),
-    fault("a limit of file sizes, in the midst of writing", &["a.npy"], |place| {
+    fault("a file size limit, reached while writing", &["a.npy"], |place| {
         limited(place, "cube.stl -r 64 -o a.npy", 16)
     }),
-    fault("the same, the sidecar being what is too large", &["a.raw", "a.raw.json"], |place| {
+    fault("a file size limit, with too large a sidecar", &["a.raw", "a.raw.json"], |place| {
         limited(place, "cube.stl -r 4 -f raw --dtype bit -o a.raw", 0)
     }),
-    fault("the same, one of two meshes being too large", &["out/cube.npy", "out/thirds.npy"], |place| {
+    fault("a file size limit, with too large a grid of one of two meshes", &["out/cube.npy", "out/thirds.npy"], |place| {
         limited(place, "cube.stl thirds.stl --voxel-size 0.4 -o out -f npy", 16)
     }),
     fault("a full device, `-o /dev/full`", &["a.npy"], |place| {
@@ -60,10 +60,10 @@ pub const FAULTS: &[Fault] = &[
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         command.stdout(full).stderr(Stdio::null()).status().unwrap().code().unwrap()
     }),
-    fault("a folder that takes no files, `-o /proc/a.npy`", &["a.npy"], |place| {
+    fault("a folder that accepts no files, `-o /proc/a.npy`", &["a.npy"], |place| {
         place.run("cube.stl -r 4 -o /proc/a.npy").code.unwrap()
     }),
-    fault("a folder that is a file", &["a.npy"], |place| {
+    fault("an output folder that is a file", &["a.npy"], |place| {
         place.run("cube.stl -r 4 -o thirds.stl/a.npy").code.unwrap()
     }),
     fault("more memory than allowed", &["a.npy"], |place| {
@@ -82,7 +82,7 @@ pub const FAULTS: &[Fault] = &[
     fault("SIGTERM while voxelizing", &["a.npz"], |place| voxelizing(place, "TERM")),
     fault("SIGINT while writing", &["a.npz"], |place| writing(place, "INT")),
     fault("SIGTERM while writing", &["a.npz"], |place| writing(place, "TERM")),
-    fault("SIGTERM while writing, twice at once", &["a.npz"], |place| writing(place, "TERM TERM")),
+    fault("SIGTERM twice while writing", &["a.npz"], |place| writing(place, "TERM TERM")),
     fault("SIGHUP while writing", &["a.npz"], |place| writing(place, "HUP")),
     fault("SIGKILL while writing", &["a.npz"], |place| writing(place, "KILL")),
     fault("SIGKILL while writing, and a later run to the same folder", &["a.npz"], |place| {
@@ -106,7 +106,7 @@ pub const FAULTS: &[Fault] = &[
     fault("`--json=PIPE` that nobody opens, and SIGTERM", &["a.npy"], |place| {
         unread(place, "cube.stl -r 4 -o a.npy --json=pipe", 3.0)
     }),
-    fault("the same where the question is wrong", &["a.npy"], |place| {
+    fault("`--json=PIPE` that nobody opens, a usage error, and SIGTERM", &["a.npy"], |place| {
         unread(place, "cube.stl --rez 4 -o a.npy --json=pipe", 3.0)
     }),
     fault("`--junit PIPE` that nobody opens, and SIGTERM", &["a.npy"], |place| {
@@ -123,16 +123,16 @@ pub const FAULTS: &[Fault] = &[
         command.stderr(writer.try_clone().unwrap()).stdout(Stdio::null());
         ends_soon(command.spawn().unwrap(), 3.0)
     }),
-    fault("the wrong question with `--json=/dev/zero`", &["a.npy"], |place| {
+    fault("a usage error with `--json=/dev/zero`", &["a.npy"], |place| {
         limited_by(place, "ulimit -v 4000000", "cube.stl --rez 4 -o a.npy --json=/dev/zero")
     }),
     fault("`--files-from /dev/zero`", &["a.npy"], |place| {
         limited_by(place, "ulimit -v 4000000", "--files-from /dev/zero -r 4 -f npy -o .")
     }),
-    fault("an address space of 200 MiB, and a grid of 420", &["a.npy"], |place| {
+    fault("an address space of 200 MiB, smaller than the grid", &["a.npy"], |place| {
         limited_by(place, "ulimit -v 204800", "cube.stl -r 1500 --solid -o a.npy")
     }),
-    fault("an address space too small for 64 threads: one does it", &["a.npy"], |place| {
+    fault("an address space too small for 64 threads: one thread runs", &["a.npy"], |place| {
         let output = under(place, "ulimit -v 100000", "cube.stl -r 4 -j 64 -o a.npy");
         let report = String::from_utf8_lossy(&output.stderr);
         assert!(report.contains("; 1 thread,"), "{report}");
@@ -168,16 +168,16 @@ fn pause() {
 /// Runs `line` where no file may have more than so many KiB.
 fn limited(place: &Place, line: &str, kib: usize) -> i32 {
     let output = under(place, &format!("ulimit -f {kib}"), line);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("File too large"), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("File too large"), "{errors}");
     output.status.code().unwrap()
 }
 
 /// Runs `line` under a limit, which must be noticed: an error in words.
 fn limited_by(place: &Place, limit: &str, line: &str) -> i32 {
     let output = under(place, limit, line);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("error") && said.contains("hint: "), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("error") && errors.contains("hint: "), "{errors}");
     output.status.code().expect("it ends by itself")
 }
 

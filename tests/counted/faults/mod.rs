@@ -23,7 +23,7 @@ pub const SUITE: Suite = Suite::of(
 );
 
 fn what_is_left_on_the_disk() -> Counts {
-    let mut table = String::from("| fault | exit code | an older file was there | none was there |\n");
+    let mut table = String::from("| fault | exit code | with an older file | without one |\n");
     table += "| --- | --- | --- | --- |\n";
     for fault in list::FAULTS {
         let [with, without] = [disk::Before::Older, disk::Before::Nothing].map(|before| fault.find(before));
