@@ -130,17 +130,17 @@ fn print(lines: &Lines) -> String {
 
 /// Every difference, one line of text each.
 fn differences(golden: &Lines, found: &Lines) -> Vec<String> {
-    let mut said = vec![];
+    let mut changes = vec![];
     for (key, now) in found {
         match golden.get(key) {
-            None => said.push(format!("missing: {key}  {now}")),
-            Some(was) if was != now => said.push(format!("changed: {key}\n  was {was}\n  now {now}")),
+            None => changes.push(format!("missing: {key}  {now}")),
+            Some(was) if was != now => changes.push(format!("changed: {key}\n  was {was}\n  now {now}")),
             Some(_) => {}
         }
     }
     let orphans = golden.keys().filter(|key| !found.contains_key(*key));
-    said.extend(orphans.map(|key| format!("orphan, no such case: {key}")));
-    said
+    changes.extend(orphans.map(|key| format!("orphan, no such case: {key}")));
+    changes
 }
 
 /// The comparison itself.
@@ -148,17 +148,17 @@ fn nothing_changed() -> Counts {
     let (found, counts) = found();
     let text = std::fs::read_to_string(path()).unwrap_or_default().replace("\r\n", "\n");
     if bless::is_blessing() {
-        let said = parse(&text).map_or_else(|why| vec![why], |golden| differences(&golden, &found));
+        let changes = parse(&text).map_or_else(|why| vec![why], |golden| differences(&golden, &found));
         std::fs::write(path(), print(&found)).expect("the file can be written");
-        panic!("blessed {} lines:\n{}", found.len(), said.join("\n"));
+        panic!("blessed {} lines:\n{}", found.len(), changes.join("\n"));
     }
     let golden = parse(&text).unwrap_or_else(|why| panic!("{}: {why}", path().display()));
-    let said = differences(&golden, &found);
+    let changes = differences(&golden, &found);
     assert!(
-        said.is_empty(),
+        changes.is_empty(),
         "{} differences; if they are meant: VOXELIZE_BLESS=1 cargo test --test counted golden\n{}",
-        said.len(),
-        said.join("\n")
+        changes.len(),
+        changes.join("\n")
     );
     counts
 }

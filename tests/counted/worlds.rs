@@ -121,7 +121,7 @@ fn compare_row(grain: i64, worlds: &[Corners], row: Option<usize>) -> u64 {
     cells * Ties::ALL.len() as u64
 }
 
-/// What is wrong, with the corners of its world.
+/// The mismatch, with the corners of its world.
 fn first_difference(
     grain: i64,
     worlds: &[Corners],

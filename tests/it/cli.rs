@@ -1,4 +1,4 @@
-//! Does the command line keep its word? Exit codes, messages, pipes, JSON, and what is left on disk.
+//! Does the command line keep its contract? Exit codes, messages, pipes, JSON, and files left on disk.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ fn one_word_is_enough() {
 }
 
 #[test]
-fn the_summary_says_what_happened() {
+fn the_summary_describes_the_run() {
     let place = Place::new();
     let run = place.run("cube.stl --voxel-size 0.5 --pad 1 -o cube.npz").expect(0);
     assert!(run.out.is_empty() && run.err.lines().count() > 5, "{}", run.err);
@@ -153,7 +153,7 @@ fn json_has_every_key_in_order() {
 }
 
 #[test]
-fn json_goes_to_a_file_beside_the_summary() {
+fn json_goes_to_a_file_in_addition_to_the_summary() {
     let place = Place::new();
     let run = place.run("cube.stl -r 4 --json=run.json").expect(0);
     assert!(run.out.is_empty() && !run.err.is_empty());
@@ -164,7 +164,7 @@ fn json_goes_to_a_file_beside_the_summary() {
 }
 
 #[test]
-fn json_tells_of_failures_too() {
+fn json_reports_failures_too() {
     let place = Place::new();
     for (line, code, path) in [
         ("missing.stl --json", 3, Some("missing.stl")),
@@ -469,7 +469,7 @@ fn a_panic_ends_one_mesh_and_one_case() {
     assert_eq!(panics("thirds.stl -r 4 -o a.vox").0, Some(70));
 }
 
-/// It said that a file was not found, and not which.
+/// The error did not name the missing file.
 #[test]
 fn a_stream_names_the_folder_that_it_needs() {
     let place = Place::new();
@@ -496,7 +496,7 @@ fn near_misses_are_guessed() {
 }
 
 #[test]
-fn only_own_files_are_replaced_unasked() {
+fn only_own_files_are_replaced_without_an_option() {
     let place = Place::new();
     place.run("cube.stl -r 4").expect(0);
     place.run("cube.stl -r 5").expect(0);
@@ -578,7 +578,7 @@ fn the_first_page_of_help_fits_a_terminal() {
 }
 
 #[test]
-fn version_and_formats_tell_what_is_built_in() {
+fn version_and_formats_list_the_build() {
     let place = Place::new();
     for line in ["-V", "--version"] {
         let run = place.run(line).expect(0);

@@ -42,7 +42,7 @@ fn the_same_grid_is_equal_in_every_format() {
 }
 
 #[test]
-fn what_differs_is_counted_and_boxed() {
+fn differences_are_counted_and_boxed() {
     let place = place();
     let json = place.run("diff padded.npz half.npz --json").expect(1).json();
     // Each face marks the layer above: 9³ less 7³, and 9 × 9 × 5 less 7 × 7 × 3.
@@ -60,7 +60,7 @@ fn what_differs_is_counted_and_boxed() {
 }
 
 #[test]
-fn gates_let_pass_what_they_say() {
+fn gates_pass_at_their_limits() {
     let place = place();
     for (gates, code) in [
         ("", 1),
@@ -79,7 +79,7 @@ fn gates_let_pass_what_they_say() {
 }
 
 #[test]
-fn grids_that_do_not_match_are_named_with_what_differs() {
+fn mismatched_grids_are_named_with_their_difference() {
     let place = place();
     place.run("cube.stl -r 9 -o nine.npz").expect(0);
     place.write("tall.stl", stl(&cuboid([20.0, 20.0, 30.0])));
@@ -120,7 +120,7 @@ fn grids_that_do_not_match_are_named_with_what_differs() {
 }
 
 #[test]
-fn sizes_that_look_alike_are_told_exactly() {
+fn sizes_that_look_alike_are_printed_exactly() {
     let place = Place::new();
     let save = |name: &str, size: Rational| {
         let lattice =
@@ -219,7 +219,7 @@ fn colours_that_the_legend_does_not_name_are_refused() {
 }
 
 #[test]
-fn bad_questions_and_bad_files_are_errors_with_a_hint() {
+fn bad_options_and_bad_files_are_errors_with_a_hint() {
     let place = place();
     place.write("broken.npz", b"PK\x03\x04 and then nothing");
     place.write("text.vox", b"not a scene");
@@ -268,16 +268,16 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
 #[test]
 fn shared_options_stand_before_and_after() {
     let place = place();
-    let said = place.run("diff padded.npz half.npz").expect(1).out;
+    let text = place.run("diff padded.npz half.npz").expect(1).out;
     for line in ["-j 1 diff padded.npz half.npz --simd scalar", "--simd auto diff -j 2 padded.npz half.npz"] {
-        assert_eq!(place.run(line).expect(1).out, said, "{line}");
+        assert_eq!(place.run(line).expect(1).out, text, "{line}");
     }
     for line in ["-q diff padded.npz half.npz", "diff padded.npz -q half.npz"] {
         let run = place.run(line).expect(1);
         assert_eq!((run.text(), run.err.as_str()), ("", ""), "{line}");
     }
     let run = place.run("--json=d.json diff padded.npz half.npz").expect(1);
-    assert_eq!(run.out, said, "the text stays");
+    assert_eq!(run.out, text, "the text stays");
     let text = std::fs::read_to_string(place.path("d.json")).unwrap();
     assert!(text.contains("\"status\":\"failed\"") && text.lines().count() == 1, "{text}");
 }

@@ -1,5 +1,5 @@
 //! Are the cells in doubt those on which the methods do not agree, and does the gate say so? Are cells of
-//! filled told apart in every format that can, whole and in slabs?
+//! filled labelled in every format that can, in memory and in slabs?
 
 use std::fs;
 
@@ -30,8 +30,8 @@ fn has_leaked(mesh: &Mesh, lattice: &Lattice) -> bool {
     found.findings.iter().any(|finding| finding.code() == Code::W007)
 }
 
-/// The cells in doubt and how many any method calls inside, asked cell by cell. A flood that leaked is not asked.
-fn asked(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
+/// The cells in doubt and how many any method calls inside, cell by cell. A flood that leaked does not vote.
+fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
     let solid = |inside: Inside| {
         voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().into_occupied().unwrap()
     };
@@ -42,12 +42,12 @@ fn asked(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
     let [nx, ny, nz] = lattice.dims();
     for n in 0..nx * ny * nz {
         let cell = [n % nx, n / nx % ny, n / (nx * ny)];
-        let mut says: Vec<bool> = lines.iter().map(|grid| grid.get(cell)).collect();
+        let mut votes: Vec<bool> = lines.iter().map(|grid| grid.get(cell)).collect();
         if !leaked && !walls.get(cell) {
-            says.push(flood.get(cell));
+            votes.push(flood.get(cell));
         }
-        inside += u64::from(says.contains(&true));
-        if says.contains(&true) && says.contains(&false) {
+        inside += u64::from(votes.contains(&true));
+        if votes.contains(&true) && votes.contains(&false) {
             cells.set(cell);
         }
     }
@@ -76,7 +76,7 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
         let grids = [(Fit::longest(20), whole), (Fit::longest(37).pad(1), whole), (Fit::longest(20), half)];
         for (n, (fit, bounds)) in grids.into_iter().enumerate() {
             let Ok(lattice) = fit.to(&bounds) else { continue };
-            let (cells, inside) = asked(mesh, &lattice);
+            let (cells, inside) = expected_doubt(mesh, &lattice);
             for threads in [1, 3] {
                 let found =
                     doubt::doubt(mesh, &lattice, Inside::Auto, &Run::default().threads(threads)).unwrap();
@@ -97,7 +97,7 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
 }
 
 #[test]
-fn a_flood_that_leaked_says_nothing_of_a_cell() {
+fn a_flood_that_leaked_has_no_vote() {
     // The top is open, so that lines along x see a closed mesh, and the flood fills all of it.
     let open =
         cuboid([20.0; 3]).into_iter().filter(|triangle| !triangle.iter().all(|corner| corner[2] == 20.0));
@@ -162,7 +162,7 @@ fn the_gate_says_no_and_all_is_written() {
     let place = with_open();
     let mesh = Mesh::from_triangles(open()).unwrap();
     let lattice = Lattice::fit(mesh.bounds(), 24).unwrap();
-    let (cells, inside) = asked(&mesh, &lattice);
+    let (cells, inside) = expected_doubt(&mesh, &lattice);
     let base = "open.stl --solid -r 24 -q";
     for (name, gate, code, most) in [
         ("a", "", 0, json!(null)),
@@ -177,18 +177,22 @@ fn the_gate_says_no_and_all_is_written() {
             let run = place.run(&line).expect(code);
             assert_eq!(run.err.lines().count(), usize::from(code == 1), "{line}\n{}", run.err);
             assert_eq!(run.err.starts_with("failed: "), code == 1, "{line}\n{}", run.err);
-            let told = run.json();
-            assert_eq!(told["status"], if code == 1 { "failed" } else { "ok" }, "{line}");
-            assert_eq!((&told["exit_code"], &told["doubt"]["asked_most"]), (&json!(code), &most), "{line}");
-            assert_eq!(told["doubt"]["cells"], cells.count(), "{line}");
-            assert_eq!(told["doubt"]["share"], cells.count() as f64 / inside as f64, "{line}");
+            let report = run.json();
+            assert_eq!(report["status"], if code == 1 { "failed" } else { "ok" }, "{line}");
+            assert_eq!(
+                (&report["exit_code"], &report["doubt"]["asked_most"]),
+                (&json!(code), &most),
+                "{line}"
+            );
+            assert_eq!(report["doubt"]["cells"], cells.count(), "{line}");
+            assert_eq!(report["doubt"]["share"], cells.count() as f64 / inside as f64, "{line}");
             for method in [Inside::Nonzero, Inside::EvenOdd, Inside::Robust] {
                 let alone =
                     voxelize(&mesh, &lattice, Rule::solid().with_inside(method).unwrap()).unwrap().count();
-                assert_eq!(told["doubt"]["inside_by"][method.info().name], alone, "{line}");
+                assert_eq!(report["doubt"]["inside_by"][method.info().name], alone, "{line}");
             }
-            assert_eq!(told["doubt"]["inside_by"]["flood"], 0, "{line}");
-            let paths = [&told["outputs"][0]["path"], &told["outputs"][1]["path"]];
+            assert_eq!(report["doubt"]["inside_by"]["flood"], 0, "{line}");
+            let paths = [&report["outputs"][0]["path"], &report["outputs"][1]["path"]];
             assert_eq!(paths, [output.as_str(), doubtful.as_str()], "{line}");
             assert!(Voxels::open(place.path(&doubtful)).unwrap().into_occupied().unwrap() == cells, "{line}");
             assert!(Voxels::open(place.path(&output)).unwrap().count() > 0, "{line}");
@@ -208,7 +212,7 @@ fn the_gate_says_no_and_all_is_written() {
 }
 
 #[test]
-fn whoever_tells_inside_of_an_open_mesh_is_told_so() {
+fn a_method_that_is_ambiguous_on_an_open_mesh_warns() {
     let place = with_open();
     let cube = cuboid([20.0; 3]);
     place.write("hole.stl", stl(&cube[1..]));
@@ -222,17 +226,17 @@ fn whoever_tells_inside_of_an_open_mesh_is_told_so() {
     {
         for method in METHODS {
             let line = format!("{mesh}.stl --filled --inside {} -r 12 --json -o out.npz", method.name);
-            let told = place.run(&line).expect(0).json();
-            let sealed = [&told["mesh"]["closed"], &told["mesh"]["oriented"]];
+            let report = place.run(&line).expect(0).json();
+            let sealed = [&report["mesh"]["closed"], &report["mesh"]["oriented"]];
             assert_eq!(sealed, [&json!(closed), &json!(oriented)], "{line}");
             let codes: Vec<_> =
-                told["warnings"].as_array().unwrap().iter().map(|w| w["code"].clone()).collect();
+                report["warnings"].as_array().unwrap().iter().map(|w| w["code"].clone()).collect();
             let minds = match method.inside {
                 Inside::Auto | Inside::EvenOdd | Inside::Vote => !closed,
                 Inside::Nonzero => !oriented,
                 _ => false,
             };
-            assert_eq!(codes.contains(&json!("W006")), minds, "{line}: {told}");
+            assert_eq!(codes.contains(&json!("W006")), minds, "{line}: {report}");
             if minds { warned += 1 } else { silent += 1 }
         }
     }
@@ -322,7 +326,7 @@ fn what_makes_no_sense_is_refused() {
     assert!(!place.files().iter().any(|file| file.starts_with("d.") || file.starts_with("a.")));
 }
 
-/// A mesh, a lattice with more layers than a tile of a .vox has, and what is filled.
+/// A mesh, a lattice with more layers than a tile of a .vox, and the filled cells.
 fn tower() -> (Mesh, Lattice, Voxels) {
     let triangles = [cuboid([9.5, 7.0, 300.0]), moved(&cuboid([6.0, 3.0, 40.0]), 5.5)].concat();
     let mesh = Mesh::from_triangles(triangles).unwrap();
@@ -406,15 +410,15 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
         ("-o b.npy", false),
         ("-o b.npz", false),
     ] {
-        let told = place.run(&format!("{base} --filled {output}")).expect(0).json();
+        let report = place.run(&format!("{base} --filled {output}")).expect(0).json();
         let [surface, interior] =
             if known { [json!(count(1)), json!(count(2))] } else { [json!(null), json!(null)] };
         assert_eq!(
-            (&told["counts"]["surface"], &told["counts"]["interior"]),
+            (&report["counts"]["surface"], &report["counts"]["interior"]),
             (&surface, &interior),
             "{output}"
         );
-        assert_eq!(told["digest"]["cells"], digest.as_str(), "{output}");
+        assert_eq!(report["digest"]["cells"], digest.as_str(), "{output}");
         let path = place.path(output.split_whitespace().nth(1).unwrap());
         let read = Voxels::open(&path).unwrap();
         assert_eq!(read.occupied(), voxels.occupied(), "{output}");
@@ -430,7 +434,7 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
             _ => {}
         }
     }
-    // What is solid, or surface, is of one kind.
+    // Solid and surface grids have one label.
     for (rule, path) in [("--solid", "c.raw"), ("--surface", "d.raw")] {
         place.run(&format!("{base} {rule} -o {path}")).expect(0);
         assert!(fs::read(place.path(path)).unwrap().iter().all(|n| *n < 2), "{rule}");

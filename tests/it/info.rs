@@ -15,7 +15,7 @@ fn objects(run: &Run) -> Vec<Value> {
 }
 
 #[test]
-fn every_fixture_is_what_its_table_says() {
+fn every_fixture_matches_its_table() {
     let place = Place::new();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
     let table = fs::read_to_string(format!("{folder}/README.md")).unwrap();
@@ -36,7 +36,7 @@ fn every_fixture_is_what_its_table_says() {
 }
 
 #[test]
-fn a_mesh_is_told_with_cell_sizes_to_begin_with() {
+fn a_mesh_is_described_with_suggested_cell_sizes() {
     let place = Place::new();
     let knot = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl");
     fs::copy(knot, place.path("knot.stl")).unwrap();
@@ -56,7 +56,7 @@ fn a_mesh_is_told_with_cell_sizes_to_begin_with() {
 }
 
 #[test]
-fn holes_turned_sides_and_odd_triangles_are_said() {
+fn holes_flipped_and_odd_triangles_are_reported() {
     let place = Place::new();
     let cube = cuboid([1.0; 3]);
     let inside_out: Vec<_> = cube.iter().map(|t| [t[0], t[2], t[1]]).collect();
@@ -89,7 +89,7 @@ fn holes_turned_sides_and_odd_triangles_are_said() {
 }
 
 #[test]
-fn a_voxel_file_is_told_in_every_format() {
+fn a_voxel_file_is_described_in_every_format() {
     let place = Place::new();
     let made =
         place.run("thirds.stl -r 20 --pad 1 --bounds 0,0,0,0.6,0.3,0.5 --json -o base.npz").expect(0).json();
@@ -139,7 +139,7 @@ fn fractions_are_shown_where_decimals_round_them() {
 }
 
 #[test]
-fn what_a_file_does_not_say_is_said_too() {
+fn missing_metadata_is_reported() {
     let place = Place::new();
     place.run("cube.stl -r 4 -o a.npy").expect(0);
     let json = &objects(&place.run("info a.npy --json").expect(0))[0];
@@ -147,7 +147,7 @@ fn what_a_file_does_not_say_is_said_too() {
         (&json["grid"], &json["volume"], &json["made_by"]),
         (&json!({"dims": [4, 4, 4]}), &json!(null), &json!(null))
     );
-    // A sidecar that was left from another file is not believed, and that is said.
+    // A sidecar of another file is ignored, and the report states it.
     place.run("cube.stl -r 4 --sidecar -o b.npy").expect(0);
     place.run("thirds.stl --dims 4,4,4 -o b.npy").expect(0);
     let json = &objects(&place.run("info b.npy --json").expect(0))[0];
@@ -180,14 +180,14 @@ fn one_failing_file_does_not_stop_the_others() {
         assert_eq!(object["error"].is_object(), path != "cube.stl");
     }
     assert_eq!(objects.len(), 3);
-    // The same lines in a file, beside the text.
+    // The same lines in a file, in addition to the text.
     let run = place.run("info cube.stl thirds.stl --json=info.json").expect(0);
     assert!(run.text().contains("\n\n"), "a line between: {}", run.text());
     assert_eq!(fs::read_to_string(place.path("info.json")).unwrap().lines().count(), 2);
 }
 
 #[test]
-fn bad_questions_and_bad_files_are_errors_with_a_hint() {
+fn bad_options_and_bad_files_are_errors_with_a_hint() {
     let place = Place::new();
     place.run("cube.stl -r 4 -o a.raw").expect(0);
     fs::remove_file(place.path("a.raw.json")).unwrap();
@@ -205,7 +205,7 @@ fn bad_questions_and_bad_files_are_errors_with_a_hint() {
         ("info part.obj", 3),
         ("info cube.stl --json=cube.stl", 2),
         ("ifno cube.stl", 3),
-        // A voxel file is no mesh, and says so under any name.
+        // A voxel file is not a mesh, and the error states it under any name.
         ("a.npz", 3),
         ("a.npz -o b.npz", 3),
         ("a.vox", 3),

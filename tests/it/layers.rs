@@ -280,7 +280,7 @@ fn no_layer_uses_one_above_it() {
     assert!(seen > 50, "only {seen} uses were found");
 }
 
-/// A table in a `mod.rs` may name its children, which use its types; beside that, modules form no circle.
+/// A table in a `mod.rs` may name its children, which use its types; otherwise modules form no cycle.
 #[test]
 fn no_modules_form_a_circle() {
     let sources = sources();

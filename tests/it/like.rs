@@ -45,7 +45,7 @@ fn every_lattice_comes_back_from_every_format() {
 }
 
 #[test]
-fn another_mesh_gets_the_same_grid_and_its_end_is_said() {
+fn another_mesh_gets_the_same_grid_and_a_report_of_its_end() {
     let place = Place::new();
     place.run("thirds.stl --voxel-size 0.1 -o old.npz").expect(0);
     let json = place.run("cube.stl --like old.npz --json -o new.npz").expect(0).json();
@@ -60,7 +60,7 @@ fn another_mesh_gets_the_same_grid_and_its_end_is_said() {
 }
 
 #[test]
-fn snap_may_be_said_anew() {
+fn snap_may_be_overridden() {
     let place = Place::new();
     place.run("thirds.stl --voxel-size 0.1 --snap none -o old.npz").expect(0);
     let mode = |options: &str| {
@@ -95,7 +95,7 @@ fn the_file_may_be_the_output() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_an_error_with_a_hint() {
+fn a_file_without_a_grid_is_an_error_with_a_hint() {
     let place = Place::new();
     place.run("cube.stl -r 4 -o a.npz").expect(0);
     place.run("cube.stl -r 4 -o a.npy").expect(0);

@@ -1,4 +1,4 @@
-//! Does the command say what is odd about a mesh, and do --strict and --lenient what they promise?
+//! Does the command report oddities of a mesh, and do --strict and --lenient follow their documentation?
 
 use crate::support::place::{Place, cuboid, refused, stl};
 use crate::support::solids::damaged;
@@ -6,7 +6,7 @@ use crate::support::wild::files::gzip;
 use serde_json::json;
 
 #[test]
-fn damage_is_refused_unless_leniency_is_asked_for() {
+fn damage_is_refused_unless_lenient() {
     let place = Place::new();
     place.write("bad.stl", damaged());
     let error = refused(&place, "bad.stl -r 8 -o a.npy", 3);
@@ -58,7 +58,7 @@ fn far_from_the_origin_is_warned_of() {
 }
 
 #[test]
-fn a_gzip_file_is_read_as_what_is_in_it() {
+fn a_gzip_file_is_read_as_its_content() {
     let place = Place::new();
     place.write("part.stl.gz", gzip(&stl(&cuboid([20.0; 3]))));
     place.run("part.stl.gz -r 8").expect(0);

@@ -79,7 +79,7 @@ fn seven_tenths_is_on_wall_seven_only_where_it_snaps() {
 }
 
 #[test]
-fn an_edge_that_doubles_cannot_tell_from_a_wall() {
+fn an_edge_that_doubles_cannot_separate_from_a_wall() {
     // Both ends of an edge beside a wall round to it, so that its slope is no number.
     check(&[
         // Cell [15, 16, 16] is touched, ties up; was wrong at every level.
@@ -98,7 +98,7 @@ fn an_edge_that_doubles_cannot_tell_from_a_wall() {
 }
 
 #[test]
-fn a_plane_that_doubles_cannot_tell_from_parallel() {
+fn a_plane_that_doubles_cannot_separate_from_parallel() {
     // The plane leans by less than 1e-18: which wall of a row it meets first is an exact question.
     check(&[
         // Cell [38, 39, 38] is touched, ties both; was wrong at every level.

@@ -1,4 +1,4 @@
-//! Do up axis, axes, scale and units mean what they say, and change no more than that?
+//! Do up axis, axes, scale and units follow their definition, and change nothing else?
 
 use serde_json::{Value, json};
 use voxelize::format::{self, FORMATS};

@@ -24,7 +24,7 @@ pub struct How {
     threads: usize,
 }
 
-/// What was compared.
+/// The comparisons.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Compared {
     /// Triangles of meshes.
@@ -59,11 +59,11 @@ pub fn ways() -> Vec<How> {
     with(1).chain(with(3)).collect()
 }
 
-/// The grids that the oracle gives, one for each of [`TIES`], and how often it was asked.
+/// The grids that the oracle gives, one for each of [`TIES`], and the number of its queries.
 fn expected(case: &Case) -> ([BitGrid; 3], u64) {
     let axes = oracle::axes(&case.lattice);
     let mut grids = TIES.map(|_| BitGrid::try_from(&case.lattice).expect("a small grid"));
-    let mut asked = 0;
+    let mut queries = 0;
     for triangle in &case.triangles {
         let oracle = Oracle::new(&axes, triangle);
         let [x, y, z] = oracle.cells.map(|(first, last)| first..=last);
@@ -71,7 +71,7 @@ fn expected(case: &Case) -> ([BitGrid; 3], u64) {
             for j in y.clone() {
                 for i in x.clone() {
                     let touched = oracle.touches([i, j, k]);
-                    asked += 3;
+                    queries += 3;
                     for (grid, _) in grids.iter_mut().zip(touched).filter(|(_, touched)| *touched) {
                         grid.set([i as usize, j as usize, k as usize]);
                     }
@@ -79,7 +79,7 @@ fn expected(case: &Case) -> ([BitGrid; 3], u64) {
             }
         }
     }
-    (grids, asked)
+    (grids, queries)
 }
 
 /// The grid that the library gives; `None` if it panics.

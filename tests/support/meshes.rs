@@ -52,7 +52,7 @@ pub fn rules() -> Vec<Rule> {
     rules
 }
 
-/// Those of them that take a moment: to tell what is inside a soup of triangles takes seconds each time.
+/// The slow ones: the inside of a triangle soup takes seconds each time.
 pub fn rules_for(mesh: &Mesh) -> Vec<Rule> {
     let is_soup = mesh.closedness().open_edges as usize > mesh.triangles().len();
     rules().into_iter().filter(|rule| !is_soup || rule.inside().is_none()).collect()

@@ -1,4 +1,4 @@
-//! A harness that prints what it counted, as passing tests under the usual one cannot.
+//! A harness that prints its counts, as passing tests under the usual one cannot.
 //!
 //! It takes the arguments that `cargo test` and `cargo nextest` pass: words select checks by their names,
 //! `SUITE::CHECK`, and the name of a suite selects that suite alone. A check fails by panicking, and also if
@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What was counted, in the order it is printed.
+/// The counts, in the order they are printed.
 pub type Counts = Vec<(&'static str, u64)>;
 
-/// One check: a name to select it by, and what it does.
+/// One check: a name to select it by, and its function.
 pub struct Check {
     pub name: &'static str,
     pub run: fn() -> Counts,

@@ -27,20 +27,20 @@ pub const SUITE: Suite = Suite::of(
     ],
 );
 
-/// The cells of the library, and what was found.
+/// The cells of the library, and the statistics.
 fn found(mesh: &Mesh, lattice: &Lattice, run: Run) -> (BitGrid, Stats) {
     let made = Voxelizer::new(Rule::Thin).with_run(run).run(mesh, lattice).expect("a small grid");
     (made.voxels.into_occupied().expect("bits"), made.stats)
 }
 
-/// The cells of the oracle, and how many segments it was asked for.
+/// The cells of the oracle, and how many segments it tested.
 fn expected(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
     let (crosses, mut cells) = (Crosses::new(lattice), BitGrid::try_from(lattice).expect("a small grid"));
-    let asked = mesh.triangles().iter().map(|triangle| crosses.add(triangle, &mut cells)).sum();
-    (cells, asked)
+    let queried = mesh.triangles().iter().map(|triangle| crosses.add(triangle, &mut cells)).sum();
+    (cells, queried)
 }
 
-/// What was compared.
+/// The comparisons.
 #[derive(Default)]
 struct Compared {
     meshes: u64,
@@ -54,7 +54,7 @@ struct Compared {
 impl Compared {
     /// Compares a mesh at every level, with one thread and now and then with three.
     fn add(&mut self, name: &str, mesh: &Mesh, lattice: &Lattice) {
-        let (expected, asked) = expected(mesh, lattice);
+        let (expected, queried) = expected(mesh, lattice);
         for level in Level::available() {
             let threads = if self.runs.is_multiple_of(9) { 3 } else { 1 };
             let (found, _) = found(mesh, lattice, Run::default().threads(threads).level(level));
@@ -72,7 +72,7 @@ impl Compared {
         let touched = surface(mesh, lattice, Ties::Up);
         assert!(expected.iter().all(|cell| touched.get(cell)), "{name}: a cell is not touched");
         self.meshes += 1;
-        self.segments += asked;
+        self.segments += queried;
         self.cells += expected.count();
         self.fewer += touched.count() - expected.count();
     }
@@ -148,7 +148,7 @@ fn part(whole: &Lattice, low: [usize; 3], dims: [usize; 3]) -> Lattice {
     part.with_snap(whole.snap())
 }
 
-/// Parts of a lattice have the cells of the whole: what is crossed outside of them marks nothing.
+/// Parts of a lattice have the cells of the whole: crossings outside of them occupy no cell.
 fn tiles_join() -> Counts {
     let (mut tiles, mut occupied) = (0, 0);
     for (name, mesh) in fixtures() {

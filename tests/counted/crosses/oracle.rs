@@ -19,7 +19,7 @@ type Form = [BigInt; 4];
 /// The axes across each axis.
 const ACROSS: [[usize; 2]; 3] = [[1, 2], [2, 0], [0, 1]];
 
-/// A lattice, whose crosses are asked for.
+/// A lattice and its crosses.
 pub struct Crosses<'a> {
     lattice: &'a Lattice,
     axes: [Axis; 3],
@@ -38,7 +38,7 @@ impl<'a> Crosses<'a> {
         Self { lattice, axes: oracle::axes(lattice) }
     }
 
-    /// Adds the cells whose crosses a triangle meets; how many segments were asked.
+    /// Adds the cells whose crosses a triangle meets; the number of segments tested.
     pub fn add(&self, triangle: &Triangle, cells: &mut BitGrid) -> u64 {
         let placed = self.placed(triangle);
         let dims = self.lattice.dims();
@@ -47,12 +47,12 @@ impl<'a> Crosses<'a> {
             let [low, high] = placed.reach[a].map(|half| half.div_euclid(2));
             (low - 1).max(0)..(high + 2).min(dims[a] as i64)
         };
-        let mut asked = 0;
+        let mut queried = 0;
         for (a, [b, c]) in ACROSS.into_iter().enumerate() {
             for (j, k) in near(b).flat_map(|j| near(c).map(move |k| (j, k))) {
                 let is_passed = placed.passes([b, c], [2 * j + 1, 2 * k + 1]);
                 for i in near(a) {
-                    asked += 1;
+                    queried += 1;
                     let end = |wall: i64| {
                         let mut point = [0; 3];
                         (point[a], point[b], point[c]) = (2 * wall, 2 * j + 1, 2 * k + 1);
@@ -67,7 +67,7 @@ impl<'a> Crosses<'a> {
                 }
             }
         }
-        asked
+        queried
     }
 
     fn placed(&self, triangle: &Triangle) -> Placed {

@@ -59,7 +59,7 @@ fn some_cells(dims: [usize; 3], count: usize, mut seed: u64) -> impl Iterator<It
     })
 }
 
-/// What was compared.
+/// The comparisons.
 #[derive(Default)]
 struct Compared {
     cells: u64,
@@ -128,7 +128,7 @@ fn cells_are_exact() -> Counts {
     ]
 }
 
-/// How many cells of large meshes are asked for.
+/// How many cells of large meshes are queried.
 fn soak() -> Option<usize> {
     std::env::var("VOXELIZE_DISTANCE_CELLS").ok().map(|cells| cells.parse().expect("a number of cells"))
 }

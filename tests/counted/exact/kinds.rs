@@ -233,14 +233,14 @@ pub fn fixtures(random: &mut Random) -> Case {
     // The corners keep the lattice that of the whole mesh.
     let mut triangles = vec![[bounds.min; 3], [bounds.max; 3]];
     let longest = (0..3).map(|a| bounds.max[a] - bounds.min[a]).fold(0.0, f32::max);
-    let (mut asked, mut tries) = (0.0, 0);
-    while asked < 8e3 && tries < 50 {
+    let (mut compared, mut tries) = (0.0, 0);
+    while compared < 8e3 && tries < 50 {
         let triangle = mesh.triangles()[random.below(mesh.triangles().len())];
         let own = Bounds::of(&[triangle]);
         let cells: f32 = (0..3).map(|a| (own.max[a] - own.min[a]) / longest * cells as f32 + 2.0).product();
         if cells < 2e4 {
             triangles.push(triangle);
-            asked += cells;
+            compared += cells;
         }
         tries += 1;
     }

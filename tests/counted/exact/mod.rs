@@ -76,7 +76,7 @@ fn seed_of(base: u64, family: &Family, case: u64) -> u64 {
     name.wrapping_add(case.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// Compares one case and notes what came of it.
+/// Compares one case and records the outcome.
 fn run(family: &Family, seed: u64, tally: &Mutex<Tally>) {
     let case = (family.make)(&mut Random::new(seed));
     let (compared, wrong) = check::compare(&case);

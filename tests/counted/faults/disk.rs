@@ -1,4 +1,4 @@
-//! What was there before a fault, and what is left after it.
+//! The files before and after a fault.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,10 +7,10 @@ use voxelize::Voxels;
 
 use crate::support::place::Place;
 
-/// What is at the place of the output before the command runs.
+/// The file at the path of the output before the command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// A file that nothing of the command may touch.
+    /// A file that the command must not touch.
     Older,
     Nothing,
 }
@@ -18,7 +18,7 @@ pub enum Before {
 const OLDER: &[u8] = b"an older file, of which not a byte may change";
 const MODE: u32 = 0o604;
 
-/// Puts there what was there before: `names` are outputs.
+/// Writes the older files: `names` are outputs.
 pub fn prepare(place: &Place, names: &[&str], before: Before) {
     for name in names {
         fs::create_dir_all(place.path(name).parent().unwrap()).unwrap();
@@ -46,7 +46,7 @@ pub fn files(place: &Place) -> Vec<String> {
     files
 }
 
-/// What is left of outputs, in words, and of anything else that was not there before.
+/// The remaining outputs, in words, and all other new files.
 pub fn left(place: &Place, names: &[&str], before: &[String]) -> String {
     let named = |name: &&str| {
         let found = output(place, name)?;

@@ -17,7 +17,7 @@ pub struct Fault {
     happen: fn(&Place) -> i32,
 }
 
-/// What came of it.
+/// The outcome.
 pub struct Found {
     pub code: i32,
     pub left: String,
@@ -47,9 +47,11 @@ pub const FAULTS: &[Fault] = &[
     fault("a file size limit, with too large a sidecar", &["a.raw", "a.raw.json"], |place| {
         limited(place, "cube.stl -r 4 -f raw --dtype bit -o a.raw", 0)
     }),
-    fault("a file size limit, with too large a grid of one of two meshes", &["out/cube.npy", "out/thirds.npy"], |place| {
-        limited(place, "cube.stl thirds.stl --voxel-size 0.4 -o out -f npy", 16)
-    }),
+    fault(
+        "a file size limit, with too large a grid of one of two meshes",
+        &["out/cube.npy", "out/thirds.npy"],
+        |place| limited(place, "cube.stl thirds.stl --voxel-size 0.4 -o out -f npy", 16),
+    ),
     fault("a full device, `-o /dev/full`", &["a.npy"], |place| {
         let run = place.run("cube.stl -r 64 -o /dev/full -f npy");
         assert!(run.err.contains("/dev/full: cannot be written"), "{}", run.err);

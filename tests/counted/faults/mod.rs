@@ -1,5 +1,5 @@
-//! What is on the disk after a fault? The command is made to fail at every stage, where a file of that name
-//! was and where none was, and what is found is printed and compared with the table of `docs/faults.md`.
+//! Which files are on the disk after a fault? The command is made to fail at every stage, with and without an older
+//! file of that name. The remaining files are printed and compared with the table of `docs/faults.md`.
 //!
 //! `VOXELIZE_BLESS=1` writes the table again, and fails once more.
 
@@ -15,14 +15,14 @@ use crate::support::suite::{Check, Counts, Suite};
 pub const SUITE: Suite = Suite::of(
     "faults",
     &[
-        Check { name: "what_is_left_on_the_disk", run: what_is_left_on_the_disk },
+        Check { name: "files_on_the_disk_after_a_fault", run: files_on_the_disk_after_a_fault },
         Check { name: "no_file_is_lost_to_a_name", run: names::no_file_is_lost_to_a_name },
-        Check { name: "no_text_is_obeyed", run: text::no_text_is_obeyed },
+        Check { name: "no_text_controls_the_terminal", run: text::no_text_controls_the_terminal },
         Check { name: "writers_side_by_side", run: together::writers_side_by_side },
     ],
 );
 
-fn what_is_left_on_the_disk() -> Counts {
+fn files_on_the_disk_after_a_fault() -> Counts {
     let mut table = String::from("| fault | exit code | with an older file | without one |\n");
     table += "| --- | --- | --- | --- |\n";
     for fault in list::FAULTS {

@@ -1,5 +1,5 @@
-//! Is any text of a file, or a file's name, obeyed by a terminal or the log of a CI service? Records, names of cases and
-//! names of files that try to are shown by every command; no character of the output is one that is obeyed.
+//! Can text of a file, or a file's name, control a terminal or the log of a CI service? Every command shows records, names
+//! of cases and names of files that try to; the output contains no control character.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::support::suite::Counts;
 /// Colours, C1, a line that is a command, a line that is a verdict, text turned around, nothing of a width.
 const HOSTILE: &str = "x\u{1b}[31m\u{9b}2J\n::error::forged\npass   forged\r\u{202e}\u{200b}\u{7f}y";
 
-pub fn no_text_is_obeyed() -> Counts {
+pub fn no_text_controls_the_terminal() -> Counts {
     let place = Place::new();
     place.run("cube.stl -r 4 -o part.raw").expect(0);
     let mut sidecar: serde_json::Value =
@@ -58,7 +58,7 @@ pub fn no_text_is_obeyed() -> Counts {
         texts.extend(["report.xml", "report.json"].iter().filter_map(|name| fs::read(place.path(name)).ok()));
         for text in texts.iter().map(|text| String::from_utf8_lossy(text)).filter(|text| !text.is_empty()) {
             seen += 1;
-            let obeyed = text.chars().find(|c| *c != '\n' && is_obeyed(*c));
+            let obeyed = text.chars().find(|c| *c != '\n' && is_control(*c));
             let forged =
                 text.lines().find(|line| line.trim_start().starts_with("::") || line.starts_with("pass   f"));
             if obeyed.is_some() || forged.is_some() {
@@ -66,12 +66,12 @@ pub fn no_text_is_obeyed() -> Counts {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {seen} texts are obeyed:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of {seen} texts are not escaped:\n{}", wrong.len(), wrong.join("\n"));
     vec![("texts of commands", seen)]
 }
 
-/// Characters that a terminal obeys; this list is not that of the command.
-fn is_obeyed(c: char) -> bool {
+/// Characters that control a terminal; this list is independent of the command's.
+fn is_control(c: char) -> bool {
     let c = u32::from(c);
     c < 0x20
         || (0x7f..0xa0).contains(&c)

@@ -84,7 +84,7 @@ pub fn many_triangles() -> Counts {
     vec![("triangles", all.triangles().len() as u64), ("runs", runs)]
 }
 
-/// The triangles in every order that is tried, each with what was done.
+/// The triangles in every order tried, each with its description.
 fn orders(triangles: &[Triangle]) -> Vec<(&'static str, Vec<Triangle>)> {
     let with = |change: fn(&Triangle) -> Triangle| triangles.iter().map(change).collect::<Vec<_>>();
     let mut all = vec![

@@ -150,7 +150,7 @@ pub fn a_limit_chooses_the_plan() -> Counts {
     vec![("plans in slabs", slabs), ("refused", refused)]
 }
 
-/// Says stop when asked for the so manieth time.
+/// Cancels at a given number of polls.
 struct StopAt(AtomicU32);
 
 impl Progress for StopAt {
@@ -262,12 +262,12 @@ fn tool(dir: &Path) -> Command {
     command
 }
 
-/// Runs the tool, and gives what it says.
+/// Runs the tool, and returns its output.
 fn json(dir: &Path, options: &[&str]) -> Value {
     let out = tool(dir).args(options).output().expect("the tool starts");
-    let said = String::from_utf8_lossy(&out.stdout);
-    assert!(out.status.success(), "{options:?}: {}\n{said}", String::from_utf8_lossy(&out.stderr));
-    serde_json::from_str(&said).expect("JSON")
+    let stdout = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{options:?}: {}\n{stdout}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_str(&stdout).expect("JSON")
 }
 
 /// A binary STL.

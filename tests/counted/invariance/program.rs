@@ -1,4 +1,4 @@
-//! The command line tool: no level, thread or format changes a digest, and files hold what it says.
+//! The command line tool: no level, thread or format changes a digest, and files match its output.
 
 use std::path::Path;
 use std::process::Command;
@@ -67,15 +67,15 @@ pub fn the_program_and_its_files() -> Counts {
     vec![("meshes", cases.len() as u64), ("formats and types", kinds().count() as u64), ("runs", runs)]
 }
 
-/// Runs the tool and compares both its digests, said and read back.
+/// Runs the tool and compares both its digests, printed and read back.
 fn check(case: &Case, how: &[&str], output: &Path, expected: Digest) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
     command.arg(folder().join(case.mesh)).args(case.options).args(how);
     let out = command.args(["--json", "--sidecar", "-o"]).arg(output).output().expect("the tool starts");
-    let said = String::from_utf8_lossy(&out.stdout);
+    let stdout = String::from_utf8_lossy(&out.stdout);
     let name = format!("{} {:?} {how:?}", case.mesh, case.options);
-    assert!(out.status.success(), "{name}: {}\n{said}", String::from_utf8_lossy(&out.stderr));
-    let json: serde_json::Value = serde_json::from_str(&said).expect(&name);
+    assert!(out.status.success(), "{name}: {}\n{stdout}", String::from_utf8_lossy(&out.stderr));
+    let json: serde_json::Value = serde_json::from_str(&stdout).expect(&name);
     let grid = expected.grid.expect("the lattice is known").to_string();
     assert_eq!(json["digest"]["cells"], expected.cells.to_string(), "{name}");
     assert_eq!(json["digest"]["grid"], grid, "{name}");

@@ -12,7 +12,7 @@ use crate::exact::random::Random;
 use crate::support::check::Case;
 use crate::support::meshes::fixtures;
 use crate::support::suite::{Check, Counts, Suite};
-use oracle::{Asked, Balls};
+use oracle::{Balls, Queries};
 
 pub const SUITE: Suite = Suite::of(
     "offset",
@@ -44,11 +44,11 @@ fn found(mesh: &Mesh, lattice: &Lattice, radius: Length, run: Run) -> BitGrid {
     made.voxels.into_occupied().expect("bits")
 }
 
-/// What was compared.
+/// The comparisons.
 #[derive(Default)]
 struct Compared {
     decisions: u64,
-    asked: Asked,
+    queries: Queries,
     occupied: u64,
     runs: u64,
 }
@@ -56,8 +56,9 @@ struct Compared {
 impl Compared {
     /// Compares a mesh at every level, with one thread and now and then with three.
     fn add(&mut self, name: &str, mesh: &Mesh, lattice: &Lattice, radius: Length) {
-        let before = self.asked.pairs;
-        let expected = Balls::new(lattice, &radius.in_world(lattice.spacing())).cells(mesh, &mut self.asked);
+        let before = self.queries.pairs;
+        let expected =
+            Balls::new(lattice, &radius.in_world(lattice.spacing())).cells(mesh, &mut self.queries);
         for level in Level::available() {
             let threads = if self.runs.is_multiple_of(9) { 3 } else { 1 };
             let found = found(mesh, lattice, radius, Run::default().threads(threads).level(level));
@@ -71,7 +72,7 @@ impl Compared {
                 );
             }
             self.runs += 1;
-            self.decisions += self.asked.pairs - before;
+            self.decisions += self.queries.pairs - before;
         }
         self.occupied += expected.count();
     }
@@ -84,8 +85,8 @@ impl Compared {
     fn counts(self) -> Counts {
         vec![
             ("decisions", self.decisions),
-            ("by the oracle exactly", self.asked.exactly),
-            (TOUCHING, self.asked.touching),
+            ("by the oracle exactly", self.queries.exactly),
+            (TOUCHING, self.queries.touching),
             ("cells", self.occupied),
             ("runs", self.runs),
         ]

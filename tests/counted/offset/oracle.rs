@@ -2,7 +2,7 @@
 //! Voronoi regions of vertices, edges and face, one after the other (Ericson, Real-Time Collision Detection, section
 //! 5.1.5). The library asks about separating axes, and about feet on all features.
 //!
-//! A distance that doubles give, and that is far from the radius beside what they may be off by, decides alone.
+//! A distance in doubles decides alone if it differs from the radius by much more than its error.
 
 use num_bigint::BigInt;
 use voxelize::geom::closest::on_triangle;
@@ -10,7 +10,7 @@ use voxelize::{BitGrid, Lattice, Mesh, Rational};
 
 use crate::support::oracle::{Axis, axes};
 
-/// Doubles are not asked closer to the radius than this part of all lengths.
+/// Doubles do not decide closer to the radius than this part of all lengths.
 const NEAR: f64 = 1e-6;
 
 /// A lattice and a radius.
@@ -23,9 +23,9 @@ pub struct Balls<'a> {
     nearly: f64,
 }
 
-/// What was asked, and how much of it exactly.
+/// The queries, and how many of them were exact.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Asked {
+pub struct Queries {
     pub pairs: u64,
     pub exactly: u64,
     pub touching: u64,
@@ -44,19 +44,19 @@ impl<'a> Balls<'a> {
     }
 
     /// The cells that `mesh` occupies.
-    pub fn cells(&self, mesh: &Mesh, asked: &mut Asked) -> BitGrid {
+    pub fn cells(&self, mesh: &Mesh, queries: &mut Queries) -> BitGrid {
         let mut cells = BitGrid::try_from(self.lattice).expect("a small grid");
         for triangle in mesh.triangles() {
             let exact = Scaled::new(self, triangle);
             let [nx, ny, nz] = self.lattice.dims();
             for cell in (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / nx / ny]) {
-                asked.pairs += 1;
+                queries.pairs += 1;
                 let near = match exact.nearly(cell, self.nearly) {
                     Some(near) => near,
                     None => {
-                        asked.exactly += 1;
+                        queries.exactly += 1;
                         let side = exact.side(cell);
-                        asked.touching += u64::from(side.is_eq());
+                        queries.touching += u64::from(side.is_eq());
                         side.is_le()
                     }
                 };

@@ -12,7 +12,7 @@ pub struct Case {
     pub kind: Kind,
 }
 
-/// What its coordinates are.
+/// The kind of its coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Whole numbers up to 2^44.

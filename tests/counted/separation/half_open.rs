@@ -24,7 +24,7 @@ pub fn surface(shape: &Shape, lattice: &Lattice) -> BitGrid {
     bits
 }
 
-/// Whether a half-open cell holds a point of a triangle: of what is left in the closed cell, the
+/// Whether a half-open cell holds a point of a triangle: of the part in the closed cell, the
 /// middle lies below an upper wall iff any corner does.
 fn holds_some_of(cell: [i64; 3], triangle: &[Corner; 3]) -> bool {
     let mut polygon = triangle.to_vec();

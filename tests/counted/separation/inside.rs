@@ -110,7 +110,7 @@ fn is_before([a, b, c]: &[Whole; 3], point: Whole, facing: i64) -> bool {
 
 /// Centres of a cube whose faces pass through centres: those on the low faces are outside, as they
 /// move down, those on the high faces inside.
-pub fn inside_is_told_right() -> Counts {
+pub fn inside_matches_exact_integers() -> Counts {
     let shape = shapes::cube([1, 1, 1], 2);
     let half = Rational::new(1, 2);
     let lattice = |origin: Rational| {

@@ -2,7 +2,7 @@
 //! share a corner, or a face, never reaches a cell whose centre is inside; docs/separation.md has the proof.
 //!
 //! Meshes are closed and full of ties, lattices have every relation to their vertices; inside is
-//! told by exact integers alone.
+//! decided by exact integers alone.
 
 mod flood;
 mod grids;
@@ -20,7 +20,7 @@ use shapes::Shape;
 pub const SUITE: Suite = Suite::of(
     "separation",
     &[
-        Check { name: "inside_is_told_right", run: inside::inside_is_told_right },
+        Check { name: "inside_matches_exact_integers", run: inside::inside_matches_exact_integers },
         Check { name: "fixtures", run: || separates(&shapes::from_fixtures()) },
         Check { name: "cubes_and_their_images", run: || separates(&shapes::cubes_and_their_images()) },
         Check { name: "spheres_rounded", run: || separates(&shapes::spheres_rounded()) },

@@ -104,7 +104,7 @@ pub fn spheres_rounded() -> Vec<Shape> {
 }
 
 /// An octahedron with edges in `parts`, blown up to a sphere, its vertices rounded. A vertex depends
-/// on its place alone, so what is closed stays so.
+/// on its place alone, so closed meshes stay closed.
 fn sphere(radius: f64, parts: i32, centre: [f64; 3]) -> Vec<Triangle> {
     let vertex = |p: [i32; 3]| -> Point {
         let p = p.map(f64::from);

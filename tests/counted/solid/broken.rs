@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// A way to break a mesh: its name, and what is left of each triangle.
+/// A way to break a mesh: its name, and the remains of each triangle.
 type Breaking = (&'static str, fn(&Triangle, &mut Random) -> Vec<Triangle>);
 
 const BREAKINGS: [Breaking; 5] = [

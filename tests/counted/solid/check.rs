@@ -1,4 +1,4 @@
-//! Compares the library with the oracle: every way to run, every rule that asks what is inside.
+//! Compares the library with the oracle: every way to run, every rule with an inside.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -65,7 +65,7 @@ impl Chain {
     }
 }
 
-/// What was compared.
+/// The comparisons.
 #[derive(Default)]
 struct Compared {
     grids: u64,

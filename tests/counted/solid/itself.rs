@@ -25,7 +25,7 @@ pub fn rays_agree() -> Counts {
 }
 
 /// A cube whose faces pass through centres: those on low faces are outside, those on high faces inside.
-/// A second one, inside out, takes away what they share; turned round it is counted twice.
+/// A second one, inside out, removes their intersection; with reversed orientation it counts twice.
 pub fn by_hand() -> Counts {
     let lattice = Lattice::new([4; 3], [0; 3].map(Rational::from), [1; 3].map(Rational::from), [true; 3]);
     let lattice = lattice.expect("few cells");

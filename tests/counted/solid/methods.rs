@@ -15,7 +15,7 @@ use super::{closed, soups};
 use crate::support::meshes;
 use crate::support::suite::Counts;
 
-/// What was counted, in the order it was first.
+/// The counts, in the order of their first use.
 #[derive(Default)]
 pub struct Tally(Counts);
 

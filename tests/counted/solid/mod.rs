@@ -1,4 +1,4 @@
-//! Is what is inside told exactly? The rules solid and filled, by nonzero and evenodd, against an oracle
+//! Is the inside exact? The rules solid and filled, by nonzero and evenodd, against an oracle
 //! of its own arithmetic: every cell of every mesh, at every level, with several threads and in slabs. And
 //! the other methods by their definitions.
 

@@ -1,4 +1,4 @@
-//! Whether robust stops soon when it is told to, and says how far it is.
+//! Whether robust stops soon after cancellation, and reports its progress.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,16 +9,16 @@ use voxelize::{Inside, Kind, Lattice, Mesh, Progress, Rule, Run, Voxelizer};
 use crate::exact::random::Random;
 use crate::support::suite::Counts;
 
-/// Says stop from the so manieth look on, and notes what it is told.
+/// Cancels after a number of polls, and records the progress reports.
 #[derive(Default)]
-struct Told {
+struct Recorder {
     stop_at: Option<u64>,
     looks: AtomicU64,
     /// Each phase, the look it began with, what it was to advance by and what it did.
     phases: Mutex<Vec<(String, u64, u64, u64)>>,
 }
 
-impl Progress for Told {
+impl Progress for Recorder {
     fn begin(&self, phase: &str, total: u64) {
         let look = self.looks.load(Ordering::Relaxed);
         self.phases.lock().unwrap().push((phase.to_string(), look, total, 0));
@@ -51,14 +51,14 @@ fn mesh() -> Mesh {
 pub fn soon() -> Counts {
     let mesh = mesh();
     let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
-    let fill = |told: &Told, threads: usize| {
-        let run = Run::default().threads(threads).progress(told);
+    let fill = |recorder: &Recorder, threads: usize| {
+        let run = Run::default().threads(threads).progress(recorder);
         Voxelizer::new(Rule::solid().with_inside(Inside::Robust).unwrap())
             .with_run(run)
             .run(&mesh, &lattice)
             .map(|_| ())
     };
-    let whole = Told::default();
+    let whole = Recorder::default();
     fill(&whole, 1).unwrap();
     let (all, phases) = (whole.looks.load(Ordering::Relaxed), whole.phases.into_inner().unwrap());
     assert!(all > 1000, "{all} looks");
@@ -71,11 +71,11 @@ pub fn soon() -> Counts {
     let in_phases = phases.iter().flat_map(|(_, look, ..)| [look + 1, look + 3]);
     for at in in_phases.chain([all / 8, all / 2, all * 7 / 8]) {
         for threads in [1, 3] {
-            let told = Told { stop_at: Some(at), ..Told::default() };
-            assert_eq!(fill(&told, threads).unwrap_err().kind(), Kind::Interrupted);
+            let recorder = Recorder { stop_at: Some(at), ..Recorder::default() };
+            assert_eq!(fill(&recorder, threads).unwrap_err().kind(), Kind::Interrupted);
             // Work that is handed out to threads looks once more for each piece.
-            let looks = told.looks.into_inner();
-            assert!(looks <= at + 600, "{looks} looks, told to stop at {at}");
+            let looks = recorder.looks.into_inner();
+            assert!(looks <= at + 600, "{looks} looks, cancelled at {at}");
             stopped += 1;
         }
     }

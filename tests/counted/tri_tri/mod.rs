@@ -28,7 +28,7 @@ fn pairs_in_all() -> u64 {
     std::env::var("VOXELIZE_PAIRS").map_or(600_000, |pairs| pairs.parse().expect("a whole number"))
 }
 
-/// Counts the pairs by what they have in common.
+/// Counts the pairs by their intersection.
 fn counted(seen: [u64; 5]) -> Counts {
     let [apart, point, segment, crossing, overlap] = seen;
     vec![

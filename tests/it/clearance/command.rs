@@ -111,9 +111,9 @@ fn within_is_a_gate() {
 }
 
 #[test]
-fn rows_name_what_is_found() {
+fn rows_name_the_relation() {
     let place = place();
-    for (line, says) in [
+    for (line, row) in [
         ("cube.stl beside.stl", "cube.stl and beside.stl are 3 apart"),
         ("cube.stl inner.stl", "cube.stl contains inner.stl; the surfaces are 5 apart"),
         ("inner.stl cube.stl", "inner.stl is within cube.stl; the surfaces are 5 apart"),
@@ -121,7 +121,7 @@ fn rows_name_what_is_found() {
         ("cube.stl corner.stl", "cube.stl and corner.stl cross"),
     ] {
         let run = place.run(&format!("clearance {line}")).expect(0);
-        assert!(run.text().contains(&format!("pair    {says}")), "{line}: {}", run.text());
+        assert!(run.text().contains(&format!("pair    {row}")), "{line}: {}", run.text());
     }
     let open = place.run("clearance cube.stl half.stl").expect(0);
     assert!(open.text().contains("half.stl: 11 triangles, not closed"), "{}", open.text());
@@ -132,7 +132,7 @@ fn bad_calls_have_their_exit_codes() {
     let place = place();
     place.write("empty.stl", stl(&[]));
     place.run("cube.stl -r 8 -o cube.vox").expect(0);
-    for (line, code, says) in [
+    for (line, code, expected) in [
         ("clearance cube.stl", 2, "at least two meshes"),
         ("clearance cube.stl missing.stl", 3, "missing.stl"),
         ("clearance cube.stl cube.vox", 3, "holds voxels"),
@@ -141,6 +141,6 @@ fn bad_calls_have_their_exit_codes() {
         ("clearance cube.stl inner.stl --json=inner.stl", 2, "inner.stl"),
     ] {
         let message = refused(&place, line, code);
-        assert!(message.contains(says), "{line}: {message}");
+        assert!(message.contains(expected), "{line}: {message}");
     }
 }

@@ -211,7 +211,7 @@ fn a_mesh_without_triangles_is_unfit() {
 }
 
 #[test]
-fn open_meshes_that_touch_are_not_said_to_be_clear() {
+fn open_meshes_that_touch_are_not_reported_clear() {
     let open = fixture("defects/hole.stl");
     let [same, beside] = [[0.0; 3], [open.bounds().max[0] - open.bounds().min[0], 0.0, 0.0]];
     let found = clearance(&open, &moved(&open, same)).unwrap();

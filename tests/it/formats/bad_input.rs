@@ -101,7 +101,7 @@ fn sizes_that_sidecars_only_claim_are_errors() {
     assert_eq!(read(&[0; 24], format, Some(enough)).unwrap().dims(), [3, 4, 2]);
 }
 
-/// A scene with one model, what its header says replaced.
+/// A scene with one model and a replaced header.
 fn vox_with(from: &[u8], to: &[u8]) -> voxelize::Error {
     assert_eq!(from.len(), to.len());
     let format = format::by_name("vox").unwrap();
@@ -142,7 +142,7 @@ fn a_scene_cannot_claim_a_grid_out_of_proportion() {
     assert_eq!(read(&bytes, format, None).unwrap_err().kind(), voxelize::Kind::TooLarge);
 }
 
-/// They held all of a header or attribute, with whatever a terminal obeys.
+/// They quoted a whole header or attribute, with terminal control characters.
 #[test]
 fn messages_of_broken_files_are_short_and_harmless() {
     let odd = format!("'\x1b[2J\n{}'", "x".repeat(5000));

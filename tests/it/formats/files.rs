@@ -1,4 +1,4 @@
-//! A file that is saved stands there whole, or what was there before does, and nothing else.
+//! After a save there is the complete new file or the older one, and no other file.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Lets `left` looks pass, then says stop.
+/// Lets `left` polls pass, then cancels.
 struct Stop {
     left: AtomicU64,
 }
@@ -28,7 +28,7 @@ impl Progress for Stop {
 }
 
 #[test]
-fn a_cancelled_save_leaves_what_was_there() {
+fn a_cancelled_save_leaves_the_older_file() {
     let voxels = at_odd_place(full([300, 300, 20]));
     let folder = tempfile::tempdir().unwrap();
     for (format, dtype) in kinds() {
@@ -48,7 +48,7 @@ fn a_cancelled_save_leaves_what_was_there() {
     }
 }
 
-/// Panics when it is asked whether to stop.
+/// Panics when it is polled for cancellation.
 struct Broken;
 
 impl Progress for Broken {
@@ -58,7 +58,7 @@ impl Progress for Broken {
 }
 
 #[test]
-fn a_panic_in_the_midst_of_writing_leaves_what_was_there() {
+fn a_panic_while_writing_leaves_the_older_file() {
     let voxels = at_odd_place(full([300, 300, 20]));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.npz");
@@ -72,7 +72,7 @@ fn a_panic_in_the_midst_of_writing_leaves_what_was_there() {
 }
 
 #[test]
-fn a_crash_between_two_renames_is_noticed() {
+fn a_crash_between_two_renames_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.raw");
     let sidecar = folder.path().join("grid.raw.json");
@@ -103,7 +103,7 @@ fn files_that_nobody_waits_for_are_the_same() {
 }
 
 #[test]
-fn a_save_that_fails_late_leaves_what_was_there() {
+fn a_save_that_fails_late_leaves_the_older_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.raw");
     fs::write(&path, "old").unwrap();
@@ -131,7 +131,7 @@ fn places_that_take_no_file_are_refused_early() {
     assert_eq!(names(folder.path()), ["file"]);
 }
 
-/// Takes so many bytes, then fails as told.
+/// Accepts so many bytes, then fails with the given error.
 struct Full {
     left: usize,
     kind: io::ErrorKind,
@@ -149,7 +149,7 @@ impl io::Write for Full {
 }
 
 #[test]
-fn streams_that_end_are_told_apart() {
+fn ended_streams_are_distinguished() {
     let voxels = at_odd_place(f_grid());
     for (format, dtype) in kinds() {
         for (kind, code) in
@@ -185,7 +185,7 @@ mod unix {
         fs::create_dir(&home).unwrap();
         fs::create_dir(&elsewhere).unwrap();
         let voxels = at_odd_place(f_grid());
-        // The second points to what is not there yet.
+        // The second points to a missing file.
         for name in ["there.npz", "new.npz"] {
             let link = home.join(name);
             symlink(Path::new("../elsewhere").join(name), &link).unwrap();

@@ -155,7 +155,7 @@ fn slabs_of_labels_and_fields_make_the_bytes_of_the_whole() {
     assert_eq!(compared, 3 * 47);
 }
 
-/// A source that says it is another kind of cells.
+/// A source that claims another kind of cells.
 #[test]
 fn slabs_of_another_kind_than_their_source_are_refused() {
     struct Lying(Split<'static>);
@@ -227,7 +227,7 @@ fn arrays_that_nothing_describes_lose_names_and_background() {
         let (bytes, sidecar) = saved(&voxels, npy, Dtype::U8);
         let back = read(&bytes, npy, None).unwrap();
         match back.labels() {
-            // One value beside 0 is bits.
+            // A single non-zero value means bits.
             None => assert_eq!((legend.labels().len(), back.occupied()), (1, voxels.occupied())),
             Some(labels) => {
                 let cells = voxels.labels().unwrap().iter().collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Do files of every format hold what was saved, and do readers survive what they are given?
+//! Do files of every format hold the saved cells, and do readers survive any input?
 
 mod bad_input;
 mod consistent;

@@ -1,4 +1,4 @@
-//! What is saved comes back the same: cells, lattice, record data, digests.
+//! Saved grids are read back unchanged: cells, lattice, record data, digests.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn grids() -> Vec<BitGrid> {
 }
 
 #[test]
-fn every_format_gives_back_what_it_was_given() {
+fn every_format_reads_back_its_own_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut cases = 0;
     for (format, dtype) in kinds() {
@@ -94,7 +94,7 @@ fn grids_without_a_lattice_can_be_saved() {
 }
 
 #[test]
-fn stretched_cells_are_refused_where_they_cannot_be_said() {
+fn stretched_cells_are_refused_by_formats_without_them() {
     let mut voxels = at_odd_place(f_grid());
     let spacing = [Rational::ONE, Rational::ONE, Rational::new(1, 2)];
     let lattice = Lattice::new([3, 4, 2], [(); 3].map(|()| Rational::ZERO), spacing, [true; 3]).unwrap();

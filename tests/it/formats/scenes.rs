@@ -148,7 +148,7 @@ fn a_single_model_without_a_scene_is_read() {
 }
 
 #[test]
-fn scenes_beyond_what_is_shown_are_warned_of() {
+fn scenes_too_large_to_show_give_a_warning() {
     assert!(format::warnings([2000, 2000, 1000], vox()).is_empty());
     assert_eq!(format::warnings([256, 256, 1001], vox()).len(), 1);
 }
@@ -170,7 +170,7 @@ fn labels_that_share_a_cell_are_refused() {
     assert_eq!((error.code().name(), error.message()), ("V007", "there are two voxels at [-1, 0, 0]"));
 }
 
-/// A chunk of `.vox`: its name, what it holds, and that it has no children.
+/// A chunk of `.vox`: its name, its content, and no children.
 fn chunk(id: &[u8; 4], content: &[u32]) -> Vec<u8> {
     let bytes = content.iter().flat_map(|n| n.to_le_bytes());
     let head = [4 * content.len() as u32, 0];

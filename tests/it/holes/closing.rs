@@ -1,4 +1,4 @@
-//! What is filled where holes are closed.
+//! Filled cells with closed holes.
 
 use voxelize::grid::CellSource;
 use voxelize::mesh::boundary::{self, Loop};
@@ -34,10 +34,10 @@ fn closed_holes_keep_the_flood_out_by_definition() {
                 let outside = Steps::outside(&walls);
                 for threads in [1, 2, 7] {
                     for mesh in [&mesh, &mixed] {
-                        let (solid, told) = made(mesh, &lattice, flood(Rule::solid(), Some(n)), threads);
-                        assert_eq!(told.closed_holes, Some(small.len() as u64), "{name}, {n} cells");
-                        let (filled, told) = made(mesh, &lattice, flood(Rule::filled(), Some(n)), threads);
-                        let leaks = told.leak.map_or(0, |leak| leak.holes.len());
+                        let (solid, report) = made(mesh, &lattice, flood(Rule::solid(), Some(n)), threads);
+                        assert_eq!(report.closed_holes, Some(small.len() as u64), "{name}, {n} cells");
+                        let (filled, report) = made(mesh, &lattice, flood(Rule::filled(), Some(n)), threads);
+                        let leaks = report.leak.map_or(0, |leak| leak.holes.len());
                         assert!(leaks <= holes.len() - small.len(), "{name}, {n} cells");
                         for cell in cells(lattice.dims()) {
                             let dry = outside.of(cell).is_none();
@@ -62,7 +62,7 @@ fn closed_holes_keep_the_flood_out_by_definition() {
 }
 
 #[test]
-fn a_leak_is_what_was_reached_inside_the_capped_mesh_through_a_hole() {
+fn a_leak_is_the_flooded_inside_of_the_capped_mesh() {
     let (mut leaks, mut dry) = (0, 0);
     let sphere = fixture("sphere.stl");
     let few = [5, 100, 300, 771].map(|gone| ("a sphere without one", without(&sphere, |n| n == gone)));
@@ -121,17 +121,17 @@ fn a_sphere_that_lacks_a_triangle_is_filled_as_the_whole_one() {
             let cap = surface(&of(boundary::caps(&holes)), &lattice, Ties::Up);
             let triangle = surface(&of(vec![sphere.triangles()[gone]]), &lattice, Ties::Up);
             for (rule, whole) in [Rule::filled(), Rule::solid()].into_iter().zip(&of_whole) {
-                let (closed, told) = made(&mesh, &lattice, flood(rule, Some(n)), 2);
-                assert_eq!((told.closed_holes, told.leak), (Some(1), None));
+                let (closed, report) = made(&mesh, &lattice, flood(rule, Some(n)), 2);
+                assert_eq!((report.closed_holes, report.leak), (Some(1), None));
                 let differ = closed.iter().filter(|cell| !whole.get(*cell)).collect::<Vec<_>>();
                 let lack = whole.iter().filter(|cell| !closed.get(*cell)).collect::<Vec<_>>();
                 let [more, less] = if rule == Rule::filled() { [&cap, &triangle] } else { [&triangle, &cap] };
                 assert!(differ.iter().all(|cell| more.get(*cell)), "{res} {gone} {rule:?}");
                 assert!(lack.iter().all(|cell| less.get(*cell)), "{res} {gone} {rule:?}");
                 // One less closes nothing.
-                let (open, told) = made(&mesh, &lattice, flood(rule, Some(n - 1)), 2);
+                let (open, report) = made(&mesh, &lattice, flood(rule, Some(n - 1)), 2);
                 let plain = made(&mesh, &lattice, flood(rule, None), 2);
-                assert!(open == plain.0 && told.closed_holes == Some(0) && told.leak == plain.1.leak);
+                assert!(open == plain.0 && report.closed_holes == Some(0) && report.leak == plain.1.leak);
                 assert!(res < 100 || plain.1.leak.is_some());
                 seen += 1;
             }

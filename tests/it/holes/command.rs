@@ -41,22 +41,22 @@ fn the_command_closes_holes_and_says_so() {
         for format in FORMATS {
             let output = format!("{close}.{}", format.name);
             let line = format!("{base} --filled --close-holes {close} -o {output} --sidecar --json");
-            let told = place.run(&line).expect(0).json();
+            let report = place.run(&line).expect(0).json();
             assert_eq!(
-                (&told["inside"]["used"], &told["inside"]["asked"]),
+                (&report["inside"]["used"], &report["inside"]["asked"]),
                 (&json!("flood"), &json!("flood"))
             );
-            assert_eq!(told["inside"]["close_holes"], close, "{line}");
-            assert_eq!(told["inside"]["closed_holes"], closed, "{line}");
-            assert_eq!(told["inside"].get("leak").is_none(), closed == 1, "{line}");
-            assert_eq!(told["warnings"].as_array().unwrap().is_empty(), closed == 1, "{line}");
-            assert_eq!(told["digest"] == leaky["digest"], closed == 0, "{line}");
+            assert_eq!(report["inside"]["close_holes"], close, "{line}");
+            assert_eq!(report["inside"]["closed_holes"], closed, "{line}");
+            assert_eq!(report["inside"].get("leak").is_none(), closed == 1, "{line}");
+            assert_eq!(report["warnings"].as_array().unwrap().is_empty(), closed == 1, "{line}");
+            assert_eq!(report["digest"] == leaky["digest"], closed == 0, "{line}");
             let record = Voxels::open(place.path(&output)).unwrap().record;
-            let asked = Rule::filled().with_inside(Inside::Flood { close_holes: Some(close) }).unwrap();
-            assert_eq!(record.rule(), Some(asked));
+            let requested = Rule::filled().with_inside(Inside::Flood { close_holes: Some(close) }).unwrap();
+            assert_eq!(record.rule(), Some(requested));
             let info: Value = place.run(&format!("info {output} --json")).expect(0).json();
             assert_eq!(info["close_holes"].to_string().trim_matches('"'), close.to_string(), "{info}");
-            // What is recorded makes the same cells again, and other cells are told apart.
+            // The record reproduces the cells, and other cells are detected.
             place.run(&format!("verify {output} holed.stl")).expect(0);
         }
     }
@@ -104,10 +104,11 @@ fn the_way_in_is_a_file_in_every_format() {
     assert!(expected.count() > 20, "{}", expected.count());
     for format in FORMATS {
         let leak = format!("leak.{}", format.name);
-        let told = place.run(&format!("torn.stl -r 64 --solid --inside flood --leak {leak} -o a.npz --json"));
-        let told = told.expect(0).json();
-        assert_eq!(told["inside"]["leak_path"], json!({"cells": expected.count()}));
-        let paths = [&told["outputs"][0]["path"], &told["outputs"][1]["path"]];
+        let report =
+            place.run(&format!("torn.stl -r 64 --solid --inside flood --leak {leak} -o a.npz --json"));
+        let report = report.expect(0).json();
+        assert_eq!(report["inside"]["leak_path"], json!({"cells": expected.count()}));
+        let paths = [&report["outputs"][0]["path"], &report["outputs"][1]["path"]];
         assert_eq!(paths, ["a.npz", leak.as_str()]);
         assert!(Voxels::open(place.path(&leak)).unwrap().into_occupied().unwrap() == expected, "{leak}");
         // None that leaks: no cells, and all is well.
@@ -167,8 +168,8 @@ fn a_grid_that_cuts_the_mesh_is_warned_of() {
     place.write("sphere.stl", stl(fixture("sphere.stl").triangles()));
     let base = "sphere.stl --filled --inside flood --voxel-size 0.1 -o a.npz --json";
     for (options, cut) in [("", false), (" --pad 2", false), (" --bounds -1,-1,-1,0.5,1,1", true)] {
-        let told = place.run(&format!("{base}{options}")).expect(0).json();
-        let warned = told["warnings"][0]["code"] == "W007";
-        assert_eq!((warned, told["inside"].get("leak").is_some()), (cut, false), "{options}: {told}");
+        let report = place.run(&format!("{base}{options}")).expect(0).json();
+        let warned = report["warnings"][0]["code"] == "W007";
+        assert_eq!((warned, report["inside"].get("leak").is_some()), (cut, false), "{options}: {report}");
     }
 }

@@ -48,8 +48,8 @@ fn the_way_in_is_a_shortest_path_by_definition() {
             .extend([Fit::longest(33).pad(7), Fit::longest(70).pad(2)].map(|f| f.to(mesh.bounds()).unwrap()));
         for lattice in lattices {
             for close in [None, Some(4)] {
-                let told = made(&mesh, &lattice, flood(Rule::solid(), close), 2).1;
-                let holes = told.leak.map(|leak| leak.holes).unwrap_or_default();
+                let report = made(&mesh, &lattice, flood(Rule::solid(), close), 2).1;
+                let holes = report.leak.map(|leak| leak.holes).unwrap_or_default();
                 let closed = mesh.holes().unwrap().into_iter().filter(|hole| {
                     close.is_some_and(|n| {
                         holes::sides(std::slice::from_ref(hole), &lattice)[0] <= u64::from(n)

@@ -24,7 +24,7 @@ pub fn on_face(cell: Cell, dims: [usize; 3]) -> bool {
     (0..3).any(|a| cell[a] == 0 || cell[a] + 1 == dims[a])
 }
 
-/// Steps through cells that are no wall, by a queue; `None` for what is not reached.
+/// Steps through cells that are not walls, by a queue; `None` for cells not reached.
 pub struct Steps {
     dims: [usize; 3],
     all: Vec<Option<u32>>,

@@ -1,4 +1,4 @@
-//! What makes no sense is refused before anything runs, with what is possible instead.
+//! Misuse is refused before anything runs, with a valid alternative.
 
 use std::fs;
 
@@ -63,7 +63,7 @@ fn misuse_is_refused_with_a_hint() {
 }
 
 #[test]
-fn hints_say_what_is_possible() {
+fn hints_name_an_alternative() {
     let place = scans();
     for (line, hint) in [
         ("cube.stl thirds.stl -o all.npz", "-o all/"),

@@ -1,5 +1,5 @@
 //! Are many meshes made as each would be alone? Which there are, what their files are called, what is
-//! said of each, and the exit code.
+//! reported for each, and the exit code.
 
 mod misuse;
 mod together;
@@ -95,7 +95,7 @@ fn one_mesh_goes_to_a_folder_with_the_usual_summary() {
 }
 
 #[test]
-fn each_is_what_it_would_be_alone() {
+fn each_mesh_gives_the_same_cells_as_alone() {
     let place = scans();
     for options in ["-j 1", "-j 2", "-j 3 --simd scalar", "-j 2 --max-memory 24M", "-j 1000"] {
         let run = place.run(&format!("scans -r 40 --pad 1 -f npz -o out/ --json {options}")).expect(0);

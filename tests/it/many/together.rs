@@ -74,7 +74,7 @@ fn the_memory_is_for_all_that_run_at_once() {
 }
 
 #[test]
-fn hundreds_are_made_and_each_failure_is_told() {
+fn hundreds_are_made_and_each_failure_is_reported() {
     let place = Place::new();
     fs::create_dir(place.path("parts")).unwrap();
     let mut broken = vec![];

@@ -1,4 +1,4 @@
-//! ASCII STL as it is in the wild: what is read, and what is refused on which line.
+//! ASCII STL in the wild: accepted texts, and refused ones with their lines.
 
 use voxelize::mesh::read::{Loaded, ReadOptions, read_stream};
 use voxelize::{Error, Kind, Mesh, Result};

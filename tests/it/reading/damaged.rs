@@ -1,4 +1,4 @@
-//! Bad input is an error that says what and where: never a panic, never a claimed allocation.
+//! Bad input is an error with cause and place: never a panic, never an allocation by a claimed size.
 
 use std::io::Read;
 
@@ -149,7 +149,7 @@ fn other_formats_and_places_without_meshes_are_refused() {
     let many = read_file(folder.path(), &ReadOptions::default()).unwrap_err();
     assert_eq!(
         (many.kind(), many.message()),
-        (Kind::Usage, "a folder, with 5 meshes in it; one file is wanted")
+        (Kind::Usage, "a folder, with 5 meshes in it; one file is expected")
     );
     let none = tempfile::tempdir().unwrap();
     let none = read_file(none.path(), &ReadOptions::default()).unwrap_err();

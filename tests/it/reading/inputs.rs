@@ -34,7 +34,7 @@ impl Read for Dribble<'_> {
     }
 }
 
-/// What an error says but for its words, which know more about a file.
+/// The content of an error except its text, which knows more about a file.
 pub fn place(error: &Error) -> (Kind, &str, Option<u64>, Option<u64>, Option<u64>) {
     (error.kind(), error.code().name(), error.triangle(), error.byte(), error.line())
 }

@@ -1,4 +1,4 @@
-//! Is what is read what is there, in every way of giving it?
+//! Is a mesh read correctly, in every way of giving it?
 
 mod ascii;
 mod damaged;

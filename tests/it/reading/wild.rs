@@ -1,4 +1,4 @@
-//! Is every odd and broken file read, noted, dropped or refused as its case says, from files and pipes?
+//! Is every odd and broken file read, noted, dropped or refused as its case expects, from files and pipes?
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn read_once(text: &str, tolerance: Tolerance) -> Result<Loaded> {
     read_stream(&mut text.as_bytes(), "-", &options)
 }
 
-/// What is not as the case says.
+/// The deviations from the case.
 fn wrong(case: &Case, tolerance: Tolerance) -> Option<String> {
     let (loaded, expected) = match (case.answer(tolerance), read(&case.bytes, tolerance)) {
         (Answer::Refused(code), Err(error)) => {
@@ -85,7 +85,7 @@ fn every_code_of_a_reader_has_a_case() {
 }
 
 #[test]
-fn whatever_is_cut_off_what_is_whole_is_taken() {
+fn intact_triangles_of_a_truncated_file_are_kept() {
     let binary = files::binary(b"", 5, 5);
     for cut in 134..binary.len() {
         let loaded = read(&binary[..cut], Tolerance::Lenient).unwrap();

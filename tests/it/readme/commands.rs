@@ -60,8 +60,8 @@ fn every_command_with_a_fixture_runs_as_shown() {
         for block in blocks(&text, "sh") {
             for line in block.lines().filter(|line| line.contains("fixtures/")) {
                 let Some(output) = run(line, place.path()) else { continue };
-                let said = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{path}: {line}\n{said}");
+                let printed = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{path}: {line}\n{printed}");
                 ran += 1;
             }
         }
@@ -69,11 +69,12 @@ fn every_command_with_a_fixture_runs_as_shown() {
             for session in block.split("$ ").skip(1) {
                 let (line, shown) = session.split_once('\n').unwrap_or((session, ""));
                 let Some(output) = run(line, place.path()) else { continue };
-                let said =
+                let printed =
                     [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
-                assert!(output.status.success(), "{path}: {line}\n{said}");
-                let [shown, said] = [shown, &said].map(|text| text.lines().map(steady).collect::<Vec<_>>());
-                assert_eq!(shown, said, "{path}: {line}");
+                assert!(output.status.success(), "{path}: {line}\n{printed}");
+                let [shown, printed] =
+                    [shown, &printed].map(|text| text.lines().map(steady).collect::<Vec<_>>());
+                assert_eq!(shown, printed, "{path}: {line}");
                 compared += shown.len();
                 ran += 1;
             }
@@ -93,13 +94,13 @@ fn the_set_up_commands_are_there() {
 }
 
 /// Whether two values have the same keys and, but for what differs from run to run, values.
-fn alike(shown: &Value, said: &Value, key: &str) -> bool {
-    match (shown, said) {
-        _ if ["timings_ms", "memory", "run"].contains(&key) => keys(shown) == keys(said),
+fn alike(shown: &Value, printed: &Value, key: &str) -> bool {
+    match (shown, printed) {
+        _ if ["timings_ms", "memory", "run"].contains(&key) => keys(shown) == keys(printed),
         (Value::Object(a), Value::Object(b)) => {
-            keys(shown) == keys(said) && a.iter().all(|(key, value)| alike(value, &b[key], key))
+            keys(shown) == keys(printed) && a.iter().all(|(key, value)| alike(value, &b[key], key))
         }
-        _ => shown == said,
+        _ => shown == printed,
     }
 }
 
@@ -109,12 +110,12 @@ fn keys(value: &Value) -> Vec<&String> {
 
 #[cfg(unix)]
 #[test]
-fn the_json_shown_is_what_the_command_before_it_says() {
+fn the_json_shown_is_the_output_of_the_command() {
     let (text, place) = (page("docs/json.md"), place());
     let (before, _) = text.split_once("```json").expect("the page shows the JSON");
     let command = blocks(before, "sh").pop().expect("a command before the JSON");
     let output = run(&command, place.path()).expect("a command of this tool");
-    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let shown: Value = serde_json::from_str(&blocks(&text, "json")[0]).unwrap();
-    assert!(alike(&shown, &said, ""), "{command}\nshown {shown}\nsaid  {said}");
+    assert!(alike(&shown, &printed, ""), "{command}\nshown {shown}\nsaid  {printed}");
 }

@@ -1,8 +1,8 @@
-//! Are the README and the pages of docs true? Their tables and pictures are made here from the tables of the tool and
-//! compared; their commands are run and what they print is compared.
+//! Are the README and the pages of docs true? Their tables and pictures are generated here from the tables of the tool and
+//! compared; their commands are run and their output is compared.
 //!
 //! `VOXELIZE_BLESS=1` writes the parts between `<!-- made: NAME -->` and `<!-- end -->` again, and
-//! fails once more. What is between them is not written by hand.
+//! fails once more. The text between them is not written by hand.
 
 mod commands;
 mod parts;

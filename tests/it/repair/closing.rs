@@ -1,4 +1,4 @@
-//! Boundary loops, and whether caps close what they are made for.
+//! Boundary loops, and whether their caps close them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What is dropped and which way the rest is turned.
+//! Dropped triangles, and the orientation of the rest.
 
 use voxelize::geom::Triangle;
 
@@ -102,7 +102,7 @@ fn bodies_within_bodies() {
         let [a, b, c] = [&large, &middle, &small].map(|part| toss(part, &mut random));
         assert_eq!(found(&[&a, &b, &c, &beside]).0, 512.0 - 216.0 + 64.0 + 1.0);
     }
-    // Where the outer one does not fit, nothing can be said of the inner one's kind.
+    // If the outer one does not fit, the kind of the inner one is unknown.
     let unknown = [&[over(&large[0])], &large[1..]].concat();
     assert_eq!(found(&[&unknown, &small]), (512.0 - 64.0, 1, 2));
     // Cavities that touch the outside in an edge, or share a side's plane.

@@ -104,7 +104,7 @@ fn an_open_mesh_winds_as_with_its_caps_less_its_caps() {
 }
 
 #[test]
-fn what_cannot_be_told_from_a_half_is_outside() {
+fn a_value_indistinguishable_from_a_half_is_outside() {
     // A cube without its top: from its rim to the centre of the rim, half around is seen of it anywhere.
     let top = |t: &&Triangle| !t.iter().all(|v| v[2] == 8.0);
     let open: Vec<_> = cube([0.0; 3], 8.0).iter().filter(top).copied().collect();

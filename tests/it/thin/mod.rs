@@ -24,7 +24,7 @@ fn made(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> (BitGrid, Opti
     let voxelize::Voxelized { voxels, stats, .. } = Voxelizer::new(what).run(&mesh, lattice).unwrap();
     let inside = what.inside().unwrap_or_default();
     let found = lost::find(&mesh, lattice, inside, None, &Run::default()).unwrap();
-    assert!(stats.inside.lost.is_none_or(|told| told == found));
+    assert!(stats.inside.lost.is_none_or(|summary| summary == found));
     (voxels.into_occupied().unwrap(), found.components)
 }
 
@@ -44,16 +44,16 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
         let (block, plate) = (block(), plate(degrees));
         let all = [block.clone(), plate.clone()].concat();
         let lattice = cells(&all, 10);
-        let (solid, told) = made(&all, &lattice, Rule::solid());
+        let (solid, summary) = made(&all, &lattice, Rule::solid());
         assert_eq!(solid.count(), 1000 + solid_cells, "{degrees}");
-        let told = told.unwrap();
+        let summary = summary.unwrap();
         // Twenty cells in two rows.
         let (lost, pieces) = if solid_cells == 0 { (1, 0) } else { (0, 2) };
-        assert_eq!((told.components, told.lost, told.broken), (2, lost, 1 - lost), "{degrees}");
-        assert_eq!((told.triangles, told.pieces), (12, pieces));
-        assert!((0.09..0.1).contains(&told.thickness) && told.thickness < told.cell, "{told:?}");
+        assert_eq!((summary.components, summary.lost, summary.broken), (2, lost, 1 - lost), "{degrees}");
+        assert_eq!((summary.triangles, summary.pieces), (12, pieces));
+        assert!((0.09..0.1).contains(&summary.thickness) && summary.thickness < summary.cell, "{summary:?}");
         let bounds = voxelize::Bounds::of(&plate);
-        assert_eq!(told.largest, [bounds.min, bounds.max].map(|corner| corner.map(f64::from)));
+        assert_eq!(summary.largest, [bounds.min, bounds.max].map(|corner| corner.map(f64::from)));
 
         let (whole, _) = made(&plate, &lattice, Rule::filled());
         assert!(whole.count() >= 100);
@@ -64,7 +64,7 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
         }
         assert!(kept.iter().all(|cell| thick.get(cell) || whole.get(cell)));
         assert_eq!(pieces_of(&kept), 2, "{degrees}");
-        assert_eq!(same, Some(told));
+        assert_eq!(same, Some(summary));
         let (filled, _) = made(&all, &lattice, Rule::filled());
         assert!(whole.iter().all(|cell| filled.get(cell)));
     }
@@ -106,15 +106,18 @@ fn cavities_are_no_parts_to_be_lost_and_sheets_are() {
     let slot: Vec<Triangle> = slot.into_iter().map(|[a, b, c]| [a, c, b]).collect();
     let all = [block(), slot].concat();
     let lattice = cells(&all, 10);
-    let (solid, told) = made(&all, &lattice, Rule::solid());
-    assert_eq!(told, None);
+    let (solid, summary) = made(&all, &lattice, Rule::solid());
+    assert_eq!(summary, None);
     assert!(made(&all, &lattice, keep_thin()).0 == solid);
     // A sheet has no inside, and is lost as a plate is.
     let sheet = vec![[[12.0, 0.0, 5.1], [14.0, 0.0, 5.1], [12.0, 9.0, 5.1]]];
     let all = [block(), sheet.clone()].concat();
     let lattice = cells(&all, 10);
-    let (solid, told) = made(&all, &lattice, Rule::solid());
-    assert_eq!((told.map(|told| (told.lost, told.thickness)), solid.count()), (Some((1, 0.0)), 1000));
+    let (solid, summary) = made(&all, &lattice, Rule::solid());
+    assert_eq!(
+        (summary.map(|summary| (summary.lost, summary.thickness)), solid.count()),
+        (Some((1, 0.0)), 1000)
+    );
     let (whole, _) = made(&sheet, &lattice, Rule::surface().with_ties(Ties::None).unwrap());
     assert!(made(&all, &lattice, keep_thin()).0 == union(&solid, &whole));
 }
@@ -137,9 +140,9 @@ fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
         let lattice = cells(&all, 10);
         let mesh = Mesh::from_triangles(all.clone()).unwrap();
         let found = lost::find(&mesh, &lattice, Inside::Auto, None, &Run::default()).unwrap();
-        let (solid, told) = made(&all, &lattice, Rule::solid());
+        let (solid, summary) = made(&all, &lattice, Rule::solid());
         cells_of_it.push(solid.count() - 1000);
-        assert_eq!(told.map_or(0, |told| told.lost), lost, "{told:?}");
+        assert_eq!(summary.map_or(0, |summary| summary.lost), lost, "{summary:?}");
         assert_eq!(found.places.is_some(), has_places, "{found:?}");
         let (kept, _) = made(&all, &lattice, keep_thin());
         assert_eq!(pieces_of(&kept), 2);
@@ -151,8 +154,8 @@ fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
             let mesh = Mesh::from_triangles(others).unwrap();
             let again = lost::find(&mesh, &lattice, Inside::Robust, None, &Run::default()).unwrap();
             assert_eq!(
-                (again.components.map(|told| told.lost), again.places),
-                (told.map(|told| told.lost), found.places)
+                (again.components.map(|summary| summary.lost), again.places),
+                (summary.map(|summary| summary.lost), found.places)
             );
         }
     }
@@ -175,15 +178,15 @@ fn what_loses_nothing_is_not_named() {
     for (plate, cells_of_it) in plates {
         let all = [block(), plate].concat();
         let lattice = cells(&all, 10);
-        let (solid, told) = made(&all, &lattice, Rule::solid());
-        assert_eq!((told, solid.count()), (None, 1000 + cells_of_it));
+        let (solid, summary) = made(&all, &lattice, Rule::solid());
+        assert_eq!((summary, solid.count()), (None, 1000 + cells_of_it));
         assert!(made(&all, &lattice, keep_thin()).0 == solid);
     }
     // Beyond the grid.
     let all = [block(), plate(0.0)].concat();
     let lattice = cells(&block(), 10);
-    let (solid, told) = made(&all, &lattice, Rule::solid());
-    assert_eq!((told, solid.count()), (None, 1000));
+    let (solid, summary) = made(&all, &lattice, Rule::solid());
+    assert_eq!((summary, solid.count()), (None, 1000));
 }
 
 #[test]
@@ -202,11 +205,11 @@ fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
         assert!(whole.count() >= 4 && whole.iter().all(|cell| !plain.get(cell)));
         for part in [part.clone(), inside_out(part)] {
             let all = [around.clone(), part.clone()].concat();
-            let (_, told) = made(&all, &lattice, Rule::solid());
-            let told = told.expect("it is lost");
+            let (_, summary) = made(&all, &lattice, Rule::solid());
+            let summary = summary.expect("it is lost");
             let bounds = voxelize::Bounds::of(&part);
             let corners = [bounds.min, bounds.max].map(|corner| corner.map(f64::from));
-            assert_eq!((told.lost, told.largest), (1, corners));
+            assert_eq!((summary.lost, summary.largest), (1, corners));
             assert!(made(&all, &lattice, keep_thin()).0 == union(&plain, &whole));
         }
     }
@@ -217,8 +220,8 @@ fn parts_closer_than_a_cell_are_not_broken() {
     // Between them a layer of cells that both touch, and whose centres are outside.
     let all = [block(), between([10.6, 0.0, 0.0], [20.0, 10.0, 10.0])].concat();
     let lattice = cells(&all, 10);
-    let (solid, told) = made(&all, &lattice, Rule::solid());
-    assert_eq!((pieces_of(&solid), told), (2, None));
+    let (solid, summary) = made(&all, &lattice, Rule::solid());
+    assert_eq!((pieces_of(&solid), summary), (2, None));
     assert_eq!(pieces_of(&made(&all, &lattice, Rule::filled()).0), 1);
     assert!(made(&all, &lattice, keep_thin()).0 == solid);
 }
@@ -227,10 +230,10 @@ fn parts_closer_than_a_cell_are_not_broken() {
 fn parts_are_judged_alike_in_any_order_and_by_any_method() {
     let all = [block(), plate(30.0)].concat();
     let lattice = cells(&all, 10);
-    let (kept, told) = made(&all, &lattice, keep_thin());
+    let (kept, summary) = made(&all, &lattice, keep_thin());
     let turned: Vec<_> = all.iter().rev().map(|[a, b, c]| [*b, *c, *a]).collect();
     let (again, others) = made(&turned, &lattice, keep_thin());
-    assert!(again == kept && others == told);
+    assert!(again == kept && others == summary);
     let methods = [Inside::Nonzero, Inside::EvenOdd, Inside::Vote, Inside::Robust];
     for inside in methods {
         let what = keep_thin().with_inside(inside).unwrap();
@@ -381,7 +384,7 @@ fn the_command_warns_keeps_and_records() {
 }
 
 #[test]
-fn short_of_memory_no_part_is_looked_for_and_that_is_said() {
+fn short_of_memory_the_search_is_skipped_with_a_warning() {
     let place = Place::new();
     for name in ["knot.stl", "sphere.stl"] {
         place.write(name, std::fs::read(format!("fixtures/{name}")).unwrap());

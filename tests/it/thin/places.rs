@@ -54,7 +54,7 @@ fn take(left: &mut BTreeSet<[usize; 3]>, cell: [usize; 3]) -> Vec<[usize; 3]> {
     taken
 }
 
-/// What is lost, and what is kept, by loops over all cells: of a mesh of one component.
+/// Lost and kept cells, by loops over all cells: for a mesh of one component.
 fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid) {
     let dims = lattice.dims();
     let (solid, _) = made(triangles, lattice, Rule::solid());
@@ -110,8 +110,8 @@ fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid)
         largest: [walls(low), walls(high.map(|n| n + 1))],
         dims: [0, 1, 2].map(|a| high[a] + 1 - low[a]),
     });
-    let told = LostComponents { components, lost, broken, pieces: most, ..EMPTY };
-    (LostFeatures { components: (lost + broken > 0).then_some(told), places }, kept)
+    let summary = LostComponents { components, lost, broken, pieces: most, ..EMPTY };
+    (LostFeatures { components: (lost + broken > 0).then_some(summary), places }, kept)
 }
 
 /// Numbers alone.
@@ -126,7 +126,7 @@ const EMPTY: LostComponents = LostComponents {
     cell: 0.0,
 };
 
-/// The same without what a mesh says of its components.
+/// The same without the fields that describe components of the mesh.
 fn numbers(found: LostFeatures) -> LostFeatures {
     let components = found.components.map(|LostComponents { components, lost, broken, pieces, .. }| {
         LostComponents { components, lost, broken, pieces, ..EMPTY }
@@ -166,29 +166,29 @@ fn meshes() -> Vec<(String, Vec<Triangle>, Lattice)> {
 }
 
 #[test]
-fn lost_features_are_named_and_kept_by_definition() {
+fn expected_are_named_and_kept_by_definition() {
     let (mut places, mut broken, mut more, mut none) = (0, 0, 0, 0);
     for (name, triangles, lattice) in meshes() {
         let (solid, _) = made(&triangles, &lattice, Rule::solid());
-        let (told, wanted) = plainly(&triangles, &lattice);
-        assert_eq!(numbers(found(&triangles, &lattice)), told, "{name}");
+        let (expected, wanted) = plainly(&triangles, &lattice);
+        assert_eq!(numbers(found(&triangles, &lattice)), expected, "{name}");
         let (kept, _) = made(&triangles, &lattice, keep_thin());
         assert!(kept == wanted, "{name}: {} cells, not {}", kept.count(), wanted.count());
-        places += told.places.map_or(0, |told| told.places);
-        broken += told.components.map_or(0, |told| told.broken);
+        places += expected.places.map_or(0, |of| of.places);
+        broken += expected.components.map_or(0, |of| of.broken);
         more += kept.count() - solid.count();
-        none += u64::from(told == NOTHING && kept == solid);
+        none += u64::from(expected == NOTHING && kept == solid);
         // Which way triangles face does not matter while it can be repaired.
         if name.starts_with("a rib") {
-            assert!(told != NOTHING, "{name}");
+            assert!(expected != NOTHING, "{name}");
             let turned = inside_out(triangles.clone());
-            assert_eq!(numbers(found(&turned, &lattice)), told, "{name}");
+            assert_eq!(numbers(found(&turned, &lattice)), expected, "{name}");
             let mixed: Vec<_> = [&turned[..9], &triangles[9..]].concat();
             let robust = Rule::solid().with_inside(Inside::Robust).unwrap();
             assert!(made(&mixed, &lattice, robust).0 == solid, "{name}");
             let mesh = Mesh::from_triangles(mixed.clone()).unwrap();
             let again = lost::find(&mesh, &lattice, Inside::Robust, None, &Run::default()).unwrap();
-            assert_eq!(numbers(again), told, "{name}");
+            assert_eq!(numbers(again), expected, "{name}");
             let robust = keep_thin().with_inside(Inside::Robust).unwrap();
             assert!(made(&mixed, &lattice, robust).0 == kept, "{name}");
         }
@@ -213,7 +213,7 @@ fn what_is_kept_of_a_rib_hangs_together_with_the_rest() {
 }
 
 #[test]
-fn lost_features_do_not_depend_on_how_the_grid_is_made() {
+fn expected_do_not_depend_on_how_the_grid_is_made() {
     let mut slabs = 0;
     for (name, triangles, lattice) in meshes() {
         let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
@@ -254,7 +254,7 @@ fn a_cut_through_a_mesh_makes_no_lost_feature() {
     // A lost component is no place.
     let of_all = found(&all, &lattice);
     assert_eq!(of_all.components.map(|all| (all.components, all.lost)), Some((2, 1)));
-    assert_eq!(of_all.places.map(|told| (told.places, told.dims)), Some((1, [1, 64, 39])));
+    assert_eq!(of_all.places.map(|of| (of.places, of.dims)), Some((1, [1, 64, 39])));
     let (whole, _) = made(&raised, &lattice, Rule::filled());
     let (kept, _) = made(&all, &lattice, keep_thin());
     assert!(kept == union(&made(&ribbed, &lattice, keep_thin()).0, &whole));
@@ -295,7 +295,7 @@ fn the_command_names_places_and_keeps_them() {
         (&serde_json::json!([]), &2496.into())
     );
     place.run("verify b.npz ribbed.stl").expect(0);
-    // A triangle that is missing changes the method, not what is lost.
+    // A missing triangle changes the method, not the lost features.
     place.write("open.stl", stl(&ribbed(0.0)[1..]));
     let json = place.run("open.stl --solid --voxel-size 1 -o c.npz --json").expect(0).json();
     assert_eq!(json["inside"]["used"], "robust", "{json}");

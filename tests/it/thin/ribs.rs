@@ -72,10 +72,14 @@ fn no_rib_is_broken_without_a_word_or_after_it_was_kept() {
         let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
         assert!(mesh.closedness().is_oriented() && mesh.volume() > 2000.0);
         let lattice = cells(&triangles, 10);
-        let (solid, told) = made(&triangles, &lattice, Rule::solid());
+        let (solid, summary) = made(&triangles, &lattice, Rule::solid());
         let found = lost::find(&mesh, &lattice, Inside::Auto, None, &Run::default()).unwrap();
         let pieces = pieces_of(&solid);
-        assert_eq!(told.map_or(0, |told| told.pieces), if pieces > 1 { pieces as u64 } else { 0 }, "rib {n}");
+        assert_eq!(
+            summary.map_or(0, |summary| summary.pieces),
+            if pieces > 1 { pieces as u64 } else { 0 },
+            "rib {n}"
+        );
         let (kept, _) = made(&triangles, &lattice, keep_thin());
         assert_eq!(pieces_of(&kept), 1, "rib {n}: {pieces} pieces before");
         assert!(solid.iter().all(|cell| kept.get(cell)));

@@ -2,7 +2,7 @@
 //! its own: commands, their exit codes, and all that they print.
 //!
 //! To add a case, write a line `$ voxelize …` into one of the files and run
-//! `VOXELIZE_BLESS=1 cargo test --test it transcripts`; then read what was filled in.
+//! `VOXELIZE_BLESS=1 cargo test --test it transcripts`; then read the changes.
 //!
 //! Lines of a file:
 //! - `$ COMMAND` is run by bash. `voxelize` is the tool, `codes` a filter that keeps the codes of its JSON,

@@ -1,4 +1,4 @@
-//! Every way to use it wrongly: the exit code, and what is said. Nothing is written.
+//! Every misuse: the exit code and the message. No file is written.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ const DIGEST: &str = "grid = \"v1:00000000000000000000000000000001\"\ncells = 1\
 fn wrong_questions_are_refused() {
     let place = Place::recorded();
     place.run("--update cube.toml meshes/cube.stl -r 8").expect(0);
-    place.write("said.toml", "[[case]]\nmesh = \"meshes/f.stl\"\ngolden = \"a.npz\"\nallow = 1\n");
+    place.write("gated.toml", "[[case]]\nmesh = \"meshes/f.stl\"\ngolden = \"a.npz\"\nallow = 1\n");
     let files =
         |place: &Place| -> Vec<_> { place.files().into_iter().map(|f| (place.read_bytes(&f), f)).collect() };
     let before = files(&place);
@@ -25,7 +25,7 @@ fn wrong_questions_are_refused() {
         ("goldens.toml --ties both", 2),
         ("cube.toml --allow 3", 2),
         ("cube.toml --iou-min 0.5", 2),
-        ("said.toml --allow 3", 2),
+        ("gated.toml --allow 3", 2),
         ("goldens.toml --allow -1", 2),
         ("goldens.toml --iou-min 2", 2),
         ("goldens.toml --golden cells", 2),
@@ -141,7 +141,7 @@ fn cases_that_cannot_be_compared_fail() {
         place.write("list.toml", list);
         let run = place.run("list.toml").expect(code);
         assert!(run.row(mesh).starts_with("ERROR "), "{}", run.out);
-        // Where a file is to be made, the hint says how.
+        // If a file must be created, the hint explains how.
         let advised = run.out.contains("voxelize verify --update list.toml");
         assert_eq!(advised, golden == "missing.npz", "{}", run.out);
         assert!(run.err.is_empty() && run.out.contains("hint: "), "{}", run.out);

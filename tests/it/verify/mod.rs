@@ -1,4 +1,4 @@
-//! Does `voxelize verify` see what it should, and say so? Lists of goldens, recording them, reports, and
+//! Does `voxelize verify` detect and report every difference? Lists of goldens, recording them, reports, and
 //! every way to use it wrongly.
 
 mod misuse;

@@ -1,4 +1,4 @@
-//! Recording: what is added, what changes, what stays as it is.
+//! Recording: added, changed and unchanged cases.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn cases_are_added_and_recorded_again() {
 }
 
 #[test]
-fn changes_are_said_and_comments_stay() {
+fn changes_are_printed_and_comments_stay() {
     let place = Place::recorded();
     let list = place.read("goldens.toml").replace("[[case]]", "# mine\n[[case]] # and mine");
     place.write("goldens.toml", &list);
@@ -68,7 +68,7 @@ fn keeping_cells_names_files_that_no_other_case_has() {
         ]
     );
     assert_eq!(place.outcomes("goldens.toml", 0), ["same"; 4]);
-    // A digest becomes a file when that is asked for; a file stays one.
+    // A digest becomes a file on request; a file stays a file.
     place.run("--update goldens.toml other/cube.stl -r 9").expect(0);
     place.run("--update goldens.toml other/cube.stl -r 9 --golden cells").expect(0);
     assert_eq!(place.outcomes("--update goldens.toml other/cube.stl -r 9", 0), ["same"]);

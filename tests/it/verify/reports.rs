@@ -1,4 +1,4 @@
-//! JSON and JUnit XML: do they say what the table says?
+//! JSON and JUnit XML: do they agree with the table?
 
 use roxmltree::Document;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn json_has_an_object_for_every_case() {
     assert!(difference["box"]["cells"]["min"].is_array() && difference["box"]["world"]["max"].is_array());
     assert!(difference["iou"].as_f64().unwrap() < 1.0);
     assert_eq!(f["error"]["code"], "not-found");
-    // Errors are said where no table is read.
+    // Errors are printed where no table is read.
     assert!(run.err.contains("error: meshes/f.stl: "), "{}", run.err);
 
     let run = place.run("goldens.toml --json=report.json").expect(7);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Place;
 
 #[test]
-fn a_moved_vertex_is_seen_and_said_where() {
+fn a_moved_vertex_is_detected_and_located() {
     let place = Place::recorded();
     let run = place.run("goldens.toml").expect(0);
     assert!(run.row("meshes/cube.stl").contains(" --res 16 --pad 1 ") && run.err.is_empty(), "{}", run.out);
@@ -36,7 +36,7 @@ fn a_moved_vertex_is_seen_and_said_where() {
 }
 
 #[test]
-fn another_grid_is_told_from_other_cells() {
+fn another_grid_is_distinguished_from_other_cells() {
     let place = Place::recorded();
     place.move_vertex("meshes/f.stl", [0.0; 3], [-1.0, 0.0, 0.0]);
     let f = &place.run("goldens.toml --json").expect(1).cases()[1];
@@ -51,7 +51,7 @@ fn another_grid_is_told_from_other_cells() {
 }
 
 #[test]
-fn digests_tell_that_but_not_where() {
+fn digests_detect_but_do_not_locate() {
     let place = Place::recorded();
     place.bring("octahedron.stl", "meshes/cube.stl");
     let run = place.run("goldens.toml").expect(1);
@@ -99,7 +99,7 @@ fn gates_let_small_differences_pass() {
     }
     gated("allow = 5");
     place.run("goldens.toml --allow 6").expect(1);
-    // A digest is compared exactly beside them.
+    // A digest is compared exactly in addition.
     place.write("goldens.toml", list.replacen("cells = 1538", "cells = 1537", 1));
     let run = place.run("goldens.toml --allow 6 --json").expect(1);
     assert_eq!(run.outcomes(), ["digest", "same", "allowed"]);

@@ -31,9 +31,9 @@ fn a_mesh_becomes_a_picture_that_replaces_only_its_like() {
     let view = |args: &[&str]| run(folder.path(), &[&["view", "f.stl", "--size", "80x60"], args].concat());
     let output = view(&["-r", "12"]);
     assert!(output.status.success() && output.stdout.is_empty(), "{}", error(&output));
-    let said = error(&output);
-    let labels: Vec<_> = said.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(labels.len() > 4 && said.contains("f.png"), "{said}");
+    let message = error(&output);
+    let labels: Vec<_> = message.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(labels.len() > 4 && message.contains("f.png"), "{message}");
     let png = std::fs::read(folder.path().join("f.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG"));
     // Its own picture is replaced, another's is not.
@@ -85,7 +85,7 @@ fn a_slice_is_text() {
 }
 
 #[test]
-fn the_answer_in_json_says_what_was_written() {
+fn json_names_the_written_files() {
     let folder = folder();
     let output = run(folder.path(), &["view", "f.stl", "-r", "12", "--size", "80x60", "--json"]);
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -132,8 +132,8 @@ fn wrong_questions_are_refused_before_anything_is_written() {
     ] {
         let output = run(folder.path(), &[&["view"], args].concat());
         assert_eq!(output.status.code(), Some(code), "{args:?} {}", error(&output));
-        let said = error(&output);
-        assert!(said.starts_with("error") && said.contains("\nhint: "), "{args:?} {said}");
+        let message = error(&output);
+        assert!(message.starts_with("error") && message.contains("\nhint: "), "{args:?} {message}");
         seen += 1;
     }
     assert!(seen > 15);

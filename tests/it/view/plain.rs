@@ -1,5 +1,5 @@
 //! A picture of boxes the plain way: every box is projected by itself, its outline found, and every
-//! pixel held against every box. It knows the camera from what its documentation says.
+//! pixel held against every box. It takes the camera from the documentation.
 
 use voxelize::view::{Projection, Up, View};
 

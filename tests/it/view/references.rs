@@ -151,7 +151,7 @@ fn pixels(path: &Path) -> Option<Vec<u8>> {
     Some(pixels)
 }
 
-/// Compares the pictures in a folder, and writes them again if asked to.
+/// Compares the pictures in a folder, and writes them again on request.
 fn compare_all(folder: &Path, references: &[Reference]) {
     let mut stale = vec![];
     for (name, draw) in references {

@@ -1,4 +1,4 @@
-//! What is in a picture is what is there: silhouettes and the nearest cells.
+//! Pictures show the cells: silhouettes and the nearest cells.
 
 use voxelize::grid::{Label, Legend};
 use voxelize::view::{self, Axes, Borders, From, NAMED, Projection, Up, View};
@@ -98,7 +98,7 @@ fn a_picture_is_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn what_is_added_shows_through_what_is_common() {
+fn added_cells_show_through_common_cells() {
     // A block of common cells with an added one in its middle.
     let mut labels = Labels::new([5; 3], Legend::difference()).unwrap();
     for n in 0..125 {

@@ -1,4 +1,4 @@
-//! STL as it is found in the wild, odd and broken: each a name, its bytes, and what is made of it by
+//! STL as it is found in the wild, odd and broken: each a name, its bytes, and the result by
 //! default, strictly and leniently. Bytes are made here; nothing is downloaded.
 
 pub mod files;
@@ -16,7 +16,7 @@ pub struct Case {
     pub lenient: Answer,
 }
 
-/// What is made of it.
+/// The result.
 #[derive(Clone, Copy)]
 pub enum Answer {
     /// So many triangles and nothing to say.
@@ -57,7 +57,7 @@ fn odd(
     Case { name, bytes: bytes.into(), usual: answer, strict: Refused(codes[0]), lenient: answer }
 }
 
-/// Damaged: refused, and what is whole is taken leniently.
+/// Damaged: refused; `--lenient` keeps the intact triangles.
 fn broken(name: &'static str, bytes: impl Into<Vec<u8>>, code: &'static str, lenient: Answer) -> Case {
     let refused = Refused(code);
     Case { name, bytes: bytes.into(), usual: refused, strict: refused, lenient }
