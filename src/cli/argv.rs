@@ -32,7 +32,7 @@ struct Typed {
 }
 
 impl Argv {
-    /// These words, of which the first that is no option of `main` may be one of `commands`.
+    /// These words; the first that is not an option of `main` may be one of `commands`.
     pub fn new(
         words: impl IntoIterator<Item = impl Into<OsString>>,
         main: Command,
@@ -229,7 +229,7 @@ pub fn exclusive(first: &str, second: &str) -> Error {
 fn scan(words: &[OsString], parser: &Command) -> (Vec<Typed>, Option<usize>) {
     let (mut found, mut first, mut at) = (Vec::new(), None, 1);
     while at < words.len() && words[at] != "--" {
-        // A word that is no text is a file.
+        // A word that is not UTF-8 is a file name.
         let word = words[at].to_str().filter(|word| word.len() > 1 && word.starts_with('-'));
         let Some(word) = word else {
             first = first.or(Some(at));

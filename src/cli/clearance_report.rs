@@ -15,7 +15,7 @@ use super::report::display::{counted, grouped, number};
 pub fn mesh_row(path: &Path, loaded: &Loaded) -> String {
     let closed = match loaded.mesh.seal() {
         Seal::Oriented => "closed",
-        Seal::Closed => "closed, but not oriented; inside is where an odd number of triangles is around",
+        Seal::Closed => "closed, but not oriented; using evenodd",
         Seal::Open => "not closed; using winding number > 0.5",
     };
     let triangles = counted(loaded.mesh.triangles().len() as u64, "triangle", "triangles");

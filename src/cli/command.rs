@@ -25,7 +25,7 @@ pub struct Command {
     pub examples: &'static str,
     /// Further text for its page, after the options.
     pub notes: &'static str,
-    /// The keys of its JSON, in their order, after those that every object has.
+    /// The keys of its JSON, in order, after the keys of every object.
     pub keys: &'static str,
     /// Its arguments; `ReportArgs`, `PowerArgs` and `PageArgs` must be among them.
     pub arguments: fn() -> clap::Command,

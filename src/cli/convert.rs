@@ -80,7 +80,7 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Resul
     Ok(Outcome::Planned)
 }
 
-/// With devices in place of the files that were named; formats are those of the names.
+/// With devices in place of the named files, in the formats of these names.
 #[cfg(fuzzing)]
 fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
     use std::path::PathBuf;

@@ -302,7 +302,7 @@ impl<'a> ComparedGrid<'a> {
     }
 }
 
-/// The differences, those that are the same on all axes once.
+/// The differences; a difference equal on all axes appears once.
 fn difference_text(mismatches: &[Mismatch]) -> String {
     let mut texts: Vec<String> = Vec::new();
     let all_sizes = match mismatches.iter().filter_map(spacings).collect::<Vec<_>>().as_slice() {
@@ -404,7 +404,7 @@ impl<'a> DiffOutput<'a> {
         let written = format::save(&changes, self.path, format, &options);
         bar.clear();
         written.map_err(|error| match error.kind() {
-            // Cells that are no cubes; saving otherwise is no way out here.
+            // The cells are not cubes; no other way of saving helps here.
             Kind::Usage => error.in_file(self.path).with_hint("without -o the grids are still compared"),
             _ => error,
         })

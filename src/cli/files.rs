@@ -1,5 +1,5 @@
-//! Files and streams that are read and written: what they are called, which may not be one, and what is
-//! wrong with those that are missing or something else.
+//! Files and streams that are read and written: their names, which of them may not be the same file, and the errors
+//! for files that are missing or of another kind.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -101,7 +101,7 @@ impl Destination {
     }
 }
 
-/// The files of a run, by what they are and not by how they are spelt: none that is written may be another of them.
+/// The files of a run, by identity and not by spelling: no output may be another file of the run.
 #[derive(Default)]
 pub struct FileSet(HashMap<FileId, String>);
 
@@ -253,7 +253,7 @@ pub fn lattice(path: &Path) -> Result<Lattice> {
     lattice.ok_or_else(|| {
         let error = Error::usage("does not contain the position of its cells").in_file(path);
         error.with_hint(match description.format.carries {
-            Carries::InFile => "only files of voxelize, or that say it in its way, can be followed",
+            Carries::InFile => "use a file of voxelize, or one with the same metadata",
             _ => "--sidecar writes it to a .json; .vox and .npz contain it",
         })
     })
@@ -276,7 +276,7 @@ pub fn voxel_format(path: &Path) -> Option<&'static Format> {
     format::sniff(path).filter(is_voxels)
 }
 
-/// The error for a file that is no mesh, if that is because it holds voxels.
+/// The error for a file that holds voxels where a mesh is expected.
 pub fn holds_voxels(path: &Path) -> Option<Error> {
     let format = voxel_format(path)?;
     let error = Error::input(Code::V004, format!("holds voxels ({}), not a mesh", format.name)).in_file(path);
@@ -288,7 +288,7 @@ pub fn or_hint(error: Error, hint: &str) -> Error {
     if error.hint().is_some() { error } else { error.with_hint(hint) }
 }
 
-/// Folders that were made for files that may not come; dropped, it removes those that are still empty.
+/// Folders created for outputs that may never be written; dropping it removes empty ones.
 #[derive(Default)]
 pub struct MadeFolders(Mutex<Vec<PathBuf>>);
 
@@ -323,7 +323,7 @@ impl Drop for MadeFolders {
         let made = self.0.get_mut().unwrap_or_else(|e| e.into_inner());
         // Inner folders were made after outer ones.
         for folder in made.iter().rev() {
-            // The system removes only what is empty.
+            // The system removes only empty folders.
             let _ = fs::remove_dir(folder);
         }
     }

@@ -105,7 +105,7 @@ fn list(commands: &[Command], margin: &str) -> String {
     commands.iter().filter(|command| !command.name.is_empty()).map(line).collect()
 }
 
-/// The page of `-h`: a line for each option, those that are rare by name alone.
+/// The page of `-h`: one line for each option, rare options by name alone.
 fn short_page(commands: &[Command]) -> String {
     let parser = args::command();
     let groups: String = GROUPS.iter().map(|group| group_lines(&parser, group)).collect();

@@ -1,4 +1,4 @@
-//! The memory that this process may have: what the system has, what its container is left (cgroup v2 and v1), and its
+//! The memory that this process may use: available memory of the system, of its container (cgroup v2 and v1), and its
 //! address space (`ulimit -v`).
 
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 /// The address space that the allocator of glibc reserves for a thread, and the thread's stack, in bytes.
 const THREAD: u64 = 66 << 20;
 
-/// What the allocator maps for a moment to align a reservation, in bytes.
+/// The extra bytes that the allocator maps briefly to align a reservation.
 const ALIGNMENT: u64 = 64 << 20;
 
 /// The threads for which `ulimit -v` leaves enough, and as much again for their work; `None` if it sets no limit.
@@ -27,7 +27,7 @@ pub fn available_memory(threads: usize) -> Option<u64> {
     system.into_iter().chain(container).chain(addresses).min()
 }
 
-/// The bytes that a new file at `path` may have on its disk; `None` if the system does not say, or it is no file.
+/// The bytes that a new file at `path` may have on its disk; `None` if the system does not report it, or `path` is not a file.
 pub fn free_space(path: &Path) -> Option<u64> {
     if path.metadata().is_ok_and(|found| !found.is_file()) {
         return None;
@@ -60,7 +60,7 @@ fn address_space() -> Option<u64> {
     Some(limit.saturating_sub(kilobytes("/proc/self/status", "VmSize:").unwrap_or(0)))
 }
 
-/// The files of a cgroup: its limit, what is used, and what of that the system gives back where it is needed.
+/// The files of a cgroup: its limit, its usage, and the part of the usage that the system can reclaim.
 struct CgroupFiles {
     limit: &'static str,
     used: &'static str,

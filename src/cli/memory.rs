@@ -1,4 +1,4 @@
-//! The memory of a job: what its phases take, and the strategy that fits into the limit, or the refusal.
+//! The memory of a job: the estimate of each phase, and the strategy that fits into the limit, or the refusal.
 //! Dry runs, refusals, JSON and -v all read this one plan.
 
 use voxelize::format::{FORMATS, Format};
@@ -155,7 +155,7 @@ pub struct MemoryPlan {
 }
 
 impl Needs<'_> {
-    /// The phases, one after the other; cells of doubt and leak stay while those of the output are made.
+    /// The phases, one after the other; cells of doubt and leak stay while the output is made.
     fn phases(&self) -> Vec<MemoryPhase> {
         let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
         let [labels, doubt, leak] = [self.labels, self.doubt, self.leak].map(u128::from);

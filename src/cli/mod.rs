@@ -58,7 +58,7 @@ static COMMANDS: &[Command] = &[
     formats::COMMAND,
 ];
 
-/// Does what the command line asks, and gives its exit code.
+/// Runs the command line and returns its exit code.
 pub fn main() -> ExitCode {
     guard::install();
     signals::survive_limits();

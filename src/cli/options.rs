@@ -54,7 +54,7 @@ pub struct GridOptions {
     pub is_bounded: bool,
     /// The voxel file of `--like`.
     pub like: Option<PathBuf>,
-    /// How coordinates of the file become those of the grid.
+    /// The map from coordinates of the file to coordinates of the grid.
     pub transform: Transform,
 }
 
@@ -114,7 +114,7 @@ impl GridOptions {
             (res, _, _) => (Size::Longest(res.unwrap_or(DEFAULT_RES)), "res"),
         };
         let whole_cells = !args.cube && !matches!(size, Size::Dims(_) | Size::Stretched(_));
-        // A lattice fitted to the mesh has room for what the rule marks beyond it.
+        // A lattice fitted to the mesh has room for cells that the rule occupies beyond the mesh.
         let is_fitted = !matches!(size, Size::Dims(_) | Size::Stretched(_)) && corners.is_none();
         let snap = args.snap.unwrap_or_default();
         let mut fit = Fit::new(size).snap(snap);
@@ -155,7 +155,7 @@ impl GridOptions {
         self.padding.as_ref().map(|fit| fit.padding(&spacing))
     }
 
-    /// The lattice of scaled coordinates, which files and digests have, for one of those in the file of the mesh.
+    /// The lattice of scaled coordinates, as in files and digests, for a lattice of coordinates in the mesh file.
     pub fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
         if self.transform.is_scaled() { lattice.scaled(&self.transform.scale) } else { Ok(lattice.clone()) }
     }
@@ -211,12 +211,12 @@ impl Lengths {
 pub struct DoubtOptions {
     /// Where the cells go.
     pub file: Option<AuxOutput>,
-    /// How many are allowed, of those that any method calls inside.
+    /// The allowed share of the cells that any method calls inside.
     pub most: Option<Rational>,
 }
 
 impl DoubtOptions {
-    /// What these arguments ask for; `None` if nothing.
+    /// The options of these arguments; `None` if they are not given.
     pub fn new(args: &DoubtArgs, rule: &Rule, argv: &Argv) -> Result<Option<Self>> {
         let option = match args {
             DoubtArgs { doubt: Some(_), .. } => "doubt",
@@ -243,8 +243,8 @@ pub fn leak(args: &LeakArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutpu
     let is_filled = !matches!(rule, Rule::Distance { .. });
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
-            _ if !is_filled => "the rule distance measures, it fills nothing".to_string(),
-            Some(inside) => format!("the inside is found by {}", inside.name()),
+            _ if !is_filled => "the rule distance fills no cells".to_string(),
+            Some(inside) => format!("--inside is {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", rule.name()),
         };
         let error = Error::usage(format!("{}: needs a flood, but {why}", argv.name("leak")));
@@ -259,9 +259,9 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, argv: &Argv) -> Result<Option<Au
     let option = argv.name("nearest");
     if rule.kind() != CellKind::Field {
         let error = match rule {
-            Rule::Distance { .. } => exclusive(&option, "--iso").with_hint("cells up to a distance are bits"),
-            _ => Error::usage(format!("{option}: the rule {} makes no distances", rule.name()))
-                .with_hint("it goes with --rule distance"),
+            Rule::Distance { .. } => exclusive(&option, "--iso").with_hint("--iso makes bits, not distances"),
+            _ => Error::usage(format!("{option}: the rule {} computes no distances", rule.name()))
+                .with_hint("use it with --rule distance"),
         };
         return Err(error);
     }

@@ -221,7 +221,7 @@ impl Output {
         let is_stdout = self.destination == Destination::Stdout;
         for (is_given, option, hint) in [
             (self.sidecar == Sidecar::Write, "--sidecar", "a sidecar needs an output file: -o PATH"),
-            (self.existing == Existing::Skip, "--skip-existing", "standard output never exists: -o PATH"),
+            (self.existing == Existing::Skip, "--skip-existing", "it needs an output file: -o PATH"),
         ] {
             if is_given && is_stdout {
                 let output = argv.with_value("output").unwrap_or_default();
@@ -231,7 +231,7 @@ impl Output {
         Ok(())
     }
 
-    /// Takes in what is written; refuses files that would be lost.
+    /// Registers the output files; refuses to overwrite files in use.
     pub fn check(&self, files: &mut FileSet, mesh: Option<&Path>) -> Result<()> {
         let Some(path) = self.destination.path() else { return Ok(()) };
         // part.vox for part.vox: not its name is wrong.
@@ -323,7 +323,7 @@ impl AuxOutput {
         Ok(Self { path: path.to_path_buf(), format, option, about })
     }
 
-    /// Takes in the files that are written; refuses those that would be lost.
+    /// Registers the output files; refuses to overwrite files in use.
     pub fn check(&self, files: &mut FileSet, sidecar: Sidecar) -> Result<()> {
         if let Some(sidecar) = sidecar_path(&self.path, self.format, sidecar) {
             files.writes(&sidecar, &format!("the sidecar of {}", self.about))?;

@@ -54,7 +54,7 @@ impl Inlet {
     }
 }
 
-/// Passes on what there is until the pipe ends, or nobody wants more.
+/// Forwards bytes until the pipe ends or the receiver is gone.
 fn pass_on(mut pipe: impl Read, to: &SyncSender<io::Result<Vec<u8>>>) {
     loop {
         let mut block = vec![0; BLOCK];
@@ -98,7 +98,7 @@ pub struct Outlet {
     to: SyncSender<PipeBlock>,
     /// The failure of a write, after which nothing more is taken.
     failed: Receiver<io::Error>,
-    /// Blocks that are written, to be filled again: what one thread takes from the allocator and another
+    /// Written blocks, for reuse: memory that one thread takes from the allocator and another
     /// gives back adds up to megabytes.
     spare: Receiver<Vec<u8>>,
     /// Data that is not passed on yet.

@@ -18,7 +18,7 @@ const SHOWN_AFTER: Duration = Duration::from_millis(300);
 const STEPS: f64 = 1000.0;
 
 /// Phases of runs in their order, each with its usual share of the time; a run may leave some out. Phases that are
-/// in no list take what is left.
+/// in no list share the rest.
 const RUNS: [&[(&str, f64)]; 2] = [
     &[("bounds", 1.0), ("meshes", 4.0)],
     &[

@@ -17,7 +17,7 @@ pub enum Slot {
     Exclusive,
 }
 
-/// Does every job and gives what came of them, in their order. `size` is the bytes of a job's mesh. `work`
+/// Runs every job and returns the results in order. `size` is the bytes of a job's mesh. `work`
 /// answers `None` if its share of the memory is too small: then it is run again alone, which must be answered.
 pub fn each<T: Sync, R: Send>(
     jobs: &[T],

@@ -109,7 +109,7 @@ impl Signals {
     }
 }
 
-/// What asks a process to stop: every signal that would end it and leave its files. A closed terminal is among them only where the system says whether it is
+/// The signals that stop a process: every signal that would end it and leave its files. A closed terminal is among them only where the system says whether it is
 /// to be ignored, as `nohup` does.
 #[cfg(target_os = "linux")]
 const STOPS: &[i32] = {

@@ -26,7 +26,7 @@ pub fn option<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Optio
 /// The fewest letters that make a stem.
 const STEM: usize = 3;
 
-/// Words for what a command does, and the command.
+/// Synonyms of a command, and the command.
 const SYNONYMS: [(&[&str], &str); 5] = [
     (&["collide", "collision", "collisions", "intersect", "overlap"], "clearance"),
     (&["compare"], "diff"),
@@ -35,7 +35,7 @@ const SYNONYMS: [(&[&str], &str); 5] = [
     (&["describe", "stat", "stats"], "info"),
 ];
 
-/// The command that `path` may have been meant as: a bare word like the name of one, or a word for what it does.
+/// The command that `path` may have been meant as: a bare word similar to its name, or a synonym.
 pub fn command(path: &Path, commands: &[&'static str]) -> Option<&'static str> {
     let word = path.to_str().filter(|word| !word.contains(['.', '/', MAIN_SEPARATOR]))?;
     let meant = SYNONYMS.iter().find(|(words, _)| words.contains(&word)).map(|(_, command)| *command);

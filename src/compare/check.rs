@@ -27,7 +27,7 @@ impl Default for CheckOptions<'_> {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone)]
 pub struct MeshCheck {
     /// Vertices, which are equal if their bits are (−0 is 0).
@@ -36,7 +36,7 @@ pub struct MeshCheck {
     pub defects: Vec<Defect>,
     /// The components: triangles connected by vertices.
     pub components: Vec<CheckedComponent>,
-    /// What the mesh is fit for.
+    /// The uses that the mesh is fit for.
     pub verdict: CheckVerdict,
 }
 
@@ -64,7 +64,7 @@ pub struct DefectInfo {
     pub name: &'static str,
     /// One of them, and several.
     pub nouns: [&'static str; 2],
-    /// What it means for a fill.
+    /// Its effect on a fill.
     pub effect: &'static str,
     /// Whether it is decided exactly, and not by rounded numbers.
     pub exact: bool,
@@ -98,7 +98,7 @@ pub struct DefectPlace {
     pub edges: Option<usize>,
 }
 
-/// A component and what its edges say.
+/// A component and the properties of its edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckedComponent {
     /// Its size.
@@ -109,7 +109,7 @@ pub struct CheckedComponent {
     pub oriented: bool,
 }
 
-/// What a mesh is fit for.
+/// The uses that a mesh is fit for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckVerdict {
     /// Whether it has triangles, and every undirected edge is there an even number of times.
@@ -192,7 +192,7 @@ pub static DEFECTS: &[DefectInfo] = &[
         code: Code::M008,
         name: "inside-out-shells",
         nouns: ["shell inside out", "shells inside out"],
-        effect: "nonzero fills it all the same, except where it overlaps another shell",
+        effect: "nonzero fills it, except where it overlaps another shell",
         exact: false,
         colour: [0x00, 0x9e, 0x73],
         sites: |found| Some(&mut found.inside_out),
@@ -242,8 +242,8 @@ pub static DEFECTS: &[DefectInfo] = &[
 /// the search for pairs.
 pub const BYTES_PER_TRIANGLE: u64 = 320;
 
-/// Checks a mesh. What is found does not depend on threads, nor on the order of the triangles, but for their numbers,
-/// which are those of the mesh.
+/// Checks a mesh. The result does not depend on threads, nor on the order of the triangles, except for their numbers,
+/// which are the indices in the mesh.
 ///
 /// ```
 /// use voxelize::compare::check::{CheckOptions, check};
@@ -343,7 +343,7 @@ impl MeshCheck {
             Ok(())
         };
         touch(mesh, SOUND)?;
-        // What is written last stays.
+        // The last write stays.
         let mut order: Vec<&Defect> = self.defects.iter().rev().collect();
         order.sort_by_key(|defect| defect.info.severity());
         for defect in order {

@@ -37,7 +37,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Compares two grids. Labels are compared if both grids have any; those that this crate gives itself, such
+    /// Compares two grids. Labels are compared if both grids have any; labels that this crate assigns itself, such
     /// as surface and interior, never make a difference.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ pub fn saved(changes: Labels, lattice: Option<&Lattice>) -> Voxels {
     Voxels { cells: changes.into(), lattice: lattice.cloned(), record }
 }
 
-/// A grid of the words that `of` makes of those of two grids.
+/// A grid of the words that `of` computes from the words of two grids.
 fn combined(first: &BitGrid, second: &BitGrid, of: fn(u64, u64) -> u64) -> Result<BitGrid> {
     let mut cells = BitGrid::new(first.dims())?;
     let pairs = first.words().iter().zip(second.words());

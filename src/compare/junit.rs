@@ -1,7 +1,7 @@
 //! Results as JUnit XML, the form that GitHub, GitLab and Jenkins show: one suite, one test case each.
 //!
-//! There is no binding schema; what is written is what these readers have in common: `testsuites`,
-//! `testsuite` and `testcase` with counts and seconds, `failure` where a result is not what it should
+//! There is no binding schema; this file writes the common subset of these readers: `testsuites`,
+//! `testsuite` and `testcase` with counts and seconds, `failure` if a result is not as it should
 //! be, `error` where there is none.
 
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use crate::error::is_obeyed;
 /// One suite of tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suite {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// Its tests, in order.
     pub tests: Vec<Test>,
@@ -23,22 +23,22 @@ pub struct Suite {
 /// One test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
-    /// What it is called, once in its suite.
+    /// The name, unique in its suite.
     pub name: String,
     /// The file that says what should come out, and the line in it, counted from 1; 0 for none.
     pub place: (String, u64),
     /// How long it took.
     pub time: Duration,
-    /// What came of it.
+    /// The outcome.
     pub verdict: Verdict,
 }
 
-/// What came of a test.
+/// The outcome of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// All is well.
     Passed,
-    /// The result is not what it should be.
+    /// The result is wrong.
     Failed(Reason),
     /// There is no result.
     Error(Reason),

@@ -1,5 +1,5 @@
 //! Where two lattices differ, exactly. Two are the same if their cells are the same boxes, closed at
-//! the same ends: what the digest of a grid says of its lattice. How coordinates snapped is no part of it.
+//! the same ends: the part of the lattice that the digest of a grid covers. Snapping is not part of it.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
 //! Comparing grids: where their cells are ([`lattices`]), and which of them differ
-//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`Goldens`]), what came of a case ([`CaseResult`]), and
+//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`Goldens`]), the outcome of a case ([`CaseResult`]), and
 //! reports ([`junit`]). Defects of a mesh: [`check`]. Distances and collisions of meshes: [`clearance`].
 
 pub mod check;

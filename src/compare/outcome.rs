@@ -1,4 +1,4 @@
-//! What came of a case: whether its cells are those of the golden, and if not, how they differ.
+//! The outcome of a case: whether its cells equal the golden's, and if not, how they differ.
 
 use super::diff::Difference;
 use super::goldens::Gate;
@@ -8,11 +8,11 @@ use crate::grid::record::FIELDS;
 use crate::grid::{Lattice, Record, Voxels};
 use crate::rule::RULES;
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum CaseResult {
-    /// The cells, and where they are, are those of the golden.
+    /// The cells and their positions equal those of the golden.
     Same,
     /// Cells differ, and the gate lets that pass.
     Allowed(Difference),
@@ -54,7 +54,7 @@ impl CaseResult {
     }
 }
 
-/// In what the lattice and the record of a grid are others than those of a golden, before any cell is
+/// The differences in lattice and record between a grid and a golden, before any cell is
 /// looked at: for each thing its name, the golden's value and the new one. Rule, ties, inside and snap are
 /// compared where both records have them.
 ///
@@ -62,8 +62,8 @@ impl CaseResult {
 /// If one of the two does not say where its cells are.
 pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> Result<Vec<String>> {
     let (Some(wanted), Some(found)) = (lattice, &got.lattice) else {
-        return Err(Error::usage("does not say where its cells are, so nothing can be compared with it")
-            .with_hint("take an .npz, or write a sidecar with it"));
+        return Err(Error::usage("does not contain the position of its cells, so it cannot be compared")
+            .with_hint("use an .npz, or write a sidecar"));
     };
     let mut other: Vec<_> = lattices(wanted, found).iter().map(ToString::to_string).collect();
     let mut compare = |name: &str, old: Option<&str>, new: Option<&str>| {

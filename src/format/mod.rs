@@ -185,7 +185,7 @@ pub enum Sidecar {
 /// The faults that a saved file survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// A loss of power: the file is on the disk before it has its name, and its name before saving ends.
+    /// A power failure: the file is on the disk before it has its name, and its name before saving ends.
     #[default]
     Synced,
     /// The end of this process, however that comes. Saving is done before the disk is.

@@ -47,20 +47,20 @@ impl Rule {
                     "ties: the rule {} decides by cell centres, so ties have no effect",
                     self.name()
                 ));
-                return Err(error.with_hint("a centre is never on the mesh: surface and filled have ties"));
+                return Err(error.with_hint("no centre is on the mesh: only surface and filled have ties"));
             }
             Self::Offset { .. } => {
-                let error = Error::usage("ties: the rule offset asks for distances of centres");
-                return Err(error.with_hint("a centre exactly as far away as the radius counts as near"));
+                let error = Error::usage("ties: the rule offset measures distances of cell centres");
+                return Err(error.with_hint("a cell whose centre is exactly at the radius is occupied"));
             }
             Self::Distance { .. } => {
-                let error = Error::usage("ties: the rule distance measures from centres of cells");
-                return Err(error.with_hint("a distance has no ties: surface and filled have"));
+                let error = Error::usage("ties: the rule distance measures from cell centres");
+                return Err(error.with_hint("a distance has no ties: only surface and filled have ties"));
             }
             Self::Thin => {
-                let error = Error::usage("ties: the rule thin asks for lines through centres of cells");
+                let error = Error::usage("ties: the rule thin tests lines through cell centres");
                 return Err(
-                    error.with_hint("they cross the mesh between walls: surface and filled have ties")
+                    error.with_hint("they cross the mesh between walls: only surface and filled have ties")
                 );
             }
         }
@@ -72,7 +72,7 @@ impl Rule {
     /// ties are its default takes these, and its default again where the flood goes.
     ///
     /// # Errors
-    /// If the rule has no inside, or its ties are other than those of a flood and its own default.
+    /// If the rule has no inside, or its ties are neither a flood's nor its own default.
     pub fn with_inside(mut self, new: Inside) -> Result<Self> {
         if let Self::Filled { inside, ties, .. } = &mut self {
             match (inside.is_flood(), new.is_flood()) {
@@ -103,7 +103,7 @@ impl Rule {
                 *close_holes = Some(cells);
                 return Ok(self);
             }
-            Some(inside) => format!("the inside is found by {}", inside.name()),
+            Some(inside) => format!("--inside is {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", self.name()),
         };
         Err(Error::usage(format!("close-holes: needs a flood, but {why}"))
@@ -116,7 +116,7 @@ impl Rule {
     /// If the rule cannot lose any.
     pub fn with_thin(mut self, new: ThinFeatures) -> Result<Self> {
         let Self::Solid { thin, .. } = &mut self else {
-            let error = Error::usage(format!("{KEEP_THIN}: the rule {} loses no part", self.name()));
+            let error = Error::usage(format!("{KEEP_THIN}: the rule {} loses no features", self.name()));
             return Err(error.with_hint("use it with --solid"));
         };
         *thin = new;
@@ -129,8 +129,8 @@ impl Rule {
     /// If it is another rule, or `cells` is 0.
     pub fn with_shell(mut self, cells: u32) -> Result<Self> {
         let Self::Filled { shell, .. } = &mut self else {
-            let error = Error::usage(format!("{HOLLOW}: is not for the rule {}", self.name()));
-            return Err(error.with_hint("it goes with --filled, no part of which is thinner than a cell"));
+            let error = Error::usage(format!("{HOLLOW}: the rule {} has no shell", self.name()));
+            return Err(error.with_hint("use it with --filled, which has no part thinner than a cell"));
         };
         *shell = Some(cells);
         self.checked()
@@ -149,8 +149,8 @@ impl Rule {
                     .with_hint("--radius 0.5 in units of the file, or --radius 2vx in cells"));
             }
             (_, Some(_)) => {
-                return Err(Error::usage(format!("{RADIUS}: the rule {name} asks for no distance"))
-                    .with_hint("it goes with --rule offset"));
+                return Err(Error::usage(format!("{RADIUS}: the rule {name} has no radius"))
+                    .with_hint("use it with --rule offset"));
             }
             (_, None) => {}
         }
@@ -198,16 +198,16 @@ impl Rule {
 
     /// The refusal of an option of fields.
     fn no_field(&self, option: &str) -> Error {
-        Error::usage(format!("{option}: the rule {} makes no distances", self.name()))
-            .with_hint("it goes with --rule distance")
+        Error::usage(format!("{option}: the rule {} computes no distances", self.name()))
+            .with_hint("use it with --rule distance")
     }
 
     /// This rule, if its options go together.
     pub(super) fn checked(self) -> Result<Self> {
         match self {
             Self::Filled { inside, ties, .. } if inside.is_flood() && ties != Ties::Up => {
-                Err(Error::usage("ties: a flood stops at the surface under ties up, there are no others")
-                    .with_hint("leave the ties out, or take another way to tell inside from outside"))
+                Err(Error::usage("ties: a flood always stops at the surface under ties up")
+                    .with_hint("leave the ties out, or use another method for the inside"))
             }
             Self::Filled { shell: Some(0), .. } => {
                 Err(Error::usage(format!("{HOLLOW}: a shell is at least one cell thick"))
@@ -222,7 +222,7 @@ impl Rule {
         }
     }
 
-    /// Its options by name and value, as files have them: those in force, in the order of
+    /// Its options by name and value, as files have them: the options in force, in the order of
     /// [`FIELDS`].
     ///
     /// ```
@@ -242,7 +242,7 @@ impl Rule {
     /// [`fields`](Self::fields). An option that is absent has its default.
     ///
     /// # Errors
-    /// If there is no such rule, it has no such option, an option has no such value, or a radius is missing.
+    /// If the rule, the option or the value is unknown, or a radius is missing.
     pub fn from_fields<N, V>(name: &str, fields: impl IntoIterator<Item = (N, V)>) -> Result<Self>
     where
         N: AsRef<str>,
@@ -251,7 +251,7 @@ impl Rule {
         let mut rule = Self::from_name(name).ok_or_else(|| {
             let known: Vec<_> = RULES.iter().map(|info| info.name).collect();
             Error::usage(format!("no rule is named '{name}'"))
-                .with_hint(format!("it is {}", known.join(", ")))
+                .with_hint(format!("the rules are {}", known.join(", ")))
         })?;
         let fields: Vec<_> = fields.into_iter().collect();
         let is_known = |name: &str| OPTIONS.iter().any(|option| option.name == name);
@@ -427,16 +427,12 @@ mod tests {
             ("thin", &[("inside", "vote")], "inside: the rule thin"),
             ("surface", &[("inside", "vote")], "inside: the rule surface"),
             ("solid", &[("inside", "outside")], "inside: solid has no 'outside'"),
-            ("solid", &[("variant", "hollow 2")], "hollow: is not for the rule solid"),
+            ("solid", &[("variant", "hollow 2")], "hollow: the rule solid has no shell"),
             ("filled", &[("variant", "keep-thin")], "keep-thin: the rule filled"),
             ("filled", &[("variant", "hollow")], "variant: filled has no 'hollow'"),
             ("filled", &[("variant", "hollow -1")], "variant: filled has no 'hollow -1'"),
             ("filled", &[("variant", "hollow 0")], "hollow: a shell"),
-            (
-                "filled",
-                &[("close_holes", "3")],
-                "close-holes: needs a flood, but the inside is found by auto",
-            ),
+            ("filled", &[("close_holes", "3")], "close-holes: needs a flood, but --inside is auto"),
             ("surface", &[("close_holes", "3")], "close-holes: needs a flood, but the rule surface"),
             ("solid", &[("close_holes", "many"), ("inside", "flood")], "close_holes: solid has no 'many'"),
             ("filled", &[("ties", "none"), ("inside", "flood")], "ties: a flood stops"),

@@ -54,7 +54,7 @@ impl From {
             Some([_, _]) => Err("the azimuth is within -360 and 360, the elevation within -90 and 90".into()),
             _ => {
                 let names = NAMED.map(|(name, _)| name).join(", ");
-                Err(format!("is none of {names}, and not two numbers of degrees such as 30,20"))
+                Err(format!("is neither one of {names} nor two angles in degrees such as 30,20"))
             }
         }
     }

@@ -88,7 +88,7 @@ fn mesh_formats() -> String {
     let mut names: Vec<_> =
         INPUTS.iter().flat_map(|input| input.extensions).map(|e| e.to_ascii_uppercase()).collect();
     names.dedup();
-    format!("{}, by content; a folder: all in it", names.join(", "))
+    format!("{}, by content; a folder: all meshes in it", names.join(", "))
 }
 
 /// `vox|npy|npz|raw [by extension, else vox]`.
@@ -140,7 +140,7 @@ pub struct OutputArgs {
     #[arg(
         long,
         hide_short_help = true,
-        long_help = "Do not wait until the output is on the disk: faster, but a loss of power may destroy the \
+        long_help = "Do not wait until the output is on the disk: faster, but a power failure may destroy the \
                        file. For benchmarks and scratch files"
     )]
     pub no_sync: bool,

@@ -132,8 +132,8 @@ impl RuleArgs {
         }
         if let Some(inside) = self.inside {
             if let Rule::Distance { sign: None, .. } = rule {
-                let error = Error::usage("inside: distances without a sign have no inside");
-                return Err(error.with_hint("--signed gives the cells inside a sign"));
+                let error = Error::usage("inside: unsigned distances have no inside");
+                return Err(error.with_hint("--signed sets the sign of the cells inside"));
             }
             rule = rule.with_inside(inside)?;
         }

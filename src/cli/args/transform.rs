@@ -7,7 +7,7 @@ use voxelize::{Error, Length, Mesh, Rational, Result};
 /// Behind the options that name inputs.
 const LAST: usize = 900;
 
-/// How the coordinates of a mesh become those of the grid.
+/// The map from coordinates of a mesh to coordinates of the grid.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct TransformArgs {
@@ -225,7 +225,7 @@ impl AxisOrder {
     }
 }
 
-/// How the coordinates of a file become those of the grid.
+/// The map from coordinates of a file to coordinates of the grid.
 #[derive(Debug, Clone)]
 pub struct Transform {
     pub axes: AxisOrder,

@@ -295,7 +295,7 @@ pub enum PixelSize {
     Cells,
 }
 
-/// `white`, `#f4f1ea`: what is behind.
+/// `white`, `#f4f1ea`: the background.
 pub fn background(text: &str) -> Result<Background, String> {
     parse_colour(text).map(Background::Plain)
 }

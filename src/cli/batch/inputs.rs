@@ -20,7 +20,7 @@ use super::Item;
 pub fn read_list(file: &Path, named: &[PathBuf], null: bool, signals: &Signals) -> Result<Vec<PathBuf>> {
     let is_stdin = file.as_os_str() == "-";
     if is_stdin && named.iter().any(|mesh| mesh.as_os_str() == "-") {
-        return Err(Error::usage("-: standard input is the list of meshes, and no mesh")
+        return Err(Error::usage("-: standard input is the list of meshes, not a mesh")
             .with_hint("--files-from FILE reads the list from a file"));
     }
     let bytes = if is_stdin { all_of(Inlet::stdin(signals)) } else { from_file(file, signals) };
@@ -172,9 +172,9 @@ fn walk(
     skipped: &mut Skipped,
 ) -> Result<()> {
     let unreadable = |e: std::io::Error| {
-        Error::input(Code::Unreadable, format!("cannot be looked into: {e}"))
+        Error::input(Code::Unreadable, format!("cannot be listed: {e}"))
             .in_file(folder)
-            .with_hint("the meshes that were found are done")
+            .with_hint("all other meshes are still processed")
     };
     let real = folder.canonicalize().map_err(unreadable)?;
     if above.contains(&real) {
@@ -239,7 +239,7 @@ fn common<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf {
 
 /// The path of a mesh below the folder, without its extension.
 fn below(common: &Path, whole: &Path) -> PathBuf {
-    // Other drives have nothing in common: what is left must not lead out of the folder of outputs.
+    // Paths on different drives have no common part: the rest must not lead out of the folder of outputs.
     let plain = |part: &Component| matches!(part, Component::Normal(_));
     let path: PathBuf = whole.strip_prefix(common).unwrap_or(whole).components().filter(plain).collect();
     path.with_file_name(path.file_stem().unwrap_or_default())

@@ -30,9 +30,9 @@ struct BatchOptions {
     options: JobOptions,
     /// The named meshes and the meshes of folders, in that order.
     items: Vec<Item>,
-    /// What folders hold besides.
+    /// Other files in the folders.
     skipped: Skipped,
-    /// What all outputs have in common.
+    /// The options common to all outputs.
     output: Output,
     doubt: Option<DoubtOptions>,
     grids: Grids,
@@ -95,7 +95,7 @@ impl BatchOptions {
             let option = argv.with_value(if has_file { "doubt" } else { named }).unwrap_or_default();
             let error = Error::usage(format!("{option}: several meshes would all write this file"));
             return Err(error.with_hint(if has_file {
-                "--max-doubt asks about each of them; --doubt takes one mesh"
+                "--max-doubt checks each of them; --doubt takes one mesh"
             } else if nearest.is_some() {
                 "--nearest takes one mesh"
             } else {
@@ -192,7 +192,7 @@ impl BatchOptions {
         if !all.is_empty() {
             let lattice = options.grid.lattice(&all).map_err(|e| match e.kind() {
                 Kind::Unfit => {
-                    e.with_hint("all meshes together have no size; --voxel-size S gives that of a cell")
+                    e.with_hint("the meshes together have no extent: give the cell size, --voxel-size S")
                 }
                 _ => prefixed(&format!("{}: ", options.grid.option), &e),
             })?;

@@ -15,7 +15,7 @@ use super::super::report::{self, Outcome, Report, row};
 use super::super::run::{self, RunReport};
 use super::{BatchOptions, Item};
 
-/// The report of a mesh that is done, and what it adds to the total.
+/// The report of a finished mesh, and its contribution to the total.
 pub struct Entry {
     report: Report,
     kind: EntryKind,
@@ -153,7 +153,7 @@ impl<'a> OrderedReporter<'a> {
         Self { batch, call, bar, state: Mutex::default() }
     }
 
-    /// Takes the report of number `n`, and prints what is due.
+    /// Takes the report of number `n`, and prints all reports that are due.
     pub fn take(&self, n: usize, entry: Entry) {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         state.waiting.insert(n, entry);

@@ -172,7 +172,7 @@ fn component_rows(report: &mut Report, components: &[CheckedComponent]) {
     }
 }
 
-/// The last rows: why --strict or --require fails, and what the mesh is fit for.
+/// The last rows: why --strict or --require fails, and the verdict.
 pub(super) fn verdict_rows(
     report: &mut Report,
     checked: &MeshCheck,

@@ -154,7 +154,7 @@ fn sanitized_line(line: &str) -> String {
     }
 }
 
-/// JSON in which strings escape what a terminal would obey; JSON itself asks for that of C0 alone.
+/// JSON in which strings escape terminal control characters; JSON itself requires this for C0 alone.
 pub fn sanitized_json(line: &str) -> String {
     let mut units = [0; 2];
     let escaped = |c: char| match is_obeyed(c) {

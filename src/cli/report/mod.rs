@@ -26,7 +26,7 @@ pub enum Verbosity {
     Quiet,
     /// Errors, warnings and the summary.
     Normal,
-    /// And what was chosen and why.
+    /// The choices made and their reasons, too.
     Verbose,
 }
 
@@ -108,12 +108,12 @@ pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
         Kind::TooLarge => 5,
         Kind::Interrupted => 128 + signal.unwrap_or(SIGINT),
         Kind::Internal => INTERNAL,
-        // Output; and what is yet unknown is no fault of command line or input.
+        // Output; an unknown kind is not a fault of command line or input.
         _ => 6,
     }
 }
 
-/// The exit code of many: an interrupt, else that of those which failed, if they have one in common.
+/// The exit code of a batch: an interrupt, else the code of the failures, if they have one in common.
 fn worst(codes: &[u8]) -> u8 {
     let failed: Vec<u8> = codes.iter().copied().filter(|code| *code != OK).collect();
     match failed.as_slice() {
@@ -171,8 +171,8 @@ pub fn row(rows: &mut String, label: &str, text: &str) {
 pub struct Schema {
     /// The value of `verb`; none for the conversion.
     pub command: Option<&'static str>,
-    /// The keys after those that every object has, in their order. `[fields]` stands for the options of rules,
-    /// `[options]` for those of them before the method that finds the inside.
+    /// The keys after the keys of every object, in order. `[fields]` stands for the options of rules,
+    /// `[options]` for the options before `inside`.
     pub keys: &'static str,
     /// Its options.
     pub options: fn() -> clap::Command,
@@ -361,7 +361,7 @@ impl PrinterState {
     }
 }
 
-/// Whether the JSON may go to `path` where nothing has made sure that it is no input: only if there is no
+/// Whether the JSON may go to `path` if `path` was not checked against the inputs: only if there is no
 /// such file, or it is JSON of this kind, and not the very file that the error is about.
 fn may_replace(path: &Path, error: Option<&Error>) -> bool {
     const OURS: &[u8] = br#"{"schema":"#;
@@ -376,13 +376,13 @@ fn may_replace(path: &Path, error: Option<&Error>) -> bool {
     !is_named && (!path.exists() || is_pipe(path) || is_file() && is_ours())
 }
 
-/// `warning[W006]: …`; `about` stands before what was found.
+/// `warning[W006]: …`; `about` stands before the message.
 pub fn finding_line(about: &str, finding: &Finding) -> String {
     let head = format!("{}[{}]", finding.severity.name(), finding.code());
     sanitized(&format!("{head}: {about}{}", finding.text())) + "\n"
 }
 
-/// `error[S004]: …` and `hint: …`, a line each; `about` stands before what is wrong.
+/// `error[S004]: …` and `hint: …`, a line each; `about` stands before the message.
 pub fn error_text(about: &str, error: &Error) -> String {
     let hint = hint(error).map(|hint| sanitized(&format!("hint: {hint}")) + "\n");
     // Names that are words say no more than the message.
@@ -398,7 +398,7 @@ pub fn hint(error: &Error) -> Option<String> {
     Some(error.hint().map_or_else(advice, str::to_string)).filter(|hint| !hint.is_empty())
 }
 
-/// The error with a hint that names no option but those of its command.
+/// The error with a hint that names only options of its command.
 pub fn fitting(error: Error, options: fn() -> clap::Command) -> Error {
     let fitted = hint(&error).map(|hint| fitted(&hint, options));
     match fitted {
@@ -459,7 +459,7 @@ fn to_stderr(text: &str) {
     let _ = io::stderr().write_all(sanitized_lines(text).as_bytes());
 }
 
-/// Writes to standard output, where a reader that went away is no error.
+/// Writes to standard output, where a closed pipe is not an error.
 pub fn to_stdout(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(stdout_failure) {

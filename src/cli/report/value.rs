@@ -20,7 +20,7 @@ pub fn error(error: &Error) -> Value {
     })
 }
 
-/// The corners of bounds; null for those of nothing, which are infinite.
+/// The corners of bounds; null for empty bounds, which are infinite.
 pub fn bounds(bounds: &Bounds) -> Value {
     match bounds.is_empty() {
         true => Value::Null,

@@ -134,7 +134,7 @@ pub fn fill(
     Ok((voxels, digest))
 }
 
-/// Notes what is in the cells of a mesh on a lattice.
+/// Records the contents of the cells of a mesh on a lattice.
 pub fn note(
     options: &JobOptions,
     (mesh, lattice): (&Mesh, &Lattice),

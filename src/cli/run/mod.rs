@@ -43,7 +43,7 @@ use fill::{check_closed, find_lost_features, input_name};
 use prepare::Prepared;
 use report::DoubtReport;
 
-/// Carries out `options`, and notes in `report` what it finds. On an error no output is left.
+/// Carries out `options`, and records the results in `report`. On an error no output remains.
 pub fn convert(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Outcome {
     if options.output.kept().is_some() {
         return Outcome::Skipped;

@@ -1,4 +1,4 @@
-//! The report of a run as JSON, schema 1. Every key is always there; what was not reached is null.
+//! The report of a run as JSON, schema 1. Every key is always present; phases not reached are null.
 
 use std::path::Path;
 

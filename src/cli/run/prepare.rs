@@ -68,7 +68,7 @@ fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
     match limit.bytes().filter(|most| transform.turns() && need > *most) {
         Some(_) => {
             let limit = limit.text().unwrap_or_default();
-            Err(Error::too_large(format!("--axes: the mesh twice needs {}, {limit}", shown(need))))
+            Err(Error::too_large(format!("--axes: two copies of the mesh need {}, {limit}", shown(need))))
         }
         None => transform.apply(mesh),
     }

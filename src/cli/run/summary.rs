@@ -1,4 +1,4 @@
-//! The summary for people: the mesh, where the cells are, how many, what was written.
+//! The summary for people: the mesh, the position and number of cells, the outputs.
 
 use std::time::Duration;
 

@@ -21,8 +21,8 @@ pub fn verbose(options: &Options, found: &RunReport) -> String {
     why.extend(rule(options, found));
     let job = &options.job.options;
     why.push(match job.grid.snap {
-        Snap::Float => "snap float: coordinates rounded from a wall or a cell centre lie there".into(),
-        Snap::None => "snap none: coordinates count as the bits in the file".into(),
+        Snap::Float => "snap float: coordinates rounded from a wall or cell centre snap to it".into(),
+        Snap::None => "snap none: coordinates are used as in the file".into(),
     });
     why.push(format(options));
     let offered: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
@@ -39,7 +39,7 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
     let mut why = Vec::new();
     if let Some(used) = rule.ties() {
         let by = match rule.inside() {
-            Some(Inside::Flood { .. }) => "those of a flood",
+            Some(Inside::Flood { .. }) => "set by the flood",
             _ if Some(used) == rule.info().rule.ties() => "the rule's default",
             _ => "--ties",
         };
@@ -97,7 +97,7 @@ fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
         .collect();
     let last = if let GridFrom::Like(_) = grid.from {
         let open = if open.is_empty() { "no axis".to_string() } else { open.join(", ") };
-        format!("last walls belong to the grid save along {open}: {}", grid.option)
+        format!("last walls belong to the grid except along {open}: {}", grid.option)
     } else if open.is_empty() {
         "last walls belong to the grid: the mesh does not extend beyond them".to_string()
     } else {
@@ -126,7 +126,7 @@ fn memory(options: &Options, found: &RunReport) -> Vec<String> {
         Limit::Requested(most) => format!("memory up to {}: --max-memory", bytes(most)),
         Limit::Available(most) => format!("memory up to {}: available now", bytes(most)),
         Limit::Share(most) => format!("memory up to {}: the share of one of several", bytes(most)),
-        Limit::Unknown => "memory: no limit, as the system does not say what is available".to_string(),
+        Limit::Unknown => "memory: no limit, as the system does not report available memory".to_string(),
     }];
     let Some(plan) = &found.memory else { return why };
     let parts: Vec<_> =

@@ -1,4 +1,4 @@
-//! The options of a case: those that decide its cells, as typed on the command line, and nothing else; and the
+//! The options of a case: only options that decide its cells, as typed on the command line; and the
 //! paths of a list, relative to it, with forward slashes, so that a checkout elsewhere finds the same files.
 
 use std::path::{Component, Path, PathBuf};
@@ -55,7 +55,7 @@ fn refusal(error: &clap::Error) -> Option<Error> {
     };
     let known = command.get_arguments().find(is_it)?;
     let (why, hint) = match known.get_help_heading() {
-        Some("Output") => ("a case writes and says nothing", "remove it"),
+        Some("Output") => ("a case writes no file and prints nothing", "remove it"),
         Some("Run") => ("is not part of a case: it changes no cell", "give it to 'voxelize verify' itself"),
         _ => ("is not part of a case", "remove it"),
     };

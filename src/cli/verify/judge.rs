@@ -15,7 +15,7 @@ use super::super::report::fitting;
 use super::report::{CaseReport, GridBrief};
 use super::task::{CaseCells, Task, Wanted};
 
-/// What came of a task.
+/// The outcome of a task.
 pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Option<&Path>) -> CaseReport {
     let mut report = CaseReport {
         found: None,
@@ -46,7 +46,7 @@ pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Opt
     report
 }
 
-/// Why there is no picture of what differs.
+/// Why there is no picture of the differences.
 fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
     match outcome {
         CaseResult::Grid(_) => {
@@ -57,7 +57,7 @@ fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
     }
 }
 
-/// What should have come out, and how that differs from what did. Grids whose cells differ by more than
+/// The expected result, and how the actual one differs from it. Grids whose cells differ by more than
 /// the gate allows are shown to `show`.
 pub fn compare(
     task: &Task,
@@ -91,7 +91,7 @@ pub fn compare(
     }
 }
 
-/// The error for a golden file that is not there: names like it are those of other cases.
+/// The error for a missing golden file: similar names belong to other cases.
 fn missing(task: &Task, error: Error) -> Error {
     if error.code() != Code::NotFound {
         return error;

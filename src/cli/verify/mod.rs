@@ -27,7 +27,7 @@ pub const COMMAND: Command = Command {
     examples: "\
 voxelize verify goldens.toml                             every case of the list; exit 0 or 1
 voxelize verify goldens.toml --junit report.xml          and a report that CI services show
-voxelize verify goldens.toml --pictures differences/     and pictures of what differs
+voxelize verify goldens.toml --pictures differences/     and pictures of the differences
 voxelize verify part.npz part.stl --allow 3              one mesh against one voxel file
 voxelize verify --update goldens.toml part.stl -r 64     add a case, or record it again
 voxelize verify --update goldens.toml part.stl -r 64 --golden cells/
@@ -42,7 +42,7 @@ const NOTES: &str = "\
 A list of goldens is TOML; paths in it are relative to it:
   [[case]]
   mesh = \"part.stl\"
-  options = \"-r 64\"            # as typed here; only what decides cells
+  options = \"-r 64\"            # as typed here; only options that decide cells
   grid = \"v1:…\"               # the digest of cells and lattice, and
   cells = 1234                 # the number of cells
   [[case]]
@@ -141,7 +141,7 @@ impl GateArgs {
     }
 }
 
-/// The options that decide cells are those of the conversion, whose page has them.
+/// The help of the conversion describes the options that decide cells.
 fn arguments() -> clap::Command {
     let is_own = |arg: &clap::Arg| !matches!(arg.get_help_heading(), Some("Grid" | "Rule" | "Input"));
     VerifyArgs::command().mut_args(move |arg| if is_own(&arg) { arg } else { arg.hide(true) })
@@ -245,7 +245,7 @@ fn task(list: &Path, case: &Case, gate: Gate) -> Task {
     }
 }
 
-/// Whether a case takes the gate of the command line: a digest has none, and what a case says itself counts.
+/// Whether a case takes the gate of the command line: a digest has no gate, and a case's own gate has priority.
 fn takes_gate(case: &Case) -> bool {
     matches!(case.golden, Golden::File(_)) && case.gate.is_closed()
 }
@@ -257,9 +257,9 @@ fn check_gate(list: &Path, cases: &[Case], gate: Gate) -> Result<()> {
     }
     let option = if gate.allow.is_some() { "--allow" } else { "--iou-min" };
     let why = if cases.iter().any(|case| matches!(case.golden, Golden::File(_))) {
-        "every case with a golden file says itself what may differ"
+        "every case with a golden file has limits of its own"
     } else {
-        "it needs golden files, and no case has one"
+        "it needs golden files, but no case has one"
     };
     let error = Error::usage(format!("{option} changes nothing: {why}")).in_file(list);
     Err(error.with_hint("--update LIST MESH OPTIONS --golden DIR records the cells of a case"))
@@ -269,20 +269,18 @@ fn check_gate(list: &Path, cases: &[Case], gate: Gate) -> Result<()> {
 fn check_case(list: &Path, task: &Task) -> Result<()> {
     let (_, line) = task.place;
     if task.mesh == "-" {
-        let error = Error::input(Code::G005, "mesh is standard input, which is gone after one case");
+        let error = Error::input(Code::G005, "mesh is standard input, which can be read only once");
         return Err(error.in_file(list).at_line(line).with_hint("name a file"));
     }
     let options = task.check();
     if line == 0 {
-        // They are those of the command line.
+        // The options come from the command line.
         return options;
     }
     options.map_err(|e| {
         let error = Error::input(Code::G009, format!("options: {}", e.message()));
         let error = error.in_file(list).at_line(task.options_line);
-        error.with_hint(
-            e.hint().unwrap_or("the options of a case are those of 'voxelize --help' for its cells"),
-        )
+        error.with_hint(e.hint().unwrap_or("a case takes the options of 'voxelize --help' that decide cells"))
     })
 }
 

@@ -1,4 +1,4 @@
-//! `verify --update`: records what comes out now as what should, and reports what changed.
+//! `verify --update`: records the present results as expected results, and reports the changes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -75,7 +75,7 @@ fn save_list(list: &Path, cases: Vec<Case>) -> Result<()> {
     Ok(())
 }
 
-/// Prints what was recorded; gives the changes, and the cases as they are to stand in the list.
+/// Prints the recorded cases; returns the changes, and the cases for the list.
 fn note(
     call: &Call,
     slots: Vec<CaseSlot>,
@@ -144,7 +144,7 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
     Ok(())
 }
 
-/// The cases of the meshes that are named: those of the list, or new ones.
+/// The cases of the named meshes, from the list or new.
 fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<Vec<CaseSlot>> {
     let folder = case::folder_of(&args.goldens);
     let options = case::relocated(options.given().unwrap_or_default(), folder);
@@ -257,7 +257,7 @@ fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
     call.check_files(files)
 }
 
-/// Compares what came out with what was recorded, and keeps its cells where they are to be kept. A file
+/// Compares the result with the recorded one, and stores its cells if requested. A file
 /// that has them already is left as it is.
 fn record(task: &Task, made: &CaseCells, time: Duration) -> Result<Recorded> {
     // A golden file that cannot be read or compared is replaced like one that is not there.
@@ -304,7 +304,7 @@ fn refuse_foreign(file: &Path) -> Result<()> {
 /// The recorded result of a case.
 struct Recorded {
     report: CaseReport,
-    /// Why that cannot be compared with what was recorded before.
+    /// Why the result cannot be compared with the recorded one.
     lost: Option<Error>,
 }
 
@@ -333,7 +333,7 @@ impl Change {
     }
 }
 
-/// The row and the keys of what was recorded.
+/// The row and the keys of a recorded case.
 fn fill(report: &mut Report, task: &Task, recorded: &Recorded, change: Change) {
     let case = &recorded.report;
     let cells = case.found.map(|found| counted(found.cells, "cell", "cells")).unwrap_or_default();
@@ -355,8 +355,8 @@ fn fill(report: &mut Report, task: &Task, recorded: &Recorded, change: Change) {
 fn reasons(task: &Task, Recorded { report, lost }: &Recorded, change: Change) -> Vec<String> {
     match (change, lost) {
         (Change::New | Change::Same, _) => vec![],
-        (Change::Again, Some(error)) => vec![format!("{error}: made again")],
-        (Change::Again, None) => vec!["the digest could not be read: made again".to_string()],
+        (Change::Again, Some(error)) => vec![format!("{error}: recorded again")],
+        (Change::Again, None) => vec!["the digest could not be read: recorded again".to_string()],
         (Change::Changed, _) => {
             let digests = report.golden.zip(report.found).and_then(|(old, new)| old.grid.zip(new.grid));
             let digests = digests.map(|(old, new)| format!("{old} → {new}"));

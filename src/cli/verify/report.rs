@@ -22,13 +22,13 @@ pub const KEYS: &str =
 
 /// The result of a case.
 pub struct CaseReport {
-    /// What came out.
+    /// The result.
     pub found: Option<GridBrief>,
     /// What should have.
     pub golden: Option<GridBrief>,
     /// Where the cells are.
     pub lattice: Option<Lattice>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: CaseResult,
     /// The files that show how the cells differ.
     pub shown: Vec<PathBuf>,
@@ -122,7 +122,7 @@ fn digests(report: &CaseReport) -> Vec<String> {
     let digest = |of: GridBrief| of.grid.map(|grid| grid.to_string()).unwrap_or_default();
     let first = if golden.cells == found.cells {
         let cells = counted(golden.cells, "cell", "cells");
-        format!("the digest differs: {cells} as in the golden, but not the same ones, or elsewhere")
+        format!("the digest differs: {cells} as in the golden, but others, or at another position")
     } else {
         format!(
             "the digest differs: golden has {}, now {}",
@@ -140,7 +140,7 @@ pub fn set_task(report: &mut Report, task: &Task) {
     report.set("options", task.options.as_str());
 }
 
-/// Sets the keys of what is known of a case.
+/// Sets the known keys of a case.
 pub fn set(report: &mut Report, task: &Task, case: &CaseReport) {
     set_task(report, task);
     report.set("outcome", case.outcome.name());
@@ -164,7 +164,7 @@ pub fn set(report: &mut Report, task: &Task, case: &CaseReport) {
     report.set("time_ms", value::ms(case.time));
 }
 
-/// Prints what came of every case, and how many pass.
+/// Prints the outcome of every case, and the number that pass.
 pub fn print(call: &Call, goldens: &Path, tasks: &[Task], cases: &[CaseReport]) {
     let rows: Vec<_> = tasks.iter().zip(cases).map(|(task, case)| row(task, case)).collect();
     for ((task, case), line) in tasks.iter().zip(cases).zip(aligned(&rows)) {

@@ -66,7 +66,7 @@ impl Task {
         let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), &run, &argv)?;
         let options = JobOptions { has_findings: true, ..options };
         let source = MeshSource::find(&self.file, &[]).map_err(|e| match e.code() {
-            // It is no word of a command line, where standard input may have been meant.
+            // Not from a command line, where standard input may have been meant.
             Code::NotFound => suggest::no_such_file(&self.file),
             _ => e,
         })?;
@@ -158,7 +158,7 @@ fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<C
     Ok(CaseCells { cells, digest, voxels: None, findings })
 }
 
-/// What came out of a case.
+/// The result of a case.
 pub struct CaseCells {
     /// The occupied cells.
     pub cells: u64,

@@ -31,7 +31,7 @@ pub struct ViewInput {
     pub cells: Option<Cells>,
     /// The axis that points up, where a voxel file says it.
     pub up: Option<Up>,
-    /// What one unit of length is, where that is known.
+    /// The unit of length, if known.
     pub unit: Option<String>,
     /// Findings of the reader.
     pub found: RunReport,
@@ -64,7 +64,7 @@ impl ViewInput {
         Ok(input)
     }
 
-    /// The cells of a voxel file; `None` if it is no such file, by content and name.
+    /// The cells of a voxel file; `None` if content and name are not those of a voxel file.
     fn voxel_file(&mut self, path: &Path, call: &Call) -> Result<Option<Voxels>> {
         if path.as_os_str() == "-" {
             return Ok(None);

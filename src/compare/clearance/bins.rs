@@ -13,7 +13,7 @@ use crate::par;
 /// Boxes that are compared at a time.
 pub(super) const LANES: usize = 16;
 
-/// Sixteen boxes: the lowest coordinates x, y, z, then the highest. Those that are none hold no point.
+/// Sixteen boxes: the lowest coordinates x, y, z, then the highest. Unused boxes contain no point.
 pub(super) type LaneBoxes = [[f32; LANES]; 6];
 
 /// Triangles to an occupied cell, about.
@@ -36,12 +36,12 @@ pub(super) struct BinNode {
     parts: OnceLock<BinParts>,
 }
 
-/// What a node is divided into: at most sixteen nodes, or triangles.
+/// The children of a node: at most sixteen nodes, or triangles.
 #[derive(Debug)]
 pub(super) struct BinParts {
     pub(super) boxes: LaneBoxes,
     pub(super) nodes: Vec<BinNode>,
-    /// The triangles where they are no more than sixteen.
+    /// The triangles, if there are at most sixteen.
     pub(super) numbers: Vec<u32>,
 }
 
@@ -104,7 +104,7 @@ impl BinNode {
         !self.numbers.is_empty() && self.numbers.len() <= LANES
     }
 
-    /// What it is divided into.
+    /// Its children.
     pub(super) fn parts(&self, triangles: &[Triangle]) -> &BinParts {
         self.parts.get_or_init(|| {
             if self.is_leaf() {
@@ -155,7 +155,7 @@ fn lane_boxes(bounds: impl Iterator<Item = [[f32; 3]; 2]>) -> LaneBoxes {
     boxes
 }
 
-/// Cells of a lattice in Morton order, those of large triangles behind all others.
+/// Cells of a lattice in Morton order; cells of large triangles come last.
 struct CellKeys {
     low: [f64; 3],
     /// Cells to a unit of length.

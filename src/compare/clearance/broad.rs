@@ -2,7 +2,7 @@
 //!
 //! Bounds that are farther from each other than a limit are left out with all that is in them. For meetings the limit
 //! is nothing, and floats are compared as they are. For the closest pair it is the least distance so far, more by what
-//! doubles may be off by (docs/clearance.md), so what is left out is surely farther than the closest pair, and neither
+//! doubles may be off by (docs/clearance.md), so skipped pairs are surely farther apart than the closest pair, and neither
 //! threads nor the order of triangles change the answer.
 
 use std::cmp::Ordering;
@@ -130,7 +130,7 @@ fn in_order(triangle: &Triangle) -> Triangle {
 /// Squared distances beyond it are of no interest.
 struct SharedLimit {
     bits: AtomicU64,
-    /// What a distance in doubles may be off by: 2^-44 of the largest coordinate.
+    /// The error bound of a distance in doubles: 2^-44 of the largest coordinate.
     slack: f64,
 }
 

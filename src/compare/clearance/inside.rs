@@ -195,7 +195,7 @@ fn first_sign(numbers: impl Iterator<Item = Rational>) -> i8 {
     numbers.map(|number| fractions::sign(&number)).find(|sign| *sign != 0).unwrap_or(0)
 }
 
-/// What a ray from the point along x crosses; `None` if the point lies on the mesh.
+/// The crossings of a ray from the point along x; `None` if the point lies on the mesh.
 fn crossings(body: &ClearanceBody, sample: &RaySample) -> Option<RayCount> {
     let [x, y, z] = sample.approximate.map(|c| [c.next_down(), c.next_up()]);
     let triangles = body.mesh.triangles();

@@ -62,7 +62,7 @@ impl Relation {
 pub struct MeetingPair {
     /// Their numbers: in the first mesh, in the second.
     pub triangles: [u32; 2],
-    /// What they have in common, decided exactly; never [`Meeting::Apart`].
+    /// Their intersection, decided exactly; never [`Meeting::Apart`].
     pub meeting: Meeting,
     /// The least and the greatest corner of that by coordinates, each rounded once: the ends of a segment.
     pub ends: [[f64; 3]; 2],
@@ -88,7 +88,7 @@ pub struct Clearance {
     pub triangles: [u32; 2],
     /// How many pairs of triangles meet.
     pub meetings: u64,
-    /// As many of these pairs as the caller wanted: those that pass through each other first, then by their numbers.
+    /// As many of these pairs as requested: pairs that pass through each other first, then by number.
     pub places: Vec<MeetingPair>,
 }
 
@@ -142,7 +142,7 @@ impl<'a> ClearanceBody<'a> {
         bins::bytes_for(triangles)
     }
 
-    /// How this mesh, the first, lies to the second, with so many places at most. What is found depends neither on
+    /// The relation of this mesh, the first, to the second, with at most so many places. The result depends neither on
     /// threads nor, but for numbers of triangles, on their order.
     ///
     /// # Errors

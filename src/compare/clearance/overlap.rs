@@ -71,7 +71,7 @@ pub(super) fn share_volume(
 struct MetTriangle {
     corners: [ExactPoint; 3],
     normal: ExactPoint,
-    /// The corners of what it has in common with the others.
+    /// The corners of its intersection with the others.
     places: Vec<ExactPoint>,
     /// Edges of the others that lie in its plane.
     cuts: Vec<[ExactPoint; 2]>,

@@ -28,7 +28,7 @@
 //! | G006 | keys that exclude each other |
 //! | G007 | two cases that are the same |
 //! | G008 | no case |
-//! | G009 | options that cannot be those of a case |
+//! | G009 | options that a case cannot have |
 //! | G010 | a path that leads out of the folder of the list; found by the command line |
 
 mod read;
@@ -55,7 +55,7 @@ pub struct Goldens {
 /// One golden result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// What it is called, if it has a name of its own.
+    /// Its name, if it has its own.
     pub name: Option<String>,
     /// The mesh, relative to the list.
     pub mesh: String,
@@ -128,7 +128,7 @@ impl Goldens {
     /// Reads the list at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, is no list of goldens, or has no case; with the line where that is known.
+    /// If it cannot be read, is not a list of goldens, or has no case; with the line if known.
     pub fn open(path: &Path) -> Result<Self> {
         Self::read(path, Use::Compare)?.with_cases().map_err(|error| error.in_file(path))
     }
@@ -137,7 +137,7 @@ impl Goldens {
     /// recorded of a case.
     ///
     /// # Errors
-    /// If it is there and cannot be read, or is no list of goldens.
+    /// If it exists and cannot be read, or is not a list of goldens.
     pub fn edit(path: &Path) -> Result<Self> {
         if !path.try_exists().unwrap_or(true) {
             return Ok(Self::default());
@@ -148,7 +148,7 @@ impl Goldens {
     /// The list at `path`, to record all of its cases again, or for the first time.
     ///
     /// # Errors
-    /// If it cannot be read, is no list of goldens, or has no case.
+    /// If it cannot be read, is not a list of goldens, or has no case.
     pub fn open_to_record(path: &Path) -> Result<Self> {
         Self::read(path, Use::Record)?.with_cases().map_err(|error| error.in_file(path))
     }
@@ -161,7 +161,7 @@ impl Goldens {
     /// Reads a list from its text.
     ///
     /// # Errors
-    /// If it is no list of goldens, or has no case.
+    /// If it is not a list of goldens, or has no case.
     pub fn parse(text: &str) -> Result<Self> {
         let (cases, text) = read::list(text, Use::Compare)?;
         Self { cases, text }.with_cases()
@@ -169,7 +169,7 @@ impl Goldens {
 
     fn with_cases(self) -> Result<Self> {
         if self.cases.is_empty() {
-            return Err(Error::input(Code::G008, "there is no [[case]] in it, so nothing would be verified")
+            return Err(Error::input(Code::G008, "has no [[case]], so there is nothing to verify")
                 .with_hint("'voxelize verify --update LIST MESH' adds one"));
         }
         Ok(self)

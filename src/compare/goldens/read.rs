@@ -20,12 +20,12 @@ const KEYS: [&str; 8] = ["name", "mesh", "options", "grid", "cells", "golden", "
 const RECORD: &str = "'voxelize verify --update LIST' records grid and cells; golden = \"part.npz\" in place of \
                       them names a voxel file";
 
-/// What a list is read for.
+/// The purpose of reading a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     /// To compare: each case says what should come out.
     Compare,
-    /// To record what comes out.
+    /// To record results.
     Record,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn text(path: &Path) -> Result<String> {
     let file = File::open(path).map_err(fail)?;
     file.take(MAX_LIST + 1).read_to_end(&mut bytes).map_err(fail)?;
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= MAX_LIST);
-    text.ok_or_else(|| hinted(Error::input(Code::G002, "is not TOML: it is no text")))
+    text.ok_or_else(|| hinted(Error::input(Code::G002, "is not TOML: it is not text")))
 }
 
 /// The cases in `text`, and the text as it can be edited.
@@ -133,7 +133,7 @@ impl Keys<'_> {
     }
 
     fn text(&self, key: &str) -> Result<Option<String>> {
-        self.value(key, "a text that is not empty, in quotes", |item| {
+        self.value(key, "a non-empty string in quotes", |item| {
             item.as_str().filter(|text| key == "options" || !text.is_empty()).map(str::to_string)
         })
     }
@@ -156,7 +156,7 @@ impl Keys<'_> {
             _ => kind(item).to_string(),
         };
         let wrong = || self.at(key, Error::input(Code::G005, format!("{key} is {}, not {wanted}", found())));
-        read(item).map(Some).ok_or_else(wrong).map_err(|error| error.with_hint("mend that line"))
+        read(item).map(Some).ok_or_else(wrong).map_err(|error| error.with_hint("correct that line"))
     }
 
     fn missing(&self, key: &str, hint: &str) -> Error {
@@ -188,14 +188,14 @@ fn refuse_doubles(cases: &[Case]) -> Result<()> {
 }
 
 fn unknown(key: &str, hint: &str) -> Error {
-    Error::input(Code::G003, format!("'{}' is not known here", sanitize(key))).with_hint(hint)
+    Error::input(Code::G003, format!("'{}' is an unknown key", sanitize(key))).with_hint(hint)
 }
 
 fn hinted(error: Error) -> Error {
     error.with_hint("a list of goldens is TOML with [[case]] tables; 'voxelize verify --help' shows one")
 }
 
-/// What an item of TOML is.
+/// The type of a TOML item.
 fn kind(item: &Item) -> &'static str {
     match item {
         Item::Value(Value::Array(_)) => "an array",

@@ -1,7 +1,7 @@
 //! Facets of an ASCII STL that are written plainly, fast: lower case, all numbers there and finite.
 //!
-//! What is found here the careful parser would find as well, word by word; what is written in any other
-//! way is left to it. So this decides speed alone.
+//! The careful parser, word by word, would find the same facets, and parses text in any other
+//! form. So this decides speed alone.
 //!
 //! ```text
 //! facet normal X Y Z outer loop vertex X Y Z vertex X Y Z vertex X Y Z endloop endfacet

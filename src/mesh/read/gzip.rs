@@ -1,7 +1,7 @@
 //! Meshes in gzip files: one stream of bytes, recognised by its first two, whatever the file is called.
 //!
 //! Several members behind each other are one file, as gzip itself takes them. Bytes and lines in
-//! findings count in what is packed; only findings of gzip's own count bytes in the file.
+//! findings count bytes of the content; only findings about gzip itself count bytes of the file.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -19,7 +19,7 @@ pub(super) fn recognise(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// What is packed, as a stream that ends in an error if the gzip data is not whole.
+/// The content, as a stream that ends in an error if the gzip data is incomplete.
 pub(super) struct Gunzip<'a> {
     /// The member that is being read; none at the end.
     member: Option<GzDecoder<PackedReader<'a>>>,
@@ -30,7 +30,7 @@ pub(super) struct Gunzip<'a> {
 type PackedReader<'a> = BufReader<CountedReader<Box<dyn Read + 'a>>>;
 
 impl<'a> Gunzip<'a> {
-    /// What is packed in `packed`; `read` counts the bytes that were taken from there.
+    /// The content of `packed`; `read` counts the bytes taken from there.
     pub(super) fn new(packed: Box<dyn Read + 'a>, triage: &'a Triage, read: Rc<Cell<u64>>) -> Self {
         let packed = BufReader::with_capacity(64 << 10, CountedReader(packed, Rc::clone(&read)));
         Self { member: Some(GzDecoder::new(packed)), triage, read }
@@ -78,7 +78,7 @@ impl Read for Gunzip<'_> {
     }
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct CountedReader<R>(R, Rc<Cell<u64>>);
 
 impl<R: Read> Read for CountedReader<R> {

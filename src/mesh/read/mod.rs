@@ -2,15 +2,15 @@
 //!
 //! A format is chosen by content, never by name: first the formats that are sure of it (a binary
 //! STL whose count explains the length of the file), then those that could be damaged. A mesh is
-//! read once, in blocks; memory is taken for bytes that are there, not for bytes a header claims.
+//! read once, in blocks; memory is allocated for bytes present, not for bytes that a header claims.
 //! A file without triangles is read as an empty mesh: it is a grid that cannot be fitted to it.
 //!
-//! What is found has a [code](crate::Code), and [`Tolerance`] says what becomes of it: what could change
-//! the result without a word is an error unless the caller is lenient, what is only odd is noted in
+//! Findings have a [code](crate::Code), and [`Tolerance`] decides their severity: damage that could change
+//! the result unnoticed is an error unless the caller is lenient; oddities are noted in
 //! [`Loaded::findings`].
 //!
-//! A file may be packed by gzip, which its first two bytes tell. Bytes and lines of findings then count
-//! in what is packed.
+//! A file may be compressed by gzip, recognised by its first two bytes. Bytes and lines of findings then
+//! refer to the decompressed content.
 
 mod facets;
 mod gzip;
@@ -50,7 +50,7 @@ pub struct InputFormat {
     read: fn(MeshBytes, &ReadOptions, &Triage) -> Result<(Mesh, u64)>,
 }
 
-/// What a format makes of the first bytes and the length of an input.
+/// How certain a format is, by the first bytes and the length of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Guess {
     /// Nothing else looks like this.
@@ -63,7 +63,7 @@ enum Guess {
 /// Every format that is read, in the order they are tried.
 pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT];
 
-/// How to read. The default is silence, no limit, and to refuse what is damaged.
+/// How to read. The default is silence, no limit, and refusal of damaged files.
 #[derive(Clone, Copy)]
 pub struct ReadOptions<'a> {
     /// What becomes of findings.
@@ -93,7 +93,7 @@ pub struct Loaded {
     pub packing: Packing,
     /// Triangles that were there, or in parts, and were not taken: only under [`Tolerance::Lenient`].
     pub dropped: u64,
-    /// What is odd, by code; at most one of each. They do not name the file.
+    /// Oddities, by code; at most one of each. They do not name the file.
     pub findings: Vec<Finding>,
 }
 
@@ -129,7 +129,7 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         }
         let file = File::open(path).map_err(|e| source::unreadable(&e))?;
         let metadata = file.metadata().map_err(|e| source::unreadable(&e))?;
-        // A pipe has no length, and what the system makes up on reading says 0.
+        // A pipe has no length, and files that the system generates on reading report 0.
         let whole = metadata.is_file() && metadata.len() > 0;
         let source = if whole { MeshBytes::file(&file, metadata.len()) } else { MeshBytes::stream(&file) };
         choose_and_read(source?, path, options)

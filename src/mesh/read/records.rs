@@ -18,7 +18,7 @@ pub(super) fn length_for(count: u64) -> u64 {
     HEADER as u64 + RECORD as u64 * count
 }
 
-/// What was seen of records that follow each other.
+/// Statistics of consecutive records.
 #[derive(Default)]
 pub(super) struct Looked {
     pub seen: TriangleSummary,
@@ -38,7 +38,7 @@ pub(super) struct Odd {
 }
 
 impl Looked {
-    /// With what was seen of the records behind these.
+    /// Merged with the statistics of the following records.
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Errors about inputs that are no mesh this tool reads.
+//! Errors about inputs that are not meshes in a supported format.
 
 use std::path::Path;
 
@@ -47,8 +47,8 @@ static OTHERS: &[Other] = &[
     other("xz", &["xz"], b"\xfd7zXZ", DECOMPRESS),
     other("Zstandard", &["zst"], b"\x28\xb5\x2f\xfd", DECOMPRESS),
     other("zip", &["zip"], b"PK\x03\x04", DECOMPRESS),
-    other("PNG", &["png"], b"\x89PNG", "a mesh is wanted"),
-    other("PDF", &["pdf"], b"%PDF", "a mesh is wanted"),
+    other("PNG", &["png"], b"\x89PNG", "a mesh is expected"),
+    other("PDF", &["pdf"], b"%PDF", "a mesh is expected"),
     other("UTF-16 text", &[], b"\xff\xfe", "save it as UTF-8 or plain ASCII"),
 ];
 
@@ -58,8 +58,8 @@ pub(super) fn other_format(path: &Path, head: &[u8]) -> Option<Error> {
     let named = OTHERS.iter().find(|other| other.extensions.contains(&extension.as_str()));
     let content = || OTHERS.iter().find(|o| !o.begins.is_empty() && head.starts_with(o.begins));
     let (other, message) = match named {
-        Some(other) => (other, format!("{} is not read", other.name)),
-        None => content().map(|other| (other, format!("this is {}, which is not read", other.name)))?,
+        Some(other) => (other, format!("{} is not supported", other.name)),
+        None => content().map(|other| (other, format!("this is {}, which is not supported", other.name)))?,
     };
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
@@ -90,11 +90,11 @@ pub(super) fn folder(path: &Path) -> Error {
             Error::input(Code::S010, format!("no mesh ({}) in this folder", extensions.join(", ")))
         }
         Ok(1) => Error::usage("a folder, with 1 mesh in it; name the file"),
-        Ok(n) => Error::usage(format!("a folder, with {n} meshes in it; one file is wanted")),
+        Ok(n) => Error::usage(format!("a folder, with {n} meshes in it; one file is expected")),
     }
 }
 
-/// The extension in lower case, or nothing; that of what is packed in a `.gz`.
+/// The extension in lower case, or nothing; of a `.gz`, the extension of its content.
 fn extension(path: &Path) -> String {
     let of = |path: &Path| path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     match of(path).as_str() {

@@ -1,4 +1,4 @@
-//! Memory for triangles: taken within a limit, and only for those that are there.
+//! Memory for triangles: allocated within a limit, and only for triangles actually present.
 
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
@@ -45,11 +45,11 @@ impl Room {
             return Ok(());
         }
         let need = bytes(u128::from(count) * u128::from(TRIANGLE));
-        Err(Error::too_large(format!("{count} triangles need {need}, {} are allowed", bytes(limit))))
+        Err(Error::too_large(format!("{count} triangles need {need}, but only {} are allowed", bytes(limit))))
     }
 }
 
 fn does_not_fit(count: u64) -> Error {
     let need = bytes(u128::from(count) * u128::from(TRIANGLE));
-    Error::too_large(format!("{count} triangles need {need}, more than the system gives"))
+    Error::too_large(format!("{count} triangles need {need}, more than the system provides"))
 }

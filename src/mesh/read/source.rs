@@ -73,7 +73,7 @@ impl<'a> MeshBytes<'a> {
         Ok(Self { head, length, rest: Box::new(rest), file: None, packed: None })
     }
 
-    /// What is packed in this, if it is a gzip file, else this.
+    /// The decompressed content of a gzip file; any other file itself.
     pub(super) fn unpacked(self, triage: &'a Triage) -> Result<Self> {
         if !gzip::recognise(&self.head) {
             return Ok(self);
@@ -90,7 +90,7 @@ impl<'a> MeshBytes<'a> {
         self.packed.clone()
     }
 
-    /// What a format is chosen by.
+    /// The evidence for the format.
     pub(super) fn head(&self) -> Head<'_> {
         Head { bytes: &self.head, length: self.length }
     }
@@ -157,7 +157,7 @@ pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
 
 /// The error for a file the system does not give us.
 pub(super) fn unreadable(error: &io::Error) -> Error {
-    // What a reader of ours found on the way.
+    // An error of one of our readers.
     if let Some(finding) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         return finding.clone();
     }

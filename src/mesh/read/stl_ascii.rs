@@ -11,9 +11,9 @@
 //! ```
 //!
 //! Read as the files in the wild are: keywords in any case, any blanks and line ends, no or any
-//! name, several solids, a byte order mark, all on one line, normals that are no numbers. What is
-//! not tolerated is what could lose geometry: a facet that is no triangle, a number that cannot be
-//! read, an end that is missing, anything after it. Leniency drops such a facet and goes on with the
+//! name, several solids, a byte order mark, all on one line, normals that are not numbers. Not
+//! tolerated is text that could lose geometry: a facet that is not a triangle, a number that cannot be
+//! read, a missing end, anything after the end. Leniency drops such a facet and continues with the
 //! next.
 
 use std::io::Read;
@@ -49,7 +49,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
     let threads = par::current_threads();
     let is_long = source.length().is_none_or(|length| length > facets::CHUNK as u64);
     let block = if is_long && threads > 1 { 4 * threads * facets::CHUNK } else { 0 };
-    // What is read ahead is not counted elsewhere: a small part of a limit.
+    // Bytes read ahead are not counted elsewhere: a small part of a limit.
     let block = block.min(options.max_memory.map_or(usize::MAX, |bytes| (bytes / 16) as usize));
     let words = Words::new(source.into_reader(), block, options.progress)?;
     let room = Room::new(options.max_memory);
@@ -73,7 +73,7 @@ struct Parser<'a, R> {
     stumbled: Option<u64>,
 }
 
-/// What was in place of a solid's name.
+/// The text in place of a solid's name.
 struct Name {
     /// In words.
     length: usize,
@@ -120,7 +120,7 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
-    /// A solid, and those that begin on the line where another ends.
+    /// A solid, and all solids that begin on the line where another ends.
     fn solid(&mut self) -> Result<()> {
         let line = self.words.line();
         self.another(line)?;
@@ -132,7 +132,7 @@ impl<R: Read> Parser<'_, R> {
             self.unusual("a facet begins on the line of 'solid'", line)?;
         }
         if !is_utf8 {
-            self.unusual("a name is no UTF-8", line)?;
+            self.unusual("a name is not UTF-8", line)?;
         }
         if length == 0 {
             let error = || Error::input(Code::S105, "the solid has no name").at_line(line);
@@ -169,7 +169,7 @@ impl<R: Read> Parser<'_, R> {
         const LOOP: [&str; 3] = ["facet", "outer", "loop"];
         let line = self.words.line();
         let mut name = Name { length: 0, is_utf8: true, begun: Begun::Nothing };
-        // So many of the last words are those of LOOP.
+        // The number of last words that match LOOP.
         let mut matched = 0;
         while self.words.advance()? {
             name.begun = match matched {
@@ -304,7 +304,7 @@ impl<R: Read> Parser<'_, R> {
             }
         }
         if vertices != 3 {
-            return Err(self.syntax(format!("a facet of {vertices} vertices, not 3")));
+            return Err(self.syntax(format!("a facet has {vertices} vertices, not 3")));
         }
         self.expect("endfacet")?;
         Ok(triangle)
@@ -329,7 +329,7 @@ impl<R: Read> Parser<'_, R> {
     fn no_normal(&self, line: u64) -> Result<()> {
         let triangle = self.triangles.len() as u64;
         let error = || {
-            let says = "normal is missing, no number, NaN or infinite; normals are ignored";
+            let says = "normal is missing, malformed, NaN or infinite; normals are ignored";
             Error::input(Code::S103, says).at_triangle(triangle).at_line(line)
         };
         self.triage.found_all(Code::S103, 1, error)
@@ -340,7 +340,7 @@ impl<R: Read> Parser<'_, R> {
         for (axis, coordinate) in point.iter_mut().enumerate() {
             self.need("a coordinate")?;
             if self.words.is("vertex") || self.words.is("endloop") {
-                return Err(self.syntax(format!("a vertex of {axis} coordinates, not 3")));
+                return Err(self.syntax(format!("a vertex has {axis} coordinates, not 3")));
             }
             let value = number::of(self.words.word()).ok_or_else(|| self.no_number())?;
             if !value.is_finite() {

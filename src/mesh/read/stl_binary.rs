@@ -187,7 +187,7 @@ fn read_in_order(
     fill(&mut reader, &mut [0; HEADER])?;
     let (room, lenient) = (Room::new(options.max_memory), triage.is_lenient());
     let mut buffer = vec![0; BLOCK * RECORD];
-    // Blocks end where the count does: what is behind it may be something else.
+    // Blocks end where the count does: bytes after it may be other data.
     let (mut triangles, mut within, mut beyond) = (Vec::new(), Looked::default(), Looked::default());
     let (length, at_least) = loop {
         options.progress.check()?;
@@ -218,7 +218,7 @@ fn read_in_order(
     Ok((triangles.into(), if taken > count { within.and(beyond) } else { within }, length))
 }
 
-/// Notes oddities of the header and of the bytes that are no vertices.
+/// Notes oddities of the header and of the bytes that are not vertices.
 fn note(header: &[u8], looked: &Looked, triage: &Triage) -> Result<()> {
     if header.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
         triage

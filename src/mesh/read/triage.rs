@@ -8,12 +8,12 @@ use crate::error::{Code, Error, Finding, Result, Severity};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Tolerance {
-    /// What could change the result without a word is refused; what is only odd is noted.
+    /// Damage that could change the result unnoticed is refused; oddities are noted.
     #[default]
     Usual,
     /// Every finding is refused: for files that any program should read alike.
     Strict,
-    /// What is whole is taken; what is not is dropped and counted.
+    /// Intact triangles are kept; damaged ones are dropped and counted.
     Lenient,
 }
 
@@ -41,7 +41,7 @@ impl Triage {
         Self { tolerance, ..Self::default() }
     }
 
-    /// Whether what is not whole is dropped.
+    /// Whether damaged triangles are dropped.
     pub(super) fn is_lenient(&self) -> bool {
         self.tolerance == Tolerance::Lenient
     }
@@ -75,14 +75,14 @@ impl Triage {
         self.dropped.get()
     }
 
-    /// What was found, by code. If nothing was whole, the first damage is an error after all.
+    /// The findings, by code. If no triangle was intact, the first damage is an error.
     pub(super) fn finish(&self, triangles: usize) -> Result<Vec<Finding>> {
         let mut findings = self.findings.take();
         let is_damage = |finding: &&Finding| finding.code().info().severity == Severity::Error;
         if triangles == 0
             && let Some(damage) = findings.iter().find(is_damage)
         {
-            return Err(damage.first.clone().with_hint("nothing in it is whole: export it again"));
+            return Err(damage.first.clone().with_hint("it has no intact triangle: export it again"));
         }
         findings.sort_by_key(|finding| finding.code());
         Ok(findings)

@@ -108,7 +108,7 @@ impl<'a, R: Read> Words<'a, R> {
         self.bytes
     }
 
-    /// What was read and not yet looked at; a word that is to stay is part of it.
+    /// Bytes read and not yet parsed, including a retained word.
     pub(super) fn rest(&self) -> &[u8] {
         &self.buffer[if self.again { self.start } else { self.at }..self.end]
     }
@@ -155,7 +155,7 @@ impl<'a, R: Read> Words<'a, R> {
         }
     }
 
-    /// Reads more behind what is left from `start`; false if there is no more.
+    /// Reads more bytes after the remaining ones from `start`; false at the end.
     fn refill(&mut self) -> Result<bool> {
         self.progress.check()?;
         if self.start == 0 && self.end == self.buffer.len() {

@@ -93,7 +93,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::EvenOdd,
         name: "evenodd",
-        about: "lines from outside cross the mesh an odd number of times",
+        about: "a ray crosses the mesh an odd number of times",
         grids: 0,
         meshes: 0,
         prepare: |inside, mesh, lattice, _| Ok(crossings::ready(mesh, lattice, inside)),
