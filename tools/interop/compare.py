@@ -15,9 +15,9 @@ SECONDS = 10
 HEAD = """\
 # Odd and broken STL files
 
-What this reader and two others make of the files of [support/wild](../tests/support/wild/mod.rs): triangles read, the
-[codes](findings.md) of what was found, or `refused`. `just interop` makes this page; versions are those of
-Cargo.lock and of [requirements.txt](../tools/interop/requirements.txt). "Refused after N" are readers that gave
+This reader and two others read the files of [support/wild](../tests/support/wild/mod.rs). The table has the number of
+triangles with the [codes](findings.md) of the findings, or `refused`. `just interop` makes this page; Cargo.lock and
+[requirements.txt](../tools/interop/requirements.txt) have the versions. "Refused after N" means that the reader returned
 N triangles, right or not, before the error.
 """
 
@@ -57,8 +57,8 @@ def judge(rows, peer):
             silent += not answer.startswith("refused")
     total = alike + refused + other
     return (
-        f"- {peer}: of {total} files that are read here, {alike} the same, {refused} refused, {other} with another "
-        f"number of triangles; of {damaged} that are refused here, {silent} read without a word."
+        f"- {peer}: of {total} files that this reader reads, {alike} the same, {refused} refused, {other} with another "
+        f"number of triangles; of {damaged} that it refuses, {silent} read without a message."
     )
 
 
