@@ -43,15 +43,15 @@ pub(super) enum LostOutput {
     Cells,
 }
 
-/// What solid loses.
+/// The features that solid loses.
 pub(super) struct Judged {
     pub report: LostFeatures,
-    /// The cells of it, if they are wanted and there are some.
-    pub found: Option<Found>,
+    /// Their cells, if requested and not empty.
+    pub found: Option<JudgedCells>,
 }
 
-/// The cells of filled.
-pub(super) struct Found {
+/// The filled cells with their judgement.
+pub(super) struct JudgedCells {
     pub filled: BitGrid,
     pub components: CellComponents,
     /// The lost cells.
@@ -128,7 +128,7 @@ impl<'a> Judge<'a> {
         let report = LostFeatures { components: lost_components, places: self.places(&named) };
         let found = is_flagged.contains(&true) && wanted == LostOutput::Cells;
         let found = if found {
-            Some(Found { filled, components, lost: lost.grid()?, pieces, is_flagged })
+            Some(JudgedCells { filled, components, lost: lost.grid()?, pieces, is_flagged })
         } else {
             None
         };

@@ -5,7 +5,7 @@
 //! is not next to one of them is lost, or there were a shorter path; and one that is next to a piece has another piece,
 //! or a lost cell, within two cells: that of the next cell of the path, or next to it.
 
-use super::judge::Found;
+use super::judge::JudgedCells;
 use crate::error::Result;
 use crate::grid::{BitGrid, bits};
 use crate::par;
@@ -14,7 +14,7 @@ use crate::par;
 const NEAR: usize = 2;
 
 /// The cells to be added to the solid ones.
-pub(super) fn added(found: &Found, solid: &BitGrid) -> Result<BitGrid> {
+pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
     let mut added = BitGrid::new(solid.dims())?;
     let (words, layer_words) = (added.row_words(), added.layer_words());
     let layers = added.words_mut().chunks_exact_mut(layer_words).enumerate().collect();
@@ -43,7 +43,7 @@ pub(super) fn added(found: &Found, solid: &BitGrid) -> Result<BitGrid> {
     Ok(added)
 }
 
-impl Found {
+impl JudgedCells {
     /// Whether two different pieces are near any of these cells of a row.
     fn has_two(&self, [nx, ny, nz]: [usize; 3], from: usize, to: usize, [j, k]: [usize; 2]) -> bool {
         let (from, to) = (from.saturating_sub(NEAR), nx.min(to + NEAR + 1));
