@@ -435,7 +435,7 @@ mod tests {
             ("filled", &[("close_holes", "3")], "close-holes: needs a flood, but --inside is auto"),
             ("surface", &[("close_holes", "3")], "close-holes: needs a flood, but the rule surface"),
             ("solid", &[("close_holes", "many"), ("inside", "flood")], "close_holes: solid has no 'many'"),
-            ("filled", &[("ties", "none"), ("inside", "flood")], "ties: a flood stops"),
+            ("filled", &[("ties", "none"), ("inside", "flood")], "ties: a flood always stops"),
         ] {
             let error = Rule::from_fields(rule, fields.iter().copied()).unwrap_err();
             assert!(error.kind() == crate::Kind::Usage && error.message().contains(words), "{error}");
