@@ -211,7 +211,7 @@ impl Lengths {
 pub struct DoubtOptions {
     /// Where the cells go.
     pub file: Option<AuxOutput>,
-    /// The allowed share of the cells that any method calls inside.
+    /// The allowed share of the cells that any compared method calls inside.
     pub most: Option<Rational>,
 }
 
