@@ -65,8 +65,8 @@ Exit codes:
     0  done
     1  check failed: grids differ, meshes nearer than --within, --max-doubt, 'check --require'
     2  usage error: options that conflict, a value out of range
-    3  unreadable input: missing, cut short, not a mesh
-    4  unsuitable mesh: it has no triangles, no size to divide, or findings under 'check --strict'
+    3  unreadable input: missing, cut short, not a mesh, or S and L findings under --strict
+    4  unsuitable mesh: it has no triangles, no size to divide, or M findings under 'check --strict'
     5  the result does not fit: memory, or a limit of the format
     6  the output could not be written
     7  some of many failed, for different reasons; if all agree, their code

@@ -185,6 +185,8 @@ impl Needs<'_> {
         match self.rule {
             Rule::Solid { thin: ThinFeatures::Keep, .. } => Some("--keep-thin"),
             Rule::Filled { shell: Some(_), .. } => Some("--hollow"),
+            _ if self.doubt => Some("--doubt"),
+            _ if self.leak => Some("--leak"),
             rule if rule.inside().is_some_and(Inside::is_flood) => Some("--inside flood"),
             _ => None,
         }
@@ -265,6 +267,13 @@ fn refusal(needs: &Needs, resources: &Resources, demand: &Demand) -> Error {
     let message = format!("{}: {what} {}, {says}", needs.option, bytes(need));
     let Some((format, destination)) = needs.output.filter(|_| !needs.is_whole()) else {
         let raise = if is_requested { ", or raise --max-memory" } else { "" };
+        let message = match needs.keeps_whole_grid() {
+            Some(option) if is_requested => {
+                let need = bytes(limit_for(demand.bytes(Strategy::Dense)));
+                format!("{option} needs the whole grid in memory: {need}, {says}")
+            }
+            _ => message,
+        };
         return Error::too_large(message).with_hint(format!("make the cells larger{raise}"));
     };
     if !is_requested {

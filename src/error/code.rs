@@ -85,7 +85,8 @@ const DROP: &str = "export the file again; `--lenient` drops such facets";
 const EXPORT: &str = "export binary STL from the program that made it";
 const FORMATS: &str = "`voxelize formats` lists the formats";
 const LINE: &str = "correct the line";
-const NOTHING: &str = "`--strict` refuses it; other programs may refuse it too";
+const NOTHING: &str =
+    "only `--strict` refuses it: leave that out, or export the file again for other programs";
 const NUMBERS: &str =
     "export the file with numbers such as `1.5` or `1.0e+00`; `--lenient` drops such facets";
 const PERMISSIONS: &str = "check its name and permissions";
@@ -255,7 +256,7 @@ codes! {
         "the extension of the output belongs to another format than its content"
         "make `-o` and `-f` agree";
     W004 "W004" WARNED
-        "the format holds the grid, but programs that read it may not show all of it"
+        "the format may not hold the grid, or programs that read it may not show all of it"
         "make the grid smaller, or save it in another format";
     W005 "W005" WARNED
         "the output pipe was closed early"

@@ -220,11 +220,11 @@ fn leaked(leak: &Leak, lattice: &Lattice, unit: &Suffix) -> Finding {
     Finding::new(Code::W007, text)
 }
 
-/// `12 edges, 3.4 mm long, around (0, 1, 2) mm`.
+/// `12 edges, 3.4 mm around its rim, centred at (0, 1, 2) mm`.
 fn hole_text(hole: &Loop, unit: &Suffix) -> String {
     let edges = counted(hole.points.len() as u64, "edge", "edges");
     // Rounding in a sum of edges is not worth reading.
     let least = 1e-9 * hole.length();
     let centre = hole.centre().map(|c| number(if c.abs() < least { 0.0 } else { c })).join(", ");
-    format!("{edges}, {}{unit} long, around ({centre}){unit}", number(hole.length()))
+    format!("{edges}, {}{unit} around its rim, centred at ({centre}){unit}", number(hole.length()))
 }

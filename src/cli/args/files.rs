@@ -11,7 +11,7 @@ use super::values;
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadArgs {
-    /// refuse files with any finding, even a note
+    /// refuse files with any S or L finding, even a note
     #[arg(
         long,
         conflicts_with = "lenient",

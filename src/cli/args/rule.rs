@@ -92,7 +92,7 @@ pub struct RuleArgs {
     /// a face on a wall marks the cell above/both/none
     #[arg(long, value_name = "up|both|none", value_parser = values::ties(), hide_possible_values = true,
           long_help = "With --surface and --filled: a face that lies exactly on a wall between cells marks the \
-                       cell above it (up), both cells (both) or no cell (none) [default: up; filled: none]")]
+                       cell above it (up), both cells (both) or no cell (none) [default: up; filled: none; a flood: always up]")]
     pub ties: Option<Ties>,
 }
 

@@ -41,7 +41,7 @@ effect on a fill, and says whether it was decided exactly. docs/check.md defines
 With an option of the grid, places have their cells, and walls thinner than a cell are found.
 
 Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read; \
-4 a mesh has findings under --strict; 7 some of many failed, for different reasons",
+4 a mesh has M findings under --strict; 7 some of many failed, for different reasons",
     keys: "path format bytes mesh vertices grid findings components verdict warnings outputs",
     arguments: CheckArgs::command,
     run,
@@ -197,7 +197,9 @@ impl Checking<'_> {
             None => Ok(()),
             Some(limit) => {
                 let (triangles, need) = (counted(triangles, "triangle", "triangles"), bytes(need));
-                let text = format!("a check of {triangles} needs {need}, {} available", bytes(limit));
+                let says = self.job.options.resources.memory.text().unwrap_or_default();
+                let text =
+                    format!("a check of {triangles} needs {need}, {} are left for it: {says}", bytes(limit));
                 let hint = "raise --max-memory, or check the parts of the mesh one by one";
                 Err(Error::too_large(text).with_hint(hint).in_file(self.job.source.name()))
             }

@@ -107,25 +107,30 @@ impl PictureOptions {
     }
 }
 
+/// Options of the direction that layers are never drawn from.
+const ALWAYS_FRONT: &[&str] = &["from", "up", "perspective", "no_axes"];
+
 /// Refuses options that would have no effect.
 fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<()> {
     let idle: &[&str] = match content {
         PictureContent::Text(_) | PictureContent::Layers(_) => {
             &["from", "up", "perspective", "no_axes", "size", "background", "caption"]
         }
-        PictureContent::Slice(_) | PictureContent::Sheet(_) => &["from", "up", "perspective", "no_axes"],
+        PictureContent::Slice(_) | PictureContent::Sheet(_) => ALWAYS_FRONT,
         PictureContent::Cells | PictureContent::Mesh => &[],
     };
-    let Some(option) = idle.iter().find(|option| call.given(option)) else { return Ok(()) };
-    let option = format!("--{}", option.replace('_', "-"));
+    let Some(option_name) = idle.iter().find(|option| call.given(option)) else { return Ok(()) };
+    let option = format!("--{}", option_name.replace('_', "-"));
     let other = if args.picture.slice.is_some() { "--slice" } else { "--sheet" };
     let error = exclusive(&option, other);
+    const FRONT: &str = "leave it out: layers are always drawn from the front";
     Err(match content {
+        PictureContent::Text(_) if ALWAYS_FRONT.contains(option_name) => error.with_hint(FRONT),
         PictureContent::Text(_) => error.with_hint("without -o a slice is text; -o NAME.png is a picture"),
         PictureContent::Layers(_) => {
             error.with_hint("pictures of all layers have one pixel per cell, black and white")
         }
-        _ => error.with_hint("layers are always drawn from the front"),
+        _ => error.with_hint(FRONT),
     })
 }
 
