@@ -109,6 +109,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
             {
                 let found = tiny.take(simd, &vertices, left, &mut self.bricks);
                 left = found.lanes;
+                self.bricks.make_room();
                 if found.bounded.count_ones() >= MOST {
                     left &= !found.bounded;
                     self.cover_bounded(simd, &vertices, &found, ramp + first);
