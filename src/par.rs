@@ -40,7 +40,7 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
     Ok(pool.map_err(|e| no_threads(threads, &e))?.install(work))
 }
 
-/// The address space that must be left to start a thread, in bytes: its stack of 2 MiB, and as much again for what
+/// The address space that must be left to start a thread, in bytes: its stack of 2 MiB, and three times that for what
 /// threads allocate while they start. Without it the system may still start the thread, but the first small
 /// allocation that fails ends the process.
 const ROOM: usize = 8 << 20;
