@@ -109,7 +109,8 @@ impl Fit {
     }
 
     /// Adds `n` cells on every side, after everything else. They stay empty unless given bounds cut
-    /// the mesh, which then goes on in them.
+    /// the mesh, which then goes on in them, or a face lies on the wall next to them: by its ties the surface may
+    /// occupy one layer of them.
     #[must_use]
     pub fn pad(mut self, n: usize) -> Self {
         self.padding = Padding::Cells(n);

@@ -64,7 +64,8 @@ pub struct GridArgs {
 
     /// cells to add on every side [0]
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
-          long_help = "Cells to add on every side after the grid is fitted; empty unless --bounds cuts the mesh \
+          long_help = "Cells to add on every side after the grid is fitted. With --surface a face on the wall to \
+                       the padding marks one layer of it: at the high end (--ties up) or at both (--ties both) \
                        [default: 0]")]
     pub pad: Option<usize>,
 

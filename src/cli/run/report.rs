@@ -136,7 +136,8 @@ impl DoubtReport {
         format!("{} {cells} ({share} of {inside} that any of {methods} calls inside)", grouped(self.cells))
     }
 
-    /// `inside by nonzero 310,000, evenodd 309,980, flood 0, robust 309,990`; a flood that leaked is named apart.
+    /// `inside by nonzero 310,000, evenodd 309,980, robust 309,990, flood 290,000 without the surface`; a flood that
+    /// leaked is named apart.
     pub fn by_method(&self) -> String {
         let [flood, others] = [true, false].map(|is_flood| {
             let by = self.by.iter().filter(|(method, _)| method.is_flood() == is_flood);
@@ -144,7 +145,9 @@ impl DoubtReport {
         });
         match self.leaked {
             true => format!("inside by {}; the flood leaked and is not compared", others.join(", ")),
-            false => format!("inside by {}", [flood, others].concat().join(", ")),
+            false => {
+                format!("inside by {}, {} without the surface", others.join(", "), flood.join(", "))
+            }
         }
     }
 
