@@ -147,8 +147,8 @@ fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -
 }
 
 impl<S: Simd> TriangleBatch<S> {
-    /// Triangles within the layers whose bounds floats are sure of, those of some lanes; their coordinates relative
-    /// to the lowest cells without doubles, but for the walls of these.
+    /// The triangles of some lanes, within the layers, with their lowest and highest cells. Only the walls of the
+    /// lowest cells are computed in doubles (docs/error-bounds.md, section 2).
     #[inline(always)]
     pub fn of_bounds(
         simd: S,

@@ -26,7 +26,7 @@ use super::tiny::{self, Left, Tiny};
 /// The numbers of lanes.
 const RAMP: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// From so many triangles with known bounds on these are covered as they are, and not queued.
+/// The least number of triangles of known bounds in a vector that are not queued first.
 const MOST: u32 = 6;
 
 /// Covers cells with triangles; [`finish`](Self::finish) takes the last of them.

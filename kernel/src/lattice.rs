@@ -36,8 +36,9 @@ pub struct KernelAxis {
     pub map: AxisMap,
     /// The origin as a sum of two doubles.
     pub origin: [f64; 2],
-    /// The size of a cell and its inverse, the nearest doubles.
+    /// The size of a cell, the nearest double.
     pub spacing: f64,
+    /// Cells per unit of world space, the nearest double.
     pub scale: f64,
     /// Index coordinates computed as doubles are off by at most
     /// `relative * |index| + absolute`.
@@ -96,8 +97,8 @@ impl KernelLattice {
         Self { axes, ties: Ties::Up }
     }
 
-    /// What walls near the mesh may be off by, in cells, as sums of two floats; `None` where a float of the mesh
-    /// may be farther than a cell from the next one.
+    /// The error of walls near the mesh, in cells, as sums of two floats; `None` where a float of the mesh may be
+    /// farther than a cell from the next one.
     pub fn wall_error(&self) -> Option<f64> {
         let sizes = self.axes.iter().map(|axis| axis.origin[0].abs() * axis.scale + axis.farthest + 1.0);
         let most = sizes.fold(0.0, f64::max);
