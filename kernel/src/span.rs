@@ -18,6 +18,7 @@ use crate::geom::{Ties, Triangle};
 use super::bricks::Bricks;
 use super::exact::LazyExact;
 use super::lattice::{KernelLattice, U};
+use super::marks;
 use super::plane::LongPlane;
 use super::rows::Pieces;
 use super::setup::Setup;
@@ -224,8 +225,11 @@ impl Cover<'_> {
         (xy, plane): (&Table, &LongPlane),
         bricks: &mut Bricks,
     ) -> bool {
+        let [x, y, z] = self.setup.base.map(|base| base as f64);
         let layer = f64x8::from_slice(simd, &RAMP) + start as f64;
         let most = open.select(height, f64x8::splat(simd, 0.0)).reduce_max();
+        bricks.make_room();
+        let zero = f64x8::splat(simd, 0.0);
         for step in 0..=most as i64 {
             let row = rows[0] + step as f64;
             let within = open & row.simd_le(rows[1]);
@@ -245,9 +249,13 @@ impl Cover<'_> {
                 return false;
             }
             let (lows, highs) = (lows.max(enter.floor()), highs.min(leave.floor()));
-            let (first, last) = (whole(lows), whole(highs));
-            for lane in bits_of((within & lows.simd_le(highs)).to_bitmask()) {
-                self.span(bricks, first[lane], last[lane], js[lane], start + lane as i64);
+            let filled = within & lows.simd_le(highs);
+            let long = filled & (highs - lows).simd_ge(f64x8::splat(simd, marks::CELLS as f64));
+            let cells = [(lows + x).narrow(zero), (row + y).narrow(zero), (layer + z).narrow(zero)];
+            marks::runs(simd, cells, (highs - lows).narrow(zero), (filled & !long).to_bitmask(), bricks);
+            for lane in bits_of(long.to_bitmask()) {
+                let [first, last] = [lows.as_array()[lane], highs.as_array()[lane]];
+                self.span(bricks, first as i64, last as i64, js[lane], start + lane as i64);
             }
         }
         true
