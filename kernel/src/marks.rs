@@ -49,13 +49,7 @@ pub fn beyond<S: Simd>(simd: S, words: u32x16<S>) -> u32x16<S> {
 
 /// Marks runs of up to [`CELLS`] cells, one a lane: from the lowest cell on, and so many more.
 #[inline(always)]
-pub fn runs<S: Simd>(
-    simd: S,
-    [x, y, z]: [f32x16<S>; 3],
-    more: f32x16<S>,
-    lanes: u64,
-    bricks: &mut Bricks,
-) {
+pub fn runs<S: Simd>(simd: S, [x, y, z]: [f32x16<S>; 3], more: f32x16<S>, lanes: u64, bricks: &mut Bricks) {
     let [x, y, z, more]: [u32x16<S>; 4] = [x.to_int(), y.to_int(), z.to_int(), more.to_int()];
     let z = bricks.layers_from_first(z);
     let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);

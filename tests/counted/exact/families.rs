@@ -34,6 +34,7 @@ pub static FAMILIES: &[Family] = &[
     family("24ths of an extent", 60, |r| kinds::divided(r, 24)),
     family("100ths of an extent", 40, |r| kinds::divided(r, 100)),
     family("slivers", 120, kinds::slivers),
+    family("needles through bricks", 60, kinds::needles),
     family("points and segments", 250, kinds::degenerate),
     family("far away", 80, kinds::far),
     family("huge, cut by bounds", 150, kinds::huge),

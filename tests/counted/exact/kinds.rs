@@ -120,6 +120,27 @@ pub fn slivers(random: &mut Random) -> Case {
     fitted(thin.collect(), &Fit::longest(16).snap(random_snap(random)))
 }
 
+/// Needles through several bricks: more than a hundred cells long, a few wide and high.
+pub fn needles(random: &mut Random) -> Case {
+    let along = random.below(3);
+    let mut dims = [0; 3].map(|_| 3 + random.below(9));
+    dims[along] = 130 + random.below(20);
+    let space = Space::of(random, dims);
+    let width = random.of(&[0.0, 1e-4, 0.3, 1.5]);
+    let triangles = (0..few(random, 4)).map(|_| {
+        let [a, b] = [[0.0, 0.2], [0.8, 1.0]].map(|part: [f64; 2]| {
+            let mut at = space.cells.map(|n| random.within(0.0, n));
+            at[along] = space.cells[along] * random.within(part[0], part[1]);
+            at
+        });
+        let t = random.within(0.0, 1.0);
+        let c: [f64; 3] = std::array::from_fn(|i| a[i] + (b[i] - a[i]) * t + random.within(-width, width));
+        [a, b, c].map(|corner| space.at(corner))
+    });
+    let triangles = triangles.collect();
+    space.case(triangles)
+}
+
 /// Points, segments, three on a line; on walls and off.
 pub fn degenerate(random: &mut Random) -> Case {
     let step = random.of(&[1.0, 0.5, 0.1, 0.37]);

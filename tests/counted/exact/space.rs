@@ -33,11 +33,16 @@ const ORIGINS: [&str; 8] = ["0/1", "0/1", "0/1", "-1/1", "1/3", "-7/2", "5/1000"
 impl Space {
     /// A lattice of `n` cells an axis, or a few less.
     pub fn random(random: &mut Random, n: usize) -> Self {
+        let dims = [0; 3].map(|_| n - random.below(3));
+        Self::of(random, dims)
+    }
+
+    /// A lattice of these dims.
+    pub fn of(random: &mut Random, dims: [usize; 3]) -> Self {
         let cubic = random.one_in(2).then(|| random.of(&SIZES));
         let fraction = |text: &str| Rational::parse_fraction(text).expect("a fraction");
         let size = [0; 3].map(|_| fraction(cubic.unwrap_or_else(|| random.of(&SIZES))));
         let origin = [0, 1, 2].map(|a| &fraction(random.of(&ORIGINS)) * &size[a]);
-        let dims = [0; 3].map(|_| n - random.below(3));
         Self::new(dims, origin, size, random_snap(random), [0; 3].map(|_| !random.one_in(4)))
     }
 
