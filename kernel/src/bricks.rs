@@ -163,9 +163,9 @@ impl<'a, 't> Bricks<'a, 't> {
         order
     }
 
-    /// Takes no more cells.
-    pub fn finish(mut self) -> ThreadBricks {
-        self.put_marks();
+    /// Takes no more cells. No marks wait.
+    pub fn finish(self) -> ThreadBricks {
+        assert_eq!(self.marks.lists(), [&[]; 2], "marks are put before");
         ThreadBricks { shape: self.shape, order: self.order(), pool: self.pool }
     }
 
@@ -213,14 +213,23 @@ impl<'a, 't> Bricks<'a, 't> {
 
     /// Makes room for as many more marks as a kernel adds at a time.
     #[inline(always)]
-    pub(crate) fn make_room(&mut self) {
+    pub(crate) fn make_room<S: Simd>(&mut self, simd: S) {
         if self.marks.are_enough() {
-            self.put_marks();
+            self.put_marks(simd);
         }
     }
 
     /// Occupies the cells of all marks, and forgets these.
-    fn put_marks(&mut self) {
+    pub(crate) fn put_marks<S: Simd>(&mut self, simd: S) {
+        // For shifts by any count in one instruction.
+        simd.vectorize(
+            #[inline(always)]
+            || self.put_marks_with(),
+        );
+    }
+
+    #[inline(always)]
+    fn put_marks_with(&mut self) {
         let mut n = 0;
         loop {
             let [numbers, words] = self.marks.lists();
@@ -274,6 +283,7 @@ impl<'a, 't> Bricks<'a, 't> {
 }
 
 /// Writes marks into rows of bricks, up to the first whose brick has no slot; answers how many.
+#[inline(always)]
 fn put(slots: &[u16], rows: &mut [u64], numbers: &[u32], words: &[u32]) -> usize {
     for (n, (&number, &word)) in numbers.iter().zip(words).enumerate() {
         let slot = usize::from(slots[number as usize]);

@@ -91,7 +91,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
 
     fn flush(&mut self, level: Level) {
         let token = level.token().expect("the level was checked to run here");
-        on_level!(token, simd => self.flush_with(simd), _scalar => ());
+        on_level!(token, simd => self.flush_with(simd), scalar => self.bricks.put_marks(scalar));
     }
 
     #[inline(always)]
@@ -109,13 +109,13 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
             {
                 let found = tiny.take(simd, &vertices, left, &mut self.bricks);
                 left = found.lanes;
-                self.bricks.make_room();
+                self.bricks.make_room(simd);
                 if found.bounded.count_ones() >= MOST {
                     left &= !found.bounded;
                     self.cover_bounded(simd, &vertices, &found, ramp + first);
                 }
             }
-            self.bricks.make_room();
+            self.bricks.make_room(simd);
             if left == (1 << LANES) - 1 {
                 self.cover_batch(simd, &vertices, LANES, ramp + first);
             } else if left != 0 {
@@ -293,5 +293,6 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         self.cover_unsure(simd);
         self.small.flush(simd, self.frame, &mut self.bricks, &mut self.unsure);
         self.cover_unsure(simd);
+        self.bricks.put_marks(simd);
     }
 }

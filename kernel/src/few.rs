@@ -98,7 +98,7 @@ impl<const N: usize> Few<N> {
                 bricks.block::<N>([9, 10, 11].map(|n| rows[n][lane] as i64), cells);
             }
         }
-        bricks.make_room();
+        bricks.make_room(simd);
         for lane in bits_of(doubt & ready) {
             let bounds = || [9, 10, 11, 12, 13, 14].map(|n| rows[n][lane]);
             let plain = rows[15][lane] == 0.0 && inside >> lane & 1 == 1;

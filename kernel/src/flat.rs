@@ -292,7 +292,7 @@ impl Flat {
                     bricks.mark(simd, numbers, marks::words([x, y, z]) | 1, lanes);
                 }
             }
-            bricks.make_room();
+            bricks.make_room(simd);
         }
     }
 }

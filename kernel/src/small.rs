@@ -356,7 +356,7 @@ impl<S: Simd> ShortTriangles<S> {
                     bricks.mark(simd, number + 1, rest, lanes & straddles & (rest & 0xffff).simd_ne(none));
                 }
             }
-            bricks.make_room();
+            bricks.make_room(simd);
         }
         (self.doubt & ready).to_bitmask()
     }

@@ -228,7 +228,7 @@ impl Cover<'_> {
         let [x, y, z] = self.setup.base.map(|base| base as f64);
         let layer = f64x8::from_slice(simd, &RAMP) + start as f64;
         let most = open.select(height, f64x8::splat(simd, 0.0)).reduce_max();
-        bricks.make_room();
+        bricks.make_room(simd);
         let zero = f64x8::splat(simd, 0.0);
         for step in 0..=most as i64 {
             let row = rows[0] + step as f64;
