@@ -5,7 +5,7 @@
 //! of the first of them in its row, and the row. Cells written lane by lane cost a lookup of a brick each, and every loop
 //! over the lanes of a vector ends in a branch that is predicted wrongly; the loop over marks is as long as the list.
 
-use fearless_simd::{Simd, f32x16, mask32x8, mask32x16, prelude::*, u32x16};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use super::bricks::Bricks;
 use super::levels::{LANES, is_avx512};
@@ -71,21 +71,21 @@ impl Marks {
     /// Adds the marks of some lanes. There must be room.
     #[inline(always)]
     pub fn add<S: Simd>(&mut self, simd: S, bricks: u32x16<S>, words: u32x16<S>, lanes: mask32x16<S>) {
-        let mask = lanes.to_bitmask();
         if is_avx512(simd) {
             let at = self.count;
             bricks.compress(lanes).store_slice(&mut self.bricks[at..at + LANES]);
             words.compress(lanes).store_slice(&mut self.words[at..at + LANES]);
-            self.count = at + mask.count_ones() as usize;
+            self.count = at + lanes.to_bitmask().count_ones() as usize;
             return;
         }
         // Where vectors have eight lanes, putting halves together costs more than storing them one behind the other.
         let ((low, high), (low_words, high_words)) = (bricks.split(), words.split());
-        for (bricks, words, mask) in [(low, low_words, mask & 0xff), (high, high_words, mask >> 8)] {
-            let (at, lanes) = (self.count, mask32x8::from_bitmask(simd, mask));
+        let (low_lanes, high_lanes) = simd.split_mask32x16(lanes);
+        for (bricks, words, lanes) in [(low, low_words, low_lanes), (high, high_words, high_lanes)] {
+            let at = self.count;
             bricks.compress(lanes).store_slice(&mut self.bricks[at..at + LANES / 2]);
             words.compress(lanes).store_slice(&mut self.words[at..at + LANES / 2]);
-            self.count = at + mask.count_ones() as usize;
+            self.count = at + lanes.to_bitmask().count_ones() as usize;
         }
     }
 
