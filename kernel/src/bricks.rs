@@ -30,7 +30,7 @@ pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
     let bricks = bricks_in(dims);
     let used = room(bricks, threads) as u128;
     // Numbers and their order when they go into the grid.
-    let each = (size_of::<Brick>() + size_of::<usize>() + size_of::<(usize, u16)>()) as u128;
+    let each = (size_of::<Brick>() + size_of::<u32>() + size_of::<(u32, u16)>()) as u128;
     threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + size_of::<Brick>() as u128 + used * each)
 }
 
@@ -47,7 +47,7 @@ pub struct Bricks<'a, 't> {
     slots: Vec<u16>,
     pool: Zeroed<Brick>,
     /// The number of the brick in each slot from 1.
-    numbers: Vec<usize>,
+    numbers: Vec<u32>,
     room: usize,
     /// Cells that are not in a brick yet.
     marks: Marks,
@@ -136,7 +136,7 @@ impl<'a, 't> Bricks<'a, 't> {
         if self.numbers.len() == self.room {
             self.empty();
         }
-        self.numbers.push(number);
+        self.numbers.push(number as u32);
         let slot = self.numbers.len() as u16;
         self.slots[number] = slot;
         slot
@@ -144,22 +144,23 @@ impl<'a, 't> Bricks<'a, 't> {
 
     /// Hands all cells to the target and begins anew.
     fn empty(&mut self) {
-        let (order, layer_of) = (self.order(), |number: usize| number / self.shape.per_layer);
+        let (order, layer_of) = (self.order(), |number: u32| number as usize / self.shape.per_layer);
         for layer in order.chunk_by(|a, b| layer_of(a.0) == layer_of(b.0)) {
             let layer_number = layer_of(layer[0].0);
             self.target.put(layer_number, bricks_of_layer(self.shape, layer, &self.pool, layer_number));
         }
         for (number, slot) in order {
-            self.slots[number] = 0;
+            self.slots[number as usize] = 0;
             self.pool[usize::from(slot)] = [[0; SIDE]; SIDE];
         }
         self.numbers.clear();
     }
 
     /// The numbers of the bricks, in order, with their slots.
-    fn order(&self) -> Vec<(usize, u16)> {
-        let mut order: Vec<(usize, u16)> = self.numbers.iter().copied().zip(1..).collect();
-        order.sort_unstable();
+    fn order(&self) -> Vec<(u32, u16)> {
+        let mut order: Vec<(u32, u16)> = self.numbers.iter().copied().zip(1..).collect();
+        // By one number: comparing pairs takes branches.
+        order.sort_unstable_by_key(|(number, _)| *number);
         order
     }
 

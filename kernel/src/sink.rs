@@ -176,7 +176,7 @@ impl Kept {
 pub struct ThreadBricks {
     pub(super) shape: Shape,
     /// The numbers of the bricks, in order, with their slots.
-    pub(super) order: Vec<(usize, u16)>,
+    pub(super) order: Vec<(u32, u16)>,
     pub(super) pool: Zeroed<Brick>,
 }
 
@@ -190,14 +190,14 @@ impl ThreadBricks {
 /// The bricks of one layer of them, of those in `order`, with their columns.
 pub(super) fn bricks_of_layer<'b>(
     shape: Shape,
-    order: &'b [(usize, u16)],
+    order: &'b [(u32, u16)],
     pool: &'b [Brick],
     layer: usize,
 ) -> impl Iterator<Item = (usize, &'b Brick)> {
     let first = layer * shape.per_layer;
-    let from = order.partition_point(|(number, _)| *number < first);
-    let to = order.partition_point(|(number, _)| *number < first + shape.per_layer);
-    order[from..to].iter().map(move |&(number, slot)| (number - first, &pool[usize::from(slot)]))
+    let from = order.partition_point(|(number, _)| (*number as usize) < first);
+    let to = order.partition_point(|(number, _)| (*number as usize) < first + shape.per_layer);
+    order[from..to].iter().map(move |&(number, slot)| (number as usize - first, &pool[usize::from(slot)]))
 }
 
 /// The occupied cells of rows of words.
