@@ -22,6 +22,7 @@ mod cover;
 mod crosses;
 pub mod crossings;
 pub mod distance;
+pub mod edge_sums;
 mod exact;
 mod few;
 mod flat;

@@ -1,0 +1,308 @@
+//! Sums over the edges of triangles that are zero where edges cancel: whether a mesh is closed and oriented, in one pass
+//! without sorting; and the volume and the extents of the triangles, which the same pass finds.
+//!
+//! Every vertex has three hashes `a`, `b`, `c` of 32 bits, three words that are mixed until each depends on all of the
+//! coordinates. An edge from `u` to `v` counts `a(u) b(v) − a(v) b(u)`, and so with `b, c` and `c, a`, modulo 2³²: its
+//! reverse counts the opposite, an edge without length nothing. Of a triangle that is a determinant of differences. The
+//! sums over a mesh are `aᵀ M b`, `bᵀ M c` and `cᵀ M a`, M the number of times that each directed edge is there, less
+//! those of its reverse. If M is zero, so are they. If not, M has a rank of two or more, as it is skew, and the sums are
+//! zero where three random pairs of words are multiples of one another. Where one of them has an odd word, which is so
+//! but for one case in 64, that takes the other two: at most 3 · 2⁻⁶⁴ in all (times 4 for each time that 2 divides all
+//! of M), and less for a higher rank.
+//!
+//! Whatever its direction, an edge counts `(a(u) − a(v)) (b(u) − b(v))`, and so with the other pairs: combined by
+//! exclusive or they are zero if every edge is there an even number of times, and otherwise as seldom as above.
+
+use fearless_simd::{Simd, f32x16, f64x8, prelude::*, u32x16};
+
+use crate::gather::{Vertices, gather};
+use crate::geom::Triangle;
+use crate::levels::{LANES, Level, on_level};
+
+/// Sums over triangles. Those of hashes are the same for any order of triangles and any rotation of their corners.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct EdgeSums {
+    /// Of directed edges.
+    directed: [u32; 3],
+    /// Of edges, combined by exclusive or.
+    parity: [u32; 3],
+    /// Of triangles: zero if each is there as often in both directions.
+    triangles: u32,
+    /// Six times the signed volume between the triangles and a point, by doubles, one after the other.
+    pub six_volumes: f64,
+    /// Of their extents along y and z: of the products, and of each.
+    pub extents: [f64; 3],
+}
+
+impl EdgeSums {
+    /// Of some triangles; volumes are those between them and `from`.
+    pub fn of(level: Level, triangles: &[Triangle], from: &[f64; 3]) -> Self {
+        let token = level.token().expect("the level was checked to run here");
+        on_level!(
+            token,
+            simd => in_lanes(simd, triangles, from),
+            scalar => in_lanes(scalar, triangles, from)
+        )
+    }
+
+    /// The sums of both.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Self {
+        Self {
+            directed: std::array::from_fn(|n| self.directed[n].wrapping_add(other.directed[n])),
+            parity: std::array::from_fn(|n| self.parity[n] ^ other.parity[n]),
+            triangles: self.triangles.wrapping_add(other.triangles),
+            six_volumes: self.six_volumes + other.six_volumes,
+            extents: std::array::from_fn(|n| self.extents[n] + other.extents[n]),
+        }
+    }
+
+    /// Whether every directed edge is cancelled by its reverse. If it says no, that is certain.
+    pub fn are_oriented(&self) -> bool {
+        self.directed == [0; 3]
+    }
+
+    /// Whether every edge is there an even number of times. If it says no, that is certain.
+    pub fn are_closed(&self) -> bool {
+        self.parity == [0; 3]
+    }
+
+    /// Whether every triangle may be there as often in both directions: it says yes without reason once in 2³² meshes.
+    /// If it says no, that is certain.
+    pub fn may_be_two_sided(&self) -> bool {
+        self.triangles == 0
+    }
+}
+
+/// The hashes of a vertex of each triangle.
+type VertexHashes<S> = [u32x16<S>; 3];
+
+/// Shifts and odd factors, one after the other: of MurmurHash3, xxHash and SplitMix64.
+const MIXING: [(u32, u32); 9] = [
+    (16, 0x85eb_ca6b),
+    (15, 0xc2b2_ae35),
+    (13, 0x9e37_79b1),
+    (14, 0x85eb_ca77),
+    (16, 0xc2b2_ae3d),
+    (15, 0x27d4_eb2f),
+    (13, 0x1656_67b1),
+    (16, 0xbf58_476d),
+    (14, 0x94d0_49bb),
+];
+
+/// Sixteen triangles at a time.
+#[inline(always)]
+fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle], from: &[f64; 3]) -> EdgeSums {
+    let zero = u32x16::splat(simd, 0);
+    let (mut directed, mut parity, mut both) = ([zero; 3], [zero; 3], zero);
+    let (mut six_volumes, mut extents) = (0.0, [0.0; 3]);
+    // A point has neither edges nor sides.
+    let mut last = [[[0.0; 3]; 3]; LANES];
+    for first in (0..triangles.len()).step_by(LANES) {
+        let count = LANES.min(triangles.len() - first);
+        let mut some = &triangles[first..];
+        if count < LANES {
+            last[..count].copy_from_slice(some);
+            some = &last;
+        }
+        let vertices = gather(simd, some);
+        add_edges(simd, &vertices, &mut directed, &mut parity, &mut both);
+        let volumes = volumes(simd, &vertices, from);
+        let [y, z] = [extent(&vertices[1]), extent(&vertices[2])];
+        for lane in 0..count {
+            six_volumes += volumes[lane];
+            extents[0] += y[lane] * z[lane];
+            extents[1] += y[lane];
+            extents[2] += z[lane];
+        }
+    }
+    let mut sums = EdgeSums { six_volumes, extents, ..EdgeSums::default() };
+    for n in 0..3 {
+        for lane in 0..LANES {
+            sums.directed[n] = sums.directed[n].wrapping_add(directed[n][lane]);
+            sums.parity[n] ^= parity[n][lane];
+        }
+    }
+    for lane in 0..LANES {
+        sums.triangles = sums.triangles.wrapping_add(both[lane]);
+    }
+    sums
+}
+
+/// The hashes of the first, second or third corners.
+#[inline(always)]
+fn hashes<S: Simd>(simd: S, vertices: &Vertices<S>, corner: usize) -> VertexHashes<S> {
+    let zero = f32x16::splat(simd, 0.0);
+    let mut words = [u32x16::splat(simd, 0); 3];
+    for axis in 0..3 {
+        // −0 + 0 is 0.
+        words[axis] = (vertices[axis][corner] + zero).bitcast();
+    }
+    // What the shift brings down from above, the product brings up; each word goes into the next.
+    for n in 0..MIXING.len() {
+        let (shift, factor) = MIXING[n];
+        let word = words[n % 3] + words[(n + 2) % 3];
+        words[n % 3] = (word ^ (word >> shift)) * factor;
+    }
+    for word in &mut words {
+        *word ^= *word >> 16;
+    }
+    words
+}
+
+/// Adds what the edges of sixteen triangles count, and the triangles.
+#[inline(always)]
+fn add_edges<S: Simd>(
+    simd: S,
+    vertices: &Vertices<S>,
+    directed: &mut [u32x16<S>; 3],
+    parity: &mut [u32x16<S>; 3],
+    triangles: &mut u32x16<S>,
+) {
+    let (u, v, w) = (hashes(simd, vertices, 0), hashes(simd, vertices, 1), hashes(simd, vertices, 2));
+    let mut sides = [u32x16::splat(simd, 0); 3];
+    for n in 0..3 {
+        let m = (n + 1) % 3;
+        let [a1, a2, b1, b2] = [v[n] - u[n], w[n] - u[n], v[m] - u[m], w[m] - u[m]];
+        let [p11, p12, p21, p22] = [a1 * b1, a1 * b2, a2 * b1, a2 * b2];
+        sides[n] = p12 - p21;
+        directed[n] += sides[n];
+        // The last is (a2 − a1) (b2 − b1).
+        parity[n] ^= p11 ^ p22 ^ ((p11 + p22) - (p12 + p21));
+    }
+    // The same however corners are rotated, and the opposite the other way round.
+    *triangles += sides[0] * (u[2] + v[2] + w[2]);
+}
+
+/// Six times the signed volumes between triangles and a point.
+#[inline(always)]
+fn volumes<S: Simd>(simd: S, vertices: &Vertices<S>, from: &[f64; 3]) -> [f64; LANES] {
+    let mut corners = [[[f64x8::splat(simd, 0.0); 3]; 3]; 2];
+    for axis in 0..3 {
+        let from = f64x8::splat(simd, from[axis]);
+        for corner in 0..3 {
+            let (low, high) = vertices[axis][corner].widen();
+            corners[0][corner][axis] = low - from;
+            corners[1][corner][axis] = high - from;
+        }
+    }
+    let mut found = [0.0; LANES];
+    for half in 0..2 {
+        let [a, b, c] = corners[half];
+        let volumes = a[0] * (b[1] * c[2] - b[2] * c[1])
+            + a[1] * (b[2] * c[0] - b[0] * c[2])
+            + a[2] * (b[0] * c[1] - b[1] * c[0]);
+        volumes.store_slice(&mut found[half * LANES / 2..][..LANES / 2]);
+    }
+    found
+}
+
+/// The extents of triangles along an axis.
+#[inline(always)]
+fn extent<S: Simd>([p, q, r]: &[f32x16<S>; 3]) -> [f64; LANES] {
+    let (low, high) = (p.min(*q).min(*r).widen(), p.max(*q).max(*r).widen());
+    let mut found = [0.0; LANES];
+    (high.0 - low.0).store_slice(&mut found[..LANES / 2]);
+    (high.1 - low.1).store_slice(&mut found[LANES / 2..]);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Triangles between a few vertices, so that edges and triangles repeat, in both directions.
+    fn soup(count: usize, values: u64, seed: u64) -> Vec<Triangle> {
+        let mut state = seed;
+        let mut coordinate = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f32 % values as f32 - 2.0
+        };
+        (0..count).map(|_| [(); 3].map(|()| [coordinate(), coordinate(), 0.25])).collect()
+    }
+
+    fn sums(level: Level, triangles: &[Triangle]) -> EdgeSums {
+        EdgeSums::of(level, triangles, &[0.5, -0.25, 0.0])
+    }
+
+    #[test]
+    fn levels_agree() {
+        for count in [0, 1, 15, 16, 17, 100] {
+            let triangles = soup(count, 50, 1);
+            let wanted = sums(Level::Scalar, &triangles);
+            for level in Level::available() {
+                assert_eq!(sums(level, &triangles), wanted, "{count} at {}", level.name());
+            }
+        }
+    }
+
+    #[test]
+    fn volumes_and_extents_are_added_one_after_the_other() {
+        let (triangles, from) = (soup(37, 1000, 2), [0.5, -0.25, 0.0]);
+        let mut wanted = EdgeSums::default();
+        for triangle in &triangles {
+            let [a, b, c] = triangle.map(|v| [0, 1, 2].map(|i| f64::from(v[i]) - from[i]));
+            wanted.six_volumes += a[0] * (b[1] * c[2] - b[2] * c[1])
+                + a[1] * (b[2] * c[0] - b[0] * c[2])
+                + a[2] * (b[0] * c[1] - b[1] * c[0]);
+            let extent = |axis: usize| {
+                let along = triangle.map(|v| f64::from(v[axis]));
+                along.into_iter().fold(f64::MIN, f64::max) - along.into_iter().fold(f64::MAX, f64::min)
+            };
+            let (y, z) = (extent(1), extent(2));
+            wanted.extents = [wanted.extents[0] + y * z, wanted.extents[1] + y, wanted.extents[2] + z];
+        }
+        let found = sums(Level::best(), &triangles);
+        assert_eq!((found.six_volumes, found.extents), (wanted.six_volumes, wanted.extents));
+    }
+
+    #[test]
+    fn neither_the_order_of_triangles_nor_of_corners_counts() {
+        let triangles = soup(500, 9, 3);
+        let whole = sums(Level::best(), &triangles);
+        let mut turned = triangles.clone();
+        turned.reverse();
+        turned.iter_mut().step_by(3).for_each(|triangle| triangle.rotate_left(1));
+        let [one, two] = [&turned[..123], &turned[123..]].map(|part| sums(Level::best(), part));
+        let both = one.and(&two);
+        assert_eq!(
+            (both.directed, both.parity, both.triangles),
+            (whole.directed, whole.parity, whole.triangles)
+        );
+        assert!(!whole.are_oriented() && !whole.are_closed() && !whole.may_be_two_sided());
+    }
+
+    #[test]
+    fn triangles_in_both_directions_leave_nothing() {
+        let triangles = soup(300, 5, 4);
+        let back = triangles.iter().map(|[a, b, c]| [*b, *a, *c]);
+        let all: Vec<_> = triangles.iter().copied().chain(back).collect();
+        let found = sums(Level::best(), &all);
+        assert!(found.are_oriented() && found.are_closed() && found.may_be_two_sided());
+        let twice = sums(Level::best(), &[triangles.clone(), triangles].concat());
+        assert!(!twice.are_oriented() && twice.are_closed() && !twice.may_be_two_sided());
+    }
+
+    #[test]
+    fn one_edge_that_is_not_cancelled_shows_wherever_vertices_lie() {
+        // Vertices on lattices, of which few bits differ, and near each other: the sums of single triangles.
+        let mut seen = std::collections::HashSet::new();
+        let steps = [1.0, 0.5, 1024.0, 1e-6, 1e30, f32::from_bits(1)];
+        let mut count = 0;
+        for step in steps {
+            for n in 0..4096_u32 {
+                let at = |n: u32| [n & 15, n >> 4 & 15, n >> 8].map(|c| step * c as f32);
+                let triangle = [at(n), at(n ^ 1), at(n ^ 0x230)];
+                let found = sums(Level::best(), &[triangle]);
+                assert!(!found.are_oriented() && !found.are_closed() && !found.may_be_two_sided());
+                for n in 0..3 {
+                    let words = [found.directed[n], found.parity[n]];
+                    seen.insert((n, words));
+                }
+                count += 3;
+            }
+        }
+        // No two of them count the same.
+        assert_eq!(seen.len(), count);
+    }
+}
