@@ -1,64 +1,253 @@
-//! Union-find over triangles with common vertices: a hash table of corners and a forest of triangles.
+//! Union-find over triangles with common vertices, or common edges: *links*.
 //!
-//! Corners are one vertex if their coordinates are equal (−0 is 0). The table keeps one corner of each vertex, and
-//! the bits of its hash that are not its slot: most others are skipped without comparing coordinates.
+//! Triangles that follow each other in a file are mostly neighbours. So a first pass remembers the links seen last, in a
+//! small cache that forgets: it finds *pieces* of components, mostly one large one and a few small ones. A second pass
+//! puts the links of all but the largest into a hash table that forgets none, and looks up those of the largest. This is
+//! exact: each pass joins only triangles with a common link, and two such triangles are either both of the largest
+//! piece, or one of them has its links in the table.
+//!
+//! Vertices are one if their coordinates are equal (−0 is 0). The table keeps one place of each link, and the bits of its
+//! hash that are not its slot: most others are skipped without comparing coordinates.
+
+use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
 use crate::geom::{Point, Triangle};
 use crate::kernel::memory::Zeroed;
 
-/// Triangles whose corners are hashed at a time: one after the other, that takes its time.
+/// Triangles whose links are hashed at a time: one after the other, that takes its time.
 const BATCH: usize = 32;
 
-/// For each triangle the first triangle of its component. Fewer than 2³²
+/// Links that the first pass remembers, at most: as many as stay in the second-level cache of a core, with room for the
+/// triangles that pass.
+const REMEMBERED: usize = 1 << 15;
+
+/// For each triangle the first triangle of its component: those that are connected by common vertices. Fewer than 2³²
 /// corners are expected.
 ///
 /// # Errors
 /// If the memory for the table is not there.
 pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
-    let mut vertices = CornerTable::new(triangles)?;
-    let mut forest: Vec<u32> = (0..triangles.len() as u32).collect();
-    let mut hashes = [[0; 3]; BATCH];
-    for (batch, some) in triangles.chunks(BATCH).enumerate() {
-        vertices.make_room(3 * BATCH)?;
-        for (hashes, triangle) in hashes.iter_mut().zip(some) {
-            *hashes = triangle.map(|point| hash(&point));
+    connected::<VertexLink>(triangles, REMEMBERED)
+}
+
+/// Whether all triangles are connected by common edges.
+///
+/// # Errors
+/// As those of [`firsts`].
+pub(super) fn are_one_by_edges(triangles: &[Triangle]) -> Result<bool> {
+    Ok(connected::<EdgeLink>(triangles, REMEMBERED)?.iter().all(|first| *first == 0))
+}
+
+/// For each triangle the first of those that links connect with it, by a first pass that remembers so many, a power of
+/// two.
+fn connected<L: Link>(triangles: &[Triangle], remembered: usize) -> Result<Vec<u32>> {
+    let mut pieces = LinkedPieces::of::<L>(triangles, remembered);
+    let mut sizes = vec![0_u32; pieces.forest.len()];
+    pieces.of.iter().for_each(|piece| sizes[*piece as usize] += 1);
+    let largest = (0..).zip(sizes).max_by_key(|(_, size)| *size);
+    if let Some((largest, size)) = largest
+        && (size as usize) < triangles.len()
+    {
+        pieces.join_others::<L>(triangles, largest)?;
+    }
+    let LinkedPieces { mut of, first, .. } = pieces;
+    of.iter_mut().for_each(|piece| *piece = first[*piece as usize]);
+    Ok(of)
+}
+
+/// A vertex or an edge, by the bits of coordinates; of each triangle there are three.
+trait Link: Copy + PartialEq {
+    fn of(triangle: &Triangle) -> [Self; 3];
+
+    fn hash(&self) -> u64;
+}
+
+/// The bits of x, y and z.
+type VertexLink = [u32; 3];
+
+/// The ends, the lesser first.
+type EdgeLink = [VertexLink; 2];
+
+impl Link for VertexLink {
+    #[inline(always)]
+    fn of(triangle: &Triangle) -> [Self; 3] {
+        // −0 + 0 is 0.
+        triangle.map(|point| point.map(|c| (c + 0.0).to_bits()))
+    }
+
+    #[inline(always)]
+    fn hash(&self) -> u64 {
+        let [x, y, z] = self.map(u64::from);
+        // The fraction of the golden ratio, and a factor of SplitMix64.
+        folded(folded(x << 32 | y, 0x9e37_79b9_7f4a_7c15) ^ z, 0xbf58_476d_1ce4_e5b9)
+    }
+}
+
+impl Link for EdgeLink {
+    #[inline(always)]
+    fn of(triangle: &Triangle) -> [Self; 3] {
+        let [a, b, c] = VertexLink::of(triangle);
+        let key = |[x, y, z]: VertexLink| u128::from(x) << 64 | u128::from(u64::from(y) << 32 | u64::from(z));
+        // No branches: which end is the lesser one is anybody's guess.
+        [[a, b], [b, c], [c, a]].map(|ends| {
+            let is_turned = usize::from(key(ends[1]) < key(ends[0]));
+            [ends[is_turned], ends[1 - is_turned]]
+        })
+    }
+
+    #[inline(always)]
+    fn hash(&self) -> u64 {
+        let [[x, y, z], [u, v, w]] = self.map(|end| end.map(u64::from));
+        let both = folded((x << 32 | y) ^ 0x9e37_79b9_7f4a_7c15, (u << 32 | v) ^ 0xbf58_476d_1ce4_e5b9);
+        folded(both ^ (z << 32 | w), 0x94d0_49bb_1331_11eb)
+    }
+}
+
+/// A product whose halves are put together.
+#[inline(always)]
+pub(super) fn folded(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Triangles that are known to be connected.
+struct LinkedPieces {
+    /// The piece of each triangle.
+    of: Vec<u32>,
+    /// The first triangle of each piece, ascending.
+    first: Vec<u32>,
+    /// By piece: one that it is joined to, itself if it is the first of all these.
+    forest: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl LinkedPieces {
+    /// Those that common links show, as far as a cache of so many remembers them.
+    fn of<L: Link>(triangles: &[Triangle], remembered: usize) -> Self {
+        // Links and their pieces.
+        let nothing = L::of(&[[0.0; 3]; 3])[0];
+        let mut last = vec![(nothing, NONE); remembered.min(triangles.len().next_power_of_two())];
+        let mut pieces = Self { of: Vec::with_capacity(triangles.len()), first: vec![], forest: vec![] };
+        for triangle in triangles {
+            let links = L::of(triangle);
+            let slots = links.map(|link| link.hash() as usize & (last.len() - 1));
+            let mut piece = NONE;
+            for (slot, link) in slots.iter().zip(links) {
+                let (its, other) = last[*slot];
+                if its == link && other != piece && other != NONE {
+                    piece = if piece == NONE { other } else { join(&mut pieces.forest, piece, other) };
+                }
+            }
+            if piece == NONE {
+                piece = pieces.forest.len() as u32;
+                pieces.forest.push(piece);
+                pieces.first.push(pieces.of.len() as u32);
+            }
+            pieces.of.push(piece);
+            slots.iter().zip(links).for_each(|(slot, link)| last[*slot] = (link, piece));
         }
-        vertices.fetch(hashes.as_flattened());
-        let first = (batch * BATCH) as u32;
-        for (triangle, hashes) in (first..first + some.len() as u32).zip(&hashes) {
-            for (corner, hash) in (3 * triangle..).zip(hashes) {
-                let same = vertices.first(corner, *hash);
-                if same != corner {
-                    join(&mut forest, same / 3, triangle);
+        pieces.settle();
+        pieces
+    }
+
+    /// Joins all that have a common link; `largest` is the piece with the most triangles.
+    fn join_others<L: Link>(&mut self, triangles: &[Triangle], largest: u32) -> Result<()> {
+        let is_other = |n: &u32| self.of[*n as usize] != largest;
+        let others: Vec<u32> = (0..triangles.len() as u32).filter(is_other).collect();
+        let mut theirs = SeenCoordinates::new(3 * others.len());
+        others.iter().for_each(|n| triangles[*n as usize].iter().for_each(|point| theirs.add(point)));
+        let may_touch = |n: &u32| triangles[*n as usize].iter().any(|point| theirs.may_have(point));
+        let within: Vec<u32> = (0..triangles.len() as u32).filter(|n| !is_other(n) && may_touch(n)).collect();
+        let mut table = LinkTable::<L>::new(triangles, others.len())?;
+        let mut links = [L::of(&[[0.0; 3]; 3]); BATCH];
+        let batches = others.chunks(BATCH).map(|batch| (batch, true));
+        for (batch, are_kept) in batches.chain(within.chunks(BATCH).map(|batch| (batch, false))) {
+            table.make_room(3 * BATCH)?;
+            for (links, triangle) in links.iter_mut().zip(batch) {
+                *links = L::of(&triangles[*triangle as usize]);
+            }
+            table.fetch(links[..batch.len()].as_flattened());
+            for (triangle, links) in batch.iter().zip(&links) {
+                for (place, link) in (3 * triangle..).zip(links) {
+                    let same = table.first(place, link, are_kept);
+                    if same / 3 != *triangle {
+                        join(&mut self.forest, self.of[same as usize / 3], self.of[*triangle as usize]);
+                    }
                 }
             }
         }
+        self.settle();
+        Ok(())
     }
-    // Parents come before their children, so that they are final already.
-    for triangle in 0..forest.len() {
-        forest[triangle] = forest[forest[triangle] as usize];
+
+    /// Makes every piece that is joined to others the first of these.
+    fn settle(&mut self) {
+        // Parents come before their children, so that they are final already.
+        for piece in 0..self.forest.len() {
+            self.forest[piece] = self.forest[self.forest[piece] as usize];
+        }
+        self.of.iter_mut().for_each(|piece| *piece = self.forest[*piece as usize]);
     }
-    Ok(forest)
 }
 
-/// A corner of each vertex: slots that follow each other where hashes are alike.
-struct CornerTable<'a> {
-    corners: &'a [Point],
+/// The coordinates along x of some points, by a bit for each of their hashes: most triangles without a common vertex are
+/// told by one multiplication a corner.
+struct SeenCoordinates {
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+impl SeenCoordinates {
+    /// None yet, and room for those of so many points.
+    fn new(points: usize) -> Self {
+        let bits = (64 * points).next_power_of_two().clamp(1 << 10, 1 << 24);
+        Self { bits: vec![0; bits / 64], shift: 32 - bits.trailing_zeros() }
+    }
+
+    #[inline(always)]
+    fn place(&self, point: &Point) -> usize {
+        // −0 + 0 is 0. The fraction of the golden ratio.
+        ((point[0] + 0.0).to_bits().wrapping_mul(0x9e37_79b1) >> self.shift) as usize
+    }
+
+    fn add(&mut self, point: &Point) {
+        let place = self.place(point);
+        self.bits[place / 64] |= 1 << (place % 64);
+    }
+
+    /// Whether one of them may have the coordinate of this point.
+    #[inline(always)]
+    fn may_have(&self, point: &Point) -> bool {
+        let place = self.place(point);
+        self.bits[place / 64] >> (place % 64) & 1 == 1
+    }
+}
+
+/// A place of each link, three times the number of a triangle and which of its links it is: slots that follow each other
+/// where hashes are alike.
+struct LinkTable<'a, L> {
+    triangles: &'a [Triangle],
     slots: Zeroed<TableSlot>,
     used: usize,
+    links: PhantomData<L>,
 }
 
-/// The upper half of a hash, whose lower half says where to look; and a corner, from 1 on, or [`FREE`].
+/// The upper half of a hash, whose lower half says where to look; and a place, from 1 on, or [`FREE`].
 type TableSlot = [u32; 2];
 
 const FREE: u32 = 0;
 
-impl<'a> CornerTable<'a> {
-    /// None, and room for those of a closed mesh: half as many as triangles.
-    fn new(triangles: &'a [Triangle]) -> Result<Self> {
-        let slots = slots(triangles.len().max(BATCH).next_power_of_two())?;
-        Ok(Self { corners: triangles.as_flattened(), slots, used: 0 })
+impl<'a, L: Link> LinkTable<'a, L> {
+    /// None, and room for those of so many triangles of a closed mesh: half as many vertices.
+    fn new(triangles: &'a [Triangle], count: usize) -> Result<Self> {
+        let slots = slots(count.max(BATCH).next_power_of_two())?;
+        Ok(Self { triangles, slots, used: 0, links: PhantomData })
+    }
+
+    fn link(&self, place: u32) -> L {
+        L::of(&self.triangles[place as usize / 3])[place as usize % 3]
     }
 
     /// Sees to it that a quarter of the slots stay free with so many more.
@@ -66,7 +255,7 @@ impl<'a> CornerTable<'a> {
         while 4 * (self.used + more) > 3 * self.slots.len() {
             let mut larger = slots(2 * self.slots.len())?;
             for slot in self.slots.iter().filter(|slot| slot[1] != FREE) {
-                let mut place = hash(&self.corners[slot[1] as usize - 1]) as usize & (larger.len() - 1);
+                let mut place = self.link(slot[1] - 1).hash() as usize & (larger.len() - 1);
                 while larger[place][1] != FREE {
                     place = (place + 1) & (larger.len() - 1);
                 }
@@ -77,31 +266,33 @@ impl<'a> CornerTable<'a> {
         Ok(())
     }
 
-    /// Brings the slots of these hashes into the cache, many at a time: looked at one after the other, each
-    /// waits for the memory of the one before.
-    fn fetch(&self, hashes: &[u64]) {
+    /// Brings the slots of these links into the cache, many at a time: looked at one after the other, each waits for the
+    /// memory of the one before.
+    fn fetch(&self, links: &[L]) {
         let slots: &[TableSlot] = &self.slots;
-        let slot = |hash: &u64| slots[*hash as usize & (slots.len() - 1)][1];
-        std::hint::black_box(hashes.iter().fold(0, |all, hash| all ^ slot(hash)));
+        let slot = |link: &L| slots[link.hash() as usize & (slots.len() - 1)][1];
+        std::hint::black_box(links.iter().fold(0, |all, link| all ^ slot(link)));
     }
 
-    /// The first corner seen with the vertex of this one, of that hash.
+    /// The first place kept of a link, which this place has, too; this one if there is none, which is kept if that is
+    /// wanted.
     #[inline]
-    fn first(&mut self, corner: u32, hash: u64) -> u32 {
-        let slots: &mut [TableSlot] = &mut self.slots;
-        let (point, tag) = (&self.corners[corner as usize], (hash >> 32) as u32);
-        let mut place = hash as usize & (slots.len() - 1);
+    fn first(&mut self, place: u32, link: &L, is_kept: bool) -> u32 {
+        let (hash, mask) = (link.hash(), self.slots.len() - 1);
+        let (tag, mut slot) = ((hash >> 32) as u32, hash as usize & mask);
         loop {
-            let [its, same] = slots[place];
+            let [its, same] = self.slots[slot];
             if same == FREE {
-                slots[place] = [tag, corner + 1];
-                self.used += 1;
-                return corner;
+                if is_kept {
+                    self.slots[slot] = [tag, place + 1];
+                    self.used += 1;
+                }
+                return place;
             }
-            if its == tag && self.corners[same as usize - 1] == *point {
+            if its == tag && self.link(same - 1) == *link {
                 return same - 1;
             }
-            place = (place + 1) & (slots.len() - 1);
+            slot = (slot + 1) & mask;
         }
     }
 }
@@ -110,32 +301,21 @@ fn slots(count: usize) -> Result<Zeroed<TableSlot>> {
     Zeroed::new(count).ok_or_else(|| Error::too_large("no memory to tell the parts of the mesh apart"))
 }
 
-/// A hash of a vertex: twice a product whose halves are put together.
-#[inline(always)]
-pub(super) fn hash(point: &Point) -> u64 {
-    // −0 + 0 is 0.
-    let [x, y, z] = point.map(|c| u64::from((c + 0.0).to_bits()));
-    let folded = |a: u64, b: u64| {
-        let product = u128::from(a) * u128::from(b);
-        product as u64 ^ (product >> 64) as u64
-    };
-    // The fraction of the golden ratio, and a factor of SplitMix64.
-    folded(folded(x << 32 | y, 0x9e37_79b9_7f4a_7c15) ^ z, 0xbf58_476d_1ce4_e5b9)
-}
-
-/// The first triangle that one is joined to; paths are halved on the way.
-fn root(forest: &mut [u32], mut triangle: u32) -> u32 {
-    while forest[triangle as usize] != triangle {
-        let next = forest[forest[triangle as usize] as usize];
-        forest[triangle as usize] = next;
-        triangle = next;
+/// The first piece that one is joined to; paths are halved on the way.
+fn root(forest: &mut [u32], mut piece: u32) -> u32 {
+    while forest[piece as usize] != piece {
+        let next = forest[forest[piece as usize] as usize];
+        forest[piece as usize] = next;
+        piece = next;
     }
-    triangle
+    piece
 }
 
-fn join(forest: &mut [u32], a: u32, b: u32) {
+/// Joins two pieces; the answer is the first of all that are joined.
+fn join(forest: &mut [u32], a: u32, b: u32) -> u32 {
     let (a, b) = (root(forest, a), root(forest, b));
     forest[a.max(b) as usize] = a.min(b);
+    a.min(b)
 }
 
 #[cfg(test)]
@@ -143,13 +323,12 @@ mod tests {
     use super::*;
 
     /// By looking at all pairs, over and over.
-    fn slowly(triangles: &[Triangle]) -> Vec<u32> {
+    fn slowly(triangles: &[Triangle], touch: impl Fn(&Triangle, &Triangle) -> bool) -> Vec<u32> {
         let mut firsts: Vec<u32> = (0..triangles.len() as u32).collect();
-        let touch = |a: usize, b: usize| triangles[a].iter().any(|p| triangles[b].contains(p));
         loop {
             let before = firsts.clone();
             for a in 0..triangles.len() {
-                for b in (0..triangles.len()).filter(|b| touch(a, *b)) {
+                for b in (0..triangles.len()).filter(|b| touch(&triangles[a], &triangles[*b])) {
                     firsts[a] = firsts[a].min(firsts[b]);
                 }
             }
@@ -159,14 +338,26 @@ mod tests {
         }
     }
 
+    /// What is connected by links, if the first pass remembers one, a few, or all; how many triangles are of another
+    /// piece after it than at last is added up.
+    fn found<L: Link>(triangles: &[Triangle], wanted: &[u32], forgotten: &mut usize) {
+        for remembered in [1, 4, 32, REMEMBERED] {
+            let found = connected::<L>(triangles, remembered).unwrap();
+            assert_eq!(found, wanted, "{} triangles, {remembered} remembered", triangles.len());
+            let pieces = LinkedPieces::of::<L>(triangles, remembered);
+            let first = pieces.of.iter().map(|piece| pieces.first[*piece as usize]);
+            *forgotten += first.zip(wanted).filter(|(found, wanted)| found != *wanted).count();
+        }
+    }
+
     #[test]
-    fn triangles_with_a_common_vertex_are_connected() {
+    fn triangles_with_a_common_vertex_or_edge_are_connected() {
         let mut state = 1_u64;
         let mut random = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let (mut joined, mut alone) = (0, 0);
+        let (mut joined, mut alone, mut forgotten) = ([0; 2], [0; 2], [0; 2]);
         for values in [2, 4, 6, 9, 14, 40] {
             for count in [0, 1, 30, 200] {
                 // Zeros of both signs among them.
@@ -176,13 +367,21 @@ mod tests {
                 };
                 let triangles: Vec<Triangle> =
                     (0..count).map(|_| [(); 3].map(|()| [(); 3].map(|()| coordinate()))).collect();
-                let firsts = firsts(&triangles).unwrap();
-                assert_eq!(firsts, slowly(&triangles), "{count} of {values} values");
-                let roots = firsts.iter().enumerate().filter(|(n, first)| *n as u32 == **first).count();
-                (joined, alone) = (joined + count - roots, alone + roots);
+                let by_vertices = slowly(&triangles, |a, b| a.iter().any(|p| b.contains(p)));
+                found::<VertexLink>(&triangles, &by_vertices, &mut forgotten[0]);
+                let edges =
+                    |[a, b, c]: &Triangle| [[*a, *b], [*b, *c], [*c, *a], [*b, *a], [*c, *b], [*a, *c]];
+                let by_edges = slowly(&triangles, |a, b| edges(a).iter().any(|edge| edges(b).contains(edge)));
+                found::<EdgeLink>(&triangles, &by_edges, &mut forgotten[1]);
+                for (n, firsts) in [by_vertices, by_edges].iter().enumerate() {
+                    let roots = firsts.iter().enumerate().filter(|(n, first)| *n as u32 == **first).count();
+                    (joined[n], alone[n]) = (joined[n] + count - roots, alone[n] + roots);
+                }
             }
         }
-        assert!(joined > 300 && alone > 300, "{joined} {alone}");
+        for counts in [joined, alone, forgotten] {
+            assert!(counts.iter().all(|count| *count > 200), "{joined:?} {alone:?} {forgotten:?}");
+        }
     }
 
     #[test]
