@@ -8,6 +8,7 @@ mod nested;
 mod orientation;
 mod patches;
 mod sheets;
+mod sound;
 
 use super::boundary::{self, Loop, Way};
 use super::{Mesh, edges};
@@ -17,6 +18,7 @@ use crate::par::{self, Progress};
 use orientation::{Face, face, is_inside_out};
 use patches::Patches;
 use sheets::Sheets;
+pub(crate) use sound::is_sound_patch;
 
 /// Steps of a repair.
 const STEPS: u64 = 5;

@@ -12,6 +12,7 @@
 //! that they need as many caps as they have triangles are left out of the closed mesh; they are, turned
 //! over, among the triangles that are summed up (`near.rs`). A value within its error of one half is outside.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::near::{Near, WindingCells};
@@ -23,15 +24,15 @@ use crate::kernel::KernelLattice;
 use crate::kernel::angles::BRICK;
 use crate::kernel::crossings::{Sides, placed};
 use crate::mesh::Mesh;
-use crate::mesh::repair::Repaired;
+use crate::mesh::repair::{self, Repaired};
 use crate::par::Progress;
 use crate::rule::Stats;
 use crate::run::Run;
 use crate::run::rows::{self, Stretch};
 
-struct Robust {
+struct Robust<'a> {
     /// The repaired mesh without its ragged patches, and caps.
-    closed: Vec<Triangle>,
+    closed: Cow<'a, [Triangle]>,
     /// The caps, and the ragged patches with reversed orientation.
     summed: Vec<Triangle>,
     /// As many of these are caps.
@@ -45,13 +46,8 @@ struct Robust {
 
 pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedInside<'a>> {
     let progress: &dyn Progress = run;
-    let repaired = Repaired::with(mesh, progress)?;
+    let RobustParts { closed, summed, caps, repairs } = parts(mesh, progress)?;
     progress.check()?;
-    let repairs = Repairs::of(&repaired);
-    let ragged = repaired.ragged.iter().filter(|ragged| **ragged).count();
-    let (closed, summed) = repaired.into_closed()?;
-    progress.check()?;
-    let caps = summed.len() - ragged;
     let frame =
         KernelLattice::of_centres(lattice.axes(), &Bounds::of(&closed).union(&Bounds::of(&summed)), 0);
     let sizes = lattice.spacing().each_ref().map(|size| size.to_f64());
@@ -65,6 +61,28 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
     let winding = Winding::about(placed_all, slack(&frame, aspect, lattice.dims()), progress)?;
     progress.check()?;
     Ok(PreparedInside::new(Inside::Robust, Robust { closed, summed, caps, frame, aspect, winding, repairs }))
+}
+
+/// What [`Robust`] has of a mesh.
+struct RobustParts<'a> {
+    closed: Cow<'a, [Triangle]>,
+    summed: Vec<Triangle>,
+    caps: usize,
+    repairs: Repairs,
+}
+
+fn parts<'a>(mesh: &'a Mesh, progress: &dyn Progress) -> Result<RobustParts<'a>> {
+    if repair::is_sound_patch(mesh, progress)? {
+        let closed = mesh.triangles().into();
+        return Ok(RobustParts { closed, summed: vec![], caps: 0, repairs: Repairs::none() });
+    }
+    let repaired = Repaired::with(mesh, progress)?;
+    progress.check()?;
+    let repairs = Repairs::of(&repaired);
+    let ragged = repaired.ragged.iter().filter(|ragged| **ragged).count();
+    let (closed, summed) = repaired.into_closed()?;
+    let caps = summed.len() - ragged;
+    Ok(RobustParts { closed: closed.into(), summed, caps, repairs })
 }
 
 /// Triangles between two looks at whether to go on.
@@ -82,7 +100,7 @@ fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     axes.fold(0.0, f64::max)
 }
 
-impl FillInside for Robust {
+impl FillInside for Robust<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let cells = WindingCells {
             dims: grid.dims(),
@@ -137,6 +155,20 @@ fn mark(near: &Near, mut stretch: Stretch) {
 }
 
 impl Repairs {
+    /// Of a mesh that is one patch, and stays as it is.
+    fn none() -> Self {
+        Self {
+            degenerate: 0,
+            duplicates: 0,
+            turned: 0,
+            patches: 1,
+            cavities: 0,
+            not_orientable: 0,
+            holes: 0,
+            longest: None,
+        }
+    }
+
     fn of(repaired: &Repaired) -> Self {
         let longest = repaired.boundary.iter().max_by(|a, b| a.length().total_cmp(&b.length()));
         Self {
