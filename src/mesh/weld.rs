@@ -18,37 +18,77 @@ impl Welded {
     /// If there are more than 2³² corners.
     pub(super) fn of(triangles: &[Triangle]) -> Result<Self> {
         refuse_more(triangles.len())?;
+        let Corners { some, of } = Corners::of(triangles);
         // By x first, which is mostly enough to tell vertices apart, then those of one x by y and z.
-        let corners = triangles.as_flattened();
         let mut by_x: Vec<u64> =
-            (0..).zip(corners).map(|(n, point)| u64::from(ordered(point[0])) << 32 | n).collect();
+            (0..).zip(&some).map(|(n, point)| u64::from(ordered(point[0])) << 32 | n).collect();
         counted::sort_by_upper_half(&mut by_x);
-        let mut welded = Self { points: vec![], triangles: vec![[0; 3]; triangles.len()] };
+        let (mut points, mut numbers) = (Vec::with_capacity(some.len()), vec![0_u32; some.len()]);
         let mut alike: Vec<(u64, u32)> = vec![];
         for same in by_x.chunk_by(|a, b| a >> 32 == b >> 32) {
             alike.clear();
-            alike.extend(same.iter().map(|corner| {
-                let [_, y, z] = corners[*corner as u32 as usize].map(|c| u64::from(ordered(c)));
-                (y << 32 | z, *corner as u32)
+            alike.extend(same.iter().map(|n| {
+                let [_, y, z] = some[*n as u32 as usize].map(|c| u64::from(ordered(c)));
+                (y << 32 | z, *n as u32)
             }));
             alike.sort_unstable();
             let x = coordinate((same[0] >> 32) as u32);
             for vertex in alike.chunk_by(|a, b| a.0 == b.0) {
-                let number = welded.points.len() as u32;
+                let number = points.len() as u32;
                 let (y, z) = ((vertex[0].0 >> 32) as u32, vertex[0].0 as u32);
-                welded.points.push([x, coordinate(y), coordinate(z)]);
-                for (_, place) in vertex {
-                    welded.triangles.as_flattened_mut()[*place as usize] = number;
-                }
+                points.push([x, coordinate(y), coordinate(z)]);
+                vertex.iter().for_each(|(_, n)| numbers[*n as usize] = number);
             }
         }
-        Ok(welded)
+        let mut triangles = of;
+        triangles.as_flattened_mut().iter_mut().for_each(|n| *n = numbers[*n as usize]);
+        Ok(Self { points, triangles })
     }
 
     /// The corners of a triangle of these vertices.
     pub(super) fn corners(&self, vertices: &[u32; 3]) -> Triangle {
         vertices.map(|n| self.points[n as usize])
     }
+}
+
+/// Corners of triangles, most vertices once: those that a small cache did not forget between two triangles that have
+/// them. So much less is to be sorted.
+struct Corners {
+    some: Vec<Point>,
+    /// The numbers of the corners among these, for each triangle.
+    of: Vec<[u32; 3]>,
+}
+
+/// Vertices that the cache holds, at most: as many as stay in the second-level cache of a core.
+const REMEMBERED: usize = 1 << 15;
+
+impl Corners {
+    fn of(triangles: &[Triangle]) -> Self {
+        let mut last = vec![([u32::MAX; 3], 0); REMEMBERED.min(triangles.len().next_power_of_two())];
+        let mut some: Vec<Point> = Vec::with_capacity(triangles.len() / 2);
+        let mut number = |point: &Point| {
+            // −0 + 0 is 0; no coordinate has the bits of u32::MAX, which are not a number.
+            let bits = point.map(|c| (c + 0.0).to_bits());
+            let place = slot(&bits) & (last.len() - 1);
+            let (its, number) = &mut last[place];
+            if *its != bits {
+                (*its, *number) = (bits, some.len() as u32);
+                some.push(*point);
+            }
+            *number
+        };
+        let of = triangles.iter().map(|[a, b, c]| [number(a), number(b), number(c)]).collect();
+        Self { some, of }
+    }
+}
+
+/// A hash of the bits of a vertex: the upper half of a product.
+fn slot(bits: &[u32; 3]) -> usize {
+    let [x, y, z] = bits.map(u64::from);
+    // The fraction of the golden ratio, and a factor of SplitMix64.
+    let product =
+        u128::from((x << 32 | y) ^ 0xbf58_476d_1ce4_e5b9) * u128::from((z << 32 | z) ^ 0x9e37_79b9_7f4a_7c15);
+    (product as u64 ^ (product >> 64) as u64) as usize
 }
 
 /// Refuses more triangles than have numbers for all their corners.
@@ -75,6 +115,21 @@ fn coordinate(ordered: u32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn vertices_that_are_forgotten_between_triangles_are_one() {
+        // Many more vertices than are remembered, and then each again.
+        let strip = |n: usize| [0.0, 0.25, 0.5].map(|c| [(n % 1000) as f32 + c, (n / 1000) as f32, c]);
+        let count = REMEMBERED;
+        let triangles: Vec<Triangle> = (0..count).chain(0..count).map(strip).collect();
+        let corners = Corners::of(&triangles);
+        assert!(corners.some.len() > 4 * count);
+        let welded = Welded::of(&triangles).unwrap();
+        assert!(welded.points.len() == 3 * count && welded.points.is_sorted());
+        for (numbers, triangle) in welded.triangles.iter().zip(&triangles) {
+            assert_eq!(&welded.corners(numbers), triangle);
+        }
+    }
 
     #[test]
     fn vertices_are_numbered_in_order() {

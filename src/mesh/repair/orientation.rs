@@ -59,15 +59,18 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
         face.bounds = corners.iter().fold(face.bounds, Bounds::with);
     }
     let middle = middle(&face.bounds);
+    let (mut of_members, mut given) = (0.0, 0);
     for n in members {
-        let area = area(&sheets.exact_corners(&sheets.triangles[*n as usize]));
+        let [a, b, c] = sheets.exact_corners(&sheets.triangles[*n as usize]);
+        let area = area(&[a, b, c]);
         face.area += area;
         face.as_given += if turned_as_given(n) { area } else { -area };
+        given += usize::from(turned_as_given(n));
+        of_members += volume(&if patches.turned[*n as usize] { [a, c, b] } else { [a, b, c] }, &middle);
     }
-    face.fitted = members.iter().all(|n| turned_as_given(n) == turned_as_given(&members[0]));
+    face.fitted = given == 0 || given == members.len();
     // One triangle is flat.
     if members.len() > 1 {
-        let of_members: f64 = members.iter().map(|n| volume(&oriented(patches, sheets, *n), &middle)).sum();
         let open = patches.open_sides(patch, &sheets.triangles);
         let ends = boundary::net(&open, |side| patches.is_forth(side.place));
         let (of_caps, doubt) = closed(&ends, sheets, &middle);

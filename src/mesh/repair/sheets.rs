@@ -5,7 +5,6 @@ use super::super::counted;
 use super::super::weld::Welded;
 use crate::error::Result;
 use crate::geom::{Point, Triangle, degenerate};
-use crate::par;
 
 /// The triangles of a mesh that have an area, each set of three vertices once, sorted.
 #[derive(Debug)]
@@ -19,18 +18,16 @@ pub(super) struct Sheets {
     pub duplicates: u64,
 }
 
-/// Triangles that a thread takes at a time.
-const CHUNK: usize = 1 << 14;
-
 impl Sheets {
     pub(super) fn of(mesh: &Mesh) -> Result<Self> {
-        let chunks = mesh.triangles().chunks(CHUNK).collect();
-        let with_area = |chunk: &[Triangle]| -> Vec<Triangle> {
-            chunk.iter().filter(|triangle| !degenerate::is_degenerate(triangle)).copied().collect()
-        };
-        let welded = Welded::of(&par::map(chunks, with_area).concat())?;
-        let all =
-            counted::sorted(welded.triangles.iter().map(ascending), welded.points.len(), |all| all.0[0]);
+        let mut welded = Welded::of(mesh.triangles())?;
+        if mesh.degenerate() > 0 {
+            let both = welded.triangles.iter_mut().zip(mesh.triangles());
+            both.filter(|(_, triangle)| degenerate::is_degenerate(triangle))
+                .for_each(|(vertices, _)| *vertices = [0; 3]);
+        }
+        let with_area = welded.triangles.iter().filter(|[a, b, _]| a != b);
+        let all = counted::sorted(with_area.map(ascending), welded.points.len(), |all| all.0[0]);
         let mut sheets =
             Self { points: welded.points, triangles: vec![], given_turned: vec![], duplicates: 0 };
         for copies in all.chunk_by(|one, next| one.0 == next.0) {
