@@ -3,6 +3,8 @@
 //! Filled is what triangles touch, and solid. What they touch is in bricks, taken a layer of bricks at a time, so that
 //! all of it stays in the cache. Lost cells are few, mostly none, and are kept as words.
 
+use std::collections::BTreeMap;
+
 use crate::error::Result;
 use crate::grid::BitGrid;
 use crate::grid::components::{CellComponents, Dilation};
@@ -64,39 +66,48 @@ impl LostCells {
         Ok(grid)
     }
 
-    /// The cells that touch lost ones and are touched, but not lost: where components of these go on. They have solid
-    /// cells near.
-    pub(super) fn surroundings(&self, solid: &BitGrid, touched: &Covered) -> Result<BitGrid> {
-        let [_, ny, nz] = self.dims;
-        let lost = self.grid()?;
-        let mut filled = BitGrid::new(self.dims)?;
-        let (row_words, layer_words) = (filled.row_words(), filled.layer_words());
-        // Only layers of bricks with lost cells, or next to some.
-        let has_lost = |k: usize| (k.saturating_sub(1)..nz.min(k + 2)).any(|k| !self.layers[k].is_empty());
-        let layers = filled.words_mut().chunks_mut(SIDE * layer_words).enumerate().collect();
-        par::map(layers, |(n, words): (usize, &mut [u64])| {
-            if (n * SIDE..nz.min((n + 1) * SIDE)).any(has_lost) {
-                touched.add_to(n, words);
+    /// Whether each of their components has a cell next to it that is filled and not lost: there it goes on. Such a cell
+    /// is one that triangles touch, as solid ones are not next to lost ones.
+    pub(super) fn are_all_connected(&self, places: &CellComponents, touched: &Covered) -> bool {
+        let [nx, ny, nz] = self.dims;
+        let row_words = nx.div_ceil(64);
+        let mut is_connected = vec![false; places.count()];
+        // The layers of bricks around a layer of cells, each made once.
+        let mut made: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for k in (0..nz).filter(|k| !self.layers[*k].is_empty()) {
+            let near = k.saturating_sub(1)..nz.min(k + 2);
+            let bricks = near.start / SIDE..=(near.end - 1) / SIDE;
+            made.retain(|n, _| bricks.contains(n));
+            for n in bricks {
+                made.entry(n).or_insert_with(|| {
+                    let mut words = vec![0; (nz - n * SIDE).min(SIDE) * ny * row_words];
+                    touched.add_to(n, &mut words);
+                    words
+                });
             }
-        });
-        let mut found = BitGrid::new(self.dims)?;
-        for (k, j, n, word) in self.words() {
-            let spread = [
-                (n.checked_sub(1), word << 63),
-                (Some(n), word | word << 1 | word >> 1),
-                (Some(n + 1).filter(|n| *n < row_words), word >> 63),
-            ];
-            for k in k.saturating_sub(1)..nz.min(k + 2) {
-                for j in j.saturating_sub(1)..ny.min(j + 2) {
-                    for (n, cells) in spread.iter().filter_map(|(n, cells)| n.map(|n| (n, cells))) {
-                        let place = k * layer_words + j * row_words + n;
-                        let all = filled.words()[place] | solid.words()[place];
-                        found.words_mut()[place] |= cells & all & !lost.words()[place];
-                    }
+            let goes_on = |j: usize, k: usize, n: usize| {
+                let words = &made[&(k / SIDE)];
+                words[(k % SIDE * ny + j) * row_words + n] & !self.word(j, k, n)
+            };
+            for rows in self.layers[k].chunk_by(|one, next| one.0 == next.0) {
+                let j = rows[0].0;
+                for run in places.row(j, k) {
+                    let (from, to) = ((run.start as usize).saturating_sub(1), nx.min(run.end as usize + 1));
+                    let found = &mut is_connected[run.label as usize];
+                    *found = *found
+                        || near.clone().any(|k| {
+                            (j.saturating_sub(1)..ny.min(j + 2)).any(|j| {
+                                (from / 64..=(to - 1) / 64).any(|n| {
+                                    let (from, to) = (from.max(64 * n), to.min(64 * n + 64));
+                                    let these = !0 << (from % 64) & !0 >> (63 - (to - 1) % 64);
+                                    goes_on(j, k, n) & these != 0
+                                })
+                            })
+                        });
                 }
             }
         }
-        Ok(found)
+        !is_connected.contains(&false)
     }
 
     fn words(&self) -> impl Iterator<Item = (usize, usize, usize, u64)> + '_ {
@@ -104,6 +115,12 @@ impl LostCells {
             .iter()
             .enumerate()
             .flat_map(|(k, layer)| layer.iter().map(move |(j, n, word)| (k, *j, *n, *word)))
+    }
+
+    /// The lost cells of word n of a row.
+    fn word(&self, j: usize, k: usize, n: usize) -> u64 {
+        let layer = &self.layers[k];
+        layer.binary_search_by_key(&(j, n), |(row, n, _)| (*row, *n)).map_or(0, |place| layer[place].2)
     }
 
     fn row(&self, j: usize, k: usize) -> &[(usize, usize, u64)] {

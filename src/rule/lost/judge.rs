@@ -101,7 +101,7 @@ impl<'a> Judge<'a> {
         }
         let cells = lost.places();
         let places = cells.measured();
-        if pieces.count() <= 1 && self.are_all_connected(&lost, &cells, solid)? {
+        if pieces.count() <= 1 && lost.are_all_connected(&cells, &self.touched) {
             let named: Vec<_> = places.iter().filter(|place| self.is_named(place)).copied().collect();
             if named.is_empty() || wanted == LostOutput::Report {
                 let report = LostFeatures { components: None, places: self.places(&named) };
@@ -133,22 +133,6 @@ impl<'a> Judge<'a> {
             None
         };
         Ok(Judged { report, found })
-    }
-
-    /// Whether every place has a cell next to it that is filled and not lost.
-    fn are_all_connected(&self, lost: &LostCells, places: &CellComponents, solid: &BitGrid) -> Result<bool> {
-        let mut is_connected = vec![false; places.count()];
-        let dims = solid.dims();
-        for cell in lost.surroundings(solid, &self.touched)?.iter() {
-            let near = (0..27).map(|n| [n % 3, n / 3 % 3, n / 9]);
-            let near = near.map(|step| [0, 1, 2].map(|a| (cell[a] + step[a]).wrapping_sub(1)));
-            for place in
-                near.filter(|near| (0..3).all(|a| near[a] < dims[a])).filter_map(|near| places.at(near))
-            {
-                is_connected[place] = true;
-            }
-        }
-        Ok(!is_connected.contains(&false))
     }
 
     /// The components that are lost, or broken.
