@@ -20,7 +20,7 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
+use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*};
 
 use crate::bits::bits_of;
 use crate::geom::Triangle;
@@ -78,7 +78,10 @@ impl Batches<'_> {
 }
 
 /// Planes of rows in reach, along each axis across, of triangles that are taken in doubles.
-const FEW: f32 = 3.0;
+const FEW: usize = 3;
+
+/// Lanes of doubles.
+const HALF: usize = LANES / 2;
 
 /// Finds crossings with rows along one axis.
 pub struct Crosser<'a> {
@@ -121,23 +124,33 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Sixteen triangles at a time: most of them are between rows.
+    /// Sixteen triangles at a time: most of them are between rows. Those with few rows in reach wait until there are
+    /// sixteen again.
     #[inline(always)]
     fn cross_lanes<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
         let mut snapped = 0;
+        let (mut waiting, mut count) = ([[[0.0; 3]; 3]; LANES], 0);
         for first in (0..triangles.len()).step_by(LANES) {
-            let count = LANES.min(triangles.len() - first);
-            let all = (1 << count) - 1;
+            let all = (1 << LANES.min(triangles.len() - first)) - 1;
             let mut sieved = Sieved { none: 0, few: 0 };
             if let Some((axes, margin)) = &self.floats {
                 sieved = self.sieve(simd, &gather(simd, &triangles[first..]), axes, *margin);
             }
-            for lane in bits_of(all & !sieved.none) {
-                let triangle = &triangles[first + lane];
-                if sieved.few >> lane & 1 == 0 || !self.cross_few(triangle, put) {
-                    snapped += self.cross_one(triangle, put);
+            let rest = all & !sieved.none;
+            for lane in bits_of(rest & sieved.few) {
+                waiting[count] = triangles[first + lane];
+                count += 1;
+                if count == LANES {
+                    snapped += self.cross_few(simd, &waiting, put);
+                    count = 0;
                 }
             }
+            for lane in bits_of(rest & !sieved.few) {
+                snapped += self.cross_one(&triangles[first + lane], put);
+            }
+        }
+        if count > 0 {
+            snapped += self.cross_few(simd, &waiting[..count], put);
         }
         snapped
     }
@@ -164,7 +177,7 @@ impl<'a> Crosser<'a> {
                 let high = u[0].max(u[1]).max(u[2]).floor();
                 alike |= low.simd_eq(high);
                 near &= (low + 1.0).simd_eq(high);
-                few &= (high - low).simd_le(f32x16::splat(simd, FEW));
+                few &= (high - low).simd_le(f32x16::splat(simd, FEW as f32));
                 // Where corners are within a cell of it, exact: multiples of the last place of `u`.
                 local[a] = [u[0] - high, u[1] - high, u[2] - high];
             }
@@ -183,59 +196,105 @@ impl<'a> Crosser<'a> {
         Sieved { none: none.to_bitmask(), few: (sure & few).to_bitmask() }
     }
 
-    /// Gives the crossings with the few rows in reach of a triangle no coordinate of which is near a
-    /// half-plane, if doubles tell which there are, and where; else gives none and answers false.
+    /// Gives the crossings of up to sixteen triangles that have few rows in reach, and no coordinate near a half-plane.
+    /// Doubles tell which of these rows cross, and where, of most of them.
     #[inline(always)]
-    fn cross_few(&self, triangle: &Triangle, put: &mut Batches) -> bool {
-        let mut u = [[0.0; 3]; 3];
-        let mut cell = [0.0; 3];
-        let mut rows = [0; 3];
+    fn cross_few<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
+        let vertices = gather(simd, triangles);
+        let (mut low, mut high) = ([[f64x8::splat(simd, 0.0); 3]; 3], [[f64x8::splat(simd, 0.0); 3]; 3]);
         for a in 0..3 {
             for v in 0..3 {
-                u[a][v] = self.frame.axes[a].index(triangle[v][self.order[a]]);
+                (low[a][v], high[a][v]) = vertices[self.order[a]][v].widen();
+            }
+        }
+        let (first, rest) = triangles.split_at(triangles.len().min(HALF));
+        let mut snapped = self.cross_half(simd, first, low, put);
+        if !rest.is_empty() {
+            snapped += self.cross_half(simd, rest, high, put);
+        }
+        snapped
+    }
+
+    /// The same of up to eight, whose corners along the axes of the frame are given in lanes.
+    #[inline(always)]
+    fn cross_half<S: Simd>(
+        &self,
+        simd: S,
+        triangles: &[Triangle],
+        mut u: [[f64x8<S>; 3]; 3],
+        put: &mut Batches,
+    ) -> u64 {
+        let mut cell = [f64x8::splat(simd, 0.0); 3];
+        let mut rows = cell;
+        for a in 0..3 {
+            let axis = &self.frame.axes[a];
+            for u in &mut u[a] {
+                *u = ((*u - axis.origin[0]) - axis.origin[1]) * axis.scale;
             }
             cell[a] = u[a][0].max(u[a][1]).max(u[a][2]).floor();
-            rows[a] = (cell[a] - u[a][0].min(u[a][1]).min(u[a][2]).floor()) as i64;
-            u[a] = u[a].map(
-                #[inline(always)]
-                |u| u - cell[a],
-            );
+            rows[a] = cell[a] - u[a][0].min(u[a][1]).min(u[a][2]).floor();
+            for u in &mut u[a] {
+                *u -= cell[a];
+            }
         }
         let [x, y, z] = u;
         let reach = x[0].abs().max(x[1].abs()).max(x[2].abs());
-        let mut found = [(0, 0, 0.0, false); (FEW * FEW) as usize];
-        let mut count = 0;
+        let bound = f64x8::splat(simd, 4.0 * self.side_error);
+        let all = (1 << triangles.len()) - 1;
+        let (mut found, mut unsure) = ([RowCrossings::default(); FEW * FEW], 0);
         // The upper rows are those of the cells that the corners farthest up are in.
-        for (k, j) in (0..rows[2]).flat_map(|k| (0..rows[1]).map(move |j| (k, j))) {
-            let (y, z) = (y.map(|y| y + j as f64), z.map(|z| z + k as f64));
-            // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
-            let sides = [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
-            let bound = 4.0 * self.side_error;
-            let (least, most) = (sides[0].min(sides[1]).min(sides[2]), sides[0].max(sides[1]).max(sides[2]));
-            if least < -bound && most > bound {
+        for n in 0..FEW * FEW {
+            let (j, k) = ((n % FEW) as f64, (n / FEW) as f64);
+            let within: mask64x8<S> = rows[1].simd_gt(j) & rows[2].simd_gt(k);
+            if within.to_bitmask() & all == 0 {
                 continue;
             }
-            if least <= bound && most >= -bound {
-                return false;
-            }
+            let (y, z) = ([y[0] + j, y[1] + j, y[2] + j], [z[0] + k, z[1] + k, z[2] + k]);
+            // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
+            let sides = [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
+            let least = sides[0].min(sides[1]).min(sides[2]);
+            let most = sides[0].max(sides[1]).max(sides[2]);
+            let (left, right) = (least.simd_lt(-bound), most.simd_gt(bound));
+            let reached = within & !(left & right);
+            let passed = reached & (least.simd_gt(bound) | most.simd_lt(-bound));
             let area = sides[0] + sides[1] + sides[2];
             let crossing = (x[0] * sides[0] + x[1] * sides[1] + x[2] * sides[2]) / area;
-            let error = self.error + 13.0 * reach * (bound / area.abs() + U);
-            if (crossing - crossing.round_ties_even()).abs() <= error {
-                return false;
-            }
-            found[count] = (cell[1] as i64 - j, cell[2] as i64 - k, crossing.floor(), area < 0.0);
-            count += 1;
+            let error = (reach * 13.0) * (bound / area.abs() + U) + self.error;
+            let sure = passed & (crossing - crossing.round_ties_even()).abs().simd_gt(error);
+            unsure |= (reached & !sure).to_bitmask() & all;
+            found[n].lanes = sure.to_bitmask() & all;
+            found[n].inwards = area.simd_lt(0.0).to_bitmask();
+            (cell[0] + crossing.floor() + 1.0).store_slice(&mut found[n].first);
         }
+        let mut places = [[0.0; HALF]; 2];
+        cell[1].store_slice(&mut places[0]);
+        cell[2].store_slice(&mut places[1]);
+        self.put_few(&found, unsure, &places, put);
+        bits_of(unsure).map(|lane| self.cross_one(&triangles[lane], put)).sum()
+    }
+
+    /// Gives the crossings of triangles that are not unsure; `places` are the upper rows in reach of each.
+    #[inline(always)]
+    fn put_few(
+        &self,
+        found: &[RowCrossings; FEW * FEW],
+        unsure: u64,
+        places: &[[f64; HALF]; 2],
+        put: &mut Batches,
+    ) {
         let [cells, rows, layers] = &self.cells;
         let within = |range: &Range<usize>, n: i64| n >= range.start as i64 && n < range.end as i64;
-        for &(j, k, floor, inwards) in &found[..count] {
-            let first = (cell[0] + floor + 1.0).clamp(cells.start as f64, cells.end as f64) as usize;
-            if within(rows, j) && within(layers, k) && first < cells.end {
-                put.push(Crossing { row: [j as usize, k as usize], first, inwards: inwards != self.mirrors });
+        for (n, found) in found.iter().enumerate() {
+            for lane in bits_of(found.lanes & !unsure) {
+                let j = places[0][lane] as i64 - (n % FEW) as i64;
+                let k = places[1][lane] as i64 - (n / FEW) as i64;
+                let first = found.first[lane].clamp(cells.start as f64, cells.end as f64) as usize;
+                if within(rows, j) && within(layers, k) && first < cells.end {
+                    let inwards = (found.inwards >> lane & 1 == 1) != self.mirrors;
+                    put.push(Crossing { row: [j as usize, k as usize], first, inwards });
+                }
             }
         }
-        true
     }
 
     /// The crossings of one triangle.
@@ -279,6 +338,17 @@ impl<'a> Crosser<'a> {
 struct Sieved {
     none: u64,
     few: u64,
+}
+
+/// The crossings of eight triangles with a row each.
+#[derive(Clone, Copy, Default)]
+struct RowCrossings {
+    /// Those that surely cross it.
+    lanes: u64,
+    /// Those that are gone into there.
+    inwards: u64,
+    /// The first cell behind.
+    first: [f64; HALF],
 }
 
 /// A triangle on its way through rows.
