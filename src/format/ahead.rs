@@ -1,9 +1,12 @@
 //! Writing ahead: what is written goes to a file by a thread of its own, while the next bytes are made, and another one
 //! syncs what is written, so that little is left to wait for at the end. Neither is started for a few bytes. Where the
 //! system cannot start a thread, the caller's thread writes.
+//!
+//! Where a large file has whole blocks of zeros nothing is written: they are holes, which take no space on the disk,
+//! need no sync, and are read as zeros. A file system without holes fills them itself.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -17,16 +20,21 @@ const PIECE: usize = 256 << 10;
 const PIECES: usize = 16;
 
 /// Bytes that are written at once, before a thread is worth it.
-const DIRECT: usize = 64 << 20;
+const DIRECT: usize = 2 << 20;
 
 /// Bytes after which what is written is synced.
-const SYNC: usize = 16 << 20;
+const SYNC: usize = 4 << 20;
+
+/// Bytes that a hole is a multiple of: the usual block of a file system.
+const HOLE: usize = 4 << 10;
 
 /// A file that is written to in order.
 pub(super) struct Ahead {
     file: File,
     durability: Durability,
     piece: Vec<u8>,
+    /// The bytes that were taken.
+    length: u64,
     /// As many bytes are still written at once.
     direct: usize,
     writer: Option<WriterThread>,
@@ -42,7 +50,7 @@ struct WriterThread {
 
 impl Ahead {
     pub(super) fn new(file: File, durability: Durability) -> Self {
-        Self { file, durability, piece: Vec::with_capacity(PIECE), direct: DIRECT, writer: None }
+        Self { file, durability, piece: Vec::with_capacity(PIECE), length: 0, direct: DIRECT, writer: None }
     }
 
     /// Writes what is left, and waits until all of it is written; it need not be on the disk yet.
@@ -52,7 +60,9 @@ impl Ahead {
         } else {
             io::Write::write_all(&mut self.file, &self.piece)?;
         }
-        self.join()
+        self.join()?;
+        // A hole at the end.
+        if self.file.metadata()?.len() < self.length { self.file.set_len(self.length) } else { Ok(()) }
     }
 
     /// Writes the piece, or hands it to the writer.
@@ -67,7 +77,7 @@ impl Ahead {
             self.writer = WriterThread::start(self.file.try_clone()?, self.durability);
         }
         let Some(thread) = &self.writer else {
-            io::Write::write_all(&mut self.file, &self.piece)?;
+            write_with_holes(&mut self.file, &self.piece)?;
             self.piece.clear();
             return Ok(());
         };
@@ -100,6 +110,7 @@ impl io::Write for Ahead {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = bytes.len().min(PIECE - self.piece.len());
         self.piece.extend_from_slice(&bytes[..taken]);
+        self.length += taken as u64;
         if self.piece.len() == PIECE {
             self.pass_on()?;
         }
@@ -131,7 +142,7 @@ fn write_all(
     let mut syncer = None;
     let mut left = SYNC;
     for piece in pieces {
-        io::Write::write_all(&mut file, &piece)?;
+        write_with_holes(&mut file, &piece)?;
         left = left.saturating_sub(piece.len());
         let _ = back.try_send(piece);
         if left == 0 && durability == Durability::Synced {
@@ -152,6 +163,27 @@ fn write_all(
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         }
     }
+}
+
+/// Writes a piece that begins at a multiple of [`HOLE`], save its blocks of zeros.
+fn write_with_holes(file: &mut File, piece: &[u8]) -> io::Result<()> {
+    let is_hole: Vec<bool> = piece.chunks(HOLE).map(|block| block.len() == HOLE && is_zero(block)).collect();
+    let mut rest = piece;
+    for run in is_hole.chunk_by(|a, b| a == b) {
+        let (bytes, after) = rest.split_at(rest.len().min(run.len() * HOLE));
+        rest = after;
+        if run[0] {
+            file.seek_relative(bytes.len() as i64)?;
+        } else {
+            io::Write::write_all(file, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether all bytes are zero; looked at until one is not.
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(256).all(|some| some.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
 /// Syncs the bytes written so far, on every request.
@@ -193,6 +225,23 @@ mod tests {
                 file.read_to_end(&mut read).unwrap();
                 assert!(read == bytes, "{count}");
             }
+        }
+    }
+
+    #[test]
+    fn holes_are_read_as_zeros() {
+        for zeros in [0..HOLE, PIECE - HOLE..2 * PIECE, 5..3 * HOLE + 7, 2 * PIECE..3 * PIECE, 0..3 * PIECE] {
+            let mut file = tempfile::tempfile().unwrap();
+            let mut bytes = vec![1; 3 * PIECE];
+            bytes[zeros.clone()].fill(0);
+            let mut ahead = Ahead::new(file.try_clone().unwrap(), Durability::Synced);
+            ahead.direct = 0;
+            ahead.write_all(&bytes).unwrap();
+            ahead.finish().unwrap();
+            let mut read = vec![];
+            file.rewind().unwrap();
+            file.read_to_end(&mut read).unwrap();
+            assert!(read == bytes, "{zeros:?}");
         }
     }
 

@@ -78,6 +78,8 @@ pub struct DigestBuilder {
     domain: Domain,
     /// The layer that comes next.
     next: usize,
+    /// The cells that were hashed.
+    occupied: u64,
 }
 
 /// What is hashed.
@@ -121,7 +123,7 @@ impl DigestBuilder {
         if let CellType::Field { background } = cells {
             hasher.update(&canonical(background).to_le_bytes());
         }
-        Self { hasher, dims, domain, next: 0 }
+        Self { hasher, dims, domain, next: 0, occupied: 0 }
     }
 
     /// Takes the next layers: as many as `slab` has, its cells along x and y those of the grid.
@@ -135,11 +137,17 @@ impl DigestBuilder {
         assert!(self.domain == Domain::of(slab.cell_type()), "cells of another type");
         let hashes = par::map_range(0..layers, |k| layer_hash(slab, k, self.next + k));
         for (k, hash) in hashes.iter().enumerate() {
-            if let Some(hash) = hash {
+            if let Some(LayerHash { hash, occupied }) = hash {
                 self.hasher.update(&((self.next + k) as u64).to_le_bytes()).update(hash.as_bytes());
+                self.occupied += occupied;
             }
         }
         self.next += layers;
+    }
+
+    /// How many cells of the layers so far are occupied, or of a field have another value than the background.
+    pub(crate) fn occupied(&self) -> u64 {
+        self.occupied
     }
 
     /// The digests of all layers, at `lattice`.
@@ -153,8 +161,14 @@ impl DigestBuilder {
     }
 }
 
+/// The hash of a layer, and how many cells it covers.
+struct LayerHash {
+    hash: blake3::Hash,
+    occupied: u64,
+}
+
 /// The hash of layer `k` of a slab, which is layer `layer` of the grid; `None` if it has no non-zero word.
-fn layer_hash(slab: CellsRef, k: usize, layer: usize) -> Option<blake3::Hash> {
+fn layer_hash(slab: CellsRef, k: usize, layer: usize) -> Option<LayerHash> {
     match slab {
         CellsRef::Bits(bits) => bits_hash(bits, k, layer),
         CellsRef::Labels(labels) => match labels.legend().digest() {
@@ -168,23 +182,32 @@ fn layer_hash(slab: CellsRef, k: usize, layer: usize) -> Option<blake3::Hash> {
 /// Bytes hashed at a time: enough for the hash to work on several of its blocks at once.
 const BATCH: usize = 16 * 1024;
 
-fn bits_hash(bits: &BitGrid, k: usize, layer: usize) -> Option<blake3::Hash> {
+/// Words looked at together: most are empty.
+const TOGETHER: usize = 8;
+
+fn bits_hash(bits: &BitGrid, k: usize, layer: usize) -> Option<LayerHash> {
     let first = layer * bits.layer_words();
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = Vec::with_capacity(BATCH + 16);
-    for (n, word) in bits.layer(k).iter().enumerate().filter(|(_, word)| **word != 0) {
-        buffer.extend_from_slice(&((first + n) as u64).to_le_bytes());
-        buffer.extend_from_slice(&word.to_le_bytes());
+    let (mut buffer, mut occupied) = (Vec::with_capacity(BATCH + 16 * TOGETHER), 0);
+    for (n, words) in bits.layer(k).chunks(TOGETHER).enumerate() {
+        if words.iter().fold(0, |all, word| all | word) == 0 {
+            continue;
+        }
+        occupied += words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        for (i, word) in words.iter().enumerate().filter(|(_, word)| **word != 0) {
+            let entry = [(first + n * TOGETHER + i) as u64, *word].map(u64::to_le_bytes);
+            buffer.extend_from_slice(entry.as_flattened());
+        }
         if buffer.len() >= BATCH {
             hasher.update(&buffer);
             buffer.clear();
         }
     }
     hasher.update(&buffer);
-    (hasher.count() > 0).then(|| hasher.finalize())
+    (hasher.count() > 0).then(|| LayerHash { hash: hasher.finalize(), occupied })
 }
 
-fn labels_hash(labels: &Labels, k: usize, layer: usize) -> Option<blake3::Hash> {
+fn labels_hash(labels: &Labels, k: usize, layer: usize) -> Option<LayerHash> {
     let mut row = vec![0; labels.dims()[0]];
     layer_of_rows(labels.dims(), layer, |j, hash_word| {
         let words = labels.occupied().row(j, k);
@@ -197,7 +220,7 @@ fn labels_hash(labels: &Labels, k: usize, layer: usize) -> Option<blake3::Hash> 
     })
 }
 
-fn field_hash(field: &Field, k: usize, layer: usize) -> Option<blake3::Hash> {
+fn field_hash(field: &Field, k: usize, layer: usize) -> Option<LayerHash> {
     layer_of_rows(field.dims(), layer, |j, hash_word| {
         let row = field.row(j, k);
         for n in 0..row.len().div_ceil(64) {
@@ -216,10 +239,10 @@ fn layer_of_rows(
     [nx, ny, _]: [usize; 3],
     layer: usize,
     mut row: impl FnMut(usize, &mut HashWord),
-) -> Option<blake3::Hash> {
+) -> Option<LayerHash> {
     let row_words = nx.div_ceil(64);
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = Vec::with_capacity(BATCH + 16 + 64 * 4);
+    let (mut buffer, mut occupied) = (Vec::with_capacity(BATCH + 16 + 64 * 4), 0);
     for j in 0..ny {
         row(j, &mut |n, word, value| {
             if word == 0 {
@@ -229,6 +252,7 @@ fn layer_of_rows(
             buffer.extend_from_slice(&(place as u64).to_le_bytes());
             buffer.extend_from_slice(&word.to_le_bytes());
             bits_of(word).for_each(|bit| value(bit, &mut buffer));
+            occupied += u64::from(word.count_ones());
             if buffer.len() >= BATCH {
                 hasher.update(&buffer);
                 buffer.clear();
@@ -236,7 +260,7 @@ fn layer_of_rows(
         });
     }
     hasher.update(&buffer);
-    (hasher.count() > 0).then(|| hasher.finalize())
+    (hasher.count() > 0).then(|| LayerHash { hash: hasher.finalize(), occupied })
 }
 
 fn grid_hash(cells: Hash, lattice: &Lattice) -> Hash {

@@ -271,8 +271,8 @@ impl<'a> Slabs<'a> {
         };
         let filled = Instant::now();
         let cells = self.cells.insert(cells);
-        self.made.occupied += cells.as_ref().count();
         self.digest.add(&*cells);
+        self.made.occupied = self.digest.occupied();
         self.made.filling += filled - start;
         self.made.hashing += filled.elapsed();
         self.made.slabs += 1;
