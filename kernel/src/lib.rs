@@ -37,6 +37,7 @@ pub mod offset;
 mod plane;
 mod queue;
 mod rows;
+pub mod seen;
 mod setup;
 pub mod sink;
 mod small;

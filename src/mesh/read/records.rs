@@ -1,7 +1,9 @@
 //! The records of a binary STL: 50 bytes a triangle, taken apart block by block.
 
 use crate::error::Error;
-use crate::geom::{Bounds, Triangle, degenerate};
+use crate::geom::Triangle;
+use crate::kernel::Level;
+use crate::kernel::seen::{self, SeenTriangles};
 use crate::mesh::{TriangleSummary, not_finite};
 
 /// The bytes before the first record.
@@ -12,6 +14,9 @@ pub(super) const RECORD: usize = 50;
 const VERTICES: usize = 12;
 /// Where the attributes are, after the vertices.
 const ATTRIBUTES: usize = 48;
+
+/// Triangles that are taken out of records and looked at together, in the first-level cache.
+const GROUP: usize = 256;
 
 /// The length of a file of so many triangles, and where the next would begin.
 pub(super) fn length_for(count: u64) -> u64 {
@@ -51,8 +56,8 @@ impl Looked {
 }
 
 impl Odd {
-    fn of(block: &[u8], first: u64, is_odd: impl Fn(&[u8]) -> bool) -> Self {
-        let odd = || block.chunks_exact(RECORD).enumerate().filter(|(_, record)| is_odd(record));
+    fn of(records: &[[u8; RECORD]], first: u64, is_odd: impl Fn(&[u8; RECORD]) -> bool) -> Self {
+        let odd = || records.iter().enumerate().filter(|(_, record)| is_odd(record));
         Self { count: odd().count() as u64, first: odd().next().map(|(n, _)| first + n as u64) }
     }
 
@@ -63,51 +68,50 @@ impl Odd {
 
 /// Takes the vertices out of `block` into `triangles`, the first of which is number `first`.
 pub(super) fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Looked {
-    let (mut min, mut max, mut odd) = ([f32::INFINITY; 9], [f32::NEG_INFINITY; 9], [0_u32; 9]);
-    let (mut normals, mut attributes) = (0, 0);
-    for (record, triangle) in block.chunks_exact(RECORD).zip(triangles.iter_mut()) {
-        let bits: [u32; 9] = std::array::from_fn(|i| word(record, VERTICES + 4 * i));
-        for (i, coordinate) in triangle.as_flattened_mut().iter_mut().enumerate() {
-            *coordinate = f32::from_bits(bits[i]);
-            min[i] = if *coordinate < min[i] { *coordinate } else { min[i] };
-            max[i] = if *coordinate > max[i] { *coordinate } else { max[i] };
-            odd[i] |= exponent_carry(bits[i]);
+    let (records, level) = (block.as_chunks::<RECORD>().0, Level::best());
+    let (mut normals, mut attributes, mut seen) = (0, 0, Some(TriangleSummary::default()));
+    for (records, triangles) in records.chunks(GROUP).zip(triangles.chunks_mut(GROUP)) {
+        for (record, triangle) in records.iter().zip(triangles.iter_mut()) {
+            *triangle = vertices(record);
+            normals |= normal_carry(record);
+            attributes |= record[ATTRIBUTES] | record[ATTRIBUTES + 1];
         }
-        normals |= normal_carry(record);
-        attributes |= record[ATTRIBUTES] | record[ATTRIBUTES + 1];
+        let more = seen::seen(level, triangles);
+        seen = seen.zip(more).map(|(seen, SeenTriangles { bounds, degenerate })| {
+            seen.and(&TriangleSummary { bounds, degenerate })
+        });
     }
     let mut looked = Looked::default();
-    if normals >> 31 != 0 {
-        looked.normals = Odd::of(block, first, |record| normal_carry(record) >> 31 != 0);
+    if normals & TOP_BITS != 0 {
+        looked.normals = Odd::of(records, first, |record| normal_carry(record) & TOP_BITS != 0);
     }
     if attributes != 0 {
-        looked.attributes = Odd::of(block, first, |record| record[ATTRIBUTES..] != [0, 0]);
+        looked.attributes = Odd::of(records, first, |record| record[ATTRIBUTES..] != [0, 0]);
     }
-    if odd.iter().any(|bits| bits >> 31 != 0) {
-        looked.not_finite = Some(first_odd(triangles, first));
-        return looked;
+    match seen {
+        Some(seen) => looked.seen = seen,
+        None => looked.not_finite = Some(first_odd(triangles, first)),
     }
-    let corner = |of: [f32; 9], v: usize| [of[v], of[v + 1], of[v + 2]];
-    let bounds = if triangles.is_empty() { [].iter() } else { [0, 3, 6].iter() };
-    let bounds = bounds.fold(Bounds::EMPTY, |bounds, &v| bounds.with(&corner(min, v)).with(&corner(max, v)));
-    looked.seen = TriangleSummary { bounds, degenerate: degenerate::count(triangles) };
     looked
 }
 
 #[inline(always)]
-fn word(record: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+fn vertices(record: &[u8; RECORD]) -> Triangle {
+    let float = |n: usize| f32::from_le_bytes(std::array::from_fn(|i| record[VERTICES + 4 * n + i]));
+    std::array::from_fn(|vertex| std::array::from_fn(|axis| float(3 * vertex + axis)))
 }
 
-/// Carries into the top bit exactly if all exponent bits are set: infinite or NaN.
-#[inline(always)]
-fn exponent_carry(bits: u32) -> u32 {
-    (bits & 0x7fff_ffff) + 0x0080_0000
-}
+/// The top bits of two words of 32 bits.
+const TOP_BITS: u64 = 0x8000_0000_8000_0000;
 
+/// Top bits are set exactly if a coordinate of the normal has all exponent bits set: infinite or NaN. Two words of
+/// 32 bits at a time, of which none carries into the next.
 #[inline(always)]
-fn normal_carry(record: &[u8]) -> u32 {
-    exponent_carry(word(record, 0)) | exponent_carry(word(record, 4)) | exponent_carry(word(record, 8))
+fn normal_carry(record: &[u8; RECORD]) -> u64 {
+    let carry = |bits: u64| (bits & !TOP_BITS) + 0x0080_0000_0080_0000;
+    let two = u64::from_le_bytes(std::array::from_fn(|i| record[i]));
+    let last = u32::from_le_bytes(std::array::from_fn(|i| record[8 + i]));
+    carry(two) | carry(last.into())
 }
 
 /// The error for the first coordinate of a block that is not finite.

@@ -1,0 +1,139 @@
+//! Triangles looked at once, after they are read: bounds, whether all is finite, how many have no area.
+//!
+//! Whether a triangle has area is decided by a component of the cross product of two edges, in floats: with
+//! u = 2^-24 an edge component is off by a factor within 1 ± u, each of the two products by (1 ± u)^3 or, below the
+//! normal numbers, by less than 2^-149, their difference by another 1 ± u, so the result is off by less than 5u times
+//! the sum of the products' sizes, and 2^-148. 8u and the least normal number leave room for the rounding of the test
+//! itself. Where a product overflows the test fails. What it leaves goes to [`degenerate`].
+
+use fearless_simd::{Simd, f32x16, prelude::*};
+
+use super::gather::gather;
+use super::geom::{Bounds, Triangle, degenerate};
+use super::levels::{LANES, Level, on_level};
+
+/// What was seen of triangles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SeenTriangles {
+    /// The box around them.
+    pub bounds: Bounds,
+    /// How many have exactly no area.
+    pub degenerate: u64,
+}
+
+/// The bounds of triangles and how many have no area; `None` if a coordinate is not finite.
+pub fn seen(level: Level, triangles: &[Triangle]) -> Option<SeenTriangles> {
+    let token = level.token().unwrap_or_else(fearless_simd::Level::fallback);
+    on_level!(
+        token,
+        simd => in_lanes(simd, triangles),
+        _scalar => one_by_one(triangles)
+    )
+}
+
+fn one_by_one(triangles: &[Triangle]) -> Option<SeenTriangles> {
+    triangles
+        .iter()
+        .all(is_finite)
+        .then(|| SeenTriangles { bounds: Bounds::of(triangles), degenerate: degenerate::count(triangles) })
+}
+
+fn is_finite(triangle: &Triangle) -> bool {
+    triangle.as_flattened().iter().all(|coordinate| coordinate.is_finite())
+}
+
+#[inline(always)]
+fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle]) -> Option<SeenTriangles> {
+    let splat = |x: f32| f32x16::splat(simd, x);
+    let zero = splat(0.0);
+    let (mut min, mut max) = ([splat(f32::INFINITY); 3], [splat(f32::NEG_INFINITY); 3]);
+    let (mut sum, mut count) = (zero, 0);
+    for n in (0..triangles.len()).step_by(LANES) {
+        let vertices = gather(simd, &triangles[n..]);
+        for axis in 0..3 {
+            let [a, b, c] = vertices[axis];
+            min[axis] = min[axis].min(a.min(b).min(c));
+            max[axis] = max[axis].max(a.max(b).max(c));
+            // No number if one of them is not finite.
+            sum += a * zero + b * zero + c * zero;
+        }
+        let lanes = (triangles.len() - n).min(LANES);
+        let unsure = !has_area_for_sure(simd, &vertices) & ((1 << lanes) - 1);
+        if unsure != 0 {
+            let asked = (0..lanes).filter(|lane| unsure >> lane & 1 == 1).map(|lane| &triangles[n + lane]);
+            count += asked
+                .filter(|triangle| is_finite(triangle) && degenerate::is_degenerate(triangle))
+                .count() as u64;
+        }
+    }
+    if !sum.simd_eq(zero).all_true() {
+        return None;
+    }
+    let bounds = Bounds::EMPTY.with(&min.map(|min| min.reduce_min())).with(&max.map(|max| max.reduce_max()));
+    Some(SeenTriangles {
+        bounds: if triangles.is_empty() { Bounds::EMPTY } else { bounds },
+        degenerate: count,
+    })
+}
+
+/// The lanes whose triangles have area beyond all rounding.
+#[inline(always)]
+fn has_area_for_sure<S: Simd>(simd: S, vertices: &[[f32x16<S>; 3]; 3]) -> u64 {
+    let bound = f32x16::splat(simd, 8.0 / (1 << 24) as f32);
+    let least = f32x16::splat(simd, f32::MIN_POSITIVE);
+    let [ab, ac] = [1, 2].map(|vertex| [0, 1, 2].map(|axis| vertices[axis][vertex] - vertices[axis][0]));
+    let mut sure = 0;
+    for (i, j) in [(1, 2), (2, 0), (0, 1)] {
+        let (p, q) = (ab[i] * ac[j], ab[j] * ac[i]);
+        sure |= (p - q).abs().simd_gt(bound * (p.abs() + q.abs()) + least).to_bitmask();
+    }
+    sure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that follow each other without an order.
+    fn random(state: &mut u32) -> f32 {
+        *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (*state >> 8) as f32 / (1 << 20) as f32 - 8.0
+    }
+
+    #[test]
+    fn every_level_sees_what_is_there() {
+        let mut state = 7;
+        let mut triangles: Vec<Triangle> =
+            (0..100).map(|_| std::array::from_fn(|_| std::array::from_fn(|_| random(&mut state)))).collect();
+        triangles[3][1] = triangles[3][0];
+        triangles[17] = [[0.1; 3], [0.2; 3], [0.4; 3]];
+        triangles[18] = [[0.1; 3], [0.2; 3], [0.3; 3]];
+        triangles[40] = [[1e-30, 0.0, 0.0], [0.0, 1e-30, 0.0], [0.0; 3]];
+        triangles[41] = [[3e38, 0.0, 0.0], [0.0, 3e38, 0.0], [-3e38; 3]];
+        triangles[99] = [[-0.0; 3]; 3];
+        for level in Level::available() {
+            for count in 0..=triangles.len() {
+                let some = &triangles[..count];
+                let [seen, expected] = [seen(level, some), one_by_one(some)];
+                assert_eq!(seen, expected, "{} {count}", level.name());
+            }
+            let degenerate = seen(level, &triangles).map(|seen| seen.degenerate);
+            assert!(degenerate.is_some_and(|count| (2..6).contains(&count)), "{degenerate:?}");
+        }
+    }
+
+    #[test]
+    fn no_level_passes_over_what_is_not_finite() {
+        let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        for (level, bad) in Level::available()
+            .into_iter()
+            .flat_map(|level| [f32::NAN, f32::INFINITY, f32::NEG_INFINITY].map(|bad| (level, bad)))
+        {
+            for place in 0..9 * 40 {
+                let mut triangles = vec![good; 40];
+                triangles.as_flattened_mut().as_flattened_mut()[place] = bad;
+                assert_eq!(seen(level, &triangles), None, "{} {bad} {place}", level.name());
+            }
+        }
+    }
+}
