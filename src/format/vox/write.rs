@@ -122,7 +122,8 @@ impl Tile {
 
     fn count(&self, bits: &BitGrid, first: usize) -> u32 {
         let rows = (0..self.size[2]).flat_map(|k| (0..self.size[1]).map(move |j| (j, k)));
-        rows.flat_map(|(j, k)| self.row(bits, first, j, k)).map(|word| word.count_ones()).sum()
+        let rows = rows.map(|(j, k)| self.row(bits, first, j, k)).filter(|row| !is_empty(row));
+        rows.map(|row| row.iter().map(|word| word.count_ones()).sum::<u32>()).sum()
     }
 
     /// The words of row `(j, k)` of the tile, of `bits` whose first layer is `first`.
@@ -142,6 +143,9 @@ impl Tile {
         ([j, k], turn): ([usize; 2], Turn),
     ) {
         let words = self.row(bits, slab.first, j, k);
+        if is_empty(words) {
+            return;
+        }
         // No turn moves cells along x.
         let [_, y, z] = turn.place([0, j, k], self.size);
         let CellsRef::Labels(labels) = slab.cells else {
@@ -153,7 +157,7 @@ impl Tile {
                 let words = labels.words(n, place[0], place[1]).skip(self.origin[0] / 64).take(TILE_WORDS);
                 push(voxels, words, y, z, |_| label.value);
             }
-        } else if words.iter().any(|word| *word != 0) {
+        } else {
             labels.row(place[0], place[1], row);
             push(voxels, words.iter().copied(), y, z, |i| row[self.origin[0] + i]);
         }
@@ -193,6 +197,11 @@ fn write_model(
         }
         Ok(())
     })
+}
+
+/// Whether a row has no cell: most have none.
+fn is_empty(words: &[u64]) -> bool {
+    words.iter().fold(0, |all, word| all | word) == 0
 }
 
 /// Adds the voxels of a row of a tile, of the colour of each column.
