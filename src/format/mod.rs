@@ -24,9 +24,9 @@
 )]
 
 mod ahead;
-#[cfg(feature = "npz")]
-mod deflate;
 mod dense;
+#[cfg(feature = "npz")]
+mod fail_once;
 mod npy;
 #[cfg(feature = "npz")]
 mod npz;
@@ -35,8 +35,6 @@ mod raw;
 mod save;
 #[cfg(feature = "vox")]
 mod vox;
-#[cfg(feature = "npz")]
-mod zip_writer;
 
 use std::io;
 use std::path::{Path, PathBuf};

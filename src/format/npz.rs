@@ -18,14 +18,15 @@
 //! Members are deflated, fast, with the date 1980-01-01, so that equal grids make equal files; zip64
 //! where it is needed. Without `voxels.npy` the only array in the file is read.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 
-use zip::ZipArchive;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, System, ZipArchive, ZipWriter};
 
+use super::fail_once::FailOnce;
 use super::npy::{self, Header};
 use super::open::{Input, VoxelSource, failure, nameless};
 use super::save::Sink;
-use super::zip_writer::ZipWriter;
 use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write, dense};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::{Metadata, hex, lattice_from_doubles, lattice_from_fractions, parse_hex};
@@ -62,13 +63,26 @@ fn write(
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
-    let mut zip = ZipWriter::new(out);
-    let most = dense::bytes_for(source.dims(), dtype).unwrap_or(u128::MAX);
-    zip.member("voxels.npy", most, |out| npy::write(source, out, dtype, options))?;
+    let mut zip = ZipWriter::new(FailOnce::new(out));
+    // From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
+    let large = dense::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > 0xf000_0000);
+    zip.start_file("voxels.npy", member().large_file(large))?;
+    npy::write(source, &mut zip, dtype, options)?;
     for (name, bytes) in small_members(&super::metadata(source, dtype)) {
-        zip.small_member(&format!("{name}.npy"), &bytes)?;
+        zip.start_file(format!("{name}.npy"), member())?;
+        zip.write_all(&bytes)?;
     }
-    zip.finish()
+    zip.finish()?;
+    Ok(())
+}
+
+fn member() -> SimpleFileOptions {
+    SimpleFileOptions::DEFAULT
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(1))
+        .last_modified_time(DateTime::DEFAULT)
+        .system(System::Unix)
+        .unix_permissions(0o644)
 }
 
 /// Everything but the cells.

@@ -47,7 +47,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("dashu_int", &["kernel/geom"], ""),
     ("dashu_ratio", &["kernel/geom"], ""),
     ("fearless_simd", &["kernel"], ""),
-    ("flate2", &["format", "mesh"], "mesh unpacks .stl.gz; format packs .npz in several threads"),
+    ("flate2", &["mesh"], ""),
     ("indicatif", &["cli"], ""),
     ("memmap2", &["kernel/memory"], ""),
     ("ndarray", &["grid"], ""),
