@@ -1,52 +1,56 @@
-//! From crossings to parity: a grid of toggles, cells at which a line of cells goes in or out, becomes
-//! the grid of the cells inside, and three of those become one by majority.
+//! From crossings to cells inside: toggles, cells at which a line of cells goes in or out, become parity along the line,
+//! and the parities along three axes a majority. All in one pass over the grids, a layer at a time.
 
 use super::bits::BitGrid;
 use crate::par;
 
-/// Every cell becomes the xor of itself and all cells before it along `axis` (0, 1, 2 for x, y, z). Runs
-/// in the threads it is called in.
-pub(crate) fn parity(toggles: &mut BitGrid, axis: usize) {
-    let [nx, ny, nz] = toggles.dims();
-    let (row_words, layer_words) = (toggles.row_words(), toggles.layer_words());
-    match axis {
-        0 => {
-            let cells = !0 >> (row_words * 64 - nx);
-            let layers = toggles.words_mut().chunks_exact_mut(layer_words).collect();
-            par::map(layers, |layer: &mut [u64]| {
-                layer.chunks_exact_mut(row_words).for_each(|row| along_row(row, cells));
-            });
-        }
-        1 => {
-            let layers = toggles.words_mut().chunks_exact_mut(layer_words).collect();
-            par::map(layers, |layer: &mut [u64]| along(layer.chunks_exact_mut(row_words)));
-        }
-        2 => {
-            // Each thread takes the same rows of all layers.
-            let part = layer_words.div_ceil(par::current_threads().min(ny));
-            let mut parts: Vec<Vec<&mut [u64]>> = vec![];
-            parts.resize_with(layer_words.div_ceil(part), || Vec::with_capacity(nz));
-            for layer in toggles.words_mut().chunks_exact_mut(layer_words) {
-                parts.iter_mut().zip(layer.chunks_mut(part)).for_each(|(part, words)| part.push(words));
+/// Occupies the cells before which, themselves included, an odd number of toggles is along at least two of the axes x, y,
+/// z, of which these are the toggles; answers in how many cells the axes do not all agree. Cells that are occupied stay
+/// so. Runs in the threads it is called in.
+///
+/// # Panics
+/// If the dims differ.
+pub(crate) fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
+    assert!(toggles.iter().all(|toggles| toggles.dims() == grid.dims()), "grids of the same dims");
+    let ([nx, _, nz], row_words, layer_words) = (grid.dims(), grid.row_words(), grid.layer_words());
+    let height = nz.div_ceil(par::current_threads());
+    let slabs: Vec<_> = (0..nz).step_by(height).collect();
+    // What each slab changes along z for those above.
+    let changes = par::map_range(0..slabs.len() - 1, |n| {
+        let mut all = vec![0; layer_words];
+        (slabs[n]..slabs[n] + height).for_each(|k| toggle(&mut all, toggles[2].layer(k)));
+        all
+    });
+    let slabs = grid.words_mut().chunks_mut(height * layer_words).enumerate().collect();
+    let disputed = par::map(slabs, |(n, words): (usize, &mut [u64])| {
+        let (mut z, mut disputed) = (vec![0; layer_words], 0);
+        changes[..n].iter().for_each(|changes| toggle(&mut z, changes));
+        let (mut x, mut y) = (vec![0; row_words], vec![0; row_words]);
+        for (k, layer) in (n * height..).zip(words.chunks_exact_mut(layer_words)) {
+            toggle(&mut z, toggles[2].layer(k));
+            y.fill(0);
+            for (j, row) in layer.chunks_exact_mut(row_words).enumerate() {
+                toggle(&mut y, toggles[1].row(j, k));
+                x.copy_from_slice(toggles[0].row(j, k));
+                along_row(&mut x, !0 >> (row_words * 64 - nx));
+                let z = &z[j * row_words..][..row_words];
+                for (word, ((a, b), c)) in row.iter_mut().zip(x.iter().zip(&y).zip(z)) {
+                    disputed += u64::from(((a ^ b) | (a ^ c)).count_ones());
+                    *word |= a & (b | c) | b & c;
+                }
             }
-            par::map(parts, |part| along(part.into_iter()));
         }
-        _ => unreachable!("a grid has three axes"),
-    }
+        disputed
+    });
+    disputed.into_iter().sum()
 }
 
-/// The xor of each and all before it, of lists of words.
-fn along<'a>(lists: impl Iterator<Item = &'a mut [u64]>) {
-    let mut before: Option<&mut [u64]> = None;
-    for words in lists {
-        if let Some(before) = before {
-            words.iter_mut().zip(&*before).for_each(|(word, before)| *word ^= before);
-        }
-        before = Some(words);
-    }
+fn toggle(words: &mut [u64], toggles: &[u64]) {
+    words.iter_mut().zip(toggles).for_each(|(word, toggles)| *word ^= toggles);
 }
 
-/// The same for the cells of a row; `cells` are the bits of its last word that are some.
+/// Every cell of a row becomes the xor of itself and all cells before it; `cells` are the bits of its last word that are
+/// some.
 fn along_row(row: &mut [u64], cells: u64) {
     // All ones after an odd number of toggles.
     let mut carry = 0;
@@ -62,27 +66,6 @@ fn along_row(row: &mut [u64], cells: u64) {
     if let Some(last) = row.last_mut() {
         *last &= cells;
     }
-}
-
-/// Each cell of `a` becomes what at least two of three grids of the same dims say; answers in how many
-/// cells they do not all agree. Runs in the threads it is called in.
-///
-/// # Panics
-/// If the dims differ.
-pub(crate) fn majority(a: &mut BitGrid, b: &BitGrid, c: &BitGrid) -> u64 {
-    assert!(a.dims() == b.dims() && a.dims() == c.dims(), "grids of the same dims");
-    let words = a.layer_words();
-    let layers = a.words_mut().chunks_exact_mut(words);
-    let others = b.words().chunks_exact(words).zip(c.words().chunks_exact(words));
-    let disputed = par::map(layers.zip(others).collect(), |(a, (b, c)): (&mut [u64], (&[u64], &[u64]))| {
-        let mut disputed = 0;
-        for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
-            disputed += u64::from(((*a ^ b) | (*a ^ c)).count_ones());
-            *a = *a & (b | c) | b & c;
-        }
-        disputed
-    });
-    disputed.into_iter().sum()
 }
 
 #[cfg(test)]
@@ -110,56 +93,37 @@ mod tests {
     }
 
     #[test]
-    fn parity_counts_the_toggles_up_to_each_cell() {
-        let mut odd = 0;
+    fn two_of_three_axes_decide_by_the_toggles_up_to_each_cell() {
+        let (mut seen, mut inside) = (0, 0);
         for (n, dims) in DIMS.into_iter().enumerate() {
             for percent in [0, 2, 50, 100] {
-                let toggles = random(dims, n as u64, percent);
-                for axis in 0..3 {
-                    let mut wanted = BitGrid::new(dims).unwrap();
-                    for cell in cells(dims) {
-                        let before = (0..=cell[axis]).map(|at| {
-                            let mut other = cell;
-                            other[axis] = at;
-                            other
-                        });
-                        if before.filter(|other| toggles.get(*other)).count() % 2 == 1 {
-                            wanted.set(cell);
-                            odd += 1;
-                        }
-                    }
-                    for threads in [1, 2, 7] {
-                        let mut found = toggles.clone();
-                        par::with_threads(threads, || parity(&mut found, axis)).unwrap();
-                        assert!(found == wanted, "{dims:?}, {percent} %, axis {axis}, {threads} threads");
+                let [x, y, z] = [1, 2, 3].map(|seed| random(dims, 8 * n as u64 + seed, percent));
+                let is_odd = |cell: [usize; 3], axis: usize| {
+                    let before = (0..=cell[axis]).map(|at| {
+                        let mut other = cell;
+                        other[axis] = at;
+                        other
+                    });
+                    before.filter(|other| [&x, &y, &z][axis].get(*other)).count() % 2 == 1
+                };
+                let occupied = random(dims, n as u64, 10);
+                let (mut wanted, mut disputed) = (occupied.clone(), 0);
+                for cell in cells(dims) {
+                    let votes = (0..3).filter(|axis| is_odd(cell, *axis)).count();
+                    disputed += u64::from(votes % 3 != 0);
+                    if votes >= 2 {
+                        wanted.set(cell);
+                        inside += 1;
                     }
                 }
-            }
-        }
-        assert!(odd > 10_000, "{odd}");
-    }
-
-    #[test]
-    fn two_of_three_decide() {
-        let mut seen = 0;
-        for (n, dims) in DIMS.into_iter().enumerate() {
-            let [a, b, c] = [1, 2, 3].map(|seed| random(dims, 8 * n as u64 + seed, 50));
-            let votes = |cell| [&a, &b, &c].iter().filter(|grid| grid.get(cell)).count();
-            let mut wanted = BitGrid::new(dims).unwrap();
-            let mut disputed = 0;
-            for cell in cells(dims) {
-                disputed += u64::from(votes(cell) % 3 != 0);
-                if votes(cell) >= 2 {
-                    wanted.set(cell);
+                for threads in [1, 2, 7] {
+                    let mut found = occupied.clone();
+                    let count = par::with_threads(threads, || vote([&x, &y, &z], &mut found)).unwrap();
+                    assert!(found == wanted && count == disputed, "{dims:?}, {percent} %, {threads} threads");
                 }
+                seen += disputed;
             }
-            for threads in [1, 2, 7] {
-                let mut found = a.clone();
-                let count = par::with_threads(threads, || majority(&mut found, &b, &c)).unwrap();
-                assert!(found == wanted && count == disputed, "{dims:?}, {threads} threads");
-            }
-            seen += disputed;
         }
-        assert!(seen > 10_000, "{seen}");
+        assert!(seen > 10_000 && inside > 10_000, "{seen} {inside}");
     }
 }

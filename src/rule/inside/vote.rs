@@ -42,12 +42,9 @@ impl FillInside for Vote<'_> {
             let moved = self.toggle(axis, layers.clone(), run, &mut toggles)?;
             // Every axis counts the same coordinates, but layers only along x and y.
             snapped = if axis == 0 { moved } else { snapped };
-            prefix::parity(&mut toggles, axis);
             votes.push(toggles);
         }
-        let [mut x, y, z] = <[BitGrid; 3]>::try_from(votes).expect("three axes");
-        let disputed = prefix::majority(&mut x, &y, &z);
-        grid.add(&x);
+        let disputed = prefix::vote([&votes[0], &votes[1], &votes[2]], grid);
         Ok(Stats { snapped, inside: InsideReport { disputed: Some(disputed), ..InsideReport::default() } })
     }
 }
