@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Simd, mask32x16, u32x16};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use super::marks::{self, Marks};
 use super::sink::{Brick, BrickPlane, BrickSink, SIDE, Shape, ThreadBricks, bricks_in, bricks_of_layer};
@@ -210,6 +210,28 @@ impl<'a, 't> Bricks<'a, 't> {
         lanes: mask32x16<S>,
     ) {
         self.marks.add(simd, numbers, words, lanes);
+    }
+
+    /// Marks runs of up to [`marks::CELLS`] cells, one a lane: from the lowest cell on, and so many more. There must be
+    /// room.
+    #[inline(always)]
+    pub(crate) fn mark_runs<S: Simd>(
+        &mut self,
+        simd: S,
+        [x, y, z]: [f32x16<S>; 3],
+        more: f32x16<S>,
+        lanes: u64,
+    ) {
+        let [x, y, z, more]: [u32x16<S>; 4] = [x.to_int(), y.to_int(), z.to_int(), more.to_int()];
+        let z = self.layers_from_first(z);
+        let numbers = self.first_of_layers(z) + self.columns(x, y);
+        let words = marks::words([x, y, z]) | ((u32x16::splat(simd, 2) << more) - 1);
+        let lanes = mask32x16::from_bitmask(simd, lanes);
+        self.mark(simd, numbers, words, lanes);
+        let straddles = lanes & ((x & 63) + more).simd_gt(u32x16::splat(simd, 63));
+        if straddles.any_true() {
+            self.mark(simd, numbers + 1, marks::beyond(simd, words), straddles);
+        }
     }
 
     /// Makes room for as many more marks as a kernel adds at a time.

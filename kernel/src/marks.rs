@@ -5,9 +5,8 @@
 //! of the first of them in its row, and the row. Cells written lane by lane cost a lookup of a brick each, and every loop
 //! over the lanes of a vector ends in a branch that is predicted wrongly; the loop over marks is as long as the list.
 
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+use fearless_simd::{Simd, mask32x16, prelude::*, u32x16};
 
-use super::bricks::Bricks;
 use super::levels::{LANES, is_avx512};
 use super::sink::SIDE;
 
@@ -45,21 +44,6 @@ pub fn beyond<S: Simd>(simd: S, words: u32x16<S>) -> u32x16<S> {
     let last = u32x16::splat(simd, 63);
     // In two steps, as a shift by all 32 bits of a lane is none on some levels.
     ((cells >> ((last - place).min(u32x16::splat(simd, LANES as u32)))) >> 1) | ((words >> ROW) << ROW)
-}
-
-/// Marks runs of up to [`CELLS`] cells, one a lane: from the lowest cell on, and so many more.
-#[inline(always)]
-pub fn runs<S: Simd>(simd: S, [x, y, z]: [f32x16<S>; 3], more: f32x16<S>, lanes: u64, bricks: &mut Bricks) {
-    let [x, y, z, more]: [u32x16<S>; 4] = [x.to_int(), y.to_int(), z.to_int(), more.to_int()];
-    let z = bricks.layers_from_first(z);
-    let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);
-    let words = words([x, y, z]) | ((u32x16::splat(simd, 2) << more) - 1);
-    let lanes = mask32x16::from_bitmask(simd, lanes);
-    bricks.mark(simd, numbers, words, lanes);
-    let straddles = lanes & ((x & 63) + more).simd_gt(u32x16::splat(simd, 63));
-    if straddles.any_true() {
-        bricks.mark(simd, numbers + 1, beyond(simd, words), straddles);
-    }
 }
 
 impl Marks {

@@ -252,7 +252,7 @@ impl Cover<'_> {
             let filled = within & lows.simd_le(highs);
             let long = filled & (highs - lows).simd_ge(f64x8::splat(simd, marks::CELLS as f64));
             let cells = [(lows + x).narrow(zero), (row + y).narrow(zero), (layer + z).narrow(zero)];
-            marks::runs(simd, cells, (highs - lows).narrow(zero), (filled & !long).to_bitmask(), bricks);
+            bricks.mark_runs(simd, cells, (highs - lows).narrow(zero), (filled & !long).to_bitmask());
             for lane in bits_of(long.to_bitmask()) {
                 let [first, last] = [lows.as_array()[lane], highs.as_array()[lane]];
                 self.span(bricks, first as i64, last as i64, js[lane], start + lane as i64);

@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn mesh_cells_bricks_and_a_row_are_counted() {
         let demand = demand(21, [64, 10, 20]);
-        let (mesh, row, brick) = (21 * 36, 64, 512 + 2 + 24);
+        let (mesh, row, brick) = (21 * 36, 64, 512 + 2 + 12);
         // One brick stands for none.
         assert_eq!(demand.bytes(Plan::Dense), mesh + 20 * 80 + 512 + 6 * brick + row);
         assert_eq!(demand.bytes(Plan::Slabs(5)), mesh + 5 * 80 + 512 + 2 * brick + row);
