@@ -123,6 +123,25 @@ mod tests {
     }
 
     #[test]
+    fn edges_that_floats_round_are_not_taken_for_area() {
+        // Three on a line, whole numbers: the first edge is three times the second, odd, and too long for a float.
+        let mut state = 5;
+        let mut corners = || -> Triangle {
+            let steps = [0; 3].map(|_| {
+                random(&mut state);
+                5_592_407 + 2 * (i64::from(state >> 8) % 2_796_200)
+            });
+            let corner = |times: i64| steps.map(|step| (times * step - 3 * step / 2) as f32);
+            [corner(0), corner(3), corner(1)]
+        };
+        let triangles: Vec<Triangle> = (0..1000).map(|_| corners()).collect();
+        for level in Level::available() {
+            let found = seen(level, &triangles).map(|seen| seen.degenerate);
+            assert_eq!(found, Some(1000), "{}", level.name());
+        }
+    }
+
+    #[test]
     fn no_level_passes_over_what_is_not_finite() {
         let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
         for (level, bad) in Level::available()
