@@ -1,10 +1,7 @@
 //! Triangles looked at once, after they are read: bounds, whether all is finite, how many have no area.
 //!
-//! Whether a triangle has area is decided by a component of the cross product of two edges, in floats: with
-//! u = 2^-24 an edge component is off by a factor within 1 ± u, each of the two products by (1 ± u)^3 or, below the
-//! normal numbers, by less than 2^-149, their difference by another 1 ± u, so the result is off by less than 5u times
-//! the sum of the products' sizes, and 2^-148. 8u and the least normal number leave room for the rounding of the test
-//! itself. Where a product overflows the test fails. What it leaves goes to [`degenerate`].
+//! Whether a triangle has area is decided by a component of the cross product of two edges, in floats, where its size
+//! is above the error bound of docs/error-bounds.md, section 11. Others are left to [`degenerate`].
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 

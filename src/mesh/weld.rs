@@ -2,7 +2,7 @@
 //!
 //! Numbers follow the order of the coordinates, x first, so they depend on no order of triangles.
 
-use super::counted;
+use super::{counted, union_find};
 use crate::error::{Error, Result};
 use crate::geom::{Point, Triangle};
 
@@ -69,7 +69,7 @@ impl Corners {
         let mut number = |point: &Point| {
             // −0 + 0 is 0; no coordinate has the bits of u32::MAX, which are not a number.
             let bits = point.map(|c| (c + 0.0).to_bits());
-            let place = slot(&bits) & (last.len() - 1);
+            let place = union_find::hash(&bits) as usize & (last.len() - 1);
             let (its, number) = &mut last[place];
             if *its != bits {
                 (*its, *number) = (bits, some.len() as u32);
@@ -80,15 +80,6 @@ impl Corners {
         let of = triangles.iter().map(|[a, b, c]| [number(a), number(b), number(c)]).collect();
         Self { some, of }
     }
-}
-
-/// A hash of the bits of a vertex: the upper half of a product.
-fn slot(bits: &[u32; 3]) -> usize {
-    let [x, y, z] = bits.map(u64::from);
-    // The fraction of the golden ratio, and a factor of SplitMix64.
-    let product =
-        u128::from((x << 32 | y) ^ 0xbf58_476d_1ce4_e5b9) * u128::from((z << 32 | z) ^ 0x9e37_79b9_7f4a_7c15);
-    (product as u64 ^ (product >> 64) as u64) as usize
 }
 
 /// Refuses more triangles than have numbers for all their corners.

@@ -13,7 +13,7 @@
 use super::super::closed::Seal;
 use super::super::{Mesh, union_find, weld};
 use crate::error::Result;
-use crate::geom::{Point, Triangle};
+use crate::geom::Triangle;
 use crate::par::{self, Progress};
 
 /// Parts of the edges that are looked at apart, so that each stays in the cache.
@@ -61,7 +61,8 @@ fn area_of_distinct_edges(triangles: &[Triangle]) -> Option<f64> {
         let mut area = 0.0;
         for triangle in triangles {
             area += at_most_area(triangle);
-            let ends = triangle.map(|point| hash(&point));
+            // −0 + 0 is 0.
+            let ends = triangle.map(|point| union_find::hash(&point.map(|c| (c + 0.0).to_bits())));
             for n in 0..3 {
                 let (from, to) = (ends[n], ends[(n + 1) % 3]);
                 let edge = union_find::folded(from ^ 0x9e37_79b9_7f4a_7c15, to ^ 0xbf58_476d_1ce4_e5b9) | 1;
@@ -95,12 +96,6 @@ fn at_most_area(triangle: &Triangle) -> f64 {
     let (p, q) = ([0, 1, 2].map(|i| b[i] - a[i]), [0, 1, 2].map(|i| c[i] - a[i]));
     let twice = [[1, 2], [2, 0], [0, 1]].map(|[i, j]| (p[i] * q[j] - p[j] * q[i]).abs());
     (twice[0] + twice[1] + twice[2]) / 2.0
-}
-
-fn hash(point: &Point) -> u64 {
-    // −0 + 0 is 0.
-    let [x, y, z] = point.map(|c| u64::from((c + 0.0).to_bits()));
-    union_find::folded((x << 32 | y) ^ 0x94d0_49bb_1331_11eb, (z << 32 | z) ^ 0xd6e8_feb8_6659_fd93)
 }
 
 #[cfg(test)]
