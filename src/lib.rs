@@ -88,6 +88,7 @@ pub mod error;
 pub mod format;
 pub mod geom;
 pub mod grid;
+pub mod job;
 pub mod mesh;
 pub mod par;
 pub mod rule;

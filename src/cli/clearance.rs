@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use serde_json::Value;
 use voxelize::compare::clearance::ClearanceBody;
+use voxelize::job::InFile;
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::{Error, Kind, Result, par};
 
 use super::args::{PageArgs, PowerArgs, ReadArgs, ReportArgs, values};
 use super::clearance_report::{mesh_json, mesh_row, pair_json, pair_rows, relation};
 use super::command::{Call, Command};
-use super::files::{self, FileSet};
+use super::files;
 use super::memory::Resources;
 use super::report::display::{bytes, counted};
 use super::report::{Outcome, Report, finding_line, value};
@@ -74,24 +75,30 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         return Err(error.with_hint("voxelize clearance A B"));
     }
     Ok(vec![Report::of(|report| {
-        let mut files = FileSet::default();
-        args.meshes.iter().for_each(|path| files.reads(path, "a mesh to be read"));
-        call.check_files(files)?;
+        let read = |path: &PathBuf| call.names.reads(path, "a mesh to be read");
+        let files = args.meshes.iter().map(read).collect::<Result<Vec<_>>>()?;
+        call.check_files()?;
         let resources = call.resources(&args.power, None)?;
         call.signals.listen()?;
-        par::with_threads(resources.threads, || compare(&args, &resources, call, report))?
+        par::with_threads(resources.threads, || compare(&args, &files, &resources, call, report))?
             .inspect_err(|_| report.out.clear())
     })])
 }
 
-fn compare(args: &ClearanceArgs, resources: &Resources, call: &Call, report: &mut Report) -> Result<Outcome> {
+fn compare(
+    args: &ClearanceArgs,
+    files: &[InFile],
+    resources: &Resources,
+    call: &Call,
+    report: &mut Report,
+) -> Result<Outcome> {
     let bar = call.bar();
     let options = ReadOptions {
         tolerance: args.read.tolerance(),
         max_memory: resources.memory.bytes(),
         progress: &bar,
     };
-    let read = args.meshes.iter().map(|path| open(path, &options)).collect::<Result<Vec<_>>>();
+    let read = files.iter().map(|file| open(file, &options)).collect::<Result<Vec<_>>>();
     let meshes = read.inspect_err(|_| bar.clear())?;
     refuse_more(&meshes, resources)?;
     for (path, loaded) in args.meshes.iter().zip(&meshes) {
@@ -138,7 +145,8 @@ fn compare(args: &ClearanceArgs, resources: &Resources, call: &Call, report: &mu
     Ok(failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why))))
 }
 
-fn open(path: &Path, options: &ReadOptions) -> Result<Loaded> {
+fn open(file: &InFile, options: &ReadOptions) -> Result<Loaded> {
+    let path = file.path();
     files::is_there(path)?;
     read::read_file(path, options).map_err(|error| match error.kind() {
         Kind::Input => files::holds_voxels(path).unwrap_or(error),

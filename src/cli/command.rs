@@ -5,10 +5,10 @@ use std::time::Instant;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use voxelize::Result;
+use voxelize::job::Names;
 
 use super::args::PowerArgs;
 use super::argv::{self, Argv};
-use super::files::FileSet;
 use super::memory::Resources;
 use super::progress::Bar;
 use super::report::{Printer, Report, Schema};
@@ -50,6 +50,8 @@ pub struct Call<'a> {
     pub signals: &'a Signals,
     pub printer: &'a Printer,
     pub started: Instant,
+    /// Every file of the call; the file of `--json` is among them from the first.
+    pub names: Names,
     matches: ArgMatches,
 }
 
@@ -61,7 +63,7 @@ impl<'a> Call<'a> {
         signals: &'a Signals,
         started: Instant,
     ) -> Self {
-        Self { argv, signals, printer, started, matches }
+        Self { argv, signals, printer, started, names: printer.names(), matches }
     }
 
     /// The arguments of the command.
@@ -84,9 +86,9 @@ impl<'a> Call<'a> {
         Bar::new(self.printer.options.verbosity, self.signals.clone())
     }
 
-    /// Makes sure that the file of `--json` is none of `files`, and can be written.
-    pub fn check_files(&self, mut files: FileSet) -> Result<()> {
-        files.writes_json(self.printer.options.json.as_ref())?;
+    /// Makes sure that every output so far can be written, the file of `--json` included.
+    pub fn check_files(&self) -> Result<()> {
+        self.names.check()?;
         self.printer.files_are_checked();
         Ok(())
     }

@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 use voxelize::compare::{self, Difference, Gate, Mismatch, diff};
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
 use voxelize::grid::AXES;
-use voxelize::grid::CellKind;
+use voxelize::grid::{CellKind, InMemory};
+use voxelize::job::{Names, NewFile, OutFile};
 use voxelize::view::{self, View};
 use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
 
 use super::args::{PageArgs, PowerArgs, ReportArgs, values};
 use super::command::{Call, Command};
 use super::diff_fields::{self, FieldOptions};
-use super::files::{self, FileSet, has_extension};
+use super::files::{self, has_extension};
 use super::info::rule_text;
 use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
 use super::report::{Outcome, Report, value};
@@ -101,13 +102,12 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
     report.set("first", json!({"path": args.first.to_string_lossy()}));
     report.set("second", json!({"path": args.second.to_string_lossy()}));
-    let mut files = FileSet::default();
-    files.reads(&args.first, "the first file");
-    files.reads(&args.second, "the second file");
-    let output = args.output.as_deref().map(|path| DiffOutput::new(path, &mut files)).transpose()?;
-    call.check_files(files)?;
-    let first = files::open_voxels(&args.first, &args.second)?;
-    let second = files::open_voxels(&args.second, &args.first)?;
+    let first = call.names.reads(&args.first, "the first file")?;
+    let second = call.names.reads(&args.second, "the second file")?;
+    let output = args.output.as_deref().map(|path| DiffOutput::new(path, &call.names)).transpose()?;
+    call.check_files()?;
+    let first = files::open_voxels(&first, &args.second)?;
+    let second = files::open_voxels(&second, &args.first)?;
     report.set("first", about(&args.first, &first));
     report.set("second", about(&args.second, &second));
     let grid = ComparedGrid::of(args, &first, &second);
@@ -352,8 +352,8 @@ fn json_of(mismatch: &Mismatch) -> Value {
 }
 
 /// The file of `-o`, and what goes there.
-struct DiffOutput<'a> {
-    path: &'a Path,
+struct DiffOutput {
+    file: OutFile,
     content: DiffContent,
 }
 
@@ -364,9 +364,9 @@ enum DiffContent {
     Picture,
 }
 
-impl<'a> DiffOutput<'a> {
-    fn new(path: &'a Path, files: &mut FileSet) -> Result<Self> {
-        files.writes(path, "the output")?;
+impl DiffOutput {
+    fn new(path: &Path, names: &Names) -> Result<Self> {
+        let file = names.writes(NewFile::named(path, "the output"))?;
         let content = match format::by_path(path).filter(|format| format.holds(CellKind::Labels)) {
             Some(format) => DiffContent::Voxels(format),
             None if has_extension(path, "png") => DiffContent::Picture,
@@ -378,8 +378,7 @@ impl<'a> DiffOutput<'a> {
                     .with_hint(format!("use {}, or .png for a picture", known.join(", "))));
             }
         };
-        format::probe_output(path)?;
-        Ok(Self { path, content })
+        Ok(Self { file, content })
     }
 
     fn write(
@@ -396,16 +395,18 @@ impl<'a> DiffOutput<'a> {
             let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
             let picture =
                 view::cells(&diff::labels(first, second)?, lattice.map_or([1.0; 3], size), &View::default())?;
-            return picture.save(self.path).map(|one| vec![one]);
+            return picture.save_in(&self.file).map(|one| vec![one]);
         };
         let changes = diff::saved(diff::changes(first, second)?, lattice);
         let bar = call.bar();
         let options = SaveOptions { progress: &bar, ..SaveOptions::default() };
-        let written = format::save(&changes, self.path, format, &options);
+        let written = self.file.save_source(&mut InMemory::new(&changes), format, &options);
         bar.clear();
         written.map_err(|error| match error.kind() {
             // The cells are not cubes; no other way of saving helps here.
-            Kind::Usage => error.in_file(self.path).with_hint("without -o the grids are still compared"),
+            Kind::Usage => {
+                error.in_file(self.file.path()).with_hint("without -o the grids are still compared")
+            }
             _ => error,
         })
     }

@@ -1,7 +1,5 @@
-//! Files and streams that are read and written: their names, which of them may not be the same file, and the errors
-//! for files that are missing or of another kind.
+//! Files and streams that are read: meshes, voxel files, and the errors for files that are missing or of another kind.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{ErrorKind, IsTerminal};
@@ -9,19 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use voxelize::format::{self, Carries, Format};
+pub use voxelize::job::names::{SIDECAR, is_pipe, is_within, located, with_suffix};
+use voxelize::job::{InFile, Names};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Code, Error, Lattice, Result, Voxels};
 
 use super::suggest;
 
-/// The extension of sidecars, behind all of a name.
-pub const SIDECAR: &str = "json";
-
 /// Where a mesh comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MeshSource {
     Stdin,
-    File(PathBuf),
+    File(InFile),
 }
 
 /// Where an output goes.
@@ -33,7 +30,7 @@ pub enum Destination {
 
 impl MeshSource {
     /// The mesh of this name, which must exist; `commands` are what else it may have been meant as.
-    pub fn find(path: &Path, commands: &[&'static str]) -> Result<Self> {
+    pub fn find(path: &Path, commands: &[&'static str], names: &Names) -> Result<Self> {
         if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
                 return Err(Error::usage("-: standard input is a terminal, not a mesh")
@@ -43,7 +40,7 @@ impl MeshSource {
         }
         match path.metadata() {
             // A folder is refused by the reader, which knows its meshes.
-            Ok(_) => Ok(Self::File(path.to_path_buf())),
+            Ok(_) => names.reads(path, "a mesh of this run").map(Self::File),
             Err(e) if e.kind() == ErrorKind::NotFound => Err(suggest::not_found(path, commands)),
             Err(e) => Err(Error::input(Code::Unreadable, e.to_string()).in_file(path)),
         }
@@ -53,7 +50,7 @@ impl MeshSource {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Stdin => None,
-            Self::File(path) => Some(path),
+            Self::File(file) => Some(file.path()),
         }
     }
 
@@ -101,80 +98,6 @@ impl Destination {
     }
 }
 
-/// The files of a run, by identity and not by spelling: no output may be another file of the run.
-#[derive(Default)]
-pub struct FileSet(HashMap<FileId, String>);
-
-/// The identity of a file, independent of its name.
-#[derive(Debug, PartialEq, Eq, Hash)]
-enum FileId {
-    /// One that exists: its device and its number there.
-    Node(u64, u64),
-    /// One that does not: its real folder, as far as there is one, and its name.
-    Name(PathBuf),
-}
-
-impl FileId {
-    fn of(path: &Path) -> Self {
-        #[cfg(unix)]
-        if let Ok(found) = path.metadata() {
-            use std::os::unix::fs::MetadataExt;
-            return Self::Node(found.dev(), found.ino());
-        }
-        // A link may lead to a file that is not there yet.
-        Self::Name(real(&format::link_target(path)))
-    }
-}
-
-impl FileSet {
-    /// Adds a file that is read; for a voxel file, also its sidecar, which may exist.
-    pub fn reads(&mut self, path: &Path, role: &str) {
-        self.0.entry(FileId::of(path)).or_insert_with(|| role.to_string());
-        if !is_pipe(path) && format::sniff(path).or(format::by_path(path)).is_some() {
-            let sidecar = FileId::of(&with_suffix(path, SIDECAR));
-            self.0.entry(sidecar).or_insert_with(|| format!("the sidecar of {role}"));
-        }
-    }
-
-    /// Takes in a file that is written; refuses one that is taken in already.
-    pub fn writes(&mut self, path: &Path, role: &str) -> Result<()> {
-        match self.0.insert(FileId::of(path), role.to_string()) {
-            Some(other) => Err(Error::usage(format!("is {other}, and would be overwritten"))
-                .in_file(path)
-                .with_hint("name another file")),
-            None => Ok(()),
-        }
-    }
-
-    /// Takes in the file of `--json`, which must be writable.
-    pub fn writes_json(&mut self, json: Option<&Destination>) -> Result<()> {
-        let Some(Destination::File(path)) = json else { return Ok(()) };
-        self.writes(path, "the file of --json")?;
-        format::probe_output(path).map_err(|e| or_hint(e, "--json=FILE names another file"))
-    }
-}
-
-/// Whether `path`, all links followed, is in `folder` or below.
-pub fn is_within(path: &Path, folder: &Path) -> bool {
-    real(&format::link_target(path)).starts_with(real(folder))
-}
-
-/// The file that a name stands for, links followed: one that does not exist is known by its folder and name.
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| located(path))
-}
-
-/// The path from the root with the name itself as it is: only links of its folders are followed, as far as
-/// these exist.
-pub fn located(path: &Path) -> PathBuf {
-    match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) => {
-            real(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).join(name)
-        }
-        _ => path.canonicalize().unwrap_or_else(|_| path.to_path_buf()),
-    }
-}
-
 /// The name of a file without its extension, or both of a `.stl.gz`.
 pub fn stem(path: &Path) -> OsString {
     let is_packed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
@@ -182,22 +105,9 @@ pub fn stem(path: &Path) -> OsString {
     unpacked.file_stem().unwrap_or_default().to_os_string()
 }
 
-/// `path` with `.extension` behind all of its name.
-pub fn with_suffix(path: impl Into<OsString>, extension: &str) -> PathBuf {
-    let mut name = path.into();
-    name.push(".");
-    name.push(extension);
-    name.into()
-}
-
 /// Whether `path` has this extension, upper or lower case.
 pub fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
-}
-
-/// Whether `path` is a pipe or a device, which may stay silent for ever.
-pub fn is_pipe(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// Whether a file is called as meshes are.
@@ -229,7 +139,8 @@ fn is_folder(path: &Path) -> Error {
 }
 
 /// The voxels in a file that is compared with `other`; a mesh is an error that says how it becomes voxels.
-pub fn open_voxels(path: &Path, other: &Path) -> Result<Voxels> {
+pub fn open_voxels(file: &InFile, other: &Path) -> Result<Voxels> {
+    let path = file.path();
     is_there(path)?;
     format::open(path).map_err(|error| match if_mesh(error, path) {
         mesh if mesh.hint().is_none() && mesh.code() == Code::V001 => {
@@ -243,7 +154,8 @@ pub fn open_voxels(path: &Path, other: &Path) -> Result<Voxels> {
 
 /// Where the cells of a voxel file are. A file that says it itself is not read for more than that; a
 /// sidecar is used only if it describes the cells of the file.
-pub fn lattice(path: &Path) -> Result<Lattice> {
+pub fn lattice(file: &InFile) -> Result<Lattice> {
+    let path = file.path();
     is_there(path)?;
     let description = format::describe(path).map_err(|error| if_mesh(error, path))?;
     let lattice = match description.format.carries {
@@ -348,39 +260,5 @@ mod tests {
         drop(made);
         let left = ["a", "a/b", "a/c", "a/c/d", "there", "there/e"].map(|folder| path(folder).exists());
         assert_eq!(left, [true, true, false, false, true, false]);
-    }
-
-    #[test]
-    fn a_file_is_known_by_every_name() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join("a.stl"), "").unwrap();
-        fs::create_dir(place.path().join("b")).unwrap();
-        let mut files = FileSet::default();
-        files.reads(&place.path().join("a.stl"), "the mesh");
-        let error = files.writes(&place.path().join("b/../a.stl"), "the output").unwrap_err();
-        assert!(error.message().contains("is the mesh"), "{error}");
-        files.writes(&place.path().join("b/new.vox"), "the output").unwrap();
-        assert!(files.writes(&place.path().join("b/../b/new.vox"), "the report").is_err());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_file_is_known_by_links_and_dangling_ones() {
-        use std::os::unix::fs::symlink;
-        let place = tempfile::tempdir().unwrap();
-        let path = |name: &str| place.path().join(name);
-        fs::write(path("a.stl"), "").unwrap();
-        fs::hard_link(path("a.stl"), path("hard.stl")).unwrap();
-        symlink("b.vox", path("l.vox")).unwrap();
-        symlink("l.vox", path("m.vox")).unwrap();
-        let mut files = FileSet::default();
-        files.reads(&path("a.stl"), "the mesh");
-        files.writes(&path("b.vox"), "the output").unwrap();
-        for name in ["hard.stl", "l.vox", "m.vox"] {
-            assert!(files.writes(&path(name), "the report").is_err(), "{name}");
-        }
-        files.reads(&path("grid.npz"), "the grid");
-        let error = files.writes(&path("grid.npz.json"), "the report").unwrap_err();
-        assert!(error.message().contains("the sidecar of the grid"), "{error}");
     }
 }

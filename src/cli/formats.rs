@@ -36,7 +36,7 @@ struct FormatsArgs {
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
-    call.check_files(Default::default())?;
+    call.check_files()?;
     Ok(vec![Report::of(|report| {
         let meshes = INPUTS
             .iter()

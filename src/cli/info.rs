@@ -1,12 +1,13 @@
 //! `voxelize info`: describes meshes and voxel files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::{self, Carries, Description};
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
+use voxelize::job::InFile;
 use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
@@ -14,7 +15,7 @@ use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Resul
 use super::args::{DEFAULT_RES, MemoryArgs, PageArgs, PowerArgs, ReadArgs, ReportArgs};
 use super::command::{Call, Command};
 use super::contents::{self, LabelCount};
-use super::files::{self, FileSet};
+use super::files;
 use super::memory::Resources;
 use super::report::display::{self, bytes, counted, grouped, grouped_number, number, occupancy, ranges};
 use super::report::finding_line;
@@ -64,18 +65,19 @@ struct InfoArgs {
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: InfoArgs = call.args()?;
-    let mut files = FileSet::default();
-    args.files.iter().for_each(|path| files.reads(path, "a file to be read"));
-    call.check_files(files)?;
+    let read = |path: &PathBuf| call.names.reads(path, "a file to be read");
+    let files = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
+    call.check_files()?;
     let resources = call.resources(&args.power, args.memory.max_memory)?;
-    for (n, path) in args.files.iter().enumerate() {
+    for (n, file) in files.iter().enumerate() {
+        let path = file.path();
         let report = Report::of(|report| {
             report.set("path", path.to_string_lossy());
             if n > 0 {
                 report.out += "\n";
             }
             par::with_threads(resources.threads, || {
-                describe(path, args.read.tolerance(), &resources, call, report)
+                describe(file, args.read.tolerance(), &resources, call, report)
             })?
             .map(|()| Outcome::Done)
             .inspect_err(|_| report.out.clear())
@@ -86,21 +88,22 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 }
 
 fn describe(
-    path: &Path,
+    file: &InFile,
     tolerance: Tolerance,
     resources: &Resources,
     call: &Call,
     report: &mut Report,
 ) -> Result<()> {
+    let path = file.path();
     files::is_there(path)?;
     if files::voxel_format(path).or(format::by_path(path)).is_some() {
         report.set("kind", "voxels");
-        return describe_voxels(path, resources, report);
+        return describe_voxels(file, resources, report);
     }
     report.set("kind", "mesh");
     let max_memory = resources.for_job().map(|bytes| bytes / PER_MESH);
     let options = ReadOptions { tolerance, max_memory, progress: &call.bar() };
-    describe_mesh(path, &options, report).map_err(|error| match error.code() {
+    describe_mesh(file, &options, report).map_err(|error| match error.code() {
         Code::S002 => Error::input(Code::S002, "neither a mesh nor voxels of a known format")
             .in_file(path)
             .with_hint("'voxelize formats' lists the formats"),
@@ -112,7 +115,8 @@ fn describe(
 const PER_MESH: u64 = 3;
 
 /// Describes the mesh in a file.
-fn describe_mesh(path: &Path, options: &ReadOptions, report: &mut Report) -> Result<()> {
+fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> Result<()> {
+    let path = file.path();
     let loaded = read::read_file(path, options)?;
     let (mesh, edges) = (&loaded.mesh, loaded.mesh.closedness());
     let median = median_edge(mesh);
@@ -247,7 +251,8 @@ impl Suggestion {
 }
 
 /// Describes the voxels in a file.
-fn describe_voxels(path: &Path, resources: &Resources, report: &mut Report) -> Result<()> {
+fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) -> Result<()> {
+    let path = file.path();
     let description = format::describe(path)?;
     report.set("format", description.format.name);
     report.set("bytes", description.bytes);

@@ -1,10 +1,11 @@
 //! From arguments to options: resolved and validated together. Whatever can be refused without the mesh is
 //! refused here, before it is read.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use voxelize::format::Dtype;
+use voxelize::format::{Dtype, Sidecar};
 use voxelize::grid::CellKind;
+use voxelize::job::{InFile, Names};
 use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Size, Snap};
 
@@ -16,7 +17,7 @@ use super::args::{
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
-use super::files::{self, FileSet, MeshSource};
+use super::files::{self, MeshSource};
 use super::memory::Resources;
 use super::output::{AuxOutput, Output};
 use super::report::{ReportOptions, Verbosity};
@@ -52,8 +53,6 @@ pub struct GridOptions {
     pub grown_from: Option<BoxCorners>,
     /// Whether a box was given: the mesh may go on in the padding then.
     pub is_bounded: bool,
-    /// The voxel file of `--like`.
-    pub like: Option<PathBuf>,
     /// The map from coordinates of the file to coordinates of the grid.
     pub transform: Transform,
 }
@@ -70,9 +69,16 @@ pub enum GridFrom {
 }
 
 impl JobOptions {
-    pub fn new(grid: GridArgs, rule: &RuleArgs, read: &ReadArgs, run: &RunArgs, argv: &Argv) -> Result<Self> {
+    pub fn new(
+        grid: GridArgs,
+        rule: &RuleArgs,
+        read: &ReadArgs,
+        run: &RunArgs,
+        argv: &Argv,
+        names: &Names,
+    ) -> Result<Self> {
         let rule = rule.chosen(&Transform::new(&grid.transform))?;
-        let grid = GridOptions::new(grid, &rule, argv)?;
+        let grid = GridOptions::new(grid, &rule, argv, names)?;
         let resources = Resources::new(&run.power, run.max_memory, argv)?;
         let tolerance = read.tolerance();
         Ok(Self { grid, rule, tolerance, resources, has_findings: tolerance == Tolerance::Strict })
@@ -93,10 +99,11 @@ impl JobOptions {
 }
 
 impl GridOptions {
-    pub fn new(args: GridArgs, rule: &Rule, argv: &Argv) -> Result<Self> {
+    pub fn new(args: GridArgs, rule: &Rule, argv: &Argv, names: &Names) -> Result<Self> {
         let transform = Transform::new(&args.transform);
         if let Some(path) = &args.like {
-            return Self::like(path, args.snap, transform, argv);
+            let file = names.reads_first(path, "the grid of --like")?;
+            return Self::like(&file, args.snap, transform, argv);
         }
         if args.stretch && args.dims.is_none() {
             return Err(Error::usage("--stretch needs --dims").with_hint("such as --dims 32,32,64 --stretch"));
@@ -136,17 +143,16 @@ impl GridOptions {
         let is_bounded = corners.is_some();
         let padding = Some(fit.clone());
         let (from, grown_from) = (GridFrom::Mesh(Box::new(fit)), corners.filter(|_| whole_cells));
-        Ok(Self { padding, from, snap, option, grown_from, is_bounded, like: None, transform })
+        Ok(Self { padding, from, snap, option, grown_from, is_bounded, transform })
     }
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
-    fn like(path: &Path, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
-        let lattice = files::lattice(path)?.scaled(&(Rational::ONE / &transform.scale))?;
+    fn like(file: &InFile, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
+        let lattice = files::lattice(file)?.scaled(&(Rational::ONE / &transform.scale))?;
         let snap = snap.unwrap_or(lattice.snap());
         let option = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
-        let like = Some(path.to_path_buf());
-        Ok(Self { padding: None, from, snap, option, grown_from: None, is_bounded: false, like, transform })
+        Ok(Self { padding: None, from, snap, option, grown_from: None, is_bounded: false, transform })
     }
 
     /// Cells added on every side along each axis of a lattice as files have it; not known of one that is taken over.
@@ -158,13 +164,6 @@ impl GridOptions {
     /// The lattice of scaled coordinates, as in files and digests, for a lattice of coordinates in the mesh file.
     pub fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
         if self.transform.is_scaled() { lattice.scaled(&self.transform.scale) } else { Ok(lattice.clone()) }
-    }
-
-    /// Takes in the file that it is taken over from, after the outputs: these may replace it, as it was read by then.
-    pub fn reads(&self, files: &mut FileSet) {
-        if let Some(path) = &self.like {
-            files.reads(path, "the grid of --like");
-        }
     }
 
     /// The lattice for a mesh of these bounds, in the coordinates of its file.
@@ -217,7 +216,8 @@ pub struct DoubtOptions {
 
 impl DoubtOptions {
     /// The options of these arguments; `None` if they are not given.
-    pub fn new(args: &DoubtArgs, rule: &Rule, argv: &Argv) -> Result<Option<Self>> {
+    pub fn new(args: &DoubtArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<Self>> {
+        let argv = call.argv;
         let option = match args {
             DoubtArgs { doubt: Some(_), .. } => "doubt",
             DoubtArgs { max_doubt: Some(_), .. } => "max-doubt",
@@ -232,14 +232,17 @@ impl DoubtOptions {
             let error = Error::usage(format!("{option} needs --solid or --filled"));
             return Err(error.with_hint(format!("--rule {rule} leaves the inside empty")));
         }
-        let file = args.doubt.as_deref().map(|path| AuxOutput::new(path, "--doubt", "the cells in doubt"));
+        let new =
+            |path: &PathBuf| AuxOutput::new(path, "--doubt", "the cells in doubt", sidecar, &call.names);
+        let file = args.doubt.as_ref().map(new);
         Ok(Some(Self { file: file.transpose()?, most: args.max_doubt.clone() }))
     }
 }
 
 /// The file of the leak path, if these arguments ask for it.
-pub fn leak(args: &LeakArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutput>> {
+pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.leak else { return Ok(None) };
+    let argv = call.argv;
     let is_filled = !matches!(rule, Rule::Distance { .. });
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
@@ -250,13 +253,13 @@ pub fn leak(args: &LeakArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutpu
         let error = Error::usage(format!("{}: needs a flood, but {why}", argv.name("leak")));
         return Err(error.with_hint("add --inside flood, with --filled or --solid"));
     }
-    AuxOutput::new(path, "--leak", "the leak path").map(Some)
+    AuxOutput::new(path, "--leak", "the leak path", sidecar, &call.names).map(Some)
 }
 
 /// The file of the nearest triangles, if these arguments ask for it.
-pub fn nearest(args: &NearestArgs, rule: &Rule, argv: &Argv) -> Result<Option<AuxOutput>> {
+pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.nearest else { return Ok(None) };
-    let option = argv.name("nearest");
+    let option = call.argv.name("nearest");
     if rule.kind() != CellKind::Field {
         let error = match rule {
             Rule::Distance { .. } => exclusive(&option, "--iso").with_hint("--iso makes bits, not distances"),
@@ -270,7 +273,7 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, argv: &Argv) -> Result<Option<Au
             .in_file(path)
             .with_hint("such as --nearest nearest.npy"));
     }
-    AuxOutput::new(path, "--nearest", "the nearest triangles").map(Some)
+    AuxOutput::new(path, "--nearest", "the nearest triangles", Sidecar::Auto, &call.names).map(Some)
 }
 
 /// Whether anything is done at all.
@@ -302,32 +305,18 @@ impl Options {
             Error::usage("no mesh is given")
                 .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more")
         })?;
-        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?
+        let names = &call.names;
+        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv, names)?
             .with_up(&args.up)
             .reported(&call.printer.options);
-        let job = Job { source: MeshSource::find(mesh, &argv.commands)?, options };
-        let output = Output::new(&args.output, job.options.rule.kind(), &job.source, call)?;
-        let doubt = DoubtOptions::new(&args.doubt, &job.options.rule, argv)?;
-        let leak = leak(&args.leak, &job.options.rule, argv)?;
-        let nearest = nearest(&args.nearest, &job.options.rule, argv)?;
-        let options = Self { job, output, doubt, leak, nearest, mode };
-        options.check_files(call)?;
-        Ok(options)
-    }
-
-    fn check_files(&self, call: &Call) -> Result<()> {
-        let mut files = FileSet::default();
-        if let Some(mesh) = self.job.source.path() {
-            files.reads(mesh, "the mesh");
-        }
-        self.output.check(&mut files, self.job.source.path())?;
-        self.job.options.grid.reads(&mut files);
-        for aux in self.aux_outputs() {
-            aux.check(&mut files, self.output.sidecar)?;
-        }
-        call.check_files(files)?;
-        self.output.probe()?;
-        self.aux_outputs().try_for_each(AuxOutput::probe)
+        let job = Job { source: MeshSource::find(mesh, &argv.commands, names)?, options };
+        let rule = &job.options.rule;
+        let output = Output::new(&args.output, rule.kind(), &job.source, call)?;
+        let doubt = DoubtOptions::new(&args.doubt, rule, output.sidecar, call)?;
+        let leak = leak(&args.leak, rule, output.sidecar, call)?;
+        let nearest = nearest(&args.nearest, rule, call)?;
+        call.check_files()?;
+        Ok(Self { job, output, doubt, leak, nearest, mode })
     }
 
     /// Whether the cells of the output are labelled surface and interior.

@@ -5,14 +5,17 @@ use std::io::IsTerminal;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
-use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar, Written};
-use voxelize::grid::CellKind;
+use voxelize::format::{
+    self, Carries, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Sidecar, Written,
+};
+use voxelize::grid::{CellKind, InMemory};
+use voxelize::job::{Names, NewFile, OutFile};
 use voxelize::{Cells, Error, Lattice, Record, Result, TOOL, Voxels};
 
 use super::args::OutputArgs;
 use super::argv::{Argv, exclusive};
 use super::command::Call;
-use super::files::{self, Destination, FileSet, MadeFolders, MeshSource, or_hint};
+use super::files::{self, Destination, MadeFolders, MeshSource};
 
 /// The format of an output that nothing names.
 const DEFAULT_FORMAT: &str = "vox";
@@ -24,6 +27,8 @@ const FIELD_FORMAT: &str = "npz";
 #[derive(Clone)]
 pub struct Output {
     pub destination: Destination,
+    /// The file, if it is one and none that stays.
+    pub file: Option<OutFile>,
     /// The folder of `-o DIR/`, which is made with those below it when it is needed.
     pub folder: Option<Arc<OutputFolder>>,
     pub format: &'static Format,
@@ -33,7 +38,7 @@ pub struct Output {
     /// The type of numbers, if requested.
     dtype: Option<Dtype>,
     pub sidecar: Sidecar,
-    existing: Existing,
+    skips_existing: bool,
     durability: Durability,
     /// Whether `-o` names it.
     is_named: bool,
@@ -45,14 +50,6 @@ pub enum FormatBy {
     Option,
     Extension,
     Default,
-}
-
-/// What becomes of a file that exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Existing {
-    Replace,
-    /// It stays, and nothing is made.
-    Skip,
 }
 
 /// The folder of `-o DIR/`.
@@ -94,16 +91,6 @@ pub fn stdout(call: &Call, example: &str) -> Result<Destination> {
     Ok(Destination::Stdout)
 }
 
-/// Refuses to replace a file that this tool did not make where only an implied name says so.
-pub fn check_implied(path: &Path, made_by_this_tool: impl FnOnce(&Path) -> bool) -> Result<()> {
-    if !path.exists() || made_by_this_tool(path) {
-        return Ok(());
-    }
-    Err(Error::output("exists, and has no record that this tool made it")
-        .in_file(path)
-        .with_hint(format!("-o {} replaces it, or name another file", path.display())))
-}
-
 impl Output {
     /// The output for these arguments.
     pub fn new(args: &OutputArgs, kind: CellKind, source: &MeshSource, call: &Call) -> Result<Self> {
@@ -116,13 +103,16 @@ impl Output {
             }
             Some(path) if path.as_os_str() == "-" => (stdout(call, "FILE")?, for_stdout(args, argv)?),
             Some(path) if is_folder(path) => {
-                return Ok(Self::in_folder(path, args, kind, argv)?.named(Path::new(&source.stem()?)));
+                let output = Self::in_folder(path, args, kind, argv)?;
+                return output.named(Path::new(&source.stem()?)).registered(&call.names);
             }
             Some(path) => (Destination::File(path.clone()), by_name(path, args, argv)?),
         };
         let output = Self::from_parts(destination, kind, format, by, args);
         output.check_options(argv)?;
-        Ok(output)
+        // part.vox for part.vox: not its name is wrong.
+        let voxels = || source.path().filter(|_| !output.is_named).and_then(files::holds_voxels);
+        output.clone().registered(&call.names).map_err(|error| voxels().unwrap_or(error))
     }
 
     fn from_parts(
@@ -134,13 +124,14 @@ impl Output {
     ) -> Self {
         Self {
             destination,
+            file: None,
             folder: None,
             format,
             format_by: by,
             kind,
             dtype: args.dtype,
             sidecar: if args.sidecar { Sidecar::Write } else { Sidecar::Auto },
-            existing: if args.skip_existing { Existing::Skip } else { Existing::Replace },
+            skips_existing: args.skip_existing,
             durability: if args.no_sync { Durability::Unsynced } else { Durability::Synced },
             is_named: args.output.is_some(),
         }
@@ -164,7 +155,12 @@ impl Output {
 
     /// The file, if it exists and stays as it is.
     pub fn kept(&self) -> Option<&Path> {
-        self.destination.path().filter(|path| self.existing == Existing::Skip && path.is_file())
+        self.destination.path().filter(|path| self.skips_existing && path.is_file())
+    }
+
+    /// Whether a file that exists stays, and nothing is made.
+    pub fn skips_existing(&self) -> bool {
+        self.skips_existing
     }
 
     pub fn name(&self) -> String {
@@ -182,7 +178,8 @@ impl Output {
     }
 
     pub fn save_options<'a>(&self, progress: &'a dyn voxelize::Progress) -> SaveOptions<'a> {
-        SaveOptions { dtype: self.dtype, sidecar: self.sidecar, durability: self.durability, progress }
+        let Self { dtype, sidecar, durability, .. } = *self;
+        SaveOptions { dtype, sidecar, durability, progress, ..SaveOptions::default() }
     }
 
     /// The warning that the name is of another format.
@@ -221,7 +218,7 @@ impl Output {
         let is_stdout = self.destination == Destination::Stdout;
         for (is_given, option, hint) in [
             (self.sidecar == Sidecar::Write, "--sidecar", "a sidecar needs an output file: -o PATH"),
-            (self.existing == Existing::Skip, "--skip-existing", "it needs an output file: -o PATH"),
+            (self.skips_existing, "--skip-existing", "it needs an output file: -o PATH"),
         ] {
             if is_given && is_stdout {
                 let output = argv.with_value("output").unwrap_or_default();
@@ -231,28 +228,31 @@ impl Output {
         Ok(())
     }
 
-    /// Registers the output files; refuses to overwrite files in use.
-    pub fn check(&self, files: &mut FileSet, mesh: Option<&Path>) -> Result<()> {
-        let Some(path) = self.destination.path() else { return Ok(()) };
-        // part.vox for part.vox: not its name is wrong.
-        let voxels = || mesh.filter(|_| !self.is_named).and_then(files::holds_voxels);
-        files.writes(path, "the output").map_err(|e| voxels().unwrap_or(e))?;
+    /// The output among the names of the run.
+    pub fn registered(self, names: &Names) -> Result<Self> {
+        let Some(path) = self.destination.path().filter(|_| self.kept().is_none()) else { return Ok(self) };
+        let file = names.writes(self.new_file(path, "the output"))?;
         if let Some(sidecar) = self.sidecar_path() {
-            files.writes(&sidecar, "the sidecar of the output")?;
+            names.writes(self.new_file(&sidecar, "the sidecar of the output"))?;
         }
-        Ok(())
+        Ok(Self { file: Some(file), ..self })
     }
 
-    /// Makes sure that the file can be written, and none of another tool is replaced unasked.
-    pub fn probe(&self) -> Result<()> {
-        let Some(path) = self.destination.path() else { return Ok(()) };
-        if self.kept().is_some() || self.folder.is_some() {
-            return Ok(());
+    fn new_file<'a>(&self, path: &'a Path, role: &'a str) -> NewFile<'a> {
+        let new = NewFile::named(path, role).as_output();
+        let new = if self.folder.is_some() { new.in_made_folder() } else { new };
+        match &self.folder {
+            _ if self.skips_existing => new.existing(Existing::ReplaceIf(|_| false), "it is skipped"),
+            Some(_) => {
+                let hint = "remove it, or name another folder: -o DIR/";
+                new.existing(Existing::ReplaceIf(format::may_be_of_this_tool), hint)
+            }
+            None if self.is_named => new,
+            None => {
+                let hint = format!("-o {} replaces it, or name another file", path.display());
+                new.existing(Existing::ReplaceIf(format::made_by_this_tool), hint)
+            }
         }
-        if !self.is_named {
-            check_implied(path, format::made_by_this_tool)?;
-        }
-        format::probe_output(path)
     }
 }
 
@@ -301,10 +301,10 @@ fn format_names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A second file of cells: the output of `--doubt` or `--leak`.
+/// A second file of cells, that an option of its own names.
 #[derive(Clone)]
 pub struct AuxOutput {
-    pub path: PathBuf,
+    pub file: OutFile,
     format: &'static Format,
     /// The option that asks for it.
     option: &'static str,
@@ -314,31 +314,30 @@ pub struct AuxOutput {
 
 impl AuxOutput {
     /// The file of this name, in the format of its extension.
-    pub fn new(path: &Path, option: &'static str, about: &'static str) -> Result<Self> {
+    pub fn new(
+        path: &Path,
+        option: &'static str,
+        about: &'static str,
+        sidecar: Sidecar,
+        names: &Names,
+    ) -> Result<Self> {
         let Some(format) = format::by_path(path) else {
             let known: Vec<_> = FORMATS.iter().map(|format| format.extensions[0]).collect();
             let error = Error::usage("no voxel format has this extension").in_file(path);
             return Err(error.with_hint(format!("{option} takes .{}", known.join(", ."))));
         };
-        Ok(Self { path: path.to_path_buf(), format, option, about })
-    }
-
-    /// Registers the output files; refuses to overwrite files in use.
-    pub fn check(&self, files: &mut FileSet, sidecar: Sidecar) -> Result<()> {
-        if let Some(sidecar) = sidecar_path(&self.path, self.format, sidecar) {
-            files.writes(&sidecar, &format!("the sidecar of {}", self.about))?;
+        let hint = format!("{option} FILE names another file");
+        if let Some(sidecar) = sidecar_path(path, format, sidecar) {
+            names.writes(NewFile::named(&sidecar, &format!("the sidecar of {about}")).hint(&hint))?;
         }
-        files.writes(&self.path, self.about)
-    }
-
-    /// Makes sure that the file can be written.
-    pub fn probe(&self) -> Result<()> {
-        format::probe_output(&self.path).map_err(|e| self.hinted(e))
+        let file = names.writes(NewFile::named(path, about).hint(hint))?;
+        Ok(Self { file, format, option, about })
     }
 
     /// Makes sure that the file can hold cells of this kind on `lattice`.
     pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
-        format::check(kind, lattice, self.format, &SaveOptions::default()).map_err(|e| e.in_file(&self.path))
+        format::check(kind, lattice, self.format, &SaveOptions::default())
+            .map_err(|e| e.in_file(self.file.path()))
     }
 
     /// Refuses a format that does not hold cells of this kind.
@@ -348,7 +347,7 @@ impl AuxOutput {
         }
         let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(kind)).map(|f| f.extensions[0]).collect();
         let (name, kind) = (self.format.name, kind.plural());
-        let error = Error::usage(format!("{name} does not hold {kind}")).in_file(&self.path);
+        let error = Error::usage(format!("{name} does not hold {kind}")).in_file(self.file.path());
         Err(error.with_hint(format!("{} takes .{}", self.option, known.join(", ."))))
     }
 
@@ -364,19 +363,6 @@ impl AuxOutput {
         let snap = Some(lattice.snap().name().to_string());
         let record = Record { tool: Some(TOOL.to_string()), rule_name, snap, ..about };
         let voxels = Voxels { cells: cells.into(), lattice: Some(lattice.clone()), record };
-        format::save(&voxels, &self.path, self.format, options).map_err(|e| self.hinted(e))
-    }
-
-    /// Writes a number for each cell, as `work` puts them.
-    pub fn write_numbers(
-        &self,
-        dims: [usize; 3],
-        work: impl FnOnce(&mut dyn FnMut(&[i32]) -> Result<()>) -> Result<()>,
-    ) -> Result<Written> {
-        format::save_numbers(&self.path, dims, work).map_err(|e| self.hinted(e))
-    }
-
-    fn hinted(&self, error: Error) -> Error {
-        or_hint(error, &format!("{} FILE names another file", self.option))
+        self.file.save_source(&mut InMemory::new(&voxels), self.format, options)
     }
 }

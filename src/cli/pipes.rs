@@ -2,10 +2,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
+use voxelize::job::{InFile, OutFile};
 use voxelize::{Error, par};
 
 use super::signals::Signals;
@@ -32,9 +33,9 @@ impl Inlet {
         Self::new(signals, || Ok(io::stdin()))
     }
 
-    /// What `path` names; to open a pipe is to wait for its writer.
-    pub fn open(path: &Path, signals: &Signals) -> Self {
-        let path = PathBuf::from(path);
+    /// A file of the run; to open a pipe is to wait for its writer.
+    pub fn open(file: &InFile, signals: &Signals) -> Self {
+        let path = PathBuf::from(file.path());
         Self::new(signals, move || File::open(path))
     }
 
@@ -119,9 +120,9 @@ impl Outlet {
         Self::new(signals, || Ok(io::stdout()))
     }
 
-    /// What `path` names; to open a pipe is to wait for its reader.
-    pub fn open(path: &Path, signals: &Signals) -> Self {
-        let path = PathBuf::from(path);
+    /// A file of the run; to open a pipe is to wait for its reader.
+    pub fn open(file: &OutFile, signals: &Signals) -> Self {
+        let path = PathBuf::from(file.path());
         Self::new(signals, move || OpenOptions::new().write(true).open(path))
     }
 

@@ -291,6 +291,9 @@ codes! {
     ClosedPipe "closed-pipe" REFUSED
         "the output pipe was closed early"
         "none: this is not a failure";
+    Exists "exists" REFUSED
+        "a file that no option names exists, and has no record that this tool made it"
+        "`-o PATH` replaces it, or names another file";
     Folder "folder" REFUSED
         "a folder where a file is expected"
         "name a file";

@@ -82,6 +82,11 @@ impl Error {
         Self::new(Kind::Output, Code::Output, message)
     }
 
+    /// A file that exists and stays. Its code, `exists`, lets a caller skip the output.
+    pub fn exists(message: impl Into<String>) -> Self {
+        Self::new(Kind::Output, Code::Exists, message)
+    }
+
     /// The reader of a pipe went away. Its code, `closed-pipe`, lets a caller end quietly.
     pub fn closed_pipe() -> Self {
         Self::new(Kind::Output, Code::ClosedPipe, "the pipe was closed by its reader")
@@ -90,6 +95,12 @@ impl Error {
     /// The run was interrupted.
     pub fn interrupted() -> Self {
         Self::new(Kind::Interrupted, Code::Interrupted, "interrupted; nothing was written")
+    }
+
+    /// The run was interrupted after so many of its files were written.
+    pub fn interrupted_after(written: usize, all: usize, what: &str) -> Self {
+        let message = format!("interrupted; {written} of {all} {what} were written");
+        Self::new(Kind::Interrupted, Code::Interrupted, message)
     }
 
     /// A bug of this crate: what failed, and where.

@@ -31,6 +31,7 @@ mod npy;
 #[cfg(feature = "npz")]
 mod npz;
 mod open;
+mod place;
 mod raw;
 mod save;
 #[cfg(feature = "vox")]
@@ -40,10 +41,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::npy::save_numbers;
-pub use self::open::{Description, describe, made_by_this_tool, open, read_from, sniff};
-pub use self::save::{
-    link_target, lock_folder, probe_output, save, save_bytes, save_source, write_source_to, write_to,
-};
+pub use self::open::{Description, describe, made_by_this_tool, may_be_of_this_tool, open, read_from, sniff};
+pub use self::place::{link_target, lock_folder};
+pub use self::save::{probe_output, save, save_bytes, save_source, write_source_to, write_to};
 
 use self::open::VoxelSource;
 use self::save::Sink;
@@ -192,8 +192,19 @@ pub enum Durability {
     Unsynced,
 }
 
-/// How to save. The default is the usual type of the format, a sidecar where it needs one, on the disk,
-/// silence.
+/// The fate of a file that is already at the path of an output.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Existing {
+    /// It is replaced.
+    #[default]
+    Replace,
+    /// It is replaced if this function of its path says so. Otherwise it stays, even if it appears while the output is
+    /// made, and saving fails with [`Code::Exists`](crate::Code::Exists).
+    ReplaceIf(fn(&Path) -> bool),
+}
+
+/// How to save. The default is the usual type of the format, a sidecar where it needs one, on the disk, in place of an
+/// older file, silence.
 #[derive(Clone, Copy)]
 pub struct SaveOptions<'a> {
     /// The type of number of a cell; `None` for the default of the format.
@@ -202,14 +213,21 @@ pub struct SaveOptions<'a> {
     pub sidecar: Sidecar,
     /// The faults that the files survive.
     pub durability: Durability,
-    /// Who hears of progress and may cancel.
+    /// The fate of an older file.
+    pub existing: Existing,
+    /// Reports progress, and may cancel.
     pub progress: &'a dyn Progress,
 }
 
 impl Default for SaveOptions<'_> {
     fn default() -> Self {
-        let (sidecar, durability) = (Sidecar::default(), Durability::default());
-        Self { dtype: None, sidecar, durability, progress: &() }
+        Self {
+            dtype: None,
+            sidecar: Sidecar::default(),
+            durability: Durability::default(),
+            existing: Existing::default(),
+            progress: &(),
+        }
     }
 }
 
@@ -336,6 +354,9 @@ fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
 
 /// The key for what cells are stored as.
 const DTYPE: &str = "dtype";
+
+/// The key for the order of the cells, and its value in files of this tool.
+const ORDER: [&str; 2] = ["order", "x fastest"];
 
 /// No limits: any lattice can be held.
 fn no_limits(_: Option<&Lattice>) -> Result<()> {

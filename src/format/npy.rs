@@ -26,7 +26,7 @@ use std::path::Path;
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, failure, is_about, nameless};
-use super::{Carries, DTYPE, Dtype, FileSize, Format, SaveOptions, Write, Written};
+use super::{Carries, DTYPE, Dtype, Existing, FileSize, Format, ORDER, SaveOptions, Write, Written};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, Cells, Voxels};
@@ -85,7 +85,7 @@ pub fn save_numbers(
     dims: [usize; 3],
     work: impl FnOnce(&mut dyn FnMut(&[i32]) -> Result<()>) -> Result<()>,
 ) -> Result<Written> {
-    super::save_bytes(path, FORMAT.name, |out| {
+    super::save_bytes(path, Existing::Replace, FORMAT.name, |out| {
         out.write_all(&header("<i4", &dims))?;
         let mut left = dims.iter().product::<usize>();
         let mut block = vec![];
@@ -277,6 +277,9 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let metadata = source.sidecar.take().filter(|metadata| metadata.dims == Some(dims));
     let mut metadata = metadata.unwrap_or(Metadata { dims: Some(dims), ..Metadata::default() });
     annotate(header.dtype(), &mut metadata);
+    if header.fortran {
+        metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
+    }
     Ok(metadata)
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::save::sidecar_path;
-use super::{DTYPE, Dtype, FORMATS, Format, by_path};
+use super::{Carries, DTYPE, Dtype, FORMATS, Format, ORDER, by_path};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{Cells, Digest, Legend, Voxels};
@@ -75,8 +75,23 @@ pub fn sniff(path: &Path) -> Option<&'static Format> {
 /// Whether the file at `path`, or its sidecar, says that this tool made it. A cheap look; whatever
 /// cannot be read does not say so.
 pub fn made_by_this_tool(path: &Path) -> bool {
-    let tool = describe(path).ok().and_then(|found| found.metadata.record.tool);
-    tool.is_some_and(|tool| tool.starts_with("voxelize "))
+    let described = || describe(path).ok().map(|found| found.metadata);
+    let metadata = if is_sidecar(path) { parse_file(path).ok().flatten() } else { described() };
+    metadata.and_then(|metadata| metadata.record.tool).is_some_and(|tool| tool.starts_with("voxelize "))
+}
+
+/// Whether the file at `path` may be an output of this tool: it says so, or it has no place to say so and its cells are
+/// laid out as this tool does.
+pub fn may_be_of_this_tool(path: &Path) -> bool {
+    let is_alike = |found: Description| {
+        found.format.carries == Carries::SidecarOnRequest
+            && found.metadata.extra.get(ORDER[0]).is_some_and(|order| order == ORDER[1])
+    };
+    made_by_this_tool(path) || !sidecar_path(path).exists() && describe(path).is_ok_and(is_alike)
+}
+
+fn is_sidecar(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
 }
 
 fn read_with(input: &mut dyn Input, format: &Format, sidecar: Option<Metadata>) -> Result<Voxels> {
@@ -112,17 +127,21 @@ fn unknown(path: &Path) -> Error {
 
 /// The sidecar of `path`, if there is one.
 fn read_sidecar(path: &Path) -> Result<Option<Metadata>> {
-    let path = sidecar_path(path);
+    parse_file(&sidecar_path(path))
+}
+
+/// The content of a sidecar, if there is one.
+fn parse_file(path: &Path) -> Result<Option<Metadata>> {
     let read = || {
         let mut text = String::new();
-        match File::open(&path) {
+        match File::open(path) {
             Ok(file) => file.take(MAX_SIDECAR).read_to_string(&mut text).map_err(failure)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failure(error)),
         };
         parse_sidecar(&text).map(Some)
     };
-    read().map_err(|error: Error| error.in_file(&path))
+    read().map_err(|error: Error| error.in_file(path))
 }
 
 fn parse_sidecar(text: &str) -> Result<Metadata> {

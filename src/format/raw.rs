@@ -12,7 +12,7 @@
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, is_about};
-use super::{Carries, Dtype, FileSize, Format, Write};
+use super::{Carries, Dtype, FileSize, Format, ORDER, Write};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Cells, Voxels};
@@ -43,7 +43,7 @@ fn row_bytes(nx: usize, dtype: Dtype) -> Option<u64> {
 
 fn annotate(dtype: Dtype, metadata: &mut Metadata) {
     metadata.extra.insert("dtype".into(), dtype.name().into());
-    metadata.extra.insert("order".into(), "x fastest".into());
+    metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
     if dtype == Dtype::Bit {
         metadata.extra.insert("bit_order".into(), "little".into());
     }

@@ -10,17 +10,14 @@
 //!
 //! The next process that writes to the folder removes temporary files of processes that died.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Read, Seek, Write as _};
+use std::io::{self, Read, Seek, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
-use tempfile::{NamedTempFile, SpooledTempFile};
+use tempfile::SpooledTempFile;
 
 use super::ahead::Ahead;
-use super::{Carries, Dtype, Durability, Format, SaveOptions, Sidecar, Write, Written};
+use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, temporary};
+use super::{Carries, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Style;
 use crate::grid::{CellSource, InMemory, Lattice, Slab, Voxels};
@@ -70,10 +67,11 @@ pub fn save_source(
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
     let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, durability)).transpose()?;
     // Other processes that write the same pair wait, so that no file gets the sidecar of another.
-    let _lock = sidecar.as_ref().map(|sidecar| lock_folder(&sidecar.place)).transpose()?;
+    let _lock = sidecar.as_ref().map(|sidecar| lock_folder(&sidecar.place, options.progress)).transpose()?;
+    data.check(options.existing)?;
     // The sidecar first: a data file never stands there without what it needs.
-    let sidecar = sidecar.map(|sidecar| sidecar.persist("json", durability)).transpose()?;
-    let mut written = vec![data.persist(format.name, durability)?];
+    let sidecar = sidecar.map(|sidecar| sidecar.persist("json", options.existing, durability)).transpose()?;
+    let mut written = vec![data.persist(format.name, options.existing, durability)?];
     written.extend(sidecar);
     Ok(written)
 }
@@ -145,9 +143,10 @@ fn not_spooled(error: io::Error) -> io::Error {
 /// for it in [`Written`].
 ///
 /// # Errors
-/// If it cannot be written. What was at `path` before is then still there.
+/// If it cannot be written, or a file is there that stays. What was at `path` before is then still there.
 pub fn save_bytes(
     path: &Path,
+    existing: Existing,
     format: &'static str,
     write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
 ) -> Result<Written> {
@@ -155,12 +154,12 @@ pub fn save_bytes(
         Place::File(file) => {
             let durability = Durability::default();
             Beside::write(path, &file, durability, |file| buffered(file, |out| write(out)))?
-                .persist(format, durability)
+                .persist(format, existing, durability)
         }
         Place::Direct => {
             let bytes = open_direct(path)
                 .and_then(|mut file| {
-                    let mut out = CountedWriter { out: &mut file, bytes: 0 };
+                    let mut out = CountedWriter { out: &mut *file, bytes: 0 };
                     write(&mut out).and_then(|()| out.flush()).map(|()| out.bytes)
                 })
                 .map_err(|error| failure(error).in_file(path))?;
@@ -211,225 +210,6 @@ pub(super) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab
     }
 }
 
-/// The error of this crate for a failed write: its own, if one was passed through, or the system's.
-fn failure(error: io::Error) -> Error {
-    if let Some(own) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
-        return own.clone();
-    }
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => Error::closed_pipe(),
-        _ => Error::output(format!("cannot be written: {error}")),
-    }
-}
-
-/// The file at the end of the links that `path` begins, whether there is one or not.
-pub fn link_target(path: &Path) -> PathBuf {
-    let mut place = path.to_path_buf();
-    // As many links as Linux follows.
-    for _ in 0..40 {
-        match fs::read_link(&place) {
-            Ok(target) if !has_no_name(&place) => {
-                place = place.parent().unwrap_or(Path::new("")).join(target);
-            }
-            _ => break,
-        }
-    }
-    place
-}
-
-/// Whether it is what `/dev/stdout` points to, which has no name that could be replaced, even if it is a file.
-fn has_no_name(place: &Path) -> bool {
-    place.starts_with("/proc") || place.starts_with("/dev/fd")
-}
-
-/// Where output for a path goes.
-enum Place {
-    /// A file at the end of all links, to be replaced.
-    File(PathBuf),
-    /// A device or pipe.
-    Direct,
-}
-
-impl Place {
-    fn of(path: &Path) -> Result<Self> {
-        let fail = |reason: String| Error::output(reason).in_file(path);
-        let place = link_target(path);
-        if has_no_name(&place) {
-            return Ok(Self::Direct);
-        }
-        match fs::metadata(&place) {
-            Ok(found) if found.is_dir() => Err(fail("is a folder".into())),
-            Ok(found) if !found.is_file() => Ok(Self::Direct),
-            Ok(_) => Ok(Self::File(place)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if folder(&place).is_dir() {
-                    return Ok(Self::File(place));
-                }
-                let hint = format!("make the folder {} first", folder(&place).display());
-                Err(fail(format!("cannot be written: {error}")).with_hint(hint))
-            }
-            Err(error) => Err(fail(format!("cannot be written: {error}"))),
-        }
-    }
-}
-
-fn folder(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// The name of what is written: `.voxelize-PID-….tmp`.
-const PREFIX: &str = ".voxelize-";
-const SUFFIX: &str = ".tmp";
-
-/// A new file in the folder of `file`, removed unless persisted.
-fn temporary(file: &Path) -> io::Result<NamedTempFile> {
-    sweep(folder(file));
-    let prefix = format!("{PREFIX}{}-", std::process::id());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(SUFFIX);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // What any new file gets; the system takes the umask off.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let made = builder.tempfile_in(folder(file)).map_err(without_name)?;
-    // By this others know that its process lives; where the system has no locks, its number says so.
-    let _ = made.as_file().try_lock();
-    Ok(made)
-}
-
-/// The system's error without the name of the temporary file.
-fn without_name(error: io::Error) -> io::Error {
-    match error.to_string().split_once(" at path ") {
-        Some((reason, _)) => io::Error::new(error.kind(), reason.to_string()),
-        None => error,
-    }
-}
-
-/// Removes what processes that died left in `folder`; once in a process, as it may be a long list.
-fn sweep(folder: &Path) {
-    static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    if !SWEPT.lock().unwrap_or_else(|e| e.into_inner()).insert(folder.to_path_buf()) {
-        return;
-    }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if is_file && entry.file_name().to_str().is_some_and(is_left) {
-            // Another container may have a process of that number, which holds the lock.
-            let lock = File::open(entry.path()).map(|file| file.try_lock().is_ok());
-            if lock.is_ok_and(|is_free| is_free) {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-    }
-}
-
-/// Whether this is the name of what a process wrote that is no more.
-fn is_left(name: &str) -> bool {
-    let number = name.strip_prefix(PREFIX).filter(|name| name.ends_with(SUFFIX));
-    let process = number.and_then(|name| name.split_once('-')).and_then(|(id, _)| id.parse::<u32>().ok());
-    let processes = Path::new("/proc");
-    process.is_some_and(|id| processes.join("self").exists() && !processes.join(id.to_string()).exists())
-}
-
-/// How long to wait for another process that writes to the same folder.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A lock on the folder of `file`, as long as it lives: for files that belong together. Nothing where the system
-/// has no such locks.
-///
-/// # Errors
-/// If another process has it for ten seconds.
-pub fn lock_folder(file: &Path) -> Result<Option<File>> {
-    let Ok(locked) = File::open(folder(file)) else { return Ok(None) };
-    let start = Instant::now();
-    loop {
-        match locked.try_lock() {
-            Ok(()) => return Ok(Some(locked)),
-            Err(TryLockError::Error(_)) => return Ok(None),
-            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
-                let error = Error::output("another process has been writing to this folder for ten seconds");
-                return Err(error.in_file(folder(file)).with_hint("wait for it, or end it"));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
-        }
-    }
-}
-
-/// A finished file under its temporary name.
-struct Beside {
-    file: NamedTempFile,
-    place: PathBuf,
-    /// The requested name, for messages.
-    path: PathBuf,
-    bytes: u64,
-}
-
-impl Beside {
-    fn write(
-        path: &Path,
-        place: &Path,
-        durability: Durability,
-        write: impl FnOnce(&File) -> io::Result<()>,
-    ) -> Result<Self> {
-        let finish = || {
-            let file = temporary(place)?;
-            write(file.as_file())?;
-            keep_permissions(place, file.as_file())?;
-            if durability == Durability::Synced {
-                file.as_file().sync_all()?;
-            }
-            let bytes = file.as_file().metadata()?.len();
-            Ok(Self { file, place: place.to_path_buf(), path: path.to_path_buf(), bytes })
-        };
-        finish().map_err(|error| failure(error).in_file(path))
-    }
-
-    fn persist(self, format: &'static str, durability: Durability) -> Result<Written> {
-        let Self { file, place, path, bytes } = self;
-        file.persist(&place).map_err(|e| failure(e.error).in_file(&path))?;
-        if durability == Durability::Synced {
-            sync_folder(folder(&place));
-        }
-        Ok(Written { path, format, bytes })
-    }
-}
-
-/// Writes to a file through a buffer.
-fn buffered(file: &File, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(64 << 10, file);
-    if let Err(error) = write(&mut out) {
-        // Without this, the buffer would be written to a file that is about to go.
-        drop(out.into_parts());
-        return Err(error);
-    }
-    out.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
-}
-
-/// Puts the names in `folder` on the disk. Where the system cannot do that, for some file system or at
-/// all, it is no failure: the file stands there whole.
-fn sync_folder(folder: &Path) {
-    if cfg!(unix) {
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    }
-}
-
-/// Gives `file` the permissions of what it will replace, and the owner where the system allows it.
-fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
-    let Ok(old) = fs::metadata(place) else { return Ok(()) };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        let new = file.metadata()?;
-        if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
-            // Only the superuser may; for others the file becomes theirs, as with any new file.
-            let _ = fchown(file, Some(old.uid()), Some(old.gid()));
-        }
-    }
-    file.set_permissions(old.permissions())
-}
-
 fn write_sidecar(
     source: &dyn CellSource,
     path: &Path,
@@ -459,15 +239,8 @@ fn save_directly(
     options: &SaveOptions,
 ) -> Result<Written> {
     let mut file = open_direct(path).map_err(|error| failure(error).in_file(path))?;
-    let bytes = write_source_to(source, &mut file, format, options).map_err(|error| error.in_file(path))?;
+    let bytes = write_source_to(source, &mut *file, format, options).map_err(|error| error.in_file(path))?;
     Ok(Written { path: path.to_path_buf(), format: format.name, bytes })
-}
-
-fn open_direct(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().write(true).open(path)?;
-    // Standard output may be a file; devices do not mind.
-    let is_file = file.metadata()?.is_file();
-    if is_file { file.set_len(0).map(|()| file) } else { Ok(file) }
 }
 
 /// A stream that counts what it passes on.

@@ -5,6 +5,7 @@
 //! run is shared out again by layers.
 
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::geom::Triangle;
@@ -127,13 +128,20 @@ fn fill(
         return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
     }
     let threads = par::current_threads();
-    let work = share(triangles.len(), &target.shape().layers(), threads);
+    let shape = target.shape();
+    let work = share(triangles.len(), shape.dims[1], &shape.layers(), threads);
     progress.begin("voxelize", work.len() as u64);
     let done = par::share(&work, |next| {
         let each = |cover: &mut dyn FnMut(Range<u32>, Range<i64>)| {
+            let mut pace = Pace::default();
             for (triangles, layers) in next {
-                progress.check()?;
-                cover(triangles.clone(), layers.clone());
+                let mut left = triangles.clone();
+                while !left.is_empty() {
+                    progress.check()?;
+                    let taken = left.start..left.end.min(left.start.saturating_add(pace.triangles));
+                    left.start = taken.end;
+                    pace.time(|| cover(taken, layers.clone()));
+                }
                 progress.advance(1);
             }
             Ok(())
@@ -160,14 +168,53 @@ fn fill(
     Ok((full, snapped.iter().sum()))
 }
 
-/// Runs of triangles and the layers to take them for.
-fn share(triangles: usize, layers: &Range<i64>, threads: usize) -> Vec<(Range<u32>, Range<i64>)> {
+/// The triangles that are covered between two looks at whether to stop: as many as take about a millisecond.
+struct Pace {
+    triangles: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { triangles: 1 }
+    }
+}
+
+impl Pace {
+    const SHORT: Duration = Duration::from_micros(500);
+    const LONG: Duration = Duration::from_millis(2);
+
+    /// Covers that many, and adapts their number.
+    fn time(&mut self, cover: impl FnOnce()) {
+        let start = Instant::now();
+        cover();
+        match start.elapsed() {
+            short if short < Self::SHORT => self.triangles = self.triangles.saturating_mul(2),
+            long if long > Self::LONG => self.triangles = (self.triangles / 2).max(1),
+            _ => {}
+        }
+    }
+}
+
+/// Rows of cells, at most, that a triangle is covered in at a time where triangles are few: some milliseconds.
+const ROWS: usize = 1 << 20;
+
+/// Triangles that are few.
+const FEW: usize = 1 << 12;
+
+/// Runs of triangles and the layers of `rows` rows to take them for.
+fn share(
+    triangles: usize,
+    rows: usize,
+    layers: &Range<i64>,
+    threads: usize,
+) -> Vec<(Range<u32>, Range<i64>)> {
     let pieces = if threads == 1 { 1 } else { RUNS_PER_THREAD * threads };
     let run = triangles.div_ceil(pieces).clamp(1, RUN);
     let runs = triangles.div_ceil(run);
     // Few triangles are large ones.
     let count = (layers.end - layers.start) as usize;
-    let height = count.div_ceil(pieces.div_ceil(runs.max(1)).min(count));
+    let most = if triangles <= FEW { (ROWS / rows).max(1) } else { count };
+    let height = count.div_ceil(pieces.div_ceil(runs.max(1)).min(count)).min(most);
     let mut work = vec![];
     for first in (0..triangles).step_by(run) {
         for low in layers.clone().step_by(height) {

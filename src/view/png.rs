@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::picture::Picture;
 use crate::error::{Error, Result};
-use crate::format::Written;
+use crate::format::{Existing, Written};
+use crate::job::OutFile;
 
 /// The keyword of the PNG chunk that says what made it.
 const MARK: &str = "Software";
@@ -36,7 +37,16 @@ impl Picture {
     /// If the file cannot be written. What was there before is then still there.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written> {
         let png = self.to_png()?;
-        crate::format::save_bytes(path.as_ref(), "png", |out| out.write_all(&png))
+        crate::format::save_bytes(path.as_ref(), Existing::Replace, "png", |out| out.write_all(&png))
+    }
+
+    /// Saves the picture as [`save`](Self::save) does, to a file of a run.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or one is there that stays.
+    pub fn save_in(&self, file: &OutFile) -> Result<Written> {
+        let png = self.to_png()?;
+        file.save_bytes("png", |out| out.write_all(&png))
     }
 }
 

@@ -32,8 +32,9 @@ const LAYERS: &[(&str, &[&str])] = &[
         "lib",
         &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "voxelizer"],
     ),
+    ("job", &["error", "grid", "format"]),
     ("compare", &["error", "par", "geom", "mesh", "grid", "format", "run", "rule", "lib"]),
-    ("view", &["error", "par", "geom", "mesh", "grid", "format", "lib"]),
+    ("view", &["error", "par", "geom", "mesh", "grid", "format", "job", "lib"]),
     // The library only by its public name, `voxelize::…`.
     ("cli", &[]),
     ("main", &["cli"]),
@@ -411,4 +412,20 @@ fn nothing_is_unsafe() {
         let source = sources.iter().find(|source| source.path == Path::new(root)).unwrap();
         assert!(source.code.contains("#![forbid(unsafe_code)]"), "{root}");
     }
+}
+
+/// The command line writes files through the names of its run, which know every file: `job/names.rs`.
+#[test]
+fn the_command_line_writes_no_file_by_a_path() {
+    const WRITES: [&str; 7] =
+        ["format::save", "fs::write", "fs::rename", "fs::remove_file", "fs::copy", "File::create", ".save("];
+    let (mut seen, mut uses) = (0, 0);
+    for source in sources().iter().filter(|source| source.part == "cli") {
+        for write in WRITES {
+            assert!(!source.code.contains(write), "{}: {write}", source.path.display());
+        }
+        seen += 1;
+        uses += source.code.matches(".save_source(").count() + source.code.matches(".save_bytes(").count();
+    }
+    assert!(seen > 40 && uses > 5, "{seen} files, {uses} uses of the names");
 }

@@ -38,6 +38,8 @@ mod info;
 mod like;
 #[cfg(feature = "cli")]
 mod many;
+#[cfg(all(unix, feature = "cli"))]
+mod names;
 #[cfg(feature = "cli")]
 mod odd_meshes;
 #[cfg(feature = "cli")]

@@ -1,7 +1,10 @@
 //! Cases that were wrong once, or easily would be: every level, all ties, against the oracle.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use crate::support::listed::Listed;
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Snap};
+use voxelize::geom::Triangle;
+use voxelize::{BitGrid, Lattice, Level, Mesh, Progress, Rational, Rule, Run, Snap, Voxelizer};
 
 fn check(cases: &[Listed]) {
     for case in cases {
@@ -254,4 +257,36 @@ fn what_is_far_below_a_grain_is_not_on_a_wall() {
         closed: [false, true, true],
         snap: Snap::Float,
     }]);
+}
+
+/// Counts how often work asks whether to stop.
+#[derive(Default)]
+struct Looks(AtomicU64);
+
+impl Progress for Looks {
+    fn cancelled(&self) -> bool {
+        self.0.fetch_add(1, Relaxed);
+        false
+    }
+}
+
+/// On one thread, few triangles were one piece of work, whatever their size.
+#[test]
+fn a_surface_of_few_large_triangles_asks_whether_to_stop() {
+    let looks = |triangles: Vec<Triangle>, dims: [usize; 3]| {
+        let mesh = Mesh::from_triangles(triangles).unwrap();
+        let zero = [0; 3].map(Rational::from);
+        let lattice = Lattice::new(dims, zero, [1; 3].map(Rational::from), [true; 3]).unwrap();
+        let looks = Looks::default();
+        Voxelizer::new(Rule::surface()).threads(1).progress(&looks).run(&mesh, &lattice).unwrap();
+        looks.0.into_inner()
+    };
+    let large = |n: u16| {
+        let at = f32::from(n) / 2.0;
+        [[0.0, at, 100.0], [127.0, 100.0, at], [at, 127.0 - at, 0.0]]
+    };
+    let many = looks((0..200).map(large).collect(), [128; 3]);
+    assert!(many >= 8, "{many} looks at 200 triangles");
+    let one = looks(vec![[[0.0, 0.0, 0.0], [8.0, 4096.0, 0.0], [0.0, 0.0, 2048.0]]], [8, 4096, 2048]);
+    assert!(one >= 8, "{one} looks at one triangle");
 }

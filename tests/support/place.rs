@@ -15,6 +15,26 @@ pub fn binary() -> std::ffi::OsString {
     std::env::var_os("VOXELIZE_UNDER_TEST").unwrap_or_else(|| env!("CARGO_BIN_EXE_voxelize").into())
 }
 
+/// Gives children the usual dispositions of signals. A shell without job control starts what is to run in the background
+/// with interrupts ignored, and `nohup` a closed terminal; a child inherits that, and the command honours it. Signals
+/// that this process catches are the usual ones in its children.
+pub fn dispositions() {
+    #[cfg(target_os = "linux")]
+    {
+        use std::sync::{Arc, Once};
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            let status = fs::read_to_string("/proc/self/status").unwrap();
+            let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+            let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
+            // SIGPIPE stays as Rust has it; the command expects that.
+            for signal in (1..32).filter(|signal| ignored >> (signal - 1) & 1 == 1 && *signal != 13) {
+                let _ = signal_hook::flag::register(signal, Arc::default());
+            }
+        });
+    }
+}
+
 /// A folder of its own for a test, to run the command in.
 pub struct Place {
     folder: TempDir,
@@ -39,6 +59,7 @@ impl Place {
 
     /// The command with these words, in this folder. Outside of CI: there goldens are not recorded.
     pub fn command(&self, line: &str) -> Command {
+        dispositions();
         let mut command = Command::new(binary());
         command
             .env_remove("CI")

@@ -10,7 +10,7 @@ use super::values::{self, TypedBox};
 /// The cells on the longest axis by default.
 pub const DEFAULT_RES: usize = 256;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Grid")]
 pub struct GridArgs {
     /// cells on the longest axis [256]

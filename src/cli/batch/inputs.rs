@@ -1,45 +1,58 @@
 //! The meshes of a batch: names from a list, files as they are, folders for the meshes in them; and what their
 //! outputs are called: the path of a mesh below the folder that all have in common.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use voxelize::job::{InFile, Names};
 use voxelize::mesh::read::INPUTS;
-use voxelize::{Code, Error, Result, format};
+use voxelize::{Code, Error, Kind, Progress, Result, format};
 
-use super::super::files::{self, FileSet, MeshSource};
+use super::super::command::Call;
+use super::super::files::{self, MeshSource};
 use super::super::output::Output;
 use super::super::pipes::Inlet;
+use super::super::progress::Bar;
 use super::super::report::display::grouped;
 use super::super::signals::Signals;
 use super::Item;
 
 /// The names in the list `file`, `-` for standard input; `named` are those on the command line.
-pub fn read_list(file: &Path, named: &[PathBuf], null: bool, signals: &Signals) -> Result<Vec<PathBuf>> {
-    let is_stdin = file.as_os_str() == "-";
+pub fn read_list(
+    list: &Path,
+    named: &[PathBuf],
+    null: bool,
+    signals: &Signals,
+    names: &Names,
+) -> Result<Vec<PathBuf>> {
+    let is_stdin = list.as_os_str() == "-";
     if is_stdin && named.iter().any(|mesh| mesh.as_os_str() == "-") {
         return Err(Error::usage("-: standard input is the list of meshes, not a mesh")
             .with_hint("--files-from FILE reads the list from a file"));
     }
-    let bytes = if is_stdin { all_of(Inlet::stdin(signals)) } else { from_file(file, signals) };
-    let bytes = bytes.map_err(|e| e.in_file(file))?;
-    let names = split(&bytes, null).map_err(|e| e.in_file(file))?;
-    if names.is_empty() && named.is_empty() {
+    let bytes = match is_stdin {
+        true => all_of(Inlet::stdin(signals)),
+        false => from_file(&names.reads(list, "the list of meshes")?, signals),
+    };
+    let bytes = bytes.map_err(|e| e.in_file(list))?;
+    let found = split(&bytes, null).map_err(|e| e.in_file(list))?;
+    if found.is_empty() && named.is_empty() {
         return Err(Error::input(Code::NoMeshes, "names no mesh")
-            .in_file(file)
+            .in_file(list)
             .with_hint("write one name per line"));
     }
-    Ok(names)
+    Ok(found)
 }
 
-fn from_file(file: &Path, signals: &Signals) -> Result<Vec<u8>> {
-    files::is_there(file)?;
-    if files::is_pipe(file) {
-        return all_of(Inlet::open(file, signals));
+fn from_file(list: &InFile, signals: &Signals) -> Result<Vec<u8>> {
+    let path = list.path();
+    files::is_there(path)?;
+    if files::is_pipe(path) {
+        return all_of(Inlet::open(list, signals));
     }
-    File::open(file).map_err(|e| unreadable(&e)).and_then(all_of)
+    File::open(path).map_err(|e| unreadable(&e)).and_then(all_of)
 }
 
 /// The longest list that is read: a million names of some length.
@@ -101,7 +114,7 @@ pub struct FoundMesh {
 
 /// Everything that `names` stand for: in their order, folders sorted by name; and the files of folders that are no
 /// meshes.
-pub fn all(names: &[PathBuf]) -> Result<(Vec<FoundMesh>, Skipped)> {
+pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
     let (mut found, mut skipped) = (Vec::new(), Skipped::default());
     for name in names {
         if name.as_os_str() == "-" {
@@ -121,9 +134,10 @@ pub fn all(names: &[PathBuf]) -> Result<(Vec<FoundMesh>, Skipped)> {
             found.push(FoundMesh { path: name.clone(), whole, folder, problem: None });
             continue;
         }
-        let mut meshes = Vec::new();
-        let walked = walk(name, &mut Vec::new(), &mut meshes, &mut skipped);
-        let problem = walked.err().or_else(|| meshes.is_empty().then(|| no_mesh(name)));
+        let (seen, links, skipped) = (HashSet::new(), VecDeque::new(), &mut skipped);
+        let walk = FolderWalk { bar, seen, links, meshes: vec![], skipped, problem: None };
+        let (meshes, problem) = walk.all(name)?;
+        let problem = problem.or_else(|| meshes.is_empty().then(|| no_mesh(name)));
         let entry = |path: PathBuf, problem| {
             let below = path.strip_prefix(name).unwrap_or(Path::new(""));
             FoundMesh { whole: whole.join(below), folder: whole.clone(), path, problem }
@@ -163,42 +177,61 @@ impl Skipped {
     }
 }
 
-/// Adds the meshes in `folder` and below. `above` are the folders it is in, links followed: a link to one
-/// of these is a circle, and not followed.
-fn walk(
-    folder: &Path,
-    above: &mut Vec<PathBuf>,
-    meshes: &mut Vec<PathBuf>,
-    skipped: &mut Skipped,
-) -> Result<()> {
-    let unreadable = |e: std::io::Error| {
-        Error::input(Code::Unreadable, format!("cannot be listed: {e}"))
-            .in_file(folder)
-            .with_hint("all other meshes are still processed")
-    };
-    let real = folder.canonicalize().map_err(unreadable)?;
-    if above.contains(&real) {
-        return Ok(());
-    }
-    above.push(real);
-    let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
-    let entries = entries.map_err(unreadable);
-    let mut paths: Vec<_> =
-        entries.iter().flatten().map(fs::DirEntry::path).filter(|p| !is_hidden(p)).collect();
-    paths.sort();
-    let mut result = entries.map(drop);
-    for path in paths {
-        if path.is_dir() {
-            let below = walk(&path, above, meshes, skipped);
-            result = result.and(below);
-        } else if files::is_mesh_name(&path) {
-            meshes.push(path);
-        } else {
-            skipped.add(&path);
+/// A look through a folder and all below: each real folder once, whatever links lead to it. Links are followed after
+/// all else, so that a folder is known by its own name where it has one.
+struct FolderWalk<'a> {
+    bar: &'a Bar,
+    seen: HashSet<PathBuf>,
+    links: VecDeque<PathBuf>,
+    meshes: Vec<PathBuf>,
+    skipped: &'a mut Skipped,
+    /// The first folder that cannot be listed.
+    problem: Option<Error>,
+}
+
+impl FolderWalk<'_> {
+    /// The meshes in `folder` and below, sorted by name.
+    fn all(mut self, folder: &Path) -> Result<(Vec<PathBuf>, Option<Error>)> {
+        self.links.push_back(folder.to_path_buf());
+        while let Some(folder) = self.links.pop_front() {
+            let mut folders = vec![folder];
+            while let Some(folder) = folders.pop() {
+                self.bar.check()?;
+                match self.entries(&folder) {
+                    Ok(below) => folders.extend(below.into_iter().rev()),
+                    Err(error) => self.problem = self.problem.or(Some(unlisted(&folder, &error))),
+                }
+            }
         }
+        self.meshes.sort();
+        Ok((self.meshes, self.problem))
     }
-    above.pop();
-    result
+
+    /// Takes in the entries of a folder; its folders are returned.
+    fn entries(&mut self, folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+        let mut folders = vec![];
+        if !self.seen.insert(folder.canonicalize()?) {
+            return Ok(folders);
+        }
+        let entries = fs::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
+        let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(|p| !is_hidden(p)).collect();
+        paths.sort();
+        for path in paths {
+            match (path.is_dir(), path.is_symlink()) {
+                (true, true) => self.links.push_back(path),
+                (true, false) => folders.push(path),
+                _ if files::is_mesh_name(&path) => self.meshes.push(path),
+                _ => self.skipped.add(&path),
+            }
+        }
+        Ok(folders)
+    }
+}
+
+fn unlisted(folder: &Path, error: &std::io::Error) -> Error {
+    Error::input(Code::Unreadable, format!("cannot be listed: {error}"))
+        .in_file(folder)
+        .with_hint("all other meshes are still processed")
 }
 
 fn is_hidden(path: &Path) -> bool {
@@ -215,17 +248,40 @@ fn no_mesh(folder: &Path) -> Error {
 }
 
 /// Each mesh with its output; a mesh that is missing has the reason.
-pub fn items(found: Vec<FoundMesh>, output: &Output, commands: &[&'static str]) -> Vec<Item> {
+///
+/// # Errors
+/// If two meshes make one file, or a file that is read would be written.
+pub fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Result<Vec<Item>> {
     let common = common(found.iter().map(|found| found.folder.as_path()));
-    let item = |FoundMesh { path, whole, problem, .. }: FoundMesh| {
-        let ready = match problem {
-            Some(problem) => Err(problem),
-            None => MeshSource::find(&path, commands)
-                .map(|source| (source, output.named(&below(&common, &whole)))),
-        };
-        Item { path, ready }
+    let source = |mesh: &FoundMesh| match &mesh.problem {
+        Some(problem) => Err(problem.clone()),
+        None => MeshSource::find(&mesh.path, &call.argv.commands, &call.names),
     };
-    found.into_iter().map(item).collect()
+    // All inputs before the first output: none of them may be written.
+    let mut sources: Vec<_> = found.iter().map(source).collect();
+    // The file of --json is written, so that it may be no mesh.
+    if let Some(Err(error)) =
+        sources.iter().find(|source| matches!(source, Err(e) if e.kind() == Kind::Usage))
+    {
+        return Err(error.clone());
+    }
+    let mut written: HashMap<PathBuf, &Path> = HashMap::new();
+    let mut items = vec![];
+    for (mesh, source) in found.iter().zip(sources.drain(..)) {
+        let ready = match source {
+            Ok(source) => {
+                let output = output.named(&below(&common, &mesh.whole));
+                let path = output.destination.path().unwrap_or(Path::new("")).to_path_buf();
+                if let Some(other) = written.insert(path.clone(), &mesh.path) {
+                    return Err(twice(other, &mesh.path, &path));
+                }
+                Ok((source, output.registered(&call.names)?))
+            }
+            Err(error) => Err(error),
+        };
+        items.push(Item { path: mesh.path.clone(), ready });
+    }
+    Ok(items)
 }
 
 /// The deepest folder that all of these are, or are in.
@@ -243,28 +299,6 @@ fn below(common: &Path, whole: &Path) -> PathBuf {
     let plain = |part: &Component| matches!(part, Component::Normal(_));
     let path: PathBuf = whole.strip_prefix(common).unwrap_or(whole).components().filter(plain).collect();
     path.with_file_name(path.file_stem().unwrap_or_default())
-}
-
-/// The files of this run, each of which is one only: refused if two meshes make one file, or a file that is
-/// read would be written.
-pub fn check(items: &[Item], list: Option<&Path>) -> Result<FileSet> {
-    let mut files = FileSet::default();
-    items.iter().for_each(|item| files.reads(&item.path, "a mesh of this run"));
-    if let Some(list) = list {
-        files.reads(list, "the list of meshes");
-    }
-    let mut written: HashMap<&Path, &Path> = HashMap::new();
-    for (item, output) in items.iter().filter_map(|item| Some((item, &item.ready.as_ref().ok()?.1))) {
-        let Some(path) = output.destination.path() else { continue };
-        if let Some(other) = written.insert(path, &item.path) {
-            return Err(twice(other, &item.path, path));
-        }
-        files.writes(path, "an output")?;
-        if let Some(sidecar) = output.sidecar_path() {
-            files.writes(&sidecar, "the sidecar of an output")?;
-        }
-    }
-    Ok(files)
 }
 
 fn twice(first: &Path, second: &Path, output: &Path) -> Error {
@@ -289,6 +323,7 @@ pub fn refuse_pipes(found: &[FoundMesh]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::report::Verbosity;
     use super::*;
 
     #[test]
@@ -306,16 +341,39 @@ mod tests {
             std::os::unix::fs::symlink(root, root.join("a/deep/up")).unwrap();
             std::os::unix::fs::symlink("x.stl", root.join("a/deep/y.stl")).unwrap();
         }
-        let (found, skipped) = all(&[root.to_path_buf()]).unwrap();
+        let bar = Bar::new(Verbosity::Quiet, Signals::default());
+        let (found, skipped) = all(&[root.to_path_buf()], &bar).unwrap();
         assert_eq!(skipped.text().unwrap(), "1 file that is not named like a mesh: 1 .txt");
         let names: Vec<_> =
             found.iter().map(|f| f.path.strip_prefix(root).unwrap().display().to_string()).collect();
         let linked: &[&str] = if cfg!(unix) { &["a/deep/y.stl"] } else { &[] };
         assert_eq!(names, [&["a/deep/x.stl"], linked, &["b/10.STL", "b/2.stl", "z.stl"]].concat());
         assert!(found.iter().all(|found| found.problem.is_none() && found.folder == root));
-        let (none, skipped) = all(&[root.join("empty")]).unwrap();
+        let (none, skipped) = all(&[root.join("empty")], &bar).unwrap();
         assert_eq!(skipped.text(), None);
         assert!(none.len() == 1 && none[0].problem.as_ref().unwrap().to_string().contains("no mesh"));
+    }
+
+    /// Eight folders with links to each other were walked in every order: 13,700 paths to one mesh.
+    #[cfg(unix)]
+    #[test]
+    fn folders_that_link_to_each_other_are_walked_once() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        for n in 0..12 {
+            fs::create_dir(root.join(format!("d{n}"))).unwrap();
+            for m in (0..12).filter(|m| *m != n) {
+                let link = root.join(format!("d{n}/l{m}"));
+                std::os::unix::fs::symlink(format!("../d{m}"), link).unwrap();
+            }
+        }
+        fs::write(root.join("d7/x.stl"), "").unwrap();
+        let bar = Bar::new(Verbosity::Quiet, Signals::default());
+        let (found, _) = all(&[root.to_path_buf()], &bar).unwrap();
+        assert_eq!(found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(), [root.join("d7/x.stl")]);
+        // A folder outside of the one that is walked has the name of its link.
+        let (found, _) = all(&[root.join("d0")], &bar).unwrap();
+        assert_eq!(found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(), [root.join("d0/l7/x.stl")]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod report;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use voxelize::format::Sidecar;
 use voxelize::{Bounds, Error, Kind, Progress, Result, format};
 
 use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
@@ -83,12 +84,12 @@ impl BatchOptions {
         let folder = folder(&args.input, &args.output, argv)?;
         let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
         let grids = if args.input.same_grid { Grids::Same } else { Grids::Own };
-        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv)?
+        let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv, &call.names)?
             .with_up(&args.up)
             .reported(&call.printer.options);
-        let doubt = DoubtOptions::new(&args.doubt, &options.rule, argv)?;
-        let leak = options::leak(&args.leak, &options.rule, argv)?;
-        let nearest = options::nearest(&args.nearest, &options.rule, argv)?;
+        let doubt = DoubtOptions::new(&args.doubt, &options.rule, Sidecar::Auto, call)?;
+        let leak = options::leak(&args.leak, &options.rule, Sidecar::Auto, call)?;
+        let nearest = options::nearest(&args.nearest, &options.rule, call)?;
         let has_file = doubt.as_ref().is_some_and(|options| options.file.is_some());
         if has_file || leak.is_some() || nearest.is_some() {
             let named = if leak.is_some() { "leak" } else { "nearest" };
@@ -105,16 +106,14 @@ impl BatchOptions {
         let output = Output::in_folder(&folder, &args.output, options.rule.kind(), argv)?;
         let mut named = args.input.meshes;
         if let Some(file) = &args.input.files_from {
-            named.extend(inputs::read_list(file, &named, args.input.null, call.signals)?);
+            named.extend(inputs::read_list(file, &named, args.input.null, call.signals, &call.names)?);
         }
-        let (found, skipped) = inputs::all(&named)?;
+        let (found, skipped) = inputs::all(&named, &call.bar())?;
         if grids == Grids::Same {
             inputs::refuse_pipes(&found)?;
         }
-        let items = inputs::items(found, &output, &argv.commands);
-        let mut files = inputs::check(&items, args.input.files_from.as_deref())?;
-        options.grid.reads(&mut files);
-        call.check_files(files)?;
+        let items = inputs::items(found, &output, call)?;
+        call.check_files()?;
         Ok(Self { options, items, skipped, output, doubt, grids, mode })
     }
 

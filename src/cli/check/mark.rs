@@ -1,13 +1,14 @@
 //! The file of `--mark`: the triangles that have defects, or their cells.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use voxelize::compare::check::MeshCheck;
-use voxelize::format::{self, Written};
+use voxelize::format::{SaveOptions, Sidecar, Written};
 use voxelize::grid::CellKind;
+use voxelize::job::{Names, NewFile, OutFile};
 use voxelize::{Error, Lattice, Mesh, Record, Result, Run};
 
-use super::super::files::{self, FileSet};
+use super::super::files;
 use super::super::options::GridOptions;
 use super::super::output::AuxOutput;
 
@@ -16,23 +17,19 @@ const OPTION: &str = "--mark";
 /// Where the defects go.
 pub(super) enum MarkOutput {
     /// Their triangles, as binary STL.
-    Triangles(PathBuf),
+    Triangles(OutFile),
     /// Their cells, as labels.
     Cells(AuxOutput),
 }
 
 impl MarkOutput {
-    pub(super) fn new(path: &Path, files: &mut FileSet) -> Result<Self> {
+    pub(super) fn new(path: &Path, names: &Names) -> Result<Self> {
         if files::has_extension(path, "stl") {
-            files.writes(path, "the file of --mark")?;
-            format::probe_output(path)?;
-            return Ok(Self::Triangles(path.to_path_buf()));
+            return names.writes(NewFile::named(path, "the file of --mark")).map(Self::Triangles);
         }
-        let output = AuxOutput::new(path, OPTION, "the cells of the defects")
+        let output = AuxOutput::new(path, OPTION, "the cells of the defects", Sidecar::Auto, names)
             .map_err(|e| e.with_hint("--mark takes .stl for triangles, .vox or .npz for cells"))?;
         output.check_kind(CellKind::Labels)?;
-        output.check(files, format::Sidecar::Auto)?;
-        output.probe()?;
         Ok(Self::Cells(output))
     }
 
@@ -56,11 +53,11 @@ impl MarkOutput {
         (grid, run): (&GridOptions, &Run),
     ) -> Result<Vec<Written>> {
         match (self, lattice) {
-            (Self::Triangles(path), _) => Ok(vec![triangles(path, mesh, &checked.marked())?]),
+            (Self::Triangles(file), _) => Ok(vec![triangles(file, mesh, &checked.marked())?]),
             (Self::Cells(output), Some(lattice)) => {
                 let labels = checked.cells(mesh, lattice, run)?;
                 let about = Record { transform: grid.transform.entries(), ..Record::default() };
-                output.write(labels, &grid.placed(lattice)?, about, &format::SaveOptions::default())
+                output.write(labels, &grid.placed(lattice)?, about, &SaveOptions::default())
             }
             (Self::Cells(_), None) => Err(Error::usage("no grid for the cells")),
         }
@@ -68,11 +65,11 @@ impl MarkOutput {
 }
 
 /// Writes these triangles as binary STL, their normals missing: readers compute them.
-fn triangles(path: &Path, mesh: &Mesh, numbers: &[u32]) -> Result<Written> {
+fn triangles(file: &OutFile, mesh: &Mesh, numbers: &[u32]) -> Result<Written> {
     let triangle = |n: &u32| stl_io::Triangle {
         normal: stl_io::Normal::new([0.0; 3]),
         vertices: mesh.triangles()[*n as usize].map(stl_io::Vertex::new),
     };
     let marked: Vec<_> = numbers.iter().map(triangle).collect();
-    format::save_bytes(path, "stl", |mut out| stl_io::write_stl(&mut out, marked.iter()))
+    file.save_bytes("stl", |mut out| stl_io::write_stl(&mut out, marked.iter()))
 }

@@ -12,7 +12,7 @@ use voxelize::{Error, Lattice, Mesh, Result, Rule, par};
 
 use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RunArgs, values};
 use super::command::{Call, Command};
-use super::files::{FileSet, MeshSource};
+use super::files::MeshSource;
 use super::options::{GridOptions, Job, JobOptions};
 use super::report::display::{bytes, counted};
 use super::report::{Outcome, Report};
@@ -103,22 +103,26 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let resources = call.resources(&args.run.power, args.run.max_memory)?;
     let has_grid = GRID.iter().any(|option| call.given(option));
     let rule = Rule::surface();
-    let grid = GridOptions::new(args.grid, &rule, call.argv)?;
+    let grid = GridOptions::new(args.grid, &rule, call.argv, &call.names)?;
     let options = JobOptions { grid, rule, tolerance: args.read.tolerance(), resources, has_findings: true };
-    let mut files = FileSet::default();
-    args.meshes.iter().for_each(|path| files.reads(path, "a mesh to be checked"));
-    let mark = args.mark.as_deref().map(|path| MarkOutput::new(path, &mut files)).transpose()?;
+    for path in &args.meshes {
+        call.names.reads(path, "a mesh to be checked")?;
+    }
+    let mark = args.mark.as_deref().map(|path| MarkOutput::new(path, &call.names)).transpose()?;
     if mark.is_some() && args.meshes.len() > 1 {
         return Err(Error::usage("--mark takes one mesh").with_hint("check them one by one"));
     }
-    call.check_files(files)?;
+    call.check_files()?;
     for (n, path) in args.meshes.iter().enumerate() {
         let report = Report::of(|report| {
             report.set("path", path.to_string_lossy());
             if n > 0 {
                 report.out += "\n";
             }
-            let job = Job { source: MeshSource::find(path, &call.argv.commands)?, options: options.clone() };
+            let job = Job {
+                source: MeshSource::find(path, &call.argv.commands, &call.names)?,
+                options: options.clone(),
+            };
             let checking = Checking {
                 job,
                 has_grid,

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
 use serde_json::{Map, Value, json};
-use voxelize::format;
 use voxelize::grid::record::{FIELDS, INSIDE};
+use voxelize::job::{Names, NewFile, OutFile};
 use voxelize::{Code, Error, Finding, Kind, Result, Severity};
 
 use super::files::{Destination, is_pipe};
@@ -203,6 +203,7 @@ pub struct Printer {
 struct PrinterState {
     /// The lines of JSON so far, for a file.
     lines: String,
+    json_file: Option<OutFile>,
     codes: Vec<u8>,
     /// Whether it is known that the file for JSON is none of the others.
     files_checked: bool,
@@ -233,6 +234,16 @@ impl Printer {
 
     pub fn is_verbose(&self) -> bool {
         self.options.verbosity == Verbosity::Verbose
+    }
+
+    /// The names of a call; the file of `--json` is the first.
+    pub fn names(&self) -> Names {
+        let names = Names::default();
+        if let Some(Destination::File(path)) = &self.options.json {
+            let file = NewFile::named(path, "the file of --json").hint("--json=FILE names another file");
+            self.state().json_file = names.writes(file).ok();
+        }
+        names
     }
 
     /// From now on it is known that the file for JSON is none of the others.
@@ -328,15 +339,22 @@ impl Printer {
 
     /// Writes the file of `--json`, and gives the exit code.
     pub fn finish(&self) -> u8 {
+        let is_safe = {
+            let state = self.state();
+            state.files_checked && state.json_file.as_ref().is_some_and(|file| !file.is_disputed())
+        };
+        if !is_safe {
+            // Names of its own, where a call has none, or not all of them.
+            self.names();
+        }
         let state = self.state();
         let code = worst(&state.codes);
-        let Some(Destination::File(path)) = &self.options.json else { return code };
-        if !state.files_checked && !may_replace(path, state.error.as_ref()) {
+        let Some(file) = &state.json_file else { return code };
+        if !is_safe && !may_replace(file.path(), state.error.as_ref()) {
             return code;
         }
         let _may_stall = self.signals.may_stall();
-        let written = format::save_bytes(path, "json", |out| out.write_all(state.lines.as_bytes()));
-        match written.map_err(|e| e.with_hint("--json=FILE names another file")) {
+        match file.save_bytes("json", |out| out.write_all(state.lines.as_bytes())) {
             // The first failure is the one to report.
             Err(error) if code == OK => {
                 to_stderr(&error_text("", &error));

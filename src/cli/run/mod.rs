@@ -15,6 +15,7 @@ use std::time::Instant;
 use voxelize::format::{self, SaveOptions, Written};
 use voxelize::grid::record::INSIDE;
 use voxelize::grid::{CellKind, CellSource, CellType, InMemory, Label, Slab};
+use voxelize::job::OutFile;
 use voxelize::rule::doubt::{self, Doubt};
 use voxelize::rule::{self, Made, leak_path};
 use voxelize::run::Plan as Strategy;
@@ -31,7 +32,6 @@ pub use self::report::{MeshInput, RunReport, timed};
 pub use self::summary::{mesh_format, mesh_line, summary, time_line, triangles, warning_lines};
 pub use self::verbose::verbose;
 
-use super::files::Destination;
 use super::guard::guarded;
 use super::options::{DoubtOptions, Mode, Options};
 use super::output::AuxOutput;
@@ -52,7 +52,11 @@ pub fn convert(options: &Options, bar: &Bar, signals: &Signals, report: &mut Run
     let threads = options.job.options.resources.threads;
     let result = guarded(|| par::with_threads(threads, || steps(options, bar, signals, report))?);
     bar.clear();
-    let outcome = result.unwrap_or_else(Outcome::of);
+    let outcome = match result {
+        // It appeared while its cells were made.
+        Err(error) if error.code() == Code::Exists && options.output.skips_existing() => Outcome::Skipped,
+        result => result.unwrap_or_else(Outcome::of),
+    };
     if matches!(outcome, Outcome::PipeClosed) {
         report.warnings.push(Finding::new(Code::W005, "output pipe closed early"));
     }
@@ -60,6 +64,8 @@ pub fn convert(options: &Options, bar: &Bar, signals: &Signals, report: &mut Run
 }
 
 fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Outcome> {
+    // In a folder of outputs, where that is known of each one alone.
+    options.output.file.as_ref().map_or(Ok(()), OutFile::check)?;
     let mesh = read(&options.job, bar, signals, report)?;
     bar.check()?;
     let run = library_run(&options.job.options, bar);
@@ -101,7 +107,7 @@ impl Work<'_> {
         let voxels = self.labelled(voxels, report)?;
         self.bar.check()?;
         let written = timed(&mut report.times.write, || {
-            self.save(&mut InMemory::with_digest(&voxels, digest), self.bar)
+            self.write(&mut InMemory::with_digest(&voxels, digest), self.bar)
         })?;
         report.outputs = Some(written);
         Ok(())
@@ -140,13 +146,13 @@ impl Work<'_> {
             slabs = slabs.placed(options.grid.placed(lattice)?);
         }
         let written = match &self.options.nearest {
-            None => self.save(&mut slabs, &Silent(self.bar))?,
+            None => self.write(&mut slabs, &Silent(self.bar))?,
             Some(nearest) => {
                 slabs = slabs.with_nearest();
                 let mut written = vec![];
-                let numbers = nearest.write_numbers(lattice.dims(), |put| {
+                let numbers = nearest.file.save_numbers(lattice.dims(), |put| {
                     let mut both = WithNearest { slabs: &mut slabs, put };
-                    written = self.save(&mut both, &Silent(self.bar))?;
+                    written = self.write(&mut both, &Silent(self.bar))?;
                     Ok(())
                 })?;
                 written.push(numbers);
@@ -170,20 +176,20 @@ impl Work<'_> {
         fill::note(&self.options.job.options, at, report, stats, (occupied, slabs.digest()));
     }
 
-    fn save(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {
+    fn write(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {
         let output = &self.options.output;
         let (options, format) = (output.save_options(progress), output.format);
-        let mut out = match &output.destination {
-            Destination::Stdout => Outlet::stdout(self.signals),
-            Destination::File(path) if output.destination.may_block() => Outlet::open(path, self.signals),
-            Destination::File(path) => {
+        let path = output.destination.path();
+        let mut out = match &output.file {
+            None => Outlet::stdout(self.signals),
+            Some(file) if output.destination.may_block() => Outlet::open(file, self.signals),
+            Some(file) => {
                 if let Some(folder) = &output.folder {
-                    folder.made.make_for(path)?;
+                    folder.made.make_for(file.path())?;
                 }
-                return format::save_source(source, path, format, &options);
+                return file.save_source(source, format, &options);
             }
         };
-        let path = output.destination.path();
         let bytes =
             format::write_source_to(source, &mut out, format, &options).map_err(|error| match path {
                 Some(path) => error.in_file(path),

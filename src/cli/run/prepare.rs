@@ -37,8 +37,8 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &job.source.name(), &options);
     let loaded = timed(&mut report.times.read, || match &job.source {
         MeshSource::Stdin => stream(Inlet::stdin(signals)),
-        MeshSource::File(path) if files::is_pipe(path) => stream(Inlet::open(path, signals)),
-        MeshSource::File(path) => read::read_file(path, &options),
+        MeshSource::File(file) if files::is_pipe(file.path()) => stream(Inlet::open(file, signals)),
+        MeshSource::File(file) => read::read_file(file.path(), &options),
     })
     .map_err(|e| if bar.cancelled() { Error::interrupted() } else { e })
     .map_err(|e| match (e.kind(), e.hint()) {

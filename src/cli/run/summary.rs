@@ -233,7 +233,8 @@ fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> Str
         Some(FileSize::AtMost(n)) => format!(", at most {}", bytes(n)),
         None => String::new(),
     };
-    let aux = |aux: &super::super::output::AuxOutput| format!("; {} to {}", aux.about, aux.path.display());
+    let aux =
+        |aux: &super::super::output::AuxOutput| format!("; {} to {}", aux.about, aux.file.path().display());
     let aux: String = options.aux_outputs().map(aux).collect();
     let (need, name, format) = (bytes(memory.bytes), options.output.name(), options.output.format.name);
     let target = match options.output.destination {
@@ -249,7 +250,7 @@ fn wrote(options: &Options, written: &Written) -> String {
         Some("-") => output.name(),
         _ => written.path.display().to_string(),
     };
-    let numbers = match options.aux_outputs().find(|aux| aux.path == written.path) {
+    let numbers = match options.aux_outputs().find(|aux| aux.file.path() == written.path) {
         Some(aux) => format!(", {}", aux.about),
         None if written.format == output.format.name => {
             // A reader of the file alone does not know where its cells are.

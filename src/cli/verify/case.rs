@@ -75,12 +75,15 @@ pub fn joined(words: impl IntoIterator<Item = String>) -> String {
 }
 
 /// CaseOptions options as a list in `folder` writes them: the file that --like names is relative to it.
-pub fn relocated(options: &str, folder: &Path) -> String {
+///
+/// # Errors
+/// As those of [`relative`].
+pub fn relocated(options: &str, folder: &Path) -> Result<String> {
     let mut words = shlex::split(options).unwrap_or_default();
     if let Some(at) = words.iter().position(|word| word == "--like") {
-        words[at + 1] = relative(folder, Path::new(&words[at + 1]));
+        words[at + 1] = relative(folder, Path::new(&words[at + 1]))?;
     }
-    joined(words)
+    Ok(joined(words))
 }
 
 /// `text` with each option spelled as [`CaseOptions`] does; as it is, if it makes no sense.
@@ -117,10 +120,10 @@ impl FromArgMatches for CaseOptions {
                 continue;
             }
             found.push(format!("--{}", arg.get_long().unwrap_or(id)));
-            if arg.get_action().takes_values() {
-                found.extend(
-                    matches.get_raw(id).into_iter().flatten().map(|v| v.to_string_lossy().into_owned()),
-                );
+            for value in matches.get_raw(id).into_iter().flatten().filter(|_| arg.get_action().takes_values())
+            {
+                let text = value.to_str().ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8));
+                found.push(text?.to_string());
             }
         }
         Ok(Self(Some(joined(found)).filter(|text| !text.is_empty())))
@@ -143,7 +146,10 @@ pub fn resolve(folder: &Path, written: &str) -> PathBuf {
 }
 
 /// How a list in `folder` writes the path `file`; as it is, where the two have nothing in common.
-pub fn relative(folder: &Path, file: &Path) -> String {
+///
+/// # Errors
+/// If the path is not UTF-8, as a list is.
+pub fn relative(folder: &Path, file: &Path) -> Result<String> {
     let whole =
         |path: &Path| if path.is_dir() { path.canonicalize().unwrap_or_default() } else { located(path) };
     let (from, to) = (whole(folder), whole(file));
@@ -156,8 +162,12 @@ pub fn relative(folder: &Path, file: &Path) -> String {
     slashed(&up.chain(to[common..].iter().copied()).collect::<PathBuf>())
 }
 
-fn slashed(path: &Path) -> String {
-    path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+fn slashed(path: &Path) -> Result<String> {
+    let text = path.to_str().ok_or_else(|| {
+        let error = Error::usage("the name is not UTF-8, and a list of goldens holds nothing else");
+        error.in_file(path).with_hint("rename the file")
+    });
+    Ok(text?.replace(std::path::MAIN_SEPARATOR, "/"))
 }
 
 /// A name for a file that stands for `text`: letters, digits and dots, all else as single dashes.
@@ -229,6 +239,7 @@ mod tests {
             place.path().join(name)
         };
         let (lists, meshes) = (made("tests/lists"), made("meshes"));
+        let relative = |folder: &Path, file: &Path| relative(folder, file).unwrap();
         assert_eq!(relative(&lists, &meshes.join("a.stl")), "../../meshes/a.stl");
         assert_eq!(relative(&lists, &lists.join("a.stl")), "a.stl");
         assert_eq!(relative(place.path(), &meshes.join("../meshes/a.stl")), "meshes/a.stl");

@@ -1,11 +1,12 @@
 //! The verdict on a case: the result compared with the golden, and pictures of the differences.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use voxelize::compare::outcome::{against_grid, other_grid};
 use voxelize::compare::{CaseResult, Difference, diff};
 use voxelize::format::SaveOptions;
+use voxelize::grid::InMemory;
 use voxelize::view::{self, From, View};
 use voxelize::{Code, Error, Lattice, Rational, Result, Voxels, format};
 
@@ -13,10 +14,17 @@ use super::super::files;
 use super::super::guard::guarded;
 use super::super::report::fitting;
 use super::report::{CaseReport, GridBrief};
-use super::task::{CaseCells, Task, Wanted};
+use super::task::{CaseCells, Pictures, Task, Wanted};
+
+/// Whether differences are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shows {
+    Pictures,
+    Nothing,
+}
 
 /// The outcome of a task.
-pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Option<&Path>) -> CaseReport {
+pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, shows: Shows) -> CaseReport {
     let mut report = CaseReport {
         found: None,
         golden: None,
@@ -32,14 +40,14 @@ pub fn judge(task: &Task, made: Result<CaseCells>, time: Duration, pictures: Opt
         report.findings = std::mem::take(&mut made.findings);
         let mut shown = vec![];
         let (golden, outcome) = compare(task, &made, |golden, now, difference| {
-            if let Some(folder) = pictures {
-                shown = draw(folder, &task.stem, [golden, now], difference)?;
+            if let Some(pictures) = &task.pictures {
+                shown = draw(pictures, [golden, now], difference)?;
             }
             Ok(())
         })?;
         (report.found, report.lattice, report.golden) = (Some(GridBrief::of(&made)), made.lattice(), golden);
         report.shown = shown;
-        report.not_shown = pictures.and_then(|_| not_shown(&outcome));
+        report.not_shown = if shows == Shows::Pictures { not_shown(&outcome) } else { None };
         Ok(outcome)
     });
     report.outcome = compared.unwrap_or_else(|error| CaseResult::Failed(fitting(error, super::arguments)));
@@ -67,16 +75,17 @@ pub fn compare(
     match (&task.wanted, &made.voxels) {
         (Wanted::File(file), Some(voxels)) => {
             // A look at its headers first: it may be a grid of any size.
-            files::is_there(file).map_err(|error| missing(task, error))?;
-            let recorded = format::describe(file)?.metadata;
+            let path = file.path();
+            files::is_there(path).map_err(|error| missing(task, error))?;
+            let recorded = format::describe(path)?.metadata;
             let other = other_grid(recorded.lattice.as_ref(), &recorded.record, voxels)
-                .map_err(|e| e.in_file(file))?;
+                .map_err(|e| e.in_file(path))?;
             if !other.is_empty() {
                 return Ok((None, CaseResult::Grid(other)));
             }
             let golden = files::open_voxels(file, &task.file)?;
             let found = GridBrief { cells: golden.count(), grid: golden.digest().grid };
-            let outcome = against_grid(&golden, voxels, task.gate).map_err(|e| e.in_file(file))?;
+            let outcome = against_grid(&golden, voxels, task.gate).map_err(|e| e.in_file(path))?;
             if let CaseResult::Cells(difference) = &outcome {
                 show(&golden, voxels, difference)?;
             }
@@ -102,28 +111,21 @@ fn missing(task: &Task, error: Error) -> Error {
     ))
 }
 
-/// The files that show how a case differs.
-pub fn pictures(folder: &Path, name: &str) -> [PathBuf; 2] {
-    ["vox", "png"].map(|extension| folder.join(format!("{name}.{extension}")))
-}
-
-/// Writes `NAME.vox` and `NAME.png` into `folder`, and gives their names.
+/// Writes the files that show how a case differs, and gives their names.
 fn draw(
-    folder: &Path,
-    name: &str,
+    Pictures { vox, png }: &Pictures,
     [golden, now]: [&Voxels; 2],
     difference: &Difference,
 ) -> Result<Vec<PathBuf>> {
     let (old, new, lattice) = (golden.occupied()?, now.occupied()?, now.lattice.as_ref());
-    let [vox, png] = pictures(folder, name);
     let spacing = lattice.map_or([1.0; 3], |lattice| lattice.spacing().each_ref().map(Rational::to_f64));
     let from = lattice.zip(difference.bounds).map_or(View::default().from, |(l, bounds)| side(l, bounds));
-    view::cells(&diff::labels(old, new)?, spacing, &View { from, ..View::default() })?.save(&png)?;
+    view::cells(&diff::labels(old, new)?, spacing, &View { from, ..View::default() })?.save_in(png)?;
     if let Some(format) = format::by_name("vox") {
         let changes = diff::saved(diff::changes(old, new)?, lattice);
-        format::save(&changes, &vox, format, &SaveOptions::default())?;
+        vox.save_source(&mut InMemory::new(&changes), format, &SaveOptions::default())?;
     }
-    Ok(vec![vox, png])
+    Ok([vox, png].map(|file| file.path().to_path_buf()).to_vec())
 }
 
 /// The corner of the grid from which a box of cells is seen best: the one on its side.

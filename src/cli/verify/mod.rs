@@ -11,14 +11,16 @@ use std::time::Instant;
 
 use clap::CommandFactory;
 use voxelize::compare::{Case, Gate, Golden, Goldens};
+use voxelize::job::{InFile, Names, NewFile};
 use voxelize::{Code, Error, Record, Result, Rule, format};
 
 use super::args::{GridArgs, PageArgs, ReportArgs, RuleArgs, RunArgs, values, words_of};
 use super::command::{Call, Command};
-use super::files::{self, FileSet, MadeFolders, or_hint};
+use super::files::{self, MadeFolders, or_hint};
 use super::report::Report;
 use case::CaseOptions;
-use task::{Task, Wanted};
+use judge::Shows;
+use task::{Pictures, Task, Wanted};
 
 pub const COMMAND: Command = Command {
     name: "verify",
@@ -161,33 +163,43 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     }
     let resources = call.resources(&args.run.power, args.run.max_memory)?;
     let gate = Gate { allow: args.verify.allow, iou_min: args.verify.iou_min };
-    let tasks = match args.meshes.as_slice() {
-        [] => listed(&args.goldens, gate, args.verify.reach())?,
-        [mesh] => vec![single(&args.goldens, mesh, gate)?],
+    let goldens = call.names.reads(&args.goldens, "the file of goldens")?;
+    let mut tasks = match args.meshes.as_slice() {
+        [] => listed(&goldens, gate, args.verify.reach(), &call.names)?,
+        [mesh] => vec![single(&goldens, mesh, gate, &call.names)?],
         [_, second, ..] => {
             let error = Error::usage(format!("{}: one mesh at a time", second.display()));
             return Err(error.with_hint("'voxelize verify --update LIST MESH...' takes many"));
         }
     };
-    check_files(call, &args, &tasks)?;
+    if let Some(folder) = &args.verify.pictures {
+        for task in tasks.iter_mut().filter(|task| matches!(task.wanted, Wanted::File(_))) {
+            task.pictures = Some(Pictures::new(folder, &task.stem, &call.names)?);
+        }
+    }
+    let junit = |path: &PathBuf| {
+        call.names.writes(NewFile::named(path, "the report").hint("--junit FILE names another file"))
+    };
+    let junit = args.verify.junit.as_ref().map(junit).transpose()?;
+    call.check_files()?;
     let started = Instant::now();
-    let pictures = args.verify.pictures.as_deref();
     let folders = MadeFolders::default();
-    if let Some(folder) = pictures {
+    if let Some(folder) = &args.verify.pictures {
         folders.make(folder).map_err(|e| or_hint(e, "--pictures DIR names another"))?;
     }
-    let reports = task::each(&tasks, &resources, call.signals, &call.bar(), |task, made, time| {
-        judge::judge(task, made, time, pictures)
-    })?;
+    let shows = if args.verify.pictures.is_some() { Shows::Pictures } else { Shows::Nothing };
+    let judge = |task: &Task, made, time| judge::judge(task, made, time, shows);
+    let reports = task::each(&tasks, &resources, call, &call.bar(), judge)?;
     report::print(call, &args.goldens, &tasks, &reports);
-    if let Some(path) = &args.verify.junit {
-        report::write_junit(call.signals, path, &args.goldens, &tasks, &reports, started.elapsed())?;
+    if let Some(junit) = &junit {
+        report::write_junit(call.signals, junit, &args.goldens, &tasks, &reports, started.elapsed())?;
     }
     Ok(Vec::new())
 }
 
 /// The cases of a list.
-fn listed(list: &Path, gate: Gate, reach: Reach) -> Result<Vec<Task>> {
+fn listed(file: &InFile, gate: Gate, reach: Reach, names: &Names) -> Result<Vec<Task>> {
+    let list = file.path();
     if format::sniff(list).is_some() {
         let message = format!("{}: a voxel file is compared with one mesh", list.display());
         let example = format!("voxelize verify {} part.stl", list.display());
@@ -195,16 +207,17 @@ fn listed(list: &Path, gate: Gate, reach: Reach) -> Result<Vec<Task>> {
     }
     let goldens = Goldens::open(list)?;
     check_gate(list, goldens.cases(), gate)?;
-    let mut tasks: Vec<_> = goldens.cases().iter().map(|case| task(list, case, gate)).collect();
+    let tasks = goldens.cases().iter().map(|case| task(list, case, gate, names));
+    let mut tasks = tasks.collect::<Result<Vec<_>>>()?;
     for n in 0..tasks.len() {
         let stem = case::slug(&tasks[n].title);
         tasks[n].stem = case::unused(&stem, |name| tasks[..n].iter().any(|task| task.stem == name));
     }
-    tasks.iter().try_for_each(|task| check_case(list, task))?;
+    tasks.iter().try_for_each(|task| check_case(list, task, names))?;
     for task in &tasks {
         check_reach(list, task, "mesh", &task.file, reach)?;
         if let Wanted::File(file) = &task.wanted {
-            check_reach(list, task, "golden", file, reach)?;
+            check_reach(list, task, "golden", file.path(), reach)?;
         }
     }
     Ok(tasks)
@@ -222,27 +235,29 @@ fn check_reach(list: &Path, task: &Task, key: &str, file: &Path, reach: Reach) -
 }
 
 /// A case of a list as it is to be made.
-fn task(list: &Path, case: &Case, gate: Gate) -> Task {
+fn task(list: &Path, case: &Case, gate: Gate, names: &Names) -> Result<Task> {
     let folder = case::folder_of(list);
     let wanted = match &case.golden {
         Golden::Digest { grid, cells } => Wanted::Digest(*grid, *cells),
-        Golden::File(file) => Wanted::File(case::resolve(folder, file)),
+        Golden::File(file) => Wanted::File(names.reads(&case::resolve(folder, file), "a golden file")?),
         // Lists that are read to compare have no such case.
         Golden::Unrecorded | Golden::Unreadable => Wanted::Nothing,
     };
-    Task {
+    Ok(Task {
         title: case.title(),
         stem: String::new(),
         mesh: case.mesh.clone(),
         file: case::resolve(folder, &case.mesh),
         folder: folder.to_path_buf(),
         options: case.options.clone(),
+        like: None,
         wanted,
         keep: None,
+        pictures: None,
         gate: if takes_gate(case) { gate } else { case.gate },
         place: (list.display().to_string(), case.line),
         options_line: case.options_line,
-    }
+    })
 }
 
 /// Whether a case takes the gate of the command line: a digest has no gate, and a case's own gate has priority.
@@ -266,13 +281,13 @@ fn check_gate(list: &Path, cases: &[Case], gate: Gate) -> Result<()> {
 }
 
 /// Refuses a case of a list that can make no grid.
-fn check_case(list: &Path, task: &Task) -> Result<()> {
+fn check_case(list: &Path, task: &Task, names: &Names) -> Result<()> {
     let (_, line) = task.place;
     if task.mesh == "-" {
         let error = Error::input(Code::G005, "mesh is standard input, which can be read only once");
         return Err(error.in_file(list).at_line(line).with_hint("name a file"));
     }
-    let options = task.check();
+    let options = task.check(names);
     if line == 0 {
         // The options come from the command line.
         return options;
@@ -285,7 +300,8 @@ fn check_case(list: &Path, task: &Task) -> Result<()> {
 }
 
 /// One mesh against one voxel file: on its grid, by its rule.
-fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
+fn single(file: &InFile, mesh: &Path, gate: Gate, names: &Names) -> Result<Task> {
+    let golden = file.path();
     files::is_there(golden)?;
     if format::sniff(golden).is_none() {
         let (list, mesh) = (golden.display(), mesh.display());
@@ -310,13 +326,15 @@ fn single(golden: &Path, mesh: &Path, gate: Gate) -> Result<Task> {
         file: mesh.to_path_buf(),
         folder: PathBuf::from("."),
         options: case::joined(words),
-        wanted: Wanted::File(golden.to_path_buf()),
+        like: Some(golden.to_path_buf()),
+        wanted: Wanted::File(file.clone()),
         keep: None,
+        pictures: None,
         gate,
         place: (golden.display().to_string(), 0),
         options_line: 0,
     };
-    task.check()?;
+    task.check(names)?;
     Ok(task)
 }
 
@@ -334,24 +352,4 @@ fn rule_of(golden: &Path) -> Result<Vec<String>> {
     }
     let rule = Rule::from_fields(&name, fields).map_err(|error| error.in_file(golden))?;
     Ok([vec!["--rule".to_string(), name], words_of(rule.fields()), transform].concat())
-}
-
-/// Makes sure that no file of this call is written over.
-fn check_files(call: &Call, args: &VerifyArgs, tasks: &[Task]) -> Result<()> {
-    let mut files = FileSet::default();
-    files.reads(&args.goldens, "the file of goldens");
-    tasks.iter().for_each(|task| task.reads(&mut files));
-    if let Some(folder) = &args.verify.pictures {
-        let compared = tasks.iter().filter(|task| matches!(task.wanted, Wanted::File(_)));
-        for picture in compared.flat_map(|task| judge::pictures(folder, &task.stem)) {
-            files
-                .writes(&picture, "a picture")
-                .map_err(|e| e.with_hint("--pictures DIR names another folder"))?;
-        }
-    }
-    if let Some(junit) = &args.verify.junit {
-        files.writes(junit, "the report")?;
-        format::probe_output(junit).map_err(|e| or_hint(e, report::OTHER_JUNIT))?;
-    }
-    call.check_files(files)
 }

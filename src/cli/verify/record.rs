@@ -4,12 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use voxelize::compare::{Case, CaseResult, Gate, Golden, Goldens};
-use voxelize::format::{self, Carries, Format, SaveOptions, Sidecar};
-use voxelize::{Error, Result, Rule, Voxels};
+use voxelize::format::{self, Carries, Existing, Format, SaveOptions, Sidecar};
+use voxelize::grid::InMemory;
+use voxelize::job::{Names, NewFile, OutFile};
+use voxelize::{Error, Result, Rule};
 
 use super::super::args::words_of;
 use super::super::command::Call;
-use super::super::files::{FileSet, MadeFolders, SIDECAR, or_hint, with_suffix};
+use super::super::files::{MadeFolders, SIDECAR, or_hint, with_suffix};
+use super::super::progress::Bar;
 use super::super::report::display::{counted, grouped, sanitized};
 use super::super::report::{Outcome, Report};
 use super::case::{self, CaseOptions};
@@ -32,45 +35,48 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<
     refuse(args, options)?;
     let list = args.goldens.as_path();
     let resources = call.resources(&args.run.power, args.run.max_memory)?;
+    let new_list = call.names.writes(NewFile::named(list, "the list of goldens"))?;
     let slots: Vec<_> = if args.meshes.is_empty() {
         let goldens = Goldens::open_to_record(list)?;
         goldens.cases().iter().cloned().map(CaseSlot::listed).collect()
     } else {
         named(args, options, &Goldens::edit(list)?)?
     };
-    let tasks: Vec<_> = slots.iter().map(|slot| slot.task(list)).collect();
-    tasks.iter().try_for_each(|task| super::check_case(list, task))?;
-    format::probe_output(list)?;
+    let tasks = slots.iter().map(|slot| slot.task(list, &call.names)).collect::<Result<Vec<_>>>()?;
+    tasks.iter().try_for_each(|task| super::check_case(list, task, &call.names))?;
+    call.names.check()?;
     // What plain verify would refuse is not recorded.
     for task in &tasks {
         super::check_reach(list, task, "mesh", &task.file, args.verify.reach())?;
         if let Some(file) = &task.keep {
-            super::check_reach(list, task, "golden", file, args.verify.reach())?;
+            super::check_reach(list, task, "golden", file.path(), args.verify.reach())?;
+            file.check()?;
         }
     }
-    check_files(call, list, &tasks)?;
+    call.check_files()?;
     let folders = MadeFolders::default();
     for file in tasks.iter().filter_map(|task| task.keep.as_ref()) {
         let hint = "--golden DIR, or golden in the list, names another";
-        folders.make_for(file).map_err(|e| or_hint(e, hint))?;
+        folders.make_for(file.path()).map_err(|e| or_hint(e, hint))?;
     }
-    let recorded = task::each(&tasks, &resources, call.signals, &call.bar(), |task, made, time| {
+    let bar = call.bar();
+    let recorded = task::each(&tasks, &resources, call, &bar, |task, made, time| {
         made.and_then(|made| record(task, &made, time))
     })?;
     let (changes, cases) = note(call, slots, &tasks, recorded)?;
-    save_list(list, cases)?;
+    save_list(&new_list, cases, &bar)?;
     Ok(vec![Report::rows(total(list, &changes, tasks.len()))])
 }
 
 /// Takes cases into the list as it is now: what others recorded meanwhile stays.
-fn save_list(list: &Path, cases: Vec<Case>) -> Result<()> {
-    let _lock = format::lock_folder(list)?;
-    let mut goldens = Goldens::edit(list)?;
+fn save_list(list: &OutFile, cases: Vec<Case>, bar: &Bar) -> Result<()> {
+    let _lock = format::lock_folder(list.path(), bar)?;
+    let mut goldens = Goldens::edit(list.path())?;
     let before = goldens.to_text();
     cases.into_iter().for_each(|case| goldens.record(case));
     let text = goldens.to_text();
     if text != before {
-        format::save_bytes(list, "goldens", |out| out.write_all(text.as_bytes()))?;
+        list.save_bytes("goldens", |out| out.write_all(text.as_bytes()))?;
     }
     Ok(())
 }
@@ -147,10 +153,10 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
 /// The cases of the named meshes, from the list or new.
 fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<Vec<CaseSlot>> {
     let folder = case::folder_of(&args.goldens);
-    let options = case::relocated(options.given().unwrap_or_default(), folder);
+    let options = case::relocated(options.given().unwrap_or_default(), folder)?;
     let mut slots: Vec<CaseSlot> = vec![];
     for file in &args.meshes {
-        let mesh = case::relative(folder, file);
+        let mesh = case::relative(folder, file)?;
         if slots.iter().any(|slot| slot.mesh == mesh) {
             return Err(Error::usage("is given twice").in_file(file).with_hint("give it once"));
         }
@@ -162,7 +168,8 @@ fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<
         if let (Some(cells), None) = (&args.verify.golden, &slot.keep) {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
             let name = case::slug(&format!("{stem} {options}"));
-            let written = |name: &str| case::relative(folder, &cells.join(format!("{name}.npz")));
+            let cells = case::relative(folder, &cells.join("-"))?;
+            let written = |name: &str| format!("{}{name}.npz", &cells[..cells.len() - 1]);
             let name = case::unused(&name, |name| {
                 let (file, golden) = (written(name), Golden::File(written(name)));
                 goldens.cases().iter().any(|case| case.golden == golden)
@@ -185,30 +192,33 @@ impl CaseSlot {
         Self { mesh: case.mesh.clone(), options: case.options.clone(), keep, known: Some(case) }
     }
 
-    fn task(&self, list: &Path) -> Task {
+    fn task(&self, list: &Path, names: &Names) -> Result<Task> {
         let folder = case::folder_of(list);
-        let keep = self.keep.as_ref().map(|file| case::resolve(folder, file));
+        let keep =
+            self.keep.as_ref().map(|file| golden_file(&case::resolve(folder, file), names)).transpose()?;
         // A file that no case had so far may be there too: it is not lost unsaid.
         let wanted = match (self.known.as_ref().map(|case| &case.golden), &keep) {
             (Some(Golden::Digest { grid, cells }), _) => Wanted::Digest(*grid, *cells),
-            (Some(Golden::File(_)), Some(file)) => Wanted::File(file.clone()),
-            (_, Some(file)) if file.exists() => Wanted::File(file.clone()),
+            (Some(Golden::File(_)), Some(file)) => Wanted::File(file.before()),
+            (_, Some(file)) if file.path().exists() => Wanted::File(file.before()),
             _ => Wanted::Nothing,
         };
         let title = format!("{} {}", self.mesh, self.options).trim_end().to_string();
-        Task {
+        Ok(Task {
             title: self.known.as_ref().map_or(title, Case::title),
             stem: String::new(),
             mesh: self.mesh.clone(),
             file: case::resolve(folder, &self.mesh),
             folder: folder.to_path_buf(),
             options: self.options.clone(),
+            like: None,
             wanted,
             keep,
+            pictures: None,
             gate: Gate::default(),
             place: (list.display().to_string(), self.known.as_ref().map_or(0, |case| case.line)),
             options_line: self.known.as_ref().map_or(0, |case| case.options_line),
-        }
+        })
     }
 
     /// Recorded results that the list does not have.
@@ -237,24 +247,30 @@ impl CaseSlot {
     }
 }
 
-/// Makes sure that no file is written over by another.
-fn check_files(call: &Call, list: &Path, tasks: &[Task]) -> Result<()> {
-    let mut files = FileSet::default();
-    files.reads(list, "the list of goldens");
-    tasks.iter().for_each(|task| files.reads(&task.file, "a mesh"));
-    for file in tasks.iter().filter_map(|task| task.keep.as_ref()) {
-        files.writes(file, "the golden file of another case")?;
-        let Some(format) = format::by_path(file) else {
-            let error = Error::usage("no voxel format has this extension").in_file(file);
-            return Err(error.with_hint("'voxelize formats' lists them; .npz is a good choice"));
-        };
-        if sidecar(format) == Sidecar::Write {
-            files.writes(&with_suffix(file, SIDECAR), "the sidecar of another golden file")?;
-        }
-        refuse_foreign(file)?;
+/// The file that keeps the cells of a case, among the names of the run.
+fn golden_file(path: &Path, names: &Names) -> Result<OutFile> {
+    if sidecar(golden_format(path)?) == Sidecar::Write {
+        let sidecar = with_suffix(path, SIDECAR);
+        names.writes(new_golden(&sidecar, "the sidecar of the golden file of a case"))?;
     }
-    tasks.iter().for_each(|task| task.reads(&mut files));
-    call.check_files(files)
+    names.writes(new_golden(path, "the golden file of a case"))
+}
+
+fn new_golden<'a>(path: &'a Path, role: &'a str) -> NewFile<'a> {
+    let new = NewFile::named(path, role).in_made_folder();
+    new.existing(Existing::ReplaceIf(may_go), "name another file under golden, or remove this one")
+}
+
+/// Whether a golden may replace a file: one of this tool, or one without content. A list may name any.
+fn may_go(path: &Path) -> bool {
+    format::made_by_this_tool(path) || path.metadata().is_ok_and(|found| found.len() == 0)
+}
+
+fn golden_format(path: &Path) -> Result<&'static Format> {
+    format::by_path(path).ok_or_else(|| {
+        let error = Error::usage("no voxel format has this extension").in_file(path);
+        error.with_hint("'voxelize formats' lists them; .npz is a good choice")
+    })
 }
 
 /// Compares the result with the recorded one, and stores its cells if requested. A file
@@ -268,7 +284,9 @@ fn record(task: &Task, made: &CaseCells, time: Duration) -> Result<Recorded> {
     let (golden, outcome) = compared;
     let has_them = matches!(task.wanted, Wanted::File(_)) && golden.is_some() && outcome == CaseResult::Same;
     if let (Some(file), Some(voxels), false) = (&task.keep, &made.voxels, has_them) {
-        save(voxels, file)?;
+        let format = golden_format(file.path())?;
+        let options = SaveOptions { sidecar: sidecar(format), ..SaveOptions::default() };
+        file.save_source(&mut InMemory::new(voxels), format, &options)?;
     }
     let (found, lattice) = (Some(GridBrief::of(made)), made.lattice());
     let (shown, not_shown, findings) = (vec![], None, made.findings.clone());
@@ -276,29 +294,9 @@ fn record(task: &Task, made: &CaseCells, time: Duration) -> Result<Recorded> {
     Ok(Recorded { report, lost })
 }
 
-fn save(voxels: &Voxels, file: &Path) -> Result<()> {
-    let format = format::by_path(file).ok_or_else(|| Error::usage("no voxel format").in_file(file))?;
-    format::save(voxels, file, format, &SaveOptions { sidecar: sidecar(format), ..SaveOptions::default() })
-        .map(drop)
-}
-
 /// Golden files say where their cells are.
 fn sidecar(format: &Format) -> Sidecar {
     if format.carries == Carries::InFile { Sidecar::Auto } else { Sidecar::Write }
-}
-
-/// Refuses to replace a file that holds no voxels: a list may name any.
-fn refuse_foreign(file: &Path) -> Result<()> {
-    let is_empty = || file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
-    // Formats without a mark are known by their sidecar.
-    let is_voxels =
-        |format: &Format| format.carries != Carries::Sidecar || with_suffix(file, SIDECAR).is_file();
-    if !file.exists() || format::sniff(file).is_some_and(is_voxels) || is_empty() {
-        return Ok(());
-    }
-    Err(Error::output("exists, and is not a voxel file: a golden does not replace it")
-        .in_file(file)
-        .with_hint("name another file under golden, or remove this one"))
 }
 
 /// The recorded result of a case.
@@ -340,7 +338,7 @@ fn fill(report: &mut Report, task: &Task, recorded: &Recorded, change: Change) {
     let old = case.golden.filter(|_| change == Change::Changed);
     let old = old.map(|golden| format!("{} → ", grouped(golden.cells))).unwrap_or_default();
     let kept = match (&task.wanted, &task.keep) {
-        (Wanted::Digest(..), Some(file)) => format!(", now in {}", file.display()),
+        (Wanted::Digest(..), Some(file)) => format!(", now in {}", file.path().display()),
         _ => String::new(),
     };
     let line = format!("{:<7}  {}  {old}{cells}{kept}", change.word(), task.title);

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use voxelize::compare::junit::{self, Reason, Suite, Test, Verdict};
 use voxelize::compare::{CaseResult, Difference};
 use voxelize::grid::Hash;
-use voxelize::{Finding, Lattice, Result, format};
+use voxelize::job::OutFile;
+use voxelize::{Finding, Lattice, Result};
 
 use super::super::command::Call;
-use super::super::files::or_hint;
 use super::super::report::display::{self, cell_box, counted, duration, grouped, sanitized, share};
 use super::super::report::{Outcome, Report, finding_line, hint, value};
 use super::super::signals::Signals;
@@ -239,13 +239,10 @@ fn total(goldens: &Path, reports: &[CaseReport]) -> String {
     text
 }
 
-/// What to do if the report of `--junit` cannot be written.
-pub const OTHER_JUNIT: &str = "--junit FILE names another file";
-
 /// Writes the report of `--junit`.
 pub fn write_junit(
     signals: &Signals,
-    path: &Path,
+    file: &OutFile,
     goldens: &Path,
     tasks: &[Task],
     reports: &[CaseReport],
@@ -255,8 +252,7 @@ pub fn write_junit(
     let suite = Suite { name: goldens.display().to_string(), tests, time };
     let xml = junit::to_xml(&suite);
     let _may_stall = signals.may_stall();
-    let written = format::save_bytes(path, "junit", |out| out.write_all(xml.as_bytes()));
-    written.map(drop).map_err(|e| or_hint(e, OTHER_JUNIT))
+    file.save_bytes("junit", |out| out.write_all(xml.as_bytes())).map(drop)
 }
 
 fn test(task: &Task, report: &CaseReport) -> Test {

@@ -1,15 +1,18 @@
 //! Making the grids of many cases: side by side, as the command makes each of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use voxelize::compare::Gate;
+use voxelize::format::Existing;
 use voxelize::grid::{CellSource, Hash};
+use voxelize::job::{InFile, Names, NewFile, OutFile};
 use voxelize::run::Plan as Strategy;
-use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format};
+use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format, view};
 
 use super::super::args::{PowerArgs, ReadArgs, RunArgs};
-use super::super::files::{Destination, FileSet, MeshSource};
+use super::super::command::Call;
+use super::super::files::{Destination, MeshSource};
 use super::super::guard::guarded;
 use super::super::memory::{Limit, MemoryPlan, Needs, Resources};
 use super::super::options::{Job, JobOptions};
@@ -35,10 +38,14 @@ pub struct Task {
     pub folder: PathBuf,
     /// The options that decide its cells.
     pub options: String,
+    /// The grid file, if it is not that of the options: their text may not hold its name.
+    pub like: Option<PathBuf>,
     /// What should come out.
     pub wanted: Wanted,
     /// The file that its cells are to be kept in, if it is recorded so.
-    pub keep: Option<PathBuf>,
+    pub keep: Option<OutFile>,
+    /// The files that show a difference, where these are requested.
+    pub pictures: Option<Pictures>,
     /// How much may differ.
     pub gate: Gate,
     /// The file that names the case, and the line; 0 if it is not there yet.
@@ -52,20 +59,41 @@ pub enum Wanted {
     /// This digest and count.
     Digest(Hash, u64),
     /// The cells of this file.
-    File(PathBuf),
+    File(InFile),
     /// Nothing is known yet.
     Nothing,
 }
 
+/// The files that show how a case differs.
+pub struct Pictures {
+    pub vox: OutFile,
+    pub png: OutFile,
+}
+
+impl Pictures {
+    /// The files `NAME.vox` and `NAME.png` in `folder`.
+    pub fn new(folder: &Path, name: &str, names: &Names) -> Result<Self> {
+        let new = |extension: &str, is_ours: fn(&Path) -> bool| {
+            let path = folder.join(format!("{name}.{extension}"));
+            const HINT: &str = "--pictures DIR names another folder";
+            let new = NewFile::named(&path, "a picture").hint(HINT).in_made_folder();
+            let file = names.writes(new.existing(Existing::ReplaceIf(is_ours), HINT))?;
+            file.check().map(|()| file)
+        };
+        Ok(Self { vox: new("vox", format::made_by_this_tool)?, png: new("png", view::made_by_this_tool)? })
+    }
+}
+
 impl Task {
     /// The job for it; looks at files but changes none.
-    fn job(&self) -> Result<Job> {
+    fn job(&self, names: &Names) -> Result<Job> {
         let (mut args, argv) = CaseArgs::parse(&self.options)?;
-        args.grid.like = args.grid.like.map(|file| case::resolve(&self.folder, &file.to_string_lossy()));
+        let like = args.grid.like.map(|file| case::resolve(&self.folder, &file.to_string_lossy()));
+        args.grid.like = self.like.clone().or(like);
         let run = RunArgs { power: PowerArgs { threads: None, simd: None }, max_memory: None };
-        let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), &run, &argv)?;
+        let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), &run, &argv, names)?;
         let options = JobOptions { has_findings: true, ..options };
-        let source = MeshSource::find(&self.file, &[]).map_err(|e| match e.code() {
+        let source = MeshSource::find(&self.file, &[], names).map_err(|e| match e.code() {
             // Not from a command line, where standard input may have been meant.
             Code::NotFound => suggest::no_such_file(&self.file),
             _ => e,
@@ -73,21 +101,10 @@ impl Task {
         Ok(Job { source, options })
     }
 
-    /// Takes in the files that are read for it.
-    pub fn reads(&self, files: &mut FileSet) {
-        files.reads(&self.file, "a mesh");
-        if let Wanted::File(file) = &self.wanted {
-            files.reads(file, "a golden file");
-        }
-        if let Some(like) = CaseArgs::parse(&self.options).ok().and_then(|(args, _)| args.grid.like) {
-            files.reads(&case::resolve(&self.folder, &like.to_string_lossy()), "the grid of --like");
-        }
-    }
-
-    /// Refuses options that can make no grid, before anything runs. That the mesh is missing is
-    /// found when its turn comes.
-    pub fn check(&self) -> Result<()> {
-        match self.job() {
+    /// Refuses options that can make no grid, and files that the run writes, before anything runs. That the mesh is
+    /// missing is found when its turn comes.
+    pub fn check(&self, names: &Names) -> Result<()> {
+        match self.job(names) {
             Err(error) if error.kind() == Kind::Usage => Err(error),
             _ => Ok(()),
         }
@@ -104,9 +121,9 @@ impl Task {
     }
 
     /// The grid, made as the conversion makes it.
-    fn make(&self, resources: &Resources, slot: Slot, signals: &Signals) -> Result<CaseCells> {
+    fn make(&self, resources: &Resources, slot: Slot, signals: &Signals, names: &Names) -> Result<CaseCells> {
         let resources = Resources { memory: resources.memory.divided(self.grids()), ..resources.clone() };
-        let Job { source, options } = self.job()?;
+        let Job { source, options } = self.job(names)?;
         let job = Job { source, options: JobOptions { resources, ..options } };
         let bar = Bar::new(Verbosity::Quiet, signals.clone());
         let mut report = RunReport::new(Instant::now());
@@ -181,7 +198,7 @@ impl CaseCells {
 pub fn each<R: Send>(
     tasks: &[Task],
     resources: &Resources,
-    signals: &Signals,
+    call: &Call,
     bar: &Bar,
     judge: impl Fn(&Task, Result<CaseCells>, Duration) -> R + Sync,
 ) -> Result<Vec<R>> {
@@ -191,7 +208,7 @@ pub fn each<R: Send>(
             return Some(Err(error));
         }
         let started = Instant::now();
-        match guarded(|| task.make(resources, slot, signals)) {
+        match guarded(|| task.make(resources, slot, call.signals, &call.names)) {
             Err(error) if error.kind() == Kind::Interrupted => Some(Err(error)),
             Err(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => None,
             made => {

@@ -6,8 +6,9 @@ use std::time::Instant;
 use clap::Args as _;
 use serde_json::{Map, Value, json};
 use voxelize::format;
+use voxelize::job::InFile;
 use voxelize::view::Up;
-use voxelize::{BitGrid, Cells, Code, Digest, Lattice, Mesh, Rational, Result, Voxels};
+use voxelize::{BitGrid, Cells, Digest, Lattice, Mesh, Rational, Result, Voxels};
 
 use super::super::args::{GridArgs, ReadArgs, RuleArgs};
 use super::super::argv::exclusive;
@@ -37,48 +38,65 @@ pub struct ViewInput {
     pub found: RunReport,
 }
 
+/// The file of a picture before it is opened.
+pub enum ViewSource {
+    Voxels(InFile),
+    Mesh(Box<Job>),
+}
+
+impl ViewSource {
+    /// The file, by its content, else by its name; options for meshes are refused with a voxel file.
+    pub fn new(args: &ViewArgs, resources: Resources, call: &Call) -> Result<Self> {
+        let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
+        if args.picture.mesh {
+            refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
+        } else if is_voxel_file(&args.file)? {
+            let mesh = ReadArgs::augment_args(cells);
+            refuse_given(call, mesh, &args.file.display().to_string(), "a voxel file has its own grid")?;
+            return call.names.reads(&args.file, "the input").map(Self::Voxels);
+        }
+        let ViewArgs { file, grid, rule, read, run, .. } = args;
+        let options = JobOptions::new(grid.clone(), rule, read, run, call.argv, &call.names)?
+            .reported(&call.printer.options);
+        let source = MeshSource::find(file, &call.argv.commands, &call.names)?;
+        Ok(Self::Mesh(Box::new(Job { source, options: JobOptions { resources, ..options } })))
+    }
+}
+
+/// Whether content or name of a file are those of a voxel file.
+fn is_voxel_file(path: &Path) -> Result<bool> {
+    if path.as_os_str() == "-" {
+        return Ok(false);
+    }
+    files::is_there(path)?;
+    // A pipe cannot be looked into twice.
+    let is_voxels = || files::voxel_format(path).or(format::by_path(path)).is_some();
+    Ok(if files::is_pipe(path) { format::by_path(path).is_some() } else { is_voxels() })
+}
+
 impl ViewInput {
-    /// Opens the file; options for meshes are refused with a voxel file.
-    pub fn open(args: ViewArgs, options: &PictureOptions, resources: Resources, call: &Call) -> Result<Self> {
+    /// Opens the file.
+    pub fn open(source: ViewSource, args: &ViewArgs, options: &PictureOptions, call: &Call) -> Result<Self> {
         let found = RunReport::new(Instant::now());
         let name = args.file.display().to_string();
-        let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
         let unit = args.grid.transform.unit.map(|unit| unit.name.to_string());
         let mut input = Self { name, mesh: None, cells: None, up: None, unit, found };
-        let extra_bytes = options.extra_bytes(&resources)?;
-        let resources = Resources { extra_bytes, ..resources };
         let bar = call.bar();
-        if matches!(options.content, PictureContent::Mesh) {
-            refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
-            let job = job(args, resources, call)?;
-            input.mesh = Some(run::read(&job, &bar, call.signals, &mut input.found)?);
-        } else if let Some(voxels) = input.voxel_file(&args.file, call)? {
-            let mesh = ReadArgs::augment_args(cells);
-            refuse_given(call, mesh, &input.name, "a voxel file has its own grid")?;
-            input.take(voxels, None);
-        } else {
-            let job = job(args, resources, call)?;
-            let (voxels, digest) = run::voxels(&job, &bar, call.signals, &mut input.found)?;
-            input.take(voxels, Some(digest));
+        match source {
+            ViewSource::Mesh(job) if matches!(options.content, PictureContent::Mesh) => {
+                input.mesh = Some(run::read(&job, &bar, call.signals, &mut input.found)?);
+            }
+            ViewSource::Mesh(job) => {
+                let (voxels, digest) = run::voxels(&job, &bar, call.signals, &mut input.found)?;
+                input.take(voxels, Some(digest));
+            }
+            ViewSource::Voxels(file) => {
+                call.signals.listen()?;
+                let voxels = timed(&mut input.found.times.read, || format::open(file.path()))?;
+                input.take(voxels, None);
+            }
         }
         Ok(input)
-    }
-
-    /// The cells of a voxel file; `None` if content and name are not those of a voxel file.
-    fn voxel_file(&mut self, path: &Path, call: &Call) -> Result<Option<Voxels>> {
-        if path.as_os_str() == "-" {
-            return Ok(None);
-        }
-        files::is_there(path)?;
-        // A pipe cannot be looked into twice.
-        if !files::is_pipe(path) && files::voxel_format(path).or(format::by_path(path)).is_none() {
-            return Ok(None);
-        }
-        call.signals.listen()?;
-        match timed(&mut self.found.times.read, || format::open(path)) {
-            Err(error) if error.code() == Code::V001 && format::by_path(path).is_none() => Ok(None),
-            read => read.map(Some),
-        }
     }
 
     fn take(&mut self, voxels: Voxels, digest: Option<Digest>) {
@@ -120,14 +138,6 @@ impl ViewInput {
         }
         report.set("digest", self.found.digest.as_ref().map(value::digest));
     }
-}
-
-/// The job that reads or voxelizes the mesh.
-fn job(args: ViewArgs, resources: Resources, call: &Call) -> Result<Job> {
-    let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv)?
-        .reported(&call.printer.options);
-    let source = MeshSource::find(&args.file, &call.argv.commands)?;
-    Ok(Job { source, options: JobOptions { resources, ..options } })
 }
 
 /// Refuses the options of `refused`, which say how a mesh is read or becomes cells.

@@ -10,6 +10,7 @@ use clap::CommandFactory;
 use serde_json::{Value, json};
 use voxelize::format::Written;
 use voxelize::grid::AXES;
+use voxelize::job::{NewFile, OutFile};
 use voxelize::view::{self, Layer, Picture, Up};
 use voxelize::{Cells, Error, Kind, Progress, Rational, Result, par};
 
@@ -22,8 +23,8 @@ use super::memory::Resources;
 use super::report::display::{self, bytes, counted, grouped, number};
 use super::report::{Outcome, Report, row, stdout_failure, to_stdout, value};
 use super::run::{mesh_line, time_line, timed, warning_lines};
-use input::ViewInput;
-use options::{PictureContent, PictureOptions};
+use input::{ViewInput, ViewSource};
+use options::{OURS, PictureContent, PictureOptions};
 
 pub const COMMAND: Command = Command {
     name: "view",
@@ -155,13 +156,16 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) -> Result<Outcome> {
     report.set("input", json!({"path": args.file.to_string_lossy()}));
     let mut options = PictureOptions::new(&args, call)?;
-    let mut input = ViewInput::open(args, &options, resources.clone(), call)?;
+    let extra_bytes = options.extra_bytes(&resources)?;
+    let source = ViewSource::new(&args, Resources { extra_bytes, ..resources.clone() }, call)?;
+    call.check_files()?;
+    let mut input = ViewInput::open(source, &args, &options, call)?;
     if let Some(up) = input.up.filter(|_| !call.given("up")) {
         options.view.up = up;
     }
     input.set(report);
     let mut drawing = None;
-    let drawn = timed(&mut drawing, || draw(&options, &input))?;
+    let drawn = timed(&mut drawing, || draw(&options, &input, call))?;
     call.bar().check()?;
     let written = match drawn {
         Drawn::Text(text) => {
@@ -179,7 +183,7 @@ fn show(args: ViewArgs, resources: Resources, call: &Call, report: &mut Report) 
             let time = &mut input.found.times.write;
             let _may_stall = (options.destination == Destination::Stdout || options.destination.may_block())
                 .then(|| call.signals.may_stall());
-            vec![timed(time, || write(&options.destination, &picture))?]
+            vec![timed(time, || write(options.file.as_ref(), &picture))?]
         }
     };
     report.set("timings_ms", timings(&input, drawing));
@@ -227,19 +231,32 @@ fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> P
 }
 
 /// A file for each layer: `z0000.png`.
-fn draw_layers(choice: LayerChoice, cells: &Cells, folder: &Path) -> Result<Vec<Written>> {
+fn draw_layers(choice: LayerChoice, cells: &Cells, folder: &Path, call: &Call) -> Result<Vec<Written>> {
     let dims = cells.as_ref().dims();
-    let made = MadeFolders::default();
     let digits = (choice.layers(dims).count().max(2) - 1).to_string().len();
-    let one = |layer: Layer| {
+    let file = |layer: Layer| {
         let path = folder.join(format!("{}{:0digits$}.png", AXES[layer.axis], layer.index));
-        made.make_for(&path)?;
-        view::mask(cells, layer)?.save(path)
+        const HINT: &str = "-o DIR/ names another folder";
+        let new = NewFile::named(&path, "a layer").existing(OURS, HINT).in_made_folder();
+        let file = call.names.writes(new.hint(HINT))?;
+        file.check().map(|()| (layer, file))
     };
-    choice.layers(dims).map(one).collect()
+    // All names before the first file.
+    let files = choice.layers(dims).map(file).collect::<Result<Vec<_>>>()?;
+    let (made, bar) = (MadeFolders::default(), call.bar());
+    made.make(folder)?;
+    let mut written = vec![];
+    bar.begin("write", files.len() as u64);
+    for (layer, file) in &files {
+        bar.check().map_err(|_| Error::interrupted_after(written.len(), files.len(), "layers"))?;
+        written.push(view::mask(cells, *layer)?.save_in(file)?);
+        bar.advance(1);
+    }
+    bar.clear();
+    Ok(written)
 }
 
-fn draw(options: &PictureOptions, input: &ViewInput) -> Result<Drawn> {
+fn draw(options: &PictureOptions, input: &ViewInput, call: &Call) -> Result<Drawn> {
     let (spacing, view) = (input.spacing(), &options.view);
     let picture = match (options.content, &input.cells, &input.mesh) {
         (PictureContent::Mesh, _, Some(mesh)) => view::facets(mesh, view),
@@ -253,7 +270,7 @@ fn draw(options: &PictureOptions, input: &ViewInput) -> Result<Drawn> {
         }
         (PictureContent::Layers(choice), Some(cells), _) => {
             let folder = options.destination.path().unwrap_or(Path::new("."));
-            return draw_layers(choice, cells, folder).map(Drawn::Layers);
+            return draw_layers(choice, cells, folder, call).map(Drawn::Layers);
         }
         (PictureContent::Slice(choice), Some(cells), _) if options.is_mask => {
             view::mask(cells, choice.layer(input.dims()))
@@ -274,14 +291,14 @@ fn draw(options: &PictureOptions, input: &ViewInput) -> Result<Drawn> {
     })
 }
 
-fn write(destination: &Destination, picture: &Picture) -> Result<Written> {
-    let Destination::File(path) = destination else {
+fn write(file: Option<&OutFile>, picture: &Picture) -> Result<Written> {
+    let Some(file) = file else {
         let png = picture.to_png()?;
         let mut out = std::io::stdout().lock();
         out.write_all(&png).and_then(|()| out.flush()).map_err(stdout_failure)?;
         return Ok(Written { path: "-".into(), format: "png", bytes: png.len() as u64 });
     };
-    picture.save(path)
+    picture.save_in(file)
 }
 
 fn timings(input: &ViewInput, drawing: Option<std::time::Duration>) -> Value {

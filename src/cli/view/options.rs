@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use voxelize::format::Existing;
+use voxelize::job::{NewFile, OutFile};
 use voxelize::view::{self, Axes, Projection, View};
-use voxelize::{Code, Error, Result, format};
+use voxelize::{Code, Error, Result};
 
 use super::super::args::values::{LayerChoice, PixelSize};
 use super::super::argv::exclusive;
 use super::super::command::Call;
-use super::super::files::{Destination, FileSet, has_extension, stem, with_suffix};
+use super::super::files::{Destination, has_extension, stem, with_suffix};
 use super::super::memory::Resources;
-use super::super::output::{check_implied, is_folder, stdout};
+use super::super::output::{is_folder, stdout};
 use super::super::report::display::bytes;
 use super::ViewArgs;
 
@@ -19,6 +21,8 @@ pub struct PictureOptions {
     pub content: PictureContent,
     pub view: View,
     pub destination: Destination,
+    /// The file, where there is one.
+    pub file: Option<OutFile>,
     /// Whether a slice has a pixel for each cell, black or white.
     pub is_mask: bool,
     pub has_caption: bool,
@@ -66,6 +70,15 @@ impl PictureOptions {
             _ => PictureContent::Cells,
         };
         let destination = destination(args, content, call)?;
+        let is_one_file = !matches!(content, PictureContent::Layers(_));
+        let file = destination.path().filter(|_| is_one_file).map(|path| match &args.output {
+            Some(_) => NewFile::named(path, "the output"),
+            None => {
+                let hint = format!("-o {} replaces it, or name another file", path.display());
+                NewFile::named(path, "the output").existing(OURS, hint)
+            }
+        });
+        let file = file.map(|file| call.names.writes(file)).transpose()?;
         refuse_idle(args, content, call)?;
         let default = View::default();
         let view = View {
@@ -85,7 +98,7 @@ impl PictureOptions {
             return Err(Error::usage("--size cells: only a slice has a pixel for each cell")
                 .with_hint("add --slice z -o NAME.png"));
         }
-        Ok(Self { content, view, destination, is_mask, has_caption: options.caption })
+        Ok(Self { content, view, destination, file, is_mask, has_caption: options.caption })
     }
 
     /// The memory for drawing, without the cells or the mesh; an error if it exceeds half of the limit.
@@ -134,38 +147,23 @@ fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
     })
 }
 
-fn destination(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<Destination> {
-    let mut files = FileSet::default();
-    files.reads(&args.file, "the input");
-    if let PictureContent::Layers(_) = content {
-        return layers_folder(args, call);
-    }
-    let destination = match &args.output {
-        None if matches!(content, PictureContent::Text(_)) => Destination::Stdout,
-        None => Destination::File(implied(&args.file)?),
-        Some(path) if path.as_os_str() == "-" => stdout(call, "FILE.png")?,
-        Some(path) => Destination::File(named(path)?),
-    };
-    if let Some(path) = destination.path() {
-        files.writes(path, "the output")?;
-        if args.output.is_none() {
-            check_implied(path, view::made_by_this_tool)?;
-        }
-        format::probe_output(path)?;
-    }
-    call.check_files(files)?;
-    Ok(destination)
-}
+/// Pictures of this tool alone are replaced where no option names the file.
+pub const OURS: Existing = Existing::ReplaceIf(view::made_by_this_tool);
 
-/// The folder of all layers, which is made when the first is written.
-fn layers_folder(args: &ViewArgs, call: &Call) -> Result<Destination> {
-    let Some(folder) = args.output.as_deref().filter(|path| is_folder(path)) else {
-        return Err(Error::usage("--slice: all layers need an output folder").with_hint("-o DIR/ names it"));
-    };
-    let mut files = FileSet::default();
-    files.reads(&args.file, "the input");
-    call.check_files(files)?;
-    Ok(Destination::File(folder.to_path_buf()))
+fn destination(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<Destination> {
+    Ok(match (&args.output, content) {
+        (output, PictureContent::Layers(_)) => match output.as_deref().filter(|path| is_folder(path)) {
+            Some(folder) => Destination::File(folder.to_path_buf()),
+            None => {
+                let error = Error::usage("--slice: all layers need an output folder");
+                return Err(error.with_hint("-o DIR/ names it"));
+            }
+        },
+        (None, PictureContent::Text(_)) => Destination::Stdout,
+        (None, _) => Destination::File(implied(&args.file)?),
+        (Some(path), _) if path.as_os_str() == "-" => stdout(call, "FILE.png")?,
+        (Some(path), _) => Destination::File(named(path)?),
+    })
 }
 
 /// `NAME.png` in the working directory.

@@ -15,7 +15,12 @@ pub enum Before {
     Nothing,
 }
 
-const OLDER: &[u8] = b"an older file, of which not a byte may change";
+/// An array as this tool writes it, so that it may be replaced even where only a folder is named.
+fn older() -> Vec<u8> {
+    let header = "{'descr': '|b1', 'fortran_order': True, 'shape': (1, 1, 1), }";
+    [b"\x93NUMPY\x01\x00v\x00", format!("{header:<117}\n").as_bytes(), &[1]].concat()
+}
+
 const MODE: u32 = 0o604;
 
 /// Writes the older files: `names` are outputs.
@@ -25,7 +30,7 @@ pub fn prepare(place: &Place, names: &[&str], before: Before) {
         if before == Before::Nothing {
             continue;
         }
-        place.write(name, OLDER);
+        place.write(name, older());
         fs::set_permissions(place.path(name), fs::Permissions::from_mode(MODE)).unwrap();
     }
 }
@@ -65,7 +70,7 @@ fn output(place: &Place, name: &str) -> Option<String> {
     let path = place.path(name);
     let bytes = fs::read(&path).ok()?;
     let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
-    Some(if bytes == OLDER && mode == MODE {
+    Some(if bytes == older() && mode == MODE {
         "the older file".to_string()
     } else if Voxels::open(&path).is_ok() {
         "the new file, whole".to_string()

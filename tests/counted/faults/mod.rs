@@ -17,6 +17,11 @@ pub const SUITE: Suite = Suite::of(
     &[
         Check { name: "files_on_the_disk_after_a_fault", run: files_on_the_disk_after_a_fault },
         Check { name: "no_file_is_lost_to_a_name", run: names::no_file_is_lost_to_a_name },
+        Check { name: "no_output_is_an_input", run: names::no_output_is_an_input },
+        Check {
+            name: "no_implied_name_replaces_a_file_of_others",
+            run: names::no_implied_name_replaces_a_file_of_others,
+        },
         Check { name: "no_text_controls_the_terminal", run: text::no_text_controls_the_terminal },
         Check { name: "writers_side_by_side", run: together::writers_side_by_side },
     ],

@@ -23,7 +23,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use voxelize::CODES;
 
-use crate::support::{bless, wild};
+use crate::support::{bless, place, wild};
 
 /// What commands may call besides the tool.
 const PRELUDE: &str = r#"
@@ -123,6 +123,7 @@ impl Session {
 
     /// Runs a command; how it ended and what it printed, as lines of a transcript.
     fn run(&self, command: &str) -> String {
+        place::dispositions();
         let output = Command::new("bash")
             .args(["-c", &format!("{PRELUDE}\n{command}")])
             .current_dir(self.folder.path())

@@ -1,0 +1,149 @@
+//! What a run does to files that others write at the same time: shells, users, other processes.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::place::{Place, binary};
+
+/// Runs a line of the shell, in which `voxelize` is the command.
+fn shell(place: &Place, line: &str) -> Option<i32> {
+    let line = line.replace("voxelize", &binary().to_string_lossy());
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(place.path("")).stdin(Stdio::null());
+    command.output().unwrap().status.code()
+}
+
+/// `>>` was cut to nothing, exit code 0.
+#[test]
+fn an_open_file_of_the_shell_grows() {
+    let place = Place::new();
+    shell(&place, "voxelize cube.stl -r 4 -o a.raw");
+    let cells = fs::read(place.path("a.raw")).unwrap();
+    let is_json = |text: &[u8]| text.starts_with(b"{\"schema\"") && text.ends_with(b"}\n");
+    for output in ["/dev/stdout >> log", "/dev/fd/3 3>> log", "/dev/fd/1 >> log"] {
+        fs::write(place.path("log"), "before\n").unwrap();
+        assert_eq!(shell(&place, &format!("voxelize cube.stl -r 4 -f raw -o {output}")), Some(0));
+        assert_eq!(fs::read(place.path("log")).unwrap(), [b"before\n", &*cells].concat(), "{output}");
+        fs::write(place.path("log"), "before\n").unwrap();
+        assert_eq!(shell(&place, &format!("voxelize cube.stl -r 4 -o b.raw --json={output}")), Some(0));
+        let log = fs::read(place.path("log")).unwrap();
+        assert!(log.strip_prefix(b"before\n").is_some_and(is_json), "{}", String::from_utf8_lossy(&log));
+    }
+    let group = "{ echo before; voxelize cube.stl -r 4 -f raw -o /dev/stdout; echo behind; } > log";
+    assert_eq!(shell(&place, group), Some(0));
+    assert_eq!(fs::read(place.path("log")).unwrap(), [b"before\n", &*cells, b"behind\n"].concat());
+}
+
+/// Starts a run whose mesh comes from a pipe, does `meanwhile` before the mesh ends, and waits for the exit code.
+fn meanwhile(place: &Place, line: &str, meanwhile: impl Fn()) -> Option<i32> {
+    assert!(Command::new("mkfifo").arg(place.path("pipe.stl")).status().unwrap().success());
+    let mut child = place.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let bytes = fs::read(place.path("cube.stl")).unwrap();
+    // The open waits for the run to read, so the run has looked at its names by then.
+    let mut pipe = OpenOptions::new().write(true).open(place.path("pipe.stl")).unwrap();
+    pipe.write_all(&bytes[..300]).unwrap();
+    meanwhile();
+    pipe.write_all(&bytes[300..]).unwrap();
+    drop(pipe);
+    let code = child.wait().unwrap().code();
+    fs::remove_file(place.path("pipe.stl")).unwrap();
+    code
+}
+
+/// Only names that options give replace a file that appears; it was looked for at the start alone.
+#[test]
+fn a_file_that_appears_during_the_run_stays() {
+    for (line, code, is_kept) in [
+        ("pipe.stl -r 4", 6, true),
+        ("pipe.stl -r 4 -o out/", 6, true),
+        ("pipe.stl -r 4 -o out/pipe.vox --skip-existing", 0, true),
+        ("pipe.stl cube.stl -r 4 -o out/ --skip-existing", 0, true),
+        ("pipe.stl -r 4 -o out/pipe.vox", 0, false),
+        ("view pipe.stl -r 4", 6, true),
+    ] {
+        let place = Place::new();
+        fs::create_dir(place.path("out")).unwrap();
+        let name = match line {
+            "pipe.stl -r 4" => "pipe.vox",
+            line if line.starts_with("view") => "pipe.png",
+            _ => "out/pipe.vox",
+        };
+        let found = meanwhile(&place, line, || place.write(name, "of the user"));
+        assert_eq!(found, Some(code), "{line}");
+        let after = fs::read(place.path(name)).unwrap();
+        assert_eq!(after == b"of the user", is_kept, "{line}");
+    }
+}
+
+#[test]
+fn names_that_are_not_utf_8_are_read_and_refused_in_lists() {
+    let place = Place::new();
+    let [mesh, golden] = [&b"caf\xe9.stl"[..], b"caf\xe9.npz"].map(OsStr::from_bytes);
+    fs::copy(place.path("cube.stl"), place.path("").join(mesh)).unwrap();
+    let run = |words: &[&OsStr]| {
+        let output = place.command("").args(words).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let [verify, update, list, res, four, out] =
+        ["verify", "--update", "list.toml", "-r", "4", "-o"].map(OsStr::new);
+    assert_eq!(run(&[mesh, res, four, out, golden]).0, Some(0));
+    assert_eq!(run(&[verify, golden, mesh]).0, Some(0));
+    for words in [
+        &[verify, update, list, mesh, res, four][..],
+        &[verify, update, list, OsStr::new("cube.stl"), OsStr::new("--like"), golden],
+    ] {
+        let (code, err) = run(words);
+        assert!(code == Some(2) && err.contains("UTF-8"), "{code:?} {err}");
+        assert!(!place.path("list.toml").exists());
+    }
+}
+
+fn terminate(mut child: Child) -> Option<i32> {
+    let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert!(sent.success());
+    child.wait().unwrap().code()
+}
+
+fn until(happens: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !happens() {
+        assert!(start.elapsed() < Duration::from_secs(120), "it never happened");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The wait was deaf: after ten seconds it gave up with exit code 6.
+#[test]
+fn the_wait_for_a_folder_ends_by_a_signal() {
+    let place = Place::new();
+    let folder = File::open(place.path("")).unwrap();
+    folder.lock().unwrap();
+    let child = place.command("cube.stl -r 4 -o a.raw").stderr(Stdio::null()).spawn().unwrap();
+    // The sidecar is written last, and then the lock is asked for.
+    let is_sidecar = |name: &String| {
+        name.starts_with(".voxelize-")
+            && fs::read(place.path(name)).is_ok_and(|bytes| bytes.starts_with(b"{"))
+    };
+    until(|| place.files().iter().any(is_sidecar));
+    assert_eq!(terminate(child), Some(143));
+    assert_eq!(place.files(), ["cube.stl", "thirds.stl"]);
+}
+
+/// All layers were written after a signal, and then "nothing was written".
+#[test]
+fn a_signal_ends_the_layers_and_says_how_many_there_are() {
+    let place = Place::new();
+    let mut command = place.command("view cube.stl --voxel-size 1,1,0.002 --slice z=all -o layers/");
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    until(|| place.path("layers/z0002.png").exists());
+    let mut err = child.stderr.take().unwrap();
+    assert_eq!(terminate(child), Some(143));
+    let mut text = String::new();
+    err.read_to_string(&mut text).unwrap();
+    let written = fs::read_dir(place.path("layers")).unwrap().count();
+    assert!(written < 10_000 && text.contains(&format!("{written} of 10000 layers were written")), "{text}");
+}
