@@ -167,7 +167,8 @@ codes! {
         "the file is empty"
         AGAIN_ALONE;
     S002 "S002" REFUSED
-        "neither binary nor ASCII STL: text that does not begin with `solid`"
+        "neither binary nor ASCII STL: text that does not begin with `solid`, or bytes that explain neither the count of a \
+            binary STL nor its triangles"
         EXPORT;
     S003 "S003" DAMAGE
         "cut short: bytes or words are missing"

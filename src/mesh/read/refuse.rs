@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::INPUTS;
+use super::records::length_for;
 use super::source::unreadable;
 use crate::error::{Code, Error, Result};
 
@@ -10,53 +11,80 @@ use crate::error::{Code, Error, Result};
 struct Other {
     name: &'static str,
     extensions: &'static [&'static str],
-    /// How its files begin; none if that says nothing.
-    begins: &'static [u8],
+    /// The bytes by which its files are known, and where they are; none if there are none.
+    magic: (usize, &'static [u8]),
     hint: &'static str,
 }
 
 const EXPORT: &str = "export binary STL from the program that made it";
 const DECOMPRESS: &str = "decompress it first";
+const MESH: &str = "a mesh is expected";
+const VOXELS: &str = "it holds voxels, and a mesh is expected";
+const NONE: (usize, &[u8]) = (0, b"");
 
 const fn other(
     name: &'static str,
     extensions: &'static [&'static str],
-    begins: &'static [u8],
+    magic: (usize, &'static [u8]),
     hint: &'static str,
 ) -> Other {
-    Other { name, extensions, begins, hint }
+    Other { name, extensions, magic, hint }
 }
 
 static OTHERS: &[Other] = &[
-    other("3MF", &["3mf"], b"", EXPORT),
-    other("AMF", &["amf"], b"", EXPORT),
-    other("Blender", &["blend"], b"BLENDER", EXPORT),
-    other("Collada", &["dae"], b"", EXPORT),
-    other("FBX", &["fbx"], b"Kaydara FBX Binary", EXPORT),
-    other("GLB", &["glb"], b"glTF", EXPORT),
-    other("glTF", &["gltf"], b"", EXPORT),
-    other("IGES", &["iges", "igs"], b"", EXPORT),
-    other("OBJ", &["obj"], b"", EXPORT),
-    other("OFF", &["off"], b"OFF", EXPORT),
-    other("PLY", &["ply"], b"ply\n", EXPORT),
-    other("PLY", &["ply"], b"ply\r", EXPORT),
-    other("STEP", &["step", "stp"], b"ISO-10303-21", EXPORT),
-    other("USD", &["usd", "usda", "usdc", "usdz"], b"PXR-USDC", EXPORT),
-    other("VRML", &["wrl", "x3d"], b"#VRML", EXPORT),
-    other("VTK", &["vtk", "vtp", "vtu"], b"# vtk", EXPORT),
-    other("xz", &["xz"], b"\xfd7zXZ", DECOMPRESS),
-    other("Zstandard", &["zst"], b"\x28\xb5\x2f\xfd", DECOMPRESS),
-    other("zip", &["zip"], b"PK\x03\x04", DECOMPRESS),
-    other("PNG", &["png"], b"\x89PNG", "a mesh is expected"),
-    other("PDF", &["pdf"], b"%PDF", "a mesh is expected"),
-    other("UTF-16 text", &[], b"\xff\xfe", "save it as UTF-8 or plain ASCII"),
+    other("3MF", &["3mf"], NONE, EXPORT),
+    other("AMF", &["amf"], NONE, EXPORT),
+    other("Blender", &["blend"], (0, b"BLENDER"), EXPORT),
+    other("Collada", &["dae"], NONE, EXPORT),
+    other("Draco", &["drc"], (0, b"DRACO"), EXPORT),
+    other("FBX", &["fbx"], (0, b"Kaydara FBX Binary"), EXPORT),
+    other("GLB", &["glb"], (0, b"glTF"), EXPORT),
+    other("glTF", &["gltf"], NONE, EXPORT),
+    other("IGES", &["iges", "igs"], NONE, EXPORT),
+    other("OBJ", &["obj"], NONE, EXPORT),
+    other("OFF", &["off"], (0, b"OFF"), EXPORT),
+    other("PLY", &["ply"], (0, b"ply\n"), EXPORT),
+    other("PLY", &["ply"], (0, b"ply\r"), EXPORT),
+    other("STEP", &["step", "stp"], (0, b"ISO-10303-21"), EXPORT),
+    other("USD", &["usd", "usda", "usdc", "usdz"], (0, b"PXR-USDC"), EXPORT),
+    other("VRML", &["wrl", "x3d"], (0, b"#VRML"), EXPORT),
+    other("VTK", &["vtk", "vtp", "vtu", "vti"], (0, b"# vtk"), EXPORT),
+    other("NRRD", &["nrrd", "nhdr"], (0, b"NRRD000"), VOXELS),
+    other("NIfTI", &["nii"], (344, b"n+1\0"), VOXELS),
+    other("NIfTI", &["hdr"], (344, b"ni1\0"), VOXELS),
+    other("NIfTI", &[], (4, b"n+2\0"), VOXELS),
+    other("MetaImage", &["mha", "mhd"], (0, b"ObjectType"), VOXELS),
+    other("DICOM", &["dcm"], (128, b"DICM"), VOXELS),
+    other("binvox", &["binvox"], (0, b"#binvox"), VOXELS),
+    other("OpenVDB", &["vdb"], (0, b" BDV"), VOXELS),
+    other("OctoMap", &["bt", "ot"], (0, b"# Octomap"), VOXELS),
+    other("MagicaVoxel", &["vox"], (0, b"VOX "), VOXELS),
+    other("a NumPy array", &["npy", "npz"], (0, b"\x93NUMPY"), VOXELS),
+    other("HDF5", &["h5", "hdf5", "mnc"], (0, b"\x89HDF\r\n"), VOXELS),
+    other("LAS", &["las", "laz"], (0, b"LASF"), EXPORT),
+    other("bzip2", &["bz2"], (0, b"BZh"), DECOMPRESS),
+    other("xz", &["xz"], (0, b"\xfd7zXZ"), DECOMPRESS),
+    other("Zstandard", &["zst"], (0, b"\x28\xb5\x2f\xfd"), DECOMPRESS),
+    other("7z", &["7z"], (0, b"7z\xbc\xaf\x27\x1c"), DECOMPRESS),
+    other("zip", &["zip"], (0, b"PK\x03\x04"), DECOMPRESS),
+    other("PNG", &["png"], (0, b"\x89PNG"), MESH),
+    other("JPEG", &["jpg", "jpeg"], (0, b"\xff\xd8\xff"), MESH),
+    other("TIFF", &["tif", "tiff"], (0, b"II*\0"), MESH),
+    other("TIFF", &["tif", "tiff"], (0, b"MM\0*"), MESH),
+    other("PDF", &["pdf"], (0, b"%PDF"), MESH),
+    other("a program", &[], (0, b"\x7fELF"), MESH),
+    other("UTF-16 text", &[], (0, b"\xff\xfe"), "save it as UTF-8 or plain ASCII"),
 ];
 
 /// The error for a file that is another format, by its extension or its first bytes.
 pub(super) fn other_format(path: &Path, head: &[u8]) -> Option<Error> {
     let extension = extension(path);
     let named = OTHERS.iter().find(|other| other.extensions.contains(&extension.as_str()));
-    let content = || OTHERS.iter().find(|o| !o.begins.is_empty() && head.starts_with(o.begins));
+    let is_content = |other: &&Other| {
+        let (at, bytes) = other.magic;
+        !bytes.is_empty() && head.get(at..).is_some_and(|rest| rest.starts_with(bytes))
+    };
+    let content = || OTHERS.iter().find(is_content);
     let (other, message) = match named {
         Some(other) => (other, format!("{} is not supported", other.name)),
         None => content().map(|other| (other, format!("this is {}, which is not supported", other.name)))?,
@@ -64,7 +92,17 @@ pub(super) fn other_format(path: &Path, head: &[u8]) -> Option<Error> {
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
 
-/// The error for content that no format knows.
+/// The error for bytes that no format knows, and that would be a binary STL of so many triangles.
+pub(super) fn no_mesh(count: u64, length: Option<u64>) -> Error {
+    let expected = length_for(count);
+    let length = length.map_or_else(String::new, |length| format!(", and it has {length}"));
+    let message = format!(
+        "not a mesh of a known format: as binary STL it would have {count} triangles and {expected} bytes{length}"
+    );
+    Error::input(Code::S002, message).with_hint(EXPORT)
+}
+
+/// The error for text that no format knows.
 pub(super) fn unknown() -> Error {
     Error::input(Code::S002, "neither binary nor ASCII STL: text that does not begin with 'solid'")
         .with_hint(EXPORT)

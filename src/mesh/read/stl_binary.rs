@@ -12,7 +12,8 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 
-use super::records::{HEADER, Looked, RECORD, decode, length_for};
+use super::records::{HEADER, Looked, Normals, RECORD, decode, length_for, look_like_triangles};
+use super::refuse;
 use super::room::Room;
 use super::source::{Head, MeshBytes, fill, read_at, unreadable};
 use super::triage::Triage;
@@ -44,6 +45,21 @@ fn recognise(head: &Head) -> Guess {
     }
 }
 
+/// Refuses a file that is hardly a binary STL: neither do half of its records explain the count, or half of the count
+/// its records, nor do the first records look like triangles. Where not one record is whole, a count that meshes have
+/// must do.
+fn refuse_others(count: u64, length: u64, head: &[u8]) -> Result<()> {
+    let records = length.saturating_sub(HEADER as u64) / RECORD as u64;
+    let is_near = match records {
+        0 => count < 1 << 24,
+        _ => records.div_ceil(2) <= count && count.div_ceil(2) <= records,
+    };
+    if is_near || look_like_triangles(head.get(HEADER..).unwrap_or_default(), Normals::Count) {
+        return Ok(());
+    }
+    Err(refuse::no_mesh(count, Some(length)))
+}
+
 /// The count in the header, if that is there.
 fn count(head: &[u8]) -> Option<u64> {
     let bytes = head.get(HEADER - 4..HEADER)?;
@@ -57,7 +73,13 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
         let says = format!("cut short: a binary STL has at least {HEADER} bytes, this has {length}");
         Error::input(Code::S003, says).at_byte(length as u64)
     })?;
-    let header = head.bytes[..HEADER - 4].to_vec();
+    let start = head.bytes.to_vec();
+    match head.length {
+        Some(length) => refuse_others(count, length, &start)?,
+        // The end will tell; until then the start must do.
+        None if look_like_triangles(&start[HEADER..], Normals::Ignored) => {}
+        None => return Err(refuse::no_mesh(count, None)),
+    }
     options.progress.advance(HEADER as u64);
     let (triangles, looked, length) = match (source.length(), source.as_file()) {
         (Some(length), Some(file)) => {
@@ -67,11 +89,11 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
         }
         (Some(length), None) if !triage.is_lenient() => {
             Claim { count, length, at_least: "" }.settle(triage)?;
-            read_in_order(source.into_reader(), count, options, triage)?
+            read_in_order(source.into_reader(), count, &start, options, triage)?
         }
-        _ => read_in_order(source.into_reader(), count, options, triage)?,
+        _ => read_in_order(source.into_reader(), count, &start, options, triage)?,
     };
-    note(&header, &looked, triage)?;
+    note(&start[..HEADER - 4], &looked, triage)?;
     let mesh = match looked.not_finite {
         Some(first) => drop_not_finite(triangles, &first, triage)?,
         None => Mesh::seen(triangles, &looked.seen),
@@ -181,6 +203,7 @@ fn admit(looked: Looked, lenient: bool) -> Result<Looked> {
 fn read_in_order(
     mut reader: impl Read,
     count: u64,
+    head: &[u8],
     options: &ReadOptions,
     triage: &Triage,
 ) -> Result<(Zeroed<Triangle>, Looked, u64)> {
@@ -213,6 +236,7 @@ fn read_in_order(
             break (length_for(first) + filled as u64, "");
         }
     };
+    refuse_others(count, length, head)?;
     let taken = Claim { count, length, at_least }.settle(triage)?;
     triangles.truncate(taken as usize);
     Ok((triangles.into(), if taken > count { within.and(beyond) } else { within }, length))

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use voxelize::Kind;
-use voxelize::mesh::read::{ReadOptions, read_file, read_stream};
+use voxelize::mesh::read::{ReadOptions, Tolerance, read_file, read_stream};
 
 use super::inputs::{binary, fixture, place, read, read_with, soup};
 
@@ -60,6 +60,10 @@ fn counts_that_lie_are_errors_that_say_so() {
 #[test]
 fn a_stream_without_end_is_not_read_to_its_end() {
     let error = read_stream(&mut std::io::repeat(0), "-", &ReadOptions::default()).unwrap_err();
+    assert_eq!((error.code().name(), error.file()), ("S002", Some("-")));
+    let cube = std::fs::read(fixture("cube.stl")).unwrap();
+    let mut endless = cube.chain(std::io::repeat(0));
+    let error = read_stream(&mut endless, "-", &ReadOptions::default()).unwrap_err();
     assert_eq!((error.code().name(), error.file()), ("S005", Some("-")));
     let error = read_stream(&mut std::io::repeat(b' '), "-", &ReadOptions::default()).unwrap_err();
     assert_eq!(error.code().name(), "S002");
@@ -110,6 +114,60 @@ fn damaged_bytes_never_panic() {
         }
     }
     assert!(refused > 1500);
+}
+
+/// Binaries of other programs were a binary STL "cut short by 97 GB", and `--lenient` made triangles of them.
+#[test]
+fn binaries_of_others_are_no_stl() {
+    let mut random = 1_u32;
+    let mut noise = |length: usize| -> Vec<u8> {
+        let mut next = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 24) as u8
+        };
+        (0..length).map(|_| next()).collect()
+    };
+    let with = |at: usize, magic: &[u8], mut bytes: Vec<u8>| {
+        bytes[at..at + magic.len()].copy_from_slice(magic);
+        bytes
+    };
+    let nrrd = b"NRRD0004\ntype: short\ndimension: 3\nsizes: 40 40 40\nencoding: raw\nendian: little\n\n";
+    let slope: Vec<u8> = (0..40_000_u32).flat_map(|n| ((n / 40) as i16 - 500).to_le_bytes()).collect();
+    for (what, bytes, code) in [
+        ("NRRD", [&nrrd[..], &slope].concat(), "S009"),
+        ("NRRD of zeros", [&nrrd[..], &[0; 128_000]].concat(), "S009"),
+        ("NIfTI", with(344, b"n+1\0", [vec![92, 1, 0, 0], vec![0; 400], noise(9000)].concat()), "S009"),
+        ("DICOM", with(128, b"DICM", noise(9000)), "S009"),
+        ("binvox", [&b"#binvox 1\ndim 32 32 32\ndata\n"[..], &noise(9000)].concat(), "S009"),
+        ("MagicaVoxel", [&b"VOX \x96\0\0\0MAIN"[..], &noise(9000)].concat(), "S009"),
+        ("noise", noise(100_000), "S002"),
+        ("little noise", noise(300), "S002"),
+        ("zeros", vec![0; 100_000], "S002"),
+        ("numbers", slope.clone(), "S002"),
+        ("grey", vec![0x7f; 50_000], "S002"),
+    ] {
+        for tolerance in [Tolerance::Usual, Tolerance::Strict, Tolerance::Lenient] {
+            let options = ReadOptions { tolerance, ..ReadOptions::default() };
+            let from_pipe = read_stream(&mut &bytes[..], "-", &options).unwrap_err();
+            for error in [read_with(&bytes, &options).unwrap_err(), from_pipe] {
+                assert_eq!(error.code().name(), code, "{what}, {tolerance:?}: {error}");
+                assert!(error.hint().is_some_and(|hint| !hint.contains("lenient")), "{what}: {error}");
+            }
+        }
+    }
+}
+
+/// What was cut off says so however little is left, and is read as far as it goes.
+#[test]
+fn a_tenth_of_a_file_is_still_an_stl() {
+    let mut bytes = std::fs::read(fixture("knot.stl")).unwrap();
+    bytes.truncate(bytes.len() / 10);
+    let error = read(&bytes).unwrap_err();
+    assert_eq!(error.code().name(), "S003", "{error}");
+    let options = ReadOptions { tolerance: Tolerance::Lenient, ..ReadOptions::default() };
+    let kept = read_with(&bytes, &options).unwrap().mesh.triangles().len();
+    assert_eq!(kept, (bytes.len() - 84) / 50);
+    assert_eq!(read_stream(&mut &bytes[..], "-", &options).unwrap().mesh.triangles().len(), kept);
 }
 
 #[test]
