@@ -3,7 +3,7 @@
 //! A [`Mesh`] is a list of triangles, a [`Lattice`] says where the cells are, a [`Rule`] says which
 //! of them are occupied, and [`voxelize()`] gives the [`Voxels`].
 //!
-//! ```
+//! ```no_run
 //! use voxelize::{Lattice, Mesh, Rule, voxelize};
 //!
 //! let mesh = Mesh::open("fixtures/knot.stl")?;

@@ -44,7 +44,7 @@ pub struct Bricks<'a, 't> {
     rows: i64,
     shape: Shape,
     /// The slot of each brick, x fastest; 0 for none.
-    slots: Vec<u16>,
+    slots: Zeroed<u16>,
     pool: Zeroed<Brick>,
     /// The number of the brick in each slot from 1.
     numbers: Vec<u32>,
@@ -66,7 +66,7 @@ impl<'a, 't> Bricks<'a, 't> {
             cells: x as i64,
             rows: y as i64,
             shape,
-            slots: vec![0; bricks],
+            slots: Zeroed::new(bricks).expect("two bytes a brick"),
             pool: Zeroed::new(room + 1).expect("a few megabytes"),
             numbers: Vec::with_capacity(room),
             room,

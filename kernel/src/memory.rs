@@ -2,6 +2,9 @@
 //!
 //! Large grids are touched all over: with pages of 4 KiB the first touch of each costs more than
 //! filling it.
+//!
+//! Lists that are not small are mapped, and go back to the system when they are dropped. The allocator keeps what a
+//! thread gives back, so that every thread would hold the memory of its largest list for ever.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -11,6 +14,9 @@ use memmap2::MmapMut;
 
 /// From this many bytes on memory is allocated in huge pages, of 2 MiB on most machines.
 const HUGE: usize = 8 << 20;
+
+/// From this many bytes on memory is mapped.
+const MAPPED: usize = 128 << 10;
 
 /// A list that does not grow, all zeros at first unless made from another. Its memory is the system's
 /// until it is written to.
@@ -25,12 +31,14 @@ impl<T: Pod> Zeroed<T> {
     /// `length` zeros; `None` if the system does not give as much memory.
     pub fn new(length: usize) -> Option<Self> {
         let bytes = length.checked_mul(size_of::<T>())?;
-        if bytes >= HUGE
+        if bytes >= MAPPED
             && let Ok(pages) = MmapMut::map_anon(bytes)
         {
             // Without them it is slower, and nothing else.
             #[cfg(target_os = "linux")]
-            let _ = pages.advise(memmap2::Advice::HugePage);
+            if bytes >= HUGE {
+                let _ = pages.advise(memmap2::Advice::HugePage);
+            }
             return Some(Self(Memory::Pages { pages, length }));
         }
         // Ask first, so that a refusal is an answer and not an abort.
@@ -103,7 +111,7 @@ mod tests {
 
     #[test]
     fn small_and_large_lists_are_zero_and_hold_what_is_written() {
-        for length in [0, 3, HUGE / 8 - 1, HUGE / 8, HUGE / 8 + 5] {
+        for length in [0, 3, MAPPED / 8 - 1, MAPPED / 8, HUGE / 8 - 1, HUGE / 8, HUGE / 8 + 5] {
             let mut list = Zeroed::<u64>::new(length).unwrap();
             assert!(list.len() == length && list.iter().all(|n| *n == 0));
             if let Some(last) = list.last_mut() {

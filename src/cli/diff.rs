@@ -12,7 +12,7 @@ use voxelize::job::{Names, NewFile, OutFile};
 use voxelize::view::{self, View};
 use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
 
-use super::args::{PageArgs, PowerArgs, ReportArgs, values};
+use super::args::{MemoryArgs, PageArgs, PowerArgs, ReportArgs, values};
 use super::command::{Call, Command};
 use super::diff_fields::{self, FieldOptions};
 use super::files::{self, has_extension};
@@ -88,26 +88,31 @@ struct DiffArgs {
     power: PowerArgs,
 
     #[command(flatten)]
+    memory: MemoryArgs,
+
+    #[command(flatten)]
     page: PageArgs,
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: DiffArgs = call.args()?;
     Ok(vec![Report::of(|report| {
-        let threads = call.resources(&args.power, None)?.threads;
-        par::with_threads(threads, || compare(&args, call, report))?.inspect_err(|_| report.out.clear())
+        let resources = call.resources(&args.power, args.memory.max_memory)?;
+        par::with_threads(resources.threads, || compare(&args, resources.for_job(), call, report))?
+            .inspect_err(|_| report.out.clear())
     })])
 }
 
-fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
+fn compare(args: &DiffArgs, max_memory: Option<u64>, call: &Call, report: &mut Report) -> Result<Outcome> {
     report.set("first", json!({"path": args.first.to_string_lossy()}));
     report.set("second", json!({"path": args.second.to_string_lossy()}));
     let first = call.names.reads(&args.first, "the first file")?;
     let second = call.names.reads(&args.second, "the second file")?;
     let output = args.output.as_deref().map(|path| DiffOutput::new(path, &call.names)).transpose()?;
     call.check_files()?;
-    let first = files::open_voxels(&first, &args.second)?;
-    let second = files::open_voxels(&second, &args.first)?;
+    let first = files::open_voxels(&first, &args.second, max_memory)?;
+    let left = max_memory.map(|most| less(most, first.cells.as_ref().bytes()));
+    let second = files::open_voxels(&second, &args.first, left)?;
     report.set("first", about(&args.first, &first));
     report.set("second", about(&args.second, &second));
     let grid = ComparedGrid::of(args, &first, &second);
@@ -120,6 +125,10 @@ fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome>
         let (tolerance, lattice) = (args.tolerance.unwrap_or(0.0), grid.lattice);
         let options = FieldOptions { paths, tolerance, gate, grid: grid.text(args), lattice };
         return diff_fields::compare([old, new], &options, report);
+    }
+    let left = left.map(|most| less(most, second.cells.as_ref().bytes()));
+    if let Some(output) = &output {
+        output.refuse_too_large(first.dims(), left)?;
     }
     let difference = Difference::between(&first, &second)?;
     let written = match output {
@@ -141,6 +150,11 @@ fn compare(args: &DiffArgs, call: &Call, report: &mut Report) -> Result<Outcome>
         list(report, first.occupied()?, second.occupied()?, &difference);
     }
     Ok(if passes { Outcome::Done } else { Outcome::CheckFailed(None) })
+}
+
+/// The memory that is left of a limit.
+fn less(most: u64, taken: u128) -> u64 {
+    most.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX))
 }
 
 fn about(path: &Path, voxels: &Voxels) -> Value {
@@ -379,6 +393,23 @@ impl DiffOutput {
             }
         };
         Ok(Self { file, content })
+    }
+
+    /// Refuses labels of so many cells if they take more memory than is left.
+    fn refuse_too_large(&self, dims: [usize; 3], left: Option<u64>) -> Result<()> {
+        let (picture, planes) = match self.content {
+            DiffContent::Picture => (view::bytes_for(View::default().size, par::available_threads()), 3),
+            DiffContent::Voxels(_) => (0, 2),
+        };
+        let need = planes * BitGrid::bytes_for(dims) + u128::from(picture);
+        match left.filter(|left| u128::from(*left) < need) {
+            None => Ok(()),
+            Some(left) => {
+                let text = format!("the differences need {}, {} are left", bytes(need), bytes(left));
+                let error = Error::too_large(text).in_file(self.file.path());
+                Err(error.with_hint("without -o the grids are still compared; or raise --max-memory"))
+            }
+        }
     }
 
     fn write(

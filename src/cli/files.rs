@@ -10,7 +10,7 @@ use voxelize::format::{self, Carries, Format};
 pub use voxelize::job::names::{SIDECAR, is_pipe, is_within, located, with_suffix};
 use voxelize::job::{InFile, Names};
 use voxelize::mesh::read::INPUTS;
-use voxelize::{Code, Error, Lattice, Result, Voxels};
+use voxelize::{Code, Error, Kind, Lattice, Result, Voxels};
 
 use super::suggest;
 
@@ -139,10 +139,10 @@ fn is_folder(path: &Path) -> Error {
 }
 
 /// The voxels in a file that is compared with `other`; a mesh is an error that says how it becomes voxels.
-pub fn open_voxels(file: &InFile, other: &Path) -> Result<Voxels> {
+pub fn open_voxels(file: &InFile, other: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     let path = file.path();
     is_there(path)?;
-    format::open(path).map_err(|error| match if_mesh(error, path) {
+    open_within(file, max_memory).map_err(|error| match if_mesh(error, path) {
         mesh if mesh.hint().is_none() && mesh.code() == Code::V001 => {
             let like =
                 if is_mesh_name(other) { String::new() } else { format!(" --like {}", other.display()) };
@@ -152,15 +152,23 @@ pub fn open_voxels(file: &InFile, other: &Path) -> Result<Voxels> {
     })
 }
 
+/// The voxels in a file, if they take at most so many bytes.
+pub fn open_within(file: &InFile, max_memory: Option<u64>) -> Result<Voxels> {
+    format::open_within(file.path(), max_memory).map_err(|error| match error.kind() {
+        Kind::TooLarge if error.hint().is_none() => error.with_hint("raise --max-memory"),
+        _ => error,
+    })
+}
+
 /// Where the cells of a voxel file are. A file that says it itself is not read for more than that; a
 /// sidecar is used only if it describes the cells of the file.
-pub fn lattice(file: &InFile) -> Result<Lattice> {
+pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<Lattice> {
     let path = file.path();
     is_there(path)?;
     let description = format::describe(path).map_err(|error| if_mesh(error, path))?;
     let lattice = match description.format.carries {
         Carries::InFile => description.metadata.lattice,
-        _ => format::open(path)?.lattice,
+        _ => open_within(file, max_memory)?.lattice,
     };
     lattice.ok_or_else(|| {
         let error = Error::usage("does not contain the position of its cells").in_file(path);

@@ -257,16 +257,7 @@ fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) ->
     report.set("format", description.format.name);
     report.set("bytes", description.bytes);
     report.set("dtype", description.dtype.map(|dtype| dtype.name()));
-    let need = description
-        .metadata
-        .dims
-        .map(BitGrid::bytes_for)
-        .filter(|need| resources.for_job().is_some_and(|most| *need > u128::from(most)));
-    if let (Some(need), Some(limit)) = (need, resources.memory.text()) {
-        let message = format!("{} as bits, {limit}", bytes(need));
-        return Err(Error::too_large(message).in_file(path).with_hint("raise --max-memory"));
-    }
-    let voxels = format::open(path)?;
+    let voxels = files::open_within(file, resources.for_job())?;
     let labels = contents::labels(voxels.cells.as_ref());
     // A field has no occupied cells.
     let occupied = voxels.occupied().ok().map(BitGrid::count);

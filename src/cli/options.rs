@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use voxelize::format::{Dtype, Sidecar};
 use voxelize::grid::CellKind;
-use voxelize::job::{InFile, Names};
+use voxelize::job::Names;
 use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Size, Snap};
 
@@ -78,8 +78,8 @@ impl JobOptions {
         names: &Names,
     ) -> Result<Self> {
         let rule = rule.chosen(&Transform::new(&grid.transform))?;
-        let grid = GridOptions::new(grid, &rule, argv, names)?;
         let resources = Resources::new(&run.power, run.max_memory, argv)?;
+        let grid = GridOptions::new(grid, &rule, argv, names, resources.for_job())?;
         let tolerance = read.tolerance();
         Ok(Self { grid, rule, tolerance, resources, has_findings: tolerance == Tolerance::Strict })
     }
@@ -99,11 +99,17 @@ impl JobOptions {
 }
 
 impl GridOptions {
-    pub fn new(args: GridArgs, rule: &Rule, argv: &Argv, names: &Names) -> Result<Self> {
+    pub fn new(
+        args: GridArgs,
+        rule: &Rule,
+        argv: &Argv,
+        names: &Names,
+        max_memory: Option<u64>,
+    ) -> Result<Self> {
         let transform = Transform::new(&args.transform);
         if let Some(path) = &args.like {
             let file = names.reads_first(path, "the grid of --like")?;
-            return Self::like(&file, args.snap, transform, argv);
+            return Self::like(files::lattice(&file, max_memory)?, args.snap, transform, argv);
         }
         if args.stretch && args.dims.is_none() {
             return Err(Error::usage("--stretch needs --dims").with_hint("such as --dims 32,32,64 --stretch"));
@@ -147,8 +153,8 @@ impl GridOptions {
     }
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
-    fn like(file: &InFile, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
-        let lattice = files::lattice(file)?.scaled(&(Rational::ONE / &transform.scale))?;
+    fn like(lattice: Lattice, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
+        let lattice = lattice.scaled(&(Rational::ONE / &transform.scale))?;
         let snap = snap.unwrap_or(lattice.snap());
         let option = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));

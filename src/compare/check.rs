@@ -8,7 +8,7 @@ use crate::mesh::components::Component;
 use crate::mesh::defects::{Defects, Search, Site, Sites};
 use crate::par::Progress;
 use crate::rule::Rule;
-use crate::run::Run;
+use crate::run::{Demand, Plan, Run};
 
 /// How a mesh is checked.
 #[derive(Clone, Copy)]
@@ -315,6 +315,9 @@ fn place(site: Site, components: &[u32], lattice: Option<&Lattice>) -> DefectPla
     }
 }
 
+/// The label of cells without a defect.
+const SOUND: u8 = 100;
+
 impl MeshCheck {
     /// The triangles with any defect, ascending.
     pub fn marked(&self) -> Vec<u32> {
@@ -324,13 +327,22 @@ impl MeshCheck {
         all
     }
 
+    /// The bytes that [`cells`](Self::cells) takes with the mesh, at most: labels, the cells of one defect at a time, and a
+    /// mesh of its triangles.
+    pub fn cell_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+        let cells = lattice.dims().iter().map(|n| *n as u128).product::<u128>();
+        let triangles = Run::estimate(mesh.triangles().len(), [0; 3]);
+        Demand::new(mesh, lattice, run)
+            .with(BitGrid::bytes_for(lattice.dims()) + cells + triangles)
+            .bytes(Plan::Dense)
+    }
+
     /// The cells that the mesh touches, labelled by the defects of the triangles in them: of several the most
     /// serious one, and of those the first. The label of defect `M004` is 4; cells without any have the label 100.
     ///
     /// # Errors
     /// If the cells do not fit in memory, or the work is cancelled.
     pub fn cells(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Labels> {
-        const SOUND: u8 = 100;
         let named = self.defects.iter().map(|defect| (value(defect.info), defect.info));
         let named = named.map(|(value, info)| Label::new(value, info.name).with_colour(info.colour));
         let sound = Label::new(SOUND, "without defect").with_colour([0xd8, 0xd8, 0xd4]);

@@ -33,6 +33,7 @@ mod npz;
 mod open;
 mod place;
 mod raw;
+mod room;
 mod save;
 #[cfg(feature = "vox")]
 mod vox;
@@ -41,7 +42,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::npy::save_numbers;
-pub use self::open::{Description, describe, made_by_this_tool, may_be_of_this_tool, open, read_from, sniff};
+pub use self::open::{
+    Description, describe, made_by_this_tool, may_be_of_this_tool, open, open_within, read_from, sniff,
+};
 pub use self::place::{link_target, lock_folder};
 pub use self::save::{probe_output, save, save_bytes, save_source, write_source_to, write_to};
 

@@ -26,6 +26,7 @@ use std::path::Path;
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, failure, is_about, nameless};
+use super::room::CellRoom;
 use super::{Carries, DTYPE, Dtype, Existing, FileSize, Format, ORDER, SaveOptions, Write, Written};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
@@ -182,17 +183,26 @@ impl Header {
     }
 
     /// Reads the cells that follow, by what `metadata` says of labels or the background.
-    pub(super) fn cells(&self, input: &mut dyn Read, metadata: Option<&Metadata>) -> Result<Cells> {
+    pub(super) fn cells(
+        &self,
+        input: &mut dyn Read,
+        metadata: Option<&Metadata>,
+        room: CellRoom,
+    ) -> Result<Cells> {
         let (dims, order) = (self.dims()?, if self.fortran { Order::XFastest } else { Order::ZFastest });
         match self.descr.as_str() {
-            "u1" => {
-                dense::read_values(input, dims, order, metadata.and_then(|metadata| metadata.legend.as_ref()))
-            }
+            "u1" => dense::read_values(
+                input,
+                dims,
+                order,
+                metadata.and_then(|metadata| metadata.legend.as_ref()),
+                room,
+            ),
             "f4" => {
                 let background = metadata.and_then(|metadata| metadata.background);
-                Ok(dense::read_floats(input, dims, order, background)?.into())
+                Ok(dense::read_floats(input, dims, order, background, room)?.into())
             }
-            _ => Ok(dense::read_occupied(input, dims, order)?.into()),
+            _ => Ok(dense::read_occupied(input, dims, order, room)?.into()),
         }
     }
 }
@@ -263,7 +273,8 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let header = checked_header(source)?;
     let metadata =
         source.sidecar.take().filter(|metadata| Some(metadata.dims) == header.dims().ok().map(Some));
-    let cells = header.cells(source, metadata.as_ref())?;
+    let room = source.room;
+    let cells = header.cells(source, metadata.as_ref(), room)?;
     Ok(match metadata.filter(|metadata| is_about(metadata, &cells)) {
         Some(metadata) => Voxels { cells, lattice: metadata.lattice, record: metadata.record },
         // It is left from an earlier file.

@@ -148,11 +148,12 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     if !is_named && is_filled(&metadata) {
         metadata.legend = Some(Legend::surface_and_interior());
     }
+    let room = source.room;
     let mut archive = ZipArchive::new(source.input()).map_err(broken)?;
     let name = name_of_cells(&archive)?;
     let mut file = archive.by_name(&name).map_err(broken)?;
     let header = checked_header(&mut file).map_err(|error| in_member(error, &name))?;
-    let cells = header.cells(&mut file, Some(&metadata)).map_err(|error| in_member(error, &name))?;
+    let cells = header.cells(&mut file, Some(&metadata), room).map_err(|error| in_member(error, &name))?;
     // Reading to the end checks the sum, too.
     if file.read(&mut [0]).map_err(failure)? != 0 {
         return Err(in_member(Error::input(Code::V005, "bytes follow the cells"), &name));

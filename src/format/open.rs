@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use super::room::CellRoom;
 use super::save::sidecar_path;
 use super::{Carries, DTYPE, Dtype, FORMATS, Format, ORDER, by_path};
 use crate::error::{Code, Error, Result};
@@ -19,12 +20,20 @@ const MAX_SIDECAR: u64 = 1 << 20;
 /// # Errors
 /// If the file cannot be read or is broken, with the place where that is known.
 pub fn open(path: &Path) -> Result<Voxels> {
+    open_within(path, None)
+}
+
+/// Reads a file as [`open`] does, if its cells take at most so many bytes of memory.
+///
+/// # Errors
+/// As those of [`open`], and [`Kind::TooLarge`](crate::Kind::TooLarge) before more memory is taken.
+pub fn open_within(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     let read = || {
         let (mut file, format) = recognise(path)?;
         let sidecar = read_sidecar(path)?;
-        read_with(&mut file, format, sidecar)
+        (format.read)(&mut VoxelSource::new(&mut file, sidecar, CellRoom(max_memory))?)
     };
-    read().map_err(|error| error.in_file(path))
+    read().map_err(|error: Error| error.in_file(path))
 }
 
 /// Reads `format` from anything that can be searched, such as a `Cursor` over bytes; `sidecar` is
@@ -34,7 +43,7 @@ pub fn open(path: &Path) -> Result<Voxels> {
 /// If the bytes cannot be read or are broken.
 pub fn read_from<R: Read + Seek>(input: R, format: &Format, sidecar: Option<&str>) -> Result<Voxels> {
     let sidecar = sidecar.map(parse_sidecar).transpose()?;
-    read_with(&mut BufReader::new(input), format, sidecar)
+    (format.read)(&mut VoxelSource::new(&mut BufReader::new(input), sidecar, CellRoom::default())?)
 }
 
 /// The description of a voxel file, without its cells.
@@ -58,7 +67,7 @@ pub struct Description {
 pub fn describe(path: &Path) -> Result<Description> {
     let look = || {
         let (mut file, format) = recognise(path)?;
-        let mut source = VoxelSource::new(&mut file, read_sidecar(path)?)?;
+        let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom::default())?;
         let (bytes, metadata) = (source.len(), (format.describe)(&mut source)?);
         let dtype = metadata.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
         Ok(Description { format, bytes, dtype, metadata })
@@ -92,10 +101,6 @@ pub fn may_be_of_this_tool(path: &Path) -> bool {
 
 fn is_sidecar(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
-}
-
-fn read_with(input: &mut dyn Input, format: &Format, sidecar: Option<Metadata>) -> Result<Voxels> {
-    (format.read)(&mut VoxelSource::new(input, sidecar)?)
 }
 
 /// The file at `path`, at its start, and its format.
@@ -170,13 +175,15 @@ pub(super) struct VoxelSource<'a> {
     position: u64,
     /// The metadata of the sidecar, if there is one.
     pub sidecar: Option<Metadata>,
+    /// The memory for cells.
+    pub room: CellRoom,
 }
 
 impl<'a> VoxelSource<'a> {
-    pub(super) fn new(input: &'a mut dyn Input, sidecar: Option<Metadata>) -> Result<Self> {
+    pub(super) fn new(input: &'a mut dyn Input, sidecar: Option<Metadata>, room: CellRoom) -> Result<Self> {
         let len = input.seek(SeekFrom::End(0)).map_err(failure)?;
         input.rewind().map_err(failure)?;
-        Ok(Self { input, len, position: 0, sidecar })
+        Ok(Self { input, len, position: 0, sidecar, room })
     }
 
     /// The length of the file.

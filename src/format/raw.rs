@@ -62,12 +62,12 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
         return Err(Error::input(Code::V005, message).with_hint("the sidecar may be of another file"));
     }
     let metadata = source.sidecar.take().ok_or_else(no_sidecar)?;
-    let order = Order::XFastest;
+    let (order, room) = (Order::XFastest, source.room);
     let cells: Cells = match dtype {
-        Dtype::Bit => dense::read_words(source, dims)?.into(),
-        Dtype::Bool => dense::read_occupied(source, dims, order)?.into(),
-        Dtype::U8 => dense::read_values(source, dims, order, metadata.legend.as_ref())?,
-        Dtype::F32 => dense::read_floats(source, dims, order, metadata.background)?.into(),
+        Dtype::Bit => dense::read_words(source, dims, room)?.into(),
+        Dtype::Bool => dense::read_occupied(source, dims, order, room)?.into(),
+        Dtype::U8 => dense::read_values(source, dims, order, metadata.legend.as_ref(), room)?,
+        Dtype::F32 => dense::read_floats(source, dims, order, metadata.background, room)?.into(),
     };
     if !is_about(&metadata, &cells) {
         return Err(Error::input(Code::V007, "the sidecar has the digest of other cells")

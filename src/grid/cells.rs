@@ -121,6 +121,15 @@ impl Cells {
 }
 
 impl<'a> CellsRef<'a> {
+    /// The bytes that they take in memory, at most.
+    pub fn bytes(self) -> u128 {
+        match self {
+            Self::Bits(bits) => BitGrid::bytes_for(bits.dims()),
+            Self::Labels(labels) => Labels::bytes_for(labels.dims(), labels.legend()),
+            Self::Field(field) => Field::bytes_for(field.dims()),
+        }
+    }
+
     /// Cells per axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         match self {

@@ -84,6 +84,11 @@ impl Field {
         Ok(Self { dims, background, values: values.into() })
     }
 
+    /// The bytes that the values of a grid of these dims take.
+    pub fn bytes_for(dims: [usize; 3]) -> u128 {
+        dims.iter().map(|n| *n as u128).product::<u128>() * size_of::<f32>() as u128
+    }
+
     /// Cells per axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.dims

@@ -67,6 +67,15 @@ impl Labels {
         Ok(Self { occupied, values, legend })
     }
 
+    /// The bytes that labels of a legend take in a grid of these dims, at most.
+    pub fn bytes_for(dims: [usize; 3], legend: &Legend) -> u128 {
+        let bits = BitGrid::bytes_for(dims);
+        match planes_for(legend) {
+            Some(planes) => (1 + planes as u128) * bits,
+            None => bits + dims.iter().map(|n| *n as u128).product::<u128>(),
+        }
+    }
+
     /// Labels in planes: `planes[p]` has the cells whose label's place in the legend has bit `p` set.
     pub(crate) fn from_planes(occupied: BitGrid, planes: Vec<BitGrid>, legend: Legend) -> Self {
         debug_assert_eq!(planes_for(&legend), Some(planes.len()));

@@ -276,7 +276,7 @@ impl OutFile {
     /// Makes sure that no file is in the way that stays.
     ///
     /// # Errors
-    /// If there is one, with the code [`Code::Exists`](crate::Code::Exists).
+    /// If there is one, with the code [`Code::Exists`].
     pub fn check(&self) -> Result<()> {
         self.check_undisputed()?;
         self.existing.check(&self.path).map_err(|error| self.hinted(error.in_file(&self.path)))

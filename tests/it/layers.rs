@@ -24,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("geom", &["error", "par", "kernel"]),
     ("mesh", &["error", "text", "par", "geom", "kernel"]),
     ("grid", &["error", "par", "geom", "kernel"]),
-    ("format", &["error", "par", "grid"]),
+    ("format", &["error", "text", "par", "grid"]),
     ("run", &["error", "text", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "text", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("voxelizer", &["error", "par", "mesh", "grid", "kernel", "rule", "run"]),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::compare::check::{BYTES_PER_TRIANGLE, CheckOptions, MeshCheck, check};
-use voxelize::{Error, Lattice, Mesh, Result, Rule, par};
+use voxelize::{Error, Lattice, Mesh, Result, Rule, Run, par};
 
 use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RunArgs, values};
 use super::command::{Call, Command};
@@ -103,7 +103,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let resources = call.resources(&args.run.power, args.run.max_memory)?;
     let has_grid = GRID.iter().any(|option| call.given(option));
     let rule = Rule::surface();
-    let grid = GridOptions::new(args.grid, &rule, call.argv, &call.names)?;
+    let grid = GridOptions::new(args.grid, &rule, call.argv, &call.names, resources.for_job())?;
     let options = JobOptions { grid, rule, tolerance: args.read.tolerance(), resources, has_findings: true };
     for path in &args.meshes {
         call.names.reads(path, "a mesh to be checked")?;
@@ -154,10 +154,11 @@ impl Checking<'_> {
         let (bar, mut found) = (call.bar(), RunReport::new(call.started));
         let mesh = run::read(&self.job, &bar, call.signals, &mut found)?;
         self.refuse_too_large(&mesh)?;
-        let needs_cells = self.has_grid || self.mark.is_some_and(MarkOutput::is_cells);
+        let needs_cells = self.has_grid || self.marks_cells();
         let lattice = needs_cells.then(|| run::fit(&self.job, &mesh, &mut found)).transpose()?;
         if let (Some(mark), Some(lattice)) = (self.mark, &lattice) {
             mark.check_lattice(lattice)?;
+            self.refuse_too_many_cells(&mesh, lattice)?;
         }
         let shown = lattice.as_ref().filter(|_| self.has_grid);
         let most = self.places.into_iter().max().unwrap_or(0);
@@ -191,6 +192,25 @@ impl Checking<'_> {
         let written = mark.write(mesh, checked, lattice, (&options.grid, &run))?;
         report::wrote(report, &written);
         Ok(())
+    }
+
+    /// Refuses cells of defects that would take more memory than there is.
+    fn refuse_too_many_cells(&self, mesh: &Mesh, lattice: &Lattice) -> Result<()> {
+        let resources = &self.job.options.resources;
+        let run = Run::default().threads(resources.threads);
+        let need = MeshCheck::cell_bytes(mesh, lattice, &run);
+        match resources.for_job().filter(|limit| self.marks_cells() && need > u128::from(*limit)) {
+            None => Ok(()),
+            Some(_) => {
+                let says = resources.memory.text().unwrap_or_default();
+                let text = format!("--mark: the cells of the defects need {}, {says}", bytes(need));
+                Err(Error::too_large(text).with_hint("use larger cells, a .stl file, or raise --max-memory"))
+            }
+        }
+    }
+
+    fn marks_cells(&self) -> bool {
+        self.mark.is_some_and(MarkOutput::is_cells)
     }
 
     /// Refuses a mesh that would take more memory than there is.

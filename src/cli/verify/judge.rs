@@ -83,7 +83,7 @@ pub fn compare(
             if !other.is_empty() {
                 return Ok((None, CaseResult::Grid(other)));
             }
-            let golden = files::open_voxels(file, &task.file)?;
+            let golden = files::open_voxels(file, &task.file, made.room)?;
             let found = GridBrief { cells: golden.count(), grid: golden.digest().grid };
             let outcome = against_grid(&golden, voxels, task.gate).map_err(|e| e.in_file(path))?;
             if let CaseResult::Cells(difference) = &outcome {

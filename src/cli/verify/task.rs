@@ -125,12 +125,13 @@ impl Task {
         let resources = Resources { memory: resources.memory.divided(self.grids()), ..resources.clone() };
         let Job { source, options } = self.job(names)?;
         let job = Job { source, options: JobOptions { resources, ..options } };
+        let room = job.options.resources.for_job();
         let bar = Bar::new(Verbosity::Quiet, signals.clone());
         let mut report = RunReport::new(Instant::now());
         match run::voxels(&job, &bar, signals, &mut report) {
             Ok((voxels, digest)) => {
                 let (cells, findings) = (voxels.count(), report.warnings);
-                Ok(CaseCells { cells, digest, voxels: Some(voxels), findings })
+                Ok(CaseCells { cells, digest, voxels: Some(voxels), room, findings })
             }
             Err(refusal) if refusal.kind() == Kind::TooLarge && slot == Slot::Exclusive => {
                 match self.wanted {
@@ -172,7 +173,7 @@ fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<C
     let inside =
         voxelize::rule::findings(&job.options.rule, &mesh, &lattice, &slabs.made().stats.inside, unit);
     let findings = report.warnings.into_iter().chain(inside).collect();
-    Ok(CaseCells { cells, digest, voxels: None, findings })
+    Ok(CaseCells { cells, digest, voxels: None, room: None, findings })
 }
 
 /// The result of a case.
@@ -182,6 +183,8 @@ pub struct CaseCells {
     pub digest: Digest,
     /// The grid, unless it was too large to be held.
     pub voxels: Option<Voxels>,
+    /// The most bytes that the cells of a golden file may take.
+    pub room: Option<u64>,
     /// Warnings and notes about the mesh and its cells.
     pub findings: Vec<Finding>,
 }

@@ -40,7 +40,8 @@ pub struct ViewInput {
 
 /// The file of a picture before it is opened.
 pub enum ViewSource {
-    Voxels(InFile),
+    /// A voxel file, and the most bytes that its cells may take.
+    Voxels(InFile, Option<u64>),
     Mesh(Box<Job>),
 }
 
@@ -53,7 +54,8 @@ impl ViewSource {
         } else if is_voxel_file(&args.file)? {
             let mesh = ReadArgs::augment_args(cells);
             refuse_given(call, mesh, &args.file.display().to_string(), "a voxel file has its own grid")?;
-            return call.names.reads(&args.file, "the input").map(Self::Voxels);
+            let file = call.names.reads(&args.file, "the input")?;
+            return Ok(Self::Voxels(file, resources.for_job()));
         }
         let ViewArgs { file, grid, rule, read, run, .. } = args;
         let options = JobOptions::new(grid.clone(), rule, read, run, call.argv, &call.names)?
@@ -90,9 +92,9 @@ impl ViewInput {
                 let (voxels, digest) = run::voxels(&job, &bar, call.signals, &mut input.found)?;
                 input.take(voxels, Some(digest));
             }
-            ViewSource::Voxels(file) => {
+            ViewSource::Voxels(file, limit) => {
                 call.signals.listen()?;
-                let voxels = timed(&mut input.found.times.read, || format::open(file.path()))?;
+                let voxels = timed(&mut input.found.times.read, || files::open_within(&file, limit))?;
                 input.take(voxels, None);
             }
         }

@@ -3,14 +3,20 @@
 use std::io::Read;
 
 use super::super::open::failure;
+use super::super::room::CellRoom;
 use super::{BLOCK, Order};
 use crate::error::{Code, Error, Result};
 use crate::grid::spread::gather;
 use crate::grid::{BitGrid, Cells, Field, Labels, Legend};
 
 /// Reads one byte per cell; any byte but 0 is an occupied cell.
-pub(crate) fn read_occupied(input: &mut dyn Read, dims: [usize; 3], order: Order) -> Result<BitGrid> {
-    let mut bits = BitGrid::new(dims)?;
+pub(crate) fn read_occupied(
+    input: &mut dyn Read,
+    dims: [usize; 3],
+    order: Order,
+    room: CellRoom,
+) -> Result<BitGrid> {
+    let mut bits = room.bits(dims)?;
     match order {
         Order::XFastest => each_block(input, dims, 1, |first, cells| {
             gather_rows(&mut bits, first, cells);
@@ -32,12 +38,13 @@ pub(crate) fn read_values(
     dims: [usize; 3],
     order: Order,
     legend: Option<&Legend>,
+    room: CellRoom,
 ) -> Result<Cells> {
     let cells = match legend {
-        Some(legend) => Labels::new(dims, legend.clone())?.into(),
-        None => BitGrid::new(dims)?.into(),
+        Some(legend) => room.labels(dims, legend.clone(), 0)?.into(),
+        None => room.bits(dims)?.into(),
     };
-    let mut values = RowValues { cells, one: 0 };
+    let mut values = RowValues { cells, one: 0, room };
     match order {
         Order::XFastest => each_block(input, dims, 1, |first, bytes| values.put_rows(first, bytes))?,
         Order::ZFastest => {
@@ -60,6 +67,7 @@ struct RowValues {
     cells: Cells,
     /// The value of occupied cells, as long as they are bits; 0 before the first.
     one: u8,
+    room: CellRoom,
 }
 
 impl RowValues {
@@ -106,7 +114,8 @@ impl RowValues {
     /// Makes the cells labels without names.
     fn unnamed(&mut self) -> Result<&mut Labels> {
         if !matches!(&self.cells, Cells::Labels(labels) if labels.legend().labels().is_empty()) {
-            let mut labels = Labels::new(self.cells.as_ref().dims(), Legend::default())?;
+            let (dims, own) = (self.cells.as_ref().dims(), self.cells.as_ref().bytes());
+            let mut labels = self.room.labels(dims, Legend::default(), own)?;
             match &self.cells {
                 Cells::Labels(named) => named.iter().for_each(|(cell, value)| labels.set(cell, value)),
                 bits => bits.as_ref().occupied()?.iter().for_each(|cell| labels.set(cell, self.one)),
@@ -133,8 +142,9 @@ pub(crate) fn read_floats(
     dims: [usize; 3],
     order: Order,
     background: Option<f32>,
+    room: CellRoom,
 ) -> Result<Field> {
-    let mut field = Field::new(dims, 0.0)?;
+    let mut field = room.field(dims)?;
     let float = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes);
     match order {
         Order::XFastest => each_block(input, dims, 4, |first, bytes| {
@@ -203,8 +213,8 @@ fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
 }
 
 /// Reads what [`write_words`] writes. Bits beyond the end of a row are an error.
-pub(crate) fn read_words(input: &mut dyn Read, dims: [usize; 3]) -> Result<BitGrid> {
-    let mut bits = BitGrid::new(dims)?;
+pub(crate) fn read_words(input: &mut dyn Read, dims: [usize; 3], room: CellRoom) -> Result<BitGrid> {
+    let mut bits = room.bits(dims)?;
     let (nx, row_words) = (bits.dims()[0], bits.row_words());
     let mut buffer = vec![0; BLOCK];
     for words in bits.words_mut().chunks_mut(BLOCK / 8) {

@@ -1,5 +1,6 @@
 //! Do arrays of cells come back as they were written, in either order?
 
+use super::super::room::CellRoom;
 use super::*;
 use crate::error::Code;
 use crate::grid::{BitGrid, Cells, Field, Labels, Legend};
@@ -19,13 +20,17 @@ fn bytes_and_bits_agree_for_every_length() {
         let bytes = bytes(bits.clone(), Dtype::U8);
         let expected: Vec<u8> = (0..2 * n).map(|c| u8::from(bits.get([c % n, c / n, 0]))).collect();
         assert_eq!(bytes, expected);
-        let back = read_occupied(&mut &bytes[..], [n, 2, 1], Order::XFastest).unwrap();
+        let back = read_occupied(&mut &bytes[..], [n, 2, 1], Order::XFastest, CellRoom::default()).unwrap();
         assert_eq!(back, bits);
-        let back = read_values(&mut &bytes[..], [n, 2, 1], Order::XFastest, None).unwrap();
+        let back =
+            read_values(&mut &bytes[..], [n, 2, 1], Order::XFastest, None, CellRoom::default()).unwrap();
         assert_eq!(back, bits.clone().into());
         // A mask of another value is bits, too.
         let mask: Vec<u8> = bytes.iter().map(|byte| byte * 255).collect();
-        assert_eq!(read_values(&mut &mask[..], [n, 2, 1], Order::XFastest, None).unwrap(), bits.into());
+        assert_eq!(
+            read_values(&mut &mask[..], [n, 2, 1], Order::XFastest, None, CellRoom::default()).unwrap(),
+            bits.into()
+        );
     }
 }
 
@@ -49,7 +54,8 @@ fn labels_are_numbers_as_u8_and_1_as_bool() {
     assert!(numbers.len() > BLOCK && (0..numbers.len()).all(|n| numbers[n] == number(n)));
     let ones = bytes(labels.clone(), Dtype::Bool);
     assert_eq!(ones, numbers.iter().map(|n| u8::from(*n > 0)).collect::<Vec<_>>());
-    let back = read_values(&mut &numbers[..], DIMS, Order::XFastest, Some(&legend)).unwrap();
+    let back =
+        read_values(&mut &numbers[..], DIMS, Order::XFastest, Some(&legend), CellRoom::default()).unwrap();
     assert_eq!(back, labels.into());
 }
 
@@ -71,11 +77,12 @@ fn values_without_a_name_make_the_labels_nameless() {
     let bytes = bytes(expected.clone(), Dtype::U8);
     let named = Legend::new([1, 9].map(|value| Label::new(value, format!("label {value}")))).unwrap();
     for legend in [None, Some(&Legend::surface_and_interior()), Some(&named)] {
-        let back = read_values(&mut &bytes[..], DIMS, Order::XFastest, legend).unwrap();
+        let back = read_values(&mut &bytes[..], DIMS, Order::XFastest, legend, CellRoom::default()).unwrap();
         assert!(back == expected, "{legend:?}");
         // The same bytes as the C order of a grid whose axes are turned around.
         let [x, y, z] = DIMS;
-        let turned = read_values(&mut &bytes[..], [z, y, x], Order::ZFastest, legend).unwrap();
+        let turned =
+            read_values(&mut &bytes[..], [z, y, x], Order::ZFastest, legend, CellRoom::default()).unwrap();
         let (Cells::Labels(turned), Cells::Labels(back)) = (turned, back) else { panic!("{legend:?}") };
         assert!(back.iter().all(|([i, j, k], value)| turned.get([k, j, i]) == value));
         assert_eq!(turned.occupied().count(), back.occupied().count());
@@ -88,14 +95,17 @@ fn fields_come_back_in_either_order() {
     let field = Field::from_values(DIMS, 3.5, values).unwrap();
     let bytes = bytes(field.clone(), Dtype::F32);
     assert_eq!(bytes[4..8], (-6.0_f32).to_le_bytes());
-    assert_eq!(read_floats(&mut &bytes[..], DIMS, Order::XFastest, Some(3.5)).unwrap(), field);
+    assert_eq!(
+        read_floats(&mut &bytes[..], DIMS, Order::XFastest, Some(3.5), CellRoom::default()).unwrap(),
+        field
+    );
     let [x, y, z] = DIMS;
-    let turned = read_floats(&mut &bytes[..], [z, y, x], Order::ZFastest, None).unwrap();
+    let turned = read_floats(&mut &bytes[..], [z, y, x], Order::ZFastest, None, CellRoom::default()).unwrap();
     assert_eq!((turned.get([39, 3, 129]), turned.background()), (field.get([129, 3, 39]), 0.0));
 }
 
 #[test]
 fn bits_beyond_a_row_are_refused() {
     let bytes: Vec<u8> = [7u64, 8].iter().flat_map(|word| word.to_le_bytes()).collect();
-    assert_eq!(read_words(&mut &bytes[..], [3, 2, 1]).unwrap_err().code(), Code::V003);
+    assert_eq!(read_words(&mut &bytes[..], [3, 2, 1], CellRoom::default()).unwrap_err().code(), Code::V003);
 }

@@ -7,7 +7,7 @@ use super::scene::{Motion, SceneNode, placements};
 use super::{ATTRIBUTE, TILE, Turn, shift};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
-use crate::grid::{BitGrid, Cells, Labels, Voxels};
+use crate::grid::{Cells, Labels, Voxels};
 
 /// Voxels that uses of models may always place in all: a second of work. Beyond, the file must be in proportion, as a
 /// short one can use one model often.
@@ -64,8 +64,8 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         return Err(Error::too_large(format!("the scene spans {dims:?} cells")));
     }
     let mut cells: Cells = match metadata.legend {
-        Some(legend) => Labels::new(dims, legend)?.into(),
-        None => BitGrid::new(dims)?.into(),
+        Some(legend) => source.room.labels(dims, legend, 0)?.into(),
+        None => source.room.bits(dims)?.into(),
     };
     let scene = turn.dims(dims);
     for_each_voxel(source, &uses, |at, colour| {

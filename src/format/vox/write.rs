@@ -19,8 +19,8 @@ use crate::par::{self, Progress};
 /// The colour of all cells of bits.
 const PLAIN: u8 = 1;
 
-/// Layers of a tile whose voxels one thread makes at a time: 4 MiB where all cells are occupied.
-const PART: usize = 16;
+/// Voxels that one thread makes at a time, about: those of a full layer of a tile, 256 KiB.
+const PART: u32 = (TILE * TILE) as u32;
 
 /// Words of a row of a tile.
 const TILE_WORDS: usize = TILE / 64;
@@ -29,6 +29,14 @@ const TILE_WORDS: usize = TILE / 64;
 struct Tile {
     origin: [usize; 3],
     size: [usize; 3],
+    voxels: u32,
+    parts: Vec<TilePart>,
+}
+
+/// Layers of a tile that follow each other, with so many voxels: what one thread makes at a time.
+#[derive(Clone)]
+struct TilePart {
+    layers: Range<usize>,
     voxels: u32,
 }
 
@@ -106,7 +114,7 @@ fn tiles_of(bits: &BitGrid, first: usize, dims: [usize; 3]) -> crate::error::Res
     let tz = bits.dims()[2].div_ceil(TILE);
     let tiles = par::map_range(0..tx * ty * tz, |n| {
         let mut tile = Tile::new([n % tx, n / tx % ty, first / TILE + n / (tx * ty)], dims);
-        tile.voxels = tile.count(bits, first);
+        tile.count(bits, first);
         tile
     });
     Ok(tiles.into_iter().filter(|tile| tile.voxels > 0).collect())
@@ -117,13 +125,23 @@ impl Tile {
     fn new(number: [usize; 3], dims: [usize; 3]) -> Self {
         let origin = number.map(|n| n * TILE);
         let size = std::array::from_fn(|a| TILE.min(dims[a] - origin[a]));
-        Self { origin, size, voxels: 0 }
+        Self { origin, size, voxels: 0, parts: vec![] }
     }
 
-    fn count(&self, bits: &BitGrid, first: usize) -> u32 {
-        let rows = (0..self.size[2]).flat_map(|k| (0..self.size[1]).map(move |j| (j, k)));
-        let rows = rows.map(|(j, k)| self.row(bits, first, j, k)).filter(|row| !is_empty(row));
-        rows.map(|row| row.iter().map(|word| word.count_ones()).sum::<u32>()).sum()
+    /// Counts the voxels, and divides the layers into parts.
+    fn count(&mut self, bits: &BitGrid, first: usize) {
+        for k in 0..self.size[2] {
+            let rows = (0..self.size[1]).map(|j| self.row(bits, first, j, k)).filter(|row| !is_empty(row));
+            let voxels = rows.map(|row| row.iter().map(|word| word.count_ones()).sum::<u32>()).sum();
+            self.voxels += voxels;
+            match self.parts.last_mut() {
+                Some(part) if part.voxels + voxels <= PART => {
+                    part.layers.end = k + 1;
+                    part.voxels += voxels;
+                }
+                _ => self.parts.push(TilePart { layers: k..k + 1, voxels }),
+            }
+        }
     }
 
     /// The words of row `(j, k)` of the tile, of `bits` whose first layer is `first`.
@@ -178,17 +196,16 @@ fn write_model(
     progress: &dyn Progress,
 ) -> VoxResult {
     put(main, ChunkId::Size, &numbers(tile.even_size(turn)))?;
-    let made = |layers: Range<usize>| {
-        let (mut voxels, mut row) = (Vec::new(), vec![0; bits.dims()[0]]);
+    let made = |TilePart { layers, voxels }: TilePart| {
+        let (mut voxels, mut row) = (Vec::with_capacity(4 * voxels as usize), vec![0; bits.dims()[0]]);
         for (k, j) in layers.flat_map(|k| (0..tile.size[1]).map(move |j| (k, j))) {
             tile.push_row(&mut voxels, slab, bits, &mut row, ([j, k], turn));
         }
         voxels
     };
-    let parts: Vec<_> = (0..tile.size[2]).step_by(PART).map(|k| k..tile.size[2].min(k + PART)).collect();
     main.child_content_writer(ChunkId::Xyzi, |content| {
         content.write_all(&tile.voxels.to_le_bytes())?;
-        for parts in parts.chunks(2 * par::current_threads()) {
+        for parts in tile.parts.chunks(2 * par::current_threads()) {
             cancelled(progress)?;
             for voxels in par::map(parts.to_vec(), made) {
                 content.write_all(&voxels)?;
