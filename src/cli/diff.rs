@@ -38,7 +38,8 @@ Files of any two formats can be compared. diff first compares the positions of t
 and ends with exit code 2 if they differ. A file without positions is compared by its cells alone, \
 and the report states it. Labels are compared where both files have one; surface and interior of \
 filled grids count as equal. For fields, the report has the largest difference and the number of \
-cells that differ by more than --tolerance.
+cells that differ by more than --tolerance. Without --tolerance -0 differs from +0, since the sign of \
+a distance says on which side of the surface a cell is.
 
 Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 usage error, or the grids do not match; \
 3 a file cannot be read",
@@ -66,7 +67,8 @@ struct DiffArgs {
           help_heading = "Compare")]
     allow: Option<u64>,
 
-    /// Values of fields may differ by T: --allow counts cells that differ by more [default: 0]
+    /// Values of fields may differ by T, and -0 counts as +0: --allow counts cells that differ by more
+    /// [default: no difference, not even of a sign]
     #[arg(long, value_name = "T", value_parser = values::tolerance, allow_negative_numbers = true,
           help_heading = "Compare")]
     tolerance: Option<f64>,
@@ -122,7 +124,7 @@ fn compare(args: &DiffArgs, max_memory: Option<u64>, call: &Call, report: &mut R
     diff_fields::check(paths, [&first, &second], call)?;
     if let (Some(old), Some(new)) = (first.field(), second.field()) {
         let gate = Gate { allow: args.allow, iou_min: None };
-        let (tolerance, lattice) = (args.tolerance.unwrap_or(0.0), grid.lattice);
+        let (tolerance, lattice) = (args.tolerance, grid.lattice);
         let options = FieldOptions { paths, tolerance, gate, grid: grid.text(args), lattice };
         return diff_fields::compare([old, new], &options, report);
     }

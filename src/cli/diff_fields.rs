@@ -43,7 +43,7 @@ pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> 
 /// How fields are compared, and where their cells are.
 pub struct FieldOptions<'a> {
     pub paths: [&'a Path; 2],
-    pub tolerance: f64,
+    pub tolerance: Option<f64>,
     pub gate: Gate,
     /// The row about the grid.
     pub grid: String,
@@ -52,11 +52,16 @@ pub struct FieldOptions<'a> {
 
 /// Compares two fields.
 pub fn compare([first, second]: [&Field; 2], options: &FieldOptions, report: &mut Report) -> Result<Outcome> {
-    let tolerance = options.tolerance;
-    let difference = FieldDifference::between(first, second, tolerance)?;
-    let FieldDifference { differing, beyond, largest, bounds } = difference;
+    let difference = FieldDifference::between(first, second, options.tolerance)?;
+    let FieldDifference { differing, signs_of_zero, beyond, largest, bounds } = difference;
     let cells = value::cells(first.dims());
-    report.set("counts", json!({"cells": cells, "differing": differing, "beyond": beyond}));
+    let counts = json!({
+        "cells": cells,
+        "differing": differing,
+        "signs_of_zero": signs_of_zero,
+        "beyond": beyond,
+    });
+    report.set("counts", counts);
     report.set("largest", largest.map(json_of));
     report.set("box", value::difference_box(bounds, options.lattice));
     report.set("outputs", json!([]));
@@ -67,16 +72,11 @@ pub fn compare([first, second]: [&Field; 2], options: &FieldOptions, report: &mu
         report.row(label, &format!("{}: field of {} cells", path.display(), dims(field.dims())));
     }
     report.row("grid", &options.grid);
-    let apart = format!("{} by more than {}", counted(beyond, "cell", "cells"), number(tolerance));
-    let verdict = match (differing, beyond) {
-        (0, _) => "equal".to_string(),
-        (_, 0) => {
-            format!("equal within {}; {} differ", number(tolerance), counted(differing, "cell", "cells"))
-        }
-        _ if passes => format!("different, but within what is allowed: {apart}"),
-        _ => format!("different: {apart}, {} in all", grouped(differing)),
-    };
-    report.row("cells", &verdict);
+    report.row("cells", &verdict(&difference, options.tolerance, passes));
+    if signs_of_zero > 0 {
+        let cells = counted(signs_of_zero, "cell is", "cells are");
+        report.row("", &format!("{cells} -0 in one field and +0 in the other"));
+    }
     if let Some(LargestDifference { cell: [i, j, k], values: [a, b], difference }) = largest {
         let largest = number(difference);
         report.row("largest", &format!("{largest} in cell ({i}, {j}, {k}): {a} and {b}"));
@@ -85,6 +85,23 @@ pub fn compare([first, second]: [&Field; 2], options: &FieldOptions, report: &mu
         report.row("box", &cell_box(bounds, options.lattice));
     }
     Ok(if passes { Outcome::Done } else { Outcome::CheckFailed(None) })
+}
+
+/// `different: 3 cells by more than 0.5, 19 in all`.
+fn verdict(difference: &FieldDifference, tolerance: Option<f64>, passes: bool) -> String {
+    let FieldDifference { differing, beyond, .. } = *difference;
+    let cells = counted(beyond, "cell", "cells");
+    let (apart, within) = match tolerance.map(number) {
+        Some(tolerance) => (format!("{cells} by more than {tolerance}"), format!(" within {tolerance}")),
+        None => (cells, String::new()),
+    };
+    match (differing, beyond) {
+        (0, _) => "equal".to_string(),
+        (_, 0) => format!("equal{within}; {} differ", counted(differing, "cell", "cells")),
+        _ if passes => format!("different, but within what is allowed: {apart}"),
+        (all, some) if all > some => format!("different: {apart}, {} in all", grouped(all)),
+        _ => format!("different: {apart}"),
+    }
 }
 
 /// Infinity and NaN, which JSON has not, are text.

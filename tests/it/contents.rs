@@ -90,13 +90,35 @@ fn fields_differ_by_more_than_a_tolerance() {
     save(&place, "old.npz", field(0.25));
     save(&place, "new.raw", field(0.5));
     let json = place.run("diff old.npz new.raw --json --tolerance 4").expect(1).json();
-    assert_eq!(json["counts"], json!({"cells": 480, "differing": 19, "beyond": 3}));
+    assert_eq!(json["counts"], json!({"cells": 480, "differing": 19, "signs_of_zero": 0, "beyond": 3}));
     assert_eq!(json["largest"], json!({"cell": [19, 2, 1], "values": [3.25, 8.0], "difference": 4.75}));
     assert_eq!(json["box"]["cells"], json!({"min": [17, 2, 1], "max": [19, 2, 1]}));
     for (options, code) in [("--tolerance 5", 0), ("--tolerance 4 --allow 3", 0), ("--allow 3", 1), ("", 1)] {
         place.run(&format!("diff old.npz new.raw {options}")).expect(code);
     }
     place.run("diff old.npz old.npz").expect(0);
+}
+
+#[test]
+fn fields_differ_where_only_the_signs_of_their_zeros_do() {
+    let place = Place::new();
+    for (name, zero) in [("inside.npz", -0.0), ("outside.npz", 0.0)] {
+        save(&place, name, Field::from_values(DIMS, f32::INFINITY, vec![zero; 480]).unwrap());
+    }
+    let digest = |name: &str| place.run(&format!("info {name} --json")).expect(0).json()["digest"].clone();
+    assert_ne!(digest("inside.npz"), digest("outside.npz"));
+    let counts = json!({"cells": 480, "differing": 480, "signs_of_zero": 480, "beyond": 480});
+    let json = place.run("diff inside.npz outside.npz --json").expect(1).json();
+    assert_eq!(json["counts"], counts);
+    assert_eq!(json["largest"], json!({"cell": [0, 0, 0], "values": [-0.0, 0.0], "difference": 0.0}));
+    let run = place.run("diff inside.npz outside.npz").expect(1);
+    assert_eq!(run.label("cells"), "different: 480 cells");
+    assert!(run.text().contains("480 cells are -0 in one field and +0 in the other"), "{}", run.text());
+    let run = place.run("diff inside.npz outside.npz --tolerance 0").expect(0);
+    assert_eq!(run.label("cells"), "equal within 0; 480 cells differ");
+    place.run("diff inside.npz inside.npz").expect(0);
+    place.run("diff inside.npz outside.npz --allow 479").expect(1);
+    place.run("diff inside.npz outside.npz --allow 480").expect(0);
 }
 
 #[test]
