@@ -37,6 +37,14 @@ impl<'a> LazyExact<'a> {
         self.made.get_or_insert_with(|| Exact::of(frame, triangle, *base))
     }
 
+    /// Where a vertex lies along an axis.
+    pub fn vertex(&mut self, vertex: usize, axis: usize) -> Floor {
+        match self.get() {
+            Exact::Narrow(exact, _) => exact.vertices[vertex][axis].floor_div(&exact.unit[axis]),
+            Exact::Wide(exact, _) => exact.vertices[vertex][axis].floor_div(&exact.unit[axis]),
+        }
+    }
+
     /// Where the edge between two vertices crosses a wall of axis `t`, along axis `s`.
     pub fn edge_crossing(&mut self, edge: [usize; 2], axes: [usize; 2], wall: i64) -> Floor {
         match self.get() {

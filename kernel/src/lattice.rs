@@ -170,6 +170,16 @@ impl KernelAxis {
         ((f64::from(v) - self.origin[0]) - self.origin[1]) * self.scale
     }
 
+    /// The wall that the coordinate `v` of the mesh lies on after snapping, if it lies on one.
+    pub fn wall_at(&self, v: f32) -> Option<i64> {
+        let index = self.index(v);
+        if (index - index.round()).abs() > self.margin {
+            return None;
+        }
+        let (wall, is_on) = self.map.floor(v, index);
+        is_on.then_some(wall)
+    }
+
     /// What an index coordinate of this size may be off by.
     pub fn error(&self, index: f64) -> f64 {
         self.relative * index.abs() + self.absolute

@@ -45,6 +45,7 @@ mod span;
 mod table;
 pub mod text;
 mod tiny;
+mod wall;
 
 pub use bits::bits_of;
 pub use cover::Coverer;
@@ -52,3 +53,4 @@ pub use crosses::CrossCoverer;
 pub use lattice::{KernelLattice, across};
 pub use levels::Level;
 pub use sink::{BrickSink, Shape, ThreadBricks};
+pub use wall::cells_beside_wall;

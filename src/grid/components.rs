@@ -97,6 +97,20 @@ impl CellComponents {
         (run.start as usize <= i).then(|| chunk.forest[run.label as usize] as usize)
     }
 
+    /// The components of the cells from the first to the last of these, of row `(j, k)`, in order.
+    pub(crate) fn within(
+        &self,
+        [first, last]: [usize; 2],
+        j: usize,
+        k: usize,
+    ) -> impl Iterator<Item = usize> + '_ {
+        let chunk = &self.chunks[k / HEIGHT];
+        let runs = chunk.row(k % HEIGHT * self.rows + j);
+        let runs = &runs[runs.partition_point(|run| run.end as usize <= first)..];
+        let runs = runs.iter().take_while(move |run| run.start as usize <= last);
+        runs.map(|run| chunk.forest[run.label as usize] as usize)
+    }
+
     /// The first cell, the size and the extent of every component, by label.
     pub(crate) fn measured(&self) -> Vec<CellComponent> {
         let mut found: Vec<Option<CellComponent>> = vec![None; self.count];

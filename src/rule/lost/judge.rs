@@ -170,12 +170,15 @@ impl<'a> Judge<'a> {
         let shown = if lost.is_empty() { broken } else { lost };
         let longer = |a: usize, b: usize| if diagonal(walls(b)) > diagonal(walls(a)) { b } else { a };
         let largest = shown.iter().copied().reduce(longer)?;
-        let parts = shells.iter().flat_map(|shells| &shells.0);
-        let parts = || parts.clone().filter(|(host, _)| *host == Some(largest)).map(|(_, part)| part);
+        let parts = || shells.iter().flat_map(|shells| shells.in_host(largest));
         let (bounds, triangles) = match shells {
             None => (Some(*self.mesh.bounds()), self.mesh.triangles().len() as u64),
-            Some(_) => (
-                parts().map(|part| part.bounds).reduce(|a, b| a.union(&b)),
+            Some(shells) => (
+                // Of a component that reaches others, too, only a part is there.
+                parts()
+                    .map(|part| part.bounds)
+                    .reduce(|a, b| a.union(&b))
+                    .filter(|_| !shells.go_on_from(largest)),
                 parts().map(|part| part.triangles).sum(),
             ),
         };

@@ -1,7 +1,8 @@
 //! Lost features: the parts of a mesh that the rule solid loses, in three sentences.
 //!
 //! - A component of the cells of filled is *lost* if none of its cells is solid.
-//! - It is *broken* if its solid cells are in more pieces than the mesh has components there (outer shells).
+//! - It is *broken* if its solid cells are in more pieces than the mesh has components there (outer shells, each counted in
+//!   every component of filled cells that it reaches).
 //! - A filled cell is *lost* if neither it nor any of the 26 cells around it is solid. Lost cells that touch make a
 //!   *place*, which is named if it is four cells long.
 //!
@@ -11,6 +12,7 @@
 
 mod around;
 mod cells;
+mod hosts;
 mod judge;
 mod keep;
 mod report;

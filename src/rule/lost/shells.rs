@@ -1,7 +1,9 @@
-//! The components of the mesh in components of cells: how many pieces solid may have there, and how large they are.
+//! The components of the mesh in components of filled cells: how many pieces solid may have there, and how large they are.
 
+use std::ops::Range;
+
+use super::hosts::{Hosts, hosts};
 use crate::error::Result;
-use crate::geom::Point;
 use crate::grid::components::CellComponents;
 use crate::kernel::KernelLattice;
 use crate::mesh::Mesh;
@@ -10,63 +12,52 @@ use crate::mesh::components::Component;
 use crate::mesh::repair::Repaired;
 use crate::run::Run;
 
-/// The components of a mesh, each with the component of cells that has a vertex of it, if there is one.
-pub(super) struct Shells(pub Vec<(Option<usize>, Component)>);
+/// The components of a mesh, and the components of filled cells that each reaches.
+pub(super) struct Shells {
+    components: Vec<Component>,
+    hosts: Hosts,
+    /// Of each component of the mesh, how many it reaches.
+    reached: Vec<u32>,
+}
 
 impl Shells {
-    /// By component of cells: how many components of the mesh have vertices there. Cavities, whose volume has the other
+    /// By component of cells: how many components of the mesh reach it. Cavities, whose volume has the other
     /// sign than that of all, do not count.
     pub(super) fn counts(&self, components: usize) -> Vec<u64> {
         let mut counts = vec![0; components];
-        let sign = self.0.iter().map(|(_, part)| part.volume).sum::<f64>();
-        let outer = self.0.iter().filter(|(_, part)| part.volume * sign >= 0.0);
-        outer.filter_map(|(host, _)| *host).for_each(|host| counts[host] += 1);
+        let sign = self.components.iter().map(|component| component.volume).sum::<f64>();
+        let is_outer = |n: u32| self.components[n as usize].volume * sign >= 0.0;
+        let outer = self.hosts.iter().filter(|(_, n)| is_outer(*n));
+        outer.for_each(|(host, _)| counts[*host as usize] += 1);
         counts
     }
 
+    /// The components of the mesh that reach a component of cells.
+    pub(super) fn in_host(&self, host: usize) -> impl Iterator<Item = &Component> + Clone {
+        self.hosts[self.range(host)].iter().map(|(_, n)| &self.components[*n as usize])
+    }
+
+    /// Whether one of these reaches other components of cells, too.
+    pub(super) fn go_on_from(&self, host: usize) -> bool {
+        self.hosts[self.range(host)].iter().any(|(_, n)| self.reached[*n as usize] > 1)
+    }
+
+    fn range(&self, host: usize) -> Range<usize> {
+        let from = self.hosts.partition_point(|(other, _)| (*other as usize) < host);
+        from..self.hosts.partition_point(|(other, _)| *other as usize <= host)
+    }
+
     /// Those of a mesh; an inconsistently oriented one is repaired first.
-    pub(super) fn of(
-        mesh: &Mesh,
-        components: &CellComponents,
-        frame: &KernelLattice,
-        run: &Run,
-    ) -> Result<Self> {
+    pub(super) fn of(mesh: &Mesh, cells: &CellComponents, frame: &KernelLattice, run: &Run) -> Result<Self> {
         let repaired = match mesh.seal() {
             Seal::Oriented if !mesh.is_two_sided() => None,
             _ => Some(Mesh::from_triangles(Repaired::with(mesh, run)?.triangles)?),
         };
         let mesh = repaired.as_ref().unwrap_or(mesh);
         let found = mesh.components()?;
-        let mut hosts = vec![None; found.components.len()];
-        let dims = [0, 1, 2].map(|a| frame.axes[a].cells as usize);
-        for (triangle, part) in mesh.triangles().iter().zip(&found.of) {
-            let host = &mut hosts[*part as usize];
-            if host.is_none() {
-                // Of the cells around a vertex, those that are filled touch each other.
-                *host = triangle.iter().find_map(|vertex| {
-                    let [low, high] = near(frame, dims, vertex)?;
-                    let cells = (low[2]..=high[2]).flat_map(|k| {
-                        (low[1]..=high[1]).flat_map(move |j| (low[0]..=high[0]).map(move |i| [i, j, k]))
-                    });
-                    cells.into_iter().find_map(|cell| components.at(cell))
-                });
-            }
-        }
-        Ok(Self(hosts.into_iter().zip(found.components).collect()))
+        let hosts = hosts(mesh.triangles(), &found.of, cells, frame, run)?;
+        let mut reached = vec![0; found.components.len()];
+        hosts.iter().for_each(|(_, n)| reached[*n as usize] += 1);
+        Ok(Self { components: found.components, hosts, reached })
     }
-}
-
-/// The cells that a vertex may be in, lowest and highest: as far as it may be off, as doubles, or snap. `None` if none of
-/// them is in the grid.
-fn near(frame: &KernelLattice, dims: [usize; 3], vertex: &Point) -> Option<[[usize; 3]; 2]> {
-    let (mut low, mut high) = ([0; 3], [0; 3]);
-    for a in 0..3 {
-        let (index, margin) = (frame.axes[a].index(vertex[a]), frame.axes[a].margin.min(1.0));
-        let (from, to) = ((index - margin).floor(), (index + margin).floor());
-        if to < 0.0 || from >= dims[a] as f64 {
-            return None;
-        }
-        (low[a], high[a]) = (from.max(0.0) as usize, (to as usize).min(dims[a] - 1));
-    }
-    Some([low, high])
 }

@@ -1,6 +1,7 @@
 //! Is nothing thin lost without a word? Parts that solid loses are named, `--keep-thin` keeps them and
 //! changes nothing else; and `--hollow` keeps what a plain loop keeps.
 
+mod order;
 mod places;
 mod ribs;
 

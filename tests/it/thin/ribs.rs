@@ -7,7 +7,7 @@ use super::{cells, keep_thin, made, pieces_of};
 use crate::support::solids::Triangle;
 
 /// Two cubes of ten and a rod between them in one closed mesh: loops of four corners along x, joined one to the next.
-fn blocks_and_rib(half: [f64; 2], length: f64) -> Vec<[[f64; 3]; 3]> {
+pub fn blocks_and_rib(half: [f64; 2], length: f64) -> Vec<[[f64; 3]; 3]> {
     let ring = |x: f64, [y, z]: [f64; 2]| {
         [[x, 5.0 - y, 5.0 - z], [x, 5.0 + y, 5.0 - z], [x, 5.0 + y, 5.0 + z], [x, 5.0 - y, 5.0 + z]]
     };
