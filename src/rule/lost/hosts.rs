@@ -8,11 +8,12 @@
 //! - A triangle in a wall may be in no open cell. It reaches the filled cells on both sides of the wall, which may be of
 //!   several components: all cells beside it are looked at, row by row, exactly.
 //!
-//! So the answer is one of the set of triangles, and depends on no order of triangles or corners.
+//! So the answer is one of the set of triangles, and depends on no order of triangles or corners. Only triangles near the
+//! components of cells in question are looked at.
 
 use crate::error::Result;
 use crate::geom::{Point, Rational, Triangle};
-use crate::grid::components::CellComponents;
+use crate::grid::components::{CellComponent, CellComponents};
 use crate::kernel::{self, KernelLattice};
 use crate::par::{self, Progress};
 use crate::run::Run;
@@ -29,23 +30,58 @@ const NEAR: f64 = 0.25;
 /// Cells along each axis, the lowest and the highest.
 type CellBox = [[i64; 2]; 3];
 
-/// Finds what components of a mesh reach; `of` has the component of each triangle.
+/// Components of filled cells, and those of them in question.
+pub(super) struct AskedCells<'a> {
+    pub all: &'a CellComponents,
+    pub frame: &'a KernelLattice,
+    /// By component: whether it is asked for.
+    is_asked: Vec<bool>,
+    /// The cells that those reach, the lowest and the highest along each axis.
+    reach: CellBox,
+}
+
+impl<'a> AskedCells<'a> {
+    pub(super) fn new(
+        all: &'a CellComponents,
+        measured: &[CellComponent],
+        asked: impl Iterator<Item = usize>,
+        frame: &'a KernelLattice,
+    ) -> Self {
+        let (mut is_asked, mut reach) = (vec![false; measured.len()], [[i64::MAX, i64::MIN]; 3]);
+        for n in asked {
+            is_asked[n] = true;
+            let [low, high] = measured[n].reach;
+            for a in 0..3 {
+                reach[a] = [reach[a][0].min(low[a] as i64), reach[a][1].max(high[a] as i64)];
+            }
+        }
+        Self { all, frame, is_asked, reach }
+    }
+
+    /// Whether a triangle may touch their cells.
+    fn may_be_near(&self, triangle: &Triangle) -> bool {
+        (0..3).all(|a| {
+            let (axis, [low, high]) = (&self.frame.axes[a], self.reach[a]);
+            let at = triangle.map(|vertex| axis.index(vertex[a]));
+            at.iter().any(|at| at + axis.margin >= low as f64)
+                && at.iter().any(|at| at - axis.margin <= (high + 1) as f64)
+        })
+    }
+}
+
+/// Finds the components of a mesh that reach components of cells in question; `of` has the component of each triangle.
 ///
 /// # Errors
 /// If the run was cancelled.
-pub(super) fn hosts(
-    triangles: &[Triangle],
-    of: &[u32],
-    cells: &CellComponents,
-    frame: &KernelLattice,
-    run: &Run,
-) -> Result<Hosts> {
+pub(super) fn hosts(triangles: &[Triangle], of: &[u32], cells: &AskedCells, run: &Run) -> Result<Hosts> {
     let chunks = triangles.chunks(CHUNK).zip(of.chunks(CHUNK)).collect();
     let found = par::map(chunks, |(triangles, of): (&[Triangle], &[u32])| {
         run.check()?;
-        let mut search = HostSearch { cells, frame, run, last: None, found: vec![], room: 0 };
+        let mut search = HostSearch { cells, run, last: None, found: vec![], room: 0 };
         for (triangle, component) in triangles.iter().zip(of) {
-            search.add(triangle, *component)?;
+            if cells.may_be_near(triangle) {
+                search.add(triangle, *component)?;
+            }
         }
         Ok(sorted(search.found))
     });
@@ -60,8 +96,7 @@ fn sorted(mut pairs: Hosts) -> Hosts {
 
 /// The search of some triangles that follow each other.
 struct HostSearch<'a> {
-    cells: &'a CellComponents,
-    frame: &'a KernelLattice,
+    cells: &'a AskedCells<'a>,
     run: &'a Run<'a>,
     /// The component of the last triangle that lies in no wall, and the cells around its point.
     last: Option<(u32, CellBox)>,
@@ -74,14 +109,16 @@ struct HostSearch<'a> {
 impl HostSearch<'_> {
     fn add(&mut self, triangle: &Triangle, component: u32) -> Result<()> {
         if let Some(axis) = self.wall_axis(triangle) {
-            kernel::cells_beside_wall(self.frame, triangle, axis, |cells| self.add_all(cells, component));
+            kernel::cells_beside_wall(self.cells.frame, triangle, axis, |cells| {
+                self.add_all(cells, component)
+            });
             return self.run.check();
         }
         let around = triangle.iter().find_map(|vertex| self.around_inner(vertex));
         let Some(around) = around.or_else(|| self.around_clipped(triangle)) else { return Ok(()) };
         if self.last != Some((component, around)) {
             self.last = Some((component, around));
-            if let Some(host) = cells_of(&around).find_map(|cell| self.cells.at(cell)) {
+            if let Some(host) = cells_of(&around).find_map(|cell| self.cells.all.at(cell)) {
                 self.push((host as u32, component));
             }
         }
@@ -90,7 +127,7 @@ impl HostSearch<'_> {
 
     fn push(&mut self, pair: (u32, u32)) {
         // Neighbours are mostly of the same component.
-        if self.found.last() == Some(&pair) {
+        if !self.cells.is_asked[pair.0 as usize] || self.found.last() == Some(&pair) {
             return;
         }
         if self.found.len() == self.room {
@@ -103,7 +140,7 @@ impl HostSearch<'_> {
     /// Adds all filled cells of a box.
     fn add_all(&mut self, [x, y, z]: [[usize; 2]; 3], component: u32) {
         for (j, k) in (z[0]..=z[1]).flat_map(|k| (y[0]..=y[1]).map(move |j| (j, k))) {
-            for host in self.cells.within(x, j, k) {
+            for host in self.cells.all.within(x, j, k) {
                 self.push((host as u32, component));
             }
         }
@@ -112,13 +149,13 @@ impl HostSearch<'_> {
     /// An axis along which the triangle lies in a wall.
     fn wall_axis(&self, [a, b, c]: &Triangle) -> Option<usize> {
         let is_flat = |axis: usize| a[axis] == b[axis] && b[axis] == c[axis];
-        (0..3).find(|axis| is_flat(*axis) && self.frame.axes[*axis].wall_at(a[*axis]).is_some())
+        (0..3).find(|axis| is_flat(*axis) && self.cells.frame.axes[*axis].wall_at(a[*axis]).is_some())
     }
 
     /// The cells around a vertex; `None` unless it is inside the grid for sure.
     fn around_inner(&self, vertex: &Point) -> Option<CellBox> {
         let mut around = [[0; 2]; 3];
-        for (a, axis) in self.frame.axes.iter().enumerate() {
+        for (a, axis) in self.cells.frame.axes.iter().enumerate() {
             let (index, margin) = (axis.index(vertex[a]), axis.margin);
             if margin > NEAR || index <= margin || index + margin >= axis.cells as f64 {
                 return None;
@@ -130,17 +167,8 @@ impl HostSearch<'_> {
 
     /// The cells around a point of the triangle inside the grid, exactly; `None` if it has none.
     fn around_clipped(&self, triangle: &Triangle) -> Option<CellBox> {
-        let is_beyond = |a: usize| {
-            let axis = &self.frame.axes[a];
-            let at = triangle.map(|vertex| axis.index(vertex[a]));
-            at.iter().all(|at| at + axis.margin < 0.0)
-                || at.iter().all(|at| at - axis.margin > axis.cells as f64)
-        };
-        if (0..3).any(is_beyond) {
-            return None;
-        }
-        let place = |vertex: &Point| [0, 1, 2].map(|a| self.frame.axes[a].map.index(vertex[a]));
-        let dims = self.frame.axes.each_ref().map(|axis| Rational::from(axis.cells));
+        let place = |vertex: &Point| [0, 1, 2].map(|a| self.cells.frame.axes[a].map.index(vertex[a]));
+        let dims = self.cells.frame.axes.each_ref().map(|axis| Rational::from(axis.cells));
         let point = inner_point(triangle.each_ref().map(place).to_vec(), &dims)?;
         let around = |index: &Rational| {
             let floor = index.floor().expect("a point in the grid has a cell");
@@ -277,8 +305,17 @@ mod tests {
             }
             let (cells, of) = (CellComponents::of(&filled), mesh.components().unwrap().of);
             let frame = KernelLattice::new(lattice.axes(), mesh.bounds(), Ties::None);
-            let found = hosts(mesh.triangles(), &of, &cells, &frame, &Run::default()).unwrap();
+            let of_asked = |is_asked: &dyn Fn(usize) -> bool| {
+                let asked = (0..cells.count()).filter(|host| is_asked(*host));
+                let asked = AskedCells::new(&cells, &cells.measured(), asked, &frame);
+                hosts(mesh.triangles(), &of, &asked, &Run::default()).unwrap()
+            };
+            let found = of_asked(&|_| true);
             assert_eq!(found, slowly(&mesh, &of, &cells, &lattice), "{:?}", mesh.triangles());
+            for one in 0..cells.count() {
+                let wanted: Hosts = found.iter().filter(|pair| pair.0 as usize == one).copied().collect();
+                assert_eq!(of_asked(&|host| host == one), wanted, "{one}: {:?}", mesh.triangles());
+            }
             let count = |of: fn(&(u32, u32)) -> u32| {
                 let mut all: Vec<_> = found.iter().map(of).collect();
                 all.sort_unstable();

@@ -9,10 +9,11 @@ use std::borrow::Cow;
 
 use super::around::Around;
 use super::cells::LostCells;
+use super::hosts::AskedCells;
 use super::report::{LostComponents, LostFeatures, LostPlaces};
 use super::shells::Shells;
 use crate::error::Result;
-use crate::geom::{Bounds, Ties};
+use crate::geom::{Bounds, Point, Ties};
 use crate::grid::BitGrid;
 use crate::grid::components::{CellComponent, CellComponents};
 use crate::kernel::KernelLattice;
@@ -154,8 +155,9 @@ impl<'a> Judge<'a> {
         let several: Vec<_> = (0..measured.len()).filter(|n| counts[*n] > 1 && is_whole(n)).collect();
         // A mesh of one component needs no search.
         let is_asked = !lost.is_empty() || !several.is_empty() && !self.mesh.is_one_component()?;
-        let shells =
-            is_asked.then(|| Shells::of(self.mesh, components, &self.frame, self.run)).transpose()?;
+        let asked = lost.iter().chain(&several).copied();
+        let asked = AskedCells::new(components, measured, asked, &self.frame);
+        let shells = is_asked.then(|| Shells::of(self.mesh, &asked, self.run)).transpose()?;
         let most =
             shells.as_ref().map_or_else(|| vec![1; counts.len()], |shells| shells.counts(counts.len()));
         let broken = several.into_iter().filter(|n| counts[*n] > most[*n]).collect();
@@ -173,22 +175,22 @@ impl<'a> Judge<'a> {
         let parts = || shells.iter().flat_map(|shells| shells.in_host(largest));
         let (bounds, triangles) = match shells {
             None => (Some(*self.mesh.bounds()), self.mesh.triangles().len() as u64),
-            Some(shells) => (
-                // Of a component that reaches others, too, only a part is there.
-                parts()
-                    .map(|part| part.bounds)
-                    .reduce(|a, b| a.union(&b))
-                    .filter(|_| !shells.go_on_from(largest)),
+            Some(_) => (
+                parts().map(|part| part.bounds).reduce(|a, b| a.union(&b)),
                 parts().map(|part| part.triangles).sum(),
             ),
         };
         let thickness = parts().map(Component::thickness).fold(f64::INFINITY, f64::min);
+        // A component of the mesh may reach others, too: only what is here counts.
+        let around = walls(largest);
+        let within =
+            |corner: Point| [0, 1, 2].map(|a| f64::from(corner[a]).clamp(around[0][a], around[1][a]));
         Some(LostComponents {
             components: measured.len() as u64,
             lost: lost.len() as u64,
             broken: broken.len() as u64,
             pieces: broken.iter().map(|n| pieces[*n]).max().unwrap_or(0),
-            largest: bounds.map_or(walls(largest), |b| [b.min, b.max].map(|corner| corner.map(f64::from))),
+            largest: bounds.map_or(around, |b| [b.min, b.max].map(within)),
             triangles,
             thickness: if thickness.is_finite() { thickness } else { 0.0 },
             cell: (0..3).map(|a| self.around.lattice.spacing()[a].to_f64()).fold(f64::INFINITY, f64::min),

@@ -23,8 +23,7 @@ pub struct LostComponents {
     /// The most pieces that one is broken into; 0 if none is.
     pub pieces: u64,
     /// The component with the longest diagonal, of the lost ones if there are any: its least and its greatest corner.
-    /// Those of the components of the mesh there, or of its cells where there is none or one that reaches other
-    /// components, too.
+    /// Those of the components of the mesh there, as far as its cells reach; or of its cells where there is none.
     pub largest: [[f64; 3]; 2],
     /// How many triangles of the mesh are in it.
     pub triangles: u64,

@@ -1,23 +1,17 @@
 //! The components of the mesh in components of filled cells: how many pieces solid may have there, and how large they are.
 
-use std::ops::Range;
-
-use super::hosts::{Hosts, hosts};
+use super::hosts::{AskedCells, Hosts, hosts};
 use crate::error::Result;
-use crate::grid::components::CellComponents;
-use crate::kernel::KernelLattice;
 use crate::mesh::Mesh;
 use crate::mesh::closed::Seal;
 use crate::mesh::components::Component;
 use crate::mesh::repair::Repaired;
 use crate::run::Run;
 
-/// The components of a mesh, and the components of filled cells that each reaches.
+/// The components of a mesh, and which of some components of filled cells each reaches.
 pub(super) struct Shells {
     components: Vec<Component>,
     hosts: Hosts,
-    /// Of each component of the mesh, how many it reaches.
-    reached: Vec<u32>,
 }
 
 impl Shells {
@@ -33,31 +27,21 @@ impl Shells {
     }
 
     /// The components of the mesh that reach a component of cells.
-    pub(super) fn in_host(&self, host: usize) -> impl Iterator<Item = &Component> + Clone {
-        self.hosts[self.range(host)].iter().map(|(_, n)| &self.components[*n as usize])
-    }
-
-    /// Whether one of these reaches other components of cells, too.
-    pub(super) fn go_on_from(&self, host: usize) -> bool {
-        self.hosts[self.range(host)].iter().any(|(_, n)| self.reached[*n as usize] > 1)
-    }
-
-    fn range(&self, host: usize) -> Range<usize> {
+    pub(super) fn in_host(&self, host: usize) -> impl Iterator<Item = &Component> {
         let from = self.hosts.partition_point(|(other, _)| (*other as usize) < host);
-        from..self.hosts.partition_point(|(other, _)| *other as usize <= host)
+        let to = self.hosts.partition_point(|(other, _)| *other as usize <= host);
+        self.hosts[from..to].iter().map(|(_, n)| &self.components[*n as usize])
     }
 
     /// Those of a mesh; an inconsistently oriented one is repaired first.
-    pub(super) fn of(mesh: &Mesh, cells: &CellComponents, frame: &KernelLattice, run: &Run) -> Result<Self> {
+    pub(super) fn of(mesh: &Mesh, cells: &AskedCells, run: &Run) -> Result<Self> {
         let repaired = match mesh.seal() {
             Seal::Oriented if !mesh.is_two_sided() => None,
             _ => Some(Mesh::from_triangles(Repaired::with(mesh, run)?.triangles)?),
         };
         let mesh = repaired.as_ref().unwrap_or(mesh);
         let found = mesh.components()?;
-        let hosts = hosts(mesh.triangles(), &found.of, cells, frame, run)?;
-        let mut reached = vec![0; found.components.len()];
-        hosts.iter().for_each(|(_, n)| reached[*n as usize] += 1);
-        Ok(Self { components: found.components, hosts, reached })
+        let hosts = hosts(mesh.triangles(), &found.of, cells, run)?;
+        Ok(Self { components: found.components, hosts })
     }
 }
