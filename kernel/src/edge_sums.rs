@@ -1,17 +1,15 @@
 //! Sums over the edges of triangles that are zero where edges cancel: whether a mesh is closed and oriented, in one pass
 //! without sorting; and the volume and the extents of the triangles, which the same pass finds.
 //!
-//! Every vertex has three hashes `a`, `b`, `c` of 32 bits, three words that are mixed until each depends on all of the
-//! coordinates. An edge from `u` to `v` counts `a(u) b(v) − a(v) b(u)`, and so with `b, c` and `c, a`, modulo 2³²: its
-//! reverse counts the opposite, an edge without length nothing. Of a triangle that is a determinant of differences. The
-//! sums over a mesh are `aᵀ M b`, `bᵀ M c` and `cᵀ M a`, M the number of times that each directed edge is there, less
-//! those of its reverse. If M is zero, so are they. If not, M has a rank of two or more, as it is skew, and the sums are
-//! zero where three random pairs of words are multiples of one another. Where one of them has an odd word, which is so
-//! but for one case in 64, that takes the other two: at most 3 · 2⁻⁶⁴ in all (times 4 for each time that 2 divides all
-//! of M), and less for a higher rank.
+//! Every vertex has three hashes `a`, `b`, `c` of 32 bits: its coordinates, mixed by keys that are drawn at random, until
+//! each depends on all of them. An edge from `u` to `v` counts `a(u) b(v) − a(v) b(u)`, and so with `b, c` and `c, a`,
+//! modulo 2³²: its reverse counts the opposite, an edge without length nothing. Of a triangle that is a determinant of
+//! differences. Whatever its direction, an edge counts `(a(u) − a(v)) (b(u) − b(v))`, and so with the other pairs:
+//! combined by exclusive or they are zero if every edge is there an even number of times.
 //!
-//! Whatever its direction, an edge counts `(a(u) − a(v)) (b(u) − b(v))`, and so with the other pairs: combined by
-//! exclusive or they are zero if every edge is there an even number of times, and otherwise as seldom as above.
+//! Sums that are zero are wrong with probability 2⁻⁶³, for any mesh that was not made with the keys known
+//! (docs/correctness.md). Directed edges that are there 2ᵗ times more often than their reverses make that 2⁻⁶³⁺²ᵗ; so the
+//! upper bits of `a` and `b` are taken as whole numbers, too, whose sum no such factor brings closer to zero.
 
 use fearless_simd::{Simd, f32x16, f64x8, prelude::*, u32x16};
 
@@ -24,6 +22,8 @@ use crate::levels::{LANES, Level, on_level};
 pub struct EdgeSums {
     /// Of directed edges.
     directed: [u32; 3],
+    /// Of directed edges, by the upper bits of the first two hashes, as whole numbers.
+    upper: i64,
     /// Of edges, combined by exclusive or.
     parity: [u32; 3],
     /// Of triangles: zero if each is there as often in both directions.
@@ -36,12 +36,12 @@ pub struct EdgeSums {
 
 impl EdgeSums {
     /// Of some triangles; volumes are those between them and `from`.
-    pub fn of(level: Level, triangles: &[Triangle], from: &[f64; 3]) -> Self {
+    pub fn of(level: Level, triangles: &[Triangle], from: &[f64; 3], keys: &EdgeKeys) -> Self {
         let token = level.token().expect("the level was checked to run here");
         on_level!(
             token,
-            simd => in_lanes(simd, triangles, from),
-            scalar => in_lanes(scalar, triangles, from)
+            simd => in_lanes(simd, triangles, from, keys),
+            scalar => in_lanes(scalar, triangles, from, keys)
         )
     }
 
@@ -50,6 +50,7 @@ impl EdgeSums {
     pub fn and(self, other: &Self) -> Self {
         Self {
             directed: std::array::from_fn(|n| self.directed[n].wrapping_add(other.directed[n])),
+            upper: self.upper.wrapping_add(other.upper),
             parity: std::array::from_fn(|n| self.parity[n] ^ other.parity[n]),
             triangles: self.triangles.wrapping_add(other.triangles),
             six_volumes: self.six_volumes + other.six_volumes,
@@ -59,7 +60,7 @@ impl EdgeSums {
 
     /// Whether every directed edge is cancelled by its reverse. If it says no, that is certain.
     pub fn are_oriented(&self) -> bool {
-        self.directed == [0; 3]
+        self.directed == [0; 3] && self.upper == 0
     }
 
     /// Whether every edge is there an even number of times. If it says no, that is certain.
@@ -77,25 +78,63 @@ impl EdgeSums {
 /// The hashes of a vertex of each triangle.
 type VertexHashes<S> = [u32x16<S>; 3];
 
-/// Shifts and odd factors, one after the other: of MurmurHash3, xxHash and SplitMix64.
-const MIXING: [(u32, u32); 9] = [
-    (16, 0x85eb_ca6b),
-    (15, 0xc2b2_ae35),
-    (13, 0x9e37_79b1),
-    (14, 0x85eb_ca77),
-    (16, 0xc2b2_ae3d),
-    (15, 0x27d4_eb2f),
-    (13, 0x1656_67b1),
-    (16, 0xbf58_476d),
-    (14, 0x94d0_49bb),
-];
+/// Shifts, one after the other.
+const SHIFTS: [u32; STEPS] = [16, 15, 13, 14, 16, 15, 13, 16, 14];
 
-/// Sixteen triangles at a time.
+/// Steps of mixing: three for each of three words.
+const STEPS: usize = 9;
+
+/// Random numbers that the hashes of vertices depend on. Sums can be added up if their keys are the same.
+#[derive(Debug, Clone, Copy)]
+pub struct EdgeKeys {
+    /// Added to the bits of x, y and z.
+    offsets: [u32; 3],
+    /// Odd factors, one after the other.
+    factors: [u32; STEPS],
+}
+
+impl EdgeKeys {
+    /// The keys of so many random bits.
+    pub fn new(random: [u64; 6]) -> Self {
+        let half = |n: usize| (random[n / 2] >> (n % 2 * 32)) as u32;
+        Self { offsets: std::array::from_fn(half), factors: std::array::from_fn(|n| half(n + 3) | 1) }
+    }
+}
+
+/// The keys in all lanes: offsets, and factors behind them.
+type KeyLanes<S> = [u32x16<S>; 3 + STEPS];
+
+/// Triangles whose sums of upper bits surely stay within 32 bits.
+const TOGETHER: usize = LANES << 12;
+
+/// Added to a determinant so that it is above zero.
+const HALF: i64 = 1 << 31;
+
 #[inline(always)]
-fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle], from: &[f64; 3]) -> EdgeSums {
+fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle], from: &[f64; 3], keys: &EdgeKeys) -> EdgeSums {
+    let mut lanes = [u32x16::splat(simd, 0); 3 + STEPS];
+    for (lanes, key) in lanes.iter_mut().zip(keys.offsets.iter().chain(&keys.factors)) {
+        *lanes = u32x16::splat(simd, *key);
+    }
+    let mut sums = EdgeSums::default();
+    for triangles in triangles.chunks(TOGETHER) {
+        add_triangles(simd, triangles, from, &lanes, &mut sums);
+    }
+    sums
+}
+
+/// Adds triangles, sixteen at a time.
+#[inline(always)]
+fn add_triangles<S: Simd>(
+    simd: S,
+    triangles: &[Triangle],
+    from: &[f64; 3],
+    keys: &KeyLanes<S>,
+    sums: &mut EdgeSums,
+) {
     let zero = u32x16::splat(simd, 0);
-    let (mut directed, mut parity, mut both) = ([zero; 3], [zero; 3], zero);
-    let (mut six_volumes, mut extents) = (0.0, [0.0; 3]);
+    let (mut directed, mut upper, mut parity, mut both) = ([zero; 3], [zero; 2], [zero; 3], zero);
+    let (mut six_volumes, mut extents) = (sums.six_volumes, sums.extents);
     // A point has neither edges nor sides.
     let mut last = [[[0.0; 3]; 3]; LANES];
     for first in (0..triangles.len()).step_by(LANES) {
@@ -106,7 +145,9 @@ fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle], from: &[f64; 3]) -> EdgeSu
             some = &last;
         }
         let vertices = gather(simd, some);
-        add_edges(simd, &vertices, &mut directed, &mut parity, &mut both);
+        let [u, v, w] = [0, 1, 2].map(|corner| hashes(simd, &vertices, corner, keys));
+        add_edges(simd, &[u, v, w], &mut directed, &mut parity, &mut both);
+        add_upper(simd, &[u, v, w], &mut upper);
         let volumes = volumes(simd, &vertices, from);
         let [y, z] = [extent(&vertices[1]), extent(&vertices[2])];
         for lane in 0..count {
@@ -116,33 +157,33 @@ fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle], from: &[f64; 3]) -> EdgeSu
             extents[2] += z[lane];
         }
     }
-    let mut sums = EdgeSums { six_volumes, extents, ..EdgeSums::default() };
-    for n in 0..3 {
-        for lane in 0..LANES {
+    (sums.six_volumes, sums.extents) = (six_volumes, extents);
+    let batches = triangles.len().div_ceil(LANES) as i64;
+    for lane in 0..LANES {
+        for n in 0..3 {
             sums.directed[n] = sums.directed[n].wrapping_add(directed[n][lane]);
             sums.parity[n] ^= parity[n][lane];
         }
-    }
-    for lane in 0..LANES {
+        let upper = i64::from(upper[0][lane]) + (i64::from(upper[1][lane]) << 16);
+        sums.upper = sums.upper.wrapping_add(upper - batches * HALF);
         sums.triangles = sums.triangles.wrapping_add(both[lane]);
     }
-    sums
 }
 
 /// The hashes of the first, second or third corners.
 #[inline(always)]
-fn hashes<S: Simd>(simd: S, vertices: &Vertices<S>, corner: usize) -> VertexHashes<S> {
+fn hashes<S: Simd>(simd: S, vertices: &Vertices<S>, corner: usize, keys: &KeyLanes<S>) -> VertexHashes<S> {
     let zero = f32x16::splat(simd, 0.0);
     let mut words = [u32x16::splat(simd, 0); 3];
     for axis in 0..3 {
         // −0 + 0 is 0.
-        words[axis] = (vertices[axis][corner] + zero).bitcast();
+        let bits: u32x16<S> = (vertices[axis][corner] + zero).bitcast();
+        words[axis] = bits + keys[axis];
     }
     // What the shift brings down from above, the product brings up; each word goes into the next.
-    for n in 0..MIXING.len() {
-        let (shift, factor) = MIXING[n];
+    for n in 0..STEPS {
         let word = words[n % 3] + words[(n + 2) % 3];
-        words[n % 3] = (word ^ (word >> shift)) * factor;
+        words[n % 3] = (word ^ (word >> SHIFTS[n])) * keys[3 + n];
     }
     for word in &mut words {
         *word ^= *word >> 16;
@@ -150,16 +191,15 @@ fn hashes<S: Simd>(simd: S, vertices: &Vertices<S>, corner: usize) -> VertexHash
     words
 }
 
-/// Adds what the edges of sixteen triangles count, and the triangles.
+/// Adds what the edges of sixteen triangles count, and the triangles, by the hashes of their corners.
 #[inline(always)]
 fn add_edges<S: Simd>(
     simd: S,
-    vertices: &Vertices<S>,
+    [u, v, w]: &[VertexHashes<S>; 3],
     directed: &mut [u32x16<S>; 3],
     parity: &mut [u32x16<S>; 3],
     triangles: &mut u32x16<S>,
 ) {
-    let (u, v, w) = (hashes(simd, vertices, 0), hashes(simd, vertices, 1), hashes(simd, vertices, 2));
     let mut sides = [u32x16::splat(simd, 0); 3];
     for n in 0..3 {
         let m = (n + 1) % 3;
@@ -172,6 +212,17 @@ fn add_edges<S: Simd>(
     }
     // The same however corners are rotated, and the opposite the other way round.
     *triangles += sides[0] * (u[2] + v[2] + w[2]);
+}
+
+/// Adds what the edges of sixteen triangles count by the upper bits of hashes: the lower and the upper 16 bits, with
+/// [`HALF`] more each time.
+#[inline(always)]
+fn add_upper<S: Simd>(simd: S, corners: &[VertexHashes<S>; 3], upper: &mut [u32x16<S>; 2]) {
+    // Of numbers of 15 bits a determinant is below 2³¹, whatever its sign.
+    let [[a, b], [c, d], [e, f]] = corners.map(|hashes| [hashes[0] >> 17, hashes[1] >> 17]);
+    let determinant = (c - a) * (f - b) - (e - a) * (d - b) + u32x16::splat(simd, HALF as u32);
+    upper[0] += determinant & u32x16::splat(simd, 0xffff);
+    upper[1] += determinant >> 16;
 }
 
 /// Six times the signed volumes between triangles and a point.
@@ -222,7 +273,19 @@ mod tests {
     }
 
     fn sums(level: Level, triangles: &[Triangle]) -> EdgeSums {
-        EdgeSums::of(level, triangles, &[0.5, -0.25, 0.0])
+        EdgeSums::of(level, triangles, &[0.5, -0.25, 0.0], &keys(0))
+    }
+
+    /// Keys that a number decides.
+    fn keys(seed: u64) -> EdgeKeys {
+        let mut state = seed;
+        // SplitMix64.
+        EdgeKeys::new(std::array::from_fn(|_| {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ mixed >> 31
+        }))
     }
 
     #[test]
@@ -266,8 +329,8 @@ mod tests {
         let [one, two] = [&turned[..123], &turned[123..]].map(|part| sums(Level::best(), part));
         let both = one.and(&two);
         assert_eq!(
-            (both.directed, both.parity, both.triangles),
-            (whole.directed, whole.parity, whole.triangles)
+            (both.directed, both.upper, both.parity, both.triangles),
+            (whole.directed, whole.upper, whole.parity, whole.triangles)
         );
         assert!(!whole.are_oriented() && !whole.are_closed() && !whole.may_be_two_sided());
     }
@@ -304,5 +367,44 @@ mod tests {
         }
         // No two of them count the same.
         assert_eq!(seen.len(), count);
+    }
+
+    /// The vertex whose hashes under some keys are these, if it has finite coordinates.
+    fn vertex_of(hashes: [u32; 3], keys: &EdgeKeys) -> Option<[f32; 3]> {
+        let unshift = |word: u32, shift: u32| (0..32 / shift).fold(word, |found, _| word ^ (found >> shift));
+        let mut words = hashes.map(|word| unshift(word, 16));
+        for n in (0..STEPS).rev() {
+            let factor = keys.factors[n];
+            // The inverse modulo 2³², by Newton's iteration.
+            let inverse =
+                (0..5).fold(factor, |x, _| x.wrapping_mul(2_u32.wrapping_sub(factor.wrapping_mul(x))));
+            let mixed = unshift(words[n % 3].wrapping_mul(inverse), SHIFTS[n]);
+            words[n % 3] = mixed.wrapping_sub(words[(n + 2) % 3]);
+        }
+        let vertex = [0, 1, 2].map(|axis| f32::from_bits(words[axis].wrapping_sub(keys.offsets[axis])));
+        vertex.iter().all(|c| c.is_finite() && c.abs() > f32::MIN_POSITIVE).then_some(vertex)
+    }
+
+    #[test]
+    fn triangles_made_for_some_keys_show_under_others() {
+        let mut made = 0;
+        for seed in 0..8 {
+            let known = keys(seed);
+            // Hashes on a line, so that no difference of corners counts.
+            let on_a_line = |n: u32| [n + 1, n + 2, n + 3].map(|k| [k << 17 | 5, k << 17 | 3, 7 * k]);
+            let triangle = (0..8192).find_map(|n| {
+                let corners = on_a_line(n).map(|hashes| vertex_of(hashes, &known));
+                Some([corners[0]?, corners[1]?, corners[2]?])
+            });
+            let triangles = [triangle.expect("one of many has finite coordinates")];
+            let of = |keys: &EdgeKeys| EdgeSums::of(Level::best(), &triangles, &[0.0; 3], keys);
+            assert!(of(&known).are_oriented(), "the attack is one: {triangles:?}");
+            for other in 100..200 {
+                let found = of(&keys(other));
+                assert!(!found.are_oriented() && !found.are_closed(), "{triangles:?}");
+            }
+            made += 1;
+        }
+        assert!(made > 0);
     }
 }

@@ -6,11 +6,13 @@
 //! with two equal vertices cancels itself. Edges are sorted, in parts that share no edge, so counts are
 //! exact and depend on no order.
 
+use std::hash::{BuildHasher, RandomState};
+
 use super::Mesh;
 use super::edges::EdgeUse;
 use crate::geom::{Point, Triangle};
 use crate::kernel::Level;
-use crate::kernel::edge_sums::EdgeSums;
+use crate::kernel::edge_sums::{EdgeKeys, EdgeSums};
 use crate::par;
 
 /// What the edges of a mesh say.
@@ -112,8 +114,8 @@ impl Mesh {
     }
 
     /// Whether it is closed and oriented, by sums of hashes of its edges: many times as fast as
-    /// [`closedness`](Self::closedness), and of another opinion about once in 2^62 meshes that nobody made for
-    /// that. It is kept, so asking again costs nothing.
+    /// [`closedness`](Self::closedness), and of another opinion about once in 2^62 meshes. The hashes have keys that are
+    /// drawn at random, so that no mesh can be made for that. It is kept, so asking again costs nothing.
     pub fn seal(&self) -> Seal {
         self.sums().seal
     }
@@ -168,8 +170,9 @@ impl Mesh {
         let middle: [f64; 3] = std::array::from_fn(|a| {
             (f64::from(self.bounds().min[a]) + f64::from(self.bounds().max[a])) / 2.0
         });
-        let (chunks, level) = (self.triangles().chunks(CHUNK).collect(), Level::best());
-        let parts = par::map(chunks, |chunk: &[Triangle]| EdgeSums::of(level, chunk, &middle));
+        let (level, keys) = (Level::best(), random_keys());
+        let chunks = self.triangles().chunks(CHUNK).collect();
+        let parts = par::map(chunks, |chunk: &[Triangle]| EdgeSums::of(level, chunk, &middle, &keys));
         let sums = parts.iter().fold(EdgeSums::default(), EdgeSums::and);
         let seal = match () {
             () if sums.are_oriented() => Seal::Oriented,
@@ -179,6 +182,12 @@ impl Mesh {
         let is_two_sided = sums.may_be_two_sided() && are_in_both_directions(self.triangles());
         MeshSums { seal, is_two_sided, volume: sums.six_volumes / 6.0, extents: sums.extents }
     }
+}
+
+/// Keys that no file can know: drawn anew for every mesh.
+fn random_keys() -> EdgeKeys {
+    let state = RandomState::new();
+    EdgeKeys::new(std::array::from_fn(|n| state.hash_one(n)))
 }
 
 /// Sums over the triangles of a mesh.

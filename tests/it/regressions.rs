@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::support::listed::Listed;
 use voxelize::geom::Triangle;
+use voxelize::mesh::Seal;
 use voxelize::{BitGrid, Lattice, Level, Mesh, Progress, Rational, Rule, Run, Snap, Voxelizer};
 
 fn check(cases: &[Listed]) {
@@ -289,4 +290,16 @@ fn a_surface_of_few_large_triangles_asks_whether_to_stop() {
     assert!(many >= 8, "{many} looks at 200 triangles");
     let one = looks(vec![[[0.0, 0.0, 0.0], [8.0, 4096.0, 0.0], [0.0, 0.0, 2048.0]]], [8, 4096, 2048]);
     assert!(one >= 8, "{one} looks at one triangle");
+}
+
+#[test]
+fn an_open_triangle_made_to_fool_sums_of_hashes_is_open() {
+    // Under hashes that every process shared, its edges cancelled.
+    let corners: [[u32; 3]; 3] = [
+        [0x3f114cbb, 0xbf999446, 0xbfa00779],
+        [0x3ebda39a, 0x3eda0b5a, 0x3f96fbbf],
+        [0x3ca8bfbd, 0x3ec2c39d, 0x41f2bd66],
+    ];
+    let mesh = Mesh::from_triangles(vec![corners.map(|corner| corner.map(f32::from_bits))]).unwrap();
+    assert_eq!((mesh.seal(), mesh.closedness().open_edges), (Seal::Open, 3));
 }
