@@ -7,7 +7,7 @@ use crate::mesh::Mesh;
 use crate::mesh::components::Component;
 use crate::mesh::defects::{Defects, Search, Site, Sites};
 use crate::par::Progress;
-use crate::rule::Rule;
+use crate::rule::{Inside, Rule};
 use crate::run::{Demand, Plan, Run};
 
 /// How a mesh is checked.
@@ -86,8 +86,8 @@ impl DefectInfo {
 pub struct DefectPlace {
     /// A point of it, in units of the file.
     pub at: [f64; 3],
-    /// Numbers of its triangles, eight at most.
-    pub triangles: Vec<u32>,
+    /// The [numbers](Mesh::number) of its triangles, eight at most.
+    pub triangles: Vec<u64>,
     /// The number of its component; of two, the lesser.
     pub component: u32,
     /// The cell that holds the point, if there is a lattice and it is within.
@@ -110,7 +110,7 @@ pub struct CheckedComponent {
 }
 
 /// The uses that a mesh is fit for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckVerdict {
     /// Whether it has triangles, and every undirected edge is there an even number of times.
     pub closed: bool,
@@ -119,8 +119,52 @@ pub struct CheckVerdict {
     /// Whether it is manifold as the 3MF core specification has it: every edge belongs to exactly two triangles, in
     /// opposite directions, and no triangle has two equal vertices.
     pub manifold_3mf: bool,
-    /// Whether its inside is beyond doubt: closed, oriented, and no shell inside out.
-    pub safe_for_solid: bool,
+    /// The methods that surely find the points that it winds around, which are its inside: none unless it is closed
+    /// and oriented, not all of its triangles occur in both directions, and no shell is inside out. The fill tells
+    /// these methods apart by the same facts.
+    pub safe_methods: Vec<Inside>,
+    /// Shells within the inside of others, which evenodd and vote leave out. They are looked for only if nothing else
+    /// makes these methods doubtful.
+    pub nested_shells: u64,
+}
+
+impl CheckVerdict {
+    /// Whether `--solid` is beyond doubt without another option: by [`Inside::Auto`].
+    pub fn is_safe_for_solid(&self) -> bool {
+        self.safe_methods.contains(&Inside::Auto)
+    }
+}
+
+/// The methods that surely find the inside, and all that stands in the way of others.
+struct Safety {
+    /// Closed, oriented, not two-sided, and no shell inside out.
+    is_sound: bool,
+    /// Kinds of defects that are there.
+    has: Vec<Code>,
+    nested: u64,
+}
+
+impl Safety {
+    /// The defects that make each method doubtful on a sound mesh, by method: where two parts overlap, lines cross the
+    /// mesh twice; triangles that are there twice are counted or dropped; a repair turns patches that end at crowded
+    /// edges. A flood leaves out the cells of the surface, and fills cavities.
+    const DOUBTS: [(Inside, &[Code]); 5] = [
+        (Inside::Auto, &[]),
+        (Inside::Nonzero, &[]),
+        (Inside::EvenOdd, &[Code::M001, Code::M005, Code::M006, Code::M009, Code::M011]),
+        (Inside::Vote, &[Code::M001, Code::M005, Code::M006, Code::M009, Code::M011]),
+        (Inside::Robust, &[Code::M001, Code::M005, Code::M009, Code::M011]),
+    ];
+
+    fn methods(&self) -> Vec<Inside> {
+        let is_safe = |(method, doubts): &&(Inside, &[Code])| {
+            let by_parity = matches!(method, Inside::EvenOdd | Inside::Vote);
+            self.is_sound
+                && !doubts.iter().any(|code| self.has.contains(code))
+                && !(by_parity && self.nested > 0)
+        };
+        Self::DOUBTS.iter().filter(is_safe).map(|(method, _)| *method).collect()
+    }
 }
 
 /// Every kind of defect, in the order of the codes.
@@ -252,7 +296,7 @@ pub const BYTES_PER_TRIANGLE: u64 = 320;
 /// let found = check(&open, &CheckOptions::default())?;
 /// let [edges] = found.defects.as_slice() else { panic!("one kind of defect") };
 /// assert_eq!((edges.info.name, edges.count, edges.places[0].edges), ("open-edges", 32, Some(32)));
-/// assert!(!found.verdict.closed && !found.verdict.safe_for_solid);
+/// assert!(!found.verdict.closed && !found.verdict.is_safe_for_solid());
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 ///
@@ -274,18 +318,25 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
         };
         let Sites { count, places, first, triangles } = sites;
         let more = places - first.len() as u64;
-        let places = first.into_iter().map(|site| place(site, &components.of, options.lattice)).collect();
+        let places =
+            first.into_iter().map(|site| place(site, mesh, &components.of, options.lattice)).collect();
         defects.push(Defect { info, count, places, more, triangles });
     }
     let has = |code: Code| defects.iter().any(|defect: &Defect| defect.info.code == code);
     let is_empty = mesh.triangles().is_empty();
     let topology = &found.topology;
     let (closed, oriented) = (!is_empty && !has(Code::M004), !is_empty && topology.unbalanced_edges == 0);
+    let safety = Safety {
+        is_sound: closed && oriented && !has(Code::M008) && !mesh.is_two_sided(),
+        has: defects.iter().map(|defect| defect.info.code).collect(),
+        nested: found.nested,
+    };
     let verdict = CheckVerdict {
         closed,
         oriented,
         manifold_3mf: !is_empty && topology.not_manifold_edges == 0 && topology.folded == 0,
-        safe_for_solid: closed && oriented && !has(Code::M008),
+        safe_methods: safety.methods(),
+        nested_shells: found.nested,
     };
     let facts = topology.closed.iter().zip(&topology.oriented);
     let components = components.components.into_iter().zip(facts);
@@ -302,12 +353,12 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     })
 }
 
-fn place(site: Site, components: &[u32], lattice: Option<&Lattice>) -> DefectPlace {
+fn place(site: Site, mesh: &Mesh, components: &[u32], lattice: Option<&Lattice>) -> DefectPlace {
     let Site { at, triangles, length, edges } = site;
     let component = triangles.iter().map(|n| components[*n as usize]).min().unwrap_or(0);
     DefectPlace {
         at,
-        triangles,
+        triangles: triangles.into_iter().map(|n| mesh.number(n)).collect(),
         component,
         cell: lattice.and_then(|lattice| lattice.cell_at(at)),
         length,

@@ -7,6 +7,7 @@ mod contacts;
 mod counted;
 pub(crate) mod defects;
 mod edges;
+mod numbers;
 pub(crate) mod overlaps;
 pub mod read;
 pub mod repair;
@@ -23,6 +24,7 @@ use crate::geom::{Bounds, Point, Triangle, degenerate};
 use crate::kernel::memory::Zeroed;
 use crate::par;
 use closed::MeshSums;
+use numbers::Dropped;
 
 /// Triangles in the order of their file, every coordinate finite. 36 bytes each; nothing is welded.
 #[derive(Debug, Clone)]
@@ -32,6 +34,7 @@ pub struct Mesh {
     degenerate: u64,
     /// Sums over all triangles, once they were needed.
     sums: OnceLock<MeshSums>,
+    dropped: Dropped,
 }
 
 impl PartialEq for Mesh {
@@ -55,12 +58,24 @@ impl Mesh {
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn from_triangles(triangles: Vec<Triangle>) -> Result<Self> {
+        Self::of_any(triangles, Dropped::default())
+    }
+
+    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number).
+    ///
+    /// # Errors
+    /// If a coordinate is not finite: the error names the triangle.
+    pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
+        Self::of_any(self.triangles().iter().map(moved).collect(), self.dropped.clone())
+    }
+
+    fn of_any(triangles: Vec<Triangle>, dropped: Dropped) -> Result<Self> {
         for (n, triangle) in triangles.iter().enumerate() {
             if let Some(bad) = triangle.as_flattened().iter().find(|c| !c.is_finite()) {
-                return Err(not_finite(*bad).at_triangle(n as u64));
+                return Err(not_finite(*bad).at_triangle(dropped.number(n as u64)));
             }
         }
-        Ok(Self::of_finite(triangles.into()))
+        Ok(Self { dropped, ..Self::of_finite(triangles.into()) })
     }
 
     /// A mesh of triangles given by their vertices' numbers, counted from 0. Vertices that no triangle names
@@ -105,12 +120,24 @@ impl Mesh {
     /// A mesh whose reader has seen that all is finite, and this.
     fn seen(triangles: Zeroed<Triangle>, seen: &TriangleSummary) -> Self {
         debug_assert_eq!(seen.bounds, Bounds::of(&triangles));
-        Self { triangles, bounds: seen.bounds, degenerate: seen.degenerate, sums: OnceLock::new() }
+        Self {
+            triangles,
+            bounds: seen.bounds,
+            degenerate: seen.degenerate,
+            sums: OnceLock::new(),
+            dropped: Dropped::default(),
+        }
     }
 
     /// The triangles, in the order of the file.
     pub fn triangles(&self) -> &[Triangle] {
         &self.triangles
+    }
+
+    /// The number of triangle `n` in the file it was read from, from 0 on: `n`, if none before it was dropped. Reports
+    /// name triangles by it.
+    pub fn number(&self, n: u32) -> u64 {
+        self.dropped.number(u64::from(n))
     }
 
     /// The bounds of all triangles; empty if there are none.

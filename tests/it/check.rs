@@ -66,7 +66,7 @@ fn sound_fixtures_have_no_findings() {
         assert_eq!(found.defects.is_empty(), !NOT_SOUND.contains(&name.as_str()), "{name}");
         if found.defects.is_empty() {
             let all = [found.verdict.closed, found.verdict.oriented, found.verdict.manifold_3mf];
-            assert!(all == [true; 3] && found.verdict.safe_for_solid, "{name}");
+            assert!(all == [true; 3] && found.verdict.safe_methods.len() == 5, "{name}");
             seen += 1;
         }
     }
@@ -157,7 +157,10 @@ fn json_has_its_keys() {
     let at = &finding["places"][0];
     assert_eq!(keys(at), "at triangles component cell length edges");
     assert_eq!((&at["component"], &at["edges"], &at["cell"][2]), (&json!(0), &json!(3), &json!(0)));
-    assert_eq!(keys(&json["verdict"]), "closed oriented manifold_3mf safe_for_solid");
+    assert_eq!(
+        keys(&json["verdict"]),
+        "closed oriented manifold_3mf safe_for_solid safe_methods nested_shells"
+    );
     assert_eq!(keys(&json["components"][0]), "triangles bounds area volume closed oriented");
     assert_eq!(json["vertices"], json!({"count": 8, "equal_by": "bits"}));
     let lines = place.run(&format!("check {mesh} cube.stl --json")).expect(0);

@@ -41,9 +41,13 @@ mod many;
 #[cfg(all(unix, feature = "cli"))]
 mod names;
 #[cfg(feature = "cli")]
+mod numbers;
+#[cfg(feature = "cli")]
 mod odd_meshes;
 #[cfg(feature = "cli")]
 mod readme;
+#[cfg(feature = "cli")]
+mod safe;
 #[cfg(feature = "cli")]
 mod thin;
 #[cfg(all(unix, feature = "cli"))]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::support::listed::Listed;
 use voxelize::geom::Triangle;
-use voxelize::mesh::Seal;
+use voxelize::mesh::closed::Seal;
 use voxelize::{BitGrid, Lattice, Level, Mesh, Progress, Rational, Rule, Run, Snap, Voxelizer};
 
 fn check(cases: &[Listed]) {

@@ -221,7 +221,7 @@ impl AxisOrder {
             let [b, c] = if is_mirror { [*c, *b] } else { [*b, *c] };
             [point(*a), point(b), point(c)]
         };
-        Mesh::from_triangles(mesh.triangles().iter().map(triangle).collect())
+        mesh.map(triangle)
     }
 }
 

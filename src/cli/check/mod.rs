@@ -163,7 +163,8 @@ impl Checking<'_> {
         let shown = lattice.as_ref().filter(|_| self.has_grid);
         let most = self.places.into_iter().max().unwrap_or(0);
         let checked = check(&mesh, &CheckOptions { lattice: shown, places: most, progress: &bar })?;
-        report::set(report, &found, &checked, shown, self.places[1]);
+        let placed = shown.map(|lattice| self.job.options.grid.placed(lattice)).transpose()?;
+        report::set(report, &found, &checked, placed.as_ref(), self.places[1]);
         let name = self.job.source.name();
         report::rows(report, &name, &found, &checked, self.places[0], shown);
         self.write(&mesh, &checked, lattice.as_ref(), &bar, report)?;

@@ -31,12 +31,15 @@ pub(super) fn set(
     report.set("grid", lattice.map(value::lattice));
     report.set("findings", checked.defects.iter().map(|defect| finding(defect, most)).collect::<Value>());
     report.set("components", checked.components.iter().map(component).collect::<Value>());
-    let CheckVerdict { closed, oriented, manifold_3mf, safe_for_solid } = checked.verdict;
+    let CheckVerdict { closed, oriented, manifold_3mf, safe_methods, nested_shells } = &checked.verdict;
+    let names: Vec<_> = safe_methods.iter().map(|method| method.name()).collect();
     let verdict = json!({
         "closed": closed,
         "oriented": oriented,
         "manifold_3mf": manifold_3mf,
-        "safe_for_solid": safe_for_solid,
+        "safe_for_solid": checked.verdict.is_safe_for_solid(),
+        "safe_methods": names,
+        "nested_shells": nested_shells,
     });
     report.set("verdict", verdict);
     report.set("warnings", found.warnings.iter().map(value::finding).collect::<Value>());
@@ -147,7 +150,7 @@ fn place_text(place: &DefectPlace) -> String {
         (Some(length), None) => format!(": {} thick", number(*length)),
         _ => String::new(),
     };
-    let numbers: Vec<_> = triangles.iter().map(u32::to_string).collect();
+    let numbers: Vec<_> = triangles.iter().map(u64::to_string).collect();
     let triangles = if numbers.len() == 1 { "triangle" } else { "triangles" };
     format!("{text}; {triangles} {}; component {component}", numbers.join(", "))
 }
@@ -190,17 +193,27 @@ pub(super) fn verdict_rows(
         let text = match quality.lack(checked) {
             Some(why) if why.is_empty() => "no".to_string(),
             Some(why) => format!("no ({why})"),
-            None if quality.name == "solid" && has_thin_walls(checked) => {
-                "yes, but --solid may lose thin walls (M012)".to_string()
-            }
+            None if quality.name == "solid" => safe_methods(checked),
             None => "yes".to_string(),
         };
         report.row(label, &format!("{}: {text}", quality.text));
     }
 }
 
-fn has_thin_walls(checked: &MeshCheck) -> bool {
-    checked.defects.iter().any(|defect| defect.info.code == Code::M012)
+/// `yes, by auto, nonzero, robust; 1 shell lies within another`.
+fn safe_methods(checked: &MeshCheck) -> String {
+    let CheckVerdict { safe_methods, nested_shells, .. } = &checked.verdict;
+    let names: Vec<_> = safe_methods.iter().map(|method| method.name()).collect();
+    let mut text = format!("yes, by {}", names.join(", "));
+    match *nested_shells {
+        0 => {}
+        1 => text += "; 1 shell lies within another",
+        n => text += &format!("; {} shells lie within others", grouped(n)),
+    }
+    if checked.defects.iter().any(|defect| defect.info.code == Code::M012) {
+        text += ", but --solid may lose thin walls (M012)";
+    }
+    text
 }
 
 /// The uses that a mesh can be fit for.
@@ -242,8 +255,8 @@ pub static QUALITIES: [Quality; 4] = [
         name: "solid",
         synonym: None,
         text: "safe for solid",
-        holds: |v| v.safe_for_solid,
-        codes: [&["M004", "M007", "M008"], &[]],
+        holds: CheckVerdict::is_safe_for_solid,
+        codes: [&["M004", "M007", "M008"], &["M001"]],
     },
 ];
 

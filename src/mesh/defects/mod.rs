@@ -29,6 +29,8 @@ pub(crate) struct Defects {
     pub needles: Sites,
     pub topology: TopologyDefects,
     pub inside_out: Sites,
+    /// Shells within the inside of others, if nothing else of the mesh makes methods disagree.
+    pub nested: u64,
     pub crossing: Sites,
     pub touching: Sites,
     pub overlapping: Sites,
@@ -50,12 +52,18 @@ impl Defects {
         let shapes = Shapes { search, welded: &welded };
         let (degenerate, needles) = shapes.degenerate_and_needles();
         let [crossing, touching, overlapping] = contacts(search, &welded)?;
+        let duplicates = shapes.duplicates();
+        let crowded = [&topology.crowded_edges, &topology.crowded_vertices];
+        let others = [&duplicates, &crossing, &overlapping, &topology.open, &topology.reversed];
+        let with_nested = others.iter().chain(&crowded).all(|sites| sites.count == 0);
+        let shells = shells::shells(search, &welded, &topology, with_nested)?;
         Ok(Self {
             vertices: welded.points.len() as u64,
-            duplicates: shapes.duplicates(),
+            duplicates,
             degenerate,
             needles,
-            inside_out: shells::inside_out(search, &welded, &topology)?,
+            inside_out: shells.inside_out,
+            nested: shells.nested,
             topology,
             crossing,
             touching,

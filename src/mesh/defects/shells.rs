@@ -1,14 +1,15 @@
-//! Shells that are inside out: closed and oriented components of negative volume that are no cavities.
+//! ShellDefects that are inside out: closed and oriented components of negative volume that are no cavities.
 //!
-//! Such a component is a cavity if the other shells wind around it: seen from some of its triangles, they wind at
-//! least once more than half in the mean. Volumes and winding numbers are computed by doubles.
+//! Such a component is a cavity if the other shells wind around it: seen from some of its triangles, more than three
+//! quarters of a time in the mean. A shell that others wind around, and that is no cavity, lies within the
+//! inside. Volumes and winding numbers are computed by doubles.
 
 use std::cmp::Ordering;
 
 use super::sites::{Search, Site, Sites, ascending, centroid};
 use super::topology::TopologyDefects;
 use crate::error::Result;
-use crate::geom::{Bounds, Winding};
+use crate::geom::Winding;
 use crate::mesh::weld::Welded;
 
 /// From how many triangles of a shell it is seen whether others are around it.
@@ -17,14 +18,30 @@ const SAMPLES: usize = 8;
 /// How exactly: a place is within another shell or not, unless their surfaces touch there.
 const ENOUGH: f64 = 1.0 / 16.0;
 
-/// The shells that are inside out, in the order of the components.
-pub(super) fn inside_out(search: &Search, welded: &Welded, found: &TopologyDefects) -> Result<Sites> {
+/// ShellDefects, and how they lie in each other.
+#[derive(Debug, Default)]
+pub(super) struct ShellDefects {
+    /// Those that are inside out, in the order of the components.
+    pub inside_out: Sites,
+    /// How many others around which the shells wind more than once; none if they were not looked for.
+    pub nested: u64,
+}
+
+/// The shells that are inside out; and, if `with_nested`, how many lie within the inside of others.
+pub(super) fn shells(
+    search: &Search,
+    welded: &Welded,
+    found: &TopologyDefects,
+    with_nested: bool,
+) -> Result<ShellDefects> {
     let all = &search.components.components;
-    let is_shell = |n: &usize| found.closed[*n] && found.oriented[*n] && all[*n].volume != 0.0;
-    let negative: Vec<usize> = (0..all.len()).filter(|n| is_shell(n) && all[*n].volume < 0.0).collect();
-    let mut sites = Sites::default();
-    if negative.is_empty() {
-        return Ok(sites);
+    let is_shell = |n: usize| found.closed[n] && found.oriented[n] && all[n].volume != 0.0;
+    let shells: Vec<usize> = (0..all.len()).filter(|n| is_shell(*n)).collect();
+    let wanted = |n: &&usize| all[**n].volume < 0.0 || with_nested && shells.len() > 1;
+    let mut looked_at = shells.iter().filter(wanted).peekable();
+    let mut shells_found = ShellDefects::default();
+    if looked_at.peek().is_none() {
+        return Ok(shells_found);
     }
     let members = members(search);
     let triangles = |n: usize| &members.1[members.0[n]..members.0[n + 1]];
@@ -35,32 +52,26 @@ pub(super) fn inside_out(search: &Search, welded: &Welded, found: &TopologyDefec
         let count = own.len().min(SAMPLES);
         (0..count).map(|i| centroid(&welded.corners(&own[i * own.len() / count]))).collect::<Vec<_>>()
     };
-    let mut around = vec![0.0; negative.len()];
-    for outer in (0..all.len()).filter(is_shell) {
-        let inner = |(_, n): &(usize, &usize)| **n != outer && holds(&all[outer].bounds, &all[**n].bounds);
-        let mut inner = negative.iter().enumerate().filter(inner).peekable();
-        if inner.peek().is_none() {
-            continue;
-        }
+    let exact = |t: &u32| search.mesh.triangles()[*t as usize].map(|v| v.map(f64::from));
+    let of_shells = shells.iter().flat_map(|n| triangles(*n)).map(exact).collect();
+    let winding = Winding::about(of_shells, 0.0, search.progress)?;
+    for n in looked_at {
         search.progress.check()?;
-        let exact = |t: &u32| search.mesh.triangles()[*t as usize].map(|v| v.map(f64::from));
-        let winding = Winding::about(triangles(outer).iter().map(exact).collect(), 0.0, search.progress)?;
-        for (place, n) in inner {
-            let seen = samples(*n);
-            let sum: f64 = seen.iter().map(|p| winding.at(p, ENOUGH, |_| Ordering::Equal).value).sum();
-            around[place] += (sum / seen.len() as f64).round();
+        let seen = samples(*n);
+        let sum: f64 = seen.iter().map(|p| winding.at(p, ENOUGH, |_| Ordering::Equal).value).sum();
+        // On a shell it winds half a time around itself.
+        let own = all[*n].volume.signum() / 2.0;
+        let around = sum / seen.len() as f64 - own;
+        if all[*n].volume < 0.0 && around < 0.75 {
+            let bounds = &all[*n].bounds;
+            let at = std::array::from_fn(|i| (f64::from(bounds.min[i]) + f64::from(bounds.max[i])) / 2.0);
+            let site = || Site::new(at, triangles(*n).iter().copied());
+            shells_found.inside_out.add(search.most, triangles(*n), site);
         }
+        shells_found.nested += u64::from(around > 0.75 - own);
     }
-    for (n, _) in negative.iter().zip(around).filter(|(_, around)| *around < 1.0) {
-        let bounds = &all[*n].bounds;
-        let at = std::array::from_fn(|i| (f64::from(bounds.min[i]) + f64::from(bounds.max[i])) / 2.0);
-        sites.add(search.most, triangles(*n), || Site::new(at, triangles(*n).iter().copied()));
-    }
-    Ok(sites.finished())
-}
-
-fn holds(outer: &Bounds, inner: &Bounds) -> bool {
-    (0..3).all(|i| outer.min[i] <= inner.min[i] && inner.max[i] <= outer.max[i])
+    shells_found.inside_out = shells_found.inside_out.finished();
+    Ok(shells_found)
 }
 
 /// Where the triangles of each component begin, and at last their end; and the triangles.

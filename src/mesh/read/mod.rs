@@ -168,9 +168,11 @@ fn choose_and_read(source: MeshBytes, path: &Path, options: &ReadOptions) -> Res
     options.progress.begin("read", source.length().unwrap_or(0));
     options.progress.check()?;
     let packed = source.packed();
-    let (mesh, bytes) = (format.read)(source, options, &triage)?;
+    let (mut mesh, bytes) = (format.read)(source, options, &triage)?;
     let findings = triage.finish(mesh.triangles().len())?;
+    let dropped = triage.count_dropped();
+    mesh.dropped = triage.take_dropped();
     let packing = if packed.is_some() { Packing::Gzip } else { Packing::None };
     let bytes = packed.map_or(bytes, |packed| packed.length());
-    Ok(Loaded { mesh, format: format.name, bytes, packing, dropped: triage.dropped(), findings })
+    Ok(Loaded { mesh, format: format.name, bytes, packing, dropped, findings })
 }

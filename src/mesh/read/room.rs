@@ -20,7 +20,7 @@ impl Room {
 
     /// All of `count` triangles at once, zero, for a file known to have them.
     pub(super) fn exactly(&self, count: u64) -> Result<Zeroed<Triangle>> {
-        self.admit(count)?;
+        self.admit(count, 0)?;
         let length = usize::try_from(count).map_err(|_| does_not_fit(count))?;
         Zeroed::new(length).ok_or_else(|| does_not_fit(count))
     }
@@ -31,7 +31,7 @@ impl Room {
         if need <= triangles.capacity() {
             return Ok(());
         }
-        self.admit(need as u64)?;
+        self.admit(need as u64, 0)?;
         let most = self.max_memory.map_or(u64::MAX, |bytes| bytes / TRIANGLE).min(expected);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let target = (2 * triangles.capacity()).min(most).max(need);
@@ -39,13 +39,15 @@ impl Room {
         triangles.try_reserve_exact(extra).map_err(|_| does_not_fit(target as u64))
     }
 
-    fn admit(&self, count: u64) -> Result<()> {
+    /// Refuses so many triangles, and so many bytes beside them, if they are too many.
+    pub(super) fn admit(&self, count: u64, beside: u64) -> Result<()> {
         let limit = self.max_memory.unwrap_or(u64::MAX);
-        if u128::from(count) * u128::from(TRIANGLE) <= u128::from(limit) {
+        let need = u128::from(count) * u128::from(TRIANGLE) + u128::from(beside);
+        if need <= u128::from(limit) {
             return Ok(());
         }
-        let need = bytes(u128::from(count) * u128::from(TRIANGLE));
-        Err(Error::too_large(format!("{count} triangles need {need}, but only {} are allowed", bytes(limit))))
+        let (need, limit) = (bytes(need), bytes(limit));
+        Err(Error::too_large(format!("{count} triangles need {need}, but only {limit} are allowed")))
     }
 }
 

@@ -226,7 +226,10 @@ impl<R: Read> Parser<'_, R> {
                 Ok(None) => return Ok(()),
                 Err(damage) => {
                     self.triage.found(damage)?;
-                    self.triage.drop_triangles(u64::from(self.within));
+                    if self.within {
+                        self.triage.drop_triangle(self.triangles.len());
+                        self.room.admit(self.triangles.capacity() as u64, self.triage.bytes())?;
+                    }
                     if !self.resume()? {
                         return Ok(());
                     }
@@ -327,12 +330,17 @@ impl<R: Read> Parser<'_, R> {
     }
 
     fn no_normal(&self, line: u64) -> Result<()> {
-        let triangle = self.triangles.len() as u64;
+        let triangle = self.number();
         let error = || {
             let says = "normal is missing, malformed, NaN or infinite; normals are ignored";
             Error::input(Code::S103, says).at_triangle(triangle).at_line(line)
         };
         self.triage.found_all(Code::S103, 1, error)
+    }
+
+    /// The number of the facet that is read.
+    fn number(&self) -> u64 {
+        self.triangles.len() as u64 + self.triage.count_dropped()
     }
 
     fn vertex(&mut self) -> Result<Point> {
@@ -344,8 +352,7 @@ impl<R: Read> Parser<'_, R> {
             }
             let value = number::of(self.words.word()).ok_or_else(|| self.no_number())?;
             if !value.is_finite() {
-                let triangle = self.triangles.len() as u64;
-                return Err(not_finite(value).at_triangle(triangle).at_line(self.words.line()));
+                return Err(not_finite(value).at_triangle(self.number()).at_line(self.words.line()));
             }
             *coordinate = value;
         }

@@ -95,7 +95,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
     };
     note(&start[..HEADER - 4], &looked, triage)?;
     let mesh = match looked.not_finite {
-        Some(first) => drop_not_finite(triangles, &first, triage)?,
+        Some(first) => drop_not_finite(triangles, &first, options, triage)?,
         None => Mesh::seen(triangles, &looked.seen),
     };
     Ok((mesh, length))
@@ -119,7 +119,9 @@ impl Claim {
         let Some(error) = self.finding(whole) else { return Ok(self.count) };
         triage.found(error)?;
         if self.count > whole || self.count == 0 {
-            triage.drop_triangles(u64::from(left > 0));
+            if left > 0 {
+                triage.drop_part();
+            }
             return Ok(whole);
         }
         Ok(if left == 0 { whole } else { self.count })
@@ -268,18 +270,24 @@ fn note(header: &[u8], looked: &Looked, triage: &Triage) -> Result<()> {
 }
 
 /// A mesh of the triangles whose coordinates are all finite; the others are counted.
-fn drop_not_finite(mut triangles: Zeroed<Triangle>, first: &Error, triage: &Triage) -> Result<Mesh> {
-    let (all, mut kept) = (triangles.len(), 0);
+fn drop_not_finite(
+    mut triangles: Zeroed<Triangle>,
+    first: &Error,
+    options: &ReadOptions,
+    triage: &Triage,
+) -> Result<Mesh> {
+    let (room, all, mut kept) = (Room::new(options.max_memory), triangles.len(), 0);
     for n in 0..all {
         let triangle = triangles[n];
         if triangle.as_flattened().iter().all(|coordinate| coordinate.is_finite()) {
             triangles[kept] = triangle;
             kept += 1;
+        } else {
+            triage.drop_triangle(kept);
+            room.admit(all as u64, triage.bytes())?;
         }
     }
     triangles.truncate(kept);
-    let dropped = (all - kept) as u64;
-    triage.drop_triangles(dropped);
-    triage.found_all(Code::S004, dropped, || first.clone())?;
+    triage.found_all(Code::S004, (all - kept) as u64, || first.clone())?;
     Ok(Mesh::of_finite(triangles))
 }

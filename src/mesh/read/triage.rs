@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use crate::error::{Code, Error, Finding, Result, Severity};
+use crate::mesh::numbers::Dropped;
 
 /// How much a reader takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,7 +34,9 @@ impl Tolerance {
 pub(super) struct Triage {
     tolerance: Tolerance,
     findings: RefCell<Vec<Finding>>,
-    dropped: Cell<u64>,
+    dropped: RefCell<Dropped>,
+    /// Triangles at the end of which a part is missing.
+    cut: Cell<u64>,
 }
 
 impl Triage {
@@ -65,14 +68,29 @@ impl Triage {
         Ok(())
     }
 
-    /// Counts triangles that were there but were not taken.
-    pub(super) fn drop_triangles(&self, count: u64) {
-        self.dropped.set(self.dropped.get() + count);
+    /// Notes a triangle that was there but is not taken, behind so many that are.
+    pub(super) fn drop_triangle(&self, kept: usize) {
+        self.dropped.borrow_mut().push(kept as u64);
+    }
+
+    /// Notes a part of a triangle at the end.
+    pub(super) fn drop_part(&self) {
+        self.cut.set(self.cut.get() + 1);
     }
 
     /// The triangles not taken.
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped.get()
+    pub(super) fn count_dropped(&self) -> u64 {
+        self.dropped.borrow().count() + self.cut.get()
+    }
+
+    /// The memory for their numbers, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.dropped.borrow().bytes()
+    }
+
+    /// The triangles not taken, to be known by the mesh.
+    pub(super) fn take_dropped(&self) -> Dropped {
+        self.dropped.take()
     }
 
     /// The findings, by code. If no triangle was intact, the first damage is an error.

@@ -1,0 +1,54 @@
+//! The numbers of triangles in their file, of which some may have been dropped.
+
+/// The triangles of a file that its mesh leaves out.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Dropped {
+    /// Of each run of them: the triangles kept before it, and all dropped up to its end.
+    runs: Vec<[u64; 2]>,
+}
+
+impl Dropped {
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.runs.last().map_or(0, |[_, dropped]| *dropped)
+    }
+
+    /// The memory they take, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.runs.capacity() * size_of::<[u64; 2]>()) as u64
+    }
+
+    /// Drops one more, behind so many that are kept.
+    pub(super) fn push(&mut self, kept: u64) {
+        let dropped = self.count() + 1;
+        match self.runs.last_mut() {
+            Some(run) if run[0] == kept => run[1] = dropped,
+            _ => self.runs.push([kept, dropped]),
+        }
+    }
+
+    /// The number in the file of triangle `n` of those that are kept.
+    pub(super) fn number(&self, n: u64) -> u64 {
+        let runs = self.runs.partition_point(|[kept, _]| *kept <= n);
+        n + runs.checked_sub(1).map_or(0, |last| self.runs[last][1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_skip_what_was_dropped() {
+        for pattern in 0_u32..1 << 10 {
+            let (mut dropped, mut kept) = (Dropped::default(), vec![]);
+            for n in 0..10 {
+                if pattern >> n & 1 == 1 { dropped.push(kept.len() as u64) } else { kept.push(n) }
+            }
+            assert_eq!(dropped.count(), u64::from(pattern.count_ones()));
+            for (n, number) in kept.iter().enumerate() {
+                assert_eq!(dropped.number(n as u64), *number, "{pattern:b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Are the numbers of triangles in reports those of the file, where damaged ones were dropped?
+
+use crate::support::place::Place;
+use crate::support::solids::{between, stl};
+
+/// A binary file of these triangles with damaged ones before those of some numbers.
+fn damaged(triangles: &[voxelize::geom::Triangle], before: &[usize]) -> (Vec<u8>, Vec<u64>) {
+    let bad = [[f32::NAN; 3]; 3];
+    let (mut all, mut numbers) = (vec![], vec![]);
+    for (n, triangle) in triangles.iter().enumerate() {
+        all.extend(before.iter().filter(|place| **place == n).map(|_| bad));
+        numbers.push(all.len() as u64);
+        all.push(*triangle);
+    }
+    (stl(&all), numbers)
+}
+
+#[test]
+fn a_check_names_triangles_by_their_number_in_the_file() {
+    let place = Place::new();
+    let cube = between([0.0; 3], [8.0; 3]);
+    // Without its last triangle, so that the neighbours of the hole are named.
+    let open = &cube[..11];
+    place.write("whole.stl", stl(open));
+    let (bytes, numbers) = damaged(open, &[0, 0, 3, 7, 9]);
+    place.write("damaged.stl", bytes);
+    let places = |file: &str| {
+        let json = place.run(&format!("check {file} --lenient --json")).expect(0).json();
+        let triangles = json["findings"][0]["places"][0]["triangles"].as_array().unwrap();
+        triangles.iter().map(|n| n.as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let whole = places("whole.stl");
+    let wanted: Vec<_> = whole.iter().map(|n| numbers[*n as usize]).collect();
+    assert!(whole.len() == 3 && wanted != whole, "{whole:?}");
+    assert_eq!(places("damaged.stl"), wanted);
+    // A turn of the axes makes another mesh, of the same file.
+    let json = place.run("check damaged.stl --lenient --json --axes z,x,y").expect(0).json();
+    assert_eq!(json["findings"][0]["places"][0]["triangles"][0], wanted[0]);
+}
