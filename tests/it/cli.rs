@@ -235,7 +235,7 @@ fn a_refusal_names_the_formats_that_stream() {
     for (line, advised) in [
         ("cube.stl -r 8192 --max-memory 1G", "-o cube.raw"),
         ("cube.stl -r 8192 --max-memory 1G -o - -f vox", "-f raw"),
-        ("cube.stl -r 8192 --max-memory 1M -o a.raw", "--max-memory"),
+        ("cube.stl -r 8192 -j 2 --max-memory 17M -o a.raw", "--max-memory"),
     ] {
         let run = place.run(&format!("{line} --json=run.json")).expect(5);
         assert!(run.line("hint:").contains(advised), "{line}: {}", run.err);
@@ -426,7 +426,7 @@ fn a_mesh_without_area_has_no_inside() {
         for line in [
             format!("line.stl {rule} -o a.npy"),
             format!("line.stl {rule} --keep-thin -o a.npy"),
-            format!("line.stl {rule} --max-memory 20M -o a.npy"),
+            format!("line.stl {rule} --max-memory 24M -o a.npy"),
             format!("verify --update list.toml line.stl {rule}"),
         ] {
             place.run(&line).expect(0);

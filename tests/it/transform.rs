@@ -123,7 +123,7 @@ fn scale_multiplies_coordinates_exactly() {
         let plain = json(&format!("thirds.stl --voxel-size 0.1 {rule} -o a.npz"));
         let scaled = json(&format!("thirds.stl --scale 1000 --voxel-size 100 {rule} -o b.npz"));
         let in_slabs =
-            json(&format!("thirds.stl --scale 1000 --voxel-size 100 {rule} --max-memory 1M -o c.raw"));
+            json(&format!("thirds.stl --scale 1000 --voxel-size 100 {rule} -j 2 --max-memory 17M -o c.raw"));
         assert_eq!(plain["digest"]["cells"], scaled["digest"]["cells"], "{rule}");
         assert_eq!(scaled["digest"], in_slabs["digest"], "{rule}");
         assert_ne!(plain["digest"]["grid"], scaled["digest"]["grid"], "{rule}");

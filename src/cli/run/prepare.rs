@@ -32,7 +32,7 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
     signals.listen()?;
     guard::provoked(&job.source.name());
     let tolerance = job.options.tolerance;
-    let max_memory = job.options.resources.memory.bytes();
+    let max_memory = job.options.resources.for_job();
     let options = ReadOptions { tolerance, max_memory, progress: bar };
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &job.source.name(), &options);
     let loaded = timed(&mut report.times.read, || match &job.source {
@@ -63,11 +63,11 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
 
 /// The mesh in the axes of the grid; both are in memory for a while.
 fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
-    let (transform, limit) = (&job.options.grid.transform, job.options.resources.memory);
+    let (transform, resources) = (&job.options.grid.transform, &job.options.resources);
     let need = 2 * size_of_val(mesh.triangles()) as u64;
-    match limit.bytes().filter(|most| transform.turns() && need > *most) {
+    match resources.for_job().filter(|most| transform.turns() && need > *most) {
         Some(_) => {
-            let limit = limit.text().unwrap_or_default();
+            let limit = resources.memory.text().unwrap_or_default();
             Err(Error::too_large(format!("--axes: two copies of the mesh need {}, {limit}", shown(need))))
         }
         None => transform.apply(mesh),

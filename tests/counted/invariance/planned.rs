@@ -190,8 +190,8 @@ pub fn the_program_in_slabs() -> Counts {
         let (mesh, lattice) = tall(name);
         std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
         let demand = Demand::new(&mesh, &lattice, &Run::default().threads(2));
-        // Of a limit this small, half is left to the program.
-        let limit = (2 * demand.bytes(Plan::Slabs(256))).to_string();
+        // The program takes 16 MiB, and 64 KiB for each thread.
+        let limit = (demand.bytes(Plan::Slabs(256)) + (16 << 20) + (128 << 10)).to_string();
         for (format, dtype) in kinds(CellKind::Bits) {
             let options =
                 ["-r", "700", "-j", "2", "-f", format.name, "--dtype", dtype.name(), "--sidecar", "--json"];
@@ -242,7 +242,7 @@ pub fn the_program_in_bricks() -> Counts {
     for (format, dtype) in [("raw", "bit"), ("npz", "bool"), ("vox", "u8")] {
         let options = ["-r", "1100", "-f", format, "--dtype", dtype, "--json"];
         let run = |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
-        let (bricks, slabs) = (run("bricks", &[]), run("slabs", &["--max-memory", "66M", "-j", "2"]));
+        let (bricks, slabs) = (run("bricks", &[]), run("slabs", &["--max-memory", "68M", "-j", "2"]));
         assert_eq!((&bricks["run"]["plan"], &slabs["run"]["plan"]), (&"bricks".into(), &"slabs".into()));
         assert_eq!(bricks["digest"]["cells"], whole.digest().cells.to_string().as_str(), "{format}");
         assert_eq!(bricks["counts"]["occupied"], whole.count(), "{format}");

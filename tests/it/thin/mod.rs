@@ -390,7 +390,7 @@ fn short_of_memory_the_search_is_skipped_with_a_warning() {
     for name in ["knot.stl", "sphere.stl"] {
         place.write(name, std::fs::read(format!("fixtures/{name}")).unwrap());
     }
-    let json = place.run("knot.stl --solid -r 32 --max-memory 1M -o a.npz --json").expect(0).json();
+    let json = place.run("knot.stl --solid -r 32 -j 2 --max-memory 16.6M -o a.npz --json").expect(0).json();
     assert_eq!(json["warnings"][0]["code"].as_str(), Some("W010"), "{json}");
     let whole = place.run("knot.stl --solid -r 32 -o b.npz --json").expect(0).json();
     assert_eq!(
@@ -398,7 +398,7 @@ fn short_of_memory_the_search_is_skipped_with_a_warning() {
         (whole["digest"].clone(), 0)
     );
     // Many share the memory, but none has fewer findings for it.
-    let line = "knot.stl cube.stl sphere.stl --solid -r 32 --max-memory 3M -o all/ -f npz --json";
+    let line = "knot.stl cube.stl sphere.stl --solid -r 32 -j 2 --max-memory 17.6M -o all/ -f npz --json";
     let many = place.run(line).expect(0);
     assert!(!many.text().contains("W010") && many.text().lines().count() == 3, "{}", many.text());
 }

@@ -162,7 +162,7 @@ fn a_digest_that_becomes_a_file_is_still_compared() {
     // Cells that are kept are whole: what fits in slabs alone is not recorded.
     place.run("--update large.toml meshes/knot.stl -r 512").expect(0);
     let large = place.read("large.toml");
-    let line = "--update large.toml meshes/knot.stl -r 512 --golden large --max-memory 16M";
+    let line = "--update large.toml meshes/knot.stl -r 512 --golden large -j 2 --max-memory 24M";
     assert_eq!(place.outcomes(line, 5), ["error"]);
     assert!(!place.path("large").exists() && place.read("large.toml") == large);
 }

@@ -129,12 +129,12 @@ fn large_cases_take_their_turn_or_slabs() {
     place.run("--update goldens.toml meshes/cube.stl -r 512").expect(0);
     place.run("--update goldens.toml meshes/f.stl -r 32").expect(0);
     // The cube's 16 MiB do not fit in half of it, nor whole: in slabs they do.
-    for how in ["-j 2 --max-memory 64M", "-j 2 --max-memory 26M", "-j 1 --max-memory 16M"] {
+    for how in ["-j 2 --max-memory 64M", "-j 2 --max-memory 28M", "-j 1 --max-memory 20M"] {
         assert_eq!(place.outcomes(&format!("goldens.toml {how}"), 0), ["same", "same"], "{how}");
     }
     // Cells that are kept are whole, and twice.
     place.run("--update files.toml meshes/cube.stl -r 512 --golden cells").expect(0);
-    place.run("files.toml --max-memory 72M").expect(0);
-    let case = &place.run("files.toml --max-memory 26M --json").expect(5).cases()[0];
+    place.run("files.toml --max-memory 74M").expect(0);
+    let case = &place.run("files.toml --max-memory 28M --json").expect(5).cases()[0];
     assert_eq!((&case["outcome"], &case["error"]["code"]), (&json!("error"), &json!("too-large")));
 }
