@@ -53,16 +53,16 @@ impl Distances {
         if i32::try_from(triangles.len()).is_err() {
             return Err(Error::too_large(format!("{} triangles; the most is 2^31 - 1", triangles.len())));
         }
-        let centres = [0, 1, 2].map(|a| {
+        let centres = CentreLattice::new([0, 1, 2].map(|a| {
             let axis = lattice.axis(a);
-            (0..lattice.dims()[a]).map(|i| axis.half_plane(2 * i as i64 + 1).to_f64()).collect()
-        });
+            (axis.half_plane(1), axis.spacing().clone(), lattice.dims()[a])
+        }));
         let cell = lattice.spacing().iter().max().map_or(1.0, |side| side.to_f64());
         let share = |jobs: Vec<ClusterJob>| {
             par::map(jobs, ClusterJob::run);
         };
         let tree = TriangleTree::new(triangles, mesh.bounds(), cell, run.supported_level()?, share);
-        Ok(Self { tree, centres: CentreLattice { centres } })
+        Ok(Self { tree, centres })
     }
 
     /// The bytes that it takes at most, with those of threads while they measure.
@@ -165,7 +165,8 @@ impl Distances {
         }
         run.begin("voxelize", work.len() as u64);
         let done = par::share(&work, |next| {
-            let mut search = BrickSearch::new(&self.tree, &self.centres, limit);
+            let search = BrickSearch::new(&self.tree, &self.centres, limit);
+            let mut search = if with_nearest { search.with_nearest() } else { search };
             let mut found = vec![];
             for first in next {
                 run.check()?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::support::listed::Listed;
 use voxelize::geom::Triangle;
 use voxelize::mesh::closed::Seal;
-use voxelize::{BitGrid, Lattice, Level, Mesh, Progress, Rational, Rule, Run, Snap, Voxelizer};
+use voxelize::{Band, BitGrid, Lattice, Level, Mesh, Progress, Rational, Rule, Run, Snap, Voxelizer};
 
 fn check(cases: &[Listed]) {
     for case in cases {
@@ -302,4 +302,49 @@ fn an_open_triangle_made_to_fool_sums_of_hashes_is_open() {
     ];
     let mesh = Mesh::from_triangles(vec![corners.map(|corner| corner.map(f32::from_bits))]).unwrap();
     assert_eq!((mesh.seal(), mesh.closedness().open_edges), (Seal::Open, 3));
+}
+
+/// The distance of one cell and its nearest triangle, on every level.
+fn distances(triangles: &[Triangle], origin: [i64; 3], side: Rational, dims: [usize; 3]) -> Vec<(f32, i32)> {
+    let spacing = [(); 3].map(|()| side.clone());
+    let origin = origin.map(|o| Rational::from(o) * &side);
+    let lattice = Lattice::new(dims, origin, spacing, [true; 3]).expect("a few cells");
+    let mesh = Mesh::from_triangles(triangles.to_vec()).expect("finite");
+    let rule = Rule::distance().with_band(Band::All).expect("a band");
+    let of_level = |level| {
+        let voxelizer = Voxelizer::new(rule).with_run(Run::default().level(level));
+        let (made, nearest) = voxelizer.run_with_nearest(&mesh, &lattice).expect("a small field");
+        (made.voxels.field().expect("a field").get([0, 2, 0]), nearest[2 * dims[0]])
+    };
+    Level::available().into_iter().map(of_level).collect()
+}
+
+#[test]
+fn a_needle_hides_no_nearer_triangle() {
+    // Seen from the needle's end, squares of its short side underflow along it; was 2.598 on all vector levels.
+    let needle = [[0.0; 3], [0.0, -1.87377e-11, 0.0], [6.466309, 0.0, 0.0]];
+    let segment = [[0.0; 3], [0.0; 3], [0.0, 0.0, -1.143984]];
+    for (value, nearest) in distances(&[segment, needle], [-1, -3, -1], Rational::from(3), [6, 7, 3]) {
+        assert_eq!((value, nearest), (2.1509876, 0));
+    }
+}
+
+#[test]
+fn a_foot_on_a_shared_edge_is_nearest_to_the_first_triangle() {
+    // The plane and the edge round differently; was 1.
+    let edge = [[2.0, 2.0, 6.0], [1.0, 1.0, 3.0]];
+    let triangles = [[2.0, 4.0, 10.0], [0.0, 0.0, 0.0]].map(|third| [edge[0], edge[1], third]);
+    for (_, nearest) in distances(&triangles, [4, 2, 1], Rational::from(1), [1, 3, 1]) {
+        assert_eq!(nearest, 0);
+    }
+}
+
+#[test]
+fn cells_around_the_largest_float_have_distances() {
+    // The middle of the brick is beyond all floats; was infinite.
+    let far = [[3e38, 3e38, 3e38], [3e38, 3.1e38, 3e38], [3e38, 3e38, 3.1e38]];
+    let side = Rational::from_f32(8e37).expect("finite");
+    for (value, nearest) in distances(&[far], [3, 3, 3], side, [8, 8, 8]) {
+        assert!(nearest == 0 && value > 1e37 && value < 2e38, "{value} {nearest}");
+    }
 }

@@ -10,6 +10,7 @@
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
+use super::frames::FLOOR;
 use crate::levels::LANES;
 
 /// Sixteen discs: the middles x, y, z, the axes x, y, z, half the thicknesses, the radii.
@@ -23,6 +24,10 @@ pub const NO_DISCS: DiscGroup = {
 
 /// The part of squares that their difference may be off by: each is a sum of three rounded products.
 const SLACK: f32 = 1.0 / (1 << 18) as f32;
+
+/// Error of [`squared_distance`](crate::geom::distance::squared_distance), as a distance, relative to the extents of a
+/// triangle: docs/distance.md.
+const NOISE: f32 = 1.0 / (1_u64 << 44) as f32;
 
 /// What surrounds a cluster, scaled: a box, its lowest corner first, and a disc, as a column of a group.
 #[derive(Debug, Clone, Copy, Default)]
@@ -79,9 +84,21 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
             // Too large to be squared: no distance is known.
             let all = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f32::INFINITY, f32::INFINITY];
             let disc = if disc.iter().all(|value| value.is_finite()) { disc } else { all };
-            Surround { bounds, disc }
+            Surround { bounds: with_noise(bounds), disc }
         },
     )
+}
+
+/// Bounds, enlarged where the sequence of doubles may take triangles of their size to be nearer than they are by more
+/// than [`FLOOR`].
+fn with_noise(bounds: [f32; 6]) -> [f32; 6] {
+    let noise = NOISE * (0..3).map(|n| bounds[3 + n] - bounds[n]).sum::<f32>();
+    if noise <= FLOOR {
+        return bounds;
+    }
+    let [low, high] = [0, 3].map(|first| [0, 1, 2].map(|n| bounds[first + n]));
+    let (low, high) = (low.map(|c| (c - noise).next_down()), high.map(|c| (c + noise).next_up()));
+    [low[0], low[1], low[2], high[0], high[1], high[2]]
 }
 
 /// How far a point is from another along an axis, and its squared distance.

@@ -11,10 +11,12 @@
 //! - `frames`: what is left of a cluster is measured in floats, lanes across triangles, each within an error bound.
 //! - `pairs`: triangles that may be the nearest within these bounds are measured by the sequence of doubles that
 //!   defines the value, lanes across pairs of a cell and a triangle.
+//! - `ties` decides which of them is the nearest, with the exact `centres` of cells, where that is asked.
 //!
 //! Only what is certainly not the nearest is left out, so the order of triangles and the level change no bit.
 //! Bounds: docs/distance.md.
 
+mod centres;
 mod cluster;
 mod discs;
 mod frames;
@@ -22,10 +24,12 @@ mod near;
 mod order;
 mod pairs;
 mod search;
+mod ties;
 mod tree;
 
+pub use centres::CentreLattice;
 pub use near::SIDE;
 pub use order::ClusterJob;
 pub use pairs::SquaredBrick;
-pub use search::{BrickSearch, CentreLattice};
+pub use search::BrickSearch;
 pub use tree::TriangleTree;

@@ -8,13 +8,16 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
 use super::discs::{DiscGroup, NO_DISCS, gaps_to_discs};
-use super::frames::{self, ERROR, TriangleFrames};
+use super::frames::{self, ERROR, FLOOR, TriangleFrames};
 use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps};
 use crate::geom::distance::squared_distance;
 use crate::levels::LANES;
 
 /// Cells of a brick along each axis.
 pub const SIDE: usize = 8;
+
+/// Cells of a brick.
+pub const CELLS: usize = SIDE * SIDE * SIDE;
 
 /// Points looked at together.
 pub const POINTS: usize = 4;
@@ -28,6 +31,9 @@ const WIDER: f32 = 1.0 + 1.0 / 1024.0;
 
 /// See [`WIDER`].
 const SLACK: f32 = 4.0 * 1040.0;
+
+/// What doubles may be off the exact centres by, relative to the origin of the brick.
+const CENTRE: f32 = 1.0 / (1_u64 << 50) as f32;
 
 /// No frame, no cluster.
 pub const NONE: u32 = u32::MAX;
@@ -43,6 +49,9 @@ pub struct LocalBrick {
     pub cells: [usize; 3],
     /// What distances may be off by.
     pub error: f32,
+    /// A length, not scaled, no less than the coordinates of the centres, and their distances from vertices of the
+    /// clusters.
+    pub reach: f64,
     /// The squared limit, widened.
     pub limit: f32,
     /// Whether there are triangles that floats cannot measure.
@@ -114,7 +123,9 @@ impl LocalBrick {
         self.seen.reserve_exact(self.clusters.len());
         self.has_unknown = false;
         let own: f32 = (0..3).map(|a| self.centres[a].iter().fold(0.0_f32, |r, c| r.max(c.abs()))).sum();
-        self.error = ERROR * (reach.iter().sum::<f32>() + own);
+        let (reach, far) = (reach.iter().sum::<f32>() + own, origin.iter().map(|c| c.abs()).sum::<f32>());
+        self.error = ERROR * reach + CENTRE * far + FLOOR;
+        self.reach = (f64::from(reach) + f64::from(far)) / f64::from(tree.scale);
         self.limit = wider(limit * limit, self.error);
     }
 
@@ -242,7 +253,8 @@ impl LocalBrick {
         if slot != NONE {
             return slot as usize;
         }
-        let frames = frames::frames(simd, cluster, self.origin, scale);
+        let origin = self.origin.map(|origin| origin * scale);
+        let frames = frames::frames(simd, cluster, origin, scale);
         self.has_unknown |= frames[0].iter().any(|first| first.is_nan());
         let slot = self.frames.len().min(KEPT);
         if self.frames.len() <= KEPT {

@@ -5,12 +5,11 @@
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
-use super::cluster::Cluster;
-use super::near::SIDE;
-use crate::geom::distance::{SPLITTER, squared_distance};
-
-/// Cells of a brick.
-pub const CELLS: usize = SIDE * SIDE * SIDE;
+use super::near::CELLS;
+use super::ties::NearestTriangles;
+use super::tree::TriangleTree;
+use crate::geom::distance::{NARROW, SPLITTER, squared_distance};
+use crate::levels::LANES;
 
 /// Pairs measured at a time.
 pub const PAIRS: usize = 8;
@@ -26,7 +25,7 @@ type Lanes3<S> = [f64x8<S>; 3];
 pub struct SquaredBrick {
     /// Infinite in cells that no triangle is near enough to. What is beyond the limit may be there or not.
     pub squared: [f64; CELLS],
-    /// The number of the nearest triangle, the least of those that are equally near.
+    /// The number of the nearest triangle, the least of those that are equally near, if that was asked for.
     pub nearest: [u32; CELLS],
 }
 
@@ -35,21 +34,23 @@ pub struct SquaredBrick {
 pub struct WaitingPairs {
     rows: PairRows,
     cells: [u16; PAIRS],
-    numbers: [u32; PAIRS],
+    /// Where the triangles are among those of all clusters.
+    places: [u32; PAIRS],
     count: usize,
 }
 
 impl WaitingPairs {
     #[inline(always)]
-    pub fn push(&mut self, cluster: &Cluster, lane: usize, cell: usize, centre: [f64; 3]) {
-        let n = self.count;
+    pub fn push(&mut self, tree: &TriangleTree, place: u32, cell: usize, centre: [f64; 3]) {
+        let (n, lane) = (self.count, place as usize % LANES);
+        let cluster = &tree.clusters[place as usize / LANES];
         for axis in 0..3 {
             self.rows[axis][n] = centre[axis];
         }
         for row in 0..9 {
             self.rows[3 + row][n] = f64::from(cluster.vertices[row][lane]);
         }
-        (self.cells[n], self.numbers[n]) = (cell as u16, cluster.numbers[lane]);
+        (self.cells[n], self.places[n]) = (cell as u16, place);
         self.count += 1;
     }
 
@@ -58,14 +59,21 @@ impl WaitingPairs {
         self.count == PAIRS
     }
 
-    /// Measures them: `found` has then the least of each cell.
-    pub fn measure<S: Simd, const SCALAR: bool>(&mut self, simd: S, found: &mut SquaredBrick) {
+    /// Measures them: `found` has then the least of each cell, and `nearest` notes the triangles.
+    pub fn measure<S: Simd, const SCALAR: bool>(
+        &mut self,
+        simd: S,
+        found: &mut SquaredBrick,
+        nearest: &mut Option<NearestTriangles>,
+    ) {
         let squared = if SCALAR { self.squared_one_by_one() } else { squared(simd, &self.rows) };
         for n in 0..self.count {
-            let (cell, number) = (usize::from(self.cells[n]), self.numbers[n]);
-            let best = (found.squared[cell], found.nearest[cell]);
-            if squared[n] < best.0 || squared[n] == best.0 && number < best.1 {
-                (found.squared[cell], found.nearest[cell]) = (squared[n], number);
+            let cell = usize::from(self.cells[n]);
+            let best = &mut found.squared[cell];
+            match nearest {
+                Some(nearest) => nearest.add(cell, self.places[n], squared[n], best),
+                None if squared[n] < *best => *best = squared[n],
+                None => {}
             }
         }
         self.count = 0;
@@ -120,7 +128,8 @@ fn measure<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
     let is_longer = length.simd_ge(third[1]);
     let [along, length] = [is_longer.select(along, third[0]), is_longer.select(length, third[1])];
     let between = along.simd_ge(zero) & along.simd_le(length);
-    let is_face = size.simd_gt(zero) & within & between & plane.simd_lt(edges);
+    let is_wide = size.simd_gt(first[1] * second[1] * NARROW);
+    let is_face = is_wide & within & between & plane.simd_lt(edges);
     let mut squared = [0.0; PAIRS];
     is_face.select(plane, edges).store_slice(&mut squared);
     squared

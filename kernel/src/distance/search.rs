@@ -2,9 +2,12 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::near::{ListedGroup, LocalBrick, NONE, POINTS, SIDE, SeenCluster, wider};
+use super::centres::CentreLattice;
+use super::frames::FLOOR;
+use super::near::{CELLS, ListedGroup, LocalBrick, NONE, POINTS, SIDE, SeenCluster, wider};
 use super::order::clusters_for;
-use super::pairs::{CELLS, SquaredBrick, WaitingPairs};
+use super::pairs::{SquaredBrick, WaitingPairs};
+use super::ties::{NearestTriangles, place_of};
 use super::tree::{TriangleTree, farthest, gaps};
 use crate::bits::bits_of;
 use crate::levels::LANES;
@@ -19,13 +22,6 @@ const FEW: usize = 2;
 /// What rounding does to the bounds of the tree, relative to the numbers.
 const TREE_ERROR: f32 = 1.0 / (1 << 18) as f32;
 
-/// The centres of the cells of a lattice, per axis.
-#[derive(Debug, Clone)]
-pub struct CentreLattice {
-    /// Coordinates, each the double nearest to the exact one.
-    pub centres: [Vec<f64>; 3],
-}
-
 /// Looks for the nearest triangles, brick after brick.
 pub struct BrickSearch<'a> {
     tree: &'a TriangleTree,
@@ -38,6 +34,8 @@ pub struct BrickSearch<'a> {
     /// Clusters for a brick, its parts, and theirs.
     lists: [Vec<ListedGroup>; DEPTHS + 1],
     waiting: WaitingPairs,
+    /// For the nearest triangles, if they are asked for.
+    nearest: Option<NearestTriangles<'a>>,
     /// A cluster near the last brick.
     hint: u32,
 }
@@ -71,8 +69,15 @@ impl<'a> BrickSearch<'a> {
             near: LocalBrick::default(),
             lists: Default::default(),
             waiting: WaitingPairs::default(),
+            nearest: None,
             hint: NONE,
         }
+    }
+
+    /// Finds the nearest triangles as well.
+    #[must_use]
+    pub fn with_nearest(self) -> Self {
+        Self { nearest: Some(NearestTriangles::new(self.tree, self.lattice)), ..self }
     }
 
     /// The bytes that a search takes at most, for so many triangles.
@@ -115,12 +120,17 @@ impl<'a> BrickSearch<'a> {
             return false;
         }
         self.found.squared.fill(f64::INFINITY);
-        self.found.nearest.fill(NONE);
         let limit = (self.limit * f64::from(self.tree.scale)) as f32;
         self.near.list_all(self.tree, limit, &mut self.lists[0]);
+        if let Some(nearest) = &mut self.nearest {
+            nearest.place(first, self.near.reach);
+        }
         let place = self.near.clusters.iter().position(|cluster| *cluster == self.hint).unwrap_or(0) as u32;
         self.parts::<S, SCALAR>(simd, first, place);
-        self.waiting.measure::<S, SCALAR>(simd, &mut self.found);
+        self.waiting.measure::<S, SCALAR>(simd, &mut self.found, &mut self.nearest);
+        if let Some(nearest) = &self.nearest {
+            nearest.numbers(&mut self.found.nearest);
+        }
         true
     }
 
@@ -132,7 +142,7 @@ impl<'a> BrickSearch<'a> {
             let centres = &lattice.centres[axis];
             let end = centres.len().min(first[axis] + cells[axis]);
             let [low, high] = [centres[first[axis]], centres[end - 1]];
-            let origin = ((low + high) / 2.0) as f32;
+            let origin = (((low + high) / 2.0) as f32).clamp(f32::MIN, f32::MAX);
             near.origin[axis] = origin;
             let local = |centre: f64| ((centre - f64::from(origin)) * f64::from(scale)) as f32;
             near.cells[axis] = end - first[axis];
@@ -156,7 +166,7 @@ impl<'a> BrickSearch<'a> {
                 for axis in 0..3 {
                     let row = &self.near.centres[axis];
                     let [first, last] = [row[0], row[self.near.cells[axis].min(SIDE) - 1]];
-                    let slack = f32::EPSILON * (origin[axis].abs() + last.abs());
+                    let slack = 4.0 * f32::EPSILON * (origin[axis].abs() + first.abs() + last.abs());
                     (low[axis], high[axis]) = (origin[axis] + first - slack, origin[axis] + last + slack);
                     let reach = (origin[axis] - low[axis]).max(high[axis] - origin[axis]) + slack;
                     half += reach * reach;
@@ -168,7 +178,7 @@ impl<'a> BrickSearch<'a> {
                     // Of the cell in the middle no more than to the farthest corner of any cluster.
                     self.upper_bound(simd, origin) + half.sqrt()
                 };
-                let widened = limit * (1.0 + TREE_ERROR) + f32::MIN_POSITIVE;
+                let widened = limit * (1.0 + TREE_ERROR) + 2.0 * FLOOR;
                 let most = widened * widened;
                 self.near.clusters.clear();
                 let Self { tree, near, .. } = self;
@@ -205,7 +215,7 @@ impl<'a> BrickSearch<'a> {
                             .filter(|(_, group)| *group < below),
                     );
                 }
-                most.sqrt() * (1.0 + TREE_ERROR) + f32::MIN_POSITIVE
+                most.sqrt() * (1.0 + TREE_ERROR) + FLOOR
             },
         )
     }
@@ -343,11 +353,15 @@ impl<'a> BrickSearch<'a> {
                             hint = place;
                             let centre = [0, 1, 2].map(|a| self.lattice.centres[a][first[a] + cell[a]]);
                             let cell = (cell[2] * SIDE + cell[1]) * SIDE + cell[0];
-                            let cluster = &self.tree.clusters[self.near.clusters[place as usize] as usize];
+                            let cluster = self.near.clusters[place as usize];
                             for lane in bits_of(near) {
-                                self.waiting.push(cluster, lane, cell, centre);
+                                self.waiting.push(self.tree, place_of(cluster, lane), cell, centre);
                                 if self.waiting.is_full() {
-                                    self.waiting.measure::<S, SCALAR>(simd, &mut self.found);
+                                    self.waiting.measure::<S, SCALAR>(
+                                        simd,
+                                        &mut self.found,
+                                        &mut self.nearest,
+                                    );
                                 }
                             }
                         }
@@ -388,8 +402,8 @@ fn visit<S: Simd>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::Triangle;
     use crate::geom::distance::squared_distance;
+    use crate::geom::{Rational, Triangle};
 
     fn randoms(seed: u64) -> impl FnMut() -> f32 {
         let mut state = seed;
@@ -418,11 +432,12 @@ mod tests {
     }
 
     /// Every cell of every brick against all triangles; how many cells have a value.
-    fn check(triangles: &[Triangle], centres: [Vec<f64>; 3], limit: f64, level: Level) -> usize {
-        let cell = centres[0][1] - centres[0][0];
-        let (tree, lattice) = (TriangleTree::of(triangles, cell), CentreLattice { centres });
-        let mut search = BrickSearch::new(&tree, &lattice, limit);
+    fn check(triangles: &[Triangle], axes: [Axis; 3], limit: f64, level: Level) -> usize {
+        let (tree, lattice) = (TriangleTree::of(triangles, axes[0].1), lattice(axes));
+        let mut search = BrickSearch::new(&tree, &lattice, limit).with_nearest();
         let [nx, ny, nz] = lattice.centres.each_ref().map(Vec::len);
+        let coordinates = triangles.iter().flatten().flatten().map(|c| f64::from(c.abs()));
+        let reach = coordinates.chain(lattice.centres.iter().flatten().map(|c| c.abs())).fold(0.0, f64::max);
         let (mut valued, mut cells) = (0, 0);
         for (z, y, x) in (0..nz).step_by(SIDE).flat_map(|z| {
             (0..ny).step_by(SIDE).flat_map(move |y| (0..nx).step_by(SIDE).map(move |x| (z, y, x)))
@@ -434,12 +449,20 @@ mod tests {
                     continue;
                 }
                 let point = [0, 1, 2].map(|a| lattice.centres[a][at[a]]);
-                let of_all = triangles.iter().map(|triangle| squared_distance(point, triangle)).zip(0..);
-                let best = of_all.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).unwrap();
+                let of_all = || triangles.iter().map(|triangle| squared_distance(point, triangle));
+                let best = of_all().fold(f64::INFINITY, f64::min);
                 cells += 1;
-                if best.0.sqrt() <= limit {
+                if best.sqrt() <= limit {
+                    // Exactly the first, of those that may be.
+                    let most = best.sqrt() * (1.0 + 1e-9) + 1e-13 * reach;
+                    let may_be = of_all().zip(0_u32..).filter(|(squared, _)| squared.sqrt() <= most);
+                    let first = may_be.map(|(_, number)| number).reduce(|first, number| {
+                        let both = [first, number].map(|number| &triangles[number as usize]);
+                        if lattice.nearer(at, both).is_le() { first } else { number }
+                    });
                     assert!(found, "{at:?}");
-                    assert_eq!((search.found.squared[n], search.found.nearest[n]), best, "{at:?} {level:?}");
+                    let found = (search.found.squared[n], search.found.nearest[n]);
+                    assert_eq!(found, (best, first.unwrap()), "{at:?} {level:?}");
                     valued += 1;
                 }
             }
@@ -448,8 +471,16 @@ mod tests {
         valued
     }
 
-    fn axis(cells: usize, first: f64, spacing: f64) -> Vec<f64> {
-        (0..cells).map(|n| first + spacing * n as f64).collect()
+    /// The first centre, the step to the next, and how many there are.
+    type Axis = (f64, f64, usize);
+
+    fn axis(cells: usize, first: f64, spacing: f64) -> Axis {
+        (first, spacing, cells)
+    }
+
+    fn lattice(axes: [Axis; 3]) -> CentreLattice {
+        let exact = |value: f64| Rational::from_f64(value).unwrap();
+        CentreLattice::new(axes.map(|(first, step, cells)| (exact(first), exact(step), cells)))
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn collinear<T: Wide>([a, b, c]: &[[T; 3]; 3]) -> bool {
 }
 
 /// `value` as `m * 2^e`, exactly.
-pub(super) fn mantissa_and_exponent(value: f32) -> (i64, i32) {
+pub(crate) fn mantissa_and_exponent(value: f32) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 23 & 0xff) as i32;
     let fraction = i64::from(bits & 0x7f_ffff);

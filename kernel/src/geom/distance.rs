@@ -54,8 +54,14 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
     let longest = if sides[0].length >= sides[1].length { &sides[0] } else { &sides[1] };
     let longest = if longest.length >= sides[2].length { longest } else { &sides[2] };
     let between = longest.along >= 0.0 && longest.along <= longest.length;
-    if size > 0.0 && within && between && plane < edges { plane } else { edges }
+    // A triangle without width has no plane, and lies within its edges.
+    let is_wide = size > NARROW * (sides[0].length * sides[1].length);
+    if is_wide && within && between && plane < edges { plane } else { edges }
 }
+
+/// Square of the least sine of the angle at the first vertex with which a triangle has a plane, `2^-52`: below it the
+/// rounding errors of the cross product's own error terms may reach its size.
+pub(crate) const NARROW: f64 = f64::EPSILON * f64::EPSILON;
 
 /// A side of the triangle, as a point sees it.
 struct TriangleSide {

@@ -9,6 +9,7 @@ pub mod closest;
 pub mod crossing;
 pub mod degenerate;
 pub mod distance;
+pub mod feature;
 pub mod fractions;
 pub mod orientation;
 pub mod rational;

@@ -27,6 +27,9 @@ pub trait Wide:
     /// may be larger than the type.
     fn compare_products(left: [&Self; 2], right: [&Self; 2]) -> Ordering;
 
+    /// Whether the number is below `2^bits`, by size, or the type has any size, so that no product overflows.
+    fn is_below(&self, bits: u32) -> bool;
+
     /// The sign as -1, 0 or 1.
     fn sign(&self) -> i8 {
         match self.cmp(&Self::from(0)) {
@@ -48,6 +51,10 @@ impl Wide for i128 {
         let product = |[a, b]: [&Self; 2]| product(a.unsigned_abs(), b.unsigned_abs());
         product(left).cmp(&product(right))
     }
+
+    fn is_below(&self, bits: u32) -> bool {
+        self.unsigned_abs() < 1 << bits
+    }
 }
 
 impl Wide for IBig {
@@ -62,6 +69,10 @@ impl Wide for IBig {
 
     fn compare_products(left: [&Self; 2], right: [&Self; 2]) -> Ordering {
         (left[0] * left[1]).cmp(&(right[0] * right[1]))
+    }
+
+    fn is_below(&self, _: u32) -> bool {
+        true
     }
 }
 

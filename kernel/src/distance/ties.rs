@@ -1,0 +1,98 @@
+//! Which triangle is the nearest where several are equally near, or so nearly that doubles cannot tell.
+//!
+//! Distances that differ by more than their error decide. What is left mostly shares the vertex or the edge that is
+//! nearest, which a few products show. Integers decide the others. Of triangles equally near as real numbers the one of
+//! the least number is the nearest.
+
+use super::centres::CentreLattice;
+use super::near::{CELLS, NONE, SIDE};
+use super::tree::TriangleTree;
+use crate::geom::Triangle;
+use crate::geom::feature::is_surely_no_nearer;
+use crate::levels::LANES;
+
+/// Part of a squared distance that another is within if both may be equal. See [`NearestTriangles::slack`].
+const NEAR: f64 = 1.0 / (1_u64 << 40) as f64;
+
+/// The error of two distances from one point, and of the point itself, relative to coordinates.
+const ERRORS: f64 = 1.0 / (1_u64 << 46) as f64;
+
+/// Decides ties in the cells of a brick.
+pub struct NearestTriangles<'a> {
+    tree: &'a TriangleTree,
+    lattice: &'a CentreLattice,
+    /// The place of the nearest triangle of each cell in its cluster, as [`place_of`] has it.
+    nearest: [u32; CELLS],
+    /// The first cell of the brick.
+    first: [usize; 3],
+    /// Squares of lengths of which one may be larger by the errors `e` of two distances are within [`NEAR`] of each
+    /// other and this: `(a + e)² <= (1 + t) a² + (1 + 1/t) e²`.
+    slack: f64,
+}
+
+/// The place of a triangle among those of all clusters.
+pub fn place_of(cluster: u32, lane: usize) -> u32 {
+    cluster * LANES as u32 + lane as u32
+}
+
+impl<'a> NearestTriangles<'a> {
+    pub fn new(tree: &'a TriangleTree, lattice: &'a CentreLattice) -> Self {
+        Self { tree, lattice, nearest: [NONE; CELLS], first: [0; 3], slack: 0.0 }
+    }
+
+    /// Goes to a brick. The coordinates of its centres, and of triangles relative to them, are no larger than `reach`.
+    pub fn place(&mut self, first: [usize; 3], reach: f64) {
+        let error = ERRORS * reach;
+        (self.first, self.slack) = (first, 1.01 / NEAR * error * error);
+        self.nearest.fill(NONE);
+    }
+
+    /// Takes note of the squared distance of a cell from the triangle at a place.
+    #[inline(always)]
+    pub fn add(&mut self, cell: usize, place: u32, squared: f64, best: &mut f64) {
+        let farthest = |squared: f64| squared * (1.0 + NEAR) + self.slack;
+        if squared > farthest(*best) {
+            return;
+        }
+        if *best > farthest(squared) || self.nearest[cell] == NONE {
+            self.nearest[cell] = place;
+        } else if self.is_nearer(cell, place, self.nearest[cell]) {
+            self.nearest[cell] = place;
+        }
+        if squared < *best {
+            *best = squared;
+        }
+    }
+
+    /// Whether one triangle is nearer to a cell than another, or equally near and of a lower number.
+    #[inline(never)]
+    fn is_nearer(&self, cell: usize, place: u32, other: u32) -> bool {
+        let [number, other_number] = [place, other].map(|place| self.number(place));
+        if number == other_number {
+            return false;
+        }
+        let cell = [cell % SIDE, cell / SIDE % SIDE, cell / (SIDE * SIDE)];
+        let cell: [usize; 3] = std::array::from_fn(|axis| self.first[axis] + cell[axis]);
+        let point = std::array::from_fn(|axis| self.lattice.centres[axis][cell[axis]]);
+        let [triangle, other] = [place, other].map(|place| self.triangle(place));
+        let (first, last) = if number < other_number { (&triangle, &other) } else { (&other, &triangle) };
+        let is_first =
+            is_surely_no_nearer(point, last, first) || self.lattice.nearer(cell, [first, last]).is_le();
+        is_first == (number < other_number)
+    }
+
+    /// The numbers of the nearest triangles of the cells of the brick.
+    pub fn numbers(&self, nearest: &mut [u32; CELLS]) {
+        for (number, place) in nearest.iter_mut().zip(self.nearest) {
+            *number = if place == NONE { NONE } else { self.number(place) };
+        }
+    }
+
+    fn number(&self, place: u32) -> u32 {
+        self.tree.clusters[place as usize / LANES].numbers[place as usize % LANES]
+    }
+
+    fn triangle(&self, place: u32) -> Triangle {
+        self.tree.clusters[place as usize / LANES].triangle(place as usize % LANES)
+    }
+}

@@ -1,0 +1,247 @@
+//! The feature of a triangle that is nearest to a point: a vertex, an edge or the face; and which of two triangles is
+//! nearer, as real numbers.
+//!
+//! A point of a triangle is the nearest if no corner lies on the far side of the plane through it across the line to
+//! the point (Ericson, Real-Time Collision Detection, section 5.1). For a vertex these are two dot products, for an
+//! edge one expression of degree four. A triangle whose nearest point is on a feature that another shares is no nearer
+//! than the other, whatever the distance: doubles find that where these numbers are beyond their error. Everything else
+//! goes to integers, relative to the point, in which squared distances are fractions.
+
+use std::cmp::Ordering;
+
+use super::Triangle;
+use super::vector::{dot, minus};
+use super::wide::{self, Wide, difference};
+
+/// A feature of a triangle.
+#[derive(Clone, Copy)]
+enum Feature {
+    /// The vertex of this number.
+    Vertex(usize),
+    /// The edge opposite the vertex of this number.
+    Edge(usize),
+    /// The face, without its edges.
+    Face,
+}
+
+/// The error of a dot product, relative to the product of the sums of the components of both vectors by size, where
+/// the sum of the first counts the coordinates of the point, too: docs/distance.md.
+const DOT: f64 = 32.0 * UNIT;
+
+/// The error of the expression of an edge, relative to the product of four such sums.
+const EDGE: f64 = 64.0 * UNIT;
+
+/// `2^-53`.
+const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// `2^-401`, what a vector must be longer than to be sure of products: edges are no shorter than `2^-149`, so that what
+/// underflows is far below these errors.
+const LEAST: f64 = f64::from_bits((1023 - 401) << 52);
+
+/// Whether a triangle is surely no nearer to a point than another, as its nearest point is surely within a vertex or an
+/// edge that the other has, too. The coordinates of the point are the doubles nearest to its exact ones.
+///
+/// ```
+/// # use voxelize_kernel as voxelize;
+/// use voxelize::geom::feature::is_surely_no_nearer;
+///
+/// let [a, b, c, d] = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 4.0]];
+/// assert!(is_surely_no_nearer([2.0, -1.0, -1.0], &[a, b, c], &[a, b, d]), "the edge of both");
+/// assert!(!is_surely_no_nearer([2.0, 1.0, 1.0], &[a, b, c], &[a, b, d]), "the face of the first");
+/// ```
+pub fn is_surely_no_nearer(point: [f64; 3], triangle: &Triangle, other: &Triangle) -> bool {
+    let [a, b, c] = *triangle;
+    // The vertices in common first.
+    match triangle.map(|vertex| other.contains(&vertex)) {
+        [false, false, false] => false,
+        [true, false, false] => is_at_vertex(point, [a, b, c]),
+        [false, true, false] => is_at_vertex(point, [b, c, a]),
+        [false, false, true] => is_at_vertex(point, [c, a, b]),
+        [true, true, false] => is_on_edge(point, [a, b, c]),
+        [false, true, true] => is_on_edge(point, [b, c, a]),
+        [true, false, true] => is_on_edge(point, [c, a, b]),
+        [true, true, true] => true,
+    }
+}
+
+/// Whether the first vertex of a triangle is surely its nearest point.
+fn is_at_vertex(point: [f64; 3], triangle: Triangle) -> bool {
+    let [p, q, r] = triangle.map(|vertex| vertex.map(f64::from));
+    let from = minus(point, p);
+    let reach = sum(from) + sum(point);
+    is_behind(from, minus(q, p), reach) && is_behind(from, minus(r, p), reach)
+}
+
+/// Whether the nearest point of a triangle is surely on the edge between its first two vertices, ends included.
+fn is_on_edge(point: [f64; 3], triangle: Triangle) -> bool {
+    let [p, q, r] = triangle.map(|vertex| vertex.map(f64::from));
+    let edge = minus(q, p);
+    let (from_p, from_q) = (minus(point, p), minus(point, q));
+    let reach = sum(from_p) + sum(point);
+    let (along, aside) = (dot(from_p, edge), minus(r, p));
+    if along <= 0.0 {
+        return is_behind(from_p, aside, reach);
+    }
+    if dot(from_q, edge) >= 0.0 {
+        return is_behind(from_q, minus(r, q), sum(from_q) + sum(point));
+    }
+    let across = dot(from_p, aside) * dot(edge, edge) - along * dot(edge, aside);
+    let size = sum(edge);
+    reach > LEAST && across < -EDGE * (reach * sum(aside)) * (size * size)
+}
+
+/// Whether a dot product is surely below zero.
+fn is_behind(from: [f64; 3], to: [f64; 3], reach: f64) -> bool {
+    reach > LEAST && dot(from, to) < -DOT * reach * sum(to)
+}
+
+/// The components of a vector by size, added up.
+fn sum(v: [f64; 3]) -> f64 {
+    v[0].abs() + v[1].abs() + v[2].abs()
+}
+
+/// The bits below which coordinates must be for [`nearer`] in `i128`: for all triangles, and for those whose nearest
+/// feature is no face, or one in a plane along two axes.
+pub const FITS: [u32; 2] = [19, 29];
+
+/// Which of two triangles, their vertices relative to a point, is nearer to it: less if the first is. In `i128`
+/// coordinates must be below 2^29, and the answer is `None` if a face needs them below 2^19, [`FITS`].
+///
+/// ```
+/// # use voxelize_kernel as voxelize;
+/// use std::cmp::Ordering;
+/// use voxelize::geom::feature::nearer;
+///
+/// let square = [[-2, -2, 5], [2, -2, 5], [2, 2, 5], [-2, 2, 5]].map(|corner| corner.map(i128::from));
+/// let [a, b, c, d] = square;
+/// assert_eq!(nearer(&[[a, b, c], [a, c, d]]), Some(Ordering::Equal), "the foot is on the diagonal");
+/// let above = [a, b, d].map(|[x, y, z]| [x, y, z + 1]);
+/// assert_eq!(nearer(&[above, [a, c, d]]), Some(Ordering::Greater));
+/// ```
+pub fn nearer<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
+    let [first, second] = triangles.each_ref().map(|triangle| (triangle, nearest_feature(triangle)));
+    if is_same(first, second) {
+        return Some(Ordering::Equal);
+    }
+    let ([p, q], [r, s]) = (squared(first.0, first.1)?, squared(second.0, second.1)?);
+    Some(T::compare_products([&p, &s], [&r, &q]))
+}
+
+/// The nearest feature to the origin, exactly: a vertex before an edge before the face.
+fn nearest_feature<T: Wide>(triangle: &[[T; 3]; 3]) -> Feature {
+    let zero = T::from(0);
+    let is_vertex = |n: &usize| {
+        let vertex = &triangle[*n];
+        triangle.iter().all(|other| wide::dot(vertex, &difference(other, vertex)) >= zero)
+    };
+    let is_edge = |n: &usize| {
+        let [p, q, r] = [1, 2, 0].map(|m| &triangle[(n + m) % 3]);
+        let (edge, third) = (difference(q, p), difference(r, p));
+        // Before the foot of the perpendicular from the origin, and beyond it.
+        let (before, beyond) = (wide::dot(p, &edge), wide::dot(q, &edge));
+        let aside = wide::dot(p, &third) * &wide::dot(&edge, &edge);
+        before < zero && beyond > zero && aside >= before * &wide::dot(&edge, &third)
+    };
+    let vertex = (0..3).find(is_vertex).map(Feature::Vertex);
+    vertex.or_else(|| (0..3).find(is_edge).map(Feature::Edge)).unwrap_or(Feature::Face)
+}
+
+/// Whether two triangles have their nearest feature in common.
+fn is_same<T: Wide>((first, a): (&[[T; 3]; 3], Feature), (second, b): (&[[T; 3]; 3], Feature)) -> bool {
+    let has = |triangle: &[[T; 3]; 3], vertex: &[T; 3]| triangle.contains(vertex);
+    match (a, b) {
+        (Feature::Vertex(m), Feature::Vertex(n)) => first[m] == second[n],
+        (Feature::Edge(m), Feature::Edge(n)) => {
+            let ends = [1, 2].map(|k| &second[(n + k) % 3]);
+            [1, 2].iter().all(|k| ends.contains(&&first[(m + k) % 3]))
+        }
+        (Feature::Face, Feature::Face) => first.iter().all(|vertex| has(second, vertex)),
+        _ => false,
+    }
+}
+
+/// The squared distance of the origin to a feature, as a fraction; `None` if the type is too short for it.
+fn squared<T: Wide>(triangle: &[[T; 3]; 3], feature: Feature) -> Option<[T; 2]> {
+    match feature {
+        Feature::Vertex(n) => Some([wide::dot(&triangle[n], &triangle[n]), T::from(1)]),
+        Feature::Edge(n) => {
+            let [p, q] = [1, 2].map(|m| &triangle[(n + m) % 3]);
+            let edge = difference(q, p);
+            let (length, along) = (wide::dot(&edge, &edge), wide::dot(p, &edge));
+            Some([wide::dot(p, p) * &length - &(along.clone() * &along), length])
+        }
+        Feature::Face => {
+            let [a, b, c] = triangle;
+            let normal = wide::cross(&difference(b, a), &difference(c, a));
+            let zero = T::from(0);
+            let mut across = (0..3).filter(|n| normal[*n] != zero);
+            if let (Some(axis), None) = (across.next(), across.next()) {
+                return Some([a[axis].clone() * &a[axis], T::from(1)]);
+            }
+            let fits = triangle.iter().flatten().all(|c| c.is_below(FITS[0]));
+            let height = fits.then(|| wide::dot(&normal, a))?;
+            Some([height.clone() * &height, wide::dot(&normal, &normal)])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::wide::IBig;
+
+    /// Numbers up to `most`, of either sign, many of them equal where `most` is small.
+    fn numbers(mut seed: u64) -> impl FnMut(i64) -> i64 {
+        move |most| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 20) as i64 % (2 * most + 1) - most
+        }
+    }
+
+    /// Two triangles of five points, and a point: integers below 2^24.
+    fn case(next: &mut impl FnMut(i64) -> i64, most: i64) -> ([[[i64; 3]; 3]; 2], [i64; 3]) {
+        let points: [[i64; 3]; 5] = [(); 5].map(|()| [(); 3].map(|()| next(most)));
+        let mut corner = || points[(next(1 << 20) + (1 << 20)) as usize % 5];
+        let triangles = [(); 2].map(|()| [(); 3].map(|()| corner()));
+        (triangles, [(); 3].map(|()| next(most + 2)))
+    }
+
+    #[test]
+    fn what_is_sure_is_never_contradicted_by_integers() {
+        let mut next = numbers(1);
+        let (mut sure, mut equal, mut nearer_ones, mut narrow) = (0, 0, 0, 0);
+        for n in 0..200_000 {
+            let most = [2, 6, 100, (1 << 24) - 3][n % 4];
+            let (triangles, point) = case(&mut next, most);
+            let relative = triangles.map(|t| t.map(|v| [0, 1, 2].map(|a| i128::from(v[a] - point[a]))));
+            let exact =
+                nearer(&relative.each_ref().map(|t| t.each_ref().map(|v| v.map(IBig::from)))).unwrap();
+            if let Some(answer) = nearer(&relative) {
+                assert_eq!(answer, exact, "{triangles:?} {point:?}");
+                narrow += 1;
+            }
+            let [first, second] = triangles.map(|t| t.map(|v| v.map(|c| c as f32)));
+            if is_surely_no_nearer(point.map(|c| c as f64), &first, &second) {
+                assert!(exact.is_ge(), "{triangles:?} {point:?}");
+                sure += 1;
+            }
+            equal += usize::from(exact.is_eq());
+            nearer_ones += usize::from(exact.is_lt());
+        }
+        assert!(sure > 20_000 && equal > 20_000 && nearer_ones > 20_000 && narrow > 100_000);
+    }
+
+    #[test]
+    fn the_largest_coordinates_that_fit_do_not_overflow() {
+        let mut next = numbers(2);
+        for n in 0..20_000 {
+            let most = (1 << FITS[n % 2]) - 1;
+            let corner =
+                |next: &mut dyn FnMut(i64) -> i64| [(); 3].map(|()| if next(1) > 0 { most } else { -most });
+            let triangles = [(); 2].map(|()| [(); 3].map(|()| corner(&mut next).map(i128::from)));
+            let wide = triangles.each_ref().map(|t| t.each_ref().map(|v| v.map(IBig::from)));
+            assert!(n % 2 == 1 || nearer(&triangles).is_some());
+            assert!(nearer(&triangles).is_none_or(|answer| Some(answer) == nearer(&wide)), "{triangles:?}");
+        }
+    }
+}
