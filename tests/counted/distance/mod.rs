@@ -1,9 +1,14 @@
 //! Are distances right? Cells against all triangles in exact arithmetic; one digest however they are made; the sign
 //! is that of the rule solid; the nearest triangle is the first of equals; a sphere's field is that of its facets.
 //!
-//! `VOXELIZE_MESHES=FOLDER VOXELIZE_DISTANCE_CELLS=100000` takes so many cells of bunny and dragon in the folder.
+//! `VOXELIZE_MESHES=FOLDER VOXELIZE_DISTANCE_CELLS=100000` takes so many cells of bunny and dragon in the folder;
+//! `VOXELIZE_DISTANCE_SOAK=100` takes so many times as many needles, ties and orders.
 
+mod exact;
+mod needles;
 mod oracle;
+mod shapes;
+mod ties;
 
 use std::path::Path;
 
@@ -21,6 +26,10 @@ pub const SUITE: Suite = Suite::of(
     "distance",
     &[
         Check { name: "cells_are_as_far_as_all_triangles_say", run: cells_are_exact },
+        Check { name: "doubles_are_within_their_bound", run: shapes::doubles_are_within_their_bound },
+        Check { name: "needles_of_every_width_hide_no_nearer_triangle", run: shapes::needles_of_every_width },
+        Check { name: "the_nearest_is_the_first_of_those_exactly_as_near", run: ties::first_of_equals },
+        Check { name: "the_nearest_is_the_first_in_every_order", run: ties::every_order },
         Check { name: "one_digest_however_they_are_made", run: one_digest },
         Check { name: "the_sign_is_that_of_solid", run: the_sign_is_that_of_solid },
         Check { name: "iso_is_the_field_up_to_a_value", run: iso_is_the_field_up_to_a_value },

@@ -3,7 +3,7 @@
 //!
 //! `VOXELIZE_OFFSET_SOAK=20` decides about so many times as many random cases.
 
-mod oracle;
+pub mod oracle;
 
 use voxelize::{BitGrid, Fit, Lattice, Length, Level, Mesh, Rational, Rule, Run, Snap, Voxelizer};
 

@@ -126,7 +126,7 @@ impl Scaled {
     }
 }
 
-type Vector = [BigInt; 3];
+pub type Vector = [BigInt; 3];
 
 fn minus(a: &Vector, b: &Vector) -> Vector {
     std::array::from_fn(|i| &a[i] - &b[i])
@@ -137,7 +137,7 @@ fn dot(a: &Vector, b: &Vector) -> BigInt {
 }
 
 /// The squared distance of the origin to a triangle, as a fraction.
-fn squared_distance(a: &Vector, b: &Vector, c: &Vector) -> [BigInt; 2] {
+pub fn squared_distance(a: &Vector, b: &Vector, c: &Vector) -> [BigInt; 2] {
     let zero = BigInt::ZERO;
     let (ab, ac, bc) = (minus(b, a), minus(c, a), minus(c, b));
     let of_vertex = |v: &Vector| [dot(v, v), BigInt::from(1)];
