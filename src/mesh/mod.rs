@@ -7,7 +7,7 @@ mod contacts;
 mod counted;
 pub(crate) mod defects;
 mod edges;
-mod numbers;
+pub(crate) mod numbers;
 pub(crate) mod overlaps;
 pub mod read;
 pub mod repair;
@@ -17,7 +17,7 @@ mod weld;
 pub use contacts::Contact;
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Code, Error, Result};
 use crate::geom::{Bounds, Point, Triangle, degenerate};
@@ -34,7 +34,7 @@ pub struct Mesh {
     degenerate: u64,
     /// Sums over all triangles, once they were needed.
     sums: OnceLock<MeshSums>,
-    dropped: Dropped,
+    dropped: Arc<Dropped>,
 }
 
 impl PartialEq for Mesh {
@@ -58,7 +58,7 @@ impl Mesh {
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn from_triangles(triangles: Vec<Triangle>) -> Result<Self> {
-        Self::of_any(triangles, Dropped::default())
+        Self::of_any(triangles, Arc::default())
     }
 
     /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number).
@@ -66,10 +66,10 @@ impl Mesh {
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
-        Self::of_any(self.triangles().iter().map(moved).collect(), self.dropped.clone())
+        Self::of_any(self.triangles().iter().map(moved).collect(), Arc::clone(&self.dropped))
     }
 
-    fn of_any(triangles: Vec<Triangle>, dropped: Dropped) -> Result<Self> {
+    fn of_any(triangles: Vec<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
         for (n, triangle) in triangles.iter().enumerate() {
             if let Some(bad) = triangle.as_flattened().iter().find(|c| !c.is_finite()) {
                 return Err(not_finite(*bad).at_triangle(dropped.number(n as u64)));
@@ -125,7 +125,7 @@ impl Mesh {
             bounds: seen.bounds,
             degenerate: seen.degenerate,
             sums: OnceLock::new(),
-            dropped: Dropped::default(),
+            dropped: Arc::default(),
         }
     }
 
@@ -138,6 +138,11 @@ impl Mesh {
     /// name triangles by it.
     pub fn number(&self, n: u32) -> u64 {
         self.dropped.number(u64::from(n))
+    }
+
+    /// The triangles of the file that are left out, for [numbers](Self::number) that outlive the mesh.
+    pub(crate) fn dropped(&self) -> Arc<Dropped> {
+        Arc::clone(&self.dropped)
     }
 
     /// The bounds of all triangles; empty if there are none.

@@ -2,7 +2,7 @@
 
 /// The triangles of a file that its mesh leaves out.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Dropped {
+pub(crate) struct Dropped {
     /// Of each run of them: the triangles kept before it, and all dropped up to its end.
     runs: Vec<[u64; 2]>,
 }
@@ -28,7 +28,7 @@ impl Dropped {
     }
 
     /// The number in the file of triangle `n` of those that are kept.
-    pub(super) fn number(&self, n: u64) -> u64 {
+    pub(crate) fn number(&self, n: u64) -> u64 {
         let runs = self.runs.partition_point(|[kept, _]| *kept <= n);
         n + runs.checked_sub(1).map_or(0, |last| self.runs[last][1])
     }

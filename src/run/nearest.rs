@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::grid::{BitGrid, Field, Lattice};
 use crate::kernel::distance::{BrickSearch, CentreLattice, ClusterJob, SIDE, SquaredBrick, TriangleTree};
 use crate::mesh::Mesh;
+use crate::mesh::numbers::Dropped;
 use crate::par::{self, Progress};
 use crate::run::Run;
 
@@ -30,6 +32,8 @@ pub(crate) const NO_TRIANGLE: i32 = -1;
 pub(crate) struct Distances {
     tree: TriangleTree,
     centres: CentreLattice,
+    /// The triangles that numbers skip.
+    dropped: Arc<Dropped>,
 }
 
 /// The cells of a brick that were measured.
@@ -50,8 +54,10 @@ impl Distances {
     /// If there are more triangles than 31 bits number, or the level does not exist here.
     pub(crate) fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
         let triangles = mesh.triangles();
-        if i32::try_from(triangles.len()).is_err() {
-            return Err(Error::too_large(format!("{} triangles; the most is 2^31 - 1", triangles.len())));
+        let dropped = mesh.dropped();
+        let count = dropped.number(triangles.len() as u64);
+        if i32::try_from(count).is_err() {
+            return Err(Error::too_large(format!("{count} triangles; the most is 2^31 - 1")));
         }
         let centres = CentreLattice::new([0, 1, 2].map(|a| {
             let axis = lattice.axis(a);
@@ -62,7 +68,7 @@ impl Distances {
             par::map(jobs, ClusterJob::run);
         };
         let tree = TriangleTree::new(triangles, mesh.bounds(), cell, run.supported_level()?, share);
-        Ok(Self { tree, centres })
+        Ok(Self { tree, centres, dropped })
     }
 
     /// The bytes that it takes at most, with those of threads while they measure.
@@ -182,7 +188,7 @@ impl Distances {
                             SIDE.min(ny - first[1]),
                             &search.found,
                             background,
-                            with_nearest,
+                            with_nearest.then_some(&*self.dropped),
                         ));
                     }
                 }
@@ -198,23 +204,24 @@ impl Distances {
 }
 
 impl Measured {
-    /// The values of a brick that are below the background; `None` if there are none.
+    /// The values of a brick that are below the background, and the numbers of their triangles if those that are left
+    /// out are given; `None` if there are none.
     fn new(
         first: [usize; 3],
         rows: usize,
         found: &SquaredBrick,
         background: f32,
-        with_nearest: bool,
+        dropped: Option<&Dropped>,
     ) -> Option<Self> {
         let mut values = [background; CELLS];
-        let mut nearest = if with_nearest { vec![NO_TRIANGLE; CELLS] } else { vec![] };
+        let mut nearest = if dropped.is_some() { vec![NO_TRIANGLE; CELLS] } else { vec![] };
         let mut any = false;
         for (n, squared) in found.squared.iter().enumerate() {
             let value = squared.sqrt() as f32;
             if value < background {
                 (values[n], any) = (value, true);
-                if with_nearest {
-                    nearest[n] = found.nearest[n] as i32;
+                if let Some(dropped) = dropped {
+                    nearest[n] = dropped.number(u64::from(found.nearest[n])) as i32;
                 }
             }
         }

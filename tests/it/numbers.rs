@@ -37,3 +37,23 @@ fn a_check_names_triangles_by_their_number_in_the_file() {
     let json = place.run("check damaged.stl --lenient --json --axes z,x,y").expect(0).json();
     assert_eq!(json["findings"][0]["places"][0]["triangles"][0], wanted[0]);
 }
+
+#[test]
+fn nearest_triangles_have_their_number_in_the_file() {
+    let place = Place::new();
+    let cube = between([0.0; 3], [8.0; 3]);
+    place.write("whole.stl", stl(&cube));
+    let (bytes, numbers) = damaged(&cube, &[0, 2, 2, 5, 11]);
+    place.write("damaged.stl", bytes);
+    let nearest = |file: &str| {
+        place.run(&format!("{file} --lenient -r 12 --rule distance --nearest n.npy -o d.npz")).expect(0);
+        let bytes = std::fs::read(place.path("n.npy")).unwrap();
+        let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+        let numbers = bytes[header..].chunks(4).map(|n| i32::from_le_bytes(n.try_into().unwrap()));
+        numbers.collect::<Vec<_>>()
+    };
+    let (whole, damaged) = (nearest("whole.stl"), nearest("damaged.stl"));
+    let wanted = |n: &i32| usize::try_from(*n).map_or(*n, |n| numbers[n] as i32);
+    assert!(damaged == whole.iter().map(wanted).collect::<Vec<_>>());
+    assert!(whole.contains(&-1) && whole.contains(&11) && !damaged.contains(&0), "{damaged:?}");
+}

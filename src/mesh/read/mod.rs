@@ -171,7 +171,7 @@ fn choose_and_read(source: MeshBytes, path: &Path, options: &ReadOptions) -> Res
     let (mut mesh, bytes) = (format.read)(source, options, &triage)?;
     let findings = triage.finish(mesh.triangles().len())?;
     let dropped = triage.count_dropped();
-    mesh.dropped = triage.take_dropped();
+    mesh.dropped = triage.take_dropped().into();
     let packing = if packed.is_some() { Packing::Gzip } else { Packing::None };
     let bytes = packed.map_or(bytes, |packed| packed.length());
     Ok(Loaded { mesh, format: format.name, bytes, packing, dropped, findings })
