@@ -34,6 +34,14 @@ pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
     threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + size_of::<Brick>() as u128 + used * each)
 }
 
+/// The bytes that they take as a rule, if so many bricks are touched: every thread touches most of these.
+pub fn usual_bytes_for(dims: [usize; 3], threads: usize, touched: usize) -> u128 {
+    let bricks = bricks_in(dims);
+    let used = room(bricks, threads).min(touched.min(bricks)) as u128;
+    let each = (size_of::<Brick>() + size_of::<u32>() + size_of::<(u32, u16)>()) as u128;
+    threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + used * each)
+}
+
 /// Bricks on their way into a [`BrickSink`].
 pub struct Bricks<'a, 't> {
     /// The layers that are taken; cells of others are left out.

@@ -4,6 +4,7 @@
 use voxelize::format::{FORMATS, Format};
 use voxelize::grid::CellKind;
 use voxelize::rule::{doubt, leak_path};
+use voxelize::run::usual::Usual;
 use voxelize::run::{Demand, Plan as Strategy};
 use voxelize::{BitGrid, Error, Inside, Lattice, Level, Mesh, Result, Rule, Run, ThinFeatures, par};
 
@@ -16,6 +17,9 @@ use super::report::display::{bytes, counted};
 
 /// Code, and buffers that are the same for every job, in bytes: 10 to 13 MiB, and 4 MiB on their way to a file.
 const PROGRAM: u64 = 16 << 20;
+
+/// Of these, what is there as a rule.
+const USUAL_PROGRAM: u64 = 19 << 19;
 
 /// The memory of a thread, for its stack and in the allocator: 64 threads took 3 MiB.
 const THREAD: u64 = 64 << 10;
@@ -123,6 +127,16 @@ impl Resources {
         }
     }
 
+    /// The memory of a job and of the program.
+    pub fn with_program(&self, job: u128) -> u128 {
+        job + u128::from(self.program())
+    }
+
+    /// The memory that the program takes as a rule.
+    pub fn usual_program(&self) -> u128 {
+        u128::from(USUAL_PROGRAM + THREAD * self.threads as u64 + self.extra_bytes)
+    }
+
     /// The memory of the program itself, without mesh and grid.
     fn program(&self) -> u64 {
         PROGRAM + THREAD * self.threads as u64 + self.extra_bytes
@@ -159,8 +173,10 @@ pub struct MemoryPlan {
     pub strategy: Strategy,
     /// In how many slabs the grid is made.
     pub slabs: usize,
-    /// Its memory in bytes, without the program itself.
+    /// Its memory in bytes at most, without the program itself.
     pub bytes: u128,
+    /// The peak that is expected, with the program; known of a dry run.
+    pub peak: Option<u128>,
     /// The memory of the whole grid at once.
     pub dense: u128,
     /// Its parts: mesh, cells, and the largest phase.
@@ -203,6 +219,12 @@ impl Needs<'_> {
             rule if rule.inside().is_some_and(Inside::is_flood) => Some("--inside flood"),
             _ => None,
         }
+    }
+
+    /// What the job takes as a rule.
+    pub fn usual(&self, plan: Strategy) -> u128 {
+        let Self { mesh, lattice, run, rule, labels, doubt, leak, nearest, .. } = *self;
+        Usual { mesh, lattice, rule, run, plan, labels, doubt, leak, nearest }.bytes()
     }
 
     fn layers(&self) -> usize {
@@ -250,7 +272,7 @@ impl MemoryPlan {
         let rest = bytes - mesh - largest.map_or(0, |phase| phase.bytes);
         let parts = [MemoryPhase { name: "mesh", bytes: mesh }, MemoryPhase { name: "cells", bytes: rest }];
         let parts = parts.into_iter().chain(largest).collect();
-        Ok(Self { strategy, slabs, bytes, dense, parts })
+        Ok(Self { strategy, slabs, bytes, peak: None, dense, parts })
     }
 }
 
@@ -263,7 +285,7 @@ fn refusal(needs: &Needs, resources: &Resources, demand: &Demand) -> Error {
     let is_requested = matches!(resources.memory, Limit::Requested(_));
     // The limit that leaves so much for the job.
     let limit_for = |job: u128| match is_requested {
-        true => job + u128::from(resources.program()),
+        true => resources.with_program(job),
         false => job,
     };
     let allowed = u128::from(resources.memory.bytes().unwrap_or(u64::MAX));

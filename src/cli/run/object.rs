@@ -73,7 +73,13 @@ fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
         let cells = found.lattice.as_ref().map(|lattice| value::cells(lattice.dims()));
         report.set(
             "estimate",
-            json!({"memory_bytes": bytes, "slabs": memory.slabs, "output_bytes": output, "cells": cells}),
+            json!({
+                "memory_bytes": bytes,
+                "peak_bytes": memory.peak.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
+                "slabs": memory.slabs,
+                "output_bytes": output,
+                "cells": cells,
+            }),
         );
     }
 }

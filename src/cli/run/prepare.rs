@@ -5,6 +5,7 @@ use voxelize::format;
 use voxelize::format::FileSize;
 use voxelize::grid::{AXES, CellKind};
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
+use voxelize::run::usual;
 use voxelize::{Code, Error, Kind, Lattice, Length, Mesh, Progress, Result, Run};
 
 use super::super::args::prefixed;
@@ -167,7 +168,10 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
         leak: options.leak.is_some(),
         nearest: options.nearest.is_some(),
     };
-    let memory = MemoryPlan::new(&needs, &job.options.resources)?;
+    let mut memory = MemoryPlan::new(&needs, &job.options.resources)?;
+    if options.mode == Mode::DryRun {
+        memory.peak = Some(needs.usual(memory.strategy) + job.options.resources.usual_program());
+    }
     report.memory = Some(memory.clone());
     Ok(Prepared { lattice, memory })
 }
@@ -181,7 +185,9 @@ fn output_size(options: &Options, mesh: &Mesh, lattice: &Lattice) -> Option<File
     let most = size(if rule.margin() == Length::ZERO { within_bounds(mesh, lattice) } else { cells(dims) })?;
     match options.mode {
         _ if size(0) == Some(most) => Some(most),
-        Mode::DryRun if rule.is_hollow() => size(touched(mesh, lattice).min(cells(dims))),
+        Mode::DryRun if rule.is_hollow() => {
+            size((usual::crossed(mesh, lattice, [1; 3]) as u64).min(cells(dims)))
+        }
         // To estimate it takes longer than is worth it.
         Mode::Write if rule.is_hollow() => None,
         _ => Some(FileSize::AtMost(most.bytes())),
@@ -224,20 +230,4 @@ fn size_warnings(size: FileSize, output: &Output) -> Vec<Finding> {
 
 fn shown(bytes: u64) -> String {
     super::super::report::display::bytes(bytes)
-}
-
-/// About how many cells a mesh touches. A large facet crosses one cell for each cell it covers when
-/// seen along each of the axes, so its three projections, counted in cell faces, add up.
-fn touched(mesh: &Mesh, lattice: &Lattice) -> u64 {
-    let size = [0, 1, 2].map(|axis| lattice.spacing()[axis].to_f64());
-    let mut faces = 0.0;
-    for [a, b, c] in mesh.triangles() {
-        let edge = |to: &[f32; 3]| [0, 1, 2].map(|axis| f64::from(to[axis]) - f64::from(a[axis]));
-        let (u, v) = (edge(b), edge(c));
-        for axis in 0..3 {
-            let (p, q) = ((axis + 1) % 3, (axis + 2) % 3);
-            faces += (u[p] * v[q] - u[q] * v[p]).abs() / 2.0 / (size[p] * size[q]);
-        }
-    }
-    faces as u64
 }

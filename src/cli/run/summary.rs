@@ -214,7 +214,7 @@ fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> Str
     // A dry run writes nothing: what a run would write, and what it would take.
     let (slabs, whole) = match memory.strategy {
         Strategy::Dense => (String::new(), String::new()),
-        Strategy::Bricks(_) => ("at most ".to_string(), String::new()),
+        Strategy::Bricks(_) => (String::new(), String::new()),
         Strategy::Slabs(height) => {
             let layers = counted(height as u64, "layer", "layers");
             (
@@ -236,12 +236,14 @@ fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> Str
     let aux =
         |aux: &super::super::output::AuxOutput| format!("; {} to {}", aux.about, aux.file.path().display());
     let aux: String = options.aux_outputs().map(aux).collect();
-    let (need, name, format) = (bytes(memory.bytes), options.output.name(), options.output.format.name);
+    let (name, format) = (options.output.name(), options.output.format.name);
+    let most = bytes(options.job.options.resources.with_program(memory.bytes));
+    let need = memory.peak.map_or_else(String::new, |peak| format!("about {}, ", bytes(peak)));
     let target = match options.output.destination {
         Destination::Stdout => format!("{format} to {name}"),
         Destination::File(_) => format!("{name} as {format}"),
     };
-    format!("would write {target}{size}{aux}; {slabs}{need} of memory{limit}")
+    format!("would write {target}{size}{aux}; {slabs}{need}at most {most} of memory{limit}")
 }
 
 fn wrote(options: &Options, written: &Written) -> String {

@@ -1,0 +1,126 @@
+//! The memory that a job takes as a rule: what it touches of the memory that it takes at most. Measured, so that a
+//! prediction is near the peak; what must fit in a limit is [`Demand`](super::Demand).
+
+use super::{Plan, Run, rows};
+use crate::geom::Triangle;
+use crate::grid::{BitGrid, CellKind, Lattice};
+use crate::kernel::bricks;
+use crate::kernel::distance::SIDE;
+use crate::kernel::sink;
+use crate::mesh::Mesh;
+use crate::par;
+use crate::rule::{Inside, Rule};
+
+/// Triangles that one thread takes at a time.
+const CHUNK: usize = 1 << 14;
+
+/// A job whose memory is predicted.
+#[derive(Clone, Copy)]
+pub struct Usual<'a> {
+    /// The mesh, which is in memory.
+    pub mesh: &'a Mesh,
+    /// Its cells.
+    pub lattice: &'a Lattice,
+    /// The rule that fills them.
+    pub rule: Rule,
+    /// With so many threads.
+    pub run: &'a Run<'a>,
+    /// How the cells are held.
+    pub plan: Plan,
+    /// Whether there is a second grid for labels.
+    pub labels: bool,
+    /// Whether methods are compared.
+    pub doubt: bool,
+    /// Whether the path of a leak is searched.
+    pub leak: bool,
+    /// Whether the numbers of the nearest triangles are held.
+    pub nearest: bool,
+}
+
+impl Usual<'_> {
+    /// The bytes at the peak, without the program itself.
+    pub fn bytes(&self) -> u128 {
+        let dims = self.lattice.dims();
+        let [nx, ny, nz] = dims;
+        let height = match self.plan {
+            Plan::Dense => nz,
+            Plan::Slabs(height) | Plan::Bricks(height) => height.min(nz),
+        };
+        let (mesh, slab) = (size_of_val(self.mesh.triangles()) as u128, BitGrid::bytes_for([nx, ny, height]));
+        let rest = match self.rule.kind() {
+            CellKind::Field => self.field(height),
+            _ => self.bits(slab, height),
+        };
+        mesh + slab + rest
+    }
+
+    /// What is beside a grid of bits: bricks of threads, crossings of lines, and grids of the method.
+    fn bits(&self, slab: u128, height: usize) -> u128 {
+        let dims = self.lattice.dims();
+        let touched = self.crossed([64, sink::SIDE, sink::SIDE]);
+        let (covered, in_bricks) = match self.plan {
+            Plan::Bricks(_) => (dims, touched as u128 * size_of::<sink::Brick>() as u128),
+            _ => ([dims[0], dims[1], height], 0),
+        };
+        let here = touched * covered[2] as f64 / dims[2] as f64;
+        let pools = bricks::usual_bytes_for(covered, self.run.thread_count(), here as usize);
+        let crossings = match self.rule.inside() {
+            None => 0,
+            // Not all lines are crossed as often as they may be.
+            Some(_) => rows::bytes(self.mesh, self.lattice, self.run.max_memory) * 2 / 5,
+        };
+        let labels = if self.labels { slab } else { 0 };
+        pools + in_bricks + crossings + labels + slab * self.tenths_of_grids() / 10
+    }
+
+    /// Grids beside that of the result, in tenths.
+    fn tenths_of_grids(&self) -> u128 {
+        let method = match self.rule.inside() {
+            Some(Inside::Flood { .. }) => 25,
+            Some(Inside::Vote) => 27,
+            _ => 0,
+        };
+        let shell = if matches!(self.rule, Rule::Filled { shell: Some(_), .. }) { 20 } else { 0 };
+        let searches = [(self.doubt, 23), (self.leak, 46)];
+        let search = searches.iter().filter(|search| search.0).map(|search| search.1).max().unwrap_or(0);
+        (method + shell).max(search)
+    }
+
+    /// What is beside the signs of a field: its values, the tree of triangles, and bricks on their way to the field.
+    fn field(&self, height: usize) -> u128 {
+        let [nx, ny, nz] = self.lattice.dims();
+        let each = if self.nearest { 8 } else { 4 };
+        let values = (nx * ny * height * each) as u128;
+        let layer = (nx * ny * SIDE.min(height) * each) as f64;
+        let bricks = [nx, ny, nz].map(|n| n.div_ceil(SIDE) as f64);
+        // A band reaches beyond the bricks that the mesh crosses.
+        let share = (2.0 * self.crossed([SIDE; 3]) / bricks.iter().product::<f64>()).min(1.0);
+        let tree = self.mesh.triangles().len() as u128 * 112;
+        values + tree + (layer * share) as u128
+    }
+
+    fn crossed(&self, cells: [usize; 3]) -> f64 {
+        let bricks = [0, 1, 2].map(|i| self.lattice.dims()[i].div_ceil(cells[i]) as f64);
+        crossed(self.mesh, self.lattice, cells).clamp(1.0, bricks.iter().product())
+    }
+}
+
+/// About how many bricks of so many cells the triangles of a mesh cross. A large triangle crosses one for each that it
+/// covers when seen along each of the axes, so its three projections, counted in faces of bricks, add up.
+pub fn crossed(mesh: &Mesh, lattice: &Lattice, cells: [usize; 3]) -> f64 {
+    let side = [0, 1, 2].map(|i| cells[i] as f64 * lattice.spacing()[i].to_f64());
+    let parts = par::map(mesh.triangles().chunks(CHUNK).collect(), |triangles: &[Triangle]| {
+        let areas = triangles.iter().map(areas);
+        areas.fold([0.0; 3], |sum, area| [0, 1, 2].map(|i| sum[i] + area[i]))
+    });
+    let faces =
+        |[x, y, z]: &[f64; 3]| x / (side[1] * side[2]) + y / (side[0] * side[2]) + z / (side[0] * side[1]);
+    parts.iter().map(faces).sum()
+}
+
+/// The areas of a triangle seen along each axis.
+fn areas([a, b, c]: &Triangle) -> [f64; 3] {
+    let edge = |to: &[f32; 3]| [0, 1, 2].map(|i| f64::from(to[i]) - f64::from(a[i]));
+    let (p, q) = (edge(b), edge(c));
+    [[1, 2], [2, 0], [0, 1]].map(|[i, j]| (p[i] * q[j] - p[j] * q[i]).abs() / 2.0)
+}
