@@ -54,9 +54,8 @@ impl<'a> NearestTriangles<'a> {
         if squared > farthest(*best) {
             return;
         }
-        if *best > farthest(squared) || self.nearest[cell] == NONE {
-            self.nearest[cell] = place;
-        } else if self.is_nearer(cell, place, self.nearest[cell]) {
+        let nearest = self.nearest[cell];
+        if nearest == NONE || *best > farthest(squared) || self.is_nearer(cell, place, nearest) {
             self.nearest[cell] = place;
         }
         if squared < *best {

@@ -18,8 +18,7 @@ use super::{Point, Triangle};
 /// additions, multiplications and divisions of doubles, none of them fused, on the vertices in lexicographic order.
 /// The order in which they are given changes no bit.
 ///
-/// The distance, its root, is off by less than 2^-48 of the largest coordinate, or 2^-48 of itself, whichever is
-/// more.
+/// The distance, its root, is off by less than 2^-46 of the largest coordinate of the point and the triangle.
 ///
 /// ```
 /// # use voxelize_kernel as voxelize;
