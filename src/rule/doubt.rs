@@ -3,11 +3,10 @@
 //! calls outside means nothing.
 
 use crate::error::Result;
-use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
 use crate::par;
-use crate::run::{Demand, Plan, Run, rows};
+use crate::run::{Demand, Plan, Run};
 
 use super::Inside;
 use super::inside::flood::{self, Flood};
@@ -72,10 +71,8 @@ pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Resul
 
 /// The bytes that it takes in addition to the mesh and the result, at most.
 pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-    let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
-    let meshes = COMPARED.map(|method| method.info().meshes).into_iter().max().unwrap_or(0);
-    let crossings = rows::bytes(mesh, lattice, run.max_memory);
-    crossings + GRIDS * BitGrid::bytes_for(lattice.dims()) + meshes * triangles
+    let methods = COMPARED.map(|method| method.extra_bytes(mesh, lattice, run));
+    methods.into_iter().max().unwrap_or(0) + GRIDS * BitGrid::bytes_for(lattice.dims())
 }
 
 fn compare(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {

@@ -13,6 +13,8 @@ mod faults;
 mod golden;
 #[cfg(feature = "cli")]
 mod invariance;
+#[cfg(all(target_os = "linux", feature = "cli"))]
+mod memory;
 mod offset;
 mod segments;
 mod separation;
@@ -39,8 +41,14 @@ const SUITES: &[Suite] = &[
     tri_tri::SUITE,
     #[cfg(all(target_os = "linux", feature = "cli"))]
     faults::SUITE,
+    #[cfg(all(target_os = "linux", feature = "cli"))]
+    memory::SUITE,
 ];
 
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", feature = "cli"))]
+    if let Some(code) = memory::measured_here() {
+        return code;
+    }
     suite::main(SUITES)
 }

@@ -218,13 +218,16 @@ impl Inside {
     /// The bytes that it takes in addition to mesh and grid, at most.
     pub(super) fn extra_bytes(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
-        let robust = Self::Robust.info().meshes * triangles;
+        let numbers = near::bytes(lattice.dims(), run.max_memory);
+        let robust = Self::Robust.info().meshes * triangles + numbers;
         // Closedness is tested only where it may matter.
         let matters = run.max_memory.is_some_and(|limit| robust > u128::from(limit) / 8);
         let is_robust = self == Self::Auto && matters && (mesh.seal() == Seal::Open || mesh.is_two_sided());
-        let Method { grids, meshes, .. } = if is_robust { Self::Robust } else { self }.info();
+        let used = if is_robust { Self::Robust } else { self };
+        let Method { grids, meshes, .. } = used.info();
+        let numbers = if used == Self::Robust { numbers } else { 0 };
         let grids = grids * BitGrid::bytes_for(lattice.dims());
-        rows::bytes(mesh, lattice, run.max_memory) + grids + meshes * triangles
+        rows::bytes(mesh, lattice, run.max_memory) + grids + meshes * triangles + numbers
     }
 
     /// Makes the method ready for a mesh and a lattice.

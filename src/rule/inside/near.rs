@@ -22,6 +22,26 @@ use crate::run::Run;
 /// Boxes of bricks to share out to threads, at least.
 const BOXES: usize = 64;
 
+/// What a brick takes whose numbers are not all zero: in the list that it is found in, which grows, and in the table.
+const BYTES: u64 = 280;
+
+/// The part of a limit of memory that numbers may take.
+const SHARE: u64 = 4;
+
+/// How many layers of cells of a grid are looked at together, so that their numbers stay within the share of a limit:
+/// whole bricks, and one at least.
+pub(super) fn layers([nx, ny, nz]: [usize; 3], max_memory: Option<u64>) -> usize {
+    let layer = BYTES * (nx.div_ceil(BRICK) * ny.div_ceil(BRICK)) as u64;
+    let most = max_memory.map_or(u64::MAX, |bytes| bytes / SHARE / layer.max(1));
+    usize::try_from(most).unwrap_or(usize::MAX).clamp(1, nz.div_ceil(BRICK).max(1)) * BRICK
+}
+
+/// The bytes that the numbers of the cells of a grid take at a time, at most.
+pub(super) fn bytes(dims: [usize; 3], max_memory: Option<u64>) -> u128 {
+    let [x, y, z] = [dims[0], dims[1], layers(dims, max_memory)].map(|n| n.div_ceil(BRICK) as u128);
+    u128::from(BYTES) * x * y * z
+}
+
 /// The numbers of all cells.
 pub(super) struct Near {
     /// The layer of the first brick.
@@ -77,11 +97,9 @@ impl Near {
         let size = bricks.into_iter().max().unwrap_or(1).next_power_of_two();
         run.begin("winding", bricks.iter().map(|n| *n as u64).product());
         let search = NearSearch { cells, bricks, run, level: run.supported_level()?, side };
-        let mut found = vec![];
-        for numbers in search.all(size) {
-            found.extend(numbers?);
-        }
-        for (brick, numbers) in found {
+        let found = search.all(size).into_iter().collect::<Result<Vec<_>>>()?;
+        near.numbers.reserve(found.iter().map(Vec::len).sum());
+        for (brick, numbers) in found.into_iter().flatten() {
             near.special.set(brick);
             near.numbers.insert(brick.map(|n| n as u32), numbers);
         }

@@ -15,9 +15,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::near::{Near, WindingCells};
+use super::near::{self, Near, WindingCells};
 use super::{FillInside, Inside, InsideReport, PreparedInside, Repairs};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::geom::{Bounds, Triangle, Winding};
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::KernelLattice;
@@ -100,19 +100,35 @@ fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     axes.fold(0.0, f64::max)
 }
 
-impl FillInside for Robust<'_> {
-    fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        let cells = WindingCells {
-            dims: grid.dims(),
-            first: layers.start,
-            aspect: self.aspect,
-            winding: &self.winding,
-        };
+impl Robust<'_> {
+    /// Occupies the cells of the layers from `first` on, and counts the coordinates that snapped.
+    fn fill_from(&self, first: usize, run: &Run, grid: &mut BitGrid) -> Result<u64> {
+        let cells = WindingCells { dims: grid.dims(), first, aspect: self.aspect, winding: &self.winding };
         let sides = Sides::new(&self.frame, &self.summed);
         let near = Near::new(&cells, run, |n, cell| sides.of(n, cell))?;
         let mark = |stretch: Stretch| mark(&near, stretch);
-        let mut snapped = rows::follow(&self.frame, &self.closed, layers.start, grid, run, mark)?;
-        snapped += rows::snapped(&self.frame, &self.summed[self.caps..], layers.start, grid.dims(), run)?;
+        let snapped = rows::follow(&self.frame, &self.closed, first, grid, run, mark)?;
+        let of_summed = rows::snapped(&self.frame, &self.summed[self.caps..], first, grid.dims(), run)?;
+        Ok(snapped + of_summed)
+    }
+}
+
+impl FillInside for Robust<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        let (dims, layer_words) = (grid.dims(), grid.layer_words());
+        let height = if self.winding.is_empty() { dims[2] } else { near::layers(dims, run.max_memory) };
+        let mut snapped = 0;
+        if height >= dims[2] {
+            snapped = self.fill_from(layers.start, run, grid)?;
+        } else {
+            let mut bands = grid.words_mut().chunks_mut(height * layer_words).zip(layers.step_by(height));
+            bands.try_for_each(|(words, first)| {
+                let mut band = BitGrid::new([dims[0], dims[1], words.len() / layer_words])?;
+                snapped += self.fill_from(first, run, &mut band)?;
+                words.iter_mut().zip(band.words()).for_each(|(word, more)| *word |= more);
+                Ok::<(), Error>(())
+            })?;
+        }
         Ok(Stats {
             snapped,
             inside: InsideReport { repairs: Some(self.repairs.clone()), ..InsideReport::default() },

@@ -1,0 +1,255 @@
+//! Does a command ever take more memory than its limit, and is its peak near the prediction?
+//!
+//! The peak is the kernel's count of the child. A child starts with the count of the process that starts it, so a small
+//! process stands between: this binary again. `VOXELIZE_MEMORY=1` runs every combination and prints the table.
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use voxelize::geom::Triangle;
+use wait4::Wait4;
+
+use crate::support::meshes::{Random, fixture};
+use crate::support::place::binary;
+use crate::support::solids::{between, stl};
+use crate::support::suite::{Check, Counts, Suite};
+
+pub const SUITE: Suite = Suite::of(
+    "memory",
+    &[
+        Check { name: "no_run_takes_more_than_its_limit", run: runs },
+        Check { name: "no_command_takes_more_than_its_limit", run: commands },
+        Check { name: "no_limit_changes_a_cell", run: equal_cells },
+    ],
+);
+
+/// The first argument of the process that stands between.
+const MEASURE: &str = "--measure-the-memory-of";
+
+/// What a command did.
+struct Measured {
+    code: i32,
+    /// In bytes.
+    peak: u64,
+    out: String,
+    err: String,
+}
+
+/// Starts what follows [`MEASURE`], prints its peak behind all it prints, and ends as it does.
+pub fn measured_here() -> Option<ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_none_or(|word| word != MEASURE) {
+        return None;
+    }
+    let child = Command::new(words.next().expect("a command")).args(words).spawn().expect("it starts");
+    let used = { child }.wait4().expect("it ends");
+    println!("\n{}", used.rusage.maxrss);
+    Some(ExitCode::from(used.status.code().unwrap_or(99) as u8))
+}
+
+fn measure(folder: &Path, line: &str) -> Measured {
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command.arg(MEASURE).arg(binary()).args(line.split_whitespace()).current_dir(folder);
+    let output = command.stdin(Stdio::null()).output().expect("it starts");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let (out, peak) = text.trim_end().rsplit_once('\n').expect("the peak is the last line");
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    let code = output.status.code().expect("it ends");
+    Measured { code, peak: peak.parse().expect("bytes"), out: out.to_string(), err }
+}
+
+/// Whether all combinations are run, and shown.
+fn is_full() -> bool {
+    std::env::var_os("VOXELIZE_MEMORY").is_some()
+}
+
+const RULES: [&str; 15] = [
+    "--surface",
+    "--rule thin",
+    "--rule offset --radius 2vx",
+    "--solid",
+    "--filled",
+    "--solid --keep-thin",
+    "--filled --hollow 2",
+    "--solid --inside flood",
+    "--solid --inside vote",
+    "--solid --inside robust",
+    "--rule distance",
+    "--rule distance --signed",
+    "--rule distance --nearest n.npy",
+    "--solid --doubt d.npz",
+    "--filled --inside flood --leak l.npz",
+];
+
+const FORMATS: [&str; 4] = ["npz", "vox", "raw", "npy"];
+
+const THREADS: [usize; 4] = [1, 7, 2, 16];
+
+/// In MiB.
+const LIMITS: [u64; 3] = [22, 36, 90];
+
+/// A surface with thin and thick parts, a plate with large triangles, and a soup of any triangles.
+fn place() -> TempDir {
+    let place = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, triangles: &[Triangle]| {
+        std::fs::write(place.path().join(name), stl(triangles)).expect("room on the disk");
+    };
+    write("surface.stl", fixture("knot.stl").triangles());
+    write("plate.stl", &between([0.0; 3], [100.0, 83.0, 7.0]));
+    let mut random = Random(7);
+    let mut coordinate = || random.below(1 << 20) as f32 / 1e4;
+    let soup: Vec<Triangle> = (0..1500)
+        .map(|_| {
+            let at = [coordinate(), coordinate(), coordinate()];
+            [(); 3].map(|()| at.map(|c| c + coordinate() / 40.0))
+        })
+        .collect();
+    write("soup.stl", &soup);
+    place
+}
+
+fn runs() -> Counts {
+    let place = place();
+    let (mut kept, mut refused, mut wrong, mut number) = (0, 0, vec![], 0_usize);
+    let mut predicted = 0;
+    for mesh in ["surface", "plate", "soup"] {
+        for rule in RULES {
+            for limit in LIMITS {
+                number += 1;
+                let some = [(FORMATS[number % 4], THREADS[number / 4 % 4])];
+                let all = FORMATS.iter().flat_map(|format| THREADS.map(|threads| (*format, threads)));
+                let chosen = if is_full() { all.collect() } else { some.to_vec() };
+                for (format, threads) in chosen {
+                    let field = rule.contains("distance");
+                    let resolution =
+                        [[300, 500, 300], [110, 150, 110]][usize::from(field)][usize::from(mesh == "plate")];
+                    let line = format!(
+                        "{mesh}.stl -r {resolution} {rule} -j {threads} --max-memory {limit}M -o out.{format} --json"
+                    );
+                    let found = measure(place.path(), &line);
+                    match found.code {
+                        0 => kept += 1,
+                        // .vox holds no fields, and some methods no mesh of a soup.
+                        2 if field && format == "vox" => continue,
+                        5 => refused += 1,
+                        code => panic!("{line}: {code}, {}", found.err),
+                    }
+                    if found.peak > limit << 20 {
+                        wrong.push(format!("{} MiB: {line}", found.peak as f64 / f64::from(1 << 20)));
+                    }
+                    if is_full() && found.code == 0 {
+                        predicted += u64::from(show(place.path(), &line, &found));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} over:\n{}", wrong.len(), wrong.join("\n"));
+    let mut counts = vec![("within the limit", kept), ("refused", refused)];
+    if is_full() {
+        counts.push(("predicted within a quarter", predicted));
+    }
+    counts
+}
+
+/// Prints a row of the table; whether the prediction is within a quarter of the peak.
+fn show(place: &Path, line: &str, found: &Measured) -> bool {
+    let json = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+    let planned = json(&measure(place, &format!("{line} -n")).out);
+    let plan = json(&found.out)["run"]["plan"].as_str().unwrap_or_default().to_string();
+    let mib = |bytes: &Value| bytes.as_u64().unwrap_or(0) as f64 / f64::from(1 << 20);
+    let (most, expected) =
+        (mib(&planned["estimate"]["memory_bytes"]), mib(&planned["estimate"]["peak_bytes"]));
+    let peak = found.peak as f64 / f64::from(1 << 20);
+    let ratio = expected / peak;
+    println!(
+        "{peak:6.1} MiB, {expected:6.1} predicted ({ratio:4.2}), job at most {most:6.1}, {plan:6}: {line}"
+    );
+    (0.75..=1.25).contains(&ratio)
+}
+
+fn commands() -> Counts {
+    let place = place();
+    let zeros = |cells: u64| format!("surface.stl -r {cells} --rule distance --band all -o {cells}.npz -q");
+    let setup = [
+        zeros(160),
+        zeros(60),
+        "surface.stl -r 700 -o bits.npz -q".to_string(),
+        "surface.stl -r 700 --dtype bit -o bits.raw -q".to_string(),
+        "surface.stl -r 500 --filled -o filled.vox -q".to_string(),
+        "verify --update list.toml surface.stl -r 400 -q".to_string(),
+        "verify --update files.toml surface.stl -r 400 --golden cells -q".to_string(),
+    ];
+    for line in setup {
+        let found = measure(place.path(), &line);
+        assert_eq!(found.code, 0, "{line}: {}", found.err);
+    }
+    let lines = [
+        "info 160.npz",
+        "info bits.npz",
+        "info bits.raw",
+        "info filled.vox",
+        "info soup.stl",
+        "view 160.npz --slice z=3 -o p.png",
+        "view bits.npz -o p.png --size 300x200",
+        "view filled.vox --slice z=all -o layers/",
+        "view surface.stl -r 300 -o p.png --size 300x200",
+        "view soup.stl --mesh -o p.png --size 300x200",
+        "diff 160.npz 160.npz",
+        "diff bits.npz bits.raw",
+        "diff bits.npz bits.npz -o d.vox",
+        "diff filled.vox filled.vox -o p.png",
+        "check surface.stl -r 200",
+        "check surface.stl -r 500 --mark m.npz",
+        "check surface.stl -r 300 --mark m.stl",
+        "check soup.stl",
+        "verify list.toml",
+        "verify files.toml",
+        "surface.stl --like bits.npz -o o.npz",
+        "surface.stl soup.stl plate.stl -r 300 -o many/ -f raw",
+    ];
+    let (mut kept, mut refused, mut wrong) = (0, 0, vec![]);
+    for line in lines {
+        for limit in LIMITS {
+            let chosen = if is_full() { &THREADS[..] } else { &THREADS[1..2] };
+            for threads in chosen {
+                let line = format!("{line} -j {threads} --max-memory {limit}M -q");
+                let found = measure(place.path(), &line);
+                match found.code {
+                    0 => kept += 1,
+                    5 => refused += 1,
+                    code => panic!("{line}: {code}, {}{}", found.out, found.err),
+                }
+                if found.peak > limit << 20 {
+                    wrong.push(format!("{} MiB: {line}", found.peak as f64 / f64::from(1 << 20)));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} over:\n{}", wrong.len(), wrong.join("\n"));
+    vec![("within the limit", kept), ("refused", refused)]
+}
+
+fn equal_cells() -> Counts {
+    let place = place();
+    let (mut same, mut slabs) = (0, 0);
+    for rule in ["--solid --inside robust", "--solid", "--filled --inside robust"] {
+        let run = |more: &str| {
+            let found = measure(place.path(), &format!("soup.stl -r 200 {rule} -j 2 -o o.raw --json {more}"));
+            assert_eq!(found.code, 0, "{rule} {more}: {}", found.err);
+            serde_json::from_str::<Value>(&found.out).expect("JSON")
+        };
+        let whole = run("");
+        for limit in [20, 22, 26, 40] {
+            let limited = run(&format!("--max-memory {limit}M"));
+            for key in ["digest", "counts", "snap", "inside"] {
+                assert_eq!(limited[key], whole[key], "{rule}: {key} within {limit} MiB");
+            }
+            slabs += u64::from(limited["run"]["plan"] == "slabs");
+            same += 1;
+        }
+    }
+    vec![("equal results", same), ("in slabs", slabs)]
+}
