@@ -3,8 +3,8 @@
 
 use voxelize::format::{FORMATS, Format};
 use voxelize::grid::CellKind;
+use voxelize::rule::usual::Usual;
 use voxelize::rule::{doubt, leak_path};
-use voxelize::run::usual::Usual;
 use voxelize::run::{Demand, Plan as Strategy};
 use voxelize::{BitGrid, Error, Inside, Lattice, Level, Mesh, Result, Rule, Run, ThinFeatures, par};
 

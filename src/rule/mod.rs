@@ -16,6 +16,7 @@ mod slabs;
 mod solid;
 mod surface;
 mod thin;
+pub mod usual;
 
 use std::mem::discriminant;
 use std::ops::Range;

@@ -8,7 +8,6 @@ pub(crate) mod nearest;
 pub(crate) mod path;
 pub(crate) mod rows;
 mod search;
-pub mod usual;
 
 pub use self::leak::Leak;
 pub use self::memory::{Demand, Plan};

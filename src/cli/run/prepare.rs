@@ -5,7 +5,7 @@ use voxelize::format;
 use voxelize::format::FileSize;
 use voxelize::grid::{AXES, CellKind};
 use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
-use voxelize::run::usual;
+use voxelize::rule::usual;
 use voxelize::{Code, Error, Kind, Lattice, Length, Mesh, Progress, Result, Run};
 
 use super::super::args::prefixed;

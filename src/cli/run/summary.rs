@@ -238,12 +238,15 @@ fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> Str
     let aux: String = options.aux_outputs().map(aux).collect();
     let (name, format) = (options.output.name(), options.output.format.name);
     let most = bytes(options.job.options.resources.with_program(memory.bytes));
-    let need = memory.peak.map_or_else(String::new, |peak| format!("about {}, ", bytes(peak)));
+    let need = match memory.peak {
+        Some(peak) => format!("about {} of memory, at most {most}", bytes(peak)),
+        None => format!("at most {most} of memory"),
+    };
     let target = match options.output.destination {
         Destination::Stdout => format!("{format} to {name}"),
         Destination::File(_) => format!("{name} as {format}"),
     };
-    format!("would write {target}{size}{aux}; {slabs}{need}at most {most} of memory{limit}")
+    format!("would write {target}{size}{aux}; {slabs}{need}{limit}")
 }
 
 fn wrote(options: &Options, written: &Written) -> String {

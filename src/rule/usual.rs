@@ -1,15 +1,16 @@
 //! The memory that a job takes as a rule: what it touches of the memory that it takes at most. Measured, so that a
-//! prediction is near the peak; what must fit in a limit is [`Demand`](super::Demand).
+//! prediction is near the peak; what must fit in a limit is [`Demand`](crate::run::Demand).
 
-use super::{Plan, Run, rows};
+use super::{Inside, Rule};
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, CellKind, Lattice};
 use crate::kernel::bricks;
 use crate::kernel::distance::SIDE;
 use crate::kernel::sink;
 use crate::mesh::Mesh;
+use crate::mesh::closed::Seal;
 use crate::par;
-use crate::rule::{Inside, Rule};
+use crate::run::{Plan, Run, rows};
 
 /// Triangles that one thread takes at a time.
 const CHUNK: usize = 1 << 14;
@@ -62,26 +63,40 @@ impl Usual<'_> {
             Plan::Bricks(_) => (dims, touched as u128 * size_of::<sink::Brick>() as u128),
             _ => ([dims[0], dims[1], height], 0),
         };
-        let here = touched * covered[2] as f64 / dims[2] as f64;
-        let pools = bricks::usual_bytes_for(covered, self.run.thread_count(), here as usize);
+        // Small triangles in any order lead every thread to most bricks; large ones are shared out.
+        let threads = self.run.thread_count();
+        let of_all = touched + 2.0 * self.mesh.triangles().len() as f64;
+        let here = touched.min(of_all / threads as f64) * covered[2] as f64 / dims[2] as f64;
+        let pools = bricks::usual_bytes_for(covered, threads, here as usize);
         let crossings = match self.rule.inside() {
             None => 0,
-            // Not all lines are crossed as often as they may be.
-            Some(_) => rows::bytes(self.mesh, self.lattice, self.run.max_memory) * 2 / 5,
+            Some(_) => {
+                let [_, y, z] = self.lattice.spacing().each_ref().map(|side| side.to_f64());
+                let lines = (projected(self.mesh)[0] / (y * z)) as u128;
+                (lines * 26).min(rows::bytes(self.mesh, self.lattice, self.run.max_memory))
+            }
         };
         let labels = if self.labels { slab } else { 0 };
-        pools + in_bricks + crossings + labels + slab * self.tenths_of_grids() / 10
+        let is_repaired = self.doubt
+            || match self.rule.inside() {
+                Some(Inside::Robust) => true,
+                Some(Inside::Auto) => self.mesh.seal() == Seal::Open,
+                _ => false,
+            };
+        let repair = if is_repaired { size_of_val(self.mesh.triangles()) as u128 * 5 / 2 } else { 0 };
+        pools + in_bricks + crossings + repair + labels + slab * self.tenths_of_grids() / 10
     }
 
     /// Grids beside that of the result, in tenths.
     fn tenths_of_grids(&self) -> u128 {
         let method = match self.rule.inside() {
-            Some(Inside::Flood { .. }) => 25,
-            Some(Inside::Vote) => 27,
+            Some(Inside::Flood { .. }) => 22,
+            Some(Inside::Vote) => 25,
             _ => 0,
         };
         let shell = if matches!(self.rule, Rule::Filled { shell: Some(_), .. }) { 20 } else { 0 };
-        let searches = [(self.doubt, 23), (self.leak, 46)];
+        // Without holes there is no leak.
+        let searches = [(self.doubt, 23), (self.leak && self.mesh.seal() == Seal::Open, 46)];
         let search = searches.iter().filter(|search| search.0).map(|search| search.1).max().unwrap_or(0);
         (method + shell).max(search)
     }
@@ -93,10 +108,10 @@ impl Usual<'_> {
         let values = (nx * ny * height * each) as u128;
         let layer = (nx * ny * SIDE.min(height) * each) as f64;
         let bricks = [nx, ny, nz].map(|n| n.div_ceil(SIDE) as f64);
-        // A band reaches beyond the bricks that the mesh crosses.
+        // A band reaches beyond the bricks that the mesh crosses, and lists of these grow.
         let share = (2.0 * self.crossed([SIDE; 3]) / bricks.iter().product::<f64>()).min(1.0);
-        let tree = self.mesh.triangles().len() as u128 * 112;
-        values + tree + (layer * share) as u128
+        let tree = self.mesh.triangles().len() as u128 * 70;
+        values + tree + (2.0 * layer * share) as u128
     }
 
     fn crossed(&self, cells: [usize; 3]) -> f64 {
@@ -109,13 +124,17 @@ impl Usual<'_> {
 /// covers when seen along each of the axes, so its three projections, counted in faces of bricks, add up.
 pub fn crossed(mesh: &Mesh, lattice: &Lattice, cells: [usize; 3]) -> f64 {
     let side = [0, 1, 2].map(|i| cells[i] as f64 * lattice.spacing()[i].to_f64());
+    let [x, y, z] = projected(mesh);
+    x / (side[1] * side[2]) + y / (side[0] * side[2]) + z / (side[0] * side[1])
+}
+
+/// The areas of all triangles seen along each axis.
+fn projected(mesh: &Mesh) -> [f64; 3] {
+    let add = |sum: [f64; 3], more: [f64; 3]| [0, 1, 2].map(|i| sum[i] + more[i]);
     let parts = par::map(mesh.triangles().chunks(CHUNK).collect(), |triangles: &[Triangle]| {
-        let areas = triangles.iter().map(areas);
-        areas.fold([0.0; 3], |sum, area| [0, 1, 2].map(|i| sum[i] + area[i]))
+        triangles.iter().map(areas).fold([0.0; 3], add)
     });
-    let faces =
-        |[x, y, z]: &[f64; 3]| x / (side[1] * side[2]) + y / (side[0] * side[2]) + z / (side[0] * side[1]);
-    parts.iter().map(faces).sum()
+    parts.into_iter().fold([0.0; 3], add)
 }
 
 /// The areas of a triangle seen along each axis.
