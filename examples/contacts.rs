@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use voxelize::compare::clearance::ClearanceBody;
+use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
 use voxelize::geom::tri_tri::Meeting;
 use voxelize::{Mesh, Result, par};
 
@@ -52,7 +52,7 @@ fn two(mesh: &str, other: &str, threads: usize) -> Result<Value> {
     par::with_threads(threads, || {
         let start = Instant::now();
         let [first, second] = [ClearanceBody::new(&mesh)?, ClearanceBody::new(&other)?];
-        let found = first.clearance(&second, 100, &())?;
+        let found = first.clearance(&second, &ClearanceOptions::default())?;
         let seconds = start.elapsed().as_secs_f64();
         let relation = found.relation.name();
         let (distance, meetings) = (found.distance, found.meetings);

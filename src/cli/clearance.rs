@@ -4,22 +4,28 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use serde_json::Value;
-use voxelize::compare::clearance::ClearanceBody;
+use voxelize::compare::clearance::{Clearance, ClearanceBody, ClearanceOptions};
 use voxelize::job::InFile;
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
-use voxelize::{Error, Kind, Result, par};
+use voxelize::{Error, Finding, Kind, Rational, Result, par};
 
-use super::args::{PageArgs, PowerArgs, ReadArgs, ReportArgs, values};
+use super::args::{MemoryArgs, PageArgs, PairArgs, PowerArgs, ReadArgs, ReportArgs, values};
 use super::clearance_report::{mesh_json, mesh_row, pair_json, pair_rows, relation};
 use super::command::{Call, Command};
 use super::files;
 use super::memory::Resources;
+use super::progress::Bar;
 use super::report::display::{bytes, counted};
 use super::report::{Outcome, Report, finding_line, value};
 
 /// How many places of a collision are listed: in JSON and with -v, and in the text.
 const LISTED: usize = 100;
 const SHOWN: usize = 3;
+
+/// The memory of a triangle, and of the report on a pair of meshes and on a place, in bytes.
+const TRIANGLE: u64 = size_of::<[[f32; 3]; 3]>() as u64;
+const PAIR_BYTES: u64 = 8 << 10;
+const PLACE_BYTES: u64 = 3 << 10;
 
 pub const COMMAND: Command = Command {
     name: "clearance",
@@ -37,7 +43,7 @@ collisions. Closest points lie on the triangles; the direction is from B to A. d
 defines the terms.
 
 Exit codes: 0 compared; 1 with --within, if two meshes are closer or share volume; 2 usage error; \
-3 a mesh cannot be read; 4 a mesh has no triangles",
+3 a mesh cannot be read; 4 a mesh has no triangles; 5 too little memory, or too many pairs to decide",
     keys: "meshes pairs within closer warnings",
     arguments: ClearanceArgs::command,
     run,
@@ -49,11 +55,11 @@ struct ClearanceArgs {
     #[arg(value_name = "MESH", required = true, help_heading = "Files")]
     meshes: Vec<PathBuf>,
 
-    /// Fail with exit code 1 if two meshes are closer than D, in units of the files, or share volume
-    /// [default: none]
+    /// Fail with exit code 1 if two meshes are closer than D, in units of the files, or share volume; decided
+    /// exactly, for D as written [default: none]
     #[arg(long, value_name = "D", value_parser = values::distance, allow_negative_numbers = true,
           help_heading = "Compare")]
-    within: Option<f64>,
+    within: Option<Rational>,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -63,6 +69,12 @@ struct ClearanceArgs {
 
     #[command(flatten)]
     power: PowerArgs,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    #[command(flatten)]
+    pairs: PairArgs,
 
     #[command(flatten)]
     page: PageArgs,
@@ -78,71 +90,129 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let read = |path: &PathBuf| call.names.reads(path, "a mesh to be read");
         let files = args.meshes.iter().map(read).collect::<Result<Vec<_>>>()?;
         call.check_files()?;
-        let resources = call.resources(&args.power, None)?;
+        let resources = call.resources(&args.power, args.memory.max_memory)?;
         call.signals.listen()?;
-        par::with_threads(resources.threads, || compare(&args, &files, &resources, call, report))?
-            .inspect_err(|_| report.out.clear())
+        let bar = call.bar();
+        let comparison = Comparison { args: &args, files: &files, resources: &resources, call, bar: &bar };
+        let outcome = par::with_threads(resources.threads, || comparison.run(report))?;
+        bar.clear();
+        outcome.inspect_err(|_| report.out.clear())
     })])
 }
 
-fn compare(
+/// The comparison of all pairs of the meshes.
+struct Comparison<'a> {
+    args: &'a ClearanceArgs,
+    files: &'a [InFile],
+    resources: &'a Resources,
+    call: &'a Call<'a>,
+    bar: &'a Bar,
+}
+
+impl Comparison<'_> {
+    fn run(&self, report: &mut Report) -> Result<Outcome> {
+        let Self { args, files, resources, call, bar } = *self;
+        let mut budget = MemoryBudget::new(resources);
+        let meshes = read_all(args, files, &mut budget, bar)?;
+        for (path, loaded) in args.meshes.iter().zip(&meshes) {
+            report.row("mesh", &mesh_row(path, loaded));
+        }
+        let bodies = args.meshes.iter().zip(&meshes).map(|(path, loaded)| body(path, loaded));
+        let bodies = bodies.collect::<Result<Vec<_>>>()?;
+        let has_json = call.printer.options.json.is_some();
+        let places = if has_json || call.printer.is_verbose() { LISTED } else { SHOWN };
+        let count = (bodies.len() * (bodies.len() - 1) / 2) as u64;
+        budget.take(count * (PAIR_BYTES + places as u64 * PLACE_BYTES))?;
+        let pairs = args.pairs.max_pairs.unwrap_or_default();
+        let options = ClearanceOptions { places, pairs, max_bytes: budget.left, progress: bar };
+        let shown = if call.printer.is_verbose() { LISTED } else { SHOWN };
+        let mut found = ComparedPairs::default();
+        for (n, first) in bodies.iter().enumerate() {
+            for (m, second) in bodies.iter().enumerate().skip(n + 1) {
+                let names = [n, m].map(|n| args.meshes[n].display().to_string());
+                let names = names.each_ref().map(String::as_str);
+                let clearance = first.clearance(second, &options);
+                let clearance = clearance.map_err(|error| error.in_file(names.join(", ")))?;
+                found.add(report, names, &clearance, (args.within.as_ref(), shown));
+                if !clearance.is_all {
+                    let triangles = [n, m].map(|n| meshes[n].mesh.triangles().len()).iter().sum();
+                    found.findings.push((format!("{}: ", names.join(", ")), pairs.finding(triangles)));
+                }
+            }
+        }
+        Ok(found.report(args, &meshes, count, report))
+    }
+}
+
+/// Reads all meshes, within the memory for them and their trees.
+fn read_all(
     args: &ClearanceArgs,
     files: &[InFile],
-    resources: &Resources,
-    call: &Call,
-    report: &mut Report,
-) -> Result<Outcome> {
-    let bar = call.bar();
-    let options = ReadOptions {
-        tolerance: args.read.tolerance(),
-        max_memory: resources.memory.bytes(),
-        progress: &bar,
-    };
-    let read = files.iter().map(|file| open(file, &options)).collect::<Result<Vec<_>>>();
-    let meshes = read.inspect_err(|_| bar.clear())?;
-    refuse_more(&meshes, resources)?;
-    for (path, loaded) in args.meshes.iter().zip(&meshes) {
-        report.row("mesh", &mesh_row(path, loaded));
-    }
-    let bodies = args.meshes.iter().zip(&meshes).map(|(path, loaded)| body(path, loaded));
-    let bodies = bodies.collect::<Result<Vec<_>>>().inspect_err(|_| bar.clear())?;
-    let (mut pairs, mut closer, mut first_closer) = (vec![], 0, None);
-    for (n, first) in bodies.iter().enumerate() {
-        for (m, second) in bodies.iter().enumerate().skip(n + 1) {
-            let found = first.clearance(second, LISTED, &bar).inspect_err(|_| bar.clear())?;
-            let [a, b] = [n, m].map(|n| args.meshes[n].display().to_string());
-            let is_closer = args.within.map(|distance| found.is_closer_than(distance));
-            if is_closer == Some(true) {
-                closer += 1;
-                first_closer.get_or_insert_with(|| relation([&a, &b], &found));
-            }
-            pair_rows(report, [&a, &b], &found, if call.printer.is_verbose() { LISTED } else { SHOWN });
-            pairs.push(pair_json([&a, &b], &found, is_closer));
-        }
-    }
-    bar.clear();
-    let count = pairs.len() as u64;
-    report.set(
-        "meshes",
-        args.meshes.iter().zip(&meshes).map(|(path, loaded)| mesh_json(path, loaded)).collect::<Value>(),
-    );
-    report.set("pairs", pairs);
-    report.set("within", args.within);
-    report.set("closer", args.within.map(|_| closer));
-    report.set(
-        "warnings",
-        meshes.iter().flat_map(|loaded| &loaded.findings).map(value::finding).collect::<Value>(),
-    );
-    for (path, loaded) in args.meshes.iter().zip(&meshes) {
-        let about = format!("{}: ", path.display());
-        loaded.findings.iter().for_each(|finding| report.err += &finding_line(&about, finding));
-    }
-    let failed = args.within.zip(first_closer).map(|(distance, first)| {
-        let fails = if closer == 1 { "fails" } else { "fail" };
-        let pairs = counted(count, "pair", "pairs");
-        format!("{closer} of {pairs} {fails} --within {distance}: {first}")
+    budget: &mut MemoryBudget,
+    bar: &Bar,
+) -> Result<Vec<Loaded>> {
+    let read = files.iter().map(|file| {
+        let (tolerance, max_memory) = (args.read.tolerance(), budget.left);
+        let loaded = open(file, &ReadOptions { tolerance, max_memory, progress: bar })?;
+        budget.take(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
+        Ok(loaded)
     });
-    Ok(failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why))))
+    let meshes = read.collect::<Result<Vec<_>>>()?;
+    for loaded in &meshes {
+        budget.take(ClearanceBody::bytes_for(loaded.mesh.triangles().len()))?;
+    }
+    Ok(meshes)
+}
+
+/// The pairs of meshes that were compared.
+#[derive(Default)]
+struct ComparedPairs {
+    /// Their objects in JSON.
+    objects: Vec<Value>,
+    /// Limits that were reached, with the names of both meshes.
+    findings: Vec<(String, Finding)>,
+    /// How many fail `--within`.
+    closer: u64,
+    first_closer: Option<String>,
+}
+
+impl ComparedPairs {
+    fn add(
+        &mut self,
+        report: &mut Report,
+        names: [&str; 2],
+        found: &Clearance,
+        (within, listed): (Option<&Rational>, usize),
+    ) {
+        let is_closer = within.map(|distance| found.is_closer_than(distance));
+        if is_closer == Some(true) {
+            self.closer += 1;
+            self.first_closer.get_or_insert_with(|| relation(names, found));
+        }
+        pair_rows(report, names, found, listed);
+        self.objects.push(pair_json(names, found, is_closer));
+    }
+
+    fn report(self, args: &ClearanceArgs, meshes: &[Loaded], count: u64, report: &mut Report) -> Outcome {
+        let both = || args.meshes.iter().zip(meshes);
+        let of_files = both().flat_map(|(path, loaded)| {
+            loaded.findings.iter().map(move |finding| (format!("{}: ", path.display()), finding.clone()))
+        });
+        let findings: Vec<_> = of_files.chain(self.findings).collect();
+        report.set("meshes", both().map(|(path, loaded)| mesh_json(path, loaded)).collect::<Value>());
+        report.set("pairs", self.objects);
+        report.set("within", args.within.as_ref().map(Rational::to_f64));
+        report.set("closer", args.within.as_ref().map(|_| self.closer));
+        report
+            .set("warnings", findings.iter().map(|(_, finding)| value::finding(finding)).collect::<Value>());
+        findings.iter().for_each(|(about, finding)| report.err += &finding_line(about, finding));
+        let failed = args.within.as_ref().zip(self.first_closer).map(|(distance, first)| {
+            let fails = if self.closer == 1 { "fails" } else { "fail" };
+            let (pairs, distance) = (counted(count, "pair", "pairs"), distance.to_f64());
+            format!("{} of {pairs} {fails} --within {distance}: {first}", self.closer)
+        });
+        failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why)))
+    }
 }
 
 fn open(file: &InFile, options: &ReadOptions) -> Result<Loaded> {
@@ -158,14 +228,27 @@ fn body<'a>(path: &Path, loaded: &'a Loaded) -> Result<ClearanceBody<'a>> {
     ClearanceBody::new(&loaded.mesh).map_err(|error| error.in_file(path))
 }
 
-/// Refuses meshes whose cells may not fit in memory.
-fn refuse_more(meshes: &[Loaded], resources: &Resources) -> Result<()> {
-    let need = meshes.iter().map(|loaded| ClearanceBody::bytes_for(loaded.mesh.triangles().len())).sum();
-    match resources.memory.bytes().filter(|most| u128::from(*most) < need) {
-        Some(most) => {
-            Err(Error::too_large(format!("the meshes need {}, {} are available", bytes(need), bytes(most)))
-                .with_hint("compare fewer meshes at a time"))
-        }
-        None => Ok(()),
+/// The memory that is left for meshes, their trees and the comparison.
+struct MemoryBudget<'a> {
+    resources: &'a Resources,
+    /// In bytes; none if there is no limit.
+    left: Option<u64>,
+}
+
+impl<'a> MemoryBudget<'a> {
+    fn new(resources: &'a Resources) -> Self {
+        Self { resources, left: resources.for_job() }
+    }
+
+    /// Takes memory, or refuses it.
+    fn take(&mut self, need: u64) -> Result<()> {
+        let Some(left) = &mut self.left else { return Ok(()) };
+        *left = left.checked_sub(need).ok_or_else(|| {
+            let says = self.resources.memory.text().unwrap_or_default();
+            let (need, left) = (bytes(need), bytes(*left));
+            Error::too_large(format!("the comparison needs {need} more, {left} are left for it: {says}"))
+                .with_hint("raise --max-memory, or compare fewer meshes at a time")
+        })?;
+        Ok(())
     }
 }

@@ -34,10 +34,15 @@ pub fn mesh_json(path: &Path, loaded: &Loaded) -> Value {
 
 /// How a pair lies: `a.stl and b.stl are 0.4 apart`.
 pub fn relation([a, b]: [&str; 2], found: &Clearance) -> String {
+    let at_least = if found.is_all { "" } else { "at least " };
     let meetings = counted(found.meetings, "pair of triangles meets", "pairs of triangles meet");
+    let meetings = format!("{at_least}{meetings}");
     let distance = number(found.distance);
     let gap = format!("the surfaces are {distance} apart");
     match found.relation {
+        Relation::Touching if !found.is_all && found.shares_volume.is_none() => format!(
+            "{a} and {b} touch: {meetings}; not all pairs were examined, so whether they share volume is not known"
+        ),
         Relation::Touching if found.shares_volume.is_none() => format!(
             "{a} and {b} touch: {meetings}; a mesh is not closed, so whether they share volume is not known"
         ),
@@ -60,7 +65,8 @@ pub fn pair_rows(report: &mut Report, [a, b]: [&str; 2], found: &Clearance, list
     }
     let more = found.meetings - found.meetings.min(listed as u64);
     if more > 0 {
-        report.row("", &format!("and {} more", grouped(more)));
+        let at_least = if found.is_all { "" } else { "at least " };
+        report.row("", &format!("and {at_least}{} more", grouped(more)));
     }
     if let Some(direction) = &found.direction {
         let [s, t] = found.triangles;
@@ -100,6 +106,7 @@ pub fn pair_json([a, b]: [&str; 2], found: &Clearance, closer: Option<bool>) -> 
         "triangles": found.triangles,
         "closer": closer,
         "meetings": found.meetings,
+        "at_least": !found.is_all,
         "places": found.places.iter().map(place).collect::<Value>(),
         "more": found.meetings - found.places.len() as u64,
     })

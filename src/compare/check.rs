@@ -3,9 +3,9 @@
 
 use crate::error::{Code, Result, Severity};
 use crate::grid::{BitGrid, Label, Labels, Lattice, Legend};
-use crate::mesh::Mesh;
 use crate::mesh::components::Component;
 use crate::mesh::defects::{Defects, Search, Site, Sites};
+use crate::mesh::{Mesh, PairLimit};
 use crate::par::Progress;
 use crate::rule::{Inside, Rule};
 use crate::run::{Demand, Plan, Run};
@@ -15,15 +15,17 @@ use crate::run::{Demand, Plan, Run};
 pub struct CheckOptions<'a> {
     /// The cells that places are given in; walls thinner than the smallest side of a cell are found.
     pub lattice: Option<&'a Lattice>,
-    /// Places to give of each kind of defect. Counts are never limited.
+    /// Places to give of each kind of defect. They do not limit counts.
     pub places: usize,
+    /// Pairs of triangles to examine, for contacts and for walls.
+    pub pairs: PairLimit,
     /// Where progress is reported.
     pub progress: &'a dyn Progress,
 }
 
 impl Default for CheckOptions<'_> {
     fn default() -> Self {
-        Self { lattice: None, places: 10, progress: &() }
+        Self { lattice: None, places: 10, pairs: PairLimit::Usual, progress: &() }
     }
 }
 
@@ -38,6 +40,8 @@ pub struct MeshCheck {
     pub components: Vec<CheckedComponent>,
     /// The uses that the mesh is fit for.
     pub verdict: CheckVerdict,
+    /// Whether the search for contacts or walls ended at its limit, so that there may be more of them.
+    pub is_partial: bool,
 }
 
 /// All defects of one kind.
@@ -53,6 +57,8 @@ pub struct Defect {
     pub more: u64,
     /// The triangles that have it, ascending.
     pub triangles: Vec<u32>,
+    /// Whether the search ended at its limit, so that the count is a lower bound.
+    pub is_partial: bool,
 }
 
 /// One row of [`DEFECTS`].
@@ -139,8 +145,8 @@ impl CheckVerdict {
 struct Safety {
     /// Closed, oriented, not two-sided, and no shell inside out.
     is_sound: bool,
-    /// Kinds of defects that are there.
-    has: Vec<Code>,
+    /// Kinds of defects that are there, or may be, as the search for them ended at its limit.
+    may_have: Vec<Code>,
     nested: u64,
 }
 
@@ -160,7 +166,7 @@ impl Safety {
         let is_safe = |(method, doubts): &&(Inside, &[Code])| {
             let by_parity = matches!(method, Inside::EvenOdd | Inside::Vote);
             self.is_sound
-                && !doubts.iter().any(|code| self.has.contains(code))
+                && !doubts.iter().any(|code| self.may_have.contains(code))
                 && !(by_parity && self.nested > 0)
         };
         Self::DOUBTS.iter().filter(is_safe).map(|(method, _)| *method).collect()
@@ -301,26 +307,30 @@ pub const BYTES_PER_TRIANGLE: u64 = 320;
 /// ```
 ///
 /// # Errors
-/// If there are more than 1.4 thousand million triangles, more than 2^27 pairs of them meet, or the work is
-/// cancelled.
+/// If there are more than 1.4 thousand million triangles, or the work is cancelled.
 pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     let components = mesh.components()?;
     let thin = options
         .lattice
         .map(|lattice| lattice.spacing().iter().map(|side| side.to_f64()).fold(f64::INFINITY, f64::min));
-    let CheckOptions { places: most, progress, .. } = *options;
-    let search = Search { mesh, components: &components, most, thin, progress };
+    let CheckOptions { places: most, pairs, progress, .. } = *options;
+    let search = Search { mesh, components: &components, most, thin, pairs, progress };
     let mut found = Defects::of(&search)?;
-    let mut defects = vec![];
+    let (mut defects, mut may_have, mut is_any_partial) = (vec![], vec![], false);
     for info in DEFECTS {
-        let Some(sites) = (info.sites)(&mut found).filter(|sites| sites.count > 0).map(std::mem::take) else {
+        let Some(sites) = (info.sites)(&mut found).map(std::mem::take) else { continue };
+        let Sites { count, places, first, triangles, is_partial } = sites;
+        is_any_partial |= is_partial;
+        if count > 0 || is_partial {
+            may_have.push(info.code);
+        }
+        if count == 0 {
             continue;
-        };
-        let Sites { count, places, first, triangles } = sites;
+        }
         let more = places - first.len() as u64;
         let places =
             first.into_iter().map(|site| place(site, mesh, &components.of, options.lattice)).collect();
-        defects.push(Defect { info, count, places, more, triangles });
+        defects.push(Defect { info, count, places, more, triangles, is_partial });
     }
     let has = |code: Code| defects.iter().any(|defect: &Defect| defect.info.code == code);
     let is_empty = mesh.triangles().is_empty();
@@ -328,7 +338,7 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     let (closed, oriented) = (!is_empty && !has(Code::M004), !is_empty && topology.unbalanced_edges == 0);
     let safety = Safety {
         is_sound: closed && oriented && !has(Code::M008) && !mesh.is_two_sided(),
-        has: defects.iter().map(|defect| defect.info.code).collect(),
+        may_have,
         nested: found.nested,
     };
     let verdict = CheckVerdict {
@@ -350,6 +360,7 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
         defects,
         components: components.map(checked).collect(),
         verdict,
+        is_partial: is_any_partial,
     })
 }
 

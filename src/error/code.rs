@@ -286,6 +286,9 @@ codes! {
     W013 "W013" NOTED
         "every triangle occurs in both directions, so lines through the mesh find nothing inside"
         "none: robust is used, which counts each triangle once";
+    W014 "W014" WARNED
+        "more pairs of triangles come close than are examined: counts of pairs that meet, and of thin walls, are lower bounds"
+        "`--max-pairs all` examines all of them";
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
         "write one name per line; use `-0` if names end in NUL";

@@ -1,14 +1,14 @@
 //! Where the triangles of a mesh meet each other beyond the edges and vertices they share.
 //!
-//! Pairs whose bounds meet are found by a lattice (`overlaps`), and decided exactly (`geom/beyond`). Vertices are
+//! Pairs whose bounds meet are found by a tree of boxes (`pairs`), and decided exactly (`geom/beyond`). Vertices are
 //! equal by their coordinates (−0 is 0).
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::geom::beyond::beyond_shared;
 use crate::geom::tri_tri::Meeting;
 use crate::geom::{Triangle, degenerate};
 use crate::mesh::Mesh;
-use crate::mesh::overlaps::{PairsOf, overlaps};
+use crate::mesh::pairs::{self, Exam, Examined, Findings, Pair, PairLimit, PairsOf};
 use crate::par::Progress;
 
 /// Two triangles of a mesh that meet beyond what they share.
@@ -26,21 +26,61 @@ impl Mesh {
     /// of their own. The decisions are exact.
     ///
     /// # Errors
-    /// If more than 2^27 pairs meet, or the work was cancelled.
+    /// If more pairs of triangles have bounds that meet than [`PairLimit::Usual`], or the work was cancelled.
     pub fn contacts(&self, progress: &dyn Progress) -> Result<Vec<Contact>> {
-        let (triangles, degenerate) = (self.triangles(), self.degenerate());
-        let is_left_out = |t: &Triangle| degenerate > 0 && degenerate::is_degenerate(t);
-        let found = overlaps(PairsOf::One(triangles), progress, is_left_out, beyond_shared)?;
-        Ok(found.into_iter().map(|(triangles, meeting)| Contact { triangles, meeting }).collect())
+        let new = || ContactList { triangles: self.triangles(), found: vec![] };
+        let examined = self.examine_contacts(PairLimit::Usual, progress, &new)?;
+        if !examined.is_all {
+            let most = PairLimit::Usual.pairs(self.triangles().len());
+            let error =
+                Error::too_large(format!("more than {most} pairs of triangles have bounds that meet"));
+            return Err(error.with_hint("a check counts the first of them"));
+        }
+        let mut found = examined.found.found;
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Gives all pairs of triangles that may meet beyond what they share, in no order, triangles without area left out.
+    pub(super) fn examine_contacts<A: Findings>(
+        &self,
+        limit: PairLimit,
+        progress: &dyn Progress,
+        new: &(dyn Fn() -> A + Sync),
+    ) -> Result<Examined<A>> {
+        let has_degenerate = self.degenerate() > 0;
+        let is_left_out = |t: &Triangle| has_degenerate && degenerate::is_degenerate(t);
+        let exam = Exam { phase: "contacts", progress, limit, max_bytes: None, new };
+        pairs::examine(&PairsOf::One(self.triangles()), &is_left_out, &exam)
+    }
+}
+
+/// Pairs that meet beyond what they share.
+struct ContactList<'a> {
+    triangles: &'a [Triangle],
+    found: Vec<Contact>,
+}
+
+impl Findings for ContactList<'_> {
+    fn take(&mut self, pair: Pair) {
+        let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
+        if let Some(meeting) = beyond_shared(s, t) {
+            let [a, b] = pair.numbers;
+            self.found.push(Contact { triangles: [a.min(b), a.max(b)], meeting });
+        }
+    }
+
+    fn join(&mut self, mut other: Self) {
+        self.found.append(&mut other.found);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::{Point, beyond, tri_tri};
+    use crate::geom::Point;
 
-    /// Every pair, without cells.
+    /// Every pair, without boxes.
     fn all_pairs(mesh: &Mesh) -> Vec<Contact> {
         let triangles = mesh.triangles();
         let mut found = vec![];
@@ -59,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_find_the_pairs_that_all_pairs_do() {
+    fn boxes_find_the_pairs_that_all_pairs_do() {
         let mut seed = 7_u64;
         let mut next = || {
             seed ^= seed << 13;
@@ -67,7 +107,7 @@ mod tests {
             seed ^= seed << 17;
             (seed >> 40) as f32 / (1u64 << 24) as f32
         };
-        let mut seen = [0; 2];
+        let mut seen = 0;
         for sort in 0..12_u32 {
             // Small ones and a few large ones, on a coarse lattice and off it.
             let triangles = (0..300).map(|n| {
@@ -82,23 +122,8 @@ mod tests {
             let mesh = Mesh::from_triangles(triangles.collect()).unwrap();
             let found = mesh.contacts(&()).unwrap();
             assert_eq!(found, all_pairs(&mesh));
-            seen[0] += found.len();
-            // The first hundred against the rest, of which some are points and segments.
-            let [one, two] = [&mesh.triangles()[..100], &mesh.triangles()[100..]].map(|t| t.to_vec());
-            let pairs = (0..100).flat_map(|i| (0..200).map(move |j| [i, j]));
-            let meeting = |[i, j]: [usize; 2]| tri_tri::meeting(&one[i], &two[j]);
-            let expected: Vec<_> = pairs
-                .map(|pair| (pair.map(|n| n as u32), meeting(pair)))
-                .filter(|(_, meeting)| *meeting != Meeting::Apart)
-                .collect();
-            let meet = |s: &Triangle, t: &Triangle| {
-                let found = if beyond::surely_apart(s, t) { Meeting::Apart } else { tri_tri::meeting(s, t) };
-                Some(found).filter(|found| *found != Meeting::Apart)
-            };
-            let found = overlaps(PairsOf::Two([&one, &two]), &(), |_| false, meet).unwrap();
-            assert_eq!(found, expected);
-            seen[1] += expected.len();
+            seen += found.len();
         }
-        assert!(seen[0] > 1000 && seen[1] > 1000, "{seen:?}");
+        assert!(seen > 1000, "{seen}");
     }
 }

@@ -8,13 +8,14 @@ mod counted;
 pub(crate) mod defects;
 mod edges;
 pub(crate) mod numbers;
-pub(crate) mod overlaps;
+pub(crate) mod pairs;
 pub mod read;
 pub mod repair;
 mod union_find;
 mod weld;
 
 pub use contacts::Contact;
+pub use pairs::PairLimit;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

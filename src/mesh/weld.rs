@@ -92,7 +92,7 @@ pub(super) fn refuse_more(triangles: usize) -> Result<()> {
 }
 
 /// The bits of a coordinate so that they have the order of the numbers.
-fn ordered(coordinate: f32) -> u32 {
+pub(super) fn ordered(coordinate: f32) -> u32 {
     // −0 + 0 is 0.
     let bits = (coordinate + 0.0).to_bits();
     if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }

@@ -152,7 +152,7 @@ fn json_has_its_keys() {
         "schema tool verb status exit_code path format bytes mesh vertices grid findings components verdict warnings outputs"
     );
     let finding = &json["findings"][0];
-    assert_eq!(keys(finding), "code name severity count effect exact places more");
+    assert_eq!(keys(finding), "code name severity count at_least effect exact places more");
     assert_eq!((&finding["code"], &finding["exact"]), (&json!("M004"), &json!(true)));
     let at = &finding["places"][0];
     assert_eq!(keys(at), "at triangles component cell length edges");

@@ -111,6 +111,12 @@ fn contains(triangle: &[ExactPoint; 3], normal: &ExactPoint, x: &ExactPoint) -> 
     dot(normal, &minus(x, &triangle[0])).is_zero() && edges(triangle).into_iter().all(is_left)
 }
 
+/// Whether a triangle has a point. Coordinates must be finite.
+pub fn holds(triangle: &Triangle, x: &ExactPoint) -> bool {
+    let triangle = triangle.map(exact);
+    triangle.contains(x) || contains(&triangle, &normal(&triangle), x)
+}
+
 /// Where an edge passes through a plane, from one side of it to the other.
 fn pierced([p, q]: [&ExactPoint; 2], [a, ..]: &[ExactPoint; 3], normal: &ExactPoint) -> Option<ExactPoint> {
     let [of_p, of_q] = [p, q].map(|x| dot(normal, &minus(x, a)));

@@ -10,6 +10,7 @@ pub mod values;
 use std::path::PathBuf;
 
 use clap::{ArgAction, CommandFactory, Parser};
+use voxelize::mesh::PairLimit;
 
 pub use self::files::{InputArgs, OutputArgs, ReadArgs};
 pub use self::grid::{DEFAULT_RES, GridArgs};
@@ -126,6 +127,16 @@ pub struct MemoryArgs {
     /// available memory]
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true)]
     pub max_memory: Option<u64>,
+}
+
+/// The limit of commands that compare triangles pair by pair.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Run")]
+pub struct PairArgs {
+    /// Examine at most N pairs of triangles whose bounds meet, or 'all'; beyond that, counts are lower bounds and
+    /// reported as such [default: 2^25 and 64 for each triangle]
+    #[arg(long, value_name = "N", value_parser = values::pairs, allow_negative_numbers = true)]
+    pub max_pairs: Option<PairLimit>,
 }
 
 /// Options that end the run early.

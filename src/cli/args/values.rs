@@ -4,6 +4,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM};
+use voxelize::mesh::PairLimit;
 use voxelize::par::MAX_THREADS;
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
 use voxelize::{Band, Error, Inside, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
@@ -77,12 +78,28 @@ pub fn tolerance(text: &str) -> Result<f64, String> {
     Ok(tolerance.to_f64())
 }
 
-/// `0.2`: a distance in units of the files, 0 or more.
-pub fn distance(text: &str) -> Result<f64, String> {
-    match Measure::parse(text) {
-        Ok(measure) if measure.has_unit() => Err("takes a plain number, in units of the files".to_string()),
-        _ => tolerance(text),
+/// `0.2` or `1/3`: a distance in units of the files, 0 or more, exactly.
+pub fn distance(text: &str) -> Result<Rational, String> {
+    let distance = match Measure::parse(text) {
+        Ok(measure) if measure.has_unit() => {
+            return Err("takes a plain number, in units of the files".to_string());
+        }
+        _ if text.contains('/') => Rational::parse_fraction(text)?,
+        _ => Rational::parse_decimal(text)?,
+    };
+    if distance < Rational::ZERO {
+        return Err("must be 0 or more".to_string());
     }
+    Ok(distance)
+}
+
+/// `1000000` or `all`: pairs of triangles to examine.
+pub fn pairs(text: &str) -> Result<PairLimit, String> {
+    if text == "all" {
+        return Ok(PairLimit::All);
+    }
+    let count = |_| format!("'{text}' is neither a count nor 'all'");
+    Ok(PairLimit::AtMost(text.parse().map_err(count)?))
 }
 
 /// `0.01` or `1%`: a share of one, exactly.

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::compare::check::{BYTES_PER_TRIANGLE, CheckOptions, MeshCheck, check};
+use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Rule, Run, par};
 
-use super::args::{GridArgs, PageArgs, ReadArgs, ReportArgs, RunArgs, values};
+use super::args::{GridArgs, PageArgs, PairArgs, ReadArgs, ReportArgs, RunArgs, values};
 use super::command::{Call, Command};
 use super::files::MeshSource;
 use super::options::{GridOptions, Job, JobOptions};
@@ -65,7 +66,7 @@ struct CheckArgs {
           hide_possible_values = true, help_heading = "Check")]
     require: Vec<&'static Quality>,
 
-    /// Places to report of each finding; counts are never limited [default: 5, in JSON 20]
+    /// Places to report of each finding; this limits no counts [default: 5, in JSON 20]
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
           help_heading = "Output")]
     places: Option<usize>,
@@ -81,6 +82,9 @@ struct CheckArgs {
 
     #[command(flatten)]
     run: RunArgs,
+
+    #[command(flatten)]
+    pairs: PairArgs,
 
     #[command(flatten)]
     page: PageArgs,
@@ -128,6 +132,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
                 has_grid,
                 mark: mark.as_ref(),
                 places: args.places.map_or(PLACES, |most| [most; 2]),
+                pairs: args.pairs.max_pairs.unwrap_or_default(),
                 is_strict: args.read.strict,
                 required: &args.require,
             };
@@ -145,6 +150,7 @@ struct Checking<'a> {
     has_grid: bool,
     mark: Option<&'a MarkOutput>,
     places: [usize; 2],
+    pairs: PairLimit,
     is_strict: bool,
     required: &'a [&'static Quality],
 }
@@ -162,7 +168,11 @@ impl Checking<'_> {
         }
         let shown = lattice.as_ref().filter(|_| self.has_grid);
         let most = self.places.into_iter().max().unwrap_or(0);
-        let checked = check(&mesh, &CheckOptions { lattice: shown, places: most, progress: &bar })?;
+        let pairs = self.pairs;
+        let checked = check(&mesh, &CheckOptions { lattice: shown, places: most, pairs, progress: &bar })?;
+        if checked.is_partial {
+            found.warnings.push(pairs.finding(mesh.triangles().len()));
+        }
         let placed = shown.map(|lattice| self.job.options.grid.placed(lattice)).transpose()?;
         report::set(report, &found, &checked, placed.as_ref(), self.places[1]);
         let name = self.job.source.name();

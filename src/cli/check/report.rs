@@ -64,6 +64,7 @@ fn finding(defect: &Defect, most: usize) -> Value {
         "name": defect.info.name,
         "severity": defect.info.severity().name(),
         "count": defect.count,
+        "at_least": defect.is_partial,
         "effect": defect.info.effect,
         "exact": defect.info.exact,
         "places": shown.iter().map(place).collect::<Value>(),
@@ -107,7 +108,8 @@ pub(super) fn rows(
     found.warnings.iter().for_each(|warning| report.out += &finding_line("", warning));
     if checked.defects.is_empty() {
         let walls = lattice.map_or("; thin walls are searched only with a grid, such as -r 256", |_| "");
-        report.row("found", &format!("no defect{walls}"));
+        let so_far = if checked.is_partial { " among the pairs examined" } else { "" };
+        report.row("found", &format!("no defect{so_far}{walls}"));
     }
     checked.defects.iter().for_each(|defect| defect_rows(report, defect, most));
     component_rows(report, &checked.components);
@@ -123,14 +125,16 @@ fn defect_rows(report: &mut Report, defect: &Defect, most: usize) {
     let (shown, more) = shown(defect, most);
     shown.iter().for_each(|place| report.row("", &place_text(place)));
     if more > 0 {
-        report.row("", &format!("and {}", counted(more, "more place", "more places")));
+        let at_least = if defect.is_partial { "at least " } else { "" };
+        report.row("", &format!("and {at_least}{}", counted(more, "more place", "more places")));
     }
 }
 
-/// `32 open edges`.
+/// `32 open edges`, or `at least 32 pairs of triangles that cross`.
 fn count(defect: &Defect) -> String {
     let [one, many] = defect.info.nouns;
-    counted(defect.count, one, many)
+    let at_least = if defect.is_partial { "at least " } else { "" };
+    format!("{at_least}{}", counted(defect.count, one, many))
 }
 
 /// `at (0, 0, 1), cell 3, 4, 5: 12 edges, 3.4 long; triangles 7, 9; component 0`.
@@ -290,7 +294,8 @@ pub(super) fn lacks(required: &[&Quality], checked: &MeshCheck) -> Option<String
 /// The error of `--strict` for a mesh with defects.
 pub(super) fn strict(checked: &MeshCheck) -> Option<Error> {
     let text = |defect: &Defect| format!("{} {}", defect.info.code, count(defect));
-    let findings: Vec<_> = checked.defects.iter().map(text).collect();
+    let limit = checked.is_partial.then(|| format!("{} not all pairs were examined", Code::W014));
+    let findings: Vec<_> = checked.defects.iter().map(text).chain(limit).collect();
     let error = Error::unfit(format!("--strict: {}", findings.join("; ")));
     (!findings.is_empty()).then(|| error.with_hint("docs/check.md explains each finding"))
 }

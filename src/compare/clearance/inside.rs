@@ -8,13 +8,18 @@
 //! A mesh that is not closed has no inside in this sense; there it is where its winding number is beyond a half either
 //! way (Jacobson, Kavan and Sorkine-Hornung 2013), in doubles.
 
-use super::{ClearanceBody, FoundMeeting};
+use super::{ClearanceBody, ClearanceOptions};
 use crate::error::Result;
 use crate::geom::fractions::{self, ExactPoint, cross, exact, minus};
 use crate::geom::{Point, Rational, Triangle, Winding};
 use crate::mesh::Mesh;
 use crate::mesh::closed::Seal;
-use crate::par::{self, Progress};
+use crate::mesh::pairs::{self, TriangleMarks};
+use crate::par;
+
+/// The bytes that components take for a triangle of the first mesh, and winding numbers for one of the second.
+const COMPONENTS: u64 = 220;
+const WINDING: u64 = 360;
 
 /// How points are classified as inside or outside a mesh.
 pub(super) enum MeshInside {
@@ -42,20 +47,24 @@ pub(super) struct ComponentCount {
     pub is_all: bool,
 }
 
-/// Counts the components of the first mesh that are inside the second; `meetings` have the numbers of the first first.
+/// Counts the components of the first mesh that are inside the second, but for those with a triangle that is marked.
 ///
 /// # Errors
 /// If there is not enough memory, or the work was cancelled.
 pub(super) fn components(
     [own, other]: [&ClearanceBody; 2],
-    meetings: &[FoundMeeting],
-    progress: &dyn Progress,
+    met: Option<&TriangleMarks>,
+    options: &ClearanceOptions,
 ) -> Result<ComponentCount> {
     let (bounds, around) = (own.mesh.bounds(), other.mesh.bounds());
     if (0..3).any(|a| bounds.max[a] < around.min[a] || around.max[a] < bounds.min[a]) {
         return Ok(ComponentCount::default());
     }
+    let ClearanceOptions { max_bytes, progress, .. } = *options;
     progress.check()?;
+    let of_other =
+        if other.mesh.seal() == Seal::Open { other.mesh.triangles().len() as u64 * WINDING } else { 0 };
+    pairs::refuse_more(own.mesh.triangles().len() as u64 * COMPONENTS + of_other, max_bytes)?;
     let found = own.mesh.components()?;
     let mut least: Vec<Option<Point>> = vec![None; found.components.len()];
     for (triangle, component) in own.mesh.triangles().iter().zip(&found.of) {
@@ -66,8 +75,8 @@ pub(super) fn components(
             }
         }
     }
-    for met in meetings {
-        least[found.of[met.triangles[0] as usize] as usize] = None;
+    for n in met.map(TriangleMarks::numbers).into_iter().flatten() {
+        least[found.of[n as usize] as usize] = None;
     }
     for (least, component) in least.iter_mut().zip(&found.components) {
         let (low, high) = (component.bounds.min, component.bounds.max);
@@ -199,7 +208,7 @@ fn first_sign(numbers: impl Iterator<Item = Rational>) -> i8 {
 fn crossings(body: &ClearanceBody, sample: &RaySample) -> Option<RayCount> {
     let [x, y, z] = sample.approximate.map(|c| [c.next_down(), c.next_up()]);
     let triangles = body.mesh.triangles();
-    let mut waiting = vec![&body.root];
+    let mut waiting = vec![&body.tree.root];
     let mut found = RayCount::default();
     while let Some(node) = waiting.pop() {
         let parts = node.parts(triangles);

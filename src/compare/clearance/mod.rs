@@ -1,24 +1,26 @@
 //! Whether two meshes collide, and how far apart they are.
 //!
-//! Triangles of both are in cells of a lattice, with the bounds of each. Pairs of triangles whose bounds overlap are compared exactly
+//! Triangles of both are in trees of boxes. Pairs of triangles whose bounds meet are compared exactly
 //! ([`tri_tri`](crate::geom::tri_tri)); if none meet, a component of one mesh is inside the other or outside it as a
 //! whole, and one ray decides for it. Else the closest pair is searched for, by bounds again. docs/clearance.md
 //! defines the answers and bounds their error.
 
-mod bins;
-mod broad;
+mod closest;
 mod inside;
+mod meetings;
 mod overlap;
 
 use crate::error::{Error, Result};
-use crate::geom::fractions::{ExactPoint, dot, minus, rounded};
+use crate::geom::fractions::{dot, minus, rounded};
 use crate::geom::tri_tri::Meeting;
 use crate::geom::{Rational, Triangle, separation};
-use crate::mesh::Mesh;
 use crate::mesh::closed::Seal;
+use crate::mesh::pairs::tree::TriangleTree;
+use crate::mesh::{Mesh, PairLimit};
 use crate::par::{self, Progress};
-use bins::BinNode;
+use closest::Closest;
 use inside::ComponentCount;
+use meetings::{MeetingPlace, Meetings};
 
 /// How two meshes lie to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -73,26 +75,52 @@ pub struct MeetingPair {
 pub struct Clearance {
     /// How they lie.
     pub relation: Relation,
-    /// Whether they share volume. `None` if they touch, no plane keeps them apart, and one of them is not closed: then
-    /// nobody knows.
+    /// Whether they share volume. `None` if they touch, no plane keeps them apart, and one of them is not closed, or not
+    /// all pairs were examined: then nobody knows.
     pub shares_volume: Option<bool>,
     /// The distance between their surfaces, in units of the file: that of the closest two points, rounded once; zero
     /// where they meet, and only there.
     pub distance: f64,
-    /// The closest two points, on the first mesh and on the second, each coordinate rounded once.
+    /// The distance, squared, exactly.
+    pub squared: Rational,
+    /// The closest two points, on the first mesh and on the second, each coordinate rounded once. Of several pairs of
+    /// points the least by coordinates, the lesser of both points first. Where the surfaces meet, the first end of the
+    /// first place.
     pub points: [[f64; 3]; 2],
     /// The direction from the second point to the first, of length one; none where the surfaces meet.
     pub direction: Option<[f64; 3]>,
-    /// The triangles of these points: of several pairs at the same points, that of the smallest numbers; where the
-    /// surfaces meet, those of the first place.
+    /// The triangles of these points: of several with the same point, that of the smallest number; where the surfaces
+    /// meet, those of the first place.
     pub triangles: [u32; 2],
-    /// How many pairs of triangles meet.
+    /// How many pairs of triangles meet, at least.
     pub meetings: u64,
-    /// As many of these pairs as requested: pairs that pass through each other first, then by number.
+    /// Whether all pairs of triangles were examined, so that no more of them meet.
+    pub is_all: bool,
+    /// As many of these pairs as requested: pairs that pass through each other first, then by the coordinates of their
+    /// triangles.
     pub places: Vec<MeetingPair>,
 }
 
-/// How two meshes lie to each other, with at most 100 [`places`](Clearance::places).
+/// How two meshes are compared.
+#[derive(Clone, Copy)]
+pub struct ClearanceOptions<'a> {
+    /// Pairs of triangles that meet to list.
+    pub places: usize,
+    /// Pairs of triangles to examine.
+    pub pairs: PairLimit,
+    /// The most memory to take in addition to both bodies, in bytes.
+    pub max_bytes: Option<u64>,
+    /// Where progress is reported.
+    pub progress: &'a dyn Progress,
+}
+
+impl Default for ClearanceOptions<'_> {
+    fn default() -> Self {
+        Self { places: 100, pairs: PairLimit::Usual, max_bytes: None, progress: &() }
+    }
+}
+
+/// How two meshes lie to each other, with the default [`ClearanceOptions`].
 ///
 /// ```
 /// use voxelize::Mesh;
@@ -111,18 +139,18 @@ pub struct Clearance {
 pub fn clearance(first: &Mesh, second: &Mesh) -> Result<Clearance> {
     let bodies = par::map(vec![first, second], ClearanceBody::new);
     let [first, second] = <[_; 2]>::try_from(bodies).unwrap_or_else(|_| unreachable!("two"));
-    first?.clearance(&second?, 100, &())
+    first?.clearance(&second?, &ClearanceOptions::default())
 }
 
 /// A mesh that is ready to be compared with others.
 #[derive(Debug)]
 pub struct ClearanceBody<'a> {
     mesh: &'a Mesh,
-    root: BinNode,
+    tree: TriangleTree<'a>,
 }
 
 impl<'a> ClearanceBody<'a> {
-    /// Puts the triangles in cells of a lattice.
+    /// Puts the triangles in a tree of boxes.
     ///
     /// # Errors
     /// If there are none, or more than 2^31.
@@ -134,50 +162,66 @@ impl<'a> ClearanceBody<'a> {
         if i32::try_from(count).is_err() {
             return Err(Error::too_large(format!("{count} triangles; the most is 2^31 - 1")));
         }
-        Ok(Self { mesh, root: bins::root(mesh) })
+        Ok(Self { mesh, tree: TriangleTree::new(mesh.triangles()) })
     }
 
     /// The bytes that it takes in addition to its mesh, for so many triangles.
-    pub fn bytes_for(triangles: usize) -> u128 {
-        bins::bytes_for(triangles)
+    pub fn bytes_for(triangles: usize) -> u64 {
+        TriangleTree::bytes_for(triangles)
     }
 
-    /// The relation of this mesh, the first, to the second, with at most so many places. The result depends neither on
-    /// threads nor, but for numbers of triangles, on their order.
+    /// The relation of this mesh, the first, to the second. The result depends neither on threads nor, but for numbers
+    /// of triangles, on their order.
     ///
     /// # Errors
-    /// If there is not enough memory, or the work was cancelled.
-    pub fn clearance(&self, second: &Self, places: usize, progress: &dyn Progress) -> Result<Clearance> {
+    /// If there is not enough memory, the work was cancelled, or none of the pairs that were examined meet, and there
+    /// are more.
+    pub fn clearance(&self, second: &Self, options: &ClearanceOptions) -> Result<Clearance> {
         let pair = [self, second];
-        let mut meetings = broad::meetings(pair, progress)?;
-        let (relation, shares_volume) = if meetings.is_empty() {
-            let relation = relation_apart(pair, progress)?;
-            (relation, Some(relation.shares_volume()))
+        let ClearanceOptions { places, pairs, .. } = *options;
+        let found = meetings::meetings(pair, options)?;
+        let measured = |place: &MeetingPlace| place.measured(pair);
+        let listed = found.first.iter().take(places).map(measured).collect();
+        let closest;
+        let (relation, shares_volume);
+        if let Some(first) = found.first.first() {
+            (relation, shares_volume) = relation_meeting(pair, &found, options)?;
+            let [s, t] = pair_of(pair, first.triangles);
+            closest = Closest { points: separation::closest(s, t), triangles: first.triangles };
+        } else if found.is_all {
+            relation = relation_apart(pair, options)?;
+            shares_volume = Some(relation.shares_volume());
+            closest = closest::closest(pair, options.progress)?;
         } else {
-            relation_meeting(pair, &meetings, progress)?
-        };
-        meetings.sort_by_key(|met| met.meeting != Meeting::Crossing);
-        let triangles = match meetings.first() {
-            Some(met) => met.triangles,
-            None => broad::closest(pair, progress)?,
-        };
-        let [s, t] = pair_of(pair, triangles);
-        let places = meetings.iter().take(places).map(|met| met.place(pair)).collect();
-        let meetings = meetings.len() as u64;
-        Ok(Clearance::new((relation, shares_volume), triangles, &separation::closest(s, t), meetings, places))
+            let most = pairs.pairs(self.mesh.triangles().len() + second.mesh.triangles().len());
+            return Err(undecided(most));
+        }
+        let lie = MeshRelation { relation, shares_volume };
+        Ok(Clearance::new(lie, &closest, &found, listed))
     }
 }
 
+/// The error of meshes of which too many pairs of triangles come close.
+fn undecided(most: u64) -> Error {
+    let text = format!(
+        "more than {most} pairs of triangles have bounds that meet; the first of them do not meet, and whether others \
+         do is not known"
+    );
+    Error::too_large(text).with_hint("raise --max-pairs, or compare fewer triangles")
+}
+
+/// How two meshes lie, and whether they share volume, if that is known.
+struct MeshRelation {
+    relation: Relation,
+    shares_volume: Option<bool>,
+}
+
 impl Clearance {
-    fn new(
-        (relation, shares_volume): (Relation, Option<bool>),
-        triangles: [u32; 2],
-        [p, q]: &[ExactPoint; 2],
-        meetings: u64,
-        places: Vec<MeetingPair>,
-    ) -> Self {
+    fn new(lie: MeshRelation, closest: &Closest, found: &Meetings, places: Vec<MeetingPair>) -> Self {
+        let MeshRelation { relation, shares_volume } = lie;
+        let [p, q] = &closest.points;
         let away = minus(p, q);
-        let distance = root(&dot(&away, &away));
+        let squared = dot(&away, &away);
         // Over the longest component it neither overflows nor underflows.
         let longest = away.iter().map(Rational::abs).max().filter(Rational::is_positive);
         let direction = longest.map(|longest| {
@@ -185,13 +229,24 @@ impl Clearance {
             let length = v.iter().map(|c| c * c).sum::<f64>().sqrt();
             v.map(|c| c / length + 0.0)
         });
-        let points = [p, q].map(rounded);
-        Self { relation, shares_volume, distance, points, direction, triangles, meetings, places }
+        Self {
+            relation,
+            shares_volume,
+            distance: root(&squared),
+            squared,
+            points: [p, q].map(rounded),
+            direction,
+            triangles: closest.triangles,
+            meetings: found.count,
+            is_all: found.is_all,
+            places,
+        }
     }
 
-    /// Whether the meshes share volume, or may do so, or are closer than `distance`.
-    pub fn is_closer_than(&self, distance: f64) -> bool {
-        self.shares_volume != Some(false) || self.distance < distance
+    /// Whether the meshes share volume, or may do so, or are closer than `distance`, exactly.
+    pub fn is_closer_than(&self, distance: &Rational) -> bool {
+        let is_near = distance.is_positive() && self.squared < distance * distance;
+        self.shares_volume != Some(false) || is_near
     }
 }
 
@@ -207,10 +262,10 @@ fn root(squared: &Rational) -> f64 {
 }
 
 /// The relation of meshes that do not meet.
-fn relation_apart(pair: [&ClearanceBody; 2], progress: &dyn Progress) -> Result<Relation> {
+fn relation_apart(pair: [&ClearanceBody; 2], options: &ClearanceOptions) -> Result<Relation> {
     let [first, second] = pair;
-    let first_in_second = inside::components([first, second], &[], progress)?;
-    let second_in_first = inside::components([second, first], &[], progress)?;
+    let first_in_second = inside::components([first, second], None, options)?;
+    let second_in_first = inside::components([second, first], None, options)?;
     Ok(match [first_in_second, second_in_first] {
         [ComponentCount { inside: 0, .. }, ComponentCount { inside: 0, .. }] => Relation::Apart,
         [ComponentCount { inside: 0, .. }, ComponentCount { is_all: true, .. }] => Relation::Contains,
@@ -222,49 +277,28 @@ fn relation_apart(pair: [&ClearanceBody; 2], progress: &dyn Progress) -> Result<
 /// The relation of meshes that meet, and whether they share volume, if that is known.
 fn relation_meeting(
     pair: [&ClearanceBody; 2],
-    meetings: &[FoundMeeting],
-    progress: &dyn Progress,
+    found: &Meetings,
+    options: &ClearanceOptions,
 ) -> Result<(Relation, Option<bool>)> {
-    if meetings.iter().any(|met| met.meeting == Meeting::Crossing) {
+    if found.crosses {
         return Ok((Relation::Crossing, Some(true)));
     }
-    if overlap::are_parted(pair, meetings) {
+    if overlap::are_parted(pair, &found.first) {
         return Ok((Relation::Touching, Some(false)));
     }
-    let mut swapped: Vec<_> = meetings.iter().map(FoundMeeting::swapped).collect();
-    swapped.sort_unstable_by_key(|met| met.triangles);
-    let [first, second] = pair;
-    for (pair, meetings) in [(pair, meetings), ([second, first], &swapped)] {
-        if inside::components(pair, meetings, progress)?.inside > 0
-            || overlap::share_volume(pair, meetings, progress)?
+    if !found.is_all {
+        return Ok((Relation::Touching, None));
+    }
+    let ([first, second], [of_first, of_second]) = (pair, &found.marks);
+    for (pair, marks) in [(pair, [of_first, of_second]), ([second, first], [of_second, of_first])] {
+        if inside::components(pair, Some(marks[0]), options)?.inside > 0
+            || overlap::share_volume(pair, marks, options.progress)?
         {
             return Ok((Relation::Crossing, Some(true)));
         }
     }
     let is_open = pair.iter().any(|body| body.mesh.seal() == Seal::Open);
     Ok((Relation::Touching, if is_open { None } else { Some(false) }))
-}
-
-/// Two triangles that meet, by their numbers.
-#[derive(Debug, Clone, Copy)]
-struct FoundMeeting {
-    triangles: [u32; 2],
-    meeting: Meeting,
-}
-
-impl FoundMeeting {
-    fn swapped(&self) -> Self {
-        let [a, b] = self.triangles;
-        Self { triangles: [b, a], ..*self }
-    }
-
-    fn place(&self, pair: [&ClearanceBody; 2]) -> MeetingPair {
-        let [s, t] = pair_of(pair, self.triangles);
-        let corners = separation::common(s, t);
-        let end = |corner: Option<&ExactPoint>| corner.map_or([0.0; 3], rounded);
-        let ends = [end(corners.first()), end(corners.last())];
-        MeetingPair { triangles: self.triangles, meeting: self.meeting, ends }
-    }
 }
 
 /// The triangles of these numbers.

@@ -9,22 +9,22 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::inside::{MeshInside, RaySample};
-use super::{ClearanceBody, FoundMeeting, pair_of};
+use super::meetings::{MeetingPlace, PLANES};
+use super::{ClearanceBody, pair_of};
 use crate::error::Result;
 use crate::geom::fractions::{ExactPoint, cross, dot, exact, is_zero, minus, plus};
 use crate::geom::separation::{common, is_on_segment};
-use crate::geom::{Rational, Triangle, orientation};
+use crate::geom::tri_tri::{self, Meeting};
+use crate::geom::{Bounds, Rational, Triangle, orientation};
 use crate::mesh::closed::Seal;
+use crate::mesh::pairs::TriangleMarks;
 use crate::par::{self, Progress};
 
-/// Planes that are tried before corners.
-const PLANES: usize = 4;
-
-/// Whether a plane lies between the meshes: across an axis, or that of one of the first triangles that meet.
-pub(super) fn are_parted(pair: [&ClearanceBody; 2], meetings: &[FoundMeeting]) -> bool {
+/// Whether a plane lies between the meshes: across an axis, or that of a triangle of one of the first places.
+pub(super) fn are_parted(pair: [&ClearanceBody; 2], first: &[MeetingPlace]) -> bool {
     let [a, b] = pair.map(|body| body.mesh.bounds());
     (0..3).any(|i| a.max[i] <= b.min[i] || b.max[i] <= a.min[i])
-        || meetings.iter().take(PLANES).flat_map(|met| pair_of(pair, met.triangles)).any(|t| parts(pair, t))
+        || first.iter().take(PLANES).flat_map(|met| pair_of(pair, met.triangles)).any(|t| parts(pair, t))
 }
 
 /// Whether the plane of a triangle has one mesh on each side.
@@ -35,14 +35,14 @@ fn parts(pair: [&ClearanceBody; 2], [a, b, c]: &Triangle) -> bool {
     [1, -1].into_iter().any(|sign| is_beside(pair[0], sign) && is_beside(pair[1], -sign))
 }
 
-/// Whether a point next to a corner of a triangle of the first mesh, where that meets the second, is inside both.
-/// Meshes that are not closed have no volume.
+/// Whether a point next to a corner of a triangle of the first mesh, where that meets the second, is inside both; the
+/// triangles that meet are marked. Meshes that are not closed have no volume.
 ///
 /// # Errors
 /// If the work was cancelled.
 pub(super) fn share_volume(
     pair: [&ClearanceBody; 2],
-    meetings: &[FoundMeeting],
+    [own, other]: [&TriangleMarks; 2],
     progress: &dyn Progress,
 ) -> Result<bool> {
     if pair.iter().any(|body| body.mesh.seal() == Seal::Open) {
@@ -52,19 +52,38 @@ pub(super) fn share_volume(
     let is_inside_both = |sample: &RaySample| {
         pair.iter().zip(&insides).all(|(body, inside)| inside.holds(body, sample) == Some(true))
     };
-    let groups: Vec<_> = meetings.chunk_by(|a, b| a.triangles[0] == b.triangles[0]).collect();
-    progress.begin("contacts", groups.len() as u64);
+    let met = own.numbers();
+    progress.begin("contacts", met.len() as u64);
     let found = AtomicBool::new(false);
-    let answers = par::map(groups, |group: &[FoundMeeting]| {
-        progress.check()?;
-        progress.advance(1);
-        if !found.load(Ordering::Relaxed) && MetTriangle::new(pair, group).any_sample(&is_inside_both) {
-            found.store(true, Ordering::Relaxed);
+    let answers = par::share(&met, |next| {
+        for n in next {
+            progress.check()?;
+            progress.advance(1);
+            if found.load(Ordering::Relaxed) {
+                break;
+            }
+            let own = &pair[0].mesh.triangles()[*n as usize];
+            if MetTriangle::new(own, &partners(own, pair[1], other)).any_sample(&is_inside_both) {
+                found.store(true, Ordering::Relaxed);
+            }
         }
         Ok(())
     });
     answers.into_iter().collect::<Result<()>>()?;
     Ok(found.into_inner())
+}
+
+/// The marked triangles of a mesh that meet a triangle.
+fn partners<'a>(own: &Triangle, body: &ClearanceBody<'a>, marks: &TriangleMarks) -> Vec<&'a Triangle> {
+    let Bounds { min, max } = Bounds::of(std::slice::from_ref(own));
+    let mut found = vec![];
+    body.tree.around(&[min, max], &mut |n| {
+        let other = &body.mesh.triangles()[n as usize];
+        if marks.has(n) && tri_tri::meeting(own, other) != Meeting::Apart {
+            found.push(other);
+        }
+    });
+    found
 }
 
 /// A triangle of one mesh with what of the other meets it.
@@ -78,13 +97,11 @@ struct MetTriangle {
 }
 
 impl MetTriangle {
-    fn new(pair: [&ClearanceBody; 2], group: &[FoundMeeting]) -> Self {
-        let [own, _] = pair_of(pair, group[0].triangles);
+    fn new(own: &Triangle, others: &[&Triangle]) -> Self {
         let corners = own.map(exact);
         let normal = cross(&minus(&corners[1], &corners[0]), &minus(&corners[2], &corners[0]));
         let (mut places, mut cuts) = (vec![], vec![]);
-        for met in group {
-            let [_, other] = pair_of(pair, met.triangles);
+        for other in others {
             places.extend(common(own, other));
             let other = other.map(exact);
             let is_flat = other.each_ref().map(|v| dot(&normal, &minus(v, &corners[0])).is_zero());

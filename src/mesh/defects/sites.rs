@@ -3,6 +3,7 @@
 use crate::geom::{Point, Triangle};
 use crate::mesh::Mesh;
 use crate::mesh::components::Components;
+use crate::mesh::pairs::PairLimit;
 use crate::par::Progress;
 
 /// What defects are looked for with.
@@ -13,6 +14,8 @@ pub(crate) struct Search<'a> {
     pub most: usize,
     /// Walls thinner than this are found.
     pub thin: Option<f64>,
+    /// Pairs of triangles to examine.
+    pub pairs: PairLimit,
     pub progress: &'a dyn Progress,
 }
 
@@ -54,6 +57,8 @@ pub(crate) struct Sites {
     pub first: Vec<Site>,
     /// The triangles that have them, ascending.
     pub triangles: Vec<u32>,
+    /// Whether the search ended at its limit, so that there may be more.
+    pub is_partial: bool,
 }
 
 impl Sites {

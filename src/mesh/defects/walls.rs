@@ -5,36 +5,150 @@ use super::sites::{Search, Site, Sites, ascending, centroid};
 use crate::error::Result;
 use crate::geom::solid_angle::{cross, dot, minus};
 use crate::geom::{Triangle, degenerate};
-use crate::mesh::overlaps::{PairsOf, overlaps};
+use crate::mesh::pairs::boxes::{LANES, LaneBoxes, lanes};
+use crate::mesh::pairs::tree::{BinNode, TriangleTree};
 use crate::mesh::weld::Welded;
+use crate::par;
 
 /// A triangle faces the other way if its normal is within 60 degrees of inwards: the cosine.
 const FACING: f64 = 0.5;
 
-/// Triangles whose wall is thinner than `thickness`, the thinnest first.
+/// Triangles whose walls are measured between two looks at the limit.
+const BLOCK: usize = 1 << 10;
+
+/// What a share of a segment may be off by.
+const OFF: f64 = 1.0 / (1 << 30) as f64;
+
+/// Triangles whose wall is thinner than `thickness`, the thinnest first. As many triangles are compared as pairs of
+/// triangles are examined; if that is not enough, the first by their vertices are looked at.
+///
+/// # Errors
+/// If the work is cancelled.
 pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<Sites> {
     let triangles = search.mesh.triangles();
-    let inwards: Vec<Triangle> = triangles.iter().map(|triangle| segment(triangle, thickness)).collect();
-    // Bits of distances have their order.
-    let hits = overlaps(
-        PairsOf::Two([&inwards, triangles]),
-        search.progress,
-        |_| false,
-        |segment, triangle| distance(segment, triangle).filter(|hit| *hit < thickness).map(f64::to_bits),
-    )?;
-    let mut least: Vec<(u64, [u32; 3], u32)> = vec![];
-    for hits in hits.chunk_by(|one, next| one.0[0] == next.0[0]) {
-        let n = hits[0].0[0];
-        let vertices = ascending(welded.triangles[n as usize]);
-        least.extend(hits.iter().map(|(_, bits)| (*bits, vertices, n)).min());
+    if triangles.is_empty() {
+        return Ok(Sites::default());
     }
+    let tree = TriangleTree::new(triangles);
+    let mut order: Vec<([u32; 3], u32)> =
+        welded.triangles.iter().zip(0..).map(|(triangle, n)| (ascending(*triangle), n)).collect();
+    order.sort_unstable();
+    let most = search.pairs.pairs(triangles.len());
+    let (mut least, mut compared, mut looked_at) = (vec![], 0, 0);
+    search.progress.begin("walls", order.len() as u64);
+    for block in order.chunks(BLOCK) {
+        if compared > most {
+            break;
+        }
+        let walls = par::map_range(0..block.len(), |n| {
+            search.progress.check()?;
+            let mut ray = WallRay::new(&triangles[block[n].1 as usize], thickness);
+            ray.visit(&tree);
+            search.progress.advance(1);
+            Ok(ray)
+        });
+        for ((vertices, n), ray) in block.iter().zip(walls) {
+            let ray = ray?;
+            compared += ray.compared;
+            least.extend(ray.nearest.map(|distance| (distance.to_bits(), *vertices, *n)));
+        }
+        looked_at += block.len();
+    }
+    let is_partial = looked_at < order.len();
+    drop((tree, order));
+    // Bits of distances have their order.
     least.sort_unstable();
-    let mut found = Sites::default();
+    let mut found = Sites { is_partial, ..Sites::default() };
     for (bits, vertices, n) in least {
         let site = Site::new(centroid(&welded.corners(&vertices)), [n]);
         found.add(search.most, &[n], || Site { length: Some(f64::from_bits(bits)), ..site });
     }
     Ok(found.finished())
+}
+
+/// A segment inwards from the middle of a triangle, and the nearest triangle on it.
+struct WallRay {
+    segment: Triangle,
+    from: [f64; 3],
+    along: [f64; 3],
+    thickness: f64,
+    length: f64,
+    nearest: Option<f64>,
+    compared: u64,
+}
+
+impl WallRay {
+    fn new(triangle: &Triangle, thickness: f64) -> Self {
+        let segment = segment(triangle, thickness);
+        let [from, to] = [segment[0], segment[1]].map(|v| v.map(f64::from));
+        let along = minus(&to, &from);
+        let length = dot(&along, &along).sqrt();
+        Self { segment, from, along, thickness, length, nearest: None, compared: 0 }
+    }
+
+    /// Looks for the nearest triangle, in near boxes first.
+    fn visit(&mut self, tree: &TriangleTree) {
+        if self.length == 0.0 {
+            return;
+        }
+        let mut waiting: Vec<(f64, &BinNode)> = vec![(0.0, &tree.root)];
+        while let Some((entry, node)) = waiting.pop() {
+            if self.is_behind(entry) {
+                continue;
+            }
+            let parts = node.parts(tree.triangles);
+            let mut entries = [0.0; LANES];
+            let hit = self.enters(&parts.boxes, &mut entries);
+            let begin = waiting.len();
+            for lane in lanes(hit) {
+                if let Some(node) = parts.nodes.get(lane) {
+                    waiting.push((entries[lane], node));
+                } else if let Some(n) = parts.numbers.get(lane) {
+                    self.measure(&tree.triangles[*n as usize], entries[lane]);
+                }
+            }
+            // The last is the next.
+            waiting[begin..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        }
+    }
+
+    /// Whether a box entered at this share of the segment is farther than the nearest triangle.
+    fn is_behind(&self, entry: f64) -> bool {
+        self.nearest.is_some_and(|nearest| (entry - OFF) * self.length > nearest)
+    }
+
+    fn measure(&mut self, triangle: &Triangle, entry: f64) {
+        self.compared += 1;
+        // What needles say by rounding, outside of their boxes, is left out, so that no order of boxes matters.
+        let is_within = |hit: &f64| *hit < self.thickness && *hit >= (entry - OFF) * self.length;
+        if let Some(hit) = distance(&self.segment, triangle).filter(is_within) {
+            self.nearest = Some(self.nearest.map_or(hit, |nearest| nearest.min(hit)));
+        }
+    }
+
+    /// The boxes that the segment enters, by bit, and at which share of it (Kay and Kajiya 1986). Of a box in another
+    /// one the share is no less, rounded or not.
+    fn enters(&self, boxes: &LaneBoxes, entries: &mut [f64; LANES]) -> u32 {
+        let mut hit = [true; LANES];
+        let mut exits = [1.0_f64; LANES];
+        *entries = [0.0; LANES];
+        for axis in 0..3 {
+            let (from, along) = (self.from[axis], self.along[axis]);
+            for lane in 0..LANES {
+                let ends = [boxes[axis][lane], boxes[3 + axis][lane]].map(|c| f64::from(c) - from);
+                if along == 0.0 {
+                    hit[lane] &= ends[0] <= 0.0 && ends[1] >= 0.0;
+                    continue;
+                }
+                let [near, far] = if along > 0.0 { ends } else { [ends[1], ends[0]] };
+                entries[lane] = entries[lane].max(near / along);
+                exits[lane] = exits[lane].min(far / along);
+            }
+        }
+        (0..LANES).rev().fold(0, |mask, lane| {
+            mask << 1 | u32::from(hit[lane] && entries[lane] - OFF <= exits[lane] + OFF)
+        })
+    }
 }
 
 /// The segment from the middle of a triangle inwards, its end given twice; a point for one without area.

@@ -53,6 +53,7 @@ fn json_has_all_pairs() {
             "triangles",
             "closer",
             "meetings",
+            "at_least",
             "places",
             "more"
         ]

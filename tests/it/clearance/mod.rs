@@ -5,7 +5,9 @@
 mod command;
 mod relations;
 
-use voxelize::compare::clearance::{Clearance, ClearanceBody, MeetingPair, Relation, clearance};
+use voxelize::compare::clearance::{
+    Clearance, ClearanceBody, ClearanceOptions, MeetingPair, Relation, clearance,
+};
 use voxelize::geom::Triangle;
 use voxelize::geom::tri_tri::{Meeting, closest_points, meeting};
 use voxelize::{Mesh, par};
@@ -55,7 +57,8 @@ fn by_all_pairs(first: &Mesh, second: &Mesh) -> (Vec<([u32; 2], Meeting)>, f64) 
 
 fn all_places(first: &Mesh, second: &Mesh) -> Clearance {
     let [a, b] = [first, second].map(|mesh| ClearanceBody::new(mesh).unwrap());
-    a.clearance(&b, usize::MAX, &()).unwrap()
+    let options = ClearanceOptions { places: usize::MAX, ..ClearanceOptions::default() };
+    a.clearance(&b, &options).unwrap()
 }
 
 /// How far a point is from a triangle, by weights of its vertices that are pushed into range.

@@ -1,8 +1,8 @@
 //! Solids whose relation is known, most of them with faces, edges or vertices in common.
 
-use voxelize::Mesh;
 use voxelize::compare::clearance::{Relation, clearance};
 use voxelize::geom::Triangle;
+use voxelize::{Mesh, Rational};
 
 use super::{all_places, mesh, moved};
 use crate::support::meshes::{fixture, mapped};
@@ -158,7 +158,10 @@ fn spheres_are_contained_not_clear() {
     let small = mapped(&sphere, |v| v.map(|c| c / 4.0));
     let found = clearance(&sphere, &small).unwrap();
     assert_eq!((found.relation, found.meetings), (Relation::Contains, 0));
-    assert!(found.distance > 0.7 && found.distance < 0.75 && found.is_closer_than(0.1), "{found:?}");
+    assert!(
+        found.distance > 0.7 && found.distance < 0.75 && found.is_closer_than(&Rational::new(1, 10)),
+        "{found:?}"
+    );
     assert_eq!(clearance(&small, &sphere).unwrap().relation, Relation::Within);
     // A vertex of the small one is put on a vertex of the large one, from within and from outside.
     let tip = sphere.triangles()[0][0];
@@ -216,9 +219,9 @@ fn open_meshes_that_touch_are_not_reported_clear() {
     let [same, beside] = [[0.0; 3], [open.bounds().max[0] - open.bounds().min[0], 0.0, 0.0]];
     let found = clearance(&open, &moved(&open, same)).unwrap();
     assert_eq!((found.relation, found.shares_volume), (Relation::Touching, None));
-    assert!(found.is_closer_than(0.0), "nobody knows whether they collide");
+    assert!(found.is_closer_than(&Rational::ZERO), "nobody knows whether they collide");
     // A plane between them is enough.
     let found = clearance(&open, &moved(&open, beside)).unwrap();
     assert_eq!((found.relation, found.shares_volume), (Relation::Touching, Some(false)));
-    assert!(!found.is_closer_than(0.0) && found.is_closer_than(0.1));
+    assert!(!found.is_closer_than(&Rational::ZERO) && found.is_closer_than(&Rational::new(1, 10)));
 }

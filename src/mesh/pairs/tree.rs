@@ -6,15 +6,9 @@
 
 use std::sync::OnceLock;
 
+use super::boxes::{LANES, LaneBoxes, lane_boxes, lanes, meeting};
 use crate::geom::{Bounds, Triangle};
-use crate::mesh::Mesh;
 use crate::par;
-
-/// Boxes that are compared at a time.
-pub(super) const LANES: usize = 16;
-
-/// Sixteen boxes: the lowest coordinates x, y, z, then the highest. Unused boxes contain no point.
-pub(super) type LaneBoxes = [[f32; LANES]; 6];
 
 /// Triangles to an occupied cell, about.
 const PER_CELL: usize = 64;
@@ -25,12 +19,21 @@ const MOST_BITS: u32 = 7;
 /// Triangles that a thread takes at a time.
 const CHUNK: usize = 1 << 14;
 
+/// Triangles as a tree of boxes.
+#[derive(Debug)]
+pub(crate) struct TriangleTree<'a> {
+    pub(crate) triangles: &'a [Triangle],
+    pub(crate) root: BinNode,
+}
+
 /// Some triangles near each other.
 #[derive(Debug)]
-pub(super) struct BinNode {
-    pub(super) bounds: [[f32; 3]; 2],
+pub(crate) struct BinNode {
+    pub(crate) bounds: [[f32; 3]; 2],
     /// How many triangles it has.
-    pub(super) count: usize,
+    pub(crate) count: usize,
+    /// Whether its triangles are a star, whose pairs are searched for apart.
+    pub(super) is_star: bool,
     /// Their numbers; none where it was made of its parts.
     numbers: Vec<u32>,
     parts: OnceLock<BinParts>,
@@ -38,53 +41,131 @@ pub(super) struct BinNode {
 
 /// The children of a node: at most sixteen nodes, or triangles.
 #[derive(Debug)]
-pub(super) struct BinParts {
-    pub(super) boxes: LaneBoxes,
-    pub(super) nodes: Vec<BinNode>,
+pub(crate) struct BinParts {
+    pub(crate) boxes: LaneBoxes,
+    pub(crate) nodes: Vec<BinNode>,
     /// The triangles, if there are at most sixteen.
-    pub(super) numbers: Vec<u32>,
+    pub(crate) numbers: Vec<u32>,
 }
 
-/// A mesh as a node.
-pub(super) fn root(mesh: &Mesh) -> BinNode {
-    let triangles = mesh.triangles();
+impl<'a> TriangleTree<'a> {
+    /// The tree of all triangles, at least one.
+    pub(crate) fn new(triangles: &'a [Triangle]) -> Self {
+        Self::with_stars(triangles, &(0..triangles.len() as u32).collect::<Vec<_>>(), &[])
+    }
+
+    /// The tree of some triangles, and of stars that have others, each a node of its own.
+    pub(super) fn with_stars(triangles: &'a [Triangle], numbers: &[u32], stars: &[&[u32]]) -> Self {
+        Self { triangles, root: root(triangles, numbers, stars) }
+    }
+
+    /// Gives the triangles whose bounds meet a box.
+    pub(crate) fn around(&self, bounds: &[[f32; 3]; 2], take: &mut impl FnMut(u32)) {
+        self.visit(&|_| true, &|boxes| meeting(boxes, bounds), take);
+    }
+
+    /// Gives the triangles of the lanes that `hit` says, in nodes that are entered.
+    pub(crate) fn visit(
+        &self,
+        enters: &impl Fn(&BinNode) -> bool,
+        hit: &impl Fn(&LaneBoxes) -> u32,
+        take: &mut impl FnMut(u32),
+    ) {
+        let mut waiting = vec![&self.root];
+        while let Some(node) = waiting.pop() {
+            if !enters(node) {
+                continue;
+            }
+            let parts = node.parts(self.triangles);
+            for lane in lanes(hit(&parts.boxes)) {
+                match (parts.nodes.get(lane), parts.numbers.get(lane)) {
+                    (Some(node), _) => waiting.push(node),
+                    (None, Some(n)) => take(*n),
+                    (None, None) => {}
+                }
+            }
+        }
+    }
+
+    /// The bytes that it takes for so many triangles, all cells divided.
+    pub(crate) fn bytes_for(triangles: usize) -> u64 {
+        // Nodes of more than sixteen triangles are divided into such that have eight at least.
+        let node = size_of::<BinNode>() + size_of::<LaneBoxes>();
+        triangles as u64 * (4 * size_of::<u32>() + node / 8) as u64
+    }
+}
+
+fn root(triangles: &[Triangle], numbers: &[u32], stars: &[&[u32]]) -> BinNode {
     // A surface meets about 3 · 4^bits cells.
-    let bits = ((triangles.len() / (3 * PER_CELL)).max(1).ilog2() / 2).min(MOST_BITS);
-    let cells = CellKeys::new(mesh.bounds(), bits);
-    let (order, starts) = cells.sorted(triangles);
-    let bins: Vec<&[u32]> =
-        starts.windows(2).map(|w| &order[w[0]..w[1]]).filter(|bin| !bin.is_empty()).collect();
+    let mut bits = ((numbers.len() / (3 * PER_CELL)).max(1).ilog2() / 2).min(MOST_BITS);
+    let bounds = bounds_of(triangles, numbers);
+    let mut cells = CellKeys::new(&bounds, bits);
+    let (mut order, mut starts) = cells.sorted(triangles, numbers);
+    // Of what fills a volume, more cells are occupied.
+    while bits > 0 && LANES * starts.windows(2).filter(|w| w[0] < w[1]).count() > numbers.len() {
+        bits -= 1;
+        cells = CellKeys::new(&bounds, bits);
+        (order, starts) = cells.sorted(triangles, numbers);
+    }
+    let bins = starts.windows(2).map(|w| &order[w[0]..w[1]]).filter(|bin| !bin.is_empty());
+    let bins: Vec<&[u32]> = bins.collect();
     let keys: Vec<u32> = bins.iter().map(|bin| cells.key(&triangles[bin[0] as usize])).collect();
     let shares: Vec<_> = bins.chunks(256).collect();
     let nodes = par::map(shares, |bins: &[&[u32]]| {
         bins.iter().map(|bin| BinNode::of(triangles, bin.to_vec())).collect::<Vec<_>>()
     });
     let mut nodes: Vec<(u32, BinNode)> = keys.into_iter().zip(nodes.into_iter().flatten()).collect();
+    let star = |own: &[u32]| BinNode { is_star: true, ..BinNode::of(triangles, own.to_vec()) };
+    nodes.extend(stars.iter().map(|own| (cells.key(&triangles[own[0] as usize]), star(own))));
+    nodes.sort_by_key(|(key, _)| *key);
     while nodes.len() > LANES {
-        let mut larger: Vec<(u32, Vec<BinNode>)> = vec![];
-        for (key, node) in nodes {
-            match larger.last_mut() {
-                Some((last, block)) if *last == key >> 3 => block.push(node),
-                _ => larger.push((key >> 3, vec![node])),
-            }
-        }
-        nodes = larger.into_iter().map(|(key, block)| (key, BinNode::around(block))).collect();
+        nodes = blocks(nodes);
     }
     BinNode::around(nodes.into_iter().map(|(_, node)| node).collect())
 }
 
-/// The bytes that it takes for so many triangles, all cells divided.
-pub(super) fn bytes_for(triangles: usize) -> u128 {
-    // Nodes of more than sixteen triangles are divided into such that have eight at least.
-    let node = size_of::<BinNode>() + size_of::<LaneBoxes>();
-    triangles as u128 * (4 * size_of::<u32>() + node / 8) as u128
+/// Nodes whose keys differ in the last bits together, at most sixteen.
+fn blocks(nodes: Vec<(u32, BinNode)>) -> Vec<(u32, BinNode)> {
+    let mut larger: Vec<(u32, Vec<BinNode>)> = vec![];
+    for (key, node) in nodes {
+        match larger.last_mut() {
+            Some((last, block)) if *last == key >> 3 && block.len() < LANES => block.push(node),
+            _ => larger.push((key >> 3, vec![node])),
+        }
+    }
+    larger.into_iter().map(|(key, block)| (key, BinNode::around(block))).collect()
+}
+
+fn bounds_of(triangles: &[Triangle], numbers: &[u32]) -> Bounds {
+    let shares = numbers.chunks(CHUNK).collect();
+    let bounds = par::map(shares, |some: &[u32]| {
+        some.iter().fold(Bounds::EMPTY, |all, n| triangles[*n as usize].iter().fold(all, Bounds::with))
+    });
+    bounds.iter().fold(Bounds::EMPTY, |all, one| all.union(one))
+}
+
+#[cfg(test)]
+impl TriangleTree<'_> {
+    /// The bytes that it takes, all cells divided.
+    pub(super) fn bytes(&self) -> u64 {
+        self.visit(&|_| true, &|_| !0, &mut |_| {});
+        let (mut bytes, mut waiting) = (0, vec![&self.root]);
+        while let Some(node) = waiting.pop() {
+            let parts = node.parts(self.triangles);
+            let numbers = node.numbers.capacity() + parts.numbers.capacity();
+            bytes += size_of::<BinNode>() + numbers * size_of::<u32>();
+            waiting.extend(&parts.nodes);
+        }
+        bytes as u64
+    }
 }
 
 impl BinNode {
     fn of(triangles: &[Triangle], numbers: Vec<u32>) -> Self {
         let own = |bounds: Bounds, n: &u32| triangles[*n as usize].iter().fold(bounds, Bounds::with);
         let bounds = numbers.iter().fold(Bounds::EMPTY, own);
-        Self { bounds: [bounds.min, bounds.max], count: numbers.len(), numbers, parts: OnceLock::new() }
+        let bounds = [bounds.min, bounds.max];
+        Self { bounds, count: numbers.len(), is_star: false, numbers, parts: OnceLock::new() }
     }
 
     fn around(nodes: Vec<Self>) -> Self {
@@ -96,16 +177,16 @@ impl BinNode {
         let count = nodes.iter().map(|node| node.count).sum();
         let boxes = lane_boxes(nodes.iter().map(|node| node.bounds));
         let parts = OnceLock::from(BinParts { boxes, nodes, numbers: vec![] });
-        Self { bounds, count, numbers: vec![], parts }
+        Self { bounds, count, is_star: false, numbers: vec![], parts }
     }
 
     /// Whether it is divided into triangles.
-    pub(super) fn is_leaf(&self) -> bool {
+    pub(crate) fn is_leaf(&self) -> bool {
         !self.numbers.is_empty() && self.numbers.len() <= LANES
     }
 
     /// Its children.
-    pub(super) fn parts(&self, triangles: &[Triangle]) -> &BinParts {
+    pub(crate) fn parts(&self, triangles: &[Triangle]) -> &BinParts {
         self.parts.get_or_init(|| {
             if self.is_leaf() {
                 let own = |n: &u32| {
@@ -144,17 +225,6 @@ fn divide(triangles: &[Triangle], mut numbers: Vec<u32>, most: usize, nodes: &mu
     divide(triangles, rest, most / 2, nodes);
 }
 
-fn lane_boxes(bounds: impl Iterator<Item = [[f32; 3]; 2]>) -> LaneBoxes {
-    let (low, high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
-    let mut boxes = [low, low, low, high, high, high];
-    for (lane, corners) in bounds.enumerate() {
-        for (row, coordinate) in corners.as_flattened().iter().enumerate() {
-            boxes[row][lane] = *coordinate;
-        }
-    }
-    boxes
-}
-
 /// Cells of a lattice in Morton order; cells of large triangles come last.
 struct CellKeys {
     low: [f64; 3],
@@ -185,19 +255,20 @@ impl CellKeys {
     }
 
     /// The numbers of triangles by their cells, and where cells begin.
-    fn sorted(&self, triangles: &[Triangle]) -> (Vec<u32>, Vec<usize>) {
-        let keys = par::map(triangles.chunks(CHUNK).collect(), |some: &[Triangle]| {
-            some.iter().map(|triangle| self.key(triangle)).collect::<Vec<_>>()
+    fn sorted(&self, triangles: &[Triangle], numbers: &[u32]) -> (Vec<u32>, Vec<usize>) {
+        let keys = par::map(numbers.chunks(CHUNK).collect(), |some: &[u32]| {
+            some.iter().map(|n| self.key(&triangles[*n as usize])).collect::<Vec<_>>()
         });
         let mut starts = vec![0; (4 << (3 * self.bits)) + 1];
         keys.iter().flatten().for_each(|key| starts[*key as usize + 1] += 1);
         for n in 1..starts.len() {
             starts[n] += starts[n - 1];
         }
-        let (mut places, mut order) = (starts.clone(), vec![0; triangles.len()]);
-        for (number, key) in (0..).zip(keys.iter().flatten()) {
+        let mut places = starts.clone();
+        let mut order = vec![0; numbers.len()];
+        for (number, key) in numbers.iter().zip(keys.iter().flatten()) {
             let place = &mut places[*key as usize];
-            order[*place] = number;
+            order[*place] = *number;
             *place += 1;
         }
         (order, starts)

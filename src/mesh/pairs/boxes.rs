@@ -1,0 +1,60 @@
+//! Sixteen boxes at a time.
+
+/// Boxes that are compared at a time.
+pub(crate) const LANES: usize = 16;
+
+/// Sixteen boxes: the lowest coordinates x, y, z, then the highest. Unused boxes contain no point.
+pub(crate) type LaneBoxes = [[f32; LANES]; 6];
+
+/// Boxes in lanes, at most sixteen.
+pub(super) fn lane_boxes(bounds: impl Iterator<Item = [[f32; 3]; 2]>) -> LaneBoxes {
+    let (low, high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
+    let mut boxes = [low, low, low, high, high, high];
+    for (lane, corners) in bounds.enumerate() {
+        for (row, coordinate) in corners.as_flattened().iter().enumerate() {
+            boxes[row][lane] = *coordinate;
+        }
+    }
+    boxes
+}
+
+/// The lanes of a mask, the first first.
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros() as usize;
+        (mask != 0).then(|| {
+            mask &= mask - 1;
+            lane
+        })
+    })
+}
+
+/// The lanes whose boxes meet a box: a point in common is enough. Floats are compared as they are.
+#[inline]
+pub(crate) fn meeting(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2]) -> u32 {
+    let mut meets = [1_u8; LANES];
+    for axis in 0..3 {
+        let (lowest, highest) = (&boxes[axis], &boxes[3 + axis]);
+        for lane in 0..LANES {
+            meets[lane] &= u8::from(lowest[lane] <= high[axis]) & u8::from(highest[lane] >= low[axis]);
+        }
+    }
+    meets.iter().rev().fold(0, |mask, one| mask << 1 | u32::from(*one))
+}
+
+/// The squared gaps between sixteen boxes and one.
+#[inline]
+pub(crate) fn squared_gaps(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2], gaps: &mut [f64; LANES]) {
+    *gaps = [0.0; LANES];
+    for axis in 0..3 {
+        let (low, high) = (f64::from(low[axis]), f64::from(high[axis]));
+        let (lowest, highest) = (&boxes[axis], &boxes[3 + axis]);
+        for lane in 0..LANES {
+            let below = f64::from(lowest[lane]) - high;
+            let above = low - f64::from(highest[lane]);
+            let gap = if below > above { below } else { above };
+            let gap = if gap > 0.0 { gap } else { 0.0 };
+            gaps[lane] += gap * gap;
+        }
+    }
+}

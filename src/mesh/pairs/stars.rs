@@ -1,0 +1,145 @@
+//! Stars: many triangles around one vertex, as the fans that close a cylinder. All their bounds meet, so that pairs are
+//! found by directions instead.
+//!
+//! Two triangles with a common vertex have another point in common only if a ray from that vertex is in both: seen from
+//! there, triangles are arcs of great circles, and those two meet. In the same way triangles with a common edge, seen
+//! along it, are points of a circle, and have points beyond the edge in common only if those are the same. So pairs of
+//! a star are those whose arcs have boxes that meet, and pairs of many triangles around an edge of the star are those
+//! whose points have.
+
+use super::key::point_key;
+use crate::geom::solid_angle::{dot, minus};
+use crate::geom::{Point, Triangle};
+use crate::mesh::union_find;
+
+/// A vertex or an edge with more triangles than this has a star.
+const MANY: usize = 64;
+
+/// What boxes are made larger by: more than twice the rounding of a float up to two, 2^-23 / 2, with all doubles before.
+const ROUNDING: f64 = 1.0 / (1 << 22) as f64;
+
+/// Triangles around a vertex.
+#[derive(Debug)]
+pub(super) struct Star {
+    pub centre: Point,
+    pub members: Vec<u32>,
+}
+
+/// The stars of triangles that are not left out, each triangle in one at most: that of the vertex with the most. The
+/// order of triangles changes nothing but that of members.
+pub(super) fn stars(triangles: &[Triangle], is_left_out: &impl Fn(&Triangle) -> bool) -> Vec<Star> {
+    if triangles.len() <= MANY {
+        return vec![];
+    }
+    let crowded = Crowded::of(triangles);
+    let corners = (0..).zip(triangles).filter(|(_, t)| crowded.any(t) && !is_left_out(t));
+    let corners = corners.flat_map(|(n, t)| t.map(|v| (point_key(v), v, n)));
+    largest_first(corners.collect()).into_iter().map(|(centre, members)| Star { centre, members }).collect()
+}
+
+/// How many corners of triangles there are by the hashes of their vertices, so that few triangles are looked at closer.
+struct Crowded(Vec<u8>);
+
+impl Crowded {
+    fn of(triangles: &[Triangle]) -> Self {
+        let mut counts = vec![0_u8; (2 * triangles.len()).next_power_of_two()];
+        let mask = counts.len() - 1;
+        for vertex in triangles.as_flattened() {
+            let count = &mut counts[Self::hash(vertex) & mask];
+            *count = count.saturating_add(1);
+        }
+        Self(counts)
+    }
+
+    #[inline(always)]
+    fn hash(vertex: &Point) -> usize {
+        // −0 + 0 is 0.
+        union_find::hash(&vertex.map(|c| (c + 0.0).to_bits())) as usize
+    }
+
+    fn any(&self, triangle: &Triangle) -> bool {
+        triangle.iter().any(|v| usize::from(self.0[Self::hash(v) & (self.0.len() - 1)]) > MANY)
+    }
+}
+
+/// Numbers by the vertex that they are named with, each number with the vertex that has the most; vertices with few are
+/// left out.
+fn largest_first(mut named: Vec<([u32; 3], Point, u32)>) -> Vec<(Point, Vec<u32>)> {
+    named.sort_unstable_by_key(|(key, _, n)| (*key, *n));
+    let mut groups: Vec<_> = named.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > MANY).collect();
+    groups.sort_by(|a, b| b.len().cmp(&a.len()));
+    let highest = named.iter().map(|(_, _, n)| *n as usize + 1).max().unwrap_or(0);
+    let mut taken = vec![false; highest];
+    let mut found = vec![];
+    for group in groups {
+        let free = group.iter().filter(|(_, _, n)| !taken[*n as usize]);
+        let members: Vec<u32> = free.map(|(_, _, n)| *n).collect();
+        if members.len() > MANY {
+            members.iter().for_each(|n| taken[*n as usize] = true);
+            found.push((group[0].1, members));
+        }
+    }
+    found
+}
+
+impl Star {
+    /// The other two vertices of a member.
+    fn others(&self, triangle: &Triangle) -> [Point; 2] {
+        let at = triangle.iter().position(|v| *v == self.centre).unwrap_or(0);
+        [triangle[(at + 1) % 3], triangle[(at + 2) % 3]]
+    }
+
+    /// A box around the arc of each member, as three points.
+    pub(super) fn arcs(&self, triangles: &[Triangle]) -> Vec<Triangle> {
+        let arc = |n: &u32| {
+            let [p, q] = self.others(&triangles[*n as usize]).map(|v| unit(&away(&v, &self.centre)));
+            let chord = minus(&p, &q);
+            // No point of an arc is farther from its chord than that is in the middle.
+            let rise = 1.0 - (1.0 - dot(&chord, &chord) / 4.0).max(0.0).sqrt();
+            box_around(&p, &q, rise)
+        };
+        self.members.iter().map(arc).collect()
+    }
+
+    /// Edges of the star with many triangles: the places of these among the members, each with one edge at most.
+    pub(super) fn edges(&self, triangles: &[Triangle]) -> Vec<(Point, Vec<u32>)> {
+        let ends = (0..).zip(&self.members);
+        let ends = ends
+            .flat_map(|(place, n)| self.others(&triangles[*n as usize]).map(|v| (point_key(v), v, place)));
+        largest_first(ends.collect())
+    }
+
+    /// A box around the direction in which each of these members is, seen along the edge to `end`, as three points.
+    pub(super) fn directions(&self, triangles: &[Triangle], end: &Point, places: &[u32]) -> Vec<Triangle> {
+        let edge = unit(&away(end, &self.centre));
+        let direction = |place: &u32| {
+            let [p, q] = self.others(&triangles[self.members[*place as usize] as usize]);
+            let to = away(if p == *end { &q } else { &p }, &self.centre);
+            let along = dot(&to, &edge);
+            let across = std::array::from_fn(|i| to[i] - along * edge[i]);
+            let (length, width) = (dot(&to, &to).sqrt(), dot(&across, &across).sqrt());
+            // The parts are off by less than 16 u of the length.
+            let off = length / width / (1_u64 << 48) as f64;
+            let at = unit(&across);
+            // All of the circle where it is too near to the edge to tell, and where that is not a number.
+            if off < 0.5 { box_around(&at, &at, 2.0 * off) } else { box_around(&[-1.0; 3], &[1.0; 3], 0.0) }
+        };
+        places.iter().map(direction).collect()
+    }
+}
+
+fn away(point: &Point, from: &Point) -> [f64; 3] {
+    std::array::from_fn(|i| f64::from(point[i]) - f64::from(from[i]))
+}
+
+fn unit(v: &[f64; 3]) -> [f64; 3] {
+    let length = dot(v, v).sqrt();
+    v.map(|x| x / length)
+}
+
+/// The box around two points and all that is as near to them on each axis, and a little more, as three points.
+fn box_around(p: &[f64; 3], q: &[f64; 3], more: f64) -> Triangle {
+    let low: Point = std::array::from_fn(|i| (p[i].min(q[i]) - more - ROUNDING) as f32);
+    let high: Point = std::array::from_fn(|i| (p[i].max(q[i]) + more + ROUNDING) as f32);
+    [low, high, low]
+}
