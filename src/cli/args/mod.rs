@@ -134,7 +134,7 @@ pub struct MemoryArgs {
 #[command(next_help_heading = "Run")]
 pub struct PairArgs {
     /// Examine at most N pairs of triangles whose bounds meet, or 'all'; beyond that, counts are lower bounds and
-    /// reported as such [default: 2^25 and 64 for each triangle]
+    /// reported as such [default: 2^24, or 64 for each triangle if that is more]
     #[arg(long, value_name = "N", value_parser = values::pairs, allow_negative_numbers = true)]
     pub max_pairs: Option<PairLimit>,
 }

@@ -25,11 +25,13 @@ pub(super) struct Meetings {
 }
 
 /// Two triangles that meet, in the order in which they are listed: crossings first, then by their vertices, the lesser
-/// triangle first, then by their numbers.
+/// triangle first, then by which mesh has that, then by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MeetingPlace {
     is_no_crossing: bool,
     vertices: [TriangleKey; 2],
+    /// Whether the triangle of the first mesh is the greater one: meshes with copies of two triangles have both pairs.
+    is_exchanged: bool,
     pub triangles: [u32; 2],
     meeting: Meeting,
 }
@@ -84,6 +86,7 @@ impl Findings for MeetingCount<'_> {
         self.first.add(MeetingPlace {
             is_no_crossing: meeting != Meeting::Crossing,
             vertices: pair_key([s, t]),
+            is_exchanged: TriangleKey::of(t) < TriangleKey::of(s),
             triangles: pair.numbers,
             meeting,
         });

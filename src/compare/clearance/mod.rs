@@ -15,7 +15,7 @@ use crate::geom::fractions::{dot, minus, rounded};
 use crate::geom::tri_tri::Meeting;
 use crate::geom::{Rational, Triangle, separation};
 use crate::mesh::closed::Seal;
-use crate::mesh::pairs::tree::TriangleTree;
+use crate::mesh::pairs::tree::PairTree;
 use crate::mesh::{Mesh, PairLimit};
 use crate::par::{self, Progress};
 use closest::Closest;
@@ -146,7 +146,7 @@ pub fn clearance(first: &Mesh, second: &Mesh) -> Result<Clearance> {
 #[derive(Debug)]
 pub struct ClearanceBody<'a> {
     mesh: &'a Mesh,
-    tree: TriangleTree<'a>,
+    tree: PairTree<'a>,
 }
 
 impl<'a> ClearanceBody<'a> {
@@ -162,12 +162,12 @@ impl<'a> ClearanceBody<'a> {
         if i32::try_from(count).is_err() {
             return Err(Error::too_large(format!("{count} triangles; the most is 2^31 - 1")));
         }
-        Ok(Self { mesh, tree: TriangleTree::new(mesh.triangles()) })
+        Ok(Self { mesh, tree: PairTree::new(mesh.triangles()) })
     }
 
     /// The bytes that it takes in addition to its mesh, for so many triangles.
     pub fn bytes_for(triangles: usize) -> u64 {
-        TriangleTree::bytes_for(triangles)
+        PairTree::bytes_for(triangles)
     }
 
     /// The relation of this mesh, the first, to the second. The result depends neither on threads nor, but for numbers

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::geom::solid_angle::{cross, dot, minus};
 use crate::geom::{Triangle, degenerate};
 use crate::mesh::pairs::boxes::{LANES, LaneBoxes, lanes};
-use crate::mesh::pairs::tree::{BinNode, TriangleTree};
+use crate::mesh::pairs::tree::{BinNode, PairTree};
 use crate::mesh::weld::Welded;
 use crate::par;
 
@@ -29,7 +29,7 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
     if triangles.is_empty() {
         return Ok(Sites::default());
     }
-    let tree = TriangleTree::new(triangles);
+    let tree = PairTree::new(triangles);
     let mut order: Vec<([u32; 3], u32)> =
         welded.triangles.iter().zip(0..).map(|(triangle, n)| (ascending(*triangle), n)).collect();
     order.sort_unstable();
@@ -87,7 +87,7 @@ impl WallRay {
     }
 
     /// Looks for the nearest triangle, in near boxes first.
-    fn visit(&mut self, tree: &TriangleTree) {
+    fn visit(&mut self, tree: &PairTree) {
         if self.length == 0.0 {
             return;
         }

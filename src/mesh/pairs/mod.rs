@@ -26,7 +26,7 @@ pub(crate) use marks::TriangleMarks;
 use search::{NodePair, PairSearch, PairVisitor};
 use stars::Star;
 pub(crate) use sweep::DistinctTriangles;
-use tree::TriangleTree;
+use tree::PairTree;
 
 use crate::error::{Code, Error, Finding, Result};
 use crate::geom::Triangle;
@@ -37,7 +37,7 @@ use crate::text::{bytes, grouped};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PairLimit {
-    /// 2^25 pairs whose bounds meet, and 64 more for each triangle: ordinary meshes have less than 20 for each.
+    /// 2^24 pairs whose bounds meet, or 64 for each triangle if that is more: ordinary meshes have less than 20.
     #[default]
     Usual,
     /// So many pairs whose bounds meet.
@@ -50,7 +50,7 @@ impl PairLimit {
     /// The most pairs for so many triangles.
     pub fn pairs(self, triangles: usize) -> u64 {
         match self {
-            Self::Usual => (1 << 25) + 64 * triangles as u64,
+            Self::Usual => (64 * triangles as u64).max(1 << 24),
             Self::AtMost(most) => most,
             Self::All => u64::MAX,
         }
@@ -59,7 +59,9 @@ impl PairLimit {
     /// The warning that the limit was reached, for so many triangles.
     pub fn finding(self, triangles: usize) -> Finding {
         let most = grouped(self.pairs(triangles));
-        let text = format!("more than {most} pairs of triangles have bounds that meet; only the first of them were examined");
+        let text = format!(
+            "more than {most} pairs of triangles have bounds that meet; only the first of them were examined"
+        );
         Finding::new(Code::W014, text)
     }
 }
@@ -70,7 +72,7 @@ pub(crate) enum PairsOf<'a> {
     /// One list: both numbers count in it.
     One(&'a [Triangle]),
     /// A triangle of each of two lists.
-    Two([&'a TriangleTree<'a>; 2]),
+    Two([&'a PairTree<'a>; 2]),
 }
 
 impl<'a> PairsOf<'a> {
@@ -192,7 +194,7 @@ fn within<A: Findings>(
     let members: Vec<_> = stars.iter().map(|star| star.members.as_slice()).collect();
     let mut free = others(triangles.len(), &members);
     free.retain(|n| !is_left_out(&triangles[*n as usize]));
-    let tree = TriangleTree::with_stars(triangles, &free, &members);
+    let tree = PairTree::with_stars(triangles, &free, &members);
     drop(free);
     let mut found = by_tree(&PairSearch::one(&tree), &|n| n, budget, exam)?;
     drop(tree);
@@ -220,12 +222,12 @@ fn of_star<A: Findings>(
     let edges = star.edges(triangles);
     let arcs = star.arcs(triangles);
     let members: Vec<_> = edges.iter().map(|(_, places)| places.as_slice()).collect();
-    let tree = TriangleTree::with_stars(&arcs, &others(arcs.len(), &members), &members);
+    let tree = PairTree::with_stars(&arcs, &others(arcs.len(), &members), &members);
     let mut found = by_tree(&PairSearch::one(&tree), &|n| star.members[n as usize], budget, exam)?;
     drop(tree);
     for (end, places) in &edges {
         let directions = star.directions(triangles, end, places);
-        let tree = TriangleTree::new(&directions);
+        let tree = PairTree::new(&directions);
         let number = |n: u32| star.members[places[n as usize] as usize];
         found.join(by_tree(&PairSearch::one(&tree), &number, budget, exam)?);
     }

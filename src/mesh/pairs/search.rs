@@ -1,7 +1,7 @@
 //! Pairs of triangles whose boxes are near each other: of two trees, or of one, from the roots down.
 
 use super::boxes::{LANES, LaneBoxes, lanes};
-use super::tree::{BinNode, TriangleTree};
+use super::tree::{BinNode, PairTree};
 use crate::error::Result;
 use crate::geom::Triangle;
 
@@ -43,12 +43,12 @@ pub(crate) struct PairSearch<'a> {
 
 impl<'a> PairSearch<'a> {
     /// Pairs of a triangle of each tree.
-    pub(crate) fn two(trees: [&'a TriangleTree<'a>; 2]) -> Self {
+    pub(crate) fn two(trees: [&'a PairTree<'a>; 2]) -> Self {
         Self { triangles: trees.map(|tree| tree.triangles), roots: trees.map(|tree| &tree.root) }
     }
 
     /// Pairs of triangles of one tree, but for those of a star.
-    pub(crate) fn one(tree: &'a TriangleTree<'a>) -> Self {
+    pub(crate) fn one(tree: &'a PairTree<'a>) -> Self {
         Self::two([tree, tree])
     }
 

@@ -5,7 +5,7 @@
 
 use super::boxes::meeting;
 use super::key::TriangleKey;
-use super::tree::{BinNode, TriangleTree};
+use super::tree::{BinNode, PairTree};
 use super::{CHECKED, Exam, Examined, Findings, Pair, PairsOf};
 use crate::error::Result;
 use crate::geom::{Bounds, Triangle};
@@ -70,7 +70,7 @@ pub(super) fn sweep<A: Findings>(
     exam.progress.check()?;
     let places = places(&lists);
     lists.iter_mut().for_each(|list| list.keys = vec![]);
-    let trees: Vec<_> = lists.iter().map(|list| TriangleTree::new(&list.triangles)).collect();
+    let trees: Vec<_> = lists.iter().map(|list| PairTree::new(&list.triangles)).collect();
     let sweep = Sweep { lists: &lists, trees: &trees };
     let (mut found, mut left) = ((exam.new)(), most);
     exam.progress.begin(exam.phase, places.len() as u64);
@@ -109,7 +109,7 @@ fn places(lists: &[DistinctTriangles]) -> Vec<SweepPlace> {
 
 struct Sweep<'a> {
     lists: &'a [DistinctTriangles],
-    trees: &'a [TriangleTree<'a>],
+    trees: &'a [PairTree<'a>],
 }
 
 impl Sweep<'_> {
@@ -179,7 +179,7 @@ impl Sweep<'_> {
 }
 
 /// Gives the triangles before number `end` whose bounds meet those of a triangle that none of them comes after.
-fn visit_earlier(tree: &TriangleTree, triangle: &Triangle, end: u32, take: &mut impl FnMut(u32)) {
+fn visit_earlier(tree: &PairTree, triangle: &Triangle, end: u32, take: &mut impl FnMut(u32)) {
     let Bounds { min, max } = Bounds::of(std::slice::from_ref(triangle));
     // Earlier ones have no greater least coordinate.
     let enters = |node: &BinNode| node.bounds[0][0] <= min[0];

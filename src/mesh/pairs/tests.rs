@@ -54,7 +54,7 @@ fn seen(lists: [&[Triangle]; 2], is_one: bool, limit: PairLimit) -> (Vec<([Trian
     let lists = if is_one { [lists[0]; 2] } else { lists };
     let new = || SeenPairs { triangles: lists.map(<[_]>::to_vec), pairs: vec![] };
     let exam = Exam { phase: "pairs", progress: &(), limit, max_bytes: None, new: &new };
-    let trees = lists.map(TriangleTree::new);
+    let trees = lists.map(PairTree::new);
     let pairs = if is_one { PairsOf::One(lists[0]) } else { PairsOf::Two([&trees[0], &trees[1]]) };
     let examined = examine(&pairs, &|_| false, &exam).unwrap();
     let mut pairs = examined.found.pairs;
@@ -251,9 +251,9 @@ fn trees_of_volumes_stay_within_their_memory() {
                 [(); 3].map(|()| at.map(|c| c + size * random.unit()))
             };
             let triangles: Vec<Triangle> = (0..count).map(triangle).collect();
-            let tree = TriangleTree::new(&triangles);
+            let tree = PairTree::new(&triangles);
             let bytes = tree.bytes();
-            assert!(bytes <= TriangleTree::bytes_for(count) + 4096, "{count} {size}: {bytes}");
+            assert!(bytes <= PairTree::bytes_for(count) + 4096, "{count} {size}: {bytes}");
         }
     }
 }

@@ -21,7 +21,7 @@ const CHUNK: usize = 1 << 14;
 
 /// Triangles as a tree of boxes.
 #[derive(Debug)]
-pub(crate) struct TriangleTree<'a> {
+pub(crate) struct PairTree<'a> {
     pub(crate) triangles: &'a [Triangle],
     pub(crate) root: BinNode,
 }
@@ -48,7 +48,7 @@ pub(crate) struct BinParts {
     pub(crate) numbers: Vec<u32>,
 }
 
-impl<'a> TriangleTree<'a> {
+impl<'a> PairTree<'a> {
     /// The tree of all triangles, at least one.
     pub(crate) fn new(triangles: &'a [Triangle]) -> Self {
         Self::with_stars(triangles, &(0..triangles.len() as u32).collect::<Vec<_>>(), &[])
@@ -145,7 +145,7 @@ fn bounds_of(triangles: &[Triangle], numbers: &[u32]) -> Bounds {
 }
 
 #[cfg(test)]
-impl TriangleTree<'_> {
+impl PairTree<'_> {
     /// The bytes that it takes, all cells divided.
     pub(super) fn bytes(&self) -> u64 {
         self.visit(&|_| true, &|_| !0, &mut |_| {});

@@ -111,6 +111,60 @@ fn within_is_a_gate() {
     assert!(place.run("clearance cube.stl inner.stl --within 1 -q").expect(1).out.is_empty());
 }
 
+/// Distances that doubles round to D.
+#[test]
+fn within_is_compared_exactly() {
+    let place = Place::new();
+    for (end, code) in [(1e-20, 1), (0.0, 0), (-1e-20, 0)] {
+        place.write("a.stl", stl(&between([-1.0; 3], [end, 1.0, 1.0])));
+        place.write("b.stl", stl(&between([0.5, 0.0, 0.0], [1.0; 3])));
+        for distance in ["0.5", "1/2"] {
+            place.run(&format!("clearance a.stl b.stl --within {distance}")).expect(code);
+        }
+    }
+}
+
+/// A thousand planes across a thousand others: all of them meet.
+#[test]
+fn pairs_beyond_the_limit_are_said() {
+    let place = Place::new();
+    let plane = |n: u16, axis: usize| {
+        [[-1.0, -1.0], [4.0, -1.0], [-1.0, 4.0]].map(|[u, v]| {
+            let mut corner = [u; 3];
+            corner[(axis + 1) % 3] = v;
+            corner[axis] = f32::from(n) / 1024.0;
+            corner
+        })
+    };
+    let planes = |axis| (0..1000).map(|n| plane(n, axis)).collect::<Vec<_>>();
+    place.write("x.stl", stl(&planes(0)));
+    place.write("y.stl", stl(&planes(1)));
+    place.write("both.stl", stl(&[planes(0), planes(1)].concat()));
+    for (line, code, at_least) in [
+        ("x.stl y.stl", 0, false),
+        ("x.stl y.stl --max-pairs 1000000", 0, false),
+        ("x.stl y.stl --max-pairs 999999", 0, true),
+        ("x.stl y.stl --max-pairs 999999 --within 1", 1, true),
+        ("x.stl y.stl --max-pairs all", 0, false),
+    ] {
+        let json = place.run(&format!("clearance {line} --json")).expect(code).json();
+        let pair = &json["pairs"][0];
+        assert_eq!((&pair["relation"], &pair["at_least"]), (&json!("crossing"), &json!(at_least)), "{line}");
+        let count = pair["meetings"].as_u64().unwrap();
+        assert!(if at_least { (900_000..1_000_000).contains(&count) } else { count == 1_000_000 }, "{count}");
+        assert_eq!(json["warnings"].as_array().unwrap().len(), usize::from(at_least), "{line}");
+    }
+    for (limit, at_least) in [("", false), ("--max-pairs 999999", true)] {
+        let json = place.run(&format!("check both.stl {limit} --json")).expect(0).json();
+        let of_crossings = |finding: &&Value| finding["code"] == "M009";
+        let crossings = json["findings"].as_array().unwrap().iter().find(of_crossings).unwrap();
+        let count = crossings["count"].as_u64().unwrap();
+        assert_eq!(crossings["at_least"], json!(at_least));
+        assert!(if at_least { (900_000..1_000_000).contains(&count) } else { count == 1_000_000 }, "{count}");
+    }
+    place.run("check both.stl --max-pairs 999999 --strict").expect(4);
+}
+
 #[test]
 fn rows_name_the_relation() {
     let place = place();

@@ -1,0 +1,157 @@
+//! Does the order of triangles, of their vertices or of the two meshes change what clearance and check say? Sheets,
+//! boxes that touch and triangles that are there several times, in 100 orders each, with all pairs and with the first.
+
+use serde_json::{Value, json};
+
+use crate::support::meshes::Random;
+use crate::support::place::{Place, stl};
+use crate::support::solids::{Triangle, between};
+
+const ORDERS: usize = 100;
+
+/// The triangles in another order, each begun at another vertex.
+fn shuffled(random: &mut Random, triangles: &[Triangle]) -> Vec<Triangle> {
+    let mut all = triangles.to_vec();
+    for n in (1..all.len()).rev() {
+        all.swap(n, random.below(n as u64 + 1) as usize);
+    }
+    all.iter_mut().for_each(|t| t.rotate_left(random.below(3) as usize));
+    all
+}
+
+/// A square of `2 n n` triangles at the height `z`.
+fn sheet(n: usize, z: f32) -> Vec<Triangle> {
+    let at = |i: usize, j: usize| [i as f32, j as f32, z];
+    let squares = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    squares
+        .flat_map(|(i, j)| {
+            let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+            [[a, b, c], [a, c, d]]
+        })
+        .collect()
+}
+
+fn moved(triangles: &[Triangle], by: [f32; 3]) -> Vec<Triangle> {
+    triangles.iter().map(|t| t.map(|v| std::array::from_fn(|i| v[i] + by[i]))).collect()
+}
+
+fn repeated(triangles: &[Triangle], times: usize) -> Vec<Triangle> {
+    triangles.iter().flat_map(|t| vec![*t; times]).collect()
+}
+
+/// The vertices of a triangle, the least first, in place of its number.
+fn vertices(triangles: &[Triangle], n: &Value) -> Value {
+    let mut vertices = triangles[n.as_u64().unwrap() as usize];
+    vertices.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    json!(vertices)
+}
+
+/// What a pair of meshes says, whichever is the first, and whatever the numbers of triangles are.
+fn of_pair(mut pair: Value, meshes: [&[Triangle]; 2], is_swapped: bool) -> Value {
+    let named = |numbers: &Value| {
+        let mut named = [0, 1].map(|n| vertices(meshes[n], &numbers[n]));
+        named[..].rotate_left(usize::from(is_swapped));
+        json!(named)
+    };
+    for place in pair["places"].as_array_mut().unwrap() {
+        place["triangles"] = named(&place["triangles"]);
+    }
+    let meets = pair["meetings"] != 0;
+    // Of several triangles with the closest point the one with the least number is named.
+    pair["triangles"] = if meets { named(&pair["triangles"]) } else { Value::Null };
+    if is_swapped {
+        pair["points"].as_array_mut().unwrap().reverse();
+        if let Some(direction) = pair["direction"].as_array_mut() {
+            direction.iter_mut().for_each(|c| *c = json!(0.0 - c.as_f64().unwrap()));
+        }
+    }
+    (pair["a"], pair["b"]) = (Value::Null, Value::Null);
+    pair
+}
+
+#[test]
+fn clearance_says_one_thing_in_all_orders() {
+    let cube = between([0.0; 3], [2.0; 3]);
+    let worlds = [
+        ("boxes that touch", cube.clone(), between([1.0, 1.0, 2.0], [4.0; 3])),
+        ("boxes at an edge", cube.clone(), between([2.0, 0.5, 2.0], [3.0; 3])),
+        ("boxes that overlap", cube.clone(), between([1.0; 3], [3.0; 3])),
+        ("boxes apart", cube.clone(), between([3.0, 0.0, 0.0], [4.0, 2.0, 2.0])),
+        ("sheets", sheet(4, 0.0), moved(&sheet(4, 0.0), [0.5, 0.25, 0.0])),
+        ("sheets apart", sheet(4, 0.0), moved(&sheet(4, 0.0), [0.5, 0.25, 1.5])),
+        ("copies", repeated(&cube, 5), repeated(&between([1.0, 1.0, 2.0], [4.0; 3]), 3)),
+        ("copies of one", repeated(&sheet(2, 0.0), 2), sheet(2, 0.0)),
+    ];
+    let mut seen = 0;
+    for (name, first, second) in &worlds {
+        for limit in ["", "--max-pairs 150"] {
+            let (mut random, mut wanted, mut both) = (Random(0x0123), [None, None], None);
+            let orders = if limit.is_empty() { ORDERS } else { ORDERS / 5 };
+            for n in 0..orders {
+                let place = Place::new();
+                let meshes = [first, second].map(|mesh| shuffled(&mut random, mesh));
+                place.write("a.stl", stl(&meshes[0]));
+                place.write("b.stl", stl(&meshes[1]));
+                let (is_swapped, files) = (n % 2 == 1, ["a.stl b.stl", "b.stl a.stl"][n % 2]);
+                let run = place.run(&format!("clearance {files} --json {limit}"));
+                assert!(
+                    !run.text().contains("-0.0,") && !run.text().contains("-0.0]"),
+                    "{name}: {}",
+                    run.text()
+                );
+                let numbered = if is_swapped { [&meshes[1], &meshes[0]] } else { [&meshes[0], &meshes[1]] };
+                let mut json = run.json();
+                let mut found = match json["pairs"].get_mut(0) {
+                    Some(pair) => of_pair(pair.take(), numbered.map(Vec::as_slice), is_swapped),
+                    None => json["exit_code"].take(),
+                };
+                let wanted = wanted[n % 2].get_or_insert_with(|| found.clone());
+                assert_eq!(found, *wanted, "{name} {limit}: {n}");
+                // Two pairs of the same two triangles, one of each mesh, are exchanged with the meshes.
+                if let Some(places) = found.get_mut("places") {
+                    places.as_array_mut().unwrap().sort_by_key(Value::to_string);
+                }
+                let both = both.get_or_insert_with(|| found.clone());
+                assert_eq!(found, *both, "{name} {limit}: {n}, whichever is the first");
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, worlds.len() * (ORDERS + ORDERS / 5));
+}
+
+#[test]
+fn a_check_says_one_thing_in_all_orders() {
+    let cube = between([0.0; 3], [2.0; 3]);
+    let join = |parts: &[&[Triangle]]| parts.concat();
+    let worlds = [
+        ("boxes that touch", join(&[&cube, &between([1.0, 1.0, 2.0], [4.0; 3])])),
+        ("boxes that overlap", join(&[&cube, &between([1.0; 3], [3.0; 3])])),
+        ("sheets", join(&[&sheet(4, 0.0), &moved(&sheet(4, 0.0), [0.5, 0.25, 0.0]), &sheet(3, 0.5)])),
+        ("copies", join(&[&repeated(&cube, 4), &repeated(&between([1.0, 1.0, 2.0], [4.0; 3]), 3)])),
+    ];
+    let mut seen = 0;
+    for (name, triangles) in &worlds {
+        for limit in ["", "--max-pairs 150"] {
+            let (mut random, mut wanted) = (Random(0x0456), None);
+            for n in 0..ORDERS {
+                let place = Place::new();
+                let mesh = shuffled(&mut random, triangles);
+                place.write("mesh.stl", stl(&mesh));
+                let run = place.run(&format!("check mesh.stl -r 8 --json --places 1000 {limit}"));
+                let mut json = run.expect(0).json();
+                for finding in json["findings"].as_array_mut().unwrap() {
+                    for place in finding["places"].as_array_mut().unwrap() {
+                        let numbers = place["triangles"].as_array_mut().unwrap();
+                        numbers.iter_mut().for_each(|n| *n = vertices(&mesh, n));
+                        numbers.sort_by_key(Value::to_string);
+                    }
+                }
+                let found = json!([json["findings"], json["verdict"], json["warnings"], json["vertices"]]);
+                assert_eq!(found, *wanted.get_or_insert_with(|| found.clone()), "{name} {limit}: {n}");
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, worlds.len() * 2 * ORDERS);
+}
