@@ -115,9 +115,9 @@ fn within_is_a_gate() {
 #[test]
 fn within_is_compared_exactly() {
     let place = Place::new();
-    for (end, code) in [(1e-20, 1), (0.0, 0), (-1e-20, 0)] {
-        place.write("a.stl", stl(&between([-1.0; 3], [end, 1.0, 1.0])));
-        place.write("b.stl", stl(&between([0.5, 0.0, 0.0], [1.0; 3])));
+    for (begin, code) in [(-1e-20, 1), (0.0, 0), (1e-20, 0)] {
+        place.write("a.stl", stl(&between([begin, 0.0, 0.0], [1.0; 3])));
+        place.write("b.stl", stl(&between([-1.0, 0.0, 0.0], [-0.5, 1.0, 1.0])));
         for distance in ["0.5", "1/2"] {
             place.run(&format!("clearance a.stl b.stl --within {distance}")).expect(code);
         }
