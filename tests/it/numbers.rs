@@ -57,3 +57,29 @@ fn nearest_triangles_have_their_number_in_the_file() {
     assert!(damaged == whole.iter().map(wanted).collect::<Vec<_>>());
     assert!(whole.contains(&-1) && whole.contains(&11) && !damaged.contains(&0), "{damaged:?}");
 }
+
+#[test]
+fn clearance_names_triangles_by_their_number_in_the_file() {
+    let place = Place::new();
+    let cube = between([0.0; 3], [8.0; 3]);
+    let (bytes, of_first) = damaged(&cube, &[0, 2, 2, 5, 11]);
+    place.write("whole.stl", stl(&cube));
+    place.write("damaged.stl", bytes);
+    let others = [between([8.0, 1.0, 1.0], [12.0, 4.0, 4.0]), between([9.0, 1.0, 1.0], [12.0, 4.0, 4.0])];
+    for (other, meets) in others.into_iter().zip([true, false]) {
+        let (bytes, of_second) = damaged(&other, &[0, 0, 0, 7]);
+        place.write("other.stl", stl(&other));
+        place.write("other-damaged.stl", bytes);
+        let pairs = |files: &str| {
+            let json = place.run(&format!("clearance {files} --lenient --json")).expect(0).json();
+            let places = json["pairs"][0]["places"].as_array().unwrap();
+            let named = std::iter::once(&json["pairs"][0]).chain(places).map(|pair| &pair["triangles"]);
+            named.map(|pair| [0, 1].map(|n| pair[n].as_u64().unwrap())).collect::<Vec<_>>()
+        };
+        let whole = pairs("whole.stl other.stl");
+        let in_file = |[a, b]: &[u64; 2]| [of_first[*a as usize], of_second[*b as usize]];
+        let wanted: Vec<_> = whole.iter().map(in_file).collect();
+        assert_eq!(pairs("damaged.stl other-damaged.stl"), wanted);
+        assert!(wanted != whole && (wanted.len() > 1) == meets, "{whole:?}");
+    }
+}

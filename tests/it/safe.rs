@@ -2,6 +2,7 @@
 
 use voxelize::compare::check::{CheckOptions, check};
 use voxelize::geom::Triangle;
+use voxelize::mesh::PairLimit;
 use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, voxelize};
 
 use crate::support::place::Place;
@@ -78,6 +79,25 @@ fn safe_methods_find_the_same_cells() {
         }
     }
     assert!(compared > 100 && disagree > 20, "{compared} {disagree}");
+}
+
+#[test]
+fn methods_are_doubtful_where_not_all_pairs_were_examined() {
+    let mut doubted = 0;
+    for (name, triangles, expected) in meshes() {
+        let mesh = Mesh::from_triangles(triangles).unwrap();
+        let options = CheckOptions { pairs: PairLimit::AtMost(0), ..CheckOptions::default() };
+        let found = check(&mesh, &options).unwrap();
+        let wanted = if expected.is_empty() { vec![] } else { vec![Inside::Auto, Inside::Nonzero] };
+        assert!(found.is_partial && found.verdict.safe_methods == wanted, "{name}: {:?}", found.verdict);
+        assert_eq!(found.verdict.nested_shells, 0, "{name}");
+        doubted += usize::from(expected.split(' ').count() > wanted.len());
+        let options = CheckOptions { pairs: PairLimit::AtMost(1 << 20), ..CheckOptions::default() };
+        let found = check(&mesh, &options).unwrap();
+        let names: Vec<_> = found.verdict.safe_methods.iter().map(|method| method.name()).collect();
+        assert!(!found.is_partial && names.join(" ") == expected, "{name}");
+    }
+    assert!(doubted > 3, "{doubted}");
 }
 
 #[test]

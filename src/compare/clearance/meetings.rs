@@ -1,6 +1,6 @@
 //! The pairs of triangles of two meshes that meet: how many they are, the first of them, and which triangles have one.
 
-use super::{ClearanceBody, ClearanceOptions, MeetingPair, pair_of};
+use super::{ClearanceBody, ClearanceOptions, MeetingPair, in_files, pair_of};
 use crate::error::Result;
 use crate::geom::fractions::{ExactPoint, rounded};
 use crate::geom::separation;
@@ -43,7 +43,7 @@ impl MeetingPlace {
         let corners = separation::common(s, t);
         let end = |corner: Option<&ExactPoint>| corner.map_or([0.0; 3], rounded);
         let ends = [end(corners.first()), end(corners.last())];
-        MeetingPair { triangles: self.triangles, meeting: self.meeting, ends }
+        MeetingPair { triangles: in_files(pair, self.triangles), meeting: self.meeting, ends }
     }
 }
 

@@ -62,8 +62,8 @@ impl Relation {
 /// Two triangles that meet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeetingPair {
-    /// Their numbers: in the first mesh, in the second.
-    pub triangles: [u32; 2],
+    /// Their [numbers](Mesh::number): in the first mesh, in the second.
+    pub triangles: [u64; 2],
     /// Their intersection, decided exactly; never [`Meeting::Apart`].
     pub meeting: Meeting,
     /// The least and the greatest corner of that by coordinates, each rounded once: the ends of a segment.
@@ -89,9 +89,9 @@ pub struct Clearance {
     pub points: [[f64; 3]; 2],
     /// The direction from the second point to the first, of length one; none where the surfaces meet.
     pub direction: Option<[f64; 3]>,
-    /// The triangles of these points: of several with the same point, that of the smallest number; where the surfaces
-    /// meet, those of the first place.
-    pub triangles: [u32; 2],
+    /// The [numbers](Mesh::number) of the triangles of these points: of several with the same point, the smallest; where
+    /// the surfaces meet, those of the first place.
+    pub triangles: [u64; 2],
     /// How many pairs of triangles meet, at least.
     pub meetings: u64,
     /// Whether all pairs of triangles were examined, so that no more of them meet.
@@ -197,7 +197,7 @@ impl<'a> ClearanceBody<'a> {
             return Err(undecided(most));
         }
         let lie = MeshRelation { relation, shares_volume };
-        Ok(Clearance::new(lie, &closest, &found, listed))
+        Ok(Clearance { places: listed, ..Clearance::new(lie, pair, &closest, &found) })
     }
 }
 
@@ -217,7 +217,8 @@ struct MeshRelation {
 }
 
 impl Clearance {
-    fn new(lie: MeshRelation, closest: &Closest, found: &Meetings, places: Vec<MeetingPair>) -> Self {
+    /// The relation without its places.
+    fn new(lie: MeshRelation, pair: [&ClearanceBody; 2], closest: &Closest, found: &Meetings) -> Self {
         let MeshRelation { relation, shares_volume } = lie;
         let [p, q] = &closest.points;
         let away = minus(p, q);
@@ -236,10 +237,10 @@ impl Clearance {
             squared,
             points: [p, q].map(rounded),
             direction,
-            triangles: closest.triangles,
+            triangles: in_files(pair, closest.triangles),
             meetings: found.count,
             is_all: found.is_all,
-            places,
+            places: vec![],
         }
     }
 
@@ -304,4 +305,9 @@ fn relation_meeting(
 /// The triangles of these numbers.
 fn pair_of<'a>(pair: [&'a ClearanceBody; 2], numbers: [u32; 2]) -> [&'a Triangle; 2] {
     std::array::from_fn(|n| &pair[n].mesh.triangles()[numbers[n] as usize])
+}
+
+/// The numbers in their files of triangles of these numbers.
+fn in_files(pair: [&ClearanceBody; 2], numbers: [u32; 2]) -> [u64; 2] {
+    std::array::from_fn(|n| pair[n].mesh.number(numbers[n]))
 }

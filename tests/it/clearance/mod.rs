@@ -43,7 +43,7 @@ fn soup(random: &mut Random, count: usize, at: f32, is_whole: bool) -> Mesh {
 }
 
 /// Every pair that meets, and the least distance in doubles.
-fn by_all_pairs(first: &Mesh, second: &Mesh) -> (Vec<([u32; 2], Meeting)>, f64) {
+fn by_all_pairs(first: &Mesh, second: &Mesh) -> (Vec<([u64; 2], Meeting)>, f64) {
     let (mut meetings, mut least) = (vec![], f64::INFINITY);
     for (i, s) in (0..).zip(first.triangles()) {
         for (j, t) in (0..).zip(second.triangles()) {
