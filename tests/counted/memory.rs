@@ -207,6 +207,8 @@ fn commands() -> Counts {
         "check soup.stl",
         "verify list.toml",
         "verify files.toml",
+        "clearance soup.stl surface.stl",
+        "clearance surface.stl surface.stl",
         "surface.stl --like bits.npz -o o.npz",
         "surface.stl soup.stl plate.stl -r 300 -o many/ -f raw",
     ];
