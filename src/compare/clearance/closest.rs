@@ -123,9 +123,9 @@ impl ClosestPoints {
         let mut least: Option<ExactPoint> = None;
         for v in triangle {
             let (mut height, mut size) = (0.0, 0.0);
-            for i in 0..3 {
-                height += self.rounded_away[i] * (f64::from(v[i]) - self.rounded[n][i]);
-                size += self.rounded_away[i].abs() * (f64::from(v[i]).abs() + self.rounded[n][i].abs());
+            for (c, (away, point)) in v.iter().zip(self.rounded_away.iter().zip(&self.rounded[n])) {
+                height += away * (f64::from(*c) - point);
+                size += away.abs() * (f64::from(*c).abs() + point.abs());
             }
             let height = if n == 0 { height } else { -height };
             if height > BOUND * size {

@@ -67,7 +67,7 @@ impl Crowded {
 fn largest_first(mut named: Vec<([u32; 3], Point, u32)>) -> Vec<(Point, Vec<u32>)> {
     named.sort_unstable_by_key(|(key, _, n)| (*key, *n));
     let mut groups: Vec<_> = named.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > MANY).collect();
-    groups.sort_by(|a, b| b.len().cmp(&a.len()));
+    groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
     let highest = named.iter().map(|(_, _, n)| *n as usize + 1).max().unwrap_or(0);
     let mut taken = vec![false; highest];
     let mut found = vec![];

@@ -109,8 +109,7 @@ fn contacts(triangles: &[Triangle]) -> (Vec<[TriangleKey; 2]>, usize) {
 
 fn contacts_by_all_pairs(triangles: &[Triangle]) -> Vec<[TriangleKey; 2]> {
     let pairs = (0..triangles.len()).flat_map(|i| (0..i).map(move |j| [&triangles[i], &triangles[j]]));
-    let mut all: Vec<_> =
-        pairs.filter(|[s, t]| beyond_shared(s, t).is_some()).map(|pair| pair_key(pair)).collect();
+    let mut all: Vec<_> = pairs.filter(|[s, t]| beyond_shared(s, t).is_some()).map(pair_key).collect();
     all.sort_unstable();
     all
 }
@@ -152,7 +151,7 @@ fn star(random: &mut SoupRandom, count: usize, sort: usize) -> Vec<Triangle> {
 fn stars_give_all_pairs_that_have_more_in_common() {
     let mut random = SoupRandom(12);
     let (mut count, mut skipped) = ([0; 9], 0);
-    for sort in 0..9 {
+    for (sort, count) in count.iter_mut().enumerate() {
         for around in [70, 200, 400] {
             let mut triangles = star(&mut random, around, sort);
             // Some that are not of the star pass through it.
@@ -160,7 +159,7 @@ fn stars_give_all_pairs_that_have_more_in_common() {
             let triangles = random.shuffled(&triangles);
             let (found, given) = contacts(&triangles);
             assert_eq!(found, contacts_by_all_pairs(&triangles), "{sort} {around}");
-            count[sort] += found.len();
+            *count += found.len();
             skipped += around * (around - 1) / 2 - given.min(around * (around - 1) / 2);
         }
     }
