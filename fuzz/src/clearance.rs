@@ -4,7 +4,7 @@
 //! each triangle of both.
 
 use voxelize::Mesh;
-use voxelize::compare::clearance::{ClearanceBody, Relation};
+use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions, Relation};
 use voxelize::geom::tri_tri::{Meeting, closest_points, meeting};
 
 use crate::alone;
@@ -51,13 +51,14 @@ fn compare(first: &Mesh, second: &Mesh) {
         }
     }
     let [a, b] = [first, second].map(|mesh| ClearanceBody::new(mesh).expect("it has triangles"));
-    let found = a.clearance(&b, usize::MAX, &()).expect("few triangles");
+    let options = ClearanceOptions { places: usize::MAX, ..ClearanceOptions::default() };
+    let found = a.clearance(&b, &options).expect("few triangles");
     let mut pairs: Vec<_> = found.places.iter().map(|place| (place.triangles, place.meeting)).collect();
     pairs.sort();
     assert_eq!(pairs, meetings);
     assert_eq!(found.meetings == 0, found.distance > 0.0, "{found:?}");
     assert!((found.distance - least).abs() <= 1e-12 * largest, "{found:?}: {least}");
-    let swapped = b.clearance(&a, usize::MAX, &()).expect("few triangles");
+    let swapped = b.clearance(&a, &options).expect("few triangles");
     let mirrored = match found.relation {
         Relation::Contains => Relation::Within,
         Relation::Within => Relation::Contains,

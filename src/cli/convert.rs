@@ -65,7 +65,7 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Resul
 
     let args = on_devices(call.args()?);
     if batch::is_requested(&args.input) {
-        return JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv)
+        return JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv, &call.names)
             .map(|_| Outcome::Done);
     }
     let mut found = RunReport::new(call.started);
