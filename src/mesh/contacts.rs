@@ -9,6 +9,7 @@ use crate::geom::tri_tri::Meeting;
 use crate::geom::{Triangle, degenerate};
 use crate::mesh::Mesh;
 use crate::mesh::pairs::{self, Exam, Examined, Findings, Pair, PairLimit, PairsOf};
+use crate::mesh::weld::Welded;
 use crate::par::Progress;
 
 /// Two triangles of a mesh that meet beyond what they share.
@@ -29,7 +30,8 @@ impl Mesh {
     /// If more pairs of triangles have bounds that meet than [`PairLimit::Usual`], or the work was cancelled.
     pub fn contacts(&self, progress: &dyn Progress) -> Result<Vec<Contact>> {
         let new = || ContactList { triangles: self.triangles(), found: vec![] };
-        let examined = self.examine_contacts(PairLimit::Usual, progress, &new)?;
+        let examined =
+            self.examine_contacts(&Welded::of(self.triangles())?, (PairLimit::Usual, progress), &new)?;
         if !examined.is_all {
             let most = PairLimit::Usual.pairs(self.triangles().len());
             let error =
@@ -44,14 +46,14 @@ impl Mesh {
     /// Gives all pairs of triangles that may meet beyond what they share, in no order, triangles without area left out.
     pub(super) fn examine_contacts<A: Findings>(
         &self,
-        limit: PairLimit,
-        progress: &dyn Progress,
+        welded: &Welded,
+        (limit, progress): (PairLimit, &dyn Progress),
         new: &(dyn Fn() -> A + Sync),
     ) -> Result<Examined<A>> {
         let has_degenerate = self.degenerate() > 0;
         let is_left_out = |t: &Triangle| has_degenerate && degenerate::is_degenerate(t);
         let exam = Exam { phase: "contacts", progress, limit, max_bytes: None, new };
-        pairs::examine(&PairsOf::One(self.triangles()), &is_left_out, &exam)
+        pairs::examine(&PairsOf::One(self.triangles(), &welded.triangles), &is_left_out, &exam)
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn contacts(search: &Search, welded: &Welded) -> Result<[Sites; KINDS
         counts: [0; KINDS],
         first: std::array::from_fn(|_| Least::new(search.most)),
     };
-    let examined = search.mesh.examine_contacts(search.pairs, search.progress, &new)?;
+    let examined = search.mesh.examine_contacts(welded, (search.pairs, search.progress), &new)?;
     examined.distinct.iter().for_each(|distinct| marks.iter().for_each(|marks| marks.copy(distinct)));
     let ContactCounts { counts, mut first, .. } = examined.found;
     Ok(std::array::from_fn(|kind| Sites {

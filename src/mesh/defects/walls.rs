@@ -70,7 +70,8 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
 struct WallRay {
     segment: Triangle,
     from: [f64; 3],
-    along: [f64; 3],
+    /// One over its extent on each axis.
+    inverse: [f64; 3],
     thickness: f64,
     length: f64,
     nearest: Option<f64>,
@@ -83,7 +84,7 @@ impl WallRay {
         let [from, to] = [segment[0], segment[1]].map(|v| v.map(f64::from));
         let along = minus(&to, &from);
         let length = dot(&along, &along).sqrt();
-        Self { segment, from, along, thickness, length, nearest: None, compared: 0 }
+        Self { segment, from, inverse: along.map(|c| 1.0 / c), thickness, length, nearest: None, compared: 0 }
     }
 
     /// Looks for the nearest triangle, in near boxes first.
@@ -133,16 +134,21 @@ impl WallRay {
         let mut exits = [1.0_f64; LANES];
         *entries = [0.0; LANES];
         for axis in 0..3 {
-            let (from, along) = (self.from[axis], self.along[axis]);
-            for lane in 0..LANES {
-                let ends = [boxes[axis][lane], boxes[3 + axis][lane]].map(|c| f64::from(c) - from);
-                if along == 0.0 {
-                    hit[lane] &= ends[0] <= 0.0 && ends[1] >= 0.0;
-                    continue;
+            let (from, inverse) = (self.from[axis], self.inverse[axis]);
+            let (lowest, highest) = (&boxes[axis], &boxes[3 + axis]);
+            if inverse.is_infinite() {
+                for lane in 0..LANES {
+                    hit[lane] &= f64::from(lowest[lane]) <= from && f64::from(highest[lane]) >= from;
                 }
-                let [near, far] = if along > 0.0 { ends } else { [ends[1], ends[0]] };
-                entries[lane] = entries[lane].max(near / along);
-                exits[lane] = exits[lane].min(far / along);
+                continue;
+            }
+            let (near, far) = if inverse > 0.0 { (lowest, highest) } else { (highest, lowest) };
+            for lane in 0..LANES {
+                let entry = (f64::from(near[lane]) - from) * inverse;
+                let exit = (f64::from(far[lane]) - from) * inverse;
+                // Selections of one instruction, as nothing is NaN.
+                entries[lane] = if entry > entries[lane] { entry } else { entries[lane] };
+                exits[lane] = if exit < exits[lane] { exit } else { exits[lane] };
             }
         }
         (0..LANES).rev().fold(0, |mask, lane| {

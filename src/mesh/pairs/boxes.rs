@@ -29,17 +29,30 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The bit of each lane.
+const BITS: [u32; LANES] = {
+    let (mut bits, mut lane) = ([0; LANES], 0);
+    while lane < LANES {
+        bits[lane] = 1 << lane;
+        lane += 1;
+    }
+    bits
+};
+
 /// The lanes whose boxes meet a box: a point in common is enough. Floats are compared as they are.
 #[inline]
 pub(crate) fn meeting(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2]) -> u32 {
-    let mut meets = [1_u8; LANES];
+    // Words of ones or zeros, which the compiler compares as vectors; it takes booleans one by one.
+    let mut meets = [u32::MAX; LANES];
     for axis in 0..3 {
         let (lowest, highest) = (&boxes[axis], &boxes[3 + axis]);
         for lane in 0..LANES {
-            meets[lane] &= u8::from(lowest[lane] <= high[axis]) & u8::from(highest[lane] >= low[axis]);
+            let begins = if lowest[lane] <= high[axis] { u32::MAX } else { 0 };
+            let ends = if highest[lane] >= low[axis] { u32::MAX } else { 0 };
+            meets[lane] &= begins & ends;
         }
     }
-    meets.iter().rev().fold(0, |mask, one| mask << 1 | u32::from(*one))
+    meets.iter().zip(BITS).fold(0, |mask, (meets, bit)| mask | meets & bit)
 }
 
 /// The squared gaps between sixteen boxes and one.

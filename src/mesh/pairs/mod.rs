@@ -69,8 +69,8 @@ impl PairLimit {
 /// Where pairs are looked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PairsOf<'a> {
-    /// One list: both numbers count in it.
-    One(&'a [Triangle]),
+    /// One list, and the numbers of its vertices in the order of their coordinates: both numbers count in it.
+    One(&'a [Triangle], &'a [[u32; 3]]),
     /// A triangle of each of two lists.
     Two([&'a PairTree<'a>; 2]),
 }
@@ -78,7 +78,7 @@ pub(crate) enum PairsOf<'a> {
 impl<'a> PairsOf<'a> {
     fn lists(&self) -> Vec<&'a [Triangle]> {
         match self {
-            Self::One(triangles) => vec![triangles],
+            Self::One(triangles, _) => vec![triangles],
             Self::Two(trees) => trees.iter().map(|tree| tree.triangles).collect(),
         }
     }
@@ -138,7 +138,7 @@ pub(crate) fn examine<A: Findings>(
     let most = exam.limit.pairs(pairs.lists().iter().map(|list| list.len()).sum());
     let budget = PairBudget { most, examined: AtomicU64::new(0), is_spent: AtomicBool::new(false) };
     let found = match pairs {
-        PairsOf::One(triangles) => within(triangles, is_left_out, &budget, exam),
+        PairsOf::One(triangles, vertices) => within((triangles, vertices), is_left_out, &budget, exam),
         PairsOf::Two(trees) => by_tree(&PairSearch::two(*trees), &|n| n, &budget, exam),
     };
     if budget.is_spent.load(Ordering::Relaxed) {
@@ -185,12 +185,12 @@ impl PairBudget {
 
 /// The pairs of one list: by boxes, and within stars by directions.
 fn within<A: Findings>(
-    triangles: &[Triangle],
+    (triangles, vertices): (&[Triangle], &[[u32; 3]]),
     is_left_out: &(impl Fn(&Triangle) -> bool + Sync),
     budget: &PairBudget,
     exam: &Exam<A>,
 ) -> Result<A> {
-    let stars = stars::stars(triangles, is_left_out);
+    let stars = stars::stars(triangles, vertices, is_left_out);
     let members: Vec<_> = stars.iter().map(|star| star.members.as_slice()).collect();
     let mut free = others(triangles.len(), &members);
     free.retain(|n| !is_left_out(&triangles[*n as usize]));

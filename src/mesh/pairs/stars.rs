@@ -10,7 +10,6 @@
 use super::key::point_key;
 use crate::geom::solid_angle::{dot, minus};
 use crate::geom::{Point, Triangle};
-use crate::mesh::union_find;
 
 /// A vertex or an edge with more triangles than this has a star.
 const MANY: usize = 64;
@@ -27,44 +26,30 @@ pub(super) struct Star {
 
 /// The stars of triangles that are not left out, each triangle in one at most: that of the vertex with the most. The
 /// order of triangles changes nothing but that of members.
-pub(super) fn stars(triangles: &[Triangle], is_left_out: &impl Fn(&Triangle) -> bool) -> Vec<Star> {
-    if triangles.len() <= MANY {
+pub(super) fn stars(
+    triangles: &[Triangle],
+    vertices: &[[u32; 3]],
+    is_left_out: &impl Fn(&Triangle) -> bool,
+) -> Vec<Star> {
+    let highest = vertices.as_flattened().iter().max().copied().unwrap_or(0);
+    let mut counts = vec![0_u8; highest as usize + 1];
+    vertices.as_flattened().iter().for_each(|v| counts[*v as usize] = counts[*v as usize].saturating_add(1));
+    if counts.iter().all(|count| usize::from(*count) <= MANY) {
         return vec![];
     }
-    let crowded = Crowded::of(triangles);
-    let corners = (0..).zip(triangles).filter(|(_, t)| crowded.any(t) && !is_left_out(t));
-    let corners = corners.flat_map(|(n, t)| t.map(|v| (point_key(v), v, n)));
-    largest_first(corners.collect()).into_iter().map(|(centre, members)| Star { centre, members }).collect()
-}
-
-/// How many corners of triangles there are by the hashes of their vertices, so that few triangles are looked at closer.
-struct Crowded(Vec<u8>);
-
-impl Crowded {
-    fn of(triangles: &[Triangle]) -> Self {
-        let mut counts = vec![0_u8; (2 * triangles.len()).next_power_of_two()];
-        let mask = counts.len() - 1;
-        for vertex in triangles.as_flattened() {
-            let count = &mut counts[Self::hash(vertex) & mask];
-            *count = count.saturating_add(1);
-        }
-        Self(counts)
-    }
-
-    #[inline(always)]
-    fn hash(vertex: &Point) -> usize {
-        // −0 + 0 is 0.
-        union_find::hash(&vertex.map(|c| (c + 0.0).to_bits())) as usize
-    }
-
-    fn any(&self, triangle: &Triangle) -> bool {
-        triangle.iter().any(|v| usize::from(self.0[Self::hash(v) & (self.0.len() - 1)]) > MANY)
-    }
+    let is_crowded = |v: &u32| usize::from(counts[*v as usize]) > MANY;
+    let own = (0..).zip(vertices.iter().zip(triangles));
+    let own = own.filter(|(_, (own, triangle))| own.iter().any(is_crowded) && !is_left_out(triangle));
+    let corners = own.flat_map(|(n, (own, triangle))| [0, 1, 2].map(|i| (own[i], triangle[i], n)));
+    largest_first(corners.filter(|(v, ..)| is_crowded(v)).collect())
+        .into_iter()
+        .map(|(centre, members)| Star { centre, members })
+        .collect()
 }
 
 /// Numbers by the vertex that they are named with, each number with the vertex that has the most; vertices with few are
 /// left out.
-fn largest_first(mut named: Vec<([u32; 3], Point, u32)>) -> Vec<(Point, Vec<u32>)> {
+fn largest_first<K: Ord + Copy>(mut named: Vec<(K, Point, u32)>) -> Vec<(Point, Vec<u32>)> {
     named.sort_unstable_by_key(|(key, _, n)| (*key, *n));
     let mut groups: Vec<_> = named.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > MANY).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.len()));

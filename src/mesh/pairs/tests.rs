@@ -4,6 +4,7 @@ use super::*;
 use crate::geom::beyond::beyond_shared;
 use crate::geom::tri_tri::{Meeting, meeting};
 use crate::geom::{Bounds, Point};
+use crate::mesh::weld::Welded;
 
 /// Pseudo-random numbers (Marsaglia's xorshift).
 struct SoupRandom(u64);
@@ -55,7 +56,8 @@ fn seen(lists: [&[Triangle]; 2], is_one: bool, limit: PairLimit) -> (Vec<([Trian
     let new = || SeenPairs { triangles: lists.map(<[_]>::to_vec), pairs: vec![] };
     let exam = Exam { phase: "pairs", progress: &(), limit, max_bytes: None, new: &new };
     let trees = lists.map(PairTree::new);
-    let pairs = if is_one { PairsOf::One(lists[0]) } else { PairsOf::Two([&trees[0], &trees[1]]) };
+    let vertices = Welded::of(lists[0]).unwrap().triangles;
+    let pairs = if is_one { PairsOf::One(lists[0], &vertices) } else { PairsOf::Two([&trees[0], &trees[1]]) };
     let examined = examine(&pairs, &|_| false, &exam).unwrap();
     let mut pairs = examined.found.pairs;
     pairs.sort_unstable();

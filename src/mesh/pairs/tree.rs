@@ -144,6 +144,13 @@ fn bounds_of(triangles: &[Triangle], numbers: &[u32]) -> Bounds {
     bounds.iter().fold(Bounds::EMPTY, |all, one| all.union(one))
 }
 
+/// The box around boxes.
+fn around<'a>(all: impl Iterator<Item = &'a [[f32; 3]; 2]>) -> [[f32; 3]; 2] {
+    all.fold([Bounds::EMPTY.min, Bounds::EMPTY.max], |[low, high], [l, h]| {
+        [std::array::from_fn(|a| low[a].min(l[a])), std::array::from_fn(|a| high[a].max(h[a]))]
+    })
+}
+
 #[cfg(test)]
 impl PairTree<'_> {
     /// The bytes that it takes, all cells divided.
@@ -168,12 +175,16 @@ impl BinNode {
         Self { bounds, count: numbers.len(), is_star: false, numbers, parts: OnceLock::new() }
     }
 
+    /// Triangles of a cell that is divided; a leaf has its parts at once.
+    fn of_boxed(boxed: &[BoxedTriangle]) -> Self {
+        let bounds = around(boxed.iter().map(|own| &own.bounds));
+        let numbers: Vec<u32> = boxed.iter().map(|own| own.number).collect();
+        let parts = if boxed.len() <= LANES { BinParts::of(boxed).into() } else { OnceLock::new() };
+        Self { bounds, count: numbers.len(), is_star: false, numbers, parts }
+    }
+
     fn around(nodes: Vec<Self>) -> Self {
-        let empty = [Bounds::EMPTY.min, Bounds::EMPTY.max];
-        let bounds = nodes.iter().fold(empty, |[low, high], node| {
-            let [l, h] = node.bounds;
-            [std::array::from_fn(|a| low[a].min(l[a])), std::array::from_fn(|a| high[a].max(h[a]))]
-        });
+        let bounds = around(nodes.iter().map(|node| &node.bounds));
         let count = nodes.iter().map(|node| node.count).sum();
         let boxes = lane_boxes(nodes.iter().map(|node| node.bounds));
         let parts = OnceLock::from(BinParts { boxes, nodes, numbers: vec![] });
@@ -188,41 +199,67 @@ impl BinNode {
     /// Its children.
     pub(crate) fn parts(&self, triangles: &[Triangle]) -> &BinParts {
         self.parts.get_or_init(|| {
+            let mut boxed: Vec<_> = self.numbers.iter().map(|n| BoxedTriangle::of(triangles, *n)).collect();
             if self.is_leaf() {
-                let own = |n: &u32| {
-                    let bounds = Bounds::of(&triangles[*n as usize..][..1]);
-                    [bounds.min, bounds.max]
-                };
-                let boxes = lane_boxes(self.numbers.iter().map(own));
-                return BinParts { boxes, nodes: vec![], numbers: self.numbers.clone() };
+                return BinParts::of(&boxed);
             }
             let mut nodes = vec![];
-            divide(triangles, self.numbers.clone(), LANES, &mut nodes);
+            divide(&mut boxed, LANES, &mut nodes);
             BinParts { boxes: lane_boxes(nodes.iter().map(|node| node.bounds)), nodes, numbers: vec![] }
         })
     }
 }
 
-/// Halves triangles along the longest axis of their middles, again and again, into so many nodes at most.
-fn divide(triangles: &[Triangle], mut numbers: Vec<u32>, most: usize, nodes: &mut Vec<BinNode>) {
-    if numbers.len() <= LANES || most == 1 {
-        return nodes.push(BinNode::of(triangles, numbers));
+impl BinParts {
+    /// At most sixteen triangles.
+    fn of(boxed: &[BoxedTriangle]) -> Self {
+        let boxes = lane_boxes(boxed.iter().map(|own| own.bounds));
+        Self { boxes, nodes: vec![], numbers: boxed.iter().map(|own| own.number).collect() }
     }
-    let middle = |n: u32, axis: usize| {
-        let [a, b, c] = triangles[n as usize].map(|v| v[axis]);
-        a.min(b).min(c) / 2.0 + a.max(b).max(c) / 2.0
-    };
-    let extents = [0, 1, 2].map(|axis| {
-        let middles = numbers.iter().map(|n| middle(*n, axis));
-        let [low, high] = middles.fold([f32::INFINITY, f32::NEG_INFINITY], |[l, h], m| [l.min(m), h.max(m)]);
-        high - low
-    });
+}
+
+/// A triangle by its number, with its bounds next to it: cells are divided without a look at their triangles.
+#[derive(Debug, Clone, Copy)]
+struct BoxedTriangle {
+    bounds: [[f32; 3]; 2],
+    number: u32,
+}
+
+impl BoxedTriangle {
+    fn of(triangles: &[Triangle], number: u32) -> Self {
+        let [a, b, c] = &triangles[number as usize];
+        let bounds = [
+            std::array::from_fn(|i| a[i].min(b[i]).min(c[i])),
+            std::array::from_fn(|i| a[i].max(b[i]).max(c[i])),
+        ];
+        Self { bounds, number }
+    }
+
+    fn middle(&self, axis: usize) -> f32 {
+        self.bounds[0][axis] / 2.0 + self.bounds[1][axis] / 2.0
+    }
+}
+
+/// Halves triangles along the longest axis of their middles, again and again, into so many nodes at most.
+fn divide(boxed: &mut [BoxedTriangle], most: usize, nodes: &mut Vec<BinNode>) {
+    if boxed.len() <= LANES || most == 1 {
+        return nodes.push(BinNode::of_boxed(boxed));
+    }
+    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for own in boxed.iter() {
+        for axis in 0..3 {
+            let middle = own.middle(axis);
+            low[axis] = if middle < low[axis] { middle } else { low[axis] };
+            high[axis] = if middle > high[axis] { middle } else { high[axis] };
+        }
+    }
+    let extents: [f32; 3] = std::array::from_fn(|axis| high[axis] - low[axis]);
     let axis = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b])).unwrap_or(0);
-    let half = (numbers.len() / 2).next_multiple_of(LANES).min(numbers.len() - 1);
-    numbers.select_nth_unstable_by(half, |a, b| middle(*a, axis).total_cmp(&middle(*b, axis)));
-    let rest = numbers.split_off(half);
-    divide(triangles, numbers, most / 2, nodes);
-    divide(triangles, rest, most / 2, nodes);
+    let half = (boxed.len() / 2).next_multiple_of(LANES).min(boxed.len() - 1);
+    boxed.select_nth_unstable_by(half, |a, b| a.middle(axis).total_cmp(&b.middle(axis)));
+    let (first, rest) = boxed.split_at_mut(half);
+    divide(first, most / 2, nodes);
+    divide(rest, most / 2, nodes);
 }
 
 /// Cells of a lattice in Morton order; cells of large triangles come last.
