@@ -134,10 +134,13 @@ impl Comparison<'_> {
                 let clearance = first.clearance(second, &options);
                 let clearance = clearance.map_err(|error| error.in_file(names.join(", ")))?;
                 found.add(report, names, &clearance, (args.within.as_ref(), shown));
-                if !clearance.is_all {
-                    let triangles = [n, m].map(|n| meshes[n].mesh.triangles().len()).iter().sum();
-                    found.findings.push((format!("{}: ", names.join(", ")), pairs.finding(triangles)));
-                }
+                let triangles = [n, m].map(|n| meshes[n].mesh.triangles().len()).iter().sum();
+                let limit = match &clearance {
+                    Clearance { is_all: false, .. } => Some(pairs.finding(triangles)),
+                    Clearance { too_many_places: true, .. } => Some(pairs.finding_of_places(triangles)),
+                    _ => None,
+                };
+                found.findings.extend(limit.map(|finding| (format!("{}: ", names.join(", ")), finding)));
             }
         }
         Ok(found.report(args, &meshes, count, report))

@@ -91,7 +91,8 @@ const THREADS: [usize; 4] = [1, 7, 2, 16];
 /// In MiB.
 const LIMITS: [u64; 3] = [22, 36, 90];
 
-/// A surface with thin and thick parts, a plate with large triangles, and a soup of any triangles.
+/// A surface with thin and thick parts, a plate with large triangles, a soup of any triangles, boxes within boxes, and
+/// triangles that touch no others.
 fn place() -> TempDir {
     let place = tempfile::tempdir().expect("a folder");
     let write = |name: &str, triangles: &[Triangle]| {
@@ -108,6 +109,11 @@ fn place() -> TempDir {
         })
         .collect();
     write("soup.stl", &soup);
+    let nested = (1..=4000).map(|n| n as f32).flat_map(|n| between([-n; 3], [n; 3]));
+    write("nested.stl", &nested.collect::<Vec<_>>());
+    let loose = (0..30_000).map(|n| [n % 200, n / 200].map(|n| n as f32));
+    let loose = loose.map(|[x, y]| [[x, y, 0.0], [x + 0.5, y, 0.0], [x, y + 0.5, 0.0]]);
+    write("loose.stl", &loose.collect::<Vec<_>>());
     place
 }
 
@@ -206,6 +212,9 @@ fn commands() -> Counts {
         "check surface.stl -r 500 --mark m.npz",
         "check surface.stl -r 300 --mark m.stl",
         "check soup.stl",
+        "check loose.stl",
+        "check loose.stl --json=j.json",
+        "nested.stl -r 32 --solid --inside robust -o o.raw",
         "verify list.toml",
         "verify files.toml",
         "clearance soup.stl surface.stl",

@@ -43,7 +43,7 @@ With an option of the grid, places have their cells, and walls thinner than a ce
 
 Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read; \
 4 a mesh has M findings under --strict; 7 some of many failed, for different reasons",
-    keys: "path format bytes mesh vertices grid findings components verdict warnings outputs",
+    keys: "path format bytes mesh vertices grid findings components components_more verdict warnings outputs",
     arguments: CheckArgs::command,
     run,
 };

@@ -12,6 +12,9 @@ use super::super::run::{RunReport, mesh_format, triangles};
 /// Components that have a row.
 const LISTED: usize = 10;
 
+/// Components that have an object in the JSON: a soup has as many as triangles.
+const LISTED_IN_JSON: usize = 1000;
+
 /// The keys of the JSON, with as many places of each finding.
 pub(super) fn set(
     report: &mut Report,
@@ -30,7 +33,9 @@ pub(super) fn set(
     report.set("vertices", json!({"count": checked.vertices, "equal_by": "bits"}));
     report.set("grid", lattice.map(value::lattice));
     report.set("findings", checked.defects.iter().map(|defect| finding(defect, most)).collect::<Value>());
-    report.set("components", checked.components.iter().map(component).collect::<Value>());
+    let components = &checked.components;
+    report.set("components", components.iter().take(LISTED_IN_JSON).map(component).collect::<Value>());
+    report.set("components_more", components.len().saturating_sub(LISTED_IN_JSON));
     let CheckVerdict { closed, oriented, manifold_3mf, safe_methods, nested_shells } = &checked.verdict;
     let names: Vec<_> = safe_methods.iter().map(|method| method.name()).collect();
     let verdict = json!({
@@ -175,7 +180,8 @@ fn component_rows(report: &mut Report, components: &[CheckedComponent]) {
     }
     let more = components.len().saturating_sub(LISTED);
     if more > 0 {
-        report.row("", &format!("and {} more, in --json", grouped(more as u64)));
+        let in_json = if components.len() > LISTED_IN_JSON { "some of them " } else { "" };
+        report.row("", &format!("and {} more, {in_json}in --json", grouped(more as u64)));
     }
 }
 

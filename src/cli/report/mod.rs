@@ -286,13 +286,11 @@ impl Printer {
             (Outcome::CheckFailed(Some(why)), _) => to_stderr(&format!("{}\n", sanitized(why))),
             _ => {}
         }
-        if report.value.is_some() {
-            let line = self.json_line(report) + "\n";
-            match &self.options.json {
-                Some(Destination::Stdout) => state.print(&line),
-                Some(Destination::File(_)) => state.lines += &line,
-                None => {}
-            }
+        let line = || self.json_line(report) + "\n";
+        match &self.options.json {
+            Some(Destination::Stdout) if report.value.is_some() => state.print(&line()),
+            Some(Destination::File(_)) if report.value.is_some() => state.lines += &line(),
+            _ => {}
         }
         state.error = state.error.take().or(error);
     }

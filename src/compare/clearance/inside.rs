@@ -187,6 +187,10 @@ impl RaySample {
     /// Whether the triangle is crossed ahead: 1 outwards, -1 inwards, 0 not; `None` if the point lies on it.
     fn crosses(&self, triangle: &Triangle) -> Option<i8> {
         let [a, b, c] = triangle;
+        // Seen as a line, it has edges of both ways.
+        if [1, 2].into_iter().any(|i| a[i] == b[i] && b[i] == c[i]) {
+            return Some(0);
+        }
         let turn = self.side_of_edge(a, b);
         if turn == 0 || self.side_of_edge(b, c) != turn || self.side_of_edge(c, a) != turn {
             return Some(0);

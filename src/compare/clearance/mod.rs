@@ -76,8 +76,10 @@ pub struct Clearance {
     /// How they lie.
     pub relation: Relation,
     /// Whether they share volume. `None` if they touch, no plane keeps them apart, and one of them is not closed, or not
-    /// all pairs were examined: then nobody knows.
+    /// all pairs were examined, or too many meet: then nobody knows.
     pub shares_volume: Option<bool>,
+    /// Whether that is not known since more pairs of triangles meet than [`PairLimit::places`].
+    pub too_many_places: bool,
     /// The distance between their surfaces, in units of the file: that of the closest two points, rounded once; zero
     /// where they meet, and only there.
     pub distance: f64,
@@ -183,20 +185,19 @@ impl<'a> ClearanceBody<'a> {
         let measured = |place: &MeetingPlace| place.measured(pair);
         let listed = found.first.iter().take(places).map(measured).collect();
         let closest;
-        let (relation, shares_volume);
+        let lie;
         if let Some(first) = found.first.first() {
-            (relation, shares_volume) = relation_meeting(pair, &found, options)?;
+            lie = relation_meeting(pair, &found, options)?;
             let [s, t] = pair_of(pair, first.triangles);
             closest = Closest { points: separation::closest(s, t), triangles: first.triangles };
         } else if found.is_all {
-            relation = relation_apart(pair, options)?;
-            shares_volume = Some(relation.shares_volume());
+            let relation = relation_apart(pair, options)?;
+            lie = MeshRelation::known(relation, Some(relation.shares_volume()));
             closest = closest::closest(pair, options.progress)?;
         } else {
             let most = pairs.pairs(self.mesh.triangles().len() + second.mesh.triangles().len());
             return Err(undecided(most));
         }
-        let lie = MeshRelation { relation, shares_volume };
         Ok(Clearance { places: listed, ..Clearance::new(lie, pair, &closest, &found) })
     }
 }
@@ -214,12 +215,19 @@ fn undecided(most: u64) -> Error {
 struct MeshRelation {
     relation: Relation,
     shares_volume: Option<bool>,
+    too_many_places: bool,
+}
+
+impl MeshRelation {
+    fn known(relation: Relation, shares_volume: Option<bool>) -> Self {
+        Self { relation, shares_volume, too_many_places: false }
+    }
 }
 
 impl Clearance {
     /// The relation without its places.
     fn new(lie: MeshRelation, pair: [&ClearanceBody; 2], closest: &Closest, found: &Meetings) -> Self {
-        let MeshRelation { relation, shares_volume } = lie;
+        let MeshRelation { relation, shares_volume, too_many_places } = lie;
         let [p, q] = &closest.points;
         let away = minus(p, q);
         let squared = dot(&away, &away);
@@ -233,6 +241,7 @@ impl Clearance {
         Self {
             relation,
             shares_volume,
+            too_many_places,
             distance: root(&squared),
             squared,
             points: [p, q].map(rounded),
@@ -275,31 +284,38 @@ fn relation_apart(pair: [&ClearanceBody; 2], options: &ClearanceOptions) -> Resu
     })
 }
 
-/// The relation of meshes that meet, and whether they share volume, if that is known.
+/// The relation of meshes that meet.
 fn relation_meeting(
     pair: [&ClearanceBody; 2],
     found: &Meetings,
     options: &ClearanceOptions,
-) -> Result<(Relation, Option<bool>)> {
+) -> Result<MeshRelation> {
     if found.crosses {
-        return Ok((Relation::Crossing, Some(true)));
+        return Ok(MeshRelation::known(Relation::Crossing, Some(true)));
     }
     if overlap::are_parted(pair, &found.first) {
-        return Ok((Relation::Touching, Some(false)));
+        return Ok(MeshRelation::known(Relation::Touching, Some(false)));
     }
     if !found.is_all {
-        return Ok((Relation::Touching, None));
+        return Ok(MeshRelation::known(Relation::Touching, None));
     }
+    let triangles = pair.map(|body| body.mesh.triangles().len()).iter().sum();
+    let too_many_places = found.count > options.pairs.places(triangles);
     let ([first, second], [of_first, of_second]) = (pair, &found.marks);
     for (pair, marks) in [(pair, [of_first, of_second]), ([second, first], [of_second, of_first])] {
         if inside::components(pair, Some(marks[0]), options)?.inside > 0
-            || overlap::share_volume(pair, marks, options.progress)?
+            || !too_many_places && overlap::share_volume(pair, marks, options.progress)?
         {
-            return Ok((Relation::Crossing, Some(true)));
+            return Ok(MeshRelation::known(Relation::Crossing, Some(true)));
         }
     }
     let is_open = pair.iter().any(|body| body.mesh.seal() == Seal::Open);
-    Ok((Relation::Touching, if is_open { None } else { Some(false) }))
+    let shares_volume = if is_open || too_many_places { None } else { Some(false) };
+    Ok(MeshRelation {
+        relation: Relation::Touching,
+        shares_volume,
+        too_many_places: too_many_places && !is_open,
+    })
 }
 
 /// The triangles of these numbers.

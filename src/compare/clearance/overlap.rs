@@ -6,16 +6,17 @@
 //! sector is followed by an infinitesimal from the corner, then by its square to either side: if such a point is
 //! inside both meshes, they share volume, and if none is they do not (docs/clearance.md has the proof).
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cmp::Ordering;
+use std::sync::atomic::{self, AtomicBool};
 
 use super::inside::{MeshInside, RaySample};
 use super::meetings::{MeetingPlace, PLANES};
 use super::{ClearanceBody, pair_of};
 use crate::error::Result;
-use crate::geom::fractions::{ExactPoint, cross, dot, exact, is_zero, minus, plus};
+use crate::geom::fractions::{ExactPoint, cross, dot, exact, is_zero, minus, plus, rounded};
 use crate::geom::separation::{common, is_on_segment};
 use crate::geom::tri_tri::{self, Meeting};
-use crate::geom::{Bounds, Rational, Triangle, orientation};
+use crate::geom::{Bounds, Triangle, orientation};
 use crate::mesh::closed::Seal;
 use crate::mesh::pairs::TriangleMarks;
 use crate::par::{self, Progress};
@@ -59,12 +60,12 @@ pub(super) fn share_volume(
         for n in next {
             progress.check()?;
             progress.advance(1);
-            if found.load(Ordering::Relaxed) {
+            if found.load(atomic::Ordering::Relaxed) {
                 break;
             }
             let own = &pair[0].mesh.triangles()[*n as usize];
             if MetTriangle::new(own, &partners(own, pair[1], other)).any_sample(&is_inside_both) {
-                found.store(true, Ordering::Relaxed);
+                found.store(true, atomic::Ordering::Relaxed);
             }
         }
         Ok(())
@@ -90,32 +91,38 @@ fn partners<'a>(own: &Triangle, body: &ClearanceBody<'a>, marks: &TriangleMarks)
 struct MetTriangle {
     corners: [ExactPoint; 3],
     normal: ExactPoint,
+    /// For each edge the direction in the plane that leads to its left, so inwards.
+    lefts: [ExactPoint; 3],
+    /// The axes along which the triangle is seen with its normal towards the viewer, if it has one.
+    seen: [usize; 2],
     /// The corners of its intersection with the others.
     places: Vec<ExactPoint>,
-    /// Edges of the others that lie in its plane.
-    cuts: Vec<[ExactPoint; 2]>,
+    /// Its edges, and edges of the others that lie in its plane.
+    edges: Vec<FlatEdge>,
 }
 
 impl MetTriangle {
     fn new(own: &Triangle, others: &[&Triangle]) -> Self {
         let corners = own.map(exact);
         let normal = cross(&minus(&corners[1], &corners[0]), &minus(&corners[2], &corners[0]));
-        let (mut places, mut cuts) = (vec![], vec![]);
+        let (mut places, mut edges) = (vec![], corners_of_edges(&corners).to_vec());
         for other in others {
             places.extend(common(own, other));
             let other = other.map(exact);
-            let is_flat = other.each_ref().map(|v| dot(&normal, &minus(v, &corners[0])).is_zero());
-            for (i, j) in [(0, 1), (1, 2), (2, 0)] {
-                if is_flat[i] && is_flat[j] {
-                    cuts.push([other[i].clone(), other[j].clone()]);
-                }
-            }
+            let is_flat = |v: &ExactPoint| dot(&normal, &minus(v, &corners[0])).is_zero();
+            edges.extend(corners_of_edges(&other).into_iter().filter(|ends| ends.iter().all(is_flat)));
         }
         places.sort();
         places.dedup();
-        cuts.sort();
-        cuts.dedup();
-        Self { corners, normal, places, cuts }
+        edges.sort();
+        edges.dedup();
+        let lefts = corners_of_edges(&corners).map(|[p, q]| cross(&normal, &minus(&q, &p)));
+        let seen = match (0..3).find(|i| !normal[*i].is_zero()).unwrap_or(0) {
+            i if normal[i].is_positive() => [(i + 1) % 3, (i + 2) % 3],
+            i => [(i + 2) % 3, (i + 1) % 3],
+        };
+        let edges = edges.into_iter().map(FlatEdge::new).collect();
+        Self { corners, normal, lefts, seen, places, edges }
     }
 
     /// Whether a point next to the triangle in one of its sectors has a property. One without area has no sectors, and
@@ -134,45 +141,77 @@ impl MetTriangle {
         })
     }
 
-    /// A direction into each sector that edges make of the triangle around a point, and perhaps others.
+    /// A direction into each sector that edges make of the triangle around a point.
     fn sectors(&self, place: &ExactPoint) -> Vec<ExactPoint> {
-        let [a, b, c] = &self.corners;
-        let own = [[a, b], [b, c], [c, a]];
-        let cuts = self.cuts.iter().map(|[p, q]| [p, q]);
-        let mut rays: Vec<ExactPoint> = vec![];
-        for edge in own.into_iter().chain(cuts).filter(|edge| is_on_segment(place, *edge)) {
-            for ray in edge.map(|end| minus(end, place)) {
-                let is_along =
-                    |other: &ExactPoint| is_zero(&cross(other, &ray)) && dot(other, &ray).is_positive();
-                if !is_zero(&ray) && !rays.iter().any(is_along) {
-                    rays.push(ray);
-                }
-            }
-        }
+        let rays = self.rays(place);
         if rays.is_empty() {
             // All around it is one sector.
+            let [a, b, _] = &self.corners;
             return vec![minus(b, a)];
         }
-        // Between two rays that are next to each other; or across one, where the next is half a turn away or more.
-        let mut found = vec![];
-        for (n, ray) in rays.iter().enumerate() {
-            let across = cross(&self.normal, ray);
-            found.push(across.each_ref().map(|c| -c));
-            found.push(across);
-            found.extend(rays[..n].iter().map(|other| plus(other, ray)));
+        let next = rays.iter().cycle().skip(1);
+        let between = rays.iter().zip(next).map(|(ray, next)| match self.turn(ray, next) {
+            Ordering::Greater => plus(ray, next),
+            // The next is half a turn away or more.
+            _ => cross(&self.normal, ray),
+        });
+        between.filter(|inward| self.leads_inwards(place, inward)).collect()
+    }
+
+    /// The directions from a point in which edges leave it, each once, in their order around it.
+    fn rays(&self, place: &ExactPoint) -> Vec<ExactPoint> {
+        let rounded = rounded(place);
+        let edges = self.edges.iter().filter(|edge| edge.may_hold(&rounded));
+        let edges = edges.map(|edge| &edge.ends).filter(|[p, q]| is_on_segment(place, [p, q]));
+        let rays = edges.flatten().map(|end| minus(end, place));
+        let mut rays: Vec<_> = rays.filter(|ray| !is_zero(ray)).collect();
+        if let Some(first) = rays.first().cloned() {
+            // Along the first, left of it, against it, right of it.
+            let part = |ray: &ExactPoint| match self.turn(&first, ray) {
+                Ordering::Greater => 1,
+                Ordering::Less => 3,
+                Ordering::Equal => 2 * u8::from(!dot(&first, ray).is_positive()),
+            };
+            rays.sort_by(|a, b| part(a).cmp(&part(b)).then_with(|| self.turn(b, a)));
+            rays.dedup_by(|b, a| part(a) == part(b) && self.turn(a, b).is_eq());
         }
-        found.retain(|inward| !is_zero(inward) && self.leads_inwards(place, inward));
-        found
+        rays
+    }
+
+    /// Greater if the shorter way from one direction in the plane to another is to the left, seen against the normal.
+    fn turn(&self, from: &ExactPoint, to: &ExactPoint) -> Ordering {
+        let [x, y] = self.seen;
+        (&from[x] * &to[y]).cmp(&(&from[y] * &to[x]))
     }
 
     /// Whether a direction leads from a point of the triangle into its interior.
     fn leads_inwards(&self, place: &ExactPoint, inward: &ExactPoint) -> bool {
-        let [a, b, c] = &self.corners;
-        [[a, b], [b, c], [c, a]].into_iter().all(|[p, q]| {
-            let left = cross(&self.normal, &minus(q, p));
-            let height = dot(&left, &minus(place, p));
-            let height = if height.is_zero() { dot(&left, inward) } else { height };
-            height > Rational::ZERO
+        self.lefts.iter().zip(&self.corners).all(|(left, p)| {
+            let height = dot(left, &minus(place, p));
+            let height = if height.is_zero() { dot(left, inward) } else { height };
+            height.is_positive()
         })
+    }
+}
+
+fn corners_of_edges([a, b, c]: &[ExactPoint; 3]) -> [[ExactPoint; 2]; 3] {
+    [[a, b], [b, c], [c, a]].map(|ends| ends.map(Clone::clone))
+}
+
+/// An edge in the plane of a triangle, and its bounds in doubles.
+struct FlatEdge {
+    ends: [ExactPoint; 2],
+    bounds: [[f64; 2]; 3],
+}
+
+impl FlatEdge {
+    fn new(ends: [ExactPoint; 2]) -> Self {
+        let [p, q] = ends.each_ref().map(rounded);
+        Self { ends, bounds: std::array::from_fn(|i| [p[i].min(q[i]), p[i].max(q[i])]) }
+    }
+
+    /// Whether a point may lie on it, by its rounded coordinates. Rounding keeps order, so it hides none that does.
+    fn may_hold(&self, rounded: &[f64; 3]) -> bool {
+        self.bounds.iter().zip(rounded).all(|([low, high], c)| low <= c && c <= high)
     }
 }

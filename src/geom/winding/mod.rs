@@ -51,6 +51,8 @@ pub struct Winding {
     fans: Vec<Fan>,
     /// What corners may be off by, along each axis.
     slack: f64,
+    /// What a polynomial may leave out of a triangle or node: what it leaves out of all of them grows with their area.
+    aim: f64,
 }
 
 /// A triangle and its place in the list as it was given.
@@ -83,8 +85,11 @@ impl Sum {
     }
 }
 
-/// What a polynomial may leave out of a triangle or node.
+/// What a polynomial may leave out of a triangle or node, where there are few of them.
 const AIM: f64 = 1.0 / 8192.0;
+
+/// How much less that is at most, where many triangles are around every point.
+const FINEST: f64 = 1024.0;
 
 /// How much farther from a node than its radius points are for which it is seen as a whole. The next is
 /// tried where one does not settle a question.
@@ -114,7 +119,9 @@ impl Winding {
         let triangles = tree::sorted(triangles, progress)?;
         let nodes = tree::nodes(&triangles, progress)?;
         let fans = fans::placed(fans, &triangles);
-        Ok(Self { triangles, nodes, fans, slack })
+        let area = |all: &TreeNode| all.moments.area / (all.moments.radius * all.moments.radius);
+        let aim = AIM / nodes.first().map_or(1.0, area).max(1.0).min(FINEST);
+        Ok(Self { triangles, nodes, fans, slack, aim })
     }
 
     /// How many triangles there are.

@@ -5,10 +5,10 @@
 use std::f64::consts::PI;
 
 use super::super::solid_angle::{U, Vector, minus};
+use super::Winding;
 use super::fans::FanGuess;
 use super::local::{Ball, Local};
 use super::reach::{apart, most};
-use super::{AIM, Winding};
 
 /// Triangles around a box.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl BoxView {
         while let Some(n) = nodes.pop() {
             let node = &winding.nodes[n as usize];
             let count = node.end - node.first;
-            if let Some(seen) = Local::of_node(&node.moments, count, &ball, AIM, winding.slack) {
+            if let Some(seen) = Local::of_node(&node.moments, count, &ball, winding.aim, winding.slack) {
                 here.far.add(&seen);
             } else if depth == Depth::Further && node.moments.radius < ball.radius / 2.0 {
                 here.nodes.push(n);
@@ -103,7 +103,7 @@ impl BoxView {
 
     fn take(&mut self, winding: &Winding, n: u32) {
         let triangle = &winding.triangles[n as usize].corners;
-        match Local::of_triangle(triangle, &self.ball, AIM, winding.slack) {
+        match Local::of_triangle(triangle, &self.ball, winding.aim, winding.slack) {
             Some(seen) => self.far.add(&seen),
             None => self.near.push(n),
         }

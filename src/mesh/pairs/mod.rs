@@ -56,6 +56,20 @@ impl PairLimit {
         }
     }
 
+    /// At how many pairs that meet it is looked for volume that two meshes share, for so many triangles: exact points
+    /// take a thousand times longer than a pair.
+    pub fn places(self, triangles: usize) -> u64 {
+        (self.pairs(triangles) >> 10).max(1 << 14)
+    }
+
+    /// The warning that the limit of places was reached, for so many triangles.
+    pub fn finding_of_places(self, triangles: usize) -> Finding {
+        let most = grouped(self.places(triangles));
+        let text =
+            format!("more than {most} pairs of triangles meet; shared volume is not looked for at so many");
+        Finding::new(Code::W014, text)
+    }
+
     /// The warning that the limit was reached, for so many triangles.
     pub fn finding(self, triangles: usize) -> Finding {
         let most = grouped(self.pairs(triangles));

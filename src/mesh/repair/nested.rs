@@ -49,32 +49,48 @@ fn by_volume(faces: &[Face], a: usize, b: usize) -> Ordering {
     faces[a].volume.abs().total_cmp(&faces[b].volume.abs()).then(a.cmp(&b))
 }
 
-/// The smallest body around each.
+/// The smallest body around each: the smallest come first, and look at those alone that have none yet.
 fn around(
     faces: &[Face],
     patches: &Patches,
     sheets: &Sheets,
     progress: &dyn Progress,
 ) -> Result<Vec<Option<usize>>> {
-    let groups: Vec<(usize, Vec<usize>)> = candidates(faces, progress)?;
-    let found = par::map_range(0..groups.len(), |n| {
-        let (outer, inner) = &groups[n];
-        let all = patches.members(*outer).iter().map(|n| oriented(patches, sheets, *n));
+    let from = |n: &usize| faces[*n].bounds.min[0];
+    let mut smallest_first: Vec<usize> = (0..faces.len()).filter(|n| faces[*n].is_body).collect();
+    let mut from_left = smallest_first.clone();
+    smallest_first.sort_by(|a, b| by_volume(faces, *a, *b));
+    from_left.sort_by(|a, b| from(a).total_cmp(&from(b)));
+    let mut around = vec![None; faces.len()];
+    let mut found = 0;
+    for outer in smallest_first {
+        progress.check()?;
+        let face = &faces[outer];
+        let start = from_left.partition_point(|n| from(n) < face.bounds.min[0]);
+        let met = from_left[start..].iter().copied().take_while(|n| from(n) <= face.bounds.max[0]);
+        let is_candidate = |n: &usize| {
+            around[*n].is_none() && holds(face, &faces[*n]) && by_volume(faces, *n, outer).is_lt()
+        };
+        let candidates: Vec<usize> = met.filter(is_candidate).collect();
+        if candidates.is_empty() {
+            continue;
+        }
+        let all = patches.members(outer).iter().map(|n| oriented(patches, sheets, *n));
         let winding = Winding::about(all.collect(), 0.0, progress)?;
-        let sign = faces[*outer].volume.signum();
-        let mut within = vec![];
-        for inner in inner {
+        let is_within = par::map_range(0..candidates.len(), |n| {
             progress.check()?;
-            if sign * seen(&winding, patches, sheets, *inner) > 0.5 {
-                within.push(*inner);
+            Ok(face.volume.signum() * seen(&winding, patches, sheets, candidates[n]) > 0.5)
+        });
+        for (inner, is_within) in candidates.into_iter().zip(is_within) {
+            if is_within? {
+                around[inner] = Some(outer);
+                found += 1;
             }
         }
-        Ok(within)
-    });
-    let mut around = vec![None; faces.len()];
-    // The largest come first, so the smallest is what remains.
-    for ((outer, _), inner) in groups.iter().zip(found) {
-        inner?.into_iter().for_each(|n| around[n] = Some(*outer));
+        if 2 * found > from_left.len() {
+            from_left.retain(|n| around[*n].is_none());
+            found = 0;
+        }
     }
     Ok(around)
 }
@@ -90,33 +106,6 @@ fn seen(winding: &Winding, patches: &Patches, sheets: &Sheets, patch: usize) -> 
         winding.at(&centre, ENOUGH, |_| Ordering::Equal).value
     };
     (0..count).map(from).sum::<f64>() / count as f64
-}
-
-/// For each body those whose bounds are within its own and whose volume is less, the largest body first.
-fn candidates(faces: &[Face], progress: &dyn Progress) -> Result<Vec<(usize, Vec<usize>)>> {
-    let mut from_left: Vec<usize> = (0..faces.len()).filter(|n| faces[*n].is_body).collect();
-    from_left.sort_by(|a, b| faces[*a].bounds.min[0].total_cmp(&faces[*b].bounds.min[0]).then(a.cmp(b)));
-    let mut inner: Vec<Vec<usize>> = vec![vec![]; faces.len()];
-    // Those that a plane meets which sweeps along x.
-    let mut met: Vec<usize> = vec![];
-    let mut check = |outer: usize, n: usize| {
-        if by_volume(faces, n, outer).is_lt() && holds(&faces[outer], &faces[n]) {
-            inner[outer].push(n);
-        }
-    };
-    for n in from_left {
-        progress.check()?;
-        met.retain(|other| faces[*other].bounds.max[0] >= faces[n].bounds.min[0]);
-        for other in &met {
-            check(*other, n);
-            // Both may begin at the same place.
-            check(n, *other);
-        }
-        met.push(n);
-    }
-    let mut groups: Vec<_> = inner.into_iter().enumerate().filter(|(_, inner)| !inner.is_empty()).collect();
-    groups.sort_by(|(a, _), (b, _)| by_volume(faces, *b, *a));
-    Ok(groups)
 }
 
 /// Whether the bounds of one hold those of the other.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::place::{Place, cuboid, refused, stl};
 use crate::support::solids::between;
+use voxelize::geom::Triangle;
 
 /// The cube of 20, one beside it at a distance of 3, a small one inside it, and one that touches it.
 fn place() -> Place {
@@ -163,6 +164,51 @@ fn pairs_beyond_the_limit_are_said() {
         assert!(if at_least { (900_000..1_000_000).contains(&count) } else { count == 1_000_000 }, "{count}");
     }
     place.run("check both.stl --max-pairs 999999 --strict").expect(4);
+}
+
+/// The surface of a cube from 0 to 1, as so many squares along each edge.
+fn tiles(count: u16) -> Vec<Triangle> {
+    let at = |n: u16| f32::from(n) / f32::from(count);
+    let square = |axis: usize, side: u16, i: u16, j: u16| {
+        let corner = |u: u16, v: u16| {
+            let mut corner = [f32::from(side); 3];
+            corner[(axis + 1) % 3] = at(i + u);
+            corner[(axis + 2) % 3] = at(j + v);
+            corner
+        };
+        let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
+        if side == 1 { [[a, b, c], [a, c, d]] } else { [[a, c, b], [a, d, c]] }
+    };
+    let faces = (0..3).flat_map(|axis| [0, 1].map(|side| (axis, side)));
+    let squares = faces.flat_map(|(axis, side)| {
+        (0..count).flat_map(move |i| (0..count).flat_map(move |j| square(axis, side, i, j)))
+    });
+    squares.collect()
+}
+
+/// A cube in a cavity that it fits exactly: no plane has one on each side.
+#[test]
+fn places_beyond_the_limit_are_said() {
+    let place = Place::new();
+    let turned = |t: Triangle| [t[0], t[2], t[1]];
+    for (count, of_hole, are_too_many) in [(1, 1, false), (5, 4, false), (1, 12, false), (17, 16, true)] {
+        place.write("peg.stl", stl(&tiles(count)));
+        let cavity: Vec<Triangle> = tiles(of_hole).into_iter().map(turned).collect();
+        place.write("hole.stl", stl(&[between([-1.0; 3], [2.0; 3]), cavity].concat()));
+        for (limit, is_known) in [("", !are_too_many), ("--max-pairs all", true)] {
+            // Exact places of many pairs take their time.
+            if are_too_many && is_known {
+                continue;
+            }
+            let json = place.run(&format!("clearance peg.stl hole.stl {limit} --json")).expect(0).json();
+            let pair = &json["pairs"][0];
+            assert_eq!((&pair["relation"], &pair["at_least"]), (&json!("touching"), &json!(false)));
+            assert_eq!(pair["shares_volume"], if is_known { json!(false) } else { Value::Null }, "{count}");
+            assert_eq!(json["warnings"].as_array().unwrap().len(), usize::from(!is_known), "{count}");
+        }
+    }
+    let run = place.run("clearance peg.stl hole.stl --within 0").expect(1);
+    assert!(run.text().contains("too many to find out whether they share volume"), "{}", run.text());
 }
 
 #[test]
