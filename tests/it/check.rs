@@ -142,6 +142,16 @@ fn commands_agree_on_a_mesh() {
 }
 
 #[test]
+fn a_soup_has_a_thousand_components_in_its_json() {
+    let place = Place::new();
+    let loose = (0..1500).map(|n| n as f32).map(|n| [[n, 0.0, 0.0], [n + 0.5, 0.0, 0.0], [n, 1.0, 0.0]]);
+    place.write("loose.stl", stl(&loose.collect::<Vec<_>>()));
+    let json = place.run("check loose.stl --json").expect(0).json();
+    assert_eq!(json["components"].as_array().unwrap().len(), 1000);
+    assert_eq!(json["components_more"], 500);
+}
+
+#[test]
 fn json_has_its_keys() {
     let place = Place::new();
     let mesh = planted(&place, "hole.stl");
@@ -149,7 +159,7 @@ fn json_has_its_keys() {
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(
         keys(&json),
-        "schema tool verb status exit_code path format bytes mesh vertices grid findings components verdict warnings outputs"
+        "schema tool verb status exit_code path format bytes mesh vertices grid findings components components_more verdict warnings outputs"
     );
     let finding = &json["findings"][0];
     assert_eq!(keys(finding), "code name severity count at_least effect exact places more");

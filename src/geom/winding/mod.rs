@@ -120,8 +120,8 @@ impl Winding {
         let nodes = tree::nodes(&triangles, progress)?;
         let fans = fans::placed(fans, &triangles);
         let area = |all: &TreeNode| all.moments.area / (all.moments.radius * all.moments.radius);
-        let aim = AIM / nodes.first().map_or(1.0, area).max(1.0).min(FINEST);
-        Ok(Self { triangles, nodes, fans, slack, aim })
+        let density = nodes.first().map(area).filter(|density| *density > 1.0).unwrap_or(1.0);
+        Ok(Self { triangles, nodes, fans, slack, aim: AIM / density.min(FINEST) })
     }
 
     /// How many triangles there are.
