@@ -140,14 +140,14 @@ fn is_left(name: &str) -> bool {
     process.is_some_and(|id| processes.join("self").exists() && !processes.join(id.to_string()).exists())
 }
 
-/// How long to wait for another process that writes to the same folder.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for other processes that write to the same folder: many of them on a loaded machine take a while.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A lock on the folder of `file`, as long as it lives: for files that belong together. Nothing where the system
 /// has no such locks.
 ///
 /// # Errors
-/// If another process has it for ten seconds, or the wait is cancelled.
+/// If others have it for a minute, or the wait is cancelled.
 pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>> {
     let Ok(locked) = File::open(folder(file)) else { return Ok(None) };
     let start = Instant::now();
@@ -157,7 +157,7 @@ pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>>
             Ok(()) => return Ok(Some(locked)),
             Err(TryLockError::Error(_)) => return Ok(None),
             Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
-                let error = Error::output("another process has been writing to this folder for ten seconds");
+                let error = Error::output("other processes have been writing to this folder for a minute");
                 return Err(error.in_file(folder(file)).with_hint("wait for it, or end it"));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
