@@ -3,6 +3,7 @@
 
 use crate::error::{Code, Result, Severity};
 use crate::grid::{BitGrid, Label, Labels, Lattice, Legend};
+use crate::mesh::closed::Seal;
 use crate::mesh::components::Component;
 use crate::mesh::defects::{Defects, Search, Site, Sites};
 use crate::mesh::{Mesh, PairLimit};
@@ -288,9 +289,12 @@ pub static DEFECTS: &[DefectInfo] = &[
     },
 ];
 
-/// Bytes of memory for each triangle that a check takes, with the mesh: vertices and edges by number, and cells of
-/// the search for pairs.
-pub const BYTES_PER_TRIANGLE: u64 = 320;
+/// The bytes of memory that a check takes, with the mesh: vertices and edges by number, and cells of the search for
+/// pairs; of a mesh with open edges also its loops, of which every triangle may be one.
+pub fn bytes_for(mesh: &Mesh) -> u64 {
+    let per_triangle = if mesh.seal() == Seal::Open { 600 } else { 320 };
+    per_triangle * mesh.triangles().len() as u64
+}
 
 /// Checks a mesh. The result does not depend on threads, nor on the order of the triangles, except for their numbers,
 /// which are the indices in the mesh.

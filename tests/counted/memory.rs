@@ -111,7 +111,7 @@ fn place() -> TempDir {
     write("soup.stl", &soup);
     let nested = (1..=4000).map(|n| n as f32).flat_map(|n| between([-n; 3], [n; 3]));
     write("nested.stl", &nested.collect::<Vec<_>>());
-    let loose = (0..30_000).map(|n| [n % 200, n / 200].map(|n| n as f32));
+    let loose = (0..58_000).map(|n| [n % 200, n / 200].map(|n| n as f32));
     let loose = loose.map(|[x, y]| [[x, y, 0.0], [x + 0.5, y, 0.0], [x, y + 0.5, 0.0]]);
     write("loose.stl", &loose.collect::<Vec<_>>());
     place

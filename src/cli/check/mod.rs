@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use voxelize::compare::check::{BYTES_PER_TRIANGLE, CheckOptions, MeshCheck, check};
+use voxelize::compare::check::{CheckOptions, MeshCheck, bytes_for, check};
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Rule, Run, par};
 
@@ -227,7 +227,7 @@ impl Checking<'_> {
     /// Refuses a mesh that would take more memory than there is.
     fn refuse_too_large(&self, mesh: &Mesh) -> Result<()> {
         let triangles = mesh.triangles().len() as u64;
-        let (need, limit) = (triangles * BYTES_PER_TRIANGLE, self.job.options.resources.for_job());
+        let (need, limit) = (bytes_for(mesh), self.job.options.resources.for_job());
         match limit.filter(|limit| need > *limit) {
             None => Ok(()),
             Some(limit) => {

@@ -11,6 +11,7 @@ use super::topology::TopologyDefects;
 use crate::error::Result;
 use crate::geom::Winding;
 use crate::mesh::weld::Welded;
+use crate::par;
 
 /// From how many triangles of a shell it is seen whether others are around it.
 const SAMPLES: usize = 8;
@@ -38,9 +39,9 @@ pub(super) fn shells(
     let is_shell = |n: usize| found.closed[n] && found.oriented[n] && all[n].volume != 0.0;
     let shells: Vec<usize> = (0..all.len()).filter(|n| is_shell(*n)).collect();
     let wanted = |n: &&usize| all[**n].volume < 0.0 || with_nested && shells.len() > 1;
-    let mut looked_at = shells.iter().filter(wanted).peekable();
+    let looked_at: Vec<usize> = shells.iter().filter(wanted).copied().collect();
     let mut shells_found = ShellDefects::default();
-    if looked_at.peek().is_none() {
+    if looked_at.is_empty() {
         return Ok(shells_found);
     }
     let members = members(search);
@@ -55,20 +56,22 @@ pub(super) fn shells(
     let exact = |t: &u32| search.mesh.triangles()[*t as usize].map(|v| v.map(f64::from));
     let of_shells = shells.iter().flat_map(|n| triangles(*n)).map(exact).collect();
     let winding = Winding::about(of_shells, 0.0, search.progress)?;
-    for n in looked_at {
+    let around = par::map_range(0..looked_at.len(), |i| {
         search.progress.check()?;
-        let seen = samples(*n);
+        let seen = samples(looked_at[i]);
         let sum: f64 = seen.iter().map(|p| winding.at(p, ENOUGH, |_| Ordering::Equal).value).sum();
         // On a shell it winds half a time around itself.
-        let own = all[*n].volume.signum() / 2.0;
-        let around = sum / seen.len() as f64 - own;
-        if all[*n].volume < 0.0 && around < 0.75 {
-            let bounds = &all[*n].bounds;
+        Ok(sum / seen.len() as f64 - all[looked_at[i]].volume.signum() / 2.0)
+    });
+    for (n, around) in looked_at.into_iter().zip(around) {
+        let around = around?;
+        if all[n].volume < 0.0 && around < 0.75 {
+            let bounds = &all[n].bounds;
             let at = std::array::from_fn(|i| (f64::from(bounds.min[i]) + f64::from(bounds.max[i])) / 2.0);
-            let site = || Site::new(at, triangles(*n).iter().copied());
-            shells_found.inside_out.add(search.most, triangles(*n), site);
+            let site = || Site::new(at, triangles(n).iter().copied());
+            shells_found.inside_out.add(search.most, triangles(n), site);
         }
-        shells_found.nested += u64::from(around > 0.75 - own);
+        shells_found.nested += u64::from(around > 0.75 - all[n].volume.signum() / 2.0);
     }
     shells_found.inside_out = shells_found.inside_out.finished();
     Ok(shells_found)
