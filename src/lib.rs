@@ -95,7 +95,6 @@ pub mod rule;
 pub mod run;
 pub mod text;
 pub mod view;
-mod voxelizer;
 
 pub use error::{CODES, Code, Error, Finding, Kind, Result, Severity};
 pub use geom::{Bounds, Rational, Ties};
@@ -103,12 +102,12 @@ pub use grid::record::TOOL;
 pub use grid::{
     BitGrid, Cells, Digest, Field, Fit, Labels, Lattice, Length, LengthUnit, Record, Size, Snap, Voxels,
 };
+pub use job::{Slabs, Voxelized, Voxelizer};
 pub use kernel::Level;
 pub use mesh::Mesh;
 pub use par::{CancelToken, Progress};
-pub use rule::{Band, Inside, METHODS, RULES, Rule, Slabs, Stats, ThinFeatures};
+pub use rule::{Band, Inside, METHODS, RULES, Rule, Stats, ThinFeatures};
 pub use run::Run;
-pub use voxelizer::{Voxelized, Voxelizer};
 
 pub(crate) use voxelize_kernel as kernel;
 
@@ -138,7 +137,7 @@ struct DistancePage;
 /// # Errors
 /// If the options of the rule do not go together, the mesh is unfit for it, or the grid does not fit in memory.
 pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
-    Ok(Voxelizer::new(rule).run(mesh, lattice)?.voxels)
+    Ok(Voxelizer::new(rule).without_findings().run(mesh, lattice)?.voxels)
 }
 
 /// The distance from the centre of every cell of `lattice` to the nearest point of the mesh, in units of the file;

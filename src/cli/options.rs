@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use voxelize::format::{Dtype, Sidecar};
 use voxelize::grid::CellKind;
-use voxelize::job::Names;
+use voxelize::job::{Measure, Names, Transform};
 use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Size, Snap};
 
-use super::args::transform::{Measure, Transform, UpArgs};
+use super::args::transform::UpArgs;
 use super::args::values::BoxCorners;
 use super::args::{
     ConvertArgs, DEFAULT_RES, DoubtArgs, GridArgs, LeakArgs, NearestArgs, ReadArgs, RuleArgs, RunArgs,
@@ -77,7 +77,7 @@ impl JobOptions {
         argv: &Argv,
         names: &Names,
     ) -> Result<Self> {
-        let rule = rule.chosen(&Transform::new(&grid.transform))?;
+        let rule = rule.chosen(&grid.transform.transform())?;
         let resources = Resources::new(&run.power, run.max_memory, argv)?;
         let grid = GridOptions::new(grid, &rule, argv, names, resources.for_job())?;
         let tolerance = read.tolerance();
@@ -93,7 +93,7 @@ impl JobOptions {
     /// The same for a file in which this axis points up.
     #[must_use]
     pub fn with_up(mut self, up: &UpArgs) -> Self {
-        self.grid.transform = self.grid.transform.with_up(up);
+        self.grid.transform.up = up.up.unwrap_or_default();
         self
     }
 }
@@ -106,7 +106,7 @@ impl GridOptions {
         names: &Names,
         max_memory: Option<u64>,
     ) -> Result<Self> {
-        let transform = Transform::new(&args.transform);
+        let transform = args.transform.transform();
         if let Some(path) = &args.like {
             let file = names.reads_first(path, "the grid of --like")?;
             return Self::like(files::lattice(&file, max_memory)?, args.snap, transform, argv);
@@ -196,7 +196,7 @@ impl Lengths {
         let named = |option: &str, error: Error| {
             prefixed(&format!("{}: ", argv.with_value(option).unwrap_or_default()), &error)
         };
-        let unscaled = |one: &Measure| Ok(&one.resolve(transform.unit)? / &transform.scale);
+        let unscaled = |one: &Measure| Ok(&one.in_units_of(transform.unit)? / &transform.scale);
         let all = |option: &str, typed: &Option<[Measure; 3]>| {
             let Some(typed) = typed else { return Ok(None) };
             let [x, y, z] = typed.each_ref().map(|one| unscaled(one).map_err(|error| named(option, error)));

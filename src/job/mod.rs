@@ -1,5 +1,15 @@
-//! What surrounds the filling of a grid: the files of a run.
+//! The whole of a job: the coordinates of the mesh, where its cells will be, filling them at once or in slabs, what is
+//! found on the way, and the files of a run.
 
+pub mod findings;
+mod measure;
 pub mod names;
+mod slabs;
+mod transform;
+mod voxelizer;
 
+pub use self::measure::{Measure, UnitOfLength, WrittenLength};
 pub use self::names::{InFile, Names, NewFile, OutFile};
+pub use self::slabs::{Made, Slabs};
+pub use self::transform::{AxisOrder, Transform, UpAxis};
+pub use self::voxelizer::{Voxelized, Voxelizer};

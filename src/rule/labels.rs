@@ -41,7 +41,7 @@ pub fn surface_and_interior(mesh: &Mesh, lattice: &Lattice, cells: BitGrid, run:
 
 /// The labels of some layers of a lattice, whose cells are `cells`, in the threads this is called in. `plane` is
 /// memory that may be used.
-pub(super) fn of_layers(
+pub(crate) fn of_layers(
     mesh: &Mesh,
     lattice: &Lattice,
     layers: Range<usize>,

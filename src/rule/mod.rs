@@ -7,12 +7,11 @@ mod filled;
 mod findings;
 mod hollow;
 mod inside;
-mod labels;
+pub(crate) mod labels;
 pub mod leak_path;
 pub mod lost;
 mod offset;
 mod options;
-mod slabs;
 mod solid;
 mod surface;
 mod thin;
@@ -26,7 +25,6 @@ pub use self::findings::{findings, nothing_occupied, repaired};
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
-pub use self::slabs::{Made, Slabs};
 
 use self::distance::PreparedDistance;
 use self::lost::KeptFeatures;
@@ -115,14 +113,14 @@ pub struct RuleInfo {
     /// One line for help and README.
     pub about: &'static str,
     fill: Fill,
-    keep: Option<Keep>,
+    pub(crate) keep: Option<Keep>,
 }
 
 /// Fills a grid of these layers of the lattice.
 type Fill = fn(&PreparedRule, Range<usize>, &Run, &mut BitGrid) -> Result<Stats>;
 
 /// Gives all cells in bricks, where most of a grid is empty.
-type Keep = fn(&PreparedRule, &Run) -> Result<Covered>;
+pub(crate) type Keep = fn(&PreparedRule, &Run) -> Result<Covered>;
 
 /// Every rule. Help, README and tests loop over this.
 pub static RULES: &[RuleInfo] = &[
@@ -172,9 +170,9 @@ pub static RULES: &[RuleInfo] = &[
 
 /// A rule prepared for a mesh and a lattice, to fill layers of it.
 pub struct PreparedRule<'a> {
-    mesh: &'a Mesh,
+    pub(crate) mesh: &'a Mesh,
     lattice: &'a Lattice,
-    rule: Rule,
+    pub(crate) rule: Rule,
     inside: Option<inside::PreparedInside<'a>>,
     /// The features to keep, with [`ThinFeatures::Keep`].
     kept: Option<KeptFeatures>,
@@ -193,7 +191,7 @@ pub struct Stats {
 
 impl Stats {
     /// Adds the findings of layers that follow.
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.snapped += other.snapped;
         let disputed = self.inside.disputed.unwrap_or(0) + other.inside.disputed.unwrap_or(0);
         self.inside = InsideReport { disputed: other.inside.disputed.map(|_| disputed), ..other.inside };

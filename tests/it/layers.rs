@@ -27,12 +27,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("format", &["error", "text", "par", "grid"]),
     ("run", &["error", "text", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "text", "par", "geom", "mesh", "grid", "kernel", "run"]),
-    ("voxelizer", &["error", "par", "mesh", "grid", "kernel", "rule", "run"]),
-    (
-        "lib",
-        &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "voxelizer"],
-    ),
-    ("job", &["error", "grid", "format"]),
+    ("job", &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
+    ("lib", &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "job"]),
     ("compare", &["error", "par", "geom", "mesh", "grid", "format", "run", "rule", "lib"]),
     ("view", &["error", "par", "geom", "mesh", "grid", "format", "job", "lib"]),
     // The library only by its public name, `voxelize::…`.

@@ -35,6 +35,7 @@ mod holes;
 #[cfg(feature = "cli")]
 mod info;
 #[cfg(feature = "cli")]
+mod library;
 mod like;
 #[cfg(feature = "cli")]
 mod many;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use voxelize::Snap;
+use voxelize::job::Measure;
 
-use super::transform::{Measure, TransformArgs};
+use super::transform::TransformArgs;
 use super::values::{self, TypedBox};
 
 /// The cells on the longest axis by default.

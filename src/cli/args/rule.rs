@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use voxelize::grid::CellKind;
+use voxelize::job::{Transform, WrittenLength};
 use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
-use super::transform::{LengthArg, Transform};
 use super::values;
 
 #[derive(Debug, clap::Args)]
@@ -65,7 +65,7 @@ pub struct RuleArgs {
           long_help = "With --rule offset: the largest distance from the mesh to the centre of an occupied \
                        cell, in units of the file, or in cells as 2vx (by their smallest side). With --res and \
                        --voxel-size the grid grows by that distance, unless --pad is given")]
-    pub radius: Option<LengthArg>,
+    pub radius: Option<WrittenLength>,
 
     /// with --rule distance: W cells from the mesh [3]
     #[arg(long, value_name = "W|all", value_parser = values::band, allow_hyphen_values = true,
@@ -87,7 +87,7 @@ pub struct RuleArgs {
           hide_short_help = true,
           long_help = "With --rule distance: write cells in place of a field: those whose value is at most V. \
                        V is in units of the file, or in cells as 2vx, and less than the band [default: a field]")]
-    pub iso: Option<LengthArg>,
+    pub iso: Option<WrittenLength>,
 
     /// a face on a wall marks the cell above/both/none
     #[arg(long, value_name = "up|both|none", value_parser = values::ties(), hide_possible_values = true,
@@ -119,9 +119,9 @@ impl RuleArgs {
 
     /// `rule` with the options that are given: the method first, on which the others depend.
     fn with_options(&self, mut rule: Rule, transform: &Transform) -> Result<Rule> {
-        let length = |name: &str, length: &Option<LengthArg>| {
-            let resolved = length.as_ref().map(|length| length.resolve(transform)).transpose();
-            let typed = length.as_ref().map(LengthArg::text).unwrap_or_default();
+        let length = |name: &str, length: &Option<WrittenLength>| {
+            let resolved = length.as_ref().map(|length| transform.length(length)).transpose();
+            let typed = length.as_ref().map(WrittenLength::text).unwrap_or_default();
             resolved.map_err(|error| prefixed(&format!("{name} {typed}: "), &error))
         };
         if let Some(band) = self.band {

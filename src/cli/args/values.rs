@@ -1,25 +1,26 @@
 //! From the text of one value to its meaning. Errors are sentences without the option's name, which the parser
 //! of the command line puts in front.
 
+use std::str::FromStr;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM};
+use voxelize::job::{Measure, UnitOfLength, WrittenLength};
 use voxelize::mesh::PairLimit;
 use voxelize::par::MAX_THREADS;
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
 use voxelize::{Band, Error, Inside, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
-
-use super::transform::{LengthArg, Measure, UnitOfLength};
 
 /// Exact coordinates or sizes per axis, `[x, y, z]`.
 pub type Exact3 = [Rational; 3];
 
 /// `3`, `2.5`, `all`: the width of a band, in cells.
 pub fn band(text: &str) -> Result<Band, String> {
-    let has_unit = Measure::parse(text).is_ok_and(|measure| measure.has_unit());
-    match text.parse() {
+    let has_unit = text.parse().is_ok_and(|measure: Measure| measure.unit.is_some());
+    match parsed(text) {
         Err(_) if has_unit => Err("takes cells only, without a unit: 3, 2.5 or all".to_string()),
-        parsed => parsed.map_err(|error: Error| error.message().to_string()),
+        band => band,
     }
 }
 
@@ -80,8 +81,8 @@ pub fn tolerance(text: &str) -> Result<f64, String> {
 
 /// `0.2` or `1/3`: a distance in units of the files, 0 or more, exactly.
 pub fn distance(text: &str) -> Result<Rational, String> {
-    let distance = match Measure::parse(text) {
-        Ok(measure) if measure.has_unit() => {
+    let distance = match text.parse::<Measure>() {
+        Ok(measure) if measure.unit.is_some() => {
             return Err("takes a plain number, in units of the files".to_string());
         }
         _ if text.contains('/') => Rational::parse_fraction(text)?,
@@ -139,8 +140,8 @@ pub fn cell_size(text: &str) -> Result<[Measure; 3], String> {
 }
 
 /// `0.5`, `5mm` or `2vx`: a length in units of the file, with a unit, or in cells.
-pub fn length(text: &str) -> Result<LengthArg, String> {
-    LengthArg::parse(text)
+pub fn length(text: &str) -> Result<WrittenLength, String> {
+    parsed(text)
 }
 
 /// `-0.5,0,0`: a point.
@@ -165,10 +166,10 @@ pub struct TypedBox([Measure; 6]);
 
 impl TypedBox {
     /// The box in units of the coordinates, whose unit is this; refused if it ends before it begins.
-    pub fn resolve(&self, unit: Option<&UnitOfLength>) -> Result<BoxCorners, Error> {
+    pub fn resolve(&self, unit: Option<UnitOfLength>) -> Result<BoxCorners, Error> {
         let mut numbers = Vec::new();
         for measure in &self.0 {
-            numbers.push(measure.resolve(unit)?);
+            numbers.push(measure.in_units_of(unit)?);
         }
         let corner = |first: usize| std::array::from_fn(|a| numbers[first + a].clone());
         let corners = BoxCorners { min: corner(0), max: corner(3) };
@@ -336,8 +337,13 @@ pub fn simd() -> impl TypedValueParser<Value = Simd> {
     PossibleValuesParser::new(names).try_map(by_name)
 }
 
+/// What the library reads from text.
+pub fn parsed<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: Error| error.message().to_string())
+}
+
 /// A name that the parser has already compared with the table.
-fn known<T>(found: Option<T>) -> Result<T, String> {
+pub fn known<T>(found: Option<T>) -> Result<T, String> {
     found.ok_or_else(|| "no such name".to_string())
 }
 
@@ -346,7 +352,7 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 fn measures(text: &str) -> Result<Vec<Measure>, String> {
-    split(text).into_iter().map(Measure::parse).collect()
+    split(text).into_iter().map(parsed).collect()
 }
 
 fn whole(text: &str) -> Result<usize, String> {

@@ -13,18 +13,16 @@ mod verbose;
 use std::time::Instant;
 
 use voxelize::format::{self, SaveOptions, Written};
-use voxelize::grid::record::INSIDE;
 use voxelize::grid::{CellKind, CellSource, CellType, InMemory, Label, Slab};
-use voxelize::job::OutFile;
+use voxelize::job::{Made, OutFile};
 use voxelize::rule::doubt::{self, Doubt};
-use voxelize::rule::{self, Made, leak_path};
+use voxelize::rule::{self, leak_path};
 use voxelize::run::Plan as Strategy;
 use voxelize::{
-    BitGrid, Code, Digest, Finding, Lattice, Mesh, Progress, Record, Result, Run, Slabs, Voxelizer, Voxels,
-    par,
+    BitGrid, Code, Digest, Finding, Lattice, Mesh, Progress, Record, Result, Run, Slabs, Voxels, par,
 };
 
-pub use self::fill::{voxels, whole_grid};
+pub use self::fill::{voxelizer, voxels, whole_grid};
 pub use self::findings::option_text;
 pub use self::object::{KEYS, fill_object};
 pub use self::prepare::{fit, library_run, prepare, read};
@@ -39,7 +37,7 @@ use super::pipes::Outlet;
 use super::progress::{Bar, Silent};
 use super::report::Outcome;
 use super::signals::Signals;
-use fill::{check_closed, find_lost_features, input_name};
+use fill::{check_closed, input_name};
 use prepare::Prepared;
 use report::DoubtReport;
 
@@ -130,21 +128,11 @@ impl Work<'_> {
     /// Fills slab after slab, each as the writer asks for it.
     fn in_slabs(&self, strategy: Strategy, report: &mut RunReport) -> Result<()> {
         let (options, lattice) = (&self.options.job.options, &self.prepared.lattice);
-        let in_passes = matches!(strategy, Strategy::Slabs(_));
-        if in_passes {
-            find_lost_features(options, self.mesh, lattice, self.run, report)?;
-        }
         let start = Instant::now();
-        let mut slabs =
-            Voxelizer::new(options.rule).with_run(*self.run).slabs(self.mesh, lattice, strategy)?;
-        if in_passes && self.options.has_labels() {
-            slabs = slabs.labelled();
-        }
+        let voxelizer = fill::voxelizer(options, self.run);
+        let voxelizer = if self.options.has_labels() { voxelizer.labelled() } else { voxelizer };
+        let mut slabs = voxelizer.slabs(self.mesh, lattice, strategy)?;
         slabs.record.input = input_name(&self.options.job);
-        slabs.record.transform = options.grid.transform.entries();
-        if options.grid.transform.is_scaled() {
-            slabs = slabs.placed(options.grid.placed(lattice)?);
-        }
         let written = match &self.options.nearest {
             None => self.write(&mut slabs, &Silent(self.bar))?,
             Some(nearest) => {
@@ -165,15 +153,15 @@ impl Work<'_> {
     }
 
     fn note_slabs(&self, slabs: &Slabs, start: Instant, report: &mut RunReport) {
+        let found = slabs.findings();
         let Made { occupied, surface_and_interior, field, stats, filling, hashing, .. } = slabs.made();
         (report.labels, report.field) = (surface_and_interior, field);
         let times = &mut report.times;
         times.voxelize = Some(times.voxelize.unwrap_or_default() + filling);
         times.digest = Some(hashing);
         times.write = Some(start.elapsed().saturating_sub(filling + hashing));
-        report.inside = slabs.record.field(INSIDE).map(str::to_string);
-        let at = (self.mesh, &self.prepared.lattice);
-        fill::note(&self.options.job.options, at, report, stats, (occupied, slabs.digest()));
+        fill::note(report, &slabs.record, stats, found);
+        (report.occupied, report.digest) = (Some(occupied), Some(slabs.digest()));
     }
 
     fn write(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {

@@ -5,10 +5,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 use voxelize::format::FileSize;
 use voxelize::grid::record::INSIDE;
+use voxelize::job::{Transform, UnitOfLength};
 use voxelize::mesh::closed::Seal;
 use voxelize::{Lattice, Rule};
 
-use super::super::args::transform::Transform;
 use super::super::limits::peak_memory;
 use super::super::options::{Mode, Options};
 use super::super::report::{Report, value};
@@ -22,7 +22,7 @@ pub const KEYS: &str = "input mesh transform grid rule [options] inside snap cou
 /// Sets the keys of `report`, for the mesh of this name.
 pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Options>, found: &RunReport) {
     report.set("input", or_null(mesh, |path| input(path, found)));
-    let unit = options.and_then(|options| options.job.options.grid.transform.unit).map(|unit| unit.name);
+    let unit = options.and_then(|options| options.job.options.grid.transform.unit).map(UnitOfLength::name);
     report.set("mesh", mesh_json(found, unit));
     if let Some(options) = options {
         set_options(report, options, found);
@@ -50,7 +50,7 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
 fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     let job = &options.job.options;
     let Transform { up, axes, scale, .. } = &job.grid.transform;
-    report.set("transform", json!({"up": up, "axes": axes.name(), "scale": scale.to_string()}));
+    report.set("transform", json!({"up": up.name(), "axes": axes.to_string(), "scale": scale.to_string()}));
     if let Some(lattice) = &found.lattice {
         let mut grid = value::lattice(lattice);
         grid["pad"] = match job.grid.padding(lattice) {

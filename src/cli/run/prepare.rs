@@ -3,8 +3,9 @@
 
 use voxelize::format;
 use voxelize::format::FileSize;
-use voxelize::grid::{AXES, CellKind};
-use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions, Tolerance};
+use voxelize::grid::CellKind;
+use voxelize::job::{UpAxis, findings};
+use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions};
 use voxelize::rule::usual;
 use voxelize::{Code, Error, Kind, Lattice, Length, Mesh, Progress, Result, Run};
 
@@ -17,7 +18,6 @@ use super::super::options::{GridFrom, Job, JobOptions, Mode, Options};
 use super::super::output::Output;
 use super::super::pipes::Inlet;
 use super::super::progress::Bar;
-use super::super::report::display::number;
 use super::super::report::value::cells;
 use super::super::signals::Signals;
 use super::report::{MeshInput, RunReport, timed};
@@ -93,45 +93,13 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
         _ => prefixed(&format!("{}: ", grid.option), &e),
     })?;
     if let GridFrom::Like(_) = grid.from {
-        let beyond = beyond(&lattice, mesh, &grid.option);
-        report.warnings.extend(beyond.map(|text| Finding::new(Code::W001, text)));
+        report.warnings.extend(findings::beyond(mesh, &lattice, &grid.option));
     }
-    let misses = misses(&lattice, mesh).filter(|_| job.options.rule.margin() == Length::ZERO);
-    report.warnings.extend(misses.map(|text| Finding::new(Code::W002, text)));
-    let tolerance = job.options.tolerance;
-    match lattice.far_from_origin(mesh.bounds()) {
-        Some(far) if tolerance == Tolerance::Strict => return Err(far.in_file(name)),
-        Some(far) => {
-            report.warnings.push(Finding { severity: tolerance.severity(far.code()), first: far, count: 1 })
-        }
-        None => (),
-    }
+    let options = &job.options;
+    let found = findings::of_lattice(mesh, &lattice, &options.rule, options.tolerance);
+    report.warnings.extend(found.map_err(|error| error.in_file(name))?);
     report.lattice = Some(grid.placed(&lattice)?);
     Ok(lattice)
-}
-
-/// The warning that a lattice that was not fitted to the mesh leaves out some of it.
-fn beyond(lattice: &Lattice, mesh: &Mesh, option: &str) -> Option<String> {
-    let axes: Vec<_> = (0..3)
-        .filter(|&axis| lattice.is_passed(axis, mesh.bounds()).contains(&true))
-        .map(|axis| AXES[axis].to_string())
-        .collect();
-    let axes = if axes.is_empty() { return None } else { axes.join(", ") };
-    Some(format!("the mesh extends beyond the grid of {option} along {axes}; the part outside is left out"))
-}
-
-/// The warning that no part of a mesh is on its lattice: `x 0 … 64, the grid 500 … 600`.
-fn misses(lattice: &Lattice, mesh: &Mesh) -> Option<String> {
-    let (bounds, end) = (mesh.bounds(), lattice.end());
-    let apart = |axis: usize| {
-        let (low, high) = (lattice.origin()[axis].to_f64(), end[axis].to_f64());
-        let [min, max] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
-        (max < low || min > high).then(|| {
-            let [min, max, low, high] = [min, max, low, high].map(number);
-            format!("along {} the mesh is in {min} … {max}, the grid in {low} … {high}", AXES[axis])
-        })
-    };
-    (0..3).find_map(apart).map(|apart| format!("no cell is occupied: the mesh is outside the grid; {apart}"))
 }
 
 /// All that is decided before the first cell.
@@ -149,7 +117,7 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
     job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
     report.warnings.extend(output.warning().map(|text| Finding::new(Code::W003, text)));
     let [x, y, z] = lattice.dims();
-    let stands = if job.options.grid.transform.up == "y" { [x, z, y] } else { [x, y, z] };
+    let stands = if job.options.grid.transform.up == UpAxis::Y { [x, z, y] } else { [x, y, z] };
     let limits = format::warnings(stands, output.format);
     report.warnings.extend(limits.into_iter().map(|text| Finding::new(Code::W004, text)));
     let size = output_size(options, mesh, &lattice);

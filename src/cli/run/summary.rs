@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use voxelize::format::{Carries, Dtype, FileSize, Format, Written};
 use voxelize::grid::AXES;
+use voxelize::job::{Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Lattice, Length, Rational};
 
-use super::super::args::transform::Transform;
 use super::super::files::Destination;
 use super::super::limits::peak_memory;
 use super::super::memory::{Limit, MemoryPlan, Resources};
@@ -130,7 +130,7 @@ pub fn triangles(mesh: &MeshInput) -> String {
 
 fn grid(options: &Options, lattice: &Lattice) -> String {
     let grid = &options.job.options.grid;
-    let unit = grid.transform.unit.map(|unit| unit.name);
+    let unit = grid.transform.unit.map(UnitOfLength::name);
     let mut text = match options.mode {
         Mode::DryRun => display::planned_grid(lattice, unit),
         Mode::Write => display::grid_in(lattice, unit),
@@ -175,7 +175,7 @@ fn snap(snapped: u64) -> String {
 fn rule(options: &Options, found: &RunReport) -> String {
     let rule = &options.job.options.rule;
     let fields = rule.fields();
-    let unit = options.job.options.grid.transform.unit.map(|unit| unit.name);
+    let unit = options.job.options.grid.transform.unit.map(UnitOfLength::name);
     let fields = fields.iter().map(|(name, value)| findings::option_text(name, value, Some(found), unit));
     std::iter::once(rule.name().to_string()).chain(fields).collect::<Vec<_>>().join("; ")
 }
@@ -191,7 +191,7 @@ fn cells(options: &Options, occupied: u64, lattice: &Lattice, kept: Option<u64>)
         format!("{cells}; hollow; --filled fills it")
     } else {
         let unit =
-            options.job.options.grid.transform.unit.map_or_else(String::new, |u| format!(" {}³", u.name));
+            options.job.options.grid.transform.unit.map_or_else(String::new, |u| format!(" {}³", u.name()));
         format!("{cells}, volume {}{unit}", grouped_number(value::volume(occupied, lattice)))
     }
 }

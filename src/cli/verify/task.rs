@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use voxelize::compare::Gate;
 use voxelize::format::Existing;
 use voxelize::grid::{CellSource, Hash};
-use voxelize::job::{InFile, Names, NewFile, OutFile};
+use voxelize::job::{InFile, Names, NewFile, OutFile, findings};
 use voxelize::run::Plan as Strategy;
 use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format, view};
 
@@ -162,17 +162,11 @@ fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<C
     let Ok(MemoryPlan { strategy: Strategy::Slabs(height), .. }) = MemoryPlan::new(&needs, resources) else {
         return Err(refusal);
     };
-    let mut slabs = voxelize::Voxelizer::new(job.options.rule).with_run(run).slabs(
-        &mesh,
-        &lattice,
-        voxelize::run::Plan::Slabs(height),
-    )?;
+    let mut slabs = run::voxelizer(&job.options, &run).slabs(&mesh, &lattice, Strategy::Slabs(height))?;
     while slabs.next()?.is_some() {}
     let (cells, digest) = (slabs.made().occupied, slabs.digest());
-    let unit = job.options.grid.transform.unit.map(|unit| unit.name);
-    let inside =
-        voxelize::rule::findings(&job.options.rule, &mesh, &lattice, &slabs.made().stats.inside, unit);
-    let findings = report.warnings.into_iter().chain(inside).collect();
+    let mut findings = report.warnings;
+    findings::add(&mut findings, slabs.findings());
     Ok(CaseCells { cells, digest, voxels: None, room: None, findings })
 }
 

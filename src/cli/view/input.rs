@@ -81,7 +81,7 @@ impl ViewInput {
     pub fn open(source: ViewSource, args: &ViewArgs, options: &PictureOptions, call: &Call) -> Result<Self> {
         let found = RunReport::new(Instant::now());
         let name = args.file.display().to_string();
-        let unit = args.grid.transform.unit.map(|unit| unit.name.to_string());
+        let unit = args.grid.transform.unit.map(|unit| unit.name().to_string());
         let mut input = Self { name, mesh: None, cells: None, up: None, unit, found };
         let bar = call.bar();
         match source {

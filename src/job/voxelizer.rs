@@ -1,11 +1,17 @@
 //! A rule with everything that says how it runs, and what comes of it.
 
+use std::time::Instant;
+
+use super::findings::{self, LostFound, LostSearch};
+use super::slabs::Slabs;
+use super::transform::Transform;
 use crate::error::{Error, Finding, Result};
-use crate::grid::{BitGrid, CellKind, Field, Lattice, Voxels};
+use crate::grid::{BitGrid, CellKind, Cells, Field, Lattice, Record, Voxels};
 use crate::kernel::Level;
 use crate::mesh::Mesh;
+use crate::mesh::read::Tolerance;
 use crate::par::{self, CancelToken, Progress};
-use crate::rule::{self, Rule, Slabs, Stats};
+use crate::rule::{self, Rule, Stats};
 use crate::run::{Demand, Plan, Run};
 
 /// Fills cells by a rule; options chain.
@@ -25,6 +31,17 @@ use crate::run::{Demand, Plan, Run};
 pub struct Voxelizer<'a> {
     rule: Rule,
     run: Run<'a>,
+    transform: Option<&'a Transform>,
+    has_labels: bool,
+    has_findings: bool,
+}
+
+/// Cells, and what was noted while they were filled.
+struct Filled {
+    cells: Cells,
+    record: Record,
+    stats: Stats,
+    is_empty: bool,
 }
 
 /// Voxels, and what was found while they were made.
@@ -42,7 +59,7 @@ pub struct Voxelized {
 impl<'a> Voxelizer<'a> {
     /// By this rule, with all threads and the best level of the machine, silent, without a limit of memory.
     pub fn new(rule: Rule) -> Self {
-        Self { rule, run: Run::default() }
+        Self { rule, run: Run::default(), transform: None, has_labels: false, has_findings: true }
     }
 
     /// Run in this way.
@@ -69,7 +86,7 @@ impl<'a> Voxelizer<'a> {
         self.with_run(self.run.memory(bytes))
     }
 
-    /// Heard by `progress`, which may also cancel.
+    /// Reports progress to `progress`, which may also cancel.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         self.with_run(self.run.progress(progress))
@@ -81,16 +98,93 @@ impl<'a> Voxelizer<'a> {
         self.with_run(self.run.cancel(token))
     }
 
+    /// For a mesh that is transformed so: [`Transform::apply`] has turned it, the lattice is in its coordinates. The
+    /// cells are placed on the [scaled](Lattice::scaled) lattice, and findings have its unit.
+    #[must_use]
+    pub fn transform(self, transform: &'a Transform) -> Self {
+        Self { transform: Some(transform), ..self }
+    }
+
+    /// With cells labelled as [`surface_and_interior`](rule::surface_and_interior) does it, where the rule
+    /// [has labels](Rule::has_labels): a `.vox` file then shows both.
+    #[must_use]
+    pub fn labelled(self) -> Self {
+        Self { has_labels: true, ..self }
+    }
+
+    /// Without findings: what a solid loses is not looked for, which takes time.
+    #[must_use]
+    pub fn without_findings(self) -> Self {
+        Self { has_findings: false, ..self }
+    }
+
     /// Fills the cells of `lattice`.
     ///
     /// # Errors
     /// If the options of the rule do not go together, the mesh is unfit for it, the grid does not fit in memory or
     /// in the limit, the level does not exist here, or the run was cancelled.
     pub fn run(&self, mesh: &Mesh, lattice: &Lattice) -> Result<Voxelized> {
+        let mut all = match self.has_findings {
+            true => findings::of_lattice(mesh, lattice, &self.rule, Tolerance::Usual)?,
+            false => vec![],
+        };
+        let Voxelized { voxels, findings, stats } = self.fill(mesh, lattice)?;
+        findings::add(&mut all, findings);
+        Ok(Voxelized { voxels, findings: all, stats })
+    }
+
+    /// The cells of [`run`](Self::run) with the findings about them, but those about the place of the lattice.
+    ///
+    /// # Errors
+    /// As those of [`run`](Self::run).
+    pub fn fill(&self, mesh: &Mesh, lattice: &Lattice) -> Result<Voxelized> {
+        let search = LostSearch { mesh, lattice, rule: &self.rule, run: &self.run };
+        let is_searched = self.has_findings && search.is_needed();
+        let is_later = is_searched && search.fits_with_grid();
+        let mut lost = if is_searched && !is_later { search.find(None)? } else { LostFound::default() };
+        let Filled { cells, record, mut stats, is_empty } = self.cells(mesh, lattice)?;
+        if is_later {
+            lost = search.find(Some(cells.as_ref().occupied()?))?;
+        }
+        stats.inside.lost = stats.inside.lost.or(lost.lost);
+        let mut findings: Vec<Finding> = lost.skipped.into_iter().collect();
+        if self.has_findings {
+            let unit = self.unit();
+            findings.extend(findings::of_cells(&self.rule, mesh, lattice, &stats, is_empty, unit));
+        }
+        let cells = if self.has_labels && self.rule.has_labels() {
+            rule::surface_and_interior(mesh, lattice, cells.into_occupied()?, &self.run)?.into()
+        } else {
+            cells
+        };
+        let voxels = Voxels { cells, lattice: Some(self.placed(lattice)?), record: self.about(record) };
+        Ok(Voxelized { voxels, findings, stats })
+    }
+
+    /// The lattice in the coordinates of files and digests.
+    fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
+        match self.transform.filter(|transform| transform.is_scaled()) {
+            Some(transform) => lattice.scaled(&transform.scale),
+            None => Ok(lattice.clone()),
+        }
+    }
+
+    fn unit(&self) -> Option<&'static str> {
+        Some(self.transform?.unit?.name())
+    }
+
+    /// A record that says how the mesh is transformed, too.
+    fn about(&self, record: Record) -> Record {
+        let transform = self.transform.map(Transform::entries).unwrap_or_default();
+        Record { transform, ..record }
+    }
+
+    /// The cells.
+    fn cells(&self, mesh: &Mesh, lattice: &Lattice) -> Result<Filled> {
         let run = &self.run;
         run.supported_level()?;
         if let Some(background) = self.rule.background(lattice) {
-            return self.run_field(mesh, lattice, background, None);
+            return self.field(mesh, lattice, background, None);
         }
         let extra = run.max_memory.map_or(0, |_| self.rule.extra_bytes(mesh, lattice, run));
         run.admit(mesh.triangles().len(), lattice.dims(), extra)?;
@@ -100,12 +194,11 @@ impl<'a> Voxelizer<'a> {
             Ok((prepared.fill(0..lattice.dims()[2], run, &mut bits)?, prepared.record()))
         })??;
         let is_empty = bits.words().iter().all(|word| *word == 0);
-        let voxels = Voxels { cells: bits.into(), lattice: Some(lattice.clone()), record };
-        Ok(self.found(mesh, lattice, voxels, is_empty, stats))
+        Ok(Filled { cells: bits.into(), record, stats, is_empty })
     }
 
-    /// The same of a rule that makes a field, with the number of the triangle nearest to each cell, x fastest: the
-    /// least of those equally near, −1 in cells of the background.
+    /// The field of a rule that makes one, with the number of the triangle nearest to each cell, x fastest: the least
+    /// of those equally near, −1 in cells of the background.
     ///
     /// ```
     /// use voxelize::{Fit, Mesh, Rule, Voxelizer};
@@ -126,17 +219,25 @@ impl<'a> Voxelizer<'a> {
                 .with_hint("the rule distance has, without an iso value")
         })?;
         let mut nearest = vec![];
-        let result = self.run_field(mesh, lattice, background, Some(&mut nearest))?;
-        Ok((result, nearest))
+        let Filled { cells, record, stats, is_empty } =
+            self.field(mesh, lattice, background, Some(&mut nearest))?;
+        let mut findings = vec![];
+        if self.has_findings {
+            findings = findings::of_lattice(mesh, lattice, &self.rule, Tolerance::Usual)?;
+            let of_cells = findings::of_cells(&self.rule, mesh, lattice, &stats, is_empty, self.unit());
+            findings::add(&mut findings, of_cells);
+        }
+        let voxels = Voxels { cells, lattice: Some(self.placed(lattice)?), record: self.about(record) };
+        Ok((Voxelized { voxels, findings, stats }, nearest))
     }
 
-    fn run_field(
+    fn field(
         &self,
         mesh: &Mesh,
         lattice: &Lattice,
         background: f32,
         mut nearest: Option<&mut Vec<i32>>,
-    ) -> Result<Voxelized> {
+    ) -> Result<Filled> {
         let run = &self.run;
         if run.max_memory.is_some() {
             let demand = Demand::new(mesh, lattice, run).with(self.rule.extra_bytes(mesh, lattice, run));
@@ -156,24 +257,7 @@ impl<'a> Voxelizer<'a> {
             Ok((prepared.fill_field(0..lattice.dims()[2], run, &mut field, nearest)?, prepared.record()))
         })??;
         let is_empty = field.values().iter().all(|value| field.is_background(*value));
-        let voxels = Voxels { cells: field.into(), lattice: Some(lattice.clone()), record };
-        Ok(self.found(mesh, lattice, voxels, is_empty, stats))
-    }
-
-    /// The result with its findings.
-    fn found(
-        &self,
-        mesh: &Mesh,
-        lattice: &Lattice,
-        voxels: Voxels,
-        is_empty: bool,
-        stats: Stats,
-    ) -> Voxelized {
-        let mut findings = rule::findings(&self.rule, mesh, lattice, &stats.inside, None);
-        if is_empty {
-            findings.push(rule::nothing_occupied(&self.rule, &findings));
-        }
-        Voxelized { voxels, findings, stats }
+        Ok(Filled { cells: field.into(), record, stats, is_empty })
     }
 
     /// The plan that fits the limit of memory: the whole grid if there is none, else slabs as high as fit, of a
@@ -221,6 +305,22 @@ impl<'a> Voxelizer<'a> {
     /// the limit of memory, or the level does not exist here. Memory that is not there, and cancellation, end the
     /// slabs on the way.
     pub fn slabs(&self, mesh: &'a Mesh, lattice: &'a Lattice, plan: Plan) -> Result<Slabs<'a>> {
-        Slabs::new(mesh, lattice, self.rule, plan, &self.run)
+        let search = LostSearch { mesh, lattice, rule: &self.rule, run: &self.run };
+        let is_searched = self.has_findings && search.is_needed();
+        let start = Instant::now();
+        let lost = if is_searched { search.find(None)? } else { LostFound::default() };
+        let searching = start.elapsed();
+        let mut slabs = Slabs::new(mesh, lattice, self.rule, plan, &self.run)?;
+        slabs.made.filling += searching;
+        slabs.lost = lost;
+        slabs.unit = self.unit();
+        slabs.record = self.about(slabs.record);
+        if self.has_labels && self.rule.has_labels() {
+            slabs = slabs.labelled();
+        }
+        if self.transform.is_some_and(Transform::is_scaled) {
+            slabs = slabs.placed(self.placed(lattice)?);
+        }
+        Ok(slabs)
     }
 }

@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::{Keep, PreparedRule, Rule, Stats, labels};
-use crate::error::{Error, Result};
+use super::findings::{self, LostFound};
+use crate::error::{Error, Finding, Result};
 use crate::grid::{
     BitGrid, CellKind, CellSource, CellType, Cells, Digest, DigestBuilder, Field, FieldSummary, Label,
     Lattice, Legend, Record, Slab,
@@ -13,6 +13,7 @@ use crate::grid::{
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
+use crate::rule::{InsideReport, Keep, PreparedRule, Rule, Stats, labels};
 use crate::run::cover::Covered;
 use crate::run::{Demand, Plan, Run};
 
@@ -39,7 +40,11 @@ pub struct Slabs<'a> {
     /// The nearest triangles of the cells of one slab, if they are wanted.
     nearest: Option<Vec<i32>>,
     digest: DigestBuilder,
-    made: Made,
+    pub(super) made: Made,
+    /// The features that the rule loses, where they were looked for before the first slab.
+    pub(super) lost: LostFound,
+    /// The unit of lengths.
+    pub(super) unit: Option<&'static str>,
 }
 
 /// Where the cells of slabs come from.
@@ -124,10 +129,12 @@ impl<'a> Slabs<'a> {
             nearest: None,
             digest,
             made,
+            lost: LostFound::default(),
+            unit: None,
         })
     }
 
-    /// The same slabs, their cells labelled as [`surface_and_interior`](super::surface_and_interior) does it;
+    /// The same slabs, their cells labelled as [`surface_and_interior`](crate::rule::surface_and_interior) does it;
     /// a grid more of a slab is in memory, and a pass over the triangles is made for each.
     /// [`Demand::labelled`] counts it.
     #[must_use]
@@ -179,7 +186,18 @@ impl<'a> Slabs<'a> {
 
     /// What is known of the slabs so far; after the last, of the whole grid.
     pub fn made(&self) -> Made {
-        self.made.clone()
+        let mut made = self.made.clone();
+        let InsideReport { lost, .. } = &mut made.stats.inside;
+        *lost = lost.take().or(self.lost.lost);
+        made
+    }
+
+    /// The findings about the cells made so far; after the last slab, about the whole grid.
+    pub fn findings(&self) -> Vec<Finding> {
+        let Made { stats, occupied, .. } = self.made();
+        let (rule, mesh) = (&self.prepared.rule, self.prepared.mesh);
+        let of_cells = findings::of_cells(rule, mesh, self.lattice, &stats, occupied == 0, self.unit);
+        self.lost.skipped.iter().cloned().chain(of_cells).collect()
     }
 
     /// How many slabs there will be.

@@ -1,0 +1,122 @@
+//! What is found about a mesh and its grid beside the cells: whether they meet, and what solid loses.
+
+use crate::error::{Code, Finding, Result};
+use crate::grid::{AXES, BitGrid, Lattice, Length};
+use crate::mesh::Mesh;
+use crate::mesh::read::Tolerance;
+use crate::rule::{self, LostFeatures, Rule, Stats, ThinFeatures, lost};
+use crate::run::Run;
+use crate::text::{bytes, number};
+
+/// The findings about where the cells of a mesh will be: the mesh lies beside the grid (W002), or so far from the
+/// origin that its coordinates are coarser than the cells (L001).
+///
+/// # Errors
+/// If the mesh is too far from the origin and nothing is tolerated.
+pub fn of_lattice(mesh: &Mesh, lattice: &Lattice, rule: &Rule, tolerance: Tolerance) -> Result<Vec<Finding>> {
+    let misses = misses(lattice, mesh).filter(|_| rule.margin() == Length::ZERO);
+    let mut findings: Vec<Finding> = misses.map(|text| Finding::new(Code::W002, text)).into_iter().collect();
+    match lattice.far_from_origin(mesh.bounds()) {
+        Some(far) if tolerance == Tolerance::Strict => return Err(far),
+        Some(far) => {
+            findings.push(Finding { severity: tolerance.severity(far.code()), first: far, count: 1 })
+        }
+        None => {}
+    }
+    Ok(findings)
+}
+
+/// The finding that a lattice leaves out a part of a mesh that it was not fitted to (W001); `grid` names the lattice.
+pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
+    let is_passed = |axis: &usize| lattice.is_passed(*axis, mesh.bounds()).contains(&true);
+    let axes: Vec<_> = (0..3).filter(is_passed).map(|axis| AXES[axis].to_string()).collect();
+    let axes = if axes.is_empty() { return None } else { axes.join(", ") };
+    let text =
+        format!("the mesh extends beyond the grid of {grid} along {axes}; the part outside is left out");
+    Some(Finding::new(Code::W001, text))
+}
+
+/// That no part of a mesh is on its lattice: `x 0 … 64, the grid 500 … 600`.
+fn misses(lattice: &Lattice, mesh: &Mesh) -> Option<String> {
+    let (bounds, end) = (mesh.bounds(), lattice.end());
+    let apart = |axis: usize| {
+        let (low, high) = (lattice.origin()[axis].to_f64(), end[axis].to_f64());
+        let [min, max] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
+        (max < low || min > high).then(|| {
+            let [min, max, low, high] = [min, max, low, high].map(number);
+            format!("along {} the mesh is in {min} … {max}, the grid in {low} … {high}", AXES[axis])
+        })
+    };
+    (0..3).find_map(apart).map(|apart| format!("no cell is occupied: the mesh is outside the grid; {apart}"))
+}
+
+/// The search for what solid loses: beside the cells that were filled, or before them where memory has no room for
+/// both.
+pub(crate) struct LostSearch<'a> {
+    pub mesh: &'a Mesh,
+    pub lattice: &'a Lattice,
+    pub rule: &'a Rule,
+    pub run: &'a Run<'a>,
+}
+
+/// What such a search found, or why there was none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LostFound {
+    pub lost: Option<LostFeatures>,
+    pub skipped: Option<Finding>,
+}
+
+impl LostSearch<'_> {
+    /// Whether the rule may lose features.
+    pub(crate) fn is_needed(&self) -> bool {
+        matches!(self.rule, Rule::Solid { thin: ThinFeatures::Lose, .. })
+    }
+
+    /// Whether its memory is there in addition to the whole grid: then the search uses these cells.
+    pub(crate) fn fits_with_grid(&self) -> bool {
+        let need = || self.bytes() + BitGrid::bytes_for(self.lattice.dims());
+        self.run.max_memory.is_none_or(|limit| need() <= u128::from(limit))
+    }
+
+    /// Its memory, with the mesh.
+    fn bytes(&self) -> u128 {
+        let inside = self.rule.inside().unwrap_or_default();
+        Run::estimate(self.mesh.triangles().len(), [0; 3])
+            + lost::extra_bytes(self.mesh, self.lattice, inside, self.run)
+    }
+
+    /// The features that are lost, `solid` cells being known or not; a finding if memory does not allow to look (W010).
+    pub(crate) fn find(&self, solid: Option<&BitGrid>) -> Result<LostFound> {
+        let need = self.bytes();
+        if let Some(limit) = self.run.max_memory.map(u128::from).filter(|limit| need > *limit) {
+            let (need, available) = (bytes(need), bytes(limit));
+            let text = format!("skipped the search for lost features: needs {need}, {available} available");
+            return Ok(LostFound { lost: None, skipped: Some(Finding::new(Code::W010, text)) });
+        }
+        let inside = self.rule.inside().unwrap_or_default();
+        let lost = lost::find(self.mesh, self.lattice, inside, solid, self.run)?;
+        Ok(LostFound { lost: Some(lost), skipped: None })
+    }
+}
+
+/// The findings about cells that were filled: those of the rule, and that there are none. `unit` is that of lengths.
+pub(crate) fn of_cells(
+    rule: &Rule,
+    mesh: &Mesh,
+    lattice: &Lattice,
+    stats: &Stats,
+    is_empty: bool,
+    unit: Option<&str>,
+) -> Vec<Finding> {
+    let mut findings = rule::findings(rule, mesh, lattice, &stats.inside, unit);
+    if is_empty {
+        findings.push(rule::nothing_occupied(rule, &findings));
+    }
+    findings
+}
+
+/// Adds findings to others; that no cell is occupied is said once.
+pub fn add(findings: &mut Vec<Finding>, more: impl IntoIterator<Item = Finding>) {
+    let is_empty = findings.iter().any(|finding| finding.code() == Code::W002);
+    findings.extend(more.into_iter().filter(|finding| !is_empty || finding.code() != Code::W002));
+}

@@ -1,0 +1,162 @@
+//! Lengths as people write them: exact numbers, with a unit such as mm, without one, or in cells.
+
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::geom::Rational;
+use crate::grid::Length;
+
+/// A unit of length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnitOfLength {
+    /// A thousandth of a metre.
+    Millimetre,
+    /// A hundredth of a metre.
+    Centimetre,
+    /// A metre.
+    Metre,
+    /// 25.4 millimetres.
+    Inch,
+    /// Twelve inches.
+    Foot,
+}
+
+impl UnitOfLength {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Millimetre, Self::Centimetre, Self::Metre, Self::Inch, Self::Foot];
+
+    /// Its name behind a number: `mm`, `cm`, `m`, `in`, `ft`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Millimetre => "mm",
+            Self::Centimetre => "cm",
+            Self::Metre => "m",
+            Self::Inch => "in",
+            Self::Foot => "ft",
+        }
+    }
+
+    /// The unit of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|unit| unit.name() == name)
+    }
+
+    /// Its length, exactly.
+    pub fn millimetres(self) -> Rational {
+        match self {
+            Self::Millimetre => Rational::ONE,
+            Self::Centimetre => Rational::from(10),
+            Self::Metre => Rational::from(1000),
+            Self::Inch => Rational::new(127, 5),
+            Self::Foot => Rational::new(1524, 5),
+        }
+    }
+}
+
+/// A number of a unit, or of the coordinates' own: `0.5`, `-3`, `5cm`.
+///
+/// ```
+/// use voxelize::Rational;
+/// use voxelize::job::{Measure, UnitOfLength};
+///
+/// let measure: Measure = "5cm".parse()?;
+/// assert_eq!(measure.in_units_of(Some(UnitOfLength::Millimetre))?, Rational::from(50));
+/// assert!(measure.in_units_of(None).is_err());
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measure {
+    /// The number before the unit.
+    pub number: Rational,
+    /// The unit that it was written with.
+    pub unit: Option<UnitOfLength>,
+    /// As written.
+    text: String,
+}
+
+impl FromStr for Measure {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let units = UnitOfLength::ALL.into_iter().filter(|unit| text.ends_with(unit.name()));
+        let unit = units.max_by_key(|unit| unit.name().len());
+        let decimal = unit.map_or(text, |unit| text[..text.len() - unit.name().len()].trim_end());
+        let number = Rational::parse_decimal(decimal).map_err(Error::usage)?;
+        Ok(Self { number, unit, text: text.to_string() })
+    }
+}
+
+impl Measure {
+    /// The length in units of coordinates, which are of this unit if it is known.
+    ///
+    /// # Errors
+    /// If it has a unit, and that of the coordinates is not known.
+    pub fn in_units_of(&self, coordinates: Option<UnitOfLength>) -> Result<Rational> {
+        match (self.unit, coordinates) {
+            (None, _) => Ok(self.number.clone()),
+            (Some(unit), Some(of)) => Ok(&(&self.number * &unit.millimetres()) / &of.millimetres()),
+            (Some(_), None) => {
+                let error = Error::usage("the unit of the file is unknown");
+                Err(error.with_hint("add --unit mm, cm, m, in or ft"))
+            }
+        }
+    }
+}
+
+/// A length for a rule, as written: `0.5`, `5mm`, `2vx`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrittenLength {
+    /// In units of the file, or in cells.
+    Length(Length),
+    /// With a unit.
+    Measure(Measure),
+}
+
+impl FromStr for WrittenLength {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let why = match text.parse::<Length>() {
+            Ok(length) => return Ok(Self::Length(length)),
+            Err(why) => why,
+        };
+        match text.parse::<Measure>() {
+            Ok(measure) if measure.number < Rational::ZERO => {
+                Err(Error::usage(format!("'{text}' is below zero")))
+            }
+            Ok(measure) => Ok(Self::Measure(measure)),
+            Err(_) => Err(why),
+        }
+    }
+}
+
+impl WrittenLength {
+    /// As written.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Length(length) => length.to_string(),
+            Self::Measure(measure) => measure.text.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_units() {
+        let value = |text: &str, unit: &str| {
+            text.parse::<Measure>().unwrap().in_units_of(UnitOfLength::from_name(unit)).unwrap()
+        };
+        assert_eq!(value("5cm", "mm"), Rational::from(50));
+        assert_eq!(value("0.5 mm", "m"), Rational::new(1, 2000));
+        assert_eq!(value("1in", "mm"), Rational::new(127, 5));
+        assert_eq!(value("-1ft", "in"), Rational::from(-12));
+        assert_eq!(value("0.1", "mm"), Rational::new(1, 10));
+        assert!("5cm".parse::<Measure>().unwrap().in_units_of(None).is_err());
+        assert!("5km".parse::<Measure>().is_err() && "m".parse::<Measure>().is_err());
+        assert!("-1mm".parse::<WrittenLength>().is_err());
+    }
+}
