@@ -36,6 +36,7 @@ mod holes;
 mod info;
 #[cfg(feature = "cli")]
 mod library;
+#[cfg(feature = "cli")]
 mod like;
 #[cfg(feature = "cli")]
 mod many;
