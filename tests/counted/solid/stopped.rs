@@ -55,6 +55,7 @@ pub fn soon() -> Counts {
         let run = Run::default().threads(threads).progress(recorder);
         Voxelizer::new(Rule::solid().with_inside(Inside::Robust).unwrap())
             .with_run(run)
+            .without_findings()
             .run(&mesh, &lattice)
             .map(|_| ())
     };
