@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicBool};
 
-use super::inside::{MeshInside, RaySample};
+use super::inside::MeshInside;
 use super::meetings::{MeetingPlace, PLANES};
 use super::{ClearanceBody, pair_of};
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::geom::separation::{common, is_on_segment};
 use crate::geom::tri_tri::{self, Meeting};
 use crate::geom::{Bounds, Triangle, orientation};
 use crate::mesh::closed::Seal;
-use crate::mesh::pairs::TriangleMarks;
+use crate::mesh::pairs::{RaySample, TriangleMarks};
 use crate::par::{self, Progress};
 
 /// Whether a plane lies between the meshes: across an axis, or that of a triangle of one of the first places.
@@ -50,9 +50,8 @@ pub(super) fn share_volume(
         return Ok(false);
     }
     let insides = pair.map(|body| MeshInside::of(body.mesh));
-    let is_inside_both = |sample: &RaySample| {
-        pair.iter().zip(&insides).all(|(body, inside)| inside.holds(body, sample) == Some(true))
-    };
+    let is_inside_both =
+        |sample: &RaySample| pair.iter().zip(&insides).all(|(body, inside)| inside.holds(body, sample));
     let met = own.numbers();
     progress.begin("contacts", met.len() as u64);
     let found = AtomicBool::new(false);

@@ -17,6 +17,7 @@ use topology::TopologyDefects;
 use super::weld::Welded;
 use crate::error::Result;
 use shape::Shapes;
+use shells::ShellSearch;
 use topology::Topology;
 
 /// What the check of a mesh finds; numbers of triangles are those of the mesh.
@@ -53,9 +54,14 @@ impl Defects {
         let [crossing, touching, overlapping] = contacts::contacts(search, &welded)?;
         let duplicates = shapes.duplicates();
         let crowded = [&topology.crowded_edges, &topology.crowded_vertices];
-        let others = [&duplicates, &crossing, &overlapping, &topology.open, &topology.reversed];
-        let with_nested = others.iter().chain(&crowded).all(|sites| sites.count == 0 && !sites.is_partial);
-        let shells = shells::shells(search, &welded, &topology, with_nested)?;
+        let none = |sites: &[&Sites]| sites.iter().all(|sites| sites.count == 0 && !sites.is_partial);
+        let is_simple = none(&[&topology.open, &topology.reversed]) && none(&crowded);
+        let is_crossed = !none(&[&duplicates, &crossing, &overlapping]);
+        let look = ShellSearch {
+            with_nested: is_simple && !is_crossed,
+            is_apart: !is_crossed && none(&[&touching, &degenerate]),
+        };
+        let shells = shells::shells(search, &welded, &topology, look)?;
         Ok(Self {
             vertices: welded.points.len() as u64,
             duplicates,

@@ -1,39 +1,46 @@
-//! ShellDefects that are inside out: closed and oriented components of negative volume that are no cavities.
+//! Shells, closed and oriented components with a volume, that are inside out: their volume is negative, and they are no
+//! cavities.
 //!
-//! Such a component is a cavity if the other shells wind around it: seen from some of its triangles, more than three
-//! quarters of a time in the mean. A shell that others wind around, and that is no cavity, lies within the
-//! inside. Volumes and winding numbers are computed by doubles.
+//! A shell is a cavity if the other shells wind around it: seen from the middles of some of its triangles, more than three
+//! quarters of a time in the mean. A shell that others wind around, and that is no cavity, lies within the inside. A
+//! point on another shell is taken as half inside it. Windings are exact, volumes are computed in doubles.
 
-use std::cmp::Ordering;
-
-use super::sites::{Search, Site, Sites, ascending, centroid};
+use super::sites::{Search, Site, Sites, ascending};
 use super::topology::TopologyDefects;
 use crate::error::Result;
-use crate::geom::Winding;
+use crate::geom::Triangle;
+use crate::mesh::pairs::RaySample;
+use crate::mesh::pairs::tree::PairTree;
 use crate::mesh::weld::Welded;
 use crate::par;
 
-/// From how many triangles of a shell it is seen whether others are around it.
+/// From how many triangles of a shell it is seen whether others are around it; if no triangles meet, from one.
 const SAMPLES: usize = 8;
 
-/// How exactly: a place is within another shell or not, unless their surfaces touch there.
-const ENOUGH: f64 = 1.0 / 16.0;
-
-/// ShellDefects, and how they lie in each other.
+/// Defects of shells, and how shells lie in each other.
 #[derive(Debug, Default)]
 pub(super) struct ShellDefects {
-    /// Those that are inside out, in the order of the components.
+    /// The shells that are inside out, in the order of the components.
     pub inside_out: Sites,
-    /// How many others around which the shells wind more than once; none if they were not looked for.
+    /// How many lie within the inside of others; none if they were not looked for.
     pub nested: u64,
 }
 
-/// The shells that are inside out; and, if `with_nested`, how many lie within the inside of others.
+/// What of shells decides how they are looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ShellSearch {
+    /// Whether it is counted how many lie within the inside of others.
+    pub with_nested: bool,
+    /// Whether no two triangles meet beyond what they share: a shell is within another as a whole, or not at all.
+    pub is_apart: bool,
+}
+
+/// The shells that are inside out, and those within the inside of others.
 pub(super) fn shells(
     search: &Search,
     welded: &Welded,
     found: &TopologyDefects,
-    with_nested: bool,
+    ShellSearch { with_nested, is_apart }: ShellSearch,
 ) -> Result<ShellDefects> {
     let all = &search.components.components;
     let is_shell = |n: usize| found.closed[n] && found.oriented[n] && all[n].volume != 0.0;
@@ -50,18 +57,23 @@ pub(super) fn shells(
         // By their vertices, so that the order of the triangles does not matter.
         let mut own: Vec<_> = triangles(n).iter().map(|t| ascending(welded.triangles[*t as usize])).collect();
         own.sort_unstable();
-        let count = own.len().min(SAMPLES);
-        (0..count).map(|i| centroid(&welded.corners(&own[i * own.len() / count]))).collect::<Vec<_>>()
+        let count = if is_apart { 1 } else { own.len().min(SAMPLES) };
+        let sampled: Vec<Triangle> =
+            (0..count).map(|i| welded.corners(&own[i * own.len() / count])).collect();
+        sampled
     };
-    let exact = |t: &u32| search.mesh.triangles()[*t as usize].map(|v| v.map(f64::from));
-    let of_shells = shells.iter().flat_map(|n| triangles(*n)).map(exact).collect();
-    let winding = Winding::about(of_shells, 0.0, search.progress)?;
+    let of_shells: Vec<u32> = shells.iter().flat_map(|n| triangles(*n)).copied().collect();
+    let tree = PairTree::of(search.mesh.triangles(), &of_shells);
     let around = par::map_range(0..looked_at.len(), |i| {
-        search.progress.check()?;
         let seen = samples(looked_at[i]);
-        let sum: f64 = seen.iter().map(|p| winding.at(p, ENOUGH, |_| Ordering::Equal).value).sum();
-        // On a shell it winds half a time around itself.
-        Ok(sum / seen.len() as f64 - all[looked_at[i]].volume.signum() / 2.0)
+        let is_own = |triangle: u32| search.components.of[triangle as usize] as usize == looked_at[i];
+        let mut halves = 0;
+        for triangle in &seen {
+            search.progress.check()?;
+            let found = tree.crossings(&RaySample::centroid(triangle), is_own);
+            halves += 2 * found.turns + found.turns_on_surface;
+        }
+        Ok(halves as f64 / (2 * seen.len()) as f64)
     });
     for (n, around) in looked_at.into_iter().zip(around) {
         let around = around?;

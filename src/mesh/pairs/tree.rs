@@ -51,7 +51,12 @@ pub(crate) struct BinParts {
 impl<'a> PairTree<'a> {
     /// The tree of all triangles, at least one.
     pub(crate) fn new(triangles: &'a [Triangle]) -> Self {
-        Self::with_stars(triangles, &(0..triangles.len() as u32).collect::<Vec<_>>(), &[])
+        Self::of(triangles, &(0..triangles.len() as u32).collect::<Vec<_>>())
+    }
+
+    /// The tree of some triangles, at least one.
+    pub(crate) fn of(triangles: &'a [Triangle], numbers: &[u32]) -> Self {
+        Self::with_stars(triangles, numbers, &[])
     }
 
     /// The tree of some triangles, and of stars that have others, each a node of its own.
