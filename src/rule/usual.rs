@@ -77,14 +77,21 @@ impl Usual<'_> {
             }
         };
         let labels = if self.labels { slab } else { 0 };
-        let is_repaired = self.doubt
-            || match self.rule.inside() {
-                Some(Inside::Robust) => true,
-                Some(Inside::Auto) => self.mesh.seal() == Seal::Open,
-                _ => false,
-            };
-        let repair = if is_repaired { size_of_val(self.mesh.triangles()) as u128 * 5 / 2 } else { 0 };
-        pools + in_bricks + crossings + repair + labels + slab * self.tenths_of_grids() / 10
+        pools + in_bricks + crossings + self.repair() + labels + slab * self.tenths_of_grids() / 10
+    }
+
+    /// The repaired mesh, with its edges: of an open one every method asks for it.
+    fn repair(&self) -> u128 {
+        let is_open = self.mesh.seal() == Seal::Open;
+        let halves = match self.rule.inside() {
+            // And once more to tell what is lost.
+            Some(_) if is_open && matches!(self.rule, Rule::Solid { .. }) => 8,
+            Some(Inside::Robust) => 5,
+            Some(_) if is_open => 5,
+            _ if self.doubt => 5,
+            _ => 0,
+        };
+        size_of_val(self.mesh.triangles()) as u128 * halves / 2
     }
 
     /// Grids beside that of the result, in tenths.
@@ -101,7 +108,7 @@ impl Usual<'_> {
         (method + shell).max(search)
     }
 
-    /// What is beside the signs of a field: its values, the tree of triangles, and bricks on their way to the field.
+    /// What is beside the signs of a field: its values, the tree of triangles, the repaired mesh, and bricks on their way to the field.
     fn field(&self, height: usize) -> u128 {
         let [nx, ny, nz] = self.lattice.dims();
         let each = if self.nearest { 8 } else { 4 };
@@ -111,7 +118,7 @@ impl Usual<'_> {
         // A band reaches beyond the bricks that the mesh crosses, and lists of these grow.
         let share = (2.0 * self.crossed([SIDE; 3]) / bricks.iter().product::<f64>()).min(1.0);
         let tree = self.mesh.triangles().len() as u128 * 70;
-        values + tree + (2.0 * layer * share) as u128
+        values + tree + self.repair() + (2.0 * layer * share) as u128
     }
 
     fn crossed(&self, cells: [usize; 3]) -> f64 {
