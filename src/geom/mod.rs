@@ -9,5 +9,5 @@ pub use voxelize_kernel::geom::{
     Bounds, Point, Rational, Ties, Triangle, closest, distance, fractions, orientation, segment_box,
     separation, tri_box, tri_sphere, tri_tri,
 };
-pub(crate) use voxelize_kernel::geom::{axis, beyond, degenerate};
+pub(crate) use voxelize_kernel::geom::{axis, beyond, degenerate, rational};
 pub use winding::Winding;

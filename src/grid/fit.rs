@@ -76,9 +76,9 @@ impl Fit {
     /// ```
     ///
     /// # Errors
-    /// If it is no decimal of at most 15 significant digits.
+    /// If it is neither a decimal of at most 40 significant digits nor a fraction `p/q`.
     pub fn cell_size(decimal: &str) -> Result<Self> {
-        let size = Rational::parse_decimal(decimal).map_err(Error::usage)?;
+        let size = Rational::parse(decimal).map_err(Error::usage)?;
         Ok(Self::new(Size::Spacing([size.clone(), size.clone(), size])))
     }
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::geom::Rational;
+use crate::geom::rational::MAX_DIGITS;
 
 use super::lattice::MAX_DIM;
 
@@ -19,7 +20,7 @@ pub enum LengthUnit {
     Cells,
 }
 
-/// A length of zero or more: an exact decimal of at most 15 significant digits and its unit. `Display` writes
+/// A length of zero or more: an exact decimal of at most 40 significant digits and its unit. `Display` writes
 /// what [`FromStr`] reads: `0.5` in units of the file, `2vx` in cells.
 ///
 /// ```
@@ -29,37 +30,68 @@ pub enum LengthUnit {
 /// assert_eq!("0.5".parse::<Length>()?.in_world(&spacing), Rational::new(1, 2));
 /// assert_eq!("2vx".parse::<Length>()?.in_world(&spacing), Rational::new(1, 4));
 /// assert_eq!("0.50".parse::<Length>()?.to_string(), "0.5");
-/// assert!("-1".parse::<Length>().is_err());
+/// assert!("-1".parse::<Length>().is_err() && "1/3".parse::<Length>().is_err());
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Length {
-    /// The decimal is `mantissa * 10^exponent`; the mantissa does not end in 0, save that of zero.
-    mantissa: u64,
+    /// The decimal digits, the last one first: it is no zero, save that of zero.
+    digits: [u8; MAX_DIGITS],
+    /// The power of ten of the last digit; zero has none.
     exponent: i8,
     unit: LengthUnit,
 }
 
 impl Length {
     /// No length.
-    pub const ZERO: Self = Self { mantissa: 0, exponent: 0, unit: LengthUnit::World };
+    pub const ZERO: Self = Self { digits: [0; MAX_DIGITS], exponent: 0, unit: LengthUnit::World };
 
     /// The suffix of a length in cells.
     const CELLS: &str = "vx";
 
-    /// So many cells.
-    pub const fn cells(count: u32) -> Self {
-        Self::reduced(count as u64, 0, LengthUnit::Cells)
+    /// A length of this value; `None` if it is below zero, or no decimal of at most 40 significant digits.
+    pub fn new(value: &Rational, unit: LengthUnit) -> Option<Self> {
+        let (mut whole, mut exponent) = (value.clone(), 0_i8);
+        while !whole.is_whole() {
+            exponent = exponent.checked_sub(1)?;
+            whole = &whole * &Rational::from(10);
+        }
+        let written = whole.to_string();
+        let written = written.trim_end_matches("/1");
+        let significant = written.trim_end_matches('0');
+        if significant.is_empty() {
+            return Some(Self { unit, ..Self::ZERO });
+        }
+        exponent = exponent.checked_add(i8::try_from(written.len() - significant.len()).ok()?)?;
+        let mut digits = [0; MAX_DIGITS];
+        if significant.len() > MAX_DIGITS || !significant.bytes().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        digits.iter_mut().zip(significant.bytes().rev()).for_each(|(to, digit)| *to = digit - b'0');
+        Some(Self { digits, exponent, unit })
     }
 
-    const fn reduced(mut mantissa: u64, mut exponent: i8, unit: LengthUnit) -> Self {
-        if mantissa == 0 {
-            return Self { mantissa, exponent: 0, unit };
+    /// So many cells.
+    pub const fn cells(count: u32) -> Self {
+        let mut length = Self { unit: LengthUnit::Cells, ..Self::ZERO };
+        let (mut rest, mut place) = (count, 0);
+        while rest > 0 {
+            let digit = (rest % 10) as u8;
+            if place == 0 && digit == 0 {
+                length.exponent += 1;
+            } else {
+                length.digits[place] = digit;
+                place += 1;
+            }
+            rest /= 10;
         }
-        while mantissa.is_multiple_of(10) {
-            (mantissa, exponent) = (mantissa / 10, exponent + 1);
-        }
-        Self { mantissa, exponent, unit }
+        length
+    }
+
+    /// Its digits, without zeros in front.
+    fn significant(&self) -> String {
+        let first = self.digits.iter().rposition(|digit| *digit > 0).unwrap_or(0);
+        self.digits[..=first].iter().rev().map(|digit| char::from(b'0' + digit)).collect()
     }
 
     /// The unit.
@@ -69,12 +101,13 @@ impl Length {
 
     /// The number before the unit, exactly.
     pub fn value(&self) -> Rational {
-        let power = |n: i8| {
-            let ten = Rational::from(10);
-            (0..n).fold(Rational::ONE, |product, _| &product * &ten)
-        };
-        let mantissa = Rational::from(self.mantissa as i64);
-        if self.exponent < 0 { mantissa / power(-self.exponent) } else { mantissa * &power(self.exponent) }
+        let ten = Rational::from(10);
+        let power = (0..self.exponent.unsigned_abs()).fold(Rational::ONE, |product, _| &product * &ten);
+        // Most digits first.
+        let digits = self.digits.iter().rev();
+        let whole =
+            digits.fold(Rational::ZERO, |sum, digit| &(&sum * &ten) + &Rational::from(i64::from(*digit)));
+        if self.exponent < 0 { whole / power } else { whole * &power }
     }
 
     /// The length in units of the file, for cells of these sides: a length in cells takes the smallest.
@@ -105,28 +138,21 @@ impl FromStr for Length {
             Some(cells) => (cells.trim_end(), LengthUnit::Cells),
             None => (text, LengthUnit::World),
         };
-        let value = Rational::parse_decimal(decimal).map_err(|why| {
+        let refuse = |why: String| {
             Error::usage(why).with_hint("a length is a decimal, 0.5 in units of the file or 2vx in cells")
-        })?;
+        };
+        let value = Rational::parse(decimal).map_err(refuse)?;
         if value < Rational::ZERO {
             return Err(Error::usage(format!("'{text}' is below zero")).with_hint("a length is 0 or more"));
         }
-        // Well formed, and of few enough digits, or it would have been refused.
-        let (number, exponent) = decimal.split_once(['e', 'E']).unwrap_or((decimal, "0"));
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        let digits = [whole.trim_start_matches(['+', '-']), fraction].concat();
-        let significant = digits.trim_start_matches('0').trim_end_matches('0');
-        let zeros = digits.len() - digits.trim_end_matches('0').len();
-        let exponent = exponent.parse::<i32>().unwrap_or(0) - fraction.len() as i32 + zeros as i32;
-        let mantissa = significant.parse().unwrap_or(0);
-        // From -120 to 120, as both parts are within 60.
-        Ok(Self::reduced(mantissa, exponent as i8, unit))
+        Self::new(&value, unit)
+            .ok_or_else(|| refuse(format!("'{text}' is no decimal of at most {MAX_DIGITS} digits")))
     }
 }
 
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (digits, exponent) = (self.mantissa.to_string(), i32::from(self.exponent));
+        let (digits, exponent) = (self.significant(), i32::from(self.exponent));
         let point = digits.len() as i32 + exponent;
         match (exponent.cmp(&0), point) {
             (Ordering::Less, 1..) => {
@@ -172,11 +198,15 @@ mod tests {
             ("0.123456789012345vx", "0.123456789012345vx"),
             ("0e60", "0"),
             ("1e-60", "1e-60"),
+            ("0.1000000000000000055511151231257827", "0.1000000000000000055511151231257827"),
+            ("1234567890123456789012345678901234567891", "1234567890123456789012345678901234567891"),
+            ("3/8", "0.375"),
+            ("10/4vx", "2.5vx"),
         ] {
             let read = length(text);
             assert_eq!(read.to_string(), written, "{text}");
             assert_eq!(length(written), read, "{text}");
-            let decimal = Rational::parse_decimal(text.trim_end_matches("vx").trim_end()).unwrap();
+            let decimal = Rational::parse(text.trim_end_matches("vx").trim_end()).unwrap();
             assert_eq!(read.value(), decimal, "{text}");
             assert_eq!(read.unit(), if text.ends_with("vx") { LengthUnit::Cells } else { LengthUnit::World });
         }
@@ -194,7 +224,9 @@ mod tests {
             "1e99",
             "0.5mm",
             "1vx2",
-            "0.1234567890123456",
+            "0.12345678901234567890123456789012345678901",
+            "1/3",
+            "-1/4",
             "1,5",
             "2VX",
         ] {
@@ -212,5 +244,7 @@ mod tests {
         assert_eq!(Length::ZERO.cells_to_cover(&spacing), [0; 3]);
         assert_eq!(length("1e60").cells_to_cover(&spacing), [MAX_DIM; 3]);
         assert_eq!(Length::cells(20), length("20vx"));
+        assert_eq!(Length::cells(0), length("0vx"));
+        assert_eq!(Length::cells(u32::MAX), length("4294967295vx"));
     }
 }

@@ -53,7 +53,7 @@ impl UnitOfLength {
     }
 }
 
-/// A number of a unit, or of the coordinates' own: `0.5`, `-3`, `5cm`.
+/// A number of a unit, or of the coordinates' own: `0.5`, `-3`, `1/3`, `5cm`.
 ///
 /// ```
 /// use voxelize::Rational;
@@ -82,7 +82,7 @@ impl FromStr for Measure {
         let units = UnitOfLength::ALL.into_iter().filter(|unit| text.ends_with(unit.name()));
         let unit = units.max_by_key(|unit| unit.name().len());
         let decimal = unit.map_or(text, |unit| text[..text.len() - unit.name().len()].trim_end());
-        let number = Rational::parse_decimal(decimal).map_err(Error::usage)?;
+        let number = Rational::parse(decimal).map_err(Error::usage)?;
         Ok(Self { number, unit, text: text.to_string() })
     }
 }

@@ -161,7 +161,7 @@ impl Transform {
             WrittenLength::Length(length) => *length,
             WrittenLength::Measure(measure) => {
                 let unit = self.unit.map_or("", UnitOfLength::name);
-                as_length(&measure.in_units_of(self.unit)?).ok_or_else(|| {
+                Length::new(&measure.in_units_of(self.unit)?, LengthUnit::World).ok_or_else(|| {
                     Error::usage(format!("is not a finite decimal when converted to {unit}"))
                         .with_hint("write it in the unit of the file")
                 })?
@@ -181,18 +181,6 @@ impl Transform {
         let unit = self.unit.map(|unit| ("unit", unit.name().to_string()));
         [up, axes, scale, unit].into_iter().flatten().collect()
     }
-}
-
-/// A fraction as the decimal that it is, of at most 15 digits; `None` if it is none.
-fn as_length(value: &Rational) -> Option<Length> {
-    let (mut scaled, mut power) = (value.clone(), 0);
-    while !scaled.is_whole() {
-        (scaled, power) = (&scaled * &Rational::from(10), power + 1);
-        if power > 30 {
-            return None;
-        }
-    }
-    format!("{}e-{power}", scaled.floor()?).parse().ok()
 }
 
 #[cfg(test)]

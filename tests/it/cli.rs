@@ -305,7 +305,7 @@ fn bad_input_is_an_error_with_a_hint() {
         ("cube.stl --stretch", 2),
         ("cube.stl --origin 0,0,0", 2),
         ("cube.stl --voxel-size 0", 2),
-        ("cube.stl --pitch 0.1234567890123456", 2),
+        ("cube.stl --pitch 0.12345678901234567890123456789012345678901", 2),
         ("cube.stl --bounds 1,0,0,0,1,1", 2),
         ("cube.stl --dims 1,2", 2),
         ("cube.stl --ties sideways", 2),

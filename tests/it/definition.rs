@@ -85,7 +85,7 @@ fn soup(random: &mut Random, count: usize, mut coordinate: impl FnMut(&mut Rando
 }
 
 fn spaced(size: &str, snap: Snap) -> impl Fn(&Bounds) -> Lattice {
-    let size = Rational::parse_decimal(size).unwrap();
+    let size = Rational::parse(size).unwrap();
     move |bounds| {
         let size = Size::Spacing([size.clone(), size.clone(), size.clone()]);
         Fit::new(size).origin([0, 0, 0].map(Rational::from)).snap(snap).to(bounds).unwrap()
@@ -120,6 +120,12 @@ fn decimal_triangles() {
     compare("tenths", &tenths, spaced("0.1", Snap::Float));
     compare("tenths, not snapped", &tenths, spaced("0.1", Snap::None));
     compare("twentieths", &tenths, spaced("0.2", Snap::Float));
+    // The double that is nearest to a tenth, and a little less.
+    for size in ["0.1000000000000000055511151231257827021182", "0.0999999999999999999999999999999999999999"] {
+        compare("forty digits", &tenths, spaced(size, Snap::Float));
+        compare("forty digits, not snapped", &tenths, spaced(size, Snap::None));
+    }
+    compare("thirds", &tenths, spaced("1/3", Snap::None));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use dashu_ratio::RBig;
 
 use crate::text::sanitize;
 
-/// The most significant digits a decimal may have; more than a double can hold would be a lie.
-pub const MAX_DIGITS: usize = 15;
+/// The most significant digits of a decimal: what programs print of doubles has 17, of quadruple precision 36.
+pub const MAX_DIGITS: usize = 40;
 
 /// An exact fraction of any size, always reduced. `Display` writes `p/q`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,6 +42,27 @@ impl Rational {
     /// The exact value of a double; `None` if it is not finite.
     pub fn from_f64(value: f64) -> Option<Self> {
         RBig::try_from(value).ok().map(Self)
+    }
+
+    /// Reads a decimal or a fraction: `0.1`, `2.5e-3`, `1/3`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong, as of [`parse_decimal`](Self::parse_decimal).
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let Some((p, q)) = text.split_once('/') else {
+            return Self::parse_decimal(text);
+        };
+        let whole = |text: &str| match Self::parse_decimal(text.trim()) {
+            Ok(number) if number.is_whole() => Ok(number),
+            Ok(_) => Err(format!("'{}' is no whole number", sanitize(text))),
+            Err(why) => Err(why),
+        };
+        let (p, q) = (whole(p)?, whole(q)?);
+        if q.is_positive() {
+            Ok(p / q)
+        } else {
+            Err(format!("'{}' divides by no positive number", sanitize(text)))
+        }
     }
 
     /// Reads a decimal such as `-0.1`, `5`, `.5` or `2.5e-3`, exactly.
@@ -233,6 +254,28 @@ mod tests {
             ("100000000000000000", 100_000_000_000_000_000, 1),
         ] {
             assert_eq!(Rational::parse_decimal(text), Ok(Rational::new(p, q)), "{text}");
+            assert_eq!(Rational::parse(text), Ok(Rational::new(p, q)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_programs_print_of_doubles_is_read_back() {
+        for value in [0.1_f64, 1.0 / 3.0, 2.0 / 3.0 * 1e-30, f64::EPSILON, 1e40 / 7.0, -123_456.789] {
+            for text in [format!("{value:?}"), format!("{value:.16e}"), format!("{value:.35e}")] {
+                assert_eq!(Rational::parse(&text).unwrap().to_f64(), value, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn fractions_are_read_as_they_are_written() {
+        for (text, p, q) in
+            [("1/3", 1, 3), ("-2/4", -1, 2), ("1e3/7", 1000, 7), (" 5 / 2 ", 5, 2), ("0/9", 0, 1)]
+        {
+            assert_eq!(Rational::parse(text), Ok(Rational::new(p, q)), "{text}");
+        }
+        for text in ["1/0", "1/-3", "1/", "/3", "0.5/2", "1/2/3", "a/b"] {
+            assert!(Rational::parse(text).is_err(), "{text}");
         }
     }
 
@@ -246,7 +289,7 @@ mod tests {
             ("1e", "not a decimal"),
             ("nan", "not a decimal"),
             ("inf", "not a decimal"),
-            ("0.1234567890123456", "15 significant digits"),
+            ("0.12345678901234567890123456789012345678901", "40 significant digits"),
             ("1e99", "out of range"),
         ] {
             let error = Rational::parse_decimal(text).unwrap_err();

@@ -24,7 +24,7 @@ pub struct GridArgs {
     #[arg(long, value_name = "S", value_parser = values::cell_size, allow_hyphen_values = true,
           visible_aliases = ["pitch", "spacing"], conflicts_with = "dims",
           long_help = "Size of a cell in the units of the file, or with a unit such as 5mm if --unit is given; \
-                       one number for all axes, or SX,SY,SZ. Decimals are exact, to 15 significant digits")]
+                       one number for all axes, or SX,SY,SZ. Decimals are exact, to 40 digits; so is 1/3")]
     pub voxel_size: Option<[Measure; 3]>,
 
     /// exactly this many cubic cells

@@ -69,7 +69,6 @@ fn up_axis() -> impl TypedValueParser<Value = UpAxis> {
 
 /// `0.001`, `1/3`: a number above zero.
 fn factor(text: &str) -> Result<Rational, String> {
-    let factor =
-        if text.contains('/') { Rational::parse_fraction(text) } else { Rational::parse_decimal(text) }?;
+    let factor = Rational::parse(text)?;
     if factor.is_positive() { Ok(factor) } else { Err("must be above zero".to_string()) }
 }
