@@ -22,7 +22,7 @@ pub fn number(value: f64) -> String {
     trimmed(&format!("{value:.*}", (DIGITS - 1 - magnitude).max(0) as usize)).to_string()
 }
 
-/// The same with its thousands apart, for volumes: `8,000`.
+/// A number with its thousands apart, for volumes: `8,000`.
 pub fn grouped_number(value: f64) -> String {
     let text = number(value);
     if text.contains('e') {

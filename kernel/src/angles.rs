@@ -27,8 +27,8 @@ pub struct Angles {
     pub real: [f64; CELLS],
     /// Imaginary part of the product.
     pub imaginary: [f64; CELLS],
-    /// What numbers of the triangles may be off by, over their sizes, summed. Infinite, or not a number,
-    /// where a side is not known.
+    /// The error bounds of the numbers of the triangles over their sizes, summed. Infinite, or not a number, where a
+    /// side is not known.
     pub off: [f64; CELLS],
 }
 

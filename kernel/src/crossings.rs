@@ -90,10 +90,10 @@ pub struct Crosser<'a> {
     /// Whether that order mirrors space.
     mirrors: bool,
     cells: Box3,
-    /// What index coordinates may be off by, as doubles.
+    /// The error bound of index coordinates, as doubles.
     error: f64,
-    /// What the sides of a row to the edges of a triangle may be off by, for each cell that its corners are
-    /// away from the row.
+    /// The error bound of the sides of a row to the edges of a triangle, for each cell that its corners are away from
+    /// the row.
     side_error: f64,
     /// The axes in floats, and how near to a half-plane their coordinates are not known.
     floats: Option<([FloatAxis; 3], f32)>,
@@ -155,8 +155,8 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// What floats say of sixteen triangles: no row passes where corners are between the same two planes of
-    /// rows, or where one row is in reach, and is outside.
+    /// Sorts out sixteen triangles by floats: no row passes where corners are between the same two planes of rows, or
+    /// where one row is in reach, and is outside.
     #[inline(always)]
     fn sieve<S: Simd>(&self, simd: S, vertices: &Vertices<S>, axes: &[FloatAxis; 3], margin: f32) -> Sieved {
         let mut nearest = f32x16::splat(simd, 1.0);
@@ -215,7 +215,7 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// The same of up to eight, whose corners along the axes of the frame are given in lanes.
+    /// Crossings of up to eight triangles, whose corners along the axes of the frame are given in lanes.
     #[inline(always)]
     fn cross_half<S: Simd>(
         &self,
@@ -343,9 +343,9 @@ struct Sieved {
 /// The crossings of eight triangles with a row each.
 #[derive(Clone, Copy, Default)]
 struct RowCrossings {
-    /// Those that surely cross it.
+    /// The lanes of triangles that surely cross it.
     lanes: u64,
-    /// Those that are gone into there.
+    /// The lanes of triangles that the row enters.
     inwards: u64,
     /// The first cell behind.
     first: [f64; HALF],

@@ -71,7 +71,7 @@ impl<'a> LazyExact<'a> {
     }
 }
 
-/// What integers that do not overflow cannot miss.
+/// Why an exact decision in integers of any size is always there.
 const ANY_SIZE: &str = "integers of any size reach any point";
 
 impl Exact {
@@ -112,7 +112,7 @@ pub struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Those of triangles in a frame of centres.
+    /// The sides of triangles in a frame of centres.
     pub fn new(frame: &'a KernelLattice, triangles: &'a [Triangle]) -> Self {
         Self { frame, triangles, made: triangles.iter().map(|_| OnceLock::new()).collect() }
     }

@@ -73,9 +73,9 @@ struct FlatTriangles<S: Simd> {
     /// The lowest cell of their bounds per axis, and the highest relative to it.
     low: [f32x16<S>; 3],
     span: [f32x16<S>; 3],
-    /// Those whose coordinates are equal along each axis.
+    /// The triangles whose coordinates are equal along each axis.
     level: [mask32x16<S>; 3],
-    /// Those that are exact, within the layers and the grid.
+    /// The triangles that are exact, within the layers and the grid.
     fit: mask32x16<S>,
 }
 
@@ -88,7 +88,7 @@ struct FlatEdges<S: Simd> {
     /// Edge functions at cell (0, 0), and what they grow by from cell to cell along both axes.
     start: [f32x16<S>; 3],
     step: [[f32x16<S>; 3]; 2],
-    /// Those that have an area.
+    /// The triangles that have an area.
     fit: mask32x16<S>,
 }
 

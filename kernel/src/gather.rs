@@ -45,7 +45,7 @@ fn transposed<S: Simd>(simd: S, floats: &[f32]) -> Vertices<S> {
     [[rows[0], rows[3], rows[6]], [rows[1], rows[4], rows[7]], [rows[2], rows[5], rows[8]]]
 }
 
-/// The same by squares of four triangles and four floats, in registers of four lanes.
+/// Gathers vertices by squares of four triangles and four floats, in registers of four lanes.
 #[inline(always)]
 fn by_squares<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
     let mut parts = [[f32x4::splat(simd, 0.0); LANES / SQUARE]; FLOATS];

@@ -33,7 +33,7 @@ pub type TestRows = [[f32; 2 * LANES]; ROWS];
 /// The test for at most `N` cells an axis, `N` being 2, 3 or 4.
 pub struct BoxTest<const N: usize> {
     ties: Ties,
-    /// What edge functions, and plane functions times `scale`, may be off by.
+    /// The error bound of edge functions, and of plane functions times `scale`.
     bound: f32,
     /// A power of two.
     scale: f32,
@@ -46,7 +46,7 @@ struct Triangles<S: Simd> {
     normal: [S::f32s; 3],
     /// The highest cell of the bounds per axis.
     span: [S::f32s; 3],
-    /// What values may be off by: zero where they are exact.
+    /// The error bound of values: zero where they are exact.
     bound: S::f32s,
     /// Below half the step of exact values, and zero where they are not.
     bias: S::f32s,
@@ -106,10 +106,9 @@ impl<S: Simd> Triangles<S> {
         table
     }
 
-    /// What is added to an edge function that is zero where the edge passes through the corner that
-    /// decides: above zero if that counts as touching. Under ties up it does iff the first
-    /// component that is not zero is below zero: the corner is then on a lower wall there, which
-    /// moves away from the inside.
+    /// The amount to add to an edge function that is zero where the edge passes through the corner that decides:
+    /// above zero if that counts as touching. Under ties up it does iff the first component that is not zero is below
+    /// zero: the corner is then on a lower wall there, which moves away from the inside.
     #[inline(always)]
     fn tie_bias(&self, simd: S, first: S::f32s, second: S::f32s, ties: Ties) -> S::f32s {
         let zero = S::f32s::splat(simd, 0.0);
@@ -208,7 +207,7 @@ impl<const N: usize> BoxTest<N> {
         ([u32x16::from_slice(simd, &words[0]), u32x16::from_slice(simd, &words[1])], doubt)
     }
 
-    /// The same for the columns from `first` on that a register has lanes for.
+    /// Tests the columns from `first` on that a register has lanes for.
     #[inline(always)]
     fn run_register<S: Simd>(&self, simd: S, rows: &TestRows, first: usize) -> ([S::u32s; 2], u64) {
         // Exact edge functions are multiples of 1/4, plane functions of scale / 8.

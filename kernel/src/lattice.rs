@@ -20,7 +20,7 @@ const FIRST_CENTRE: i64 = 1;
 pub struct KernelLattice {
     /// The three axes.
     pub axes: [KernelAxis; 3],
-    /// What counts when mesh and wall coincide.
+    /// Which cells count as touched where mesh and wall coincide.
     pub ties: Ties,
 }
 
@@ -47,7 +47,7 @@ pub struct KernelAxis {
     pub absolute: f64,
     /// The index coordinate of the mesh farthest from the origin.
     pub farthest: f64,
-    /// What that may be off by.
+    /// The error bound of `farthest`.
     pub farthest_error: f64,
     /// How far from its half-plane, in cells, a coordinate may be and snap.
     pub reach_of_snap: f64,
@@ -105,7 +105,7 @@ impl KernelLattice {
         (most <= f64::from(1_u32 << 24)).then_some(4.0 * U * most)
     }
 
-    /// What a coordinate of the mesh may be off by, as a double relative to a cell near it.
+    /// The error bound of a coordinate of the mesh, as a double relative to a cell near it.
     pub fn local_error(&self) -> f64 {
         self.axes.iter().fold(0.0, |most, axis| most.max(axis.farthest_error))
     }
@@ -180,7 +180,7 @@ impl KernelAxis {
         is_on.then_some(wall)
     }
 
-    /// What an index coordinate of this size may be off by.
+    /// The error bound of an index coordinate of this size.
     pub fn error(&self, index: f64) -> f64 {
         self.relative * index.abs() + self.absolute
     }

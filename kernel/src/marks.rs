@@ -37,7 +37,7 @@ pub fn words<S: Simd>([x, y, z]: [u32x16<S>; 3]) -> u32x16<S> {
     ((x & 63) << PLACE) | ((y & side) << ROW) | ((z & side) << (ROW + SIDE.ilog2()))
 }
 
-/// What is left in the next brick of cells that reach beyond the last of theirs.
+/// The words in the next brick of cells that reach beyond the last of theirs.
 #[inline(always)]
 pub fn beyond<S: Simd>(simd: S, words: u32x16<S>) -> u32x16<S> {
     let (cells, place) = (words & 0xffff, (words >> PLACE) & 63);

@@ -18,7 +18,7 @@ pub struct LongPlane {
     slope: [f64; 2],
     /// A point of the plane, `[x₀, y₀, z₀]`.
     through: [f64; 3],
-    /// What a crossing may be off by; infinite to decide all exactly.
+    /// The error bound of a crossing; infinite to decide all exactly.
     pub error: f64,
     /// Whether a crossing within `error` of a wall is on it.
     pub on_grain: bool,

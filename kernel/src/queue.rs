@@ -13,7 +13,7 @@ pub struct Unsure {
     pub small: Option<[f32; 6]>,
 }
 
-/// What waits: `ROWS` numbers and the number of its triangle in each column.
+/// A queue of columns: `ROWS` numbers and the number of its triangle in each column.
 pub struct Queue<const ROWS: usize> {
     rows: [[f32; 2 * LANES]; ROWS],
     ids: [u32; 2 * LANES],

@@ -9,7 +9,7 @@ use super::gather::gather;
 use super::geom::{Bounds, Triangle, degenerate};
 use super::levels::{LANES, Level, on_level};
 
-/// What was seen of triangles.
+/// Counts and bounds of triangles that were looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeenTriangles {
     /// The box around them.

@@ -18,7 +18,7 @@ pub struct Setup {
     pub floor: [[i64; 3]; 3],
     /// Whether a coordinate lies exactly on its floor.
     pub on: [[bool; 3]; 3],
-    /// What each of `u` may be off by.
+    /// The error bound of each of `u`.
     pub error: f64,
     /// If `error` is zero: a power of two that all of `u` are multiples of, at most 1.
     pub grain: f64,

@@ -77,7 +77,7 @@ impl Shape {
     }
 }
 
-/// What several threads write to.
+/// The bricks that several threads write to.
 pub struct BrickSink<'a> {
     shape: Shape,
     /// One for each layer of bricks.

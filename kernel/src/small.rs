@@ -42,7 +42,7 @@ const LIMITS: [f32; 4] = [4.5, 6.5, 9.5, 15.5];
 /// Triangles that wait until they are sixteen of a kind.
 pub struct Small {
     queues: [Queue<ROWS>; CLASSES],
-    /// What coordinates relative to the lowest cell may be off by, in floats and in doubles.
+    /// The error bounds of coordinates relative to the lowest cell, in floats and in doubles.
     place: f32,
     place64: f64,
 }
@@ -72,10 +72,10 @@ struct ShortTriangles<S: Simd> {
     base: [f32x16<S>; 3],
     span: [f32x16<S>; 3],
     edges: [[ShortEdge<S>; 3]; 3],
-    /// What crossings of the edges of a projection may be off by.
+    /// The error bound of crossings of the edges of a projection.
     error: [f32x16<S>; 3],
     plane: ShortPlane<S>,
-    /// Those that are unsure.
+    /// The triangles that are unsure.
     doubt: mask32x16<S>,
 }
 

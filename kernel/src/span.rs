@@ -388,7 +388,7 @@ pub struct LongEdge {
     start: [f64; 2],
     /// How far the first coordinate goes as the second rises by one.
     slope: f64,
-    /// What a crossing may be off by; infinite to decide all exactly.
+    /// The error bound of a crossing; infinite to decide all exactly.
     pub error: f64,
     /// Whether a crossing within `error` of a wall is on it.
     pub on_grain: bool,

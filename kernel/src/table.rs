@@ -103,7 +103,7 @@ pub fn integers<S: Simd>(vector: f64x8<S>) -> u64x8<S> {
     bits & ((1 << 52) - 1)
 }
 
-/// The same, one by one.
+/// Whole numbers of a vector, lane by lane.
 #[inline(always)]
 pub fn whole<S: Simd>(vector: f64x8<S>) -> [i64; LANES] {
     let mut lanes = [0; LANES];

@@ -23,7 +23,7 @@ pub struct Tiny {
     axes: [FloatAxis; 3],
     /// Twice what coordinates may be off by and reach to snap.
     margin: f32,
-    /// What edge functions of four cells may be off by.
+    /// The error bound of edge functions of four cells.
     bound: f32,
     /// Whether walls as sums of two floats are of use.
     splits: bool,
@@ -194,7 +194,7 @@ impl Tiny {
 /// Triangles that are left to other kernels.
 pub struct Left<S: Simd> {
     pub lanes: u64,
-    /// Those of them within the layers whose lowest and highest cells these are for sure, with no coordinate near a
+    /// The triangles within the layers whose lowest and highest cells these are for sure, with no coordinate near a
     /// wall or a centre plane.
     pub bounded: u64,
     pub lows: [f32x16<S>; 3],

@@ -52,7 +52,7 @@ impl Argv {
         Self { words, first: first.map(Into::into), command, commands: commands.to_vec(), parser: main }
     }
 
-    /// The same for the parser of the command that was typed.
+    /// These arguments, seen by the parser of the command that was typed.
     pub fn with_parser(self, parser: Command) -> Self {
         Self { parser, ..self }
     }
@@ -86,7 +86,7 @@ impl Argv {
         self.find(long).map(|typed| format!("{} {}", typed.name, typed.value))
     }
 
-    /// What `--max-memory 64` was meant as, where 64 bytes are too few: a letter is missing.
+    /// The likely meaning of `--max-memory 64`, where 64 bytes are too few: a letter is missing.
     pub fn memory_meant(&self) -> Option<String> {
         let typed = self.with_value("max-memory")?;
         let bytes: u64 = typed.split(' ').next_back()?.parse().ok()?;

@@ -63,7 +63,7 @@ pub fn range(field: &Field) -> String {
     range_text(&field.summary())
 }
 
-/// The same of values that were summed up.
+/// The range of values that were summed up.
 pub fn range_text(summary: &FieldSummary) -> String {
     match summary.range {
         Some(range) => range.map(|value| number(value.into())).join(" … "),
@@ -76,7 +76,7 @@ pub fn valued(field: &Field) -> String {
     valued_text(&field.summary(), field.dims(), field.background())
 }
 
-/// The same of distances: `1,200 of 8,000 (15.0 %) within the band; 70 inside beyond it (-0.3)`.
+/// The counts of distances: `1,200 of 8,000 (15.0 %) within the band; 70 inside beyond it (-0.3)`.
 pub fn distances(summary: &FieldSummary, dims: [usize; 3], background: f32) -> String {
     let FieldSummary { cells, negated, .. } = *summary;
     if background.is_infinite() {
@@ -90,7 +90,7 @@ pub fn distances(summary: &FieldSummary, dims: [usize; 3], background: f32) -> S
     format!("{within} within the band{inside}; the others are {width}")
 }
 
-/// The same of values that were summed up: `1,200 of 8,000 (15.0 %) differ from the background, 0.3; 70 are -0.3`.
+/// The counts of values that were summed up: `1,200 of 8,000 (15.0 %) differ from the background, 0.3; 70 are -0.3`.
 fn valued_text(summary: &FieldSummary, dims: [usize; 3], background: f32) -> String {
     let FieldSummary { cells, nan, negated, .. } = *summary;
     let nans = if nan > 0 { format!(", {} NaN", grouped(nan)) } else { String::new() };

@@ -246,7 +246,7 @@ fn list(report: &mut Report, first: &BitGrid, second: &BitGrid, difference: &Dif
 struct ComparedGrid<'a> {
     /// Where the cells are, if that is the same, or only one of them says it.
     lattice: Option<&'a Lattice>,
-    /// What differs.
+    /// The differences.
     mismatches: Vec<Mismatch>,
     /// Whether both say where their cells are.
     known: [bool; 2],
@@ -373,7 +373,7 @@ struct DiffOutput {
     content: DiffContent,
 }
 
-/// What `-o` asks for, by its extension.
+/// The content that `-o` asks for, by its extension.
 enum DiffContent {
     /// Voxels with labels.
     Voxels(&'static Format),

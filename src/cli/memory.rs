@@ -58,7 +58,7 @@ impl Limit {
         }
     }
 
-    /// The same for one of `n` equal parts.
+    /// The limit of one of `n` equal parts.
     pub fn divided(self, n: usize) -> Self {
         match self {
             Self::Requested(bytes) => Self::Requested(bytes / n as u64),
@@ -221,7 +221,7 @@ impl Needs<'_> {
         }
     }
 
-    /// What the job takes as a rule.
+    /// The bytes that the job takes as a rule.
     pub fn usual(&self, plan: Strategy) -> u128 {
         let Self { mesh, lattice, run, rule, labels, doubt, leak, nearest, .. } = *self;
         Usual { mesh, lattice, rule, run, plan, labels, doubt, leak, nearest }.bytes()

@@ -107,7 +107,7 @@ fn parse_command<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> (Argv
     (argv.with_parser(help::parser(command, COMMANDS)), command)
 }
 
-/// What words come to without a look at any file: for fuzzing.
+/// The meaning of a command line without a look at any file: for fuzzing.
 #[cfg(fuzzing)]
 pub enum DryRun {
     /// Help, version.

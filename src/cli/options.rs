@@ -33,7 +33,7 @@ pub struct JobOptions {
     pub has_findings: bool,
 }
 
-/// The same with a mesh.
+/// Options, and the mesh that they are for.
 pub struct Job {
     pub source: MeshSource,
     pub options: JobOptions,
@@ -43,7 +43,7 @@ pub struct Job {
 #[derive(Clone)]
 pub struct GridOptions {
     pub from: GridFrom,
-    /// What decides the padding; not known of a lattice that is taken over.
+    /// The fit that decides the padding; not known of a lattice that is taken over.
     pub padding: Option<Fit>,
     /// How coordinates are snapped.
     pub snap: Snap,
@@ -57,7 +57,7 @@ pub struct GridOptions {
     pub transform: Transform,
 }
 
-/// What decides where the cells will be.
+/// How the lattice is chosen.
 #[derive(Clone)]
 pub enum GridFrom {
     /// The mesh, by this request.
@@ -84,13 +84,13 @@ impl JobOptions {
         Ok(Self { grid, rule, tolerance, resources, has_findings: tolerance == Tolerance::Strict })
     }
 
-    /// The same for a call whose reports have these options.
+    /// These options for a call whose reports have these options.
     pub fn reported(self, report: &ReportOptions) -> Self {
         let is_reported = report.verbosity != Verbosity::Quiet || report.json.is_some();
         Self { has_findings: self.has_findings || is_reported, ..self }
     }
 
-    /// The same for a file in which this axis points up.
+    /// These options for a file in which this axis points up.
     #[must_use]
     pub fn with_up(mut self, up: &UpArgs) -> Self {
         self.grid.transform.up = up.up.unwrap_or_default();
@@ -185,7 +185,7 @@ impl GridOptions {
 struct Lengths {
     /// In the coordinates of the file.
     voxel_size: Option<[Rational; 3]>,
-    /// The same.
+    /// In the coordinates of the file.
     origin: Option<[Rational; 3]>,
     /// In scaled coordinates.
     corners: Option<BoxCorners>,

@@ -20,7 +20,7 @@ use super::files::{self, Destination, MadeFolders, MeshSource};
 /// The format of an output that nothing names.
 const DEFAULT_FORMAT: &str = "vox";
 
-/// The same of a field.
+/// The format of a field where no option names one.
 const FIELD_FORMAT: &str = "npz";
 
 /// Where the cells of a mesh go.
@@ -44,7 +44,7 @@ pub struct Output {
     is_named: bool,
 }
 
-/// What decided the format.
+/// How the format was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormatBy {
     Option,
@@ -137,7 +137,7 @@ impl Output {
         }
     }
 
-    /// What outputs in this folder have in common; [`Output::named`] makes one of it.
+    /// The options that outputs in this folder share; [`Output::named`] makes one of it.
     pub fn in_folder(folder: &Path, args: &OutputArgs, kind: CellKind, argv: &Argv) -> Result<Self> {
         let (format, by) = by_default(args, kind);
         let mut output = Self::from_parts(Destination::File(folder.to_path_buf()), kind, format, by, args);

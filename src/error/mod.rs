@@ -13,7 +13,7 @@ pub(crate) use crate::kernel::text::sanitize;
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Who must act on an [`Error`]. Each kind has one exit code of the command line.
+/// The party that must act on an [`Error`]. Each kind has one exit code of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -108,7 +108,7 @@ impl Error {
         Self::new(Kind::Internal, Code::Internal, message)
     }
 
-    /// What to do about it, one line.
+    /// Adds advice, one line.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into().into_boxed_str());
@@ -143,7 +143,7 @@ impl Error {
         self
     }
 
-    /// Who must act.
+    /// The party that must act.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -153,12 +153,12 @@ impl Error {
         self.code
     }
 
-    /// What is wrong, without the place.
+    /// The message, without the place.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What to do about it, if anything is known.
+    /// The advice, if there is any.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
@@ -203,7 +203,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What was found and did not end the run: a warning, or a note.
+/// A warning or a note: it did not end the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// How serious it is: never [`Severity::Error`].

@@ -266,7 +266,7 @@ pub fn check(kind: CellKind, lattice: &Lattice, format: &Format, options: &SaveO
     (format.limits)(Some(lattice))
 }
 
-/// What to be warned of before a grid of `dims` cells is saved in `format`.
+/// The warnings before a grid of `dims` cells is saved in `format`.
 pub fn warnings(dims: [usize; 3], format: &Format) -> Vec<String> {
     (format.warnings)(dims)
 }
@@ -293,7 +293,7 @@ impl Format {
         (self.size)(dims, dtype, occupied)
     }
 
-    /// What cells of this kind are stored as: the type in the options, or the usual.
+    /// The type that cells of this kind are stored as: the type in the options, or the usual.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
         if !self.holds(kind) {
             let known: Vec<_> = FORMATS.iter().filter(|format| format.holds(kind)).map(|f| f.name).collect();

@@ -168,7 +168,7 @@ impl Header {
         }
     }
 
-    /// What its cells are.
+    /// The type of its cells.
     pub(super) fn dtype(&self) -> Dtype {
         match self.descr.as_str() {
             "u1" | "i1" => Dtype::U8,

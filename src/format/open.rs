@@ -53,7 +53,7 @@ pub struct Description {
     pub format: &'static Format,
     /// Its length.
     pub bytes: u64,
-    /// What its cells are stored as, where the format has a choice and the file says it.
+    /// The type that its cells are stored as, where the format has a choice and the file says it.
     pub dtype: Option<Dtype>,
     /// Dims, lattice and how it was made, as far as the file or its sidecar says them.
     pub metadata: Metadata,

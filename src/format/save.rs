@@ -23,7 +23,7 @@ use crate::grid::metadata::Style;
 use crate::grid::{CellSource, InMemory, Lattice, Slab, Voxels};
 use crate::par::Progress;
 
-/// What formats write to that go back to fill in sizes.
+/// A file for formats that go back to fill in sizes.
 pub(super) trait Sink: io::Write + Seek {}
 impl<T: io::Write + Seek> Sink for T {}
 
@@ -39,7 +39,7 @@ pub fn save(voxels: &Voxels, path: &Path, format: &Format, options: &SaveOptions
     save_source(&mut InMemory::new(voxels), path, format, options)
 }
 
-/// The same for a grid that comes in slabs: the bytes are those of the whole. Slabs have a multiple of
+/// Saves a grid that comes in slabs: the bytes are those of the whole. Slabs have a multiple of
 /// [`Format::slab_layers`] layers, save the last.
 ///
 /// # Errors
@@ -90,7 +90,7 @@ pub fn write_to(
     write_source_to(&mut InMemory::new(voxels), out, format, options)
 }
 
-/// The same for a grid that comes in slabs, as [`save_source`] takes it.
+/// Writes a grid that comes in slabs, as [`save_source`] takes it.
 ///
 /// # Errors
 /// The same, and whatever ends the slabs.

@@ -100,9 +100,9 @@ pub(crate) fn far_from(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
 struct Parts {
     across: f64,
     along: f64,
-    /// What the number may be off by.
+    /// The error bound of the number.
     off: f64,
-    /// What `across` may be off by.
+    /// The error bound of `across`.
     side_off: f64,
 }
 

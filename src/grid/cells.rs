@@ -6,7 +6,7 @@ use super::labels::Labels;
 use super::legend::Legend;
 use crate::error::{Error, Result};
 
-/// What the cells of a grid hold.
+/// The kind of value in the cells of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CellKind {
@@ -98,7 +98,7 @@ pub enum CellsRef<'a> {
 }
 
 impl Cells {
-    /// The same cells, borrowed.
+    /// The cells, borrowed.
     pub fn as_ref(&self) -> CellsRef<'_> {
         match self {
             Self::Bits(bits) => CellsRef::Bits(bits),

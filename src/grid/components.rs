@@ -58,8 +58,8 @@ impl CellComponents {
         Self::of_rows(rows, layers, |j, k| grid.row(j, k).iter().copied().enumerate())
     }
 
-    /// The same of cells that are given by rows: for row `(j, k)` words, with their numbers in ascending order; words
-    /// without cells may be left out.
+    /// The components of cells that are given by rows: for row `(j, k)` words, with their numbers in ascending order;
+    /// words without cells may be left out.
     pub(crate) fn of_rows<I: Iterator<Item = (usize, u64)>>(
         rows: usize,
         layers: usize,

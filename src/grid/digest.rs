@@ -82,7 +82,7 @@ pub struct DigestBuilder {
     occupied: u64,
 }
 
-/// What is hashed.
+/// The kind of content that is hashed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Domain {
     Occupancy,

@@ -62,7 +62,7 @@ fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     });
 }
 
-/// The same along x; nothing is set beyond the cells of a row.
+/// Erodes along x; nothing is set beyond the cells of a row.
 fn along_row(here: &[u64], step: usize, row: &mut [u64]) {
     let (words, bits) = (step / 64, step % 64);
     let at = |n: Option<usize>| n.and_then(|n| here.get(n)).copied().unwrap_or(0);

@@ -99,7 +99,7 @@ impl Field {
         self.background
     }
 
-    /// The same values with another background.
+    /// These values with another background.
     #[must_use]
     pub fn with_background(self, background: f32) -> Self {
         Self { background, ..self }
@@ -232,7 +232,7 @@ impl FieldSummary {
 }
 
 impl PartialEq for Field {
-    /// The same background and values. NaNs are equal; −0 and +0 are not.
+    /// Whether background and values are equal. NaNs are equal; −0 and +0 are not.
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&f32, &f32)| canonical(*a) == canonical(*b);
         self.dims == other.dims

@@ -31,7 +31,7 @@ pub struct Fit {
     snap: Snap,
 }
 
-/// What is added on every side.
+/// The margin that is added on every side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Padding {
     /// So many cells.

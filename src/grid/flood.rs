@@ -240,7 +240,7 @@ fn upwards(free: u64, wet: u64) -> u64 {
     free & (!free.wrapping_add(wet) | wet)
 }
 
-/// The same for cells below.
+/// Floods the cells below.
 fn downwards(free: u64, wet: u64) -> u64 {
     if wet == free || wet == 0 {
         return wet;
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// The same cell by cell.
+    /// A flood cell by cell.
     fn plainly(walls: &BitGrid) -> BitGrid {
         let dims = walls.dims();
         let mut wet = BitGrid::new(dims).unwrap();

@@ -91,7 +91,7 @@ impl Labels {
         }
     }
 
-    /// The same cells with the same values under another legend.
+    /// These cells and values under another legend.
     ///
     /// # Errors
     /// If a cell has a value that it does not name, or the cells do not fit in memory.
@@ -114,7 +114,7 @@ impl Labels {
         self.occupied.dims()
     }
 
-    /// What the values mean.
+    /// The names of the values.
     pub fn legend(&self) -> &Legend {
         &self.legend
     }
@@ -352,7 +352,7 @@ fn planes_for(legend: &Legend) -> Option<usize> {
 }
 
 impl PartialEq for Labels {
-    /// The same values and the same legend.
+    /// Whether values and legend are equal.
     fn eq(&self, other: &Self) -> bool {
         let values = match (&self.values, &other.values) {
             (LabelValues::Bytes(a), LabelValues::Bytes(b)) => a == b,

@@ -54,14 +54,14 @@ impl Lattice {
         Ok(Self { dims, origin, spacing, closed, snap: Snap::default() })
     }
 
-    /// The same lattice with another way to take coordinates onto it.
+    /// This lattice with another way to take coordinates onto it.
     #[must_use]
     pub fn with_snap(mut self, snap: Snap) -> Self {
         self.snap = snap;
         self
     }
 
-    /// The same cells where all coordinates are multiplied by `factor`.
+    /// These cells where all coordinates are multiplied by `factor`.
     ///
     /// # Errors
     /// If it is not above zero.

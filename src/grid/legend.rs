@@ -49,7 +49,7 @@ impl Label {
         Self { value, name: Cow::Owned(name.into()), colour: None }
     }
 
-    /// The same label in this colour.
+    /// This label in this colour.
     #[must_use]
     pub fn with_colour(self, colour: [u8; 3]) -> Self {
         Self { colour: Some(colour), ..self }
@@ -61,7 +61,7 @@ impl Label {
     }
 }
 
-/// What a digest of labels covers.
+/// The content that a digest of labels covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LabelDigest {
     /// Which cells are occupied: the digest is that of the bits.
@@ -178,7 +178,7 @@ impl Legend {
         Self::standard(&[Label::ADDED, Label::REMOVED])
     }
 
-    /// The same legend, its values part of digests or not.
+    /// This legend, its values part of digests or not.
     #[must_use]
     pub fn with_digest(self, digest: LabelDigest) -> Self {
         Self { digest, ..self }
@@ -189,7 +189,7 @@ impl Legend {
         &self.labels
     }
 
-    /// What digests cover.
+    /// The content that digests cover.
     pub fn digest(&self) -> LabelDigest {
         self.digest
     }

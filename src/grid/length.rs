@@ -10,7 +10,7 @@ use crate::geom::rational::MAX_DIGITS;
 
 use super::lattice::MAX_DIM;
 
-/// What a [`Length`] counts.
+/// The unit of a [`Length`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LengthUnit {

@@ -27,7 +27,7 @@ pub struct Metadata {
     pub lattice: Option<Lattice>,
     /// How the grid was made.
     pub record: Record,
-    /// What labels mean; absent for other cells.
+    /// The names of labels; absent for other cells.
     pub legend: Option<Legend>,
     /// The background of a field; absent for other cells.
     pub background: Option<f32>,

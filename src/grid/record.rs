@@ -27,8 +27,8 @@ pub struct Record {
     /// The options of the rule in the order of [`FIELDS`], each by name and value; absent ones are not known, or
     /// the rule has no such option.
     pub fields: Vec<(&'static str, String)>,
-    /// What was done to the coordinates of the file and what they mean, in the order of [`TRANSFORM`]; absent ones
-    /// are the usual.
+    /// How the coordinates of the file were changed, and their unit, in the order of [`TRANSFORM`]; absent ones are
+    /// the usual.
     pub transform: Vec<(&'static str, String)>,
     /// Whether coordinates snapped, by name.
     pub snap: Option<String>,

@@ -116,7 +116,7 @@ impl<'a> InMemory<'a> {
         Self { voxels, digest: None, given: false }
     }
 
-    /// The same, with the digest known.
+    /// Voxels whose digest is known.
     pub fn with_digest(voxels: &'a Voxels, digest: Digest) -> Self {
         Self { digest: Some(digest), ..Self::new(voxels) }
     }

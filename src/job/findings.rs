@@ -59,7 +59,7 @@ pub(crate) struct LostSearch<'a> {
     pub run: &'a Run<'a>,
 }
 
-/// What such a search found, or why there was none.
+/// The result of such a search, or why there was none.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LostFound {
     pub lost: Option<LostFeatures>,

@@ -225,25 +225,25 @@ impl<'a> NewFile<'a> {
         Self { path, role, access, existing, folder, hint: None, stays_hint: None }
     }
 
-    /// The same file as the output of the run: it may replace a file that is read first.
+    /// This file as the output of the run: it may replace a file that is read first.
     #[must_use]
     pub fn as_output(self) -> Self {
         Self { access: Access::Output, ..self }
     }
 
-    /// The same file with another fate of an older one, and advice where that stays.
+    /// This file with another fate of an older one, and advice where that stays.
     #[must_use]
     pub fn existing(self, existing: Existing, hint: impl Into<String>) -> Self {
         Self { existing, stays_hint: Some(hint.into()), ..self }
     }
 
-    /// The same file in a folder that is made when it is needed.
+    /// This file in a folder that is made when it is needed.
     #[must_use]
     pub fn in_made_folder(self) -> Self {
         Self { folder: FolderState::Made, ..self }
     }
 
-    /// The same file with advice where it cannot be written.
+    /// This file with advice where it cannot be written.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }

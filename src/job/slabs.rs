@@ -56,7 +56,7 @@ enum SlabSource {
     Bricks(Covered),
 }
 
-/// What is known of the slabs made so far.
+/// The numbers of the slabs made so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Made {
     /// How many slabs.
@@ -67,7 +67,7 @@ pub struct Made {
     pub surface_and_interior: Option<[u64; 2]>,
     /// Of a field: how many cells have a value other than the background, and the range of these.
     pub field: Option<FieldSummary>,
-    /// What was noticed on the way.
+    /// The counts of the rule.
     pub stats: Stats,
     /// How long filling them took.
     pub filling: Duration,
@@ -134,9 +134,9 @@ impl<'a> Slabs<'a> {
         })
     }
 
-    /// The same slabs, their cells labelled as [`surface_and_interior`](crate::rule::surface_and_interior) does it;
-    /// a grid more of a slab is in memory, and a pass over the triangles is made for each.
-    /// [`Demand::labelled`] counts it.
+    /// These slabs, their cells labelled as [`surface_and_interior`](crate::rule::surface_and_interior) does it; a
+    /// grid more of a slab is in memory, and a pass over the triangles is made for each. [`Demand::labelled`] counts
+    /// it.
     #[must_use]
     pub fn labelled(self) -> Self {
         let legend = Legend::surface_and_interior();
@@ -144,14 +144,14 @@ impl<'a> Slabs<'a> {
         Self { legend: Some(legend), digest, ..self }
     }
 
-    /// The same slabs, of which files and digests say that their cells are on another lattice of as many cells, such as
+    /// These slabs, of which files and digests say that their cells are on another lattice of as many cells, such as
     /// a [scaled](Lattice::scaled) one.
     #[must_use]
     pub fn placed(self, lattice: Lattice) -> Self {
         Self { placed: Some(lattice), ..self }
     }
 
-    /// The same slabs of a field, with the numbers of the nearest triangles: [`nearest`](Self::nearest) has them.
+    /// These slabs of a field, with the numbers of the nearest triangles: [`nearest`](Self::nearest) has them.
     /// [`Demand::field`] counts them.
     #[must_use]
     pub fn with_nearest(self) -> Self {
@@ -184,7 +184,7 @@ impl<'a> Slabs<'a> {
         Some(Slab { first: self.next - cells.dims()[2], cells })
     }
 
-    /// What is known of the slabs so far; after the last, of the whole grid.
+    /// The numbers of the slabs made so far; after the last, of the whole grid.
     pub fn made(&self) -> Made {
         let mut made = self.made.clone();
         let InsideReport { lost, .. } = &mut made.stats.inside;

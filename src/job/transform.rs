@@ -118,7 +118,7 @@ impl UpAxis {
 pub struct Transform {
     /// The axes of the file that become those of the grid.
     pub axes: AxisOrder,
-    /// What coordinates are multiplied by.
+    /// The factor of coordinates.
     pub scale: Rational,
     /// The unit of the coordinates after that; nothing is scaled by it.
     pub unit: Option<UnitOfLength>,
@@ -173,7 +173,7 @@ impl Transform {
         Err(Error::usage("with --scale this length must be in cells").with_hint("such as 2vx"))
     }
 
-    /// What records say of it, by name and value: what differs from the default.
+    /// The entries of records about it, by name and value: what differs from the default.
     pub fn entries(&self) -> Vec<(&'static str, String)> {
         let up = (self.up != UpAxis::default()).then(|| ("up", self.up.name().to_string()));
         let axes = self.turns().then(|| ("axes", self.axes.to_string()));

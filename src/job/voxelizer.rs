@@ -52,7 +52,7 @@ pub struct Voxelized {
     pub voxels: Voxels,
     /// Warnings and notes about the result: what it may lack, and what to do about it.
     pub findings: Vec<Finding>,
-    /// The same in numbers.
+    /// The findings in numbers.
     pub stats: Stats,
 }
 
@@ -270,10 +270,10 @@ impl<'a> Voxelizer<'a> {
         demand.fit(u128::from(limit), multiple)
     }
 
-    /// The same cells for a grid that may be larger than memory: made in slabs of layers of z, each in its turn, when
-    /// it is needed. With [`Plan::Slabs`] every slab is a pass over all triangles. With [`Plan::Bricks`] one pass
-    /// keeps their cells in bricks of 64 × 8 × 8, and slabs are made of these: where most of the grid is empty that
-    /// takes much less memory, and time, than the whole grid at once.
+    /// The cells of a grid that may be larger than memory: made in slabs of layers of z, each in its turn, when it is
+    /// needed. With [`Plan::Slabs`] every slab is a pass over all triangles. With [`Plan::Bricks`] one pass keeps
+    /// their cells in bricks of 64 × 8 × 8, and slabs are made of these: where most of the grid is empty that takes
+    /// much less memory, and time, than the whole grid at once.
     ///
     /// ```
     /// use voxelize::format::{self, SaveOptions};

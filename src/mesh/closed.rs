@@ -15,7 +15,7 @@ use crate::kernel::Level;
 use crate::kernel::edge_sums::{EdgeKeys, EdgeSums};
 use crate::par;
 
-/// What the edges of a mesh say.
+/// The counts of the edges of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closedness {
     /// Undirected edges that are there an odd number of times: holes have them around.
@@ -157,7 +157,7 @@ impl Mesh {
         self.sums().extents
     }
 
-    /// What one pass over all triangles finds, kept.
+    /// The result of one pass over all triangles, kept.
     fn sums(&self) -> &MeshSums {
         self.sums.get().unwrap_or_else(|| {
             // Several threads may find them at a time: none waits for another that waits for it.

@@ -155,7 +155,7 @@ impl Unit {
     }
 }
 
-/// The same triangle with its least vertex first.
+/// This triangle with its least vertex first.
 fn turned(triangle: &Triangle) -> Triangle {
     let [a, b, c] = triangle.map(|v| v.map(|x| x + 0.0));
     let turns = [[a, b, c], [b, c, a], [c, a, b]];

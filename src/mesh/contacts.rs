@@ -17,7 +17,7 @@ use crate::par::Progress;
 pub struct Contact {
     /// Their numbers, the lesser first.
     pub triangles: [u32; 2],
-    /// What they have in common; never [`Meeting::Apart`].
+    /// How they meet; never [`Meeting::Apart`].
     pub meeting: Meeting,
 }
 

@@ -157,7 +157,7 @@ impl Mesh {
     }
 }
 
-/// What is known of triangles that were looked at.
+/// The summary of triangles that were looked at.
 #[derive(Debug)]
 struct TriangleSummary {
     bounds: Bounds,

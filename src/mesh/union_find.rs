@@ -131,7 +131,7 @@ struct LinkedPieces {
 const NONE: u32 = u32::MAX;
 
 impl LinkedPieces {
-    /// Those that common links show, as far as a cache of so many remembers them.
+    /// The connections that common links show, as far as a cache of so many remembers them.
     fn of<L: Link>(triangles: &[Triangle], remembered: usize) -> Self {
         // Links and their pieces.
         let nothing = L::of(&[[0.0; 3]; 3])[0];
@@ -345,8 +345,8 @@ mod tests {
         }
     }
 
-    /// What is connected by links, if the first pass remembers one, a few, or all; how many triangles are of another
-    /// piece after it than at last is added up.
+    /// The triangles that are connected by links, if the first pass remembers one, a few, or all; how many triangles
+    /// are of another piece after it than at last is added up.
     fn found<L: Link>(triangles: &[Triangle], wanted: &[u32], forgotten: &mut usize) {
         for remembered in [1, 4, 32, REMEMBERED] {
             let found = connected::<L>(triangles, remembered).unwrap();

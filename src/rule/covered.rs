@@ -22,7 +22,7 @@ pub(super) fn fill(
     Ok(Stats { snapped, ..Stats::default() })
 }
 
-/// The same cells of a whole lattice, in bricks.
+/// Keeps the cells of a whole lattice, in bricks.
 pub(super) fn keep(cells: &IntersectionTarget, prepared: &PreparedRule, run: &Run) -> Result<Covered> {
     cover::keep(cells, prepared.mesh.triangles(), prepared.lattice.dims(), run.supported_level()?, run)
 }

@@ -176,7 +176,7 @@ pub struct PreparedRule<'a> {
     inside: Option<inside::PreparedInside<'a>>,
     /// The features to keep, with [`ThinFeatures::Keep`].
     kept: Option<KeptFeatures>,
-    /// What measures distances, with [`Rule::Distance`].
+    /// The measure of distances, with [`Rule::Distance`].
     distance: Option<PreparedDistance>,
 }
 

@@ -55,7 +55,7 @@ impl Usual<'_> {
         mesh + slab + rest
     }
 
-    /// What is beside a grid of bits: bricks of threads, crossings of lines, and grids of the method.
+    /// The bytes beside a grid of bits: bricks of threads, crossings of lines, and grids of the method.
     fn bits(&self, slab: u128, height: usize) -> u128 {
         let dims = self.lattice.dims();
         let touched = self.crossed([64, sink::SIDE, sink::SIDE]);
@@ -108,7 +108,8 @@ impl Usual<'_> {
         (method + shell).max(search)
     }
 
-    /// What is beside the signs of a field: its values, the tree of triangles, the repaired mesh, and bricks on their way to the field.
+    /// The bytes beside the signs of a field: its values, the tree of triangles, the repaired mesh, and bricks on
+    /// their way to the field.
     fn field(&self, height: usize) -> u128 {
         let [nx, ny, nz] = self.lattice.dims();
         let each = if self.nearest { 8 } else { 4 };

@@ -30,9 +30,9 @@ impl Plan {
     }
 }
 
-/// What a job would take under every plan, in bytes: the mesh, the cells in memory at a time, the
-/// bricks of each thread, and one row of cells as it is written. Code, stacks and buffers that are
-/// the same for every job are not in it.
+/// The memory of a job under every plan, in bytes: the mesh, the cells in memory at a time, the bricks of each
+/// thread, and one row of cells as it is written. Code, stacks and buffers that are the same for every job are not in
+/// it.
 #[derive(Debug, Clone)]
 pub struct Demand {
     triangles: usize,
@@ -46,7 +46,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// What `run` would take to fill `lattice`.
+    /// The memory that `run` takes to fill `lattice`.
     pub fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Self {
         Self {
             triangles: mesh.triangles().len(),
@@ -58,18 +58,18 @@ impl Demand {
         }
     }
 
-    /// The same of a field, whose signs take a grid, and with the numbers of the nearest triangles if `nearest`.
+    /// The demand of a field, whose signs take a grid, and with the numbers of the nearest triangles if `nearest`.
     #[must_use]
     pub fn field(self, nearest: bool) -> Self {
         Self { values: if nearest { 8 } else { 4 }, ..self }
     }
 
-    /// The same with the cells labelled, as [`Slabs::labelled`](crate::Slabs::labelled) makes them.
+    /// The demand with the cells labelled, as [`Slabs::labelled`](crate::Slabs::labelled) makes them.
     pub fn labelled(self) -> Self {
         Self { grids: 2, ..self }
     }
 
-    /// The same with so many bytes more, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
+    /// The demand with so many bytes more, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
     pub fn with(self, extra: u128) -> Self {
         Self { extra, ..self }
     }

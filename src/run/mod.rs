@@ -27,9 +27,9 @@ pub struct Run<'a> {
     pub threads: usize,
     /// The instruction set of the kernels; `None` for the best of this machine.
     pub level: Option<Level>,
-    /// Who hears of progress and may cancel.
+    /// The listener of progress, which may cancel.
     pub progress: &'a dyn Progress,
-    /// What stops it from another thread.
+    /// The token that stops it from another thread.
     pub cancel: Option<&'a CancelToken>,
     /// The most memory, in bytes, that mesh and cells may take together.
     pub max_memory: Option<u64>,

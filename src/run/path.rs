@@ -150,7 +150,7 @@ impl Faces {
         Self { dims: grid.dims(), row_words: grid.row_words() }
     }
 
-    /// Those of a word, and maybe bits beyond the row.
+    /// The cells of a word, and maybe bits beyond the row.
     fn cells(&self, word: usize) -> u64 {
         let [nx, ny, nz] = self.dims;
         let (n, row) = (word % self.row_words, word / self.row_words);

@@ -33,7 +33,7 @@ const LEAST: usize = 1 << 15;
 /// Bits of a cell along a row, and a direction.
 const CELL_BITS: u32 = 25;
 
-/// What crossings in memory take: as they are noted, in lists that grow, and as they are put in order.
+/// The bytes of a crossing: as they are noted, in lists that grow, and as they are put in order.
 const BYTES: u64 = 20;
 
 /// Crossings in memory at a time: a sixteenth of a limit of memory may go to them.
@@ -155,14 +155,14 @@ pub(crate) fn snapped(
 
 /// The crossings of a band, by slab.
 struct Noted {
-    /// What each thread found.
+    /// The crossings of each thread.
     parts: Vec<ThreadShare>,
     /// Layers of a slab.
     height: usize,
     snapped: u64,
 }
 
-/// What a thread found.
+/// The crossings of a thread.
 struct ThreadShare {
     /// Crossings packed, by slab.
     slabs: Vec<Vec<u64>>,

@@ -8,7 +8,7 @@ use super::picture::{Pixel, over, pixel};
 /// The colour of names and values.
 pub(super) const TEXT: Colour = [0.15, 0.17, 0.2];
 
-/// What lies below names, so that they can be read on any background.
+/// The ground below names, so that they can be read on any background.
 pub(super) const GROUND: Pixel = [0.96 * 0.85, 0.96 * 0.85, 0.97 * 0.85, 0.85];
 
 /// Height of a line of text and the gap below it, in pixels of the font.

@@ -23,7 +23,7 @@ impl PartialEq for Picture {
 
 impl Eq for Picture {}
 
-/// What fills the pixels that show nothing.
+/// The fill of pixels that show nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
     /// Nothing: they stay transparent.
@@ -60,7 +60,7 @@ impl Picture {
         Self { size, rgba, scale: None }
     }
 
-    /// The same picture with this many pixels for a unit of length.
+    /// This picture with this many pixels for a unit of length.
     pub(super) fn with_scale(self, pixels: f64) -> Self {
         Self { scale: Some(pixels), ..self }
     }

@@ -11,13 +11,13 @@ const LIGHT: [f64; 3] = [-0.36, 0.76, 0.54];
 /// The ambient light.
 const AMBIENT: f64 = 0.42;
 
-/// What faces the light.
+/// The brightness of a face towards the light.
 const BRIGHT: f64 = 1.2;
 
 /// The share of the light at a corner with three cells around it.
 const CORNER: f64 = 0.58;
 
-/// What an edge between cells keeps of the light.
+/// The share of the light that an edge between cells keeps.
 const EDGE: f64 = 0.72;
 
 /// How bright something is whose normal, of length one, is this in view coordinates.

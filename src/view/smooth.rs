@@ -17,7 +17,7 @@ pub(super) const REACH: usize = 12;
 /// Points along the radius, at most.
 const SAMPLES: isize = 5;
 
-/// What occlusion takes of the light, where all around rises steeply.
+/// The share of the light that occlusion takes, where all around rises steeply.
 const SHADE: f64 = 1.5;
 
 /// The least that it leaves.
@@ -76,7 +76,8 @@ pub(super) fn smooth(
     Some(Smooth { light: shade::light(normal), share, open })
 }
 
-/// What points leave of the light on a plane of this normal: those that rise above it by more than a cell shade it.
+/// The share of the light that points leave on a plane of this normal: those that rise above it by more than a cell
+/// shade it.
 fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
     let (mut shut, mut all) = (0.0, 0.0);
     for (offset, weight) in points {

@@ -79,7 +79,7 @@ impl ExactCentres<IBig> {
         }
     }
 
-    /// The same in 128 bits, if it fits.
+    /// These centres in 128 bits, if they fit.
     fn short(&self) -> Option<ExactCentres<i128>> {
         let short = |value: &IBig| i128::try_from(value).ok();
         let all = |values: &[IBig; 3]| Some([short(&values[0])?, short(&values[1])?, short(&values[2])?]);

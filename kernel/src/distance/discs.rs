@@ -29,7 +29,7 @@ const SLACK: f32 = 1.0 / (1 << 18) as f32;
 /// triangle: docs/distance.md.
 const NOISE: f32 = 1.0 / (1_u64 << 44) as f32;
 
-/// What surrounds a cluster, scaled: a box, its lowest corner first, and a disc, as a column of a group.
+/// The surroundings of a cluster, scaled: a box, its lowest corner first, and a disc, as a column of a group.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Surround {
     pub bounds: [f32; 6],

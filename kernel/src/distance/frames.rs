@@ -165,7 +165,7 @@ fn direction<S: Simd>(
     ]
 }
 
-/// What of a vector is across another, which has length one.
+/// The part of a vector that is perpendicular to another, which has length one.
 #[inline(always)]
 fn without<S: Simd>(v: [f32x16<S>; 3], x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     let along = dot(v, x);

@@ -32,7 +32,7 @@ const WIDER: f32 = 1.0 + 1.0 / 1024.0;
 /// See [`WIDER`].
 const SLACK: f32 = 4.0 * 1040.0;
 
-/// What doubles may be off the exact centres by, relative to the origin of the brick.
+/// The error bound of centres as doubles, relative to the origin of the brick.
 const CENTRE: f32 = 1.0 / (1_u64 << 50) as f32;
 
 /// No frame, no cluster.
@@ -47,7 +47,7 @@ pub struct LocalBrick {
     pub centres: [[f32; SIDE]; 3],
     /// Cells along each axis.
     pub cells: [usize; 3],
-    /// What distances may be off by.
+    /// The error bound of distances.
     pub error: f32,
     /// A length, not scaled, no less than the coordinates of the centres, and their distances from vertices of the
     /// clusters.
@@ -268,7 +268,7 @@ impl LocalBrick {
         slot
     }
 
-    /// The same by the definition, where there are no lanes.
+    /// Squared distances by the definition, where there are no lanes.
     fn squared_one_by_one(&self, cluster: &Cluster, point: [f32; 3], scale: f32) -> [f32; LANES] {
         let scale = f64::from(scale);
         let point = [0, 1, 2].map(|a| f64::from(self.origin[a]) + f64::from(point[a]) / scale);

@@ -19,7 +19,7 @@ const DEPTHS: usize = 3;
 /// Groups of clusters that are few enough for the parts of a brick, as they are.
 const FEW: usize = 2;
 
-/// What rounding does to the bounds of the tree, relative to the numbers.
+/// The rounding error of the bounds of the tree, relative to the numbers.
 const TREE_ERROR: f32 = 1.0 / (1 << 18) as f32;
 
 /// Looks for the nearest triangles, brick after brick.

@@ -14,8 +14,8 @@ use super::{Point, Triangle};
 /// The unit of rounding, 2^-53.
 const U: f64 = 1.0 / (1_u64 << 53) as f64;
 
-/// What two triangles with an area have in common beyond the vertices they share, and the edge between two
-/// shared ones: `None` if nothing, or if all three vertices are the same. The coordinates must be finite.
+/// How two triangles with an area meet beyond the vertices they share, and the edge between two shared ones: `None`
+/// if nothing, or if all three vertices are the same. The coordinates must be finite.
 pub fn beyond_shared(s: &Triangle, t: &Triangle) -> Option<Meeting> {
     let (mut shared, mut count) = ([[0; 2]; 3], 0);
     for (i, v) in s.iter().enumerate() {

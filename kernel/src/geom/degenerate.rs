@@ -37,7 +37,7 @@ fn has_area_for_sure(triangle: &Triangle) -> bool {
     })
 }
 
-/// The same question in integers: all coordinates in units of the smallest bit among them.
+/// Whether the triangle has no area, in integers: all coordinates in units of the smallest bit among them.
 fn exactly_degenerate(triangle: &Triangle) -> bool {
     let parts = triangle.map(|vertex| vertex.map(mantissa_and_exponent));
     let exponents = || parts.iter().flatten().filter(|(m, _)| *m != 0).map(|(_, e)| *e);

@@ -50,7 +50,7 @@ pub fn side(points: [Point; 4]) -> i8 {
     })
 }
 
-/// The same, if doubles are sure: beyond their error, or with two points that are the same.
+/// The side, if doubles are sure: beyond their error, or with two points that are the same.
 ///
 /// With u = 2^-53: differences of floats are off by a factor within 1 ± u, a product of three by (1 ± u)^5,
 /// and its sums by (1 ± u)^3 more, so the determinant is off by less than 8.01 u times the sum of the sizes of

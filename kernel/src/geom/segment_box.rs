@@ -71,7 +71,7 @@ pub fn crossing(segment: [[f64; 3]; 2], within: &ClosedBox) -> Option<[f64; 2]> 
     Some([enter, leave.max(enter)])
 }
 
-/// What one axis has of segment and box, mirrored so that the segment does not fall.
+/// Segment and box along one axis, mirrored so that the segment does not fall.
 #[derive(Clone, Copy)]
 struct AxisInterval {
     p: f64,

@@ -11,7 +11,7 @@
 use super::rational::Rational;
 use super::wide::{IBig, Wide, cross, difference, dot};
 
-/// What counts when a triangle and a wall coincide.
+/// Which cells count as touched where a triangle and a wall coincide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Ties {
     /// The cell above: walls are displaced by -ε in x, -ε² in y, -ε³ in z, the last wall of a

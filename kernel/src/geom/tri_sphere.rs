@@ -197,8 +197,8 @@ mod tests {
         assert!(cases == 64 * 65 * 66 && within > 30_000 && flat > 10_000, "{cases} {within} {flat}");
     }
 
-    /// What the article first had, against the definition: wrong signs at edges, and `>` where all vertices lie
-    /// in the separating plane.
+    /// The test as first published, against the definition: wrong signs at edges, and `>` where all vertices lie in
+    /// the separating plane.
     #[test]
     fn the_signs_and_comparisons_as_first_published_fail() {
         let [mut signs, mut strict, mut right] = [0; 3];

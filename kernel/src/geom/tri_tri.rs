@@ -17,7 +17,7 @@ use super::vector::{self, along, dot, minus};
 use super::wide::{Wide, cross, difference};
 use super::{Triangle, degenerate};
 
-/// What two triangles have in common.
+/// How two triangles meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Meeting {
     /// Nothing.
@@ -45,7 +45,7 @@ impl Meeting {
     }
 }
 
-/// What the triangles have in common, exactly. The coordinates must be finite.
+/// How the triangles meet, exactly. The coordinates must be finite.
 ///
 /// ```
 /// # use voxelize_kernel as voxelize;
@@ -101,7 +101,7 @@ fn pierced([p, q]: [[f64; 3]; 2], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> 
     (of_p * of_q < 0.0).then(|| along(p, minus(q, p), of_p / (of_p - of_q)))
 }
 
-/// What the vertices of each triangle say of the other's plane.
+/// How the vertices of each triangle lie to the other's plane.
 enum Chords {
     Compared(Meeting),
     /// A plane, or the one plane of both, holds a whole triangle; or a triangle has no plane.

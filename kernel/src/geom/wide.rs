@@ -10,7 +10,7 @@ pub use dashu_int::IBig;
 /// Quotients beyond this are only known to be far away.
 const FARTHEST: i64 = i64::MAX / 2;
 
-/// What an exact decision needs of an integer type: `i128` or [`IBig`].
+/// An integer type that exact decisions can use: `i128` or [`IBig`].
 pub trait Wide:
     Clone
     + Ord

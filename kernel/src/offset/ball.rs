@@ -259,7 +259,7 @@ mod tests {
         )
     }
 
-    /// What is sure is right, on every level; triangles without rounding are always sure. `VOXELIZE_BALL_SOAK=10`
+    /// Sure decisions are right, on every level; triangles without rounding are always sure. `VOXELIZE_BALL_SOAK=10`
     /// decides ten times as often.
     #[test]
     fn what_is_sure_is_right() {

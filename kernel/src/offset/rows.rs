@@ -17,7 +17,7 @@ const LANES: usize = 16;
 /// The row of each lane.
 const ROWS: [f32; LANES] = [0., 1., 2., 3., 4., 5., 6., 7., 0., 1., 2., 3., 4., 5., 6., 7.];
 
-/// What floats may be off by, relatively, with room to spare.
+/// The relative error bound of floats, with room to spare.
 const SLACK: f64 = 1.0 / (1 << 18) as f64;
 
 /// Normals are taken to be no closer to a right angle to x than this.
@@ -196,7 +196,7 @@ impl Needle {
     }
 }
 
-/// What the rows of a brick are computed from, relative to its first row and cell.
+/// The inputs of the rows of a brick, relative to its first row and cell.
 struct BrickRows<S: Simd> {
     /// The rows' distance to the middle along y, and its square.
     dy: f32x16<S>,
@@ -250,7 +250,7 @@ impl Offsetter<'_, '_, '_> {
         }
     }
 
-    /// The same in bricks `words` along x, in one column of rows of some layers of them.
+    /// Covers bricks `words` along x, in one column of rows of some layers of them.
     #[inline(always)]
     fn cover_bricks<S: Simd>(
         &mut self,

@@ -336,7 +336,7 @@ pub fn simd() -> impl TypedValueParser<Value = Simd> {
     PossibleValuesParser::new(names).try_map(by_name)
 }
 
-/// What the library reads from text.
+/// Parses a value of the library.
 pub fn parsed<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: Error| error.message().to_string())
 }

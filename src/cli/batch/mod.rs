@@ -55,7 +55,7 @@ impl Item {
     }
 }
 
-/// What decides where the cells of each are.
+/// How the lattice of each mesh is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grids {
     /// The mesh itself.

@@ -46,7 +46,7 @@ struct SameCode {
     is_one_message: bool,
 }
 
-/// What became of a mesh.
+/// The outcome of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntryKind {
     /// It was written, or would be.
@@ -110,7 +110,7 @@ impl Entry {
     }
 }
 
-/// What became of a mesh, on one line.
+/// The outcome of a mesh, on one line.
 fn in_brief(options: &Options, found: &RunReport) -> String {
     let grid = found
         .lattice

@@ -35,19 +35,19 @@ pub fn grid(lattice: &Lattice) -> String {
     grid_in(lattice, None)
 }
 
-/// The same in this unit: `42 × 42 × 42 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
+/// The grid in this unit: `42 × 42 × 42 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
 pub fn grid_in(lattice: &Lattice, unit: Option<&str>) -> String {
     format!("{} {}", dims(lattice.dims()), cells_in(lattice, unit))
 }
 
-/// The same with their number: `42 × 42 × 42 = 74,088 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
+/// The grid with the number of its cells: `42 × 42 × 42 = 74,088 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
 pub fn planned_grid(lattice: &Lattice, unit: Option<&str>) -> String {
     let all: u128 = lattice.dims().iter().map(|&n| n as u128).product();
     let all = grouped(u64::try_from(all).unwrap_or(u64::MAX));
     format!("{} = {all} {}", dims(lattice.dims()), cells_in(lattice, unit))
 }
 
-/// The same without their number.
+/// The cells without their number.
 pub fn cells(lattice: &Lattice) -> String {
     cells_in(lattice, None)
 }

@@ -99,7 +99,7 @@ const INTERNAL: u8 = 70;
 
 /// The exit code for an error; `signal` is the number of the signal that interrupted the run.
 pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
-    /// What shells report for an interrupt from the keyboard.
+    /// The number of the signal of an interrupt from the keyboard, as shells report it.
     const SIGINT: u8 = 2;
     match error.kind() {
         Kind::Usage => 2,
@@ -218,7 +218,7 @@ impl Printer {
         Self { options, schema, signals: signals.clone(), memory_meant: None, state: Mutex::default() }
     }
 
-    /// The same with the hint for errors of memory, if there is one.
+    /// This reporter with the hint for errors of memory, if there is one.
     pub fn with_memory_meant(self, memory_meant: Option<String>) -> Self {
         Self { memory_meant, ..self }
     }
@@ -408,7 +408,7 @@ pub fn error_text(about: &str, error: &Error) -> String {
     sanitized(&format!("error{code}: {about}{error}")) + "\n" + &hint.unwrap_or_default()
 }
 
-/// What to do about an error: its own hint, or the advice of its code.
+/// The advice about an error: its own hint, or the advice of its code.
 pub fn hint(error: &Error) -> Option<String> {
     let advice = || unquoted(error.code().info().advice);
     Some(error.hint().map_or_else(advice, str::to_string)).filter(|hint| !hint.is_empty())

@@ -58,7 +58,7 @@ pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
     }
 }
 
-/// What fills the cells of a job.
+/// The voxelizer of a job.
 pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
     let voxelizer = Voxelizer::new(options.rule).with_run(*run).transform(&options.grid.transform);
     if options.has_findings { voxelizer } else { voxelizer.without_findings() }

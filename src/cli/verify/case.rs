@@ -11,7 +11,7 @@ use super::super::args::{self, GridArgs, RuleArgs};
 use super::super::argv::Argv;
 use super::super::files::located;
 
-/// What decides the cells of a case.
+/// The options that decide the cells of a case.
 #[derive(Debug, Parser)]
 #[command(name = "voxelize", disable_help_flag = true, disable_version_flag = true)]
 pub struct CaseArgs {

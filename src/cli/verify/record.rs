@@ -309,11 +309,11 @@ struct Recorded {
 /// The new record compared with the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
-    /// Nothing was.
+    /// Nothing was recorded.
     New,
     /// Other cells.
     Changed,
-    /// The same.
+    /// Nothing has changed.
     Same,
     /// Something was, but is gone or cannot be read.
     Again,

@@ -24,7 +24,7 @@ pub const KEYS: &str =
 pub struct CaseReport {
     /// The result.
     pub found: Option<GridBrief>,
-    /// What should have.
+    /// The recorded grid.
     pub golden: Option<GridBrief>,
     /// Where the cells are.
     pub lattice: Option<Lattice>,
@@ -83,7 +83,7 @@ fn grid_changes(changes: &[String]) -> Vec<String> {
     std::iter::once(first).chain(others.iter().map(|change| format!("  {change}"))).collect()
 }
 
-/// What -v says of what came out: where its cells are, and its digest.
+/// The lines of -v about the result: where its cells are, and its digest.
 pub fn grid(report: &CaseReport) -> Vec<String> {
     let lattice = report.lattice.as_ref().map(|lattice| format!("grid: {}", display::grid(lattice)));
     let digest = report.found.and_then(|found| Some(format!("digest: {}", found.grid?)));

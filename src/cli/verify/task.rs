@@ -40,7 +40,7 @@ pub struct Task {
     pub options: String,
     /// The grid file, if it is not that of the options: their text may not hold its name.
     pub like: Option<PathBuf>,
-    /// What should come out.
+    /// The expected result.
     pub wanted: Wanted,
     /// The file that its cells are to be kept in, if it is recorded so.
     pub keep: Option<OutFile>,
@@ -54,7 +54,7 @@ pub struct Task {
     pub options_line: u64,
 }
 
-/// What should come out of a case.
+/// The expected result of a case.
 pub enum Wanted {
     /// This digest and count.
     Digest(Hash, u64),

@@ -164,7 +164,7 @@ struct ClosestSearch<'a> {
     limit: &'a SharedLimit,
     best: &'a Mutex<Option<ClosestPoints>>,
     progress: &'a dyn Progress,
-    /// Those that doubles do not tell from the closest.
+    /// The pairs that doubles do not tell from the closest.
     waiting: Vec<[u32; 2]>,
     steps: usize,
 }

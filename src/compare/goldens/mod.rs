@@ -61,7 +61,7 @@ pub struct Case {
     pub mesh: String,
     /// The options of the command line.
     pub options: String,
-    /// What must come out.
+    /// The expected result.
     pub golden: Golden,
     /// How much may differ.
     pub gate: Gate,
@@ -71,7 +71,7 @@ pub struct Case {
     pub options_line: u64,
 }
 
-/// What must come out of a case.
+/// The expected result of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Golden {
     /// The grid of this digest, with so many occupied cells.

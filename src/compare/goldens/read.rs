@@ -16,7 +16,7 @@ const MAX_LIST: u64 = 64 << 20;
 /// The keys of a case.
 const KEYS: [&str; 8] = ["name", "mesh", "options", "grid", "cells", "golden", "allow", "iou_min"];
 
-/// What to do where nothing is recorded that could be compared.
+/// The advice where nothing is recorded that could be compared.
 const RECORD: &str = "'voxelize verify --update LIST' records grid and cells; golden = \"part.npz\" in place of \
                       them names a voxel file";
 

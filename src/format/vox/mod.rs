@@ -47,7 +47,7 @@ const TILE: usize = 256;
 /// The attribute of the root node that holds what is known of the grid.
 const ATTRIBUTE: &str = "_voxelize";
 
-/// What MagicaVoxel shows of a scene.
+/// The part of a scene that MagicaVoxel shows, in voxels.
 const WORLD: [usize; 3] = [2000, 2000, 1000];
 
 pub(super) const FORMAT: Format = Format {

@@ -255,7 +255,7 @@ impl Fields<'_> {
         self.list(|fields| Some((fields.text()?, fields.text()?)))
     }
 
-    /// What follows the attributes of a transform: child, reserved, layer, frames.
+    /// Reads the rest of a transform after its attributes: child, reserved, layer, frames.
     fn transform(&mut self) -> Option<SceneNode> {
         let [child, _, _] = [self.u32()?, self.u32()?, self.u32()?];
         let frames = self.list(Self::attributes)?;

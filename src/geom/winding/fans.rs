@@ -26,14 +26,14 @@ pub(super) struct Fan {
 /// How a fan looks from a ball.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FanGuess {
-    /// What a polynomial leaves out.
+    /// The error of a polynomial.
     pub left_out: f64,
     /// The nearest edge of the loop. If the ball meets the fan, it does so about there.
     pub first: usize,
 }
 
 impl Fan {
-    /// What a polynomial seems to leave out of it in a ball, and which of its edges is the nearest, by the middles of
+    /// The estimated error of its polynomial in a ball, and which of its edges is the nearest, by the middles of
     /// edges: no more than a guess. Infinite where one is so near that the fan is no polynomial.
     pub(super) fn guess(&self, ball: &Ball) -> FanGuess {
         let (mut sum, mut nearest, mut first) = (0.0, f64::INFINITY, 0);
@@ -50,7 +50,7 @@ impl Fan {
         FanGuess { left_out, first }
     }
 
-    /// What a polynomial may leave out of it: as much as of its triangles.
+    /// The error that its polynomial may have: as much as of its triangles.
     pub(super) fn aim(&self) -> f64 {
         AIM * self.triangles.len() as f64
     }

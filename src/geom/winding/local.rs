@@ -15,7 +15,7 @@ pub(super) struct Ball {
     pub radius: f64,
 }
 
-/// What triangles wind around a point of a ball.
+/// The winding number around a point of a ball, as a polynomial.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Local {
     pub value: f64,
@@ -43,7 +43,7 @@ impl Local {
         1.000_001 * radius * (dot(&self.gradient, &self.gradient).sqrt() + radius * square.sqrt())
     }
 
-    /// The same polynomial about another middle, `by` away.
+    /// This polynomial about another middle, `by` away.
     pub(super) fn moved(&self, by: &Vector) -> Self {
         let mut gradient = self.gradient;
         for ((i, j), its) in PAIRS.into_iter().zip(&self.square) {
@@ -162,7 +162,7 @@ impl Rim {
         self.by_edge(0, reach) + self.by_edge(1, reach) + self.by_edge(2, reach)
     }
 
-    /// The same over one of them.
+    /// The integral of 1/dist⁴ over one edge.
     pub(super) fn by_edge(&self, n: usize, reach: f64) -> f64 {
         let d = self.distances[n];
         (self.edges[n] / d).min(PI / 2.0) / (d * d * d) / (1.0 - reach / d)

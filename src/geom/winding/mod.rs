@@ -49,9 +49,9 @@ pub struct Winding {
     nodes: Vec<TreeNode>,
     /// If they are few fans, these.
     fans: Vec<Fan>,
-    /// What corners may be off by, along each axis.
+    /// The error bound of corners, along each axis.
     slack: f64,
-    /// What a polynomial may leave out of a triangle or node: what it leaves out of all of them grows with their area.
+    /// The error that the polynomial of a triangle or node may have: the sum of all errors grows with their area.
     aim: f64,
 }
 
@@ -68,7 +68,7 @@ struct Sum {
     value: f64,
     error: f64,
     size: f64,
-    /// What angles one by one may be off by for corners that are, where nodes were seen as a whole.
+    /// The error that angles one by one may have because corners have one, where nodes were seen as a whole.
     shaken: f64,
 }
 
@@ -79,13 +79,13 @@ impl Sum {
         self.size += term.value.abs();
     }
 
-    /// What it is and how far off, with room for the roundings of the bound itself.
+    /// The value and its error, with room for the roundings of the bound itself.
     fn estimate(&self) -> Estimate {
         Estimate { value: self.value, error: 1.001 * self.error }
     }
 }
 
-/// What a polynomial may leave out of a triangle or node, where there are few of them.
+/// The error that the polynomial of a triangle or node may have, where there are few of them.
 const AIM: f64 = 1.0 / 8192.0;
 
 /// How much less that is at most, where many triangles are around every point.
@@ -95,7 +95,7 @@ const FINEST: f64 = 1024.0;
 /// tried where one does not settle a question.
 const FAR: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// Those of them that are tried for single points that are near one half.
+/// The entries of `FAR` that are tried for single points that are near one half.
 const FAR_APART: [f64; 2] = [8.0, 32.0];
 
 impl Winding {

@@ -39,7 +39,7 @@ pub(super) struct Seen {
     pub estimate: Estimate,
     /// No less than the sum of the sizes of their angles.
     pub size: f64,
-    /// What the angle of one of them may be off by, over what its corners are off by.
+    /// The error bound of the angle of one triangle over the error of its corners.
     pub nearness: f64,
 }
 

@@ -49,7 +49,7 @@ fn sites(first: Least<PairPlace>, welded: &Welded) -> Vec<Site> {
     first.into_sorted().into_iter().map(site).collect()
 }
 
-/// What some pairs are.
+/// The counts of some pairs by kind.
 struct ContactCounts<'a> {
     triangles: &'a [Triangle],
     welded: &'a Welded,

@@ -20,7 +20,7 @@ use shape::Shapes;
 use shells::ShellSearch;
 use topology::Topology;
 
-/// What the check of a mesh finds; numbers of triangles are those of the mesh.
+/// The defects of a mesh; numbers of triangles are those of the mesh.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Defects {
     pub vertices: u64,

@@ -26,7 +26,7 @@ pub(super) struct ShellDefects {
     pub nested: u64,
 }
 
-/// What of shells decides how they are looked at.
+/// How shells are looked at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ShellSearch {
     /// Whether it is counted how many lie within the inside of others.

@@ -6,7 +6,7 @@ use crate::mesh::components::Components;
 use crate::mesh::pairs::PairLimit;
 use crate::par::Progress;
 
-/// What defects are looked for with.
+/// The inputs of the search for defects.
 pub(crate) struct Search<'a> {
     pub mesh: &'a Mesh,
     pub components: &'a Components,

@@ -16,7 +16,7 @@ const FACING: f64 = 0.5;
 /// Triangles whose walls are measured between two looks at the limit.
 const BLOCK: usize = 1 << 10;
 
-/// What a share of a segment may be off by.
+/// The error bound of a share of a segment.
 const OFF: f64 = 1.0 / (1 << 30) as f64;
 
 /// Triangles whose wall is thinner than `thickness`, the thinnest first. As many triangles are compared as pairs of
@@ -176,7 +176,7 @@ fn segment(triangle: &Triangle, length: f64) -> Triangle {
     [start, end, end]
 }
 
-/// The same triangle with its least vertex first.
+/// This triangle with its least vertex first.
 fn turned(&[a, b, c]: &Triangle) -> Triangle {
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
     turns.into_iter().reduce(|least, other| if other < least { other } else { least }).expect("three")

@@ -109,7 +109,7 @@ pub(crate) struct Pair {
     pub count: u64,
 }
 
-/// What is found in pairs.
+/// A collector of findings in pairs.
 pub(crate) trait Findings: Send {
     /// Looks at a pair.
     fn take(&mut self, pair: Pair);
@@ -129,7 +129,7 @@ pub(crate) struct Exam<'a, A> {
     pub new: &'a (dyn Fn() -> A + Sync),
 }
 
-/// What was found.
+/// The findings.
 pub(crate) struct Examined<A> {
     pub found: A,
     /// Whether all pairs were examined.
@@ -272,7 +272,7 @@ fn by_tree<A: Findings>(
     joined(found, exam)
 }
 
-/// What all threads found.
+/// The findings of all threads.
 fn joined<A: Findings>(found: Vec<Result<A>>, exam: &Exam<A>) -> Result<A> {
     let mut all = (exam.new)();
     found.into_iter().try_for_each(|found| found.map(|found| all.join(found)))?;

@@ -66,7 +66,7 @@ impl RaySample {
         first_sign(heights.map(|v| fractions::dot(&normal, &v)))
     }
 
-    /// The same where doubles are sure. The point is off by half a unit in the last place, and all else as in
+    /// The side where doubles are sure. The point is off by half a unit in the last place, and all else as in
     /// [`orientation`](crate::geom::orientation): 32 u times the sizes of what goes in is more than their sum.
     fn sure_side(&self, triangle: &Triangle) -> Option<i8> {
         const BOUND: f64 = 32.0 / (1_u64 << 53) as f64;

@@ -14,7 +14,7 @@ use crate::geom::{Point, Triangle};
 /// A vertex or an edge with more triangles than this has a star.
 const MANY: usize = 64;
 
-/// What boxes are made larger by: more than twice the rounding of a float up to two, 2^-23 / 2, with all doubles before.
+/// The margin of boxes: more than twice the rounding of a float up to two, 2^-23 / 2, with all doubles before.
 const ROUNDING: f64 = 1.0 / (1 << 22) as f64;
 
 /// Triangles around a vertex.

@@ -55,7 +55,7 @@ pub(super) fn plain(text: &[u8], threads: Threads) -> Plain {
     plain
 }
 
-/// Who looks for facets.
+/// The threads that look for facets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Threads {
     One,

@@ -66,11 +66,11 @@ pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT];
 /// How to read. The default is silence, no limit, and refusal of damaged files.
 #[derive(Clone, Copy)]
 pub struct ReadOptions<'a> {
-    /// What becomes of findings.
+    /// How findings are treated.
     pub tolerance: Tolerance,
     /// The most memory, in bytes, that the triangles may take.
     pub max_memory: Option<u64>,
-    /// Who hears of progress and may cancel: one phase, `read`, in bytes.
+    /// The listener of progress, which may cancel: one phase, `read`, in bytes.
     pub progress: &'a dyn Progress,
 }
 
@@ -97,7 +97,7 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
 }
 
-/// What lies around a mesh file.
+/// The packing of a mesh file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Packing {

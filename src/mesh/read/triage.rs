@@ -54,7 +54,7 @@ impl Triage {
         self.found_all(error.code(), 1, || error.clone())
     }
 
-    /// The same for `count` at once, of which the first makes the error.
+    /// Notes `count` findings at once, of which the first makes the error.
     pub(super) fn found_all(&self, code: Code, count: u64, first: impl Fn() -> Error) -> Result<()> {
         let severity = self.tolerance.severity(code);
         if severity == Severity::Error {

@@ -27,7 +27,7 @@ const STEPS: u64 = 5;
 /// rotation of their corners.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repaired {
-    /// What is left, turned outwards; each begins with its least vertex. No coordinate is −0.
+    /// The remaining triangles, turned outwards; each begins with its least vertex. No coordinate is −0.
     pub triangles: Vec<Triangle>,
     /// For each, whether it is of a ragged patch: one that ends at as many edges as it has triangles, or
     /// more. Caps would be as many as they are.

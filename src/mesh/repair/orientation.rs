@@ -11,7 +11,7 @@ use super::sheets::Sheets;
 use crate::geom::Bounds;
 use crate::geom::solid_angle::{cross, dot, minus};
 
-/// What is known of a patch, as it is turned at first.
+/// How a patch faces, as it is turned at first.
 #[derive(Debug)]
 pub(super) struct Face {
     pub patch: usize,
@@ -41,7 +41,7 @@ const BULGE: f64 = 1.0 / 16.0;
 /// How much of area times extent a volume must at least be to be more than rounding.
 const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// What is known of a patch before any is turned.
+/// How a patch faces before any is turned.
 pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
     let members = patches.members(patch);
     let mut face = Face {

@@ -22,8 +22,8 @@ const PARTS: usize = 256;
 /// Triangles that a thread takes at a time.
 const CHUNK: usize = 1 << 16;
 
-/// What a volume must be of area times extent to be sure that a repair finds the patch to be a body that faces outwards;
-/// it asks for 2⁻⁴⁰, in other sums of the same volumes.
+/// The least volume, over area times extent, to be sure that a repair finds the patch to be a body that faces
+/// outwards; it asks for 2⁻⁴⁰, in other sums of the same volumes.
 const OF_AREA: f64 = 1.0 / (1_u64 << 20) as f64;
 
 /// And of each triangle, of the cube of the extent. The volume between a triangle and the middle of the bounds is six

@@ -22,7 +22,8 @@ use crate::run::Run;
 /// Boxes of bricks to share out to threads, at least.
 const BOXES: usize = 64;
 
-/// What a brick takes whose numbers are not all zero: in the list that it is found in, which grows, and in the table.
+/// The bytes of a brick whose numbers are not all zero: in the list that it is found in, which grows, and in the
+/// table.
 const BYTES: u64 = 280;
 
 /// The part of a limit of memory that numbers may take.
@@ -187,7 +188,7 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
         found
     }
 
-    /// What is special in a box, as far as is known; the rest is left to smaller ones.
+    /// The bricks of a box whose numbers are not all zero, as far as is known; the rest is left to smaller ones.
     fn divide(&self, part: BrickBox, rest: &mut Vec<BrickBox>) -> Result<BrickNumbers> {
         self.run.check()?;
         let BrickBox { low, size, view } = part;

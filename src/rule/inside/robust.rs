@@ -63,7 +63,7 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
     Ok(PreparedInside::new(Inside::Robust, Robust { closed, summed, caps, frame, aspect, winding, repairs }))
 }
 
-/// What [`Robust`] has of a mesh.
+/// The parts of a mesh in [`Robust`].
 struct RobustParts<'a> {
     closed: Cow<'a, [Triangle]>,
     summed: Vec<Triangle>,

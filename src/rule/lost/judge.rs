@@ -63,11 +63,11 @@ pub(super) struct JudgedCells {
     pub is_flagged: Vec<bool>,
 }
 
-/// What is known of the components of filled cells.
+/// The verdicts about the components of filled cells.
 struct ComponentVerdicts {
     /// How many pieces of solid cells each has.
     pieces: Vec<u64>,
-    /// Those without any, those in more pieces than the mesh has outer shells there.
+    /// The components without any, those in more pieces than the mesh has outer shells there.
     lost: Vec<usize>,
     broken: Vec<usize>,
     /// The components of the mesh; `None` if it is one, or if nobody needs them.

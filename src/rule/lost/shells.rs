@@ -33,7 +33,7 @@ impl Shells {
         self.hosts[from..to].iter().map(|(_, n)| &self.components[*n as usize])
     }
 
-    /// Those of a mesh; an inconsistently oriented one is repaired first.
+    /// The components of a mesh; an inconsistently oriented one is repaired first.
     pub(super) fn of(mesh: &Mesh, cells: &AskedCells, run: &Run) -> Result<Self> {
         let repaired = match mesh.seal() {
             Seal::Oriented if !mesh.is_two_sided() => None,
