@@ -103,7 +103,7 @@ impl MeshInside {
     /// Whether a point is inside the mesh, and not on its surface.
     pub(super) fn holds(&self, body: &ClearanceBody, sample: &RaySample) -> bool {
         let is_inside = |is_so: fn(&RayCount) -> bool| {
-            let found = body.tree.crossings(sample, |_| false);
+            let found = body.tree.crossings(sample);
             found.on_surface == 0 && is_so(&found)
         };
         match self {

@@ -3,7 +3,8 @@
 //!
 //! A shell is a cavity if the other shells wind around it: seen from the middles of some of its triangles, more than three
 //! quarters of a time in the mean. A shell that others wind around, and that is no cavity, lies within the inside. A
-//! point on another shell is taken as half inside it. Windings are exact, volumes are computed in doubles.
+//! middle is seen from both of its sides: on another shell it is half inside. Windings are exact, volumes are computed
+//! in doubles.
 
 use super::sites::{Search, Site, Sites, ascending};
 use super::topology::TopologyDefects;
@@ -66,14 +67,14 @@ pub(super) fn shells(
     let tree = PairTree::of(search.mesh.triangles(), &of_shells);
     let around = par::map_range(0..looked_at.len(), |i| {
         let seen = samples(looked_at[i]);
-        let is_own = |triangle: u32| search.components.of[triangle as usize] as usize == looked_at[i];
-        let mut halves = 0;
-        for triangle in &seen {
+        let mut quarters = 0;
+        for side in seen.iter().flat_map(RaySample::sides_of) {
             search.progress.check()?;
-            let found = tree.crossings(&RaySample::centroid(triangle), is_own);
-            halves += 2 * found.turns + found.turns_on_surface;
+            let found = tree.crossings(&side);
+            quarters += 2 * found.turns + found.turns_on_surface;
         }
-        Ok(halves as f64 / (2 * seen.len()) as f64)
+        // On a shell it winds half a time around itself.
+        Ok(quarters as f64 / (4 * seen.len()) as f64 - all[looked_at[i]].volume.signum() / 2.0)
     });
     for (n, around) in looked_at.into_iter().zip(around) {
         let around = around?;

@@ -43,11 +43,14 @@ impl RaySample {
         Self { at, leans, approximate, is_exact }
     }
 
-    /// The middle of a triangle.
-    pub(crate) fn centroid(triangle: &Triangle) -> Self {
+    /// The middle of a triangle, seen from both of its sides.
+    pub(crate) fn sides_of(triangle: &Triangle) -> [Self; 2] {
         let [a, b, c] = triangle.map(exact);
         let third = &Rational::ONE / &Rational::from(3);
-        Self::displaced(plus(&plus(&a, &b), &c).each_ref().map(|c| c * &third), vec![])
+        let middle = plus(&plus(&a, &b), &c).each_ref().map(|c| c * &third);
+        let normal = cross(&minus(&b, &a), &minus(&c, &a));
+        let back = normal.each_ref().map(|c| -c);
+        [normal, back].map(|lean| Self::displaced(middle.clone(), vec![lean]))
     }
 
     /// The point in doubles.
@@ -106,7 +109,7 @@ impl RaySample {
     }
 
     /// How the triangle is crossed; `None` if the ray misses it.
-    fn crosses(&self, triangle: &Triangle) -> Option<Crossing> {
+    fn crosses(&self, triangle: &Triangle) -> Option<RayCrossing> {
         let [a, b, c] = triangle;
         // Seen as a line, it has edges of both ways.
         if [1, 2].into_iter().any(|i| a[i] == b[i] && b[i] == c[i]) {
@@ -117,8 +120,8 @@ impl RaySample {
             return None;
         }
         match self.side(triangle) {
-            0 => Some(Crossing::OnSurface(turn)),
-            side if side == -turn => Some(Crossing::Ahead(turn)),
+            0 => Some(RayCrossing::OnSurface(turn)),
+            side if side == -turn => Some(RayCrossing::Ahead(turn)),
             _ => None,
         }
     }
@@ -126,15 +129,15 @@ impl RaySample {
 
 /// A triangle that a ray meets: 1 if it leaves there what the triangle bounds, -1 if it enters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Crossing {
+enum RayCrossing {
     Ahead(i8),
     /// The ray begins on the triangle.
     OnSurface(i8),
 }
 
 impl PairTree<'_> {
-    /// Counts the crossings of the ray from a point along x, some triangles left out.
-    pub(crate) fn crossings(&self, sample: &RaySample, is_left_out: impl Fn(u32) -> bool) -> RayCount {
+    /// Counts the crossings of the ray from a point along x.
+    pub(crate) fn crossings(&self, sample: &RaySample) -> RayCount {
         let [x, y, z] = sample.approximate.map(|c| [c.next_down(), c.next_up()]);
         let is_ahead = |boxes: &LaneBoxes, lane: usize| {
             let [_, low_y, low_z, high_x, high_y, high_z] = boxes.each_ref().map(|row| f64::from(row[lane]));
@@ -144,21 +147,16 @@ impl PairTree<'_> {
             (0..LANES).fold(0, |hits, lane| hits | u32::from(is_ahead(boxes, lane)) << lane)
         };
         let mut found = RayCount::default();
-        self.visit(&|_| true, &hit, &mut |number| {
-            if is_left_out(number) {
-                return;
+        self.visit(&|_| true, &hit, &mut |number| match sample.crosses(&self.triangles[number as usize]) {
+            Some(RayCrossing::Ahead(turn)) => {
+                found.turns += i64::from(turn);
+                found.count += 1;
             }
-            match sample.crosses(&self.triangles[number as usize]) {
-                Some(Crossing::Ahead(turn)) => {
-                    found.turns += i64::from(turn);
-                    found.count += 1;
-                }
-                Some(Crossing::OnSurface(turn)) => {
-                    found.turns_on_surface += i64::from(turn);
-                    found.on_surface += 1;
-                }
-                None => {}
+            Some(RayCrossing::OnSurface(turn)) => {
+                found.turns_on_surface += i64::from(turn);
+                found.on_surface += 1;
             }
+            None => {}
         });
         found
     }
@@ -191,7 +189,7 @@ mod tests {
         for x in steps.clone() {
             for y in steps.clone() {
                 for z in steps.clone() {
-                    let found = tree.crossings(&RaySample::vertex([x, y, z]), |_| false);
+                    let found = tree.crossings(&RaySample::vertex([x, y, z]));
                     // Displaced upwards, it is beside the upper face.
                     let meets = (1..3).all(|a| low[a] <= [x, y, z][a] && [x, y, z][a] < high[a]);
                     let ahead = u64::from(meets && x < low[0]) + u64::from(meets && x < high[0]);
@@ -210,11 +208,21 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_a_triangle_lies_on_it_though_no_double_does() {
+    fn the_two_sides_of_a_triangle_are_beside_it_though_no_double_is_in_its_plane() {
         let triangle = [[0.1, 0.2, 0.3], [1.7, 0.9, 0.4], [0.6, 1.3, 1.1]];
-        let found = PairTree::new(&[triangle]).crossings(&RaySample::centroid(&triangle), |_| false);
-        assert_eq!((found.on_surface, found.count), (1, 0));
-        let found = PairTree::new(&[triangle]).crossings(&RaySample::centroid(&triangle), |_| true);
-        assert_eq!(found.on_surface, 0);
+        let level = [[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]];
+        let ahead = |triangle: Triangle| {
+            let triangles = [triangle];
+            let tree = PairTree::new(&triangles);
+            RaySample::sides_of(&triangle).map(|side| {
+                let found = tree.crossings(&side);
+                assert_eq!(found.on_surface, 0);
+                found.turns
+            })
+        };
+        // Its normal points to where x is smaller: the ray from its front crosses it, and enters.
+        let front_is_low = RaySample::sides_of(&triangle)[0].leans[0][0] < Rational::ZERO;
+        assert_eq!(ahead(triangle), if front_is_low { [-1, 0] } else { [0, 1] });
+        assert_eq!(ahead(level), [0, 0]);
     }
 }
