@@ -80,10 +80,11 @@ impl Usual<'_> {
         pools + in_bricks + crossings + self.repair() + labels + slab * self.tenths_of_grids() / 10
     }
 
-    /// The repaired mesh, with its edges: of an open one every method asks for it.
+    /// The repaired mesh, with its edges: of an open one every method but the vote asks for it.
     fn repair(&self) -> u128 {
         let is_open = self.mesh.seal() == Seal::Open;
         let halves = match self.rule.inside() {
+            Some(Inside::Vote) if !self.doubt => 0,
             // And once more to tell what is lost.
             Some(_) if is_open && matches!(self.rule, Rule::Solid { .. }) => 8,
             Some(Inside::Robust) => 5,
