@@ -48,8 +48,10 @@ fn main() {
         let row = |with: &str, threads: usize, ms: f64, found: [String; 3]| {
             let [relation, pairs, distance] = found;
             let triangles = mesh.triangles().len().to_string();
-            let (name, ms) = (meshes::name(&path), format!("{ms:.1}"));
-            let (with, threads) = (with.to_string(), threads.to_string());
+            let name = meshes::name(&path);
+            let ms = format!("{ms:.1}");
+            let with = with.to_string();
+            let threads = threads.to_string();
             table.row(&[name, triangles, with, threads, ms, relation, pairs, distance]);
         };
         for &threads in &threads {

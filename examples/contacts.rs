@@ -55,7 +55,8 @@ fn two(mesh: &str, other: &str, threads: usize) -> Result<Value> {
         let found = first.clearance(&second, &ClearanceOptions::default())?;
         let seconds = start.elapsed().as_secs_f64();
         let relation = found.relation.name();
-        let (distance, meetings) = (found.distance, found.meetings);
+        let distance = found.distance;
+        let meetings = found.meetings;
         Ok(json!({"seconds": seconds, "relation": relation, "distance": distance, "meetings": meetings}))
     })?
 }

@@ -107,7 +107,8 @@ fn main() -> Result<()> {
     }
     println!("labels  {}", labels.digest().cells);
     for format in FORMATS.iter().filter(|format| format.holds(CellKind::Field)) {
-        let (path, mut source) = (path("field", format.extensions[0]), Distances::new(&lattice)?);
+        let path = path("field", format.extensions[0]);
+        let mut source = Distances::new(&lattice)?;
         format::save_source(&mut source, &path, format, &options)?;
         let back = Voxels::open(&path)?;
         assert_eq!(back.digest(), source.digest(), "{}", path.display());

@@ -32,7 +32,9 @@ fn divided(&[a, b, c]: &Triangle, times: u32, out: &mut impl Write) -> io::Resul
         return out.write_all(&record);
     }
     let middle = |p: [f32; 3], q: [f32; 3]| std::array::from_fn(|axis| (p[axis] + q[axis]) / 2.0);
-    let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
+    let ab = middle(a, b);
+    let bc = middle(b, c);
+    let ca = middle(c, a);
     let parts = [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]];
     parts.iter().try_for_each(|part| divided(part, times - 1, out))
 }

@@ -126,7 +126,9 @@ impl Bench {
         if let Some(limit) = limit {
             command.args(["--max-memory", &limit.to_string()]);
         }
-        let (mut times, mut peak, mut outcome) = (vec![], 0, Err(String::new()));
+        let mut times = vec![];
+        let mut peak = 0;
+        let mut outcome = Err(String::new());
         while times.is_empty() || outcome.is_ok() && times.len() < 5 && times.iter().sum::<f64>() < 5000.0 {
             let ended = process::run(&mut command);
             times.push(ended.ms);

@@ -26,7 +26,8 @@ pub fn run(command: &mut Command) -> Ended {
     let begin = Instant::now();
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     // What is run here says less than a pipe holds.
-    let (mut stdout, mut stderr) = (String::new(), String::new());
+    let mut stdout = String::new();
+    let mut stderr = String::new();
     child.stdout.take().expect("it is piped").read_to_string(&mut stdout).expect("UTF-8");
     child.stderr.take().expect("it is piped").read_to_string(&mut stderr).expect("UTF-8");
     let used = child.wait4().expect("a child is waited for");

@@ -90,9 +90,12 @@ pub fn textbook<T: Float>(triangles: &[Triangle], lattice: &Lattice, grid: &mut 
 fn edges_overlap<T: Float>(edges: &[[T; 3]; 3], p: &[[T; 3]; 3], half: [T; 3]) -> bool {
     for n in 0..3 {
         // Two vertices of an edge project alike: one of them and the third are enough.
-        let (e, a, b) = (edges[n], p[n], p[(n + 2) % 3]);
+        let e = edges[n];
+        let a = p[n];
+        let b = p[(n + 2) % 3];
         for (s, t) in [(1, 2), (2, 0), (0, 1)] {
-            let (pa, pb) = (e[t] * a[s] - e[s] * a[t], e[t] * b[s] - e[s] * b[t]);
+            let pa = e[t] * a[s] - e[s] * a[t];
+            let pb = e[t] * b[s] - e[s] * b[t];
             let radius = half[s] * e[t].abs() + half[t] * e[s].abs();
             if min(pa, pb) > radius || max(pa, pb) < -radius {
                 return false;

@@ -53,8 +53,10 @@ fn main() {
     }
     let mut args = Args::from_env();
     let res: Vec<usize> = args.list("--res", "256,1024");
-    let (threads, runs) = (args.one("--threads", "2"), args.one::<NonZero<usize>>("--runs", "21").get());
-    let (instructions, tsv) = (args.flag("--instructions"), args.flag("--tsv"));
+    let threads = args.one("--threads", "2");
+    let runs = args.one::<NonZero<usize>>("--runs", "21").get();
+    let instructions = args.flag("--instructions");
+    let tsv = args.flag("--tsv");
     let words = args.words();
     let paths = if words.is_empty() { meshes::usual(&["dragon", "bunny"]) } else { meshes::named(&words) };
     let bench =
@@ -75,7 +77,8 @@ impl Bench {
         let mut ours = voxelize(mesh, res, self.threads, &output);
         let answer = Answer::of(&process::succeed(&mut ours).stdout);
         let mut floor = floor::command(mesh, &copy, answer.written);
-        let (mut times, mut peak) = (vec![], 0);
+        let mut times = vec![];
+        let mut peak = 0;
         for _ in 0..self.runs {
             // Both make a new file.
             std::fs::remove_file(&output).expect("ours wrote it");

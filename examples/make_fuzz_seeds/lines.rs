@@ -55,7 +55,9 @@ pub fn words() -> Seeds {
 
 /// For the target `names`: each command with an input, a link, and another word about each of the names.
 pub fn names() -> Seeds {
-    let (verbs, words, names) = (7u8, 17u8, 24u8);
+    let verbs = 7u8;
+    let words = 17u8;
+    let names = 24u8;
     let line = |verb: u8, word: u8, name: u8| vec![1, verb, 17, name, 0, name / 2, word, name, 1, 22];
     let all = (0..verbs).flat_map(|verb| (0..words).map(move |word| (verb, word)));
     all.map(|(verb, word)| line(verb, word, (5 * word + verb) % names))

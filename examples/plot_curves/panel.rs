@@ -41,7 +41,8 @@ fn time(ms: f64) -> String {
 impl Panel {
     /// Draws the panel.
     pub fn draw(&self, lines: &[Line], svg: &mut String) -> Result {
-        let ([left, right], [bottom, top]) = (self.x.ends(), self.y.ends());
+        let [left, right] = self.x.ends();
+        let [bottom, top] = self.y.ends();
         let middle = f64::midpoint(left, right);
         writeln!(svg, r#"<text class="title" x="{middle:.1}" y="{:.1}">{}</text>"#, top - 18.0, self.title)?;
         writeln!(svg, r#"<text x="{middle:.1}" y="{:.1}">{}</text>"#, bottom + 42.0, self.across)?;

@@ -21,7 +21,8 @@ impl Scale {
     /// The powers of `base` on the scale.
     pub fn powers(&self, base: f64) -> impl Iterator<Item = f64> {
         let exponent = |value: f64| value.ln() / base.ln();
-        let (first, last) = (exponent(self.low).ceil(), exponent(self.high).floor());
+        let first = exponent(self.low).ceil();
+        let last = exponent(self.high).floor();
         (first as i32..=last as i32).map(move |power| base.powi(power))
     }
 

@@ -39,7 +39,8 @@ fn main() -> ExitCode {
     for (name, check) in
         TARGETS.iter().filter(|(name, _)| chosen.is_empty() || chosen.iter().any(|c| c == name))
     {
-        let (start, mut inputs) = (Instant::now(), 0);
+        let start = Instant::now();
+        let mut inputs = 0;
         let mut files: Vec<_> = fs::read_dir(corpora.join(name)).into_iter().flatten().flatten().collect();
         files.sort_by_key(fs::DirEntry::path);
         for file in files {

@@ -37,7 +37,9 @@ pub fn check(bytes: &[u8]) {
 }
 
 fn compare(first: &Mesh, second: &Mesh) {
-    let (mut meetings, mut least, mut largest) = (vec![], f64::INFINITY, 0.0_f64);
+    let mut meetings = vec![];
+    let mut least = f64::INFINITY;
+    let mut largest = 0.0_f64;
     for (i, s) in (0..).zip(first.triangles()) {
         for (j, t) in (0..).zip(second.triangles()) {
             let found = meeting(s, t);

@@ -66,7 +66,9 @@ impl Case {
         let flag = |n: u8| flags >> n & 1 == 1;
         let height = usize::from(input.arbitrary::<u8>()?);
         let fraction = |text: &str| Rational::parse_fraction(text).expect("a fraction");
-        let (mut dims, mut origin, mut size) = ([1; 3], vec![], vec![]);
+        let mut dims = [1; 3];
+        let mut origin = vec![];
+        let mut size = vec![];
         for (axis, cells) in dims.iter_mut().enumerate() {
             let [n, s, o] = input.arbitrary::<[u8; 3]>()?.map(usize::from);
             *cells = if axis == 0 && n >= 250 { MANY[n % MANY.len()] } else { n % 24 + 1 };
@@ -75,7 +77,8 @@ impl Case {
             origin.push(&fraction(ORIGINS[o % ORIGINS.len()]) * &size[axis]);
         }
         let to_axes = |of: Vec<Rational>| <[Rational; 3]>::try_from(of).expect("three axes");
-        let (origin, size) = (to_axes(origin), to_axes(size));
+        let origin = to_axes(origin);
+        let size = to_axes(size);
         let mut triangles = Vec::new();
         while !input.is_empty() && triangles.len() < TRIANGLES {
             triangles.push(triangle(input, dims, &origin, &size)?);
@@ -84,7 +87,8 @@ impl Case {
         let at = |closed| {
             Lattice::new(dims, origin.clone(), size.clone(), closed).expect("a lattice").with_snap(snap)
         };
-        let (open, bounds) = (at([false; 3]), Bounds::of(&triangles));
+        let open = at([false; 3]);
+        let bounds = Bounds::of(&triangles);
         // Only an axis that the mesh does not go beyond can be closed.
         let within = |a: usize| open.axis(a).index(bounds.max[a]) <= (dims[a] as i64).into();
         let closed = [0, 1, 2].map(|a| flag(a as u8) && (triangles.is_empty() || within(a)));
@@ -96,7 +100,8 @@ impl Case {
     fn by_definition(&self) -> Option<[BitGrid; 3]> {
         let maps = [0, 1, 2].map(|a| self.lattice.axis(a));
         let mut grids = Ties::ALL.map(|_| BitGrid::try_from(&self.lattice).expect("a small grid"));
-        let (dims, closed) = (self.lattice.dims().map(|n| n as i64), self.lattice.closed());
+        let dims = self.lattice.dims().map(|n| n as i64);
+        let closed = self.lattice.closed();
         let mut left = MOST;
         for triangle in self.mesh.triangles() {
             let index = triangle.map(|v| [0, 1, 2].map(|a| maps[a].index(v[a])));
@@ -105,7 +110,8 @@ impl Case {
                 let far = |n: Option<i64>, v: &Rational| {
                     n.unwrap_or(if v.is_positive() { i64::MAX } else { i64::MIN }).clamp(-1 << 40, 1 << 40)
                 };
-                let (low, high) = (of.iter().min().expect("three"), of.iter().max().expect("three"));
+                let low = of.iter().min().expect("three");
+                let high = of.iter().max().expect("three");
                 (far(low.floor(), low) - 1).max(0)..(far(high.ceil(), high) + 1).min(dims[a])
             });
             let cells = range.iter().map(|range| (range.end - range.start).max(0) as u64).product();
@@ -232,7 +238,8 @@ fn triangle(
     let mut triangle = [[0.0; 3]; 3];
     for v in 0..3 {
         for a in 0..3 {
-            let (kind, value) = (input.arbitrary::<u8>()?, input.arbitrary::<u16>()?);
+            let kind = input.arbitrary::<u8>()?;
+            let value = input.arbitrary::<u16>()?;
             triangle[v][a] = match kind % 8 {
                 7 => triangle[(v + 2) % 3][a],
                 kind => coordinate(kind, value, dims[a], &origin[a], &size[a]),

@@ -207,7 +207,9 @@ impl Outputs {
             names.filter_map(|name| real(Path::new(name))).collect()
         };
         let records = line.iter().any(|word| word == "--update");
-        let (mut inputs, mut outputs, mut goldens) = (of(Role::Input), of(Role::Output), of(Role::Goldens));
+        let mut inputs = of(Role::Input);
+        let mut outputs = of(Role::Output);
+        let mut goldens = of(Role::Goldens);
         // A list, and the goldens that it names, are written where results are recorded.
         if records {
             let is_list = |path: &PathBuf| path.extension().is_none_or(|end| end != "stl");

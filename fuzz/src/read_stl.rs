@@ -46,7 +46,9 @@ fn unpacked(bytes: &[u8]) -> usize {
     if !bytes.starts_with(MAGIC) {
         return bytes.len();
     }
-    let (mut reader, mut buffer, mut length) = (MultiGzDecoder::new(bytes), [0; 4096], 0);
+    let mut reader = MultiGzDecoder::new(bytes);
+    let mut buffer = [0; 4096];
+    let mut length = 0;
     while let Ok(n @ 1..) = reader.read(&mut buffer) {
         length += n;
     }
@@ -57,7 +59,8 @@ impl Input<'_> {
     /// Reads it in every way, which all come to the same.
     fn check(&self, tolerance: Tolerance) -> Result<Loaded> {
         let options = ReadOptions { tolerance, ..ReadOptions::default() };
-        let (file, stream) = (self.file(&options), self.stream(&options));
+        let file = self.file(&options);
+        let stream = self.stream(&options);
         for result in [&file, &stream] {
             match result {
                 Ok(loaded) => self.check_loaded(loaded, tolerance),
@@ -116,7 +119,8 @@ impl Input<'_> {
             assert!(finding.count > 0 && finding.first.file().is_none(), "{finding:?}");
         }
         assert!(*dropped == 0 || tolerance == Tolerance::Lenient, "{dropped} dropped");
-        let (triangles, dropped) = (triangles.len() as u64, *dropped);
+        let triangles = triangles.len() as u64;
+        let dropped = *dropped;
         match *format {
             "stl-binary" if tolerance != Tolerance::Lenient => {
                 assert_eq!(84 + 50 * triangles, self.length as u64);

@@ -36,7 +36,8 @@ fn split(bytes: &[u8]) -> (Option<String>, &[u8]) {
         return (None, bytes);
     }
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    let (sidecar, file) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
+    let sidecar = &bytes[..end];
+    let file = bytes.get(end + 1..).unwrap_or_default();
     (Some(String::from_utf8_lossy(sidecar).into_owned()), file)
 }
 

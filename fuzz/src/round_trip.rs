@@ -102,7 +102,8 @@ fn lattice(input: &mut Unstructured, dims: [usize; 3]) -> arbitrary::Result<Opti
     let flags: u8 = input.arbitrary()?;
     let flag = |n: u8| flags >> n & 1 == 1;
     let mut fraction = || -> arbitrary::Result<Rational> {
-        let (p, q) = (input.arbitrary::<i32>()?, input.arbitrary::<u16>()?);
+        let p = input.arbitrary::<i32>()?;
+        let q = input.arbitrary::<u16>()?;
         Ok(Rational::new(p.into(), i64::from(q) + 1))
     };
     let origin = [fraction()?, fraction()?, fraction()?];
@@ -225,7 +226,8 @@ impl CellSource for Slabs<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Slab<'_>>> {
-        let (first, nz) = (self.next, self.dims()[2]);
+        let first = self.next;
+        let nz = self.dims()[2];
         if first == nz {
             return Ok(None);
         }

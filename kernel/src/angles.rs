@@ -52,14 +52,20 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
     let splat = |x: f64| f64x8::splat(simd, x);
     let along = f64x8::from_slice(simd, &[0.0, 1.0, 2.0, 3.0, 0.0, 1.0, 2.0, 3.0]) * splat(step[0]);
     let upper = f64x8::from_slice(simd, &[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]) * splat(step[1]);
-    let (zero, one) = (splat(0.0), splat(1.0));
-    let (side_off, side_slack) = (splat(12.0 * U), splat(1.75 * slack));
-    let (off, off_slack) = (splat(64.0 * U), splat(7.5 * slack));
+    let zero = splat(0.0);
+    let one = splat(1.0);
+    let side_off = splat(12.0 * U);
+    let side_slack = splat(1.75 * slack);
+    let off = splat(64.0 * U);
+    let off_slack = splat(7.5 * slack);
     let unknown = splat(f64::INFINITY);
     for n in 0..CELLS / 8 {
         let [x, y] = [along, upper + splat((n % 2) as f64 * 2.0 * step[1])];
         let z = splat((n / 2) as f64 * step[2]);
-        let (mut real, mut imaginary, mut turns, mut sum) = (one, zero, zero, zero);
+        let mut real = one;
+        let mut imaginary = zero;
+        let mut turns = zero;
+        let mut sum = zero;
         for some in triangles.chunks(FACTORS) {
             for t in some {
                 let [ax, ay, az] = [splat(t[0]) - x, splat(t[1]) - y, splat(t[2]) - z];
@@ -68,9 +74,13 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
                 let a = (ax * ax + ay * ay + az * az).sqrt();
                 let b = (bx * bx + by * by + bz * bz).sqrt();
                 let c = (cx * cx + cy * cy + cz * cz).sqrt();
-                let (ab, bc, ca) = (a * b, b * c, c * a);
+                let ab = a * b;
+                let bc = b * c;
+                let ca = c * a;
                 let size = ab * c;
-                let (u, v, w) = (by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx);
+                let u = by * cz - bz * cy;
+                let v = bz * cx - bx * cz;
+                let w = bx * cy - by * cx;
                 let across = ax * u + ay * v + az * w;
                 let over_c = (ax * bx + ay * by + az * bz) * c;
                 let over_a = (bx * cx + by * cy + bz * cz) * a;
@@ -82,7 +92,8 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
                 let scale = one / (across.abs() + along.abs());
                 let its = known.select((size * off + sides * off_slack) * scale, unknown);
                 sum += its;
-                let (re, im) = (along * scale, across * scale);
+                let re = along * scale;
+                let im = across * scale;
                 let next = real * im + imaginary * re;
                 real = real * re - imaginary * im;
                 let up = imaginary.simd_ge(zero) & im.simd_ge(zero) & next.simd_lt(zero);

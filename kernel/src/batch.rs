@@ -92,11 +92,13 @@ fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> 
 #[inline(always)]
 fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut Half<S>) {
     let planes = axis.map.planes();
-    let (one, zero) = (f64x8::splat(simd, 1.0), f64x8::splat(simd, 0.0));
+    let one = f64x8::splat(simd, 1.0);
+    let zero = f64x8::splat(simd, 0.0);
     half.careful = mask64x8::splat(simd, false);
     half.exact = mask64x8::splat(simd, true);
     for n in 0..3 {
-        let (u, v) = (half.u[n], v[n]);
+        let u = half.u[n];
+        let v = v[n];
         let index = (u + u).round_ties_even();
         let distance = (u - index * 0.5).abs();
         let near = distance.simd_le(f64x8::splat(simd, axis.margin));
@@ -106,7 +108,8 @@ fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut H
         let error = (offset.abs() + planes.origin.abs()) * slack;
         let fine = v.abs().simd_lt(f64x8::splat(simd, planes.limit));
         let far = index.abs().simd_gt(f64x8::splat(simd, EXACT_PLANES));
-        let (below, above) = (nearest_float(plane - error), nearest_float(plane + error));
+        let below = nearest_float(plane - error);
+        let above = nearest_float(plane + error);
         let on = fine & below.simd_eq(v) & above.simd_eq(v);
         let off = !fine | (below.simd_ne(v) & above.simd_ne(v));
         // Whether snapping moved it must be sure as well, for it is counted.
@@ -131,7 +134,8 @@ fn nearest_float<S: Simd>(x: f64x8<S>) -> f64x8<S> {
 /// below zero for a triangle that touches none.
 #[inline(always)]
 fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -> [f64x8<S>; 2] {
-    let (least, most) = (u[0].min(u[1]).min(u[2]), u[0].max(u[1]).max(u[2]));
+    let least = u[0].min(u[1]).min(u[2]);
+    let most = u[0].max(u[1]).max(u[2]);
     let end = f64x8::splat(simd, axis.cells as f64);
     let (low, high) = match ties {
         // What lies on the last wall belongs to the last layer; what lies beyond it does not.
@@ -159,7 +163,9 @@ impl<S: Simd> TriangleBatch<S> {
         lanes: u64,
     ) -> Self {
         let zero = f32x16::splat(simd, 0.0);
-        let (mut local, mut span, mut most) = ([[zero; 3]; 3], [zero; 3], zero);
+        let mut local = [[zero; 3]; 3];
+        let mut span = [zero; 3];
+        let mut most = zero;
         for axis in 0..3 {
             span[axis] = highs[axis] - lows[axis];
             most = most.max(span[axis]);
@@ -170,7 +176,8 @@ impl<S: Simd> TriangleBatch<S> {
         if four != 0 {
             for (axis, KernelAxis { origin, spacing, scale, .. }) in frame.axes.iter().enumerate() {
                 let (low, high) = lows[axis].widen();
-                let (low, high) = (low * *spacing + origin[0], high * *spacing + origin[0]);
+                let low = low * *spacing + origin[0];
+                let high = high * *spacing + origin[0];
                 let wall: f32x16<S> = low.narrow(high);
                 let (coarse_low, coarse_high) = wall.widen();
                 let rest: f32x16<S> =
@@ -210,12 +217,16 @@ impl<S: Simd> TriangleBatch<S> {
             kinds: Kinds::default(),
         };
         let valid = (1u64 << count) - 1;
-        let (mut near, mut careful, mut exact) = (0, 0, !0);
+        let mut near = 0;
+        let mut careful = 0;
+        let mut exact = !0;
         let mut outside = mask32x16::splat(simd, false);
         let mut within = mask32x16::splat(simd, true);
         let mut most = zero;
         for (axis, frame_axis) in frame.axes.iter().enumerate() {
-            let (a, b, c) = (vertices[axis][0].widen(), vertices[axis][1].widen(), vertices[axis][2].widen());
+            let a = vertices[axis][0].widen();
+            let b = vertices[axis][1].widen();
+            let c = vertices[axis][2].widen();
             let low = index_axis(simd, frame_axis, [a.0, b.0, c.0]);
             let high = index_axis(simd, frame_axis, [a.1, b.1, c.1]);
             let [low_base, low_span] = cells_of(simd, frame_axis, frame.ties, low.u);
@@ -312,7 +323,8 @@ mod tests {
         let origins =
             [Rational::ZERO, Rational::new(-1, 3), Rational::new(100_000, 7), Rational::new(-99_999, 11)];
         let sizes = [Rational::ONE, Rational::new(1, 10), Rational::new(27, 256), Rational::new(355, 113)];
-        let (mut compared, mut largest) = (0, 0.0_f64);
+        let mut compared = 0;
+        let mut largest = 0.0_f64;
         for (origin, size) in origins.iter().flat_map(|o| sizes.iter().map(move |size| (o, size))) {
             let axis = || {
                 let map = AxisMap::new(origin.clone(), size.clone(), Snap::None);

@@ -152,7 +152,8 @@ impl<'a, 't> Bricks<'a, 't> {
 
     /// Hands all cells to the target and begins anew.
     fn empty(&mut self) {
-        let (order, layer_of) = (self.order(), |number: u32| number as usize / self.shape.per_layer);
+        let order = self.order();
+        let layer_of = |number: u32| number as usize / self.shape.per_layer;
         for layer in order.chunk_by(|a, b| layer_of(a.0) == layer_of(b.0)) {
             let layer_number = layer_of(layer[0].0);
             self.target.put(layer_number, bricks_of_layer(self.shape, layer, &self.pool, layer_number));
@@ -298,7 +299,8 @@ impl<'a, 't> Bricks<'a, 't> {
     /// Occupies cells `first..=last` of row `(j, k)`, all within the layers and the grid.
     #[inline(always)]
     pub fn span(&mut self, first: i64, last: i64, j: i64, k: i64) {
-        let (a, b) = (first as usize / 64, last as usize / 64);
+        let a = first as usize / 64;
+        let b = last as usize / 64;
         let head = !0 << (first & 63);
         let tail = !0 >> (63 - (last & 63));
         if a == b {

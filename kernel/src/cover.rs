@@ -141,7 +141,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
                         vertices[axis][v] = f32x16::from_slice(simd, &rows[3 * axis + v][..LANES]);
                     }
                 }
-                let (count, ids) = (self.others.ready(), u32x16::from_slice(simd, self.others.ids()));
+                let count = self.others.ready();
+                let ids = u32x16::from_slice(simd, self.others.ids());
                 self.others.drop_ready(simd);
                 self.cover_batch(simd, &vertices, count, ids);
             },
@@ -257,7 +258,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
     fn count_moved<S: Simd>(&mut self, batch: &TriangleBatch<S>, lanes: u64) {
         let moved = batch.moved.simd_gt(0.0).to_bitmask() & lanes;
         for lane in bits_of(moved) {
-            let (low, span) = (batch.base[2].as_array()[lane], batch.span);
+            let low = batch.base[2].as_array()[lane];
+            let span = batch.span;
             let touches = (0..3).all(|axis| span[axis].as_array()[lane] >= 0.0);
             if touches && self.bricks.layers.contains(&(low.max(0.0) as i64)) {
                 self.snapped += batch.moved.as_array()[lane] as u64;

@@ -103,7 +103,9 @@ impl<'a> Crosser<'a> {
     /// For rows along `axis` of a grid, whose `cells` are given in the order of the frame, which is
     /// [`KernelLattice::of_centres`] or [`KernelLattice::of_segments`] for that axis.
     pub fn new(frame: &'a KernelLattice, axis: usize, cells: Box3) -> Self {
-        let (order, mirrors, floats) = (across(axis), axis == 1, in_floats(frame));
+        let order = across(axis);
+        let mirrors = axis == 1;
+        let floats = in_floats(frame);
         let error = frame.local_error();
         Self { frame, order, mirrors, cells, error, side_error: 4.1 * error + 32.0 * U, floats }
     }
@@ -129,7 +131,8 @@ impl<'a> Crosser<'a> {
     #[inline(always)]
     fn cross_lanes<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
         let mut snapped = 0;
-        let (mut waiting, mut count) = ([[[0.0; 3]; 3]; LANES], 0);
+        let mut waiting = [[[0.0; 3]; 3]; LANES];
+        let mut count = 0;
         for first in (0..triangles.len()).step_by(LANES) {
             let all = (1 << LANES.min(triangles.len() - first)) - 1;
             let mut sieved = Sieved { none: 0, few: 0 };
@@ -161,7 +164,8 @@ impl<'a> Crosser<'a> {
     fn sieve<S: Simd>(&self, simd: S, vertices: &Vertices<S>, axes: &[FloatAxis; 3], margin: f32) -> Sieved {
         let mut nearest = f32x16::splat(simd, 1.0);
         let mut alike = mask32x16::splat(simd, false);
-        let (mut near, mut few) = (mask32x16::splat(simd, true), mask32x16::splat(simd, true));
+        let mut near = mask32x16::splat(simd, true);
+        let mut few = mask32x16::splat(simd, true);
         let mut local = *vertices;
         // Loops, not closures: only what is inlined here is compiled for the level.
         for a in 0..3 {
@@ -185,7 +189,8 @@ impl<'a> Crosser<'a> {
         // Coordinates are at most 1 and off by half the margin: docs/error-bounds.md, section 9.
         let bound = f32x16::splat(simd, 2.1 * margin + 10.0 * U32);
         let [_, b, c] = local;
-        let (mut left, mut right) = (mask32x16::splat(simd, false), mask32x16::splat(simd, false));
+        let mut left = mask32x16::splat(simd, false);
+        let mut right = mask32x16::splat(simd, false);
         for [v, w] in ENDS {
             let side = b[v] * c[w] - b[w] * c[v];
             left |= side.simd_gt(bound);
@@ -201,7 +206,8 @@ impl<'a> Crosser<'a> {
     #[inline(always)]
     fn cross_few<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
         let vertices = gather(simd, triangles);
-        let (mut low, mut high) = ([[f64x8::splat(simd, 0.0); 3]; 3], [[f64x8::splat(simd, 0.0); 3]; 3]);
+        let mut low = [[f64x8::splat(simd, 0.0); 3]; 3];
+        let mut high = [[f64x8::splat(simd, 0.0); 3]; 3];
         for a in 0..3 {
             for v in 0..3 {
                 (low[a][v], high[a][v]) = vertices[self.order[a]][v].widen();
@@ -241,20 +247,24 @@ impl<'a> Crosser<'a> {
         let reach = x[0].abs().max(x[1].abs()).max(x[2].abs());
         let bound = f64x8::splat(simd, 4.0 * self.side_error);
         let all = (1 << triangles.len()) - 1;
-        let (mut found, mut unsure) = ([RowCrossings::default(); FEW * FEW], 0);
+        let mut found = [RowCrossings::default(); FEW * FEW];
+        let mut unsure = 0;
         // The upper rows are those of the cells that the corners farthest up are in.
         for n in 0..FEW * FEW {
-            let (j, k) = ((n % FEW) as f64, (n / FEW) as f64);
+            let j = (n % FEW) as f64;
+            let k = (n / FEW) as f64;
             let within: mask64x8<S> = rows[1].simd_gt(j) & rows[2].simd_gt(k);
             if within.to_bitmask() & all == 0 {
                 continue;
             }
-            let (y, z) = ([y[0] + j, y[1] + j, y[2] + j], [z[0] + k, z[1] + k, z[2] + k]);
+            let y = [y[0] + j, y[1] + j, y[2] + j];
+            let z = [z[0] + k, z[1] + k, z[2] + k];
             // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
             let sides = [y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]];
             let least = sides[0].min(sides[1]).min(sides[2]);
             let most = sides[0].max(sides[1]).max(sides[2]);
-            let (left, right) = (least.simd_lt(-bound), most.simd_gt(bound));
+            let left = least.simd_lt(-bound);
+            let right = most.simd_gt(bound);
             let reached = within & !(left & right);
             let passed = reached & (least.simd_gt(bound) | most.simd_lt(-bound));
             let area = sides[0] + sides[1] + sides[2];
@@ -306,7 +316,8 @@ impl<'a> Crosser<'a> {
         let layers = &self.cells[2];
         let snapped = if layers.contains(&(begin as usize)) { u64::from(setup.snapped) } else { 0 };
         let [low, high] = [setup.base[2] + 1, setup.base[2] + setup.high[2]];
-        let (low, high) = (low.max(layers.start as i64), high.min(layers.end as i64 - 1));
+        let low = low.max(layers.start as i64);
+        let high = high.min(layers.end as i64 - 1);
         if low <= high && setup.high[1] > 0 {
             let exact = LazyExact::new(self.frame, &triangle, setup.base);
             let mut passage = Passage { setup: &setup, exact, plane: None, edges: [const { None }; 3] };
@@ -371,8 +382,10 @@ impl Passage<'_> {
         let rows = &crosser.cells[1];
         for k in low..=high {
             let [up, down] = self.ends(k - base[2]);
-            let (from, to) = (up.min(down) + 1 + base[1], up.max(down) + base[1]);
-            let (from, to) = (from.max(rows.start as i64), to.min(rows.end as i64 - 1));
+            let from = up.min(down) + 1 + base[1];
+            let to = up.max(down) + base[1];
+            let from = from.max(rows.start as i64);
+            let to = to.min(rows.end as i64 - 1);
             for j in from..=to {
                 let Some(first) = self.first(j - base[1], k - base[2], crosser) else { return };
                 let cells = &crosser.cells[0];

@@ -133,8 +133,12 @@ fn add_triangles<S: Simd>(
     sums: &mut EdgeSums,
 ) {
     let zero = u32x16::splat(simd, 0);
-    let (mut directed, mut upper, mut parity, mut both) = ([zero; 3], [zero; 2], [zero; 3], zero);
-    let (mut six_volumes, mut extents) = (sums.six_volumes, sums.extents);
+    let mut directed = [zero; 3];
+    let mut upper = [zero; 2];
+    let mut parity = [zero; 3];
+    let mut both = zero;
+    let mut six_volumes = sums.six_volumes;
+    let mut extents = sums.extents;
     // A point has neither edges nor sides.
     let mut last = [[[0.0; 3]; 3]; LANES];
     for first in (0..triangles.len()).step_by(LANES) {
@@ -251,7 +255,8 @@ fn volumes<S: Simd>(simd: S, vertices: &Vertices<S>, from: &[f64; 3]) -> [f64; L
 /// The extents of triangles along an axis.
 #[inline(always)]
 fn extent<S: Simd>([p, q, r]: &[f32x16<S>; 3]) -> [f64; LANES] {
-    let (low, high) = (p.min(*q).min(*r).widen(), p.max(*q).max(*r).widen());
+    let low = p.min(*q).min(*r).widen();
+    let high = p.max(*q).max(*r).widen();
     let mut found = [0.0; LANES];
     (high.0 - low.0).store_slice(&mut found[..LANES / 2]);
     (high.1 - low.1).store_slice(&mut found[LANES / 2..]);
@@ -301,7 +306,8 @@ mod tests {
 
     #[test]
     fn volumes_and_extents_are_added_one_after_the_other() {
-        let (triangles, from) = (soup(37, 1000, 2), [0.5, -0.25, 0.0]);
+        let triangles = soup(37, 1000, 2);
+        let from = [0.5, -0.25, 0.0];
         let mut wanted = EdgeSums::default();
         for triangle in &triangles {
             let [a, b, c] = triangle.map(|v| [0, 1, 2].map(|i| f64::from(v[i]) - from[i]));
@@ -312,7 +318,8 @@ mod tests {
                 let along = triangle.map(|v| f64::from(v[axis]));
                 along.into_iter().fold(f64::MIN, f64::max) - along.into_iter().fold(f64::MAX, f64::min)
             };
-            let (y, z) = (extent(1), extent(2));
+            let y = extent(1);
+            let z = extent(2);
             wanted.extents = [wanted.extents[0] + y * z, wanted.extents[1] + y, wanted.extents[2] + z];
         }
         let found = sums(Level::best(), &triangles);

@@ -120,7 +120,8 @@ impl<'a> Sides<'a> {
     /// On which side of triangle `n` the centre of a cell is, exactly: greater where the normal points away
     /// from it. Equal only for triangles without area.
     pub fn of(&self, n: usize, cell: [usize; 3]) -> Ordering {
-        let (triangle, point) = (&self.triangles[n], cell.map(|n| n as i64));
+        let triangle = &self.triangles[n];
+        let point = cell.map(|n| n as i64);
         let exact = self.made[n].get_or_init(|| Box::new(Exact::of(self.frame, triangle, [0; 3])));
         let wide = || Exact::wide(self.frame, triangle, [0; 3]).side(point).expect(ANY_SIZE);
         exact.side(point).unwrap_or_else(wide)

@@ -40,7 +40,8 @@ impl<const N: usize> Few<N> {
         unsure: &mut Vec<Unsure>,
     ) {
         let [[xa, xb, xc], [ya, yb, yc], [za, zb, zc]] = batch.local;
-        let ([x, y, z], [i, j, k]) = (batch.base, batch.span);
+        let [x, y, z] = batch.base;
+        let [i, j, k] = batch.span;
         let values = [xa, xb, xc, ya, yb, yc, za, zb, zc, x, y, z, i, j, k, batch.exact];
         self.queue.push(simd, values, mask, ids);
         if self.queue.is_full() {
@@ -126,20 +127,22 @@ impl<const N: usize, S: Simd> Blocks<N, S> {
         let none = u32x16::splat(simd, 0);
         let straddles = ((x & 63) + span).simd_gt(u32x16::splat(simd, 63)) & self.lanes;
         let straddles_any = straddles.any_true();
-        let (mut columns, mut rows) = ([none; N], [none; N]);
+        let mut columns = [none; N];
+        let mut rows = [none; N];
         for j in 0..N {
             columns[j] = bricks.columns(x, y + j as u32);
             rows[j] = marks::words([x, y + j as u32, none]);
         }
         let z = bricks.layers_from_first(z);
         for k in 0..N {
-            let (layer, words) =
-                (bricks.first_of_layers(z + k as u32), marks::words([none, none, z + k as u32]));
+            let layer = bricks.first_of_layers(z + k as u32);
+            let words = marks::words([none, none, z + k as u32]);
             for j in 0..N {
                 let bit = N * (j + N * k);
                 let cells = (self.cells[bit / 32] >> (bit % 32) as u32) & ((1 << N) - 1);
                 let lanes = cells.simd_ne(none) & self.lanes;
-                let (number, word) = (layer + columns[j], words | rows[j] | cells);
+                let number = layer + columns[j];
+                let word = words | rows[j] | cells;
                 bricks.mark(simd, number, word, lanes);
                 if straddles_any {
                     let rest = marks::beyond(simd, word);

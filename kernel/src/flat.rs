@@ -48,7 +48,8 @@ struct ExactAxis {
 
 impl ExactAxis {
     fn new(axis: &KernelAxis) -> Option<Self> {
-        let (origin, scale) = (axis.origin[0] as f32, axis.scale as f32);
+        let origin = axis.origin[0] as f32;
+        let scale = axis.scale as f32;
         let exact = f64::from(origin) == axis.origin[0]
             && f64::from(scale) == axis.scale
             && (1e-30..1e30).contains(&scale)
@@ -100,7 +101,8 @@ impl<S: Simd> FlatEdges<S> {
         let in_last_cell = self.last[0].simd_eq(f32x16::splat(simd, cell as f32));
         let in_last_row = self.last[1].simd_eq(f32x16::splat(simd, row as f32));
         for e in 0..3 {
-            let (a, b) = (self.step[0][e], self.step[1][e]);
+            let a = self.step[0][e];
+            let b = self.step[1][e];
             let first = in_last_cell & a.simd_gt(zero);
             let second = in_last_row & a.simd_eq(zero) & b.simd_gt(zero);
             values[e] = (first | second).select(values[e] + 2.0 * BIAS, values[e]);
@@ -171,9 +173,11 @@ impl Flat {
                 placed.u[axis][v] = u;
             }
             let [a, b, c] = placed.u[axis];
-            let (least, most) = (a.min(b).min(c), a.max(b).max(c));
+            let least = a.min(b).min(c);
+            let most = a.max(b).max(c);
             let end = f32x16::splat(simd, cells);
-            let (mut low, mut high) = (least.floor(), most.floor());
+            let mut low = least.floor();
+            let mut high = most.floor();
             match self.ties {
                 // What lies on the last wall of a closed axis belongs to the last layer.
                 Ties::Up if closed => {
@@ -197,7 +201,8 @@ impl Flat {
     fn project<S: Simd>(&self, simd: S, placed: &FlatTriangles<S>) -> FlatEdges<S> {
         let zero = f32x16::splat(simd, 0.0);
         let FlatTriangles { u, low, span, level: [x_level, _, z_level], .. } = placed;
-        let (mut s, mut t) = ([zero; 3], [zero; 3]);
+        let mut s = [zero; 3];
+        let mut t = [zero; 3];
         for v in 0..3 {
             s[v] = x_level.select(u[1][v] - low[1], u[0][v] - low[0]);
             t[v] = z_level.select(u[1][v] - low[1], u[2][v] - low[2]);
@@ -209,7 +214,8 @@ impl Flat {
             }
         }
         let span = [x_level.select(span[1], span[0]), z_level.select(span[1], span[2])];
-        let (ds, dt) = ([s[1] - s[0], s[2] - s[1], s[0] - s[2]], [t[1] - t[0], t[2] - t[1], t[0] - t[2]]);
+        let ds = [s[1] - s[0], s[2] - s[1], s[0] - s[2]];
+        let dt = [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
         let normal = ds[0] * dt[1] - dt[0] * ds[1];
         let turn = f32x16::splat(simd, 1.0).copysign(normal);
         let bias = f32x16::splat(simd, BIAS);
@@ -217,7 +223,8 @@ impl Flat {
         let mut found =
             FlatEdges { span, last, start: [zero; 3], step: [[zero; 3]; 2], fit: normal.simd_ne(zero) };
         for e in 0..3 {
-            let (a, b) = (-(dt[e] * turn), ds[e] * turn);
+            let a = -(dt[e] * turn);
+            let b = ds[e] * turn;
             let start = (a.max(zero) + b.max(zero)) - (a * s[e] + b * t[e]);
             let bias = match self.ties {
                 // The first component that is not zero: see `tie_bias` in `kernel/lanes.rs`.
@@ -248,8 +255,10 @@ impl Flat {
         let across: u32x16<S> = found.span[0].to_int();
         let own = u32x16::splat(simd, 0xffff) >> ((u32x16::splat(simd, 15) - across) & 15);
         let most = |span: f32x16<S>| taken.select(span, zero).reduce_max() as usize;
-        let (cells, rows) = (most(found.span[0]) + 1, most(found.span[1]) + 1);
-        let (along_x, along_y) = (taken & !x_level, taken & x_level);
+        let cells = most(found.span[0]) + 1;
+        let rows = most(found.span[1]) + 1;
+        let along_x = taken & !x_level;
+        let along_y = taken & x_level;
         let straddles = ((x & 63) + across).simd_gt(u32x16::splat(simd, 63)) & along_x;
         let [last_cell, last_row] = found.last;
         let reaches = found.span[0].simd_ge(last_cell) | found.span[1].simd_ge(last_row);
@@ -275,7 +284,8 @@ impl Flat {
             let here = found.span[1].simd_ge(f32x16::splat(simd, row as f32));
             let word = here.select(word & own, none);
             let step = u32x16::splat(simd, row as u32);
-            let (y, z) = (z_level.select(y + step, y), z_level.select(z, z + step));
+            let y = z_level.select(y + step, y);
+            let z = z_level.select(z, z + step);
             let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);
             let words = marks::words([x, y, z]) | word;
             bricks.mark(simd, numbers, words, along_x & word.simd_ne(none));

@@ -83,13 +83,15 @@ impl<S: Simd> Triangles<S> {
     /// Edge functions of the projection along `axis`: for each column of cells the least of three.
     #[inline(always)]
     fn table<const N: usize>(&self, simd: S, axis: usize, ties: Ties) -> EdgeTable<S, N> {
-        let (s, t) = ((axis + 1) % 3, (axis + 2) % 3);
+        let s = (axis + 1) % 3;
+        let t = (axis + 2) % 3;
         let zero = S::f32s::splat(simd, 0.0);
         // Turn the triangle so that its edges have it on their left.
         let turn = S::f32s::splat(simd, 1.0).copysign(self.normal[axis]);
         let mut table = [[S::f32s::splat(simd, HUGE); N]; N];
         for e in 0..3 {
-            let (a, b) = (-(self.edge[t][e] * turn), self.edge[s][e] * turn);
+            let a = -(self.edge[t][e] * turn);
+            let b = self.edge[s][e] * turn;
             let start = (a.max(zero) + b.max(zero)) - (a * self.vertex[s][e] + b * self.vertex[t][e]);
             // Of the two axes, y comes before z and x before both.
             let (first, second) = if axis == 1 { (b, a) } else { (a, b) };
@@ -240,7 +242,9 @@ fn bar<S: Simd, const N: usize>(simd: S, triangles: &Triangles<S>, tables: &mut 
     let [x, y, z] = triangles.span;
     for n in 1..N {
         let at = S::f32s::splat(simd, n as f32 - 0.5);
-        let (x, y, z) = (at.simd_lt(x), at.simd_lt(y), at.simd_lt(z));
+        let x = at.simd_lt(x);
+        let y = at.simd_lt(y);
+        let z = at.simd_lt(z);
         for m in 0..N {
             tables[2][n][m] = x.select(tables[2][n][m], beyond);
             tables[2][m][n] = y.select(tables[2][m][n], beyond);

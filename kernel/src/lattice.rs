@@ -188,7 +188,8 @@ impl KernelAxis {
     /// Whether `index(v)` is exactly the index coordinate of `v`.
     pub fn is_exact(&self, v: f32) -> bool {
         // The difference of two doubles is exact iff its two-sum error is zero (Knuth).
-        let (v, o) = (f64::from(v), self.origin[0]);
+        let v = f64::from(v);
+        let o = self.origin[0];
         let d = v - o;
         let back = v - d;
         self.dyadic && (v - (d + back)) + (back - o) == 0.0 && (d * self.scale).abs() < FAR as f64

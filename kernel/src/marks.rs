@@ -40,7 +40,8 @@ pub fn words<S: Simd>([x, y, z]: [u32x16<S>; 3]) -> u32x16<S> {
 /// The words in the next brick of cells that reach beyond the last of theirs.
 #[inline(always)]
 pub fn beyond<S: Simd>(simd: S, words: u32x16<S>) -> u32x16<S> {
-    let (cells, place) = (words & 0xffff, (words >> PLACE) & 63);
+    let cells = words & 0xffff;
+    let place = (words >> PLACE) & 63;
     let last = u32x16::splat(simd, 63);
     // In two steps, as a shift by all 32 bits of a lane is none on some levels.
     ((cells >> ((last - place).min(u32x16::splat(simd, LANES as u32)))) >> 1) | ((words >> ROW) << ROW)
@@ -63,7 +64,8 @@ impl Marks {
             return;
         }
         // Where vectors have eight lanes, putting halves together costs more than storing them one behind the other.
-        let ((low, high), (low_words, high_words)) = (bricks.split(), words.split());
+        let (low, high) = bricks.split();
+        let (low_words, high_words) = words.split();
         let (low_lanes, high_lanes) = simd.split_mask32x16(lanes);
         for (bricks, words, lanes) in [(low, low_words, low_lanes), (high, high_words, high_lanes)] {
             let at = self.count;

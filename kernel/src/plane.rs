@@ -38,7 +38,8 @@ struct Normal {
 impl Normal {
     fn of(setup: &Setup) -> Self {
         let edge = |v: usize| setup.u.map(|u| u[v] - u[0]);
-        let ([ax, ay, az], [bx, by, bz]) = (edge(1), edge(2));
+        let [ax, ay, az] = edge(1);
+        let [bx, by, bz] = edge(2);
         let n = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
         let size = [ax, ay, az, bx, by, bz].into_iter().fold(0.0_f64, |size, e| size.max(e.abs()));
         // Short multiples of the grain multiply without rounding.
@@ -60,7 +61,9 @@ impl LongPlane {
         let Normal { n, error: normal_error, size, .. } = normal;
         let through = setup.u.map(|u| u[0]);
         if n[0].abs() <= 4.0 * normal_error || setup.error > size / 16.0 {
-            let (slope, error, on_grain) = ([0.0; 2], f64::INFINITY, false);
+            let slope = [0.0; 2];
+            let error = f64::INFINITY;
+            let on_grain = false;
             let first = if normal.exact { None } else { exact_first(exact) }?;
             return Some(Self { slope, through, error, on_grain, first });
         }
@@ -102,7 +105,8 @@ impl LongPlane {
         let [[y, z], [y_last, z_last]] = self.corners(0, 0);
         let enter = (row + (y as f64 - self.through[1])) * self.slope[0];
         let leave = (row + (y_last as f64 - self.through[1])) * self.slope[0];
-        let (first, last) = (layer + (z as f64 - self.through[2]), layer + (z_last as f64 - self.through[2]));
+        let first = layer + (z as f64 - self.through[2]);
+        let last = layer + (z_last as f64 - self.through[2]);
         [enter + (first * self.slope[1] + self.through[0]), leave + (last * self.slope[1] + self.through[0])]
     }
 
@@ -124,7 +128,8 @@ impl LongPlane {
         };
         let unsure = |crossing: f64| (crossing - crossing.round_ties_even()).abs() <= error;
         for lane in 0..LANES {
-            let ([low, high], [enter, leave]) = ([lows[lane], highs[lane]], [enter[lane], leave[lane]]);
+            let [low, high] = [lows[lane], highs[lane]];
+            let [enter, leave] = [enter[lane], leave[lane]];
             if low > high {
                 continue;
             }

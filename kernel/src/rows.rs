@@ -35,9 +35,12 @@ impl Pieces {
         if !rows.any_true() {
             return;
         }
-        let (from, to) = (integers(low), integers(high));
-        let (none, ones) = (u64x8::splat(simd, 0), u64x8::splat(simd, !0));
-        let (head, tail) = (ones << (from & 63), ones >> (!to & 63));
+        let from = integers(low);
+        let to = integers(high);
+        let none = u64x8::splat(simd, 0);
+        let ones = u64x8::splat(simd, !0);
+        let head = ones << (from & 63);
+        let tail = ones >> (!to & 63);
         if first == last {
             return self.push(bricks, [first, j, k], rows.select(head & tail, none));
         }
@@ -49,8 +52,8 @@ impl Pieces {
             (rows.select(low, far).reduce_min() as i64 / 64, rows.select(high, -far).reduce_max() as i64 / 64)
         };
         for n in first..=last {
-            let (start, end) =
-                (f64x8::splat(simd, (64 * n) as f64), f64x8::splat(simd, (64 * n + 63) as f64));
+            let start = f64x8::splat(simd, (64 * n) as f64);
+            let end = f64x8::splat(simd, (64 * n + 63) as f64);
             let inside = rows & low.simd_le(end) & high.simd_ge(start);
             if inside.any_true() {
                 let cells = low.simd_le(start).select(ones, head) & high.simd_ge(end).select(ones, tail);

@@ -43,8 +43,10 @@ fn is_finite(triangle: &Triangle) -> bool {
 fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle]) -> Option<SeenTriangles> {
     let splat = |x: f32| f32x16::splat(simd, x);
     let zero = splat(0.0);
-    let (mut min, mut max) = ([splat(f32::INFINITY); 3], [splat(f32::NEG_INFINITY); 3]);
-    let (mut sum, mut count) = (zero, 0);
+    let mut min = [splat(f32::INFINITY); 3];
+    let mut max = [splat(f32::NEG_INFINITY); 3];
+    let mut sum = zero;
+    let mut count = 0;
     for n in (0..triangles.len()).step_by(LANES) {
         let vertices = gather(simd, &triangles[n..]);
         for axis in 0..3 {
@@ -81,7 +83,8 @@ fn has_area_for_sure<S: Simd>(simd: S, vertices: &[[f32x16<S>; 3]; 3]) -> u64 {
     let [ab, ac] = [1, 2].map(|vertex| [0, 1, 2].map(|axis| vertices[axis][vertex] - vertices[axis][0]));
     let mut sure = 0;
     for (i, j) in [(1, 2), (2, 0), (0, 1)] {
-        let (p, q) = (ab[i] * ac[j], ab[j] * ac[i]);
+        let p = ab[i] * ac[j];
+        let q = ab[j] * ac[i];
         sure |= (p - q).abs().simd_gt(bound * (p.abs() + q.abs()) + least).to_bitmask();
     }
     sure

@@ -101,7 +101,8 @@ impl Setup {
             grain: 0.0,
             snapped: 0,
         };
-        let (mut exact, mut index) = (true, [[0.0; 3]; 3]);
+        let mut exact = true;
+        let mut index = [[0.0; 3]; 3];
         for (axis, frame_axis) in frame.axes.iter().enumerate() {
             let mut farthest = 0.0_f64;
             for (v, vertex) in triangle.iter().enumerate() {

@@ -68,7 +68,8 @@ impl Shape {
 
     /// Adds the cells of a brick to the words of its layer of bricks.
     fn put(&self, column: usize, brick: &Brick, words: &mut [u64]) {
-        let (n, y) = (column % self.across, column / self.across * SIDE);
+        let n = column % self.across;
+        let y = column / self.across * SIDE;
         for (k, plane) in brick.iter().enumerate() {
             for (j, word) in plane.iter().enumerate().filter(|(_, word)| **word != 0) {
                 words[(k * self.dims[1] + y + j) * self.row_words + n] |= word;
@@ -228,7 +229,8 @@ mod tests {
 
     #[test]
     fn what_is_kept_comes_back_as_bricks_and_as_rows() {
-        let (dims, [mut lists, mut rows]) = ([130, 19, 21], [0, 0]);
+        let dims = [130, 19, 21];
+        let [mut lists, mut rows] = [0, 0];
         let shape = Shape::new(dims, 3).unwrap();
         // Word by word a bit of its own, and nothing beyond the grid.
         let brick = |n: usize, layer: usize, column: usize| {

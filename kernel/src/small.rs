@@ -88,7 +88,8 @@ fn classes<S: Simd>(simd: S, mask: u64, [_, y, z]: [f32x16<S>; 3]) -> [u64; CLAS
     let half = f32x16::splat(simd, 0.5);
     let layer = z.simd_lt(half).to_bitmask() & mask;
     let row = y.simd_lt(half).to_bitmask() & mask & !layer;
-    let (most, mut rest) = (y.max(z), mask & !layer & !row);
+    let most = y.max(z);
+    let mut rest = mask & !layer & !row;
     let mut masks = [layer, row, 0, 0, 0, 0];
     for (n, limit) in LIMITS.into_iter().enumerate() {
         masks[2 + n] = most.simd_lt(f32x16::splat(simd, limit)).to_bitmask() & rest;
@@ -197,7 +198,8 @@ impl Small {
     fn prepare<S: Simd>(&self, simd: S, queue: &Queue<ROWS>, frame: &KernelLattice) -> ShortTriangles<S> {
         let zero = f32x16::splat(simd, 0.0);
         let rows = queue.rows();
-        let (mut base, mut span) = ([zero; 3], [zero; 3]);
+        let mut base = [zero; 3];
+        let mut span = [zero; 3];
         let mut local = [[zero; 3]; 3];
         // The same in doubles, eight triangles each.
         let wide_zero = f64x8::splat(simd, 0.0);
@@ -230,12 +232,15 @@ impl Small {
         for (p, [s, t]) in PROJECTIONS.into_iter().enumerate() {
             let mut error = zero;
             for e in 0..3 {
-                let (v, w) = (e, (e + 1) % 3);
+                let v = e;
+                let w = (e + 1) % 3;
                 let up = local[t][v].simd_le(local[t][w]);
-                let (from, to) = (local[t][v].min(local[t][w]), local[t][v].max(local[t][w]));
+                let from = local[t][v].min(local[t][w]);
+                let to = local[t][v].max(local[t][w]);
                 let start = up.select(local[s][v], local[s][w]);
                 let end = up.select(local[s][w], local[s][v]);
-                let (run, rise) = (end - start, to - from);
+                let run = end - start;
+                let rise = to - from;
                 let flat = rise.simd_lt(f32x16::splat(simd, 16.0 * self.place));
                 doubt |= flat & from.floor().simd_lt(to.floor());
                 let slope = flat.select(zero, run / flat.select(zero + 1.0, rise));
@@ -263,17 +268,23 @@ impl Small {
         let mut doubt = 0;
         for half in 0..2 {
             let [x, y, z] = &wide[half];
-            let (ax, ay, az) = (x[1] - x[0], y[1] - y[0], z[1] - z[0]);
-            let (bx, by, bz) = (x[2] - x[0], y[2] - y[0], z[2] - z[0]);
+            let ax = x[1] - x[0];
+            let ay = y[1] - y[0];
+            let az = z[1] - z[0];
+            let bx = x[2] - x[0];
+            let by = y[2] - y[0];
+            let bz = z[2] - z[0];
             let normal = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
             // The longest edge component is at most the cells an axis.
             let size = CELLS as f64;
             let normal_error = 10.0 * size * (self.place64 + U * size);
             let unclear = normal[0].abs().simd_le(f64x8::splat(simd, 4.0 * normal_error));
             let n = unclear.select(f64x8::splat(simd, 1.0), normal[0]);
-            let (py, pz) = (-(normal[1] / n), -(normal[2] / n));
+            let py = -(normal[1] / n);
+            let pz = -(normal[2] / n);
             let corner = x[0] - py * y[0] - pz * z[0];
-            let (low_y, low_z) = (py.min(zero), pz.min(zero));
+            let low_y = py.min(zero);
+            let low_z = pz.min(zero);
             let steep = py.abs() + pz.abs();
             let reach = size + 2.0;
             let error = (steep + 1.0) * (2.0 * self.place64)
@@ -312,8 +323,10 @@ impl<S: Simd> ShortTriangles<S> {
         let across: u32x16<S> = self.span[0].to_int();
         let straddles = ((x & 63) + across).simd_gt(u32x16::splat(simd, 63)) & ready;
         let straddles_any = straddles.any_true();
-        let (rows, layers) = (self.most(simd, 1, ready), self.most(simd, 2, ready));
-        let (one, two) = (u32x16::splat(simd, 1), u32x16::splat(simd, 2));
+        let rows = self.most(simd, 1, ready);
+        let layers = self.most(simd, 2, ready);
+        let one = u32x16::splat(simd, 1);
+        let two = u32x16::splat(simd, 2);
         // What is the same in every layer.
         let mut ends = [[zero; 2]; CELLS];
         let mut places = [[none; 2]; CELLS];
@@ -326,19 +339,23 @@ impl<S: Simd> ShortTriangles<S> {
         // As far as that crossings are sure; the difference may round up.
         let clear = (0.5 - U32) - self.plane.error;
         let taken = bricks.layers.clone();
-        let (first, end) = (f32x16::splat(simd, taken.start as f32), f32x16::splat(simd, taken.end as f32));
+        let first = f32x16::splat(simd, taken.start as f32);
+        let end = f32x16::splat(simd, taken.end as f32);
         for k in 0..layers {
             let layer = self.base[2] + k as f32;
             let here = layer.simd_ge(first) & layer.simd_lt(end) & ready & !self.doubt;
             let here = here & self.span[2].simd_ge(f32x16::splat(simd, k as f32));
             let at = self.plane.slope[1] * k as f32;
             let z = bricks.layers_from_first(z + k as u32);
-            let (in_layer, word) = (bricks.first_of_layers(z), marks::words([none, none, z]));
+            let in_layer = bricks.first_of_layers(z);
+            let word = marks::words([none, none, z]);
             for j in 0..rows {
                 let row = f32x16::splat(simd, j as f32);
                 let within = here & row.simd_ge(yz[k][0]) & row.simd_le(yz[k][1]);
-                let (enter, leave) = (ends[j][0] + at, ends[j][1] + at);
-                let (first, last) = (enter.floor(), leave.floor());
+                let enter = ends[j][0] + at;
+                let leave = ends[j][1] + at;
+                let first = enter.floor();
+                let last = leave.floor();
                 // From the middle between two walls.
                 let distance = ((enter - first) - 0.5).abs().max(((leave - last) - 0.5).abs());
                 let near = distance.simd_ge(clear) & within;
@@ -349,7 +366,8 @@ impl<S: Simd> ShortTriangles<S> {
                 let (low, high): (u32x16<S>, u32x16<S>) = (low.to_int(), high.to_int());
                 // Sixteen cells at most; other lanes are not chosen.
                 let cells = (two << high) - (one << low);
-                let (number, words) = (in_layer + places[j][0], word | places[j][1] | cells);
+                let number = in_layer + places[j][0];
+                let words = word | places[j][1] | cells;
                 bricks.mark(simd, number, words, lanes);
                 if straddles_any {
                     let rest = marks::beyond(simd, words);
@@ -381,13 +399,16 @@ impl<S: Simd> ShortTriangles<S> {
             before[e] = (f32x16::splat(simd, 0.0).min(edge.to).max(edge.from) - edge.from) * edge.slope;
         }
         for n in 0..self.most(simd, along, ready) {
-            let (strip, above) = (f32x16::splat(simd, n as f32), f32x16::splat(simd, (n + 1) as f32));
-            let (mut low, mut high) = (nowhere, -nowhere);
+            let strip = f32x16::splat(simd, n as f32);
+            let above = f32x16::splat(simd, (n + 1) as f32);
+            let mut low = nowhere;
+            let mut high = -nowhere;
             for e in 0..3 {
                 let edge = &edges[e];
                 // Where the edge is as it enters the strip and as it leaves it.
                 let after = (above.min(edge.to).max(edge.from) - edge.from) * edge.slope;
-                let (first, last) = (before[e] + edge.starts[0], after + edge.starts[1]);
+                let first = before[e] + edge.starts[0];
+                let last = after + edge.starts[1];
                 before[e] = after;
                 let within = strip.simd_lt(edge.to) & above.simd_gt(edge.from);
                 low = within.select(low.min(first.min(last)), low);

@@ -90,7 +90,8 @@ impl Cover<'_> {
     /// Occupies a row's cells `low..=high`, clipped; all relative to the base.
     #[inline(always)]
     fn span(&self, bricks: &mut Bricks, low: i64, high: i64, j: i64, k: i64) {
-        let (low, high) = (low.max(self.low[0]), high.min(self.high[0]));
+        let low = low.max(self.low[0]);
+        let high = high.min(self.high[0]);
         if low <= high {
             let [x, y, z] = self.setup.base;
             bricks.span(x + low, x + high, y + j, z + k);
@@ -198,7 +199,8 @@ impl Cover<'_> {
                     |this, j, ends| {
                         let ends = xy.within(simd, j, ends);
                         let Some(plane) = &plane else { return ends };
-                        let (frame, setup) = (this.frame, this.setup);
+                        let frame = this.frame;
+                        let setup = this.setup;
                         let cell_of = |floor| cell_of(frame, setup, 0, floor);
                         plane.cut(simd, [j, k], ends, &mut this.exact, &cell_of)
                     },
@@ -248,7 +250,8 @@ impl Cover<'_> {
             if unsure.any_true() {
                 return false;
             }
-            let (lows, highs) = (lows.max(enter.floor()), highs.min(leave.floor()));
+            let lows = lows.max(enter.floor());
+            let highs = highs.min(leave.floor());
             let filled = within & lows.simd_le(highs);
             let long = filled & (highs - lows).simd_ge(f64x8::splat(simd, marks::CELLS as f64));
             let cells = [(lows + x).narrow(zero), (row + y).narrow(zero), (layer + z).narrow(zero)];
@@ -275,8 +278,10 @@ impl Cover<'_> {
         let [x, y, z] = self.setup.base;
         let SpanLayer { rows: [first, last], k, columns } = layer;
         let base = f64x8::splat(simd, x as f64);
-        let (low, high) = (f64x8::splat(simd, columns[0] as f64), f64x8::splat(simd, columns[1] as f64));
-        let (first_row, last_row) = (f64x8::splat(simd, first as f64), f64x8::splat(simd, last as f64));
+        let low = f64x8::splat(simd, columns[0] as f64);
+        let high = f64x8::splat(simd, columns[1] as f64);
+        let first_row = f64x8::splat(simd, first as f64);
+        let last_row = f64x8::splat(simd, last as f64);
         let words = [(x + columns[0]) / 64, (x + columns[1]) / 64];
         // Lanes begin with a brick.
         let skipped = (y + first) % SIDE as i64;
@@ -292,7 +297,8 @@ impl Cover<'_> {
     /// Fills `table` with the intervals along `s` of the projection's piece in each strip of `t`.
     #[inline(always)]
     fn project<S: Simd>(&mut self, simd: S, [s, t]: [usize; 2], table: &mut Table) {
-        let (first, last) = (self.low[t], self.high[t]);
+        let first = self.low[t];
+        let last = self.high[t];
         table.reset(first, last);
         let setup = self.setup;
         for v in 0..3 {
@@ -305,7 +311,8 @@ impl Cover<'_> {
             }
         }
         for [v, w] in [[0, 1], [1, 2], [2, 0]] {
-            let (a, b) = (self.triangle[v][t], self.triangle[w][t]);
+            let a = self.triangle[v][t];
+            let b = self.triangle[w][t];
             if a != b {
                 let edge = if a < b { [v, w] } else { [w, v] };
                 self.project_edge(simd, edge, [s, t], table);
@@ -340,7 +347,8 @@ impl Cover<'_> {
                 let unsure = distance.simd_le(f64x8::splat(simd, edge.error)) & inside;
                 let floor = crossing.floor();
                 if unsure.any_true() {
-                    let (mut lows, mut highs) = (lanes_of(floor), lanes_of(floor));
+                    let mut lows = lanes_of(floor);
+                    let mut highs = lanes_of(floor);
                     let unsure = unsure.to_bitmask();
                     self.settle(&lanes_of(crossing), unsure, &edge, wall, [&mut lows, &mut highs]);
                     [f64x8::from_slice(simd, &lows), f64x8::from_slice(simd, &highs)]
@@ -397,8 +405,10 @@ pub struct LongEdge {
 impl LongEdge {
     /// The edge of a triangle from vertex `v` up to `w`, along axis `s` over axis `t`.
     pub fn new(setup: &Setup, [v, w]: [usize; 2], [s, t]: [usize; 2]) -> Self {
-        let (start, end) = ([setup.u[s][v], setup.u[t][v]], [setup.u[s][w], setup.u[t][w]]);
-        let (run, rise) = (end[0] - start[0], end[1] - start[1]);
+        let start = [setup.u[s][v], setup.u[t][v]];
+        let end = [setup.u[s][w], setup.u[t][w]];
+        let run = end[0] - start[0];
+        let rise = end[1] - start[1];
         let (slope, error) = if rise < 16.0 * setup.error || rise <= 0.0 {
             (0.0, f64::INFINITY)
         } else {

@@ -109,7 +109,8 @@ impl Tiny {
         } else {
             // Sixteen lanes would be two registers a value: twice as many values on the stack.
             let zero = f32x8::splat(simd, 0.0);
-            let (mut low, mut high) = ([[zero; 3]; 3], [[zero; 3]; 3]);
+            let mut low = [[zero; 3]; 3];
+            let mut high = [[zero; 3]; 3];
             for axis in 0..3 {
                 for vertex in 0..3 {
                     (low[axis][vertex], high[axis][vertex]) = vertices[axis][vertex].split();
@@ -141,10 +142,12 @@ impl Tiny {
         ranges: &[Range<i64>; 3],
     ) -> Found<V> {
         let zero = V::splat(simd, 0.0);
-        let (mut lows, mut highs) = ([zero; 3], [zero; 3]);
+        let mut lows = [zero; 3];
+        let mut highs = [zero; 3];
         let mut local = *vertices;
         let mut nearest = V::splat(simd, 1.0);
-        let (mut steps, mut most) = (zero, zero);
+        let mut steps = zero;
+        let mut most = zero;
         let mut within = V::Mask::splat(simd, true);
         let mut outside = V::Mask::splat(simd, false);
         // Loops, not closures: only what is inlined here is compiled for the level.
@@ -183,7 +186,8 @@ impl Tiny {
             found.touched = touched.map(|lanes| lanes & four);
             found.decided |= four;
             // One step along the first of the two axes, and along the second.
-            let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
+            let x_flat = lows[0].simd_eq(highs[0]);
+            let z_flat = lows[2].simd_eq(highs[2]);
             found.first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
             found.second = [lows[0], x_flat.select(lows[1], z_flat.select(highs[1], lows[1])), highs[2]];
         }
@@ -257,19 +261,23 @@ fn corners<S: Simd, V: SimdFloat<S, Element = f32>>(
     bound: f32,
 ) -> ([u64; 4], u64) {
     let zero = V::splat(simd, 0.0);
-    let (x_flat, z_flat) = (lows[0].simd_eq(highs[0]), lows[2].simd_eq(highs[2]));
-    let (mut s, mut t) = ([zero; 3], [zero; 3]);
+    let x_flat = lows[0].simd_eq(highs[0]);
+    let z_flat = lows[2].simd_eq(highs[2]);
+    let mut s = [zero; 3];
+    let mut t = [zero; 3];
     for v in 0..3 {
         s[v] = x_flat.select(local[1][v], local[0][v]);
         t[v] = z_flat.select(local[1][v], local[2][v]);
     }
-    let (ds, dt) = ([s[1] - s[0], s[2] - s[1], s[0] - s[2]], [t[1] - t[0], t[2] - t[1], t[0] - t[2]]);
+    let ds = [s[1] - s[0], s[2] - s[1], s[0] - s[2]];
+    let dt = [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
     let normal = ds[0] * dt[1] - dt[0] * ds[1];
     let bound = V::splat(simd, bound);
     let turn = V::splat(simd, 1.0).copysign(normal);
     let mut least = [V::splat(simd, 1e30); 4];
     for e in 0..3 {
-        let (a, b) = (-(dt[e] * turn), ds[e] * turn);
+        let a = -(dt[e] * turn);
+        let b = ds[e] * turn;
         let start = (a.max(zero) + b.max(zero)) - (a * s[e] + b * t[e]);
         let values = [start, start + a, start + b, start + a + b];
         for n in 0..4 {

@@ -20,13 +20,15 @@ pub fn cells_beside_wall(
     let [s, t] = [[1, 2], [0, 2], [0, 1]][axis];
     // Walls are counted from the first vertex, so that numbers are short.
     let base: [i64; 3] = std::array::from_fn(|a| {
-        let (axis, coordinate) = (&frame.axes[a], triangle[0][a]);
+        let axis = &frame.axes[a];
+        let coordinate = triangle[0][a];
         axis.map.floor(coordinate, axis.index(coordinate)).0
     });
     let mut exact = LazyExact::new(frame, triangle, base);
     let at = [0, 1, 2].map(|n| [exact.vertex(n, s), exact.vertex(n, t)]);
     let in_grid = |a: usize, [low, high]: [i64; 2]| {
-        let (low, high) = ((low + base[a]).max(0), (high + base[a]).min(frame.axes[a].cells - 1));
+        let low = (low + base[a]).max(0);
+        let high = (high + base[a]).min(frame.axes[a].cells - 1);
         (low <= high).then_some([low as usize, high as usize])
     };
     let Some(beside) = in_grid(axis, touching(exact.vertex(0, axis))) else { return };
@@ -98,10 +100,12 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let (mut touched, mut within) = (0, 0);
+        let mut touched = 0;
+        let mut within = 0;
         for n in 0..3000 {
             let spacing = [Rational::new(1, 2), Rational::new(3, 10)][n % 2].clone();
-            let (frame, axis) = (frame(&spacing), n / 2 % 3);
+            let frame = frame(&spacing);
+            let axis = n / 2 % 3;
             // On walls, between them, and beyond the grid.
             let mut coordinate = |fine: u64| {
                 let at = Rational::new(random(8 * fine) as i64 - fine as i64, fine as i64);

@@ -227,7 +227,9 @@ pub fn exclusive(first: &str, second: &str) -> Error {
 
 /// The options among these words as `parser` takes them, and where the first other word is; none behind `--`.
 fn scan(words: &[OsString], parser: &Command) -> (Vec<Typed>, Option<usize>) {
-    let (mut found, mut first, mut at) = (Vec::new(), None, 1);
+    let mut found = Vec::new();
+    let mut first = None;
+    let mut at = 1;
     while at < words.len() && words[at] != "--" {
         // A word that is not UTF-8 is a file name.
         let word = words[at].to_str().filter(|word| word.len() > 1 && word.starts_with('-'));

@@ -155,7 +155,8 @@ fn read_all(
     bar: &Bar,
 ) -> Result<Vec<Loaded>> {
     let read = files.iter().map(|file| {
-        let (tolerance, max_memory) = (args.read.tolerance(), budget.left);
+        let tolerance = args.read.tolerance();
+        let max_memory = budget.left;
         let loaded = open(file, &ReadOptions { tolerance, max_memory, progress: bar })?;
         budget.take(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
         Ok(loaded)
@@ -211,7 +212,8 @@ impl ComparedPairs {
         findings.iter().for_each(|(about, finding)| report.err += &finding_line(about, finding));
         let failed = args.within.as_ref().zip(self.first_closer).map(|(distance, first)| {
             let fails = if self.closer == 1 { "fails" } else { "fail" };
-            let (pairs, distance) = (counted(count, "pair", "pairs"), distance.to_f64());
+            let pairs = counted(count, "pair", "pairs");
+            let distance = distance.to_f64();
             format!("{} of {pairs} {fails} --within {distance}: {first}", self.closer)
         });
         failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why)))
@@ -248,7 +250,8 @@ impl<'a> MemoryBudget<'a> {
         let Some(left) = &mut self.left else { return Ok(()) };
         *left = left.checked_sub(need).ok_or_else(|| {
             let says = self.resources.memory.text().unwrap_or_default();
-            let (need, left) = (bytes(need), bytes(*left));
+            let need = bytes(need);
+            let left = bytes(*left);
             Error::too_large(format!("the comparison needs {need} more, {left} are left for it: {says}"))
                 .with_hint("raise --max-memory, or compare fewer meshes at a time")
         })?;

@@ -81,7 +81,8 @@ pub fn pair_rows(report: &mut Report, [a, b]: [&str; 2], found: &Clearance, list
 
 /// `triangles 12 and 7 pass through each other, from (0, 0, 0) to (1, 0, 0)`.
 fn place_text(place: &MeetingPair) -> String {
-    let ([s, t], [from, to]) = (place.triangles, place.ends.each_ref().map(point));
+    let [s, t] = place.triangles;
+    let [from, to] = place.ends.each_ref().map(point);
     let verb = match place.meeting {
         Meeting::Crossing => "pass through each other",
         Meeting::Overlap => "lie in one plane and overlap",

@@ -82,7 +82,8 @@ pub fn distances(summary: &FieldSummary, dims: [usize; 3], background: f32) -> S
     if background.is_infinite() {
         return format!("every cell has a distance: {}", occupancy(cells, dims));
     }
-    let (within, width) = (occupancy(cells, dims), number(background.into()));
+    let within = occupancy(cells, dims);
+    let width = number(background.into());
     let inside = match negated {
         0 => String::new(),
         _ => format!("; {} inside beyond it (-{width})", grouped(negated)),
@@ -94,7 +95,8 @@ pub fn distances(summary: &FieldSummary, dims: [usize; 3], background: f32) -> S
 fn valued_text(summary: &FieldSummary, dims: [usize; 3], background: f32) -> String {
     let FieldSummary { cells, nan, negated, .. } = *summary;
     let nans = if nan > 0 { format!(", {} NaN", grouped(nan)) } else { String::new() };
-    let (valued, width) = (occupancy(cells - nan, dims), number(background.into()));
+    let valued = occupancy(cells - nan, dims);
+    let width = number(background.into());
     let are = if negated == 1 { "is" } else { "are" };
     let inner = match negated {
         0 => String::new(),

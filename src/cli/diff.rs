@@ -124,7 +124,8 @@ fn compare(args: &DiffArgs, max_memory: Option<u64>, call: &Call, report: &mut R
     diff_fields::check(paths, [&first, &second], call)?;
     if let (Some(old), Some(new)) = (first.field(), second.field()) {
         let gate = Gate { allow: args.allow, iou_min: None };
-        let (tolerance, lattice) = (args.tolerance, grid.lattice);
+        let tolerance = args.tolerance;
+        let lattice = grid.lattice;
         let options = FieldOptions { paths, tolerance, gate, grid: grid.text(args), lattice };
         return diff_fields::compare([old, new], &options, report);
     }
@@ -160,7 +161,8 @@ fn less(most: u64, taken: u128) -> u64 {
 }
 
 fn about(path: &Path, voxels: &Voxels) -> Value {
-    let (kind, occupied) = (voxels.kind().name(), voxels.occupied().is_ok().then(|| voxels.count()));
+    let kind = voxels.kind().name();
+    let occupied = voxels.occupied().is_ok().then(|| voxels.count());
     let rule = &voxels.record.rule_name;
     json!({"path": path.to_string_lossy(), "kind": kind, "dims": voxels.dims(), "occupied": occupied, "rule": rule})
 }
@@ -270,7 +272,8 @@ impl<'a> ComparedGrid<'a> {
         if self.mismatches.is_empty() || self.ignored && !dims {
             return Ok(());
         }
-        let (first, second) = (args.first.display(), args.second.display());
+        let first = args.first.display();
+        let second = args.second.display();
         let what = match self.mismatches.iter().find(|m| matches!(m, Mismatch::Dims(_))) {
             Some(dims) if self.ignored => {
                 format!(
@@ -421,7 +424,8 @@ impl DiffOutput {
         lattice: Option<&Lattice>,
         call: &Call,
     ) -> Result<Vec<Written>> {
-        let (first, second) = (first.occupied()?, second.occupied()?);
+        let first = first.occupied()?;
+        let second = second.occupied()?;
         call.signals.listen()?;
         let DiffContent::Voxels(format) = self.content else {
             // Common cells are drawn dimmed, to show the position of the differences in the part.

@@ -20,7 +20,8 @@ pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> 
             Some(_) => "a field",
             None => voxels.kind().name(),
         });
-        let (a, b) = (a.display(), b.display());
+        let a = a.display();
+        let b = b.display();
         let what = format!("{a} holds {one} and {b} holds {other}: they cannot be compared");
         return Err(Error::usage(what).with_hint("compare two fields, or two files of bits or labels"));
     }

@@ -118,7 +118,8 @@ const PER_MESH: u64 = 3;
 fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> Result<()> {
     let path = file.path();
     let loaded = read::read_file(path, options)?;
-    let (mesh, edges) = (&loaded.mesh, loaded.mesh.closedness());
+    let mesh = &loaded.mesh;
+    let edges = loaded.mesh.closedness();
     let median = median_edge(mesh);
     let solid = edges.is_closed() && edges.is_oriented() && !mesh.triangles().is_empty();
     let volume = solid.then(|| mesh.volume());
@@ -133,7 +134,9 @@ fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> R
     let suggestions = suggestions(mesh.bounds(), median);
     report.set("suggestions", suggestions.iter().map(Suggestion::json).collect::<Value>());
 
-    let (kind, triangles, size) = (mesh_format(loaded.format), triangles(&input), bytes(loaded.bytes));
+    let kind = mesh_format(loaded.format);
+    let triangles = triangles(&input);
+    let size = bytes(loaded.bytes);
     report.row("mesh", &format!("{}: {kind}, {triangles}, {size}", path.display()));
     if !mesh.bounds().is_empty() {
         report.row("size", &extent(mesh.bounds()));
@@ -165,7 +168,8 @@ fn mesh_json(mesh: &Mesh, edges: &Closedness, volume: Option<f64>, median: Optio
 
 /// `63 × 65 × 28: x -28.5 … 34.5, …`.
 fn extent(bounds: &Bounds) -> String {
-    let (low, high) = (bounds.min.map(f64::from), bounds.max.map(f64::from));
+    let low = bounds.min.map(f64::from);
+    let high = bounds.max.map(f64::from);
     let extent = [0, 1, 2].map(|a| number(high[a] - low[a])).join(" × ");
     format!("{extent}: {}", ranges([low, high]))
 }
@@ -264,7 +268,8 @@ fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) ->
     set_voxels(report, &voxels, &labels, occupied);
 
     let dtype = description.dtype.map_or_else(String::new, |dtype| format!(", {}", dtype.name()));
-    let (format, size) = (description.format.name, bytes(description.bytes));
+    let format = description.format.name;
+    let size = bytes(description.bytes);
     report.row("voxels", &format!("{}: {format}{dtype}, {size}", path.display()));
     report.row("grid", &grid(&voxels, &description));
     if let Some(exact) = voxels.lattice.as_ref().and_then(exact) {

@@ -79,7 +79,8 @@ const V1: CgroupFiles = CgroupFiles {
 fn of_cgroups(root: &Path, cgroups: &str) -> Option<u64> {
     let left = |line: &str| {
         let mut fields = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (fields.next()?, fields.next()?);
+        let controllers = fields.next()?;
+        let path = fields.next()?;
         match controllers {
             "" => of_cgroup(root, path, &V2),
             _ if controllers.split(',').any(|name| name == "memory") => {

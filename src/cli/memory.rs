@@ -266,7 +266,8 @@ impl MemoryPlan {
             Strategy::Dense => 1,
             Strategy::Slabs(height) | Strategy::Bricks(height) => needs.lattice.dims()[2].div_ceil(height),
         };
-        let (bytes, dense) = (demand.bytes(strategy), demand.bytes(Strategy::Dense));
+        let bytes = demand.bytes(strategy);
+        let dense = demand.bytes(Strategy::Dense);
         let mesh = Run::estimate(needs.mesh.triangles().len(), [0; 3]);
         let largest = phases.into_iter().max_by_key(|phase| phase.bytes).filter(|phase| phase.bytes > 0);
         let rest = bytes - mesh - largest.map_or(0, |phase| phase.bytes);

@@ -148,7 +148,8 @@ impl GridOptions {
         let option = argv.with_value(option).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
         let is_bounded = corners.is_some();
         let padding = Some(fit.clone());
-        let (from, grown_from) = (GridFrom::Mesh(Box::new(fit)), corners.filter(|_| whole_cells));
+        let from = GridFrom::Mesh(Box::new(fit));
+        let grown_from = corners.filter(|_| whole_cells);
         Ok(Self { padding, from, snap, option, grown_from, is_bounded, transform })
     }
 
@@ -234,7 +235,8 @@ impl DoubtOptions {
             return Err(error.with_hint("--rule distance measures cells, and fills none"));
         }
         if rule.inside().is_none() {
-            let (option, rule) = (argv.name(option), rule.name());
+            let option = argv.name(option);
+            let rule = rule.name();
             let error = Error::usage(format!("{option} needs --solid or --filled"));
             return Err(error.with_hint(format!("--rule {rule} leaves the inside empty")));
         }

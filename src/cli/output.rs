@@ -200,7 +200,8 @@ impl Output {
         if !self.format.holds(self.kind) {
             let option = argv.with_value("format").or_else(|| argv.with_value("output")).unwrap_or_default();
             let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(self.kind)).map(|f| f.name).collect();
-            let (kind, known) = (self.kind.plural(), known.join(", "));
+            let kind = self.kind.plural();
+            let known = known.join(", ");
             return Err(Error::usage(format!("{option}: {name} does not hold {kind}"))
                 .with_hint(format!("{known} hold {kind}; --iso V makes bits of distances")));
         }
@@ -346,7 +347,8 @@ impl AuxOutput {
             return Ok(());
         }
         let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(kind)).map(|f| f.extensions[0]).collect();
-        let (name, kind) = (self.format.name, kind.plural());
+        let name = self.format.name;
+        let kind = kind.plural();
         let error = Error::usage(format!("{name} does not hold {kind}")).in_file(self.file.path());
         Err(error.with_hint(format!("{} takes .{}", self.option, known.join(", ."))))
     }

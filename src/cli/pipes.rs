@@ -127,7 +127,8 @@ impl Outlet {
     }
 
     fn new<W: Write>(signals: &Signals, open: impl FnOnce() -> io::Result<W> + Send + 'static) -> Self {
-        let ((to, blocks), (failure, failed)) = (sync_channel(2), sync_channel(1));
+        let (to, blocks) = sync_channel(2);
+        let (failure, failed) = sync_channel(1);
         let (used, spare) = sync_channel(4);
         let no_thread = SyncSender::clone(&failure);
         let started = par::detached(move || {

@@ -80,7 +80,8 @@ impl Signals {
     /// Sets `at_once` when the work had its time to end after a signal, and ends the process if it stalls in a
     /// report.
     fn lose_patience(&self, at_once: &Arc<AtomicBool>) -> Result<()> {
-        let (signals, at_once) = (self.clone(), Arc::clone(at_once));
+        let signals = self.clone();
+        let at_once = Arc::clone(at_once);
         par::detached(move || {
             while signals.caught().is_none() {
                 std::thread::sleep(POLL_INTERVAL);

@@ -320,7 +320,9 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     let CheckOptions { places: most, pairs, progress, .. } = *options;
     let search = Search { mesh, components: &components, most, thin, pairs, progress };
     let mut found = Defects::of(&search)?;
-    let (mut defects, mut may_have, mut is_any_partial) = (vec![], vec![], false);
+    let mut defects = vec![];
+    let mut may_have = vec![];
+    let mut is_any_partial = false;
     for info in DEFECTS {
         let Some(sites) = (info.sites)(&mut found).map(std::mem::take) else { continue };
         let Sites { count, places, first, triangles, is_partial } = sites;
@@ -339,7 +341,8 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     let has = |code: Code| defects.iter().any(|defect: &Defect| defect.info.code == code);
     let is_empty = mesh.triangles().is_empty();
     let topology = &found.topology;
-    let (closed, oriented) = (!is_empty && !has(Code::M004), !is_empty && topology.unbalanced_edges == 0);
+    let closed = !is_empty && !has(Code::M004);
+    let oriented = !is_empty && topology.unbalanced_edges == 0;
     let safety = Safety {
         is_sound: closed && oriented && !has(Code::M008) && !mesh.is_two_sided(),
         may_have,

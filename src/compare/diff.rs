@@ -43,8 +43,10 @@ impl Difference {
     /// # Errors
     /// If their dims differ, or one is a field.
     pub fn between<'a>(first: impl Into<CellsRef<'a>>, second: impl Into<CellsRef<'a>>) -> Result<Self> {
-        let (first, second) = (first.into(), second.into());
-        let (old, new) = (first.occupied()?, second.occupied()?);
+        let first = first.into();
+        let second = second.into();
+        let old = first.occupied()?;
+        let new = second.occupied()?;
         same_dims(old.dims(), new.dims())?;
         let labels = match (first, second) {
             (CellsRef::Labels(a), CellsRef::Labels(b)) => Some([a, b]),
@@ -108,7 +110,8 @@ impl Difference {
     /// Adds the cells of a layer that both grids have with different labels.
     fn compare_labels(&mut self, [first, second]: [&Labels; 2], k: usize) {
         let [nx, ny, _] = first.dims();
-        let (mut old, mut new) = (vec![0; nx], vec![0; nx]);
+        let mut old = vec![0; nx];
+        let mut new = vec![0; nx];
         for j in 0..ny {
             first.row(j, k, &mut old);
             second.row(j, k, &mut new);
@@ -149,8 +152,8 @@ pub fn labels(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
 /// The same.
 pub fn changes(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     same_dims(first.dims(), second.dims())?;
-    let (occupied, removed) =
-        (combined(first, second, |a, b| a ^ b)?, combined(first, second, |a, b| a & !b)?);
+    let occupied = combined(first, second, |a, b| a ^ b)?;
+    let removed = combined(first, second, |a, b| a & !b)?;
     Ok(Labels::from_planes(occupied, vec![removed], Legend::changes()))
 }
 
@@ -218,7 +221,8 @@ mod tests {
     /// Two grids of several words a row, and what differs, counted a cell at a time.
     fn grids() -> (BitGrid, BitGrid, Difference) {
         let dims = [150, 5, 3];
-        let (mut first, mut second) = (BitGrid::new(dims).unwrap(), BitGrid::new(dims).unwrap());
+        let mut first = BitGrid::new(dims).unwrap();
+        let mut second = BitGrid::new(dims).unwrap();
         let mut expected = Difference::default();
         let mut differing = BitGrid::new(dims).unwrap();
         let mut state = 1_u64;
@@ -283,7 +287,8 @@ mod tests {
             bits.iter().for_each(|cell| labels.set(cell, if cell[0] % every == 3 { 7 } else { 200 }));
             labels
         };
-        let (old, new) = (of(&first, 5), of(&second, 10));
+        let old = of(&first, 5);
+        let new = of(&second, 10);
         let found = Difference::between(&old, &new).unwrap();
         let plain = Difference::between(&first, &second).unwrap();
         let relabelled = first.iter().filter(|cell| second.get(*cell) && cell[0] % 10 == 8).count() as u64;

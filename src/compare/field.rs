@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn the_first_of_the_largest_differences_is_found() {
-        let (mut first, mut second) =
-            (Field::new([70, 3, 4], 1.0).unwrap(), Field::new([70, 3, 4], 1.0).unwrap());
+        let mut first = Field::new([70, 3, 4], 1.0).unwrap();
+        let mut second = Field::new([70, 3, 4], 1.0).unwrap();
         let all = FieldDifference::between(&first, &second, None).unwrap();
         assert_eq!(all, FieldDifference::default());
         for (cell, a, b) in [

@@ -75,7 +75,8 @@ pub fn to_xml(suite: &Suite) -> String {
 }
 
 fn write_test(xml: &mut String, suite: &Suite, test: &Test) {
-    let (file, line) = (&test.place.0, Some(test.place.1).filter(|line| *line > 0));
+    let file = &test.place.0;
+    let line = Some(test.place.1).filter(|line| *line > 0);
     let line = line.map(|line| format!(" line=\"{line}\"")).unwrap_or_default();
     // A writer into a String cannot fail.
     let _ = write!(
@@ -91,7 +92,9 @@ fn write_test(xml: &mut String, suite: &Suite, test: &Test) {
         Verdict::Failed(reason) => ("failure", reason),
         Verdict::Error(reason) => ("error", reason),
     };
-    let (kind, message, text) = (escaped(kind), escaped(message), escaped(text).replace("&#10;", "\n"));
+    let kind = escaped(kind);
+    let message = escaped(message);
+    let text = escaped(text).replace("&#10;", "\n");
     let _ = writeln!(
         xml,
         ">\n      <{element} type=\"{kind}\" message=\"{message}\">{text}</{element}>\n    </testcase>"

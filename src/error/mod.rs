@@ -52,7 +52,11 @@ pub struct Error {
 
 impl Error {
     fn new(kind: Kind, code: Code, message: impl Into<String>) -> Self {
-        let (hint, file, triangle, byte, line) = (None, None, None, None, None);
+        let hint = None;
+        let file = None;
+        let triangle = None;
+        let byte = None;
+        let line = None;
         let message = message.into().into_boxed_str();
         Self { kind, code, message, hint, file, triangle, byte, line }
     }

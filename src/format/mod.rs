@@ -351,7 +351,8 @@ fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
         CellType::Field { background } => (None, Some(background)),
         _ => (None, None),
     };
-    let (dims, lattice) = (Some(source.dims()), source.lattice().cloned());
+    let dims = Some(source.dims());
+    let lattice = source.lattice().cloned();
     Metadata { dims, lattice, record: source.record().clone(), legend, background, ..Metadata::default() }
 }
 

@@ -189,7 +189,8 @@ impl Header {
         metadata: Option<&Metadata>,
         room: CellRoom,
     ) -> Result<Cells> {
-        let (dims, order) = (self.dims()?, if self.fortran { Order::XFastest } else { Order::ZFastest });
+        let dims = self.dims()?;
+        let order = if self.fortran { Order::XFastest } else { Order::ZFastest };
         match self.descr.as_str() {
             "u1" => dense::read_values(
                 input,
@@ -209,7 +210,9 @@ impl Header {
 
 /// Reads the dictionary: three keys in any order, each once.
 fn parse(text: &str, bytes: u64) -> Option<Header> {
-    let (mut descr, mut fortran, mut shape) = (None, None, None);
+    let mut descr = None;
+    let mut fortran = None;
+    let mut shape = None;
     let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
     while !rest.is_empty() {
         let (key, value) = rest.split_once(':')?;

@@ -116,7 +116,8 @@ fn small_members(metadata: &Metadata) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 fn legend_members(legend: &Legend) -> [(&'static str, Vec<u8>); 4] {
-    let (labels, shape) = (legend.labels(), [legend.labels().len()]);
+    let labels = legend.labels();
+    let shape = [legend.labels().len()];
     let values = labels.iter().map(|label| label.value).collect();
     let names: Vec<&str> = labels.iter().map(|label| &*label.name).collect();
     let colours: Vec<String> = labels.iter().map(|label| label.colour.map_or(String::new(), hex)).collect();
@@ -209,7 +210,8 @@ fn name_of_cells(archive: &Archive) -> Result<String> {
 
 /// Reads the header of the cells and holds the size it claims against that of its member.
 fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>) -> Result<Header> {
-    let (packed, size) = (file.compressed_size(), file.size());
+    let packed = file.compressed_size();
+    let size = file.size();
     let header = Header::read(&mut *file)?;
     let [x, y, z] = header.dims()?;
     let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);

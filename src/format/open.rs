@@ -68,7 +68,8 @@ pub fn describe(path: &Path) -> Result<Description> {
     let look = || {
         let (mut file, format) = recognise(path)?;
         let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom::default())?;
-        let (bytes, metadata) = (source.len(), (format.describe)(&mut source)?);
+        let bytes = source.len();
+        let metadata = (format.describe)(&mut source)?;
         let dtype = metadata.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
         Ok(Description { format, bytes, dtype, metadata })
     };

@@ -57,12 +57,14 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     if expected != Some(u128::from(source.len())) {
         let [x, y, z] = dims;
         let expected = expected.map_or("far more".into(), |n| n.to_string());
-        let (len, name) = (source.len(), dtype.name());
+        let len = source.len();
+        let name = dtype.name();
         let message = format!("{x} × {y} × {z} cells as {name} take {expected} bytes, the file has {len}");
         return Err(Error::input(Code::V005, message).with_hint("the sidecar may be of another file"));
     }
     let metadata = source.sidecar.take().ok_or_else(no_sidecar)?;
-    let (order, room) = (Order::XFastest, source.room);
+    let order = Order::XFastest;
+    let room = source.room;
     let cells: Cells = match dtype {
         Dtype::Bit => dense::read_words(source, dims, room)?.into(),
         Dtype::Bool => dense::read_occupied(source, dims, order, room)?.into(),

@@ -32,7 +32,8 @@ impl CellRoom {
         match self.0.filter(|most| u128::from(*most) < need) {
             None => Ok(()),
             Some(most) => {
-                let (need, most) = (bytes(need), bytes(most));
+                let need = bytes(need);
+                let most = bytes(most);
                 Err(Error::too_large(format!("{x} × {y} × {z} cells need {need}, {most} are available")))
             }
         }

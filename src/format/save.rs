@@ -118,7 +118,8 @@ pub fn write_source_to(
 
 /// The type of number of the cells, in a format that holds them on their lattice.
 fn checked_dtype(source: &dyn CellSource, format: &Format, options: &SaveOptions) -> Result<Dtype> {
-    let (dims, lattice) = (source.dims(), source.lattice());
+    let dims = source.dims();
+    let lattice = source.lattice();
     if let Some(other) = lattice.map(Lattice::dims).filter(|other| *other != dims) {
         return Err(Error::usage(format!("there are {dims:?} cells, and the lattice has {other:?}")));
     }
@@ -195,7 +196,8 @@ pub(super) fn cancelled(progress: &dyn Progress) -> io::Result<()> {
 
 /// The next slab, as a step of writing: of the kind and the size that its source promises.
 pub(super) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab<'a>>> {
-    let (kind, [nx, ny, nz]) = (source.cell_type().kind(), source.dims());
+    let kind = source.cell_type().kind();
+    let [nx, ny, nz] = source.dims();
     let slab = source.next().map_err(io::Error::other)?;
     let fits = |slab: &Slab| {
         let [x, y, layers] = slab.cells.dims();

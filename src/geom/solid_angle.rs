@@ -65,7 +65,9 @@ pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -
 #[inline]
 pub fn of_about(triangle: &[Vector; 3], p: &Vector, slack: f64, side: impl FnOnce() -> Ordering) -> Estimate {
     let parts = Parts::of(triangle, p, slack);
-    let (across, along, off) = (parts.across, parts.along, parts.off);
+    let across = parts.across;
+    let along = parts.along;
+    let off = parts.off;
     // Beside the triangle its side does not matter: the angle is about zero.
     let positive = if across.abs() > parts.side_off || along > 2.0 * off {
         across > 0.0
@@ -166,7 +168,8 @@ mod tests {
     #[test]
     fn angles_are_those_of_the_system() {
         for n in 0..200_000 {
-            let (x, y) = (f64::from(n - 100_000) / 3.0, f64::from(n % 977) * 41.0);
+            let x = f64::from(n - 100_000) / 3.0;
+            let y = f64::from(n % 977) * 41.0;
             assert!((angle(y, x) - y.atan2(x)).abs() < 2f64.powi(-50), "{y} {x}");
         }
     }

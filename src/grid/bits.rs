@@ -188,7 +188,9 @@ impl BitGrid {
 
     /// Occupies the cells that neither of two larger grids has, whose layer `first` is the first of this.
     pub(crate) fn add_neither(&mut self, one: &Self, two: &Self, first: usize) {
-        let ([nx, ..], row_words, n) = (self.dims, self.row_words, self.layer_words());
+        let [nx, ..] = self.dims;
+        let row_words = self.row_words;
+        let n = self.layer_words();
         let last = !0 >> (63 - (nx - 1) % 64);
         par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
             let others = one.layer(first + k).iter().zip(two.layer(first + k));
@@ -211,8 +213,10 @@ impl BitGrid {
     pub fn iter(&self) -> impl Iterator<Item = [usize; 3]> + '_ {
         let per_row = self.row_words;
         self.words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(move |(n, &word)| {
-            let (row, start) = (n / per_row, n % per_row * 64);
-            let (j, k) = (row % self.dims[1], row / self.dims[1]);
+            let row = n / per_row;
+            let start = n % per_row * 64;
+            let j = row % self.dims[1];
+            let k = row / self.dims[1];
             bits_of(word).map(move |bit| [start + bit, j, k])
         })
     }

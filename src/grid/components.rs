@@ -116,9 +116,11 @@ impl CellComponents {
         let mut found: Vec<Option<CellComponent>> = vec![None; self.count];
         for (n, chunk) in self.chunks.iter().enumerate() {
             for row in 0..chunk.begins.len() - 1 {
-                let (j, k) = (row % self.rows, n * HEIGHT + row / self.rows);
+                let j = row % self.rows;
+                let k = n * HEIGHT + row / self.rows;
                 for run in chunk.row(row) {
-                    let (start, end) = (run.start as usize, run.end as usize);
+                    let start = run.start as usize;
+                    let end = run.end as usize;
                     let part = CellComponent {
                         cells: (end - start) as u64,
                         first: [start, j, k],
@@ -186,7 +188,8 @@ impl Chunk {
             while word != 0 {
                 let gap = word.trailing_zeros();
                 let length = (word >> gap).trailing_ones();
-                let (start, end) = (at + gap, at + gap + length);
+                let start = at + gap;
+                let end = at + gap + length;
                 match self.runs[first..].last_mut() {
                     Some(last) if last.end == start => last.end = end,
                     _ => self.runs.push(CellRun { start, end, label: FREE }),
@@ -236,7 +239,8 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
         forest.extend(chunk.forest.iter().map(|parent| base + parent));
     }
     for n in 1..chunks.len() {
-        let (below, above) = (&chunks[n - 1], &chunks[n]);
+        let below = &chunks[n - 1];
+        let above = &chunks[n];
         let top = below.begins.len() - 1 - rows;
         for j in 0..rows {
             for other in j.saturating_sub(1)..rows.min(j + 2) {
@@ -269,7 +273,8 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
 
 /// Joins two trees; the root of the new one is the lesser.
 fn join(forest: &mut [u32], a: u32, b: u32) {
-    let (a, b) = (root(forest, a), root(forest, b));
+    let a = root(forest, a);
+    let b = root(forest, b);
     forest[a.max(b) as usize] = a.min(b);
 }
 
@@ -294,13 +299,15 @@ pub(crate) struct Dilation<'a> {
 impl<'a> Dilation<'a> {
     /// For layers of `grid`.
     pub(crate) fn of(grid: &'a BitGrid) -> Self {
-        let (words, [_, rows, _]) = (grid.row_words(), grid.dims());
+        let words = grid.row_words();
+        let [_, rows, _] = grid.dims();
         Self { grid, flat: vec![0; words * (rows + 2)], row: vec![0; words + 2] }
     }
 
     /// Makes `wide` such cells of layer `k`.
     pub(crate) fn layer(&mut self, k: usize, wide: &mut [u64]) {
-        let ([nx, _, nz], words) = (self.grid.dims(), self.grid.row_words());
+        let [nx, _, nz] = self.grid.dims();
+        let words = self.grid.row_words();
         let flat = &mut self.flat[words..][..wide.len()];
         flat.copy_from_slice(self.grid.layer(k));
         for k in [k.checked_sub(1), Some(k + 1).filter(|k| *k < nz)].into_iter().flatten() {
@@ -338,7 +345,8 @@ mod tests {
                 let cell = [i, j, k];
                 CellComponent { cells: 1, first: cell, reach: [cell; 2] }
             };
-            let (mut all, mut waiting) = (one(first), vec![first]);
+            let mut all = one(first);
+            let mut waiting = vec![first];
             while let Some(cell) = waiting.pop() {
                 for n in 0..27 {
                     let step = [n % 3, n / 3 % 3, n / 9];
@@ -367,7 +375,8 @@ mod tests {
 
     #[test]
     fn components_are_those_of_cells_that_touch() {
-        let (mut state, mut seen) = (7, [0; 2]);
+        let mut state = 7;
+        let mut seen = [0; 2];
         for dims in [[1, 1, 1], [9, 1, 6], [1, 7, 7], [65, 7, 8], [130, 5, 70], [14, 15, 97]] {
             for part in [0, 1, 2, 3, 5, 9, 30] {
                 let grid = random(dims, part, &mut state);
@@ -381,7 +390,8 @@ mod tests {
                     seen[0] += found.count();
                 }
                 let mut wide = BitGrid::new(dims).unwrap();
-                let (mut dilation, layer) = (Dilation::of(&grid), wide.layer_words());
+                let mut dilation = Dilation::of(&grid);
+                let layer = wide.layer_words();
                 let layers = wide.words_mut().chunks_mut(layer).enumerate();
                 layers.for_each(|(k, wide)| dilation.layer(k, wide));
                 for n in 0..dims[0] * dims[1] * dims[2] {

@@ -188,7 +188,8 @@ const TOGETHER: usize = 8;
 fn bits_hash(bits: &BitGrid, k: usize, layer: usize) -> Option<LayerHash> {
     let first = layer * bits.layer_words();
     let mut hasher = blake3::Hasher::new();
-    let (mut buffer, mut occupied) = (Vec::with_capacity(BATCH + 16 * TOGETHER), 0);
+    let mut buffer = Vec::with_capacity(BATCH + 16 * TOGETHER);
+    let mut occupied = 0;
     for (n, words) in bits.layer(k).chunks(TOGETHER).enumerate() {
         if words.iter().fold(0, |all, word| all | word) == 0 {
             continue;
@@ -242,7 +243,8 @@ fn layer_of_rows(
 ) -> Option<LayerHash> {
     let row_words = nx.div_ceil(64);
     let mut hasher = blake3::Hasher::new();
-    let (mut buffer, mut occupied) = (Vec::with_capacity(BATCH + 16 + 64 * 4), 0);
+    let mut buffer = Vec::with_capacity(BATCH + 16 + 64 * 4);
+    let mut occupied = 0;
     for j in 0..ny {
         row(j, &mut |n, word, value| {
             if word == 0 {
@@ -267,7 +269,8 @@ fn grid_hash(cells: Hash, lattice: &Lattice) -> Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"voxelize grid v1\n").update(&cells.0);
     for axis in 0..3 {
-        let (origin, spacing) = (&lattice.origin()[axis], &lattice.spacing()[axis]);
+        let origin = &lattice.origin()[axis];
+        let spacing = &lattice.spacing()[axis];
         let closed = u8::from(lattice.closed()[axis]);
         hasher.update(format!("{origin} {spacing} {closed}\n").as_bytes());
     }

@@ -34,7 +34,8 @@ pub(crate) fn erode(grid: &mut BitGrid, steps: usize) -> Result<()> {
 /// The cells of `grid` that have others `step` cells away on both sides along an axis.
 fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     let [_, ny, nz] = grid.dims();
-    let (row_words, layer_words) = (grid.row_words(), grid.layer_words());
+    let row_words = grid.row_words();
+    let layer_words = grid.layer_words();
     let layers = next.words_mut().chunks_exact_mut(layer_words).enumerate().collect();
     par::map(layers, |(k, layer): (usize, &mut [u64])| {
         for (j, row) in layer.chunks_exact_mut(row_words).enumerate() {
@@ -64,11 +65,14 @@ fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
 
 /// Erodes along x; nothing is set beyond the cells of a row.
 fn along_row(here: &[u64], step: usize, row: &mut [u64]) {
-    let (words, bits) = (step / 64, step % 64);
+    let words = step / 64;
+    let bits = step % 64;
     let at = |n: Option<usize>| n.and_then(|n| here.get(n)).copied().unwrap_or(0);
     for (n, word) in row.iter_mut().enumerate() {
-        let (low, high) = (n.checked_sub(words), Some(n + words));
-        let (mut below, mut above) = (at(low) << bits, at(high) >> bits);
+        let low = n.checked_sub(words);
+        let high = Some(n + words);
+        let mut below = at(low) << bits;
+        let mut above = at(high) >> bits;
         if bits > 0 {
             below |= at(low.and_then(|n| n.checked_sub(1))) >> (64 - bits);
             above |= at(high.map(|n| n + 1)) << (64 - bits);
@@ -100,7 +104,8 @@ mod tests {
 
     #[test]
     fn what_is_left_is_full_all_around() {
-        let (mut seen, mut state) = (0, 1_u64);
+        let mut seen = 0;
+        let mut state = 1_u64;
         for dims in [[1, 1, 1], [3, 5, 4], [64, 9, 7], [65, 12, 11], [150, 9, 9], [200, 150, 3]] {
             for holes in [0, 1, 5, 40] {
                 let mut grid = BitGrid::new(dims).unwrap();

@@ -19,7 +19,8 @@ impl Lattice {
                 .then(|| (axis, farthest, step, step / spacing.to_f64()))
         });
         let (axis, farthest, step, _) = coarse.max_by(|a, b| a.3.total_cmp(&b.3))?;
-        let (name, size) = (AXES[axis], self.spacing()[axis].to_f64());
+        let name = AXES[axis];
+        let size = self.spacing()[axis].to_f64();
         let message = format!(
             "far from the origin: 32-bit floats near {name} = {farthest} are {step} apart, where cells are {size}"
         );

@@ -181,7 +181,8 @@ impl Field {
     /// If they do not fit in memory.
     pub fn differing(&self) -> Result<BitGrid> {
         let mut cells = BitGrid::new(self.dims)?;
-        let (row_words, ny) = (cells.row_words(), self.dims[1]);
+        let row_words = cells.row_words();
+        let ny = self.dims[1];
         for (n, word) in cells.words_mut().iter_mut().enumerate() {
             let found = self.word(n / row_words % ny, n / row_words / ny, n % row_words);
             if found != 0 {
@@ -226,7 +227,8 @@ impl FieldSummary {
             (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
             (one, other) => one.or(other),
         };
-        let (cells, nan) = (self.cells + other.cells, self.nan + other.nan);
+        let cells = self.cells + other.cells;
+        let nan = self.nan + other.nan;
         Self { cells, nan, negated: self.negated + other.negated, range }
     }
 }
@@ -245,7 +247,8 @@ impl Eq for Field {}
 
 impl fmt::Debug for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ([x, y, z], summary) = (self.dims, self.summary());
+        let [x, y, z] = self.dims;
+        let summary = self.summary();
         write!(f, "Field {x} × {y} × {z}, background {}: {summary:?}", self.background)
     }
 }

@@ -39,7 +39,8 @@ pub(crate) fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGri
 /// A slab for each thread, wet where its cells are on faces of the grid.
 fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<FloodSlab<'a>> {
     let [nx, rows, layers] = walls.dims();
-    let (row_words, layer_words) = (walls.row_words(), walls.layer_words());
+    let row_words = walls.row_words();
+    let layer_words = walls.layer_words();
     let height = layers.div_ceil(par::current_threads()).max(WORTH);
     let slab = |(walls, wet): (&'a [u64], &'a mut [u64])| FloodSlab {
         row_words,
@@ -95,11 +96,14 @@ impl FloodSlab<'_> {
     /// Wets the cells on faces of the grid, of `nx` cells along x; `bottom` and `top` say whether the
     /// lowest and the highest layer are such a face.
     fn seed(&mut self, nx: usize, bottom: bool, top: bool) {
-        let (words, layers) = (self.row_words, self.count.len());
+        let words = self.row_words;
+        let layers = self.count.len();
         for row in 0..self.waiting.len() {
-            let (j, k) = (row % self.rows, row / self.rows);
+            let j = row % self.rows;
+            let k = row / self.rows;
             let face = j == 0 || j == self.rows - 1 || bottom && k == 0 || top && k == layers - 1;
-            let (walls, wet) = (&self.walls[row * words..][..words], &mut self.wet[row * words..][..words]);
+            let walls = &self.walls[row * words..][..words];
+            let wet = &mut self.wet[row * words..][..words];
             if face {
                 wet.iter_mut().zip(walls).for_each(|(wet, wall)| *wet = !wall);
                 wet[words - 1] &= self.inside;
@@ -148,13 +152,15 @@ impl FloodSlab<'_> {
         }
         self.count[row / self.rows] -= 1;
         let words = row * self.row_words..(row + 1) * self.row_words;
-        let (walls, wet) = (&self.walls[words.clone()], &mut self.wet[words]);
+        let walls = &self.walls[words.clone()];
+        let wet = &mut self.wet[words];
         if is_full(walls, self.inside, wet) {
             self.full[row] = true;
         } else {
             spread(walls, self.inside, wet);
         }
-        let (j, all) = (row % self.rows, self.waiting.len());
+        let j = row % self.rows;
+        let all = self.waiting.len();
         if j > 0 {
             self.flow(row, row - 1);
         }
@@ -176,7 +182,8 @@ impl FloodSlab<'_> {
         }
         let words = self.row_words;
         let (low, high) = self.wet.split_at_mut(from.max(to) * words);
-        let (low, high) = (&mut low[from.min(to) * words..][..words], &mut high[..words]);
+        let low = &mut low[from.min(to) * words..][..words];
+        let high = &mut high[..words];
         let (from, into) = if from < to { (&*low, high) } else { (&*high, low) };
         if pour(from, &self.walls[to * words..][..words], into) {
             self.mark(to);
@@ -194,7 +201,8 @@ impl FloodSlab<'_> {
 
 /// Pours the rows on both sides of the wall between two slabs into each other.
 fn exchange(below: &mut FloodSlab, above: &mut FloodSlab) {
-    let (words, first) = (below.row_words, below.waiting.len() - below.rows);
+    let words = below.row_words;
+    let first = below.waiting.len() - below.rows;
     for row in 0..below.rows {
         above.take(&below.wet[(first + row) * words..][..words], row);
         below.take(&above.wet[row * words..][..words], first + row);
@@ -303,7 +311,8 @@ mod tests {
     #[test]
     fn random_walls_of_every_density() {
         let mut random = Random(3);
-        let (mut reached, mut dry) = (0, 0);
+        let mut reached = 0;
+        let mut dry = 0;
         for nx in [1, 2, 63, 64, 65, 130] {
             for [ny, nz] in [[1, 1], [1, 9], [7, 1], [5, 6], [9, 40]] {
                 for percent in [0, 3, 20, 40, 60, 69, 80, 97, 100] {
@@ -360,7 +369,8 @@ mod tests {
             let mut free = 0;
             for n in 0..dims.iter().product() {
                 let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
-                let (u, v) = (cell[(axis + 1) % 3], cell[(axis + 2) % 3]);
+                let u = cell[(axis + 1) % 3];
+                let v = cell[(axis + 2) % 3];
                 // Rings of wall, every other one, each with a door on the side away from the last.
                 let ring = u.min(v).min(N - 1 - u).min(N - 1 - v);
                 let door = v == N / 2 && (u < N / 2) == (ring % 4 == 0);
@@ -375,7 +385,8 @@ mod tests {
     #[test]
     fn a_closed_box_stays_dry_and_a_pinhole_lets_all_in() {
         let mut walls = BitGrid::new([70, 20, 30]).unwrap();
-        let (low, high) = ([2, 3, 4], [67, 16, 25]);
+        let low = [2, 3, 4];
+        let high = [67, 16, 25];
         for n in 0..70 * 20 * 30 {
             let cell = [n % 70, n / 70 % 20, n / 1400];
             let within = (0..3).all(|a| (low[a]..=high[a]).contains(&cell[a]));

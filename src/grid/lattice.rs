@@ -43,7 +43,8 @@ impl Lattice {
                 return Err(Error::usage(format!("a grid needs at least one cell along {name}")));
             }
             if dims[axis] > MAX_DIM {
-                let (count, most) = (dims[axis], MAX_DIM);
+                let count = dims[axis];
+                let most = MAX_DIM;
                 return Err(Error::too_large(format!("{count} cells along {name}; the most is {most}"))
                     .with_hint("use larger cells"));
             }
@@ -128,7 +129,8 @@ impl Lattice {
         if bounds.is_empty() {
             return [false; 2];
         }
-        let (map, end) = (self.axis(axis), Rational::from(self.dims[axis] as i64));
+        let map = self.axis(axis);
+        let end = Rational::from(self.dims[axis] as i64);
         [map.index(bounds.min[axis]) < Rational::ZERO, map.index(bounds.max[axis]) > end]
     }
 

@@ -130,7 +130,8 @@ impl Legend {
     pub fn new(labels: impl IntoIterator<Item = Label>) -> Result<Self> {
         let labels: Vec<Label> = labels.into_iter().collect();
         for (n, label) in labels.iter().enumerate() {
-            let (value, name) = (label.value, sanitize(&*label.name));
+            let value = label.value;
+            let name = sanitize(&*label.name);
             let before = &labels[..n];
             let refused = match () {
                 () if value == 0 => format!("label '{name}' has the value 0, which means empty"),

@@ -51,7 +51,8 @@ impl Length {
 
     /// A length of this value; `None` if it is below zero, or no decimal of at most 40 significant digits.
     pub fn new(value: &Rational, unit: LengthUnit) -> Option<Self> {
-        let (mut whole, mut exponent) = (value.clone(), 0_i8);
+        let mut whole = value.clone();
+        let mut exponent = 0_i8;
         while !whole.is_whole() {
             exponent = exponent.checked_sub(1)?;
             whole = &whole * &Rational::from(10);
@@ -74,7 +75,8 @@ impl Length {
     /// So many cells.
     pub const fn cells(count: u32) -> Self {
         let mut length = Self { unit: LengthUnit::Cells, ..Self::ZERO };
-        let (mut rest, mut place) = (count, 0);
+        let mut rest = count;
+        let mut place = 0;
         while rest > 0 {
             let digit = (rest % 10) as u8;
             if place == 0 && digit == 0 {
@@ -152,7 +154,8 @@ impl FromStr for Length {
 
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (digits, exponent) = (self.significant(), i32::from(self.exponent));
+        let digits = self.significant();
+        let exponent = i32::from(self.exponent);
         let point = digits.len() as i32 + exponent;
         match (exponent.cmp(&0), point) {
             (Ordering::Less, 1..) => {

@@ -104,8 +104,10 @@ impl Metadata {
         let own = || map.iter().filter(|(key, _)| !known(key));
         let extra = own().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_string())));
         let numbers = own().filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)));
-        let (extra, numbers) = (extra.collect(), numbers.collect());
-        let (legend, background) = (parse_legend(map)?, parse_background(map)?);
+        let extra = extra.collect();
+        let numbers = numbers.collect();
+        let legend = parse_legend(map)?;
+        let background = parse_background(map)?;
         Ok(Self { dims, lattice, record, legend, background, extra, numbers })
     }
 }
@@ -160,7 +162,8 @@ pub fn lattice_from_doubles(
 }
 
 fn json_of_lattice(lattice: &Lattice, style: Style) -> Vec<(&'static str, Value)> {
-    let (origin, spacing) = (lattice.origin(), lattice.spacing());
+    let origin = lattice.origin();
+    let spacing = lattice.spacing();
     let mut entries = vec![("origin", fractions(origin)), ("spacing", fractions(spacing))];
     if style == Style::Pretty {
         entries.extend([("origin_float", floats(origin)), ("spacing_float", floats(spacing))]);

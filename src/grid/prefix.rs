@@ -12,7 +12,9 @@ use crate::par;
 /// If the dims differ.
 pub(crate) fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
     assert!(toggles.iter().all(|toggles| toggles.dims() == grid.dims()), "grids of the same dims");
-    let ([nx, _, nz], row_words, layer_words) = (grid.dims(), grid.row_words(), grid.layer_words());
+    let [nx, _, nz] = grid.dims();
+    let row_words = grid.row_words();
+    let layer_words = grid.layer_words();
     let height = nz.div_ceil(par::current_threads());
     let slabs: Vec<_> = (0..nz).step_by(height).collect();
     // What each slab changes along z for those above.
@@ -23,9 +25,11 @@ pub(crate) fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
     });
     let slabs = grid.words_mut().chunks_mut(height * layer_words).enumerate().collect();
     let disputed = par::map(slabs, |(n, words): (usize, &mut [u64])| {
-        let (mut z, mut disputed) = (vec![0; layer_words], 0);
+        let mut z = vec![0; layer_words];
+        let mut disputed = 0;
         changes[..n].iter().for_each(|changes| toggle(&mut z, changes));
-        let (mut x, mut y) = (vec![0; row_words], vec![0; row_words]);
+        let mut x = vec![0; row_words];
+        let mut y = vec![0; row_words];
         for (k, layer) in (n * height..).zip(words.chunks_exact_mut(layer_words)) {
             toggle(&mut z, toggles[2].layer(k));
             y.fill(0);
@@ -94,7 +98,8 @@ mod tests {
 
     #[test]
     fn two_of_three_axes_decide_by_the_toggles_up_to_each_cell() {
-        let (mut seen, mut inside) = (0, 0);
+        let mut seen = 0;
+        let mut inside = 0;
         for (n, dims) in DIMS.into_iter().enumerate() {
             for percent in [0, 2, 50, 100] {
                 let [x, y, z] = [1, 2, 3].map(|seed| random(dims, 8 * n as u64 + seed, percent));
@@ -107,7 +112,8 @@ mod tests {
                     before.filter(|other| [&x, &y, &z][axis].get(*other)).count() % 2 == 1
                 };
                 let occupied = random(dims, n as u64, 10);
-                let (mut wanted, mut disputed) = (occupied.clone(), 0);
+                let mut wanted = occupied.clone();
+                let mut disputed = 0;
                 for cell in cells(dims) {
                     let votes = (0..3).filter(|axis| is_odd(cell, *axis)).count();
                     disputed += u64::from(votes % 3 != 0);

@@ -69,7 +69,8 @@ impl Record {
     pub(crate) fn from_entries<E>(
         mut value: impl FnMut(&str) -> Result<Option<String>, E>,
     ) -> Result<Self, E> {
-        let (mut fields, mut transform) = (vec![], vec![]);
+        let mut fields = vec![];
+        let mut transform = vec![];
         for name in FIELDS {
             fields.extend(value(name)?.map(|value| (name, value)));
         }

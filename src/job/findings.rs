@@ -38,9 +38,11 @@ pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
 
 /// That no part of a mesh is on its lattice: `x 0 … 64, the grid 500 … 600`.
 fn misses(lattice: &Lattice, mesh: &Mesh) -> Option<String> {
-    let (bounds, end) = (mesh.bounds(), lattice.end());
+    let bounds = mesh.bounds();
+    let end = lattice.end();
     let apart = |axis: usize| {
-        let (low, high) = (lattice.origin()[axis].to_f64(), end[axis].to_f64());
+        let low = lattice.origin()[axis].to_f64();
+        let high = end[axis].to_f64();
         let [min, max] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
         (max < low || min > high).then(|| {
             let [min, max, low, high] = [min, max, low, high].map(number);
@@ -89,7 +91,8 @@ impl LostSearch<'_> {
     pub(crate) fn find(&self, solid: Option<&BitGrid>) -> Result<LostFound> {
         let need = self.bytes();
         if let Some(limit) = self.run.max_memory.map(u128::from).filter(|limit| need > *limit) {
-            let (need, available) = (bytes(need), bytes(limit));
+            let need = bytes(need);
+            let available = bytes(limit);
             let text = format!("skipped the search for lost features: needs {need}, {available} available");
             return Ok(LostFound { lost: None, skipped: Some(Finding::new(Code::W010, text)) });
         }

@@ -131,7 +131,8 @@ impl Names {
     fn reads_as(&self, path: &Path, role: &str, access: Access) -> Result<InFile> {
         let mut known = self.known();
         let file = |path: &Path, role: String| {
-            let (path, disputed) = (path.to_path_buf(), Arc::default());
+            let path = path.to_path_buf();
+            let disputed = Arc::default();
             KnownFile { path, role, access, hint: None, disputed }
         };
         known.add(file(path, role.to_string()))?;
@@ -148,9 +149,12 @@ impl Names {
     pub fn writes(&self, new: NewFile) -> Result<OutFile> {
         let NewFile { path, role, access, existing, folder, hint, stays_hint } = new;
         let mut known = self.known();
-        let (path, disputed) = (path.to_path_buf(), Arc::default());
+        let path = path.to_path_buf();
+        let disputed = Arc::default();
         let out = OutFile { path, existing, hint, stays_hint, disputed };
-        let (path, hint, disputed) = (out.path.clone(), out.hint.clone(), Arc::clone(&out.disputed));
+        let path = out.path.clone();
+        let hint = out.hint.clone();
+        let disputed = Arc::clone(&out.disputed);
         known.add(KnownFile { path, role: role.to_string(), access, hint, disputed })?;
         known.unchecked.push((out.clone(), folder));
         Ok(out)
@@ -220,7 +224,8 @@ impl KnownFile {
 impl<'a> NewFile<'a> {
     /// A file that an option names: an older one is replaced.
     pub fn named(path: &'a Path, role: &'a str) -> Self {
-        let (access, existing) = (Access::Write, Existing::Replace);
+        let access = Access::Write;
+        let existing = Existing::Replace;
         let folder = FolderState::Expected;
         Self { path, role, access, existing, folder, hint: None, stays_hint: None }
     }
@@ -388,7 +393,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("a.stl"), "").unwrap();
         fs::create_dir(place.path().join("b")).unwrap();
-        let (mesh, spelled) = (place.path().join("a.stl"), place.path().join("b/../a.stl"));
+        let mesh = place.path().join("a.stl");
+        let spelled = place.path().join("b/../a.stl");
         let names = Names::default();
         names.reads(&mesh, "the mesh").unwrap();
         let error = names.writes(named(&spelled, "the output")).unwrap_err();
@@ -405,7 +411,8 @@ mod tests {
 
     #[test]
     fn the_output_alone_replaces_a_file_that_is_read_first() {
-        let (grid, other) = (Path::new("grid.npz"), Path::new("other.npz"));
+        let grid = Path::new("grid.npz");
+        let other = Path::new("other.npz");
         let names = Names::default();
         names.reads_first(grid, "the grid").unwrap();
         names.reads_first(other, "the grid").unwrap();

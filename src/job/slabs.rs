@@ -113,7 +113,8 @@ impl<'a> Slabs<'a> {
         let start = Instant::now();
         let prepared = par::with_threads(run.thread_count(), || rule.prepare(mesh, lattice, run))??;
         let record = prepared.record();
-        let (run, made) = (*run, Made { filling: start.elapsed(), ..Made::default() });
+        let run = *run;
+        let made = Made { filling: start.elapsed(), ..Made::default() };
         Ok(Self {
             record,
             lattice,
@@ -195,7 +196,8 @@ impl<'a> Slabs<'a> {
     /// The findings about the cells made so far; after the last slab, about the whole grid.
     pub fn findings(&self) -> Vec<Finding> {
         let Made { stats, occupied, .. } = self.made();
-        let (rule, mesh) = (&self.prepared.rule, self.prepared.mesh);
+        let rule = &self.prepared.rule;
+        let mesh = self.prepared.mesh;
         let of_cells = findings::of_cells(rule, mesh, self.lattice, &stats, occupied == 0, self.unit);
         self.lost.skipped.iter().cloned().chain(of_cells).collect()
     }
@@ -230,7 +232,8 @@ impl<'a> Slabs<'a> {
     /// Fills the slab of these layers of a field.
     fn fill_field(&mut self, layers: Range<usize>, background: f32) -> Result<()> {
         let [nx, ny, _] = self.lattice.dims();
-        let (dims, start) = ([nx, ny, layers.len()], Instant::now());
+        let dims = [nx, ny, layers.len()];
+        let start = Instant::now();
         let mut field = self.field_memory(dims, background)?;
         if let Some(nearest) = &mut self.nearest {
             nearest.resize(nx * ny * layers.len(), 0);

@@ -33,7 +33,8 @@ impl Loop {
     /// The centre of its edges, as if they were of wire.
     pub fn centre(&self) -> [f64; 3] {
         let first = self.points[0].map(f64::from);
-        let (mut sum, mut weight) = ([0.0; 3], 0.0);
+        let mut sum = [0.0; 3];
+        let mut weight = 0.0;
         for edge in self.edges() {
             let its = length(&edge);
             let middle = |i: usize| {

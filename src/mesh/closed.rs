@@ -170,7 +170,8 @@ impl Mesh {
         let middle: [f64; 3] = std::array::from_fn(|a| {
             (f64::from(self.bounds().min[a]) + f64::from(self.bounds().max[a])) / 2.0
         });
-        let (level, keys) = (Level::best(), random_keys());
+        let level = Level::best();
+        let keys = random_keys();
         let chunks = self.triangles().chunks(CHUNK).collect();
         let parts = par::map(chunks, |chunk: &[Triangle]| EdgeSums::of(level, chunk, &middle, &keys));
         let sums = parts.iter().fold(EdgeSums::default(), EdgeSums::and);
@@ -205,7 +206,8 @@ fn are_in_both_directions(triangles: &[Triangle]) -> bool {
     let mut all: Vec<([[u32; 3]; 3], bool)> = triangles
         .iter()
         .filter_map(|triangle| {
-            let (mut corners, mut turned) = (triangle.map(bits), false);
+            let mut corners = triangle.map(bits);
+            let mut turned = false;
             for n in [0, 1, 0] {
                 if corners[n] > corners[n + 1] {
                     corners.swap(n, n + 1);
@@ -227,7 +229,8 @@ fn by_part(triangles: &[Triangle]) -> Vec<Both> {
     for triangle in triangles {
         let ends = triangle.map(bits);
         for n in 0..3 {
-            let (from, to) = (ends[n], ends[(n + 1) % 3]);
+            let from = ends[n];
+            let to = ends[(n + 1) % 3];
             // An edge without length is its own reverse.
             if from == to {
                 continue;
@@ -315,7 +318,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let (mut seen, mut two_sided) = ([0; 3], 0);
+        let mut seen = [0; 3];
+        let mut two_sided = 0;
         for n in 0..3000 {
             let step = [1.0, 0.125, 1e-30, 3e7][n % 4];
             let mut corner = || [random(3), random(3), random(2)].map(|c| (c as f32 - 1.0) * step);
@@ -376,7 +380,9 @@ mod tests {
         let needle = [[0.0; 3], [0.0; 3], [1.0, 2.0, 3.0]];
         assert_eq!(closedness(&[point, needle]), (0, 0));
         // A T-junction: one long side, two short ones on the other triangles, and a line between.
-        let (a, b, m) = ([0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
+        let a = [0.0, 0.0, 0.0];
+        let b = [2.0, 0.0, 0.0];
+        let m = [1.0, 0.0, 0.0];
         let open = [[a, b, [1.0, 1.0, 0.0]], [m, a, [0.0, -1.0, 0.0]], [b, m, [2.0, -1.0, 0.0]]];
         assert_eq!(closedness(&open).0, 9);
         assert_eq!(closedness(&[open[0], open[1], open[2], [b, a, m]]).0, 6);

@@ -41,7 +41,8 @@ mod tests {
     #[test]
     fn numbers_skip_what_was_dropped() {
         for pattern in 0_u32..1 << 10 {
-            let (mut dropped, mut kept) = (Dropped::default(), vec![]);
+            let mut dropped = Dropped::default();
+            let mut kept = vec![];
             for n in 0..10 {
                 if pattern >> n & 1 == 1 { dropped.push(kept.len() as u64) } else { kept.push(n) }
             }

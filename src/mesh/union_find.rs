@@ -285,8 +285,10 @@ impl<'a, L: Link> LinkTable<'a, L> {
     /// wanted.
     #[inline]
     fn first(&mut self, place: u32, link: &L, is_kept: bool) -> u32 {
-        let (hash, mask) = (link.hash(), self.slots.len() - 1);
-        let (tag, mut slot) = ((hash >> 32) as u32, hash as usize & mask);
+        let hash = link.hash();
+        let mask = self.slots.len() - 1;
+        let tag = (hash >> 32) as u32;
+        let mut slot = hash as usize & mask;
         loop {
             let [its, same] = self.slots[slot];
             if same == FREE {
@@ -320,7 +322,8 @@ fn root(forest: &mut [u32], mut piece: u32) -> u32 {
 
 /// Joins two pieces; the answer is the first of all that are joined.
 fn join(forest: &mut [u32], a: u32, b: u32) -> u32 {
-    let (a, b) = (root(forest, a), root(forest, b));
+    let a = root(forest, a);
+    let b = root(forest, b);
     forest[a.max(b) as usize] = a.min(b);
     a.min(b)
 }
@@ -364,7 +367,9 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let (mut joined, mut alone, mut forgotten) = ([0; 2], [0; 2], [0; 2]);
+        let mut joined = [0; 2];
+        let mut alone = [0; 2];
+        let mut forgotten = [0; 2];
         for values in [2, 4, 6, 9, 14, 40] {
             for count in [0, 1, 30, 200] {
                 // Zeros of both signs among them.

@@ -23,7 +23,8 @@ impl Welded {
         let mut by_x: Vec<u64> =
             (0..).zip(&some).map(|(n, point)| u64::from(ordered(point[0])) << 32 | n).collect();
         counted::sort_by_upper_half(&mut by_x);
-        let (mut points, mut numbers) = (Vec::with_capacity(some.len()), vec![0_u32; some.len()]);
+        let mut points = Vec::with_capacity(some.len());
+        let mut numbers = vec![0_u32; some.len()];
         let mut alike: Vec<(u64, u32)> = vec![];
         for same in by_x.chunk_by(|a, b| a >> 32 == b >> 32) {
             alike.clear();
@@ -35,7 +36,8 @@ impl Welded {
             let x = coordinate((same[0] >> 32) as u32);
             for vertex in alike.chunk_by(|a, b| a.0 == b.0) {
                 let number = points.len() as u32;
-                let (y, z) = ((vertex[0].0 >> 32) as u32, vertex[0].0 as u32);
+                let y = (vertex[0].0 >> 32) as u32;
+                let z = vertex[0].0 as u32;
                 points.push([x, coordinate(y), coordinate(z)]);
                 vertex.iter().for_each(|(_, n)| numbers[*n as usize] = number);
             }

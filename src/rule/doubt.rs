@@ -63,7 +63,8 @@ pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Resul
     run.supported_level()?;
     let need = Demand::new(mesh, lattice, run).with(extra_bytes(mesh, lattice, run)).bytes(Plan::Dense);
     run.refuse_above(need, || {
-        let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
+        let [x, y, z] = lattice.dims();
+        let triangles = mesh.triangles().len();
         format!("four grids of {x} × {y} × {z} cells and {triangles} triangles, to be repaired,")
     })?;
     par::with_threads(run.thread_count(), || compare(mesh, lattice, inside, run))?

@@ -178,7 +178,8 @@ fn lost_components(found: &LostComponents, unit: &Suffix) -> Finding {
 fn lost_places(thin: &LostPlaces, unit: &Suffix) -> Finding {
     let LostPlaces { places, cells, largest, .. } = thin;
     let (is, which) = if *places == 1 { ("is", "") } else { ("are", "the longest ") };
-    let (places, cells) = (counted(*places, "thin place", "thin places"), counted(*cells, "cell", "cells"));
+    let places = counted(*places, "thin place", "thin places");
+    let cells = counted(*cells, "cell", "cells");
     let extent = extent(*largest, unit);
     let text = format!(
         "{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}; use --keep-thin, or \

@@ -42,7 +42,8 @@ pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> R
     run.supported_level()?;
     let need = Demand::new(mesh, lattice, run).with(extra_bytes(mesh, lattice, run)).bytes(Plan::Dense);
     run.refuse_above(need, || {
-        let ([x, y, z], triangles) = (lattice.dims(), mesh.triangles().len());
+        let [x, y, z] = lattice.dims();
+        let triangles = mesh.triangles().len();
         format!("six grids of {x} × {y} × {z} cells and {triangles} triangles")
     })?;
     par::with_threads(run.thread_count(), || {

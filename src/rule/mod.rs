@@ -424,7 +424,8 @@ impl PreparedRule<'_> {
         field: &mut Field,
         nearest: Option<&mut [i32]>,
     ) -> Result<Stats> {
-        let ([nx, ny, nz], dims) = (self.lattice.dims(), field.dims());
+        let [nx, ny, nz] = self.lattice.dims();
+        let dims = field.dims();
         let cells = dims.iter().product::<usize>();
         if layers.end > nz
             || dims != [nx, ny, layers.len()]

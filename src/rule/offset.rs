@@ -10,7 +10,8 @@ use crate::run::cover::IntersectionTarget;
 
 /// The balls around the centres of cells.
 pub(super) fn target(prepared: &PreparedRule) -> IntersectionTarget {
-    let (lattice, bounds) = (prepared.lattice, prepared.mesh.bounds());
+    let lattice = prepared.lattice;
+    let bounds = prepared.mesh.bounds();
     let radius = match prepared.rule {
         Rule::Offset { radius } => radius,
         _ => Length::ZERO,

@@ -47,7 +47,8 @@ impl Usual<'_> {
             Plan::Dense => nz,
             Plan::Slabs(height) | Plan::Bricks(height) => height.min(nz),
         };
-        let (mesh, slab) = (size_of_val(self.mesh.triangles()) as u128, BitGrid::bytes_for([nx, ny, height]));
+        let mesh = size_of_val(self.mesh.triangles()) as u128;
+        let slab = BitGrid::bytes_for([nx, ny, height]);
         let rest = match self.rule.kind() {
             CellKind::Field => self.field(height),
             _ => self.bits(slab, height),
@@ -149,6 +150,7 @@ fn projected(mesh: &Mesh) -> [f64; 3] {
 /// The areas of a triangle seen along each axis.
 fn areas([a, b, c]: &Triangle) -> [f64; 3] {
     let edge = |to: &[f32; 3]| [0, 1, 2].map(|i| f64::from(to[i]) - f64::from(a[i]));
-    let (p, q) = (edge(b), edge(c));
+    let p = edge(b);
+    let q = edge(c);
     [[1, 2], [2, 0], [0, 1]].map(|[i, j]| (p[i] * q[j] - p[j] * q[i]).abs() / 2.0)
 }

@@ -111,11 +111,13 @@ pub(super) fn cap(
 /// The layers that these bounds may touch, from a multiple of [`SIDE`] on; none if they are beyond the
 /// lattice.
 fn layers_of(lattice: &Lattice, bounds: &Bounds) -> Option<Range<usize>> {
-    let (axis, last) = (lattice.axis(2), lattice.dims()[2] as i64 - 1);
+    let axis = lattice.axis(2);
+    let last = lattice.dims()[2] as i64 - 1;
     // Coordinates too far for a number of layers are far below or far above.
     let layer = |v: f32| axis.index(v).floor().unwrap_or(if v < 0.0 { i64::MIN } else { i64::MAX });
     // On a wall it may touch the layer on the other side.
-    let (low, high) = (layer(bounds.min[2]).saturating_sub(1), layer(bounds.max[2]));
+    let low = layer(bounds.min[2]).saturating_sub(1);
+    let high = layer(bounds.max[2]);
     let range = low.clamp(0, last) as usize..high.clamp(0, last) as usize + 1;
     (low <= last && high >= 0).then(|| range.start / SIDE * SIDE..range.end)
 }
@@ -165,7 +167,8 @@ mod tests {
         let sphere = Mesh::open("fixtures/sphere.stl").unwrap();
         let lattice = Lattice::fit(sphere.bounds(), 64).unwrap();
         let cell = lattice.spacing()[0].to_f64();
-        let (mut leaks, count) = (0, sphere.triangles().len());
+        let mut leaks = 0;
+        let count = sphere.triangles().len();
         for gone in (0..count).step_by(97) {
             let open = without(&sphere, &[gone]);
             let mut holes = open.holes().unwrap();

@@ -125,7 +125,8 @@ impl Demand {
             return Some(Plan::Dense);
         }
         let of = |n: usize| Plan::Slabs(n * multiple);
-        let (mut found, mut most) = (1, (self.dims[2] - 1) / multiple);
+        let mut found = 1;
+        let mut most = (self.dims[2] - 1) / multiple;
         if found > most || !fits(&of(found)) {
             return None;
         }
@@ -153,7 +154,9 @@ mod tests {
     #[test]
     fn mesh_cells_bricks_and_a_row_are_counted() {
         let demand = demand(21, [64, 10, 20]);
-        let (mesh, row, brick) = (21 * 36, 64, 512 + 2 + 12);
+        let mesh = 21 * 36;
+        let row = 64;
+        let brick = 512 + 2 + 12;
         // One brick stands for none.
         assert_eq!(demand.bytes(Plan::Dense), mesh + 20 * 80 + 512 + 6 * brick + row);
         assert_eq!(demand.bytes(Plan::Slabs(5)), mesh + 5 * 80 + 512 + 2 * brick + row);

@@ -73,7 +73,8 @@ impl Distances {
 
     /// The bytes that it takes at most, with those of threads while they measure.
     pub(crate) fn bytes_for(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-        let (triangles, threads) = (mesh.triangles().len(), run.thread_count());
+        let triangles = mesh.triangles().len();
+        let threads = run.thread_count();
         let centres: usize = lattice.dims().iter().map(|n| n * size_of::<f64>()).sum();
         let brick = (size_of::<Measured>() + CELLS * size_of::<i32>()) as u128;
         let layer = lattice.dims().map(|n| n.div_ceil(SIDE) as u128);
@@ -98,8 +99,10 @@ impl Distances {
         mut nearest: Option<&mut [i32]>,
         run: &Run,
     ) -> Result<()> {
-        let ([nx, ny, _], background) = (field.dims(), field.background());
-        let (layer, with_nearest) = (nx * ny, nearest.is_some());
+        let [nx, ny, _] = field.dims();
+        let background = field.background();
+        let layer = nx * ny;
+        let with_nearest = nearest.is_some();
         for batch in self.batches(layers.clone()) {
             let bricks = self.measure(batch.clone(), background, with_nearest, run)?;
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
@@ -125,7 +128,9 @@ impl Distances {
         grid: &mut BitGrid,
         run: &Run,
     ) -> Result<()> {
-        let (row_words, layer, above) = (grid.row_words(), grid.layer_words(), most.next_up());
+        let row_words = grid.row_words();
+        let layer = grid.layer_words();
+        let above = most.next_up();
         for batch in self.batches(layers.clone()) {
             let bricks = self.measure(batch.clone(), above, false, run)?;
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
@@ -242,7 +247,8 @@ fn copy<T: Copy + Send + Sync>(
     par::map(cells.chunks_mut(layer).enumerate().collect(), |(k, cells): (usize, &mut [T])| {
         cells.fill(other);
         for (brick, j, from) in rows(bricks, first + k) {
-            let (to, count) = (j * nx + brick.first[0], SIDE.min(nx - brick.first[0]));
+            let to = j * nx + brick.first[0];
+            let count = SIDE.min(nx - brick.first[0]);
             cells[to..to + count].copy_from_slice(&of(brick)[from..from + count]);
         }
     });

@@ -64,7 +64,8 @@ pub(crate) fn through(
         caps.words_mut()[place / 64] |= 1 << (place % 64);
     }
     search.clear();
-    let (mut ways, mut left) = (vec![], caps.count());
+    let mut ways = vec![];
+    let mut left = caps.count();
     let see = |found: &[Reached]| {
         ways.extend_from_slice(found);
         left -= found.len() as u64;
@@ -153,8 +154,10 @@ impl Faces {
     /// The cells of a word, and maybe bits beyond the row.
     fn cells(&self, word: usize) -> u64 {
         let [nx, ny, nz] = self.dims;
-        let (n, row) = (word % self.row_words, word / self.row_words);
-        let (j, k) = (row % ny, row / ny);
+        let n = word % self.row_words;
+        let row = word / self.row_words;
+        let j = row % ny;
+        let k = row / ny;
         if j == 0 || j == ny - 1 || k == 0 || k == nz - 1 {
             return !0;
         }

@@ -101,7 +101,8 @@ pub(crate) fn follow(
 ) -> Result<u64> {
     let [nx, ny, nz] = grid.dims();
     let layer_words = grid.layer_words();
-    let (mut snapped, most) = (0, most(run.max_memory));
+    let mut snapped = 0;
+    let most = most(run.max_memory);
     let whole = first..first + nz;
     let mut bands = Vec::from([whole]);
     let mut tried = false;
@@ -144,8 +145,8 @@ pub(crate) fn snapped(
     [nx, ny, nz]: [usize; 3],
     run: &Run,
 ) -> Result<u64> {
-    let (level, crosser) =
-        (run.supported_level()?, Crosser::new(frame, 0, [0..nx, 0..ny, first..first + nz]));
+    let level = run.supported_level()?;
+    let crosser = Crosser::new(frame, 0, [0..nx, 0..ny, first..first + nz]);
     let parts = par::map(triangles.chunks(64).collect(), |some: &[Triangle]| {
         run.check()?;
         Ok(crosser.cross(level, some, &mut |_| ()))
@@ -177,7 +178,8 @@ fn note(
     most: usize,
     run: &Run,
 ) -> Result<Option<Noted>> {
-    let (level, progress) = (run.supported_level()?, run);
+    let level = run.supported_level()?;
+    let progress = run;
     let layers = cells[2].clone();
     let height = layers.len().div_ceil(SLABS);
     let slabs = layers.len().div_ceil(height);
@@ -237,12 +239,14 @@ fn bands_of(
         let mut changes = vec![0.0; layers.len() + 1];
         for triangle in run {
             let at = |axis: usize| triangle.map(|v| frame.axes[axis].index(v[axis]));
-            let (y, z) = (at(1), at(2));
+            let y = at(1);
+            let z = at(2);
             let area = ((y[1] - y[0]) * (z[2] - z[0]) - (y[2] - y[0]) * (z[1] - z[0])).abs() / 2.0;
             let low = z[0].min(z[1]).min(z[2]);
             let high = z[0].max(z[1]).max(z[2]);
             let place = |z: f64| (z.floor() as i64).clamp(layers.start as i64, layers.end as i64 - 1);
-            let (from, to) = (place(low) as usize - layers.start, place(high) as usize - layers.start);
+            let from = place(low) as usize - layers.start;
+            let to = place(high) as usize - layers.start;
             let share = area / (high - low).max(1.0);
             changes[from] += share;
             changes[to + 1] -= share;
@@ -250,7 +254,9 @@ fn bands_of(
         changes
     });
     let mut bands = vec![];
-    let (mut share, mut sum, mut start) = (0.0, 0.0, layers.start);
+    let mut share = 0.0;
+    let mut sum = 0.0;
+    let mut start = layers.start;
     for k in layers.clone() {
         share += per_layer.iter().map(|changes| changes[k - layers.start]).sum::<f64>();
         if sum + share > most as f64 && k > start {
@@ -307,7 +313,8 @@ impl Rows {
 
     /// Hands on what lies behind each of the crossings of a row.
     fn stretches(&self, row: [usize; 2], crossings: &[u32], words: &mut [u64], mark: &impl Fn(Stretch)) {
-        let (mut turns, mut crossed) = (0, 0);
+        let mut turns = 0;
+        let mut crossed = 0;
         let ahead = crossings.first().map_or(self.nx, |crossing| (crossing >> 1) as usize);
         if ahead > 0 {
             mark(Stretch { row, cells: 0..ahead, turns, crossed, words: &mut *words });
@@ -328,8 +335,10 @@ impl Stretch<'_> {
     /// Occupies its cells.
     pub(crate) fn occupy(&mut self) {
         let Range { start, end } = self.cells;
-        let (first, last) = (start / 64, (end - 1) / 64);
-        let (from, to) = (!0 << (start % 64), !0 >> (63 - (end - 1) % 64));
+        let first = start / 64;
+        let last = (end - 1) / 64;
+        let from = !0 << (start % 64);
+        let to = !0 >> (63 - (end - 1) % 64);
         if first == last {
             self.words[first] |= from & to;
         } else {
@@ -348,7 +357,8 @@ mod tests {
     fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
         let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
         let mut grid = BitGrid::try_from(lattice).unwrap();
-        let (run, handed) = (Run { max_memory, ..Run::default() }, AtomicUsize::new(0));
+        let run = Run { max_memory, ..Run::default() };
+        let handed = AtomicUsize::new(0);
         let snapped = follow(&frame, mesh.triangles(), 0, &mut grid, &run, |mut stretch| {
             handed.fetch_add(1, Ordering::Relaxed);
             if stretch.turns != 0 {
@@ -364,7 +374,8 @@ mod tests {
             let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
             for res in [7, 64, 500] {
                 let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
-                let (each, all) = (rows_each(&mesh, &lattice), rows_by_sums(&mesh, &lattice));
+                let each = rows_each(&mesh, &lattice);
+                let all = rows_by_sums(&mesh, &lattice);
                 assert!(each <= all && all < 2.0 * each, "{name} at {res}: {each}, {all}");
             }
         }

@@ -46,10 +46,12 @@ impl BreadthFirst {
         progress: &dyn Progress,
         mut enough: impl FnMut(&[Reached]) -> bool,
     ) -> Result<()> {
-        let (row, layer) = (self.open.row_words(), self.open.layer_words());
+        let row = self.open.row_words();
+        let layer = self.open.layer_words();
         let [low, high] = &mut self.reached;
         let reached = [low.words_mut(), high.words_mut()];
-        let (open, wanted) = (self.open.words_mut(), wanted.words());
+        let open = self.open.words_mut();
+        let wanted = wanted.words();
         let mut front = Front { row, layer, open, reached, wanted, next: vec![], found: vec![], steps: 0 };
         let count = wanted.len();
         for word in 0..count {
@@ -98,8 +100,11 @@ impl BreadthFirst {
     /// The neighbours of a cell, below and above along x, y and z.
     fn next_to(&self, place: usize) -> [Option<usize>; 6] {
         let [nx, ny, nz] = self.open.dims();
-        let (row, layer) = (64 * self.open.row_words(), 64 * self.open.layer_words());
-        let (i, j, k) = (place % row, place % layer / row, place / layer);
+        let row = 64 * self.open.row_words();
+        let layer = 64 * self.open.layer_words();
+        let i = place % row;
+        let j = place % layer / row;
+        let k = place / layer;
         [
             (i > 0).then(|| place - 1),
             (i + 1 < nx).then(|| place + 1),
@@ -132,8 +137,10 @@ impl Front<'_> {
         if cells == 0 {
             return;
         }
-        let (row, layer) = (self.row, self.layer);
-        let (along, across) = (word % row, word % layer);
+        let row = self.row;
+        let layer = self.layer;
+        let along = word % row;
+        let across = word % layer;
         self.enter(word, cells << 1 | cells >> 1);
         if along > 0 {
             self.enter(word - 1, cells << 63);

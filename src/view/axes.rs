@@ -51,7 +51,8 @@ fn line(rows: &mut [Vec<Pixel>], from: [f64; 2], to: [f64; 2], radius: f64, colo
     let d = [to[0] - from[0], to[1] - from[1]];
     let square = d[0] * d[0] + d[1] * d[1];
     let span = |n: usize| {
-        let (low, high) = (from[n].min(to[n]) - radius - 1.0, from[n].max(to[n]) + radius + 1.0);
+        let low = from[n].min(to[n]) - radius - 1.0;
+        let high = from[n].max(to[n]) + radius + 1.0;
         low.max(0.0) as usize..high.max(0.0) as usize + 1
     };
     for y in span(1) {

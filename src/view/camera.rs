@@ -221,7 +221,8 @@ impl Camera {
 
 /// `right`, `up` and `towards the viewer`, each of length one, at right angles.
 fn basis(from: From, up: Up) -> [[f64; 3]; 3] {
-    let ([sin_a, cos_a], [sin_e, cos_e]) = (sin_cos(from.azimuth), sin_cos(from.elevation));
+    let [sin_a, cos_a] = sin_cos(from.azimuth);
+    let [sin_e, cos_e] = sin_cos(from.elevation);
     let axes = [
         [cos_a, sin_a, 0.0],
         [-(sin_e * sin_a), sin_e * cos_a, cos_e],
@@ -244,7 +245,8 @@ fn sin_cos(degrees: f64) -> [f64; 2] {
             1.0 - x * x / ((k + 1.0) * (k + 2.0)) * sum
         })
     };
-    let (sin, cos) = (x * series(1), series(0));
+    let sin = x * series(1);
+    let cos = series(0);
     match quarters.rem_euclid(4.0) as u32 {
         0 => [sin, cos],
         1 => [cos, -sin],
@@ -314,7 +316,8 @@ mod tests {
                     let low = seen.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min);
                     [low, seen.iter().map(|p| p[axis]).fold(f64::NEG_INFINITY, f64::max)]
                 };
-                let (x, y) = (span(0), span(1));
+                let x = span(0);
+                let y = span(1);
                 let full = |[low, high]: [f64; 2], size: f64| low < 18.01 && high > size - 18.01;
                 assert!(x[0] > 17.99 && x[1] < 382.01 && y[0] > 17.99 && y[1] < 282.01, "{name} {x:?} {y:?}");
                 assert!(full(x, 400.0) || full(y, 300.0), "{name} {projection:?}: {x:?} {y:?}");

@@ -25,7 +25,8 @@ impl Picture {
         let line = (font::HEIGHT + 2 * MARGIN) * scale;
         let mut rows = vec![vec![CLEAR; width]; line];
         fill(&mut rows, [0, 0], [width, line], GROUND);
-        let (margin, ink) = (MARGIN * scale, pixel(TEXT, 1.0));
+        let margin = MARGIN * scale;
+        let ink = pixel(TEXT, 1.0);
         let text_width = |text: &str| text.len() * font::ADVANCE * scale;
         let mut room = width.saturating_sub(2 * margin);
         if let Some((pixels, name)) = self.bar(unit) {

@@ -58,7 +58,8 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
             let low = (at as usize).min(self.dims[n].saturating_sub(2));
             (low, at - low as f64)
         };
-        let ((i, s), (j, t)) = (place(0), place(1));
+        let (i, s) = place(0);
+        let (j, t) = place(1);
         let corner = |right: usize, up: usize| {
             let at = [(i + right).min(self.dims[0] - 1), (j + up).min(self.dims[1] - 1)];
             let value = self.field.get((self.cell)(at));

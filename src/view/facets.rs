@@ -45,7 +45,8 @@ pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pi
 fn facet(triangle: &Triangle, camera: &Camera) -> Option<Facet> {
     let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
     let edge = |p: [f64; 3]| -> [f64; 3] { std::array::from_fn(|n| p[n] - a[n]) };
-    let (u, v) = (edge(b), edge(c));
+    let u = edge(b);
+    let v = edge(c);
     let normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
     let length = dot(normal, normal).sqrt();
     if length == 0.0 {

@@ -189,7 +189,8 @@ impl Frame<'_> {
     }
 
     fn pixel(&self, hits: &Hits, x: usize, y: usize) -> Pixel {
-        let (column, row) = (x as isize, y as isize);
+        let column = x as isize;
+        let row = y as isize;
         let here = hits.get(column, row);
         let smooth = here.and_then(|seen| {
             let point = |dx, dy| hits.get(column + dx, row + dy).map(|seen| seen.place);

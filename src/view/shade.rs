@@ -32,7 +32,8 @@ pub(super) fn light(normal: [f64; 3]) -> f64 {
 /// in proportion.
 pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
     let axis = usize::from(hit.axis);
-    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+    let u = (axis + 1) % 3;
+    let v = (axis + 2) % 3;
     let mut before = hit.cell;
     before[axis] += if hit.high { 1 } else { -1 };
     let mut around = [[false; 3]; 3];
@@ -44,7 +45,9 @@ pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
         }
     }
     let corner = |cu: usize, cv: usize| {
-        let (side, above, across) = (around[1][cu], around[cv][1], around[cv][cu]);
+        let side = around[1][cu];
+        let above = around[cv][1];
+        let across = around[cv][cu];
         let shut = if side && above { 3 } else { u8::from(side) + u8::from(above) + u8::from(across) };
         1.0 - (1.0 - CORNER) / 3.0 * f64::from(shut)
     };

@@ -90,9 +90,11 @@ impl<'a> Layers<'a> {
         for y in 0..size[1] {
             for x in 0..size[0] {
                 // Up to sixteen cells are enough for a mean.
-                let (columns, lines) = (covered(x, 0), covered(size[1] - 1 - y, 1));
+                let columns = covered(x, 0);
+                let lines = covered(size[1] - 1 - y, 1);
                 let thin = |range: &std::ops::Range<usize>| range.len().div_ceil(4);
-                let (mut sum, mut count) = ([0.0; 3], 0.0);
+                let mut sum = [0.0; 3];
+                let mut count = 0.0;
                 for up in lines.clone().step_by(thin(&lines)) {
                     for right in columns.clone().step_by(thin(&columns)) {
                         let colour = self.paint.colour(layer.cell([right, up]));
@@ -210,7 +212,8 @@ pub fn sheet<'a>(
     super::check_size(size)?;
     let layers = Layers::new(cells.into(), spacing);
     let panel = layers.paint.panel();
-    let (whole, legend) = (size, panel.size(size));
+    let whole = size;
+    let legend = panel.size(size);
     let size = [size[0] - legend.map_or(0, |[width, _]| width + GAP), size[1]];
     let first = Layer { axis, index: 0 };
     let dims = first.plane().map(|a| layers.dims[a]);

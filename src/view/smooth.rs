@@ -79,7 +79,8 @@ pub(super) fn smooth(
 /// The share of the light that points leave on a plane of this normal: those that rise above it by more than a cell
 /// shade it.
 fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
-    let (mut shut, mut all) = (0.0, 0.0);
+    let mut shut = 0.0;
+    let mut all = 0.0;
     for (offset, weight) in points {
         let height = dot(*offset, normal) - side;
         let length = dot(*offset, *offset).sqrt();
@@ -114,12 +115,14 @@ impl Plane {
     fn normal(&self) -> Option<[f64; 3]> {
         let [x, y, z] = self.first.map(|sum| sum / self.weight);
         let [xx, xy, yy, xz, yz] = self.second;
-        let (sx, sy) = (self.first[0], self.first[1]);
+        let sx = self.first[0];
+        let sy = self.first[1];
         let [xx, xy, yy, xz, yz] = [xx - sx * x, xy - sx * y, yy - sy * y, xz - sx * z, yz - sy * z];
         let determinant = xx * yy - xy * xy;
         // For a line it is zero, but for rounding; for no points at all it is no number.
         (determinant > 1e-9 * xx * yy).then(|| {
-            let (b, c) = ((xz * yy - yz * xy) / determinant, (yz * xx - xz * xy) / determinant);
+            let b = (xz * yy - yz * xy) / determinant;
+            let c = (yz * xx - xz * xy) / determinant;
             let length = (b * b + c * c + 1.0).sqrt();
             [-b / length, -c / length, 1.0 / length]
         })

@@ -54,7 +54,9 @@ impl<'a> Solid<'a> {
                 // A row goes farthest at one of its ends.
                 Some(ends) => {
                     let at = |i: usize| {
-                        let (x, y, z) = (i as f64, j as f64, k as f64);
+                        let x = i as f64;
+                        let y = j as f64;
+                        let z = k as f64;
                         scaled.map(|d| d[0] * x + d[1] * y + d[2] * z)
                     };
                     most(found, most(at(ends[0]), at(ends[1])))
@@ -93,7 +95,8 @@ fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
     let mut blocks = BitGrid::new(dims)?;
     for (k, words) in layers.iter().enumerate() {
         for (n, &word) in words.iter().enumerate().filter(|(_, word)| **word != 0) {
-            let (j, first) = (n / bits.row_words(), n % bits.row_words() * BLOCK);
+            let j = n / bits.row_words();
+            let first = n % bits.row_words() * BLOCK;
             for (byte, _) in word.to_le_bytes().into_iter().enumerate().filter(|(_, byte)| *byte != 0) {
                 blocks.set([first + byte, j, k]);
             }

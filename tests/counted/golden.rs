@@ -36,7 +36,9 @@ fn path() -> PathBuf {
 
 /// What this build makes of every case.
 fn found() -> (Lines, Counts) {
-    let (mut lines, grids, files) = (Lines::new(), grid_lines(), file_lines());
+    let mut lines = Lines::new();
+    let grids = grid_lines();
+    let files = file_lines();
     let counts = vec![("grids", grids.len() as u64), ("files", files.len() as u64)];
     lines.extend(grids);
     lines.extend(files);
@@ -56,7 +58,8 @@ fn grid_lines() -> Lines {
             for rule in rules().into_iter().chain(offsets) {
                 let voxels = voxelize(&mesh, &lattice, rule).expect("it fits");
                 let Digest { cells, grid } = voxels.digest();
-                let (dims, snap) = (voxels.dims().map(|n| n.to_string()).join("x"), snap.name());
+                let dims = voxels.dims().map(|n| n.to_string()).join("x");
+                let snap = snap.name();
                 let key = format!("grid {name} {} {longest}+{pad} {snap}", named(rule));
                 let grid = grid.expect("the lattice is known");
                 let value = format!("{dims} {} {cells} {grid}", voxels.count());

@@ -119,7 +119,10 @@ fn place() -> TempDir {
 
 fn runs() -> Counts {
     let place = place();
-    let (mut kept, mut refused, mut wrong, mut number) = (0, 0, vec![], 0_usize);
+    let mut kept = 0;
+    let mut refused = 0;
+    let mut wrong = vec![];
+    let mut number = 0_usize;
     let mut predicted = 0;
     for mesh in ["surface", "plate", "soup"] {
         for rule in RULES {
@@ -167,8 +170,8 @@ fn show(place: &Path, line: &str, found: &Measured) -> bool {
     let planned = json(&measure(place, &format!("{line} -n")).out);
     let plan = json(&found.out)["run"]["plan"].as_str().unwrap_or_default().to_string();
     let mib = |bytes: &Value| bytes.as_u64().unwrap_or(0) as f64 / f64::from(1 << 20);
-    let (most, expected) =
-        (mib(&planned["estimate"]["memory_bytes"]), mib(&planned["estimate"]["peak_bytes"]));
+    let most = mib(&planned["estimate"]["memory_bytes"]);
+    let expected = mib(&planned["estimate"]["peak_bytes"]);
     let peak = found.peak as f64 / f64::from(1 << 20);
     let ratio = expected / peak;
     println!(
@@ -222,7 +225,9 @@ fn commands() -> Counts {
         "surface.stl --like bits.npz -o o.npz",
         "surface.stl soup.stl plate.stl -r 300 -o many/ -f raw",
     ];
-    let (mut kept, mut refused, mut wrong) = (0, 0, vec![]);
+    let mut kept = 0;
+    let mut refused = 0;
+    let mut wrong = vec![];
     for line in lines {
         for limit in LIMITS {
             let chosen = if is_full() { &THREADS[..] } else { &THREADS[1..2] };
@@ -246,7 +251,8 @@ fn commands() -> Counts {
 
 fn equal_cells() -> Counts {
     let place = place();
-    let (mut same, mut slabs) = (0, 0);
+    let mut same = 0;
+    let mut slabs = 0;
     for rule in ["--solid --inside robust", "--solid", "--filled --inside robust"] {
         let run = |more: &str| {
             let found = measure(place.path(), &format!("soup.stl -r 200 {rule} -j 2 -o o.raw --json {more}"));

@@ -36,7 +36,10 @@ type Corners = [[i64; 3]; 3];
 
 fn compare(grain: i64, times: usize) -> Counts {
     let share = std::env::var("VOXELIZE_WORLDS").map_or(SHARE, |n| n.parse().expect("a number")) * times;
-    let (mut chosen, mut seen, mut decisions, mut alone) = (vec![], 0, 0, 0);
+    let mut chosen = vec![];
+    let mut seen = 0;
+    let mut decisions = 0;
+    let mut alone = 0;
     each_triangle(grain, |corners| {
         seen += 1;
         if seen % share as u64 == 0 {

@@ -19,7 +19,8 @@ fn planted(place: &Place, file: &str) -> String {
 
 #[test]
 fn every_planted_defect_is_found_at_its_place() {
-    let (place, mut found) = (Place::new(), BTreeSet::new());
+    let place = Place::new();
+    let mut found = BTreeSet::new();
     for fixture in made::DEFECTS {
         let mesh = planted(&place, fixture.file);
         let json = place.run(&format!("check {mesh} {} --json", fixture.options)).expect(0).json();
@@ -84,7 +85,9 @@ fn without_numbers(text: &str) -> String {
 
 #[test]
 fn orders_and_threads_change_nothing_but_numbers() {
-    let (place, mut random, mut seen) = (Place::new(), Random(5), 0);
+    let place = Place::new();
+    let mut random = Random(5);
+    let mut seen = 0;
     let all = made::DEFECTS.iter().map(|fixture| (format!("defects/{}", fixture.file), fixture.options));
     let others =
         ["open.stl", "slivers.stl", "degenerate.stl", "knot.stl"].map(|name| (name.to_string(), "-r 9"));
@@ -114,7 +117,8 @@ fn orders_and_threads_change_nothing_but_numbers() {
 
 #[test]
 fn commands_agree_on_a_mesh() {
-    let (place, mut seen) = (Place::new(), [0; 2]);
+    let place = Place::new();
+    let mut seen = [0; 2];
     let names = made::FIXTURES.iter().map(|fixture| fixture.file.to_string());
     let planted = made::DEFECTS.iter().map(|fixture| format!("defects/{}", fixture.file));
     for name in names.chain(planted) {

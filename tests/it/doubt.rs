@@ -36,9 +36,11 @@ fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
         voxelize(mesh, lattice, Rule::solid().with_inside(inside).unwrap()).unwrap().into_occupied().unwrap()
     };
     let lines = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust].map(solid);
-    let (flood, walls) = (solid(Inside::flood()), surface(mesh, lattice, Ties::Up));
+    let flood = solid(Inside::flood());
+    let walls = surface(mesh, lattice, Ties::Up);
     let leaked = has_leaked(mesh, lattice);
-    let (mut cells, mut inside) = (BitGrid::new(lattice.dims()).unwrap(), 0);
+    let mut cells = BitGrid::new(lattice.dims()).unwrap();
+    let mut inside = 0;
     let [nx, ny, nz] = lattice.dims();
     for n in 0..nx * ny * nz {
         let cell = [n % nx, n / nx % ny, n / (nx * ny)];
@@ -69,7 +71,8 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
         ("two overlap".to_string(), of([cube.clone(), moved(&cube, 10.3)].concat())),
         ("cavity".to_string(), of([cube, cavity].concat())),
     ]);
-    let (mut compared, mut leaks) = (0, 0);
+    let mut compared = 0;
+    let mut leaks = 0;
     for (name, mesh) in &cases {
         let whole = *mesh.bounds();
         let half = Bounds { max: [0, 1, 2].map(|a| f32::midpoint(whole.min[a], whole.max[a])), ..whole };
@@ -171,7 +174,8 @@ fn the_gate_says_no_and_all_is_written() {
         ("d", " --max-doubt 100%", 0, json!(1.0)),
     ] {
         for format in FORMATS {
-            let (output, doubtful) = (format!("{name}.npz"), format!("{name}.{}", format.name));
+            let output = format!("{name}.npz");
+            let doubtful = format!("{name}.{}", format.name);
             let doubtful = format!("doubt-{doubtful}");
             let line = format!("{base}{gate} --doubt {doubtful} -o {output} --json");
             let run = place.run(&line).expect(code);
@@ -220,7 +224,8 @@ fn a_method_that_is_ambiguous_on_an_open_mesh_warns() {
     turned[0].swap(0, 1);
     place.write("turned.stl", stl(&turned));
     place.write("twice.stl", stl(&[&cube[..], &cube[..1]].concat()));
-    let (mut warned, mut silent) = (0, 0);
+    let mut warned = 0;
+    let mut silent = 0;
     for (mesh, closed, oriented) in
         [("hole", false, false), ("turned", true, false), ("twice", false, false), ("cube", true, true)]
     {
@@ -373,7 +378,8 @@ fn slabs_have_the_labels_and_the_bytes_of_the_whole() {
                     .with_run(run)
                     .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
                     .unwrap();
-                let (mut slabs, mut same) = (slabs.labelled(), Vec::new());
+                let mut slabs = slabs.labelled();
+                let mut same = Vec::new();
                 format::write_source_to(&mut slabs, &mut same, format, &options).unwrap();
                 assert!(bytes == same, "{} {} {height}", format.name, dtype.name());
                 assert_eq!(slabs.digest(), voxels.digest());

@@ -15,7 +15,8 @@ fn slabs_under_a_limit_of_memory_have_the_bytes_of_the_whole() {
                 let words = format!("knot.stl -r 150 --rule distance {options} {nearest} {limit} --json");
                 place.run(&format!("{words} -o {name}.{extension}")).expect(0).json()
             };
-            let (whole, slabs) = (make("whole", ""), make("slabs", "-j 2 --max-memory 30M"));
+            let whole = make("whole", "");
+            let slabs = make("slabs", "-j 2 --max-memory 30M");
             assert_ne!(whole["run"]["plan"], slabs["run"]["plan"], "{options}: {}", slabs["run"]);
             assert_eq!(whole["digest"], slabs["digest"]);
             let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();

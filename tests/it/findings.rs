@@ -63,7 +63,8 @@ fn the_page_is_the_table() {
 
 /// The text of every source file but the table.
 fn sources() -> Vec<String> {
-    let (mut folders, mut texts) = (vec![bless::root("src")], vec![]);
+    let mut folders = vec![bless::root("src")];
+    let mut texts = vec![];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

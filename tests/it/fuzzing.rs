@@ -25,7 +25,8 @@ fn every_target_has_its_check_its_seeds_and_its_row() {
     let (_, bins) = manifest.split_once("[[bin]]").expect("a target");
     let names: Vec<_> = bins.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
     assert!(names.len() >= 7, "{names:?}");
-    let (seeds, docs) = (text("examples/make_fuzz_seeds/main.rs"), text("docs/fuzzing.md"));
+    let seeds = text("examples/make_fuzz_seeds/main.rs");
+    let docs = text("docs/fuzzing.md");
     let replay = text("fuzz/examples/replay.rs");
     for name in names.iter().map(|name| name.trim_matches('"')) {
         assert!(text(&format!("fuzz/fuzz_targets/{name}.rs")).contains(&format!("checks::{name}::check")));

@@ -256,7 +256,8 @@ impl<'a> Modules<'a> {
 
 #[test]
 fn no_layer_uses_one_above_it() {
-    let (sources, mut seen) = (sources(), 0);
+    let sources = sources();
+    let mut seen = 0;
     let modules = Modules::of(&sources);
     for (n, source) in sources.iter().enumerate() {
         let (_, allowed) = LAYERS
@@ -415,7 +416,8 @@ fn nothing_is_unsafe() {
 fn the_command_line_writes_no_file_by_a_path() {
     const WRITES: [&str; 7] =
         ["format::save", "fs::write", "fs::rename", "fs::remove_file", "fs::copy", "File::create", ".save("];
-    let (mut seen, mut uses) = (0, 0);
+    let mut seen = 0;
+    let mut uses = 0;
     for source in sources().iter().filter(|source| source.part == "cli") {
         for write in WRITES {
             assert!(!source.code.contains(write), "{}: {write}", source.path.display());

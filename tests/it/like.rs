@@ -28,7 +28,8 @@ fn grid(json: &Value) -> [&Value; 5] {
 #[test]
 fn every_lattice_comes_back_from_every_format() {
     let place = Place::new();
-    let (mut seen, mut open) = (0, 0);
+    let mut seen = 0;
+    let mut open = 0;
     for (way, cubes) in WAYS {
         for format in FORMATS.iter().filter(|format| cubes || format.name != "vox") {
             let old = format!("old.{}", format.extensions[0]);

@@ -6,7 +6,8 @@ use crate::support::solids::{between, stl};
 /// A binary file of these triangles with damaged ones before those of some numbers.
 fn damaged(triangles: &[voxelize::geom::Triangle], before: &[usize]) -> (Vec<u8>, Vec<u64>) {
     let bad = [[f32::NAN; 3]; 3];
-    let (mut all, mut numbers) = (vec![], vec![]);
+    let mut all = vec![];
+    let mut numbers = vec![];
     for (n, triangle) in triangles.iter().enumerate() {
         all.extend(before.iter().filter(|place| **place == n).map(|_| bad));
         numbers.push(all.len() as u64);
@@ -52,7 +53,8 @@ fn nearest_triangles_have_their_number_in_the_file() {
         let numbers = bytes[header..].chunks(4).map(|n| i32::from_le_bytes(n.try_into().unwrap()));
         numbers.collect::<Vec<_>>()
     };
-    let (whole, damaged) = (nearest("whole.stl"), nearest("damaged.stl"));
+    let whole = nearest("whole.stl");
+    let damaged = nearest("damaged.stl");
     let wanted = |n: &i32| usize::try_from(*n).map_or(*n, |n| numbers[n] as i32);
     assert!(damaged == whole.iter().map(wanted).collect::<Vec<_>>());
     assert!(whole.contains(&-1) && whole.contains(&11) && !damaged.contains(&0), "{damaged:?}");

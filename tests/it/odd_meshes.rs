@@ -16,7 +16,8 @@ fn damage_is_refused_unless_lenient() {
     assert_eq!(run.err.matches("warning[").count(), 2, "{}", run.err);
     let found = place.run("bad.stl -r 8 --lenient --json -o a.npy").expect(0).json();
     assert_eq!((&found["mesh"]["triangles"], &found["mesh"]["dropped"]), (&json!(10), &json!(2)));
-    let (cut, nan) = (&found["warnings"][0], &found["warnings"][1]);
+    let cut = &found["warnings"][0];
+    let nan = &found["warnings"][1];
     assert_eq!(
         (&cut["code"], &nan["code"], &nan["level"]),
         (&json!("S003"), &json!("S004"), &json!("warning"))

@@ -13,7 +13,8 @@ fn meshes() -> Vec<(&'static str, Vec<Triangle>, &'static str)> {
     const ALL: &str = "auto nonzero evenodd vote robust";
     let cube = || between([0.0; 3], [8.0; 3]);
     let inner = || between([2.0; 3], [4.0; 3]);
-    let (beside, beyond) = (between([8.0, 0.0, 0.0], [12.0, 8.0, 8.0]), between([4.0; 3], [12.0; 3]));
+    let beside = between([8.0, 0.0, 0.0], [12.0, 8.0, 8.0]);
+    let beyond = between([4.0; 3], [12.0; 3]);
     let at_edge = || between([8.0, 8.0, 0.0], [12.0, 12.0, 8.0]);
     let both = |one: Vec<Triangle>, other: Vec<Triangle>| [one, other].concat();
     let third = between([3.0; 3], [3.5; 3]);
@@ -61,7 +62,8 @@ fn cells(mesh: &Mesh, lattice: &Lattice, inside: Inside) -> BitGrid {
 
 #[test]
 fn safe_methods_find_the_same_cells() {
-    let (mut compared, mut disagree) = (0, 0);
+    let mut compared = 0;
+    let mut disagree = 0;
     for (name, triangles, expected) in meshes() {
         let mesh = Mesh::from_triangles(triangles).unwrap();
         let found = check(&mesh, &CheckOptions::default()).unwrap().verdict;

@@ -24,7 +24,8 @@ fn y_up_stands_in_a_scene_and_stays_in_arrays() {
     for rule in ["--surface", "--filled", "--solid"] {
         let mut seen = 0;
         for format in FORMATS {
-            let (lying, standing) = (format!("z.{}", format.name), format!("y.{}", format.name));
+            let lying = format!("z.{}", format.name);
+            let standing = format!("y.{}", format.name);
             let digest = |line: &str| place.run(line).expect(0).json()["digest"].clone();
             let options = format!("tower.stl --voxel-size 0.5 {rule} --json --sidecar");
             let z = digest(&format!("{options} -o {lying}"));

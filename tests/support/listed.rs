@@ -25,7 +25,8 @@ impl Listed<'_> {
     /// with the case as small as it gets.
     pub fn check(&self) -> Result<u64, String> {
         let fractions = |of: [&str; 3]| of.map(|text| Rational::parse_fraction(text).expect("a fraction"));
-        let (origin, spacing) = (fractions(self.origin), fractions(self.spacing));
+        let origin = fractions(self.origin);
+        let spacing = fractions(self.spacing);
         let lattice = Lattice::new(self.dims, origin, spacing, self.closed).expect("a lattice");
         let lattice = lattice.with_snap(self.snap);
         let vertices = |t: &[u32; 9]| {

@@ -30,7 +30,8 @@ const FLOAT_BITS: u32 = 150;
 
 /// `v * 2^150`.
 fn float(v: f32) -> BigInt {
-    let (exponent, fraction) = (v.to_bits() >> 23 & 0xff, v.to_bits() & 0x7f_ffff);
+    let exponent = v.to_bits() >> 23 & 0xff;
+    let fraction = v.to_bits() & 0x7f_ffff;
     let (mantissa, exponent) = if exponent == 0 { (fraction, 1) } else { (fraction | 0x80_0000, exponent) };
     // The value is mantissa * 2^(exponent - 150).
     let magnitude = BigInt::from(mantissa) << exponent;
@@ -78,7 +79,8 @@ impl Axis {
 
     /// The index coordinate of `v`, times the unit.
     pub fn index(&self, v: f32) -> BigInt {
-        let ([p, q], s) = (&self.origin, &self.spacing[1]);
+        let [p, q] = &self.origin;
+        let s = &self.spacing[1];
         // (v - p/q) / (r/s) * 2 * 2^150 q r
         let exactly: BigInt = ((float(v) * q - (p << FLOAT_BITS)) * s) << 1;
         // Half-planes are even for walls, odd for centres.
@@ -92,7 +94,8 @@ impl Axis {
     /// Whether `v` is taken to lie on half-plane `m`: it is the float nearest to it, where the
     /// float step is below a thousandth of the spacing.
     fn snaps(&self, v: f32, m: i64) -> bool {
-        let ([p, q], [r, s]) = (&self.origin, &self.spacing);
+        let [p, q] = &self.origin;
+        let [r, s] = &self.spacing;
         let step = float(v.abs().next_up()) - float(v.abs());
         if !self.snap || step * s * 1000 >= r << FLOAT_BITS {
             return false;
@@ -132,7 +135,8 @@ fn dot(a: &[BigInt; 2], b: &[BigInt; 2]) -> BigInt {
 
 /// All weights that may prove that there is no solution.
 fn certificates(normals: &[[BigInt; 2]]) -> Vec<Certificate> {
-    let (zero, mut found) = (BigInt::ZERO, vec![]);
+    let zero = BigInt::ZERO;
+    let mut found = vec![];
     for (i, a) in normals.iter().enumerate() {
         if a[0] == zero && a[1] == zero {
             found.push(vec![(i, BigInt::from(1))]);
@@ -164,7 +168,8 @@ impl<'a> Oracle<'a> {
         for (a, axis) in axes.iter().enumerate() {
             let u = triangle.map(|v| axis.index(v[a]));
             let whole = axis.unit();
-            let (least, most) = (u.iter().min().expect("three"), u.iter().max().expect("three"));
+            let least = u.iter().min().expect("three");
+            let most = u.iter().max().expect("three");
             cells[a] = ((floor(least, &whole) - 1).max(0), floor(most, &whole).min(axis.cells - 1));
             // Short numbers are faster: powers of two that all share are dropped.
             let zeros = u.iter().chain([&whole]).filter_map(BigInt::trailing_zeros).min().expect("the unit");

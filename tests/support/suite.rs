@@ -66,7 +66,8 @@ impl Suite {
 
 /// Runs checks, as many at a time as there are threads; how many fail.
 fn failures(checks: &[&Check]) -> usize {
-    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let next = AtomicUsize::new(0);
+    let failed = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     std::thread::scope(|scope| {
         for _ in 0..threads.min(checks.len()) {
@@ -97,7 +98,8 @@ pub struct Args {
 
 impl Args {
     fn parse(args: impl Iterator<Item = String>) -> Self {
-        let (mut this, mut args) = (Self::default(), args);
+        let mut this = Self::default();
+        let mut args = args;
         while let Some(arg) = args.next() {
             let (name, value) = match arg.split_once('=') {
                 Some((name, value)) if arg.starts_with("--") => (name.to_string(), Some(value.to_string())),

@@ -40,7 +40,9 @@ fn longest_first(&[a, b, c]: &Triangle) -> Triangle {
         let [x, y, z] = [0, 1, 2].map(|n| f64::from(p[n]) - f64::from(q[n]));
         x * x + y * y + z * z
     };
-    let (ab, bc, ca) = (squared(a, b), squared(b, c), squared(c, a));
+    let ab = squared(a, b);
+    let bc = squared(b, c);
+    let ca = squared(c, a);
     if ab >= bc && ab >= ca {
         [a, b, c]
     } else if bc >= ca {

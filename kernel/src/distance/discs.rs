@@ -18,7 +18,8 @@ pub type DiscGroup = [[f32; LANES]; 8];
 
 /// No discs: infinitely far.
 pub const NO_DISCS: DiscGroup = {
-    let (zero, far) = ([0.0; LANES], [f32::INFINITY; LANES]);
+    let zero = [0.0; LANES];
+    let far = [f32::INFINITY; LANES];
     [far, far, far, zero, zero, zero, zero, zero]
 };
 
@@ -55,7 +56,8 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
                 |n| n.as_array().iter().sum(),
             ));
             // Halfway between the ends along the axis, over the middle of the bounds.
-            let (mut bounds, mut middle) = ([0.0; 6], [0.0; 3]);
+            let mut bounds = [0.0; 6];
+            let mut middle = [0.0; 3];
             for n in 0..3 {
                 bounds[n] = v[0][n].min(v[1][n]).min(v[2][n]).reduce_min();
                 bounds[3 + n] = v[0][n].max(v[1][n]).max(v[2][n]).reduce_max();
@@ -70,7 +72,8 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
             middle = [0, 1, 2].map(|n| axis[n].mul_add((low + high) / 2.0, middle[n]));
 
             let zero = f32x16::splat(simd, 0.0);
-            let (mut half, mut radius) = (zero, zero);
+            let mut half = zero;
+            let mut radius = zero;
             for v in v {
                 let [along, squared] = seen_from(v, middle, axis);
                 half = half.max(along.abs());
@@ -97,7 +100,8 @@ fn with_noise(bounds: [f32; 6]) -> [f32; 6] {
         return bounds;
     }
     let [low, high] = [0, 3].map(|first| [0, 1, 2].map(|n| bounds[first + n]));
-    let (low, high) = (low.map(|c| (c - noise).next_down()), high.map(|c| (c + noise).next_up()));
+    let low = low.map(|c| (c - noise).next_down());
+    let high = high.map(|c| (c + noise).next_up());
     [low[0], low[1], low[2], high[0], high[1], high[2]]
 }
 
@@ -120,7 +124,8 @@ fn unit(v: [f32; 3]) -> [f32; 3] {
 #[inline(always)]
 pub fn gaps_to_discs<S: Simd>(simd: S, discs: &DiscGroup, point: [f32; 3]) -> f32x16<S> {
     let zero = f32x16::splat(simd, 0.0);
-    let (mut along, mut squared) = (zero, zero);
+    let mut along = zero;
+    let mut squared = zero;
     for n in 0..3 {
         let from = f32x16::splat(simd, point[n]) - f32x16::from_slice(simd, &discs[n]);
         along = from.mul_add(f32x16::from_slice(simd, &discs[3 + n]), along);
@@ -160,7 +165,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 40) as f32 / (1 << 23) as f32 - 1.0
         };
-        let (mut compared, mut closer) = (0, 0);
+        let mut compared = 0;
+        let mut closer = 0;
         for round in 0..2000 {
             // Patches from flat to round, some of them points, lines, or far away.
             let depth = [0.0, 1e-4, 0.1, 1.0][round % 4];
@@ -170,7 +176,8 @@ mod tests {
             let triangles: Vec<Triangle> = (0..16)
                 .map(|_| {
                     [(); 3].map(|()| {
-                        let (x, y) = (random(), width * random());
+                        let x = random();
+                        let y = width * random();
                         [x + shift, y, tilt[0] * x + tilt[1] * y + depth * random()]
                     })
                 })

@@ -45,8 +45,11 @@ pub fn frames<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32)
 #[inline(always)]
 fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> TriangleFrames {
     let splat = |value: f32| f32x16::splat(simd, value);
-    let (zero, one) = (splat(0.0), splat(1.0));
-    let (mut a, mut u, mut v) = ([zero; 3], [zero; 3], [zero; 3]);
+    let zero = splat(0.0);
+    let one = splat(1.0);
+    let mut a = [zero; 3];
+    let mut u = [zero; 3];
+    let mut v = [zero; 3];
     for n in 0..3 {
         let [p, q, r] = [n, n + 3, n + 6].map(
             #[inline(always)]
@@ -56,7 +59,8 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
         u[n] = q - p;
         v[n] = r - p;
     }
-    let (squared, tiny) = (dot(u, u), splat(TINY * TINY));
+    let squared = dot(u, u);
+    let tiny = splat(TINY * TINY);
     let length = squared.sqrt();
     // No distance is known of triangles whose squares overflow.
     a[0] = squared.simd_lt(splat(HUGE)).select(a[0], splat(f32::NAN));
@@ -67,7 +71,8 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
     let twice = without(once, x);
     let height = dot(twice, twice);
     let is_flat = height.simd_le((squared * FLAT).max(tiny));
-    let (wide, rest) = (!is_flat, any_across(simd, x));
+    let wide = !is_flat;
+    let rest = any_across(simd, x);
     // Of a needle rounding is all that was left along x, and no small part of the rest.
     let y = without(direction(twice, height.sqrt(), wide, rest), x);
     let z = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]];
@@ -122,7 +127,8 @@ pub fn squared<S: Simd>(simd: S, frames: &TriangleFrames, point: [f32; 3]) -> f3
     let beyond = (-x).max(x - length).max(zero);
     let base = beyond.mul_add(beyond, y * y);
 
-    let (first, second) = ([row!(13), row!(14)], [row!(16), row!(17)]);
+    let first = [row!(13), row!(14)];
+    let second = [row!(16), row!(17)];
     let (left, left_out) = off_line([x, y], first, row!(15), zero);
     let (right, right_out) = off_line([x - length, y], second, row!(18), zero);
     let least = base.min(left.mul_add(left, left_out * left_out));
@@ -175,7 +181,8 @@ fn without<S: Simd>(v: [f32x16<S>; 3], x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
 /// Any direction across another: that of its least component, made orthogonal.
 #[inline(always)]
 fn any_across<S: Simd>(simd: S, x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
-    let (zero, one) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 1.0));
+    let zero = f32x16::splat(simd, 0.0);
+    let one = f32x16::splat(simd, 1.0);
     let size = [x[0].abs(), x[1].abs(), x[2].abs()];
     let first = size[0].simd_le(size[1]) & size[0].simd_le(size[2]);
     let second = size[1].simd_le(size[2]);
@@ -227,7 +234,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 40) as f32 / (1 << 23) as f32 - 1.0
         };
-        let (mut compared, mut worst) = (0, 0.0_f64);
+        let mut compared = 0;
+        let mut worst = 0.0_f64;
         for round in 0..6000 {
             // Needles of every width, and triangles without area; small ones beside a point that is far.
             let width = 2_f32.powi(-(round % 53));
@@ -250,7 +258,8 @@ mod tests {
                 [(); 3].map(|()| random())
             } else {
                 let [a, b, c] = triangles[round as usize % 16];
-                let (s, t) = (random(), random());
+                let s = random();
+                let t = random();
                 [0, 1, 2]
                     .map(|i| a[i] + s * (b[i] - a[i]) + t * (c[i] - a[i]) + size * width * 0.1 * random())
             };

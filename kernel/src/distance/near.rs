@@ -99,8 +99,10 @@ impl LocalBrick {
         self.discs.resize(groups, NO_DISCS);
         let mut reach = [0.0_f32; 3];
         for (place, cluster) in self.clusters.iter().enumerate() {
-            let (from, from_lane) = (*cluster as usize / LANES, *cluster as usize % LANES);
-            let (to, lane) = (place / LANES, place % LANES);
+            let from = *cluster as usize / LANES;
+            let from_lane = *cluster as usize % LANES;
+            let to = place / LANES;
+            let lane = place % LANES;
             for n in 0..6 {
                 let bound = tree.levels[0][from][n][from_lane] - origin[n % 3];
                 self.boxes[to][n][lane] = bound;
@@ -123,7 +125,8 @@ impl LocalBrick {
         self.seen.reserve_exact(self.clusters.len());
         self.has_unknown = false;
         let own: f32 = (0..3).map(|a| self.centres[a].iter().fold(0.0_f32, |r, c| r.max(c.abs()))).sum();
-        let (reach, far) = (reach.iter().sum::<f32>() + own, origin.iter().map(|c| c.abs()).sum::<f32>());
+        let reach = reach.iter().sum::<f32>() + own;
+        let far = origin.iter().map(|c| c.abs()).sum::<f32>();
         self.error = ERROR * reach + CENTRE * far + FLOOR;
         self.reach = (f64::from(reach) + f64::from(far)) / f64::from(tree.scale);
         self.limit = wider(limit * limit, self.error);
@@ -180,7 +183,8 @@ impl LocalBrick {
                 self.see::<S, SCALAR>(simd, tree, first, &mut look, [true; POINTS]);
                 for listed in list {
                     let group = listed.group as usize;
-                    let (mut squares, mut left) = (look.least, 0);
+                    let mut squares = look.least;
+                    let mut left = 0;
                     for n in 0..POINTS {
                         squares[n] = gaps(simd, &self.boxes[group], [points[n]; 2]);
                         left |= !squares[n].simd_gt(look.most[n]).to_bitmask();
@@ -196,7 +200,8 @@ impl LocalBrick {
                         squares[n] = squares[n].max(gaps_to_discs(simd, &self.discs[group], points[n]));
                     }
                     loop {
-                        let (mut near, mut near_to) = (0, [0; POINTS]);
+                        let mut near = 0;
+                        let mut near_to = [0; POINTS];
                         for n in 0..POINTS {
                             near_to[n] = left & !squares[n].simd_gt(look.most[n]).to_bitmask();
                             near |= near_to[n];

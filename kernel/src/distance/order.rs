@@ -45,7 +45,8 @@ impl<'a> OrderedTriangles<'a> {
     /// one end of space to another, and be near to everything.
     pub fn new(triangles: &'a [Triangle], bounds: &Bounds) -> Self {
         let order = order(triangles, bounds);
-        let (mut waiting, mut ranges) = (vec![(0, order.len())], vec![]);
+        let mut waiting = vec![(0, order.len())];
+        let mut ranges = vec![];
         while let Some((start, end)) = waiting.pop() {
             let keys = &order[start..end];
             let differ = keys[0].key ^ keys[keys.len() - 1].key;
@@ -70,8 +71,10 @@ impl<'a> OrderedTriangles<'a> {
     ) -> (Vec<Cluster>, Vec<Surround>) {
         let count = |ranges: &[Range<usize>]| ranges.iter().map(|range| range.len().div_ceil(LANES)).sum();
         let total = count(&self.ranges);
-        let (mut clusters, mut surrounds) = (vec![Cluster::EMPTY; total], vec![Surround::default(); total]);
-        let (mut jobs, mut rest) = (vec![], (&mut clusters[..], &mut surrounds[..]));
+        let mut clusters = vec![Cluster::EMPTY; total];
+        let mut surrounds = vec![Surround::default(); total];
+        let mut jobs = vec![];
+        let mut rest = (&mut clusters[..], &mut surrounds[..]);
         for ranges in self.ranges.chunks(JOB) {
             let (clusters, later) = rest.0.split_at_mut(count(ranges));
             let (surrounds, after) = rest.1.split_at_mut(clusters.len());
@@ -94,7 +97,8 @@ impl ClusterJob<'_> {
             clusters,
             surrounds,
         } = self;
-        let (mut middles, mut done) = (vec![], 0);
+        let mut middles = vec![];
+        let mut done = 0;
         for range in ranges {
             middles.clear();
             middles.extend(
@@ -140,7 +144,8 @@ fn halve(triangles: &[Triangle], patch: &mut [TriangleMiddle], clusters: &mut [C
     if patch.len() <= LANES {
         return clusters[0].fill(triangles, |lane| patch[lane.min(patch.len() - 1)].number);
     }
-    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    let mut low = [f32::INFINITY; 3];
+    let mut high = [f32::NEG_INFINITY; 3];
     for TriangleMiddle { middle, .. } in &*patch {
         for n in 0..3 {
             (low[n], high[n]) = (low[n].min(middle[n]), high[n].max(middle[n]));
@@ -195,7 +200,8 @@ fn order(triangles: &[Triangle], bounds: &Bounds) -> Vec<Keyed> {
 /// How large a triangle is in two bits, and the Morton code of the middle of its bounds in thirty.
 fn key(triangle: &Triangle, bounds: &Bounds, scale: f64) -> u32 {
     let [a, b, c] = triangle;
-    let (mut code, mut longest) = (0, 0.0_f64);
+    let mut code = 0;
+    let mut longest = 0.0_f64;
     for axis in 0..3 {
         let low = f64::from(a[axis].min(b[axis]).min(c[axis]));
         let high = f64::from(a[axis].max(b[axis]).max(c[axis]));

@@ -42,7 +42,8 @@ pub struct WaitingPairs {
 impl WaitingPairs {
     #[inline(always)]
     pub fn push(&mut self, tree: &TriangleTree, place: u32, cell: usize, centre: [f64; 3]) {
-        let (n, lane) = (self.count, place as usize % LANES);
+        let n = self.count;
+        let lane = place as usize % LANES;
         let cluster = &tree.clusters[place as usize / LANES];
         for axis in 0..3 {
             self.rows[axis][n] = centre[axis];
@@ -110,7 +111,9 @@ fn measure<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
 
     let from = [less(point, a), less(point, b), less(point, c)];
     let ends = [dot(from[0], from[0]), dot(from[1], from[1]), dot(from[2], from[2])];
-    let (ab, ac, bc) = (less(b, a), less(c, a), less(c, b));
+    let ab = less(b, a);
+    let ac = less(c, a);
+    let bc = less(c, b);
     let first = side(ab, from[0], ends[0], ends[1], zero);
     let second = side(ac, from[0], ends[0], ends[2], zero);
     let third = side(bc, from[1], ends[1], ends[2], zero);
@@ -120,7 +123,8 @@ fn measure<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
     let size = dot(normal, normal);
     let height = dot(normal, from[0]);
     let plane = height * height / size;
-    let (turned_a, turned_b) = (cross(normal, from[0]), cross(normal, from[1]));
+    let turned_a = cross(normal, from[0]);
+    let turned_b = cross(normal, from[1]);
     let within =
         dot(ab, turned_a).simd_le(zero) & dot(ac, turned_a).simd_ge(zero) & dot(bc, turned_b).simd_le(zero);
     let is_first = first[1].simd_ge(second[1]);
@@ -154,7 +158,8 @@ fn side<S: Simd>(
     end: f64x8<S>,
     zero: f64x8<S>,
 ) -> [f64x8<S>; 3] {
-    let (along, length) = (dot(from, edge), dot(edge, edge));
+    let along = dot(from, edge);
+    let length = dot(edge, edge);
     let part = along / length;
     let across = [from[0] - part * edge[0], from[1] - part * edge[1], from[2] - part * edge[2]];
     let inner = along.simd_lt(length).select(dot(across, across), end);
@@ -184,7 +189,8 @@ fn cross<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> Lanes3<S> {
 #[inline(always)]
 fn cross_with_errors<S: Simd>(simd: S, a: Lanes3<S>, b: Lanes3<S>) -> Lanes3<S> {
     let splitter = f64x8::splat(simd, SPLITTER);
-    let (mut a_halves, mut b_halves) = ([a, a], [b, b]);
+    let mut a_halves = [a, a];
+    let mut b_halves = [b, b];
     for n in 0..3 {
         let [low, high] = halves(a[n], splitter);
         (a_halves[0][n], a_halves[1][n]) = (low, high);
@@ -233,7 +239,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             ((state >> 33) % (2 * steps + 1)) as f32 / steps as f32 - 1.0
         };
-        let (mut faces, mut compared) = (0, 0);
+        let mut faces = 0;
+        let mut compared = 0;
         for round in 0..4000 {
             // Few steps make many equal coordinates, edges without length and points on faces.
             let steps = [1, 2, 8, 1 << 23][round % 4];

@@ -162,7 +162,9 @@ impl<'a> BrickSearch<'a> {
                 let scale = self.tree.scale;
                 let origin = self.near.origin.map(|origin| origin * scale);
                 // Bounds are relative to the origin of space here: what differences of large numbers lose is added.
-                let (mut low, mut high, mut half) = ([0.0; 3], [0.0; 3], 0.0);
+                let mut low = [0.0; 3];
+                let mut high = [0.0; 3];
+                let mut half = 0.0;
                 for axis in 0..3 {
                     let row = &self.near.centres[axis];
                     let [first, last] = [row[0], row[self.near.cells[axis].min(SIDE) - 1]];
@@ -237,7 +239,8 @@ impl<'a> BrickSearch<'a> {
                 self.cells::<S, SCALAR>(simd, list, part, first, hint);
                 continue;
             }
-            let (mut children, mut count) = ([Part::default(); 8], 0);
+            let mut children = [Part::default(); 8];
+            let mut count = 0;
             for n in 0..8 {
                 let middle = [0, 1, 2].map(|a| low[a] + size[a].div_ceil(2));
                 let is_high = |a: usize| n >> a & 1 == 1;
@@ -280,7 +283,9 @@ impl<'a> BrickSearch<'a> {
             || {
                 let Self { tree, near, lists, .. } = self;
                 let limit = near.limit.sqrt() * 1.000_001;
-                let (mut points, mut radii, mut start) = ([[0.0; 3]; POINTS], [0.0; POINTS], 0.0_f32);
+                let mut points = [[0.0; 3]; POINTS];
+                let mut radii = [0.0; POINTS];
+                let mut start = 0.0_f32;
                 for n in 0..POINTS {
                     let part = parts[n.min(parts.len() - 1)];
                     let [low, high] = near.corners(part.low, part.high);
@@ -324,7 +329,8 @@ impl<'a> BrickSearch<'a> {
             #[inline(always)]
             || {
                 let Part { low, high } = part;
-                let (mut cells, mut count) = ([[0; 3]; SIDE], 0);
+                let mut cells = [[0; 3]; SIDE];
+                let mut count = 0;
                 for k in low[2]..high[2] {
                     for j in low[1]..high[1] {
                         for i in low[0]..high[0] {
@@ -433,12 +439,14 @@ mod tests {
 
     /// Every cell of every brick against all triangles; how many cells have a value.
     fn check(triangles: &[Triangle], axes: [Axis; 3], limit: f64, level: Level) -> usize {
-        let (tree, lattice) = (TriangleTree::of(triangles, axes[0].1), lattice(axes));
+        let tree = TriangleTree::of(triangles, axes[0].1);
+        let lattice = lattice(axes);
         let mut search = BrickSearch::new(&tree, &lattice, limit).with_nearest();
         let [nx, ny, nz] = lattice.centres.each_ref().map(Vec::len);
         let coordinates = triangles.iter().flatten().flatten().map(|c| f64::from(c.abs()));
         let reach = coordinates.chain(lattice.centres.iter().flatten().map(|c| c.abs())).fold(0.0, f64::max);
-        let (mut valued, mut cells) = (0, 0);
+        let mut valued = 0;
+        let mut cells = 0;
         for (z, y, x) in (0..nz).step_by(SIDE).flat_map(|z| {
             (0..ny).step_by(SIDE).flat_map(move |y| (0..nx).step_by(SIDE).map(move |x| (z, y, x)))
         }) {
@@ -520,7 +528,8 @@ mod tests {
     #[test]
     fn a_sphere_seen_from_its_middle_has_all_triangles_at_about_one_distance() {
         let at = |u: usize, v: usize| {
-            let (u, v) = (u as f32 / 60.0 * std::f32::consts::TAU, v as f32 / 40.0 * std::f32::consts::PI);
+            let u = u as f32 / 60.0 * std::f32::consts::TAU;
+            let v = v as f32 / 40.0 * std::f32::consts::PI;
             [20.0 * u.cos() * v.sin(), 20.0 * u.sin() * v.sin(), 20.0 * v.cos()]
         };
         let corners = (0..40).flat_map(|v| (0..60).map(move |u| (u, v)));

@@ -14,7 +14,8 @@ pub type BoxGroup = [[f32; LANES]; 6];
 
 /// Bounds of nothing.
 pub const NO_BOXES: BoxGroup = {
-    let (low, high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
+    let low = [f32::INFINITY; LANES];
+    let high = [f32::NEG_INFINITY; LANES];
     [low, low, low, high, high, high]
 };
 

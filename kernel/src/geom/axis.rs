@@ -64,7 +64,8 @@ pub const EXACT_PLANES: f64 = (1u64 << 26) as f64;
 impl Planes {
     fn of(origin: &Rational, spacing: &Rational, snap: Snap) -> Self {
         let half = spacing / Rational::from(2);
-        let (o, h) = (origin.to_f64(), half.to_f64());
+        let o = origin.to_f64();
+        let h = half.to_f64();
         // Both are multiples of 2^-k, and the farthest plane is below 2^53 of it.
         let exact = match (origin.parts(), half.parts()) {
             (Some((_, p)), Some((_, q))) if origin.is_f64() && half.is_f64() => {
@@ -163,7 +164,8 @@ impl AxisMap {
             return None;
         }
         let (plane, error) = self.planes.at(m);
-        let (below, above) = ((plane - error) as f32, (plane + error) as f32);
+        let below = (plane - error) as f32;
+        let above = (plane + error) as f32;
         let lies_on = if below == above { above == v } else { self.half_plane(m as i64).to_f32() == v };
         lies_on.then_some(m as i64)
     }
@@ -256,9 +258,12 @@ impl Ratio {
     fn of(origin: &Rational, spacing: &Rational) -> Option<Self> {
         // u = (v - on / od) * hd / hn; with od = g a and hd = g b this is
         // u = (v * g a b - on * b) / (a * hn).
-        let ((on, od), (hn, hd)) = (origin.parts()?, spacing.parts()?);
+        let (on, od) = origin.parts()?;
+        let (hn, hd) = spacing.parts()?;
         let g = gcd(od, hd);
-        let (mul, add, unit) = (od.checked_mul(hd / g)?, on.checked_mul(hd / g)?, hn.checked_mul(od / g)?);
+        let mul = od.checked_mul(hd / g)?;
+        let add = on.checked_mul(hd / g)?;
+        let unit = hn.checked_mul(od / g)?;
         let g = gcd(gcd(mul, add), unit);
         let reduced = Self { mul: mul / g, add: add / g, unit: unit / g };
         let small = |n: i128| n.unsigned_abs() < 1 << 96;
@@ -280,7 +285,8 @@ fn snap_limit(spacing: &Rational) -> f64 {
 /// `v = mantissa * 2^exponent`, with an odd mantissa or zero.
 fn parts(v: f32) -> (i128, i32) {
     let bits = v.to_bits();
-    let (field, fraction) = ((bits >> 23 & 0xff) as i32, i128::from(bits & 0x7f_ffff));
+    let field = (bits >> 23 & 0xff) as i32;
+    let fraction = i128::from(bits & 0x7f_ffff);
     let (mantissa, exponent) = if field == 0 { (fraction, -149) } else { (fraction | 1 << 23, field - 150) };
     if mantissa == 0 {
         return (0, 0);
@@ -297,7 +303,8 @@ fn shifted(value: i128, by: i32) -> Option<i128> {
 }
 
 fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    let mut a = a.unsigned_abs();
+    let mut b = b.unsigned_abs();
     while b != 0 {
         (a, b) = (b, a % b);
     }

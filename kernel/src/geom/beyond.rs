@@ -17,7 +17,8 @@ const U: f64 = 1.0 / (1_u64 << 53) as f64;
 /// How two triangles with an area meet beyond the vertices they share, and the edge between two shared ones: `None`
 /// if nothing, or if all three vertices are the same. The coordinates must be finite.
 pub fn beyond_shared(s: &Triangle, t: &Triangle) -> Option<Meeting> {
-    let (mut shared, mut count) = ([[0; 2]; 3], 0);
+    let mut shared = [[0; 2]; 3];
+    let mut count = 0;
     for (i, v) in s.iter().enumerate() {
         if let Some(j) = t.iter().position(|w| v == w) {
             shared[count] = [i, j];
@@ -45,13 +46,15 @@ pub fn beyond_shared(s: &Triangle, t: &Triangle) -> Option<Meeting> {
 /// coordinates must be finite.
 pub fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
     let from = |p: &Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(s[0][a])) };
-    let (s, t) = (s.each_ref().map(from), t.each_ref().map(from));
+    let s = s.each_ref().map(from);
+    let t = t.each_ref().map(from);
     let sum = |t: [[f64; 3]; 3]| -> [f64; 3] { std::array::from_fn(|a| t[0][a] + t[1][a] + t[2][a]) };
     if separates(minus(sum(t), sum(s)), s, t) {
         return true;
     }
     let edges = |t: [[f64; 3]; 3]| [minus(t[1], t[0]), minus(t[2], t[1]), minus(t[0], t[2])];
-    let (of_s, of_t) = (edges(s), edges(t));
+    let of_s = edges(s);
+    let of_t = edges(t);
     let normals = [cross(of_s[0], of_s[1]), cross(of_t[0], of_t[1])];
     if normals.iter().any(|normal| separates(*normal, s, t)) {
         return true;
@@ -79,7 +82,8 @@ fn separates(direction: [f64; 3], s: [[f64; 3]; 3], t: [[f64; 3]; 3]) -> bool {
 #[inline]
 fn along(direction: [f64; 3], point: [f64; 3]) -> [f64; 2] {
     let size: f64 = (0..3).map(|a| (direction[a] * point[a]).abs()).sum();
-    let (product, error) = (dot(direction, point), 8.0 * U * size);
+    let product = dot(direction, point);
+    let error = 8.0 * U * size;
     [product - error, product + error]
 }
 
@@ -89,7 +93,8 @@ fn along(direction: [f64; 3], point: [f64; 3]) -> [f64; 2] {
 /// side and those of the other on the other side proves that there is none.
 fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
     let from = |p: Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(apex[a])) };
-    let ([a, b], [c, d]) = (s.map(from), t.map(from));
+    let [a, b] = s.map(from);
+    let [c, d] = t.map(from);
     let parts = |direction: [f64; 3]| {
         let [a, b, c, d] = [a, b, c, d].map(|p| along(direction, p));
         let least = |p: [f64; 2], q: [f64; 2]| p[0].min(q[0]);

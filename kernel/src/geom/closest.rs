@@ -26,8 +26,10 @@ use super::vector::{along, cross, dot, minus};
 /// assert_eq!(on_segment([9.0, 2.0, 0.0], [[1.0; 3]; 2]), [1.0; 3]);
 /// ```
 pub fn on_segment(p: [f64; 3], [a, b]: [[f64; 3]; 2]) -> [f64; 3] {
-    let (e, from_a) = (minus(b, a), minus(p, a));
-    let (rise, length) = (dot(from_a, e), dot(e, e));
+    let e = minus(b, a);
+    let from_a = minus(p, a);
+    let rise = dot(from_a, e);
+    let length = dot(e, e);
     if rise <= 0.0 {
         a
     } else if rise >= length {
@@ -63,11 +65,14 @@ pub fn of_segments([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> [[f64; 3]; 2
 
 /// Where the lines of two segments come closest, if that is on both; `None` also if they are parallel.
 fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]> {
-    let (e, f, r) = (minus(b, a), minus(d, c), minus(c, a));
+    let e = minus(b, a);
+    let f = minus(d, c);
+    let r = minus(c, a);
     // Both are across the normal: r = s e - t f + (a multiple of it).
     let normal = cross(e, f);
     let area = dot(normal, normal);
-    let (s, t) = (dot(cross(r, f), normal) / area, dot(cross(r, e), normal) / area);
+    let s = dot(cross(r, f), normal) / area;
+    let t = dot(cross(r, e), normal) / area;
     let is_within = |t: f64| (0.0..=1.0).contains(&t);
     // From there each is put where it is closest to the other, as s and t are rounded.
     (is_within(s) && is_within(t)).then(|| {
@@ -150,7 +155,9 @@ fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
     let [a, b, c] = turns.into_iter().fold(turns[0], |best, turn| {
         if length([turn[0], turn[1]]) > length([best[0], best[1]]) { turn } else { best }
     });
-    let (base, side, from_a) = (minus(b, a), minus(c, a), minus(p, a));
+    let base = minus(b, a);
+    let side = minus(c, a);
+    let from_a = minus(p, a);
     let base_squared = dot(base, base);
     let share = dot(side, base) / base_squared;
     let height = along(side, base, -share);
@@ -195,7 +202,9 @@ mod tests {
     fn cases() -> impl Iterator<Item = ([f64; 3], [[f64; 3]; 3])> {
         let mut random = Random(0x0ff5e7);
         (0..60_000_u64).map(move |n| {
-            let (p, a, b) = (random.point(n / 3 % 3), random.point(n % 3), random.point(n % 3));
+            let p = random.point(n / 3 % 3);
+            let a = random.point(n % 3);
+            let b = random.point(n % 3);
             let t = random.unit();
             let c = match n % 7 {
                 0 => a,
@@ -219,8 +228,8 @@ mod tests {
         for (p, triangle) in cases() {
             let q = on_triangle(p, triangle);
             let away = minus(p, q);
-            let (distance, slack) =
-                (dot(away, away).sqrt(), size(&[p, triangle[0], triangle[1], triangle[2]]));
+            let distance = dot(away, away).sqrt();
+            let slack = size(&[p, triangle[0], triangle[1], triangle[2]]);
             for v in triangle {
                 let beyond = dot(away, minus(v, q));
                 let reach = dot(minus(v, q), minus(v, q)).sqrt();
@@ -273,19 +282,25 @@ mod tests {
         let mut least = [&a, &b, &c].map(|v| product(v, v)).into_iter().min().unwrap();
         for (from, to) in [(&a, &b), (&b, &c), (&c, &a)] {
             let e = sub(to, from);
-            let (rise, length) = (product(from, &e), product(&e, &e));
+            let rise = product(from, &e);
+            let length = product(&e, &e);
             if rise < Rational::ZERO && &rise + &length > Rational::ZERO {
                 let squared = product(from, from) - &(&rise * &rise) / &length;
                 least = least.min(squared);
             }
         }
         // The foot is s (b - a) + t (c - a) from a, by Cramer's rule.
-        let (e, f) = (sub(&b, &a), sub(&c, &a));
-        let (ee, ef, ff) = (product(&e, &e), product(&e, &f), product(&f, &f));
-        let (ae, af) = (-&product(&a, &e), -&product(&a, &f));
+        let e = sub(&b, &a);
+        let f = sub(&c, &a);
+        let ee = product(&e, &e);
+        let ef = product(&e, &f);
+        let ff = product(&f, &f);
+        let ae = -&product(&a, &e);
+        let af = -&product(&a, &f);
         let area = &(&ee * &ff) - &(&ef * &ef);
         if area.is_positive() {
-            let (s, t) = (&(&ae * &ff) - &(&af * &ef), &(&af * &ee) - &(&ae * &ef));
+            let s = &(&ae * &ff) - &(&af * &ef);
+            let t = &(&af * &ee) - &(&ae * &ef);
             if s >= Rational::ZERO && t >= Rational::ZERO && &s + &t <= area {
                 let at: Exact = std::array::from_fn(|i| &a[i] + &(&(&(&s * &e[i]) + &(&t * &f[i])) / &area));
                 least = least.min(product(&at, &at));
@@ -297,9 +312,12 @@ mod tests {
     #[test]
     fn boxes_are_reached_where_some_sampled_point_is() {
         let mut random = Random(77);
-        let (mut hits, mut misses) = (0, 0);
+        let mut hits = 0;
+        let mut misses = 0;
         for n in 0..20_000 {
-            let (a, b, p) = (random.point(n % 3), random.point(n % 3), random.point(n / 3 % 3));
+            let a = random.point(n % 3);
+            let b = random.point(n % 3);
+            let p = random.point(n / 3 % 3);
             let within = ClosedBox {
                 low: std::array::from_fn(|i| a[i].min(b[i])),
                 high: std::array::from_fn(|i| a[i].max(b[i])),

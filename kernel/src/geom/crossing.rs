@@ -18,7 +18,8 @@ impl<T: Wide> ExactTriangle<T> {
     /// Where the edge between vertices `from` and `to` crosses the wall `wall` of axis `t`, along
     /// axis `s`. The edge must not be parallel to the wall.
     pub fn edge_crossing(&self, [from, to]: [usize; 2], [s, t]: [usize; 2], wall: i64) -> Floor {
-        let (a, b) = (&self.vertices[from], &self.vertices[to]);
+        let a = &self.vertices[from];
+        let b = &self.vertices[to];
         let wall = T::from(wall) * &self.unit[t];
         let towards = a[s].clone() * &(b[t].clone() - &wall);
         let away = b[s].clone() * &(wall - &a[t]);

@@ -32,7 +32,8 @@ fn has_area_for_sure(triangle: &Triangle) -> bool {
     let ab: [f64; 3] = std::array::from_fn(|i| b[i] - a[i]);
     let ac: [f64; 3] = std::array::from_fn(|i| c[i] - a[i]);
     [(1, 2), (2, 0), (0, 1)].into_iter().any(|(i, j)| {
-        let (p, q) = (ab[i] * ac[j], ab[j] * ac[i]);
+        let p = ab[i] * ac[j];
+        let q = ab[j] * ac[i];
         (p - q).abs() > BOUND * (p.abs() + q.abs())
     })
 }
@@ -41,7 +42,8 @@ fn has_area_for_sure(triangle: &Triangle) -> bool {
 fn exactly_degenerate(triangle: &Triangle) -> bool {
     let parts = triangle.map(|vertex| vertex.map(mantissa_and_exponent));
     let exponents = || parts.iter().flatten().filter(|(m, _)| *m != 0).map(|(_, e)| *e);
-    let (low, high) = (exponents().min().unwrap_or(0), exponents().max().unwrap_or(0));
+    let low = exponents().min().unwrap_or(0);
+    let high = exponents().max().unwrap_or(0);
     // 24 bits shifted by 37 make 61, their differences 62, products 124, the cross product 125.
     if high - low <= 37 {
         collinear(&parts.map(|v| v.map(|(m, e)| if m == 0 { 0 } else { i128::from(m) << (e - low) })))
@@ -73,7 +75,8 @@ mod tests {
     pub(super) fn mantissa_and_exponent_are_the_value() {
         for value in [0.0, -0.0, 1.0, -0.1, 3.0e38, f32::MIN_POSITIVE, 1e-45, -1.1e-40] {
             let (m, e) = mantissa_and_exponent(value);
-            let (half, rest) = (e / 2, e - e / 2);
+            let half = e / 2;
+            let rest = e - e / 2;
             assert_eq!(m as f64 * 2_f64.powi(half) * 2_f64.powi(rest), f64::from(value), "{value}");
         }
     }
@@ -105,7 +108,8 @@ mod tests {
 
     #[test]
     fn the_filter_never_contradicts_the_integers() {
-        let (mut seed, mut lines) = (1_u64, 0);
+        let mut seed = 1_u64;
+        let mut lines = 0;
         let mut next = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as u32

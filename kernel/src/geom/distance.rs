@@ -34,7 +34,9 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
     let [a, b, c] = in_order(triangle).map(|vertex| vertex.map(f64::from));
     let from = [a, b, c].map(|vertex| less(point, vertex));
     let ends = from.map(|from| dot(from, from));
-    let (ab, ac, bc) = (less(b, a), less(c, a), less(c, b));
+    let ab = less(b, a);
+    let ac = less(c, a);
+    let bc = less(c, b);
     let sides = [
         TriangleSide::new(ab, from[0], [ends[0], ends[1]]),
         TriangleSide::new(ac, from[0], [ends[0], ends[2]]),
@@ -46,7 +48,8 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
     let size = dot(normal, normal);
     let height = dot(normal, from[0]);
     let plane = height * height / size;
-    let (turned_a, turned_b) = (cross(normal, from[0]), cross(normal, from[1]));
+    let turned_a = cross(normal, from[0]);
+    let turned_b = cross(normal, from[1]);
     let within = dot(ab, turned_a) <= 0.0 && dot(ac, turned_a) >= 0.0 && dot(bc, turned_b) <= 0.0;
     // Both corners at the longest side are acute: the foot is between them. Of slivers this is what keeps rounded
     // sides of the test from reaching far beyond a corner.
@@ -75,7 +78,8 @@ struct TriangleSide {
 impl TriangleSide {
     /// The side `edge`, whose first end is `from` the point; `ends` are the squared distances of its ends.
     fn new(edge: [f64; 3], from: [f64; 3], ends: [f64; 2]) -> Self {
-        let (along, length) = (dot(from, edge), dot(edge, edge));
+        let along = dot(from, edge);
+        let length = dot(edge, edge);
         let part = along / length;
         let across = [0, 1, 2].map(|n| from[n] - part * edge[n]);
         let inner = if along < length { dot(across, across) } else { ends[1] };
@@ -116,7 +120,8 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
 /// The cross product, each component with the rounding errors of its two products.
 fn cross_with_errors(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     let component = |i: usize, j: usize| {
-        let (p, q) = (product(a[i], b[j]), product(a[j], b[i]));
+        let p = product(a[i], b[j]);
+        let q = product(a[j], b[i]);
         (p[0] - q[0]) + (p[1] - q[1])
     };
     [component(1, 2), component(2, 0), component(0, 1)]
@@ -124,7 +129,8 @@ fn cross_with_errors(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
 
 /// A product and its rounding error (Dekker 1971).
 fn product(a: f64, b: f64) -> [f64; 2] {
-    let ([ah, al], [bh, bl]) = (halves(a), halves(b));
+    let [ah, al] = halves(a);
+    let [bh, bl] = halves(b);
     let p = a * b;
     [p, ((ah * bh - p) + ah * bl + al * bh) + al * bl]
 }

@@ -76,9 +76,11 @@ fn is_at_vertex(point: [f64; 3], triangle: Triangle) -> bool {
 fn is_on_edge(point: [f64; 3], triangle: Triangle) -> bool {
     let [p, q, r] = triangle.map(|vertex| vertex.map(f64::from));
     let edge = minus(q, p);
-    let (from_p, from_q) = (minus(point, p), minus(point, q));
+    let from_p = minus(point, p);
+    let from_q = minus(point, q);
     let reach = sum(from_p) + sum(point);
-    let (along, aside) = (dot(from_p, edge), minus(r, p));
+    let along = dot(from_p, edge);
+    let aside = minus(r, p);
     if along <= 0.0 {
         return is_behind(from_p, aside, reach);
     }
@@ -123,7 +125,8 @@ pub fn nearer<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
     if is_same(first, second) {
         return Some(Ordering::Equal);
     }
-    let ([p, q], [r, s]) = (squared(first.0, first.1)?, squared(second.0, second.1)?);
+    let [p, q] = squared(first.0, first.1)?;
+    let [r, s] = squared(second.0, second.1)?;
     Some(T::compare_products([&p, &s], [&r, &q]))
 }
 
@@ -136,9 +139,11 @@ fn nearest_feature<T: Wide>(triangle: &[[T; 3]; 3]) -> Feature {
     };
     let is_edge = |n: &usize| {
         let [p, q, r] = [1, 2, 0].map(|m| &triangle[(n + m) % 3]);
-        let (edge, third) = (difference(q, p), difference(r, p));
+        let edge = difference(q, p);
+        let third = difference(r, p);
         // Before the foot of the perpendicular from the origin, and beyond it.
-        let (before, beyond) = (wide::dot(p, &edge), wide::dot(q, &edge));
+        let before = wide::dot(p, &edge);
+        let beyond = wide::dot(q, &edge);
         let aside = wide::dot(p, &third) * &wide::dot(&edge, &edge);
         before < zero && beyond > zero && aside >= before * &wide::dot(&edge, &third)
     };
@@ -167,7 +172,8 @@ fn squared<T: Wide>(triangle: &[[T; 3]; 3], feature: Feature) -> Option<[T; 2]> 
         Feature::Edge(n) => {
             let [p, q] = [1, 2].map(|m| &triangle[(n + m) % 3]);
             let edge = difference(q, p);
-            let (length, along) = (wide::dot(&edge, &edge), wide::dot(p, &edge));
+            let length = wide::dot(&edge, &edge);
+            let along = wide::dot(p, &edge);
             Some([wide::dot(p, p) * &length - &(along.clone() * &along), length])
         }
         Feature::Face => {
@@ -209,7 +215,10 @@ mod tests {
     #[test]
     fn what_is_sure_is_never_contradicted_by_integers() {
         let mut next = numbers(1);
-        let (mut sure, mut equal, mut nearer_ones, mut narrow) = (0, 0, 0, 0);
+        let mut sure = 0;
+        let mut equal = 0;
+        let mut nearer_ones = 0;
+        let mut narrow = 0;
         for n in 0..200_000 {
             let most = [2, 6, 100, (1 << 24) - 3][n % 4];
             let (triangles, point) = case(&mut next, most);

@@ -21,7 +21,8 @@ impl<const N: usize> Whole<N> {
     pub(super) fn new(points: &[Point; N]) -> Self {
         let parts = points.map(|point| point.map(mantissa_and_exponent));
         let exponents = || parts.iter().flatten().filter(|(m, _)| *m != 0).map(|(_, e)| *e);
-        let (low, high) = (exponents().min().unwrap_or(0), exponents().max().unwrap_or(0));
+        let low = exponents().min().unwrap_or(0);
+        let high = exponents().max().unwrap_or(0);
         // 24 bits shifted by 16 make 40, their differences 41, products of three 123, six of them 126.
         if high - low <= 16 {
             let short = |(m, e): (i64, i32)| if m == 0 { 0 } else { i128::from(m) << (e - low) };
@@ -60,9 +61,11 @@ pub(super) fn sure_side([a, b, c, d]: &[Point; 4]) -> Option<i8> {
     const BOUND: f64 = 16.0 / (1_u64 << 53) as f64;
     let from_a = |p: &Point| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(a[i])) };
     let [b_, c_, d_] = [from_a(b), from_a(c), from_a(d)];
-    let (mut sum, mut size) = (0.0, 0.0);
+    let mut sum = 0.0;
+    let mut size = 0.0;
     for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
-        let (p, q) = (b_[i] * c_[j], b_[j] * c_[i]);
+        let p = b_[i] * c_[j];
+        let q = b_[j] * c_[i];
         sum += (p - q) * d_[k];
         size += (p.abs() + q.abs()) * d_[k].abs();
     }

@@ -57,7 +57,8 @@ impl Rational {
             Ok(_) => Err(format!("'{}' is no whole number", sanitize(text))),
             Err(why) => Err(why),
         };
-        let (p, q) = (whole(p)?, whole(q)?);
+        let p = whole(p)?;
+        let q = whole(q)?;
         if q.is_positive() {
             Ok(p / q)
         } else {
@@ -109,7 +110,8 @@ impl Rational {
         if text.len() > 4096 {
             return Err("a fraction of over 4096 digits".to_string());
         }
-        let (p, q) = (p.parse::<IBig>().map_err(|_| bad())?, q.parse::<UBig>().map_err(|_| bad())?);
+        let p = p.parse::<IBig>().map_err(|_| bad())?;
+        let q = q.parse::<UBig>().map_err(|_| bad())?;
         if q.is_zero() { Err(bad()) } else { Ok(Self(RBig::from_parts(p, q))) }
     }
 

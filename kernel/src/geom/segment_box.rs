@@ -60,7 +60,8 @@ pub fn crossing(segment: [[f64; 3]; 2], within: &ClosedBox) -> Option<[f64; 2]> 
         return None;
     }
     let [p, q] = segment;
-    let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
+    let mut enter = 0.0_f64;
+    let mut leave = 1.0_f64;
     for a in 0..3 {
         let axis = AxisInterval::new(p[a], q[a], within.low[a], within.high[a]);
         if axis.q > axis.p {
@@ -111,7 +112,8 @@ impl AxisInterval {
 
     /// The fraction of the segment, which rises, at `offset`.
     fn fraction(&self, offset: f64) -> f64 {
-        let (along, whole) = (offset - self.p, self.q - self.p);
+        let along = offset - self.p;
+        let whole = self.q - self.p;
         if along.is_finite() && whole.is_finite() {
             return along / whole;
         }

@@ -96,7 +96,8 @@ fn is_share(t: &Rational) -> bool {
 
 /// Whether a point lies on a segment, or is the point that it is.
 pub fn is_on_segment(x: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> bool {
-    let (e, r) = (minus(b, a), minus(x, a));
+    let e = minus(b, a);
+    let r = minus(x, a);
     let rise = dot(&r, &e);
     is_zero(&cross(&e, &r)) && rise >= Rational::ZERO && rise <= dot(&e, &e) && (!is_zero(&e) || is_zero(&r))
 }
@@ -131,7 +132,9 @@ fn crossed(first: [&ExactPoint; 2], second: [&ExactPoint; 2]) -> Option<ExactPoi
 
 /// Where the lines of two segments come closest, if that is on both; `None` also if they are parallel.
 fn between([a, b]: [&ExactPoint; 2], [c, d]: [&ExactPoint; 2]) -> Option<[ExactPoint; 2]> {
-    let (e, f, r) = (minus(b, a), minus(d, c), minus(c, a));
+    let e = minus(b, a);
+    let f = minus(d, c);
+    let r = minus(c, a);
     let across = cross(&e, &f);
     let area = dot(&across, &across);
     if area.is_zero() {
@@ -145,7 +148,8 @@ fn between([a, b]: [&ExactPoint; 2], [c, d]: [&ExactPoint; 2]) -> Option<[ExactP
 /// The point of a segment that is closest to `p`.
 fn on_segment(p: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> ExactPoint {
     let e = minus(b, a);
-    let (rise, length) = (dot(&minus(p, a), &e), dot(&e, &e));
+    let rise = dot(&minus(p, a), &e);
+    let length = dot(&e, &e);
     if rise <= Rational::ZERO {
         a.clone()
     } else if rise >= length {

@@ -93,7 +93,8 @@ impl<T: Wide> ExactTriangle<T> {
             return true; // a zero axis separates nothing
         };
         // The box reaches from the sum of its negative extents to the sum of its positive ones.
-        let (mut low, mut high) = (T::from(0), T::from(0));
+        let mut low = T::from(0);
+        let mut high = T::from(0);
         for a in 0..3 {
             let extent = axis[a].clone() * &self.unit[a];
             if signs[a] > 0 { high = high + &extent } else { low = low + &extent }

@@ -67,7 +67,8 @@ fn vertex(a: [f64; 3], [b, c]: [[f64; 3]; 2], rr: f64) -> bool {
 /// Whether the plane through an edge separates.
 fn edge([a, b]: [[f64; 3]; 2], c: [f64; 3], rr: f64) -> bool {
     let ab = minus(b, a);
-    let (d, e) = (dot(a, ab), dot(ab, ab));
+    let d = dot(a, ab);
+    let e = dot(ab, ab);
     let foot = along(a.map(|x| x * e), ab, -d);
     let rest = minus(c.map(|x| x * e), foot);
     (dot(foot, foot) > rr * e * e) & (dot(foot, rest) >= 0.0)
@@ -100,7 +101,8 @@ pub const FITS: [u32; 2] = [29, 62];
 /// Whether the origin has its foot on an edge, and that within the ball.
 fn edge_is_within<T: Wide>([p, q]: [&[T; 3]; 2], rr: &T) -> bool {
     let e = wide::difference(q, p);
-    let (length, rise) = (wide::dot(&e, &e), wide::dot(p, &e));
+    let length = wide::dot(&e, &e);
+    let rise = wide::dot(p, &e);
     let zero = T::from(0);
     if rise >= zero || rise + &length <= zero {
         return false;
@@ -148,7 +150,8 @@ mod tests {
             let pp = dot(p, p);
             separated |= pp > rr && far(dot(p, q), pp) && far(dot(p, r), pp);
             let pq = minus(q, p);
-            let (d, e) = (dot(p, q) - pp, dot(pq, pq));
+            let d = dot(p, q) - pp;
+            let e = dot(pq, pq);
             let foot = along(p.map(|x| x * e), pq, -d);
             let rest = along(r.map(|x| x * e), foot, edge_sign);
             separated |= dot(foot, foot) > rr * e * e && far(dot(foot, rest), 0.0);
@@ -184,7 +187,9 @@ mod tests {
 
     #[test]
     fn seven_axes_give_the_definition_on_every_small_triangle() {
-        let (mut cases, mut within, mut flat) = (0, 0, 0);
+        let mut cases = 0;
+        let mut within = 0;
+        let mut flat = 0;
         each_small(|triangle, radius| {
             // The centre in eighths around the origin is the triangle moved: twos and an odd offset.
             let triangle = triangle.map(|v| [2 * v[0] - 1, 2 * v[1], 2 * v[2] + 1]);
@@ -229,7 +234,8 @@ mod tests {
             seed ^= seed << 17;
             i128::from((seed >> 1 & ((1 << bits) - 1)) as i64) - (1 << (bits - 1))
         };
-        let (mut within, mut outside) = (0, 0);
+        let mut within = 0;
+        let mut outside = 0;
         for n in 0..20_000 {
             // Coordinates up to the most that fit, of either sign.
             let bits = [4, 16, 29, FITS[0] + 1][n % 4];

@@ -111,7 +111,8 @@ enum Chords {
 /// Compares the chords in which the triangles of points 0 to 2 and 3 to 5 meet the planes of each other; `None`
 /// if `side` does not know one of the sides that are needed.
 fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
-    let (s, t) = ([0, 1, 2], [3, 4, 5]);
+    let s = [0, 1, 2];
+    let t = [3, 4, 5];
     let sides = |plane: [usize; 3], of: [usize; 3]| -> Option<[i8; 3]> {
         let [a, b, c] = of.map(|n| side([plane[0], plane[1], plane[2], n]));
         Some([a?, b?, c?])
@@ -171,7 +172,8 @@ fn alone(triangle: [usize; 3], sides: [i8; 3]) -> ([usize; 3], bool) {
 /// In integers. `flat` says which triangle has no area.
 fn exactly<T: Wide>(points: &[[T; 3]; 6], flat: [bool; 2]) -> Meeting {
     let [a, b, c, d, e, f] = points;
-    let (s, t) = ([a, b, c], [d, e, f]);
+    let s = [a, b, c];
+    let t = [d, e, f];
     let touching = |is: bool| if is { Meeting::Point } else { Meeting::Apart };
     match flat {
         [false, false] => match by_chords(&|four| Some(exact_side(four.map(|n| &points[n])))) {
@@ -222,7 +224,8 @@ fn in_plane<T: Wide>(s: [&[T; 3]; 3], t: [&[T; 3]; 3]) -> Meeting {
         other.into_iter().zip(sides).filter(|(_, side)| *side == 0).map(|(x, _)| x).collect();
     let [low, high] = [edge[0].min(edge[1]), edge[0].max(edge[1])];
     let (Some(from), Some(to)) = (on_line.iter().min(), on_line.iter().max()) else { return Meeting::Apart };
-    let (from, to) = (low.max(from), high.min(to));
+    let from = low.max(from);
+    let to = high.min(to);
     match from.cmp(to) {
         std::cmp::Ordering::Less => Meeting::Segment,
         std::cmp::Ordering::Equal => Meeting::Point,
@@ -256,7 +259,8 @@ fn segments_meet<T: Wide>([p, q]: [&[T; 3]; 2], [u, v]: [&[T; 3]; 2]) -> bool {
     let seen = [[p, q, u], [p, q, v], [u, v, p], [u, v, q]].into_iter().find_map(across);
     let Some((axis, _)) = seen else {
         // All on one line.
-        let ([low, high], [from, to]) = ([p.min(q), p.max(q)], [u.min(v), u.max(v)]);
+        let [low, high] = [p.min(q), p.max(q)];
+        let [from, to] = [u.min(v), u.max(v)];
         return low <= to && from <= high;
     };
     let parts = |edge: [&[T; 3]; 2], ends: [&[T; 3]; 2]| {

@@ -82,7 +82,8 @@ fn product(a: u128, b: u128) -> [u128; 2] {
     if let Some(low) = a.checked_mul(b) {
         return [0, low];
     }
-    let ([a1, a0], [b1, b0]) = ([a >> 64, a & HALF], [b >> 64, b & HALF]);
+    let [a1, a0] = [a >> 64, a & HALF];
+    let [b1, b0] = [b >> 64, b & HALF];
     let low = a0 * b0;
     let middle = a1 * b0 + (low >> 64);
     let other = a0 * b1 + (middle & HALF);

@@ -66,7 +66,9 @@ impl BallTest {
     /// vertices by at most `reach`, which is above the radius.
     #[inline(always)]
     pub fn new([a, b, c]: [[f64; 3]; 3], [error, grain]: [f64; 2], ball: &BallRadius, reach: f64) -> Self {
-        let (ab, ac, bc) = (minus(b, a), minus(c, a), minus(c, b));
+        let ab = minus(b, a);
+        let ac = minus(c, a);
+        let bc = minus(c, b);
         let normal = cross(ab, ac);
         let squared = [dot(ab, ab), dot(bc, bc), dot(ac, ac)];
         let most = |v: [f64; 3]| v[0].abs().max(v[1].abs()).max(v[2].abs());
@@ -128,7 +130,8 @@ impl BallTest {
         let p = x * self.ab[0] + y * self.ab[1] + z * self.ab[2];
         let q = x * self.ac[0] + y * self.ac[1] + z * self.ac[2];
         let d = x * self.normal[0] + y * self.normal[1] + z * self.normal[2];
-        let (bb, cc) = (aa + (p + p + ab2), aa + (q + q + ca2));
+        let bb = aa + (p + p + ab2);
+        let cc = aa + (q + q + ca2);
         // A · AB, B · BC and C · CA, whose signs say what is before the start of an edge, and the same for
         // their ends.
         let difference = q - p;
@@ -165,14 +168,17 @@ impl BallTest {
         for n in 0..3 {
             // Vertex n is the start of edge n and the end of the one before.
             let before = (n + 2) % 3;
-            let (start, end) = (self.ends[n], self.ends[before]);
-            let (far, beyond) = (away[n].simd_gt(splat(self.near[0])), away[n].simd_le(splat(-self.near[0])));
+            let start = self.ends[n];
+            let end = self.ends[before];
+            let far = away[n].simd_gt(splat(self.near[0]));
+            let beyond = away[n].simd_le(splat(-self.near[0]));
             let out = starts[n].simd_ge(splat(start)) & ends[before].simd_ge(splat(end));
             let not = starts[n].simd_lt(splat(-start)) | ends[before].simd_lt(splat(-end));
             outside |= far & out;
             joined &= beyond | not;
             within |= beyond;
-            let (bound, side) = (self.near[n + 1], self.sides);
+            let bound = self.near[n + 1];
+            let side = self.sides;
             let close = lines[n].simd_le(splat(-bound));
             outside |= lines[n].simd_gt(splat(bound)) & sides[n].simd_ge(splat(side));
             joined &= close | sides[n].simd_lt(splat(-side));
@@ -189,7 +195,8 @@ const SMALL: f64 = 1.0 / (1 << 20) as f64;
 /// six of them below 2^53 of its sixth power.
 #[inline(always)]
 fn is_exact(reach: f64, edge: f64, grain: f64) -> bool {
-    let (m, e) = (reach / grain, edge / grain);
+    let m = reach / grain;
+    let e = edge / grain;
     let square = m * e * e;
     grain > 0.0
         && 36.0 * square * square.max(e * e * e) < 2f64.powi(53)
@@ -266,7 +273,11 @@ mod tests {
         let soak: u64 = std::env::var("VOXELIZE_BALL_SOAK").map_or(1, |n| n.parse().expect("a whole number"));
         let levels = Level::available();
         let mut random = Random(0x5eed_0ff5);
-        let (mut decisions, mut sure, mut exact, mut within, mut touching) = (0u64, 0u64, 0u64, 0u64, 0u64);
+        let mut decisions = 0u64;
+        let mut sure = 0u64;
+        let mut exact = 0u64;
+        let mut within = 0u64;
+        let mut touching = 0u64;
         for n in 0..soak * 1_200_000 / (8 * levels.len() as u64) {
             let (triangle, radius) = case(&mut random, n);
             let centre: [[i64; 8]; 3] = [(); 3].map(|()| [(); 8].map(|()| random.below(13) - 6));

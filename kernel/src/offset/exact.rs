@@ -123,7 +123,8 @@ fn maps(lattice: &KernelLattice) -> impl Iterator<Item = &crate::geom::axis::Axi
 }
 
 fn common_multiple(a: i128, b: i128) -> Option<i128> {
-    let (mut x, mut y) = (a, b);
+    let mut x = a;
+    let mut y = b;
     while y != 0 {
         (x, y) = (y, x % y);
     }

@@ -58,7 +58,8 @@ impl OffsetLattice {
             _ => None,
         };
         let is_cubic = sides.iter().all(|side| *side == Rational::ONE);
-        let (double, mut grain) = (scaled.to_f64().min(LARGEST), 0.0);
+        let double = scaled.to_f64().min(LARGEST);
+        let mut grain = 0.0;
         if is_cubic && scaled.is_f64() {
             let powers = (1..=10).map(|n| 0.5f64.powi(n));
             grain = powers.into_iter().find(|grain| (double / grain).fract() == 0.0).unwrap_or(0.0);
@@ -144,7 +145,8 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         let vertex = |v: usize| [0, 1, 2].map(|a: usize| (setup.u[a][v] + shift[a]) * offset.sides[a]);
         let vertices = [0, 1, 2].map(vertex);
         let extent = extent(&vertices);
-        let (ball, longest) = (&offset.ball, offset.longest_side());
+        let ball = &offset.ball;
+        let longest = offset.longest_side();
         let farthest = vertices.iter().flatten().fold(0.0, |most: f64, c| c.abs().max(most));
         // Halves and multiples of the grain add up exactly where they are as short as that.
         let is_exact = setup.error == 0.0 && farthest < (1 << 30) as f64 && ball.grain > 0.0;
@@ -212,7 +214,8 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         let cells = self.pending.cells.each_ref().map(|cells| f32x16::from_slice(simd, cells).widen());
         let [x, y, z] = target.sides;
         let low = target.test.decide(simd, [cells[0].0 * x, cells[1].0 * y, cells[2].0 * z]);
-        let (mut within, mut unsure) = (low.within, !(low.within | low.outside) & 0xff);
+        let mut within = low.within;
+        let mut unsure = !(low.within | low.outside) & 0xff;
         if count > 8 {
             let high = target.test.decide(simd, [cells[0].1 * x, cells[1].1 * y, cells[2].1 * z]);
             within |= high.within << 8;
@@ -246,7 +249,8 @@ fn extent(vertices: &[[f64; 3]; 3]) -> f64 {
 /// The unit normal of a triangle whose coordinates are off by `error`; `None` if its direction is not sure.
 #[inline(always)]
 fn normal([a, b, c]: &[[f64; 3]; 3], error: f64) -> Option<[f64; 3]> {
-    let (ab, ac) = (minus(*b, *a), minus(*c, *a));
+    let ab = minus(*b, *a);
+    let ac = minus(*c, *a);
     let normal = cross(ab, ac);
     let length = dot(normal, normal).sqrt();
     let longest = dot(ab, ab).max(dot(ac, ac));

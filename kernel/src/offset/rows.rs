@@ -128,10 +128,12 @@ impl TrianglePiece {
         let far = middle.iter().fold(1.0, |most: f64, c| c.abs().max(most));
         let slack = 2.0 * error + (size + far) * 2f64.powi(-44);
         let radius = offset.ball.radius;
-        let (outer, inner) = (radius + size + slack, radius - slack);
+        let outer = radius + size + slack;
+        let inner = radius - slack;
         let needle = Needle::of(part, centre, size, radius + slack);
         let extent = std::array::from_fn(|i| {
-            let (least, most) = (a[i].min(b[i]).min(c[i]), a[i].max(b[i]).max(c[i]));
+            let least = a[i].min(b[i]).min(c[i]);
+            let most = a[i].max(b[i]).max(c[i]);
             [centre[i] - least + radius + slack, most - centre[i] + radius + slack]
         });
         Self {
@@ -316,7 +318,8 @@ impl Offsetter<'_, '_, '_> {
         rest[0].store_slice(&mut words[..SIDE]);
         rest[1].store_slice(&mut words[SIDE..]);
         for row in bits_of(some) {
-            let (j, k) = (8 * column + (row % SIDE) as i64, k + (row / SIDE) as i64);
+            let j = 8 * column + (row % SIDE) as i64;
+            let k = k + (row / SIDE) as i64;
             for bit in bits_of(words[row]) {
                 self.ask(simd, [64 * n + bit as i64, j, k], target);
             }
@@ -383,7 +386,8 @@ impl<S: Simd> BrickRows<S> {
 
         let outer = pair(dz.map(|dz| self.outer2 - dz * dz)) - self.dy2;
         let half = outer.max(zero).sqrt() * self.scale + self.slack;
-        let (mut low, mut high) = (middle - half, middle + half);
+        let mut low = middle - half;
+        let mut high = middle + half;
         if let Some(normal) = piece.normal {
             let along = if normal[0] < 0.0 { normal[0].min(-LEAST) } else { normal[0].max(LEAST) };
             let steep = 1.0 / (along * piece.sides[0]);
@@ -473,12 +477,15 @@ fn cells_of_word(n: i64, nx: usize) -> u64 {
 /// Cells `low..=high` of a word in sixteen rows, of those of `all` and of the rows taken.
 #[inline(always)]
 fn words<S: Simd>(simd: S, low: f32x16<S>, high: f32x16<S>, rows: u64, all: u64) -> RowCells<S> {
-    let (zero, last) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, 63.0));
+    let zero = f32x16::splat(simd, 0.0);
+    let last = f32x16::splat(simd, 63.0);
     let rows = rows & (low.simd_le(high) & high.simd_ge(zero) & low.simd_le(last)).to_bitmask();
     let from: u32x16<S> = low.max(zero).min(last).to_int();
     let to: u32x16<S> = high.max(zero).min(last).to_int();
-    let (from, rest) = (from.widen(), (63 - to).widen());
-    let (none, ones) = (u64x8::splat(simd, 0), u64x8::splat(simd, !0));
+    let from = from.widen();
+    let rest = (63 - to).widen();
+    let none = u64x8::splat(simd, 0);
+    let ones = u64x8::splat(simd, !0);
     let half = |from: u64x8<S>, rest: u64x8<S>, rows: u64| {
         let rows = mask64x8::from_bitmask(simd, rows & 0xff);
         rows.select((ones << from) & (ones >> rest) & all, none)

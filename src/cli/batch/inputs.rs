@@ -115,7 +115,8 @@ pub struct FoundMesh {
 /// Everything that `names` stand for: in their order, folders sorted by name; and the files of folders that are no
 /// meshes.
 pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
-    let (mut found, mut skipped) = (Vec::new(), Skipped::default());
+    let mut found = Vec::new();
+    let mut skipped = Skipped::default();
     for name in names {
         if name.as_os_str() == "-" {
             let error = Error::usage("-: standard input has no name to call an output by");
@@ -134,7 +135,9 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
             found.push(FoundMesh { path: name.clone(), whole, folder, problem: None });
             continue;
         }
-        let (seen, links, skipped) = (HashSet::new(), VecDeque::new(), &mut skipped);
+        let seen = HashSet::new();
+        let links = VecDeque::new();
+        let skipped = &mut skipped;
         let walk = FolderWalk { bar, seen, links, meshes: vec![], skipped, problem: None };
         let (meshes, problem) = walk.all(name)?;
         let problem = problem.or_else(|| meshes.is_empty().then(|| no_mesh(name)));
@@ -302,7 +305,9 @@ fn below(common: &Path, whole: &Path) -> PathBuf {
 }
 
 fn twice(first: &Path, second: &Path, output: &Path) -> Error {
-    let (one, two, output) = (first.display(), second.display(), output.display());
+    let one = first.display();
+    let two = second.display();
+    let output = output.display();
     if first == second {
         return Error::usage(format!("{one}: is named twice"))
             .with_hint("name it once; folders are searched, too");

@@ -162,7 +162,8 @@ impl BatchOptions {
         let (source, output) = item.ready.as_ref().ok()?;
         let options = JobOptions { resources: resources.clone(), ..options.clone() };
         let job = Job { source: source.clone(), options };
-        let (output, doubt) = (output.clone(), self.doubt.clone());
+        let output = output.clone();
+        let doubt = self.doubt.clone();
         let options = Options { job, output, doubt, leak: None, nearest: None, mode: self.mode };
         // Many would share one line of the terminal: the bar counts meshes.
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());

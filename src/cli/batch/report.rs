@@ -186,7 +186,8 @@ impl<'a> OrderedReporter<'a> {
 
     /// `490 of 500 written to out/, 10 failed; …`.
     fn text(&self, state: &BatchState) -> String {
-        let (batch, [good, skipped, failed, interrupted]) = (self.batch, state.counts);
+        let batch = self.batch;
+        let [good, skipped, failed, interrupted] = state.counts;
         let all = grouped(batch.items.len() as u64);
         let would = if batch.mode == Mode::DryRun { "would be written" } else { "written" };
         let folder = batch.output.folder.as_ref().map_or_else(String::new, |f| f.root.display().to_string());
@@ -201,7 +202,8 @@ impl<'a> OrderedReporter<'a> {
                 format!("; {} occupied, {}", counted(state.cells, "cell", "cells"), bytes(state.bytes))
             }
             Mode::DryRun => {
-                let (memory, written) = (bytes(state.memory), bytes(state.bytes));
+                let memory = bytes(state.memory);
+                let written = bytes(state.bytes);
                 format!("; {written}, with {memory} of memory for the largest")
             }
         };

@@ -157,7 +157,8 @@ struct Checking<'a> {
 
 impl Checking<'_> {
     fn run(&self, call: &Call, report: &mut Report) -> Result<Outcome> {
-        let (bar, mut found) = (call.bar(), RunReport::new(call.started));
+        let bar = call.bar();
+        let mut found = RunReport::new(call.started);
         let mesh = run::read(&self.job, &bar, call.signals, &mut found)?;
         self.refuse_too_large(&mesh)?;
         let needs_cells = self.has_grid || self.marks_cells();
@@ -227,11 +228,13 @@ impl Checking<'_> {
     /// Refuses a mesh that would take more memory than there is.
     fn refuse_too_large(&self, mesh: &Mesh) -> Result<()> {
         let triangles = mesh.triangles().len() as u64;
-        let (need, limit) = (bytes_for(mesh), self.job.options.resources.for_job());
+        let need = bytes_for(mesh);
+        let limit = self.job.options.resources.for_job();
         match limit.filter(|limit| need > *limit) {
             None => Ok(()),
             Some(limit) => {
-                let (triangles, need) = (counted(triangles, "triangle", "triangles"), bytes(need));
+                let triangles = counted(triangles, "triangle", "triangles");
+                let need = bytes(need);
                 let says = self.job.options.resources.memory.text().unwrap_or_default();
                 let text =
                     format!("a check of {triangles} needs {need}, {} are left for it: {says}", bytes(limit));

@@ -105,7 +105,9 @@ pub(super) fn rows(
     lattice: Option<&Lattice>,
 ) {
     if let Some(mesh) = &found.mesh {
-        let (kind, triangles, size) = (mesh_format(mesh.format), triangles(mesh), bytes(mesh.bytes));
+        let kind = mesh_format(mesh.format);
+        let triangles = triangles(mesh);
+        let size = bytes(mesh.bytes);
         report.row("mesh", &format!("{name}: {kind}, {triangles}, {size}"));
     }
     let vertices = counted(checked.vertices, "vertex", "vertices");
@@ -121,10 +123,8 @@ pub(super) fn rows(
 }
 
 fn defect_rows(report: &mut Report, defect: &Defect, most: usize) {
-    let (severity, how) = (
-        defect.info.severity().name(),
-        if defect.info.exact { "decided exactly" } else { "computed in floating point, not exact" },
-    );
+    let severity = defect.info.severity().name();
+    let how = if defect.info.exact { "decided exactly" } else { "computed in floating point, not exact" };
     report.row(defect.info.code.name(), &format!("{severity}: {}, {how}", count(defect)));
     report.row("", &format!("effect on a fill: {}", defect.info.effect));
     let (shown, more) = shown(defect, most);
@@ -169,8 +169,8 @@ fn component_rows(report: &mut Report, components: &[CheckedComponent]) {
     report.row("parts", &format!("{all}, connected by vertices"));
     for (n, checked) in components.iter().enumerate().take(LISTED) {
         let CheckedComponent { component, closed, oriented } = checked;
-        let (triangles, volume) =
-            (counted(component.triangles, "triangle", "triangles"), grouped_number(component.volume));
+        let triangles = counted(component.triangles, "triangle", "triangles");
+        let volume = grouped_number(component.volume);
         let volume = match (closed, oriented) {
             (true, true) => format!("volume {volume}"),
             (true, false) => format!("closed, not oriented; signed volume {volume}"),

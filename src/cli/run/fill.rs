@@ -35,7 +35,8 @@ pub fn whole_grid<'a>(
     lattice: &'a Lattice,
     run: &'a Run,
 ) -> Needs<'a> {
-    let (rule, option) = (options.rule, &options.grid.option);
+    let rule = options.rule;
+    let option = &options.grid.option;
     Needs {
         mesh,
         lattice,

@@ -127,7 +127,8 @@ impl Work<'_> {
 
     /// Fills slab after slab, each as the writer asks for it.
     fn in_slabs(&self, strategy: Strategy, report: &mut RunReport) -> Result<()> {
-        let (options, lattice) = (&self.options.job.options, &self.prepared.lattice);
+        let options = &self.options.job.options;
+        let lattice = &self.prepared.lattice;
         let start = Instant::now();
         let voxelizer = fill::voxelizer(options, self.run);
         let voxelizer = if self.options.has_labels() { voxelizer.labelled() } else { voxelizer };
@@ -166,7 +167,8 @@ impl Work<'_> {
 
     fn write(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {
         let output = &self.options.output;
-        let (options, format) = (output.save_options(progress), output.format);
+        let options = output.save_options(progress);
+        let format = output.format;
         let path = output.destination.path();
         let mut out = match &output.file {
             None => Outlet::stdout(self.signals),
@@ -255,7 +257,8 @@ fn write_aux(
 ) -> Result<Outcome> {
     let save_options = SaveOptions { dtype: None, ..options.output.save_options(bar) };
     let grid = &options.job.options.grid;
-    let (placed, transform) = (grid.placed(lattice)?, grid.transform.entries());
+    let placed = grid.placed(lattice)?;
+    let transform = grid.transform.entries();
     let write = |aux: &AuxOutput, cells: BitGrid, report: &mut RunReport| {
         let about =
             Record { input: input_name(&options.job), transform: transform.clone(), ..Record::default() };

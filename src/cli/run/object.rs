@@ -65,7 +65,8 @@ fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     report.set("inside", findings::json(&job.rule, found));
     report.set("snap", json!({"mode": job.grid.snap.name(), "coordinates": found.snapped}));
     let strategy = found.memory.as_ref().map(|memory| memory.strategy.name());
-    let (threads, level) = (job.resources.threads, job.resources.level.name());
+    let threads = job.resources.threads;
+    let level = job.resources.level.name();
     report.set("run", json!({"threads": threads, "simd": level, "plan": strategy}));
     if let (Some(memory), Mode::DryRun) = (&found.memory, options.mode) {
         let bytes = u64::try_from(memory.bytes).unwrap_or(u64::MAX);
@@ -90,7 +91,8 @@ fn or_null<T>(known: Option<T>, value: impl FnOnce(T) -> Value) -> Value {
 
 fn input(path: &Path, found: &RunReport) -> Value {
     let mesh = found.mesh.as_ref();
-    let (format, bytes) = (mesh.map(|mesh| mesh.format), mesh.map(|mesh| mesh.bytes));
+    let format = mesh.map(|mesh| mesh.format);
+    let bytes = mesh.map(|mesh| mesh.bytes);
     let packing = mesh.and_then(|mesh| mesh.packing.name());
     json!({"path": path.to_string_lossy(), "format": format, "bytes": bytes, "packing": packing})
 }

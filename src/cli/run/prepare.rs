@@ -64,7 +64,8 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
 
 /// The mesh in the axes of the grid; both are in memory for a while.
 fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
-    let (transform, resources) = (&job.options.grid.transform, &job.options.resources);
+    let transform = &job.options.grid.transform;
+    let resources = &job.options.resources;
     let need = 2 * size_of_val(mesh.triangles()) as u64;
     match resources.for_job().filter(|most| transform.turns() && need > *most) {
         Some(_) => {
@@ -77,14 +78,17 @@ fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
 
 impl MeshInput {
     pub fn new(mesh: &Mesh, format: &'static str, bytes: u64, packing: read::Packing, dropped: u64) -> Self {
-        let (triangles, degenerate, bounds) = (mesh.triangles().len(), mesh.degenerate(), *mesh.bounds());
+        let triangles = mesh.triangles().len();
+        let degenerate = mesh.degenerate();
+        let bounds = *mesh.bounds();
         Self { format, bytes, triangles, degenerate, dropped, packing, bounds }
     }
 }
 
 /// Where the cells of a mesh will be.
 pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
-    let (grid, name) = (&job.options.grid, job.source.name());
+    let grid = &job.options.grid;
+    let name = job.source.name();
     if mesh.triangles().is_empty() {
         return Err(Error::unfit("has no triangles").with_hint("export the mesh again").in_file(name));
     }
@@ -110,7 +114,8 @@ pub struct Prepared {
 
 /// Fits the lattice and finds the plan of memory; refuses what the format or the memory cannot hold.
 pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport) -> Result<Prepared> {
-    let (job, output) = (&options.job, &options.output);
+    let job = &options.job;
+    let output = &options.output;
     let lattice = fit(job, mesh, report)?;
     format::check(job.options.rule.kind(), &lattice, output.format, &output.save_options(&()))
         .map_err(|e| e.in_file(output.name()))?;
@@ -146,8 +151,10 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
 
 /// The size of an output to come, where its format allows a guess: of the cells of a surface about, of others at most.
 fn output_size(options: &Options, mesh: &Mesh, lattice: &Lattice) -> Option<FileSize> {
-    let (rule, output) = (&options.job.options.rule, &options.output);
-    let (dims, dtype) = (lattice.dims(), output.dtype()?);
+    let rule = &options.job.options.rule;
+    let output = &options.output;
+    let dims = lattice.dims();
+    let dtype = output.dtype()?;
     let size = |occupied: u64| output.format.size(dims, dtype, Some(occupied));
     // Every cell that the rule can reach may be occupied.
     let most = size(if rule.margin() == Length::ZERO { within_bounds(mesh, lattice) } else { cells(dims) })?;
@@ -164,13 +171,15 @@ fn output_size(options: &Options, mesh: &Mesh, lattice: &Lattice) -> Option<File
 
 /// The cells of a lattice that the bounds of a mesh touch.
 fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
-    let (dims, bounds) = (lattice.dims(), mesh.bounds());
+    let dims = lattice.dims();
+    let bounds = mesh.bounds();
     let along = |axis: usize| {
         let place = |coordinate: f32| {
             (f64::from(coordinate) - lattice.origin()[axis].to_f64()) / lattice.spacing()[axis].to_f64()
         };
         // A cell more on either side, against rounding.
-        let (first, last) = (place(bounds.min[axis]).floor() - 1.0, place(bounds.max[axis]).floor() + 1.0);
+        let first = place(bounds.min[axis]).floor() - 1.0;
+        let last = place(bounds.max[axis]).floor() + 1.0;
         (last.min(dims[axis] as f64 - 1.0) - first.max(0.0) + 1.0).max(0.0) as u64
     };
     along(0).saturating_mul(along(1)).saturating_mul(along(2))
@@ -178,9 +187,11 @@ fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
 
 /// The warnings that an output of this size may not fit: its format has a limit, or the disk is too full.
 fn size_warnings(size: FileSize, output: &Output) -> Vec<Finding> {
-    let (bytes, name) = (size.bytes(), output.format.name);
+    let bytes = size.bytes();
+    let name = output.format.name;
     let limit = output.format.max_bytes.filter(|most| bytes > *most).map(|most| {
-        let (most, worst) = (shown(most), shown(bytes));
+        let most = shown(most);
+        let worst = shown(bytes);
         let text = format!(
             "a .{name} file holds at most {most}; this one may take {worst}, and its size is known only once it is \
              voxelized"

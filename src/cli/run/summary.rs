@@ -236,7 +236,8 @@ fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> Str
     let aux =
         |aux: &super::super::output::AuxOutput| format!("; {} to {}", aux.about, aux.file.path().display());
     let aux: String = options.aux_outputs().map(aux).collect();
-    let (name, format) = (options.output.name(), options.output.format.name);
+    let name = options.output.name();
+    let format = options.output.format.name;
     let most = bytes(options.job.options.resources.with_program(memory.bytes));
     let need = match memory.peak {
         Some(peak) => format!("about {} of memory, at most {most}", bytes(peak)),

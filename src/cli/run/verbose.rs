@@ -48,18 +48,19 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
     why.extend(rule.inside().map(|method| inside(method, found)));
     if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&found.inside_report.lost, rule) {
         why.extend(lost.components.map(|thin| {
-            let (kept, all) = (thin.lost + thin.broken, counted(thin.components, "component", "components"));
+            let kept = thin.lost + thin.broken;
+            let all = counted(thin.components, "component", "components");
             format!("kept with filled cells: {kept} of {all}")
         }));
         why.extend(lost.places.map(|thin| {
-            let (places, cells) =
-                (counted(thin.places, "place", "places"), counted(thin.cells, "cell", "cells"));
+            let places = counted(thin.places, "place", "places");
+            let cells = counted(thin.cells, "cell", "cells");
             format!("kept with filled cells: {places} of {cells}")
         }));
     }
     if let Some(repairs) = &found.inside_report.repairs {
-        let (repaired, holes) =
-            (voxelize::rule::repaired(repairs), counted(repairs.holes as u64, "hole", "holes"));
+        let repaired = voxelize::rule::repaired(repairs);
+        let holes = counted(repairs.holes as u64, "hole", "holes");
         let repaired = if repaired.is_empty() { "nothing to repair".to_string() } else { repaired };
         why.push(format!("mesh as robust uses it: {repaired}; {holes}"));
     }

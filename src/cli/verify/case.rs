@@ -152,7 +152,8 @@ pub fn resolve(folder: &Path, written: &str) -> PathBuf {
 pub fn relative(folder: &Path, file: &Path) -> Result<String> {
     let whole =
         |path: &Path| if path.is_dir() { path.canonicalize().unwrap_or_default() } else { located(path) };
-    let (from, to) = (whole(folder), whole(file));
+    let from = whole(folder);
+    let to = whole(file);
     let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
     if common == 0 {
@@ -238,7 +239,8 @@ mod tests {
             std::fs::create_dir_all(place.path().join(name)).unwrap();
             place.path().join(name)
         };
-        let (lists, meshes) = (made("tests/lists"), made("meshes"));
+        let lists = made("tests/lists");
+        let meshes = made("meshes");
         let relative = |folder: &Path, file: &Path| relative(folder, file).unwrap();
         assert_eq!(relative(&lists, &meshes.join("a.stl")), "../../meshes/a.stl");
         assert_eq!(relative(&lists, &lists.join("a.stl")), "a.stl");

@@ -117,7 +117,9 @@ fn draw(
     [golden, now]: [&Voxels; 2],
     difference: &Difference,
 ) -> Result<Vec<PathBuf>> {
-    let (old, new, lattice) = (golden.occupied()?, now.occupied()?, now.lattice.as_ref());
+    let old = golden.occupied()?;
+    let new = now.occupied()?;
+    let lattice = now.lattice.as_ref();
     let spacing = lattice.map_or([1.0; 3], |lattice| lattice.spacing().each_ref().map(Rational::to_f64));
     let from = lattice.zip(difference.bounds).map_or(View::default().from, |(l, bounds)| side(l, bounds));
     view::cells(&diff::labels(old, new)?, spacing, &View { from, ..View::default() })?.save_in(png)?;

@@ -304,7 +304,8 @@ fn single(file: &InFile, mesh: &Path, gate: Gate, names: &Names) -> Result<Task>
     let golden = file.path();
     files::is_there(golden)?;
     if format::sniff(golden).is_none() {
-        let (list, mesh) = (golden.display(), mesh.display());
+        let list = golden.display();
+        let mesh = mesh.display();
         let (what, compare) = match Goldens::open(golden) {
             Ok(_) => ("is a list of goldens, which names its meshes", format!("'voxelize verify {list}', ")),
             Err(_) => ("is not a voxel file", String::new()),

@@ -88,7 +88,8 @@ fn note(
     tasks: &[Task],
     recorded: Vec<Result<Recorded>>,
 ) -> Result<(Vec<Change>, Vec<Case>)> {
-    let (mut changes, mut cases) = (vec![], vec![]);
+    let mut changes = vec![];
+    let mut cases = vec![];
     for ((slot, task), recorded) in slots.into_iter().zip(tasks).zip(recorded) {
         call.printer.print(&Report::of(|report| {
             report::set_task(report, task);
@@ -171,7 +172,8 @@ fn named(args: &VerifyArgs, options: &CaseOptions, goldens: &Goldens) -> Result<
             let cells = case::relative(folder, &cells.join("-"))?;
             let written = |name: &str| format!("{}{name}.npz", &cells[..cells.len() - 1]);
             let name = case::unused(&name, |name| {
-                let (file, golden) = (written(name), Golden::File(written(name)));
+                let file = written(name);
+                let golden = Golden::File(written(name));
                 goldens.cases().iter().any(|case| case.golden == golden)
                     || slots.iter().any(|slot| slot.keep.as_ref() == Some(&file))
             });
@@ -240,7 +242,8 @@ impl CaseSlot {
         Ok(match self.known {
             Some(case) => Case { golden, ..case },
             None => {
-                let (mesh, options) = (self.mesh, self.options);
+                let mesh = self.mesh;
+                let options = self.options;
                 Case { name: None, mesh, options, golden, gate: Gate::default(), line: 0, options_line: 0 }
             }
         })
@@ -288,8 +291,11 @@ fn record(task: &Task, made: &CaseCells, time: Duration) -> Result<Recorded> {
         let options = SaveOptions { sidecar: sidecar(format), ..SaveOptions::default() };
         file.save_source(&mut InMemory::new(voxels), format, &options)?;
     }
-    let (found, lattice) = (Some(GridBrief::of(made)), made.lattice());
-    let (shown, not_shown, findings) = (vec![], None, made.findings.clone());
+    let found = Some(GridBrief::of(made));
+    let lattice = made.lattice();
+    let shown = vec![];
+    let not_shown = None;
+    let findings = made.findings.clone();
     let report = CaseReport { found, golden, lattice, outcome, shown, not_shown, findings, time };
     Ok(Recorded { report, lost })
 }

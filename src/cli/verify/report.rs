@@ -148,7 +148,8 @@ pub fn set(report: &mut Report, task: &Task, case: &CaseReport) {
     report.set("golden", case.golden.map_or(Value::Null, GridBrief::json));
     if let Some(difference) = case.outcome.difference() {
         let Difference { common, added, removed, .. } = *difference;
-        let (iou, lattice) = (difference.iou(), case.lattice.as_ref());
+        let iou = difference.iou();
+        let lattice = case.lattice.as_ref();
         let within = value::difference_box(difference.bounds, lattice);
         let difference =
             json!({"common": common, "added": added, "removed": removed, "iou": iou, "box": within});

@@ -130,7 +130,8 @@ impl Task {
         let mut report = RunReport::new(Instant::now());
         match run::voxels(&job, &bar, signals, &mut report) {
             Ok((voxels, digest)) => {
-                let (cells, findings) = (voxels.count(), report.warnings);
+                let cells = voxels.count();
+                let findings = report.warnings;
                 Ok(CaseCells { cells, digest, voxels: Some(voxels), room, findings })
             }
             Err(refusal) if refusal.kind() == Kind::TooLarge && slot == Slot::Exclusive => {
@@ -150,7 +151,8 @@ impl Task {
 
 /// The count and the digest of a grid beyond --max-memory; else the refusal.
 fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<CaseCells> {
-    let (resources, run) = (&job.options.resources, run::library_run(&job.options, bar));
+    let resources = &job.options.resources;
+    let run = run::library_run(&job.options, bar);
     let (Limit::Requested(_), Some(any_height)) = (resources.memory, format::by_name("raw")) else {
         return Err(refusal);
     };
@@ -164,7 +166,8 @@ fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<C
     };
     let mut slabs = run::voxelizer(&job.options, &run).slabs(&mesh, &lattice, Strategy::Slabs(height))?;
     while slabs.next()?.is_some() {}
-    let (cells, digest) = (slabs.made().occupied, slabs.digest());
+    let cells = slabs.made().occupied;
+    let digest = slabs.digest();
     let mut findings = report.warnings;
     findings::add(&mut findings, slabs.findings());
     Ok(CaseCells { cells, digest, voxels: None, room: None, findings })

@@ -124,7 +124,8 @@ impl ViewInput {
     /// Sets the keys about it.
     pub fn set(&self, report: &mut Report) {
         let mesh = self.found.mesh.as_ref();
-        let (format, bytes) = (mesh.map(|mesh| mesh.format), mesh.map(|mesh| mesh.bytes));
+        let format = mesh.map(|mesh| mesh.format);
+        let bytes = mesh.map(|mesh| mesh.bytes);
         report.set("input", json!({"path": self.name, "format": format, "bytes": bytes}));
         if let Some(cells) = &self.cells {
             let spacing = self.found.lattice.as_ref().map(|_| self.spacing());

@@ -243,7 +243,8 @@ fn draw_layers(choice: LayerChoice, cells: &Cells, folder: &Path, call: &Call) -
     };
     // All names before the first file.
     let files = choice.layers(dims).map(file).collect::<Result<Vec<_>>>()?;
-    let (made, bar) = (MadeFolders::default(), call.bar());
+    let made = MadeFolders::default();
+    let bar = call.bar();
     made.make(folder)?;
     let mut written = vec![];
     bar.begin("write", files.len() as u64);
@@ -257,7 +258,8 @@ fn draw_layers(choice: LayerChoice, cells: &Cells, folder: &Path, call: &Call) -
 }
 
 fn draw(options: &PictureOptions, input: &ViewInput, call: &Call) -> Result<Drawn> {
-    let (spacing, view) = (input.spacing(), &options.view);
+    let spacing = input.spacing();
+    let view = &options.view;
     let picture = match (options.content, &input.cells, &input.mesh) {
         (PictureContent::Mesh, _, Some(mesh)) => view::facets(mesh, view),
         (PictureContent::Cells, Some(Cells::Field(_)), _) => Err(Error::usage("a field is shown in slices")
@@ -332,7 +334,8 @@ fn rows(input: &ViewInput, options: &PictureOptions, written: &[Written]) -> Str
         row("cells", &cells(input));
     }
     row("view", &view_text(input, options));
-    let (name, size) = (options.destination.name(), bytes(written.iter().map(|one| one.bytes).sum::<u64>()));
+    let name = options.destination.name();
+    let size = bytes(written.iter().map(|one| one.bytes).sum::<u64>());
     match (options.content, written.len() as u64) {
         (_, 0) => {}
         (PictureContent::Layers(_), count) => {

@@ -109,7 +109,8 @@ impl PictureOptions {
         let need = view::bytes_for(self.view.size, resources.threads);
         match (resources.memory.bytes(), resources.memory.text()) {
             (Some(most), Some(limit)) if need > most / 2 => {
-                let ([width, height], need) = (self.view.size, bytes(need));
+                let [width, height] = self.view.size;
+                let need = bytes(need);
                 Err(Error::too_large(format!(
                     "drawing {width} × {height} pixels takes up to {need}, {limit}"
                 ))

@@ -122,7 +122,8 @@ impl ClosestPoints {
         const BOUND: f64 = 1.0 / (1_u64 << 48) as f64;
         let mut least: Option<ExactPoint> = None;
         for v in triangle {
-            let (mut height, mut size) = (0.0, 0.0);
+            let mut height = 0.0;
+            let mut size = 0.0;
             for (c, (away, point)) in v.iter().zip(self.rounded_away.iter().zip(&self.rounded[n])) {
                 height += away * (f64::from(*c) - point);
                 size += away.abs() * (f64::from(*c).abs() + point.abs());
@@ -302,13 +303,15 @@ fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
         triangle.map(|v| {
             let v = from(&v);
             let size: f64 = (0..3).map(|i| (direction[i] * v[i]).abs()).sum();
-            let (height, error) = (dot(direction, &v), BOUND * size);
+            let height = dot(direction, &v);
+            let error = BOUND * size;
             [height - error, height + error]
         })
     };
     let low = |heights: [[f64; 2]; 3]| heights.iter().fold(f64::INFINITY, |low, h| low.min(h[0]));
     let high = |heights: [[f64; 2]; 3]| heights.iter().fold(f64::NEG_INFINITY, |high, h| high.max(h[1]));
-    let (s, t) = (heights(s), heights(t));
+    let s = heights(s);
+    let t = heights(t);
     let least = (low(s) - high(t)).max(low(t) - high(s));
     least > 0.0 && least * least > limit * dot(direction, direction) * (1.0 + 1e-12)
 }
@@ -321,9 +324,11 @@ fn least_points([a, b]: NodePair) -> [[f32; 3]; 2] {
 
 /// The squared gap between two nodes.
 fn gap([a, b]: NodePair) -> f64 {
-    let ([low, high], [from, to]) = (a.bounds, b.bounds);
+    let [low, high] = a.bounds;
+    let [from, to] = b.bounds;
     let gap = |i: usize| {
-        let (below, above) = (f64::from(from[i]) - f64::from(high[i]), f64::from(low[i]) - f64::from(to[i]));
+        let below = f64::from(from[i]) - f64::from(high[i]);
+        let above = f64::from(low[i]) - f64::from(to[i]);
         below.max(above).max(0.0)
     };
     (0..3).map(gap).map(|gap| gap * gap).sum()

@@ -46,7 +46,8 @@ pub(super) fn components(
     met: Option<&TriangleMarks>,
     options: &ClearanceOptions,
 ) -> Result<ComponentCount> {
-    let (bounds, around) = (own.mesh.bounds(), other.mesh.bounds());
+    let bounds = own.mesh.bounds();
+    let around = other.mesh.bounds();
     if (0..3).any(|a| bounds.max[a] < around.min[a] || around.max[a] < bounds.min[a]) {
         return Ok(ComponentCount::default());
     }
@@ -69,7 +70,8 @@ pub(super) fn components(
         least[found.of[n as usize] as usize] = None;
     }
     for (least, component) in least.iter_mut().zip(&found.components) {
-        let (low, high) = (component.bounds.min, component.bounds.max);
+        let low = component.bounds.min;
+        let high = component.bounds.max;
         if (0..3).any(|a| low[a] < around.min[a] || high[a] > around.max[a]) {
             *least = None;
         }

@@ -59,7 +59,8 @@ pub(super) fn meetings(pair: [&ClearanceBody; 2], options: &ClearanceOptions) ->
     let exam = Exam { phase: "collisions", progress, limit, max_bytes, new: &new };
     let trees = pair.map(|body| &body.tree);
     let examined = pairs::examine(&PairsOf::Two(trees), &|_| false, &exam)?;
-    let (is_all, MeetingCount { count, crosses, first, .. }) = (examined.is_all, examined.found);
+    let is_all = examined.is_all;
+    let MeetingCount { count, crosses, first, .. } = examined.found;
     Ok(Meetings { count, crosses, first: first.into_sorted(), marks, is_all })
 }
 

@@ -301,7 +301,8 @@ fn relation_meeting(
     }
     let triangles = pair.map(|body| body.mesh.triangles().len()).iter().sum();
     let too_many_places = found.count > options.pairs.places(triangles);
-    let ([first, second], [of_first, of_second]) = (pair, &found.marks);
+    let [first, second] = pair;
+    let [of_first, of_second] = &found.marks;
     for (pair, marks) in [(pair, [of_first, of_second]), ([second, first], [of_second, of_first])] {
         if inside::components(pair, Some(marks[0]), options)?.inside > 0
             || !too_many_places && overlap::share_volume(pair, marks, options.progress)?

@@ -104,7 +104,8 @@ impl MetTriangle {
     fn new(own: &Triangle, others: &[&Triangle]) -> Self {
         let corners = own.map(exact);
         let normal = cross(&minus(&corners[1], &corners[0]), &minus(&corners[2], &corners[0]));
-        let (mut places, mut edges) = (vec![], corners_of_edges(&corners).to_vec());
+        let mut places = vec![];
+        let mut edges = corners_of_edges(&corners).to_vec();
         for other in others {
             places.extend(common(own, other));
             let other = other.map(exact);

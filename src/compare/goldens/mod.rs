@@ -278,7 +278,8 @@ iou_min = 1
     }
 
     fn new(mesh: &str, options: &str, golden: Golden) -> Case {
-        let (mesh, options) = (mesh.to_string(), options.to_string());
+        let mesh = mesh.to_string();
+        let options = options.to_string();
         Case { name: None, mesh, options, golden, gate: Gate::default(), line: 0, options_line: 0 }
     }
 

@@ -91,7 +91,8 @@ fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
             keys.at(key, error.with_hint("or set golden = \"part.npz\", to compare with a voxel file"))
         );
     }
-    let (name, options) = (keys.text("name")?, keys.text("options")?.unwrap_or_default());
+    let name = keys.text("name")?;
+    let options = keys.text("options")?.unwrap_or_default();
     let line = line_of(text, table.span()).unwrap_or(0);
     let options_line = line_of(text, table.key("options").and_then(Key::span)).unwrap_or(line);
     Ok(Case { name, mesh, options, golden, gate, line, options_line })
@@ -122,7 +123,8 @@ impl Keys<'_> {
     }
 
     fn digest(&self) -> Result<Golden> {
-        let (grid, cells) = (self.text("grid")?, self.count("cells")?);
+        let grid = self.text("grid")?;
+        let cells = self.count("cells")?;
         let grid = grid.ok_or_else(|| self.missing("grid", RECORD))?;
         let cells = cells.ok_or_else(|| self.missing("cells", RECORD))?;
         let grid = grid.parse().map_err(|why| {
@@ -180,7 +182,8 @@ fn refuse_doubles(cases: &[Case]) -> Result<()> {
             (None, Some(other)) => ("name", other, "give one of them another name"),
             (None, None) => continue,
         };
-        let (title, line) = (sanitize(case.title()), other.line);
+        let title = sanitize(case.title());
+        let line = other.line;
         let message = format!("{title}: the case of line {line} has the same {what}");
         return Err(Error::input(Code::G007, message).at_line(case.line).with_hint(hint));
     }

@@ -86,7 +86,8 @@ impl RowValues {
         }
         let [nx, ny, _] = self.cells.as_ref().dims();
         for (n, row) in bytes.chunks_exact(nx).enumerate() {
-            let (j, k) = ((first + n) % ny, (first + n) / ny);
+            let j = (first + n) % ny;
+            let k = (first + n) / ny;
             let is_named = match &mut self.cells {
                 Cells::Labels(labels) => labels.put_row(j, k, row).is_ok(),
                 _ => false,
@@ -114,7 +115,8 @@ impl RowValues {
     /// Makes the cells labels without names.
     fn unnamed(&mut self) -> Result<&mut Labels> {
         if !matches!(&self.cells, Cells::Labels(labels) if labels.legend().labels().is_empty()) {
-            let (dims, own) = (self.cells.as_ref().dims(), self.cells.as_ref().bytes());
+            let dims = self.cells.as_ref().dims();
+            let own = self.cells.as_ref().bytes();
             let mut labels = self.room.labels(dims, Legend::default(), own)?;
             match &self.cells {
                 Cells::Labels(named) => named.iter().for_each(|(cell, value)| labels.set(cell, value)),
@@ -199,7 +201,8 @@ fn each_column(
 
 /// Occupies the cells of some rows, from row `first` on, whose bytes are not 0.
 fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
-    let (nx, row_words) = (bits.dims()[0], bits.row_words());
+    let nx = bits.dims()[0];
+    let row_words = bits.row_words();
     let words = bits.words_mut()[first * row_words..].chunks_exact_mut(row_words);
     for (words, cells) in words.zip(cells.chunks_exact(nx)) {
         for (word, cells) in words.iter_mut().zip(cells.chunks(64)) {
@@ -215,7 +218,8 @@ fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
 /// Reads what [`write_words`] writes. Bits beyond the end of a row are an error.
 pub(crate) fn read_words(input: &mut dyn Read, dims: [usize; 3], room: CellRoom) -> Result<BitGrid> {
     let mut bits = room.bits(dims)?;
-    let (nx, row_words) = (bits.dims()[0], bits.row_words());
+    let nx = bits.dims()[0];
+    let row_words = bits.row_words();
     let mut buffer = vec![0; BLOCK];
     for words in bits.words_mut().chunks_mut(BLOCK / 8) {
         let bytes = &mut buffer[..8 * words.len()];

@@ -35,12 +35,15 @@ fn write_bytes(
     progress: &dyn Progress,
 ) -> io::Result<()> {
     let [nx, ny, nz] = source.dims();
-    let (row_words, per_block) = (nx.div_ceil(64), (BLOCK / nx).max(1));
+    let row_words = nx.div_ceil(64);
+    let per_block = (BLOCK / nx).max(1);
     progress.begin("write", (nx as u64).saturating_mul(ny as u64).saturating_mul(nz as u64));
-    let (mut block, mut filled) = (vec![0; per_block * nx], 0);
+    let mut block = vec![0; per_block * nx];
+    let mut filled = 0;
     while let Some(slab) = next(source)? {
         let bits = slab.cells.occupied().map_err(io::Error::other)?;
-        let (mut row, all) = (0, bits.words().len() / row_words);
+        let mut row = 0;
+        let all = bits.words().len() / row_words;
         while row < all {
             let rows = ((block.len() - filled) / nx).min(all - row);
             let cells = &mut block[filled..filled + rows * nx];

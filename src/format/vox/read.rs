@@ -145,7 +145,8 @@ fn read_chunks(source: &mut VoxelSource) -> Result<Chunks> {
         ));
     }
     if children != source.left() {
-        let (code, left) = (if children > source.left() { Code::V002 } else { Code::V003 }, source.left());
+        let code = if children > source.left() { Code::V002 } else { Code::V003 };
+        let left = source.left();
         return Err(source.error(code, format!("{children} more bytes are expected, {left} follow")));
     }
     let mut chunks = Chunks::default();
@@ -268,7 +269,8 @@ impl Fields<'_> {
 
 /// For scenes of others: the size of the box of all voxels, and what to add to a position in it.
 fn occupied_box(source: &mut VoxelSource, uses: &[(&Model, Motion)]) -> Result<([usize; 3], [i64; 3])> {
-    let (mut low, mut high) = ([i64::MAX; 3], [i64::MIN; 3]);
+    let mut low = [i64::MAX; 3];
+    let mut high = [i64::MIN; 3];
     for_each_voxel(source, uses, |at, _| {
         for a in 0..3 {
             (low[a], high[a]) = (low[a].min(at[a]), high[a].max(at[a]));

@@ -71,7 +71,8 @@ fn parse_move(text: &str) -> Option<[i64; 3]> {
 
 /// Bits 0–1 and 2–3: which axis is in the first and in the second row; bits 4, 5, 6: a minus.
 fn parse_turn(bits: u8) -> Option<([usize; 3], [i64; 3])> {
-    let (x, y) = (usize::from(bits & 3), usize::from(bits >> 2 & 3));
+    let x = usize::from(bits & 3);
+    let y = usize::from(bits >> 2 & 3);
     if x == 3 || y == 3 || x == y {
         return None;
     }
@@ -82,7 +83,8 @@ fn parse_turn(bits: u8) -> Option<([usize; 3], [i64; 3])> {
 /// Every use of a model in the scene, with its motion, from node 0 on.
 pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, Motion)>> {
     let broken = |what: String| Error::input(Code::V008, what);
-    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut open = vec![(0, Motion::NONE)];
     while let Some((id, motion)) = open.pop() {
         if !seen.insert(id) {

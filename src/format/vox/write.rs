@@ -49,7 +49,8 @@ pub(super) fn write(
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
-    let (dims, json) = (source.dims(), metadata(source, dtype).to_json(Style::OneLine));
+    let dims = source.dims();
+    let json = metadata(source, dtype).to_json(Style::OneLine);
     let turn = Turn::of(source.record());
     let result = main_chunk_writer(out, Version::default(), |main| {
         let tiles = write_models(main, source, turn, json.len(), options.progress)?;
@@ -73,7 +74,8 @@ fn write_models(
     progress: &dyn Progress,
 ) -> Result<Vec<Tile>, VoxError> {
     let dims = source.dims();
-    let (mut tiles, mut count) = (Vec::new(), 0);
+    let mut tiles = Vec::new();
+    let mut count = 0;
     while let Some(slab) = next(source)? {
         let start = tiles.len();
         let bits = slab.cells.occupied().map_err(io::Error::other)?;
@@ -197,7 +199,8 @@ fn write_model(
 ) -> VoxResult {
     put(main, ChunkId::Size, &numbers(tile.even_size(turn)))?;
     let made = |TilePart { layers, voxels }: TilePart| {
-        let (mut voxels, mut row) = (Vec::with_capacity(4 * voxels as usize), vec![0; bits.dims()[0]]);
+        let mut voxels = Vec::with_capacity(4 * voxels as usize);
+        let mut row = vec![0; bits.dims()[0]];
         for (k, j) in layers.flat_map(|k| (0..tile.size[1]).map(move |j| (k, j))) {
             tile.push_row(&mut voxels, slab, bits, &mut row, ([j, k], turn));
         }

@@ -22,7 +22,10 @@ mod batches {
     #[test]
     fn polynomials_and_batches_keep_their_bounds() {
         let mut random = Random(21);
-        let (mut tried, mut known, mut far, mut worst) = (0, 0, 0, 0.0_f64);
+        let mut tried = 0;
+        let mut known = 0;
+        let mut far = 0;
+        let mut worst = 0.0_f64;
         for (set, level) in sets(&mut random).into_iter().zip(Level::available().into_iter().cycle()) {
             let winding = Winding::new(set);
             for n in 0..200 {
@@ -73,10 +76,12 @@ mod batches {
 #[test]
 fn one_triangle_seen_from_a_ball_keeps_its_bound() {
     let mut random = Random(22);
-    let (mut seen, mut worst) = (0, 0.0_f64);
+    let mut seen = 0;
+    let mut worst = 0.0_f64;
     for n in 0..60_000 {
         // Needles, and others.
-        let (a, b) = (random.point(1.0), random.point(1.0));
+        let a = random.point(1.0);
+        let b = random.point(1.0);
         let c = if n % 2 == 0 { random.point(1.0) } else { plus(&a, &random.point(1.0), 1e-3) };
         let ball = local::Ball { centre: random.point(2.0), radius: 2f64.powf(3.0 * random.next() - 4.0) };
         let Some(found) = local::Local::of_triangle(&[a, b, c], &ball, 0.1, 0.0) else { continue };
@@ -100,11 +105,13 @@ fn corners_that_are_off_by_little_do_not_decide() {
     let mut random = Random(23);
     let mut decided = 0;
     for _ in 0..3000 {
-        let (u, v) = (random.direction(), random.direction());
+        let u = random.direction();
+        let v = random.direction();
         let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
             .map(|(s, t)| std::array::from_fn(|i| 100.0 + s * u[i] + t * v[i] + 1e-13 * random.next()));
         let [a, b, c, d] = corners;
-        let (s, t) = ((random.next() + 1.0) / 2.0, (random.next() + 1.0) / 2.0);
+        let s = (random.next() + 1.0) / 2.0;
+        let t = (random.next() + 1.0) / 2.0;
         let p = std::array::from_fn(|i| 100.0 + s * u[i] + t * v[i]);
         let of = |slack| {
             let winding = Winding::about(vec![[a, b, c], [a, c, d]], slack, &()).unwrap();

@@ -36,7 +36,9 @@ impl Fan {
     /// The estimated error of its polynomial in a ball, and which of its edges is the nearest, by the middles of
     /// edges: no more than a guess. Infinite where one is so near that the fan is no polynomial.
     pub(super) fn guess(&self, ball: &Ball) -> FanGuess {
-        let (mut sum, mut nearest, mut first) = (0.0, f64::INFINITY, 0);
+        let mut sum = 0.0;
+        let mut nearest = f64::INFINITY;
+        let mut first = 0;
         for (n, (middle, length)) in self.rim.iter().enumerate() {
             let to = minus(middle, &ball.centre);
             let square = dot(&to, &to);
@@ -102,13 +104,17 @@ impl Local {
     /// Of a fan, if its loop is far enough and the ball does not meet it; evaluated from triangle `first` on.
     pub(super) fn of_fan(fan: &Fan, first: usize, ball: &Ball, slack: f64) -> Option<Self> {
         let reach = ball.radius;
-        let (mut all, mut slopes, mut by_edges) = (Self::default(), EdgeSlopes::default(), 0.0);
-        let (mut nearest, mut farthest) = (f64::INFINITY, 0.0_f64);
+        let mut all = Self::default();
+        let mut slopes = EdgeSlopes::default();
+        let mut by_edges = 0.0;
+        let mut nearest = f64::INFINITY;
+        let mut farthest = 0.0_f64;
         let (before, behind) = fan.triangles.split_at(first);
         for triangle in behind.iter().chain(before) {
             let corners = triangle.map(|v| minus(&v, &ball.centre));
             let rim = Rim::of(&corners);
-            let (to_edge, to_face) = (rim.distances[0], rim.to_face(&corners));
+            let to_edge = rim.distances[0];
+            let to_face = rim.to_face(&corners);
             // Not a number where edges have no length.
             let is_beside = to_edge >= 2.0 * reach && to_face >= 1.01 * reach && to_face > 0.0;
             if !is_beside {

@@ -71,7 +71,8 @@ impl Local {
             return None;
         }
         let distance = way.sqrt();
-        let (q, scale) = (reach / distance, 1.0 / (4.0 * PI * way));
+        let q = reach / distance;
+        let scale = 1.0 / (4.0 * PI * way);
         let left_out = (4.0 - 3.0 * q) / ((1.0 - q) * (1.0 - q)) * q * q * q * node.area;
         let error = 1.001 * scale * (left_out + node.span * 2f64.powi(-38));
         if error > aim {
@@ -99,7 +100,8 @@ impl Local {
         let q = reach / to_face;
         let by_area = rim.by_area(to_face) * (4.0 - 3.0 * q) / ((1.0 - q) * (1.0 - q));
         let left_out = cube / (4.0 * PI) * rim.by_edges(reach).min(by_area);
-        let (far, rest) = (rim.farthest, near - reach);
+        let far = rim.farthest;
+        let rest = near - reach;
         let wide = (far / near) * (far / near);
         let error = 1.001 * left_out + 2f64.powi(-44) * wide * wide;
         if error > aim || error.is_nan() {
@@ -136,7 +138,8 @@ impl Rim {
         let sides = [minus(b, a), minus(c, b), minus(a, c)];
         let edges = sides.map(|v| dot(&v, &v).sqrt());
         let distance = |n: usize| {
-            let (from, side) = (&corners[n], &sides[n]);
+            let from = &corners[n];
+            let side = &sides[n];
             let along = (-dot(from, side) / (edges[n] * edges[n])).clamp(0.0, 1.0);
             let nearest: Vector = std::array::from_fn(|i| from[i] + along * side[i]);
             // A little less, for rounding.
@@ -207,7 +210,8 @@ impl EdgeSlopes {
         let edge = minus(a, b);
         // What f changes by where the middle moves.
         let of_f: Vector = std::array::from_fn(|i| {
-            let (to_a, to_b) = (a[i] / of_a, b[i] / of_b);
+            let to_a = a[i] / of_a;
+            let to_b = b[i] / of_b;
             let of_both = -(of_b * to_a + of_a * to_b);
             let of_bottom = of_both * round + both * (of_both - (a[i] + b[i]));
             (-(to_a + to_b) - f * of_bottom) / bottom

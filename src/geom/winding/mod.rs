@@ -168,7 +168,8 @@ impl Winding {
         for far in FAR_APART {
             let sum = self.sum(p, far, &side);
             let settles = self.settles(&sum);
-            let (low, high) = (below(sum.value - settles), below(sum.value + settles));
+            let low = below(sum.value - settles);
+            let high = below(sum.value + settles);
             if low == high {
                 return low;
             }

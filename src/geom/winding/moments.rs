@@ -46,7 +46,8 @@ pub(super) struct Seen {
 impl Moments {
     /// Of nothing.
     pub(super) fn none(centre: Vector) -> Self {
-        let (linear, square) = ([[0.0; 3]; 3], [[0.0; 3]; 6]);
+        let linear = [[0.0; 3]; 3];
+        let square = [[0.0; 3]; 6];
         Self {
             centre,
             radius: 0.0,
@@ -62,7 +63,8 @@ impl Moments {
 
     /// Of a few triangles, about their centre of area; about `middle` if they have none.
     pub(super) fn of(triangles: &[Placed], middle: Vector) -> Self {
-        let (mut area, mut first) = (0.0, [0.0; 3]);
+        let mut area = 0.0;
+        let mut first = [0.0; 3];
         for Placed { corners: [a, b, c], .. } in triangles {
             let normal = cross(&minus(b, a), &minus(c, a));
             let its = dot(&normal, &normal).sqrt();
@@ -148,7 +150,10 @@ impl Moments {
         }
         let distance = square.sqrt();
         let way = to.map(|x| x / distance);
-        let (mut trace, mut linear, mut lone, mut twice) = (0.0, 0.0, 0.0, 0.0);
+        let mut trace = 0.0;
+        let mut linear = 0.0;
+        let mut lone = 0.0;
+        let mut twice = 0.0;
         for k in 0..3 {
             trace += self.linear[k][k];
             for i in 0..3 {
@@ -175,7 +180,8 @@ impl Moments {
     /// away: the first without the second moments, the second without the first ones, too.
     pub(super) fn slopes(&self, to: &Vector, distance: f64) -> (Vector, [f64; 6]) {
         let way = to.map(|x| x / distance);
-        let (along, linear) = (dot(&way, &self.dipole), &self.linear);
+        let along = dot(&way, &self.dipole);
+        let linear = &self.linear;
         let trace = linear[0][0] + linear[1][1] + linear[2][2];
         let both: Vector =
             std::array::from_fn(|i| (0..3).map(|k| (linear[i][k] + linear[k][i]) * way[k]).sum());

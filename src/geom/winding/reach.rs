@@ -45,7 +45,8 @@ pub(super) fn most([a, b, c]: &[Vector; 3], low: &Vector, high: &Vector) -> (f64
     if square == 0.0 {
         return (0.5, square, size);
     }
-    let (one, two) = (minus(b, a), minus(c, a));
+    let one = minus(b, a);
+    let two = minus(c, a);
     let normal = cross(&one, &two);
     // A needle's area may be rounded to nothing.
     let rounded = (dot(&one, &one) * dot(&two, &two)).sqrt() * 2f64.powi(-49);

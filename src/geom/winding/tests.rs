@@ -45,7 +45,8 @@ fn facing(random: &mut Random, count: usize, place: &Vector) -> Vec<[Vector; 3]>
     let triangle = |_| {
         let at =
             plus(&plus(place, &way, if random.next() > 0.8 { -1.0 } else { 1.0 }), &random.point(0.02), 1.0);
-        let (b, mut c) = (random.point(1.0), random.point(1.0));
+        let b = random.point(1.0);
+        let mut c = random.point(1.0);
         let normal = solid_angle::cross(&b, &c);
         if solid_angle::dot(&normal, &way) < 0.0 {
             c = c.map(|x| -x);
@@ -111,7 +112,9 @@ fn points(random: &mut Random, winding: &Winding, count: usize) -> Vec<Vector> {
 #[test]
 fn no_error_is_above_its_bound() {
     let mut random = Random(1);
-    let (mut tried, mut worst, mut nodes_seen) = (0, 0.0_f64, 0);
+    let mut tried = 0;
+    let mut worst = 0.0_f64;
+    let mut nodes_seen = 0;
     for set in sets(&mut random) {
         let winding = Winding::new(set);
         for p in points(&mut random, &winding, 6000) {
@@ -136,7 +139,8 @@ fn no_error_is_above_its_bound() {
 #[test]
 fn every_node_alone_keeps_its_bound() {
     let mut random = Random(2);
-    let (mut tried, mut worst) = (0, 0.0_f64);
+    let mut tried = 0;
+    let mut worst = 0.0_f64;
     for set in sets(&mut random) {
         let winding = Winding::new(set);
         for node in winding.nodes.iter().step_by(winding.nodes.len() / 40 + 1) {
@@ -167,7 +171,8 @@ fn the_same_for_any_order_and_any_tree() {
         let mut other: Vec<_> = set.iter().map(|[a, b, c]| [*b, *c, *a]).collect();
         other.reverse();
         let turned = par::with_threads(1, || Winding::new(other)).unwrap();
-        let (mut close, mut inside) = (0, 0);
+        let mut close = 0;
+        let mut inside = 0;
         for p in points(&mut random, &winding, 600) {
             let direct = winding.direct(&p, |_| Ordering::Equal);
             assert_eq!(direct, turned.direct(&p, |_| Ordering::Equal));
@@ -206,7 +211,8 @@ fn the_side_is_asked_by_the_place_in_the_given_list() {
 #[test]
 fn no_point_of_a_box_is_above_its_bound() {
     let mut random = Random(4);
-    let (mut tried, mut useful) = (0, 0);
+    let mut tried = 0;
+    let mut useful = 0;
     for set in sets(&mut random) {
         let winding = Winding::new(set);
         let node = &winding.nodes[0].moments;

@@ -28,7 +28,8 @@ impl BoxView {
     pub(crate) fn whole(winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
         let fans: Vec<u32> = (0..winding.fans.len() as u32).collect();
         let nodes = if winding.is_empty() || !fans.is_empty() { vec![] } else { vec![0] };
-        let (ball, far) = (ball(low, high), Local::default());
+        let ball = ball(low, high);
+        let far = Local::default();
         let all = Self { ball, low: *low, high: *high, far, nodes, fans, near: vec![] };
         all.narrowed(winding, low, high, depth)
     }
@@ -84,7 +85,8 @@ impl BoxView {
         if self.fans.is_empty() {
             return;
         }
-        let (near, far) = (std::mem::take(&mut self.fans), self.far);
+        let near = std::mem::take(&mut self.fans);
+        let far = self.far;
         if let Some(rest) = rest {
             self.far.add(&rest);
             if self.outside(winding).is_some() {
@@ -168,7 +170,8 @@ impl BoxView {
     /// How far from ½ a sum must be so that the sum of all angles one by one is on the same side of it, and
     /// farther than its own error.
     pub(super) fn margin(&self, winding: &Winding, off: f64) -> f64 {
-        let (count, near) = (winding.len() as f64, self.near.len() as f64);
+        let count = winding.len() as f64;
+        let near = self.near.len() as f64;
         let size = self.far.size + 0.5 * near + 1.0;
         let polynomial = self.far.value.abs() + self.far.varies(self.ball.radius);
         let place = self.ball.centre.iter().fold(0.0_f64, |most, c| most.max(c.abs()));
@@ -191,7 +194,8 @@ pub(crate) enum Depth {
 
 /// Where no number between these, and a half, passes a whole one: the whole number below.
 fn whole_between(low: f64, high: f64) -> Option<i32> {
-    let (low, high) = ((low + 0.5).floor(), (high + 0.5).floor());
+    let low = (low + 0.5).floor();
+    let high = (high + 0.5).floor();
     (low == high && low.abs() < 1e9).then_some(low as i32)
 }
 

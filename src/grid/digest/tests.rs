@@ -16,7 +16,8 @@ fn every_cell_and_the_dims_count() {
         other.set(cell);
         assert_ne!(Digest::of(&other, None).cells, whole, "{cell:?}");
     }
-    let (flat, tall) = (BitGrid::new([4, 2, 1]).unwrap(), BitGrid::new([4, 1, 2]).unwrap());
+    let flat = BitGrid::new([4, 2, 1]).unwrap();
+    let tall = BitGrid::new([4, 1, 2]).unwrap();
     assert_ne!(Digest::of(&flat, None).cells, Digest::of(&tall, None).cells);
 }
 
@@ -38,7 +39,8 @@ fn the_lattice_counts_in_the_grid_digest_alone() {
 fn slabs_change_nothing() {
     let whole = Digest::of(&grid(), None);
     for cuts in [&[1, 1, 1][..], &[2, 1], &[1, 2]] {
-        let (mut builder, mut first) = (DigestBuilder::new([3, 2, 3], CellType::Bits), 0);
+        let mut builder = DigestBuilder::new([3, 2, 3], CellType::Bits);
+        let mut first = 0;
         for &layers in cuts {
             let mut slab = BitGrid::new([3, 2, layers]).unwrap();
             let within = |k: usize| (first..first + layers).contains(&k);

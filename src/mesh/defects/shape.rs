@@ -87,10 +87,13 @@ fn is_needle(triangle: &Triangle) -> bool {
     let [a, b, c] = triangle.map(|v| v.map(f64::from));
     let [ab, bc, ca] = [minus(&b, &a), minus(&c, &b), minus(&a, &c)];
     let square = [ab, bc, ca].iter().map(|edge| dot(edge, edge)).fold(0.0, f64::max);
-    let (mut least, mut most) = (0.0, 0.0);
+    let mut least = 0.0;
+    let mut most = 0.0;
     for (i, j) in [(1, 2), (2, 0), (0, 1)] {
-        let (p, q) = (ab[i] * bc[j], ab[j] * bc[i]);
-        let (size, error) = ((p - q).abs(), 8.0 * U * (p.abs() + q.abs()));
+        let p = ab[i] * bc[j];
+        let q = ab[j] * bc[i];
+        let size = (p - q).abs();
+        let error = 8.0 * U * (p.abs() + q.abs());
         least += (size - error).max(0.0).powi(2);
         most += (size + error).powi(2);
     }
@@ -121,7 +124,8 @@ fn is_exactly_needle(triangle: &Triangle) -> bool {
 /// an edge of one meets the other.
 pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
     let exact = |t: &Triangle| t.map(|v: Point| v.map(f64::from));
-    let (s, t) = (exact(s), exact(t));
+    let s = exact(s);
+    let t = exact(t);
     let found: Vec<[f64; 3]> = pierced(&s, &t).into_iter().chain(pierced(&t, &s)).collect();
     let square = |p: &[f64; 3], q: &[f64; 3]| dot(&minus(p, q), &minus(p, q));
     let pairs = found.iter().flat_map(|p| found.iter().map(move |q| [p, q]));
@@ -135,11 +139,13 @@ pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
 /// The vertices of one triangle that are in another, and where edges of it pass through.
 fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
     let [a, b, c] = other;
-    let (ab, ac) = (minus(b, a), minus(c, a));
+    let ab = minus(b, a);
+    let ac = minus(c, a);
     let normal = cross(&ab, &ac);
     let size = dot(&ab, &ab) + dot(&ac, &ac);
     let ends = (0..3).flat_map(|n| {
-        let (p, q) = (one[n], one[(n + 1) % 3]);
+        let p = one[n];
+        let q = one[(n + 1) % 3];
         let [of_p, of_q] = [p, q].map(|x| dot(&normal, &minus(&x, a)));
         let through = (of_p * of_q < 0.0).then(|| {
             let share = of_p / (of_p - of_q);

@@ -98,7 +98,8 @@ fn members(search: &Search) -> (Vec<usize>, Vec<u32>) {
     for n in 1..starts.len() {
         starts[n] += starts[n - 1];
     }
-    let (mut next, mut triangles) = (starts.clone(), vec![0; of.len()]);
+    let mut next = starts.clone();
+    let mut triangles = vec![0; of.len()];
     for (triangle, n) in (0..).zip(of) {
         triangles[next[*n as usize]] = triangle;
         next[*n as usize] += 1;

@@ -42,7 +42,8 @@ impl Topology<'_> {
 
     pub(super) fn defects(&self) -> TopologyDefects {
         let mut found = TopologyDefects::default();
-        let (welded, most) = (self.welded, self.search.most);
+        let welded = self.welded;
+        let most = self.search.most;
         let sides = edges::sorted(&welded.triangles, welded.points.len());
         let of = &self.search.components.of;
         let count = self.search.components.components.len();
@@ -108,7 +109,8 @@ impl Topology<'_> {
                 let [a, b] = [circuit[n], circuit[(n + 1) % circuit.len()]];
                 [a.min(b), a.max(b)]
             });
-            let (length, edges) = (Some(around.length()), Some(circuit.len()));
+            let length = Some(around.length());
+            let edges = Some(circuit.len());
             found.first.push(Site {
                 length,
                 edges,
@@ -159,7 +161,8 @@ impl<'a> Fans<'a> {
 
     /// The corners at the lesser and the greater end of a side.
     fn corners(&self, side: &Side) -> [u32; 2] {
-        let (triangle, n) = (side.place / 3 * 3, side.place % 3);
+        let triangle = side.place / 3 * 3;
+        let n = side.place % 3;
         let [from, to] = [side.place, triangle + (n + 1) % 3];
         if side.is_forth(&self.welded.triangles) { [from, to] } else { [to, from] }
     }

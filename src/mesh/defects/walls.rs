@@ -34,7 +34,9 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
         welded.triangles.iter().zip(0..).map(|(triangle, n)| (ascending(*triangle), n)).collect();
     order.sort_unstable();
     let most = search.pairs.pairs(triangles.len());
-    let (mut least, mut compared, mut looked_at) = (vec![], 0, 0);
+    let mut least = vec![];
+    let mut compared = 0;
+    let mut looked_at = 0;
     search.progress.begin("walls", order.len() as u64);
     for block in order.chunks(BLOCK) {
         if compared > most {
@@ -134,8 +136,10 @@ impl WallRay {
         let mut exits = [1.0_f64; LANES];
         *entries = [0.0; LANES];
         for axis in 0..3 {
-            let (from, inverse) = (self.from[axis], self.inverse[axis]);
-            let (lowest, highest) = (&boxes[axis], &boxes[3 + axis]);
+            let from = self.from[axis];
+            let inverse = self.inverse[axis];
+            let lowest = &boxes[axis];
+            let highest = &boxes[3 + axis];
             if inverse.is_infinite() {
                 for lane in 0..LANES {
                     hit[lane] &= f64::from(lowest[lane]) <= from && f64::from(highest[lane]) >= from;
@@ -186,7 +190,9 @@ fn turned(&[a, b, c]: &Triangle) -> Triangle {
 fn distance([from, to, _]: &Triangle, triangle: &Triangle) -> Option<f64> {
     let [from, to] = [from, to].map(|p| p.map(f64::from));
     let [a, b, c] = turned(triangle).map(|v| v.map(f64::from));
-    let (along, ab, ac) = (minus(&to, &from), minus(&b, &a), minus(&c, &a));
+    let along = minus(&to, &from);
+    let ab = minus(&b, &a);
+    let ac = minus(&c, &a);
     let normal = cross(&ab, &ac);
     let facing = dot(&normal, &along);
     let length = dot(&along, &along).sqrt();
@@ -195,7 +201,8 @@ fn distance([from, to, _]: &Triangle, triangle: &Triangle) -> Option<f64> {
     }
     let there = minus(&from, &a);
     let turned = cross(&there, &along);
-    let (u, v) = (-dot(&ac, &turned) / facing, dot(&ab, &turned) / facing);
+    let u = -dot(&ac, &turned) / facing;
+    let v = dot(&ab, &turned) / facing;
     let share = -dot(&normal, &there) / facing;
     let is_hit = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && (0.0..=1.0).contains(&share);
     is_hit.then_some(share * length)

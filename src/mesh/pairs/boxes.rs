@@ -8,7 +8,8 @@ pub(crate) type LaneBoxes = [[f32; LANES]; 6];
 
 /// Boxes in lanes, at most sixteen.
 pub(super) fn lane_boxes(bounds: impl Iterator<Item = [[f32; 3]; 2]>) -> LaneBoxes {
-    let (low, high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
+    let low = [f32::INFINITY; LANES];
+    let high = [f32::NEG_INFINITY; LANES];
     let mut boxes = [low, low, low, high, high, high];
     for (lane, corners) in bounds.enumerate() {
         for (row, coordinate) in corners.as_flattened().iter().enumerate() {
@@ -31,7 +32,8 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
 
 /// The bit of each lane.
 const BITS: [u32; LANES] = {
-    let (mut bits, mut lane) = ([0; LANES], 0);
+    let mut bits = [0; LANES];
+    let mut lane = 0;
     while lane < LANES {
         bits[lane] = 1 << lane;
         lane += 1;
@@ -45,7 +47,8 @@ pub(crate) fn meeting(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2]) -> u32 {
     // Words of ones or zeros, which the compiler compares as vectors; it takes booleans one by one.
     let mut meets = [u32::MAX; LANES];
     for axis in 0..3 {
-        let (lowest, highest) = (&boxes[axis], &boxes[3 + axis]);
+        let lowest = &boxes[axis];
+        let highest = &boxes[3 + axis];
         for lane in 0..LANES {
             let begins = if lowest[lane] <= high[axis] { u32::MAX } else { 0 };
             let ends = if highest[lane] >= low[axis] { u32::MAX } else { 0 };
@@ -60,8 +63,10 @@ pub(crate) fn meeting(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2]) -> u32 {
 pub(crate) fn squared_gaps(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2], gaps: &mut [f64; LANES]) {
     *gaps = [0.0; LANES];
     for axis in 0..3 {
-        let (low, high) = (f64::from(low[axis]), f64::from(high[axis]));
-        let (lowest, highest) = (&boxes[axis], &boxes[3 + axis]);
+        let low = f64::from(low[axis]);
+        let high = f64::from(high[axis]);
+        let lowest = &boxes[axis];
+        let highest = &boxes[3 + axis];
         for lane in 0..LANES {
             let below = f64::from(lowest[lane]) - high;
             let above = low - f64::from(highest[lane]);

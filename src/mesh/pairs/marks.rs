@@ -15,7 +15,8 @@ impl TriangleMarks {
     }
 
     pub(crate) fn set(&self, n: u32) {
-        let (word, bit) = (&self.0[n as usize / 64], 1 << (n % 64));
+        let word = &self.0[n as usize / 64];
+        let bit = 1 << (n % 64);
         // Mostly set already, and then no other thread is disturbed.
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);

@@ -173,7 +173,8 @@ pub(crate) fn examine<A: Findings>(
 pub(crate) fn refuse_more(need: u64, left: Option<u64>) -> Result<()> {
     match left.filter(|left| need > *left) {
         Some(left) => {
-            let (need, left) = (bytes(need), bytes(left));
+            let need = bytes(need);
+            let left = bytes(left);
             let error = Error::too_large(format!("the comparison needs {need} more, {left} are left for it"));
             Err(error.with_hint("raise --max-memory, or compare fewer meshes at a time"))
         }

@@ -74,9 +74,11 @@ impl RaySample {
     fn sure_side(&self, triangle: &Triangle) -> Option<i8> {
         const BOUND: f64 = 32.0 / (1_u64 << 53) as f64;
         let [a, b, c] = triangle.map(|v| v.map(f64::from));
-        let (mut sum, mut size) = (0.0, 0.0);
+        let mut sum = 0.0;
+        let mut size = 0.0;
         for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
-            let (p, q) = ((b[i] - a[i]) * (c[j] - a[j]), (b[j] - a[j]) * (c[i] - a[i]));
+            let p = (b[i] - a[i]) * (c[j] - a[j]);
+            let q = (b[j] - a[j]) * (c[i] - a[i]);
             sum += (p - q) * (self.approximate[k] - a[k]);
             size += (p.abs() + q.abs()) * (self.approximate[k].abs() + a[k].abs());
         }
@@ -88,7 +90,8 @@ impl RaySample {
         const BOUND: f64 = 32.0 / (1_u64 << 53) as f64;
         let [p64, q64] = [p, q].map(|v| v.map(f64::from));
         let [_, y, z] = self.approximate;
-        let (along_y, along_z) = (q64[1] - p64[1], q64[2] - p64[2]);
+        let along_y = q64[1] - p64[1];
+        let along_z = q64[2] - p64[2];
         let sum = along_y * (z - p64[2]) - along_z * (y - p64[1]);
         let size = along_y.abs() * (z.abs() + p64[2].abs()) + along_z.abs() * (y.abs() + p64[1].abs());
         if sum.abs() > BOUND * size {
@@ -181,7 +184,8 @@ mod tests {
 
     #[test]
     fn a_ray_through_edges_and_vertices_crosses_what_its_displacement_says() {
-        let (low, high) = ([-1.0, 0.0, 1.0], [2.0, 3.0, 4.0]);
+        let low = [-1.0, 0.0, 1.0];
+        let high = [2.0, 3.0, 4.0];
         let triangles = cuboid(low, high);
         let tree = PairTree::new(&triangles);
         let steps = (-4..=10).map(|n| n as f32 / 2.0);

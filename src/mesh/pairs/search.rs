@@ -141,7 +141,8 @@ impl<'a> PairSearch<'a> {
     }
 
     fn visit_leaf<V: PairVisitor>(&self, leaf: &BinNode, visitor: &mut V) {
-        let (parts, mut gaps) = (leaf.parts(self.triangles[0]), [0.0; LANES]);
+        let parts = leaf.parts(self.triangles[0]);
+        let mut gaps = [0.0; LANES];
         for (lane, number) in parts.numbers.iter().enumerate() {
             let near = visitor.near(&parts.boxes, &own_box(&parts.boxes, lane), &mut gaps);
             for m in lanes(near & lanes_from(lane + 1) & lanes_below(parts.numbers.len())) {

@@ -102,7 +102,8 @@ impl Star {
             let to = away(if p == *end { &q } else { &p }, &self.centre);
             let along = dot(&to, &edge);
             let across = std::array::from_fn(|i| to[i] - along * edge[i]);
-            let (length, width) = (dot(&to, &to).sqrt(), dot(&across, &across).sqrt());
+            let length = dot(&to, &to).sqrt();
+            let width = dot(&across, &across).sqrt();
             // The parts are off by less than 16 u of the length.
             let off = length / width / (1_u64 << 48) as f64;
             let at = unit(&across);

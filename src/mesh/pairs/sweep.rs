@@ -72,7 +72,8 @@ pub(super) fn sweep<A: Findings>(
     lists.iter_mut().for_each(|list| list.keys = vec![]);
     let trees: Vec<_> = lists.iter().map(|list| PairTree::new(&list.triangles)).collect();
     let sweep = Sweep { lists: &lists, trees: &trees };
-    let (mut found, mut left) = ((exam.new)(), most);
+    let mut found = (exam.new)();
+    let mut left = most;
     exam.progress.begin(exam.phase, places.len() as u64);
     let mut is_all = true;
     for block in places.chunks(BLOCK) {
@@ -96,7 +97,8 @@ struct SweepPlace {
 
 /// The triangles of one list or two in the order of their coordinates.
 fn places(lists: &[DistinctTriangles]) -> Vec<SweepPlace> {
-    let (mut before, mut places) = ([0; 2], vec![]);
+    let mut before = [0; 2];
+    let mut places = vec![];
     loop {
         let next: [Option<&TriangleKey>; 2] =
             std::array::from_fn(|n| lists.get(n).and_then(|list| list.keys.get(before[n] as usize)));
@@ -151,7 +153,8 @@ impl Sweep<'_> {
         let found = par::share(places, |next| {
             let mut found = (exam.new)();
             for place in next {
-                let (mut seen, mut go_on) = (0, exam.progress.check());
+                let mut seen = 0;
+                let mut go_on = exam.progress.check();
                 self.earlier(place, &mut |pair| {
                     seen += 1;
                     if seen % CHECKED == 0 {

@@ -152,7 +152,8 @@ fn star(random: &mut SoupRandom, count: usize, sort: usize) -> Vec<Triangle> {
 #[test]
 fn stars_give_all_pairs_that_have_more_in_common() {
     let mut random = SoupRandom(12);
-    let (mut count, mut skipped) = ([0; 9], 0);
+    let mut count = [0; 9];
+    let mut skipped = 0;
     for (sort, count) in count.iter_mut().enumerate() {
         for around in [70, 200, 400] {
             let mut triangles = star(&mut random, around, sort);

@@ -161,7 +161,8 @@ impl PairTree<'_> {
     /// The bytes that it takes, all cells divided.
     pub(super) fn bytes(&self) -> u64 {
         self.visit(&|_| true, &|_| !0, &mut |_| {});
-        let (mut bytes, mut waiting) = (0, vec![&self.root]);
+        let mut bytes = 0;
+        let mut waiting = vec![&self.root];
         while let Some(node) = waiting.pop() {
             let parts = node.parts(self.triangles);
             let numbers = node.numbers.capacity() + parts.numbers.capacity();
@@ -250,7 +251,8 @@ fn divide(boxed: &mut [BoxedTriangle], most: usize, nodes: &mut Vec<BinNode>) {
     if boxed.len() <= LANES || most == 1 {
         return nodes.push(BinNode::of_boxed(boxed));
     }
-    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    let mut low = [f32::INFINITY; 3];
+    let mut high = [f32::NEG_INFINITY; 3];
     for own in boxed.iter() {
         for axis in 0..3 {
             let middle = own.middle(axis);
@@ -284,7 +286,8 @@ impl CellKeys {
 
     /// Bits of the cell of its middle, and of how large it is.
     fn key(&self, [a, b, c]: &Triangle) -> u32 {
-        let (mut code, mut longest) = (0, 0.0_f64);
+        let mut code = 0;
+        let mut longest = 0.0_f64;
         for axis in 0..3 {
             let low = f64::from(a[axis].min(b[axis]).min(c[axis]));
             let high = f64::from(a[axis].max(b[axis]).max(c[axis]));

@@ -11,7 +11,8 @@ const POWERS: [f64; 23] = [
 #[inline]
 pub(super) fn short(text: &[u8]) -> Option<(f32, usize)> {
     let mut at = usize::from(matches!(text.first(), Some(b'-' | b'+')));
-    let (mut mantissa, start) = (0, at);
+    let mut mantissa = 0;
+    let start = at;
     at = digits(text, at, &mut mantissa);
     let mut count = at - start;
     let mut exponent = 0;
@@ -109,7 +110,8 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) % below
         };
-        let (mut short, mut all) = (0, 0);
+        let mut short = 0;
+        let mut all = 0;
         for _ in 0..60_000 {
             let bits = (next(1 << 31) as u32) << 1 | next(2) as u32;
             let value = f32::from_bits(bits);

@@ -68,8 +68,11 @@ impl Odd {
 
 /// Takes the vertices out of `block` into `triangles`, the first of which is number `first`.
 pub(super) fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Looked {
-    let (records, level) = (block.as_chunks::<RECORD>().0, Level::best());
-    let (mut normals, mut attributes, mut seen) = (0, 0, Some(TriangleSummary::default()));
+    let records = block.as_chunks::<RECORD>().0;
+    let level = Level::best();
+    let mut normals = 0;
+    let mut attributes = 0;
+    let mut seen = Some(TriangleSummary::default());
     for (records, triangles) in records.chunks(GROUP).zip(triangles.chunks_mut(GROUP)) {
         for (record, triangle) in records.iter().zip(triangles.iter_mut()) {
             *triangle = vertices(record);

@@ -46,7 +46,8 @@ impl Room {
         if need <= u128::from(limit) {
             return Ok(());
         }
-        let (need, limit) = (bytes(need), bytes(limit));
+        let need = bytes(need);
+        let limit = bytes(limit);
         Err(Error::too_large(format!("{count} triangles need {need}, but only {limit} are allowed")))
     }
 }

@@ -315,7 +315,8 @@ impl<R: Read> Parser<'_, R> {
 
     /// "normal" and three words that do not matter; some files leave them out.
     fn normal(&mut self) -> Result<()> {
-        let (line, mut numbers) = (self.words.line(), 0);
+        let line = self.words.line();
+        let mut numbers = 0;
         for skipped in 0..=4 {
             self.need("'outer loop'")?;
             if self.words.is("outer") {

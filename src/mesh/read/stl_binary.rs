@@ -115,7 +115,8 @@ impl Claim {
     /// triangles that were not counted, unless nothing was.
     fn settle(&self, triage: &Triage) -> Result<u64> {
         let rest = self.length.saturating_sub(HEADER as u64);
-        let (whole, left) = (rest / RECORD as u64, rest % RECORD as u64);
+        let whole = rest / RECORD as u64;
+        let left = rest % RECORD as u64;
         let Some(error) = self.finding(whole) else { return Ok(self.count) };
         triage.found(error)?;
         if self.count > whole || self.count == 0 {
@@ -135,7 +136,8 @@ impl Claim {
             _ if length > expected => (Code::S005, format!("{at_least}{} bytes too many", length - expected)),
             _ => return None,
         };
-        let (claimed, whole) = (triangles(count, ""), triangles(whole, "whole "));
+        let claimed = triangles(count, "");
+        let whole = triangles(whole, "whole ");
         let message = format!(
             "{what}: the count says {claimed} ({expected} bytes), there are {at_least}{length} bytes, {at_least}{whole}"
         );
@@ -178,7 +180,8 @@ fn read_part(
     lenient: bool,
 ) -> Result<Looked> {
     let mut buffer = vec![0; part.len().min(BLOCK) * RECORD];
-    let (mut looked, mut first) = (Looked::default(), first as u64);
+    let mut looked = Looked::default();
+    let mut first = first as u64;
     for triangles in part.chunks_mut(BLOCK) {
         options.progress.check()?;
         let block = &mut buffer[..triangles.len() * RECORD];
@@ -210,10 +213,13 @@ fn read_in_order(
     triage: &Triage,
 ) -> Result<(Zeroed<Triangle>, Looked, u64)> {
     fill(&mut reader, &mut [0; HEADER])?;
-    let (room, lenient) = (Room::new(options.max_memory), triage.is_lenient());
+    let room = Room::new(options.max_memory);
+    let lenient = triage.is_lenient();
     let mut buffer = vec![0; BLOCK * RECORD];
     // Blocks end where the count does: bytes after it may be other data.
-    let (mut triangles, mut within, mut beyond) = (Vec::new(), Looked::default(), Looked::default());
+    let mut triangles = Vec::new();
+    let mut within = Looked::default();
+    let mut beyond = Looked::default();
     let (length, at_least) = loop {
         options.progress.check()?;
         let first = triangles.len() as u64;
@@ -276,7 +282,9 @@ fn drop_not_finite(
     options: &ReadOptions,
     triage: &Triage,
 ) -> Result<Mesh> {
-    let (room, all, mut kept) = (Room::new(options.max_memory), triangles.len(), 0);
+    let room = Room::new(options.max_memory);
+    let all = triangles.len();
+    let mut kept = 0;
     for n in 0..all {
         let triangle = triangles[n];
         if triangle.as_flattened().iter().all(|coordinate| coordinate.is_finite()) {

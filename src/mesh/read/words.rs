@@ -32,8 +32,15 @@ impl<'a, R: Read> Words<'a, R> {
     /// The words of what `reader` gives, less a byte order mark, in blocks of so many bytes or more.
     pub(super) fn new(reader: R, block: usize, progress: &'a dyn Progress) -> Result<Self> {
         let buffer = vec![0; block.max(BLOCK)];
-        let (start, at, end, bytes, line) = (0, 0, 0, 0, 1);
-        let (ended, again, marked, lone_cr) = (false, false, false, None);
+        let start = 0;
+        let at = 0;
+        let end = 0;
+        let bytes = 0;
+        let line = 1;
+        let ended = false;
+        let again = false;
+        let marked = false;
+        let lone_cr = None;
         let mut words =
             Self { reader, progress, buffer, start, at, end, ended, line, bytes, again, lone_cr, marked };
         words.refill()?;

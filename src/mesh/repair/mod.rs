@@ -122,7 +122,8 @@ impl Repaired {
     /// If there are more than 1.4 thousand million triangles.
     pub fn into_closed(self) -> Result<(Vec<Triangle>, Vec<Triangle>)> {
         if !self.ragged.contains(&true) {
-            let (mut closed, caps) = (self.triangles, boundary::caps(&self.boundary));
+            let mut closed = self.triangles;
+            let caps = boundary::caps(&self.boundary);
             closed.extend(&caps);
             return Ok((closed, caps));
         }

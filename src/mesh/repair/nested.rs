@@ -36,7 +36,8 @@ pub(super) fn outwards(
     let mut outwards = vec![true; faces.len()];
     for n in largest_first {
         if let Some(outer) = around[n] {
-            let (face, other) = (&faces[n], &faces[outer]);
+            let face = &faces[n];
+            let other = &faces[outer];
             let alike = face.fitted && other.fitted && face.given_outwards() == other.given_outwards();
             outwards[n] = outwards[outer] == alike;
         }
@@ -110,6 +111,7 @@ fn seen(winding: &Winding, patches: &Patches, sheets: &Sheets, patch: usize) -> 
 
 /// Whether the bounds of one hold those of the other.
 fn holds(outer: &Face, inner: &Face) -> bool {
-    let (outer, inner) = (&outer.bounds, &inner.bounds);
+    let outer = &outer.bounds;
+    let inner = &inner.bounds;
     (0..3).all(|i| outer.min[i] <= inner.min[i] && inner.max[i] <= outer.max[i])
 }

@@ -59,7 +59,8 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
         face.bounds = corners.iter().fold(face.bounds, Bounds::with);
     }
     let middle = middle(&face.bounds);
-    let (mut of_members, mut given) = (0.0, 0);
+    let mut of_members = 0.0;
+    let mut given = 0;
     for n in members {
         let [a, b, c] = sheets.exact_corners(&sheets.triangles[*n as usize]);
         let area = area(&[a, b, c]);
@@ -82,7 +83,8 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
 
 /// The volume of the caps that close a patch with these ends, and what more it could be if they bulged.
 fn closed(ends: &[[u32; 2]], sheets: &Sheets, from: &[f64; 3]) -> (f64, f64) {
-    let (mut volumes, mut doubt) = (0.0, 0.0);
+    let mut volumes = 0.0;
+    let mut doubt = 0.0;
     for circuit in boundary::circuits(ends, Way::Along) {
         let around = boundary::of(&circuit, &sheets.points);
         let mut size = 0.0;

@@ -32,8 +32,11 @@ impl Patches {
     pub(super) fn of(triangles: &[[u32; 3]], sides: &[Side], progress: &dyn Progress) -> Result<Self> {
         let neighbours = neighbours(triangles.len(), sides);
         let mut patch = vec![NONE; triangles.len()];
-        let (mut turned, mut count, mut one_sided) = (vec![false; triangles.len()], 0, 0);
-        let (mut waiting, mut done) = (vec![], 0_usize);
+        let mut turned = vec![false; triangles.len()];
+        let mut count = 0;
+        let mut one_sided = 0;
+        let mut waiting = vec![];
+        let mut done = 0_usize;
         for first in 0..triangles.len() {
             if patch[first] != NONE {
                 continue;
@@ -146,7 +149,8 @@ fn grouped(patch: &[u32], count: usize) -> (Vec<u32>, Vec<usize>) {
     let mut starts = vec![0; count + 1];
     patch.iter().for_each(|its| starts[*its as usize + 1] += 1);
     (0..count).for_each(|n| starts[n + 1] += starts[n]);
-    let (mut next, mut members) = (starts.clone(), vec![0; patch.len()]);
+    let mut next = starts.clone();
+    let mut members = vec![0; patch.len()];
     for (triangle, its) in patch.iter().enumerate() {
         members[next[*its as usize]] = triangle as u32;
         next[*its as usize] += 1;

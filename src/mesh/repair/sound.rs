@@ -64,7 +64,8 @@ fn area_of_distinct_edges(triangles: &[Triangle]) -> Option<f64> {
             // −0 + 0 is 0.
             let ends = triangle.map(|point| union_find::hash(&point.map(|c| (c + 0.0).to_bits())));
             for n in 0..3 {
-                let (from, to) = (ends[n], ends[(n + 1) % 3]);
+                let from = ends[n];
+                let to = ends[(n + 1) % 3];
                 let edge = union_find::folded(from ^ 0x9e37_79b9_7f4a_7c15, to ^ 0xbf58_476d_1ce4_e5b9) | 1;
                 if from <= to {
                     edges[(edge >> (64 - PARTS.trailing_zeros())) as usize].push(edge);
@@ -93,7 +94,8 @@ fn area_of_distinct_edges(triangles: &[Triangle]) -> Option<f64> {
 /// The area of a triangle seen along the axes together, which is no less than its own.
 fn at_most_area(triangle: &Triangle) -> f64 {
     let [a, b, c] = triangle.map(|point| point.map(f64::from));
-    let (p, q) = ([0, 1, 2].map(|i| b[i] - a[i]), [0, 1, 2].map(|i| c[i] - a[i]));
+    let p = [0, 1, 2].map(|i| b[i] - a[i]);
+    let q = [0, 1, 2].map(|i| c[i] - a[i]);
     let twice = [[1, 2], [2, 0], [0, 1]].map(|[i, j]| (p[i] * q[j] - p[j] * q[i]).abs());
     (twice[0] + twice[1] + twice[2]) / 2.0
 }
@@ -186,7 +188,8 @@ mod tests {
 
     #[test]
     fn clusters_of_cubes_are_sound_where_a_repair_says_so() {
-        let (mut state, mut seen) = (5_u64, [0; 2]);
+        let mut state = 5_u64;
+        let mut seen = [0; 2];
         for n in 0..600 {
             let cells: Vec<[i32; 3]> = (0..27)
                 .map(|cell| [cell % 3, cell / 3 % 3, cell / 9])

@@ -45,7 +45,8 @@ pub(in crate::rule) fn flooded(
     close: Option<u32>,
     run: &Run,
 ) -> Result<Flood> {
-    let (layers, level) = (0..lattice.dims()[2], run.supported_level()?);
+    let layers = 0..lattice.dims()[2];
+    let level = run.supported_level()?;
     let is_open = mesh.seal() == Seal::Open;
     let all = if is_open { mesh.holes()? } else { vec![] };
     let caps = Mesh::from_triangles(boundary::caps(&all))?;

@@ -158,7 +158,8 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
         let [low, high] = self.corners([0; 3], size);
         let view = BoxView::whole(self.cells.winding, &low, &high, depth(size));
         let whole = BrickBox { low: [0; 3], size, view };
-        let (mut parts, mut found) = (vec![whole], vec![]);
+        let mut parts = vec![whole];
+        let mut found = vec![];
         while parts.len() < BOXES && parts.iter().any(|part| part.size > 1) {
             let halved = par::map(parts, |part| {
                 let mut rest = vec![];
@@ -179,7 +180,8 @@ impl<F: Fn(usize, [usize; 3]) -> Ordering + Sync> NearSearch<'_, F> {
             }
         }
         found.extend(par::map(parts, |part| {
-            let (mut waiting, mut found) = (vec![part], vec![]);
+            let mut waiting = vec![part];
+            let mut found = vec![];
             while let Some(part) = waiting.pop() {
                 found.extend(self.divide(part, &mut waiting)?);
             }

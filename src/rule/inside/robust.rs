@@ -115,7 +115,8 @@ impl Robust<'_> {
 
 impl FillInside for Robust<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
-        let (dims, layer_words) = (grid.dims(), grid.layer_words());
+        let dims = grid.dims();
+        let layer_words = grid.layer_words();
         let height = if self.winding.is_empty() { dims[2] } else { near::layers(dims, run.max_memory) };
         let mut snapped = 0;
         if height >= dims[2] {

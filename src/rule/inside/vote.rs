@@ -72,7 +72,8 @@ impl Vote<'_> {
             cell
         };
         let parts = par::share(&runs, |next| {
-            let (mut kept, mut snapped) = (vec![], 0);
+            let mut kept = vec![];
+            let mut snapped = 0;
             for run_of in next {
                 run.check()?;
                 snapped += crosser.cross(level, run_of, &mut |crossings| {

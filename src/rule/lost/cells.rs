@@ -26,13 +26,15 @@ impl LostCells {
     /// If the run was cancelled.
     pub(super) fn of(solid: &BitGrid, touched: &Covered, run: &Run) -> Result<Self> {
         let dims = solid.dims();
-        let (row_words, layer_words) = (solid.row_words(), solid.layer_words());
+        let row_words = solid.row_words();
+        let layer_words = solid.layer_words();
         let found = par::map_range(0..touched.brick_layers(), |n| {
             run.check()?;
             let layers = n * SIDE..dims[2].min((n + 1) * SIDE);
             let mut words = vec![0; layers.len() * layer_words];
             touched.add_to(n, &mut words);
-            let (mut near, mut dilation) = (vec![0; layer_words], Dilation::of(solid));
+            let mut near = vec![0; layer_words];
+            let mut dilation = Dilation::of(solid);
             let of_layer = |(k, words): (usize, &[u64])| {
                 dilation.layer(k, &mut near);
                 let lost = words.iter().zip(&near).map(|(touched, near)| touched & !near);
@@ -59,7 +61,8 @@ impl LostCells {
     /// As a grid.
     pub(super) fn grid(&self) -> Result<BitGrid> {
         let mut grid = BitGrid::new(self.dims)?;
-        let (row_words, layer_words) = (grid.row_words(), grid.layer_words());
+        let row_words = grid.row_words();
+        let layer_words = grid.layer_words();
         for (k, j, n, word) in self.words() {
             grid.words_mut()[k * layer_words + j * row_words + n] = word;
         }
@@ -92,13 +95,15 @@ impl LostCells {
             for rows in self.layers[k].chunk_by(|one, next| one.0 == next.0) {
                 let j = rows[0].0;
                 for run in places.row(j, k) {
-                    let (from, to) = ((run.start as usize).saturating_sub(1), nx.min(run.end as usize + 1));
+                    let from = (run.start as usize).saturating_sub(1);
+                    let to = nx.min(run.end as usize + 1);
                     let found = &mut is_connected[run.label as usize];
                     *found = *found
                         || near.clone().any(|k| {
                             (j.saturating_sub(1)..ny.min(j + 2)).any(|j| {
                                 (from / 64..=(to - 1) / 64).any(|n| {
-                                    let (from, to) = (from.max(64 * n), to.min(64 * n + 64));
+                                    let from = from.max(64 * n);
+                                    let to = to.min(64 * n + 64);
                                     let these = !0 << (from % 64) & !0 >> (63 - (to - 1) % 64);
                                     goes_on(j, k, n) & these != 0
                                 })

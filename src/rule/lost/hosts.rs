@@ -47,7 +47,8 @@ impl<'a> AskedCells<'a> {
         asked: impl Iterator<Item = usize>,
         frame: &'a KernelLattice,
     ) -> Self {
-        let (mut is_asked, mut reach) = (vec![false; measured.len()], [[i64::MAX, i64::MIN]; 3]);
+        let mut is_asked = vec![false; measured.len()];
+        let mut reach = [[i64::MAX, i64::MIN]; 3];
         for n in asked {
             is_asked[n] = true;
             let [low, high] = measured[n].reach;
@@ -61,7 +62,8 @@ impl<'a> AskedCells<'a> {
     /// Whether a triangle may touch their cells.
     fn may_be_near(&self, triangle: &Triangle) -> bool {
         (0..3).all(|a| {
-            let (axis, [low, high]) = (&self.frame.axes[a], self.reach[a]);
+            let axis = &self.frame.axes[a];
+            let [low, high] = self.reach[a];
             let at = triangle.map(|vertex| axis.index(vertex[a]));
             at.iter().any(|at| at + axis.margin >= low as f64)
                 && at.iter().any(|at| at - axis.margin <= (high + 1) as f64)
@@ -156,7 +158,8 @@ impl HostSearch<'_> {
     fn around_inner(&self, vertex: &Point) -> Option<CellBox> {
         let mut around = [[0; 2]; 3];
         for (a, axis) in self.cells.frame.axes.iter().enumerate() {
-            let (index, margin) = (axis.index(vertex[a]), axis.margin);
+            let index = axis.index(vertex[a]);
+            let margin = axis.margin;
             if margin > NEAR || index <= margin || index + margin >= axis.cells as f64 {
                 return None;
             }
@@ -181,7 +184,8 @@ impl HostSearch<'_> {
 /// The cells of a box.
 fn cells_of([x, y, z]: &CellBox) -> impl Iterator<Item = [usize; 3]> {
     let cells = |[low, high]: [i64; 2]| low as usize..=high as usize;
-    let (x, y) = (cells(*x), cells(*y));
+    let x = cells(*x);
+    let y = cells(*y);
     cells(*z).flat_map(move |k| {
         let x = x.clone();
         y.clone().flat_map(move |j| x.clone().map(move |i| [i, j, k]))
@@ -285,7 +289,9 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let (mut several, mut shared, mut clipped) = (0, 0, 0);
+        let mut several = 0;
+        let mut shared = 0;
+        let mut clipped = 0;
         for n in 0..500 {
             // Corners on walls, between them, and beyond the grid; a third of the triangles lie in a wall.
             let fine = [1.0, 2.0, 16.0][n % 3];
@@ -303,7 +309,8 @@ mod tests {
             for _ in 0..random(6) {
                 filled.set([8, 7, 6].map(|n| random(n) as usize));
             }
-            let (cells, of) = (CellComponents::of(&filled), mesh.components().unwrap().of);
+            let cells = CellComponents::of(&filled);
+            let of = mesh.components().unwrap().of;
             let frame = KernelLattice::new(lattice.axes(), mesh.bounds(), Ties::None);
             let of_asked = |is_asked: &dyn Fn(usize) -> bool| {
                 let asked = (0..cells.count()).filter(|host| is_asked(*host));

@@ -16,15 +16,20 @@ const NEAR: usize = 2;
 /// The cells to be added to the solid ones.
 pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
     let mut added = BitGrid::new(solid.dims())?;
-    let (words, layer_words) = (added.row_words(), added.layer_words());
+    let words = added.row_words();
+    let layer_words = added.layer_words();
     let layers = added.words_mut().chunks_exact_mut(layer_words).enumerate().collect();
     par::map(layers, |(k, layer): (usize, &mut [u64])| {
         for (j, row) in layer.chunks_exact_mut(words).enumerate() {
-            let (filled, inside, lost) = (found.filled.row(j, k), solid.row(j, k), found.lost.row(j, k));
+            let filled = found.filled.row(j, k);
+            let inside = solid.row(j, k);
+            let lost = found.lost.row(j, k);
             for run in found.components.row(j, k).filter(|run| found.is_flagged[run.label as usize]) {
-                let (start, end) = (run.start as usize, run.end as usize);
+                let start = run.start as usize;
+                let end = run.end as usize;
                 for n in start / 64..=(end - 1) / 64 {
-                    let (from, to) = (start.max(64 * n), end.min(64 * n + 64));
+                    let from = start.max(64 * n);
+                    let to = end.min(64 * n + 64);
                     let these = !0 << (from % 64) & !0 >> (63 - (to - 1) % 64);
                     let rest = filled[n] & !inside[n] & !lost[n] & these;
                     row[n] |= lost[n] & these;
@@ -46,8 +51,10 @@ pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
 impl JudgedCells {
     /// Whether two different pieces are near any of these cells of a row.
     fn has_two(&self, [nx, ny, nz]: [usize; 3], from: usize, to: usize, [j, k]: [usize; 2]) -> bool {
-        let (from, to) = (from.saturating_sub(NEAR), nx.min(to + NEAR + 1));
-        let (mut lost, mut first) = (0, None);
+        let from = from.saturating_sub(NEAR);
+        let to = nx.min(to + NEAR + 1);
+        let mut lost = 0;
+        let mut first = None;
         for k in k.saturating_sub(NEAR)..nz.min(k + NEAR + 1) {
             for j in j.saturating_sub(NEAR)..ny.min(j + NEAR + 1) {
                 let row = self.lost.row(j, k);

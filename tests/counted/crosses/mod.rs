@@ -35,7 +35,8 @@ fn found(mesh: &Mesh, lattice: &Lattice, run: Run) -> (BitGrid, Stats) {
 
 /// The cells of the oracle, and how many segments it tested.
 fn expected(mesh: &Mesh, lattice: &Lattice) -> (BitGrid, u64) {
-    let (crosses, mut cells) = (Crosses::new(lattice), BitGrid::try_from(lattice).expect("a small grid"));
+    let crosses = Crosses::new(lattice);
+    let mut cells = BitGrid::try_from(lattice).expect("a small grid");
     let queried = mesh.triangles().iter().map(|triangle| crosses.add(triangle, &mut cells)).sum();
     (cells, queried)
 }
@@ -109,7 +110,8 @@ fn decisions_are_exact() -> Counts {
 /// Single triangles with corners on walls and centre planes of a few cells, closed on some axes: everything is a
 /// tie.
 fn half_cells_are_exact() -> Counts {
-    let (mut random, mut compared) = (Random::new(6), Compared::default());
+    let mut random = Random::new(6);
+    let mut compared = Compared::default();
     for n in 0..3000 {
         let triangle = [[(); 3]; 3].map(|v| v.map(|()| random.whole(0, 5) as f32 / 2.0));
         let closed = [(); 3].map(|()| random.one_in(2));
@@ -124,7 +126,8 @@ fn half_cells_are_exact() -> Counts {
 
 /// All fixtures on lattices with ties and without; snapped coordinates are counted once, as by the surface.
 fn fixtures_are_exact() -> Counts {
-    let (mut compared, mut snapped) = (Compared::default(), 0);
+    let mut compared = Compared::default();
+    let mut snapped = 0;
     for (name, mesh) in fixtures() {
         for (fit, longest) in [(Snap::Float, 20), (Snap::None, 20), (Snap::Float, 33)] {
             let lattice =
@@ -150,7 +153,8 @@ fn part(whole: &Lattice, low: [usize; 3], dims: [usize; 3]) -> Lattice {
 
 /// Parts of a lattice have the cells of the whole: crossings outside of them occupy no cell.
 fn tiles_join() -> Counts {
-    let (mut tiles, mut occupied) = (0, 0);
+    let mut tiles = 0;
+    let mut occupied = 0;
     for (name, mesh) in fixtures() {
         for longest in [20, 41] {
             let whole = Lattice::fit(mesh.bounds(), longest).expect("it fits");
@@ -179,7 +183,8 @@ fn tiles_join() -> Counts {
 
 /// Meshes rounded to eighths of a cell, moved by whole cells with their lattice.
 fn mesh_and_lattice_move() -> Counts {
-    let (mut moves, mut occupied) = (0, 0);
+    let mut moves = 0;
+    let mut occupied = 0;
     for (name, mesh) in fixtures() {
         let extent = (0..3).map(|a| mesh.bounds().max[a] - mesh.bounds().min[a]).fold(0.0, f32::max);
         let size = 2_f32.powi((extent / 24.0).log2().floor() as i32);

@@ -94,9 +94,11 @@ impl<'a> Crosses<'a> {
 impl Placed {
     /// Whether the displaced line through these half-planes of two axes passes all edges on the same side.
     fn passes(&self, [b, c]: [usize; 2], [at_b, at_c]: [i64; 2]) -> bool {
-        let (p, q) = (&self.half[b] * at_b, &self.half[c] * at_c);
+        let p = &self.half[b] * at_b;
+        let q = &self.half[c] * at_c;
         let sides = [[0, 1], [1, 2], [2, 0]].map(|[v, w]| {
-            let (from, to) = (&self.corners[v], &self.corners[w]);
+            let from = &self.corners[v];
+            let to = &self.corners[w];
             let mut form = Form::default();
             form[0] = (&from[b] - &p) * (&to[c] - &q) - (&from[c] - &q) * (&to[b] - &p);
             // The unit by which the line moves is two halves; only signs matter.
@@ -112,7 +114,8 @@ impl Placed {
     fn side(&self, point: [i64; 3], last: Option<usize>) -> i32 {
         let [p, q, r] = &self.corners;
         let edge = |to: &[BigInt; 3]| -> [BigInt; 3] { std::array::from_fn(|a| &to[a] - &p[a]) };
-        let (u, v) = (edge(q), edge(r));
+        let u = edge(q);
+        let v = edge(r);
         let mut form = Form::default();
         for (a, [b, c]) in ACROSS.into_iter().enumerate() {
             let normal = &u[b] * &v[c] - &u[c] * &v[b];

@@ -13,7 +13,8 @@ pub struct Squared([BigInt; 2]);
 
 impl Squared {
     pub fn order(&self, other: &Self) -> Ordering {
-        let ([p, q], [r, s]) = (&self.0, &other.0);
+        let [p, q] = &self.0;
+        let [r, s] = &other.0;
         (p * s).cmp(&(r * q))
     }
 }
@@ -100,7 +101,8 @@ fn bits(coordinates: impl Iterator<Item = f64>) -> usize {
 
 /// A double as a whole number times a power of two, the number odd or zero.
 fn digits(value: f64) -> (i64, i32) {
-    let (bits, exponent) = (value.to_bits(), (value.to_bits() >> 52 & 0x7ff) as i32);
+    let bits = value.to_bits();
+    let exponent = (value.to_bits() >> 52 & 0x7ff) as i32;
     let fraction = (bits & ((1 << 52) - 1)) as i64;
     let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
     if mantissa == 0 {

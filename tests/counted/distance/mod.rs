@@ -86,7 +86,8 @@ impl Compared {
         let largest = corners.iter().flatten().map(|c| c.to_f64().abs()).fold(0.0, f64::max);
         for cell in some_cells(lattice.dims(), cells, 1) {
             let (exact, first) = brute.nearest(lattice, cell);
-            let (found, distance) = (f64::from(field.get(cell)), exact.to_f64().sqrt());
+            let found = f64::from(field.get(cell));
+            let distance = exact.to_f64().sqrt();
             let [i, j, k] = cell;
             let number = nearest[i + lattice.dims()[0] * (j + lattice.dims()[1] * k)];
             let ulp = f64::from((distance as f32).next_up()) - f64::from(distance as f32);
@@ -197,7 +198,9 @@ fn one_digest() -> Counts {
 }
 
 fn the_sign_is_that_of_solid() -> Counts {
-    let (mut inside, mut outside, mut deep) = (0, 0, 0);
+    let mut inside = 0;
+    let mut outside = 0;
+    let mut deep = 0;
     for name in FIXTURES {
         let mesh = fixture(name);
         let lattice = lattice(&mesh, 36, 2);
@@ -210,7 +213,8 @@ fn the_sign_is_that_of_solid() -> Counts {
             let solid = solid.occupied().expect("bits");
             let [nx, ny, nz] = lattice.dims();
             for cell in (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k]))) {
-                let (value, is_inside) = (signed.get(cell), solid.get(cell));
+                let value = signed.get(cell);
+                let is_inside = solid.get(cell);
                 assert_eq!(value.is_sign_negative(), is_inside, "{name} {method:?} {cell:?}");
                 assert_eq!(value.abs(), plain.get(cell), "{name} {method:?} {cell:?}");
                 *if is_inside { &mut inside } else { &mut outside } += 1;
@@ -222,7 +226,8 @@ fn the_sign_is_that_of_solid() -> Counts {
 }
 
 fn iso_is_the_field_up_to_a_value() -> Counts {
-    let (mut occupied, mut empty) = (0, 0);
+    let mut occupied = 0;
+    let mut empty = 0;
     for name in FIXTURES {
         let mesh = fixture(name);
         let lattice = lattice(&mesh, 36, 4);
@@ -264,7 +269,8 @@ fn ball(rings: usize) -> (Mesh, f64) {
         let middle = [0, 1, 2].map(|a| t.iter().map(|v| f64::from(v[a])).sum::<f64>() / 3.0);
         // Between two rings a facet is deepest where its plane is nearest to the middle of the sphere.
         let [a, b, c] = t.map(|v| v.map(f64::from));
-        let (u, v) = ([0, 1, 2].map(|n| b[n] - a[n]), [0, 1, 2].map(|n| c[n] - a[n]));
+        let u = [0, 1, 2].map(|n| b[n] - a[n]);
+        let v = [0, 1, 2].map(|n| c[n] - a[n]);
         let n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
         let size = n.iter().map(|c| c * c).sum::<f64>().sqrt();
         let plane = (0..3).map(|i| n[i] * middle[i]).sum::<f64>().abs() / size;

@@ -61,17 +61,24 @@ fn rough(point: [f64; 3], triangle: &Triangle) -> f64 {
     let less = |p: [f64; 3], q: [f64; 3]| [p[0] - q[0], p[1] - q[1], p[2] - q[2]];
     let dot = |p: [f64; 3], q: [f64; 3]| p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
     let edge = |a: [f64; 3], b: [f64; 3]| {
-        let (along, from) = (less(b, a), less(point, a));
+        let along = less(b, a);
+        let from = less(point, a);
         let size = dot(along, along);
         let t = if size > 0.0 { (dot(from, along) / size).clamp(0.0, 1.0) } else { 0.0 };
         length([0, 1, 2].map(|n| from[n] - t * along[n]))
     };
     let edges = edge(a, b).min(edge(b, c)).min(edge(c, a));
-    let (u, v, w) = (less(b, a), less(c, a), less(point, a));
-    let (uu, uv, vv) = (dot(u, u), dot(u, v), dot(v, v));
-    let (wu, wv) = (dot(w, u), dot(w, v));
+    let u = less(b, a);
+    let v = less(c, a);
+    let w = less(point, a);
+    let uu = dot(u, u);
+    let uv = dot(u, v);
+    let vv = dot(v, v);
+    let wu = dot(w, u);
+    let wv = dot(w, v);
     let size = uu * vv - uv * uv;
-    let (s, t) = ((vv * wu - uv * wv) / size, (uu * wv - uv * wu) / size);
+    let s = (vv * wu - uv * wv) / size;
+    let t = (uu * wv - uv * wu) / size;
     if !(size > 0.0 && s >= 0.0 && t >= 0.0 && s + t <= 1.0) {
         return edges;
     }
@@ -90,8 +97,10 @@ fn less(a: &Exact3, b: &Exact3) -> Exact3 {
 fn squared(point: &Exact3, triangle: &Triangle) -> Rational {
     let [a, b, c] = triangle.map(|v| v.map(|c| Rational::from_f32(c).expect("finite")));
     let edges = [(&a, &b), (&b, &c), (&c, &a)].map(|(a, b)| {
-        let (along, from) = (less(b, a), less(point, a));
-        let (size, part) = (dot(&along, &along), dot(&from, &along));
+        let along = less(b, a);
+        let from = less(point, a);
+        let size = dot(&along, &along);
+        let part = dot(&from, &along);
         if part <= Rational::ZERO {
             return dot(&from, &from);
         }
@@ -103,11 +112,17 @@ fn squared(point: &Exact3, triangle: &Triangle) -> Rational {
     });
     let edges = edges.into_iter().min().expect("three edges");
     // The foot of the perpendicular, by Gram's determinants.
-    let (u, v, w) = (less(&b, &a), less(&c, &a), less(point, &a));
-    let (uu, uv, vv) = (dot(&u, &u), dot(&u, &v), dot(&v, &v));
-    let (wu, wv) = (dot(&w, &u), dot(&w, &v));
+    let u = less(&b, &a);
+    let v = less(&c, &a);
+    let w = less(point, &a);
+    let uu = dot(&u, &u);
+    let uv = dot(&u, &v);
+    let vv = dot(&v, &v);
+    let wu = dot(&w, &u);
+    let wv = dot(&w, &v);
     let size = &uu * &vv - &uv * &uv;
-    let (s, t) = (&vv * &wu - &uv * &wv, &uu * &wv - &uv * &wu);
+    let s = &vv * &wu - &uv * &wv;
+    let t = &uu * &wv - &uv * &wu;
     if size <= Rational::ZERO || s < Rational::ZERO || t < Rational::ZERO || &s + &t > size {
         return edges;
     }

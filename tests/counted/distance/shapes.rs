@@ -96,7 +96,8 @@ impl Compared {
                 (level, made.voxels.field().expect("a field").clone(), nearest)
             })
             .collect();
-        let ([nx, ny, nz], background) = (lattice.dims(), fields[0].1.background());
+        let [nx, ny, nz] = lattice.dims();
+        let background = fields[0].1.background();
         for (n, cell) in (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / (nx * ny)]).enumerate() {
             let expected = self.cell(&ruler, triangles, lattice, cell);
             let value = expected.value as f32;
@@ -126,7 +127,9 @@ pub fn soak() -> usize {
 
 /// The sequence of doubles against exact distances, of points close to triangles of every shape and scale.
 pub fn doubles_are_within_their_bound() -> Counts {
-    let (mut points, mut inexact, mut worst) = (0, 0, 0.0_f64);
+    let mut points = 0;
+    let mut inexact = 0;
+    let mut worst = 0.0_f64;
     for n in 0..soak() * 200_000 {
         let (triangle, point) = beside_a_triangle(&mut Random::new(n as u64));
         let ruler = Ruler::of_point(point, &triangle);

@@ -62,14 +62,17 @@ pub fn first_of_equals() -> Counts {
 
 /// The same in a hundred orders: of the exactly nearest triangles the one that comes first in each.
 pub fn every_order() -> Counts {
-    let (mut orders, mut cells, mut ties) = (0, 0, 0);
+    let mut orders = 0;
+    let mut cells = 0;
+    let mut ties = 0;
     for seed in 1000.. {
         if orders == 300 * soak() as u64 {
             break;
         }
         let mut random = Random::new(seed);
         let World { mut triangles, lattice } = world(&mut random);
-        let (ruler, [nx, ny, nz]) = (Ruler::of_cells(&lattice, &triangles), lattice.dims());
+        let ruler = Ruler::of_cells(&lattice, &triangles);
+        let [nx, ny, nz] = lattice.dims();
         let all: Vec<_> = (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / (nx * ny)]).collect();
         let mut compared = Compared::default();
         let nearest: Vec<Vec<usize>> =

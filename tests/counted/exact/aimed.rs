@@ -109,12 +109,15 @@ fn plane(random: &mut Random, space: &Space, size: f64) -> Triangle {
     let axis = random.below(3);
     for _ in 0..random.of(&TRIES) {
         // Around the corner: two offsets and minus their sum.
-        let (p, q) = (offset(random, size / 3.5), offset(random, size / 3.5));
+        let p = offset(random, size / 3.5);
+        let q = offset(random, size / 3.5);
         let a = space.at([0, 1, 2].map(|i| at[i] + p[i]));
         let b = space.at([0, 1, 2].map(|i| at[i] + q[i]));
-        let (ua, ub) = (space.index(a), space.index(b));
+        let ua = space.index(a);
+        let ub = space.index(b);
         let normal = cross([0, 1, 2].map(|i| ua[i] - at[i]), [0, 1, 2].map(|i| ub[i] - at[i]));
-        let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
+        let j = (axis + 1) % 3;
+        let k = (axis + 2) % 3;
         if normal[axis].abs() < 1e-3 * size {
             continue;
         }

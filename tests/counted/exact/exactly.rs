@@ -43,7 +43,8 @@ pub fn corners(random: &mut Random) -> Case {
         let corner = low.map(|n| n + random.whole(2, 7));
         // A, and its mirror image in the corner; the third any, or a mirror image as well.
         let mut offset = || [0; 3].map(|_| random.whole(-2 * odd, 2 * odd));
-        let (p, q) = (offset(), offset());
+        let p = offset();
+        let q = offset();
         let at = |d: [i64; 3], sign: i64| [0, 1, 2].map(|a| (corner[a] * odd + sign * d[a]) as f32);
         match random.below(3) {
             0 => [at(p, 1), at(p, -1), at(q, 1)],

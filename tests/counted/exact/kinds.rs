@@ -188,7 +188,8 @@ pub fn huge(random: &mut Random) -> Case {
         _ => r.within(-reach, reach) as f32,
     });
     let seen = random.of(&triangles);
-    let (s, t) = (random.within(0.0, 0.5), random.within(0.0, 0.5));
+    let s = random.within(0.0, 0.5);
+    let t = random.within(0.0, 0.5);
     let at: [f64; 3] = std::array::from_fn(|i| {
         let [a, b, c] = seen.map(|v| f64::from(v[i]));
         let at = (a + s * (b - a) + t * (c - a)).round();
@@ -228,9 +229,11 @@ pub fn cad_bounds(random: &mut Random) -> Case {
 
 /// A sphere whose vertices lie on whole, half or eighth cells.
 pub fn snapped_sphere(random: &mut Random) -> Case {
-    let (radius, step) = (random.within(3.0, 6.0), random.of(&[1.0, 0.5, 0.125]));
+    let radius = random.within(3.0, 6.0);
+    let step = random.of(&[1.0, 0.5, 0.125]);
     let vertex = |i: usize, j: usize| -> [f32; 3] {
-        let (a, b) = (i as f64 * FRAC_PI_6, j as f64 * FRAC_PI_6);
+        let a = i as f64 * FRAC_PI_6;
+        let b = j as f64 * FRAC_PI_6;
         [b.sin() * a.cos(), b.sin() * a.sin(), b.cos()].map(|c| ((c * radius / step).round() * step) as f32)
     };
     let quads = (0..12).flat_map(|i| (0..6).map(move |j| (i, j)));
@@ -254,7 +257,8 @@ pub fn fixtures(random: &mut Random) -> Case {
     // The corners keep the lattice that of the whole mesh.
     let mut triangles = vec![[bounds.min; 3], [bounds.max; 3]];
     let longest = (0..3).map(|a| bounds.max[a] - bounds.min[a]).fold(0.0, f32::max);
-    let (mut compared, mut tries) = (0.0, 0);
+    let mut compared = 0.0;
+    let mut tries = 0;
     while compared < 8e3 && tries < 50 {
         let triangle = mesh.triangles()[random.below(mesh.triangles().len())];
         let own = Bounds::of(&[triangle]);
@@ -298,7 +302,8 @@ pub fn cut_open(random: &mut Random) -> Case {
 pub fn beyond_closed(random: &mut Random) -> Case {
     let case = cut_open(random);
     let closed = [0; 3].map(|_| random.one_in(2));
-    let (origin, spacing) = (case.lattice.origin().clone(), case.lattice.spacing().clone());
+    let origin = case.lattice.origin().clone();
+    let spacing = case.lattice.spacing().clone();
     let lattice = Lattice::new(case.lattice.dims(), origin, spacing, closed).expect("as before");
     let lattice = lattice.with_snap(if random.one_in(2) { Snap::Float } else { Snap::None });
     Case { lattice, ..case }

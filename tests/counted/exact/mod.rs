@@ -110,7 +110,8 @@ fn gate(families: &[&Family], seed: u64) -> Vec<Tally> {
 /// New cases of every family in turn, until time is up.
 fn soak(families: &[&Family], seed: u64, time: Duration) -> Vec<Tally> {
     let tallies: Vec<Mutex<Tally>> = families.iter().map(|_| Mutex::default()).collect();
-    let (next, start) = (AtomicU64::new(0), Instant::now());
+    let next = AtomicU64::new(0);
+    let start = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..threads() {
             scope.spawn(|| {
@@ -129,7 +130,8 @@ fn soak(families: &[&Family], seed: u64, time: Duration) -> Vec<Tally> {
 /// The table, the failures, and the verdict.
 fn report(families: &[&Family], tallies: &[Tally], time: Duration, whole: bool) -> bool {
     let levels = Level::available().len() as u64;
-    let (mut total, mut empty) = (Compared::default(), 0);
+    let mut total = Compared::default();
+    let mut empty = 0;
     println!("{:<36} {:>10} {:>13} {:>6} {:>8}", "family", "triangles", "decisions", "levels", "wrong");
     for (family, tally) in families.iter().zip(tallies) {
         let Compared { triangles, decisions, wrong } = tally.compared;

@@ -84,7 +84,8 @@ impl Space {
             self.closed[a] && lattice.axis(a).index(bounds.max[a]) <= Rational::from(self.dims[a] as i64)
         };
         let closed = [allowed(0), allowed(1), allowed(2)];
-        let (origin, size) = (lattice.origin().clone(), lattice.spacing().clone());
+        let origin = lattice.origin().clone();
+        let size = lattice.spacing().clone();
         let lattice = Lattice::new(self.dims, origin, size, closed).expect("a lattice").with_snap(self.snap);
         Case { triangles, lattice }
     }
@@ -95,7 +96,8 @@ pub fn window(triangles: Vec<Triangle>, at: [f64; 3], size: &str, cells: i64, sn
     let size = Rational::parse_fraction(size).expect("a fraction");
     let half = &size * &Rational::new(cells, 2);
     let middle = at.map(|c| Rational::from(c as i64));
-    let (low, high) = (middle.each_ref().map(|c| c - &half), middle.each_ref().map(|c| c + &half));
+    let low = middle.each_ref().map(|c| c - &half);
+    let high = middle.each_ref().map(|c| c + &half);
     let fit = Fit::new(Size::Spacing([size.clone(), size.clone(), size])).bounds(low, high).snap(snap);
     let lattice = fit.to(&Bounds::of(&triangles)).expect("a lattice that fits");
     Case { triangles, lattice }

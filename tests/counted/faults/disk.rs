@@ -37,7 +37,9 @@ pub fn prepare(place: &Place, names: &[&str], before: Before) {
 
 /// Every file there is, by its path.
 pub fn files(place: &Place) -> Vec<String> {
-    let (root, mut folders, mut files) = (place.path(""), vec![place.path("")], vec![]);
+    let root = place.path("");
+    let mut folders = vec![place.path("")];
+    let mut files = vec![];
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {

@@ -135,7 +135,8 @@ fn pictured(place: &Place) {
 }
 
 pub fn no_file_is_lost_to_a_name() -> Counts {
-    let (mut refused, mut kept) = (0, 0);
+    let mut refused = 0;
+    let mut kept = 0;
     let mut wrong = vec![];
     for Collision { what, prepare, line, code } in COLLISIONS {
         let place = Place::new();
@@ -232,7 +233,8 @@ fn linked(place: &Place, extension: &str, link: impl Fn(&std::path::Path) -> std
 
 /// Every command × every file that it reads × every file that it writes × every spelling.
 pub fn no_output_is_an_input() -> Counts {
-    let (mut refused, mut other) = (0, 0);
+    let mut refused = 0;
+    let mut other = 0;
     for Overlap { line, reads, extension } in OVERLAPS {
         let place = Place::new();
         place.run("cube.stl -r 4 -o part.npz").expect(0);
@@ -293,7 +295,8 @@ pub fn no_implied_name_replaces_a_file_of_others() -> Counts {
     ];
     let arrays = (npy("<f8", [4, 4, 4], 8), npy("|u1", [64, 1, 1], 1));
     let contents: [&[u8]; 4] = [b"a file of the user", br#"{"mine": true}"#, &arrays.0, &arrays.1];
-    let (mut kept, mut replaced) = (0, 0);
+    let mut kept = 0;
+    let mut replaced = 0;
     for (line, name) in lines {
         let place = Place::new();
         for (list, golden) in [("list.toml", "golden.npz"), ("raw.toml", "golden.raw")] {

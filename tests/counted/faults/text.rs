@@ -33,7 +33,8 @@ pub fn no_text_controls_the_terminal() -> Counts {
     let mut list = case("options = \"-r 4\"\ngrid = \"v1:00000000000000000000000000000000\"\ncells = 1");
     list += "[[case]]\nmesh = \"::error::x\"\ngrid = \"v1:00000000000000000000000000000000\"\ncells = 1\n";
     place.write("list.toml", list);
-    let (mut seen, mut wrong) = (0, vec![]);
+    let mut seen = 0;
+    let mut wrong = vec![];
     for line in [
         "info part.raw",
         "info part.raw --json",

@@ -34,7 +34,8 @@ fn each_case(mut check: impl FnMut(&str, &Mesh, &Lattice, Rule, Digest)) -> u64 
 
 /// Every level of this machine with 1, 2 and 7 threads.
 pub fn levels_and_threads() -> Counts {
-    let (levels, mut runs) = (Level::available(), 0);
+    let levels = Level::available();
+    let mut runs = 0;
     let cases = each_case(|name, mesh, lattice, what, expected| {
         for &level in &levels {
             for threads in THREADS {
@@ -49,11 +50,13 @@ pub fn levels_and_threads() -> Counts {
 
 /// The same triangles in other orders, their vertices rotated or reversed.
 pub fn order_of_triangles_and_vertices() -> Counts {
-    let (levels, mut runs) = (Level::available(), 0);
+    let levels = Level::available();
+    let mut runs = 0;
     let cases = each_case(|name, mesh, lattice, what, expected| {
         for (n, (how, triangles)) in orders(mesh.triangles()).into_iter().enumerate() {
             let other = Mesh::from_triangles(triangles).expect("finite");
-            let (level, threads) = (levels[n % levels.len()], THREADS[n % THREADS.len()]);
+            let level = levels[n % levels.len()];
+            let threads = THREADS[n % THREADS.len()];
             let found = digest(&other, lattice, what, level, threads);
             assert_eq!(found, expected, "{name}: {how}, {level:?}, {threads} threads");
             runs += 1;
@@ -69,7 +72,8 @@ pub fn many_triangles() -> Counts {
     let lattice = Lattice::fit(knot.bounds(), 90).expect("it fits");
     let all = sizes.iter().flat_map(|mesh| mesh.triangles().iter().copied()).collect();
     let all = Mesh::from_triangles(all).expect("finite");
-    let (mut cells, mut runs) = (BitGrid::new(lattice.dims()).expect("it fits"), 0);
+    let mut cells = BitGrid::new(lattice.dims()).expect("it fits");
+    let mut runs = 0;
     for mesh in &sizes {
         surface(mesh, &lattice, Ties::Up).iter().for_each(|cell| cells.set(cell));
     }

@@ -19,7 +19,8 @@ fn dyadic_size(mesh: &Mesh) -> f32 {
 /// Fixtures rounded to sixteenths of a dyadic cell, by whole cells with their lattice: every
 /// coordinate stays a float, so nothing but the place changes.
 pub fn mesh_and_lattice_move() -> Counts {
-    let (mut meshes, mut moves) = (0, 0);
+    let mut meshes = 0;
+    let mut moves = 0;
     for (name, mesh) in fixtures() {
         let size = dyadic_size(&mesh);
         let mesh = mapped(&mesh, |v| v.map(|c| (c / size * 16.0).round() * size / 16.0));
@@ -29,11 +30,13 @@ pub fn mesh_and_lattice_move() -> Counts {
             let lattice = fit.to(mesh.bounds()).expect("it fits");
             let bits = surface(&mesh, &lattice, ties);
             for shift in SHIFTS {
-                let (moved, there) = (moved(&mesh, shift, size), moved_lattice(&lattice, shift));
+                let moved = moved(&mesh, shift, size);
+                let there = moved_lattice(&lattice, shift);
                 assert_eq!(there, fit.to(moved.bounds()).expect("it fits"), "{name} by {shift:?}");
                 let found = surface(&moved, &there, ties);
                 assert_eq!(found, bits, "{name} by {shift:?}, {ties:?}, {snap:?}");
-                let (here, there) = (Digest::of(&bits, Some(&lattice)), Digest::of(&found, Some(&there)));
+                let here = Digest::of(&bits, Some(&lattice));
+                let there = Digest::of(&found, Some(&there));
                 assert!(here.cells == there.cells && here.grid != there.grid, "{name} by {shift:?}");
                 moves += 1;
             }
@@ -74,12 +77,14 @@ fn each_symmetric(mut check: impl FnMut(&str, &Mesh, &Lattice, Ties)) {
 
 /// Under ties both and none, permuting the axes permutes the result.
 pub fn axes_permute() -> Counts {
-    let (mut compared, mut occupied) = (0, 0);
+    let mut compared = 0;
+    let mut occupied = 0;
     each_symmetric(|name, mesh, lattice, ties| {
         let bits = surface(mesh, lattice, ties);
         for order in PERMUTATIONS {
             let other = mapped(mesh, |v| order.map(|a| v[a]));
-            let (dims, closed) = (order.map(|a| lattice.dims()[a]), order.map(|a| lattice.closed()[a]));
+            let dims = order.map(|a| lattice.dims()[a]);
+            let closed = order.map(|a| lattice.closed()[a]);
             let origin = order.map(|a| lattice.origin()[a].clone());
             let spacing = order.map(|a| lattice.spacing()[a].clone());
             let there = Lattice::new(dims, origin, spacing, closed).expect("the same dims");
@@ -95,7 +100,8 @@ pub fn axes_permute() -> Counts {
 
 /// Under ties both and none, mirroring any axes mirrors the result.
 pub fn axes_mirror() -> Counts {
-    let (mut compared, mut occupied) = (0, 0);
+    let mut compared = 0;
+    let mut occupied = 0;
     each_symmetric(|name, mesh, lattice, ties| {
         let bits = surface(mesh, lattice, ties);
         for mask in 1..8 {
@@ -105,7 +111,8 @@ pub fn axes_mirror() -> Counts {
             let origin = std::array::from_fn(|a| {
                 if turned(a) { Rational::ZERO - end[a].clone() } else { lattice.origin()[a].clone() }
             });
-            let (dims, spacing) = (lattice.dims(), lattice.spacing().clone());
+            let dims = lattice.dims();
+            let spacing = lattice.spacing().clone();
             let there = Lattice::new(dims, origin, spacing, lattice.closed()).expect("the same dims");
             let found = surface(&other, &there.with_snap(lattice.snap()), ties);
             let turn = |cell: [usize; 3], a: usize| if turned(a) { dims[a] - 1 - cell[a] } else { cell[a] };

@@ -26,7 +26,8 @@ fn kinds(cells: CellKind) -> impl Iterator<Item = (&'static Format, Dtype)> {
 
 /// The bytes of a file of these cells.
 fn file(layers: &mut dyn CellSource, format: &Format, dtype: Dtype) -> Vec<u8> {
-    let (mut bytes, options) = (vec![], SaveOptions { dtype: Some(dtype), ..SaveOptions::default() });
+    let mut bytes = vec![];
+    let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
     format::write_source_to(layers, &mut bytes, format, &options).expect("memory takes it");
     bytes
 }
@@ -36,7 +37,8 @@ fn file(layers: &mut dyn CellSource, format: &Format, dtype: Dtype) -> Vec<u8> {
 fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[usize]) -> u64 {
     let voxelize::Voxelized { voxels: whole, stats, .. } =
         Voxelizer::new(what).run(mesh, lattice).expect("it fits");
-    let (levels, mut files) = (Level::available(), 0);
+    let levels = Level::available();
+    let mut files = 0;
     // How a grid is written does not depend on the rule, and insides take long.
     let kinds: Vec<_> =
         kinds(what.kind()).take(if what.inside().is_some() { 1 } else { usize::MAX }).collect();
@@ -48,7 +50,8 @@ fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[us
             if slabs < 3 || !height.is_multiple_of(format.slab_layers) {
                 continue;
             }
-            let (threads, level) = (THREADS[(n + m) % 3], Some(levels[(n + m) % levels.len()]));
+            let threads = THREADS[(n + m) % 3];
+            let level = Some(levels[(n + m) % levels.len()]);
             let run = Run::default().threads(threads).level(level);
             let passes = Voxelizer::new(what)
                 .with_run(run)
@@ -77,7 +80,8 @@ fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[us
 
 /// Every fixture, rule and ties, in slabs of one layer, of a few, and of a brick's.
 pub fn slabs_are_the_whole() -> Counts {
-    let (mut grids, mut files) = (0, 0);
+    let mut grids = 0;
+    let mut files = 0;
     for (name, mesh) in fixtures() {
         for longest in [21, 90] {
             let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
@@ -106,7 +110,8 @@ fn tall(name: &str) -> (Mesh, Lattice) {
 
 /// Grids of more layers than a tile of a .vox scene, which is made of slabs of as many.
 pub fn slabs_of_tiles() -> Counts {
-    let (mut files, mut refused) = (0, 0);
+    let mut files = 0;
+    let mut refused = 0;
     let scene = format::by_name("vox").expect("a format");
     for name in ["knot.stl", "octahedron.stl", "cube.stl"] {
         let (mesh, lattice) = tall(name);
@@ -127,11 +132,13 @@ pub fn slabs_of_tiles() -> Counts {
 
 /// A limit chooses the plan, and slabs above it are refused.
 pub fn a_limit_chooses_the_plan() -> Counts {
-    let (mut slabs, mut refused) = (0, 0);
+    let mut slabs = 0;
+    let mut refused = 0;
     for (name, mesh) in fixtures() {
         let lattice = Lattice::fit(mesh.bounds(), 90).expect("it fits");
         let demand = Demand::new(&mesh, &lattice, &Run::default());
-        let (least, all) = (demand.least(1), demand.bytes(Plan::Dense));
+        let least = demand.least(1);
+        let all = demand.bytes(Plan::Dense);
         assert_eq!(demand.fit(all, 1), Some(Plan::Dense), "{name}");
         assert_eq!(demand.fit(least - 1, 1), None, "{name}");
         let Some(Plan::Slabs(height)) = demand.fit(least + (all - least) / 4, 1) else { continue };
@@ -185,7 +192,8 @@ pub fn cancelled_slabs_leave_nothing() -> Counts {
 /// The tool under `--max-memory`: the same files and sidecars, the same JSON save for the plan.
 pub fn the_program_in_slabs() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
-    let (mut files, mut piped) = (0, 0);
+    let mut files = 0;
+    let mut piped = 0;
     for name in ["knot.stl", "cube.stl"] {
         let (mesh, lattice) = tall(name);
         std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
@@ -197,7 +205,8 @@ pub fn the_program_in_slabs() -> Counts {
                 ["-r", "700", "-j", "2", "-f", format.name, "--dtype", dtype.name(), "--sidecar", "--json"];
             let run =
                 |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
-            let (whole, slabs) = (run("whole", &[]), run("slabs", &["--max-memory", &limit]));
+            let whole = run("whole", &[]);
+            let slabs = run("slabs", &["--max-memory", &limit]);
             let planned = run("slabs", &["--max-memory", &limit, "-n"]);
             assert!(planned["estimate"]["slabs"].as_u64().expect("slabs") >= 3, "{planned}");
             assert_eq!((&whole["run"]["plan"], &slabs["run"]["plan"]), (&"dense".into(), &"slabs".into()));
@@ -242,7 +251,8 @@ pub fn the_program_in_bricks() -> Counts {
     for (format, dtype) in [("raw", "bit"), ("npz", "bool"), ("vox", "u8")] {
         let options = ["-r", "1100", "-f", format, "--dtype", dtype, "--json"];
         let run = |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
-        let (bricks, slabs) = (run("bricks", &[]), run("slabs", &["--max-memory", "68M", "-j", "2"]));
+        let bricks = run("bricks", &[]);
+        let slabs = run("slabs", &["--max-memory", "68M", "-j", "2"]);
         assert_eq!((&bricks["run"]["plan"], &slabs["run"]["plan"]), (&"bricks".into(), &"slabs".into()));
         assert_eq!(bricks["digest"]["cells"], whole.digest().cells.to_string().as_str(), "{format}");
         assert_eq!(bricks["counts"]["occupied"], whole.count(), "{format}");

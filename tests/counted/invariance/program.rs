@@ -47,7 +47,8 @@ pub fn the_program_and_its_files() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
     let levels = || ["auto"].into_iter().chain(Level::available().into_iter().map(Level::name));
     let kinds = || FORMATS.iter().flat_map(|format| format.dtypes.iter().map(move |dtype| (format, dtype)));
-    let (mut runs, cases) = (0, cases());
+    let mut runs = 0;
+    let cases = cases();
     for case in &cases {
         let mesh = fixture(case.mesh);
         let lattice = case.fit.to(mesh.bounds()).expect("it fits");

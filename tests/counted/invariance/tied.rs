@@ -7,7 +7,8 @@ use crate::support::suite::Counts;
 
 /// Under ties up and both, without snapping, cells of double spacing are the OR of eight.
 pub fn double_spacing_is_the_or() -> Counts {
-    let (mut compared, mut occupied) = (0, 0);
+    let mut compared = 0;
+    let mut occupied = 0;
     for (name, mesh) in fixtures() {
         for (longest, pad) in [(16, 0), (24, 1), (37, 0)] {
             let fit = Fit::longest(longest).pad(pad).snap(Snap::None);
@@ -39,13 +40,16 @@ fn lattice_of(like: &Lattice, dims: [usize; 3], times: i64, closed: [bool; 3]) -
 /// Ties none is a part of ties up, which is a part of ties both.
 pub fn ties_are_nested() -> Counts {
     let within = |a: &BitGrid, b: &BitGrid| a.words().iter().zip(b.words()).all(|(a, b)| a & !b == 0);
-    let (mut compared, mut grown) = (0, 0);
+    let mut compared = 0;
+    let mut grown = 0;
     for (name, mesh) in fixtures() {
         for longest in [10, 16, 64, 67] {
             for fit in [Fit::longest(longest), Fit::longest(longest).pad(1)] {
                 let lattice = fit.to(mesh.bounds()).expect("it fits");
                 let of = |ties| surface(&mesh, &lattice, ties);
-                let (none, up, both) = (of(Ties::None), of(Ties::Up), of(Ties::Both));
+                let none = of(Ties::None);
+                let up = of(Ties::Up);
+                let both = of(Ties::Both);
                 assert!(within(&none, &up), "{name}, {longest}: none is not within up");
                 assert!(within(&up, &both), "{name}, {longest}: up is not within both");
                 compared += 1;

@@ -26,7 +26,8 @@ fn fits(mesh: &Mesh) -> Vec<Fit> {
 
 /// Tiles of a fitted lattice, cut at one or two walls of every axis, are parts of the whole.
 pub fn tiles_join() -> Counts {
-    let (mut compared, mut occupied) = (0, 0);
+    let mut compared = 0;
+    let mut occupied = 0;
     for (name, mesh) in fixtures() {
         for (fit, ties) in fits(&mesh).iter().flat_map(|fit| Ties::ALL.map(|ties| (fit, ties))) {
             let whole = fit.to(mesh.bounds()).expect("it fits");
@@ -40,7 +41,8 @@ pub fn tiles_join() -> Counts {
             for &(x0, x1) in &cuts[0] {
                 for &(y0, y1) in &cuts[1] {
                     for &(z0, z1) in &cuts[2] {
-                        let (low, high) = ([x0, y0, z0], [x1, y1, z1]);
+                        let low = [x0, y0, z0];
+                        let high = [x1, y1, z1];
                         let part = tile(&whole, mesh.bounds(), low, high);
                         let found = surface(&mesh, &part, ties);
                         let expected = cropped(&bits, low, part.dims());
@@ -71,7 +73,8 @@ pub fn a_tile_where_the_mesh_ends() -> Counts {
         let part = tile(&whole, mesh.bounds(), [0; 3], high);
         assert!(part.closed()[axis]);
         for ties in Ties::ALL {
-            let (bits, found) = (surface(&mesh, &whole, ties), surface(&mesh, &part, ties));
+            let bits = surface(&mesh, &whole, ties);
+            let found = surface(&mesh, &part, ties);
             let cut = cropped(&bits, [0; 3], high);
             if ties == Ties::Up {
                 assert_eq!(found, folded(&bits, [0; 3], high), "axis {axis}");
@@ -92,11 +95,13 @@ pub fn a_tile_where_the_mesh_ends() -> Counts {
 /// wall, into the layer beyond: pad 0 is pad N with its rim folded back, under all ties. Where
 /// nothing lies on a last wall, that is the same cells at another position.
 pub fn padding_folds_away() -> Counts {
-    let (mut compared, mut same) = (0, 0);
+    let mut compared = 0;
+    let mut same = 0;
     for (name, mesh) in fixtures() {
         for (fit, ties) in fits(&mesh).iter().flat_map(|fit| Ties::ALL.map(|ties| (fit, ties))) {
             let plain = fit.to(mesh.bounds()).expect("it fits");
-            let (dims, bits) = (plain.dims(), surface(&mesh, &plain, ties));
+            let dims = plain.dims();
+            let bits = surface(&mesh, &plain, ties);
             let on_wall = |a: usize, high: bool| {
                 let (v, wall) =
                     if high { (mesh.bounds().max[a], dims[a]) } else { (mesh.bounds().min[a], 0) };
@@ -133,7 +138,8 @@ fn takes_rim(ties: Ties, high: bool) -> bool {
 fn check_rim(name: &str, padded: &BitGrid, dims: [usize; 3], pad: usize, rim: impl Fn(usize, bool) -> bool) {
     for cell in padded.iter() {
         for a in 0..3 {
-            let (below, above) = (cell[a] < pad, cell[a] >= pad + dims[a]);
+            let below = cell[a] < pad;
+            let above = cell[a] >= pad + dims[a];
             let first = cell[a] + 1 == pad || cell[a] == pad + dims[a];
             let allowed = !(below || above) || first && rim(a, above);
             assert!(allowed, "{name}: {cell:?} in the padding of {pad}, axis {a}");

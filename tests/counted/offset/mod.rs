@@ -123,7 +123,8 @@ fn decisions_are_exact() -> Counts {
 /// Corners at halves of cells, and radii at which centres touch: 1, 3/2, and 5/2, which is also the way from one
 /// centre to another by 3/2 and 2. Points, segments and collinear corners among them.
 fn touching_balls_are_exact() -> Counts {
-    let (mut random, mut compared) = (Random::new(6), Compared::default());
+    let mut random = Random::new(6);
+    let mut compared = Compared::default();
     for n in 0..soak() * 1500 {
         let dims = [4 + random.below(3), 4 + random.below(3), 3 + random.below(3)];
         let mut corner = || [(); 3].map(|()| random.whole(-2, 14) as f32 / 2.0);
@@ -187,7 +188,8 @@ fn radius_zero() -> Counts {
 
 /// Triangles of up to fifty cells and hardly any width, in all directions, many of them all but along an axis.
 fn needles_are_exact() -> Counts {
-    let (mut random, mut compared) = (Random::new(17), Compared::default());
+    let mut random = Random::new(17);
+    let mut compared = Compared::default();
     for n in 0..soak() * 60 {
         let dims = [[70, 12, 12], [12, 50, 14], [14, 12, 50], [30, 30, 30]][n % 4];
         let length_of_axis = |a: usize| dims[a] as f64;
@@ -214,7 +216,8 @@ fn needles_are_exact() -> Counts {
 
 /// Radii of many bricks, triangles far larger than the grid, needles, and cells of unequal sides.
 fn large_radii() -> Counts {
-    let (mut random, mut compared) = (Random::new(21), Compared::default());
+    let mut random = Random::new(21);
+    let mut compared = Compared::default();
     for n in 0..soak() * 40 {
         let dims = [70 + random.below(70), 5 + random.below(30), 3 + random.below(20)];
         let spacing =

@@ -139,10 +139,13 @@ fn dot(a: &Vector, b: &Vector) -> BigInt {
 /// The squared distance of the origin to a triangle, as a fraction.
 pub fn squared_distance(a: &Vector, b: &Vector, c: &Vector) -> [BigInt; 2] {
     let zero = BigInt::ZERO;
-    let (ab, ac, bc) = (minus(b, a), minus(c, a), minus(c, b));
+    let ab = minus(b, a);
+    let ac = minus(c, a);
+    let bc = minus(c, b);
     let of_vertex = |v: &Vector| [dot(v, v), BigInt::from(1)];
     let of_edge = |v: &Vector, e: &Vector| {
-        let (along, length) = (dot(v, e), dot(e, e));
+        let along = dot(v, e);
+        let length = dot(e, e);
         [dot(v, v) * &length - &along * &along, length]
     };
     let [d1, d2] = [-dot(&ab, a), -dot(&ac, a)];
@@ -168,7 +171,8 @@ pub fn squared_distance(a: &Vector, b: &Vector, c: &Vector) -> [BigInt; 2] {
         return of_edge(b, &bc);
     }
     let normal: Vector = std::array::from_fn(|i| {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        let j = (i + 1) % 3;
+        let k = (i + 2) % 3;
         &ab[j] * &ac[k] - &ab[k] * &ac[j]
     });
     let away = dot(a, &normal);

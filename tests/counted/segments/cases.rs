@@ -125,7 +125,8 @@ fn through(random: &mut Random) -> Case {
 /// The same, one end moved by one.
 fn beside(random: &mut Random) -> Case {
     let mut case = through(random);
-    let (end, axis) = (random.below(2) as usize, random.below(3) as usize);
+    let end = random.below(2) as usize;
+    let axis = random.below(3) as usize;
     case.segment[end][axis] += if random.below(2) == 0 { 1.0 } else { -1.0 };
     case
 }

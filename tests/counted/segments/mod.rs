@@ -31,10 +31,13 @@ fn each_case(share: u64, mut check: impl FnMut(&str, &Case)) {
 }
 
 fn decisions_are_exact() -> Counts {
-    let (mut decisions, mut touching, mut wrong) = (0, 0, 0);
+    let mut decisions = 0;
+    let mut touching = 0;
+    let mut wrong = 0;
     for family in FAMILIES {
         let mut random = Random(0xb0c5 + family.name.len() as u64);
-        let (mut hits, mut bad) = (0, 0);
+        let mut hits = 0;
+        let mut bad = 0;
         for _ in 0..family.cases {
             let case = (family.make)(&mut random);
             let expected = exact_span(&case).is_some();
@@ -55,9 +58,11 @@ fn decisions_are_exact() -> Counts {
 }
 
 fn fractions_are_close() -> Counts {
-    let (mut fractions, mut within) = (0, 0);
+    let mut fractions = 0;
+    let mut within = 0;
     each_case(8, |family, case| {
-        let (found, expected) = (crossing(case.segment, &case.within), exact_span(case));
+        let found = crossing(case.segment, &case.within);
+        let expected = exact_span(case);
         assert_eq!(found.is_some(), expected.is_some(), "{family}: {case:?}");
         let (Some([enter, leave]), Some(exact)) = (found, expected) else { return };
         assert!(0.0 <= enter && enter <= leave && leave <= 1.0, "{family}: {case:?} {enter} {leave}");
@@ -72,7 +77,8 @@ fn fractions_are_close() -> Counts {
 
 /// Swapped ends, permuted axes, mirrored axes, all times a power of two: the answer stays.
 fn symmetries_hold() -> Counts {
-    let (mut compared, mut touching) = (0, 0);
+    let mut compared = 0;
+    let mut touching = 0;
     each_case(8, |family, case| {
         let Case { segment: [p, q], within, kind } = *case;
         let answer = touches(case.segment, &within);
@@ -88,7 +94,8 @@ fn symmetries_hold() -> Counts {
                 v[axis] = -v[axis];
                 v
             };
-            let (mut low, mut high) = (within.low, within.high);
+            let mut low = within.low;
+            let mut high = within.high;
             (low[axis], high[axis]) = (-within.high[axis], -within.low[axis]);
             let mirrored = ClosedBox { low, high };
             assert_eq!(touches([flip(p), flip(q)], &mirrored), answer, "{family}: {case:?} mirrored {axis}");
@@ -106,7 +113,8 @@ fn symmetries_hold() -> Counts {
 
 /// Whole numbers move by whole numbers, without rounding.
 fn whole_numbers_move() -> Counts {
-    let (mut compared, mut random) = (0, Random(77));
+    let mut compared = 0;
+    let mut random = Random(77);
     each_case(8, |family, case| {
         if case.kind != Kind::Whole {
             return;
@@ -123,14 +131,16 @@ fn whole_numbers_move() -> Counts {
 
 /// A box within another is touched by nothing that does not touch the other.
 fn larger_boxes_are_touched() -> Counts {
-    let (mut compared, mut only) = (0, 0);
+    let mut compared = 0;
+    let mut only = 0;
     each_case(8, |family, case| {
         let low = case.within.low.map(f64::next_down);
         let larger = ClosedBox { low, high: case.within.high.map(f64::next_up) };
         if !larger.low.iter().chain(&larger.high).all(|c| c.is_finite()) {
             return;
         }
-        let (inner, outer) = (touches(case.segment, &case.within), touches(case.segment, &larger));
+        let inner = touches(case.segment, &case.within);
+        let outer = touches(case.segment, &larger);
         assert!(outer || !inner, "{family}: {case:?}");
         compared += u64::from(inner);
         only += u64::from(outer && !inner);

@@ -25,7 +25,8 @@ impl Fraction {
 
 /// Mantissa and exponent of a double: `m * 2^e`.
 fn parts(value: f64) -> (i64, i64) {
-    let (bits, exponent) = (value.to_bits(), (value.to_bits() >> 52 & 0x7ff) as i64);
+    let bits = value.to_bits();
+    let exponent = (value.to_bits() >> 52 & 0x7ff) as i64;
     let fraction = (bits & ((1 << 52) - 1)) as i64;
     let mantissa = if exponent == 0 { fraction } else { fraction + (1 << 52) };
     (if value < 0.0 { -mantissa } else { mantissa }, exponent.max(1) - 1075)

@@ -43,7 +43,8 @@ impl Flood {
             for j in 0..ny {
                 let row = inside.row(j, k);
                 for i in 0..nx {
-                    let (cell, wet) = ([i, j, k], reached[index(bits.dims(), [i + 1, j + 1, k + 1])]);
+                    let cell = [i, j, k];
+                    let wet = reached[index(bits.dims(), [i + 1, j + 1, k + 1])];
                     let within = row.holds(i);
                     flood.inside += u64::from(within);
                     flood.inside_empty += u64::from(within && !bits.get(cell));

@@ -29,7 +29,8 @@ pub fn surface(shape: &Shape, lattice: &Lattice) -> BitGrid {
 fn holds_some_of(cell: [i64; 3], triangle: &[Corner; 3]) -> bool {
     let mut polygon = triangle.to_vec();
     for a in 0..3 {
-        let (low, high) = (Rational::from(cell[a]), Rational::from(cell[a] + 1));
+        let low = Rational::from(cell[a]);
+        let high = Rational::from(cell[a] + 1);
         polygon = clipped(&polygon, |p| &p[a] - &low);
         polygon = clipped(&polygon, |p| &high - &p[a]);
     }
@@ -41,7 +42,8 @@ fn clipped(polygon: &[Corner], height: impl Fn(&Corner) -> Rational) -> Vec<Corn
     let mut left = vec![];
     for (n, from) in polygon.iter().enumerate() {
         let to = &polygon[(n + 1) % polygon.len()];
-        let (h, next) = (height(from), height(to));
+        let h = height(from);
+        let next = height(to);
         if h >= Rational::ZERO {
             left.push(from.clone());
         }

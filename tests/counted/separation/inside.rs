@@ -86,7 +86,8 @@ impl Row {
 /// if it faces down, 0 if the line misses it.
 fn facing([a, b, c]: &[Whole; 3], y: i128, z: i128) -> i64 {
     let side = |from: &Whole, to: &Whole| {
-        let (dy, dz) = (to[1] - from[1], to[2] - from[2]);
+        let dy = to[1] - from[1];
+        let dz = to[2] - from[2];
         // The terms without ε, of ε² and of ε³: moving down in y adds dz, in z takes dy.
         let terms = [dy * (z - from[2]) - dz * (y - from[1]), dz, -dy];
         terms.into_iter().find(|&term| term != 0).map_or(0, i128::signum) as i64
@@ -99,7 +100,8 @@ fn facing([a, b, c]: &[Whole; 3], y: i128, z: i128) -> i64 {
 /// Whether the displaced point lies before the plane of a triangle that faces so along x.
 fn is_before([a, b, c]: &[Whole; 3], point: Whole, facing: i64) -> bool {
     let edge = |to: &Whole| -> Whole { std::array::from_fn(|n| to[n] - a[n]) };
-    let (u, v) = (edge(b), edge(c));
+    let u = edge(b);
+    let v = edge(c);
     let normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
     assert_eq!(normal[0].signum(), i128::from(facing));
     let height: i128 = (0..3).map(|n| normal[n] * (point[n] - a[n])).sum();

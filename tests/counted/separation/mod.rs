@@ -39,7 +39,11 @@ pub const SUITE: Suite = Suite::of(
 
 /// Floods every lattice of every shape under ties up; the flood never gets inside.
 fn separates(shapes: &[Shape]) -> Counts {
-    let (mut grids, mut inside, mut hollow, mut reached, mut on_last) = (0, 0, 0, 0, 0);
+    let mut grids = 0;
+    let mut inside = 0;
+    let mut hollow = 0;
+    let mut reached = 0;
+    let mut on_last = 0;
     for shape in shapes {
         for lattice in lattices(shape) {
             let flood = Flood::of(shape, &lattice, Ties::Up);
@@ -65,7 +69,11 @@ fn separates(shapes: &[Shape]) -> Counts {
 
 /// Floods every lattice of every shape of thin by faces; the flood never gets inside. By corners it does.
 fn thin_separates(shapes: &[Shape]) -> Counts {
-    let (mut grids, mut inside, mut hollow, mut reached, mut leaks) = (0, 0, 0, 0, 0);
+    let mut grids = 0;
+    let mut inside = 0;
+    let mut hollow = 0;
+    let mut reached = 0;
+    let mut leaks = 0;
     for shape in shapes {
         for lattice in lattices(shape) {
             let cells = voxelize(&shape.mesh, &lattice, Rule::Thin).expect("it fits");
@@ -95,7 +103,8 @@ fn thin_separates(shapes: &[Shape]) -> Counts {
 /// the edges the cells beside them share. On those planes alone, too: the rest of that prism lies
 /// off all walls.
 fn open_cells_leak() -> Counts {
-    let (mut grids, mut leaks) = (0, 0);
+    let mut grids = 0;
+    let mut leaks = 0;
     for shape in shapes::from_fixtures().iter().chain(&shapes::cubes_and_their_images()) {
         let mut leaking = 0;
         for lattice in lattices(shape) {

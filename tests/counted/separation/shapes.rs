@@ -33,7 +33,8 @@ fn is_closed(triangles: &[Triangle]) -> bool {
     let mut edges: BTreeMap<_, i32> = BTreeMap::new();
     for t in triangles {
         for n in 0..3 {
-            let (a, b) = (bits(t[n]), bits(t[(n + 1) % 3]));
+            let a = bits(t[n]);
+            let b = bits(t[(n + 1) % 3]);
             *edges.entry((a.min(b), a.max(b))).or_default() += (a < b) as i32 - (b < a) as i32;
         }
     }

@@ -26,7 +26,8 @@ fn extents() -> Vec<[i64; 2]> {
 /// Every box of these extents, and its lattice of cells of that size.
 fn boxes(size: &str) -> Vec<([[i64; 2]; 3], Case)> {
     let size = Rational::parse_fraction(size).expect("a fraction");
-    let (half, zero) = (&size * &Rational::new(1, 2), [0; 3].map(Rational::from));
+    let half = &size * &Rational::new(1, 2);
+    let zero = [0; 3].map(Rational::from);
     let lattice = Lattice::new([CELLS; 3], zero, [0; 3].map(|_| size.clone()), [true; 3]).expect("few cells");
     let all = extents();
     let triples = all.iter().flat_map(|x| all.iter().flat_map(|y| all.iter().map(|z| [*x, *y, *z])));
@@ -46,7 +47,9 @@ pub fn at_half_cells() -> Vec<Case> {
 /// A displaced centre is above a face that it lies on no more; a cell shares volume with all that is
 /// less than a cell away.
 pub fn by_the_formula() -> Counts {
-    let (mut meshes, mut inside, mut shared) = (0, 0, 0);
+    let mut meshes = 0;
+    let mut inside = 0;
+    let mut shared = 0;
     for size in ["1/1", "1/10", "7/3"] {
         for (extents, Case { triangles, lattice }) in boxes(size) {
             let mesh = Mesh::from_triangles(triangles).expect("finite");
@@ -63,8 +66,8 @@ pub fn by_the_formula() -> Counts {
             let within = |cell: [usize; 3], test: fn(i64, [i64; 2]) -> bool| {
                 (0..3).all(|a| test(2 * cell[a] as i64, extents[a]))
             };
-            let (mut solid, mut filled) =
-                (BitGrid::new([CELLS; 3]).unwrap(), BitGrid::new([CELLS; 3]).unwrap());
+            let mut solid = BitGrid::new([CELLS; 3]).unwrap();
+            let mut filled = BitGrid::new([CELLS; 3]).unwrap();
             for n in 0..CELLS.pow(3) {
                 let cell = [n % CELLS, n / CELLS % CELLS, n / CELLS / CELLS];
                 if within(cell, |low, [from, to]| from < low + 1 && low < to) {

@@ -49,7 +49,8 @@ impl Chain {
         let mut edges: BTreeMap<_, (i64, u64)> = BTreeMap::new();
         for t in triangles {
             for n in 0..3 {
-                let (a, b) = (bits(t[n]), bits(t[(n + 1) % 3]));
+                let a = bits(t[n]);
+                let b = bits(t[(n + 1) % 3]);
                 let (sum, count) = edges.entry((a.min(b), a.max(b))).or_default();
                 *sum += i64::from(a < b) - i64::from(b < a);
                 *count += u64::from(a != b);
@@ -201,7 +202,8 @@ pub fn shown(case: &Case) -> String {
 /// # Panics
 /// If a cell is wrong.
 pub fn all(cases: &[Case]) -> Counts {
-    let (next, total) = (AtomicUsize::new(0), Mutex::new(Compared::default()));
+    let next = AtomicUsize::new(0);
+    let total = Mutex::new(Compared::default());
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
             scope.spawn(|| {

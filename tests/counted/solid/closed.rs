@@ -28,7 +28,8 @@ pub fn sponges() -> Vec<Case> {
         at.iter().all(|c| (0..9).contains(c)) && !hole(1) && !hole(3)
     };
     let cells = (0..729).map(|n| [n % 9, n / 9 % 9, n / 81]).filter(|at| is_full(*at));
-    let (mut skin, mut cubes) = (vec![], vec![]);
+    let mut skin = vec![];
+    let mut cubes = vec![];
     for at in cells {
         let faces = boxes::triangles(at.map(|c| c as f32), at.map(|c| (c + 1) as f32));
         for (n, pair) in faces.chunks(2).enumerate() {

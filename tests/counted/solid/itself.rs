@@ -10,7 +10,9 @@ use crate::support::suite::Counts;
 
 /// Rays along x, y and z say the same of closed meshes.
 pub fn rays_agree() -> Counts {
-    let (mut meshes, mut cells, mut inside) = (0, 0, 0);
+    let mut meshes = 0;
+    let mut cells = 0;
+    let mut inside = 0;
     let cases = [closed::prisms(), closed::images_of_cubes(), soups::on_halves(), soups::anywhere()].concat();
     for Case { triangles, lattice } in cases.iter().step_by(3) {
         assert_eq!(Chain::of(triangles), Chain::Oriented);

@@ -45,7 +45,9 @@ fn in_plane(lattice: &Lattice, [a, b, c]: &Triangle) -> u64 {
     // In sixths everything is whole.
     let whole = |x: f64| (x * 6.0).round() as i64;
     let corner = |v: &[f32; 3]| v.map(|x| whole(f64::from(x)));
-    let (a, b, c) = (corner(a), corner(b), corner(c));
+    let a = corner(a);
+    let b = corner(b);
+    let c = corner(c);
     let (u, v): ([i64; 3], [i64; 3]) =
         (std::array::from_fn(|n| b[n] - a[n]), std::array::from_fn(|n| c[n] - a[n]));
     let normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
@@ -66,8 +68,11 @@ pub fn flat_ones_are_empty() -> Counts {
     let mut random = Random::new(61);
     for n in 0..240 {
         let whole = |random: &mut Random, most: i64| [0; 3].map(|_| random.whole(-most, most));
-        let (from, u, v) = (whole(&mut random, 9), whole(&mut random, 5), whole(&mut random, 5));
-        let (from, squares) = (from.map(|x| 2 * x + 1), [1, 1, 3, 6][n % 4]);
+        let from = whole(&mut random, 9);
+        let u = whole(&mut random, 5);
+        let v = whole(&mut random, 5);
+        let from = from.map(|x| 2 * x + 1);
+        let squares = [1, 1, 3, 6][n % 4];
         let mut triangles = sheet(from, u, v, squares);
         if n % 4 == 0 {
             triangles.pop();
@@ -99,7 +104,9 @@ pub fn flat_ones_are_empty() -> Counts {
 fn soup(random: &mut Random, count: usize, is_needle: bool) -> Vec<Triangle> {
     let point = |random: &mut Random| [0; 3].map(|_| random.whole(-1000, 1000) as f32 / 1000.0);
     let triangle = |_| {
-        let (a, b, c) = (point(random), point(random), point(random));
+        let a = point(random);
+        let b = point(random);
+        let c = point(random);
         if is_needle { [a, b, std::array::from_fn(|n| a[n] + c[n] / 200.0)] } else { [a, b, c] }
     };
     (0..count).map(triangle).collect()

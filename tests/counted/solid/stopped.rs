@@ -61,7 +61,8 @@ pub fn soon() -> Counts {
     };
     let whole = Recorder::default();
     fill(&whole, 1).unwrap();
-    let (all, phases) = (whole.looks.load(Ordering::Relaxed), whole.phases.into_inner().unwrap());
+    let all = whole.looks.load(Ordering::Relaxed);
+    let phases = whole.phases.into_inner().unwrap();
     assert!(all > 1000, "{all} looks");
     let names: Vec<&str> = phases.iter().map(|(name, ..)| name.as_str()).collect();
     assert_eq!(names, ["repair", "winding", "inside"]);

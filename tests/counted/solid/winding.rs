@@ -61,7 +61,8 @@ impl Scaled {
         }
         let [u, v] = [1, 2].map(|n| difference(&vertices[n], &vertices[0]));
         let normal = std::array::from_fn(|a| {
-            let (b, c) = ((a + 1) % 3, (a + 2) % 3);
+            let b = (a + 1) % 3;
+            let c = (a + 2) % 3;
             &u[b] * &v[c] - &u[c] * &v[b]
         });
         Self { vertices, half, normal }
@@ -75,7 +76,8 @@ impl Scaled {
     /// The cells along an axis whose centres lie between its vertices, or as high as one.
     fn cells(&self, axis: usize, count: usize) -> std::ops::Range<usize> {
         let along = self.vertices.each_ref().map(|v| &v[axis]);
-        let (least, most) = (along.iter().min().expect("three"), along.iter().max().expect("three"));
+        let least = along.iter().min().expect("three");
+        let most = along.iter().max().expect("three");
         let half = &self.half[axis];
         // The first centre that is not below the least, and the first above the most.
         let first = floor(&(*least - half - 1), &(half * 2)).saturating_add(1);
@@ -86,10 +88,13 @@ impl Scaled {
 
     /// Whether the line along `axis` through the displaced centre passes through the triangle.
     fn is_on_line(&self, axis: usize, centre: &[BigInt; 3]) -> bool {
-        let (s, t) = ((axis + 1) % 3, (axis + 2) % 3);
+        let s = (axis + 1) % 3;
+        let t = (axis + 2) % 3;
         let side = |n: usize| {
-            let (from, to) = (&self.vertices[n], &self.vertices[(n + 1) % 3]);
-            let (ds, dt) = (&to[s] - &from[s], &to[t] - &from[t]);
+            let from = &self.vertices[n];
+            let to = &self.vertices[(n + 1) % 3];
+            let ds = &to[s] - &from[s];
+            let dt = &to[t] - &from[t];
             let mut side = Polynomial::default();
             side[0] = &ds * (&centre[t] - &from[t]) - &dt * (&centre[s] - &from[s]);
             side[1 + t] = -ds;
@@ -131,7 +136,8 @@ impl Windings {
 
     /// Notes a triangle in the first cell above it on each line.
     fn add(&mut self, axis: usize, triangle: &Scaled) {
-        let (s, t) = ((axis + 1) % 3, (axis + 2) % 3);
+        let s = (axis + 1) % 3;
+        let t = (axis + 2) % 3;
         let mut cell = [0; 3];
         for at_s in triangle.cells(s, self.dims[s]) {
             for at_t in triangle.cells(t, self.dims[t]) {
@@ -139,7 +145,8 @@ impl Windings {
                 if !triangle.is_on_line(axis, &triangle.centre(cell)) {
                     continue;
                 }
-                let (mut low, mut high) = (0, self.dims[axis]);
+                let mut low = 0;
+                let mut high = self.dims[axis];
                 while low < high {
                     cell[axis] = (low + high) / 2;
                     if triangle.is_below(axis, &triangle.centre(cell)) {

@@ -95,7 +95,9 @@ fn any_floats() -> Counts {
 /// No vertex of a triangle lies beyond the plane through its closest point, across the way to the other: that alone
 /// makes both points the closest.
 fn closest_points_are_closest() -> Counts {
-    let (mut apart, mut meet, mut worst) = (0, 0, 0.0_f64);
+    let mut apart = 0;
+    let mut meet = 0;
+    let mut worst = 0.0_f64;
     for (n, family) in FAMILIES.iter().enumerate() {
         let mut random = Random(0xc105e57 + n as u64);
         for _ in 0..pairs_in_all() / 1000 {
@@ -152,14 +154,17 @@ fn is_in_hull(triangle: &Triangle, x: &ExactPoint) -> bool {
         return true;
     }
     // x = a + u (b - a) + v (c - a), by two coordinates whose determinant is not zero.
-    let (e, f, r) = (minus(&b, &a), minus(&c, &a), minus(x, &a));
+    let e = minus(&b, &a);
+    let f = minus(&c, &a);
+    let r = minus(x, &a);
     let minor = |g: &ExactPoint, h: &ExactPoint, i: usize, j: usize| &(&g[i] * &h[j]) - &(&g[j] * &h[i]);
     let Some((i, j)) = [(0, 1), (1, 2), (2, 0)].into_iter().find(|(i, j)| !minor(&e, &f, *i, *j).is_zero())
     else {
         return false;
     };
     let area = minor(&e, &f, i, j);
-    let (u, v) = (&minor(&r, &f, i, j) / &area, &minor(&e, &r, i, j) / &area);
+    let u = &minor(&r, &f, i, j) / &area;
+    let v = &minor(&e, &r, i, j) / &area;
     u >= Rational::ZERO
         && v >= Rational::ZERO
         && &u + &v <= Rational::ONE

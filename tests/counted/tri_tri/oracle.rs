@@ -89,7 +89,8 @@ impl<T: Whole> Corner<T> {
 
     /// On the closed segment; both ends count.
     fn is_on(&self, [a, b]: [&Vector<T>; 2]) -> bool {
-        let (e, r) = (sub(b, a), self.from(a));
+        let e = sub(b, a);
+        let r = self.from(a);
         if is_zero(&e) {
             return is_zero(&r);
         }
@@ -135,7 +136,8 @@ fn crossed<T: Whole>([a, b]: [&Vector<T>; 2], [c, d]: [&Vector<T>; 2]) -> Option
 
 /// What the triangles have in common.
 pub fn meeting<T: Whole>(s: &[Vector<T>; 3], t: &[Vector<T>; 3]) -> Meeting {
-    let (plane_s, plane_t) = (normal(s), normal(t));
+    let plane_s = normal(s);
+    let plane_t = normal(t);
     let mut corners: Vec<Corner<T>> = s.iter().chain(t).map(Corner::of).collect();
     corners.extend(edges(s).into_iter().filter_map(|edge| pierced(edge, t, &plane_t)));
     corners.extend(edges(t).into_iter().filter_map(|edge| pierced(edge, s, &plane_s)));
@@ -173,7 +175,8 @@ pub fn whole(pair: &[Triangle; 2]) -> [[Vector<BigInt>; 3]; 2] {
         t.map(|v| {
             v.map(|c| {
                 let bits = c.abs().to_bits();
-                let (exponent, fraction) = ((bits >> 23) as i32, i64::from(bits & 0x7f_ffff));
+                let exponent = (bits >> 23) as i32;
+                let fraction = i64::from(bits & 0x7f_ffff);
                 let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 23 };
                 let size = BigInt::from(mantissa) << (exponent.max(1) - 150 - LOW) as usize;
                 if c < 0.0 { -size } else { size }

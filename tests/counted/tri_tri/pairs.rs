@@ -57,7 +57,9 @@ fn touching(random: &mut Random) -> WholePair {
 
 /// Both in the plane of two vectors.
 fn coplanar(random: &mut Random) -> WholePair {
-    let (from, e, f) = (point(random, 20), point(random, 6), point(random, 6));
+    let from = point(random, 20);
+    let e = point(random, 6);
+    let f = point(random, 6);
     [(); 2].map(|()| {
         [(); 3].map(|()| {
             let [u, v] = [(); 2].map(|()| random.below(7) as i64 - 3);
@@ -81,7 +83,8 @@ fn shared_vertex(random: &mut Random) -> WholePair {
 /// One is a segment or a point, perhaps both are.
 fn degenerate(random: &mut Random) -> WholePair {
     let s = times_eight(triangle(random, 12));
-    let (p, q) = (inner_point(random, &s), point(random, 60));
+    let p = inner_point(random, &s);
+    let q = point(random, 60);
     let far = std::array::from_fn(|i| 2 * p[i] - q[i]);
     let line = match random.below(4) {
         0 => [p, p, p],
@@ -100,7 +103,9 @@ fn degenerate(random: &mut Random) -> WholePair {
 fn through_edges(random: &mut Random) -> WholePair {
     let s = times_eight(triangle(random, 40));
     let at: [i64; 3] = std::array::from_fn(|i| (3 * s[0][i] + 5 * s[1][i]) / 8);
-    let (way, back, on) = (point(random, 50), random.below(5) as i64, random.below(5) as i64);
+    let way = point(random, 50);
+    let back = random.below(5) as i64;
+    let on = random.below(5) as i64;
     let third = point(random, 300);
     [s, [std::array::from_fn(|i| at[i] - back * way[i]), std::array::from_fn(|i| at[i] + on * way[i]), third]]
 }

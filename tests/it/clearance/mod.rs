@@ -32,7 +32,8 @@ fn distance([p, q]: [[f64; 3]; 2]) -> f64 {
 fn soup(random: &mut Random, count: usize, at: f32, is_whole: bool) -> Mesh {
     let mut unit = || random.below(1 << 20) as f32 / (1 << 20) as f32;
     let triangles = (0..count).map(|n| {
-        let (middle, size) = ([(); 3].map(|()| unit()), if n % 40 == 7 { 0.9 } else { 0.15 });
+        let middle = [(); 3].map(|()| unit());
+        let size = if n % 40 == 7 { 0.9 } else { 0.15 };
         [(); 3].map(|()| {
             let v: [f32; 3] = std::array::from_fn(|a| middle[a] + size * (unit() - 0.5));
             let [x, y, z] = if is_whole { v.map(|c| (c * 16.0).round() / 16.0) } else { v };
@@ -44,7 +45,8 @@ fn soup(random: &mut Random, count: usize, at: f32, is_whole: bool) -> Mesh {
 
 /// Every pair that meets, and the least distance in doubles.
 fn by_all_pairs(first: &Mesh, second: &Mesh) -> (Vec<([u64; 2], Meeting)>, f64) {
-    let (mut meetings, mut least) = (vec![], f64::INFINITY);
+    let mut meetings = vec![];
+    let mut least = f64::INFINITY;
     for (i, s) in (0..).zip(first.triangles()) {
         for (j, t) in (0..).zip(second.triangles()) {
             match meeting(s, t) {
@@ -71,12 +73,14 @@ fn off(point: [f64; 3], triangle: &Triangle) -> f64 {
 
 #[test]
 fn all_pairs_of_soups_say_the_same() {
-    let (mut meetings, mut apart) = (0, 0);
+    let mut meetings = 0;
+    let mut apart = 0;
     for n in 0..24 {
         let mut random = Random(0xc1ea5 + n);
         let gap = [0.0, 0.9, 1.5, 40.0][n as usize % 4];
         let [a, b] = [0.0, gap].map(|at| soup(&mut random, 60 + 25 * n as usize, at, n % 3 == 0));
-        let (found, (wanted, least)) = (all_places(&a, &b), by_all_pairs(&a, &b));
+        let found = all_places(&a, &b);
+        let (wanted, least) = by_all_pairs(&a, &b);
         let mut pairs: Vec<_> = found.places.iter().map(|place| (place.triangles, place.meeting)).collect();
         assert!(pairs.is_sorted_by_key(|pair| pair.1 != Meeting::Crossing));
         pairs.sort();
@@ -136,7 +140,8 @@ fn small_gaps_are_measured() {
     assert!(y < 0.0);
     for gap in [0.1, 1e-3, 1e-4] {
         // Along y the surfaces come closer by as much as they are moved; how much is left is found by halving.
-        let (mut low, mut high) = (60.0_f32, 80.0_f32);
+        let mut low = 60.0_f32;
+        let mut high = 80.0_f32;
         for _ in 0..40 {
             let middle = low.midpoint(high);
             let found = clearance(&first, &moved(&first, [0.0, middle, 0.0])).unwrap();

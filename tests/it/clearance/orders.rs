@@ -85,14 +85,17 @@ fn clearance_says_one_thing_in_all_orders() {
     let mut seen = 0;
     for (name, first, second) in &worlds {
         for limit in ["", "--max-pairs 150"] {
-            let (mut random, mut wanted, mut both) = (Random(0x0123), [None, None], None);
+            let mut random = Random(0x0123);
+            let mut wanted = [None, None];
+            let mut both = None;
             let orders = if limit.is_empty() { ORDERS } else { ORDERS / 5 };
             for n in 0..orders {
                 let place = Place::new();
                 let meshes = [first, second].map(|mesh| shuffled(&mut random, mesh));
                 place.write("a.stl", stl(&meshes[0]));
                 place.write("b.stl", stl(&meshes[1]));
-                let (is_swapped, files) = (n % 2 == 1, ["a.stl b.stl", "b.stl a.stl"][n % 2]);
+                let is_swapped = n % 2 == 1;
+                let files = ["a.stl b.stl", "b.stl a.stl"][n % 2];
                 let run = place.run(&format!("clearance {files} --json {limit}"));
                 assert!(
                     !run.text().contains("-0.0,") && !run.text().contains("-0.0]"),
@@ -133,7 +136,8 @@ fn a_check_says_one_thing_in_all_orders() {
     let mut seen = 0;
     for (name, triangles) in &worlds {
         for limit in ["", "--max-pairs 150"] {
-            let (mut random, mut wanted) = (Random(0x0456), None);
+            let mut random = Random(0x0456);
+            let mut wanted = None;
             for n in 0..ORDERS {
                 let place = Place::new();
                 let mesh = shuffled(&mut random, triangles);

@@ -11,12 +11,13 @@ use crate::support::solids::{between, inside_out};
 /// A box with a square hole from z = 0 to 4 through its middle.
 fn ring() -> Vec<Triangle> {
     let quad = |a: [f32; 3], b, c, d| [[a, b, c], [a, c, d]];
-    let (outer, inner) =
-        ([[0.0, 0.0], [6.0, 0.0], [6.0, 6.0], [0.0, 6.0]], [[2.0, 2.0], [4.0, 2.0], [4.0, 4.0], [2.0, 4.0]]);
+    let outer = [[0.0, 0.0], [6.0, 0.0], [6.0, 6.0], [0.0, 6.0]];
+    let inner = [[2.0, 2.0], [4.0, 2.0], [4.0, 4.0], [2.0, 4.0]];
     (0..4)
         .flat_map(|n| {
             let at = |p: [[f32; 2]; 4], n: usize, z: f32| [p[n % 4][0], p[n % 4][1], z];
-            let (o, i) = (|n, z| at(outer, n, z), |n, z| at(inner, n, z));
+            let o = |n, z| at(outer, n, z);
+            let i = |n, z| at(inner, n, z);
             [
                 quad(o(n, 0.0), o(n + 1, 0.0), o(n + 1, 4.0), o(n, 4.0)),
                 quad(i(n + 1, 0.0), i(n, 0.0), i(n, 4.0), i(n + 1, 4.0)),

@@ -29,7 +29,8 @@ fn sidecars_cut_at_any_length_are_errors() {
 
 #[test]
 fn changed_bytes_never_panic() {
-    let (mut cases, mut errors) = (0, 0);
+    let mut cases = 0;
+    let mut errors = 0;
     for (format, dtype) in kinds() {
         let (bytes, sidecar) = saved(&at_odd_place(f_grid()), format, dtype);
         for at in 0..bytes.len() {

@@ -181,7 +181,8 @@ mod unix {
     #[test]
     fn links_stay_and_their_targets_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let (home, elsewhere) = (folder.path().join("home"), folder.path().join("elsewhere"));
+        let home = folder.path().join("home");
+        let elsewhere = folder.path().join("elsewhere");
         fs::create_dir(&home).unwrap();
         fs::create_dir(&elsewhere).unwrap();
         let voxels = at_odd_place(f_grid());

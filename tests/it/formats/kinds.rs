@@ -108,7 +108,8 @@ impl CellSource for Split<'_> {
 
     fn next(&mut self) -> Result<Option<Slab<'_>>> {
         let [nx, ny, nz] = self.dims();
-        let (first, end) = (self.next, nz.min(self.next + self.height));
+        let first = self.next;
+        let end = nz.min(self.next + self.height);
         if first == end {
             return Ok(None);
         }
@@ -190,7 +191,8 @@ fn slabs_of_another_kind_than_their_source_are_refused() {
 
 #[test]
 fn kinds_and_types_that_a_format_does_not_hold_are_usage_errors() {
-    let (field, labels) = (Voxels::new(field(0.0)), Voxels::new(labels(Legend::default())));
+    let field = Voxels::new(field(0.0));
+    let labels = Voxels::new(labels(Legend::default()));
     let folder = tempfile::tempdir().unwrap();
     let mut refused = 0;
     for format in FORMATS {
@@ -247,7 +249,8 @@ fn arrays_that_nothing_describes_lose_names_and_background() {
 
 #[test]
 fn sidecars_that_name_other_labels_are_refused_where_they_are_needed() {
-    let (raw, npy) = (format::by_name("raw").unwrap(), format::by_name("npy").unwrap());
+    let raw = format::by_name("raw").unwrap();
+    let npy = format::by_name("npy").unwrap();
     let voxels = Voxels::new(labels(legends()[4].clone()));
     for format in [raw, npy] {
         let (bytes, sidecar) = saved(&voxels, format, Dtype::U8);

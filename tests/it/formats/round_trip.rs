@@ -156,7 +156,8 @@ fn arrays_of_either_order_and_any_nonzero_byte_are_read() {
     };
     let bits = f_grid();
     let byte = |i, j, k| if bits.get([i, j, k]) { 0x80 } else { 0 };
-    let (mut c, mut fortran) = (header("False"), header("True"));
+    let mut c = header("False");
+    let mut fortran = header("True");
     for n in 0..24 {
         c.push(byte(n / 8, n / 2 % 4, n % 2));
         fortran.push(byte(n % 3, n / 3 % 4, n / 12));

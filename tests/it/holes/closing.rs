@@ -20,9 +20,12 @@ fn is_small(hole: &Loop, lattice: &Lattice, n: u32) -> bool {
 
 #[test]
 fn closed_holes_keep_the_flood_out_by_definition() {
-    let (mut compared, mut kept, mut partly) = (0, 0, 0);
+    let mut compared = 0;
+    let mut kept = 0;
+    let mut partly = 0;
     for (name, mesh) in open_meshes() {
-        let (holes, mixed) = (mesh.holes().unwrap(), shuffled(&mesh));
+        let holes = mesh.holes().unwrap();
+        let mixed = shuffled(&mesh);
         for lattice in lattices(&mesh) {
             let plain = made(&mesh, &lattice, flood(Rule::filled(), None), 2).0;
             let sides = holes::sides(&holes, &lattice);
@@ -63,7 +66,8 @@ fn closed_holes_keep_the_flood_out_by_definition() {
 
 #[test]
 fn a_leak_is_the_flooded_inside_of_the_capped_mesh() {
-    let (mut leaks, mut dry) = (0, 0);
+    let mut leaks = 0;
+    let mut dry = 0;
     let sphere = fixture("sphere.stl");
     let few = [5, 100, 300, 771].map(|gone| ("a sphere without one", without(&sphere, |n| n == gone)));
     for (name, mesh) in open_meshes().into_iter().chain(few) {

@@ -13,7 +13,8 @@ use crate::support::place::{Place, refused, stl};
 
 /// A place with `holed.stl`, a sphere that lacks a triangle, and `torn.stl`, one that lacks several.
 fn with_holes() -> Place {
-    let (place, sphere) = (Place::new(), fixture("sphere.stl"));
+    let place = Place::new();
+    let sphere = fixture("sphere.stl");
     place.write("holed.stl", stl(without(&sphere, |n| n == 100).triangles()));
     place.write("torn.stl", stl(without(&sphere, |n| n % 97 == 3).triangles()));
     place

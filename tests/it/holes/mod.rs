@@ -22,7 +22,8 @@ fn without(mesh: &Mesh, is_gone: impl Fn(usize) -> bool) -> Mesh {
 
 /// Meshes with holes of many sizes, by name.
 fn open_meshes() -> Vec<(&'static str, Mesh)> {
-    let (sphere, cube) = (fixture("sphere.stl"), of(cuboid([20.0, 14.0, 17.0])));
+    let sphere = fixture("sphere.stl");
+    let cube = of(cuboid([20.0, 14.0, 17.0]));
     let within = cuboid([6.0; 3]).iter().map(|t| t.map(|v| v.map(|c| c + 4.0))).collect::<Vec<_>>();
     vec![
         ("a sphere without one", without(&sphere, |n| n == 100)),
@@ -38,7 +39,8 @@ fn open_meshes() -> Vec<(&'static str, Mesh)> {
 }
 
 fn shuffled(mesh: &Mesh) -> Mesh {
-    let (mut random, mut triangles) = (Random(5), mesh.triangles().to_vec());
+    let mut random = Random(5);
+    let mut triangles = mesh.triangles().to_vec();
     for n in (1..triangles.len()).rev() {
         triangles.swap(n, random.below(n as u64 + 1) as usize);
         triangles[n].rotate_left(random.below(3) as usize);

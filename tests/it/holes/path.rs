@@ -14,9 +14,10 @@ fn ways(mesh: &Mesh, lattice: &Lattice, holes: &[Loop]) -> Vec<Vec<Cell>> {
     let dims = lattice.dims();
     let walls = surface(mesh, lattice, Ties::Up);
     let capped = of([mesh.triangles(), &boundary::caps(holes)].concat());
-    let (capped, caps) =
-        (surface(&capped, lattice, Ties::Up), surface(&of(boundary::caps(holes)), lattice, Ties::Up));
-    let (wet, dry) = (Steps::outside(&walls), Steps::outside(&capped));
+    let capped = surface(&capped, lattice, Ties::Up);
+    let caps = surface(&of(boundary::caps(holes)), lattice, Ties::Up);
+    let wet = Steps::outside(&walls);
+    let dry = Steps::outside(&capped);
     let leaked = |cell: &Cell| wet.of(*cell).is_some() && dry.of(*cell).is_none() && !caps.get(*cell);
     let inwards = Steps::from(cells(dims).filter(leaked), &walls);
     let mut ways = vec![];
@@ -40,7 +41,10 @@ fn ways(mesh: &Mesh, lattice: &Lattice, holes: &[Loop]) -> Vec<Vec<Cell>> {
 
 #[test]
 fn the_way_in_is_a_shortest_path_by_definition() {
-    let (mut compared, mut paths, mut within, mut longest) = (0, 0, 0, 0);
+    let mut compared = 0;
+    let mut paths = 0;
+    let mut within = 0;
+    let mut longest = 0;
     for (name, mesh) in open_meshes() {
         let mixed = shuffled(&mesh);
         let mut lattices = lattices(&mesh);

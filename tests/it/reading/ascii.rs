@@ -75,7 +75,8 @@ fn every_way_of_writing_it_is_read() {
 
 #[test]
 fn several_solids_are_one_mesh() {
-    let (a, b) = (solid(" a"), solid(" solid b"));
+    let a = solid(" a");
+    let b = solid(" solid b");
     let on_one_line = format!("{a} {b}").replace("solid b", "b").replace('\n', " ");
     for text in [format!("{a}{b}"), format!("{a}\n\n{b}\n").replace('\n', "\r\n"), on_one_line] {
         let mesh = read(text.as_bytes()).unwrap().mesh;
@@ -92,7 +93,8 @@ fn several_solids_are_one_mesh() {
 fn solids_that_share_lines_lose_no_facets() {
     let line = |name: &str| solid(name).split_whitespace().collect::<Vec<_>>().join(" ");
     let no_normals = |text: String| text.replace(" normal 0 0 1", "").replace(" normal 0 0 -1", "");
-    let (lines, one) = (solid(" a"), line(" a"));
+    let lines = solid(" a");
+    let one = line(" a");
     let texts = [
         format!("\n{one} {one}\n"),
         format!("solid\nendsolid\n{one} {one}"),

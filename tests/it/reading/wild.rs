@@ -120,7 +120,8 @@ fn damage_deep_in_a_long_file_is_found_in_its_place() {
     const ALL: usize = 40_000;
     let text = files::ascii("part", ALL as u16);
     for damaged in [0, 1, 3000, 20_000, ALL - 1] {
-        let (from, to) = (format!("vertex {damaged} 1 0"), format!("vertex {damaged} 1 x"));
+        let from = format!("vertex {damaged} 1 0");
+        let to = format!("vertex {damaged} 1 x");
         let text = text.replacen(&from, &to, 1);
         let line = text[..text.find(&to).unwrap()].matches('\n').count() as u64 + 1;
         for threads in [1, 2, 5] {

@@ -31,7 +31,8 @@ fn place() -> tempfile::TempDir {
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
-        let (from, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        let from = entry.as_ref().unwrap().path();
+        let to = to.join(entry.unwrap().file_name());
         if from.is_dir() {
             copy(&from, &to);
         } else {
@@ -54,7 +55,8 @@ fn steady(line: &str) -> &str {
 #[cfg(unix)]
 #[test]
 fn every_command_with_a_fixture_runs_as_shown() {
-    let (mut ran, mut compared) = (0, 0);
+    let mut ran = 0;
+    let mut compared = 0;
     for (path, text) in pages() {
         let place = place();
         for block in blocks(&text, "sh") {
@@ -111,7 +113,8 @@ fn keys(value: &Value) -> Vec<&String> {
 #[cfg(unix)]
 #[test]
 fn the_json_shown_is_the_output_of_the_command() {
-    let (text, place) = (page("docs/json.md"), place());
+    let text = page("docs/json.md");
+    let place = place();
     let (before, _) = text.split_once("```json").expect("the page shows the JSON");
     let command = blocks(before, "sh").pop().expect("a command before the JSON");
     let output = run(&command, place.path()).expect("a command of this tool");

@@ -51,7 +51,8 @@ fn every_made_part_is_as_the_tool_makes_it() {
     const END: &str = "<!-- end -->";
     let mut made = vec![];
     let pages = pages().into_iter().map(|(path, old)| {
-        let (mut new, mut rest) = (String::new(), old.as_str());
+        let mut new = String::new();
+        let mut rest = old.as_str();
         while let Some((before, after)) = rest.split_once("<!-- made: ") {
             let (name, after) = after.split_once(" -->\n").expect("a marker ends in ` -->`");
             let (_, after) = after.split_once(END).unwrap_or_else(|| panic!("no end of {name}"));
@@ -104,7 +105,8 @@ fn the_readme_is_for_a_first_visit() {
 
 #[test]
 fn the_recipes_named_are_those_of_the_justfile() {
-    let (text, justfile) = (page("docs/development.md"), page("justfile"));
+    let text = page("docs/development.md");
+    let justfile = page("justfile");
     let starts = |line: &&str| line.starts_with(|c: char| c.is_ascii_lowercase()) && line.contains(':');
     let words = |line: &str| line.split([' ', ':']).next().unwrap().to_string();
     let recipes: Vec<_> = justfile.lines().filter(starts).map(words).filter(|r| r != "default").collect();

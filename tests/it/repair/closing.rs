@@ -18,7 +18,8 @@ fn net(triangles: &[Triangle]) -> HashMap<(Key, Key), i64> {
     let mut net = HashMap::new();
     for triangle in triangles {
         for n in 0..3 {
-            let (from, to) = (key(triangle[n]), key(triangle[(n + 1) % 3]));
+            let from = key(triangle[n]);
+            let to = key(triangle[(n + 1) % 3]);
             if from != to {
                 *net.entry((from.min(to), from.max(to))).or_insert(0) += if from < to { 1 } else { -1 };
             }
@@ -31,7 +32,8 @@ fn net(triangles: &[Triangle]) -> HashMap<(Key, Key), i64> {
 fn of_loops(loops: &[Loop]) -> HashMap<(Key, Key), i64> {
     let mut net = HashMap::new();
     for [from, to] in loops.iter().flat_map(Loop::edges) {
-        let (from, to) = (key(from), key(to));
+        let from = key(from);
+        let to = key(to);
         *net.entry((from.min(to), from.max(to))).or_insert(0) += if from < to { 1 } else { -1 };
     }
     net
@@ -50,7 +52,8 @@ fn meshes(random: &mut Random) -> Vec<Vec<Triangle>> {
 #[test]
 fn loops_are_the_boundary_and_caps_close_it() {
     let mut random = Random(10);
-    let (mut loops_seen, mut several) = (0, 0);
+    let mut loops_seen = 0;
+    let mut several = 0;
     for triangles in meshes(&mut random) {
         let loops = boundary(&triangles).unwrap();
         assert_eq!(of_loops(&loops), net(&triangles));
@@ -83,7 +86,8 @@ fn holes_are_the_odd_edges_whatever_their_direction() {
         let mut odd: HashMap<(Key, Key), u64> = HashMap::new();
         for triangle in &triangles {
             for n in 0..3 {
-                let (from, to) = (key(triangle[n]), key(triangle[(n + 1) % 3]));
+                let from = key(triangle[n]);
+                let to = key(triangle[(n + 1) % 3]);
                 *odd.entry((from.min(to), from.max(to))).or_insert(0) += u64::from(from != to);
             }
         }

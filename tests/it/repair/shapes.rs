@@ -91,13 +91,15 @@ pub fn moebius(quads: usize) -> Vec<Triangle> {
 
 /// A cube whose side at x = 0 has a vertex in the middle of an edge that the side at y = 0 knows not of.
 pub fn slit_cube() -> Vec<Triangle> {
-    let (mut split, mut all) = (0, vec![]);
+    let mut split = 0;
+    let mut all = vec![];
     for triangle in cube([0.0; 3], 2.0) {
         let ends = |n: usize| [triangle[n], triangle[(n + 1) % 3]];
         let on_edge = |v: [f32; 3]| v[0] == 0.0 && v[1] == 0.0;
         let side = (0..3).find(|n| ends(*n).iter().all(|v| on_edge(*v)));
         if let Some(n) = side.filter(|_| triangle.iter().all(|v| v[0] == 0.0)) {
-            let ([a, b], c) = (ends(n), triangle[(n + 2) % 3]);
+            let [a, b] = ends(n);
+            let c = triangle[(n + 2) % 3];
             all.extend([[a, [0.0, 0.0, 1.0], c], [[0.0, 0.0, 1.0], b, c]]);
             split += 1;
         } else {

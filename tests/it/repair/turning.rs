@@ -28,7 +28,8 @@ fn a_sound_mesh_stays_as_it_is() {
         let repaired = repaired(&triangles);
         assert_eq!((repaired.turned, repaired.duplicates, repaired.not_orientable), (0, 0, 0), "{name}");
         assert_eq!(repaired.triangles.len() as u64 + repaired.degenerate, triangles.len() as u64, "{name}");
-        let (was, is) = (volume(&triangles), volume(&repaired.triangles));
+        let was = volume(&triangles);
+        let is = volume(&repaired.triangles);
         assert!((was - is).abs() < 1e-6 * was && was > 0.0, "{name}: {was} {is}");
     }
 }

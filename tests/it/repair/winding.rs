@@ -23,7 +23,9 @@ fn crossings(triangles: &[[Point; 3]], p: &Point) -> Option<i32> {
     for triangle in triangles {
         let [a, b, c] = triangle.map(|v| [v[0] - p[0], v[1] - p[1], v[2] - p[2]]);
         let around = |a: &Point, b: &Point| a[1] * b[2] - a[2] * b[1];
-        let (u, v, w) = (around(&b, &c), around(&c, &a), around(&a, &b));
+        let u = around(&b, &c);
+        let v = around(&c, &a);
+        let w = around(&a, &b);
         // Seen from the side it has no crossing.
         if (u + v + w).abs() < 1e-12 {
             continue;
@@ -52,9 +54,11 @@ fn closed_meshes_wind_whole_times() {
     let mut random = Random(12);
     for name in ["cube", "knot", "sphere", "bracket", "prism", "octahedron"] {
         let triangles = fixture(name);
-        let (winding, doubles) = (winding(&triangles), doubles(&triangles));
+        let winding = winding(&triangles);
+        let doubles = doubles(&triangles);
         let extent = f64::from(mesh(&triangles).bounds().max[0] - mesh(&triangles).bounds().min[0]);
-        let (mut inside, mut tried) = (0, 0);
+        let mut inside = 0;
+        let mut tried = 0;
         for _ in 0..300 {
             let p = near(&triangles, &mut random, extent / 8.0);
             let Some(expected) = crossings(&doubles, &p) else { continue };
@@ -80,9 +84,11 @@ fn an_open_mesh_winds_as_with_its_caps_less_its_caps() {
         let repaired = repaired(triangles);
         let closing = repaired.caps();
         let closed = doubles(&[repaired.triangles.clone(), closing.clone()].concat());
-        let (open, only_caps) = (winding(&repaired.triangles), winding(&closing));
+        let open = winding(&repaired.triangles);
+        let only_caps = winding(&closing);
         let extent = f64::from(mesh(triangles).bounds().max[0] - mesh(triangles).bounds().min[0]);
-        let (mut tried, mut inside) = (0, 0);
+        let mut tried = 0;
+        let mut inside = 0;
         for m in 0..600 {
             // Near the mesh, and near the holes.
             let around = if m % 2 == 0 { triangles } else { &closing };
@@ -111,7 +117,8 @@ fn a_value_indistinguishable_from_a_half_is_outside() {
     let repaired = repaired(&open);
     let closing = repaired.caps();
     let winding = winding(&closing);
-    let (mut on_spokes, mut tried) = (0, 0);
+    let mut on_spokes = 0;
+    let mut tried = 0;
     for (i, j) in (1..16).flat_map(|i| (1..16).map(move |j| (i, j))) {
         let p = [f64::from(i) / 2.0, f64::from(j) / 2.0, 8.0];
         for (crossings, side) in [(1, Ordering::Greater), (0, Ordering::Less)] {

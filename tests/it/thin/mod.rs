@@ -42,7 +42,8 @@ fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
 #[test]
 fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
     for (degrees, solid_cells) in [(0.0, 0), (30.0, 20), (90.0, 0)] {
-        let (block, plate) = (block(), plate(degrees));
+        let block = block();
+        let plate = plate(degrees);
         let all = [block.clone(), plate.clone()].concat();
         let lattice = cells(&all, 10);
         let (solid, summary) = made(&all, &lattice, Rule::solid());
@@ -252,10 +253,11 @@ fn two_sided_meshes_are_filled_by_robust_and_lose_nothing() {
         let line = format!("two_sided.stl --voxel-size 0.9 {options} -o a.npy --json");
         place.run(&line).expect(0).json()
     };
-    let (mut seen, codes) = (0, |json: &serde_json::Value| {
+    let mut seen = 0;
+    let codes = |json: &serde_json::Value| {
         let warnings = json["warnings"].as_array().unwrap().clone();
         warnings.into_iter().map(|warning| warning["code"].as_str().unwrap().to_string()).collect::<Vec<_>>()
-    });
+    };
     for (inside, used) in [("auto", "robust"), ("robust", "robust"), ("flood", "flood")] {
         let solid = json_of(&format!("--solid --inside {inside}"));
         let kept = json_of(&format!("--solid --inside {inside} --keep-thin"));
@@ -413,7 +415,8 @@ fn variants_belong_to_their_rules() {
         assert_eq!(refused.unwrap_err().kind(), voxelize::Kind::Usage);
     }
     // No shell, written out.
-    let (mesh, lattice) = (Mesh::from_triangles(block()).unwrap(), cells(&block(), 10));
+    let mesh = Mesh::from_triangles(block()).unwrap();
+    let lattice = cells(&block(), 10);
     let rule = Rule::Filled { inside: Inside::Auto, ties: Ties::None, shell: Some(0) };
     let error = Voxelizer::new(rule).run(&mesh, &lattice).unwrap_err();
     assert_eq!(error.kind(), voxelize::Kind::Usage);

@@ -69,7 +69,10 @@ fn plainly(triangles: &[Triangle], lattice: &Lattice) -> (LostFeatures, BitGrid)
     let piece = |cell: [usize; 3]| {
         pieces.get(&cell).copied().or((filled.get(cell) && is_lost(&cell)).then_some(cell))
     };
-    let (mut components, mut broken, mut most, mut places) = (0, 0, 0, vec![]);
+    let mut components = 0;
+    let mut broken = 0;
+    let mut most = 0;
+    let mut places = vec![];
     let mut kept = solid.clone();
     let mut rest: BTreeSet<_> = filled.iter().collect();
     let mut lost = 0;
@@ -167,7 +170,10 @@ fn meshes() -> Vec<(String, Vec<Triangle>, Lattice)> {
 
 #[test]
 fn expected_are_named_and_kept_by_definition() {
-    let (mut places, mut broken, mut more, mut none) = (0, 0, 0, 0);
+    let mut places = 0;
+    let mut broken = 0;
+    let mut more = 0;
+    let mut none = 0;
     for (name, triangles, lattice) in meshes() {
         let (solid, _) = made(&triangles, &lattice, Rule::solid());
         let (expected, wanted) = plainly(&triangles, &lattice);
@@ -246,7 +252,8 @@ fn expected_do_not_depend_on_how_the_grid_is_made() {
 
 #[test]
 fn a_cut_through_a_mesh_makes_no_lost_feature() {
-    let (part, ribbed) = (plate(0.0), ribbed(0.0));
+    let part = plate(0.0);
+    let ribbed = ribbed(0.0);
     let raised: Vec<Triangle> = part.iter().map(|t| t.map(|[x, y, z]| [x, y, z + 30.0])).collect();
     let all = [ribbed.clone(), raised.clone()].concat();
     let spacing = voxelize::Size::Spacing([0; 3].map(|_| Rational::from(1)));
@@ -274,7 +281,8 @@ fn a_cut_through_a_mesh_makes_no_lost_feature() {
     let tile = tile.unwrap();
     assert_eq!(found(&ribbed, &tile).components, None);
     assert!(found(&ribbed, &tile).places.is_some());
-    let (part, whole) = (made(&ribbed, &tile, keep_thin()).0, made(&ribbed, &lattice, keep_thin()).0);
+    let part = made(&ribbed, &tile, keep_thin()).0;
+    let whole = made(&ribbed, &lattice, keep_thin()).0;
     let same = |cell: [usize; 3]| whole.get([cell[0] + 20, cell[1] + 20, cell[2] + 30]) == part.get(cell);
     assert!((0..8000).all(|n| same([n % 20, n / 20 % 20, n / 400])) && part.count() == 400);
 }

@@ -21,7 +21,8 @@ pub fn blocks_and_rib(half: [f64; 2], length: f64) -> Vec<[[f64; 3]; 3]> {
         (far + 10.0, [5.0; 2]),
     ];
     let rings = rings.map(|(x, half)| ring(x, half));
-    let (first, last) = (rings[0], rings[5]);
+    let first = rings[0];
+    let last = rings[5];
     let mut triangles =
         vec![[first[0], first[3], first[2]], [first[0], first[2], first[1]], [last[0], last[1], last[2]]];
     triangles.push([last[0], last[2], last[3]]);
@@ -57,7 +58,9 @@ fn turned([x, y, z]: [f64; 3], angles: [f64; 3]) -> [f64; 3] {
 #[test]
 fn no_rib_is_broken_without_a_word_or_after_it_was_kept() {
     let mut random = Random(40);
-    let (mut broken, mut most, mut added) = (0, 0, 0);
+    let mut broken = 0;
+    let mut most = 0;
+    let mut added = 0;
     for n in 0..40 {
         let half = [0.05 + 0.5 * random.next(), 0.05 + 0.5 * random.next()];
         let length = 12.0 + 12.0 * random.next();

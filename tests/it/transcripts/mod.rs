@@ -76,7 +76,9 @@ fn every_code_is_in_a_transcript() {
 fn check(subject: &str) {
     let path = format!("tests/transcripts/{subject}.txt");
     let text = fs::read_to_string(bless::root(&path)).unwrap();
-    let (session, mut played, mut tried) = (Session::new(), String::new(), 0);
+    let session = Session::new();
+    let mut played = String::new();
+    let mut tried = 0;
     for line in text.lines() {
         if MADE.iter().any(|start| line.starts_with(start)) {
             continue;

@@ -158,7 +158,8 @@ fn cases_that_cannot_be_compared_fail() {
 fn npy(place: &Place) -> Vec<u8> {
     let mut voxels = voxelize::format::open(&place.path("cells/f-res-20.npz")).unwrap();
     voxels.lattice = None;
-    let (mut bytes, npy) = (vec![], voxelize::format::by_name("npy").unwrap());
+    let mut bytes = vec![];
+    let npy = voxelize::format::by_name("npy").unwrap();
     voxelize::format::write_to(&voxels, &mut bytes, npy, &voxelize::format::SaveOptions::default()).unwrap();
     bytes
 }
@@ -166,7 +167,8 @@ fn npy(place: &Place) -> Vec<u8> {
 #[test]
 fn nothing_is_recorded_in_ci() {
     let place = Place::recorded();
-    let (list, files) = (place.read("goldens.toml"), place.files());
+    let list = place.read("goldens.toml");
+    let files = place.files();
     for line in ["--update goldens.toml", "--update new.toml meshes/f.stl"] {
         let run = place.run_as(line, Some("true")).expect(2);
         assert!(run.err.starts_with("error: ") && run.err.contains("CI"), "{}", run.err);

@@ -64,7 +64,9 @@ impl Place {
 
     /// Moves one vertex of the knot inwards, by half a cell of 40.
     fn dent_knot(&self) {
-        let (from, y, z) = (34.081_3, 0.888_183_6, -1.908_203_1);
+        let from = 34.081_3;
+        let y = 0.888_183_6;
+        let z = -1.908_203_1;
         self.move_vertex("meshes/knot.stl", [from, y, z], [from - 65.67 / 40.0 / 2.0, y, z]);
     }
 
@@ -72,7 +74,8 @@ impl Place {
     fn move_vertex(&self, mesh: &str, from: [f32; 3], to: [f32; 3]) {
         let bytes = |point: [f32; 3]| point.map(f32::to_le_bytes).concat();
         let mut mesh_bytes = fs::read(self.path(mesh)).unwrap();
-        let (from, to) = (bytes(from), bytes(to));
+        let from = bytes(from);
+        let to = bytes(to);
         let mut moved = 0;
         for triangle in mesh_bytes[84..].chunks_mut(50) {
             for vertex in triangle[12..48].chunks_mut(12).filter(|vertex| **vertex == from) {
@@ -107,7 +110,8 @@ impl Place {
 
     /// Every file there is below `folder`, sorted.
     fn files(&self) -> Vec<String> {
-        let (mut folders, mut files) = (vec![self.folder.path().to_path_buf()], vec![]);
+        let mut folders = vec![self.folder.path().to_path_buf()];
+        let mut files = vec![];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -134,7 +138,8 @@ struct Run {
 impl Run {
     fn new(line: &str, output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        let out = text(&output.stdout);
+        let err = text(&output.stderr);
         Self { line: line.to_string(), code: output.status.code(), out, err }
     }
 

@@ -40,7 +40,8 @@ fn pixels(bytes: &[u8]) -> (usize, usize) {
     let info = reader.next_frame(&mut pixels).unwrap();
     let channels = info.color_type.samples();
     let coloured = |pixel: &[u8]| {
-        let (low, high) = (pixel[..3].iter().min(), pixel[..3].iter().max());
+        let low = pixel[..3].iter().min();
+        let high = pixel[..3].iter().max();
         high.zip(low).is_some_and(|(high, low)| high - low > 40)
     };
     let pixels = pixels[..info.buffer_size()].chunks(channels);

@@ -92,7 +92,8 @@ fn paths_are_those_of_the_list() {
 fn what_verify_would_refuse_is_not_recorded() {
     let place = Place::recorded();
     fs::create_dir_all(place.path("lists")).unwrap();
-    let (list, before) = (place.read("goldens.toml"), place.files());
+    let list = place.read("goldens.toml");
+    let before = place.files();
     for line in [
         "--update lists/a.toml meshes/cube.stl -r 8",
         "--update meshes/a.toml meshes/cube.stl -r 8 --golden cells",
@@ -170,7 +171,8 @@ fn a_digest_that_becomes_a_file_is_still_compared() {
 #[test]
 fn a_golden_file_that_is_gone_is_made_again() {
     let place = Place::recorded();
-    let (list, file) = (place.read("goldens.toml"), "cells/f-res-20.npz");
+    let list = place.read("goldens.toml");
+    let file = "cells/f-res-20.npz";
     let bytes = place.read_bytes(file);
     for broken in [None, Some(&b""[..])] {
         match broken {

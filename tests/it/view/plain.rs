@@ -26,7 +26,8 @@ fn corners([low, high]: Box3) -> [[f64; 3]; 8] {
 
 impl Plain {
     pub fn new(view: &View, boxes: &[Box3]) -> Self {
-        let (azimuth, elevation) = (view.from.azimuth.to_radians(), view.from.elevation.to_radians());
+        let azimuth = view.from.azimuth.to_radians();
+        let elevation = view.from.elevation.to_radians();
         // The viewer begins at the front and goes around the up axis towards the right, then rises.
         let (front, right, up) = match view.up {
             Up::Z => ([0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
@@ -48,7 +49,8 @@ impl Plain {
         let most = |f: &dyn Fn(&[f64; 3]) -> f64| points.iter().map(f).fold(f64::NEG_INFINITY, f64::max);
         if view.projection == Projection::Orthographic {
             let span = |a: usize| (most(&|p| -p[a]), most(&|p| p[a]));
-            let ((left, right), (down, up)) = (span(0), span(1));
+            let (left, right) = span(0);
+            let (down, up) = span(1);
             let scale = (room[0] / (left + right)).min(room[1] / (down + up));
             return Self {
                 axes,
@@ -63,7 +65,8 @@ impl Plain {
         let slopes = room.map(|n| n / 2.0 / scale);
         let plane = |a: usize, sign: f64| most(&|p| sign * p[a] + slopes[a] * p[2]);
         let sides = [0, 1].map(|a| (plane(a, 1.0), plane(a, -1.0)));
-        let (near, far) = (most(&|p| p[2]), most(&|p| -p[2]));
+        let near = most(&|p| p[2]);
+        let far = most(&|p| -p[2]);
         let least = near + (near + far) * 1e-3;
         let eye = (0..2).map(|a| (sides[a].0 + sides[a].1) / 2.0 / slopes[a]).fold(least, f64::max);
         Self { axes, centre: sides.map(|(high, low)| (high - low) / 2.0), scale, eye, size }
@@ -80,7 +83,8 @@ impl Plain {
     pub fn within(&self, at: [f64; 2], one: Box3) -> f64 {
         let outline = hull(corners(one).map(|p| self.project(p)).to_vec());
         let side = |n: usize| {
-            let (a, b) = (outline[n], outline[(n + 1) % outline.len()]);
+            let a = outline[n];
+            let b = outline[(n + 1) % outline.len()];
             let length = ((b[0] - a[0]).powi(2) + (b[1] - a[1]).powi(2)).sqrt();
             turn(a, b, at) / length
         };
@@ -101,7 +105,8 @@ impl Plain {
             })
         };
         // The point moves evenly with z: where it is between the two planes of every axis.
-        let (a, b) = (place(0.0), place(1.0));
+        let a = place(0.0);
+        let b = place(1.0);
         let mut span = [f64::NEG_INFINITY, f64::INFINITY];
         for n in 0..3 {
             let rate = b[n] - a[n];

@@ -107,7 +107,8 @@ fn added_cells_show_through_common_cells() {
     }
     let view = View { size: [100, 100], from: From::new(0.0, 0.0), axes: Axes::Hidden, ..View::default() };
     let picture = view::cells(&labels, [1.0; 3], &view).unwrap();
-    let (middle, side) = (picture.get([50, 50]), picture.get([20, 50]));
+    let middle = picture.get([50, 50]);
+    let side = picture.get([20, 50]);
     assert!(middle[2] > middle[0] + 40, "bluish: {middle:?}");
     assert!(side[2].abs_diff(side[0]) < 12 && side[3] == 255, "grey: {side:?}");
 }

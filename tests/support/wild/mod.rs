@@ -233,7 +233,8 @@ fn facets() -> Vec<Case> {
 
 /// In gzip files.
 fn packed() -> Vec<Case> {
-    let (four, part) = (binary(b"", 4, 4), ascii("part", 4));
+    let four = binary(b"", 4, 4);
+    let part = ascii("part", 4);
     let whole = gzip(&four);
     let cut = |by: usize| whole[..whole.len() - by].to_vec();
     let mut wrong_sum = whole.clone();

@@ -40,7 +40,8 @@ fn edges([a, b, c]: &[Fractions; 3]) -> [[&Fractions; 2]; 3] {
 }
 
 fn on_segment(x: &Fractions, [a, b]: [&Fractions; 2]) -> bool {
-    let (e, r) = (sub(b, a), sub(x, a));
+    let e = sub(b, a);
+    let r = sub(x, a);
     let rise = product(&r, &e);
     is_zero(&outer(&e, &r))
         && rise >= Rational::ZERO
@@ -61,21 +62,25 @@ fn contains(triangle: &[Fractions; 3], x: &Fractions) -> bool {
 
 /// Where an edge passes through the plane of a triangle, if it does.
 fn pierced([a, b]: [&Fractions; 2], triangle: &[Fractions; 3]) -> Option<Fractions> {
-    let (n, e) = (normal(triangle), sub(b, a));
+    let n = normal(triangle);
+    let e = sub(b, a);
     let slope = product(&n, &e);
     (!slope.is_zero()).then(|| at(a, &e, &(product(&n, &sub(&triangle[0], a)) / &slope)))
 }
 
 /// Where two edges that are not parallel meet, if their lines do.
 fn crossed([a, b]: [&Fractions; 2], [c, d]: [&Fractions; 2]) -> Option<Fractions> {
-    let (e, f, r) = (sub(b, a), sub(d, c), sub(c, a));
+    let e = sub(b, a);
+    let f = sub(d, c);
+    let r = sub(c, a);
     let n = outer(&e, &f);
     let area = product(&n, &n);
     (!area.is_zero()).then(|| at(a, &e, &(product(&outer(&r, &f), &n) / &area)))
 }
 
 fn oracle(first: &Triangle, second: &Triangle) -> Meeting {
-    let (s, t) = (first.map(exact), second.map(exact));
+    let s = first.map(exact);
+    let t = second.map(exact);
     let mut points = vec![];
     for (one, other) in [(&s, &t), (&t, &s)] {
         points.extend(one.iter().cloned());
@@ -131,7 +136,8 @@ fn pairs(count: u64) -> impl Iterator<Item = [Triangle; 2]> {
     let mut random = PairRandom(0x7121_2722);
     (0..count).map(move |n| {
         let kind = n % 3;
-        let (s, mut t) = (random.triangle(kind), random.triangle(kind));
+        let s = random.triangle(kind);
+        let mut t = random.triangle(kind);
         match n / 3 % 6 {
             0 => t[1] = s[2],
             1 => [t[2], t[0]] = [s[0], s[1]],
@@ -163,7 +169,8 @@ fn long_numbers_are_decided_as_well() {
     let mut seen = [0; 5];
     for [s, t] in pairs(6_000) {
         let stretch = |v: Point| [v[0] * 1e20, v[1], v[2] * 1e-20];
-        let (s, t) = (s.map(stretch), t.map(stretch));
+        let s = s.map(stretch);
+        let t = t.map(stretch);
         let wanted = oracle(&s, &t);
         assert_eq!(meeting(&s, &t), wanted, "{s:?} {t:?}");
         seen[wanted as usize] += 1;
@@ -174,7 +181,8 @@ fn long_numbers_are_decided_as_well() {
 /// The points lie on their triangles, no other pair is closer, and only triangles that meet are 0 apart.
 #[test]
 fn closest_points_are_on_the_triangles_and_none_are_closer() {
-    let (mut random, mut apart) = (PairRandom(0xc105e), 0);
+    let mut random = PairRandom(0xc105e);
+    let mut apart = 0;
     for [s, t] in pairs(20_000) {
         let [p, q] = closest_points(&s, &t);
         let length = |v: [f64; 3]| dot(v, v).sqrt();

@@ -21,7 +21,8 @@ fn numbers(text: &str) -> [f64; 3] {
 /// The distinct points and the triangles of a binary STL.
 fn read(path: &str) -> (Vec<Vector>, Vec<[u32; 3]>) {
     let bytes = std::fs::read(path).expect("the mesh is read");
-    let (mut points, mut numbered) = (vec![], HashMap::new());
+    let mut points = vec![];
+    let mut numbered = HashMap::new();
     let mut corner = |bytes: &[u8]| {
         let mut parts =
             bytes.chunks_exact(4).map(|part| f32::from_le_bytes(part.try_into().expect("four bytes")));
@@ -43,7 +44,8 @@ fn main() {
     let size: f64 = size.parse().expect("a number");
     let (mut points, triangles) = read(stl);
     points.push(Vector::from(origin.map(|o| (o - size / 2.0) as f32)));
-    let (mut seconds, mut set) = (vec![], VoxelSet::new());
+    let mut seconds = vec![];
+    let mut set = VoxelSet::new();
     while seconds.is_empty() || seconds.len() < 3 && seconds.iter().sum::<f64>() < ENOUGH {
         let begin = Instant::now();
         set = VoxelSet::with_voxel_size(&points, &triangles, size as f32, FillMode::SurfaceOnly, false);
