@@ -96,7 +96,7 @@ pub mod run;
 pub mod text;
 pub mod view;
 
-pub use error::{CODES, Code, Error, Finding, Kind, Result, Severity};
+pub use error::{CODES, Code, Error, Finding, Hint, Kind, Opt, Result, Severity};
 pub use geom::{Bounds, Rational, Ties};
 pub use grid::record::TOOL;
 pub use grid::{

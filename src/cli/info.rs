@@ -35,7 +35,7 @@ A mesh is closed (watertight) if each edge occurs an even number of times, and o
 cancelled by its reverse; vertices are the same if their coordinates are.
 A file that fails does not stop the others; the exit code is then that of the failures, or 7 if they fail \
 for different reasons.",
-    keys: "path kind format bytes mesh suggestions warnings dtype contents parts grid made_by input rule [fields] \
+    keys: "path kind format bytes mesh suggestions warnings dtype contents labels grid made_by input rule [fields] \
            snap transform counts volume digest",
     arguments: InfoArgs::command,
     run,
@@ -308,8 +308,8 @@ fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], occup
     let transform: serde_json::Map<_, _> =
         voxels.record.transform.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
     report.set("transform", Value::Object(transform));
-    let count = |label: &LabelCount| json!({"sort": label.name, "cells": label.cells});
-    report.set("parts", labels.iter().map(count).collect::<Vec<_>>());
+    let count = |label: &LabelCount| json!({"label": label.name, "cells": label.cells});
+    report.set("labels", labels.iter().map(count).collect::<Vec<_>>());
     let dims = || json!({"dims": voxels.dims()});
     report.set("grid", voxels.lattice.as_ref().map_or_else(dims, value::lattice));
     let of = |label: &Label| labels.iter().find(|found| found.name == label.name).map(|found| found.cells);

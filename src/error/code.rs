@@ -7,6 +7,8 @@
 
 use std::fmt;
 
+use super::hint::{Step, hint};
+
 /// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -44,8 +46,8 @@ pub struct CodeInfo {
     pub severity: Severity,
     /// How serious it is under [`Lenient`](crate::mesh::read::Tolerance::Lenient).
     pub lenient: Severity,
-    /// The advice.
-    pub advice: &'static str,
+    /// The advice: none if there is nothing to do.
+    pub advice: &'static [Step],
 }
 
 /// Makes the enum and the table from one list: variant, name, severity, finding, advice.
@@ -77,26 +79,31 @@ const DAMAGE: Severities = (Severity::Error, Severity::Warning);
 const WARNED: Severities = (Severity::Warning, Severity::Warning);
 const NOTED: Severities = (Severity::Note, Severity::Note);
 
-const AGAIN: &str = "export or copy the file again; `--lenient` keeps its intact triangles";
-const AGAIN_ALONE: &str = "export or copy the file again";
-const CENTRE: &str = "move the mesh to the origin in the program that made it, and export it again";
-const COPY: &str = "save or copy the file again";
-const DROP: &str = "export the file again; `--lenient` drops such facets";
-const EXPORT: &str = "export binary STL from the program that made it";
-const FORMATS: &str = "`voxelize formats` lists the formats";
-const LINE: &str = "correct the line";
-const NOTHING: &str =
-    "only `--strict` refuses it: leave that out, or export the file again for other programs";
-const NUMBERS: &str =
-    "export the file with numbers such as `1.5` or `1.0e+00`; `--lenient` drops such facets";
-const PERMISSIONS: &str = "check its name and permissions";
-const REPAIR: &str = "repair the mesh in the program that made it; `--lenient` drops such triangles";
-const SAVE: &str = "save the file again";
+type Advice = &'static [Step];
+const AGAIN: Advice = hint!["export or copy the file again"; "{} keeps its intact triangles" Lenient];
+const AGAIN_ALONE: Advice = hint!["export or copy the file again"];
+const CENTRE: Advice = hint!["move the mesh to the origin in the program that made it, and export it again"];
+const COPY: Advice = hint!["save or copy the file again"];
+const DROP: Advice = hint!["export the file again"; "{} drops such facets" Lenient];
+const EXPORT: Advice = hint!["export binary STL from the program that made it"];
+const FORMATS: Advice = hint!["{} lists the formats" Formats];
+const LINE: Advice = hint!["correct the line"];
+const NOTHING: Advice =
+    hint!["only {} refuses it: leave that out, or export the file again for other programs" Strict];
+const NUMBERS: Advice =
+    hint!["export the file with numbers such as 1.5 or 1.0e+00"; "{} drops such facets" Lenient];
+const PERMISSIONS: Advice = hint!["check its name and permissions"];
+const REPAIR: Advice =
+    hint!["repair the mesh in the program that made it"; "{} drops such triangles" Lenient];
+const SAVE: Advice = hint!["save the file again"];
+const SMALLER: Advice = hint!["use smaller cells" | "{} or {}, which keep them" KeepThin, Filled];
+const CLOSE: Advice = hint!["close the holes" | "choose a method with {}" Inside];
+const UNITE: Advice = hint!["unite the parts where they were made, if other programs refuse them"];
 
 codes! {
     G001 "G001" REFUSED
         "the list of goldens cannot be read"
-        "`voxelize verify --update LIST MESH` creates one";
+        hint!["{} creates one" Update = "LIST MESH"];
     G002 "G002" REFUSED
         "the list of goldens is not TOML"
         LINE;
@@ -105,64 +112,64 @@ codes! {
         LINE;
     G004 "G004" REFUSED
         "a case without a mesh or without an expected result"
-        "add the key that the message names";
+        hint!["add the key that the message names"];
     G005 "G005" REFUSED
         "a value of the wrong kind"
         LINE;
     G006 "G006" REFUSED
         "keys that exclude each other"
-        "remove one of them";
+        hint!["remove one of them"];
     G007 "G007" REFUSED
         "two cases have the same mesh and options"
-        "remove one of them";
+        hint!["remove one of them"];
     G008 "G008" REFUSED
         "a list without a case"
-        "`voxelize verify --update LIST MESH` adds one";
+        hint!["{} adds one" Update = "LIST MESH"];
     G009 "G009" REFUSED
         "the options of a case are not valid"
         LINE;
     G010 "G010" REFUSED
         "a path in a list leads out of the folder of the list, perhaps through a link"
-        "`--allow-outside` accepts it; use it only for lists that you trust";
+        hint!["{} accepts it, but use it only for lists that you trust" AllowOutside];
     L001 "L001" WARNED
         "the mesh is far from the origin: 32-bit floats are more than a hundredth of a cell apart there"
         CENTRE;
     M001 "M001" WARNED
         "duplicate triangles: they have the same three vertices as another, in any order"
-        "remove the copies; `--inside robust` drops them";
+        hint!["remove the copies"; "{} drops them" Inside = "robust"];
     M002 "M002" NOTED
         "triangles without area: two equal vertices, or three on one line"
-        "none for a fill; remove them for other programs";
+        hint!["none for a fill"; "remove them for other programs"];
     M003 "M003" NOTED
         "needles: triangles more than 1000 times as long as high"
-        "none for a fill; remesh them for other programs";
+        hint!["none for a fill"; "remesh them for other programs"];
     M004 "M004" WARNED
         "open edges: they occur an odd number of times, and form loops"
-        "close the holes, or choose a method with `--inside`";
+        CLOSE;
     M005 "M005" WARNED
         "edges of more than two triangles"
-        "separate the parts that meet there, for 3MF";
+        hint!["separate the parts that meet there, for 3MF"];
     M006 "M006" NOTED
         "vertices whose triangles form more than one fan"
-        "separate the parts that meet there, if other programs refuse them";
+        hint!["separate the parts that meet there, if other programs refuse them"];
     M007 "M007" WARNED
         "edges that occur twice in one direction: their triangles are inconsistently oriented"
-        "orient them in the program that made them; `--inside robust` orients them for a fill";
+        hint!["orient them in the program that made them"; "{} orients them for a fill" Inside = "robust"];
     M008 "M008" WARNED
         "closed shells of negative volume that are not cavities: they are inside out"
-        "flip them in the program that made them; `--inside robust` flips them for a fill";
+        hint!["flip them in the program that made them"; "{} flips them for a fill" Inside = "robust"];
     M009 "M009" WARNED
         "pairs of triangles that pass through each other"
-        "unite the parts where they were made, if other programs refuse them";
+        UNITE;
     M010 "M010" NOTED
         "pairs of triangles that touch in a point or a segment other than a shared vertex or edge"
-        "none for a fill; split the touched triangles for other programs";
+        hint!["none for a fill"; "split the touched triangles for other programs"];
     M011 "M011" WARNED
         "pairs of triangles that overlap in one plane"
-        "unite the parts where they were made, if other programs refuse them";
+        UNITE;
     M012 "M012" WARNED
         "walls thinner than the smallest side of a cell"
-        "use `--keep-thin`, `--filled` or smaller cells";
+        SMALLER;
     S001 "S001" REFUSED
         "the file is empty"
         AGAIN_ALONE;
@@ -193,7 +200,7 @@ codes! {
         EXPORT;
     S010 "S010" REFUSED
         "a folder without meshes"
-        "name a mesh";
+        hint!["name a mesh"];
     S011 "S011" REFUSED
         "gzip data that does not decompress, or whose checksum is wrong"
         AGAIN_ALONE;
@@ -234,7 +241,7 @@ codes! {
         COPY;
     V006 "V006" REFUSED
         "the sidecar with the size of the grid is missing"
-        "copy the sidecar as well";
+        hint!["copy the sidecar as well"];
     V007 "V007" REFUSED
         "the description of the cells is broken or does not match them"
         SAVE;
@@ -248,86 +255,86 @@ codes! {
         "the system could not open or read the file"
         PERMISSIONS;
     W001 "W001" WARNED
-        "the mesh extends beyond the grid of `--like`; the part outside is left out"
-        "give a larger grid";
+        "the mesh extends beyond a grid that was given; the part outside is left out"
+        hint!["give a larger grid"];
     W002 "W002" WARNED
         "no cell is occupied: the mesh is outside the grid, lies on its walls, is thinner than the cells, or a flood leaked"
-        "check `--bounds`, `--ties` and `--inside`, or use `--filled`";
+        hint!["{} has every cell that the mesh overlaps" Filled; "check {}, {} and {}" Bounds, Ties, Inside];
     W003 "W003" WARNED
         "the extension of the output belongs to another format than its content"
-        "make `-o` and `-f` agree";
+        hint!["make {} and {} agree" Output, OutputFormat];
     W004 "W004" WARNED
         "the format may not hold the grid, or programs that read it may not show all of it"
-        "make the grid smaller, or save it in another format";
+        hint!["make the grid smaller, or save it in another format"];
     W005 "W005" WARNED
         "the output pipe was closed early"
-        "none, if this was intended";
+        hint!["none, if this was intended"];
     W006 "W006" WARNED
         "the mesh is not closed, or not consistently oriented where the method needs it: the inside is ambiguous"
-        "close the holes, or choose a method with `--inside`";
+        CLOSE;
     W007 "W007" WARNED
         "the flood entered the mesh through a hole larger than a cell, or where the grid cuts the mesh"
-        "close the hole, or use `--close-holes`, larger cells, or another `--inside`";
+        hint!["close the hole" | "use larger cells" | "use {}" CloseHoles | "use another {}" Inside];
     W008 "W008" WARNED
         "the three axes disagree on the inside"
-        "`--inside robust` repairs what it can";
+        hint!["{} repairs what it can" Inside = "robust"];
     W009 "W009" WARNED
         "components that solid loses, as they contain no cell centre, or breaks into several pieces"
-        "use `--keep-thin`, `--filled` or smaller cells";
+        SMALLER;
     W010 "W010" WARNED
         "the search for lost features was skipped, as memory is short"
-        "raise `--max-memory`, or use `--filled`, which loses nothing";
+        hint!["raise {}" MaxMemory | "use {}, which loses nothing" Filled];
     W011 "W011" WARNED
         "thin places that solid loses, such as ribs, at least four cells long"
-        "use `--keep-thin`, `--filled` or smaller cells";
+        SMALLER;
     W012 "W012" WARNED
         "the disk has less free space than the output takes"
-        "write elsewhere: `-o PATH`, or use larger cells";
+        hint!["write elsewhere: {}" Output = "PATH" | "use larger cells"];
     W013 "W013" NOTED
         "every triangle occurs in both directions, so lines through the mesh find nothing inside"
-        "none: robust is used, which counts each triangle once";
+        hint!["none: robust is used, which counts each triangle once"];
     W014 "W014" WARNED
         "more pairs of triangles come close than are examined: counts of pairs that meet, and of thin walls, are lower bounds"
-        "`--max-pairs all` examines all of them";
+        hint!["{} examines all of them" MaxPairs = "all"];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
-        "write one name per line; use `-0` if names end in NUL";
+        hint!["write one name per line"; "{} if the names end in NUL" NulNames];
     ClosedPipe "closed-pipe" REFUSED
         "the output pipe was closed early"
-        "none: this is not a failure";
+        hint!["none: this is not a failure"];
     Exists "exists" REFUSED
         "a file that no option names exists, and has no record that this tool made it"
-        "`-o PATH` replaces it, or names another file";
+        hint!["{} replaces it, or names another file" Output = "PATH"];
     Folder "folder" REFUSED
         "a folder where a file is expected"
-        "name a file";
+        hint!["name a file"];
     Internal "internal" REFUSED
         "a bug in voxelize: the work on a mesh, a case or a command stopped unexpectedly"
-        "this is a bug: please report it with the command, the file and the version";
+        hint!["this is a bug: please report it with the command, the file and the version"];
     Interrupted "interrupted" REFUSED
         "a signal or the caller interrupted the run"
-        "";
+        &[];
     NoMeshes "no-meshes" REFUSED
         "the list has no names"
-        "write one name per line";
+        hint!["write one name per line"];
     NotFound "not-found" REFUSED
         "no such file"
-        "check its name";
+        hint!["check its name"];
     Output "output" REFUSED
         "the output could not be written"
-        "write elsewhere: `-o PATH`";
+        hint!["write elsewhere: {}" Output = "PATH"];
     TooLarge "too-large" REFUSED
         "the work exceeds the memory, or the grid exceeds a limit of the format"
-        "make the cells larger, or raise `--max-memory`";
+        hint!["make the cells larger" | "raise {}" MaxMemory];
     Unfit "unfit" REFUSED
         "the mesh is unfit for the rule: it has no triangles, or no size to divide"
-        "`voxelize info MESH` describes it";
+        hint!["{} describes it" Info = "MESH"];
     Unreadable "unreadable" REFUSED
         "the system denies access to the file"
-        "check its permissions";
+        hint!["check its permissions"];
     Usage "usage" REFUSED
         "options that conflict, or a value out of range"
-        "`voxelize -h` shows every option";
+        hint!["{} shows every option" Help];
 }
 
 impl Code {

@@ -1,10 +1,13 @@
 //! What can go wrong, sorted by who must act, and what is found on the way.
 
 mod code;
+mod hint;
 
 use std::fmt;
 
 pub use self::code::{CODES, Code, CodeInfo, Severity};
+pub(crate) use self::hint::hint;
+pub use self::hint::{Hint, Opt, Setting, Step};
 
 #[cfg(feature = "goldens")]
 pub(crate) use crate::kernel::text::is_obeyed;
@@ -43,7 +46,7 @@ pub struct Error {
     code: Code,
     // Boxes of text keep what every result carries small.
     message: Box<str>,
-    hint: Option<Box<str>>,
+    hint: Option<Box<Hint>>,
     file: Option<Box<str>>,
     triangle: Option<u64>,
     byte: Option<u64>,
@@ -112,10 +115,10 @@ impl Error {
         Self::new(Kind::Internal, Code::Internal, message)
     }
 
-    /// Adds advice, one line.
+    /// Adds advice.
     #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into().into_boxed_str());
+    pub fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
+        self.hint = Some(Box::new(hint.into()));
         self
     }
 
@@ -163,7 +166,7 @@ impl Error {
     }
 
     /// The advice, if there is any.
-    pub fn hint(&self) -> Option<&str> {
+    pub fn hint(&self) -> Option<&Hint> {
         self.hint.as_deref()
     }
 
@@ -219,6 +222,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// This finding with advice of its own.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<Hint>) -> Self {
+        Self { first: self.first.with_hint(hint), ..self }
+    }
+
     /// One finding, as serious as its code is by default.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { severity: code.info().severity, first: Error::input(code, message), count: 1 }

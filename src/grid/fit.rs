@@ -2,7 +2,7 @@
 
 use super::lattice::{AXES, Lattice, MAX_DIM};
 use super::length::Length;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::geom::axis::{AxisMap, Snap};
 use crate::geom::{Bounds, Rational};
 
@@ -190,7 +190,7 @@ impl Fit {
             let largest = of.iter().max().cloned().unwrap_or(Rational::ZERO);
             if largest.is_zero() {
                 return Err(Error::unfit("the mesh is a single point, which has no size to divide")
-                    .with_hint("--voxel-size S gives the size of a cell"));
+                    .with_hint(hint!["{} gives the size of a cell" VoxelSize = "S"]));
             }
             Ok(largest)
         };

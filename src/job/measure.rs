@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::geom::Rational;
 use crate::grid::Length;
 
@@ -98,7 +98,7 @@ impl Measure {
             (Some(unit), Some(of)) => Ok(&(&self.number * &unit.millimetres()) / &of.millimetres()),
             (Some(_), None) => {
                 let error = Error::usage("the unit of the file is unknown");
-                Err(error.with_hint("add --unit mm, cm, m, in or ft"))
+                Err(error.with_hint(hint!["add {}" Unit = "mm, cm, m, in or ft"]))
             }
         }
     }

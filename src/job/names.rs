@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Hint, Result};
 use crate::format::{self, Existing, Format, SaveOptions, Written};
 use crate::grid::CellSource;
 
@@ -37,9 +37,9 @@ pub struct InFile(PathBuf);
 pub struct OutFile {
     path: PathBuf,
     existing: Existing,
-    hint: Option<String>,
+    hint: Option<Hint>,
     /// Advice where an older file stays.
-    stays_hint: Option<String>,
+    stays_hint: Option<Hint>,
     /// Whether the run asked for the same file in another way.
     disputed: Arc<AtomicBool>,
 }
@@ -51,8 +51,8 @@ pub struct NewFile<'a> {
     access: Access,
     existing: Existing,
     folder: FolderState,
-    hint: Option<String>,
-    stays_hint: Option<String>,
+    hint: Option<Hint>,
+    stays_hint: Option<Hint>,
 }
 
 /// The use of a file in a run.
@@ -80,7 +80,7 @@ struct KnownFile {
     role: String,
     access: Access,
     /// Advice where it is written and another file, too.
-    hint: Option<String>,
+    hint: Option<Hint>,
     disputed: Arc<AtomicBool>,
 }
 
@@ -216,7 +216,7 @@ impl KnownFile {
         } else {
             (self, format!("would be written twice: as {} and as {}", self.role, other.role))
         };
-        let hint = written.hint.as_deref().unwrap_or("name another file");
+        let hint = written.hint.clone().unwrap_or_else(|| "name another file".into());
         Err(Error::usage(message).in_file(&written.path).with_hint(hint))
     }
 }
@@ -238,7 +238,7 @@ impl<'a> NewFile<'a> {
 
     /// This file with another fate of an older one, and advice where that stays.
     #[must_use]
-    pub fn existing(self, existing: Existing, hint: impl Into<String>) -> Self {
+    pub fn existing(self, existing: Existing, hint: impl Into<Hint>) -> Self {
         Self { existing, stays_hint: Some(hint.into()), ..self }
     }
 
@@ -250,7 +250,7 @@ impl<'a> NewFile<'a> {
 
     /// This file with advice where it cannot be written.
     #[must_use]
-    pub fn hint(self, hint: impl Into<String>) -> Self {
+    pub fn hint(self, hint: impl Into<Hint>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 }
@@ -338,7 +338,7 @@ impl OutFile {
     fn hinted(&self, error: Error) -> Error {
         let hint = if error.code() == Code::Exists { &self.stays_hint } else { &self.hint };
         match hint {
-            Some(hint) if error.hint().is_none() => error.with_hint(hint),
+            Some(hint) if error.hint().is_none() => error.with_hint(hint.clone()),
             _ => error,
         }
     }

@@ -170,7 +170,7 @@ impl Transform {
         if !self.is_scaled() || length.unit() == LengthUnit::Cells {
             return Ok(length);
         }
-        Err(Error::usage("with --scale this length must be in cells").with_hint("such as 2vx"))
+        Err(Error::usage("with a scale this length must be in cells").with_hint("such as 2vx"))
     }
 
     /// The entries of records about it, by name and value: what differs from the default.

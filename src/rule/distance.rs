@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use super::{PreparedRule, Rule, Stats};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::geom::Rational;
 use crate::grid::{BitGrid, Field, Lattice, Length, LengthUnit};
 use crate::mesh::Mesh;
@@ -109,7 +109,7 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
         let message = format!("{} ({} in units of the file)", error.message(), number(reach));
         return Err(match iso.unit() {
             LengthUnit::Cells => error,
-            _ => Error::usage(message).with_hint(error.hint().unwrap_or_default()),
+            _ => Error::usage(message).with_hint(error.hint().cloned().unwrap_or_default()),
         });
     }
     let nearest = exact.to_f32();
@@ -121,7 +121,7 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
 pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
     let width = Band::Cells(width);
     Error::usage(format!("iso: {iso} must be less than the band, {width} cells"))
-        .with_hint("use --band W with more cells, or --band all")
+        .with_hint(hint!["use {} with more cells, or {}" Band = "W", Band = "all"])
 }
 
 /// Fills a field of these layers, and the numbers of the nearest triangles.

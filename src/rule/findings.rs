@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::inside::flood;
 use super::{Inside, InsideReport, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, ThinFeatures};
-use crate::error::{Code, Finding};
+use crate::error::{Code, Finding, Hint, Opt, hint};
 use crate::grid::{Lattice, MAX_DIM};
 use crate::mesh::Mesh;
 use crate::mesh::boundary::Loop;
@@ -71,7 +71,9 @@ pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
         }
         Rule::Offset { .. } => "no cell centre is that near to the mesh, or the mesh is outside the grid",
         Rule::Solid { .. } => {
-            "no cell centre is inside the mesh; --filled has every cell that the mesh overlaps"
+            let text = "no cell is occupied: no cell centre is inside the mesh";
+            let hint = hint!["{} has every cell that the mesh overlaps" Filled];
+            return Finding::new(Code::W002, text).with_hint(hint);
         }
         Rule::Distance { .. } => {
             return Finding::new(Code::W002, "no cell is within the band: the mesh is outside the grid");
@@ -92,10 +94,7 @@ fn open(repairs: &Repairs, unit: &Suffix) -> Finding {
             repaired => format!("no holes, {repaired}"),
         },
     };
-    Finding::new(
-        Code::W006,
-        format!("the mesh is not closed ({why}); using --inside robust, winding number > 0.5"),
-    )
+    Finding::new(Code::W006, format!("the mesh is not closed ({why}); using robust, winding number > 0.5"))
 }
 
 /// `2 triangles without area and 1 duplicate dropped, 69,451 triangles flipped`; empty if nothing was repaired.
@@ -129,22 +128,23 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
     let text = match (chosen, mesh.seal()) {
         _ if mesh.is_two_sided() && is_crossed(chosen) => {
             let name = chosen.name();
-            format!("every triangle occurs in both directions: {name} finds nothing inside; use robust")
+            format!("every triangle occurs in both directions: {name} finds nothing inside")
         }
         (Inside::Nonzero | Inside::EvenOdd, Seal::Open) => {
             let name = chosen.name();
-            format!("the mesh is not closed: {name} may be wrong along some lines; use --inside robust")
+            format!("the mesh is not closed: {name} may be wrong along some lines")
         }
         (Inside::Vote, Seal::Open) => {
-            "the mesh is not closed: vote is wrong where two of its three rays are wrong; use --inside robust"
-                .to_string()
+            "the mesh is not closed: vote is wrong where two of its three rays are wrong".to_string()
         }
         (Inside::Nonzero, Seal::Closed) => {
-            "inconsistent triangle orientation affects nonzero; use --inside evenodd or robust".to_string()
+            let text = "inconsistent triangle orientation affects nonzero";
+            let hint = hint!["use {} or robust" Inside = "evenodd"];
+            return Some(Finding::new(Code::W006, text).with_hint(hint));
         }
         _ => return None,
     };
-    Some(Finding::new(Code::W006, text))
+    Some(Finding::new(Code::W006, text).with_hint(hint!["use {}" Inside = "robust"]))
 }
 
 fn lost_components(found: &LostComponents, unit: &Suffix) -> Finding {
@@ -164,15 +164,17 @@ fn lost_components(found: &LostComponents, unit: &Suffix) -> Finding {
     let which = if lost + broken == 1 { "" } else { "the largest " };
     text += &format!(": {which}{}", extent(*largest, unit));
     // Smaller cells help where the whole of it is thinner than one.
+    let mut smaller = "or smaller cells".to_string();
     if *thickness > 0.0 && thickness < cell {
         let thick = two_digits(*thickness);
-        text += &format!(
-            ", about {thick}{unit} thick (2 × volume / area); use --keep-thin, or cells of {thick}{unit} or smaller"
-        );
-    } else {
-        text += "; use --keep-thin, or smaller cells";
+        text += &format!(", about {thick}{unit} thick (2 × volume / area)");
+        smaller = format!("or cells of {thick}{unit} or smaller");
     }
-    Finding::new(Code::W009, text)
+    Finding::new(Code::W009, text).with_hint(Hint::default().with_step(
+        format!("use {{}}, {smaller}"),
+        Opt::KeepThin,
+        "",
+    ))
 }
 
 fn lost_places(thin: &LostPlaces, unit: &Suffix) -> Finding {
@@ -181,11 +183,9 @@ fn lost_places(thin: &LostPlaces, unit: &Suffix) -> Finding {
     let places = counted(*places, "thin place", "thin places");
     let cells = counted(*cells, "cell", "cells");
     let extent = extent(*largest, unit);
-    let text = format!(
-        "{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}; use --keep-thin, or \
-         smaller cells"
-    );
-    Finding::new(Code::W011, text)
+    let text =
+        format!("{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}");
+    Finding::new(Code::W011, text).with_hint(hint!["use {}, or smaller cells" KeepThin])
 }
 
 /// `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
@@ -207,18 +207,25 @@ fn two_digits(length: f64) -> String {
 fn leaked(leak: &Leak, lattice: &Lattice, unit: &Suffix) -> Finding {
     let cells = counted(leak.cells, "cell", "cells");
     let mut text = format!("the flood reached {cells} that evenodd calls inside");
+    let mut hint = None;
     if let Some(longest) = leak.holes.first() {
         let (others, them) = match leak.holes.len() {
             1 => (String::new(), "it"),
             n => (format!(", the longest of {}", grouped(n as u64)), "them"),
         };
         text += &format!(", through a hole of {}{others}", hole_text(longest, unit));
-        text += &match holes::sides(&leak.holes, lattice).into_iter().max().unwrap_or(0).max(1) {
-            most if most <= MAX_DIM as u64 => format!("; --close-holes {most} closes {them}"),
-            most => format!("; the largest is {} cells across", grouped(most)),
-        };
+        match holes::sides(&leak.holes, lattice).into_iter().max().unwrap_or(0).max(1) {
+            most if most <= MAX_DIM as u64 => {
+                hint = Some(Hint::default().with_step(format!("{{}} closes {them}"), Opt::CloseHoles, most));
+            }
+            most => text += &format!("; the largest is {} cells across", grouped(most)),
+        }
     }
-    Finding::new(Code::W007, text)
+    let finding = Finding::new(Code::W007, text);
+    match hint {
+        Some(hint) => finding.with_hint(hint),
+        None => finding,
+    }
 }
 
 /// `12 edges, 3.4 mm around its rim, centred at (0, 1, 2) mm`.

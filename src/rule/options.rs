@@ -5,7 +5,7 @@
 
 use super::distance;
 use super::{Band, Inside, RULES, Rule, ThinFeatures};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::geom::Ties;
 use crate::grid::record::{FIELDS, INSIDE};
 use crate::grid::{Length, Record};
@@ -87,7 +87,7 @@ impl Rule {
         }
         let Some(inside) = self.inside_mut() else {
             let error = Error::usage(format!("inside: the rule {} leaves the inside empty", self.name()));
-            return Err(error.with_hint("--filled and --solid fill it"));
+            return Err(error.with_hint(hint!["{} and {} fill it" Filled, Solid]));
         };
         *inside = new;
         self.checked()
@@ -103,11 +103,11 @@ impl Rule {
                 *close_holes = Some(cells);
                 return Ok(self);
             }
-            Some(inside) => format!("--inside is {}", inside.name()),
+            Some(inside) => format!("the inside is found by {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", self.name()),
         };
         Err(Error::usage(format!("close-holes: needs a flood, but {why}"))
-            .with_hint("add --inside flood, with --filled or --solid"))
+            .with_hint(hint!["add {}, with {} or {}" Inside = "flood", Filled, Solid]))
     }
 
     /// This rule with thin features kept or lost.
@@ -117,7 +117,7 @@ impl Rule {
     pub fn with_thin(mut self, new: ThinFeatures) -> Result<Self> {
         let Self::Solid { thin, .. } = &mut self else {
             let error = Error::usage(format!("{KEEP_THIN}: the rule {} loses no features", self.name()));
-            return Err(error.with_hint("use it with --solid"));
+            return Err(error.with_hint(hint!["use it with {}" Solid]));
         };
         *thin = new;
         self.checked()
@@ -130,7 +130,9 @@ impl Rule {
     pub fn with_shell(mut self, cells: u32) -> Result<Self> {
         let Self::Filled { shell, .. } = &mut self else {
             let error = Error::usage(format!("{HOLLOW}: the rule {} has no shell", self.name()));
-            return Err(error.with_hint("use it with --filled, which has no part thinner than a cell"));
+            return Err(
+                error.with_hint(hint!["use it with {}, which has no part thinner than a cell" Filled])
+            );
         };
         *shell = Some(cells);
         self.checked()
@@ -145,12 +147,13 @@ impl Rule {
         match (&mut self, new.into()) {
             (Self::Offset { radius }, Some(new)) => *radius = new,
             (Self::Offset { .. }, None) => {
-                return Err(Error::usage(format!("{RADIUS}: the rule {name} needs one"))
-                    .with_hint("--radius 0.5 in units of the file, or --radius 2vx in cells"));
+                return Err(Error::usage(format!("{RADIUS}: the rule {name} needs one")).with_hint(
+                    hint!["{} in units of the file, or {} in cells" Radius = "0.5", Radius = "2vx"],
+                ));
             }
             (_, Some(_)) => {
                 return Err(Error::usage(format!("{RADIUS}: the rule {name} has no radius"))
-                    .with_hint("use it with --rule offset"));
+                    .with_hint(hint!["use it with {}" Rule = "offset"]));
             }
             (_, None) => {}
         }
@@ -199,7 +202,7 @@ impl Rule {
     /// The refusal of an option of fields.
     fn no_field(&self, option: &str) -> Error {
         Error::usage(format!("{option}: the rule {} computes no distances", self.name()))
-            .with_hint("use it with --rule distance")
+            .with_hint(hint!["use it with {}" Rule = "distance"])
     }
 
     /// This rule, if its options go together.
@@ -432,7 +435,11 @@ mod tests {
             ("filled", &[("variant", "hollow")], "variant: filled has no 'hollow'"),
             ("filled", &[("variant", "hollow -1")], "variant: filled has no 'hollow -1'"),
             ("filled", &[("variant", "hollow 0")], "hollow: a shell"),
-            ("filled", &[("close_holes", "3")], "close-holes: needs a flood, but --inside is auto"),
+            (
+                "filled",
+                &[("close_holes", "3")],
+                "close-holes: needs a flood, but the inside is found by auto",
+            ),
             ("surface", &[("close_holes", "3")], "close-holes: needs a flood, but the rule surface"),
             ("solid", &[("close_holes", "many"), ("inside", "flood")], "close_holes: solid has no 'many'"),
             ("filled", &[("ties", "none"), ("inside", "flood")], "ties: a flood always stops"),

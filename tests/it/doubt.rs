@@ -254,7 +254,7 @@ fn a_method_that_is_ambiguous_on_an_open_mesh_warns() {
     ] {
         let json = place.run(&format!("{mesh}.stl --filled -r 12 --json -o out.npz")).expect(0).json();
         let inside = &json["inside"];
-        assert_eq!((&inside["asked"], &inside["used"]), (&json!("auto"), &json!(used)), "{mesh}");
+        assert_eq!((&inside["requested"], &inside["used"]), (&json!("auto"), &json!(used)), "{mesh}");
         let repairs = inside.get("repairs").map(|all| (all["duplicates"].as_u64(), all["holes"].as_u64()));
         assert_eq!(repairs, repaired.map(|(duplicates, holes)| (Some(duplicates), Some(holes))), "{mesh}");
     }

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
 use crate::support::bless;
-use voxelize::error::CodeInfo;
-use voxelize::{CODES, Severity};
+use voxelize::error::{CodeInfo, Setting};
+use voxelize::{CODES, Hint, Opt, Severity};
 
 const HEAD: &str = "\
 # Findings
@@ -34,10 +35,26 @@ fn table(title: &str, rows: &[&CodeInfo]) -> String {
         (usual, lenient) => format!("{}; `--lenient`: {}", usual.name(), lenient.name()),
     };
     let line = |row: &&CodeInfo| {
-        format!("| {} | {} | {} | {} |\n", row.name, row.finding, outcome(row), row.advice.trim())
+        let advice = Hint::from(row.advice).spelled(|set| Some(spelled(set)));
+        format!("| {} | {} | {} | {advice} |\n", row.name, row.finding, outcome(row))
     };
     let lines: String = rows.iter().map(line).collect();
     format!("\n## {title}\n\n| code | finding | becomes | what to do |\n|---|---|---|---|\n{lines}")
+}
+
+/// An option or a call as the command line has it.
+fn spelled(Setting { option, value }: &Setting) -> String {
+    let words = match option {
+        Opt::Formats => "voxelize formats",
+        Opt::Help => "voxelize -h",
+        Opt::Info => "voxelize info",
+        Opt::Update => "voxelize verify --update",
+        Opt::Output => "-o",
+        Opt::OutputFormat => "-f",
+        Opt::NulNames => "-0",
+        option => &format!("--{}", option.name()),
+    };
+    format!("`{}`", format!("{words} {value}").trim_end())
 }
 
 fn page() -> String {
@@ -61,8 +78,8 @@ fn the_page_is_the_table() {
     bless::compare("docs/findings.md", &page());
 }
 
-/// The text of every source file but the table.
-fn sources() -> Vec<String> {
+/// Every source file but the table, and its text.
+fn sources() -> Vec<(PathBuf, String)> {
     let mut folders = vec![bless::root("src")];
     let mut texts = vec![];
     while let Some(folder) = folders.pop() {
@@ -71,7 +88,8 @@ fn sources() -> Vec<String> {
             if path.is_dir() {
                 folders.push(path);
             } else if !path.ends_with("error/code.rs") {
-                texts.push(fs::read_to_string(path).unwrap());
+                let text = fs::read_to_string(&path).unwrap();
+                texts.push((path, text));
             }
         }
     }
@@ -84,7 +102,7 @@ fn every_code_is_used() {
     let sources = sources();
     let after = |text: &str| text.chars().take_while(|c| c.is_alphanumeric()).collect::<String>();
     let used: BTreeSet<String> =
-        sources.iter().flat_map(|text| text.split("Code::").skip(1).map(after)).collect();
+        sources.iter().flat_map(|(_, text)| text.split("Code::").skip(1).map(after)).collect();
     assert!(used.len() > 30, "only {} codes", used.len());
     for row in CODES {
         assert!(
@@ -93,6 +111,24 @@ fn every_code_is_used() {
             row.name
         );
     }
+}
+
+#[test]
+fn only_the_command_line_spells_its_options() {
+    let is_cli = |path: &PathBuf| path.components().any(|part| part.as_os_str() == "cli");
+    let mut lines = 0;
+    for (path, text) in sources().iter().filter(|(path, _)| !is_cli(path)) {
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            // The first line of a list of goldens is for its readers.
+            let words =
+                line.split("--").skip(1).filter(|_| line.contains('"') && !line.contains("# Golden results"));
+            let spelled = words.filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).count();
+            assert_eq!(spelled, 0, "{}: {line}", path.display());
+            lines += 1;
+        }
+    }
+    assert!(lines > 10_000, "{lines}");
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn missing_metadata_is_reported() {
     assert_ne!(left.text().replace("b.npy", "a.npy"), none.text());
     place.run("diff a.npy a.npy -o d.vox").expect(0);
     let json = &objects(&place.run("info d.vox --json").expect(0))[0];
-    assert_eq!(json["parts"], json!([{"sort": "added", "cells": 0}, {"sort": "removed", "cells": 0}]));
+    assert_eq!(json["labels"], json!([{"label": "added", "cells": 0}, {"label": "removed", "cells": 0}]));
 }
 
 #[test]

@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(names(b"a.stl\n\nb c.stl\r\n d.stl", false), ["a.stl", "b c.stl", " d.stl"]);
         assert_eq!(names(b"a\nb.stl\0c.stl\0", true), ["a\nb.stl", "c.stl"]);
         assert!(names(b"\n\n", false).is_empty() && names(b"", true).is_empty());
-        assert!(split(b"a.stl\0b.stl\n", false).unwrap_err().hint().unwrap().contains("--null"));
+        assert!(split(b"a.stl\0b.stl\n", false).unwrap_err().hint().unwrap().to_string().contains("--null"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! here, and turned into an exit code here.
 
 pub mod display;
+mod hints;
 pub mod value;
 
 use std::fs::File;
@@ -18,6 +19,7 @@ use super::files::{Destination, is_pipe};
 use super::guard::guarded;
 use super::signals::Signals;
 use display::{sanitized, sanitized_json, sanitized_lines};
+pub use hints::{fitting, hint, spelled};
 
 /// How much is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +171,7 @@ pub fn row(rows: &mut String, label: &str, text: &str) {
 /// The name and the keys of the objects of a command.
 #[derive(Clone, Copy)]
 pub struct Schema {
-    /// The value of `verb`; none for the conversion.
+    /// The value of `command`; none for the conversion.
     pub command: Option<&'static str>,
     /// The keys after the keys of every object, in order. `[fields]` stands for the options of rules,
     /// `[options]` for the options before `inside`.
@@ -308,7 +310,7 @@ impl Printer {
         put("schema", json!(1));
         put("tool", json!({"name": "voxelize", "version": env!("CARGO_PKG_VERSION")}));
         if let Some(name) = self.schema.command {
-            put("verb", json!(name));
+            put("command", json!(name));
         }
         put("status", json!(report.outcome.status()));
         put("exit_code", json!(code));
@@ -395,7 +397,8 @@ fn may_replace(path: &Path, error: Option<&Error>) -> bool {
 /// `warning[W006]: …`; `about` stands before the message.
 pub fn finding_line(about: &str, finding: &Finding) -> String {
     let head = format!("{}[{}]", finding.severity.name(), finding.code());
-    sanitized(&format!("{head}: {about}{}", finding.text())) + "\n"
+    let hint = finding.first.hint().map(|hint| format!("; {}", hint.spelled(|set| Some(spelled(set)))));
+    sanitized(&format!("{head}: {about}{}{}", finding.text(), hint.unwrap_or_default())) + "\n"
 }
 
 /// `error[S004]: …` and `hint: …`, a line each; `about` stands before the message.
@@ -406,58 +409,6 @@ pub fn error_text(about: &str, error: &Error) -> String {
     let code =
         if code.starts_with(|c: char| c.is_ascii_uppercase()) { format!("[{code}]") } else { String::new() };
     sanitized(&format!("error{code}: {about}{error}")) + "\n" + &hint.unwrap_or_default()
-}
-
-/// The advice about an error: its own hint, or the advice of its code.
-pub fn hint(error: &Error) -> Option<String> {
-    let advice = || unquoted(error.code().info().advice);
-    Some(error.hint().map_or_else(advice, str::to_string)).filter(|hint| !hint.is_empty())
-}
-
-/// The error with a hint that names only options of its command.
-pub fn fitting(error: Error, options: fn() -> clap::Command) -> Error {
-    let fitted = hint(&error).map(|hint| fitted(&hint, options));
-    match fitted {
-        Some(hint) if error.hint().is_some() || error.kind() != Kind::Usage => error.with_hint(hint),
-        _ => error,
-    }
-}
-
-/// The parts of a hint that name no option but these; a hint with the line of a command is about that command.
-fn fitted(hint: &str, options: fn() -> clap::Command) -> String {
-    if !hint.contains("--") && !hint.contains(" -") && !hint.starts_with('-') || hint.contains("voxelize ") {
-        return hint.to_string();
-    }
-    let options = options();
-    let has = |word: &str| {
-        let word = word.trim_start_matches(['\'', '(']);
-        let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-        let name = &word[..end.unwrap_or(word.len())];
-        let mut known = options.get_arguments();
-        match (name.strip_prefix("--"), name.strip_prefix('-')) {
-            (Some(long), _) => known.any(|arg| arg.get_long() == Some(long)) || KNOWN_TO_ALL.contains(&long),
-            (None, Some(short)) if short.chars().all(char::is_alphabetic) && short.len() == 1 => {
-                known.any(|arg| arg.get_short() == short.chars().next())
-            }
-            _ => true,
-        }
-    };
-    let fits = |part: &&str| part.split_whitespace().all(has);
-    let clauses =
-        hint.split("; ").map(|clause| clause.split(", or ").filter(fits).collect::<Vec<_>>().join(", or "));
-    clauses.filter(|clause| !clause.is_empty()).collect::<Vec<_>>().join("; ")
-}
-
-/// Options that every command has, whatever its arguments.
-const KNOWN_TO_ALL: [&str; 2] = ["help", "version"];
-
-/// Advice as a terminal shows it: options without their backticks, commands in quotes.
-fn unquoted(advice: &str) -> String {
-    let piece = |(n, piece): (usize, &str)| match n % 2 {
-        1 if !piece.starts_with('-') => format!("'{piece}'"),
-        _ => piece.to_string(),
-    };
-    advice.split('`').enumerate().map(piece).collect()
 }
 
 /// Prints a requested text, and returns the exit code.

@@ -7,7 +7,7 @@ use voxelize::format::Written;
 use voxelize::{Bounds, Digest, Error, Finding, Lattice, Rational};
 
 use super::display::corners;
-use super::hint;
+use super::{hint, spelled};
 
 pub fn error(error: &Error) -> Value {
     json!({
@@ -87,6 +87,7 @@ pub fn finding(finding: &Finding) -> Value {
         "level": finding.severity.name(),
         "code": first.code().name(),
         "message": first.message(),
+        "hint": first.hint().map(|hint| hint.spelled(|set| Some(spelled(set)))),
         "count": finding.count,
         "triangle": first.triangle(),
         "byte": first.byte(),

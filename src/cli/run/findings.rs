@@ -44,7 +44,7 @@ pub fn json(rule: &Rule, report: &RunReport) -> Value {
     let (Some(method), inside) = (rule.inside(), &report.inside_report) else { return Value::Null };
     let mut map = Map::new();
     let mut put = |key: &str, value: Value| drop(map.insert(key.to_string(), value));
-    put("asked", json!(method.name()));
+    put("requested", json!(method.name()));
     put("used", json!(report.inside));
     for (name, value) in inside_options(rule) {
         put(name, value.parse::<u64>().map_or_else(|_| json!(value), |number| json!(number)));
@@ -91,9 +91,9 @@ fn thin_parts(thin: Option<&LostComponents>) -> Value {
     let Some(LostComponents { components, lost, broken, pieces, largest, triangles, thickness, .. }) = thin
     else {
         return json!({
-            "parts": null,
+            "components": null,
             "lost": 0,
-            "scattered": 0,
+            "broken": 0,
             "pieces": 0,
             "largest": null,
             "thickness": null,
@@ -102,9 +102,9 @@ fn thin_parts(thin: Option<&LostComponents>) -> Value {
     let [min, max] = largest;
     let largest = json!({"bounds": {"min": min, "max": max}, "triangles": triangles, "thickness": thickness});
     json!({
-        "parts": components,
+        "components": components,
         "lost": lost,
-        "scattered": broken,
+        "broken": broken,
         "pieces": pieces,
         "largest": largest,
         "thickness": thickness,

@@ -106,8 +106,6 @@ fn mesh_json(found: &RunReport, unit: Option<&str>) -> Value {
             "bounds": value::bounds(&mesh.bounds),
             "closed": found.seal.map(|seal| seal != Seal::Open),
             "oriented": found.seal.map(|seal| seal == Seal::Oriented),
-            "open_edges": null,
-            "volume": null,
             "unit": unit,
         })
     })

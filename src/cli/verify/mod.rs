@@ -295,7 +295,11 @@ fn check_case(list: &Path, task: &Task, names: &Names) -> Result<()> {
     options.map_err(|e| {
         let error = Error::input(Code::G009, format!("options: {}", e.message()));
         let error = error.in_file(list).at_line(task.options_line);
-        error.with_hint(e.hint().unwrap_or("a case takes the options of 'voxelize --help' that decide cells"))
+        error.with_hint(
+            e.hint()
+                .cloned()
+                .unwrap_or_else(|| "a case takes the options of 'voxelize --help' that decide cells".into()),
+        )
     })
 }
 

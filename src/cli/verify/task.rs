@@ -138,7 +138,7 @@ impl Task {
                 match self.wanted {
                     Wanted::File(_) => {
                         let half = format!("{}, of which half is for the golden file", refusal.message());
-                        Err(Error::too_large(half).with_hint(refusal.hint().unwrap_or_default()))
+                        Err(Error::too_large(half).with_hint(refusal.hint().cloned().unwrap_or_default()))
                     }
                     _ if self.keep.is_some() => Err(refusal),
                     Wanted::Digest(..) | Wanted::Nothing => in_slabs(&job, &bar, signals, refusal),

@@ -130,14 +130,14 @@ impl ViewInput {
         if let Some(cells) = &self.cells {
             let spacing = self.found.lattice.as_ref().map(|_| self.spacing());
             report.set("grid", json!({"dims": self.dims(), "spacing": spacing}));
-            let parts: Map<String, Value> = match cells {
+            let labels: Map<String, Value> = match cells {
                 Cells::Bits(_) => [("surface".to_string(), json!(self.found.occupied))].into_iter().collect(),
                 other => {
                     let labels = contents::labels(other.as_ref()).into_iter();
                     labels.map(|label| (label.name, json!(label.cells))).collect()
                 }
             };
-            report.set("counts", json!({"occupied": self.found.occupied, "parts": parts}));
+            report.set("counts", json!({"occupied": self.found.occupied, "labels": labels}));
         }
         report.set("digest", self.found.digest.as_ref().map(value::digest));
     }

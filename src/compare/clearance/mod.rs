@@ -10,7 +10,7 @@ mod inside;
 mod meetings;
 mod overlap;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::geom::fractions::{dot, minus, rounded};
 use crate::geom::tri_tri::Meeting;
 use crate::geom::{Rational, Triangle, separation};
@@ -208,7 +208,7 @@ fn undecided(most: u64) -> Error {
         "more than {most} pairs of triangles have bounds that meet; the first of them do not meet, and whether others \
          do is not known"
     );
-    Error::too_large(text).with_hint("raise --max-pairs, or compare fewer triangles")
+    Error::too_large(text).with_hint(hint!["raise {}" MaxPairs | "compare fewer triangles"])
 }
 
 /// How two meshes lie, and whether they share volume, if that is known.

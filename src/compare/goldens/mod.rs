@@ -37,7 +37,7 @@ use std::path::Path;
 
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, hint};
 use crate::grid::Hash;
 use read::Use;
 
@@ -170,7 +170,7 @@ impl Goldens {
     fn with_cases(self) -> Result<Self> {
         if self.cases.is_empty() {
             return Err(Error::input(Code::G008, "has no [[case]], so there is nothing to verify")
-                .with_hint("'voxelize verify --update LIST MESH' adds one"));
+                .with_hint(hint!["{} adds one" Update = "LIST MESH"]));
         }
         Ok(self)
     }

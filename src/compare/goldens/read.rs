@@ -8,7 +8,7 @@ use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item, Key, Table, Value};
 
 use super::{Case, Gate, Golden, words};
-use crate::error::{Code, Error, Result, sanitize};
+use crate::error::{Code, Error, Hint, Result, Step, hint, sanitize};
 
 /// The longest list that is read, in bytes.
 const MAX_LIST: u64 = 64 << 20;
@@ -17,8 +17,7 @@ const MAX_LIST: u64 = 64 << 20;
 const KEYS: [&str; 8] = ["name", "mesh", "options", "grid", "cells", "golden", "allow", "iou_min"];
 
 /// The advice where nothing is recorded that could be compared.
-const RECORD: &str = "'voxelize verify --update LIST' records grid and cells; golden = \"part.npz\" in place of \
-                      them names a voxel file";
+const RECORD: &[Step] = hint!["{} records grid and cells" Update = "LIST"; "golden = \"part.npz\" in place of them names a voxel file"];
 
 /// The purpose of reading a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub(super) enum Use {
 pub(super) fn text(path: &Path) -> Result<String> {
     let fail = |e: std::io::Error| {
         let error = Error::input(Code::G001, format!("cannot be read: {e}"));
-        error.with_hint("'voxelize verify --update LIST MESH' makes a list")
+        error.with_hint(hint!["{} makes a list" Update = "LIST MESH"])
     };
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(fail)?;
@@ -76,7 +75,7 @@ fn tables<'a>(document: &'a Document<&str>, text: &str) -> Result<Vec<&'a Table>
 
 fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
     if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(key)) {
-        let error = unknown(key, &format!("the keys of a case are {}", KEYS.join(", ")));
+        let error = unknown(key, format!("the keys of a case are {}", KEYS.join(", ")));
         return Err(at(error, text, table.key(key).and_then(Key::span)));
     }
     let keys = Keys { table, text };
@@ -161,7 +160,7 @@ impl Keys<'_> {
         read(item).map(Some).ok_or_else(wrong).map_err(|error| error.with_hint("correct that line"))
     }
 
-    fn missing(&self, key: &str, hint: &str) -> Error {
+    fn missing(&self, key: &str, hint: impl Into<Hint>) -> Error {
         let error = Error::input(Code::G004, format!("the case has no {key}")).with_hint(hint);
         at(error, self.text, self.table.span())
     }
@@ -190,12 +189,12 @@ fn refuse_doubles(cases: &[Case]) -> Result<()> {
     Ok(())
 }
 
-fn unknown(key: &str, hint: &str) -> Error {
+fn unknown(key: &str, hint: impl Into<Hint>) -> Error {
     Error::input(Code::G003, format!("'{}' is an unknown key", sanitize(key))).with_hint(hint)
 }
 
 fn hinted(error: Error) -> Error {
-    error.with_hint("a list of goldens is TOML with [[case]] tables; 'voxelize verify --help' shows one")
+    error.with_hint(hint!["a list of goldens is TOML with [[case]] tables"; "{} shows one" Verify])
 }
 
 /// The type of a TOML item.

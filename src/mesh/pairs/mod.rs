@@ -30,7 +30,7 @@ use stars::Star;
 pub(crate) use sweep::DistinctTriangles;
 use tree::PairTree;
 
-use crate::error::{Code, Error, Finding, Result};
+use crate::error::{Code, Error, Finding, Result, hint};
 use crate::geom::Triangle;
 use crate::par::{self, Progress};
 use crate::text::{bytes, grouped};
@@ -176,7 +176,7 @@ pub(crate) fn refuse_more(need: u64, left: Option<u64>) -> Result<()> {
             let need = bytes(need);
             let left = bytes(left);
             let error = Error::too_large(format!("the comparison needs {need} more, {left} are left for it"));
-            Err(error.with_hint("raise --max-memory, or compare fewer meshes at a time"))
+            Err(error.with_hint(hint!["raise {}" MaxMemory | "compare fewer meshes at a time"]))
         }
         None => Ok(()),
     }

@@ -212,8 +212,8 @@ fn kinds_and_types_that_a_format_does_not_hold_are_usage_errors() {
     assert_eq!(refused, 9);
     let error = field.save(folder.path().join("a.vox")).unwrap_err();
     assert_eq!(
-        (error.message(), error.hint()),
-        ("vox does not hold fields", Some("npy, npz, raw hold fields"))
+        (error.message(), error.hint().unwrap().to_string().as_str()),
+        ("vox does not hold fields", "npy, npz, raw hold fields")
     );
     // Labels as bool are which cells have one.
     let npy = format::by_name("npy").unwrap();

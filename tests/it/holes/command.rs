@@ -44,7 +44,7 @@ fn the_command_closes_holes_and_says_so() {
             let line = format!("{base} --filled --close-holes {close} -o {output} --sidecar --json");
             let report = place.run(&line).expect(0).json();
             assert_eq!(
-                (&report["inside"]["used"], &report["inside"]["asked"]),
+                (&report["inside"]["used"], &report["inside"]["requested"]),
                 (&json!("flood"), &json!("flood"))
             );
             assert_eq!(report["inside"]["close_holes"], close, "{line}");

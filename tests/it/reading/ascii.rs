@@ -177,8 +177,8 @@ fn bad_syntax_is_refused_with_its_line() {
         assert_eq!(error.line(), Some(line), "{error}");
         assert!(!error.message().contains(char::is_control), "{error}");
     }
-    assert!(broken("vertex 0 0 0", "vertex 0,5 0 0").hint().unwrap().contains("comma"));
-    assert!(broken("vertex 0 0 0", "vertex 1D3 0 0").hint().unwrap().contains("1e3"));
+    assert!(broken("vertex 0 0 0", "vertex 0,5 0 0").hint().unwrap().to_string().contains("comma"));
+    assert!(broken("vertex 0 0 0", "vertex 1D3 0 0").hint().unwrap().to_string().contains("1e3"));
 }
 
 #[test]

@@ -370,12 +370,12 @@ fn the_command_warns_keeps_and_records() {
     let json_of =
         |line: &str| place.run(&format!("{line} -o d.npz --json")).expect(0).json()["inside"].clone();
     let nothing = json_of("cube.stl --solid")["thin"].clone();
-    assert_eq!((&nothing["lost"], &nothing["scattered"]), (&0.into(), &0.into()));
+    assert_eq!((&nothing["lost"], &nothing["broken"]), (&0.into(), &0.into()));
     assert!(json_of("cube.stl --filled")["thin"].is_null());
     let thin = &json["inside"]["thin"];
     let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&nothing), keys(thin));
-    assert_eq!((&thin["parts"], &thin["lost"], &thin["scattered"]), (&2.into(), &1.into(), &0.into()));
+    assert_eq!((&thin["components"], &thin["lost"], &thin["broken"]), (&2.into(), &1.into(), &0.into()));
     assert_eq!((json["variant"].as_str(), json["warnings"][0]["code"].as_str()), (None, Some("W009")));
     let info = place.run("info b.npz --json").expect(0).json();
     assert_eq!((&info["rule"], &info["variant"]), (&"solid".into(), &"keep-thin".into()));

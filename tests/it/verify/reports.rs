@@ -31,7 +31,7 @@ fn json_has_an_object_for_every_case() {
         [(&cube, "ok", 0, "same"), (&knot, "failed", 1, "cells"), (&f, "error", 3, "error")]
     {
         assert_eq!((&value["status"], &value["exit_code"]), (&json!(status), &json!(code)));
-        assert_eq!((&value["verb"], &value["outcome"]), (&json!("verify"), &json!(outcome)));
+        assert_eq!((&value["command"], &value["outcome"]), (&json!("verify"), &json!(outcome)));
     }
     assert_eq!((&cube["mesh"], &cube["options"]), (&json!("meshes/cube.stl"), &json!("--res 16 --pad 1")));
     assert_eq!((&cube["result"], &cube["result"]["cells"]), (&cube["golden"], &json!(1538)));

@@ -81,7 +81,7 @@ fn a_slice_is_text() {
     let json = run(folder.path(), &["view", "f.stl", "-r", "6", "--slice", "z=0", "--json"]);
     let answer: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(answer["text"], text.as_str());
-    assert_eq!((&answer["verb"], &answer["exit_code"]), (&"view".into(), &0.into()));
+    assert_eq!((&answer["command"], &answer["exit_code"]), (&"view".into(), &0.into()));
 }
 
 #[test]
