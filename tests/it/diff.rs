@@ -148,10 +148,10 @@ fn json_has_every_key_in_order() {
     assert_eq!(run.err, "");
     let json = run.json();
     let keys: Vec<_> = json.as_object().unwrap().keys().collect();
-    let expected = "schema tool verb status exit_code first second grid counts iou largest box outputs";
+    let expected = "schema tool command status exit_code first second grid counts iou largest box outputs";
     assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
     for (pointer, value) in [
-        ("/verb", json!("diff")),
+        ("/command", json!("diff")),
         ("/status", json!("failed")),
         ("/exit_code", json!(1)),
         (

@@ -139,8 +139,8 @@ fn after_a_leak_nothing_else_is_blamed() {
         let found: Vec<_> = warnings.iter().map(|warning| warning["code"].as_str().unwrap()).collect();
         assert!(codes.iter().all(|code| found.contains(code)), "{options}: {found:?}");
         assert!(!found.contains(&"W009") && !found.contains(&"W011"), "{options}: {found:?}");
-        let hole = warnings[0]["message"].as_str().unwrap();
-        assert!(hole.contains("; --close-holes ") && hole.ends_with(" closes it"), "{hole}");
+        let hint = warnings[0]["hint"].as_str().unwrap();
+        assert!(hint.starts_with("--close-holes ") && hint.ends_with(" closes it"), "{hint}");
     }
 }
 

@@ -172,7 +172,7 @@ fn one_failing_file_does_not_stop_the_others() {
     let run = place.run("info cut.stl cube.stl missing.vox --json").expect(3);
     let objects = objects(&run);
     let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    let expected = "schema tool verb status exit_code path kind format bytes mesh suggestions warnings dtype contents parts grid \
+    let expected = "schema tool command status exit_code path kind format bytes mesh suggestions warnings dtype contents labels grid \
         made_by input rule variant radius ties band iso inside close_holes snap transform counts volume digest";
     assert_eq!(keys(&objects[1]), expected.split_whitespace().collect::<Vec<_>>());
     for (object, path) in objects.iter().zip(["cut.stl", "cube.stl", "missing.vox"]) {

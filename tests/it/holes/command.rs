@@ -22,8 +22,8 @@ fn with_holes() -> Place {
 
 /// The number of cells that the first warning advises for `--close-holes`.
 fn advised(json: &Value) -> Option<u32> {
-    let message = json["warnings"][0]["message"].as_str()?;
-    let (_, number) = message.split_once("--close-holes ")?;
+    let hint = json["warnings"][0]["hint"].as_str()?;
+    let (_, number) = hint.split_once("--close-holes ")?;
     number.split(' ').next()?.parse().ok()
 }
 

@@ -22,7 +22,7 @@ fn json_has_an_object_for_every_case() {
     let place = mixed();
     let run: Run = place.run("goldens.toml --json").expect(7);
     let [cube, f, knot] = lines(&run.out).try_into().unwrap();
-    const KEYS: &str = "schema tool verb status exit_code name mesh options outcome result golden difference \
+    const KEYS: &str = "schema tool command status exit_code name mesh options outcome result golden difference \
                         mismatch allowed pictures warnings time_ms";
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!((keys(&cube), keys(&knot)), (KEYS.to_string(), KEYS.to_string()));
