@@ -9,7 +9,7 @@ use voxelize::format::{
     self, Carries, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Sidecar, Written,
 };
 use voxelize::grid::{CellKind, InMemory};
-use voxelize::job::{Names, NewFile, OutFile};
+use voxelize::job::{Names, NewFile, OutFile, Target};
 use voxelize::{Cells, Error, Lattice, Record, Result, TOOL, Voxels};
 
 use super::args::OutputArgs;
@@ -92,6 +92,11 @@ pub fn stdout(call: &Call, example: &str) -> Result<Destination> {
 }
 
 impl Output {
+    /// The file for the plan of memory.
+    pub fn target(&self) -> Target<'_> {
+        Target { format: self.format, path: self.destination.path() }
+    }
+
     /// The output for these arguments.
     pub fn new(args: &OutputArgs, kind: CellKind, source: &MeshSource, call: &Call) -> Result<Self> {
         let argv = call.argv;

@@ -33,6 +33,7 @@ options! {
     Band "band" "The band of distances";
     Bounds "bounds" "The corners of the grid";
     CloseHoles "close-holes" "Holes that are closed before a flood";
+    DryRun "dry-run" "A job is planned, and not run";
     Filled "filled" "The rule filled";
     Info "info" "The call that describes a mesh or a voxel file";
     Formats "formats" "The call that lists the formats";

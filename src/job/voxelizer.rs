@@ -3,6 +3,8 @@
 use std::time::Instant;
 
 use super::findings::{self, LostFound, LostSearch};
+use super::plan::{MemoryBudget, MemoryLimit, Needs, Target};
+use super::prepared::Prepared;
 use super::slabs::Slabs;
 use super::transform::Transform;
 use crate::error::{Error, Finding, Result};
@@ -29,11 +31,27 @@ use crate::run::{Demand, Plan, Run};
 /// ```
 #[derive(Clone, Copy)]
 pub struct Voxelizer<'a> {
-    rule: Rule,
-    run: Run<'a>,
+    pub(super) rule: Rule,
+    pub(super) run: Run<'a>,
+    pub(super) budget: MemoryBudget,
+    pub(super) extras: Extras,
     transform: Option<&'a Transform>,
-    has_labels: bool,
+    input: Option<&'a str>,
     has_findings: bool,
+}
+
+/// The cells and numbers that a job makes beside its grid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// Cells are labelled, as [`surface_and_interior`](rule::surface_and_interior) does it, where the rule
+    /// [has labels](Rule::has_labels).
+    pub labels: bool,
+    /// The cells in doubt: methods that find the inside are compared, as [`doubt`](rule::doubt::doubt) does it.
+    pub doubt: bool,
+    /// The path through which a flood leaks, as [`leak_path`](rule::leak_path::leak_path) finds it.
+    pub leak: bool,
+    /// The numbers of the nearest triangles, where the rule makes a field.
+    pub nearest: bool,
 }
 
 /// Cells, and what was noted while they were filled.
@@ -59,43 +77,59 @@ pub struct Voxelized {
 impl<'a> Voxelizer<'a> {
     /// By this rule, with all threads and the best level of the machine, silent, without a limit of memory.
     pub fn new(rule: Rule) -> Self {
-        Self { rule, run: Run::default(), transform: None, has_labels: false, has_findings: true }
+        Self {
+            rule,
+            run: Run::default(),
+            budget: MemoryBudget::default(),
+            extras: Extras::default(),
+            transform: None,
+            input: None,
+            has_findings: true,
+        }
     }
 
     /// Run in this way.
     #[must_use]
     pub fn with_run(self, run: Run<'a>) -> Self {
-        Self { run, ..self }
+        let limit = run.max_memory.map_or(MemoryLimit::Unknown, MemoryLimit::Requested);
+        Self { run, budget: MemoryBudget { limit, program: 0 }, ..self }
     }
 
     /// With so many threads; 0 for all the system offers.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
-        self.with_run(self.run.threads(threads))
+        Self { run: self.run.threads(threads), ..self }
     }
 
     /// With this instruction set.
     #[must_use]
     pub fn level(self, level: Level) -> Self {
-        self.with_run(self.run.level(level))
+        Self { run: self.run.level(level), ..self }
     }
 
     /// With at most so many bytes of memory for mesh, cells and what else the rule takes.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
-        self.with_run(self.run.memory(bytes))
+        self.budget(MemoryBudget { limit: MemoryLimit::Requested(bytes), program: 0 })
+    }
+
+    /// With this limit of memory.
+    #[must_use]
+    pub fn budget(self, budget: MemoryBudget) -> Self {
+        let run = self.run.memory(budget.for_job());
+        Self { budget, run, ..self }
     }
 
     /// Reports progress to `progress`, which may also cancel.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
-        self.with_run(self.run.progress(progress))
+        Self { run: self.run.progress(progress), ..self }
     }
 
     /// Until `token` is cancelled: then it ends, soon, with an error of kind `Interrupted`.
     #[must_use]
     pub fn cancel(self, token: &'a CancelToken) -> Self {
-        self.with_run(self.run.cancel(token))
+        Self { run: self.run.cancel(token), ..self }
     }
 
     /// For a mesh that is transformed so: [`Transform::apply`] has turned it, the lattice is in its coordinates. The
@@ -109,7 +143,19 @@ impl<'a> Voxelizer<'a> {
     /// [has labels](Rule::has_labels): a `.vox` file then shows both.
     #[must_use]
     pub fn labelled(self) -> Self {
-        Self { has_labels: true, ..self }
+        Self { extras: Extras { labels: true, ..self.extras }, ..self }
+    }
+
+    /// With these cells and numbers beside the grid.
+    #[must_use]
+    pub fn extras(self, extras: Extras) -> Self {
+        Self { extras, ..self }
+    }
+
+    /// From a file of this name, which the records of the cells have.
+    #[must_use]
+    pub fn input(self, name: Option<&'a str>) -> Self {
+        Self { input: name, ..self }
     }
 
     /// Without findings: what a solid loses is not looked for, which takes time.
@@ -152,7 +198,7 @@ impl<'a> Voxelizer<'a> {
             let unit = self.unit();
             findings.extend(findings::of_cells(&self.rule, mesh, lattice, &stats, is_empty, unit));
         }
-        let cells = if self.has_labels && self.rule.has_labels() {
+        let cells = if self.has_labels() {
             rule::surface_and_interior(mesh, lattice, cells.into_occupied()?, &self.run)?.into()
         } else {
             cells
@@ -169,6 +215,11 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
+    /// Whether cells are labelled.
+    pub(super) fn has_labels(&self) -> bool {
+        self.extras.labels && self.rule.has_labels()
+    }
+
     fn unit(&self) -> Option<&'static str> {
         Some(self.transform?.unit?.name())
     }
@@ -176,7 +227,8 @@ impl<'a> Voxelizer<'a> {
     /// A record that says how the mesh is transformed, too.
     fn about(&self, record: Record) -> Record {
         let transform = self.transform.map(Transform::entries).unwrap_or_default();
-        Record { transform, ..record }
+        let input = self.input.map(str::to_string);
+        Record { transform, input, ..record }
     }
 
     /// The cells.
@@ -260,6 +312,26 @@ impl<'a> Voxelizer<'a> {
         Ok(Filled { cells: field.into(), record, stats, is_empty })
     }
 
+    /// Finds the plan of memory for the cells of `lattice`, which go to `target` slab by slab, or stay in memory. A
+    /// job that is prepared and not run is a dry run.
+    ///
+    /// # Errors
+    /// If no plan fits into the limit.
+    pub fn prepare<'b>(
+        &self,
+        mesh: &'b Mesh,
+        lattice: &'b Lattice,
+        target: Option<Target>,
+    ) -> Result<Prepared<'b>>
+    where
+        'a: 'b,
+    {
+        let extras = Extras { labels: self.has_labels(), ..self.extras };
+        let needs = Needs { mesh, lattice, run: &self.run, rule: self.rule, target, extras };
+        let memory = needs.plan(&self.budget)?;
+        Ok(Prepared { voxelizer: *self, mesh, lattice, memory })
+    }
+
     /// The plan that fits the limit of memory: the whole grid if there is none, else slabs as high as fit, of a
     /// multiple of so many layers, [`Format::slab_layers`](crate::format::Format::slab_layers); `None` if none fits.
     pub fn plan(&self, mesh: &Mesh, lattice: &Lattice, multiple: usize) -> Option<Plan> {
@@ -315,7 +387,7 @@ impl<'a> Voxelizer<'a> {
         slabs.lost = lost;
         slabs.unit = self.unit();
         slabs.record = self.about(slabs.record);
-        if self.has_labels && self.rule.has_labels() {
+        if self.has_labels() {
             slabs = slabs.labelled();
         }
         if self.transform.is_some_and(Transform::is_scaled) {

@@ -1,13 +1,9 @@
-//! The cells of a job, counted; and what of the mesh they lose.
+//! From the options of a job to the library's own job, and from its result to the report.
 
-use voxelize::grid::record::INSIDE;
-use voxelize::job::findings;
-use voxelize::{
-    Code, Digest, Error, Field, Finding, Lattice, Mesh, Record, Result, Run, Stats, Voxelized, Voxelizer,
-    Voxels,
-};
+use voxelize::job::{JobResult, JobTimes, Prepared, findings};
+use voxelize::{Digest, Mesh, Result, Run, Voxelizer, Voxels};
 
-use super::super::memory::{Limit, MemoryPlan, Needs};
+use super::super::args::prefixed;
 use super::super::options::{Job, JobOptions};
 use super::super::progress::Bar;
 use super::super::signals::Signals;
@@ -20,35 +16,15 @@ pub fn voxels(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -
     let mesh = read(job, bar, signals, report)?;
     let lattice = fit(job, &mesh, report)?;
     let run = library_run(&job.options, bar);
-    let needs = whole_grid(&job.options, &mesh, &lattice, &run);
-    report.memory = Some(MemoryPlan::new(&needs, &job.options.resources)?);
+    let input = input_name(job);
+    let prepared = voxelizer(&job.options, &run).input(input.as_deref()).prepare(&mesh, &lattice, None);
+    let prepared = job.sized(prepared)?;
     check_closed(&job.options, &mesh, report);
-    let made = fill(job, &mesh, &lattice, &run, report)?;
+    let (voxels, result) = prepared.voxels()?;
     bar.clear();
-    Ok(made)
-}
-
-/// The needs of a grid that is made at once.
-pub fn whole_grid<'a>(
-    options: &'a JobOptions,
-    mesh: &'a Mesh,
-    lattice: &'a Lattice,
-    run: &'a Run,
-) -> Needs<'a> {
-    let rule = options.rule;
-    let option = &options.grid.option;
-    Needs {
-        mesh,
-        lattice,
-        run,
-        rule,
-        option,
-        output: None,
-        labels: false,
-        doubt: false,
-        leak: false,
-        nearest: false,
-    }
+    let digest = result.digest;
+    report.take(result);
+    Ok((voxels, digest))
 }
 
 /// Notes how far the mesh is closed, where the rule may mind.
@@ -61,46 +37,34 @@ pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
 
 /// The voxelizer of a job.
 pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
-    let voxelizer = Voxelizer::new(options.rule).with_run(*run).transform(&options.grid.transform);
+    let voxelizer = Voxelizer::new(options.rule).with_run(*run).budget(options.resources.budget());
+    let voxelizer = voxelizer.transform(&options.grid.transform);
     if options.has_findings { voxelizer } else { voxelizer.without_findings() }
 }
 
-/// The cells, counted.
-pub fn fill(
-    job: &Job,
-    mesh: &Mesh,
-    lattice: &Lattice,
-    run: &Run,
-    report: &mut RunReport,
-) -> Result<(Voxels, Digest)> {
-    let voxelizer = voxelizer(&job.options, run);
-    let Voxelized { mut voxels, stats, findings, .. } =
-        timed(&mut report.times.voxelize, || voxelizer.fill(mesh, lattice))?;
-    refuse_share(&job.options, &findings)?;
-    voxels.record.input = input_name(job);
-    let (count, digest) = timed(&mut report.times.digest, || (voxels.count(), voxels.digest()));
-    report.field = voxels.field().map(Field::summary);
-    note(report, &voxels.record, stats, findings);
-    (report.occupied, report.digest) = (Some(count), Some(digest));
-    Ok((voxels, digest))
-}
-
-/// Refuses cells whose lost features were not looked for, as one of several jobs at a time has too little memory for
-/// that: it is run again alone.
-pub fn refuse_share(options: &JobOptions, findings: &[Finding]) -> Result<()> {
-    let is_share = matches!(options.resources.memory, Limit::Share(_));
-    match is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
-        true => Err(Error::too_large("needs more than its share of the memory")),
-        false => Ok(()),
+impl Job {
+    /// A prepared job; the refusal for want of memory begins with the option that decides the size of the grid.
+    pub fn sized<'a>(&self, prepared: Result<Prepared<'a>>) -> Result<Prepared<'a>> {
+        prepared.map_err(|error| prefixed(&format!("{}: ", self.options.grid.option), &error))
     }
 }
 
-/// Notes how the inside was decided, and what was found.
-pub fn note(report: &mut RunReport, record: &Record, stats: Stats, found: Vec<Finding>) {
-    report.snapped = Some(stats.snapped);
-    report.inside = record.field(INSIDE).map(str::to_string);
-    report.inside_report = stats.inside;
-    findings::add(&mut report.warnings, found);
+impl RunReport {
+    /// Takes the numbers, the findings and the times of a job that has run.
+    pub fn take(&mut self, result: JobResult) {
+        let JobTimes { voxelize, digest, write } = result.times;
+        self.times.voxelize = Some(self.times.voxelize.unwrap_or_default() + voxelize);
+        self.times.digest = Some(digest);
+        self.times.write = Some(write);
+        self.snapped = Some(result.stats.snapped);
+        self.inside = result.inside;
+        self.inside_report = result.stats.inside;
+        self.occupied = Some(result.occupied);
+        self.digest = Some(result.digest);
+        self.field = result.field;
+        self.labels = result.labels;
+        findings::add(&mut self.warnings, result.findings);
+    }
 }
 
 /// The file of the mesh without its folder; `None` for a pipe.

@@ -10,35 +10,29 @@ mod report;
 mod summary;
 mod verbose;
 
-use std::time::Instant;
-
 use voxelize::format::{self, SaveOptions, Written};
-use voxelize::grid::{CellKind, CellSource, CellType, InMemory, Label, Slab};
-use voxelize::job::{Made, OutFile};
-use voxelize::rule::doubt::{self, Doubt};
-use voxelize::rule::{self, leak_path};
+use voxelize::grid::{CellKind, CellSource};
+use voxelize::job::{Extras, JobResult, OutFile, Prepared};
+use voxelize::rule::doubt::Doubt;
 use voxelize::run::Plan as Strategy;
-use voxelize::{
-    BitGrid, Code, Digest, Finding, Lattice, Mesh, Progress, Record, Result, Run, Slabs, Voxels, par,
-};
+use voxelize::{BitGrid, Code, Finding, Lattice, Progress, Record, Result, par};
 
-pub use self::fill::{voxelizer, voxels, whole_grid};
+pub use self::fill::{voxelizer, voxels};
 pub use self::findings::option_text;
 pub use self::object::{KEYS, fill_object};
-pub use self::prepare::{fit, library_run, prepare, read};
+pub use self::prepare::{fit, library_run, read};
 pub use self::report::{MeshInput, RunReport, timed};
 pub use self::summary::{mesh_format, mesh_line, summary, time_line, triangles, warning_lines};
 pub use self::verbose::verbose;
 
 use super::guard::guarded;
-use super::options::{DoubtOptions, Mode, Options};
+use super::options::{Mode, Options};
 use super::output::AuxOutput;
 use super::pipes::Outlet;
 use super::progress::{Bar, Silent};
 use super::report::Outcome;
 use super::signals::Signals;
 use fill::{check_closed, input_name};
-use prepare::Prepared;
 use report::DoubtReport;
 
 /// Carries out `options`, and records the results in `report`. On an error no output remains.
@@ -66,103 +60,57 @@ fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport
     options.output.file.as_ref().map_or(Ok(()), OutFile::check)?;
     let mesh = read(&options.job, bar, signals, report)?;
     bar.check()?;
+    let lattice = prepare::fit_for(options, &mesh, report)?;
     let run = library_run(&options.job.options, bar);
-    let prepared = prepare(options, &mesh, &run, report)?;
+    let input = input_name(&options.job);
+    let extras = Extras {
+        labels: options.has_labels(),
+        doubt: options.doubt.is_some(),
+        leak: options.leak.is_some(),
+        nearest: options.nearest.is_some(),
+    };
+    let voxelizer = voxelizer(&options.job.options, &run).input(input.as_deref()).extras(extras);
+    let prepared = options.job.sized(voxelizer.prepare(&mesh, &lattice, Some(options.output.target())))?;
+    report.memory = Some(prepared.memory.clone());
     if options.mode == Mode::DryRun {
+        let program = options.job.options.resources.usual_program();
+        report.peak = Some(prepared.usual_bytes() + program);
         return Ok(Outcome::Planned);
     }
-    let start = Instant::now();
-    let aux = find_aux(options, &mesh, &prepared.lattice, &run)?;
-    let searching = start.elapsed();
     check_closed(&options.job.options, &mesh, report);
-    let job = Work { options, mesh: &mesh, prepared: &prepared, run: &run, bar, signals };
-    match prepared.memory.strategy {
-        Strategy::Dense if options.job.options.rule.kind() != CellKind::Field => job.at_once(report)?,
-        strategy => job.in_slabs(strategy, report)?,
-    }
+    let (written, mut result) = Writer { options, bar, signals }.run(&prepared)?;
     drop(mesh);
-    if aux.doubt.is_some() || aux.leak.is_some() {
-        // The methods run again, so this is more of the same work.
-        report.times.voxelize = report.times.voxelize.map(|time| time + searching);
-    }
-    write_aux(options, aux, &prepared.lattice, bar, report)
+    let aux = AuxCells { doubt: result.doubt.take(), leak: result.leak.take() };
+    report.take(result);
+    report.outputs = Some(written);
+    write_aux(options, aux, &lattice, bar, report)
 }
 
-/// All of a run that is prepared.
-struct Work<'a> {
+/// Writes the output of a run.
+struct Writer<'a> {
     options: &'a Options,
-    mesh: &'a Mesh,
-    prepared: &'a Prepared,
-    run: &'a Run<'a>,
     bar: &'a Bar,
     signals: &'a Signals,
 }
 
-impl Work<'_> {
-    fn at_once(&self, report: &mut RunReport) -> Result<()> {
-        let lattice = &self.prepared.lattice;
-        let (voxels, digest) = fill::fill(&self.options.job, self.mesh, lattice, self.run, report)?;
-        let voxels = self.labelled(voxels, report)?;
-        self.bar.check()?;
-        let written = timed(&mut report.times.write, || {
-            self.write(&mut InMemory::with_digest(&voxels, digest), self.bar)
+impl Writer<'_> {
+    /// Runs the job into its files.
+    fn run(&self, prepared: &Prepared) -> Result<(Vec<Written>, JobResult)> {
+        // Slabs report their own progress.
+        let silent = Silent(self.bar);
+        let is_at_once = prepared.memory.strategy == Strategy::Dense
+            && self.options.job.options.rule.kind() != CellKind::Field;
+        let progress: &dyn Progress = if is_at_once { self.bar } else { &silent };
+        let write = |source: &mut dyn CellSource| self.write(source, progress);
+        let Some(nearest) = &self.options.nearest else { return prepared.run(write, None) };
+        let mut made = None;
+        let numbers = nearest.file.save_numbers(prepared.dims(), |put| {
+            made = Some(prepared.run(write, Some(put))?);
+            Ok(())
         })?;
-        report.outputs = Some(written);
-        Ok(())
-    }
-
-    /// The cells, labelled where the output has labels.
-    fn labelled(&self, voxels: Voxels, report: &mut RunReport) -> Result<Voxels> {
-        if !self.options.has_labels() {
-            return Ok(voxels);
-        }
-        let Voxels { cells, lattice, record } = voxels;
-        let labels = timed(&mut report.times.voxelize, || {
-            let cells = cells.into_occupied()?;
-            rule::surface_and_interior(self.mesh, &self.prepared.lattice, cells, self.run)
-        })?;
-        report.labels = Some([Label::SURFACE, Label::INTERIOR].map(|label| labels.count(label.value)));
-        Ok(Voxels { cells: labels.into(), lattice, record })
-    }
-
-    /// Fills slab after slab, each as the writer asks for it.
-    fn in_slabs(&self, strategy: Strategy, report: &mut RunReport) -> Result<()> {
-        let options = &self.options.job.options;
-        let lattice = &self.prepared.lattice;
-        let start = Instant::now();
-        let voxelizer = fill::voxelizer(options, self.run);
-        let voxelizer = if self.options.has_labels() { voxelizer.labelled() } else { voxelizer };
-        let mut slabs = voxelizer.slabs(self.mesh, lattice, strategy)?;
-        slabs.record.input = input_name(&self.options.job);
-        let written = match &self.options.nearest {
-            None => self.write(&mut slabs, &Silent(self.bar))?,
-            Some(nearest) => {
-                slabs = slabs.with_nearest();
-                let mut written = vec![];
-                let numbers = nearest.file.save_numbers(lattice.dims(), |put| {
-                    let mut both = WithNearest { slabs: &mut slabs, put };
-                    written = self.write(&mut both, &Silent(self.bar))?;
-                    Ok(())
-                })?;
-                written.push(numbers);
-                written
-            }
-        };
-        self.note_slabs(&slabs, start, report);
-        report.outputs = Some(written);
-        Ok(())
-    }
-
-    fn note_slabs(&self, slabs: &Slabs, start: Instant, report: &mut RunReport) {
-        let found = slabs.findings();
-        let Made { occupied, surface_and_interior, field, stats, filling, hashing, .. } = slabs.made();
-        (report.labels, report.field) = (surface_and_interior, field);
-        let times = &mut report.times;
-        times.voxelize = Some(times.voxelize.unwrap_or_default() + filling);
-        times.digest = Some(hashing);
-        times.write = Some(start.elapsed().saturating_sub(filling + hashing));
-        fill::note(report, &slabs.record, stats, found);
-        (report.occupied, report.digest) = (Some(occupied), Some(slabs.digest()));
+        let (mut written, result) = made.expect("numbers are saved with the cells");
+        written.push(numbers);
+        Ok((written, result))
     }
 
     fn write(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {
@@ -191,60 +139,10 @@ impl Work<'_> {
     }
 }
 
-/// Slabs whose nearest triangles are written as the cells are.
-struct WithNearest<'a, 'b> {
-    slabs: &'a mut Slabs<'b>,
-    put: &'a mut dyn FnMut(&[i32]) -> Result<()>,
-}
-
-impl CellSource for WithNearest<'_, '_> {
-    fn dims(&self) -> [usize; 3] {
-        self.slabs.dims()
-    }
-
-    fn lattice(&self) -> Option<&Lattice> {
-        self.slabs.lattice()
-    }
-
-    fn record(&self) -> &Record {
-        CellSource::record(self.slabs)
-    }
-
-    fn cell_type(&self) -> CellType<'_> {
-        self.slabs.cell_type()
-    }
-
-    fn next(&mut self) -> Result<Option<Slab<'_>>> {
-        if self.slabs.advance()? {
-            (self.put)(self.slabs.nearest())?;
-        } else {
-            return Ok(None);
-        }
-        Ok(self.slabs.slab())
-    }
-
-    fn digest(&self) -> Digest {
-        self.slabs.digest()
-    }
-}
-
 /// The cells of `--doubt` and `--leak`.
-struct AuxCells<'a> {
-    doubt: Option<(&'a DoubtOptions, Doubt)>,
-    leak: Option<(&'a AuxOutput, BitGrid)>,
-}
-
-fn find_aux<'a>(options: &'a Options, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<AuxCells<'a>> {
-    let inside = options.job.options.rule.inside().unwrap_or_default();
-    let doubt = match &options.doubt {
-        Some(options) => Some((options, doubt::doubt(mesh, lattice, inside, run)?)),
-        None => None,
-    };
-    let leak = match &options.leak {
-        Some(aux) => Some((aux, leak_path::leak_path(mesh, lattice, inside, run)?)),
-        None => None,
-    };
-    Ok(AuxCells { doubt, leak })
+struct AuxCells {
+    doubt: Option<Doubt>,
+    leak: Option<BitGrid>,
 }
 
 /// Writes them, and checks `--max-doubt`.
@@ -267,7 +165,7 @@ fn write_aux(
         Ok(())
     };
     let mut outcome = Outcome::Done;
-    if let Some((options, Doubt { cells, inside, by, leaked })) = doubt {
+    if let Some((options, Doubt { cells, inside, by, leaked })) = options.doubt.as_ref().zip(doubt) {
         let found = DoubtReport { cells: cells.count(), inside, by, leaked, most: options.most.clone() };
         if !found.passes() {
             outcome = Outcome::CheckFailed(Some(found.refusal()));
@@ -277,7 +175,7 @@ fn write_aux(
             write(aux, cells, report)?;
         }
     }
-    if let Some((aux, cells)) = leak {
+    if let Some((aux, cells)) = options.leak.as_ref().zip(leak) {
         report.leak_path = Some(cells.count());
         write(aux, cells, report)?;
     }

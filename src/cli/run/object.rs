@@ -76,7 +76,7 @@ fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
             "estimate",
             json!({
                 "memory_bytes": bytes,
-                "peak_bytes": memory.peak.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
+                "peak_bytes": found.peak.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
                 "slabs": memory.slabs,
                 "output_bytes": output,
                 "cells": cells,

@@ -13,7 +13,6 @@ use super::super::args::prefixed;
 use super::super::files::{self, MeshSource};
 use super::super::guard;
 use super::super::limits::free_space;
-use super::super::memory::{MemoryPlan, Needs};
 use super::super::options::{GridFrom, Job, JobOptions, Mode, Options};
 use super::super::output::Output;
 use super::super::pipes::Inlet;
@@ -106,14 +105,8 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     Ok(lattice)
 }
 
-/// All that is decided before the first cell.
-pub struct Prepared {
-    pub lattice: Lattice,
-    pub memory: MemoryPlan,
-}
-
-/// Fits the lattice and finds the plan of memory; refuses what the format or the memory cannot hold.
-pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport) -> Result<Prepared> {
+/// Fits the lattice for an output; refuses what its format cannot hold, and notes what it may not.
+pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let job = &options.job;
     let output = &options.output;
     let lattice = fit(job, mesh, report)?;
@@ -129,24 +122,7 @@ pub fn prepare(options: &Options, mesh: &Mesh, run: &Run, report: &mut RunReport
     report.output_size = size.filter(|_| options.mode == Mode::DryRun);
     report.warnings.extend(size.into_iter().flat_map(|size| size_warnings(size, output)));
     options.aux_outputs().try_for_each(|aux| aux.check_lattice(CellKind::Bits, &lattice))?;
-    let needs = Needs {
-        mesh,
-        lattice: &lattice,
-        run,
-        rule: job.options.rule,
-        option: &job.options.grid.option,
-        output: Some((output.format, &output.destination)),
-        labels: options.has_labels(),
-        doubt: options.doubt.is_some(),
-        leak: options.leak.is_some(),
-        nearest: options.nearest.is_some(),
-    };
-    let mut memory = MemoryPlan::new(&needs, &job.options.resources)?;
-    if options.mode == Mode::DryRun {
-        memory.peak = Some(needs.usual(memory.strategy) + job.options.resources.usual_program());
-    }
-    report.memory = Some(memory.clone());
-    Ok(Prepared { lattice, memory })
+    Ok(lattice)
 }
 
 /// The size of an output to come, where its format allows a guess: of the cells of a surface about, of others at most.

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::FieldSummary;
+use voxelize::job::MemoryPlan;
 use voxelize::mesh::closed::{Seal, Unsound};
 use voxelize::mesh::read::Packing;
 use voxelize::rule::InsideReport;
 use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
 
-use super::super::memory::MemoryPlan;
 use super::super::report::display::{grouped, number, percent};
 
 /// The results of a run; steps that it did not reach are `None`.
@@ -19,6 +19,8 @@ pub struct RunReport {
     pub mesh: Option<MeshInput>,
     pub lattice: Option<Lattice>,
     pub memory: Option<MemoryPlan>,
+    /// The peak of memory that is expected, with the program; only for a dry run.
+    pub peak: Option<u128>,
     /// The size of the output to come; only for a dry run, where its format allows a guess.
     pub output_size: Option<FileSize>,
     /// Coordinates that were snapped.
@@ -79,6 +81,7 @@ impl RunReport {
             mesh: None,
             lattice: None,
             memory: None,
+            peak: None,
             output_size: None,
             snapped: None,
             inside: None,

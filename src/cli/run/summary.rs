@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use voxelize::format::{Carries, Dtype, FileSize, Format, Written};
 use voxelize::grid::AXES;
-use voxelize::job::{Transform, UnitOfLength};
+use voxelize::job::{MemoryLimit, MemoryPlan, Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Lattice, Length, Rational};
 
 use super::super::files::Destination;
 use super::super::limits::peak_memory;
-use super::super::memory::{Limit, MemoryPlan, Resources};
+use super::super::memory::Resources;
 use super::super::options::{Mode, Options};
 use super::super::report::display::{
     self, bytes, counted, durations, grouped, grouped_number, number, occupancy,
@@ -59,7 +59,7 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
         }
     }
     if let (Some(memory), Mode::DryRun) = (&found.memory, options.mode) {
-        row("plan", &plan(options, found.output_size, memory));
+        row("plan", &plan(options, found, memory));
     }
     if let Some(kept) = options.output.kept().filter(|_| found.mesh.is_none()) {
         row("skipped", &format!("{} exists", kept.display()));
@@ -210,7 +210,7 @@ fn leak(cells: u64, found: &RunReport) -> String {
     }
 }
 
-fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> String {
+fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
     // A dry run writes nothing: what a run would write, and what it would take.
     let (slabs, whole) = match memory.strategy {
         Strategy::Dense => (String::new(), String::new()),
@@ -224,11 +224,11 @@ fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> Str
         }
     };
     let limit = match options.job.options.resources.memory {
-        Limit::Requested(most) => format!(" (--max-memory allows {}{whole})", bytes(most)),
-        Limit::Available(most) => format!(" ({} available)", bytes(most)),
-        Limit::Share(_) | Limit::Unknown => String::new(),
+        MemoryLimit::Requested(most) => format!(" (--max-memory allows {}{whole})", bytes(most)),
+        MemoryLimit::Available(most) => format!(" ({} available)", bytes(most)),
+        MemoryLimit::Share(_) | MemoryLimit::Unknown => String::new(),
     };
-    let size = match output {
+    let size = match found.output_size {
         Some(FileSize::About(n)) => format!(", about {}", bytes(n)),
         Some(FileSize::AtMost(n)) => format!(", at most {}", bytes(n)),
         None => String::new(),
@@ -238,8 +238,8 @@ fn plan(options: &Options, output: Option<FileSize>, memory: &MemoryPlan) -> Str
     let aux: String = options.aux_outputs().map(aux).collect();
     let name = options.output.name();
     let format = options.output.format.name;
-    let most = bytes(options.job.options.resources.with_program(memory.bytes));
-    let need = match memory.peak {
+    let most = bytes(options.job.options.resources.budget().with_program(memory.bytes));
+    let need = match found.peak {
         Some(peak) => format!("about {} of memory, at most {most}", bytes(peak)),
         None => format!("at most {most} of memory"),
     };

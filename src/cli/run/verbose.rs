@@ -1,10 +1,10 @@
 //! The rows that `-v` adds to the summary: every choice and its reason.
 
+use voxelize::job::MemoryLimit;
 use voxelize::mesh::closed::Seal;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Inside, Lattice, Level, Rule, Snap, ThinFeatures, par};
 
-use super::super::memory::Limit;
 use super::super::options::{GridFrom, Options};
 use super::super::output::FormatBy;
 use super::super::report::display::{bytes, counted};
@@ -124,10 +124,12 @@ fn format(options: &Options) -> String {
 
 fn memory(options: &Options, found: &RunReport) -> Vec<String> {
     let mut why = vec![match options.job.options.resources.memory {
-        Limit::Requested(most) => format!("memory up to {}: --max-memory", bytes(most)),
-        Limit::Available(most) => format!("memory up to {}: available now", bytes(most)),
-        Limit::Share(most) => format!("memory up to {}: the share of one of several", bytes(most)),
-        Limit::Unknown => "memory: no limit, as the system does not report available memory".to_string(),
+        MemoryLimit::Requested(most) => format!("memory up to {}: --max-memory", bytes(most)),
+        MemoryLimit::Available(most) => format!("memory up to {}: available now", bytes(most)),
+        MemoryLimit::Share(most) => format!("memory up to {}: the share of one of several", bytes(most)),
+        MemoryLimit::Unknown => {
+            "memory: no limit, as the system does not report available memory".to_string()
+        }
     }];
     let Some(plan) = &found.memory else { return why };
     let parts: Vec<_> =

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use voxelize::compare::Gate;
 use voxelize::format::Existing;
-use voxelize::grid::{CellSource, Hash};
-use voxelize::job::{InFile, Names, NewFile, OutFile, findings};
+use voxelize::grid::Hash;
+use voxelize::job::{InFile, MemoryLimit, Names, NewFile, OutFile, Target, findings};
 use voxelize::run::Plan as Strategy;
 use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format, view};
 
 use super::super::args::{PowerArgs, ReadArgs, RunArgs};
 use super::super::command::Call;
-use super::super::files::{Destination, MeshSource};
+use super::super::files::MeshSource;
 use super::super::guard::guarded;
-use super::super::memory::{Limit, MemoryPlan, Needs, Resources};
+use super::super::memory::Resources;
 use super::super::options::{Job, JobOptions};
 use super::super::progress::Bar;
 use super::super::report::Verbosity;
@@ -151,26 +151,28 @@ impl Task {
 
 /// The count and the digest of a grid beyond --max-memory; else the refusal.
 fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<CaseCells> {
-    let resources = &job.options.resources;
     let run = run::library_run(&job.options, bar);
-    let (Limit::Requested(_), Some(any_height)) = (resources.memory, format::by_name("raw")) else {
-        return Err(refusal);
-    };
+    let is_limited = matches!(job.options.resources.memory, MemoryLimit::Requested(_));
+    let Some(format) = format::by_name("raw").filter(|_| is_limited) else { return Err(refusal) };
     let mut report = RunReport::new(Instant::now());
     let mesh = run::read(job, bar, signals, &mut report)?;
     let lattice = run::fit(job, &mesh, &mut report)?;
-    let output = Some((any_height, &Destination::Stdout));
-    let needs = Needs { output, ..run::whole_grid(&job.options, &mesh, &lattice, &run) };
-    let Ok(MemoryPlan { strategy: Strategy::Slabs(height), .. }) = MemoryPlan::new(&needs, resources) else {
-        return Err(refusal);
+    // A format whose slabs have any height.
+    let target = Target { format, path: None };
+    let prepared = match run::voxelizer(&job.options, &run).prepare(&mesh, &lattice, Some(target)) {
+        Ok(prepared) if matches!(prepared.memory.strategy, Strategy::Slabs(_)) => prepared,
+        _ => return Err(refusal),
     };
-    let mut slabs = run::voxelizer(&job.options, &run).slabs(&mesh, &lattice, Strategy::Slabs(height))?;
-    while slabs.next()?.is_some() {}
-    let cells = slabs.made().occupied;
-    let digest = slabs.digest();
+    let ((), result) = prepared.run(
+        |cells| {
+            while cells.next()?.is_some() {}
+            Ok(())
+        },
+        None,
+    )?;
     let mut findings = report.warnings;
-    findings::add(&mut findings, slabs.findings());
-    Ok(CaseCells { cells, digest, voxels: None, room: None, findings })
+    findings::add(&mut findings, result.findings);
+    Ok(CaseCells { cells: result.occupied, digest: result.digest, voxels: None, room: None, findings })
 }
 
 /// The result of a case.

@@ -29,7 +29,18 @@ fn json_has_all_pairs() {
     assert_eq!(run.err, "");
     assert_eq!(
         keys(&json),
-        ["schema", "tool", "command", "status", "exit_code", "meshes", "pairs", "within", "closer", "warnings"]
+        [
+            "schema",
+            "tool",
+            "command",
+            "status",
+            "exit_code",
+            "meshes",
+            "pairs",
+            "within",
+            "closer",
+            "warnings"
+        ]
     );
     let pairs = json["pairs"].as_array().unwrap();
     let lie: Vec<_> = pairs.iter().map(|p| [&p["a"], &p["b"], &p["relation"], &p["distance"]]).collect();

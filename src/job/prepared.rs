@@ -1,0 +1,267 @@
+//! A job whose plan of memory is found, and what comes of it.
+
+use std::time::{Duration, Instant};
+
+use super::plan::{MemoryLimit, MemoryPlan, share_exceeded};
+use super::slabs::{Made, Slabs};
+use super::voxelizer::{Voxelized, Voxelizer};
+use crate::error::{Code, Finding, Result};
+use crate::grid::record::INSIDE;
+use crate::grid::{
+    BitGrid, CellKind, CellSource, CellType, Cells, Digest, Field, FieldSummary, InMemory, Label, Lattice,
+    Record, Slab, Voxels,
+};
+use crate::mesh::Mesh;
+use crate::par::Progress;
+use crate::rule::doubt::{self, Doubt};
+use crate::rule::usual::Usual;
+use crate::rule::{Stats, leak_path};
+use crate::run::Plan;
+
+/// A job that is ready to run: all that is decided before the first cell.
+#[derive(Clone)]
+pub struct Prepared<'a> {
+    pub(super) voxelizer: Voxelizer<'a>,
+    pub(super) mesh: &'a Mesh,
+    pub(super) lattice: &'a Lattice,
+    /// How the grid is held, and the memory that this takes at most.
+    pub memory: MemoryPlan,
+}
+
+/// The numbers of a job that has run, and what was found on the way.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct JobResult {
+    /// Occupied cells; of a field, those with a value.
+    pub occupied: u64,
+    /// The digest of the grid and of its cells.
+    pub digest: Digest,
+    /// The values of a field.
+    pub field: Option<FieldSummary>,
+    /// How many cells are surface, and how many interior, where they are labelled.
+    pub labels: Option<[u64; 2]>,
+    /// The method that decided the inside.
+    pub inside: Option<String>,
+    /// The counts of the rule.
+    pub stats: Stats,
+    /// Warnings and notes about the cells.
+    pub findings: Vec<Finding>,
+    /// The cells in doubt, if they were wanted.
+    pub doubt: Option<Doubt>,
+    /// The path through which a flood leaks, if it was wanted.
+    pub leak: Option<BitGrid>,
+    /// How long each phase took.
+    pub times: JobTimes,
+}
+
+/// How long each phase of a job took.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JobTimes {
+    /// Making the cells, and all that is searched.
+    pub voxelize: Duration,
+    /// Counting and digests.
+    pub digest: Duration,
+    /// The writer's own time.
+    pub write: Duration,
+}
+
+/// Takes the numbers of the triangles nearest to the cells of one slab after the other.
+pub type NearestSink<'a> = &'a mut dyn FnMut(&[i32]) -> Result<()>;
+
+impl Prepared<'_> {
+    /// The cells per axis.
+    pub fn dims(&self) -> [usize; 3] {
+        self.lattice.dims()
+    }
+
+    /// The memory that the job takes as a rule, in bytes, without the program itself.
+    pub fn usual_bytes(&self) -> u128 {
+        let Voxelizer { rule, run, extras, .. } = &self.voxelizer;
+        let usual = Usual {
+            mesh: self.mesh,
+            lattice: self.lattice,
+            rule: *rule,
+            run,
+            plan: self.memory.strategy,
+            labels: self.voxelizer.has_labels(),
+            doubt: extras.doubt,
+            leak: extras.leak,
+            nearest: extras.nearest,
+        };
+        usual.bytes()
+    }
+
+    /// Makes the cells, and hands them to `write` at once or slab by slab, as the plan has it; the numbers of the
+    /// nearest triangles go to `nearest`, if the rule makes a field.
+    ///
+    /// ```
+    /// use voxelize::format::{self, SaveOptions};
+    /// use voxelize::{Lattice, Mesh, Rule, Voxelizer};
+    ///
+    /// let mesh = Mesh::open("fixtures/knot.stl")?;
+    /// let lattice = Lattice::fit(mesh.bounds(), 64)?;
+    /// let prepared = Voxelizer::new(Rule::filled()).labelled().prepare(&mesh, &lattice, None)?;
+    /// let npz = format::by_name("npz").unwrap();
+    /// let mut file = vec![];
+    /// let write = |cells: &mut dyn voxelize::grid::CellSource| {
+    ///     format::write_source_to(cells, &mut file, npz, &SaveOptions::default())
+    /// };
+    /// let (bytes, result) = prepared.run(write, None)?;
+    /// let [surface, interior] = result.labels.unwrap();
+    /// assert!(bytes == file.len() as u64 && surface + interior == result.occupied);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Voxelizer::run`] and of `write`; and if the job had a share of the memory, and the features that a
+    /// solid loses do not fit in that.
+    pub fn run<T>(
+        &self,
+        write: impl FnOnce(&mut dyn CellSource) -> Result<T>,
+        nearest: Option<NearestSink>,
+    ) -> Result<(T, JobResult)> {
+        self.searched(|| match self.memory.strategy {
+            Plan::Dense if self.voxelizer.rule.kind() != CellKind::Field => {
+                let (voxels, mut result) = self.at_once()?;
+                self.voxelizer.run.check()?;
+                let start = Instant::now();
+                let written = write(&mut InMemory::with_digest(&voxels, result.digest))?;
+                result.times.write = start.elapsed();
+                Ok((written, result))
+            }
+            strategy => self.in_slabs(strategy, write, nearest),
+        })
+    }
+
+    /// Makes the cells, all of them in memory.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    pub fn voxels(&self) -> Result<(Voxels, JobResult)> {
+        self.searched(|| self.at_once())
+    }
+
+    /// What `make` makes, with the cells that are wanted beside them: these are looked for first.
+    fn searched<T>(&self, make: impl FnOnce() -> Result<(T, JobResult)>) -> Result<(T, JobResult)> {
+        let Voxelizer { rule, run, extras, .. } = &self.voxelizer;
+        let inside = rule.inside().unwrap_or_default();
+        let start = Instant::now();
+        let doubt = extras.doubt.then(|| doubt::doubt(self.mesh, self.lattice, inside, run)).transpose()?;
+        let leak =
+            extras.leak.then(|| leak_path::leak_path(self.mesh, self.lattice, inside, run)).transpose()?;
+        let searching = start.elapsed();
+        let (made, mut result) = make()?;
+        result.doubt = doubt;
+        result.leak = leak;
+        // The methods run again, so this is more of the same work.
+        result.times.voxelize += searching;
+        Ok((made, result))
+    }
+
+    fn at_once(&self) -> Result<(Voxels, JobResult)> {
+        let start = Instant::now();
+        let Voxelized { voxels, stats, findings } = self.voxelizer.fill(self.mesh, self.lattice)?;
+        let voxelize = start.elapsed();
+        let is_share = matches!(self.voxelizer.budget.limit, MemoryLimit::Share(_));
+        if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
+            return Err(share_exceeded());
+        }
+        let start = Instant::now();
+        let occupied = voxels.count();
+        let digest = voxels.digest();
+        let labels = match &voxels.cells {
+            Cells::Labels(labels) => {
+                Some([Label::SURFACE, Label::INTERIOR].map(|label| labels.count(label.value)))
+            }
+            _ => None,
+        };
+        let times = JobTimes { voxelize, digest: start.elapsed(), ..JobTimes::default() };
+        let result = JobResult {
+            occupied,
+            digest,
+            field: voxels.field().map(Field::summary),
+            labels,
+            inside: voxels.record.field(INSIDE).map(str::to_string),
+            stats,
+            findings,
+            doubt: None,
+            leak: None,
+            times,
+        };
+        Ok((voxels, result))
+    }
+
+    /// Fills slab after slab, each as the writer asks for it.
+    fn in_slabs<T>(
+        &self,
+        strategy: Plan,
+        write: impl FnOnce(&mut dyn CellSource) -> Result<T>,
+        nearest: Option<NearestSink>,
+    ) -> Result<(T, JobResult)> {
+        let start = Instant::now();
+        let mut slabs = self.voxelizer.slabs(self.mesh, self.lattice, strategy)?;
+        let written = match nearest {
+            None => write(&mut slabs)?,
+            Some(put) => {
+                slabs = slabs.with_nearest();
+                write(&mut WithNearest { slabs: &mut slabs, put })?
+            }
+        };
+        let Made { occupied, surface_and_interior, field, stats, filling, hashing, .. } = slabs.made();
+        let times = JobTimes {
+            voxelize: filling,
+            digest: hashing,
+            write: start.elapsed().saturating_sub(filling + hashing),
+        };
+        let result = JobResult {
+            occupied,
+            digest: slabs.digest(),
+            field,
+            labels: surface_and_interior,
+            inside: slabs.record.field(INSIDE).map(str::to_string),
+            stats,
+            findings: slabs.findings(),
+            doubt: None,
+            leak: None,
+            times,
+        };
+        Ok((written, result))
+    }
+}
+
+/// Slabs whose nearest triangles are written as the cells are.
+struct WithNearest<'a, 'b> {
+    slabs: &'a mut Slabs<'b>,
+    put: NearestSink<'a>,
+}
+
+impl CellSource for WithNearest<'_, '_> {
+    fn dims(&self) -> [usize; 3] {
+        self.slabs.dims()
+    }
+
+    fn lattice(&self) -> Option<&Lattice> {
+        self.slabs.lattice()
+    }
+
+    fn record(&self) -> &Record {
+        CellSource::record(self.slabs)
+    }
+
+    fn cell_type(&self) -> CellType<'_> {
+        self.slabs.cell_type()
+    }
+
+    fn next(&mut self) -> Result<Option<Slab<'_>>> {
+        if self.slabs.advance()? {
+            (self.put)(self.slabs.nearest())?;
+        } else {
+            return Ok(None);
+        }
+        Ok(self.slabs.slab())
+    }
+
+    fn digest(&self) -> Digest {
+        self.slabs.digest()
+    }
+}
