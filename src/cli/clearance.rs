@@ -112,7 +112,7 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn run(&self, report: &mut Report) -> Result<Outcome> {
         let Self { args, files, resources, call, bar } = *self;
-        let mut budget = MemoryBudget::new(resources);
+        let mut budget = MemoryLeft::new(resources);
         let meshes = read_all(args, files, &mut budget, bar)?;
         for (path, loaded) in args.meshes.iter().zip(&meshes) {
             report.row("mesh", &mesh_row(path, loaded));
@@ -151,7 +151,7 @@ impl Comparison<'_> {
 fn read_all(
     args: &ClearanceArgs,
     files: &[InFile],
-    budget: &mut MemoryBudget,
+    budget: &mut MemoryLeft,
     bar: &Bar,
 ) -> Result<Vec<Loaded>> {
     let read = files.iter().map(|file| {
@@ -234,13 +234,13 @@ fn body<'a>(path: &Path, loaded: &'a Loaded) -> Result<ClearanceBody<'a>> {
 }
 
 /// The memory that is left for meshes, their trees and the comparison.
-struct MemoryBudget<'a> {
+struct MemoryLeft<'a> {
     resources: &'a Resources,
     /// In bytes; none if there is no limit.
     left: Option<u64>,
 }
 
-impl<'a> MemoryBudget<'a> {
+impl<'a> MemoryLeft<'a> {
     fn new(resources: &'a Resources) -> Self {
         Self { resources, left: resources.for_job() }
     }

@@ -12,8 +12,8 @@ mod voxelizer;
 
 pub use self::measure::{Measure, UnitOfLength, WrittenLength};
 pub use self::names::{InFile, Names, NewFile, OutFile};
-pub use self::plan::{MemoryBudget, MemoryLimit, MemoryPhase, MemoryPlan, Target};
+pub use self::plan::{Extras, MemoryBudget, MemoryLimit, MemoryPhase, MemoryPlan, Target};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::slabs::{Made, Slabs};
 pub use self::transform::{AxisOrder, Transform, UpAxis};
-pub use self::voxelizer::{Extras, Voxelized, Voxelizer};
+pub use self::voxelizer::{Voxelized, Voxelizer};

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use super::voxelizer::Extras;
 use crate::error::{Error, Hint, Opt, Result, hint};
 use crate::format::{FORMATS, Format};
 use crate::grid::{BitGrid, CellKind, Lattice};
@@ -83,6 +82,20 @@ impl MemoryBudget {
     pub fn with_program(&self, job: u128) -> u128 {
         job + u128::from(self.program)
     }
+}
+
+/// The cells and numbers that a job makes beside its grid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// Cells are labelled, as [`surface_and_interior`](crate::rule::surface_and_interior) does it, where the rule
+    /// [has labels](Rule::has_labels).
+    pub labels: bool,
+    /// The cells in doubt: methods that find the inside are compared, as [`doubt`](crate::rule::doubt::doubt) does it.
+    pub doubt: bool,
+    /// The path through which a flood leaks, as [`leak_path`](crate::rule::leak_path::leak_path) finds it.
+    pub leak: bool,
+    /// The numbers of the nearest triangles, where the rule makes a field.
+    pub nearest: bool,
 }
 
 /// The file that the cells of a job go to, slab by slab.

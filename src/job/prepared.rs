@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::plan::{MemoryLimit, MemoryPlan, share_exceeded};
+use super::plan::{Extras, MemoryLimit, MemoryPlan, Needs, Target, share_exceeded};
 use super::slabs::{Made, Slabs};
 use super::voxelizer::{Voxelized, Voxelizer};
 use crate::error::{Code, Finding, Result};
@@ -67,6 +67,28 @@ pub struct JobTimes {
 
 /// Takes the numbers of the triangles nearest to the cells of one slab after the other.
 pub type NearestSink<'a> = &'a mut dyn FnMut(&[i32]) -> Result<()>;
+
+impl<'a> Voxelizer<'a> {
+    /// Finds the plan of memory for the cells of `lattice`, which go to `target` slab by slab, or stay in memory. A
+    /// job that is prepared and not run is a dry run.
+    ///
+    /// # Errors
+    /// If no plan fits into the limit.
+    pub fn prepare<'b>(
+        &self,
+        mesh: &'b Mesh,
+        lattice: &'b Lattice,
+        target: Option<Target>,
+    ) -> Result<Prepared<'b>>
+    where
+        'a: 'b,
+    {
+        let extras = Extras { labels: self.has_labels(), ..self.extras };
+        let needs = Needs { mesh, lattice, run: &self.run, rule: self.rule, target, extras };
+        let memory = needs.plan(&self.budget)?;
+        Ok(Prepared { voxelizer: *self, mesh, lattice, memory })
+    }
+}
 
 impl Prepared<'_> {
     /// The cells per axis.

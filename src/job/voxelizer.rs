@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use super::findings::{self, LostFound, LostSearch};
-use super::plan::{MemoryBudget, MemoryLimit, Needs, Target};
-use super::prepared::Prepared;
+use super::plan::{Extras, MemoryBudget, MemoryLimit};
 use super::slabs::Slabs;
 use super::transform::Transform;
 use crate::error::{Error, Finding, Result};
@@ -38,20 +37,6 @@ pub struct Voxelizer<'a> {
     transform: Option<&'a Transform>,
     input: Option<&'a str>,
     has_findings: bool,
-}
-
-/// The cells and numbers that a job makes beside its grid.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Extras {
-    /// Cells are labelled, as [`surface_and_interior`](rule::surface_and_interior) does it, where the rule
-    /// [has labels](Rule::has_labels).
-    pub labels: bool,
-    /// The cells in doubt: methods that find the inside are compared, as [`doubt`](rule::doubt::doubt) does it.
-    pub doubt: bool,
-    /// The path through which a flood leaks, as [`leak_path`](rule::leak_path::leak_path) finds it.
-    pub leak: bool,
-    /// The numbers of the nearest triangles, where the rule makes a field.
-    pub nearest: bool,
 }
 
 /// Cells, and what was noted while they were filled.
@@ -310,26 +295,6 @@ impl<'a> Voxelizer<'a> {
         })??;
         let is_empty = field.values().iter().all(|value| field.is_background(*value));
         Ok(Filled { cells: field.into(), record, stats, is_empty })
-    }
-
-    /// Finds the plan of memory for the cells of `lattice`, which go to `target` slab by slab, or stay in memory. A
-    /// job that is prepared and not run is a dry run.
-    ///
-    /// # Errors
-    /// If no plan fits into the limit.
-    pub fn prepare<'b>(
-        &self,
-        mesh: &'b Mesh,
-        lattice: &'b Lattice,
-        target: Option<Target>,
-    ) -> Result<Prepared<'b>>
-    where
-        'a: 'b,
-    {
-        let extras = Extras { labels: self.has_labels(), ..self.extras };
-        let needs = Needs { mesh, lattice, run: &self.run, rule: self.rule, target, extras };
-        let memory = needs.plan(&self.budget)?;
-        Ok(Prepared { voxelizer: *self, mesh, lattice, memory })
     }
 
     /// The plan that fits the limit of memory: the whole grid if there is none, else slabs as high as fit, of a

@@ -314,16 +314,14 @@ impl Rows {
     /// Hands on what lies behind each of the crossings of a row.
     fn stretches(&self, row: [usize; 2], crossings: &[u32], words: &mut [u64], mark: &impl Fn(Stretch)) {
         let mut turns = 0;
-        let mut crossed = 0;
         let ahead = crossings.first().map_or(self.nx, |crossing| (crossing >> 1) as usize);
         if ahead > 0 {
-            mark(Stretch { row, cells: 0..ahead, turns, crossed, words: &mut *words });
+            mark(Stretch { row, cells: 0..ahead, turns, crossed: 0, words: &mut *words });
         }
-        for (n, crossing) in crossings.iter().enumerate() {
-            crossed += 1;
+        for (crossed, crossing) in (1..).zip(crossings.iter()) {
             turns += if crossing & 1 == 1 { 1 } else { -1 };
             let from = (crossing >> 1) as usize;
-            let to = crossings.get(n + 1).map_or(self.nx, |next| (next >> 1) as usize);
+            let to = crossings.get(crossed as usize).map_or(self.nx, |next| (next >> 1) as usize);
             if from < to {
                 mark(Stretch { row, cells: from..to, turns, crossed, words: &mut *words });
             }

@@ -163,7 +163,7 @@ fn json_has_its_keys() {
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(
         keys(&json),
-        "schema tool verb status exit_code path format bytes mesh vertices grid findings components components_more verdict warnings outputs"
+        "schema tool command status exit_code path format bytes mesh vertices grid findings components components_more verdict warnings outputs"
     );
     let finding = &json["findings"][0];
     assert_eq!(keys(finding), "code name severity count at_least effect exact places more");

@@ -105,7 +105,7 @@ const SCHEMA: &str = "schema tool tool.name tool.version status exit_code \
     input input.path input.format input.bytes input.packing \
     mesh mesh.triangles mesh.degenerate mesh.dropped \
     mesh.bounds mesh.bounds.min mesh.bounds.max \
-    mesh.closed mesh.oriented mesh.open_edges mesh.volume mesh.unit \
+    mesh.closed mesh.oriented mesh.unit \
     transform transform.up transform.axes transform.scale \
     grid grid.dims grid.origin grid.origin_exact grid.origin_is grid.spacing grid.spacing_exact \
     grid.closed grid.pad rule variant radius ties band iso inside snap snap.mode snap.coordinates \
