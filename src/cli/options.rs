@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use voxelize::format::{Dtype, Sidecar};
 use voxelize::grid::CellKind;
-use voxelize::job::{Measure, Names, Transform};
+use voxelize::job::{JobLabels, Measure, Names, Transform};
 use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Size, Snap};
 
@@ -27,6 +27,8 @@ use super::report::{ReportOptions, Verbosity};
 pub struct JobOptions {
     pub grid: GridOptions,
     pub rule: Rule,
+    /// The labels that are asked for.
+    pub labels: JobLabels,
     pub tolerance: Tolerance,
     pub resources: Resources,
     /// Whether findings about the mesh are reported, or decide the outcome. If not, none is searched.
@@ -77,11 +79,21 @@ impl JobOptions {
         argv: &Argv,
         names: &Names,
     ) -> Result<Self> {
+        let labels = rule.labels.unwrap_or_default();
         let rule = rule.chosen(&grid.transform.transform())?;
+        if labels == JobLabels::Parts && rule.kind() == CellKind::Field {
+            let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
+            return Err(error.with_hint("--iso makes bits, which can have labels"));
+        }
         let resources = Resources::new(&run.power, run.max_memory, argv)?;
         let grid = GridOptions::new(grid, &rule, argv, names, resources.for_job())?;
         let tolerance = read.tolerance();
-        Ok(Self { grid, rule, tolerance, resources, has_findings: tolerance == Tolerance::Strict })
+        Ok(Self { grid, rule, labels, tolerance, resources, has_findings: tolerance == Tolerance::Strict })
+    }
+
+    /// The kind of the cells.
+    pub fn kind(&self) -> CellKind {
+        if self.labels == JobLabels::Parts { CellKind::Labels } else { self.rule.kind() }
     }
 
     /// These options for a call whose reports have these options.
@@ -319,7 +331,7 @@ impl Options {
             .reported(&call.printer.options);
         let job = Job { source: MeshSource::find(mesh, &argv.commands, names)?, options };
         let rule = &job.options.rule;
-        let output = Output::new(&args.output, rule.kind(), &job.source, call)?;
+        let output = Output::new(&args.output, job.options.kind(), &job.source, call)?;
         let doubt = DoubtOptions::new(&args.doubt, rule, output.sidecar, call)?;
         let leak = leak(&args.leak, rule, output.sidecar, call)?;
         let nearest = nearest(&args.nearest, rule, call)?;
@@ -327,9 +339,12 @@ impl Options {
         Ok(Self { job, output, doubt, leak, nearest, mode })
     }
 
-    /// Whether the cells of the output are labelled surface and interior.
-    pub fn has_labels(&self) -> bool {
-        self.job.options.rule.has_labels() && self.output.dtype() == Some(Dtype::U8)
+    /// The labels of the output.
+    pub fn labels(&self) -> JobLabels {
+        match self.job.options.labels {
+            JobLabels::Off if self.output.dtype() == Some(Dtype::U8) => JobLabels::SurfaceAndInterior,
+            labels => labels,
+        }
     }
 
     /// The files of cells in addition to the output.

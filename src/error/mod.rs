@@ -233,6 +233,13 @@ impl Finding {
         Self { severity: code.info().severity, first: Error::input(code, message), count: 1 }
     }
 
+    /// This finding with a subject before its message: `lid: …`.
+    #[must_use]
+    pub(crate) fn about(mut self, subject: &str) -> Self {
+        self.first.message = format!("{}: {}", sanitize(subject), self.first.message).into();
+        self
+    }
+
     /// Its code.
     pub fn code(&self) -> Code {
         self.first.code()

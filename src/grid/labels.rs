@@ -236,6 +236,34 @@ impl Labels {
         Ok(())
     }
 
+    /// Gives the empty ones of these cells this value.
+    ///
+    /// # Panics
+    /// If the dims differ, or the legend does not name the value.
+    pub fn add(&mut self, cells: &BitGrid, value: u8) {
+        assert_eq!(cells.dims(), self.dims(), "cells of another grid");
+        let place = self.legend.labels().iter().position(|label| label.value == value);
+        let place = place.unwrap_or_else(|| panic!("the legend has no label {value}"));
+        let nx = self.dims()[0];
+        let row_words = self.occupied.row_words();
+        let occupied = self.occupied.words_mut();
+        for (n, word) in cells.words().iter().enumerate().filter(|(_, word)| **word != 0) {
+            let new = word & !occupied[n];
+            occupied[n] |= new;
+            match &mut self.values {
+                LabelValues::Planes(planes) => {
+                    for plane in planes.iter_mut().enumerate().filter(|(p, _)| place >> p & 1 == 1) {
+                        plane.1.words_mut()[n] |= new;
+                    }
+                }
+                LabelValues::Bytes(bytes) => {
+                    let start = n / row_words * nx + 64 * (n % row_words);
+                    bits_of(new).for_each(|bit| bytes[start + bit] = value);
+                }
+            }
+        }
+    }
+
     /// The cells of the label at this place of the legend in row `(j, k)`, 64 to a word.
     ///
     /// # Panics

@@ -4,6 +4,7 @@
 pub mod findings;
 mod measure;
 pub mod names;
+mod parts;
 mod plan;
 mod prepared;
 mod slabs;
@@ -12,7 +13,7 @@ mod voxelizer;
 
 pub use self::measure::{Measure, UnitOfLength, WrittenLength};
 pub use self::names::{InFile, Names, NewFile, OutFile};
-pub use self::plan::{Extras, MemoryBudget, MemoryLimit, MemoryPhase, MemoryPlan, Target};
+pub use self::plan::{Extras, JobLabels, MemoryBudget, MemoryLimit, MemoryPhase, MemoryPlan, Target};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::slabs::{Made, Slabs};
 pub use self::transform::{AxisOrder, Transform, UpAxis};

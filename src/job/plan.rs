@@ -87,15 +87,28 @@ impl MemoryBudget {
 /// The cells and numbers that a job makes beside its grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// Cells are labelled, as [`surface_and_interior`](crate::rule::surface_and_interior) does it, where the rule
-    /// [has labels](Rule::has_labels).
-    pub labels: bool,
+    /// The labels of cells.
+    pub labels: JobLabels,
     /// The cells in doubt: methods that find the inside are compared, as [`doubt`](crate::rule::doubt::doubt) does it.
     pub doubt: bool,
     /// The path through which a flood leaks, as [`leak_path`](crate::rule::leak_path::leak_path) finds it.
     pub leak: bool,
     /// The numbers of the nearest triangles, where the rule makes a field.
     pub nearest: bool,
+}
+
+/// The labels of the cells of a job.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum JobLabels {
+    /// None.
+    #[default]
+    Off,
+    /// Surface and interior, as [`surface_and_interior`](crate::rule::surface_and_interior) has them, where the rule
+    /// [has labels](Rule::has_labels).
+    SurfaceAndInterior,
+    /// One for each of the [parts](Mesh::parts): the rule judges each part as a mesh of its own, and a cell that
+    /// several occupy has the label of the first.
+    Parts,
 }
 
 /// The file that the cells of a job go to, slab by slab.
@@ -146,7 +159,7 @@ impl Needs<'_> {
     /// The phases, one after the other; cells of doubt and leak stay while the output is made.
     fn phases(&self) -> Vec<MemoryPhase> {
         let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
-        let [labels, doubt, leak] = [self.extras.labels, self.extras.doubt, self.extras.leak].map(u128::from);
+        let [labels, doubt, leak] = [self.is_labelled(), self.extras.doubt, self.extras.leak].map(u128::from);
         let kept = if self.is_whole() { labels + doubt + leak } else { 0 };
         let extra = self.rule.extra_bytes(self.mesh, self.lattice, self.run);
         let mut phases = vec![MemoryPhase { name: "rule", bytes: extra + grids(kept) }];
@@ -178,6 +191,18 @@ impl Needs<'_> {
         }
     }
 
+    /// Whether cells are surface and interior.
+    fn is_labelled(&self) -> bool {
+        self.extras.labels == JobLabels::SurfaceAndInterior && self.rule.has_labels()
+    }
+
+    /// Grids of the labels of parts: their occupancy, planes or bytes, and a grid for each part.
+    fn label_grids(&self) -> u128 {
+        let parts = self.mesh.parts().map_or(1, |parts| parts.names().len());
+        let values = if parts > 4 { 8 } else { 2 };
+        1 + values + parts.min(255) as u128
+    }
+
     fn layers(&self) -> usize {
         self.target.map_or(1, |target| target.format.slab_layers)
     }
@@ -187,7 +212,8 @@ impl Needs<'_> {
         let demand = Demand::new(self.mesh, self.lattice, self.run).with(peak);
         match self.rule.kind() {
             CellKind::Field => demand.field(self.extras.nearest),
-            _ if self.extras.labels && !self.is_whole() => demand.labelled(),
+            _ if self.extras.labels == JobLabels::Parts => demand.grids(self.label_grids()),
+            _ if self.is_labelled() && !self.is_whole() => demand.labelled(),
             _ => demand,
         }
     }
@@ -199,7 +225,12 @@ impl Needs<'_> {
         let demand = self.demand(&phases);
         let fits = |strategy: &Plan| demand.bytes(*strategy) <= limit;
         let bricks = demand.bricks(self.layers());
-        let bricks = bricks.filter(|bricks| !self.is_whole() && self.rule.has_bricks() && fits(bricks));
+        let bricks = bricks.filter(|bricks| {
+            !self.is_whole()
+                && self.extras.labels != JobLabels::Parts
+                && self.rule.has_bricks()
+                && fits(bricks)
+        });
         let in_slabs = || demand.fit(limit, self.layers());
         let is_field = self.rule.kind() == CellKind::Field;
         let field_slabs = Some(demand.field_slabs(self.layers())).filter(fits);

@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::plan::{Extras, MemoryLimit, MemoryPlan, Needs, Target, share_exceeded};
+use super::parts::{self, PartSlabs};
+use super::plan::{JobLabels, MemoryLimit, MemoryPlan, Needs, Target, share_exceeded};
 use super::slabs::{Made, Slabs};
 use super::voxelizer::{Voxelized, Voxelizer};
-use crate::error::{Code, Finding, Result};
+use crate::error::{Code, Error, Finding, Result};
 use crate::grid::record::INSIDE;
 use crate::grid::{
     BitGrid, CellKind, CellSource, CellType, Cells, Digest, Field, FieldSummary, InMemory, Label, Lattice,
-    Record, Slab, Voxels,
+    Legend, Record, Slab, Voxels,
 };
 use crate::mesh::Mesh;
 use crate::par::Progress;
@@ -38,8 +39,8 @@ pub struct JobResult {
     pub digest: Digest,
     /// The values of a field.
     pub field: Option<FieldSummary>,
-    /// How many cells are surface, and how many interior, where they are labelled.
-    pub labels: Option<[u64; 2]>,
+    /// How many cells have each label, in the order of the legend.
+    pub labels: Vec<(Label, u64)>,
     /// The method that decided the inside.
     pub inside: Option<String>,
     /// The counts of the rule.
@@ -83,8 +84,11 @@ impl<'a> Voxelizer<'a> {
     where
         'a: 'b,
     {
-        let extras = Extras { labels: self.has_labels(), ..self.extras };
-        let needs = Needs { mesh, lattice, run: &self.run, rule: self.rule, target, extras };
+        if self.extras.labels == JobLabels::Parts && self.rule.kind() == CellKind::Field {
+            let error = Error::usage(format!("labels: the rule {} makes a field", self.rule.name()));
+            return Err(error.with_hint("rules that make bits have labels"));
+        }
+        let needs = Needs { mesh, lattice, run: &self.run, rule: self.rule, target, extras: self.extras };
         let memory = needs.plan(&self.budget)?;
         Ok(Prepared { voxelizer: *self, mesh, lattice, memory })
     }
@@ -151,6 +155,9 @@ impl Prepared<'_> {
                 result.times.write = start.elapsed();
                 Ok((written, result))
             }
+            strategy if self.voxelizer.extras.labels == JobLabels::Parts => {
+                self.parts_in_slabs(strategy, write)
+            }
             strategy => self.in_slabs(strategy, write, nearest),
         })
     }
@@ -182,7 +189,10 @@ impl Prepared<'_> {
 
     fn at_once(&self) -> Result<(Voxels, JobResult)> {
         let start = Instant::now();
-        let Voxelized { voxels, stats, findings } = self.voxelizer.fill(self.mesh, self.lattice)?;
+        let Voxelized { voxels, stats, findings } = match self.voxelizer.extras.labels {
+            JobLabels::Parts => parts::at_once(&self.voxelizer, &parts::parts(self.mesh)?, self.lattice)?,
+            _ => self.voxelizer.fill(self.mesh, self.lattice)?,
+        };
         let voxelize = start.elapsed();
         let is_share = matches!(self.voxelizer.budget.limit, MemoryLimit::Share(_));
         if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
@@ -192,10 +202,8 @@ impl Prepared<'_> {
         let occupied = voxels.count();
         let digest = voxels.digest();
         let labels = match &voxels.cells {
-            Cells::Labels(labels) => {
-                Some([Label::SURFACE, Label::INTERIOR].map(|label| labels.count(label.value)))
-            }
-            _ => None,
+            Cells::Labels(labels) => counted(labels.legend(), |value| labels.count(value)),
+            _ => vec![],
         };
         let times = JobTimes { voxelize, digest: start.elapsed(), ..JobTimes::default() };
         let result = JobResult {
@@ -230,6 +238,9 @@ impl Prepared<'_> {
             }
         };
         let Made { occupied, surface_and_interior, field, stats, filling, hashing, .. } = slabs.made();
+        let labels =
+            [Label::SURFACE, Label::INTERIOR].into_iter().zip(surface_and_interior.into_iter().flatten());
+        let labels = labels.collect();
         let times = JobTimes {
             voxelize: filling,
             digest: hashing,
@@ -239,7 +250,7 @@ impl Prepared<'_> {
             occupied,
             digest: slabs.digest(),
             field,
-            labels: surface_and_interior,
+            labels,
             inside: slabs.record.field(INSIDE).map(str::to_string),
             stats,
             findings: slabs.findings(),
@@ -249,6 +260,45 @@ impl Prepared<'_> {
         };
         Ok((written, result))
     }
+}
+
+impl Prepared<'_> {
+    /// Fills slab after slab of all parts.
+    fn parts_in_slabs<T>(
+        &self,
+        strategy: Plan,
+        write: impl FnOnce(&mut dyn CellSource) -> Result<T>,
+    ) -> Result<(T, JobResult)> {
+        let start = Instant::now();
+        let parts = parts::parts(self.mesh)?;
+        let mut slabs = PartSlabs::new(&self.voxelizer, &parts, self.lattice, strategy)?;
+        let written = write(&mut slabs)?;
+        let (stats, findings) = slabs.stats_and_findings();
+        let (filling, hashing) = slabs.times();
+        let counts = slabs.counts();
+        let result = JobResult {
+            occupied: counts.iter().map(|(_, cells)| cells).sum(),
+            digest: slabs.digest(),
+            field: None,
+            labels: counts,
+            inside: CellSource::record(&slabs).field(INSIDE).map(str::to_string),
+            stats,
+            findings,
+            doubt: None,
+            leak: None,
+            times: JobTimes {
+                voxelize: filling,
+                digest: hashing,
+                write: start.elapsed().saturating_sub(filling + hashing),
+            },
+        };
+        Ok((written, result))
+    }
+}
+
+/// The labels of a legend, counted.
+fn counted(legend: &Legend, count: impl Fn(u8) -> u64) -> Vec<(Label, u64)> {
+    legend.labels().iter().map(|label| (label.clone(), count(label.value))).collect()
 }
 
 /// Slabs whose nearest triangles are written as the cells are.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::findings::{self, LostFound, LostSearch};
-use super::plan::{Extras, MemoryBudget, MemoryLimit};
+use super::plan::{Extras, JobLabels, MemoryBudget, MemoryLimit};
 use super::slabs::Slabs;
 use super::transform::Transform;
 use crate::error::{Error, Finding, Result};
@@ -128,7 +128,7 @@ impl<'a> Voxelizer<'a> {
     /// [has labels](Rule::has_labels): a `.vox` file then shows both.
     #[must_use]
     pub fn labelled(self) -> Self {
-        Self { extras: Extras { labels: true, ..self.extras }, ..self }
+        Self { extras: Extras { labels: JobLabels::SurfaceAndInterior, ..self.extras }, ..self }
     }
 
     /// With these cells and numbers beside the grid.
@@ -202,7 +202,7 @@ impl<'a> Voxelizer<'a> {
 
     /// Whether cells are labelled.
     pub(super) fn has_labels(&self) -> bool {
-        self.extras.labels && self.rule.has_labels()
+        self.extras.labels == JobLabels::SurfaceAndInterior && self.rule.has_labels()
     }
 
     fn unit(&self) -> Option<&'static str> {

@@ -9,6 +9,7 @@ pub(crate) mod defects;
 mod edges;
 pub(crate) mod numbers;
 pub(crate) mod pairs;
+mod parts;
 pub mod read;
 pub mod repair;
 mod union_find;
@@ -16,6 +17,7 @@ mod weld;
 
 pub use contacts::Contact;
 pub use pairs::PairLimit;
+pub use parts::MeshParts;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -36,6 +38,8 @@ pub struct Mesh {
     /// Sums over all triangles, once they were needed.
     sums: OnceLock<MeshSums>,
     dropped: Arc<Dropped>,
+    /// The parts, if the file names any.
+    parts: Option<Arc<MeshParts>>,
 }
 
 impl PartialEq for Mesh {
@@ -62,12 +66,39 @@ impl Mesh {
         Self::of_any(triangles, Arc::default())
     }
 
-    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number).
+    /// This mesh with parts.
+    ///
+    /// # Errors
+    /// If they have not as many triangles.
+    pub fn with_parts(self, parts: MeshParts) -> Result<Self> {
+        if parts.len() != self.triangles.len() as u64 {
+            let text = format!("parts of {} triangles, the mesh has {}", parts.len(), self.triangles.len());
+            return Err(Error::usage(text).with_hint("give a part for every triangle"));
+        }
+        Ok(Self { parts: Some(Arc::new(parts)), ..self })
+    }
+
+    /// The parts that its file names, if it names any.
+    pub fn parts(&self) -> Option<&MeshParts> {
+        self.parts.as_deref()
+    }
+
+    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s and parts.
+    pub fn select(&self, is_kept: impl Fn(u32) -> bool) -> Self {
+        let kept: Vec<u32> = (0..self.triangles.len() as u32).filter(|n| is_kept(*n)).collect();
+        let triangles: Vec<Triangle> = kept.iter().map(|n| self.triangles[*n as usize]).collect();
+        let dropped = Arc::new(self.dropped.select(&kept));
+        let parts = self.parts.as_ref().map(|parts| Arc::new(parts.select(kept.iter().copied())));
+        Self { dropped, parts, ..Self::of_finite(triangles.into()) }
+    }
+
+    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s and parts.
     ///
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
-        Self::of_any(self.triangles().iter().map(moved).collect(), Arc::clone(&self.dropped))
+        let moved = Self::of_any(self.triangles().iter().map(moved).collect(), Arc::clone(&self.dropped))?;
+        Ok(Self { parts: self.parts.clone(), ..moved })
     }
 
     fn of_any(triangles: Vec<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
@@ -127,6 +158,7 @@ impl Mesh {
             degenerate: seen.degenerate,
             sums: OnceLock::new(),
             dropped: Arc::default(),
+            parts: None,
         }
     }
 

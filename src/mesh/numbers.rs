@@ -27,6 +27,18 @@ impl Dropped {
         }
     }
 
+    /// The numbers of some triangles alone, which are in ascending order.
+    pub(super) fn select(&self, kept: &[u32]) -> Self {
+        let mut selected = Self::default();
+        for (n, triangle) in (0..).zip(kept) {
+            let dropped = self.number(u64::from(*triangle)) - n;
+            if dropped > selected.count() {
+                selected.runs.push([n, dropped]);
+            }
+        }
+        selected
+    }
+
     /// The number in the file of triangle `n` of those that are kept.
     pub(crate) fn number(&self, n: u64) -> u64 {
         let runs = self.runs.partition_point(|[kept, _]| *kept <= n);
@@ -49,6 +61,11 @@ mod tests {
             assert_eq!(dropped.count(), u64::from(pattern.count_ones()));
             for (n, number) in kept.iter().enumerate() {
                 assert_eq!(dropped.number(n as u64), *number, "{pattern:b}");
+            }
+            let odd: Vec<u32> = (0..kept.len() as u32).filter(|n| n % 2 == 1).collect();
+            let selected = dropped.select(&odd);
+            for (n, triangle) in (0..).zip(&odd) {
+                assert_eq!(selected.number(n), kept[*triangle as usize], "{pattern:b}");
             }
         }
     }

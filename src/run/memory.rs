@@ -69,6 +69,12 @@ impl Demand {
         Self { grids: 2, ..self }
     }
 
+    /// The demand with so many grids in memory at a time, instead of one.
+    #[must_use]
+    pub fn grids(self, grids: u128) -> Self {
+        Self { grids, ..self }
+    }
+
     /// The demand with so many bytes more, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
     pub fn with(self, extra: u128) -> Self {
         Self { extra, ..self }

@@ -35,6 +35,8 @@ mod holes;
 #[cfg(feature = "cli")]
 mod info;
 #[cfg(feature = "cli")]
+mod labels;
+#[cfg(feature = "cli")]
 mod library;
 #[cfg(feature = "cli")]
 mod like;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use voxelize::grid::CellKind;
-use voxelize::job::{Transform, WrittenLength};
+use voxelize::job::{JobLabels, Transform, WrittenLength};
 use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
 use super::values;
@@ -88,6 +88,14 @@ pub struct RuleArgs {
           long_help = "With --rule distance: write cells in place of a field: those whose value is at most V. \
                        V is in units of the file, or in cells as 2vx, and less than the band [default: a field]")]
     pub iso: Option<WrittenLength>,
+
+    /// label the cells by the objects of the mesh
+    #[arg(long, value_name = "object", value_parser = values::labels(), hide_possible_values = true,
+          hide_short_help = true,
+          long_help = "Label the cells by the objects that the file names, such as the solids of an ASCII STL. The \
+                       rule judges each object as a mesh of its own; a cell that several occupy has the label of \
+                       the first [default: no objects]")]
+    pub labels: Option<JobLabels>,
 
     /// a face on a wall marks the cell above/both/none
     #[arg(long, value_name = "up|both|none", value_parser = values::ties(), hide_possible_values = true,

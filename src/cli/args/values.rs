@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM};
+use voxelize::job::JobLabels;
 use voxelize::job::{Measure, UnitOfLength, WrittenLength};
 use voxelize::mesh::PairLimit;
 use voxelize::par::MAX_THREADS;
@@ -218,6 +219,11 @@ pub fn rule() -> impl TypedValueParser<Value = Rule> {
 pub fn inside() -> impl TypedValueParser<Value = Inside> {
     PossibleValuesParser::new(METHODS.iter().map(|method| method.name))
         .try_map(|name| known(Inside::from_name(&name)))
+}
+
+/// The labels that a name stands for.
+pub fn labels() -> impl TypedValueParser<Value = JobLabels> {
+    PossibleValuesParser::new(["object"]).map(|_| JobLabels::Parts)
 }
 
 /// The names of ties.

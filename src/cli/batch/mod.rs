@@ -103,7 +103,7 @@ impl BatchOptions {
                 "a warning names the longest hole of each; --leak takes one mesh"
             }));
         }
-        let output = Output::in_folder(&folder, &args.output, options.rule.kind(), argv)?;
+        let output = Output::in_folder(&folder, &args.output, options.kind(), argv)?;
         let mut named = args.input.meshes;
         if let Some(file) = &args.input.files_from {
             named.extend(inputs::read_list(file, &named, args.input.null, call.signals, &call.names)?);

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::compare::check::{CheckOptions, MeshCheck, bytes_for, check};
+use voxelize::job::JobLabels;
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Rule, Run, par};
 
@@ -108,7 +109,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let has_grid = GRID.iter().any(|option| call.given(option));
     let rule = Rule::surface();
     let grid = GridOptions::new(args.grid, &rule, call.argv, &call.names, resources.for_job())?;
-    let options = JobOptions { grid, rule, tolerance: args.read.tolerance(), resources, has_findings: true };
+    let tolerance = args.read.tolerance();
+    let labels = JobLabels::Off;
+    let options = JobOptions { grid, rule, labels, tolerance, resources, has_findings: true };
     for path in &args.meshes {
         call.names.reads(path, "a mesh to be checked")?;
     }

@@ -1,6 +1,6 @@
 //! From the options of a job to the library's own job, and from its result to the report.
 
-use voxelize::job::{JobResult, JobTimes, Prepared, findings};
+use voxelize::job::{Extras, JobResult, JobTimes, Prepared, findings};
 use voxelize::{Digest, Mesh, Result, Run, Voxelizer, Voxels};
 
 use super::super::args::prefixed;
@@ -38,7 +38,8 @@ pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
 /// The voxelizer of a job.
 pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
     let voxelizer = Voxelizer::new(options.rule).with_run(*run).budget(options.resources.budget());
-    let voxelizer = voxelizer.transform(&options.grid.transform);
+    let extras = Extras { labels: options.labels, ..Extras::default() };
+    let voxelizer = voxelizer.transform(&options.grid.transform).extras(extras);
     if options.has_findings { voxelizer } else { voxelizer.without_findings() }
 }
 

@@ -64,7 +64,7 @@ fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport
     let run = library_run(&options.job.options, bar);
     let input = input_name(&options.job);
     let extras = Extras {
-        labels: options.has_labels(),
+        labels: options.labels(),
         doubt: options.doubt.is_some(),
         leak: options.leak.is_some(),
         nearest: options.nearest.is_some(),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use voxelize::format::FileSize;
+use voxelize::grid::Label;
 use voxelize::grid::record::INSIDE;
 use voxelize::job::{Transform, UnitOfLength};
 use voxelize::mesh::closed::Seal;
@@ -14,7 +15,7 @@ use super::super::options::{Mode, Options};
 use super::super::report::{Report, value};
 use super::field;
 use super::findings;
-use super::report::{DoubtReport, RunReport};
+use super::report::{DoubtReport, RunReport, surface_and_interior};
 
 pub const KEYS: &str = "input mesh transform grid rule [options] inside snap counts field volume digest warnings run \
                         timings_ms memory outputs doubt";
@@ -34,8 +35,13 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
     } else if let (Some(occupied), Some(lattice)) = (found.occupied, &found.lattice) {
         // With nothing inside, all is surface.
         let is_hollow = rule.is_some_and(|rule| rule.is_hollow());
-        let labels = if is_hollow { Some([occupied, 0]) } else { found.labels };
-        report.set("counts", counts(occupied, lattice, labels));
+        let labels = if is_hollow { Some([occupied, 0]) } else { surface_and_interior(&found.labels) };
+        let mut counts = counts(occupied, lattice, labels);
+        if !found.labels.is_empty() && labels.is_none() {
+            let counted = |(label, cells): &(Label, u64)| json!({"label": label.name, "cells": cells});
+            counts["labels"] = found.labels.iter().map(counted).collect();
+        }
+        report.set("counts", counts);
         report.set("volume", value::volume(occupied, lattice));
     }
     report.set("digest", or_null(found.digest.as_ref(), value::digest));

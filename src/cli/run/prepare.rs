@@ -110,7 +110,7 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     let job = &options.job;
     let output = &options.output;
     let lattice = fit(job, mesh, report)?;
-    format::check(job.options.rule.kind(), &lattice, output.format, &output.save_options(&()))
+    format::check(job.options.kind(), &lattice, output.format, &output.save_options(&()))
         .map_err(|e| e.in_file(output.name()))?;
     job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
     report.warnings.extend(output.warning().map(|text| Finding::new(Code::W003, text)));

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use voxelize::format::{FileSize, Written};
-use voxelize::grid::FieldSummary;
+use voxelize::grid::{FieldSummary, Label};
 use voxelize::job::MemoryPlan;
 use voxelize::mesh::closed::{Seal, Unsound};
 use voxelize::mesh::read::Packing;
@@ -37,8 +37,8 @@ pub struct RunReport {
     pub occupied: Option<u64>,
     /// The values of a field; its occupied cells are those with a value.
     pub field: Option<FieldSummary>,
-    /// How many of them are surface and interior, where they are labelled.
-    pub labels: Option<[u64; 2]>,
+    /// How many of them have each label, where they are labelled.
+    pub labels: Vec<(Label, u64)>,
     /// Cells in doubt, if requested.
     pub doubt: Option<DoubtReport>,
     /// Cells of the leak path, if requested.
@@ -48,6 +48,12 @@ pub struct RunReport {
     pub times: Times,
     /// The files written.
     pub outputs: Option<Vec<Written>>,
+}
+
+/// How many cells are surface and interior, if these are the labels.
+pub fn surface_and_interior(labels: &[(Label, u64)]) -> Option<[u64; 2]> {
+    let is_standard = labels.iter().map(|(label, _)| label).eq(&[Label::SURFACE, Label::INTERIOR]);
+    is_standard.then(|| [labels[0].1, labels[1].1])
 }
 
 /// About the input.
@@ -88,7 +94,7 @@ impl RunReport {
             inside_report: InsideReport::default(),
             occupied: None,
             field: None,
-            labels: None,
+            labels: vec![],
             seal: None,
             unsound: None,
             doubt: None,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use voxelize::format::{Carries, Dtype, FileSize, Format, Written};
-use voxelize::grid::AXES;
-use voxelize::job::{MemoryLimit, MemoryPlan, Transform, UnitOfLength};
+use voxelize::grid::{AXES, Label};
+use voxelize::job::{JobLabels, MemoryLimit, MemoryPlan, Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Lattice, Length, Rational};
@@ -46,7 +46,12 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
                 row("cells", &field::cells(&options.job.options.rule, summary, lattice));
             }
             (None, Some(occupied)) => {
-                row("cells", &cells(options, occupied, lattice, found.inside_report.kept))
+                row("cells", &cells(options, occupied, lattice, found.inside_report.kept));
+                if options.labels() == JobLabels::Parts {
+                    let counted =
+                        |(label, cells): &(Label, u64)| format!("{} {}", label.name, grouped(*cells));
+                    row("labels", &found.labels.iter().map(counted).collect::<Vec<_>>().join(", "));
+                }
             }
             (None, None) => {}
         }

@@ -16,6 +16,7 @@
 //! read, a missing end, anything after the end. Leniency drops such a facet and continues with the
 //! next.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use super::facets::{self, Plain, Threads};
@@ -27,7 +28,7 @@ use super::words::Words;
 use super::{Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::{Point, Triangle};
-use crate::mesh::{Mesh, not_finite};
+use crate::mesh::{Mesh, MeshParts, not_finite};
 use crate::par;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
@@ -53,11 +54,21 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
     let block = block.min(options.max_memory.map_or(usize::MAX, |bytes| (bytes / 16) as usize));
     let words = Words::new(source.into_reader(), block, options.progress)?;
     let room = Room::new(options.max_memory);
-    let mut parser =
-        Parser { words, triangles: Vec::new(), room, triage, solids: 0, within: false, stumbled: None };
+    let mut parser = Parser {
+        words,
+        triangles: Vec::new(),
+        room,
+        triage,
+        solids: 0,
+        parts: MeshParts::default(),
+        within: false,
+        stumbled: None,
+    };
     parser.text()?;
+    parser.end_part();
     let bytes = parser.words.bytes();
-    Ok((Mesh::of_finite(parser.triangles.into()), bytes))
+    let Parser { triangles, parts, .. } = parser;
+    Ok((Mesh::of_finite(triangles.into()).with_parts(parts)?, bytes))
 }
 
 /// Words on their way to triangles.
@@ -67,14 +78,21 @@ struct Parser<'a, R> {
     room: Room,
     triage: &'a Triage,
     solids: u64,
+    /// The solids, without the triangles of the last.
+    parts: MeshParts,
     /// Whether a facet has begun and not ended.
     within: bool,
     /// How much had been read when a facet was found that is not written plainly.
     stumbled: Option<u64>,
 }
 
+/// The most bytes of a name that are kept.
+const MAX_NAME: usize = 200;
+
 /// The text in place of a solid's name.
 struct Name {
+    /// Its words, as far as they are kept, with blanks between them.
+    text: String,
     /// In words.
     length: usize,
     is_utf8: bool,
@@ -127,7 +145,8 @@ impl<R: Read> Parser<'_, R> {
         if self.words.word() != b"solid" {
             self.unusual("keywords are not in lower case", line)?;
         }
-        let Name { length, is_utf8, begun } = self.name()?;
+        let Name { text, length, is_utf8, begun } = self.name()?;
+        self.parts.name(text);
         if begun != Begun::Nothing {
             self.unusual("a facet begins on the line of 'solid'", line)?;
         }
@@ -140,17 +159,30 @@ impl<R: Read> Parser<'_, R> {
         }
         self.facets(begun)?;
         loop {
-            let begun = self.end_name(line)?;
-            if begun == Begun::Nothing {
-                return Ok(());
-            }
+            let Some(Name { text, begun, .. }) = self.end_name(line)? else { return Ok(()) };
             self.another(self.words.line())?;
+            self.parts.name(text);
             self.facets(begun)?;
         }
     }
 
+    /// Adds the triangles since the last solid began to it.
+    fn end_part(&mut self) {
+        let more = self.triangles.len() as u64 - self.parts.len();
+        // Facets without a solid.
+        let last = match self.parts.names().len() {
+            0 => self.parts.name(String::new()),
+            names => names as u32 - 1,
+        };
+        self.parts.extend(more, last);
+    }
+
     fn another(&mut self, line: u64) -> Result<()> {
         self.solids += 1;
+        if self.solids > 1 || !self.triangles.is_empty() {
+            self.end_part();
+            self.room.admit(self.triangles.capacity() as u64, self.triage.bytes() + self.parts.bytes())?;
+        }
         if self.solids == 1 {
             return Ok(());
         }
@@ -168,7 +200,9 @@ impl<R: Read> Parser<'_, R> {
     fn name(&mut self) -> Result<Name> {
         const LOOP: [&str; 3] = ["facet", "outer", "loop"];
         let line = self.words.line();
-        let mut name = Name { length: 0, is_utf8: true, begun: Begun::Nothing };
+        let mut name = Name { text: String::new(), length: 0, is_utf8: true, begun: Begun::Nothing };
+        // Where the last words that match LOOP begin in the text.
+        let mut loop_at = 0;
         // The number of last words that match LOOP.
         let mut matched = 0;
         while self.words.advance()? {
@@ -180,13 +214,24 @@ impl<R: Read> Parser<'_, R> {
             let begins = name.begun != Begun::Nothing;
             if begins || self.words.line() != line || self.words.is("endsolid") {
                 self.words.stay();
-                name.length -= if begins { matched } else { 0 };
+                if begins {
+                    name.length -= matched;
+                    name.text.truncate(loop_at);
+                }
                 break;
             }
             let follows = LOOP.get(matched).is_some_and(|word| self.words.is(word));
             matched = if follows { matched + 1 } else { usize::from(self.words.is("facet")) };
+            if matched == 1 {
+                loop_at = name.text.len();
+            }
             name.length += 1;
-            name.is_utf8 &= std::str::from_utf8(self.words.word()).is_ok();
+            let word = String::from_utf8_lossy(self.words.word());
+            name.is_utf8 &= matches!(word, Cow::Borrowed(_));
+            if name.text.len() + word.len() < MAX_NAME {
+                name.text += if name.text.is_empty() { "" } else { " " };
+                name.text += &word;
+            }
         }
         Ok(name)
     }
@@ -194,7 +239,7 @@ impl<R: Read> Parser<'_, R> {
     /// Skips the name after `endsolid`, which may hold the word `solid`. Where the solid that ends here
     /// began on the same line, that word begins another; so it does where a facet follows on the line,
     /// and then the answer is that facet.
-    fn end_name(&mut self, begun_at: u64) -> Result<Begun> {
+    fn end_name(&mut self, begun_at: u64) -> Result<Option<Name>> {
         let line = self.words.line();
         while self.words.advance()? {
             if self.words.line() != line || line == begun_at && self.words.is("solid") {
@@ -202,13 +247,13 @@ impl<R: Read> Parser<'_, R> {
                 break;
             }
             if self.words.is("solid") {
-                let begun = self.name()?.begun;
-                if begun != Begun::Nothing {
-                    return Ok(begun);
+                let name = self.name()?;
+                if name.begun != Begun::Nothing {
+                    return Ok(Some(name));
                 }
             }
         }
-        Ok(Begun::Nothing)
+        Ok(None)
     }
 
     /// All facets of a solid, the first of which has `begun`, and its `endsolid`.

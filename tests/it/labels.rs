@@ -1,0 +1,212 @@
+//! Do labels of objects follow their definition, whatever the order of triangles, threads, levels and slabs?
+
+use std::fmt::Write;
+
+use voxelize::format::{self, SaveOptions};
+use voxelize::geom::Triangle;
+use voxelize::grid::{CellSource, LabelDigest};
+use voxelize::job::{Extras, JobLabels, JobResult};
+use voxelize::mesh::read::{self, ReadOptions};
+use voxelize::{Fit, Inside, Lattice, Level, Mesh, Rule, ThinFeatures, Voxelizer, voxelize};
+
+use crate::support::meshes::Random;
+use crate::support::place::Place;
+use crate::support::solids::between;
+
+/// Three solids: one box, one that overlaps it, one inside the first.
+fn solids() -> Vec<(&'static str, Vec<Triangle>)> {
+    vec![
+        ("body", between([0.0; 3], [8.0; 3])),
+        ("the lid", between([2.0, 2.0, 6.0], [10.0, 10.0, 12.0])),
+        ("body", between([3.0; 3], [5.0; 3])),
+    ]
+}
+
+/// An ASCII STL of these solids.
+fn ascii(solids: &[(&str, Vec<Triangle>)]) -> String {
+    let mut text = String::new();
+    for (name, triangles) in solids {
+        writeln!(text, "solid {name}").unwrap();
+        for triangle in triangles {
+            text += "facet normal 0 0 0\nouter loop\n";
+            triangle.iter().for_each(|[x, y, z]| writeln!(text, "vertex {x} {y} {z}").unwrap());
+            text += "endloop\nendfacet\n";
+        }
+        writeln!(text, "endsolid {name}").unwrap();
+    }
+    text
+}
+
+fn parsed(text: &str) -> Mesh {
+    read::read_stream(&mut text.as_bytes(), "a.stl", &ReadOptions::default()).unwrap().mesh
+}
+
+fn rules() -> Vec<(&'static str, Rule)> {
+    vec![
+        ("--surface", Rule::surface()),
+        ("--solid", Rule::solid()),
+        ("--filled", Rule::filled()),
+        ("--filled --inside flood", Rule::filled().with_inside(Inside::Flood { close_holes: None }).unwrap()),
+        ("--solid --keep-thin", Rule::solid().with_thin(ThinFeatures::Keep).unwrap()),
+        ("--rule offset --radius 1vx", Rule::offset("1vx".parse().unwrap())),
+    ]
+}
+
+fn labelling(rule: Rule) -> Voxelizer<'static> {
+    Voxelizer::new(rule).extras(Extras { labels: JobLabels::Parts, ..Extras::default() })
+}
+
+fn lattice(mesh: &Mesh) -> Lattice {
+    Fit::longest(24).pad(1).to(mesh.bounds()).unwrap()
+}
+
+/// The bytes of a file of labelled cells.
+fn file(voxelizer: Voxelizer, mesh: &Mesh, lattice: &Lattice) -> (Vec<u8>, usize, JobResult) {
+    let format = format::by_name("raw").unwrap();
+    let target = voxelize::job::Target { format, path: None };
+    let prepared = voxelizer.prepare(mesh, lattice, Some(target)).unwrap();
+    let mut bytes = vec![];
+    let write = |cells: &mut dyn CellSource| {
+        format::write_source_to(cells, &mut bytes, format, &SaveOptions::default())
+    };
+    let (_, result) = prepared.run(write, None).unwrap();
+    (bytes, prepared.memory.slabs, result)
+}
+
+#[test]
+fn solids_of_a_file_are_the_parts_of_a_mesh() {
+    let mesh = parsed(&ascii(&solids()));
+    let parts = mesh.parts().unwrap();
+    assert_eq!(parts.names(), ["body", "the lid", "body"]);
+    let of: Vec<_> = (0..mesh.triangles().len() as u32).map(|n| parts.of(n)).collect();
+    assert_eq!(of, [[0; 12], [1; 12], [2; 12]].concat());
+    let lid = mesh.select(|n| parts.of(n) == 1);
+    assert_eq!(lid.triangles(), solids()[1].1);
+    assert_eq!((lid.number(0), lid.number(11), lid.parts().unwrap().of(0)), (12, 23, 1));
+    let moved = mesh.map(|triangle| triangle.map(|v| v.map(|c| c + 1.0))).unwrap();
+    assert_eq!(moved.parts(), mesh.parts());
+    // Names that a facet begins behind, in words that are no names, and without one.
+    let facet = "facet normal 0 0 0 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop endfacet";
+    let text =
+        format!("solid a facet of {facet}\nendsolid\nsolid\n{facet}\nendsolid solid c {facet} endsolid");
+    assert_eq!(parsed(&text).parts().unwrap().names(), ["a facet of", "", "c"]);
+}
+
+#[test]
+fn a_cell_has_the_first_object_that_occupies_it() {
+    let mesh = parsed(&ascii(&solids()));
+    let lattice = lattice(&mesh);
+    let mut seen = [0; 4];
+    for (words, rule) in rules() {
+        let alone: Vec<_> = solids()
+            .into_iter()
+            .map(|(_, triangles)| {
+                voxelize(&Mesh::from_triangles(triangles).unwrap(), &lattice, rule).unwrap()
+            })
+            .collect();
+        let (voxels, result) = labelling(rule).prepare(&mesh, &lattice, None).unwrap().voxels().unwrap();
+        let labels = voxels.labels().unwrap();
+        let names: Vec<_> = labels.legend().labels().iter().map(|label| label.name.as_ref()).collect();
+        assert_eq!(
+            (names, labels.legend().digest()),
+            (vec!["body", "the lid", "body (2)"], LabelDigest::Values)
+        );
+        let [nx, ny, nz] = lattice.dims();
+        for cell in (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / nx / ny]) {
+            let first = alone.iter().position(|voxels| voxels.occupied().unwrap().get(cell));
+            let wanted = first.map_or(0, |first| first as u8 + 1);
+            assert_eq!(labels.get(cell), wanted, "{words} {cell:?}");
+            seen[usize::from(wanted)] += 1;
+        }
+        let counted: Vec<_> = labels.counts().into_iter().map(|(_, cells)| cells).collect();
+        assert_eq!(result.labels.iter().map(|(_, cells)| *cells).collect::<Vec<_>>(), counted, "{words}");
+    }
+    assert!(seen.iter().all(|cells| *cells > 10), "{seen:?}");
+}
+
+#[test]
+fn nothing_but_the_order_of_objects_decides() {
+    let mesh = parsed(&ascii(&solids()));
+    let lattice = lattice(&mesh);
+    let mut random = Random(7);
+    let (mut compared, mut in_slabs) = (0, 0);
+    for (words, rule) in rules() {
+        let (wanted, _, wanted_result) = file(labelling(rule), &mesh, &lattice);
+        for round in 0..6 {
+            let mut shuffled = solids();
+            for (_, triangles) in &mut shuffled {
+                for n in (1..triangles.len()).rev() {
+                    triangles.swap(n, random.below(n as u64 + 1) as usize);
+                }
+            }
+            let mesh = parsed(&ascii(&shuffled));
+            let level = Level::available().into_iter().cycle().nth(round);
+            let voxelizer = labelling(rule).threads(1 + round % 3).level(level.unwrap());
+            let (found, slabs, result) = match [700_000, 60_000].map(|most| voxelizer.memory(most)) {
+                [_, small] if round % 2 == 0 && small.prepare(&mesh, &lattice, Some(raw())).is_ok() => {
+                    file(small, &mesh, &lattice)
+                }
+                [_, _] => file(voxelizer, &mesh, &lattice),
+            };
+            assert!(found == wanted, "{words}, round {round}");
+            assert_eq!(
+                (result.digest, &result.labels),
+                (wanted_result.digest, &wanted_result.labels),
+                "{words}"
+            );
+            compared += 1;
+            in_slabs += usize::from(slabs > 1);
+        }
+    }
+    assert!(compared > 30 && in_slabs > 5, "{compared} {in_slabs}");
+}
+
+fn raw() -> voxelize::job::Target<'static> {
+    voxelize::job::Target { format: format::by_name("raw").unwrap(), path: None }
+}
+
+#[test]
+fn the_command_labels_objects_and_files_name_them() {
+    let place = Place::new();
+    place.write("three.stl", ascii(&solids()));
+    let mesh = parsed(&ascii(&solids()));
+    for (words, rule) in rules() {
+        let lattice = Fit::longest(20).margin(rule.margin()).to(mesh.bounds()).unwrap();
+        let (voxels, result) = labelling(rule).prepare(&mesh, &lattice, None).unwrap().voxels().unwrap();
+        for format in ["npz", "vox", "raw"] {
+            let line = format!("three.stl -r 20 {words} --labels object -o a.{format}");
+            let run = place.run(&format!("{line} --json")).expect(0).json();
+            assert_eq!(run["digest"]["cells"], voxels.digest().cells.to_string(), "{line}");
+            let counts = run["counts"]["labels"].as_array().unwrap();
+            for (counted, (label, cells)) in counts.iter().zip(&result.labels) {
+                assert_eq!(
+                    (counted["label"].as_str().unwrap(), counted["cells"].as_u64().unwrap()),
+                    (&*label.name, *cells)
+                );
+            }
+            assert_eq!(counts.len(), 3, "{line}");
+            let named = place.run(&format!("info a.{format}")).expect(0);
+            assert!(
+                named.text().contains("the lid") && named.text().contains("body (2)"),
+                "{}",
+                named.text()
+            );
+        }
+    }
+    let run = place.run("three.stl -r 20 --solid --labels object -o a.npz").expect(0);
+    assert!(run.err.contains("labels  body "), "{}", run.err);
+    let refused = place.run("three.stl -r 20 --rule distance --labels object -o a.npz").expect(2);
+    assert!(refused.err.contains("--labels: the rule distance makes a field"), "{}", refused.err);
+}
+
+#[test]
+fn more_objects_than_labels_are_an_error() {
+    let one = between([0.0; 3], [1.0; 3]);
+    let many: Vec<_> = (0..256).map(|_| ("same", one.clone())).collect();
+    let place = Place::new();
+    place.write("many.stl", ascii(&many));
+    let run = place.run("many.stl -r 4 --labels object -o a.npz").expect(4);
+    assert!(run.err.contains("the mesh has 256 parts, labels tell 255 apart"), "{}", run.err);
+    place.write("many.stl", ascii(&many[1..]));
+    place.run("many.stl -r 4 --labels object -o a.npz").expect(0);
+}
