@@ -24,6 +24,7 @@
 //!
 //! Layers are hashed in parallel; neither threads nor slabs change a digest.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -78,6 +79,8 @@ pub struct DigestBuilder {
     domain: Domain,
     /// The layer that comes next.
     next: usize,
+    /// Layers behind that, which wait for it.
+    ahead: BTreeMap<usize, Option<LayerHash>>,
     /// The cells that were hashed.
     occupied: u64,
 }
@@ -87,7 +90,8 @@ pub struct DigestBuilder {
 enum Domain {
     Occupancy,
     Labels,
-    Field,
+    /// With this background.
+    Field(u32),
 }
 
 impl Domain {
@@ -98,7 +102,7 @@ impl Domain {
                 LabelDigest::Occupancy => Self::Occupancy,
                 LabelDigest::Values => Self::Labels,
             },
-            CellType::Field { .. } => Self::Field,
+            CellType::Field { background } => Self::Field(canonical(background)),
         }
     }
 
@@ -106,7 +110,7 @@ impl Domain {
         match self {
             Self::Occupancy => b"voxelize cells v1\n",
             Self::Labels => b"voxelize labels v1\n",
-            Self::Field => b"voxelize field v1\n",
+            Self::Field(_) => b"voxelize field v1\n",
         }
     }
 }
@@ -120,10 +124,10 @@ impl DigestBuilder {
         for n in dims {
             hasher.update(&(n as u64).to_le_bytes());
         }
-        if let CellType::Field { background } = cells {
-            hasher.update(&canonical(background).to_le_bytes());
+        if let Domain::Field(background) = domain {
+            hasher.update(&background.to_le_bytes());
         }
-        Self { hasher, dims, domain, next: 0, occupied: 0 }
+        Self { hasher, dims, domain, next: 0, ahead: BTreeMap::new(), occupied: 0 }
     }
 
     /// Takes the next layers: as many as `slab` has, its cells along x and y those of the grid.
@@ -131,18 +135,65 @@ impl DigestBuilder {
     /// # Panics
     /// If they are other cells, or more layers than are left.
     pub fn add<'a>(&mut self, slab: impl Into<CellsRef<'a>>) {
+        self.add_at(self.next, slab);
+    }
+
+    /// Takes layers from `first` on, before or after others: each once.
+    ///
+    /// ```
+    /// use voxelize::grid::{BitGrid, CellType, Digest, DigestBuilder};
+    ///
+    /// let whole = BitGrid::from_text("##.\n\n.#.\n\n..#")?;
+    /// let [mut low, mut high] = [(); 2].map(|()| DigestBuilder::new([3, 1, 3], CellType::Bits));
+    /// high.add_at(2, &BitGrid::from_text("..#")?);
+    /// low.add_at(1, &BitGrid::from_text(".#.")?);
+    /// low.add_at(0, &BitGrid::from_text("##.")?);
+    /// high.merge(low);
+    /// assert_eq!(high.finish(None), Digest::of(&whole, None));
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If they are other cells, layers that are not there, or such as were taken.
+    pub fn add_at<'a>(&mut self, first: usize, slab: impl Into<CellsRef<'a>>) {
         let slab = slab.into();
         let [nx, ny, layers] = slab.dims();
-        assert!([nx, ny] == self.dims[..2] && layers <= self.dims[2] - self.next, "layers of another grid");
+        let fits = first <= self.dims[2] && layers <= self.dims[2] - first;
+        assert!([nx, ny] == self.dims[..2] && fits, "layers of another grid");
         assert!(self.domain == Domain::of(slab.cell_type()), "cells of another type");
-        let hashes = par::map_range(0..layers, |k| layer_hash(slab, k, self.next + k));
-        for (k, hash) in hashes.iter().enumerate() {
-            if let Some(LayerHash { hash, occupied }) = hash {
-                self.hasher.update(&((self.next + k) as u64).to_le_bytes()).update(hash.as_bytes());
-                self.occupied += occupied;
-            }
+        let hashes = par::map_range(0..layers, |k| layer_hash(slab, k, first + k));
+        for (k, hash) in hashes.into_iter().enumerate() {
+            self.put(first + k, hash);
         }
-        self.next += layers;
+    }
+
+    /// Takes the layers of another builder for the same grid.
+    ///
+    /// # Panics
+    /// If it is for another grid, or both have taken a layer.
+    pub fn merge(&mut self, other: Self) {
+        assert!(self.dims == other.dims && self.domain == other.domain, "layers of another grid");
+        let mut other = other;
+        if other.next > self.next {
+            std::mem::swap(self, &mut other);
+        }
+        assert_eq!(other.next, 0, "layer 0 was taken before");
+        for (layer, hash) in other.ahead {
+            self.put(layer, hash);
+        }
+    }
+
+    /// Hashes a layer, or keeps it until those below it are there.
+    fn put(&mut self, layer: usize, hash: Option<LayerHash>) {
+        assert!(layer >= self.next, "layer {layer} was taken before");
+        self.occupied += hash.as_ref().map_or(0, |hash| hash.occupied);
+        assert!(self.ahead.insert(layer, hash).is_none(), "layer {layer} was taken before");
+        while let Some(hash) = self.ahead.remove(&self.next) {
+            if let Some(LayerHash { hash, .. }) = hash {
+                self.hasher.update(&(self.next as u64).to_le_bytes()).update(hash.as_bytes());
+            }
+            self.next += 1;
+        }
     }
 
     /// How many cells of the layers so far are occupied, or of a field have another value than the background.
@@ -162,6 +213,7 @@ impl DigestBuilder {
 }
 
 /// The hash of a layer, and how many cells it covers.
+#[derive(Debug, Clone)]
 struct LayerHash {
     hash: blake3::Hash,
     occupied: u64,

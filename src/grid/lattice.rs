@@ -3,6 +3,8 @@
 //! Axis order is always x, y, z, and memory runs x fastest: cell `(i, j, k)` of a grid of
 //! `[nx, ny, nz]` cells is number `i + nx * (j + ny * k)`. This is the only place that says so.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
 use crate::geom::{Bounds, Rational};
@@ -70,6 +72,42 @@ impl Lattice {
         let scaled = |values: &[Rational; 3]| values.each_ref().map(|value| value * factor);
         let lattice = Self::new(self.dims, scaled(&self.origin), scaled(&self.spacing), self.closed)?;
         Ok(lattice.with_snap(self.snap))
+    }
+
+    /// A box of these cells, by their ranges along x, y and z, as a lattice of its own: it has the same walls, and an
+    /// axis is closed if it is here and the box reaches its end. A rule that is [local](crate::Rule::is_local) has
+    /// the same cells there.
+    ///
+    /// ```
+    /// use voxelize::{Lattice, Mesh, Rule, voxelize};
+    ///
+    /// let mesh = Mesh::open("fixtures/knot.stl")?;
+    /// let lattice = Lattice::fit(mesh.bounds(), 40)?;
+    /// let [nx, ny, nz] = lattice.dims();
+    /// let region = lattice.region([0..nx, 5..ny, 3..9])?;
+    /// let whole = voxelize(&mesh, &lattice, Rule::surface())?;
+    /// let part = voxelize(&mesh, &region, Rule::surface())?;
+    /// assert_eq!(region.dims(), [nx, ny - 5, 6]);
+    /// assert_eq!(part.occupied()?.get([7, 2, 1]), whole.occupied()?.get([7, 7, 4]));
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a range is empty or reaches beyond the lattice.
+    pub fn region(&self, cells: [Range<usize>; 3]) -> Result<Self> {
+        for (axis, range) in cells.iter().enumerate() {
+            if range.is_empty() || range.end > self.dims[axis] {
+                let Range { start, end } = range;
+                let name = AXES[axis];
+                let text =
+                    format!("cells {start}..{end} along {name} are no region of {} cells", self.dims[axis]);
+                return Err(Error::usage(text).with_hint("give the first cell, and the end behind the last"));
+            }
+        }
+        let origin = std::array::from_fn(|axis| self.wall(axis, cells[axis].start));
+        let closed = std::array::from_fn(|axis| self.closed[axis] && cells[axis].end == self.dims[axis]);
+        let dims = cells.map(|range| range.len());
+        Ok(Self::new(dims, origin, self.spacing.clone(), closed)?.with_snap(self.snap))
     }
 
     /// Cells per axis, `[nx, ny, nz]`.

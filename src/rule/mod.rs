@@ -344,6 +344,15 @@ impl Rule {
         matches!(self, Self::Surface { .. } | Self::Thin)
     }
 
+    /// Whether the cells of a [region](Lattice::region) are those of the whole lattice there. The others depend on cells
+    /// beside the region: a flood, thin features that are kept, and a shell.
+    pub fn is_local(&self) -> bool {
+        let is_flood = self.inside().is_some_and(Inside::is_flood);
+        let keeps_thin = matches!(self, Self::Solid { thin: ThinFeatures::Keep, .. });
+        let has_shell = matches!(self, Self::Filled { shell: Some(_), .. });
+        !is_flood && !keeps_thin && !has_shell
+    }
+
     /// Whether its cells are labelled where a format can, as [`surface_and_interior`] does it.
     pub fn has_labels(&self) -> bool {
         matches!(self, Self::Filled { .. })

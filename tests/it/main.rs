@@ -13,6 +13,7 @@ mod fixtures;
 mod formats;
 mod layers;
 mod reading;
+mod regions;
 mod regressions;
 mod repair;
 
