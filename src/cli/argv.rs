@@ -164,10 +164,6 @@ impl Argv {
         let Some(long) = word.strip_prefix('-') else {
             return Error::usage(format!("unexpected argument '{word}'"));
         };
-        if word == "--labels" {
-            return Error::usage("--labels: one file cannot hold several meshes")
-                .with_hint("-o DIR/ writes a file for each; --same-grid gives them equal grids");
-        }
         let options = self
             .parser
             .get_arguments()

@@ -18,7 +18,7 @@ use crate::run::Plan;
 pub(super) const MOST: usize = 255;
 
 /// A part that has triangles.
-pub(super) struct Part {
+pub(super) struct LabelledPart {
     pub label: Label,
     pub mesh: Mesh,
 }
@@ -27,9 +27,9 @@ pub(super) struct Part {
 ///
 /// # Errors
 /// If there are more than 255.
-pub(super) fn parts(mesh: &Mesh) -> Result<Vec<Part>> {
+pub(super) fn parts(mesh: &Mesh) -> Result<Vec<LabelledPart>> {
     let Some(parts) = mesh.parts() else {
-        return Ok(vec![Part { label: Label::new(1, "mesh"), mesh: mesh.clone() }]);
+        return Ok(vec![LabelledPart { label: Label::new(1, "mesh"), mesh: mesh.clone() }]);
     };
     let mut count = vec![0_u64; parts.names().len()];
     (0..mesh.triangles().len() as u32).for_each(|n| count[parts.of(n) as usize] += 1);
@@ -43,7 +43,10 @@ pub(super) fn parts(mesh: &Mesh) -> Result<Vec<Part>> {
     for (part, name) in (0..).zip(parts.names()).filter(|(part, _)| count[*part as usize] > 0) {
         let value = found.len() as u8 + 1;
         let name = unique(name, part + 1, &mut names);
-        found.push(Part { label: Label::new(value, name), mesh: mesh.select(|n| parts.of(n) == part) });
+        found.push(LabelledPart {
+            label: Label::new(value, name),
+            mesh: mesh.select(|n| parts.of(n) == part),
+        });
     }
     Ok(found)
 }
@@ -58,12 +61,12 @@ fn unique(name: &str, number: u32, names: &mut HashSet<String>) -> String {
 }
 
 /// The legend of parts, whose values digests cover.
-pub(super) fn legend(parts: &[Part]) -> Result<Legend> {
+pub(super) fn legend(parts: &[LabelledPart]) -> Result<Legend> {
     Legend::new(parts.iter().map(|part| part.label.clone()))
 }
 
 /// The cells of all parts in memory, one part after the other.
-pub(super) fn at_once(voxelizer: &Voxelizer, parts: &[Part], lattice: &Lattice) -> Result<Voxelized> {
+pub(super) fn at_once(voxelizer: &Voxelizer, parts: &[LabelledPart], lattice: &Lattice) -> Result<Voxelized> {
     let mut labels = Labels::new(lattice.dims(), legend(parts)?)?;
     let mut stats = Stats::default();
     let mut findings: Vec<Finding> = vec![];
@@ -95,7 +98,7 @@ pub(super) struct PartSlabs<'a> {
 impl<'a> PartSlabs<'a> {
     pub(super) fn new(
         voxelizer: &Voxelizer<'a>,
-        parts: &'a [Part],
+        parts: &'a [LabelledPart],
         lattice: &'a Lattice,
         plan: Plan,
     ) -> Result<Self> {

@@ -37,7 +37,7 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
         let is_hollow = rule.is_some_and(|rule| rule.is_hollow());
         let labels = if is_hollow { Some([occupied, 0]) } else { surface_and_interior(&found.labels) };
         let mut counts = counts(occupied, lattice, labels);
-        if !found.labels.is_empty() && labels.is_none() {
+        if !found.labels.is_empty() && surface_and_interior(&found.labels).is_none() {
             let counted = |(label, cells): &(Label, u64)| json!({"label": label.name, "cells": cells});
             counts["labels"] = found.labels.iter().map(counted).collect();
         }

@@ -69,7 +69,6 @@ fn hints_name_an_alternative() {
         ("cube.stl thirds.stl -o all.npz", "-o all/"),
         ("cube.stl new.vox", "-o new.vox"),
         ("verfy goldens.toml", "voxelize verify"),
-        ("cube.stl thirds.stl -o a.vox --labels", "--same-grid"),
     ] {
         assert!(place.run(line).line("hint:").contains(hint), "{line}");
     }
