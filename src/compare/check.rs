@@ -75,6 +75,10 @@ pub struct DefectInfo {
     pub effect: &'static str,
     /// Whether it is decided exactly, and not by rounded numbers.
     pub exact: bool,
+    /// The uses that it stands in the way of.
+    pub hinders: &'static [Fitness],
+    /// The uses that it stands in the way of where nothing else does.
+    pub may_hinder: &'static [Fitness],
     /// Red, green and blue of its cells.
     colour: [u8; 3],
     sites: fn(&mut Defects) -> Option<&mut Sites>,
@@ -142,6 +146,67 @@ impl CheckVerdict {
     }
 }
 
+/// A use that a mesh can be fit for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fitness {
+    /// It has no open edges.
+    Closed,
+    /// Its triangles agree on the outside.
+    Oriented,
+    /// It is manifold by the 3MF core specification.
+    Manifold,
+    /// The rule solid is beyond doubt without another option.
+    Solid,
+}
+
+impl Fitness {
+    /// All of them, in the order of reports.
+    pub const ALL: [Self; 4] = [Self::Closed, Self::Oriented, Self::Manifold, Self::Solid];
+
+    /// Its name, such as `closed`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Oriented => "oriented",
+            Self::Manifold => "manifold",
+            Self::Solid => "solid",
+        }
+    }
+
+    /// What a fit mesh is.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Oriented => "oriented",
+            Self::Manifold => "manifold by the 3MF core specification",
+            Self::Solid => "safe for solid",
+        }
+    }
+}
+
+impl MeshCheck {
+    /// Whether the mesh is fit for a use.
+    pub fn is_fit(&self, fitness: Fitness) -> bool {
+        let verdict = &self.verdict;
+        match fitness {
+            Fitness::Closed => verdict.closed,
+            Fitness::Oriented => verdict.oriented,
+            Fitness::Manifold => verdict.manifold_3mf,
+            Fitness::Solid => verdict.is_safe_for_solid(),
+        }
+    }
+
+    /// The defects that stand in the way of a use; none are known of a mesh without triangles.
+    pub fn hindrances(&self, fitness: Fitness) -> Vec<&Defect> {
+        let by = |of: fn(&DefectInfo) -> &'static [Fitness]| {
+            let hinders = |defect: &&Defect| of(defect.info).contains(&fitness);
+            self.defects.iter().filter(hinders).collect::<Vec<_>>()
+        };
+        let first = by(|info| info.hinders);
+        if first.is_empty() { by(|info| info.may_hinder) } else { first }
+    }
+}
+
 /// The methods that surely find the inside, and all that stands in the way of others.
 struct Safety {
     /// Closed, oriented, not two-sided, and no shell inside out.
@@ -182,6 +247,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["duplicate triangle", "duplicate triangles"],
         effect: "nonzero and evenodd count each copy, unless copies in opposite directions cancel; robust drops copies",
         exact: true,
+        hinders: &[],
+        may_hinder: &[Fitness::Solid],
         colour: [0xcc, 0x79, 0xa7],
         sites: |found| Some(&mut found.duplicates),
     },
@@ -191,6 +258,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["triangle without area", "triangles without area"],
         effect: "none of its own",
         exact: true,
+        hinders: &[],
+        may_hinder: &[Fitness::Manifold],
         colour: [0x82, 0x82, 0x82],
         sites: |found| Some(&mut found.degenerate),
     },
@@ -200,6 +269,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["needle", "needles"],
         effect: "none of its own",
         exact: true,
+        hinders: &[],
+        may_hinder: &[],
         colour: [0x99, 0x80, 0x60],
         sites: |found| Some(&mut found.needles),
     },
@@ -209,6 +280,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["open edge", "open edges"],
         effect: "the inside is ambiguous; solid and filled use winding number > 0.5",
         exact: true,
+        hinders: &Fitness::ALL,
+        may_hinder: &[],
         colour: [0xd5, 0x20, 0x10],
         sites: |found| Some(&mut found.topology.open),
     },
@@ -218,6 +291,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["non-manifold edge", "non-manifold edges"],
         effect: "none of its own: where directions cancel, nonzero is exact",
         exact: true,
+        hinders: &[Fitness::Manifold],
+        may_hinder: &[],
         colour: [0xe6, 0x9f, 0x00],
         sites: |found| Some(&mut found.topology.crowded_edges),
     },
@@ -227,6 +302,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["non-manifold vertex", "non-manifold vertices"],
         effect: "none of its own",
         exact: true,
+        hinders: &[],
+        may_hinder: &[],
         colour: [0xf0, 0xe4, 0x42],
         sites: |found| Some(&mut found.topology.crowded_vertices),
     },
@@ -236,6 +313,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["edge that occurs twice in one direction", "edges that occur twice in one direction"],
         effect: "nonzero would be wrong; evenodd is used if the mesh is closed, else robust",
         exact: true,
+        hinders: &[Fitness::Oriented, Fitness::Manifold, Fitness::Solid],
+        may_hinder: &[],
         colour: [0x00, 0x72, 0xb2],
         sites: |found| Some(&mut found.topology.reversed),
     },
@@ -245,6 +324,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["shell inside out", "shells inside out"],
         effect: "nonzero fills it, except where it overlaps another shell",
         exact: false,
+        hinders: &[Fitness::Solid],
+        may_hinder: &[],
         colour: [0x00, 0x9e, 0x73],
         sites: |found| Some(&mut found.inside_out),
     },
@@ -254,6 +335,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["pair of triangles that cross", "pairs of triangles that cross"],
         effect: "none of its own: on a closed, oriented mesh nonzero is exact and unites parts that overlap",
         exact: true,
+        hinders: &[],
+        may_hinder: &[],
         colour: [0xe0, 0x00, 0x80],
         sites: |found| Some(&mut found.crossing),
     },
@@ -263,6 +346,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["pair of triangles that touch", "pairs of triangles that touch"],
         effect: "none of its own",
         exact: true,
+        hinders: &[],
+        may_hinder: &[],
         colour: [0x56, 0xb4, 0xe9],
         sites: |found| Some(&mut found.touching),
     },
@@ -275,6 +360,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         ],
         effect: "none of its own: on a closed, oriented mesh nonzero is exact and unites parts that overlap",
         exact: true,
+        hinders: &[],
+        may_hinder: &[],
         colour: [0x80, 0x30, 0xc0],
         sites: |found| Some(&mut found.overlapping),
     },
@@ -284,6 +371,8 @@ pub static DEFECTS: &[DefectInfo] = &[
         nouns: ["triangle of a wall thinner than a cell", "triangles of walls thinner than a cell"],
         effect: "solid may lose such a wall, unless thin features are kept; filled never does",
         exact: false,
+        hinders: &[],
+        may_hinder: &[],
         colour: [0x60, 0xb0, 0x20],
         sites: |found| found.thin.as_mut(),
     },

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use voxelize::compare::check::{CheckOptions, MeshCheck, bytes_for, check};
+use voxelize::compare::check::{CheckOptions, Fitness, MeshCheck, bytes_for, check};
 use voxelize::job::JobLabels;
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Rule, Run, par};
@@ -20,7 +20,6 @@ use super::report::display::{bytes, counted};
 use super::report::{Outcome, Report};
 use super::run::{self, RunReport};
 use mark::MarkOutput;
-use report::{QUALITIES, Quality};
 
 /// The options of the grid; any of them turns on the cells of the defects.
 const GRID: [&str; 10] =
@@ -63,9 +62,9 @@ struct CheckArgs {
 
     /// Exit with code 1 unless the mesh has all these properties, separated by commas: closed (or watertight),
     /// oriented, manifold, solid (safe for --solid) [default: none]
-    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = qualities(),
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = fitness(),
           hide_possible_values = true, help_heading = "Check")]
-    require: Vec<&'static Quality>,
+    require: Vec<Fitness>,
 
     /// Places to report of each finding; this limits no counts [default: 5, in JSON 20]
     #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
@@ -92,12 +91,13 @@ struct CheckArgs {
 }
 
 /// The names of what `--require` takes.
-fn qualities() -> impl TypedValueParser<Value = &'static Quality> {
-    let names = |quality: &'static Quality| std::iter::once(quality.name).chain(quality.synonym);
-    let by_name = move |name: String| {
-        QUALITIES.iter().find(|quality| names(quality).any(|known| known == name)).ok_or("no such name")
-    };
-    PossibleValuesParser::new(QUALITIES.iter().flat_map(names)).try_map(by_name)
+fn fitness() -> impl TypedValueParser<Value = Fitness> {
+    const SYNONYM: (&str, Fitness) = ("watertight", Fitness::Closed);
+    let named = Fitness::ALL.map(|fitness| (fitness.name(), fitness)).into_iter().chain([SYNONYM]);
+    let names: Vec<_> = named.clone().map(|(name, _)| name).collect();
+    PossibleValuesParser::new(names).try_map(move |name| {
+        named.clone().find(|(known, _)| *known == name).map(|(_, fitness)| fitness).ok_or("no such name")
+    })
 }
 
 /// Places of each finding in text, and in JSON.
@@ -155,7 +155,7 @@ struct Checking<'a> {
     places: [usize; 2],
     pairs: PairLimit,
     is_strict: bool,
-    required: &'a [&'static Quality],
+    required: &'a [Fitness],
 }
 
 impl Checking<'_> {

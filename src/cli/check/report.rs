@@ -1,7 +1,7 @@
 //! A check as rows and as JSON.
 
 use serde_json::{Value, json};
-use voxelize::compare::check::{CheckVerdict, CheckedComponent, Defect, DefectPlace, MeshCheck};
+use voxelize::compare::check::{CheckVerdict, CheckedComponent, Defect, DefectPlace, Fitness, MeshCheck};
 use voxelize::format::Written;
 use voxelize::{Code, Error, Lattice};
 
@@ -198,15 +198,15 @@ pub(super) fn verdict_rows(
     if let Some(lacks) = lacks {
         report.row("failed", &format!("--require: {lacks}"));
     }
-    for (n, quality) in QUALITIES.iter().enumerate() {
+    for (n, fitness) in Fitness::ALL.into_iter().enumerate() {
         let label = if n == 0 { "verdict" } else { "" };
-        let text = match quality.lack(checked) {
+        let text = match lack(fitness, checked) {
             Some(why) if why.is_empty() => "no".to_string(),
             Some(why) => format!("no ({why})"),
-            None if quality.name == "solid" => safe_methods(checked),
+            None if fitness == Fitness::Solid => safe_methods(checked),
             None => "yes".to_string(),
         };
-        report.row(label, &format!("{}: {text}", quality.text));
+        report.row(label, &format!("{}: {text}", fitness.about()));
     }
 }
 
@@ -226,71 +226,20 @@ fn safe_methods(checked: &MeshCheck) -> String {
     text
 }
 
-/// The uses that a mesh can be fit for.
-#[derive(Debug)]
-pub struct Quality {
-    /// Its name under `--require`.
-    pub name: &'static str,
-    /// Another name for it there.
-    pub synonym: Option<&'static str>,
-    text: &'static str,
-    holds: fn(&CheckVerdict) -> bool,
-    /// The findings that stand in its way; the second list where none of the first is there.
-    codes: [&'static [&'static str]; 2],
-}
-
-pub static QUALITIES: [Quality; 4] = [
-    Quality {
-        name: "closed",
-        synonym: Some("watertight"),
-        text: "closed",
-        holds: |v| v.closed,
-        codes: [&["M004"], &[]],
-    },
-    Quality {
-        name: "oriented",
-        synonym: None,
-        text: "oriented",
-        holds: |v| v.oriented,
-        codes: [&["M004", "M007"], &[]],
-    },
-    Quality {
-        name: "manifold",
-        synonym: None,
-        text: "manifold by the 3MF core specification",
-        holds: |v| v.manifold_3mf,
-        codes: [&["M004", "M005", "M007"], &["M002"]],
-    },
-    Quality {
-        name: "solid",
-        synonym: None,
-        text: "safe for solid",
-        holds: CheckVerdict::is_safe_for_solid,
-        codes: [&["M004", "M007", "M008"], &["M001"]],
-    },
-];
-
-impl Quality {
-    /// Why a mesh has it not, `32 open edges`; `None` if it has.
-    fn lack(&self, checked: &MeshCheck) -> Option<String> {
-        let because = |codes: &[&str]| {
-            let found = checked.defects.iter().filter(|defect| codes.contains(&defect.info.code.name()));
-            let found: Vec<_> = found.map(count).collect();
-            (!found.is_empty()).then(|| found.join(", "))
-        };
-        let why = || self.codes.iter().find_map(|codes| because(codes)).unwrap_or_default();
-        (!(self.holds)(&checked.verdict)).then(why)
-    }
+/// Why a mesh is not fit for a use, `32 open edges`; `None` if it is.
+fn lack(fitness: Fitness, checked: &MeshCheck) -> Option<String> {
+    let why = || checked.hindrances(fitness).into_iter().map(count).collect::<Vec<_>>().join(", ");
+    (!checked.is_fit(fitness)).then(why)
 }
 
 /// Why a mesh lacks what `--require` asks for: `not closed: 32 open edges; not safe for solid: 32 open edges`.
-pub(super) fn lacks(required: &[&Quality], checked: &MeshCheck) -> Option<String> {
-    let lack = |quality: &&Quality| {
-        let why = quality.lack(checked)?;
+pub(super) fn lacks(required: &[Fitness], checked: &MeshCheck) -> Option<String> {
+    let lack = |fitness: &Fitness| {
+        let why = lack(*fitness, checked)?;
         Some(if why.is_empty() {
-            format!("not {}", quality.text)
+            format!("not {}", fitness.about())
         } else {
-            format!("not {}: {why}", quality.text)
+            format!("not {}: {why}", fitness.about())
         })
     };
     let lacks: Vec<_> = required.iter().filter_map(lack).collect();
