@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use voxelize::format::{self, Dtype, SaveOptions};
 use voxelize::grid::{CellSource, InMemory};
-use voxelize::job::{Transform, UnitOfLength};
+use voxelize::job::{Target, Transform, UnitOfLength};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::run::Plan;
 use voxelize::{Digest, Finding, Fit, Inside, Lattice, Mesh, Rational, Rule, Voxelizer};
@@ -66,7 +66,7 @@ fn fitted(mesh: &Mesh, rule: &Rule, cells: usize) -> Lattice {
     Fit::longest(cells).margin(rule.margin()).to(mesh.bounds()).unwrap()
 }
 
-/// What a rule makes of a mesh by the command and by the library, at once and in slabs; how many findings there were.
+/// What a rule makes of a mesh by the command and by the library, under every plan; how many findings there were.
 fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str) -> usize {
     let line = format!("{name} -r 24 {words}");
     let run = place.run(&format!("{line} -o command.{format} --json"));
@@ -76,16 +76,15 @@ fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str)
     let format = format::by_name(format).unwrap();
     // The command labels cells where a byte holds each.
     let has_labels = format.dtypes_of(rule.kind()).first() == Some(&Dtype::U8);
-    let voxelizer = Voxelizer::new(rule);
+    let voxelizer = Voxelizer::new(rule).input(Some(name));
     let voxelizer = if has_labels { voxelizer.labelled() } else { voxelizer };
-    let mut made = voxelizer.run(&mesh, &lattice).unwrap();
+    let made = voxelizer.run(&mesh, &lattice).unwrap();
     if run.code != Some(0) {
         let error = format::check(rule.kind(), &lattice, format, &SaveOptions::default());
         assert!(error.is_err(), "{line}: {}", run.err);
         return 0;
     }
     let json = run.expect(0).json();
-    made.voxels.record.input = Some(name.to_string());
     let mut source = InMemory::new(&made.voxels);
     let bytes = |source: &mut dyn CellSource| {
         let mut bytes = vec![];
@@ -94,15 +93,25 @@ fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str)
     };
     let expected = std::fs::read(place.path(&format!("command.{}", format.name))).unwrap();
     assert!(bytes(&mut source) == expected, "{line}: bytes");
-    let mut slabs = voxelizer.slabs(&mesh, &lattice, Plan::Slabs(format.slab_layers.max(1))).unwrap();
-    slabs.record.input = Some(name.to_string());
-    assert!(bytes(&mut slabs) == expected, "{line}: bytes of slabs");
-    assert_eq!(told_digest(&slabs.digest()), json["digest"], "{line}");
     let of_file = told(&of_file);
-    let expected = told_by(&json);
-    assert_eq!([of_file.clone(), told(&made.findings)].concat(), expected, "{line}");
-    assert_eq!([of_file, told(&slabs.findings())].concat(), expected, "{line}, in slabs");
-    expected.len()
+    let findings = told_by(&json);
+    assert_eq!([of_file.clone(), told(&made.findings)].concat(), findings, "{line}");
+    let height = format.slab_layers.max(1);
+    let bricks = Plan::Bricks(height.next_multiple_of(8));
+    for plan in [Some(Plan::Slabs(height)), Some(bricks).filter(|_| rule.has_bricks())].into_iter().flatten()
+    {
+        let mut slabs = voxelizer.slabs(&mesh, &lattice, plan).unwrap();
+        assert!(bytes(&mut slabs) == expected, "{line}: bytes of {plan:?}");
+        assert_eq!(told_digest(&slabs.digest()), json["digest"], "{line}, {plan:?}");
+        assert_eq!([of_file.clone(), told(&slabs.findings())].concat(), findings, "{line}, {plan:?}");
+    }
+    let target = Target { format, path: None };
+    let prepared = voxelizer.prepare(&mesh, &lattice, Some(target)).unwrap();
+    let (written, result) = prepared.run(|source| Ok(bytes(source)), None).unwrap();
+    assert!(written == expected, "{line}: bytes of a job");
+    assert_eq!(told_digest(&result.digest), json["digest"], "{line}, a job");
+    assert_eq!([of_file, told(&result.findings)].concat(), findings, "{line}, a job");
+    findings.len()
 }
 
 #[test]
