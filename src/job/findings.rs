@@ -111,7 +111,7 @@ pub(crate) fn of_cells(
     is_empty: bool,
     unit: Option<&str>,
 ) -> Vec<Finding> {
-    let mut findings = rule::findings(rule, mesh, lattice, &stats.inside, unit);
+    let mut findings = rule::findings(rule, mesh, lattice, stats, unit);
     if is_empty {
         findings.push(rule::nothing_occupied(rule, &findings));
     }

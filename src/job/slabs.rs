@@ -13,7 +13,7 @@ use crate::grid::{
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
-use crate::rule::{InsideReport, Keep, PreparedRule, Rule, Stats, labels};
+use crate::rule::{Keep, PreparedRule, Rule, Stats, labels};
 use crate::run::cover::Covered;
 use crate::run::{Demand, Plan, Run};
 
@@ -188,8 +188,7 @@ impl<'a> Slabs<'a> {
     /// The numbers of the slabs made so far; after the last, of the whole grid.
     pub fn made(&self) -> Made {
         let mut made = self.made.clone();
-        let InsideReport { lost, .. } = &mut made.stats.inside;
-        *lost = lost.take().or(self.lost.lost);
+        made.stats.lost = made.stats.lost.or(self.lost.lost);
         made
     }
 

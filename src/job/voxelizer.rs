@@ -177,7 +177,7 @@ impl<'a> Voxelizer<'a> {
         if is_later {
             lost = search.find(Some(cells.as_ref().occupied()?))?;
         }
-        stats.inside.lost = stats.inside.lost.or(lost.lost);
+        stats.lost = stats.lost.or(lost.lost);
         let mut findings: Vec<Finding> = lost.skipped.into_iter().collect();
         if self.has_findings {
             let unit = self.unit();

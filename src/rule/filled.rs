@@ -19,5 +19,5 @@ pub(super) fn fill(
         covered::fill(&surface::target(prepared), prepared, layers.clone(), run, grid)?;
     let inside = prepared.inside().fill(layers.clone(), run, grid)?.inside;
     prepared.inside().close(layers, grid);
-    Ok(Stats { snapped, inside })
+    Ok(Stats { snapped, inside, ..Stats::default() })
 }

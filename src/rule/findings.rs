@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::inside::flood;
-use super::{Inside, InsideReport, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, ThinFeatures};
+use super::{Inside, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, Stats, ThinFeatures};
 use crate::error::{Code, Finding, Hint, Opt, hint};
 use crate::grid::{Lattice, MAX_DIM};
 use crate::mesh::Mesh;
@@ -13,15 +13,16 @@ use crate::run::holes;
 use crate::run::leak::Leak;
 use crate::text::{counted, grouped, number};
 
-/// The findings about cells that were filled by `rule`, from the report of the run that filled them. Lengths are given
+/// The findings about cells that were filled by `rule`, from the counts of the run that filled them. Lengths are given
 /// in `unit`, if it is known.
 pub fn findings(
     rule: &Rule,
     mesh: &Mesh,
     lattice: &Lattice,
-    report: &InsideReport,
+    stats: &Stats,
     unit: Option<&str>,
 ) -> Vec<Finding> {
+    let report = &stats.inside;
     let unit = &Suffix(unit.map_or_else(String::new, |unit| format!(" {unit}")));
     let Some(inside) = rule.inside() else { return vec![] };
     let open = match inside {
@@ -43,7 +44,7 @@ pub fn findings(
         _ if mesh.is_two_sided() && is_crossed(inside) => LostFeatures::default(),
         // The leak is the cause, and no smaller cells help.
         _ if leak.is_some() || cut.is_some() => LostFeatures::default(),
-        _ => report.lost.unwrap_or_default(),
+        _ => stats.lost.unwrap_or_default(),
     };
     let components = lost.components.as_ref().map(|components| lost_components(components, unit));
     let thin = [components, lost.places.as_ref().map(|places| lost_places(places, unit))];

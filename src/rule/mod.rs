@@ -187,6 +187,10 @@ pub struct Stats {
     pub snapped: u64,
     /// About its inside.
     pub inside: InsideReport,
+    /// The features that [`Rule::Solid`] would lose, if they were kept; otherwise [`lost::find`] finds them.
+    pub lost: Option<LostFeatures>,
+    /// How many cells keep them.
+    pub kept: Option<u64>,
 }
 
 impl Stats {
@@ -194,6 +198,8 @@ impl Stats {
     pub(crate) fn add(&mut self, other: Self) {
         self.snapped += other.snapped;
         let disputed = self.inside.disputed.unwrap_or(0) + other.inside.disputed.unwrap_or(0);
+        self.lost = other.lost;
+        self.kept = other.kept;
         self.inside = InsideReport { disputed: other.inside.disputed.map(|_| disputed), ..other.inside };
     }
 }

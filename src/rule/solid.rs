@@ -18,7 +18,7 @@ pub(super) fn fill(
     let mut stats = prepared.inside().fill(layers.clone(), run, grid)?;
     if let Some(kept) = &prepared.kept {
         kept.keep(layers, grid);
-        (stats.inside.lost, stats.inside.kept) = (Some(kept.report), Some(kept.count));
+        (stats.lost, stats.kept) = (Some(kept.report), Some(kept.count));
     }
     Ok(stats)
 }

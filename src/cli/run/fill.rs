@@ -60,6 +60,8 @@ impl RunReport {
         self.snapped = Some(result.stats.snapped);
         self.inside = result.inside;
         self.inside_report = result.stats.inside;
+        self.lost = result.stats.lost;
+        self.kept = result.stats.kept;
         self.occupied = Some(result.occupied);
         self.digest = Some(result.digest);
         self.field = result.field;

@@ -61,9 +61,9 @@ pub fn json(rule: &Rule, report: &RunReport) -> Value {
     if let Some(Leak { cells, holes }) = &inside.leak {
         put("leak", json!({"cells": cells, "holes": holes.iter().map(hole).collect::<Value>()}));
     }
-    put("thin", inside.lost.map_or(Value::Null, |lost| thin_parts(lost.components.as_ref())));
-    put("thin_places", inside.lost.map_or(Value::Null, |lost| thin_places(lost.places.as_ref())));
-    if let Some(kept) = inside.kept {
+    put("thin", report.lost.map_or(Value::Null, |lost| thin_parts(lost.components.as_ref())));
+    put("thin_places", report.lost.map_or(Value::Null, |lost| thin_places(lost.places.as_ref())));
+    if let Some(kept) = report.kept {
         put("kept_cells", json!(kept));
     }
     if let Some(repairs) = &inside.repairs {

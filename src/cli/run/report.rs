@@ -8,7 +8,7 @@ use voxelize::grid::{FieldSummary, Label};
 use voxelize::job::MemoryPlan;
 use voxelize::mesh::closed::{Seal, Unsound};
 use voxelize::mesh::read::Packing;
-use voxelize::rule::InsideReport;
+use voxelize::rule::{InsideReport, LostFeatures};
 use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
 
 use super::super::report::display::{grouped, number, percent};
@@ -33,6 +33,10 @@ pub struct RunReport {
     pub inside: Option<String>,
     /// Findings about the inside.
     pub inside_report: InsideReport,
+    /// The features that solid loses or keeps.
+    pub lost: Option<LostFeatures>,
+    /// How many cells keep them.
+    pub kept: Option<u64>,
     /// Occupied cells.
     pub occupied: Option<u64>,
     /// The values of a field; its occupied cells are those with a value.
@@ -92,6 +96,8 @@ impl RunReport {
             snapped: None,
             inside: None,
             inside_report: InsideReport::default(),
+            lost: None,
+            kept: None,
             occupied: None,
             field: None,
             labels: vec![],

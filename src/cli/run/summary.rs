@@ -46,7 +46,7 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
                 row("cells", &field::cells(&options.job.options.rule, summary, lattice));
             }
             (None, Some(occupied)) => {
-                row("cells", &cells(options, occupied, lattice, found.inside_report.kept));
+                row("cells", &cells(options, occupied, lattice, found.kept));
                 if options.labels() == JobLabels::Parts {
                     let counted =
                         |(label, cells): &(Label, u64)| format!("{} {}", label.name, grouped(*cells));

@@ -46,7 +46,7 @@ fn rule(options: &Options, found: &RunReport) -> Vec<String> {
         why.push(format!("ties {}: {by}", used.name()));
     }
     why.extend(rule.inside().map(|method| inside(method, found)));
-    if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&found.inside_report.lost, rule) {
+    if let (Some(lost), Rule::Solid { thin: ThinFeatures::Keep, .. }) = (&found.lost, rule) {
         why.extend(lost.components.map(|thin| {
             let kept = thin.lost + thin.broken;
             let all = counted(thin.components, "component", "components");

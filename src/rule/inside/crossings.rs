@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{FillInside, Inside, InsideReport, PreparedInside};
+use super::{FillInside, Inside, PreparedInside};
 use crate::error::Result;
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::KernelLattice;
@@ -37,6 +37,6 @@ impl FillInside for Crossings<'_> {
             }
         };
         let snapped = rows::follow(frame, mesh.triangles(), layers.start, grid, run, mark)?;
-        Ok(Stats { snapped, inside: InsideReport::default() })
+        Ok(Stats { snapped, ..Stats::default() })
     }
 }

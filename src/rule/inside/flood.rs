@@ -107,7 +107,7 @@ impl FillInside for Flood {
         grid.add_neither(&self.outside, &self.walls, layers.start);
         let inside =
             InsideReport { leak: self.leak.clone(), closed_holes: self.closed, ..InsideReport::default() };
-        Ok(Stats { snapped: 0, inside })
+        Ok(Stats { inside, ..Stats::default() })
     }
 
     fn close(&self, layers: Range<usize>, grid: &mut BitGrid) {

@@ -13,7 +13,6 @@ use std::mem::discriminant;
 use std::ops::Range;
 
 use super::Stats;
-use super::lost::LostFeatures;
 use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
@@ -142,11 +141,6 @@ pub struct InsideReport {
     pub closed_holes: Option<u64>,
     /// The repairs by [`Inside::Robust`].
     pub repairs: Option<Repairs>,
-    /// The features that [`Rule::Solid`](crate::Rule::Solid) would lose, if they were kept; otherwise
-    /// [`lost::find`](super::lost::find) finds them.
-    pub lost: Option<LostFeatures>,
-    /// How many cells keep them.
-    pub kept: Option<u64>,
 }
 
 /// The repair of a mesh; numbers of triangles, unless stated otherwise.

@@ -133,6 +133,7 @@ impl FillInside for Robust<'_> {
         Ok(Stats {
             snapped,
             inside: InsideReport { repairs: Some(self.repairs.clone()), ..InsideReport::default() },
+            ..Stats::default()
         })
     }
 }

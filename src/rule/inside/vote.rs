@@ -45,7 +45,11 @@ impl FillInside for Vote<'_> {
             votes.push(toggles);
         }
         let disputed = prefix::vote([&votes[0], &votes[1], &votes[2]], grid);
-        Ok(Stats { snapped, inside: InsideReport { disputed: Some(disputed), ..InsideReport::default() } })
+        Ok(Stats {
+            snapped,
+            inside: InsideReport { disputed: Some(disputed), ..InsideReport::default() },
+            ..Stats::default()
+        })
     }
 }
 

@@ -25,7 +25,7 @@ fn made(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> (BitGrid, Opti
     let voxelize::Voxelized { voxels, stats, .. } = Voxelizer::new(what).run(&mesh, lattice).unwrap();
     let inside = what.inside().unwrap_or_default();
     let found = lost::find(&mesh, lattice, inside, None, &Run::default()).unwrap();
-    assert!(stats.inside.lost.is_none_or(|summary| summary == found));
+    assert!(stats.lost.is_none_or(|summary| summary == found));
     (voxels.into_occupied().unwrap(), found.components)
 }
 
