@@ -93,7 +93,9 @@ pub mod mesh;
 pub mod par;
 pub mod rule;
 pub mod run;
-pub mod text;
+mod text;
+#[doc(hidden)]
+pub mod tool;
 pub mod view;
 
 pub use error::{CODES, Code, Error, Finding, Hint, Kind, Opt, Result, Severity};

@@ -70,57 +70,63 @@ fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
         .with_hint("-j takes fewer threads; `ulimit -u`, `ulimit -v` and containers limit them")
 }
 
-/// Starts a thread of its own, which nothing waits for.
-///
-/// # Errors
-/// If the system cannot start it.
-pub fn detached(work: impl FnOnce() + Send + 'static) -> Result<()> {
-    start(work).map(drop).map_err(|e| no_threads(1, &e))
-}
+/// Threads beside the pool, for front ends.
+pub(crate) mod workers {
+    use super::*;
 
-/// Calls `work` with every item, `workers` of them at a time, each in `threads` threads of its own: for
-/// work that is faster side by side than each with all threads. Items are begun in their order; the
-/// answers have that order, too.
-///
-/// # Errors
-/// If the system cannot start so many threads.
-pub fn side_by_side<T: Sync, R: Send>(
-    items: &[T],
-    workers: usize,
-    threads: usize,
-    work: impl Fn(&T) -> R + Sync,
-) -> Result<Vec<R>> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < items.len());
-        let mine = || std::iter::from_fn(take).map(|n| (n, work(&items[n]))).collect::<Vec<_>>();
-        with_threads(threads, mine)
-    };
-    let done: Vec<Result<Vec<(usize, R)>>> = std::thread::scope(|scope| {
-        let start = |_| has_room().and_then(|()| Builder::new().spawn_scoped(scope, worker));
-        let started: Vec<_> = (0..workers).map(start).collect();
-        // A panic goes on in the caller of the work.
-        let ended =
-            |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e));
-        started
-            .into_iter()
-            .map(|worker| worker.map_err(|e| no_threads(workers, &e)).and_then(ended))
-            .collect()
-    });
-    let mut answers = Vec::with_capacity(items.len());
-    let mut failed = None;
-    for part in done {
-        match part {
-            Ok(part) => answers.extend(part),
-            Err(error) => failed = Some(error),
+    /// Starts a thread of its own, which nothing waits for.
+    ///
+    /// # Errors
+    /// If the system cannot start it.
+    pub fn detached(work: impl FnOnce() + Send + 'static) -> Result<()> {
+        start(work).map(drop).map_err(|e| no_threads(1, &e))
+    }
+
+    /// Calls `work` with every item, `workers` of them at a time, each in `threads` threads of its own: for
+    /// work that is faster side by side than each with all threads. Items are begun in their order; the
+    /// answers have that order, too.
+    ///
+    /// # Errors
+    /// If the system cannot start so many threads.
+    pub fn side_by_side<T: Sync, R: Send>(
+        items: &[T],
+        workers: usize,
+        threads: usize,
+        work: impl Fn(&T) -> R + Sync,
+    ) -> Result<Vec<R>> {
+        let next = AtomicUsize::new(0);
+        let worker = || {
+            let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < items.len());
+            let mine = || std::iter::from_fn(take).map(|n| (n, work(&items[n]))).collect::<Vec<_>>();
+            with_threads(threads, mine)
+        };
+        let done: Vec<Result<Vec<(usize, R)>>> = std::thread::scope(|scope| {
+            let start = |_| has_room().and_then(|()| Builder::new().spawn_scoped(scope, worker));
+            let started: Vec<_> = (0..workers).map(start).collect();
+            // A panic goes on in the caller of the work.
+            let ended = |worker: ScopedJoinHandle<'_, _>| {
+                worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e))
+            };
+            started
+                .into_iter()
+                .map(|worker| worker.map_err(|e| no_threads(workers, &e)).and_then(ended))
+                .collect()
+        });
+        let mut answers = Vec::with_capacity(items.len());
+        let mut failed = None;
+        for part in done {
+            match part {
+                Ok(part) => answers.extend(part),
+                Err(error) => failed = Some(error),
+            }
         }
+        // Those that could be started may have done it all.
+        if let Some(error) = failed.filter(|_| answers.len() < items.len()) {
+            return Err(error);
+        }
+        answers.sort_unstable_by_key(|(n, _)| *n);
+        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
     }
-    // Those that could be started may have done it all.
-    if let Some(error) = failed.filter(|_| answers.len() < items.len()) {
-        return Err(error);
-    }
-    answers.sort_unstable_by_key(|(n, _)| *n);
-    Ok(answers.into_iter().map(|(_, answer)| answer).collect())
 }
 
 /// The number of threads of the pool this code runs in.

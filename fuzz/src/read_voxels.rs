@@ -6,7 +6,7 @@ use std::io::Cursor;
 
 use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::metadata::{Metadata, Style};
-use voxelize::{BitGrid, Kind, Record, Rule, Voxels};
+use voxelize::{BitGrid, Kind, Record, Rule, Voxels, tool};
 
 use crate::{alone, check_error, scratch, within};
 
@@ -71,7 +71,7 @@ fn check_file(file: &[u8], found: &[(&Format, Voxels)]) {
                 assert!(said.dims.is_none_or(|dims| dims == read.dims()));
                 assert_eq!((said.lattice, &said.record), (read.lattice.clone(), &read.record));
                 let ours = read.record.tool.as_ref().is_some_and(|tool| tool.starts_with("voxelize "));
-                assert_eq!(format::made_by_this_tool(&path), ours);
+                assert_eq!(tool::made_by_this_tool(&path), ours);
                 check_rule(&read.record);
             }
             (Err(error), None) => check_error(&error, 'V', file.len()),

@@ -10,7 +10,7 @@ use voxelize::format::{
 };
 use voxelize::grid::{CellKind, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target};
-use voxelize::{Cells, Error, Lattice, Record, Result, TOOL, Voxels};
+use voxelize::{Cells, Error, Lattice, Record, Result, TOOL, Voxels, tool};
 
 use super::args::OutputArgs;
 use super::argv::{Argv, exclusive};
@@ -64,7 +64,7 @@ impl OutputFolder {
         // Without the / at its end, behind which a file is not seen.
         let folder = Self { root: root.components().collect(), made: MadeFolders::default() };
         let probe = folder.root.join(".voxelize-probe");
-        folder.made.make_for(&probe).and_then(|()| format::probe_output(&probe)).map_err(|error| {
+        folder.made.make_for(&probe).and_then(|()| tool::probe_output(&probe)).map_err(|error| {
             let error = Error::output(error.message()).in_file(root);
             error.with_hint("-o DIR/ names another folder")
         })?;
@@ -251,12 +251,12 @@ impl Output {
             _ if self.skips_existing => new.existing(Existing::ReplaceIf(|_| false), "it is skipped"),
             Some(_) => {
                 let hint = "remove it, or name another folder: -o DIR/";
-                new.existing(Existing::ReplaceIf(format::may_be_of_this_tool), hint)
+                new.existing(Existing::ReplaceIf(tool::may_be_of_this_tool), hint)
             }
             None if self.is_named => new,
             None => {
                 let hint = format!("-o {} replaces it, or name another file", path.display());
-                new.existing(Existing::ReplaceIf(format::made_by_this_tool), hint)
+                new.existing(Existing::ReplaceIf(tool::made_by_this_tool), hint)
             }
         }
     }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TryS
 use std::time::Duration;
 
 use voxelize::job::{InFile, OutFile};
-use voxelize::{Error, par};
+use voxelize::{Error, tool};
 
 use super::signals::Signals;
 
@@ -42,7 +42,7 @@ impl Inlet {
     fn new<R: Read>(signals: &Signals, open: impl FnOnce() -> io::Result<R> + Send + 'static) -> Self {
         let (sender, blocks) = sync_channel(2);
         let no_thread = SyncSender::clone(&sender);
-        let started = par::detached(move || match open() {
+        let started = tool::detached(move || match open() {
             Ok(pipe) => pass_on(pipe, &sender),
             Err(error) => {
                 let _ = sender.send(Err(error));
@@ -131,7 +131,7 @@ impl Outlet {
         let (failure, failed) = sync_channel(1);
         let (used, spare) = sync_channel(4);
         let no_thread = SyncSender::clone(&failure);
-        let started = par::detached(move || {
+        let started = tool::detached(move || {
             if let Err(error) = open().and_then(|pipe| write_all(pipe, &blocks, &used)) {
                 // It is there before the other side finds that nobody takes blocks.
                 let _ = failure.send(error);

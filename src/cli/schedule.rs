@@ -1,7 +1,7 @@
 //! Many jobs within one number of threads and one limit of memory: small ones side by side, large ones
 //! one after the other with all of both.
 
-use voxelize::{Result, par};
+use voxelize::{Result, par, tool};
 
 use super::memory::Resources;
 
@@ -32,7 +32,7 @@ pub fn each<T: Sync, R: Send>(
     if side > 1 {
         let shared = resources.share(side);
         let work = |&n: &usize| work(&jobs[n], &shared, Slot::Shared);
-        let done = par::side_by_side(&small, side, shared.threads, work)?;
+        let done = tool::side_by_side(&small, side, shared.threads, work)?;
         for (n, answer) in small.iter().zip(done) {
             answers[*n] = answer;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use voxelize::{Error, Result, par};
+use voxelize::{Error, Result, tool};
 
 /// How often a signal is looked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -82,7 +82,7 @@ impl Signals {
     fn lose_patience(&self, at_once: &Arc<AtomicBool>) -> Result<()> {
         let signals = self.clone();
         let at_once = Arc::clone(at_once);
-        par::detached(move || {
+        tool::detached(move || {
             while signals.caught().is_none() {
                 std::thread::sleep(POLL_INTERVAL);
             }

@@ -1,6 +1,6 @@
 //! Comparing grids: where their cells are ([`lattices`]), and which of them differ
-//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`Goldens`]), the outcome of a case ([`CaseResult`]), and
-//! reports ([`junit`]). Defects of a mesh: [`check`]. Distances and collisions of meshes: [`clearance`].
+//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`Goldens`]), and the outcome of a case ([`CaseResult`]).
+//! Defects of a mesh: [`check`]. Distances and collisions of meshes: [`clearance`].
 
 pub mod check;
 pub mod clearance;
@@ -9,10 +9,10 @@ pub(crate) mod field;
 #[cfg(feature = "goldens")]
 pub(crate) mod goldens;
 #[cfg(feature = "goldens")]
-pub mod junit;
+pub(crate) mod junit;
 pub(crate) mod lattice;
 #[cfg(feature = "goldens")]
-pub mod outcome;
+pub(crate) mod outcome;
 
 pub use diff::Difference;
 pub use field::{FieldDifference, LargestDifference};

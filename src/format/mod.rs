@@ -27,26 +27,22 @@ mod ahead;
 mod dense;
 #[cfg(feature = "npz")]
 mod fail_once;
-mod npy;
+pub(crate) mod npy;
 #[cfg(feature = "npz")]
 mod npz;
-mod open;
-mod place;
+pub(crate) mod open;
+pub(crate) mod place;
 mod raw;
 mod room;
-mod save;
+pub(crate) mod save;
 #[cfg(feature = "vox")]
 mod vox;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::npy::save_numbers;
-pub use self::open::{
-    Description, describe, made_by_this_tool, may_be_of_this_tool, open, open_within, read_from, sniff,
-};
-pub use self::place::{link_target, lock_folder};
-pub use self::save::{probe_output, save, save_bytes, save_source, write_source_to, write_to};
+pub use self::open::{Description, describe, open, open_within, read_from, sniff};
+pub use self::save::{save, save_source, write_source_to, write_to};
 
 use self::open::VoxelSource;
 use self::save::Sink;

@@ -86,7 +86,7 @@ pub fn save_numbers(
     dims: [usize; 3],
     work: impl FnOnce(&mut dyn FnMut(&[i32]) -> Result<()>) -> Result<()>,
 ) -> Result<Written> {
-    super::save_bytes(path, Existing::Replace, FORMAT.name, |out| {
+    super::save::save_bytes(path, Existing::Replace, FORMAT.name, |out| {
         out.write_all(&header("<i4", &dims))?;
         let mut left = dims.iter().product::<usize>();
         let mut block = vec![];

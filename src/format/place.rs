@@ -29,7 +29,7 @@ pub(super) fn failure(error: io::Error) -> Error {
 }
 
 /// The file at the end of the links that `path` begins, whether there is one or not.
-pub fn link_target(path: &Path) -> PathBuf {
+pub(crate) fn link_target(path: &Path) -> PathBuf {
     let mut place = path.to_path_buf();
     // As many links as Linux follows.
     for _ in 0..40 {

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Code, Error, Hint, Result};
-use crate::format::{self, Existing, Format, SaveOptions, Written};
+use crate::format::place::link_target;
+use crate::format::{self, Existing, Format, SaveOptions, Written, npy, save};
 use crate::grid::CellSource;
 
 /// The extension of sidecars, behind all of a name.
@@ -97,7 +98,7 @@ impl FileId {
     /// The identities that a file at `path` has or will have: by its place, and by itself if it exists.
     fn all(path: &Path) -> Vec<Self> {
         // A link may lead to a file that is not there yet.
-        let place = real(&format::link_target(path));
+        let place = real(&link_target(path));
         // File systems there do not tell upper from lower case.
         let ignores_case = cfg!(any(windows, target_os = "macos"));
         let place = if ignores_case { place.to_string_lossy().to_lowercase().into() } else { place };
@@ -171,7 +172,7 @@ impl Names {
         for (out, _) in known.unchecked.drain(..).filter(|(_, folder)| *folder == FolderState::Expected) {
             out.check()?;
             if probed.insert(out.path.parent().map(Path::to_path_buf)) {
-                format::probe_output(&out.path).map_err(|error| out.hinted(error))?;
+                save::probe_output(&out.path).map_err(|error| out.hinted(error))?;
             }
         }
         Ok(())
@@ -309,30 +310,30 @@ impl OutFile {
         format::save_source(source, &self.path, format, &options).map_err(|error| self.hinted(error))
     }
 
-    /// Saves what `write` writes, as [`format::save_bytes`] does.
+    /// Saves what `write` writes, as [`save_bytes`](save::save_bytes) does.
     ///
     /// # Errors
-    /// As those of [`format::save_bytes`].
+    /// As those of [`save_bytes`](save::save_bytes).
     pub fn save_bytes(
         &self,
         format: &'static str,
         write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
     ) -> Result<Written> {
         self.check_undisputed()?;
-        format::save_bytes(&self.path, self.existing, format, write).map_err(|error| self.hinted(error))
+        save::save_bytes(&self.path, self.existing, format, write).map_err(|error| self.hinted(error))
     }
 
-    /// Saves a number for each cell, as [`format::save_numbers`] does.
+    /// Saves a number for each cell, as [`save_numbers`](npy::save_numbers) does.
     ///
     /// # Errors
-    /// As those of [`format::save_numbers`].
+    /// As those of [`save_numbers`](npy::save_numbers).
     pub fn save_numbers(
         &self,
         dims: [usize; 3],
         work: impl FnOnce(&mut dyn FnMut(&[i32]) -> Result<()>) -> Result<()>,
     ) -> Result<Written> {
         self.check_undisputed()?;
-        format::save_numbers(&self.path, dims, work).map_err(|error| self.hinted(error))
+        npy::save_numbers(&self.path, dims, work).map_err(|error| self.hinted(error))
     }
 
     fn hinted(&self, error: Error) -> Error {
@@ -346,7 +347,7 @@ impl OutFile {
 
 /// Whether `path`, all links followed, is in `folder` or below.
 pub fn is_within(path: &Path, folder: &Path) -> bool {
-    real(&format::link_target(path)).starts_with(real(folder))
+    real(&link_target(path)).starts_with(real(folder))
 }
 
 /// The file that a name stands for, links followed: one that does not exist is known by its folder and name.

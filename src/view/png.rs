@@ -37,7 +37,7 @@ impl Picture {
     /// If the file cannot be written. What was there before is then still there.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written> {
         let png = self.to_png()?;
-        crate::format::save_bytes(path.as_ref(), Existing::Replace, "png", |out| out.write_all(&png))
+        crate::format::save::save_bytes(path.as_ref(), Existing::Replace, "png", |out| out.write_all(&png))
     }
 
     /// Saves the picture as [`save`](Self::save) does, to a file of a run.

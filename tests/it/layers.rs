@@ -31,6 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("lib", &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "job"]),
     ("compare", &["error", "par", "geom", "mesh", "grid", "format", "run", "rule", "lib"]),
     ("view", &["error", "par", "geom", "mesh", "grid", "format", "job", "lib"]),
+    ("tool", &["text", "par", "format", "compare"]),
     // The library only by its public name, `voxelize::…`.
     ("cli", &[]),
     ("main", &["cli"]),

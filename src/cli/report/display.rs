@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use voxelize::grid::AXES;
-pub use voxelize::text::{bytes, counted, grouped, grouped_number, number};
-use voxelize::text::{is_obeyed, visible};
+pub use voxelize::tool::text::{bytes, counted, grouped, grouped_number, number};
+use voxelize::tool::text::{is_obeyed, visible};
 use voxelize::{Digest, Lattice, Rational};
 
 /// `0.5` for equal numbers, else `0.5 × 0.5 × 1`.

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use voxelize::compare::outcome::{against_grid, other_grid};
 use voxelize::compare::{CaseResult, Difference, diff};
 use voxelize::format::SaveOptions;
 use voxelize::grid::InMemory;
+use voxelize::tool::outcome::{against_grid, other_grid};
 use voxelize::view::{self, From, View};
 use voxelize::{Code, Error, Lattice, Rational, Result, Voxels, format};
 

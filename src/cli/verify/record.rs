@@ -7,7 +7,7 @@ use voxelize::compare::{Case, CaseResult, Gate, Golden, Goldens};
 use voxelize::format::{self, Carries, Existing, Format, SaveOptions, Sidecar};
 use voxelize::grid::InMemory;
 use voxelize::job::{Names, NewFile, OutFile};
-use voxelize::{Error, Result, Rule};
+use voxelize::{Error, Result, Rule, tool};
 
 use super::super::args::words_of;
 use super::super::command::Call;
@@ -70,7 +70,7 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &CaseOptions) -> Result<Vec<
 
 /// Takes cases into the list as it is now: what others recorded meanwhile stays.
 fn save_list(list: &OutFile, cases: Vec<Case>, bar: &Bar) -> Result<()> {
-    let _lock = format::lock_folder(list.path(), bar)?;
+    let _lock = tool::lock_folder(list.path(), bar)?;
     let mut goldens = Goldens::edit(list.path())?;
     let before = goldens.to_text();
     cases.into_iter().for_each(|case| goldens.record(case));
@@ -266,7 +266,7 @@ fn new_golden<'a>(path: &'a Path, role: &'a str) -> NewFile<'a> {
 
 /// Whether a golden may replace a file: one of this tool, or one without content. A list may name any.
 fn may_go(path: &Path) -> bool {
-    format::made_by_this_tool(path) || path.metadata().is_ok_and(|found| found.len() == 0)
+    tool::made_by_this_tool(path) || path.metadata().is_ok_and(|found| found.len() == 0)
 }
 
 fn golden_format(path: &Path) -> Result<&'static Format> {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use voxelize::compare::junit::{self, Reason, Suite, Test, Verdict};
 use voxelize::compare::{CaseResult, Difference};
 use voxelize::grid::Hash;
 use voxelize::job::OutFile;
+use voxelize::tool::junit::{self, Reason, Suite, Test, Verdict};
 use voxelize::{Finding, Lattice, Result};
 
 use super::super::command::Call;

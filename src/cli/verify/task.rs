@@ -8,7 +8,7 @@ use voxelize::format::Existing;
 use voxelize::grid::Hash;
 use voxelize::job::{InFile, MemoryLimit, Names, NewFile, OutFile, Target, findings};
 use voxelize::run::Plan as Strategy;
-use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format, view};
+use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format, tool, view};
 
 use super::super::args::{PowerArgs, ReadArgs, RunArgs};
 use super::super::command::Call;
@@ -80,7 +80,7 @@ impl Pictures {
             let file = names.writes(new.existing(Existing::ReplaceIf(is_ours), HINT))?;
             file.check().map(|()| file)
         };
-        Ok(Self { vox: new("vox", format::made_by_this_tool)?, png: new("png", view::made_by_this_tool)? })
+        Ok(Self { vox: new("vox", tool::made_by_this_tool)?, png: new("png", view::made_by_this_tool)? })
     }
 }
 

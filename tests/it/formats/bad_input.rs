@@ -195,6 +195,6 @@ fn files_that_are_nothing_known_say_so() {
         let error = Voxels::open(&path).unwrap_err();
         assert_eq!(error.code().name(), code, "{error}");
         assert!(error.to_string().contains(name), "{error}");
-        assert!(!format::made_by_this_tool(&path));
+        assert!(!voxelize::tool::made_by_this_tool(&path));
     }
 }

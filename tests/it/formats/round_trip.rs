@@ -31,7 +31,7 @@ fn every_format_reads_back_its_own_files() {
             let back = Voxels::open(&path).unwrap();
             assert_eq!(back, voxels, "{} {}", format.name, dtype.name());
             assert_eq!(back.digest(), voxels.digest());
-            assert!(format::made_by_this_tool(&path));
+            assert!(voxelize::tool::made_by_this_tool(&path));
             cases += 1;
         }
     }
