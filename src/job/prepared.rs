@@ -133,8 +133,8 @@ impl Prepared<'_> {
     ///     format::write_source_to(cells, &mut file, npz, &SaveOptions::default())
     /// };
     /// let (bytes, result) = prepared.run(write, None)?;
-    /// let [surface, interior] = result.labels.unwrap();
-    /// assert!(bytes == file.len() as u64 && surface + interior == result.occupied);
+    /// let labelled: u64 = result.labels.iter().map(|(_, cells)| cells).sum();
+    /// assert!(bytes == file.len() as u64 && labelled == result.occupied);
     /// # Ok::<(), voxelize::Error>(())
     /// ```
     ///
