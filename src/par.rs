@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{Builder, JoinHandle, ScopedJoinHandle};
+use std::thread::{Builder, JoinHandle};
 
 use rayon::prelude::*;
 
@@ -72,7 +72,11 @@ fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
 
 /// Threads beside the pool, for front ends.
 pub(crate) mod workers {
-    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread::{Builder, ScopedJoinHandle};
+
+    use crate::error::Result;
+    use crate::par::{has_room, no_threads, start, with_threads};
 
     /// Starts a thread of its own, which nothing waits for.
     ///
