@@ -104,7 +104,7 @@ fn fresh(mesh: &Mesh) -> Mesh {
 fn fill(rule: Rule, mesh: &Mesh, lattice: &Lattice, grid: &mut BitGrid, run: &Run) {
     std::hint::black_box((mesh.seal(), mesh.unsound()));
     let prepared = rule.prepare(mesh, lattice, run).expect("memory for what is beside the grid");
-    prepared.fill(0..lattice.dims()[2], run, grid).expect("nothing cancels it");
+    prepared.fill(0..lattice.dims()[2], run, &mut *grid).expect("nothing cancels it");
     if let Rule::Solid { inside, .. } = rule {
         let found = lost::find(mesh, lattice, inside, Some(grid), run).expect("memory for the search");
         std::hint::black_box(found);

@@ -97,6 +97,56 @@ pub enum CellsRef<'a> {
     Field(&'a Field),
 }
 
+/// The cells of a grid, to be filled in.
+#[derive(Debug)]
+pub enum CellsMut<'a> {
+    /// Occupied or not.
+    Bits(&'a mut BitGrid),
+    /// A number for each cell; and, if they are wanted, the number of the triangle that is nearest to each cell.
+    Field(&'a mut Field, Option<&'a mut [i32]>),
+}
+
+impl<'a> CellsMut<'a> {
+    /// The bits.
+    ///
+    /// # Errors
+    /// If it is a field.
+    pub fn bits(self) -> Result<&'a mut BitGrid> {
+        match self {
+            Self::Bits(bits) => Ok(bits),
+            Self::Field(..) => Err(not_occupied()),
+        }
+    }
+
+    /// Cells per axis, `[nx, ny, nz]`.
+    pub fn dims(&self) -> [usize; 3] {
+        match self {
+            Self::Bits(bits) => bits.dims(),
+            Self::Field(field, _) => field.dims(),
+        }
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> CellKind {
+        match self {
+            Self::Bits(_) => CellKind::Bits,
+            Self::Field(..) => CellKind::Field,
+        }
+    }
+}
+
+impl<'a> From<&'a mut BitGrid> for CellsMut<'a> {
+    fn from(bits: &'a mut BitGrid) -> Self {
+        Self::Bits(bits)
+    }
+}
+
+impl<'a> From<&'a mut Field> for CellsMut<'a> {
+    fn from(field: &'a mut Field) -> Self {
+        Self::Field(field, None)
+    }
+}
+
 impl Cells {
     /// The cells, borrowed.
     pub fn as_ref(&self) -> CellsRef<'_> {

@@ -26,7 +26,7 @@ pub(crate) mod voxels;
 pub use crate::geom::axis::Snap;
 pub(crate) use crate::geom::axis::{self};
 pub use bits::BitGrid;
-pub use cells::{CellKind, CellType, Cells, CellsRef};
+pub use cells::{CellKind, CellType, Cells, CellsMut, CellsRef};
 pub use digest::{Digest, DigestBuilder, Hash};
 pub use field::{Field, FieldSummary};
 pub use fit::{Fit, Size};

@@ -1,20 +1,23 @@
 //! The whole of a job: the coordinates of the mesh, where its cells will be, filling them at once or in slabs, what is
 //! found on the way, and the files of a run.
 
+mod budget;
 pub mod findings;
 mod measure;
 pub mod names;
 mod parts;
 mod plan;
 mod prepared;
+mod run;
 mod slabs;
 mod transform;
 mod voxelizer;
 
+pub use self::budget::{MemoryBudget, MemoryLimit};
 pub use self::measure::{Measure, UnitOfLength, WrittenLength};
 pub use self::names::{InFile, Names, NewFile, OutFile};
-pub use self::plan::{Extras, JobLabels, MemoryBudget, MemoryLimit, MemoryPhase, MemoryPlan, Target};
+pub use self::plan::{MemoryPhase, MemoryPlan, Target};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::slabs::{Made, Slabs};
 pub use self::transform::{AxisOrder, Transform, UpAxis};
-pub use self::voxelizer::{Voxelized, Voxelizer};
+pub use self::voxelizer::{Extras, JobLabels, Voxelized, Voxelizer};

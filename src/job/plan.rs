@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use super::budget::{MemoryBudget, MemoryLimit, share_exceeded};
+use super::voxelizer::{JobLabels, Voxelizer};
 use crate::error::{Error, Hint, Opt, Result, hint};
 use crate::format::{FORMATS, Format};
 use crate::grid::{BitGrid, CellKind, Lattice};
@@ -10,106 +12,6 @@ use crate::mesh::Mesh;
 use crate::rule::{Inside, Rule, ThinFeatures, doubt, leak_path};
 use crate::run::{Demand, Plan, Run};
 use crate::text::{bytes, counted};
-
-/// The most memory to use, in bytes, and where the limit comes from.
-#[derive(Debug, Clone, Copy)]
-pub enum MemoryLimit {
-    /// The caller requests it: then the grid is made in slabs that fit.
-    Requested(u64),
-    /// The memory that the system has now.
-    Available(u64),
-    /// The share of one of several jobs at a time: a job that needs more is run again alone.
-    Share(u64),
-    /// The system does not say.
-    Unknown,
-}
-
-impl MemoryLimit {
-    /// The limit, if there is one.
-    pub fn bytes(self) -> Option<u64> {
-        match self {
-            Self::Requested(bytes) | Self::Available(bytes) | Self::Share(bytes) => Some(bytes),
-            Self::Unknown => None,
-        }
-    }
-
-    /// The limit of one of `n` equal parts.
-    #[must_use]
-    pub fn divided(self, n: usize) -> Self {
-        match self {
-            Self::Requested(bytes) => Self::Requested(bytes / n as u64),
-            Self::Available(bytes) => Self::Available(bytes / n as u64),
-            Self::Share(bytes) => Self::Share(bytes / n as u64),
-            Self::Unknown => Self::Unknown,
-        }
-    }
-
-    /// `4 GiB are allowed`, or `available`.
-    pub fn text(self) -> Option<String> {
-        Some(match self {
-            Self::Requested(most) => format!("{} are allowed", bytes(most)),
-            Self::Available(most) | Self::Share(most) => format!("{} are available", bytes(most)),
-            Self::Unknown => return None,
-        })
-    }
-}
-
-/// A limit of memory, and what the program itself takes of it.
-#[derive(Debug, Clone, Copy)]
-pub struct MemoryBudget {
-    /// The limit.
-    pub limit: MemoryLimit,
-    /// The memory of the program, without mesh and grid: a requested limit holds for both.
-    pub program: u64,
-}
-
-impl Default for MemoryBudget {
-    fn default() -> Self {
-        Self { limit: MemoryLimit::Unknown, program: 0 }
-    }
-}
-
-impl MemoryBudget {
-    /// The memory that is left for mesh and grid.
-    pub fn for_job(&self) -> Option<u64> {
-        match self.limit {
-            MemoryLimit::Requested(bytes) => Some(bytes.saturating_sub(self.program)),
-            limit => limit.bytes(),
-        }
-    }
-
-    /// The memory of a job and of the program.
-    pub fn with_program(&self, job: u128) -> u128 {
-        job + u128::from(self.program)
-    }
-}
-
-/// The cells and numbers that a job makes beside its grid.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Extras {
-    /// The labels of cells.
-    pub labels: JobLabels,
-    /// The cells in doubt: methods that find the inside are compared, as [`doubt`](crate::rule::doubt::doubt) does it.
-    pub doubt: bool,
-    /// The path through which a flood leaks, as [`leak_path`](crate::rule::leak_path::leak_path) finds it.
-    pub leak: bool,
-    /// The numbers of the nearest triangles, where the rule makes a field.
-    pub nearest: bool,
-}
-
-/// The labels of the cells of a job.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum JobLabels {
-    /// None.
-    #[default]
-    Off,
-    /// Surface and interior, as [`surface_and_interior`](crate::rule::surface_and_interior) has them, where the rule
-    /// [has labels](Rule::has_labels).
-    SurfaceAndInterior,
-    /// One for each of the [parts](Mesh::parts): the rule judges each part as a mesh of its own, and a cell that
-    /// several occupy has the label of the first.
-    Parts,
-}
 
 /// The file that the cells of a job go to, slab by slab.
 #[derive(Debug, Clone, Copy)]
@@ -146,29 +48,45 @@ pub struct MemoryPlan {
 
 /// The inputs and outputs of a job, as far as they take memory.
 pub(super) struct Needs<'a> {
+    pub voxelizer: &'a Voxelizer<'a>,
     pub mesh: &'a Mesh,
     pub lattice: &'a Lattice,
-    pub run: &'a Run<'a>,
-    pub rule: Rule,
     /// Where the cells go slab by slab, if they may.
     pub target: Option<Target<'a>>,
-    pub extras: Extras,
+}
+
+impl Voxelizer<'_> {
+    /// The memory of mesh, rule and cells; what is made beside the cells is not in it.
+    pub(super) fn demand(&self, mesh: &Mesh, lattice: &Lattice) -> Demand {
+        let demand =
+            Demand::new(mesh, lattice, &self.run).with(self.rule.extra_bytes(mesh, lattice, &self.run));
+        match self.rule.kind() {
+            CellKind::Field => demand.field(self.extras.nearest),
+            // The cells of one part, and of labels the occupancy and the planes or bytes.
+            _ if self.extras.labels == JobLabels::Parts => {
+                let parts = mesh.parts().map_or(1, |parts| parts.names().len());
+                demand.grids(2 + if parts > 4 { 8 } else { 2 })
+            }
+            _ if self.has_labels() => demand.labelled(),
+            _ => demand,
+        }
+    }
 }
 
 impl Needs<'_> {
     /// The phases, one after the other; cells of doubt and leak stay while the output is made.
     fn phases(&self) -> Vec<MemoryPhase> {
         let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
-        let [labels, doubt, leak] = [self.is_labelled(), self.extras.doubt, self.extras.leak].map(u128::from);
-        let kept = if self.is_whole() { labels + doubt + leak } else { 0 };
-        let extra = self.rule.extra_bytes(self.mesh, self.lattice, self.run);
+        let [doubt, leak] = [self.voxelizer.extras.doubt, self.voxelizer.extras.leak].map(u128::from);
+        let kept = if self.is_whole() { doubt + leak } else { 0 };
+        let extra = self.voxelizer.rule.extra_bytes(self.mesh, self.lattice, &self.voxelizer.run);
         let mut phases = vec![MemoryPhase { name: "rule", bytes: extra + grids(kept) }];
-        if self.extras.doubt {
-            let bytes = doubt::extra_bytes(self.mesh, self.lattice, self.run);
+        if self.voxelizer.extras.doubt {
+            let bytes = doubt::extra_bytes(self.mesh, self.lattice, &self.voxelizer.run);
             phases.push(MemoryPhase { name: "doubt", bytes });
         }
-        if self.extras.leak {
-            let bytes = leak_path::extra_bytes(self.mesh, self.lattice, self.run) + grids(doubt);
+        if self.voxelizer.extras.leak {
+            let bytes = leak_path::extra_bytes(self.mesh, self.lattice, &self.voxelizer.run) + grids(doubt);
             phases.push(MemoryPhase { name: "leak", bytes });
         }
         phases
@@ -176,31 +94,19 @@ impl Needs<'_> {
 
     /// Whether the grid is made at once.
     fn is_whole(&self) -> bool {
-        self.target.is_none() || self.extras.doubt || self.extras.leak
+        self.target.is_none() || self.voxelizer.extras.doubt || self.voxelizer.extras.leak
     }
 
     /// What keeps the whole grid in memory, even if it is written in slabs.
     fn keeps_whole_grid(&self) -> Option<&'static str> {
-        match self.rule {
+        match self.voxelizer.rule {
             Rule::Solid { thin: ThinFeatures::Keep, .. } => Some("keeping thin features"),
             Rule::Filled { shell: Some(_), .. } => Some("a shell"),
-            _ if self.extras.doubt => Some("the search for cells in doubt"),
-            _ if self.extras.leak => Some("the search for leaks"),
+            _ if self.voxelizer.extras.doubt => Some("the search for cells in doubt"),
+            _ if self.voxelizer.extras.leak => Some("the search for leaks"),
             rule if rule.inside().is_some_and(Inside::is_flood) => Some("a flood"),
             _ => None,
         }
-    }
-
-    /// Whether cells are surface and interior.
-    fn is_labelled(&self) -> bool {
-        self.extras.labels == JobLabels::SurfaceAndInterior && self.rule.has_labels()
-    }
-
-    /// Grids of the labels of parts: their occupancy, planes or bytes, and a grid for each part.
-    fn label_grids(&self) -> u128 {
-        let parts = self.mesh.parts().map_or(1, |parts| parts.names().len());
-        let values = if parts > 4 { 8 } else { 2 };
-        1 + values + parts.min(255) as u128
     }
 
     fn layers(&self) -> usize {
@@ -209,30 +115,24 @@ impl Needs<'_> {
 
     fn demand(&self, phases: &[MemoryPhase]) -> Demand {
         let peak = phases.iter().map(|phase| phase.bytes).max().unwrap_or(0);
-        let demand = Demand::new(self.mesh, self.lattice, self.run).with(peak);
-        match self.rule.kind() {
-            CellKind::Field => demand.field(self.extras.nearest),
-            _ if self.extras.labels == JobLabels::Parts => demand.grids(self.label_grids()),
-            _ if self.is_labelled() && !self.is_whole() => demand.labelled(),
-            _ => demand,
-        }
+        self.voxelizer.demand(self.mesh, self.lattice).with(peak)
     }
 
     /// The plan that fits; the refusal if none does.
     pub(super) fn plan(&self, budget: &MemoryBudget) -> Result<MemoryPlan> {
-        let limit = u128::from(self.run.max_memory.unwrap_or(u64::MAX));
+        let limit = u128::from(self.voxelizer.run.max_memory.unwrap_or(u64::MAX));
         let phases = self.phases();
         let demand = self.demand(&phases);
         let fits = |strategy: &Plan| demand.bytes(*strategy) <= limit;
         let bricks = demand.bricks(self.layers());
         let bricks = bricks.filter(|bricks| {
             !self.is_whole()
-                && self.extras.labels != JobLabels::Parts
-                && self.rule.has_bricks()
+                && self.voxelizer.extras.labels != JobLabels::Parts
+                && self.voxelizer.rule.has_bricks()
                 && fits(bricks)
         });
         let in_slabs = || demand.fit(limit, self.layers());
-        let is_field = self.rule.kind() == CellKind::Field;
+        let is_field = self.voxelizer.rule.kind() == CellKind::Field;
         let field_slabs = Some(demand.field_slabs(self.layers())).filter(fits);
         let found = match budget.limit {
             _ if bricks.is_some() => bricks,
@@ -305,7 +205,7 @@ impl Needs<'_> {
 
     fn grid_bytes(&self) -> u128 {
         let cells: u128 = self.lattice.dims().iter().map(|&n| n as u128).product();
-        match self.rule.kind() {
+        match self.voxelizer.rule.kind() {
             CellKind::Field => cells * size_of::<f32>() as u128,
             _ => Run::estimate(0, self.lattice.dims()),
         }
@@ -313,7 +213,7 @@ impl Needs<'_> {
 
     /// The formats that would fit in slabs; `None` if there are none.
     fn streams(&self, target: Target, demand: &Demand) -> Option<Hint> {
-        let limit = u128::from(self.run.max_memory.unwrap_or(u64::MAX));
+        let limit = u128::from(self.voxelizer.run.max_memory.unwrap_or(u64::MAX));
         let streamed: Vec<_> =
             FORMATS.iter().filter(|other| demand.fit(limit, other.slab_layers).is_some()).collect();
         let last = streamed.last()?;
@@ -326,9 +226,4 @@ impl Needs<'_> {
             Hint::default().with_step(format!("{{}} streams it in slabs ({names} can)"), option, value);
         Some(hint.with_step("{} shows the plans", Opt::DryRun, ""))
     }
-}
-
-/// The error of a job that needs more than its share: it is run again alone.
-pub(super) fn share_exceeded() -> Error {
-    Error::too_large("needs more than its share of the memory")
 }

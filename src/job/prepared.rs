@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::parts::{self, PartSlabs};
-use super::plan::{JobLabels, MemoryLimit, MemoryPlan, Needs, Target, share_exceeded};
+use super::budget::{MemoryLimit, share_exceeded};
+use super::plan::{MemoryPlan, Needs, Target};
 use super::slabs::{Made, Slabs};
-use super::voxelizer::{Voxelized, Voxelizer};
+use super::voxelizer::{JobLabels, Voxelizer};
 use crate::error::{Code, Error, Finding, Result};
 use crate::grid::record::INSIDE;
 use crate::grid::{
-    BitGrid, CellKind, CellSource, CellType, Cells, Digest, Field, FieldSummary, InMemory, Label, Lattice,
-    Legend, Record, Slab, Voxels,
+    BitGrid, CellKind, CellSource, CellType, Digest, FieldSummary, InMemory, Label, Lattice, Record, Slab,
+    Voxels,
 };
 use crate::mesh::Mesh;
 use crate::par::Progress;
@@ -88,7 +88,7 @@ impl<'a> Voxelizer<'a> {
             let error = Error::usage(format!("labels: the rule {} makes a field", self.rule.name()));
             return Err(error.with_hint("rules that make bits have labels"));
         }
-        let needs = Needs { mesh, lattice, run: &self.run, rule: self.rule, target, extras: self.extras };
+        let needs = Needs { voxelizer: self, mesh, lattice, target };
         let memory = needs.plan(&self.budget)?;
         Ok(Prepared { voxelizer: *self, mesh, lattice, memory })
     }
@@ -155,9 +155,6 @@ impl Prepared<'_> {
                 result.times.write = start.elapsed();
                 Ok((written, result))
             }
-            strategy if self.voxelizer.extras.labels == JobLabels::Parts => {
-                self.parts_in_slabs(strategy, write)
-            }
             strategy => self.in_slabs(strategy, write, nearest),
         })
     }
@@ -188,37 +185,10 @@ impl Prepared<'_> {
     }
 
     fn at_once(&self) -> Result<(Voxels, JobResult)> {
-        let start = Instant::now();
-        let Voxelized { voxels, stats, findings } = match self.voxelizer.extras.labels {
-            JobLabels::Parts => parts::at_once(&self.voxelizer, &parts::parts(self.mesh)?, self.lattice)?,
-            _ => self.voxelizer.fill(self.mesh, self.lattice)?,
-        };
-        let voxelize = start.elapsed();
-        let is_share = matches!(self.voxelizer.budget.limit, MemoryLimit::Share(_));
-        if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
-            return Err(share_exceeded());
-        }
-        let start = Instant::now();
-        let occupied = voxels.count();
-        let digest = voxels.digest();
-        let labels = match &voxels.cells {
-            Cells::Labels(labels) => counted(labels.legend(), |value| labels.count(value)),
-            _ => vec![],
-        };
-        let times = JobTimes { voxelize, digest: start.elapsed(), ..JobTimes::default() };
-        let result = JobResult {
-            occupied,
-            digest,
-            field: voxels.field().map(Field::summary),
-            labels,
-            inside: voxels.record.field(INSIDE).map(str::to_string),
-            stats,
-            findings,
-            doubt: None,
-            leak: None,
-            times,
-        };
-        Ok((voxels, result))
+        let mut slabs = Slabs::new(&self.voxelizer, self.mesh, self.lattice, Plan::Dense)?;
+        slabs.advance()?;
+        let result = self.result(&slabs)?;
+        Ok((slabs.into_voxelized().0.voxels, result))
     }
 
     /// Fills slab after slab, each as the writer asks for it.
@@ -229,7 +199,7 @@ impl Prepared<'_> {
         nearest: Option<NearestSink>,
     ) -> Result<(T, JobResult)> {
         let start = Instant::now();
-        let mut slabs = self.voxelizer.slabs(self.mesh, self.lattice, strategy)?;
+        let mut slabs = Slabs::new(&self.voxelizer, self.mesh, self.lattice, strategy)?;
         let written = match nearest {
             None => write(&mut slabs)?,
             Some(put) => {
@@ -237,68 +207,33 @@ impl Prepared<'_> {
                 write(&mut WithNearest { slabs: &mut slabs, put })?
             }
         };
-        let Made { occupied, surface_and_interior, field, stats, filling, hashing, .. } = slabs.made();
-        let labels =
-            [Label::SURFACE, Label::INTERIOR].into_iter().zip(surface_and_interior.into_iter().flatten());
-        let labels = labels.collect();
-        let times = JobTimes {
-            voxelize: filling,
-            digest: hashing,
-            write: start.elapsed().saturating_sub(filling + hashing),
-        };
-        let result = JobResult {
+        let mut result = self.result(&slabs)?;
+        let JobTimes { voxelize, digest, write } = &mut result.times;
+        *write = start.elapsed().saturating_sub(*voxelize + *digest);
+        Ok((written, result))
+    }
+
+    /// The numbers of all slabs.
+    fn result(&self, slabs: &Slabs) -> Result<JobResult> {
+        let findings = slabs.findings();
+        let is_share = matches!(self.voxelizer.budget.limit, MemoryLimit::Share(_));
+        if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
+            return Err(share_exceeded());
+        }
+        let Made { occupied, labels, field, stats, filling, hashing, .. } = slabs.made();
+        Ok(JobResult {
             occupied,
             digest: slabs.digest(),
             field,
             labels,
             inside: slabs.record.field(INSIDE).map(str::to_string),
             stats,
-            findings: slabs.findings(),
-            doubt: None,
-            leak: None,
-            times,
-        };
-        Ok((written, result))
-    }
-}
-
-impl Prepared<'_> {
-    /// Fills slab after slab of all parts.
-    fn parts_in_slabs<T>(
-        &self,
-        strategy: Plan,
-        write: impl FnOnce(&mut dyn CellSource) -> Result<T>,
-    ) -> Result<(T, JobResult)> {
-        let start = Instant::now();
-        let parts = parts::parts(self.mesh)?;
-        let mut slabs = PartSlabs::new(&self.voxelizer, &parts, self.lattice, strategy)?;
-        let written = write(&mut slabs)?;
-        let (stats, findings) = slabs.stats_and_findings();
-        let (filling, hashing) = slabs.times();
-        let counts = slabs.counts();
-        let result = JobResult {
-            occupied: counts.iter().map(|(_, cells)| cells).sum(),
-            digest: slabs.digest(),
-            field: None,
-            labels: counts,
-            inside: CellSource::record(&slabs).field(INSIDE).map(str::to_string),
-            stats,
             findings,
             doubt: None,
             leak: None,
-            times: JobTimes {
-                voxelize: filling,
-                digest: hashing,
-                write: start.elapsed().saturating_sub(filling + hashing),
-            },
-        };
-        Ok((written, result))
+            times: JobTimes { voxelize: filling, digest: hashing, ..JobTimes::default() },
+        })
     }
-}
-
-/// The labels of a legend, counted.
-fn counted(legend: &Legend, count: impl Fn(u8) -> u64) -> Vec<(Label, u64)> {
-    legend.labels().iter().map(|label| (label.clone(), count(label.value))).collect()
 }
 
 /// Slabs whose nearest triangles are written as the cells are.

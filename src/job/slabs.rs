@@ -1,21 +1,24 @@
-//! A grid made in slabs: a range of layers at a time in memory, so that the grid may be larger than
-//! that. Each is filled in a pass of its own over the triangles, or out of bricks that one pass made.
+//! The one place that fills grids: all layers at once, or a slab of layers at a time, so that the grid may be larger than
+//! memory. Each slab is filled in a pass of its own over the triangles, or out of bricks that one pass made.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::findings::{self, LostFound};
+use super::findings::{self, LostFound, LostSearch};
+use super::parts;
+use super::voxelizer::{JobLabels, Voxelized, Voxelizer};
 use crate::error::{Error, Finding, Result};
 use crate::grid::{
-    BitGrid, CellKind, CellSource, CellType, Cells, Digest, DigestBuilder, Field, FieldSummary, Label,
-    Lattice, Legend, Record, Slab,
+    BitGrid, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder, Field, FieldSummary, Label,
+    Labels, Lattice, Legend, Record, Slab, Voxels,
 };
 use crate::kernel::sink::SIDE;
 use crate::mesh::Mesh;
 use crate::par::{self, Progress};
-use crate::rule::{Keep, PreparedRule, Rule, Stats, labels};
+use crate::rule::{self, PreparedRule, Stats, labels};
 use crate::run::cover::Covered;
-use crate::run::{Demand, Plan, Run};
+use crate::run::{Plan, Run};
 
 /// Voxels that are made a slab at a time, as [`CellSource::next`] asks for them; what
 /// [`Voxelizer::slabs`](crate::Voxelizer::slabs) gives.
@@ -25,10 +28,9 @@ pub struct Slabs<'a> {
     lattice: &'a Lattice,
     /// Where files say that the cells are, if that is elsewhere.
     placed: Option<Lattice>,
-    prepared: PreparedRule<'a>,
-    run: Run<'a>,
-    height: usize,
-    source: SlabSource,
+    voxelizer: Voxelizer<'a>,
+    sources: Vec<Source<'a>>,
+    plan: Plan,
     /// The layers that come next.
     next: usize,
     /// The cells of one slab, whose memory is used again for the next.
@@ -40,20 +42,24 @@ pub struct Slabs<'a> {
     /// The nearest triangles of the cells of one slab, if they are wanted.
     nearest: Option<Vec<i32>>,
     digest: DigestBuilder,
-    pub(super) made: Made,
-    /// The features that the rule loses, where they were looked for before the first slab.
-    pub(super) lost: LostFound,
-    /// The unit of lengths.
-    pub(super) unit: Option<&'static str>,
+    made: Made,
 }
 
-/// Where the cells of slabs come from.
-enum SlabSource {
-    /// A pass over the triangles for each slab.
-    Triangles,
-    /// Bricks of all slabs, to be made before the first.
-    NoBricks(Keep),
-    Bricks(Covered),
+/// A mesh whose cells are made: all of it, or one of its parts.
+struct Source<'a> {
+    voxelizer: Voxelizer<'a>,
+    lattice: &'a Lattice,
+    mesh: Cow<'a, Mesh>,
+    label: Option<Label>,
+    /// The rule, if the mesh is borrowed. Otherwise it is prepared for every slab: rules of many parts at a time may take
+    /// much memory.
+    prepared: Option<PreparedRule<'a>>,
+    /// The cells of all slabs, made before the first of [`Plan::Bricks`].
+    bricks: Option<Covered>,
+    /// The features that the rule loses; `None` until they are looked for.
+    lost: Option<LostFound>,
+    stats: Stats,
+    is_occupied: bool,
 }
 
 /// The numbers of the slabs made so far.
@@ -63,8 +69,8 @@ pub struct Made {
     pub slabs: usize,
     /// How many cells of them are occupied.
     pub occupied: u64,
-    /// How many of these are surface, and how many interior, if they are labelled.
-    pub surface_and_interior: Option<[u64; 2]>,
+    /// How many cells have each label, in the order of the legend.
+    pub labels: Vec<(Label, u64)>,
     /// Of a field: how many cells have a value other than the background, and the range of these.
     pub field: Option<FieldSummary>,
     /// The counts of the rule.
@@ -76,84 +82,61 @@ pub struct Made {
 }
 
 impl<'a> Slabs<'a> {
-    pub(crate) fn new(
+    pub(super) fn new(
+        voxelizer: &Voxelizer<'a>,
         mesh: &'a Mesh,
         lattice: &'a Lattice,
-        rule: Rule,
         plan: Plan,
-        run: &Run<'a>,
     ) -> Result<Self> {
+        let start = Instant::now();
+        let Voxelizer { rule, run, extras, .. } = voxelizer;
         run.supported_level()?;
-        let (height, source) = match plan {
-            Plan::Dense => (lattice.dims()[2], SlabSource::Triangles),
-            Plan::Slabs(height) => (height, SlabSource::Triangles),
+        match plan {
+            Plan::Slabs(0) | Plan::Bricks(0) => return Err(Error::usage("a slab needs at least one layer")),
             Plan::Bricks(height) if !height.is_multiple_of(SIDE) => {
                 return Err(Error::usage(format!("bricks have {SIDE} layers, {height} cut some of them")));
             }
-            Plan::Bricks(height) => match rule.info().keep {
-                Some(keep) => (height, SlabSource::NoBricks(keep)),
-                None => return Err(Error::usage("this rule has no bricks")),
-            },
-        };
-        if height == 0 {
-            return Err(Error::usage("a slab needs at least one layer"));
-        }
-        if run.max_memory.is_some() {
-            let demand = Demand::new(mesh, lattice, run).with(rule.extra_bytes(mesh, lattice, run));
-            let is_field = rule.kind() == CellKind::Field;
-            let need = if is_field { demand.field(false) } else { demand }.bytes(plan);
-            let [x, y, _] = lattice.dims();
-            run.refuse_above(need, || {
-                format!("slabs of {x} × {y} × {height} cells and {} triangles", mesh.triangles().len())
-            })?;
+            Plan::Bricks(_) if !rule.has_bricks() => return Err(rule::no_bricks()),
+            _ => {}
         }
         let background = rule.background(lattice);
-        let cell_type = background.map_or(CellType::Bits, |background| CellType::Field { background });
+        let parts = match extras.labels {
+            JobLabels::Parts => parts::parts(mesh)?,
+            _ => vec![(None, Cow::Borrowed(mesh))],
+        };
+        let legend = match extras.labels {
+            JobLabels::Parts => Some(Legend::new(parts.iter().filter_map(|(label, _)| label.clone()))?),
+            JobLabels::SurfaceAndInterior if rule.has_labels() => Some(Legend::surface_and_interior()),
+            _ => None,
+        };
+        let sources = parts
+            .into_iter()
+            .map(|(label, mesh)| Source::new(voxelizer, mesh, label, lattice, plan))
+            .collect::<Result<Vec<_>>>()?;
+        let Some(first) = sources.first() else { return Err(Error::unfit("the mesh has no triangles")) };
+        let record = voxelizer.about(first.record()?);
+        let labels: Vec<_> = legend.iter().flat_map(Legend::labels).map(|label| (label.clone(), 0)).collect();
+        let cell_type = cell_type(&legend, background);
         let digest = DigestBuilder::new(lattice.dims(), cell_type);
-        let start = Instant::now();
-        let prepared = par::with_threads(run.thread_count(), || rule.prepare(mesh, lattice, run))??;
-        let record = prepared.record();
-        let run = *run;
-        let made = Made { filling: start.elapsed(), ..Made::default() };
         Ok(Self {
             record,
             lattice,
-            placed: None,
-            prepared,
-            run,
-            height,
-            source,
+            placed: Some(voxelizer.placed(lattice)?),
+            voxelizer: *voxelizer,
+            sources,
+            plan,
             next: 0,
             cells: None,
-            legend: None,
+            legend,
             background,
             nearest: None,
             digest,
-            made,
-            lost: LostFound::default(),
-            unit: None,
+            made: Made { labels, filling: start.elapsed(), ..Made::default() },
         })
     }
 
-    /// These slabs, their cells labelled as [`surface_and_interior`](crate::rule::surface_and_interior) does it; a
-    /// grid more of a slab is in memory, and a pass over the triangles is made for each. [`Demand::labelled`] counts
-    /// it.
-    #[must_use]
-    pub fn labelled(self) -> Self {
-        let legend = Legend::surface_and_interior();
-        let digest = DigestBuilder::new(self.lattice.dims(), CellType::Labels(&legend));
-        Self { legend: Some(legend), digest, ..self }
-    }
-
-    /// These slabs, of which files and digests say that their cells are on another lattice of as many cells, such as
-    /// a [scaled](Lattice::scaled) one.
-    #[must_use]
-    pub fn placed(self, lattice: Lattice) -> Self {
-        Self { placed: Some(lattice), ..self }
-    }
-
     /// These slabs of a field, with the numbers of the nearest triangles: [`nearest`](Self::nearest) has them.
-    /// [`Demand::field`] counts them.
+    /// [`Demand::field`](crate::run::Demand::field) counts them.
     #[must_use]
     pub fn with_nearest(self) -> Self {
         Self { nearest: self.background.map(|_| vec![]), ..self }
@@ -170,12 +153,29 @@ impl<'a> Slabs<'a> {
     /// # Errors
     /// If it cannot be made: its memory is not there, or the run was cancelled.
     pub fn advance(&mut self) -> Result<bool> {
-        let layers = self.next..self.lattice.dims()[2].min(self.next.saturating_add(self.height));
-        if layers.is_empty() {
+        if !self.fill_next()? {
             return Ok(false);
         }
-        self.next = layers.end;
-        par::with_threads(self.run.thread_count(), || self.fill(layers))??;
+        let start = Instant::now();
+        let Self { voxelizer, cells, digest, made, .. } = self;
+        let cells = cells.as_ref().expect("a slab was filled");
+        par::with_threads(voxelizer.run.thread_count(), || {
+            digest.add(cells);
+            made.occupied = digest.occupied();
+            match cells {
+                Cells::Bits(_) => {}
+                Cells::Labels(labels) => {
+                    let counts = labels.counts();
+                    made.labels.iter_mut().zip(counts).for_each(|((_, sum), (_, cells))| *sum += cells);
+                }
+                Cells::Field(field) => {
+                    let summary = made.field.unwrap_or_default().and(field.summary());
+                    made.occupied = summary.cells;
+                    made.field = Some(summary);
+                }
+            }
+        })?;
+        self.made.hashing += start.elapsed();
         Ok(true)
     }
 
@@ -187,116 +187,237 @@ impl<'a> Slabs<'a> {
 
     /// The numbers of the slabs made so far; after the last, of the whole grid.
     pub fn made(&self) -> Made {
-        let mut made = self.made.clone();
-        made.stats.lost = made.stats.lost.or(self.lost.lost);
-        made
+        Made { stats: self.stats(), ..self.made.clone() }
     }
 
-    /// The findings about the cells made so far; after the last slab, about the whole grid.
+    /// The counts of the rule so far. Of several parts, those that add up.
+    pub(super) fn stats(&self) -> Stats {
+        match self.sources.as_slice() {
+            [only] => only.stats(),
+            all => Stats { snapped: all.iter().map(|one| one.stats.snapped).sum(), ..Stats::default() },
+        }
+    }
+
+    /// The findings about the cells made so far; after the last slab, about the whole grid. Those about a part begin
+    /// with its name.
     pub fn findings(&self) -> Vec<Finding> {
-        let Made { stats, occupied, .. } = self.made();
-        let rule = &self.prepared.rule;
-        let mesh = self.prepared.mesh;
-        let of_cells = findings::of_cells(rule, mesh, self.lattice, &stats, occupied == 0, self.unit);
-        self.lost.skipped.iter().cloned().chain(of_cells).collect()
+        let Voxelizer { rule, has_findings, .. } = &self.voxelizer;
+        let unit = self.voxelizer.unit();
+        let mut all = vec![];
+        for source in &self.sources {
+            let is_empty = !source.is_occupied;
+            let mesh = &source.mesh;
+            let mut found: Vec<_> = source.lost.iter().flat_map(|lost| lost.skipped.clone()).collect();
+            if *has_findings {
+                found.extend(findings::of_cells(rule, mesh, self.lattice, &source.stats(), is_empty, unit));
+            }
+            match &source.label {
+                Some(label) => all.extend(found.into_iter().map(|finding| finding.about(&label.name))),
+                None => all.extend(found),
+            }
+        }
+        all
+    }
+
+    /// The slab made last, with the numbers of the nearest triangles: after [`Plan::Dense`], all cells.
+    pub(super) fn into_voxelized(self) -> (Voxelized, Vec<i32>) {
+        let findings = self.findings();
+        let stats = self.stats();
+        let lattice = self.placed.unwrap_or_else(|| self.lattice.clone());
+        let cells = self.cells.expect("a slab was filled");
+        let voxels = Voxels { cells, lattice: Some(lattice), record: self.record };
+        (Voxelized { voxels, findings, stats }, self.nearest.unwrap_or_default())
     }
 
     /// How many slabs there will be.
     pub fn count(&self) -> usize {
-        self.lattice.dims()[2].div_ceil(self.height)
+        self.lattice.dims()[2].div_ceil(self.height())
     }
 
-    /// The memory of the slab before, as a grid of these dims, and that of its labels.
-    fn memory(&mut self, dims: [usize; 3]) -> Result<(BitGrid, Option<BitGrid>)> {
-        let (mut bits, plane) = match self.cells.take() {
-            None => return Ok((BitGrid::new(dims)?, None)),
-            Some(Cells::Labels(labels)) => {
-                let (bits, planes) = labels.into_planes();
-                (bits, planes.into_iter().next())
-            }
-            Some(other) => (other.into_occupied()?, None),
-        };
-        bits.reshape(dims)?;
-        Ok((bits, plane))
-    }
-
-    /// The memory of the slab before, as a field of these dims.
-    fn field_memory(&mut self, dims: [usize; 3], background: f32) -> Result<Field> {
-        match self.cells.take() {
-            Some(Cells::Field(field)) if field.dims() == dims => Ok(field),
-            _ => Field::new(dims, background),
+    fn height(&self) -> usize {
+        match self.plan {
+            Plan::Dense => self.lattice.dims()[2],
+            Plan::Slabs(height) | Plan::Bricks(height) => height,
         }
     }
 
-    /// Fills the slab of these layers of a field.
-    fn fill_field(&mut self, layers: Range<usize>, background: f32) -> Result<()> {
+    /// Fills the next slab, in the memory of the one before; false after the last.
+    pub(super) fn fill_next(&mut self) -> Result<bool> {
+        let layers = self.next..self.lattice.dims()[2].min(self.next.saturating_add(self.height()));
+        if layers.is_empty() {
+            return Ok(false);
+        }
+        let start = Instant::now();
+        self.next = layers.end;
+        let name = format!("slab {}/{}", self.made.slabs + 1, self.count());
+        let outer = self.voxelizer.run;
+        let progress = Phase { name: &name, progress: &outer };
+        let is_pass = matches!(self.plan, Plan::Slabs(_));
+        let run = if is_pass { Run { progress: &progress, ..outer } } else { outer };
+        let cells = par::with_threads(outer.thread_count(), || self.fill(layers, &run))??;
+        self.cells = Some(cells);
+        self.made.slabs += 1;
+        self.made.filling += start.elapsed();
+        Ok(true)
+    }
+
+    /// The cells of these layers.
+    fn fill(&mut self, layers: Range<usize>, run: &Run) -> Result<Cells> {
         let [nx, ny, _] = self.lattice.dims();
         let dims = [nx, ny, layers.len()];
-        let start = Instant::now();
-        let mut field = self.field_memory(dims, background)?;
-        if let Some(nearest) = &mut self.nearest {
-            nearest.resize(nx * ny * layers.len(), 0);
-        }
-        let phase = format!("slab {}/{}", self.made.slabs + 1, self.count());
-        let progress = Phase { name: &phase, progress: &self.run };
-        let run = Run { progress: &progress, ..self.run };
-        let stats = self.prepared.fill_field(layers, &run, &mut field, self.nearest.as_deref_mut())?;
-        self.made.stats.add(stats);
-        let filled = Instant::now();
-        self.digest.add(&field);
-        let summary = self.made.field.unwrap_or_default().and(field.summary());
-        (self.made.occupied, self.made.field) = (summary.cells, Some(summary));
-        self.cells = Some(field.into());
-        self.made.filling += filled - start;
-        self.made.hashing += filled.elapsed();
-        self.made.slabs += 1;
-        Ok(())
-    }
-
-    /// Fills the slab of these layers, in the memory of the one before.
-    fn fill(&mut self, layers: Range<usize>) -> Result<()> {
+        let memory = self.cells.take();
+        let is_in_bricks = matches!(self.plan, Plan::Bricks(_));
+        let first = &mut self.sources[0];
         if let Some(background) = self.background {
-            return self.fill_field(layers, background);
+            let mut field = match memory {
+                Some(Cells::Field(field)) if field.dims() == dims => field,
+                _ => Field::new(dims, background)?,
+            };
+            if let Some(nearest) = &mut self.nearest {
+                nearest.resize(dims.iter().product(), 0);
+            }
+            let cells = CellsMut::Field(&mut field, self.nearest.as_deref_mut());
+            first.fill(layers, run, cells)?;
+            first.is_occupied =
+                first.is_occupied || field.values().iter().any(|value| !field.is_background(*value));
+            return Ok(field.into());
         }
-        let [nx, ny, _] = self.lattice.dims();
-        let dims = [nx, ny, layers.len()];
-        let phase = format!("slab {}/{}", self.made.slabs + 1, self.count());
-        let start = Instant::now();
-        let (mut bits, plane) = self.memory(dims)?;
-        if let SlabSource::NoBricks(keep) = self.source {
-            let covered = keep(&self.prepared, &self.run)?;
-            self.made.stats.snapped = covered.snapped();
-            self.source = SlabSource::Bricks(covered);
+        let (mut bits, plane) = grids(memory, dims)?;
+        match (self.voxelizer.extras.labels, &self.legend) {
+            (JobLabels::Parts, Some(legend)) => {
+                let mut labels = Labels::new(dims, legend.clone())?;
+                for source in &mut self.sources {
+                    bits.clear();
+                    source.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
+                    labels.add(&bits, source.label.as_ref().map_or(0, |label| label.value));
+                }
+                Ok(labels.into())
+            }
+            (_, legend) => {
+                first.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
+                match legend {
+                    None => Ok(bits.into()),
+                    Some(_) => {
+                        Ok(labels::of_layers(&first.mesh, self.lattice, layers, bits, plane, run)?.into())
+                    }
+                }
+            }
         }
-        if let SlabSource::Bricks(covered) = &self.source {
-            self.run.check()?;
-            covered.copy_to(layers.start, &mut bits);
-        } else {
-            let progress = Phase { name: &phase, progress: &self.run };
-            let run = Run { progress: &progress, ..self.run };
-            bits.clear();
-            let stats = self.prepared.fill(layers.clone(), &run, &mut bits)?;
-            self.made.stats.add(stats);
-        }
-        let cells: Cells = if self.legend.is_some() {
-            let progress = Phase { name: &phase, progress: &self.run };
-            let run = Run { progress: &progress, ..self.run };
-            let labels = labels::of_layers(self.prepared.mesh, self.lattice, layers, bits, plane, &run)?;
-            let [surface, interior] = self.made.surface_and_interior.unwrap_or_default();
-            let more = [Label::SURFACE, Label::INTERIOR].map(|label| labels.count(label.value));
-            self.made.surface_and_interior = Some([surface + more[0], interior + more[1]]);
-            labels.into()
-        } else {
-            bits.into()
+    }
+}
+
+impl<'a> Source<'a> {
+    fn new(
+        voxelizer: &Voxelizer<'a>,
+        mesh: Cow<'a, Mesh>,
+        label: Option<Label>,
+        lattice: &'a Lattice,
+        plan: Plan,
+    ) -> Result<Self> {
+        let Voxelizer { rule, run, .. } = voxelizer;
+        let search = LostSearch { mesh: &mesh, lattice, rule, run };
+        let is_later = plan == Plan::Dense && search.fits_with_grid();
+        let lost = match voxelizer.has_findings && search.is_needed() {
+            true if is_later => None,
+            true => Some(search.find(None)?),
+            false => Some(LostFound::default()),
         };
-        let filled = Instant::now();
-        let cells = self.cells.insert(cells);
-        self.digest.add(&*cells);
-        self.made.occupied = self.digest.occupied();
-        self.made.filling += filled - start;
-        self.made.hashing += filled.elapsed();
-        self.made.slabs += 1;
+        let prepared = match &mesh {
+            Cow::Borrowed(mesh) => {
+                Some(par::with_threads(run.thread_count(), || rule.prepare(mesh, lattice, run))??)
+            }
+            Cow::Owned(_) => None,
+        };
+        Ok(Self {
+            voxelizer: *voxelizer,
+            lattice,
+            mesh,
+            label,
+            prepared,
+            bricks: None,
+            lost,
+            stats: Stats::default(),
+            is_occupied: false,
+        })
+    }
+
+    /// The record of its cells.
+    fn record(&self) -> Result<Record> {
+        let Voxelizer { rule, run, .. } = &self.voxelizer;
+        match &self.prepared {
+            Some(prepared) => Ok(prepared.record()),
+            None => par::with_threads(run.thread_count(), || {
+                Ok(rule.prepare(&self.mesh, self.lattice, run)?.record())
+            })?,
+        }
+    }
+
+    /// Fills the cells of these layers.
+    fn fill(&mut self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<()> {
+        let stats = match &self.prepared {
+            Some(prepared) => prepared.fill(layers, run, cells)?,
+            None => self.voxelizer.rule.prepare(&self.mesh, self.lattice, run)?.fill(layers, run, cells)?,
+        };
+        self.stats.add(stats);
         Ok(())
+    }
+
+    /// Occupies the cells of these layers in a grid that is empty.
+    fn occupy(
+        &mut self,
+        layers: Range<usize>,
+        is_in_bricks: bool,
+        run: &Run,
+        bits: &mut BitGrid,
+    ) -> Result<()> {
+        if let (true, None, Some(prepared)) = (is_in_bricks, &self.bricks, &self.prepared) {
+            let covered = prepared.keep(run)?;
+            self.stats.snapped = covered.snapped();
+            self.bricks = Some(covered);
+        }
+        run.check()?;
+        match &self.bricks {
+            Some(covered) => covered.copy_to(layers.start, bits),
+            None => self.fill(layers, run, bits.into())?,
+        }
+        self.is_occupied = self.is_occupied || bits.words().iter().any(|word| *word != 0);
+        if self.lost.is_none() {
+            let rule = &self.voxelizer.rule;
+            let search = LostSearch { mesh: &self.mesh, lattice: self.lattice, rule, run };
+            self.lost = Some(search.find(Some(bits))?);
+        }
+        Ok(())
+    }
+
+    /// The counts of the rule, with the features that it loses.
+    fn stats(&self) -> Stats {
+        let lost = self.stats.lost.or(self.lost.as_ref().and_then(|found| found.lost));
+        Stats { lost, ..self.stats.clone() }
+    }
+}
+
+/// Two grids of these dims out of the memory of the slab before, if there was one: an empty one for bits, and perhaps one
+/// for a plane of labels.
+fn grids(memory: Option<Cells>, dims: [usize; 3]) -> Result<(BitGrid, Option<BitGrid>)> {
+    let (mut bits, plane) = match memory {
+        None => return Ok((BitGrid::new(dims)?, None)),
+        Some(Cells::Labels(labels)) => {
+            let (bits, planes) = labels.into_planes();
+            (bits, planes.into_iter().next())
+        }
+        Some(other) => (other.into_occupied()?, None),
+    };
+    bits.reshape(dims)?;
+    bits.clear();
+    Ok((bits, plane))
+}
+
+/// The type of cells with this legend, or this background.
+fn cell_type(legend: &Option<Legend>, background: Option<f32>) -> CellType<'_> {
+    match (legend, background) {
+        (_, Some(background)) => CellType::Field { background },
+        (Some(legend), _) => CellType::Labels(legend),
+        _ => CellType::Bits,
     }
 }
 
@@ -314,11 +435,7 @@ impl CellSource for Slabs<'_> {
     }
 
     fn cell_type(&self) -> CellType<'_> {
-        match (&self.legend, self.background) {
-            (_, Some(background)) => CellType::Field { background },
-            (Some(legend), _) => CellType::Labels(legend),
-            _ => CellType::Bits,
-        }
+        cell_type(&self.legend, self.background)
     }
 
     fn next(&mut self) -> Result<Option<Slab<'_>>> {

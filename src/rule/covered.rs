@@ -3,26 +3,36 @@
 
 use std::ops::Range;
 
-use super::{PreparedRule, Stats};
+use super::{FillCells, Stats};
 use crate::error::Result;
-use crate::grid::BitGrid;
+use crate::grid::{BitGrid, CellsMut, Lattice};
+use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::{self, Covered, IntersectionTarget};
 
-/// Fills a grid of these layers with the cells whose part a triangle of the mesh meets.
-pub(super) fn fill(
-    cells: &IntersectionTarget,
-    prepared: &PreparedRule,
-    layers: Range<usize>,
-    run: &Run,
-    grid: &mut BitGrid,
-) -> Result<Stats> {
-    let triangles = prepared.mesh.triangles();
-    let snapped = cover::cover(cells, triangles, layers.start, grid, run.supported_level()?, run)?;
-    Ok(Stats { snapped, ..Stats::default() })
+/// The cells whose part a triangle of the mesh meets.
+pub(super) struct CoveredCells<'a> {
+    pub mesh: &'a Mesh,
+    pub lattice: &'a Lattice,
+    pub target: IntersectionTarget,
 }
 
-/// Keeps the cells of a whole lattice, in bricks.
-pub(super) fn keep(cells: &IntersectionTarget, prepared: &PreparedRule, run: &Run) -> Result<Covered> {
-    cover::keep(cells, prepared.mesh.triangles(), prepared.lattice.dims(), run.supported_level()?, run)
+impl CoveredCells<'_> {
+    /// Occupies those of these layers.
+    pub(super) fn occupy(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        let triangles = self.mesh.triangles();
+        let snapped = cover::cover(&self.target, triangles, layers.start, grid, run.supported_level()?, run)?;
+        Ok(Stats { snapped, ..Stats::default() })
+    }
+}
+
+impl FillCells for CoveredCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        self.occupy(layers, run, cells.bits()?)
+    }
+
+    fn keep(&self, run: &Run) -> Option<Result<Covered>> {
+        let keep = |level| cover::keep(&self.target, self.mesh.triangles(), self.lattice.dims(), level, run);
+        Some(run.supported_level().and_then(keep))
+    }
 }

@@ -5,11 +5,11 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::{PreparedRule, Rule, Stats};
+use super::inside::{Inside, PreparedInside};
+use super::{FillCells, Stats};
 use crate::error::{Error, Result, hint};
 use crate::geom::Rational;
-use crate::grid::{BitGrid, Field, Lattice, Length, LengthUnit};
-use crate::mesh::Mesh;
+use crate::grid::{BitGrid, CellsMut, Field, Lattice, Length, LengthUnit};
 use crate::run::Run;
 use crate::run::nearest::Distances;
 use crate::text::number;
@@ -74,20 +74,63 @@ impl fmt::Display for Band {
     }
 }
 
-/// The rule with its options, for cells of one size.
-pub(super) struct PreparedDistance {
-    distances: Distances,
+/// The distances of cells, with a sign where the inside is known; or the cells up to one distance.
+pub(super) struct DistanceCells<'a> {
+    pub distances: Distances,
+    pub inside: Option<PreparedInside<'a>>,
     /// The greatest distance of occupied cells, for bits.
-    most: Option<f32>,
+    pub most: Option<f32>,
 }
 
-impl PreparedDistance {
-    /// Prepares the rule, if it is this one.
-    pub(super) fn new(rule: &Rule, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Option<Self>> {
-        let Rule::Distance { band, iso, .. } = rule else { return Ok(None) };
-        let most = iso.map(|iso| most(*band, iso, lattice)).transpose()?;
-        Ok(Some(Self { distances: Distances::new(mesh, lattice, run)?, most }))
+impl DistanceCells<'_> {
+    /// Occupies the cells whose centres are inside, if that is to be known.
+    fn fill_inside(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+        self.inside.as_ref().map_or_else(|| Ok(Stats::default()), |inside| inside.fill(layers, run, grid))
     }
+}
+
+impl FillCells for DistanceCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        match cells {
+            CellsMut::Field(field, nearest) => {
+                self.distances.fill(layers.clone(), field, nearest, run)?;
+                if self.inside.is_none() {
+                    return Ok(Stats::default());
+                }
+                let mut inside = BitGrid::new(field.dims())?;
+                let stats = self.fill_inside(layers, run, &mut inside)?;
+                negate(field, &inside);
+                Ok(stats)
+            }
+            CellsMut::Bits(grid) => {
+                let most = self.most.ok_or_else(makes_field)?;
+                self.distances.occupy(layers.clone(), most, grid, run)?;
+                self.fill_inside(layers, run, grid)
+            }
+        }
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        Some(self.inside.as_ref()?.used)
+    }
+}
+
+/// Sets the sign of the cells that are inside.
+fn negate(field: &mut Field, inside: &BitGrid) {
+    let [_, ny, nz] = field.dims();
+    for (k, j) in (0..nz).flat_map(|k| (0..ny).map(move |j| (k, j))) {
+        let words = inside.row(j, k);
+        for (values, word) in field.row_mut(j, k).chunks_mut(64).zip(words).filter(|(_, word)| **word != 0) {
+            for (n, value) in values.iter_mut().enumerate() {
+                *value = f32::from_bits(value.to_bits() | ((word >> n & 1) as u32) << 31);
+            }
+        }
+    }
+}
+
+/// The refusal to occupy cells of a rule that makes a field.
+pub(super) fn makes_field() -> Error {
+    Error::usage("the rule distance makes a field, not bits").with_hint("with an iso value it makes bits")
 }
 
 /// The width of a band in units of the file: what cells have that are not in it.
@@ -122,47 +165,4 @@ pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
     let width = Band::Cells(width);
     Error::usage(format!("iso: {iso} must be less than the band, {width} cells"))
         .with_hint(hint!["use {} with more cells, or {}" Band = "W", Band = "all"])
-}
-
-/// Fills a field of these layers, and the numbers of the nearest triangles.
-pub(super) fn fill_field(
-    prepared: &PreparedRule,
-    layers: Range<usize>,
-    run: &Run,
-    field: &mut Field,
-    nearest: Option<&mut [i32]>,
-) -> Result<Stats> {
-    let own = prepared.distance.as_ref().expect("a rule with distances prepares them");
-    own.distances.fill(layers.clone(), field, nearest, run)?;
-    if prepared.inside.is_none() {
-        return Ok(Stats::default());
-    }
-    let mut inside = BitGrid::new(field.dims())?;
-    let stats = prepared.inside().fill(layers, run, &mut inside)?;
-    let [_, ny, nz] = field.dims();
-    for (k, j) in (0..nz).flat_map(|k| (0..ny).map(move |j| (k, j))) {
-        let words = inside.row(j, k);
-        for (values, word) in field.row_mut(j, k).chunks_mut(64).zip(words).filter(|(_, word)| **word != 0) {
-            for (n, value) in values.iter_mut().enumerate() {
-                *value = f32::from_bits(value.to_bits() | ((word >> n & 1) as u32) << 31);
-            }
-        }
-    }
-    Ok(stats)
-}
-
-/// Occupies the cells of these layers whose value is at most the distance given: with a sign, those inside, too.
-pub(super) fn fill(
-    prepared: &PreparedRule,
-    layers: Range<usize>,
-    run: &Run,
-    grid: &mut BitGrid,
-) -> Result<Stats> {
-    let own = prepared.distance.as_ref().expect("a rule with distances prepares them");
-    let Some(most) = own.most else {
-        return Err(Error::usage("the rule distance makes a field, not bits")
-            .with_hint("with an iso value it makes bits"));
-    };
-    own.distances.occupy(layers.clone(), most, grid, run)?;
-    if prepared.inside.is_none() { Ok(Stats::default()) } else { prepared.inside().fill(layers, run, grid) }
 }

@@ -5,7 +5,6 @@ mod distance;
 pub mod doubt;
 mod filled;
 mod findings;
-mod hollow;
 mod inside;
 pub(crate) mod labels;
 pub mod leak_path;
@@ -26,12 +25,14 @@ pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
 
-use self::distance::PreparedDistance;
+use self::distance::DistanceCells;
+use self::filled::FilledCells;
 use self::lost::KeptFeatures;
+use self::solid::SolidCells;
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::record::TOOL;
-use crate::grid::{BitGrid, CellKind, Field, Lattice, Length, Record};
+use crate::grid::{BitGrid, CellKind, CellsMut, Lattice, Length, Record};
 use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::Covered;
@@ -112,15 +113,9 @@ pub struct RuleInfo {
     pub name: &'static str,
     /// One line for help and README.
     pub about: &'static str,
-    fill: Fill,
-    pub(crate) keep: Option<Keep>,
+    /// Whether its cells can be kept in bricks.
+    has_bricks: bool,
 }
-
-/// Fills a grid of these layers of the lattice.
-type Fill = fn(&PreparedRule, Range<usize>, &Run, &mut BitGrid) -> Result<Stats>;
-
-/// Gives all cells in bricks, where most of a grid is empty.
-pub(crate) type Keep = fn(&PreparedRule, &Run) -> Result<Covered>;
 
 /// Every rule. Help, README and tests loop over this.
 pub static RULES: &[RuleInfo] = &[
@@ -128,56 +123,61 @@ pub static RULES: &[RuleInfo] = &[
         rule: Rule::surface(),
         name: "surface",
         about: "every cell that the mesh touches; hollow",
-        fill: |rule, layers, run, grid| covered::fill(&surface::target(rule), rule, layers, run, grid),
-        keep: Some(|rule, run| covered::keep(&surface::target(rule), rule, run)),
+        has_bricks: true,
     },
     RuleInfo {
         rule: Rule::Thin,
         name: "thin",
         about: "every cell in which the mesh meets a segment between the centres of two opposite faces of the cell; hollow",
-        fill: |rule, layers, run, grid| covered::fill(&thin::target(rule), rule, layers, run, grid),
-        keep: Some(|rule, run| covered::keep(&thin::target(rule), rule, run)),
+        has_bricks: true,
     },
     RuleInfo {
         rule: Rule::filled(),
         name: "filled",
         about: "every cell that the part overlaps",
-        fill: hollow::fill_or_shell,
-        keep: None,
+        has_bricks: false,
     },
     RuleInfo {
         rule: Rule::solid(),
         name: "solid",
         about: "every cell whose centre is inside",
-        fill: solid::fill,
-        keep: None,
+        has_bricks: false,
     },
     RuleInfo {
         rule: Rule::offset(Length::cells(1)),
         name: "offset",
         about: "every cell whose centre is within a radius of the mesh",
-        fill: |rule, layers, run, grid| covered::fill(&offset::target(rule), rule, layers, run, grid),
-        keep: Some(|rule, run| covered::keep(&offset::target(rule), rule, run)),
+        has_bricks: true,
     },
     RuleInfo {
         rule: Rule::distance(),
         name: "distance",
         about: "a field: the distance from a cell's centre to the mesh, signed on request",
-        fill: distance::fill,
-        keep: None,
+        has_bricks: false,
     },
 ];
 
 /// A rule prepared for a mesh and a lattice, to fill layers of it.
 pub struct PreparedRule<'a> {
-    pub(crate) mesh: &'a Mesh,
     lattice: &'a Lattice,
-    pub(crate) rule: Rule,
-    inside: Option<inside::PreparedInside<'a>>,
-    /// The features to keep, with [`ThinFeatures::Keep`].
-    kept: Option<KeptFeatures>,
-    /// The measure of distances, with [`Rule::Distance`].
-    distance: Option<PreparedDistance>,
+    rule: Rule,
+    cells: Box<dyn FillCells + 'a>,
+}
+
+/// Fills the cells of one rule.
+trait FillCells: Send + Sync {
+    /// Fills these layers of the lattice; layer 0 of the cells is layer `layers.start`.
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats>;
+
+    /// All cells in bricks, if the rule has them.
+    fn keep(&self, _run: &Run) -> Option<Result<Covered>> {
+        None
+    }
+
+    /// The method that finds the inside, never [`Inside::Auto`].
+    fn inside(&self) -> Option<Inside> {
+        None
+    }
 }
 
 /// Findings about the mesh from filling the cells.
@@ -366,7 +366,7 @@ impl Rule {
 
     /// Whether its cells can be kept in bricks, [`Plan::Bricks`](crate::run::Plan::Bricks).
     pub fn has_bricks(&self) -> bool {
-        self.info().keep.is_some()
+        self.info().has_bricks
     }
 
     /// Prepares the rule to fill layers of `lattice`, in the threads this is called in.
@@ -376,15 +376,30 @@ impl Rule {
     /// the run was cancelled.
     pub fn prepare<'a>(self, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedRule<'a>> {
         let rule = self.checked()?;
-        let inside = rule.inside().map(|inside| inside.prepare(mesh, lattice, run)).transpose()?;
-        let kept = match (rule, &inside) {
-            (Self::Solid { thin: ThinFeatures::Keep, .. }, Some(inside)) => {
-                Some(KeptFeatures::new(mesh, lattice, inside, run)?)
+        let ready = |inside: Inside| inside.prepare(mesh, lattice, run);
+        let cells: Box<dyn FillCells + 'a> = match rule {
+            Self::Surface { ties } => Box::new(surface::prepared(mesh, lattice, ties)),
+            Self::Thin => Box::new(thin::prepared(mesh, lattice)),
+            Self::Offset { radius } => Box::new(offset::prepared(mesh, lattice, radius)),
+            Self::Solid { inside, thin } => {
+                let inside = ready(inside)?;
+                let kept = (thin == ThinFeatures::Keep)
+                    .then(|| KeptFeatures::new(mesh, lattice, &inside, run))
+                    .transpose()?;
+                Box::new(SolidCells { inside, kept })
             }
-            _ => None,
+            Self::Filled { inside, ties, shell } => Box::new(FilledCells {
+                touched: surface::prepared(mesh, lattice, ties),
+                inside: ready(inside)?,
+                shell: shell.map(|steps| steps as usize),
+            }),
+            Self::Distance { band, sign, iso } => Box::new(DistanceCells {
+                inside: sign.map(ready).transpose()?,
+                most: iso.map(|iso| distance::most(band, iso, lattice)).transpose()?,
+                distances: Distances::new(mesh, lattice, run)?,
+            }),
         };
-        let distance = PreparedDistance::new(&rule, mesh, lattice, run)?;
-        Ok(PreparedRule { mesh, lattice, rule, inside, kept, distance })
+        Ok(PreparedRule { lattice, rule, cells })
     }
 }
 
@@ -392,8 +407,8 @@ impl PreparedRule<'_> {
     /// The rule with the method in force, never [`Inside::Auto`].
     pub fn used(&self) -> Rule {
         let mut rule = self.rule;
-        if let (Some(inside), Some(prepared)) = (rule.inside_mut(), &self.inside) {
-            *inside = prepared.used;
+        if let (Some(inside), Some(used)) = (rule.inside_mut(), self.cells.inside()) {
+            *inside = used;
         }
         rule
     }
@@ -412,49 +427,40 @@ impl PreparedRule<'_> {
     }
 
     /// Occupies the cells of the rule in some layers of the lattice: layer 0 of the grid is layer
-    /// `layers.start`. Cells that are occupied already stay so. Runs in the threads it is called in. The
-    /// findings of consecutive layers add up.
+    /// `layers.start`. Cells that are occupied already stay so. A field, whose background is that of
+    /// [`Rule::background`], gets the value of every cell; and beside it, if it is wanted, the number of the triangle
+    /// that is nearest to each cell, the least of those equally near, or −1 where there is none within the band. Runs in
+    /// the threads it is called in. The findings of consecutive layers add up.
     ///
     /// # Errors
-    /// If the dims differ, the lattice has no such layers, the level does not exist here, or the
-    /// run was cancelled.
-    pub fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
+    /// If the rule makes cells of another kind, the dims differ, the lattice has no such layers, the level does not
+    /// exist here, or the run was cancelled.
+    pub fn fill<'c>(&self, layers: Range<usize>, run: &Run, cells: impl Into<CellsMut<'c>>) -> Result<Stats> {
+        let cells = cells.into();
         let [nx, ny, nz] = self.lattice.dims();
-        if layers.end > nz || grid.dims() != [nx, ny, layers.len()] {
-            return Err(Error::usage("the grid has other dims than the lattice"));
+        let dims = cells.dims();
+        let is_beside = |nearest: &[i32]| nearest.len() == dims.iter().product::<usize>();
+        let fits = match &cells {
+            CellsMut::Field(_, Some(nearest)) => is_beside(nearest),
+            _ => true,
+        };
+        if layers.end > nz || dims != [nx, ny, layers.len()] || !fits {
+            return Err(Error::usage("the cells have other dims than the lattice"));
         }
-        (self.rule.info().fill)(self, layers, run, grid)
+        match (self.rule.kind(), cells.kind()) {
+            (made, wanted) if made == wanted => self.cells.fill(layers, run, cells),
+            (CellKind::Field, _) => Err(distance::makes_field()),
+            _ => Err(Error::usage(format!("the rule {} makes bits, not a field", self.rule.name()))),
+        }
     }
 
-    /// Makes `field`, whose background is that of [`Rule::background`], the field of the rule in some layers of the
-    /// lattice, as [`fill`](Self::fill) occupies cells; and `nearest`, if given, the number of the triangle that is
-    /// nearest to each cell, the least of those equally near, or −1 where there is none within the band.
-    ///
-    /// # Errors
-    /// As those of [`fill`](Self::fill), and if the rule makes bits.
-    pub fn fill_field(
-        &self,
-        layers: Range<usize>,
-        run: &Run,
-        field: &mut Field,
-        nearest: Option<&mut [i32]>,
-    ) -> Result<Stats> {
-        let [nx, ny, nz] = self.lattice.dims();
-        let dims = field.dims();
-        let cells = dims.iter().product::<usize>();
-        if layers.end > nz
-            || dims != [nx, ny, layers.len()]
-            || nearest.as_ref().is_some_and(|n| n.len() != cells)
-        {
-            return Err(Error::usage("the field has other dims than the lattice"));
-        }
-        if self.rule.kind() != CellKind::Field {
-            return Err(Error::usage(format!("the rule {} makes bits, not a field", self.rule.name())));
-        }
-        distance::fill_field(self, layers, run, field, nearest)
+    /// All cells in bricks, where most of a grid is empty.
+    pub(crate) fn keep(&self, run: &Run) -> Result<Covered> {
+        self.cells.keep(run).unwrap_or_else(|| Err(no_bricks()))
     }
+}
 
-    fn inside(&self) -> &inside::PreparedInside<'_> {
-        self.inside.as_ref().expect("a rule with an inside prepares it")
-    }
+/// The refusal to keep cells in bricks.
+pub(crate) fn no_bricks() -> Error {
+    Error::usage("this rule has no bricks")
 }

@@ -2,21 +2,18 @@
 //! of a sphere and a triangle (Ericson, "Optimizing a sphere-triangle intersection test", 2010). Distances are those
 //! of world space; a centre exactly as far away as the radius counts, decided exactly.
 
-use super::{PreparedRule, Rule};
+use super::covered::CoveredCells;
 use crate::grid::{Lattice, Length};
 use crate::kernel::offset::{OffsetLattice, bytes_for};
+use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::IntersectionTarget;
 
 /// The balls around the centres of cells.
-pub(super) fn target(prepared: &PreparedRule) -> IntersectionTarget {
-    let lattice = prepared.lattice;
-    let bounds = prepared.mesh.bounds();
-    let radius = match prepared.rule {
-        Rule::Offset { radius } => radius,
-        _ => Length::ZERO,
-    };
-    IntersectionTarget::Ball(OffsetLattice::new(lattice.axes(), bounds, radius.in_world(lattice.spacing())))
+pub(super) fn prepared<'a>(mesh: &'a Mesh, lattice: &'a Lattice, radius: Length) -> CoveredCells<'a> {
+    let radius = radius.in_world(lattice.spacing());
+    let target = IntersectionTarget::Ball(OffsetLattice::new(lattice.axes(), mesh.bounds(), radius));
+    CoveredCells { mesh, lattice, target }
 }
 
 /// The bytes of the threads, their bricks left out.

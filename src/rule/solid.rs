@@ -3,22 +3,31 @@
 
 use std::ops::Range;
 
-use super::{PreparedRule, Stats};
+use super::inside::{Inside, PreparedInside};
+use super::lost::KeptFeatures;
+use super::{FillCells, Stats};
 use crate::error::Result;
-use crate::grid::BitGrid;
+use crate::grid::CellsMut;
 use crate::run::Run;
 
-/// Fills a grid of these layers with the cells whose centres are inside.
-pub(super) fn fill(
-    prepared: &PreparedRule,
-    layers: Range<usize>,
-    run: &Run,
-    grid: &mut BitGrid,
-) -> Result<Stats> {
-    let mut stats = prepared.inside().fill(layers.clone(), run, grid)?;
-    if let Some(kept) = &prepared.kept {
-        kept.keep(layers, grid);
-        (stats.lost, stats.kept) = (Some(kept.report), Some(kept.count));
+/// The cells whose centres are inside, and those that keep features.
+pub(super) struct SolidCells<'a> {
+    pub inside: PreparedInside<'a>,
+    pub kept: Option<KeptFeatures>,
+}
+
+impl FillCells for SolidCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        let grid = cells.bits()?;
+        let mut stats = self.inside.fill(layers.clone(), run, grid)?;
+        if let Some(kept) = &self.kept {
+            kept.keep(layers, grid);
+            (stats.lost, stats.kept) = (Some(kept.report), Some(kept.count));
+        }
+        Ok(stats)
     }
-    Ok(stats)
+
+    fn inside(&self) -> Option<Inside> {
+        Some(self.inside.used)
+    }
 }

@@ -64,7 +64,7 @@ impl Demand {
         Self { values: if nearest { 8 } else { 4 }, ..self }
     }
 
-    /// The demand with the cells labelled, as [`Slabs::labelled`](crate::Slabs::labelled) makes them.
+    /// The demand with the cells labelled, as [`Voxelizer::labelled`](crate::Voxelizer::labelled) makes them.
     pub fn labelled(self) -> Self {
         Self { grids: 2, ..self }
     }

@@ -111,19 +111,7 @@ impl<'a> Run<'a> {
         triangles as u128 * per_triangle + BitGrid::bytes_for(dims)
     }
 
-    /// Refuses a job that would not fit, before anything is allocated for it; `extra` are the bytes of
-    /// its rule, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
-    ///
-    /// # Errors
-    /// If estimate and `extra` are above `max_memory`. Bricks of threads are not in it; [`Demand`] counts
-    /// them.
-    pub(crate) fn admit(&self, triangles: usize, dims: [usize; 3], extra: u128) -> Result<()> {
-        let [x, y, z] = dims;
-        let what = || format!("a grid of {x} × {y} × {z} cells and {triangles} triangles");
-        self.refuse_above(Self::estimate(triangles, dims) + extra, what)
-    }
-
-    /// Refuses `what` if it needs more than is allowed.
+    /// Refuses `what` if it needs more than is allowed, before anything is allocated for it.
     pub(crate) fn refuse_above(&self, need: u128, what: impl Fn() -> String) -> Result<()> {
         let limit = u128::from(self.max_memory.unwrap_or(u64::MAX));
         if need <= limit {
@@ -141,10 +129,10 @@ mod tests {
     #[test]
     fn jobs_beyond_the_limit_are_refused() {
         let run = Run::default().memory(1 << 20);
-        assert!(run.admit(1000, [64, 64, 64], 0).is_ok());
-        let error = run.admit(12, [512, 512, 512], 0).unwrap_err();
+        let what = || "cells".to_string();
+        assert!(run.refuse_above(1 << 20, what).is_ok());
+        let error = run.refuse_above((1 << 20) + 1, what).unwrap_err();
         assert_eq!(error.kind(), crate::error::Kind::TooLarge);
-        assert!(run.admit(1 << 20, [1, 1, 1], 0).is_err());
-        assert!(run.admit(1000, [64, 64, 64], 1 << 20).is_err());
+        assert_eq!(error.message(), "cells need 1 MiB, 1 MiB are allowed");
     }
 }
