@@ -1,6 +1,6 @@
 //! Numbers for people, as messages write them: each kind is formatted here and nowhere else.
 
-pub use crate::kernel::text::{is_obeyed, sanitize, visible};
+pub use voxelize_geom::text::{is_obeyed, sanitize, visible};
 
 /// `64,000`.
 pub fn grouped(n: u64) -> String {

@@ -1,13 +1,13 @@
-//! The exact decisions of [voxelize](https://crates.io/crates/voxelize-mesh) and the kernels that make them
-//! fast: triangles into bricks of cells, rows through cell centres, solid angles in batches.
+//! The kernels of [voxelize](https://crates.io/crates/voxelize-mesh), which make its exact decisions fast: triangles
+//! into bricks of cells, rows through cell centres, distances, solid angles in batches.
 //!
 //! A package of its own, because its kernels are compiled for every instruction set: built once, and not
 //! again when rules, formats or the command line change. It is an inner part of voxelize: use it through the
 //! crate `voxelize`, whose versions keep their promises; this one makes none.
 //!
-//! - [`geom`] has the definitions, in numbers of any size: what touches what, where edges cross walls.
-//! - The modules of kernels answer the same questions in lanes, *sure* or *unsure*, each within an error bound
-//!   derived in docs/error-bounds.md; what is unsure goes to exact numbers.
+//! The package `voxelize-geom` has the definitions, in numbers of any size: what touches what, where edges cross walls.
+//! The modules here answer the same questions in lanes, *sure* or *unsure*, each within an error bound derived in
+//! docs/error-bounds.md; what is unsure goes to exact numbers.
 //!
 //! Nothing here knows of files, meshes, threads or progress.
 #![forbid(unsafe_code)]
@@ -27,7 +27,6 @@ mod exact;
 mod few;
 mod flat;
 mod gather;
-pub mod geom;
 mod lanes;
 mod lattice;
 mod levels;
@@ -43,7 +42,6 @@ pub mod sink;
 mod small;
 mod span;
 mod table;
-pub mod text;
 mod tiny;
 mod wall;
 
@@ -54,3 +52,5 @@ pub use lattice::{KernelLattice, across};
 pub use levels::Level;
 pub use sink::{BrickSink, Shape, ThreadBricks};
 pub use wall::cells_beside_wall;
+
+pub(crate) use voxelize_geom as geom;

@@ -72,7 +72,9 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Resul
     found.mesh = Some(run::MeshInput::new(mesh, "stl-binary", 284, Packing::None, 0));
     let options = Options { mode: super::options::Mode::DryRun, ..Options::new(args, call)? };
     let bar = call.bar();
-    run::prepare(&options, mesh, &run::library_run(&options.job.options, &bar), &mut found)?;
+    let lattice = run::fit_for(&options, mesh, &mut found)?;
+    let how = run::library_run(&options.job.options, &bar);
+    run::plan(&options, mesh, &lattice, &how, None, &mut found)?;
     run::fill_object(report, None, Some(&options), &found);
     report.err = run::summary(&options, &found);
     report.err += &run::warning_lines(&found, call.printer.options.verbosity, "");

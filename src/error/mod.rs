@@ -10,8 +10,8 @@ pub(crate) use self::hint::hint;
 pub use self::hint::{Hint, Opt, Setting, Step};
 
 #[cfg(feature = "goldens")]
-pub(crate) use crate::kernel::text::is_obeyed;
-pub(crate) use crate::kernel::text::sanitize;
+pub(crate) use voxelize_geom::text::is_obeyed;
+pub(crate) use voxelize_geom::text::sanitize;
 
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;

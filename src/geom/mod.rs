@@ -1,13 +1,18 @@
 //! Numbers only: exact rationals, wide integers, the decisions about triangles and boxes, and winding numbers.
 //!
-//! Nothing here knows of files or grids. Coordinates are `[x, y, z]`.
+//! The package `voxelize-geom` has the numbers and the decisions that kernels come back to, this module those that no
+//! kernel needs. Nothing here knows of files or grids. Coordinates are `[x, y, z]`.
 
+pub(crate) mod beyond;
+pub mod closest;
+pub mod fractions;
+pub mod orientation;
+pub mod segment_box;
+pub mod separation;
 pub mod solid_angle;
+pub mod tri_tri;
 pub(crate) mod winding;
 
-pub use voxelize_kernel::geom::{
-    Bounds, Point, Rational, Ties, Triangle, closest, distance, fractions, orientation, segment_box,
-    separation, tri_box, tri_sphere, tri_tri,
-};
-pub(crate) use voxelize_kernel::geom::{axis, beyond, degenerate, rational};
+pub use voxelize_geom::{Bounds, Point, Rational, Ties, Triangle, distance, tri_box, tri_sphere};
+pub(crate) use voxelize_geom::{axis, degenerate, rational, vector, wide};
 pub use winding::Winding;

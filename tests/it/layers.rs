@@ -6,22 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of code, each the root of a crate: the library with the command line, and the kernels.
-const ROOTS: [&str; 2] = ["src", "kernel/src"];
+/// The folders of code, each the root of a crate: the library with the command line, the kernels, and the numbers.
+const ROOTS: [&str; 3] = ["src", "kernel/src", "geom/src"];
 
-/// Which part may use which others. `kernel/text, kernel/memory ← kernel/geom ← kernel ← error, text ← par ← geom ←
-/// mesh, grid ← run ← rule ← lib ← compare, view ← cli`; formats know grids, not meshes or rules. `lib` is the
+/// Which part may use which others. `numbers ← kernel ← error, text ← par ← geom ← mesh, grid ← run ← rule ← lib ← compare, view ← cli`; formats know grids, not meshes or rules. `lib` is the
 /// crate's root: what is re-exported there.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("numbers", &[]),
     ("kernel/bits", &[]),
     ("kernel/memory", &[]),
-    ("kernel/text", &[]),
-    ("kernel/geom", &["kernel/text"]),
-    ("kernel", &["kernel/bits", "kernel/geom", "kernel/memory"]),
-    ("error", &["kernel"]),
-    ("text", &["kernel"]),
+    ("kernel", &["kernel/bits", "kernel/memory", "numbers"]),
+    ("error", &["numbers"]),
+    ("text", &["numbers"]),
     ("par", &["error"]),
-    ("geom", &["error", "par", "kernel"]),
+    ("geom", &["error", "par", "kernel", "numbers"]),
     ("mesh", &["error", "text", "par", "geom", "kernel"]),
     ("grid", &["error", "par", "geom", "kernel"]),
     ("format", &["error", "text", "par", "grid"]),
@@ -42,8 +40,8 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("blake3", &["grid"], ""),
     ("bytemuck", &["kernel/memory"], ""),
     ("clap", &["cli"], ""),
-    ("dashu_int", &["kernel/geom"], ""),
-    ("dashu_ratio", &["kernel/geom"], ""),
+    ("dashu_int", &["numbers"], ""),
+    ("dashu_ratio", &["numbers"], ""),
     ("fearless_simd", &["kernel"], ""),
     ("flate2", &["mesh"], ""),
     ("indicatif", &["cli"], ""),
@@ -60,7 +58,12 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("tempfile", &["format"], ""),
     ("toml_edit", &["compare"], ""),
     ("vox_format", &["format"], ""),
-    ("voxelize_kernel", &["geom", "lib"], "geom shows its numbers, the rest names it as crate::kernel"),
+    (
+        "voxelize_geom",
+        &["error", "geom", "kernel", "text"],
+        "geom shows its numbers, kernel names it as crate::geom",
+    ),
+    ("voxelize_kernel", &["lib"], ""),
     ("zip", &["format"], ""),
 ];
 
@@ -120,6 +123,7 @@ fn part(module: &[String]) -> String {
             if LAYERS.iter().any(|(known, _)| *known == part) { part } else { "kernel".to_string() }
         }
         [root] if root == "kernel/src" => "kernel".to_string(),
+        [root, ..] if root == "geom/src" => "numbers".to_string(),
         [_, first, ..] => first.clone(),
         _ => "lib".to_string(),
     }
@@ -266,9 +270,13 @@ fn no_layer_uses_one_above_it() {
             .find(|(part, _)| *part == source.part)
             .unwrap_or_else(|| panic!("{} is in no layer", source.path.display()));
         let mut used: BTreeSet<_> = modules.uses(n).into_iter().map(|n| sources[n].part.clone()).collect();
-        // The one name for the other crate.
+        // The names for the other crates.
         if source.code.contains("crate::kernel") || source.code.contains("voxelize_kernel") {
             used.insert("kernel".to_string());
+        }
+        let is_named = source.part.starts_with("kernel") && source.code.contains("crate::geom");
+        if is_named || source.code.contains("voxelize_geom") {
+            used.insert("numbers".to_string());
         }
         used.remove(&source.part);
         for part in used {
@@ -357,8 +365,8 @@ fn a_type_name_means_one_thing() {
 /// The crates of `[dependencies]` as code names them.
 fn dependencies() -> BTreeSet<String> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let manifests =
-        ["Cargo.toml", "kernel/Cargo.toml"].map(|name| fs::read_to_string(package.join(name)).unwrap());
+    let manifests = ["Cargo.toml", "kernel/Cargo.toml", "geom/Cargo.toml"]
+        .map(|name| fs::read_to_string(package.join(name)).unwrap());
     let text = manifests.concat();
     let mut within = false;
     let mut found = BTreeSet::new();
@@ -406,7 +414,7 @@ fn nothing_is_unsafe() {
         let words = source.code.split(|c: char| !is_word(c));
         assert_eq!(words.filter(|word| *word == "unsafe").count(), 0, "{}", source.path.display());
     }
-    for root in ["src/lib.rs", "src/main.rs", "kernel/src/lib.rs"] {
+    for root in ["src/lib.rs", "src/main.rs", "kernel/src/lib.rs", "geom/src/lib.rs"] {
         let source = sources.iter().find(|source| source.path == Path::new(root)).unwrap();
         assert!(source.code.contains("#![forbid(unsafe_code)]"), "{root}");
     }

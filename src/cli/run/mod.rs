@@ -15,11 +15,13 @@ use voxelize::grid::{CellKind, CellSource};
 use voxelize::job::{Extras, JobResult, OutFile, Prepared};
 use voxelize::rule::doubt::Doubt;
 use voxelize::run::Plan as Strategy;
-use voxelize::{BitGrid, Code, Finding, Lattice, Progress, Record, Result, par};
+use voxelize::{BitGrid, Code, Finding, Lattice, Mesh, Progress, Record, Result, Run, par};
 
 pub use self::fill::{voxelizer, voxels};
 pub use self::findings::option_text;
 pub use self::object::{KEYS, fill_object};
+#[cfg(fuzzing)]
+pub use self::prepare::fit_for;
 pub use self::prepare::{fit, library_run, read};
 pub use self::report::{MeshInput, RunReport, timed};
 pub use self::summary::{mesh_format, mesh_line, summary, time_line, triangles, warning_lines};
@@ -63,18 +65,8 @@ fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport
     let lattice = prepare::fit_for(options, &mesh, report)?;
     let run = library_run(&options.job.options, bar);
     let input = input_name(&options.job);
-    let extras = Extras {
-        labels: options.labels(),
-        doubt: options.doubt.is_some(),
-        leak: options.leak.is_some(),
-        nearest: options.nearest.is_some(),
-    };
-    let voxelizer = voxelizer(&options.job.options, &run).input(input.as_deref()).extras(extras);
-    let prepared = options.job.sized(voxelizer.prepare(&mesh, &lattice, Some(options.output.target())))?;
-    report.memory = Some(prepared.memory.clone());
+    let prepared = plan(options, &mesh, &lattice, &run, input.as_deref(), report)?;
     if options.mode == Mode::DryRun {
-        let program = options.job.options.resources.usual_program();
-        report.peak = Some(prepared.usual_bytes() + program);
         return Ok(Outcome::Planned);
     }
     check_closed(&options.job.options, &mesh, report);
@@ -84,6 +76,30 @@ fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport
     report.take(result);
     report.outputs = Some(written);
     write_aux(options, aux, &lattice, bar, report)
+}
+
+/// Prepares the job, and reports the memory that it will take.
+pub fn plan<'a>(
+    options: &'a Options,
+    mesh: &'a Mesh,
+    lattice: &'a Lattice,
+    run: &Run<'a>,
+    input: Option<&'a str>,
+    report: &mut RunReport,
+) -> Result<Prepared<'a>> {
+    let extras = Extras {
+        labels: options.labels(),
+        doubt: options.doubt.is_some(),
+        leak: options.leak.is_some(),
+        nearest: options.nearest.is_some(),
+    };
+    let voxelizer = voxelizer(&options.job.options, run).input(input).extras(extras);
+    let prepared = options.job.sized(voxelizer.prepare(mesh, lattice, Some(options.output.target())))?;
+    report.memory = Some(prepared.memory.clone());
+    if options.mode == Mode::DryRun {
+        report.peak = Some(prepared.usual_bytes() + options.job.options.resources.usual_program());
+    }
+    Ok(prepared)
 }
 
 /// Writes the output of a run.

@@ -18,7 +18,6 @@ use super::{Rational, Triangle};
 /// at one distance it is the least by coordinates, of the corners of what is closest. Coordinates must be finite.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::fractions::rounded;
 /// use voxelize::geom::separation::closest;
 ///
@@ -42,7 +41,6 @@ pub fn closest(first: &Triangle, second: &Triangle) -> [ExactPoint; 2] {
 /// The corners of what the triangles have in common, in the order of their coordinates; none if they do not meet.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::fractions::rounded;
 /// use voxelize::geom::separation::common;
 ///

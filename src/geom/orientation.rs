@@ -38,7 +38,6 @@ impl<const N: usize> Whole<N> {
 /// their normal points; -1 on the other; 0 if all four points lie in one plane. The coordinates must be finite.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::orientation::side;
 ///
 /// let [a, b, c] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];

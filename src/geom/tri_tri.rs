@@ -48,7 +48,6 @@ impl Meeting {
 /// How the triangles meet, exactly. The coordinates must be finite.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::tri_tri::{Meeting, meeting};
 ///
 /// let flat = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
@@ -75,7 +74,6 @@ pub fn meeting(first: &Triangle, second: &Triangle) -> Meeting {
 /// they meet, which [`meeting`] decides. Of several pairs at one distance it is any one.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::tri_tri::closest_points;
 ///
 /// let low = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];

@@ -8,8 +8,8 @@
 //! This is the definition. It is written to be read; the kernels are written to be fast, and ask
 //! here when they are not sure.
 
-use super::rational::Rational;
-use super::wide::{IBig, Wide, cross, difference, dot};
+use crate::rational::Rational;
+use crate::wide::{IBig, Wide, cross, difference, dot};
 
 /// Which cells count as touched where a triangle and a wall coincide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]

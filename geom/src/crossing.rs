@@ -7,8 +7,8 @@
 
 use std::cmp::Ordering;
 
-use super::tri_box::ExactTriangle;
-use super::wide::{Wide, cross, difference};
+use crate::tri_box::ExactTriangle;
+use crate::wide::{Wide, cross, difference};
 
 /// The cell that a point of an axis lies in, as the greatest wall at or below it, and whether it
 /// lies on that wall.
@@ -62,8 +62,8 @@ impl<T: Wide> ExactTriangle<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::Rational;
-    use crate::geom::wide::IBig;
+    use crate::Rational;
+    use crate::wide::IBig;
 
     fn triangle() -> ExactTriangle<IBig> {
         let r = Rational::new;

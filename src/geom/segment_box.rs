@@ -32,7 +32,6 @@ pub struct ClosedBox {
 /// points may be equal.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::segment_box::{ClosedBox, touches};
 ///
 /// let unit = ClosedBox { low: [0.0; 3], high: [1.0; 3] };

@@ -1,6 +1,6 @@
 //! The axis-aligned box around a set of points.
 
-use super::{Point, Rational, Triangle};
+use crate::{Point, Rational, Triangle};
 
 /// Smallest and largest coordinate per axis, `[x, y, z]`, in world space.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,9 +9,9 @@
 
 use std::cmp::Ordering;
 
-use super::Triangle;
-use super::vector::{dot, minus};
-use super::wide::{self, Wide, difference};
+use crate::Triangle;
+use crate::vector::{dot, minus};
+use crate::wide::{self, Wide, difference};
 
 /// A feature of a triangle.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ const LEAST: f64 = f64::from_bits((1023 - 401) << 52);
 /// edge that the other has, too. The coordinates of the point are the doubles nearest to its exact ones.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
+/// # mod voxelize { pub use voxelize_geom as geom; }
 /// use voxelize::geom::feature::is_surely_no_nearer;
 ///
 /// let [a, b, c, d] = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 4.0]];
@@ -110,7 +110,7 @@ pub const FITS: [u32; 2] = [19, 29];
 /// coordinates must be below 2^29, and the answer is `None` if a face needs them below 2^19, [`FITS`].
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
+/// # mod voxelize { pub use voxelize_geom as geom; }
 /// use std::cmp::Ordering;
 /// use voxelize::geom::feature::nearer;
 ///
@@ -194,7 +194,7 @@ fn squared<T: Wide>(triangle: &[[T; 3]; 3], feature: Feature) -> Option<[T; 2]> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::wide::IBig;
+    use crate::wide::IBig;
 
     /// Numbers up to `most`, of either sign, many of them equal where `most` is small.
     fn numbers(mut seed: u64) -> impl FnMut(i64) -> i64 {

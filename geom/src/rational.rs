@@ -30,7 +30,7 @@ impl Rational {
     }
 
     /// A whole number of any size.
-    pub(crate) fn from_wide(value: IBig) -> Self {
+    pub fn from_wide(value: IBig) -> Self {
         Self(RBig::from(value))
     }
 
@@ -172,12 +172,12 @@ impl Rational {
     }
 
     /// The numerator of the reduced fraction, which carries the sign.
-    pub(crate) fn numerator(&self) -> &IBig {
+    pub fn numerator(&self) -> &IBig {
         self.0.numerator()
     }
 
     /// The denominator of the reduced fraction, positive.
-    pub(crate) fn denominator(&self) -> &UBig {
+    pub fn denominator(&self) -> &UBig {
         self.0.denominator()
     }
 }

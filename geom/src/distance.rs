@@ -12,7 +12,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Point, Triangle};
+use crate::{Point, Triangle};
 
 /// The squared distance from `point` to the nearest point of a triangle, whatever its shape: a fixed sequence of
 /// additions, multiplications and divisions of doubles, none of them fused, on the vertices in lexicographic order.
@@ -21,7 +21,7 @@ use super::{Point, Triangle};
 /// The distance, its root, is off by less than 2^-46 of the largest coordinate of the point and the triangle.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
+/// # mod voxelize { pub use voxelize_geom as geom; }
 /// use voxelize::geom::distance::squared_distance;
 ///
 /// let triangle = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
@@ -63,7 +63,7 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
 
 /// Square of the least sine of the angle at the first vertex with which a triangle has a plane, `2^-52`: below it the
 /// rounding errors of the cross product's own error terms may reach its size.
-pub(crate) const NARROW: f64 = f64::EPSILON * f64::EPSILON;
+pub const NARROW: f64 = f64::EPSILON * f64::EPSILON;
 
 /// A side of the triangle, as a point sees it.
 struct TriangleSide {
@@ -136,7 +136,7 @@ fn product(a: f64, b: f64) -> [f64; 2] {
 }
 
 /// 2^27 + 1.
-pub(crate) const SPLITTER: f64 = 134_217_729.0;
+pub const SPLITTER: f64 = 134_217_729.0;
 
 /// The upper and the lower half of the digits of a number (Veltkamp).
 fn halves(a: f64) -> [f64; 2] {
@@ -155,7 +155,7 @@ mod tests {
         for a in numbers {
             for b in numbers {
                 let [p, e] = product(a, b);
-                let exact = |v: f64| super::super::Rational::from_f64(v).unwrap();
+                let exact = |v: f64| crate::Rational::from_f64(v).unwrap();
                 assert_eq!(&exact(a) * &exact(b), &exact(p) + &exact(e), "{a} {b}");
             }
         }

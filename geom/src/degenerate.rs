@@ -3,8 +3,8 @@
 //! A filter in doubles with a proven error bound, then integers. The filter decides every triangle
 //! that is not a needle or lying on a line; what it leaves are mostly true degenerates.
 
-use super::Triangle;
-use super::wide::{IBig, Wide, cross, difference};
+use crate::Triangle;
+use crate::wide::{IBig, Wide, cross, difference};
 
 /// How many of the triangles are segments or points. Coordinates must be finite.
 pub fn count(triangles: &[Triangle]) -> u64 {
@@ -58,7 +58,7 @@ fn collinear<T: Wide>([a, b, c]: &[[T; 3]; 3]) -> bool {
 }
 
 /// `value` as `m * 2^e`, exactly.
-pub(crate) fn mantissa_and_exponent(value: f32) -> (i64, i32) {
+pub fn mantissa_and_exponent(value: f32) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 23 & 0xff) as i32;
     let fraction = i64::from(bits & 0x7f_ffff);

@@ -18,7 +18,6 @@ use super::vector::{along, cross, dot, minus};
 /// end is closest (section 5.1.2). A segment without length is its only point.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::closest::on_segment;
 ///
 /// assert_eq!(on_segment([1.0, 2.0, 0.0], [[0.0; 3], [4.0, 0.0, 0.0]]), [1.0, 0.0, 0.0]);
@@ -49,7 +48,6 @@ pub fn on_segment(p: [f64; 3], [a, b]: [[f64; 3]; 2]) -> [f64; 3] {
 /// parallel segments, and nothing is lost where what divides is nearly zero.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::closest::of_segments;
 ///
 /// let [x, y] = [[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [[0.0, -1.0, 2.0], [0.0, 3.0, 2.0]]];
@@ -85,7 +83,6 @@ fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]
 /// The point of the box that is closest to `p`: each coordinate of its own (section 5.1.3).
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::closest::on_box;
 /// use voxelize::geom::segment_box::ClosedBox;
 ///
@@ -100,7 +97,6 @@ pub fn on_box(p: [f64; 3], within: &ClosedBox) -> [f64; 3] {
 /// closest point of the box is compared with the radius, both squared (section 5.2.5).
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::closest::sphere_box;
 /// use voxelize::geom::segment_box::ClosedBox;
 ///
@@ -121,7 +117,6 @@ pub fn sphere_box(centre: [f64; 3], radius: f64, within: &ClosedBox) -> bool {
 /// never too close. A triangle without area is its edges.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
 /// use voxelize::geom::closest::on_triangle;
 ///
 /// let triangle = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];

@@ -16,7 +16,7 @@ const U: f64 = 1.0 / (1_u64 << 53) as f64;
 
 /// How two triangles with an area meet beyond the vertices they share, and the edge between two shared ones: `None`
 /// if nothing, or if all three vertices are the same. The coordinates must be finite.
-pub fn beyond_shared(s: &Triangle, t: &Triangle) -> Option<Meeting> {
+pub(crate) fn beyond_shared(s: &Triangle, t: &Triangle) -> Option<Meeting> {
     let mut shared = [[0; 2]; 3];
     let mut count = 0;
     for (i, v) in s.iter().enumerate() {
@@ -44,7 +44,7 @@ pub fn beyond_shared(s: &Triangle, t: &Triangle) -> Option<Meeting> {
 
 /// Whether doubles are sure that the triangles have nothing in common; they may have nothing without that. The
 /// coordinates must be finite.
-pub fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
+pub(crate) fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
     let from = |p: &Point| -> [f64; 3] { std::array::from_fn(|a| f64::from(p[a]) - f64::from(s[0][a])) };
     let s = s.each_ref().map(from);
     let t = t.each_ref().map(from);

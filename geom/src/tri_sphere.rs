@@ -27,8 +27,8 @@
 
 use std::cmp::Ordering;
 
-use super::vector::{along, cross, dot, minus};
-use super::wide::{self, Wide};
+use crate::vector::{along, cross, dot, minus};
+use crate::wide::{self, Wide};
 
 /// Whether the triangle and the ball around `centre` have a point in common; touching counts. All seven axes
 /// are computed, without a way out before the last, and combined at the end.
@@ -38,7 +38,7 @@ use super::wide::{self, Wide};
 /// exact.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
+/// # mod voxelize { pub use voxelize_geom as geom; }
 /// use voxelize::geom::tri_sphere::touches;
 ///
 /// let triangle = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
@@ -81,7 +81,7 @@ fn edge([a, b]: [[f64; 3]; 2], c: [f64; 3], rr: f64) -> bool {
 /// limit.
 ///
 /// ```
-/// # use voxelize_kernel as voxelize;
+/// # mod voxelize { pub use voxelize_geom as geom; }
 /// use voxelize::geom::tri_sphere::is_within;
 ///
 /// let flat = [[3, 0, 4], [9, 0, 4], [6, 0, 4]];
@@ -129,7 +129,7 @@ fn face_is_within<T: Wide>([a, b, c]: &[[T; 3]; 3], rr: &T) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::wide::IBig;
+    use crate::wide::IBig;
 
     /// The test as first published: the sign of the last vectors is another one.
     fn as_first_published(edge_sign: f64, triangle: [[f64; 3]; 3], radius: f64) -> bool {

@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::geom::Rational;
+use crate::Rational;
 
 /// Whether coordinates that are the nearest float to a wall or centre plane are taken to lie on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
