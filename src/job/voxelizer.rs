@@ -55,7 +55,7 @@ pub enum JobLabels {
     /// Surface and interior, as [`surface_and_interior`](crate::rule::surface_and_interior) has them, where the rule
     /// [has labels](Rule::has_labels).
     SurfaceAndInterior,
-    /// One for each of the [parts](Mesh::parts): the rule judges each part as a mesh of its own, and a cell that
+    /// One for each of the [parts](crate::Mesh::parts): the rule judges each part as a mesh of its own, and a cell that
     /// several occupy has the label of the first.
     Parts,
 }
@@ -137,7 +137,7 @@ impl<'a> Voxelizer<'a> {
         Self { transform: Some(transform), ..self }
     }
 
-    /// With cells labelled as [`surface_and_interior`](rule::surface_and_interior) does it, where the rule
+    /// With cells labelled as [`surface_and_interior`](crate::rule::surface_and_interior) does it, where the rule
     /// [has labels](Rule::has_labels): a `.vox` file then shows both.
     #[must_use]
     pub fn labelled(self) -> Self {
