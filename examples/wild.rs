@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 
 /// How many triangles, less those dropped, and the codes of findings; or the code of the error.
 fn ours(path: &Path, tolerance: Tolerance) -> String {
-    match read_file(path, &ReadOptions { tolerance, ..ReadOptions::default() }) {
+    match read_file(path, &ReadOptions::default().tolerance(tolerance)) {
         Err(error) => format!("refused {}", error.code().name()),
         Ok(loaded) => {
             let codes = loaded.findings.iter().map(|finding| format!(" {}", finding.first.code().name()));

@@ -44,7 +44,7 @@ fn is_text(byte: u8) -> bool {
 }
 
 fn read(text: &[u8], tolerance: Tolerance) -> Result<Loaded> {
-    let options = ReadOptions { tolerance, ..ReadOptions::default() };
+    let options = ReadOptions::default().tolerance(tolerance);
     within((512 << 10) + 4 * text.len(), || read_stream(&mut &*text, "-", &options))
 }
 

@@ -102,7 +102,8 @@ fn describe(
     }
     report.set("kind", "mesh");
     let max_memory = resources.for_job().map(|bytes| bytes / PER_MESH);
-    let options = ReadOptions { tolerance, max_memory, progress: &call.bar() };
+    let bar = call.bar();
+    let options = ReadOptions::default().tolerance(tolerance).memory(max_memory).progress(&bar);
     describe_mesh(file, &options, report).map_err(|error| match error.code() {
         Code::S002 => Error::input(Code::S002, "neither a mesh nor voxels of a known format")
             .in_file(path)

@@ -517,8 +517,7 @@ impl MeshCheck {
         let mut order: Vec<&Defect> = self.defects.iter().rev().collect();
         order.sort_by_key(|defect| defect.info.severity());
         for defect in order {
-            let own = defect.triangles.iter().map(|n| mesh.triangles()[*n as usize]).collect();
-            touch(&Mesh::from_triangles(own)?, value(defect.info))?;
+            touch(&mesh.select(|n| defect.triangles.binary_search(&n).is_ok()), value(defect.info))?;
         }
         Ok(labels)
     }

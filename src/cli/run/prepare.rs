@@ -33,7 +33,7 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
     guard::provoked(&job.source.name());
     let tolerance = job.options.tolerance;
     let max_memory = job.options.resources.for_job();
-    let options = ReadOptions { tolerance, max_memory, progress: bar };
+    let options = ReadOptions::default().tolerance(tolerance).memory(max_memory).progress(bar);
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &job.source.name(), &options);
     let loaded = timed(&mut report.times.read, || match &job.source {
         MeshSource::Stdin => stream(Inlet::stdin(signals)),
@@ -54,7 +54,7 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
         _ => e,
     })?;
     bar.clear();
-    let Loaded { mesh, format, bytes, packing, dropped, findings } = loaded;
+    let Loaded { mesh, format, bytes, packing, dropped, findings, .. } = loaded;
     let mesh = turned(job, mesh)?;
     report.warnings.extend(findings);
     report.mesh = Some(MeshInput::new(&mesh, format, bytes, packing, dropped));

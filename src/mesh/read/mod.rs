@@ -63,8 +63,9 @@ enum Guess {
 /// Every format that is read, in the order they are tried.
 pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT];
 
-/// How to read. The default is silence, no limit, and refusal of damaged files.
+/// How to read. The default is silence, no limit, and refusal of damaged files; options chain.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct ReadOptions<'a> {
     /// How findings are treated.
     pub tolerance: Tolerance,
@@ -80,8 +81,29 @@ impl Default for ReadOptions<'_> {
     }
 }
 
+impl<'a> ReadOptions<'a> {
+    /// With findings treated so.
+    #[must_use]
+    pub fn tolerance(self, tolerance: Tolerance) -> Self {
+        Self { tolerance, ..self }
+    }
+
+    /// With at most so many bytes of memory for the triangles.
+    #[must_use]
+    pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
+        Self { max_memory: bytes.into(), ..self }
+    }
+
+    /// Heard by `progress`, which may also cancel.
+    #[must_use]
+    pub fn progress(self, progress: &'a dyn Progress) -> Self {
+        Self { progress, ..self }
+    }
+}
+
 /// A mesh and where it came from.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The mesh.
     pub mesh: Mesh,

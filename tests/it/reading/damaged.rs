@@ -36,7 +36,7 @@ fn counts_that_lie_are_errors_that_say_so() {
             for (count, code) in [(n + 1, "S003"), (u32::MAX, "S003"), (n - 1, "S005"), (0, "S005")] {
                 let bytes = binary(header, count, &soup(n as usize));
                 // Were memory taken for what the count claims, this would be too little.
-                let options = ReadOptions { max_memory: Some(1 << 20), ..ReadOptions::default() };
+                let options = ReadOptions::default().memory(1 << 20);
                 let error = read_with(&bytes, &options).unwrap_err();
                 assert_eq!(error.code().name(), code, "{error}");
             }
@@ -147,7 +147,7 @@ fn binaries_of_others_are_no_stl() {
         ("grey", vec![0x7f; 50_000], "S002"),
     ] {
         for tolerance in [Tolerance::Usual, Tolerance::Strict, Tolerance::Lenient] {
-            let options = ReadOptions { tolerance, ..ReadOptions::default() };
+            let options = ReadOptions::default().tolerance(tolerance);
             let from_pipe = read_stream(&mut &bytes[..], "-", &options).unwrap_err();
             for error in [read_with(&bytes, &options).unwrap_err(), from_pipe] {
                 assert_eq!(error.code().name(), code, "{what}, {tolerance:?}: {error}");
@@ -167,7 +167,7 @@ fn a_tenth_of_a_file_is_still_an_stl() {
     bytes.truncate(bytes.len() / 10);
     let error = read(&bytes).unwrap_err();
     assert_eq!(error.code().name(), "S003", "{error}");
-    let options = ReadOptions { tolerance: Tolerance::Lenient, ..ReadOptions::default() };
+    let options = ReadOptions::default().tolerance(Tolerance::Lenient);
     let kept = read_with(&bytes, &options).unwrap().mesh.triangles().len();
     assert_eq!(kept, (bytes.len() - 84) / 50);
     assert_eq!(read_stream(&mut &bytes[..], "-", &options).unwrap().mesh.triangles().len(), kept);

@@ -70,7 +70,7 @@ fn memory_is_refused_before_it_is_taken() {
     for name in ["cube.stl", "bracket.stl", "bracket_ascii.stl"] {
         let bytes = std::fs::read(fixture(name)).unwrap();
         let need = 36 * read(&bytes).unwrap().mesh.triangles().len() as u64;
-        let with = |max| ReadOptions { max_memory: Some(max), ..ReadOptions::default() };
+        let with = |max| ReadOptions::default().memory(max);
         assert!(read_with(&bytes, &with(need)).is_ok());
         assert_eq!(read_with(&bytes, &with(need - 1)).unwrap_err().kind(), Kind::TooLarge);
     }
@@ -78,7 +78,7 @@ fn memory_is_refused_before_it_is_taken() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&binary(b"", 400_000_000, &[])).unwrap();
     if file.as_file().set_len(84 + 50 * 400_000_000).is_ok() {
-        let options = ReadOptions { max_memory: Some(1 << 30), ..ReadOptions::default() };
+        let options = ReadOptions::default().memory(1 << 30);
         assert_eq!(read_file(file.path(), &options).unwrap_err().kind(), Kind::TooLarge);
     }
 }
@@ -109,11 +109,11 @@ impl Progress for Bar {
 fn progress_adds_up_and_cancels() {
     for path in fixtures() {
         let bar = Bar::default();
-        let loaded = read_file(&path, &ReadOptions { progress: &bar, ..ReadOptions::default() }).unwrap();
+        let loaded = read_file(&path, &ReadOptions::default().progress(&bar)).unwrap();
         assert_eq!(bar.total.load(Ordering::Relaxed), loaded.bytes);
         assert_eq!(bar.done.load(Ordering::Relaxed), loaded.bytes);
         bar.stop.store(true, Ordering::Relaxed);
-        let error = read_file(&path, &ReadOptions { progress: &bar, ..ReadOptions::default() }).unwrap_err();
+        let error = read_file(&path, &ReadOptions::default().progress(&bar)).unwrap_err();
         assert_eq!(error.kind(), Kind::Interrupted);
     }
 }

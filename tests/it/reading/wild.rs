@@ -12,12 +12,12 @@ use crate::support::wild::{Answer, Case, all};
 const TOLERANCES: [Tolerance; 3] = [Tolerance::Usual, Tolerance::Strict, Tolerance::Lenient];
 
 fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
-    read_with(bytes, &ReadOptions { tolerance, ..ReadOptions::default() })
+    read_with(bytes, &ReadOptions::default().tolerance(tolerance))
 }
 
 /// The same in one way, for long files.
 fn read_once(text: &str, tolerance: Tolerance) -> Result<Loaded> {
-    let options = ReadOptions { tolerance, ..ReadOptions::default() };
+    let options = ReadOptions::default().tolerance(tolerance);
     read_stream(&mut text.as_bytes(), "-", &options)
 }
 
