@@ -10,7 +10,7 @@ use std::thread::{Builder, JoinHandle};
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 
 /// The most threads a pool may have: starting thousands stalls a machine and speeds up nothing.
 pub const MAX_THREADS: usize = 1024;
@@ -67,7 +67,7 @@ pub(crate) fn start<R: Send + 'static>(
 fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
     let what = if threads == 1 { "a thread".to_string() } else { format!("{threads} threads") };
     Error::too_large(format!("cannot start {what}: {reason}"))
-        .with_hint("-j takes fewer threads; `ulimit -u`, `ulimit -v` and containers limit them")
+        .with_hint(hint!["{} takes fewer" Threads; "`ulimit -u`, `ulimit -v` and containers limit them"])
 }
 
 /// Threads beside the pool, for front ends.

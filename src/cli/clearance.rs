@@ -157,7 +157,8 @@ fn read_all(
     let read = files.iter().map(|file| {
         let tolerance = args.read.tolerance();
         let max_memory = budget.left;
-        let loaded = open(file, &ReadOptions::default().tolerance(tolerance).memory(max_memory).progress(bar))?;
+        let loaded =
+            open(file, &ReadOptions::default().tolerance(tolerance).memory(max_memory).progress(bar))?;
         budget.take(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
         Ok(loaded)
     });

@@ -51,6 +51,7 @@ options! {
     Scale "scale" "The factor of the coordinates";
     Solid "solid" "The rule solid";
     Strict "strict" "No finding in a mesh file is tolerated";
+    Threads "threads" "The number of threads";
     Ties "ties" "The cells that a mesh on walls between them belongs to";
     Unit "unit" "The unit of the coordinates";
     Update "update" "The call that records goldens";

@@ -18,7 +18,7 @@ use tempfile::SpooledTempFile;
 use super::ahead::Ahead;
 use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, temporary};
 use super::{Carries, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint};
 use crate::grid::metadata::Style;
 use crate::grid::{CellSource, InMemory, Lattice, Slab, Voxels};
 use crate::par::Progress;
@@ -135,7 +135,7 @@ fn not_spooled(error: io::Error) -> io::Error {
         false => io::Error::other(
             Error::output(format!("cannot be written here before it is passed on: {error}"))
                 .in_file(folder)
-                .with_hint("TMPDIR names another folder; -o FILE and -f raw need none"),
+                .with_hint(hint!["TMPDIR names another folder"; "{} and {} need none" Output = "FILE", OutputFormat = "raw"]),
         ),
     }
 }

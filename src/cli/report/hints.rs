@@ -39,6 +39,7 @@ pub fn spelled(Setting { option, value }: &Setting) -> String {
         Opt::NulNames => "-0",
         Opt::Output => "-o",
         Opt::OutputFormat => "-f",
+        Opt::Threads => "-j",
         option => &format!("--{}", option.name()),
     };
     let space = if value.is_empty() { "" } else { " " };
