@@ -62,26 +62,15 @@ impl fmt::Display for Suffix {
 
 /// The finding that no cell is occupied; `others` are those that [`findings`] has.
 pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
-    let why = match rule {
-        _ if others.iter().any(|finding| finding.code() == Code::W007) => {
-            "the flood reached the inside of the mesh (W007)"
+    let is_flooded = others.iter().any(|finding| finding.code() == Code::W007);
+    let flooded = "no cell is occupied: the flood reached the inside of the mesh (W007)";
+    let finding = Finding::new(Code::W002, if is_flooded { flooded } else { rule.info().empty });
+    match rule {
+        Rule::Solid { .. } if !is_flooded => {
+            finding.with_hint(hint!["{} has every cell that the mesh overlaps" Filled])
         }
-        Rule::Surface { .. } => "the mesh is outside the grid, or lies on its walls",
-        Rule::Thin => {
-            "the mesh is outside the grid, or crosses no segment between centres of opposite faces of a cell"
-        }
-        Rule::Offset { .. } => "no cell centre is that near to the mesh, or the mesh is outside the grid",
-        Rule::Solid { .. } => {
-            let text = "no cell is occupied: no cell centre is inside the mesh";
-            let hint = hint!["{} has every cell that the mesh overlaps" Filled];
-            return Finding::new(Code::W002, text).with_hint(hint);
-        }
-        Rule::Distance { .. } => {
-            return Finding::new(Code::W002, "no cell is within the band: the mesh is outside the grid");
-        }
-        Rule::Filled { .. } => "nothing is inside the mesh, or the mesh is outside the grid",
-    };
-    Finding::new(Code::W002, format!("no cell is occupied: {why}"))
+        _ => finding,
+    }
 }
 
 fn open(repairs: &Repairs, unit: &Suffix) -> Finding {

@@ -115,6 +115,10 @@ pub struct RuleInfo {
     pub about: &'static str,
     /// Whether its cells can be kept in bricks.
     has_bricks: bool,
+    /// Why ties have no effect, and what to know; empty if it has ties.
+    no_ties: [&'static str; 2],
+    /// What it means if no cell is occupied.
+    empty: &'static str,
 }
 
 /// Every rule. Help, README and tests loop over this.
@@ -124,36 +128,60 @@ pub static RULES: &[RuleInfo] = &[
         name: "surface",
         about: "every cell that the mesh touches; hollow",
         has_bricks: true,
+        no_ties: ["", ""],
+        empty: "no cell is occupied: the mesh is outside the grid, or lies on its walls",
     },
     RuleInfo {
         rule: Rule::Thin,
         name: "thin",
         about: "every cell in which the mesh meets a segment between the centres of two opposite faces of the cell; hollow",
         has_bricks: true,
+        no_ties: [
+            "the rule thin tests lines through cell centres",
+            "they cross the mesh between walls: only surface and filled have ties",
+        ],
+        empty: "no cell is occupied: the mesh is outside the grid, or crosses no segment between centres of opposite faces of a cell",
     },
     RuleInfo {
         rule: Rule::filled(),
         name: "filled",
         about: "every cell that the part overlaps",
         has_bricks: false,
+        no_ties: ["", ""],
+        empty: "no cell is occupied: nothing is inside the mesh, or the mesh is outside the grid",
     },
     RuleInfo {
         rule: Rule::solid(),
         name: "solid",
         about: "every cell whose centre is inside",
         has_bricks: false,
+        no_ties: [
+            "the rule solid decides by cell centres, so ties have no effect",
+            "no centre is on the mesh: only surface and filled have ties",
+        ],
+        empty: "no cell is occupied: no cell centre is inside the mesh",
     },
     RuleInfo {
         rule: Rule::offset(Length::cells(1)),
         name: "offset",
         about: "every cell whose centre is within a radius of the mesh",
         has_bricks: true,
+        no_ties: [
+            "the rule offset measures distances of cell centres",
+            "a cell whose centre is exactly at the radius is occupied",
+        ],
+        empty: "no cell is occupied: no cell centre is that near to the mesh, or the mesh is outside the grid",
     },
     RuleInfo {
         rule: Rule::distance(),
         name: "distance",
         about: "a field: the distance from a cell's centre to the mesh, signed on request",
         has_bricks: false,
+        no_ties: [
+            "the rule distance measures from cell centres",
+            "a distance has no ties: only surface and filled have ties",
+        ],
+        empty: "no cell is within the band: the mesh is outside the grid",
     },
 ];
 
@@ -307,7 +335,7 @@ impl Rule {
     pub fn ties(&self) -> Option<Ties> {
         match self {
             Self::Surface { ties } | Self::Filled { ties, .. } => Some(*ties),
-            Self::Thin | Self::Solid { .. } | Self::Offset { .. } | Self::Distance { .. } => None,
+            _ => None,
         }
     }
 
@@ -316,7 +344,7 @@ impl Rule {
         match self {
             Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(*inside),
             Self::Distance { sign, .. } => *sign,
-            Self::Surface { .. } | Self::Thin | Self::Offset { .. } => None,
+            _ => None,
         }
     }
 
@@ -324,7 +352,7 @@ impl Rule {
         match self {
             Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(inside),
             Self::Distance { sign, .. } => sign.as_mut(),
-            Self::Surface { .. } | Self::Thin | Self::Offset { .. } => None,
+            _ => None,
         }
     }
 

@@ -40,29 +40,10 @@ impl Rule {
     /// # Errors
     /// If the rule has no ties, or a flood finds the inside and these are not its ties.
     pub fn with_ties(mut self, new: Ties) -> Result<Self> {
+        let no_ties = self.info().no_ties;
         match &mut self {
             Self::Surface { ties } | Self::Filled { ties, .. } => *ties = new,
-            Self::Solid { .. } => {
-                let error = Error::usage(format!(
-                    "ties: the rule {} decides by cell centres, so ties have no effect",
-                    self.name()
-                ));
-                return Err(error.with_hint("no centre is on the mesh: only surface and filled have ties"));
-            }
-            Self::Offset { .. } => {
-                let error = Error::usage("ties: the rule offset measures distances of cell centres");
-                return Err(error.with_hint("a cell whose centre is exactly at the radius is occupied"));
-            }
-            Self::Distance { .. } => {
-                let error = Error::usage("ties: the rule distance measures from cell centres");
-                return Err(error.with_hint("a distance has no ties: only surface and filled have ties"));
-            }
-            Self::Thin => {
-                let error = Error::usage("ties: the rule thin tests lines through cell centres");
-                return Err(
-                    error.with_hint("they cross the mesh between walls: only surface and filled have ties")
-                );
-            }
+            _ => return Err(Error::usage(format!("ties: {}", no_ties[0])).with_hint(no_ties[1])),
         }
         self.checked()
     }
