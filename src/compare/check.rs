@@ -1,6 +1,7 @@
 //! The check of a mesh: its defects with their places and their effect on a fill, its components, and a verdict.
 //! Definitions are in docs/check.md.
 
+use crate::Voxelizer;
 use crate::error::{Code, Result, Severity};
 use crate::grid::{BitGrid, Label, Labels, Lattice, Legend};
 use crate::mesh::closed::Seal;
@@ -505,11 +506,10 @@ impl MeshCheck {
         let named = named.map(|(value, info)| Label::new(value, info.name).with_colour(info.colour));
         let sound = Label::new(SOUND, "without defect").with_colour([0xd8, 0xd8, 0xd4]);
         let mut labels = Labels::new(lattice.dims(), Legend::new(named.chain([sound]))?)?;
-        let mut touched = BitGrid::new(lattice.dims())?;
+        let surface = Voxelizer::new(Rule::surface()).with_run(*run).without_findings();
         let mut touch = |mesh: &Mesh, label: u8| {
-            touched.clear();
-            Rule::surface().prepare(mesh, lattice, run)?.fill(0..lattice.dims()[2], run, &mut touched)?;
-            touched.iter().for_each(|cell| labels.set(cell, label));
+            let touched = surface.fill(mesh, lattice)?.voxels;
+            touched.occupied()?.iter().for_each(|cell| labels.set(cell, label));
             Ok(())
         };
         touch(mesh, SOUND)?;
