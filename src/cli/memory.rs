@@ -1,12 +1,12 @@
 //! The resources of a call: threads, instruction set, and the limit of memory with what the program takes of it.
 
+use voxelize::job::system::{affordable_threads, available_memory};
 use voxelize::job::{MemoryBudget, MemoryLimit};
 use voxelize::{Error, Level, Result, Run, par};
 
 use super::args::values::Simd;
 use super::args::{PowerArgs, prefixed};
 use super::argv::Argv;
-use super::limits::{affordable_threads, available_memory};
 use super::report::display::bytes;
 
 /// Code, and buffers that are the same for every job, in bytes: 10 to 13 MiB, and 4 MiB on their way to a file.

@@ -17,7 +17,6 @@ mod formats;
 mod guard;
 mod help;
 mod info;
-mod limits;
 mod memory;
 mod options;
 mod output;

@@ -94,7 +94,7 @@ pub fn stdout(call: &Call, example: &str) -> Result<Destination> {
 impl Output {
     /// The file for the plan of memory.
     pub fn target(&self) -> Target<'_> {
-        Target { format: self.format, path: self.destination.path() }
+        Target { format: self.format, path: self.destination.path(), dtype: self.dtype() }
     }
 
     /// The output for these arguments.
@@ -185,13 +185,6 @@ impl Output {
     pub fn save_options<'a>(&self, progress: &'a dyn voxelize::Progress) -> SaveOptions<'a> {
         let Self { dtype, sidecar, durability, .. } = *self;
         SaveOptions { dtype, sidecar, durability, progress, ..SaveOptions::default() }
-    }
-
-    /// The warning that the name is of another format.
-    pub fn warning(&self) -> Option<String> {
-        let path = self.destination.path()?;
-        let other = format::by_path(path).filter(|other| other.name != self.format.name)?;
-        Some(format!("{} is written as {}, not {}", path.display(), self.format.name, other.name))
     }
 
     /// The second file, where there will be one.

@@ -10,14 +10,17 @@ mod plan;
 mod prepared;
 mod run;
 mod slabs;
+pub mod system;
+mod target;
 mod transform;
 mod voxelizer;
 
 pub use self::budget::{MemoryBudget, MemoryLimit};
 pub use self::measure::{Measure, UnitOfLength, WrittenLength};
 pub use self::names::{InFile, Names, NewFile, OutFile};
-pub use self::plan::{MemoryPhase, MemoryPlan, Target};
+pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::slabs::{Made, Slabs};
+pub use self::target::Target;
 pub use self::transform::{AxisOrder, Transform, UpAxis};
 pub use self::voxelizer::{Extras, JobLabels, Voxelized, Voxelizer};

@@ -1,26 +1,16 @@
 //! The memory of a job: what each phase takes at most, and the plan that fits into the limit, or the refusal. A plan
 //! that is not run is a dry run.
 
-use std::path::Path;
-
 use super::budget::{MemoryBudget, MemoryLimit, share_exceeded};
+use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
 use crate::error::{Error, Hint, Opt, Result, hint};
-use crate::format::{FORMATS, Format};
+use crate::format::FORMATS;
 use crate::grid::{BitGrid, CellKind, Lattice};
 use crate::mesh::Mesh;
 use crate::rule::{Inside, Rule, ThinFeatures, doubt, leak_path};
 use crate::run::{Demand, Plan, Run};
 use crate::text::{bytes, counted};
-
-/// The file that the cells of a job go to, slab by slab.
-#[derive(Debug, Clone, Copy)]
-pub struct Target<'a> {
-    /// Its format.
-    pub format: &'static Format,
-    /// Its name, unless it is a stream.
-    pub path: Option<&'a Path>,
-}
 
 /// The memory of one phase, without mesh, cells and the buffers of threads.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::budget::{MemoryLimit, share_exceeded};
-use super::plan::{MemoryPlan, Needs, Target};
+use super::plan::{MemoryPlan, Needs};
 use super::slabs::{Made, Slabs};
+use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
 use crate::error::{Code, Error, Finding, Result};
 use crate::grid::record::INSIDE;

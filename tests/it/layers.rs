@@ -49,7 +49,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("ndarray", &["grid"], ""),
     ("png", &["view"], ""),
     ("rayon", &["par"], ""),
-    ("rustix", &["cli"], ""),
+    ("rustix", &["job"], ""),
     ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),
     ("shlex", &["cli"], ""),
     ("signal_hook", &["cli"], ""),

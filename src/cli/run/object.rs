@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use voxelize::format::FileSize;
 use voxelize::grid::Label;
 use voxelize::grid::record::INSIDE;
+use voxelize::job::system::peak_memory;
 use voxelize::job::{Transform, UnitOfLength};
 use voxelize::mesh::closed::Seal;
 use voxelize::{Lattice, Rule};
 
-use super::super::limits::peak_memory;
 use super::super::options::{Mode, Options};
 use super::super::report::{Report, value};
 use super::field;

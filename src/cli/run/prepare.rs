@@ -2,22 +2,17 @@
 //! run ends here.
 
 use voxelize::format;
-use voxelize::format::FileSize;
 use voxelize::grid::CellKind;
-use voxelize::job::{UpAxis, findings};
-use voxelize::mesh::read::{self, Finding, Loaded, ReadOptions};
-use voxelize::rule::usual;
-use voxelize::{Code, Error, Kind, Lattice, Length, Mesh, Progress, Result, Run};
+use voxelize::job::findings;
+use voxelize::mesh::read::{self, Loaded, ReadOptions};
+use voxelize::{Error, Kind, Lattice, Mesh, Progress, Result, Run};
 
 use super::super::args::prefixed;
 use super::super::files::{self, MeshSource};
 use super::super::guard;
-use super::super::limits::free_space;
 use super::super::options::{GridFrom, Job, JobOptions, Mode, Options};
-use super::super::output::Output;
 use super::super::pipes::Inlet;
 use super::super::progress::Bar;
-use super::super::report::value::cells;
 use super::super::signals::Signals;
 use super::report::{MeshInput, RunReport, timed};
 
@@ -113,74 +108,13 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     format::check(job.options.kind(), &lattice, output.format, &output.save_options(&()))
         .map_err(|e| e.in_file(output.name()))?;
     job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
-    report.warnings.extend(output.warning().map(|text| Finding::new(Code::W003, text)));
-    let [x, y, z] = lattice.dims();
-    let stands = if job.options.grid.transform.up == UpAxis::Y { [x, z, y] } else { [x, y, z] };
-    let limits = format::warnings(stands, output.format);
-    report.warnings.extend(limits.into_iter().map(|text| Finding::new(Code::W004, text)));
-    let size = output_size(options, mesh, &lattice);
-    report.output_size = size.filter(|_| options.mode == Mode::DryRun);
-    report.warnings.extend(size.into_iter().flat_map(|size| size_warnings(size, output)));
+    let target = output.target();
+    let is_dry = options.mode == Mode::DryRun;
+    let size = target.size(&job.options.rule, mesh, &lattice, is_dry);
+    report.output_size = size.filter(|_| is_dry);
+    report.warnings.extend(target.findings(lattice.dims(), job.options.grid.transform.up, size));
     options.aux_outputs().try_for_each(|aux| aux.check_lattice(CellKind::Bits, &lattice))?;
     Ok(lattice)
-}
-
-/// The size of an output to come, where its format allows a guess: of the cells of a surface about, of others at most.
-fn output_size(options: &Options, mesh: &Mesh, lattice: &Lattice) -> Option<FileSize> {
-    let rule = &options.job.options.rule;
-    let output = &options.output;
-    let dims = lattice.dims();
-    let dtype = output.dtype()?;
-    let size = |occupied: u64| output.format.size(dims, dtype, Some(occupied));
-    // Every cell that the rule can reach may be occupied.
-    let most = size(if rule.margin() == Length::ZERO { within_bounds(mesh, lattice) } else { cells(dims) })?;
-    match options.mode {
-        _ if size(0) == Some(most) => Some(most),
-        Mode::DryRun if rule.is_hollow() => {
-            size((usual::crossed(mesh, lattice, [1; 3]) as u64).min(cells(dims)))
-        }
-        // To estimate it takes longer than is worth it.
-        Mode::Write if rule.is_hollow() => None,
-        _ => Some(FileSize::AtMost(most.bytes())),
-    }
-}
-
-/// The cells of a lattice that the bounds of a mesh touch.
-fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
-    let dims = lattice.dims();
-    let bounds = mesh.bounds();
-    let along = |axis: usize| {
-        let place = |coordinate: f32| {
-            (f64::from(coordinate) - lattice.origin()[axis].to_f64()) / lattice.spacing()[axis].to_f64()
-        };
-        // A cell more on either side, against rounding.
-        let first = place(bounds.min[axis]).floor() - 1.0;
-        let last = place(bounds.max[axis]).floor() + 1.0;
-        (last.min(dims[axis] as f64 - 1.0) - first.max(0.0) + 1.0).max(0.0) as u64
-    };
-    along(0).saturating_mul(along(1)).saturating_mul(along(2))
-}
-
-/// The warnings that an output of this size may not fit: its format has a limit, or the disk is too full.
-fn size_warnings(size: FileSize, output: &Output) -> Vec<Finding> {
-    let bytes = size.bytes();
-    let name = output.format.name;
-    let limit = output.format.max_bytes.filter(|most| bytes > *most).map(|most| {
-        let most = shown(most);
-        let worst = shown(bytes);
-        let text = format!(
-            "a .{name} file holds at most {most}; this one may take {worst}, and its size is known only once it is \
-             voxelized"
-        );
-        Finding::new(Code::W004, text)
-    });
-    let path = output.destination.path().filter(|_| matches!(size, FileSize::About(_)));
-    let free = path.and_then(free_space).filter(|free| *free < bytes).map(|free| {
-        let text =
-            format!("the disk of {} has {} free; it takes {}", output.name(), shown(free), shown(bytes));
-        Finding::new(Code::W012, text)
-    });
-    limit.into_iter().chain(free).collect()
 }
 
 fn shown(bytes: u64) -> String {

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use voxelize::format::{Carries, Dtype, FileSize, Format, Written};
 use voxelize::grid::{AXES, Label};
+use voxelize::job::system::peak_memory;
 use voxelize::job::{JobLabels, MemoryLimit, MemoryPlan, Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Lattice, Length, Rational};
 
 use super::super::files::Destination;
-use super::super::limits::peak_memory;
 use super::super::memory::Resources;
 use super::super::options::{Mode, Options};
 use super::super::report::display::{

@@ -158,7 +158,7 @@ fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<C
     let mesh = run::read(job, bar, signals, &mut report)?;
     let lattice = run::fit(job, &mesh, &mut report)?;
     // A format whose slabs have any height.
-    let target = Target { format, path: None };
+    let target = Target { format, path: None, dtype: None };
     let prepared = match run::voxelizer(&job.options, &run).prepare(&mesh, &lattice, Some(target)) {
         Ok(prepared) if matches!(prepared.memory.strategy, Strategy::Slabs(_)) => prepared,
         _ => return Err(refusal),

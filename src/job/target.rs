@@ -1,0 +1,94 @@
+//! The file that cells go to: its size before it is written, and what is found about that.
+
+use std::path::Path;
+
+use super::system::free_space;
+use super::transform::UpAxis;
+use crate::error::{Code, Finding};
+use crate::format::{self, Dtype, FileSize, Format};
+use crate::grid::{Lattice, Length};
+use crate::mesh::Mesh;
+use crate::rule::{Rule, usual};
+use crate::text::bytes;
+
+/// The file that the cells of a job go to, slab by slab.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    /// Its format.
+    pub format: &'static Format,
+    /// Its name, unless it is a stream.
+    pub path: Option<&'a Path>,
+    /// The type of its numbers, where that is known.
+    pub dtype: Option<Dtype>,
+}
+
+impl Target<'_> {
+    /// The size of the file, where its format allows a guess: of the cells of a surface about, if that is to be estimated,
+    /// which takes a pass over the triangles; of others at most.
+    pub fn size(&self, rule: &Rule, mesh: &Mesh, lattice: &Lattice, is_estimated: bool) -> Option<FileSize> {
+        let dims = lattice.dims();
+        let dtype = self.dtype?;
+        let all: u128 = dims.iter().map(|&n| n as u128).product();
+        let all = u64::try_from(all).unwrap_or(u64::MAX);
+        let size = |occupied: u64| self.format.size(dims, dtype, Some(occupied));
+        // Every cell that the rule can reach may be occupied.
+        let most = size(if rule.margin() == Length::ZERO { within_bounds(mesh, lattice) } else { all })?;
+        match rule.is_hollow() {
+            _ if size(0) == Some(most) => Some(most),
+            true if is_estimated => size((usual::crossed(mesh, lattice, [1; 3]) as u64).min(all)),
+            true => None,
+            false => Some(FileSize::AtMost(most.bytes())),
+        }
+    }
+
+    /// The findings about a file of this size: its name is that of another format (W003), its format has limits (W004),
+    /// the disk is too full (W012). `up` is the axis of the grid that points up.
+    pub fn findings(&self, dims: [usize; 3], up: UpAxis, size: Option<FileSize>) -> Vec<Finding> {
+        let name = self.format.name;
+        let other = |path: &Path| {
+            let other = format::by_path(path).filter(|other| other.name != name)?;
+            let text = format!("{} is written as {name}, not {}", path.display(), other.name);
+            Some(Finding::new(Code::W003, text))
+        };
+        let [x, y, z] = dims;
+        let stands = if up == UpAxis::Y { [x, z, y] } else { dims };
+        let limits = format::warnings(stands, self.format).into_iter();
+        let mut found: Vec<Finding> = self.path.and_then(other).into_iter().collect();
+        found.extend(limits.map(|text| Finding::new(Code::W004, text)));
+        let Some(size) = size else { return found };
+        let need = size.bytes();
+        if let Some(most) = self.format.max_bytes.filter(|most| need > *most) {
+            let text = format!(
+                "a .{name} file holds at most {}; this one may take {}, and its size is known only once it is voxelized",
+                bytes(most),
+                bytes(need)
+            );
+            found.push(Finding::new(Code::W004, text));
+        }
+        let path = self.path.filter(|_| matches!(size, FileSize::About(_)));
+        if let Some((path, free)) =
+            path.and_then(|path| Some((path, free_space(path)?))).filter(|(_, free)| *free < need)
+        {
+            let [free, need] = [free, need].map(bytes);
+            let text = format!("the disk of {} has {free} free; it takes {need}", path.display());
+            found.push(Finding::new(Code::W012, text));
+        }
+        found
+    }
+}
+
+/// The cells of a lattice that the bounds of a mesh touch.
+fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
+    let dims = lattice.dims();
+    let bounds = mesh.bounds();
+    let along = |axis: usize| {
+        let place = |coordinate: f32| {
+            (f64::from(coordinate) - lattice.origin()[axis].to_f64()) / lattice.spacing()[axis].to_f64()
+        };
+        // A cell more on either side, against rounding.
+        let first = place(bounds.min[axis]).floor() - 1.0;
+        let last = place(bounds.max[axis]).floor() + 1.0;
+        (last.min(dims[axis] as f64 - 1.0) - first.max(0.0) + 1.0).max(0.0) as u64
+    };
+    along(0).saturating_mul(along(1)).saturating_mul(along(2))
+}
