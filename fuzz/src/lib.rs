@@ -81,7 +81,8 @@ fn check_error(error: &Error, letter: char, length: usize) {
 /// Holds the words of an error to one line each.
 fn check_words(error: &Error) {
     let hint = error.hint().map(ToString::to_string);
-    for text in [Some(error.message()), hint.as_deref(), Some(error.to_string().as_str())].into_iter().flatten()
+    for text in
+        [Some(error.message()), hint.as_deref(), Some(error.to_string().as_str())].into_iter().flatten()
     {
         assert!(!text.trim().is_empty() && !text.contains(char::is_control), "{text:?}");
         assert!(text.len() < 20_000, "{} bytes in {}", text.len(), error.code().name());

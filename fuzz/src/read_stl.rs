@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use voxelize::mesh::MeshParts;
 use voxelize::mesh::read::{INPUTS, Loaded, Packing, ReadOptions, Tolerance, read_file, read_stream};
 use voxelize::{Bounds, Error, Kind, Mesh, Result};
 
@@ -170,11 +171,15 @@ impl Input<'_> {
         }
     }
 
-    /// What the triangles take is enough, one byte less is not.
+    /// What the triangles take is enough, with the names of their parts; one byte less than the triangles is not.
     fn check_limits(&self, loaded: &Loaded) {
         let need = TRIANGLE * loaded.mesh.triangles().len() as u64;
+        let names = |parts: &MeshParts| {
+            128 + parts.names().iter().map(|name| 128 + 2 * name.len() as u64).sum::<u64>()
+        };
+        let beside = loaded.mesh.parts().map_or(0, names);
         let limited = |limit| ReadOptions::default().memory(limit);
-        assert_eq!(self.file(&limited(need)).as_ref(), Ok(loaded));
+        assert_eq!(self.file(&limited(need + beside)).as_ref(), Ok(loaded));
         if let Some(less) = need.checked_sub(1) {
             for result in [self.file(&limited(less)), self.stream(&limited(less))] {
                 let error = result.expect_err("a limit of memory");
