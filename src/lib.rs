@@ -91,6 +91,9 @@ pub mod grid;
 pub mod job;
 pub mod mesh;
 pub mod par;
+#[cfg(test)]
+#[path = "../tests/support/random.rs"]
+mod random;
 pub mod rule;
 pub mod run;
 mod text;

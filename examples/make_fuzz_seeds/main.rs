@@ -8,6 +8,8 @@ mod lines;
 mod lists;
 mod meshes;
 mod numbers;
+#[path = "../../tests/support/random.rs"]
+mod random;
 mod voxels;
 
 use std::fs;

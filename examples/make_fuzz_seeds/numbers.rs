@@ -4,16 +4,11 @@
 use voxelize::format::FORMATS;
 
 use super::Seeds;
-
-/// A small generator (xorshift64*).
-struct Random(u64);
+use super::random::Random;
 
 impl Random {
     fn byte(&mut self) -> u8 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 56) as u8
+        (self.next() >> 56) as u8
     }
 
     fn bytes(&mut self, n: usize) -> Vec<u8> {

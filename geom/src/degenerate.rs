@@ -70,6 +70,7 @@ pub fn mantissa_and_exponent(value: f32) -> (i64, i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     pub(super) fn mantissa_and_exponent_are_the_value() {
@@ -108,15 +109,12 @@ mod tests {
 
     #[test]
     fn the_filter_never_contradicts_the_integers() {
-        let mut seed = 1_u64;
+        let mut random = Random::new(1);
         let mut lines = 0;
-        let mut next = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as u32
-        };
+        let mut next = |n: u64| random.below(n) as u32;
         for _ in 0..20_000 {
             // Few mantissa bits and near exponents, so that lines are common.
-            let mut number = || f32::from_bits(next() << 31 | (next() % 12 + 120) << 23 | (next() % 4) << 21);
+            let mut number = || f32::from_bits(next(2) << 31 | (next(12) + 120) << 23 | next(4) << 21);
             let (a, d): ([f32; 3], [f32; 3]) = (std::array::from_fn(|_| number()), [number(), number(), 0.0]);
             let triangle =
                 [a, std::array::from_fn(|i| a[i] + d[i]), std::array::from_fn(|i| a[i] - 2.0 * d[i])];

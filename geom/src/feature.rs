@@ -194,14 +194,13 @@ fn squared<T: Wide>(triangle: &[[T; 3]; 3], feature: Feature) -> Option<[T; 2]> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use crate::wide::IBig;
 
     /// Numbers up to `most`, of either sign, many of them equal where `most` is small.
-    fn numbers(mut seed: u64) -> impl FnMut(i64) -> i64 {
-        move |most| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 20) as i64 % (2 * most + 1) - most
-        }
+    fn numbers(seed: u64) -> impl FnMut(i64) -> i64 {
+        let mut random = Random::new(seed);
+        move |most| random.whole(-most, most)
     }
 
     /// Two triangles of five points, and a point: integers below 2^24.

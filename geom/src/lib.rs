@@ -15,6 +15,9 @@ pub mod crossing;
 pub mod degenerate;
 pub mod distance;
 pub mod feature;
+#[cfg(test)]
+#[path = "../../tests/support/random.rs"]
+mod random;
 pub mod rational;
 pub mod text;
 pub mod tri_box;

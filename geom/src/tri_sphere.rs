@@ -129,6 +129,7 @@ fn face_is_within<T: Wide>([a, b, c]: &[[T; 3]; 3], rr: &T) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use crate::wide::IBig;
 
     /// The test as first published: the sign of the last vectors is another one.
@@ -227,13 +228,9 @@ mod tests {
 
     #[test]
     fn any_size_and_128_bits_agree_up_to_the_limit() {
-        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut next = |bits: u32| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            i128::from((seed >> 1 & ((1 << bits) - 1)) as i64) - (1 << (bits - 1))
-        };
+        let mut random = Random::new(5);
+        let mut next =
+            |bits: u32| i128::from((random.next() >> 1 & ((1 << bits) - 1)) as i64) - (1 << (bits - 1));
         let mut within = 0;
         let mut outside = 0;
         for n in 0..20_000 {

@@ -266,14 +266,12 @@ fn extent<S: Simd>([p, q, r]: &[f32x16<S>; 3]) -> [f64; LANES] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// Triangles between a few vertices, so that edges and triangles repeat, in both directions.
     fn soup(count: usize, values: u64, seed: u64) -> Vec<Triangle> {
-        let mut state = seed;
-        let mut coordinate = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as f32 % values as f32 - 2.0
-        };
+        let mut random = Random::new(seed);
+        let mut coordinate = || random.below(values) as f32 - 2.0;
         (0..count).map(|_| [(); 3].map(|()| [coordinate(), coordinate(), 0.25])).collect()
     }
 
@@ -283,14 +281,8 @@ mod tests {
 
     /// Keys that a number decides.
     fn keys(seed: u64) -> EdgeKeys {
-        let mut state = seed;
-        // SplitMix64.
-        EdgeKeys::new(std::array::from_fn(|_| {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            mixed ^ mixed >> 31
-        }))
+        let mut random = Random::new(seed);
+        EdgeKeys::new(std::array::from_fn(|_| random.next()))
     }
 
     #[test]

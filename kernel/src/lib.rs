@@ -35,6 +35,9 @@ pub mod memory;
 pub mod offset;
 mod plane;
 mod queue;
+#[cfg(test)]
+#[path = "../../tests/support/random.rs"]
+mod random;
 mod rows;
 pub mod seen;
 mod setup;

@@ -93,18 +93,14 @@ fn has_area_for_sure<S: Simd>(simd: S, vertices: &[[f32x16<S>; 3]; 3]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Numbers that follow each other without an order.
-    fn random(state: &mut u32) -> f32 {
-        *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (*state >> 8) as f32 / (1 << 20) as f32 - 8.0
-    }
+    use crate::random::Random;
 
     #[test]
     fn every_level_sees_what_is_there() {
-        let mut state = 7;
-        let mut triangles: Vec<Triangle> =
-            (0..100).map(|_| std::array::from_fn(|_| std::array::from_fn(|_| random(&mut state)))).collect();
+        let mut random = Random::new(7);
+        let mut triangles: Vec<Triangle> = (0..100)
+            .map(|_| std::array::from_fn(|_| std::array::from_fn(|_| 16.0 * random.unit() - 8.0)))
+            .collect();
         triangles[3][1] = triangles[3][0];
         triangles[17] = [[0.1; 3], [0.2; 3], [0.4; 3]];
         triangles[18] = [[0.1; 3], [0.2; 3], [0.3; 3]];
@@ -125,12 +121,9 @@ mod tests {
     #[test]
     fn edges_that_floats_round_are_not_taken_for_area() {
         // Three on a line, whole numbers: the first edge is three times the second, odd, and too long for a float.
-        let mut state = 5;
+        let mut random = Random::new(5);
         let mut corners = || -> Triangle {
-            let steps = [0; 3].map(|_| {
-                random(&mut state);
-                5_592_407 + 2 * (i64::from(state >> 8) % 2_796_200)
-            });
+            let steps = [0; 3].map(|_| 5_592_407 + 2 * random.whole(0, 2_796_199));
             let corner = |times: i64| steps.map(|step| (times * step - 3 * step / 2) as f32);
             [corner(0), corner(3), corner(1)]
         };

@@ -83,6 +83,7 @@ mod tests {
     use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
     use crate::geom::tri_box::ExactTriangle;
     use crate::geom::{Bounds, Rational, Ties};
+    use crate::random::Random;
 
     const DIMS: [usize; 3] = [5, 4, 6];
 
@@ -95,11 +96,7 @@ mod tests {
 
     #[test]
     fn the_cells_beside_a_wall_are_those_that_touch() {
-        let mut state = 1_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::new(1);
         let mut touched = 0;
         let mut within = 0;
         for n in 0..3000 {
@@ -108,7 +105,7 @@ mod tests {
             let axis = n / 2 % 3;
             // On walls, between them, and beyond the grid.
             let mut coordinate = |fine: u64| {
-                let at = Rational::new(random(8 * fine) as i64 - fine as i64, fine as i64);
+                let at = Rational::new(random.below(8 * fine) as i64 - fine as i64, fine as i64);
                 (&Rational::new(-1, 2) + &(&spacing * &at)).to_f32()
             };
             let wall = coordinate(1);

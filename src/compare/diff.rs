@@ -217,6 +217,7 @@ pub(super) fn joined(
 mod tests {
     use super::*;
     use crate::grid::Field;
+    use crate::random::Random;
 
     /// Two grids of several words a row, and what differs, counted a cell at a time.
     fn grids() -> (BitGrid, BitGrid, Difference) {
@@ -225,13 +226,10 @@ mod tests {
         let mut second = BitGrid::new(dims).unwrap();
         let mut expected = Difference::default();
         let mut differing = BitGrid::new(dims).unwrap();
-        let mut state = 1_u64;
+        let mut random = Random::new(1);
         for (i, j, k) in (0..150).flat_map(|i| (0..5).flat_map(move |j| (0..3).map(move |k| (i, j, k)))) {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let [a, b] = [
-                state >> 40 & 1 == 1,
-                if state >> 50 & 7 == 0 && j > 0 { state >> 45 & 1 } else { state >> 40 & 1 } == 1,
-            ];
+            let a = random.one_in(2);
+            let b = if j > 0 && random.one_in(8) { random.one_in(2) } else { a };
             if a {
                 first.set([i, j, k]);
             }

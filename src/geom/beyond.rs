@@ -138,6 +138,7 @@ fn is_no_fold([v, w]: [Point; 2], s: Point, t: Point) -> bool {
 mod tests {
     use super::*;
     use crate::geom::degenerate::is_degenerate;
+    use crate::random::Random;
 
     /// Without doubles.
     fn exactly(s: &Triangle, t: &Triangle) -> Option<Meeting> {
@@ -149,13 +150,8 @@ mod tests {
 
     #[test]
     fn doubles_never_contradict_the_exact_meeting() {
-        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut next = || {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            (seed >> 40) as f32 / (1u64 << 24) as f32
-        };
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
+        let mut next = || random.unit();
         // By how many vertices are shared: pairs that meet beyond them, and pairs that do not.
         let mut seen = [[0_u32; 2]; 3];
         for n in 0..240_000_u32 {

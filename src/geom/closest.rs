@@ -168,43 +168,30 @@ fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
 mod tests {
     use super::*;
     use crate::geom::Rational;
-
-    /// Pseudo-random numbers (Marsaglia's xorshift).
-    struct Random(u64);
+    use crate::random::Random;
 
     impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
-        }
-
-        fn unit(&mut self) -> f64 {
-            (self.next() >> 11) as f64 / (1u64 << 53) as f64
-        }
-
         fn point(&mut self, kind: u64) -> [f64; 3] {
             std::array::from_fn(|_| match kind {
-                0 => self.unit() * 8.0 - 4.0,
-                1 => (self.next() % 5) as f64 - 2.0,
-                _ => (self.next() % 3) as f64 + self.unit() * 1e-9,
+                0 => self.within(-4.0, 4.0),
+                1 => self.whole(-2, 2) as f64,
+                _ => self.below(3) as f64 + self.within(0.0, 1e-9),
             })
         }
     }
 
     /// Points and triangles, of which many have no area or hardly any.
     fn cases() -> impl Iterator<Item = ([f64; 3], [[f64; 3]; 3])> {
-        let mut random = Random(0x0ff5e7);
+        let mut random = Random::new(0x0ff5e7);
         (0..60_000_u64).map(move |n| {
             let p = random.point(n / 3 % 3);
             let a = random.point(n % 3);
             let b = random.point(n % 3);
-            let t = random.unit();
+            let t = random.within(0.0, 1.0);
             let c = match n % 7 {
                 0 => a,
                 1 => along(a, minus(b, a), t),
-                2 => std::array::from_fn(|i| a[i] + t * (b[i] - a[i]) + 1e-10 * random.unit()),
+                2 => std::array::from_fn(|i| a[i] + t * (b[i] - a[i]) + random.within(0.0, 1e-10)),
                 _ => random.point(n % 3),
             };
             (p, [a, b, c])
@@ -306,7 +293,7 @@ mod tests {
 
     #[test]
     fn boxes_are_reached_where_some_sampled_point_is() {
-        let mut random = Random(77);
+        let mut random = Random::new(77);
         let mut hits = 0;
         let mut misses = 0;
         for n in 0..20_000 {
@@ -322,7 +309,7 @@ mod tests {
             let away = minus(p, q);
             let distance = dot(away, away).sqrt();
             // No point of the box is closer.
-            let t: [f64; 3] = std::array::from_fn(|_| random.unit());
+            let t: [f64; 3] = std::array::from_fn(|_| random.within(0.0, 1.0));
             let other: [f64; 3] =
                 std::array::from_fn(|i| within.low[i] + t[i] * (within.high[i] - within.low[i]));
             let other = minus(p, other);

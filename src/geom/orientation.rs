@@ -82,16 +82,12 @@ pub(super) fn exact_side<T: Wide>([a, b, c, d]: [&[T; 3]; 4]) -> i8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn doubles_and_integers_agree_near_and_in_the_plane() {
-        let mut seed = 0x1234_5678_9abc_def1_u64;
-        let mut next = || {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            (seed >> 40) as f32 / (1u64 << 24) as f32 - 0.5
-        };
+        let mut random = Random::new(0x1234_5678_9abc_def1);
+        let mut next = || random.unit() - 0.5;
         let mut seen = [0, 0, 0];
         for n in 0..60_000 {
             let scale = [1.0, 1e-3, 3e7, 1e-30][n % 4];

@@ -334,6 +334,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::random::Random;
 
     /// By spreading from cell to cell, in the order of the first cells.
     fn slowly(grid: &BitGrid) -> Vec<CellComponent> {
@@ -362,11 +363,10 @@ mod tests {
         found
     }
 
-    fn random(dims: [usize; 3], tenths: u64, state: &mut u64) -> BitGrid {
+    fn scattered(dims: [usize; 3], tenths: u64, random: &mut Random) -> BitGrid {
         let mut grid = BitGrid::new(dims).unwrap();
         for n in 0..dims[0] * dims[1] * dims[2] {
-            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            if (*state >> 33) % 30 < tenths {
+            if random.below(30) < tenths {
                 grid.set([n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]]);
             }
         }
@@ -375,11 +375,11 @@ mod tests {
 
     #[test]
     fn components_are_those_of_cells_that_touch() {
-        let mut state = 7;
+        let mut random = Random::new(7);
         let mut seen = [0; 2];
         for dims in [[1, 1, 1], [9, 1, 6], [1, 7, 7], [65, 7, 8], [130, 5, 70], [14, 15, 97]] {
             for part in [0, 1, 2, 3, 5, 9, 30] {
-                let grid = random(dims, part, &mut state);
+                let grid = scattered(dims, part, &mut random);
                 let wanted = slowly(&grid);
                 for threads in [1, 3] {
                     let found = par::with_threads(threads, || CellComponents::of(&grid)).unwrap();

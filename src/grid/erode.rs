@@ -84,6 +84,7 @@ fn along_row(here: &[u64], step: usize, row: &mut [u64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// By a loop over all cells around each.
     fn slowly(grid: &BitGrid, steps: i64) -> BitGrid {
@@ -105,15 +106,14 @@ mod tests {
     #[test]
     fn what_is_left_is_full_all_around() {
         let mut seen = 0;
-        let mut state = 1_u64;
+        let mut random = Random::new(1);
         for dims in [[1, 1, 1], [3, 5, 4], [64, 9, 7], [65, 12, 11], [150, 9, 9], [200, 150, 3]] {
             for holes in [0, 1, 5, 40] {
                 let mut grid = BitGrid::new(dims).unwrap();
                 let [nx, ny, nz] = dims;
                 (0..nx * ny * nz).for_each(|n| grid.set([n % nx, n / nx % ny, n / nx / ny]));
                 for _ in 0..holes {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    let n = (state >> 33) as usize % (nx * ny * nz);
+                    let n = random.index(nx * ny * nz);
                     let cell = [n % nx, n / nx % ny, n / nx / ny];
                     if grid.get(cell) {
                         grid.toggle(cell);

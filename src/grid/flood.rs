@@ -259,18 +259,7 @@ fn downwards(free: u64, wet: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A small generator (xorshift64*).
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, n: u64) -> u64 {
-            self.0 ^= self.0 >> 12;
-            self.0 ^= self.0 << 25;
-            self.0 ^= self.0 >> 27;
-            (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % n
-        }
-    }
+    use crate::random::Random;
 
     /// A flood cell by cell.
     fn plainly(walls: &BitGrid) -> BitGrid {
@@ -310,7 +299,7 @@ mod tests {
 
     #[test]
     fn random_walls_of_every_density() {
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         let mut reached = 0;
         let mut dry = 0;
         for nx in [1, 2, 63, 64, 65, 130] {

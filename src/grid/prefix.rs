@@ -75,6 +75,7 @@ fn along_row(row: &mut [u64], cells: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     const DIMS: [[usize; 3]; 8] =
         [[1, 1, 1], [63, 2, 3], [64, 5, 1], [65, 1, 9], [130, 4, 7], [128, 3, 2], [3, 70, 11], [200, 13, 17]];
@@ -86,10 +87,9 @@ mod tests {
     /// About `percent` of all cells.
     fn random(dims: [usize; 3], seed: u64, percent: u64) -> BitGrid {
         let mut grid = BitGrid::new(dims).unwrap();
-        let mut state = seed;
+        let mut random = Random::new(seed);
         for cell in cells(dims) {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            if (state >> 33) % 100 < percent {
+            if random.below(100) < percent {
                 grid.set(cell);
             }
         }

@@ -276,6 +276,7 @@ fn taken(edges: &mut &[Edge], edge: &Edge) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     const SHEET: [Triangle; 2] = [
         [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]],
@@ -313,16 +314,13 @@ mod tests {
     #[test]
     fn hashes_tell_what_counts_of_edges_do() {
         // Tetrahedra of a few vertices on a lattice, with one triangle gone, turned or doubled.
-        let mut state = 3_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::new(3);
         let mut seen = [0; 3];
         let mut two_sided = 0;
         for n in 0..3000 {
             let step = [1.0, 0.125, 1e-30, 3e7][n % 4];
-            let mut corner = || [random(3), random(3), random(2)].map(|c| (c as f32 - 1.0) * step);
+            let mut corner =
+                || [random.below(3), random.below(3), random.below(2)].map(|c| (c as f32 - 1.0) * step);
             let mut triangles: Vec<Triangle> = vec![];
             for _ in 0..n % 5 + 1 {
                 let [a, b, c, d] = [corner(), corner(), corner(), corner()];
@@ -391,11 +389,8 @@ mod tests {
     #[test]
     fn neither_order_nor_threads_change_a_count() {
         // A soup with shared corners: many edges are there several times.
-        let mut state = 7_u64;
-        let mut corner = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            [(state >> 60) as f32, (state >> 40 & 3) as f32, (state >> 50 & 3) as f32]
-        };
+        let mut random = Random::new(7);
+        let mut corner = || [16, 4, 4].map(|n| random.below(n) as f32);
         let soup: Vec<Triangle> = (0..100_000).map(|_| [corner(), corner(), corner()]).collect();
         let found = closedness(&soup);
         assert!(found.0 > 1000 && found.1 > found.0, "{found:?}");

@@ -81,6 +81,7 @@ impl Findings for ContactList<'_> {
 mod tests {
     use super::*;
     use crate::geom::Point;
+    use crate::random::Random;
 
     /// Every pair, without boxes.
     fn all_pairs(mesh: &Mesh) -> Vec<Contact> {
@@ -102,13 +103,8 @@ mod tests {
 
     #[test]
     fn boxes_find_the_pairs_that_all_pairs_do() {
-        let mut seed = 7_u64;
-        let mut next = || {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            (seed >> 40) as f32 / (1u64 << 24) as f32
-        };
+        let mut random = Random::new(7);
+        let mut next = || random.unit();
         let mut seen = 0;
         for sort in 0..12_u32 {
             // Small ones and a few large ones, on a coarse lattice and off it.

@@ -331,6 +331,7 @@ fn join(forest: &mut [u32], a: u32, b: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// By looking at all pairs, over and over.
     fn slowly(triangles: &[Triangle], touch: impl Fn(&Triangle, &Triangle) -> bool) -> Vec<u32> {
@@ -362,11 +363,7 @@ mod tests {
 
     #[test]
     fn triangles_with_a_common_vertex_or_edge_are_connected() {
-        let mut state = 1_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::new(1);
         let mut joined = [0; 2];
         let mut alone = [0; 2];
         let mut forgotten = [0; 2];
@@ -374,8 +371,8 @@ mod tests {
             for count in [0, 1, 30, 200] {
                 // Zeros of both signs among them.
                 let mut coordinate = || {
-                    let sign = if random(2) == 0 { 1.0 } else { -1.0 };
-                    sign * random(values) as f32
+                    let sign = if random.below(2) == 0 { 1.0 } else { -1.0 };
+                    sign * random.below(values) as f32
                 };
                 let triangles: Vec<Triangle> =
                     (0..count).map(|_| [(); 3].map(|()| [(); 3].map(|()| coordinate()))).collect();

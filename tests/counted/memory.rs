@@ -11,8 +11,9 @@ use tempfile::TempDir;
 use voxelize::geom::Triangle;
 use wait4::Wait4;
 
-use crate::support::meshes::{Random, fixture};
+use crate::support::meshes::fixture;
 use crate::support::place::binary;
+use crate::support::random::Random;
 use crate::support::solids::{between, stl};
 use crate::support::suite::{Check, Counts, Suite};
 

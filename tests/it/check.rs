@@ -8,8 +8,9 @@ use voxelize::compare::check::{CheckOptions, DEFECTS, check};
 use voxelize::{Mesh, Voxels};
 
 use crate::fixtures::made;
-use crate::support::meshes::{Random, fixtures, folder};
+use crate::support::meshes::{fixtures, folder};
 use crate::support::place::{Place, refused, stl};
+use crate::support::random::Random;
 
 fn planted(place: &Place, file: &str) -> String {
     let path = folder().join("defects").join(file);
@@ -102,12 +103,7 @@ fn orders_and_threads_change_nothing_but_numbers() {
         assert_eq!(text(2), expected, "{name}");
         assert_eq!(text(3), expected, "{name}");
         for _ in 0..3 {
-            let mut triangles = mesh.triangles().to_vec();
-            for n in (1..triangles.len()).rev() {
-                triangles.swap(n, random.below(n as u64 + 1) as usize);
-            }
-            triangles.iter_mut().for_each(|triangle| triangle.rotate_left(random.below(3) as usize));
-            place.write("a.stl", stl(&triangles));
+            place.write("a.stl", stl(&random.shuffled(mesh.triangles())));
             assert_eq!(without_numbers(&text(2)), without_numbers(&expected), "{name}");
             seen += 1;
         }

@@ -5,25 +5,11 @@ use voxelize::geom::tri_box::ExactTriangle;
 use voxelize::geom::{Bounds, Triangle};
 use voxelize::{BitGrid, Fit, Lattice, Level, Mesh, Rational, Rule, Run, Size, Snap, Ties, Voxelizer};
 
-/// A small generator (xorshift64*), so that cases are the same everywhere.
-struct Random(u64);
+use crate::support::random::Random;
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 33) % n
-    }
-
-    /// Uniform in [-1, 1).
-    fn unit(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0
-    }
+/// From −1 to 1.
+fn signed(random: &mut Random) -> f32 {
+    2.0 * random.unit() - 1.0
 }
 
 /// The cells that the definition gives, brute force.
@@ -95,9 +81,9 @@ fn spaced(size: &str, snap: Snap) -> impl Fn(&Bounds) -> Lattice {
 #[test]
 fn generic_triangles() {
     let mut random = Random(1);
-    compare("generic", &soup(&mut random, 300, Random::unit), |b| Lattice::fit(b, 13).unwrap());
-    compare("large", &soup(&mut random, 30, Random::unit), |b| Lattice::fit(b, 40).unwrap());
-    compare("padded", &soup(&mut random, 50, Random::unit), |b| Fit::longest(9).pad(1).to(b).unwrap());
+    compare("generic", &soup(&mut random, 300, signed), |b| Lattice::fit(b, 13).unwrap());
+    compare("large", &soup(&mut random, 30, signed), |b| Lattice::fit(b, 40).unwrap());
+    compare("padded", &soup(&mut random, 50, signed), |b| Fit::longest(9).pad(1).to(b).unwrap());
 }
 
 #[test]
@@ -131,7 +117,7 @@ fn decimal_triangles() {
 #[test]
 fn slivers_and_degenerate_triangles() {
     let mut random = Random(4);
-    let slivers: Vec<_> = soup(&mut random, 200, Random::unit)
+    let slivers: Vec<_> = soup(&mut random, 200, signed)
         .into_iter()
         .map(|[a, b, _]| [a, b, a.map(|c| c + 1e-6 * c.fract())])
         .collect();
@@ -159,7 +145,7 @@ fn given_bounds_cut_the_mesh() {
     };
     let whole = soup(&mut random, 300, |r| r.below(9) as f32);
     compare("cut at walls", &whole, cut(2, 6));
-    compare("cut by half", &soup(&mut random, 100, |r| 10.0 * r.unit()), cut(-3, 4));
+    compare("cut by half", &soup(&mut random, 100, |r| 10.0 * signed(r)), cut(-3, 4));
 }
 
 #[test]
@@ -167,13 +153,13 @@ fn far_and_huge_triangles() {
     let mut random = Random(6);
     let far = soup(&mut random, 100, |r| 1e6 + r.below(64) as f32 / 16.0);
     compare("far", &far, |b| Lattice::fit(b, 17).unwrap());
-    let huge = soup(&mut random, 60, |r| 1e9 * r.unit());
+    let huge = soup(&mut random, 60, |r| 1e9 * signed(r));
     let unit = |mesh: &Bounds| {
         let size = Size::Spacing([Rational::ONE, Rational::ONE, Rational::ONE]);
         let corner = |n: i64| [Rational::from(n), Rational::from(n), Rational::from(n)];
         Fit::new(size).bounds(corner(-8), corner(8)).to(mesh).unwrap()
     };
     compare("huge", &huge, unit);
-    let tiny = soup(&mut random, 60, |r| r.unit() * 1e-41);
+    let tiny = soup(&mut random, 60, |r| signed(r) * 1e-41);
     compare("subnormal", &tiny, |b| Lattice::fit(b, 6).unwrap());
 }

@@ -9,8 +9,8 @@ use voxelize::job::{Extras, JobLabels, JobResult};
 use voxelize::mesh::read::{self, ReadOptions};
 use voxelize::{Fit, Inside, Lattice, Level, Mesh, Rule, ThinFeatures, Voxelizer, voxelize};
 
-use crate::support::meshes::Random;
 use crate::support::place::Place;
+use crate::support::random::Random;
 use crate::support::solids::between;
 
 /// Three solids: one box, one that overlaps it, one inside the first.
@@ -135,9 +135,7 @@ fn nothing_but_the_order_of_objects_decides() {
         for round in 0..6 {
             let mut shuffled = solids();
             for (_, triangles) in &mut shuffled {
-                for n in (1..triangles.len()).rev() {
-                    triangles.swap(n, random.below(n as u64 + 1) as usize);
-                }
+                *triangles = random.shuffled(triangles);
             }
             let mesh = parsed(&ascii(&shuffled));
             let level = Level::available().into_iter().cycle().nth(round);

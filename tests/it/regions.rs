@@ -3,7 +3,8 @@
 use voxelize::grid::DigestBuilder;
 use voxelize::{Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, Voxels, voxelize};
 
-use crate::support::meshes::{Random, cropped, fixture};
+use crate::support::meshes::{cropped, fixture};
+use crate::support::random::Random;
 
 fn solid(inside: Inside) -> Rule {
     Rule::solid().with_inside(inside).unwrap()
@@ -109,13 +110,12 @@ fn the_digest_of_the_whole_comes_from_its_layers_in_any_order() {
         let whole = voxelize(&mesh, &lattice, rule).unwrap();
         let [nx, ny, nz] = lattice.dims();
         for _ in 0..10 {
-            let mut ends: Vec<usize> =
-                (0..5).map(|_| random.below(nz as u64) as usize).chain([0, nz]).collect();
+            let mut ends: Vec<usize> = (0..5).map(|_| random.index(nz)).chain([0, nz]).collect();
             ends.sort_unstable();
             ends.dedup();
             let mut parts: Vec<_> = ends.windows(2).map(|ends| ends[0]..ends[1]).collect();
             for n in (1..parts.len()).rev() {
-                parts.swap(n, random.below(n as u64 + 1) as usize);
+                parts.swap(n, random.index(n + 1));
             }
             // Two builders, as of two machines.
             let cell_type = whole.cells.as_ref().cell_type();

@@ -5,22 +5,6 @@ use std::path::PathBuf;
 use voxelize::geom::Triangle;
 use voxelize::{BitGrid, Bounds, Lattice, Mesh, RULES, Rational, Rule, Ties, Voxelizer};
 
-/// A small generator (xorshift64*), so that cases are the same everywhere.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 33) % n
-    }
-}
-
 /// The folder of fixtures.
 pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures")

@@ -10,6 +10,7 @@ pub mod meshes;
 pub mod oracle;
 #[cfg(feature = "cli")]
 pub mod place;
+pub mod random;
 pub mod solids;
 pub mod suite;
 pub mod wild;

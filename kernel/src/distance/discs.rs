@@ -144,6 +144,7 @@ mod tests {
     use crate::geom::Triangle;
     use crate::geom::distance::squared_distance;
     use crate::levels::{Level, on_level};
+    use crate::random::Random;
 
     /// The squared gaps from a point to the box and to the disc of the one cluster.
     fn measured(level: Level, tree: &TriangleTree, point: [f32; 3]) -> [f32; 2] {
@@ -160,11 +161,8 @@ mod tests {
 
     #[test]
     fn gaps_are_no_more_than_distances() {
-        let mut state = 3_u64;
-        let mut random = move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-        };
+        let mut random = Random::new(3);
+        let mut next = || 2.0 * random.unit() - 1.0;
         let mut compared = 0;
         let mut closer = 0;
         for round in 0..2000 {
@@ -172,19 +170,19 @@ mod tests {
             let depth = [0.0, 1e-4, 0.1, 1.0][round % 4];
             let shift = if round % 5 == 0 { 4096.0 } else { 0.0 };
             let width = [1.0, 0.0, 1.0][round % 3];
-            let tilt = [random(), random()];
+            let tilt = [next(), next()];
             let triangles: Vec<Triangle> = (0..16)
                 .map(|_| {
                     [(); 3].map(|()| {
-                        let x = random();
-                        let y = width * random();
-                        [x + shift, y, tilt[0] * x + tilt[1] * y + depth * random()]
+                        let x = next();
+                        let y = width * next();
+                        [x + shift, y, tilt[0] * x + tilt[1] * y + depth * next()]
                     })
                 })
                 .collect();
             let tree = TriangleTree::of(&triangles, 1.0);
-            let far = 4.0 * random();
-            let point = [far * random() + shift, far * random(), far * random()];
+            let far = 4.0 * next();
+            let point = [far * next() + shift, far * next(), far * next()];
             let of_all = triangles.iter().map(|t| squared_distance(point.map(f64::from), t));
             let least = of_all.fold(f64::INFINITY, f64::min).sqrt();
             // What the search allows: an error of the sizes of the points around the middle of a brick.

@@ -211,6 +211,7 @@ mod tests {
     use crate::geom::Triangle;
     use crate::geom::distance::squared_distance;
     use crate::levels::{Level, on_level};
+    use crate::random::Random;
 
     /// The distances of the triangles in the one cluster from a point.
     fn measured(level: Level, triangles: &[Triangle], point: [f32; 3]) -> Vec<(u32, f32)> {
@@ -229,11 +230,8 @@ mod tests {
 
     #[test]
     fn distances_are_within_their_error() {
-        let mut state = 1_u64;
-        let mut random = move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-        };
+        let mut random = Random::new(1);
+        let mut next = || 2.0 * random.unit() - 1.0;
         let mut compared = 0;
         let mut worst = 0.0_f64;
         for round in 0..6000 {
@@ -242,11 +240,11 @@ mod tests {
             let size = [1.0, 1.0, 1e-6, 1e-12, 1e-20, 1e14][round as usize / 53 % 6];
             let triangles: Vec<Triangle> = (0..16)
                 .map(|n| {
-                    let [a, d] = [(); 2].map(|()| [(); 3].map(|()| random()));
-                    let [p, q] = [(); 2].map(|()| [(); 3].map(|()| width * random()));
-                    let t = if n % 3 == 0 { 1.5 } else { 0.5 } * (1.0 + random());
+                    let [a, d] = [(); 2].map(|()| [(); 3].map(|()| next()));
+                    let [p, q] = [(); 2].map(|()| [(); 3].map(|()| width * next()));
+                    let t = if n % 3 == 0 { 1.5 } else { 0.5 } * (1.0 + next());
                     let b = [0, 1, 2].map(|i| a[i] + d[i]);
-                    let c = [0, 1, 2].map(|i| a[i] + t * d[i] + width * random());
+                    let c = [0, 1, 2].map(|i| a[i] + t * d[i] + width * next());
                     let middle = [0, 1, 2].map(|i| a[i] + 0.5 * d[i]);
                     // Beside the origin coordinates are as small as the width.
                     let shapes =
@@ -255,13 +253,12 @@ mod tests {
                 })
                 .collect();
             let point = if round % 2 == 0 {
-                [(); 3].map(|()| random())
+                [(); 3].map(|()| next())
             } else {
                 let [a, b, c] = triangles[round as usize % 16];
-                let s = random();
-                let t = random();
-                [0, 1, 2]
-                    .map(|i| a[i] + s * (b[i] - a[i]) + t * (c[i] - a[i]) + size * width * 0.1 * random())
+                let s = next();
+                let t = next();
+                [0, 1, 2].map(|i| a[i] + s * (b[i] - a[i]) + t * (c[i] - a[i]) + size * width * 0.1 * next())
             };
             for level in Level::available() {
                 for (number, found) in measured(level, &triangles, point) {

@@ -226,6 +226,7 @@ fn error<S: Simd>(p: f64x8<S>, [ah, al]: [f64x8<S>; 2], [bh, bl]: [f64x8<S>; 2])
 mod tests {
     use super::*;
     use crate::levels::{Level, on_level};
+    use crate::random::Random;
 
     fn measured(level: Level, rows: &PairRows) -> [f64; PAIRS] {
         let token = level.token().unwrap();
@@ -234,18 +235,15 @@ mod tests {
 
     #[test]
     fn every_lane_has_the_bits_of_the_definition_on_every_level() {
-        let mut state = 7_u64;
-        let mut random = move |steps: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 33) % (2 * steps + 1)) as f32 / steps as f32 - 1.0
-        };
+        let mut random = Random::new(7);
+        let mut number = |steps: i64| random.whole(-steps, steps) as f32 / steps as f32;
         let mut faces = 0;
         let mut compared = 0;
         for round in 0..4000 {
             // Few steps make many equal coordinates, edges without length and points on faces.
             let steps = [1, 2, 8, 1 << 23][round % 4];
             let mut rows = [[0.0; PAIRS]; 12];
-            rows.as_flattened_mut().iter_mut().for_each(|value| *value = f64::from(random(steps)));
+            rows.as_flattened_mut().iter_mut().for_each(|value| *value = f64::from(number(steps)));
             for level in Level::available().into_iter().filter(|level| *level != Level::Scalar) {
                 let found = measured(level, &rows);
                 for lane in 0..PAIRS {

@@ -410,22 +410,15 @@ mod tests {
     use super::*;
     use crate::geom::distance::squared_distance;
     use crate::geom::{Rational, Triangle};
-
-    fn randoms(seed: u64) -> impl FnMut() -> f32 {
-        let mut state = seed;
-        move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 40) as f32 / (1 << 24) as f32
-        }
-    }
+    use crate::random::Random;
 
     /// Triangles of about `size` within a cube of `extent`: compact ones, slivers, degenerate ones, some large.
     fn soup(count: usize, extent: f32, size: f32, seed: u64) -> Vec<Triangle> {
-        let mut random = randoms(seed);
+        let mut random = Random::new(seed);
         let triangles = (0..count).map(|n| {
             let size = if n % 37 == 0 { extent } else { size };
-            let a = [(); 3].map(|()| extent * random());
-            let mut near = |of: [f32; 3], by: f32| of.map(|c| c + by * (random() - 0.5));
+            let a = [(); 3].map(|()| extent * random.unit());
+            let mut near = |of: [f32; 3], by: f32| of.map(|c| c + by * (random.unit() - 0.5));
             let b = near(a, size);
             match n % 7 {
                 0 => [a, b, a],

@@ -208,38 +208,30 @@ mod tests {
     use super::*;
     use crate::geom::tri_sphere::is_within;
     use crate::levels::{Level, on_level};
+    use crate::random::Random;
 
     /// Coordinates are whole numbers of this part of a cell.
     const PART: i64 = 1 << 12;
 
-    /// Pseudo-random numbers (Marsaglia's xorshift).
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, n: i64) -> i64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            ((self.0 >> 11) % n as u64) as i64
-        }
-
-        fn corner(&mut self, step: i64) -> [i64; 3] {
-            [(); 3].map(|()| (self.below(16 * PART / step) - 8 * PART / step) * step)
-        }
+    fn corner(random: &mut Random, step: i64) -> [i64; 3] {
+        let most = 8 * PART / step;
+        [(); 3].map(|()| random.whole(-most, most - 1) * step)
     }
 
     /// A triangle and a radius, in parts of a cell: any, on halves of cells, with few different corners or none
     /// next to a line, slivers, across an axis, and radii that reach exactly to some centre.
     fn case(random: &mut Random, n: u64) -> ([[i64; 3]; 3], i64) {
         let step = [1, PART / 2, PART, 1][n as usize % 4];
-        let [a, mut b, mut c] = [(); 3].map(|()| random.corner(step));
+        let [a, mut b, mut c] = [(); 3].map(|()| corner(random, step));
         let step_of =
             |a: [i64; 3], b: [i64; 3], t: i64| std::array::from_fn(|i| a[i] + (b[i] - a[i]) / PART * t);
         match n / 4 % 8 {
             0 => c = a,
             1 => c = b,
-            2 => c = step_of(a, b, random.below(PART)),
-            3 => c = std::array::from_fn(|i| step_of(a, b, random.below(PART))[i] + random.below(3) - 1),
+            2 => c = step_of(a, b, random.whole(0, PART - 1)),
+            3 => {
+                c = std::array::from_fn(|i| step_of(a, b, random.whole(0, PART - 1))[i] + random.whole(-1, 1))
+            }
             4 | 5 => {
                 (b[n as usize / 64 % 3], c[n as usize / 64 % 3]) =
                     (a[n as usize / 64 % 3], a[n as usize / 64 % 3])
@@ -248,11 +240,11 @@ mod tests {
         }
         let b = if n.is_multiple_of(97) { a } else { b };
         let radius = match n / 32 % 4 {
-            0 => random.below(4 * PART),
-            1 => random.below(9) * PART / 2,
+            0 => random.whole(0, 4 * PART - 1),
+            1 => random.whole(0, 8) * PART / 2,
             // The way from a corner to a centre, where that is whole.
             2 => (0..3).map(|i| a[i].abs() % (3 * PART)).max().unwrap_or(0),
-            _ => [0, 3, 5, 13][random.below(4) as usize] * PART / 2,
+            _ => random.of(&[0, 3, 5, 13]) * PART / 2,
         };
         ([a, b, c], radius)
     }
@@ -272,7 +264,7 @@ mod tests {
     fn what_is_sure_is_right() {
         let soak: u64 = std::env::var("VOXELIZE_BALL_SOAK").map_or(1, |n| n.parse().expect("a whole number"));
         let levels = Level::available();
-        let mut random = Random(0x5eed_0ff5);
+        let mut random = Random::new(0x5eed_0ff5);
         let mut decisions = 0u64;
         let mut sure = 0u64;
         let mut exact = 0u64;
@@ -280,7 +272,7 @@ mod tests {
         let mut touching = 0u64;
         for n in 0..soak * 1_200_000 / (8 * levels.len() as u64) {
             let (triangle, radius) = case(&mut random, n);
-            let centre: [[i64; 8]; 3] = [(); 3].map(|()| [(); 8].map(|()| random.below(13) - 6));
+            let centre: [[i64; 8]; 3] = [(); 3].map(|()| [(); 8].map(|()| random.whole(-6, 6)));
             let to_cells = |c: i64| c as f64 / PART as f64;
             let r = to_cells(radius);
             let grain = [0.5, 0.25, 0.125, 1.0 / PART as f64].into_iter().find(|g| (r / g).fract() == 0.0);

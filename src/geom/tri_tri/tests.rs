@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::geom::{Point, Rational};
+use crate::random::Random;
 
 type Fractions = [Rational; 3];
 
@@ -104,36 +105,26 @@ fn oracle(first: &Triangle, second: &Triangle) -> Meeting {
     if is_inner(&s) && is_inner(&t) { Meeting::Crossing } else { Meeting::Segment }
 }
 
-/// Pseudo-random numbers (Marsaglia's xorshift).
-struct PairRandom(u64);
-
-impl PairRandom {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) % n
-    }
-
+impl Random {
     /// On a small lattice, on its plane z = 0, or anywhere.
-    fn point(&mut self, kind: u64) -> Point {
+    fn vertex(&mut self, kind: u64) -> Point {
         let mut number = |n: usize| match kind {
             0 => self.below(4) as f32,
             1 if n == 2 => 0.0,
             1 => self.below(5) as f32,
-            _ => (self.below(1 << 24) as f32 / (1 << 22) as f32) * [1.0, 1e-3, 3.0][n],
+            _ => (4.0 * self.unit()) * [1.0, 1e-3, 3.0][n],
         };
         std::array::from_fn(&mut number)
     }
 
     fn triangle(&mut self, kind: u64) -> Triangle {
-        std::array::from_fn(|_| self.point(kind))
+        std::array::from_fn(|_| self.vertex(kind))
     }
 }
 
 /// Pairs of every sort: on a lattice, in a plane, with vertices in common, one vertex in the other's plane.
 fn pairs(count: u64) -> impl Iterator<Item = [Triangle; 2]> {
-    let mut random = PairRandom(0x7121_2722);
+    let mut random = Random::new(0x7121_2722);
     (0..count).map(move |n| {
         let kind = n % 3;
         let s = random.triangle(kind);
@@ -181,7 +172,7 @@ fn long_numbers_are_decided_as_well() {
 /// The points lie on their triangles, no other pair is closer, and only triangles that meet are 0 apart.
 #[test]
 fn closest_points_are_on_the_triangles_and_none_are_closer() {
-    let mut random = PairRandom(0xc105e);
+    let mut random = Random::new(0xc105e);
     let mut apart = 0;
     for [s, t] in pairs(20_000) {
         let [p, q] = closest_points(&s, &t);

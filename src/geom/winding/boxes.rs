@@ -1,8 +1,9 @@
 //! Views from boxes against sums one by one: polynomials keep their bounds, and no number is another.
 
 use super::super::solid_angle::minus;
-use super::tests::{Random, plus, sets};
+use super::tests::{plus, sets};
 use super::*;
+use crate::random::Random;
 
 #[cfg(test)]
 mod batches {
@@ -21,7 +22,7 @@ mod batches {
 
     #[test]
     fn polynomials_and_batches_keep_their_bounds() {
-        let mut random = Random(21);
+        let mut random = Random::new(21);
         let mut tried = 0;
         let mut known = 0;
         let mut far = 0;
@@ -75,7 +76,7 @@ mod batches {
 
 #[test]
 fn one_triangle_seen_from_a_ball_keeps_its_bound() {
-    let mut random = Random(22);
+    let mut random = Random::new(22);
     let mut seen = 0;
     let mut worst = 0.0_f64;
     for n in 0..60_000 {
@@ -83,7 +84,7 @@ fn one_triangle_seen_from_a_ball_keeps_its_bound() {
         let a = random.point(1.0);
         let b = random.point(1.0);
         let c = if n % 2 == 0 { random.point(1.0) } else { plus(&a, &random.point(1.0), 1e-3) };
-        let ball = local::Ball { centre: random.point(2.0), radius: 2f64.powf(3.0 * random.next() - 4.0) };
+        let ball = local::Ball { centre: random.point(2.0), radius: 2f64.powf(3.0 * random.signed() - 4.0) };
         let Some(found) = local::Local::of_triangle(&[a, b, c], &ball, 0.1, 0.0) else { continue };
         for _ in 0..4 {
             let h = random.direction().map(|x| x * ball.radius);
@@ -102,16 +103,16 @@ fn one_triangle_seen_from_a_ball_keeps_its_bound() {
 #[test]
 fn corners_that_are_off_by_little_do_not_decide() {
     // A square of two triangles, a little bent by what its corners are off by: never more than a half.
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     let mut decided = 0;
     for _ in 0..3000 {
         let u = random.direction();
         let v = random.direction();
         let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
-            .map(|(s, t)| std::array::from_fn(|i| 100.0 + s * u[i] + t * v[i] + 1e-13 * random.next()));
+            .map(|(s, t)| std::array::from_fn(|i| 100.0 + s * u[i] + t * v[i] + 1e-13 * random.signed()));
         let [a, b, c, d] = corners;
-        let s = (random.next() + 1.0) / 2.0;
-        let t = (random.next() + 1.0) / 2.0;
+        let s = (random.signed() + 1.0) / 2.0;
+        let t = (random.signed() + 1.0) / 2.0;
         let p = std::array::from_fn(|i| 100.0 + s * u[i] + t * v[i]);
         let of = |slack| {
             let winding = Winding::about(vec![[a, b, c], [a, c, d]], slack, &()).unwrap();

@@ -2,21 +2,19 @@
 
 use super::*;
 use crate::par;
+use crate::random::Random;
 
 /// The error that is aimed at.
 const AIM: f64 = 1.0 / 16_384.0;
 
-/// Random numbers from −1 to 1.
-pub(super) struct Random(pub u64);
-
 impl Random {
-    pub(super) fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    /// From −1 to 1.
+    pub(super) fn signed(&mut self) -> f64 {
+        self.within(-1.0, 1.0)
     }
 
     pub(super) fn point(&mut self, size: f64) -> Vector {
-        [0; 3].map(|_| size * self.next())
+        [0; 3].map(|_| size * self.signed())
     }
 
     pub(super) fn direction(&mut self) -> Vector {
@@ -43,8 +41,11 @@ fn soup(random: &mut Random, count: usize, place: &Vector, extent: f64, size: f6
 fn facing(random: &mut Random, count: usize, place: &Vector) -> Vec<[Vector; 3]> {
     let way = random.direction();
     let triangle = |_| {
-        let at =
-            plus(&plus(place, &way, if random.next() > 0.8 { -1.0 } else { 1.0 }), &random.point(0.02), 1.0);
+        let at = plus(
+            &plus(place, &way, if random.signed() > 0.8 { -1.0 } else { 1.0 }),
+            &random.point(0.02),
+            1.0,
+        );
         let b = random.point(1.0);
         let mut c = random.point(1.0);
         let normal = solid_angle::cross(&b, &c);
@@ -90,14 +91,15 @@ pub(super) fn sets(random: &mut Random) -> Vec<Vec<[Vector; 3]>> {
 /// Points to look from: anywhere, near the triangles, and at all distances from nodes.
 fn points(random: &mut Random, winding: &Winding, count: usize) -> Vec<Vector> {
     let point = |n: usize| {
-        let pick = |random: &mut Random, of: usize| (((random.next() + 1.0) / 2.0) * of as f64) as usize % of;
-        let node = &winding.nodes[pick(random, winding.nodes.len())].moments;
+        let node = &winding.nodes[random.index(winding.nodes.len())].moments;
         match n % 4 {
             0 => plus(&node.centre, &random.direction(), node.radius * (2.0 + 1e-9)),
-            1 => plus(&node.centre, &random.direction(), node.radius * 2f64.powf(1.0 + 3.0 * random.next())),
+            1 => {
+                plus(&node.centre, &random.direction(), node.radius * 2f64.powf(1.0 + 3.0 * random.signed()))
+            }
             2 => {
-                let corner = winding.triangles[pick(random, winding.len())].corners[0];
-                plus(&corner, &random.direction(), node.radius * 0.1 * random.next().powi(4))
+                let corner = winding.triangles[random.index(winding.len())].corners[0];
+                plus(&corner, &random.direction(), node.radius * 0.1 * random.signed().powi(4))
             }
             _ => plus(
                 &winding.nodes[0].moments.centre,
@@ -111,7 +113,7 @@ fn points(random: &mut Random, winding: &Winding, count: usize) -> Vec<Vector> {
 
 #[test]
 fn no_error_is_above_its_bound() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut tried = 0;
     let mut worst = 0.0_f64;
     let mut nodes_seen = 0;
@@ -138,7 +140,7 @@ fn no_error_is_above_its_bound() {
 
 #[test]
 fn every_node_alone_keeps_its_bound() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     let mut tried = 0;
     let mut worst = 0.0_f64;
     for set in sets(&mut random) {
@@ -146,7 +148,7 @@ fn every_node_alone_keeps_its_bound() {
         for node in winding.nodes.iter().step_by(winding.nodes.len() / 40 + 1) {
             let own = &winding.triangles[node.first..node.end];
             for n in 0..60 {
-                let distance = if n % 2 == 0 { 2.0 + 1e-9 } else { 2.0 + random.next().abs() * 6.0 };
+                let distance = if n % 2 == 0 { 2.0 + 1e-9 } else { 2.0 + random.signed().abs() * 6.0 };
                 let p = plus(&node.moments.centre, &random.direction(), distance * node.moments.radius);
                 let Some(seen) = node.moments.seen_from(&p, 2.0) else { continue };
                 let mut sum = Sum::default();
@@ -165,7 +167,7 @@ fn every_node_alone_keeps_its_bound() {
 
 #[test]
 fn the_same_for_any_order_and_any_tree() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for set in sets(&mut random) {
         let winding = Winding::new(set.clone());
         let mut other: Vec<_> = set.iter().map(|[a, b, c]| [*b, *c, *a]).collect();
@@ -210,7 +212,7 @@ fn the_side_is_asked_by_the_place_in_the_given_list() {
 
 #[test]
 fn no_point_of_a_box_is_above_its_bound() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     let mut tried = 0;
     let mut useful = 0;
     for set in sets(&mut random) {
@@ -218,10 +220,10 @@ fn no_point_of_a_box_is_above_its_bound() {
         let node = &winding.nodes[0].moments;
         for n in 0..400 {
             let low = plus(&node.centre, &random.point(1.0), node.radius * f64::from(n % 7));
-            let high = std::array::from_fn(|i| low[i] + random.next().abs().powi(3) * node.radius);
+            let high = std::array::from_fn(|i| low[i] + random.signed().abs().powi(3) * node.radius);
             let bound = winding.bound(&low, &high);
             for _ in 0..4 {
-                let p = std::array::from_fn(|i| low[i] + (random.next() + 1.0) / 2.0 * (high[i] - low[i]));
+                let p = std::array::from_fn(|i| low[i] + (random.signed() + 1.0) / 2.0 * (high[i] - low[i]));
                 let w = winding.direct(&p, |_| Ordering::Equal);
                 assert!(w.value.abs() <= bound + w.error, "{} is above {bound}", w.value);
                 tried += 1;

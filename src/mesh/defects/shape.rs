@@ -164,6 +164,7 @@ fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn needles_are_decided_exactly_at_their_limit() {
@@ -185,11 +186,8 @@ mod tests {
 
     #[test]
     fn doubles_never_contradict_the_fractions() {
-        let mut seed = 5_u64;
-        let mut next = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 40) as f32 / (1_u64 << 24) as f32
-        };
+        let mut random = Random::new(5);
+        let mut next = || random.unit();
         let mut seen = [0; 2];
         for n in 0..4000 {
             let thin = [1.0, 1e-3, 1e-6][n % 3];

@@ -94,6 +94,7 @@ pub(super) fn of(word: &[u8]) -> Option<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// Compares with the standard library; true if the short way was taken.
     fn agrees(text: &str) -> bool {
@@ -105,15 +106,11 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_standard_library() {
-        let mut seed = 1_u64;
-        let mut next = |below: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) % below
-        };
+        let mut random = Random::new(1);
         let mut short = 0;
         let mut all = 0;
         for _ in 0..60_000 {
-            let bits = (next(1 << 31) as u32) << 1 | next(2) as u32;
+            let bits = (random.below(1 << 31) as u32) << 1 | random.below(2) as u32;
             let value = f32::from_bits(bits);
             let middle = f64::midpoint(f64::from(value), f64::from(value.next_up()));
             for text in [
@@ -124,9 +121,9 @@ mod tests {
                 format!("{middle:e}"),
                 format!("{:e}", middle.next_up()),
                 format!("{:e}", middle.next_down()),
-                format!("{}.{}e{}", next(1000), next(1 << 30), next(60) as i64 - 30),
-                format!("-{}{:09}", next(1 << 30), next(1 << 30)),
-                format!("0.{:0>1$}", next(1 << 24), next(14) as usize),
+                format!("{}.{}e{}", random.below(1000), random.below(1 << 30), random.below(60) as i64 - 30),
+                format!("-{}{:09}", random.below(1 << 30), random.below(1 << 30)),
+                format!("0.{:0>1$}", random.below(1 << 24), random.below(14) as usize),
             ] {
                 short += u64::from(agrees(&text));
                 all += 1;

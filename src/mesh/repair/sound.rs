@@ -104,6 +104,7 @@ fn at_most_area(triangle: &Triangle) -> f64 {
 mod tests {
     use super::*;
     use crate::mesh::repair::Repaired;
+    use crate::random::Random;
 
     /// The triangles as a set, each from its least vertex on.
     fn sorted(triangles: &[Triangle]) -> Vec<[[u32; 3]; 3]> {
@@ -188,16 +189,12 @@ mod tests {
 
     #[test]
     fn clusters_of_cubes_are_sound_where_a_repair_says_so() {
-        let mut state = 5_u64;
+        let mut random = Random::new(5);
         let mut seen = [0; 2];
         for n in 0..600 {
             let cells: Vec<[i32; 3]> = (0..27)
                 .map(|cell| [cell % 3, cell / 3 % 3, cell / 9])
-                .filter(|_| {
-                    state =
-                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    (state >> 33) % 27 < 1 + n % 26
-                })
+                .filter(|_| random.below(27) < 1 + n % 26)
                 .collect();
             let triangles = cubes(&cells);
             let mesh = Mesh::from_triangles(triangles.clone()).unwrap();

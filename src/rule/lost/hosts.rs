@@ -228,6 +228,7 @@ mod tests {
     use crate::geom::Ties;
     use crate::grid::Lattice;
     use crate::mesh::Mesh;
+    use crate::random::Random;
     use crate::{Rule, Voxelizer};
 
     fn points(corners: &[[i64; 3]]) -> Vec<[Rational; 3]> {
@@ -284,18 +285,14 @@ mod tests {
 
     #[test]
     fn components_reach_all_that_their_triangles_touch() {
-        let mut state = 9_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::new(9);
         let mut several = 0;
         let mut shared = 0;
         let mut clipped = 0;
         for n in 0..500 {
             // Corners on walls, between them, and beyond the grid; a third of the triangles lie in a wall.
             let fine = [1.0, 2.0, 16.0][n % 3];
-            let mut corner = || [(); 3].map(|()| random((12.0 * fine) as u64) as f32 / fine - 2.0);
+            let mut corner = || [(); 3].map(|()| random.below((12.0 * fine) as u64) as f32 / fine - 2.0);
             let mut triangles: Vec<Triangle> = (0..8).map(|_| [corner(), corner(), corner()]).collect();
             for triangle in triangles.iter_mut().step_by(3) {
                 let wall = triangle[0][n % 3].floor();
@@ -306,8 +303,8 @@ mod tests {
             let lattice = Lattice::new([8, 7, 6], zero, one, [n % 2 == 0; 3]).unwrap();
             let touching = Voxelizer::new(Rule::surface().with_ties(Ties::None).unwrap());
             let mut filled = touching.run(&mesh, &lattice).unwrap().voxels.into_occupied().unwrap();
-            for _ in 0..random(6) {
-                filled.set([8, 7, 6].map(|n| random(n) as usize));
+            for _ in 0..random.below(6) {
+                filled.set([8, 7, 6].map(|n| random.below(n) as usize));
             }
             let cells = CellComponents::of(&filled);
             let of = mesh.components().unwrap().of;

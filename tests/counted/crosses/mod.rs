@@ -9,9 +9,9 @@ use voxelize::{
 };
 
 use crate::exact::families::FAMILIES;
-use crate::exact::random::Random;
 use crate::support::check::Case;
 use crate::support::meshes::{cells, cropped, fixture, fixtures, mapped, surface};
+use crate::support::random::Random;
 use crate::support::suite::{Check, Counts, Suite};
 use oracle::Crosses;
 
@@ -115,7 +115,7 @@ fn half_cells_are_exact() -> Counts {
     for n in 0..3000 {
         let triangle = [[(); 3]; 3].map(|v| v.map(|()| random.whole(0, 5) as f32 / 2.0));
         let closed = [(); 3].map(|()| random.one_in(2));
-        let dims = [2 + random.below(2), 2 + random.below(2), 2 + random.below(2)];
+        let dims = [2 + random.index(2), 2 + random.index(2), 2 + random.index(2)];
         let lattice =
             Lattice::new(dims, [0, 0, 0].map(Rational::from), [1, 1, 1].map(Rational::from), closed);
         let mesh = Mesh::from_triangles(vec![triangle]).expect("finite");

@@ -19,6 +19,7 @@ use voxelize::{
     Band, Digest, Fit, Inside, Lattice, Length, Level, METHODS, Mesh, Rational, Rule, Run, Size, Voxelizer,
 };
 
+use crate::support::random::Random;
 use crate::support::suite::{Check, Counts, Suite};
 use oracle::Brute;
 
@@ -59,13 +60,9 @@ fn field(rule: Rule, mesh: &Mesh, lattice: &Lattice) -> (Field, Vec<i32>) {
 }
 
 /// Cells chosen by a generator of numbers.
-fn some_cells(dims: [usize; 3], count: usize, mut seed: u64) -> impl Iterator<Item = [usize; 3]> {
-    (0..count).map(move |_| {
-        dims.map(|n| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as usize % n
-        })
-    })
+fn some_cells(dims: [usize; 3], count: usize, seed: u64) -> impl Iterator<Item = [usize; 3]> {
+    let mut random = Random::new(seed);
+    (0..count).map(move |_| dims.map(|n| random.index(n)))
 }
 
 /// The comparisons.

@@ -4,7 +4,7 @@
 use voxelize::geom::Triangle;
 use voxelize::{Lattice, Rational};
 
-use crate::exact::random::Random;
+use crate::support::random::Random;
 
 /// Some triangles in a lattice.
 pub struct World {
@@ -18,7 +18,7 @@ impl World {
         let scale = 2f64.powi(random.whole(-4, 4) as i32);
         let needle = needle(random, scale);
         let mut triangles = vec![needle, triangle(random, scale)];
-        triangles.rotate_left(random.below(2));
+        triangles.rotate_left(random.index(2));
         let lattice = lattice(random, scale, 1.0);
         Self { triangles, lattice }
     }
@@ -26,7 +26,7 @@ impl World {
     /// Up to so many triangles of every shape and size.
     pub fn of_all(random: &mut Random, most: usize) -> Self {
         let scale = scale(random);
-        let count = 1 + random.below(most);
+        let count = 1 + random.index(most);
         let mut triangles: Vec<Triangle> = (0..count).map(|_| triangle(random, scale)).collect();
         if random.one_in(20) {
             // Much larger than all others: floats cannot square it.
@@ -66,7 +66,7 @@ fn width(random: &mut Random) -> f64 {
 
 /// The size of a world: from where floats have few digits left to where their products overflow.
 fn scale(random: &mut Random) -> f64 {
-    let exponent = match random.below(6) {
+    let exponent = match random.index(6) {
         0 => random.whole(-149, -120),
         1 => random.whole(100, 126),
         2 => random.whole(-120, 100),
@@ -97,11 +97,11 @@ fn needle(random: &mut Random, length: f64) -> Triangle {
     // A direction of short numbers, so that multiples of it are on one line through the origin.
     let whole: [f64; 3] = std::array::from_fn(|_| length * random.whole(-4, 4) as f64 / 4.0);
     let t = random.of(&[0.0, 0.5, 1.0, 1.5, 1e-6, 1.0 - 1e-6]);
-    let axis = random.below(3);
+    let axis = random.index(3);
     let on_axis = |along: f64, across: [f64; 3]| -> [f64; 3] {
         std::array::from_fn(|a| if a == axis { along } else { across[a] })
     };
-    let corners = match random.below(9) {
+    let corners = match random.index(9) {
         // The short side exactly across the long one: what is left of it along that is the square of the width.
         0..3 => [[0.0; 3], on_axis(0.0, stray), on_axis(to[0], [0.0; 3])],
         // Both ends of the short side beside the origin, in any direction: the width is that of small coordinates.
@@ -126,7 +126,7 @@ fn needle(random: &mut Random, length: f64) -> Triangle {
 /// The nearest floats, from any vertex on.
 fn rounded(random: &mut Random, corners: [[f64; 3]; 3]) -> Triangle {
     let mut triangle = corners.map(|corner| corner.map(|c| (c as f32).clamp(f32::MIN, f32::MAX)));
-    triangle.rotate_left(random.below(3));
+    triangle.rotate_left(random.index(3));
     triangle
 }
 
@@ -137,7 +137,7 @@ fn near(random: &mut Random, by: f64) -> [f64; 3] {
 
 /// A few cells about as large as the triangles, or smaller, around them, beside them, or `far` times as far away.
 fn lattice(random: &mut Random, scale: f64, far: f64) -> Lattice {
-    let dims: [usize; 3] = std::array::from_fn(|_| 1 + random.below(7));
+    let dims: [usize; 3] = std::array::from_fn(|_| 1 + random.index(7));
     let mut side = scale * 2f64.powi(random.whole(-3, 1) as i32);
     if far != 1.0 || random.one_in(5) {
         side *= 2f64.powi(random.whole(-24, 12) as i32);
@@ -150,7 +150,7 @@ fn lattice(random: &mut Random, scale: f64, far: f64) -> Lattice {
     });
     let origin = std::array::from_fn(|a| {
         let around = -0.5 * dims[a] as f64 * side;
-        let offset = match random.below(3) {
+        let offset = match random.index(3) {
             0 => around,
             1 => around + side * far * random.within(-4.0, 4.0),
             _ => side * (random.whole(-8, 4) as f64 + 0.5) * far.round(),

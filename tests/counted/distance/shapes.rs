@@ -14,7 +14,7 @@ use voxelize::{Lattice, Level, Mesh, Run, Voxelizer};
 use super::exact::{Ruler, Squared};
 use super::needles::{World, beside_a_triangle};
 use super::rule;
-use crate::exact::random::Random;
+use crate::support::random::Random;
 use crate::support::suite::Counts;
 
 /// The proven error of the sequence of doubles, relative to the largest coordinate, with that of centres.

@@ -11,14 +11,14 @@ use super::exact::Ruler;
 use super::needles::World;
 use super::rule;
 use super::shapes::{Compared, soak};
-use crate::exact::random::Random;
+use crate::support::random::Random;
 use crate::support::suite::Counts;
 
 /// A world of corners that are whole or half numbers of units.
 fn world(random: &mut Random) -> World {
     let unit = random.of(&[1.0, 1.0, 0.125, 4096.0, 0.1]);
     let size = random.of(&[3, 6, 12]);
-    let tilt = random.below(4);
+    let tilt = random.index(4);
     let mut corner = || {
         let [x, y]: [i64; 2] = std::array::from_fn(|_| random.whole(0, size));
         // In one plane, in planes that meet, or anywhere.
@@ -34,7 +34,7 @@ fn world(random: &mut Random) -> World {
     let mut triangles: Vec<Triangle> = (0..8).map(|_| [(); 3].map(|()| random.of(&corners))).collect();
     let middle = unit * size as f64 / 4.0;
     for n in 0..4 {
-        let copy = triangles[random.below(triangles.len())];
+        let copy = triangles[random.index(triangles.len())];
         triangles.push(if n < 2 { copy.map(|[x, y, z]| [(2.0 * middle) as f32 - x, y, z]) } else { copy });
     }
     let exact = |value: f64| Rational::from_f64(value).expect("finite");
@@ -84,7 +84,7 @@ pub fn every_order() -> Counts {
         let mut order: Vec<usize> = (0..triangles.len()).collect();
         for _ in 0..100 {
             for last in (1..triangles.len()).rev() {
-                let other = random.below(last + 1);
+                let other = random.index(last + 1);
                 triangles.swap(last, other);
                 order.swap(last, other);
             }

@@ -3,16 +3,16 @@
 
 use voxelize::geom::Triangle;
 
-use super::random::Random;
 use super::space::Space;
 use crate::support::check::Case;
+use crate::support::random::Random;
 
 /// How often to try for the nearest miss: floats are coarse, but there are many.
 const TRIES: [usize; 4] = [1, 10, 100, 400];
 
 /// A few steps of a float up or down; mostly none.
 fn nudged(random: &mut Random, v: f32) -> f32 {
-    match random.below(6) {
+    match random.index(6) {
         0 => v.next_up(),
         1 => v.next_down(),
         2 => v.next_up().next_up(),
@@ -53,7 +53,7 @@ pub fn edges_around(random: &mut Random) -> Case {
 fn edge(random: &mut Random, space: &Space, size: f64, flat: bool) -> Triangle {
     let reach = size / 2.0;
     let mut at = corner(random, space, reach);
-    let s = random.below(3);
+    let s = random.index(3);
     let t = (s + random.whole(1, 2) as usize) % 3;
     let along = 3 - s - t;
     if flat {
@@ -89,7 +89,7 @@ fn edge(random: &mut Random, space: &Space, size: f64, flat: bool) -> Triangle {
     let [a, mut b] = best.0;
     b[t] = nudged(random, b[t]);
     let mut triangle = [a, b, third];
-    triangle.rotate_left(random.below(3));
+    triangle.rotate_left(random.index(3));
     if random.one_in(2) {
         triangle.reverse();
     }
@@ -106,7 +106,7 @@ pub fn planes(random: &mut Random, size: f64) -> Case {
 fn plane(random: &mut Random, space: &Space, size: f64) -> Triangle {
     let at = corner(random, space, size / 2.0);
     let mut best = ([[0.0; 3]; 3], f64::INFINITY);
-    let axis = random.below(3);
+    let axis = random.index(3);
     for _ in 0..random.of(&TRIES) {
         // Around the corner: two offsets and minus their sum.
         let p = offset(random, size / 3.5);
@@ -133,7 +133,7 @@ fn plane(random: &mut Random, space: &Space, size: f64) -> Triangle {
     }
     let mut triangle = best.0;
     triangle[2][axis] = nudged(random, triangle[2][axis]);
-    triangle.rotate_left(random.below(3));
+    triangle.rotate_left(random.index(3));
     triangle
 }
 
@@ -173,7 +173,7 @@ pub fn tips(random: &mut Random) -> Case {
             let tip = space.at([0, 1, 2].map(|a| middle - side[a] * beyond[a]));
             let far = [0; 2].map(|_| space.at([0, 1, 2].map(|a| middle + side[a] * random.within(1.1, 8.0))));
             let mut triangle = [tip, far[0], far[1]];
-            triangle.rotate_left(random.below(3));
+            triangle.rotate_left(random.index(3));
             triangle
         })
         .collect();

@@ -4,15 +4,15 @@
 use voxelize::geom::Triangle;
 use voxelize::{Rational, Snap};
 
-use super::random::Random;
 use super::space::{Space, random_snap};
 use crate::support::check::Case;
+use crate::support::random::Random;
 
 /// A lattice that is long in one or two axes, with cells of an odd size that starts at zero.
 fn long(random: &mut Random, odd: i64) -> (Space, [i64; 3]) {
     let from = random.whole(60, 240);
-    let one = random.below(3);
-    let two = if random.one_in(2) { random.below(3) } else { one };
+    let one = random.index(3);
+    let two = if random.one_in(2) { random.index(3) } else { one };
     let low = [0, 1, 2].map(|a| if a == one || a == two { from } else { 0 });
     let dims = low.map(|n| n as usize + 9);
     let size = [0; 3].map(|_| Rational::from(odd));
@@ -24,7 +24,7 @@ fn long(random: &mut Random, odd: i64) -> (Space, [i64; 3]) {
 pub fn walls(random: &mut Random) -> Case {
     let odd = 2 * random.whole(1, 1023) + 1;
     let (space, low) = long(random, odd);
-    let flat = random.below(4);
+    let flat = random.index(4);
     let triangles = (0..4).map(|_| -> Triangle {
         let corner = low.map(|n| n + random.whole(0, 4));
         let mut vertex =
@@ -46,7 +46,7 @@ pub fn corners(random: &mut Random) -> Case {
         let p = offset();
         let q = offset();
         let at = |d: [i64; 3], sign: i64| [0, 1, 2].map(|a| (corner[a] * odd + sign * d[a]) as f32);
-        match random.below(3) {
+        match random.index(3) {
             0 => [at(p, 1), at(p, -1), at(q, 1)],
             1 => [at(p, 1), at(q, 1), at([0, 1, 2].map(|a| (p[a] + q[a]) / 2), -1)],
             _ => [at(p, 1), at(q, -1), at(p, -1)],
@@ -59,7 +59,7 @@ pub fn corners(random: &mut Random) -> Case {
 /// Cells far below the float step along one axis, in which the mesh is flat; its plane on a wall,
 /// a centre plane or between.
 pub fn fine(random: &mut Random) -> Case {
-    let axis = random.below(3);
+    let axis = random.index(3);
     let at = random.of(&[1.0_f32, -3.0, 0.7, 1e6]);
     let tiny = Rational::new(1, random.of(&[3, 7, 10]) << random.whole(40, 58));
     let tiny = &tiny * &Rational::from_f32(at.abs()).expect("finite");
@@ -90,7 +90,7 @@ pub fn beside(random: &mut Random) -> Case {
     let triangles = (0..8).map(|_| -> Triangle {
         [0; 3].map(|_| {
             let half = [0; 3].map(|_| below as f64 + 0.5 * random.whole(-2, 6) as f64);
-            space.at(half).map(|c| match random.below(3) {
+            space.at(half).map(|c| match random.index(3) {
                 0 => c,
                 _ => (random.within(-1.0, 1.0) * 0.5_f64.powi((tiny + random.whole(0, 8)) as i32)) as f32,
             })
@@ -102,7 +102,7 @@ pub fn beside(random: &mut Random) -> Case {
 
 /// Walls beside the middle between two floats, nearer than doubles can tell: which float snaps?
 pub fn middles(random: &mut Random) -> Case {
-    let axis = random.below(3);
+    let axis = random.index(3);
     let below = random.of(&[0.7_f32, 1.1, 3.3, -2.7, 100.3]);
     let exact = |v: f32| Rational::from_f32(v).expect("finite");
     let middle = (exact(below) + exact(below.next_up())) / Rational::from(2);

@@ -1,8 +1,8 @@
 //! The kinds of triangles that are compared. A family makes one case at a time from random numbers.
 
-use super::random::Random;
 use super::{aimed, exactly, kinds};
 use crate::support::check::Case;
+use crate::support::random::Random;
 
 /// One kind.
 pub struct Family {

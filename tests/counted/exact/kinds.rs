@@ -6,9 +6,9 @@ use std::path::Path;
 use voxelize::geom::Triangle;
 use voxelize::{Bounds, Fit, Lattice, Mesh, Rational, Size, Snap};
 
-use super::random::Random;
 use super::space::{self, Space, random_snap};
 use crate::support::check::Case;
+use crate::support::random::Random;
 
 /// The triangles of a soup.
 fn soup(random: &mut Random, count: usize, mut coordinate: impl FnMut(&mut Random) -> f32) -> Vec<Triangle> {
@@ -36,7 +36,7 @@ pub fn generic(random: &mut Random) -> Case {
     let count = few(random, 20);
     let cells = random.of(&[5, 9, 13, 24]);
     let triangles = soup(random, count, |r| r.within(-1.0, 1.0) as f32);
-    fitted(triangles, &Fit::longest(cells).snap(random_snap(random)).pad(random.below(2)))
+    fitted(triangles, &Fit::longest(cells).snap(random_snap(random)).pad(random.index(2)))
 }
 
 /// Many triangles of up to `size` cells, spread over a lattice.
@@ -122,9 +122,9 @@ pub fn slivers(random: &mut Random) -> Case {
 
 /// Needles through several bricks: more than a hundred cells long, a few wide and high.
 pub fn needles(random: &mut Random) -> Case {
-    let along = random.below(3);
-    let mut dims = [0; 3].map(|_| 3 + random.below(9));
-    dims[along] = 130 + random.below(20);
+    let along = random.index(3);
+    let mut dims = [0; 3].map(|_| 3 + random.index(9));
+    dims[along] = 130 + random.index(20);
     let space = Space::of(random, dims);
     let width = random.of(&[0.0, 1e-4, 0.3, 1.5]);
     let triangles = (0..few(random, 4)).map(|_| {
@@ -146,7 +146,7 @@ pub fn degenerate(random: &mut Random) -> Case {
     let step = random.of(&[1.0, 0.5, 0.1, 0.37]);
     let count = few(random, 12);
     let corners = soup(random, count, |r| (r.whole(0, 6) as f64 * step) as f32);
-    let triangles = corners.into_iter().map(|[a, b, _]| match random.below(4) {
+    let triangles = corners.into_iter().map(|[a, b, _]| match random.index(4) {
         0 => [a, a, a],
         1 => [a, b, a],
         2 => [b, a, a],
@@ -162,11 +162,11 @@ pub fn degenerate(random: &mut Random) -> Case {
 /// A million away; whole extents and a few cells of a thousandth.
 pub fn far(random: &mut Random) -> Case {
     let count = few(random, 8);
-    let triangles = soup(random, count, |r| 1e6 + r.below(64) as f32 / 16.0);
+    let triangles = soup(random, count, |r| 1e6 + r.index(64) as f32 / 16.0);
     if random.one_in(2) {
         return fitted(triangles, &Fit::longest(13).snap(random_snap(random)));
     }
-    let at = random.of(&triangles)[random.below(3)];
+    let at = random.of(&triangles)[random.index(3)];
     let low = at.map(|c| Rational::from_f32(c).expect("finite") - Rational::new(random.whole(0, 9), 1000));
     let high = low.each_ref().map(|c| c + &Rational::new(9, 1000));
     fitted(triangles, &Fit::new(spacing("1/1000")).bounds(low, high).snap(random_snap(random)))
@@ -183,7 +183,7 @@ pub fn huge(random: &mut Random) -> Case {
         (3e38, "1/7"),
     ]);
     let count = few(random, 20);
-    let triangles = soup(random, count, |r| match r.below(3) {
+    let triangles = soup(random, count, |r| match r.index(3) {
         0 => r.whole(-4, 4) as f32,
         _ => r.within(-reach, reach) as f32,
     });
@@ -202,7 +202,7 @@ pub fn huge(random: &mut Random) -> Case {
 pub fn subnormal(random: &mut Random) -> Case {
     let count = few(random, 8);
     let tiny = f32::from_bits(1);
-    let triangles = soup(random, count, |r| match r.below(4) {
+    let triangles = soup(random, count, |r| match r.index(4) {
         0 => -0.0,
         1 => 0.0,
         2 => r.whole(-40, 40) as f32 * tiny,
@@ -242,7 +242,7 @@ pub fn snapped_sphere(random: &mut Random) -> Case {
         [[a, b, c], [a, c, d]]
     });
     let triangles: Vec<Triangle> = triangles.collect();
-    fitted(triangles, &Fit::new(spacing("1/1")).pad(random.below(2)))
+    fitted(triangles, &Fit::new(spacing("1/1")).pad(random.index(2)))
 }
 
 /// Some triangles of a committed mesh, coarse and fine.
@@ -251,7 +251,7 @@ pub fn fixtures(random: &mut Random) -> Case {
     let mut files: Vec<_> = std::fs::read_dir(folder).expect("fixtures").map(|e| e.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "stl"));
     files.sort();
-    let mesh = Mesh::open(&files[random.below(files.len())]).expect("a good mesh");
+    let mesh = Mesh::open(&files[random.index(files.len())]).expect("a good mesh");
     let cells = random.of(&[8, 20, 64, 256]);
     let bounds = mesh.bounds();
     // The corners keep the lattice that of the whole mesh.
@@ -260,7 +260,7 @@ pub fn fixtures(random: &mut Random) -> Case {
     let mut compared = 0.0;
     let mut tries = 0;
     while compared < 8e3 && tries < 50 {
-        let triangle = mesh.triangles()[random.below(mesh.triangles().len())];
+        let triangle = mesh.triangles()[random.index(mesh.triangles().len())];
         let own = Bounds::of(&[triangle]);
         let cells: f32 = (0..3).map(|a| (own.max[a] - own.min[a]) / longest * cells as f32 + 2.0).product();
         if cells < 2e4 {

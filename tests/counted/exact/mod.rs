@@ -11,7 +11,6 @@ pub mod aimed;
 pub mod exactly;
 pub mod families;
 mod kinds;
-pub mod random;
 pub mod space;
 
 use std::panic;
@@ -20,9 +19,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::support::check::{self, Compared, Wrong};
+use crate::support::random::Random;
 use crate::support::suite::{Args, Checks, Suite};
 use families::{FAMILIES, Family};
-use random::Random;
 use voxelize::Level;
 
 /// Decisions that the whole gate has to reach, counted at every level.

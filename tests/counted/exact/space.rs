@@ -3,8 +3,8 @@
 use voxelize::geom::Triangle;
 use voxelize::{Bounds, Fit, Lattice, Rational, Size, Snap};
 
-use super::random::Random;
 use crate::support::check::Case;
+use crate::support::random::Random;
 
 /// Snapping or not.
 pub fn random_snap(random: &mut Random) -> Snap {
@@ -33,7 +33,7 @@ const ORIGINS: [&str; 8] = ["0/1", "0/1", "0/1", "-1/1", "1/3", "-7/2", "5/1000"
 impl Space {
     /// A lattice of `n` cells an axis, or a few less.
     pub fn random(random: &mut Random, n: usize) -> Self {
-        let dims = [0; 3].map(|_| n - random.below(3));
+        let dims = [0; 3].map(|_| n - random.index(3));
         Self::of(random, dims)
     }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::disk::{self, Before};
 use crate::support::place::{Place, Triangle, binary, stl};
+use crate::support::random::Random;
 
 /// One fault.
 pub struct Fault {
@@ -262,13 +263,9 @@ fn reading(place: &Place, signal: &str) -> i32 {
 
 /// Triangles across the whole grid, in no order: seconds of work.
 fn voxelizing(place: &Place, signal: &str) -> i32 {
-    let mut seed = 1_u32;
-    let mut random = || {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (seed >> 8) as f32 / (1 << 24) as f32
-    };
+    let mut random = Random::new(1);
     let triangles: Vec<Triangle> =
-        (0..30_000).map(|_| std::array::from_fn(|_| std::array::from_fn(|_| random()))).collect();
+        (0..30_000).map(|_| std::array::from_fn(|_| std::array::from_fn(|_| random.unit()))).collect();
     place.write("slow.stl", stl(&triangles));
     let code = signalled(place, "slow.stl -r 1000 -j 2 -o a.npz", signal, |place| {
         pause();

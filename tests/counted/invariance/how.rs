@@ -3,7 +3,8 @@
 use voxelize::geom::Triangle;
 use voxelize::{BitGrid, Digest, Lattice, Level, Mesh, Rule, Run, Ties, Voxelizer};
 
-use crate::support::meshes::{Random, fixture, fixtures, mapped, rules_for, surface};
+use crate::support::meshes::{fixture, fixtures, mapped, rules_for, surface};
+use crate::support::random::Random;
 use crate::support::suite::Counts;
 
 const THREADS: [usize; 3] = [1, 2, 7];
@@ -98,13 +99,7 @@ fn orders(triangles: &[Triangle]) -> Vec<(&'static str, Vec<Triangle>)> {
         ("backwards", triangles.iter().rev().copied().collect()),
     ];
     for seed in 1..=3 {
-        let mut random = Random(seed);
-        let mut shuffled = triangles.to_vec();
-        for n in (1..shuffled.len()).rev() {
-            shuffled.swap(n, random.below(n as u64 + 1) as usize);
-            shuffled[n].rotate_left(random.below(3) as usize);
-        }
-        all.push(("shuffled and rotated", shuffled));
+        all.push(("shuffled and rotated", Random(seed).shuffled(triangles)));
     }
     all
 }

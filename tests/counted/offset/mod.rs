@@ -8,9 +8,9 @@ pub mod oracle;
 use voxelize::{BitGrid, Fit, Lattice, Length, Level, Mesh, Rational, Rule, Run, Snap, Voxelizer};
 
 use crate::exact::families::FAMILIES;
-use crate::exact::random::Random;
 use crate::support::check::Case;
 use crate::support::meshes::fixtures;
+use crate::support::random::Random;
 use crate::support::suite::{Check, Counts, Suite};
 use oracle::{Balls, Queries};
 
@@ -126,7 +126,7 @@ fn touching_balls_are_exact() -> Counts {
     let mut random = Random::new(6);
     let mut compared = Compared::default();
     for n in 0..soak() * 1500 {
-        let dims = [4 + random.below(3), 4 + random.below(3), 3 + random.below(3)];
+        let dims = [4 + random.index(3), 4 + random.index(3), 3 + random.index(3)];
         let mut corner = || [(); 3].map(|()| random.whole(-2, 14) as f32 / 2.0);
         let [a, b, c] = [corner(), corner(), corner()];
         let triangle = match n % 6 {
@@ -219,7 +219,7 @@ fn large_radii() -> Counts {
     let mut random = Random::new(21);
     let mut compared = Compared::default();
     for n in 0..soak() * 40 {
-        let dims = [70 + random.below(70), 5 + random.below(30), 3 + random.below(20)];
+        let dims = [70 + random.index(70), 5 + random.index(30), 3 + random.index(20)];
         let spacing =
             if n % 2 == 0 { ["1/1"; 3] } else { random.of(&[["1/1", "1/2", "3/1"], ["2/3", "1/1", "1/10"]]) };
         let spacing = spacing.map(|side| Rational::parse_fraction(side).expect("a fraction"));

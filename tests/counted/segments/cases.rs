@@ -2,7 +2,7 @@
 
 use voxelize::geom::segment_box::ClosedBox;
 
-use crate::support::meshes::Random;
+use crate::support::random::Random;
 
 /// A segment and a box.
 #[derive(Debug, Clone, Copy)]

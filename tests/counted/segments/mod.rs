@@ -3,7 +3,7 @@
 
 mod cases;
 mod oracle;
-use crate::support::meshes::Random;
+use crate::support::random::Random;
 use crate::support::suite::{Check, Counts, Suite};
 use cases::{Case, FAMILIES, Kind};
 use oracle::{exact_span, is_close};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use voxelize::Mesh;
 use voxelize::geom::{Point, Triangle};
 
-use crate::support::meshes::{Random, fixture, mapped};
+use crate::support::meshes::{fixture, mapped};
+use crate::support::random::Random;
 
 /// A closed mesh.
 pub struct Shape {

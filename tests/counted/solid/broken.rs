@@ -6,6 +6,7 @@ use voxelize::{BitGrid, Inside, Lattice, Mesh, Rule, voxelize};
 
 use super::methods::Tally;
 use crate::support::meshes;
+use crate::support::random::Random;
 use crate::support::suite::Counts;
 
 /// Of the cells inside, so many may differ.
@@ -21,17 +22,6 @@ fn whole() -> Vec<(String, Mesh)> {
     all.push(("a sphere with a cavity".to_string(), Mesh::from_triangles(hollow).unwrap()));
     assert!(all.len() >= 3);
     all
-}
-
-/// Numbers that look random.
-struct Random(u64);
-
-impl Random {
-    /// One in so many.
-    fn one_in(&mut self, n: u64) -> bool {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33).is_multiple_of(n)
-    }
 }
 
 /// A way to break a mesh: its name, and the remains of each triangle.
@@ -69,7 +59,7 @@ pub fn differs_little() -> Counts {
         let expected = solid(&mesh, Inside::Nonzero);
         assert_eq!(solid(&mesh, Inside::Robust), expected, "{name} as it is");
         for (how, broken) in BREAKINGS {
-            let mut random = Random(7);
+            let mut random = Random::new(7);
             let triangles = mesh.triangles().iter().flat_map(|t| broken(t, &mut random)).collect();
             let found = solid(&Mesh::from_triangles(triangles).unwrap(), Inside::Robust);
             let differ = found.iter().filter(|cell| !expected.get(*cell)).count()

@@ -4,8 +4,8 @@
 use voxelize::{Lattice, Rational};
 
 use super::check::Case;
-use crate::exact::random::Random;
 use crate::exact::{aimed, exactly};
+use crate::support::random::Random;
 
 /// Families of that suite.
 const FAMILIES: [fn(&mut Random) -> Case; 14] = [

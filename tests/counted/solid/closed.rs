@@ -5,9 +5,9 @@ use voxelize::{Fit, Rational, Size, Snap};
 
 use super::boxes;
 use super::check::{Case, Chain};
-use crate::exact::random::Random;
 use crate::separation::shapes::{self, Shape};
 use crate::support::meshes;
+use crate::support::random::Random;
 
 fn spacing(size: &str) -> Size {
     Size::Spacing([0; 3].map(|_| Rational::parse_fraction(size).expect("a fraction")))

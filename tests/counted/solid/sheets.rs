@@ -9,8 +9,8 @@ use voxelize::{Bounds, Fit, Inside, Lattice, Level, Mesh, Rational, Rule, Size, 
 
 use super::check::{Case, How, found};
 use super::methods::Tally;
-use crate::exact::random::Random;
 use crate::support::meshes;
+use crate::support::random::Random;
 use crate::support::suite::Counts;
 
 fn solid() -> Rule {

@@ -5,8 +5,8 @@ use voxelize::geom::{Point, Triangle};
 use voxelize::{Bounds, Fit, Rational, Size};
 
 use super::check::{Case, Chain};
-use crate::exact::random::Random;
 use crate::exact::space::{self, Space, random_snap};
+use crate::support::random::Random;
 
 /// Some tetrahedra; a third of them are inside out.
 fn tetrahedra(random: &mut Random, most: i64, mut vertex: impl FnMut(&mut Random) -> Point) -> Vec<Triangle> {
@@ -20,12 +20,12 @@ fn tetrahedra(random: &mut Random, most: i64, mut vertex: impl FnMut(&mut Random
         }
         let [a, b, c, d] = corners;
         let mut faces = [[a, c, b], [a, b, d], [b, c, d], [c, a, d]];
-        faces.iter_mut().for_each(|face| face.rotate_left(random.below(3)));
+        faces.iter_mut().for_each(|face| face.rotate_left(random.index(3)));
         triangles.extend(faces);
     }
     // In no order.
     for n in (1..triangles.len()).rev() {
-        triangles.swap(n, random.below(n + 1));
+        triangles.swap(n, random.index(n + 1));
     }
     assert_eq!(Chain::of(&triangles), Chain::Oriented);
     triangles
@@ -58,7 +58,7 @@ pub fn on_halves() -> Vec<Case> {
         let reach = random.whole(4, 12);
         let triangles = tetrahedra(random, 8, |r| [0; 3].map(|_| r.whole(0, reach) as f32 / 2.0));
         let sizes = random.of(&[["1/1"; 3], ["1/1"; 3], ["1/2", "1/1", "2/1"], ["3/2", "1/2", "3/4"]]);
-        fitted(triangles, sizes, random.below(2))
+        fitted(triangles, sizes, random.index(2))
     })
 }
 
@@ -102,7 +102,7 @@ pub fn tiny() -> Vec<Case> {
     cases(25, 150, |random| {
         let tiny = f32::from_bits(1);
         let triangles = tetrahedra(random, 4, |r| {
-            [0; 3].map(|_| match r.below(4) {
+            [0; 3].map(|_| match r.index(4) {
                 0 => -0.0,
                 1 => 0.0,
                 2 => r.whole(-20, 20) as f32 * tiny,

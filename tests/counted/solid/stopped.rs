@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use voxelize::geom::Triangle;
 use voxelize::{Inside, Kind, Lattice, Mesh, Progress, Rule, Run, Voxelizer};
 
-use crate::exact::random::Random;
+use crate::support::random::Random;
 use crate::support::suite::Counts;
 
 /// Cancels after a number of polls, and records the progress reports.

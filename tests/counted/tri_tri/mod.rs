@@ -11,7 +11,7 @@ use voxelize::geom::fractions::{ExactPoint, dot, exact, minus, rounded};
 use voxelize::geom::tri_tri::{Meeting, closest_points, meeting};
 use voxelize::geom::{Rational, Triangle, separation};
 
-use crate::support::meshes::Random;
+use crate::support::random::Random;
 use crate::support::suite::{Check, Counts, Suite};
 use pairs::{FAMILIES, as_floats};
 

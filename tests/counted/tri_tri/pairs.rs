@@ -2,7 +2,7 @@
 
 use voxelize::geom::{Point, Triangle};
 
-use crate::support::meshes::Random;
+use crate::support::random::Random;
 
 /// A pair on whole numbers.
 pub type WholePair = [[[i64; 3]; 3]; 2];

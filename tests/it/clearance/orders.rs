@@ -3,21 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::meshes::Random;
 use crate::support::place::{Place, stl};
+use crate::support::random::Random;
 use crate::support::solids::{Triangle, between};
 
 const ORDERS: usize = 100;
-
-/// The triangles in another order, each begun at another vertex.
-fn shuffled(random: &mut Random, triangles: &[Triangle]) -> Vec<Triangle> {
-    let mut all = triangles.to_vec();
-    for n in (1..all.len()).rev() {
-        all.swap(n, random.below(n as u64 + 1) as usize);
-    }
-    all.iter_mut().for_each(|t| t.rotate_left(random.below(3) as usize));
-    all
-}
 
 /// A square of `2 n n` triangles at the height `z`.
 fn sheet(n: usize, z: f32) -> Vec<Triangle> {
@@ -91,7 +81,7 @@ fn clearance_says_one_thing_in_all_orders() {
             let orders = if limit.is_empty() { ORDERS } else { ORDERS / 5 };
             for n in 0..orders {
                 let place = Place::new();
-                let meshes = [first, second].map(|mesh| shuffled(&mut random, mesh));
+                let meshes = [first, second].map(|mesh| random.shuffled(mesh));
                 place.write("a.stl", stl(&meshes[0]));
                 place.write("b.stl", stl(&meshes[1]));
                 let is_swapped = n % 2 == 1;
@@ -140,7 +130,7 @@ fn a_check_says_one_thing_in_all_orders() {
             let mut wanted = None;
             for n in 0..ORDERS {
                 let place = Place::new();
-                let mesh = shuffled(&mut random, triangles);
+                let mesh = random.shuffled(triangles);
                 place.write("mesh.stl", stl(&mesh));
                 let run = place.run(&format!("check mesh.stl -r 8 --json --places 1000 {limit}"));
                 let mut json = run.expect(0).json();

@@ -14,6 +14,8 @@ use voxelize::grid::CellKind;
 use voxelize::grid::record::{FIELDS, TRANSFORM};
 use voxelize::{BitGrid, Lattice, Rational, Record, Result, Voxels};
 
+use crate::support::random::Random;
+
 /// Two different letters, so that no turn, mirror or swap of axes maps it to itself.
 const F: &str = "
     ###
@@ -51,12 +53,11 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
 /// Cells that look random, of every density along the grid.
 fn scattered(dims: [usize; 3]) -> BitGrid {
     let mut bits = BitGrid::new(dims).unwrap();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = Random::new(1);
     for k in 0..dims[2] {
         for j in 0..dims[1] {
             for i in 0..dims[0] {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                if (state >> 33) % 100 < ((i + 2 * j + 3 * k) % 90) as u64 {
+                if random.below(100) < ((i + 2 * j + 3 * k) % 90) as u64 {
                     bits.set([i, j, k]);
                 }
             }

@@ -6,7 +6,8 @@ mod command;
 mod path;
 mod plainly;
 
-use crate::support::meshes::{Random, fixture};
+use crate::support::meshes::fixture;
+use crate::support::random::Random;
 use crate::support::solids::{self, Triangle, cuboid};
 use voxelize::rule::InsideReport;
 use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, Run, Size, Snap, Voxelizer};
@@ -39,13 +40,7 @@ fn open_meshes() -> Vec<(&'static str, Mesh)> {
 }
 
 fn shuffled(mesh: &Mesh) -> Mesh {
-    let mut random = Random(5);
-    let mut triangles = mesh.triangles().to_vec();
-    for n in (1..triangles.len()).rev() {
-        triangles.swap(n, random.below(n as u64 + 1) as usize);
-        triangles[n].rotate_left(random.below(3) as usize);
-    }
-    of(triangles)
+    of(Random(5).shuffled(mesh.triangles()))
 }
 
 fn flood(rule: Rule, close_holes: Option<u32>) -> Rule {

@@ -6,6 +6,7 @@ use voxelize::Kind;
 use voxelize::mesh::read::{ReadOptions, Tolerance, read_file, read_stream};
 
 use super::inputs::{binary, fixture, place, read, read_with, soup};
+use crate::support::random::Random;
 
 #[test]
 fn a_file_cut_anywhere_is_an_error() {
@@ -95,20 +96,16 @@ fn vertices_that_are_not_finite_are_found_at_their_byte() {
 
 #[test]
 fn damaged_bytes_never_panic() {
-    let mut seed = 7_u64;
-    let mut next = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize
-    };
+    let mut random = Random::new(7);
     let mut refused = 0;
     for name in ["cube.stl", "f.stl", "bracket_ascii.stl"] {
         let whole = std::fs::read(fixture(name)).unwrap();
         let whole = &whole[..whole.len().min(4000)];
         for _ in 0..1500 {
             let mut bytes = whole.to_vec();
-            for _ in 0..1 + next() % 4 {
-                let at = next() % bytes.len();
-                bytes[at] = [0, 0xff, b' ', b'\n', b'e', next() as u8][next() % 6];
+            for _ in 0..1 + random.below(4) {
+                let at = random.index(bytes.len());
+                bytes[at] = [0, 0xff, b' ', b'\n', b'e', random.next() as u8][random.index(6)];
             }
             refused += u32::from(read(&bytes).is_err());
         }
@@ -119,14 +116,8 @@ fn damaged_bytes_never_panic() {
 /// Binaries of other programs were a binary STL "cut short by 97 GB", and `--lenient` made triangles of them.
 #[test]
 fn binaries_of_others_are_no_stl() {
-    let mut random = 1_u32;
-    let mut noise = |length: usize| -> Vec<u8> {
-        let mut next = || {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (random >> 24) as u8
-        };
-        (0..length).map(|_| next()).collect()
-    };
+    let mut random = Random::new(1);
+    let mut noise = |length: usize| -> Vec<u8> { (0..length).map(|_| random.next() as u8).collect() };
     let with = |at: usize, magic: &[u8], mut bytes: Vec<u8>| {
         bytes[at..at + magic.len()].copy_from_slice(magic);
         bytes

@@ -6,6 +6,7 @@ use voxelize::geom::{Point, Triangle};
 use voxelize::mesh::boundary::{Loop, boundary, caps};
 
 use super::shapes::*;
+use crate::support::random::Random;
 
 type Key = [u32; 3];
 
@@ -51,7 +52,7 @@ fn meshes(random: &mut Random) -> Vec<Vec<Triangle>> {
 
 #[test]
 fn loops_are_the_boundary_and_caps_close_it() {
-    let mut random = Random(10);
+    let mut random = Random::new(10);
     let mut loops_seen = 0;
     let mut several = 0;
     for triangles in meshes(&mut random) {
@@ -67,7 +68,7 @@ fn loops_are_the_boundary_and_caps_close_it() {
             assert!(keys.len() == found.points.len() && keys.len() > 2, "a vertex is met twice");
             assert!(found.points.iter().all(|p| found.points[0] <= *p));
         }
-        assert_eq!(boundary(&shuffled(&triangles, &mut random)).unwrap(), loops);
+        assert_eq!(boundary(&random.shuffled(&triangles)).unwrap(), loops);
         let repaired = repaired(&triangles);
         assert_eq!(repaired.boundary, boundary(&repaired.triangles).unwrap());
         assert!(net(&[repaired.triangles.clone(), repaired.caps()].concat()).is_empty());
@@ -80,7 +81,7 @@ fn loops_are_the_boundary_and_caps_close_it() {
 
 #[test]
 fn holes_are_the_odd_edges_whatever_their_direction() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let mut seen = 0;
     for triangles in meshes(&mut random) {
         let mut odd: HashMap<(Key, Key), u64> = HashMap::new();
@@ -97,7 +98,7 @@ fn holes_are_the_odd_edges_whatever_their_direction() {
         assert_eq!(edges.len(), odd.len());
         assert!(edges.iter().all(|(a, b)| odd.contains_key(&(*a.min(b), *a.max(b)))));
         assert_eq!(mesh(&triangles).closedness().open_edges, odd.len() as u64);
-        let other = tossed(&shuffled(&triangles, &mut random), &mut random);
+        let other = tossed(&random.shuffled(&triangles), &mut random);
         assert_eq!(mesh(&other).holes().unwrap(), holes);
         seen += holes.len();
     }

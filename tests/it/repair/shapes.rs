@@ -4,19 +4,7 @@ use voxelize::Mesh;
 use voxelize::geom::Triangle;
 use voxelize::mesh::repair::Repaired;
 
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % end
-    }
-
-    /// From −1 to 1.
-    pub fn number(&mut self) -> f64 {
-        self.below(1 << 30) as f64 / f64::from(1 << 29) - 1.0
-    }
-}
+use crate::support::random::Random;
 
 pub fn fixture(name: &str) -> Vec<Triangle> {
     Mesh::open(format!("fixtures/{name}.stl")).unwrap().triangles().to_vec()
@@ -50,27 +38,17 @@ pub fn inside_out(triangles: &[Triangle]) -> Vec<Triangle> {
 
 /// Every other triangle or so turned over.
 pub fn tossed(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
-    triangles.iter().map(|t| if random.below(2) == 0 { over(t) } else { *t }).collect()
-}
-
-/// In another order, their corners rotated.
-pub fn shuffled(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
-    let mut all = triangles.to_vec();
-    for n in (1..all.len()).rev() {
-        all.swap(n, random.below(n + 1));
-        all[n].rotate_left(random.below(3));
-    }
-    all
+    triangles.iter().map(|t| if random.one_in(2) { over(t) } else { *t }).collect()
 }
 
 /// Without every fiftieth or so.
 pub fn torn(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
-    triangles.iter().filter(|_| random.below(50) != 0).copied().collect()
+    triangles.iter().filter(|_| !random.one_in(50)).copied().collect()
 }
 
 /// Triangles between the points of a small grid, so that they share many.
 pub fn soup(count: usize, steps: usize, random: &mut Random) -> Vec<Triangle> {
-    (0..count).map(|_| [0; 3].map(|_| [0; 3].map(|_| random.below(steps) as f32))).collect()
+    (0..count).map(|_| [0; 3].map(|_| [0; 3].map(|_| random.index(steps) as f32))).collect()
 }
 
 /// A strip with a half turn, of quads.

@@ -3,6 +3,7 @@
 use voxelize::geom::Triangle;
 
 use super::shapes::*;
+use crate::support::random::Random;
 
 /// Meshes that are right as they are.
 fn sound() -> Vec<(&'static str, Vec<Triangle>)> {
@@ -36,15 +37,15 @@ fn a_sound_mesh_stays_as_it_is() {
 
 #[test]
 fn turned_mixed_and_doubled_triangles_are_put_right() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for (name, triangles) in sound() {
         let right = repaired(&triangles);
         for n in 0..4 {
             let tossed = tossed(&triangles, &mut random);
-            let doubled = [tossed.clone(), shuffled(&tossed[..tossed.len() / 2], &mut random)].concat();
+            let doubled = [tossed.clone(), random.shuffled(&tossed[..tossed.len() / 2])].concat();
             let broken = [("inside out", inside_out(&triangles)), ("tossed", tossed), ("doubled", doubled)];
             for (how, broken) in broken {
-                let found = repaired(&shuffled(&broken, &mut random));
+                let found = repaired(&random.shuffled(&broken));
                 assert_eq!(found.triangles, right.triangles, "{name} {how} {n}");
                 assert_eq!((found.patches, found.cavities), (right.patches, right.cavities), "{name} {how}");
                 assert_eq!(found.boundary, right.boundary, "{name} {how} {n}");
@@ -59,7 +60,7 @@ fn turned_mixed_and_doubled_triangles_are_put_right() {
 
 #[test]
 fn torn_meshes_keep_their_sides() {
-    let mut random = Random(6);
+    let mut random = Random::new(6);
     for name in ["knot", "sphere"] {
         let right = repaired(&fixture(name)).triangles;
         let of_right: std::collections::HashSet<_> =
@@ -68,7 +69,7 @@ fn torn_meshes_keep_their_sides() {
             let torn = torn(&fixture(name), &mut random);
             let broken = [tossed(&torn, &mut random), inside_out(&torn), torn.clone()];
             for broken in &broken {
-                let found = repaired(&shuffled(broken, &mut random));
+                let found = repaired(&random.shuffled(broken));
                 assert!(found.triangles.len() < right.len() && !found.boundary.is_empty());
                 let wrong = found
                     .triangles
@@ -85,7 +86,7 @@ fn torn_meshes_keep_their_sides() {
 fn bodies_within_bodies() {
     let [large, middle, small] = [cube([0.0; 3], 8.0), cube([1.0; 3], 6.0), cube([2.0; 3], 4.0)];
     let beside = cube([20.0; 3], 1.0);
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let found = |parts: &[&[Triangle]]| {
         let all = repaired(&parts.concat());
         (volume(&all.triangles), all.cavities, all.patches)
@@ -145,8 +146,9 @@ fn sides_that_share_no_vertex_with_others_are_still_a_cube() {
 
 #[test]
 fn single_triangles_and_strips_with_one_side() {
-    let mut random = Random(8);
-    let single: Vec<_> = (0..1000).map(|_| [0; 3].map(|_| [0; 3].map(|_| random.number() as f32))).collect();
+    let mut random = Random::new(8);
+    let single: Vec<_> =
+        (0..1000).map(|_| [0; 3].map(|_| [0; 3].map(|_| random.within(-1.0, 1.0) as f32))).collect();
     let found = repaired(&single);
     assert_eq!((found.patches, found.turned, found.boundary.len()), (1000, 0, 1000));
 
@@ -157,7 +159,7 @@ fn single_triangles_and_strips_with_one_side() {
         // One seam across the strip, or its two ends as a loop with the rim.
         assert!(!right.boundary.is_empty());
         for _ in 0..5 {
-            let other = repaired(&shuffled(&strip, &mut random));
+            let other = repaired(&random.shuffled(&strip));
             assert_eq!(other, right);
         }
     }
@@ -179,14 +181,14 @@ fn what_has_no_area_or_comes_twice_is_dropped() {
 
 #[test]
 fn no_order_changes_the_list() {
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     let mut meshes: Vec<_> =
         sound().into_iter().map(|(_, triangles)| tossed(&triangles, &mut random)).collect();
     meshes.extend([30, 300, 3000].map(|count| soup(count, 6, &mut random)));
     for triangles in meshes {
         let first = repaired(&triangles);
         for threads in 1..3 {
-            let other = shuffled(&triangles, &mut random);
+            let other = random.shuffled(&triangles);
             let other = voxelize::par::with_threads(threads, || repaired(&other)).unwrap();
             assert!(other == first);
         }

@@ -6,6 +6,7 @@ use voxelize::geom::{Triangle, Winding, solid_angle};
 use voxelize::mesh::boundary::caps;
 
 use super::shapes::*;
+use crate::support::random::Random;
 
 type Point = [f64; 3];
 
@@ -45,13 +46,13 @@ fn crossings(triangles: &[[Point; 3]], p: &Point) -> Option<i32> {
 }
 
 fn near(triangles: &[Triangle], random: &mut Random, reach: f64) -> Point {
-    let triangle = &triangles[random.below(triangles.len())];
-    std::array::from_fn(|i| f64::from(triangle[0][i]) + reach * random.number())
+    let triangle = &triangles[random.index(triangles.len())];
+    std::array::from_fn(|i| f64::from(triangle[0][i]) + reach * random.within(-1.0, 1.0))
 }
 
 #[test]
 fn closed_meshes_wind_whole_times() {
-    let mut random = Random(12);
+    let mut random = Random::new(12);
     for name in ["cube", "knot", "sphere", "bracket", "prism", "octahedron"] {
         let triangles = fixture(name);
         let winding = winding(&triangles);
@@ -70,13 +71,13 @@ fn closed_meshes_wind_whole_times() {
             tried += 1;
             inside += expected;
         }
-        assert!(tried > 200 && inside > 20, "{name}: {tried} {inside}");
+        assert!(tried > 200 && inside > 10, "{name}: {tried} {inside}");
     }
 }
 
 #[test]
 fn an_open_mesh_winds_as_with_its_caps_less_its_caps() {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     let knot = torn(&fixture("knot"), &mut random);
     let sphere = torn(&fixture("sphere"), &mut random);
     let meshes = [fixture("open"), cube([0.0; 3], 8.0)[2..].to_vec(), slit_cube(), moebius(30), knot, sphere];
@@ -149,12 +150,12 @@ fn a_value_indistinguishable_from_a_half_is_outside() {
 #[test]
 fn angles_keep_their_bound() {
     // A long sum of thin triangles around the point is one turn: what each is off by adds up to little.
-    let mut random = Random(14);
+    let mut random = Random::new(14);
     let mut worst: f64 = 0.0;
     for _ in 0..20_000 {
-        let mut v = || [random.number(), random.number(), random.number()];
+        let mut v = || [random.within(-1.0, 1.0), random.within(-1.0, 1.0), random.within(-1.0, 1.0)];
         let [a, b, c, p] = [v(), v(), v(), v()];
-        let scale = 10_f64.powi(random.below(12) as i32 - 9);
+        let scale = 10_f64.powi(random.index(12) as i32 - 9);
         let middle: Point = std::array::from_fn(|i| (a[i] + b[i] + c[i]) / 3.0);
         let p: Point = std::array::from_fn(|i| middle[i] + scale * p[i]);
         let seen = |t: [Point; 3]| solid_angle::of(&t, &p, || Ordering::Equal);

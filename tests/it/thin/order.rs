@@ -8,6 +8,7 @@ use voxelize::{Inside, Mesh, Run};
 use super::ribs::blocks_and_rib;
 use super::{cells, keep_thin, made};
 use crate::support::place::Place;
+use crate::support::random::Random;
 use crate::support::solids::{Triangle, between, block, inside_out, plate, ribbed, stl};
 
 /// Random orders of each mesh.
@@ -50,21 +51,6 @@ fn worlds() -> Vec<(&'static str, Vec<Triangle>, [u64; 2])> {
     ]
 }
 
-/// A random order of these, each with a random corner first.
-fn shuffled(triangles: &[Triangle], seed: u64) -> Vec<Triangle> {
-    let mut state = seed;
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    };
-    let mut all = triangles.to_vec();
-    for n in (1..all.len()).rev() {
-        all.swap(n, random(n + 1));
-        all[n].rotate_left(random(3));
-    }
-    all
-}
-
 #[test]
 fn lost_features_are_the_same_in_any_order() {
     let mut seen = 0;
@@ -83,7 +69,7 @@ fn lost_features_are_the_same_in_any_order() {
                 assert_eq!(found, wanted, "{name}: {first:?}");
             }
             for seed in 0..ORDERS {
-                let (again, cells) = find(&shuffled(&triangles, seed));
+                let (again, cells) = find(&Random::new(seed).shuffled(&triangles));
                 assert_eq!(again, first, "{name}, {inside:?}, order {seed}");
                 assert!(cells == kept, "{name}, {inside:?}, order {seed}");
                 seen += 1;
@@ -100,7 +86,7 @@ fn the_report_of_lost_features_is_the_same_in_any_order() {
     for (name, triangles, _) in worlds() {
         let mut first: Option<(Value, String)> = None;
         for seed in 0..10 {
-            place.write("mesh.stl", stl(&shuffled(&triangles, seed)));
+            place.write("mesh.stl", stl(&Random::new(seed).shuffled(&triangles)));
             let options = "mesh.stl --solid --voxel-size 1 --origin 0,0,0 -o a.npy";
             let json = place.run(&format!("{options} --json")).expect(0).json();
             let kept = place.run(&format!("{options} --keep-thin --json")).expect(0).json();

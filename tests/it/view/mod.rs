@@ -8,7 +8,7 @@ mod plain;
 mod references;
 mod seen;
 
-use crate::support::meshes::Random;
+use crate::support::random::Random;
 use voxelize::Labels;
 use voxelize::grid::Legend;
 

@@ -6,7 +6,7 @@ use voxelize::{BitGrid, Field, Labels};
 
 use super::labels_of;
 use super::plain::Plain;
-use crate::support::meshes::Random;
+use crate::support::random::Random;
 
 /// Pixels this near to a border may fall on either side of it.
 const BORDER: f64 = 1e-6;
