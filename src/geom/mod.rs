@@ -5,6 +5,7 @@
 
 pub(crate) mod beyond;
 pub mod closest;
+pub(crate) mod forest;
 pub mod fractions;
 pub mod orientation;
 pub mod segment_box;

@@ -6,6 +6,7 @@
 //! on no number of threads.
 
 use super::bits::BitGrid;
+use crate::geom::forest;
 use crate::par;
 
 /// Layers of a chunk.
@@ -219,7 +220,7 @@ impl Chunk {
                 if run.label == FREE {
                     run.label = other.label;
                 } else if run.label != other.label {
-                    join(&mut self.forest, run.label, other.label);
+                    forest::join(&mut self.forest, run.label, other.label);
                 }
             }
         }
@@ -251,7 +252,7 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
                         from += 1;
                     }
                     for other in others[from..].iter().take_while(|other| other.start <= run.end) {
-                        join(&mut forest, bases[n] + run.label, bases[n - 1] + other.label);
+                        forest::join(&mut forest, bases[n] + run.label, bases[n - 1] + other.label);
                     }
                 }
             }
@@ -269,22 +270,6 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
         chunk.forest.copy_from_slice(&forest[base as usize..][..length]);
     }
     count as usize
-}
-
-/// Joins two trees; the root of the new one is the lesser.
-fn join(forest: &mut [u32], a: u32, b: u32) {
-    let a = root(forest, a);
-    let b = root(forest, b);
-    forest[a.max(b) as usize] = a.min(b);
-}
-
-/// The root of a tree; paths are halved on the way.
-fn root(forest: &mut [u32], mut n: u32) -> u32 {
-    while forest[n as usize] != n {
-        forest[n as usize] = forest[forest[n as usize] as usize];
-        n = forest[n as usize];
-    }
-    n
 }
 
 /// Finds the cells within a step of those of a grid, a step going to any of the 26 cells around, these included.

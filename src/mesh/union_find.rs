@@ -12,6 +12,7 @@
 use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
+use crate::geom::forest;
 use crate::geom::{Point, Triangle};
 use crate::kernel::memory::Zeroed;
 
@@ -144,7 +145,8 @@ impl LinkedPieces {
             for (slot, link) in slots.iter().zip(links) {
                 let (its, other) = last[*slot];
                 if its == link && other != piece && other != NONE {
-                    piece = if piece == NONE { other } else { join(&mut pieces.forest, piece, other) };
+                    piece =
+                        if piece == NONE { other } else { forest::join(&mut pieces.forest, piece, other) };
                 }
             }
             if piece == NONE {
@@ -180,7 +182,11 @@ impl LinkedPieces {
                 for (place, link) in (3 * triangle..).zip(links) {
                     let same = table.first(place, link, are_kept);
                     if same / 3 != *triangle {
-                        join(&mut self.forest, self.of[same as usize / 3], self.of[*triangle as usize]);
+                        forest::join(
+                            &mut self.forest,
+                            self.of[same as usize / 3],
+                            self.of[*triangle as usize],
+                        );
                     }
                 }
             }
@@ -308,24 +314,6 @@ impl<'a, L: Link> LinkTable<'a, L> {
 
 fn slots(count: usize) -> Result<Zeroed<TableSlot>> {
     Zeroed::new(count).ok_or_else(|| Error::too_large("no memory to tell the parts of the mesh apart"))
-}
-
-/// The first piece that one is joined to; paths are halved on the way.
-fn root(forest: &mut [u32], mut piece: u32) -> u32 {
-    while forest[piece as usize] != piece {
-        let next = forest[forest[piece as usize] as usize];
-        forest[piece as usize] = next;
-        piece = next;
-    }
-    piece
-}
-
-/// Joins two pieces; the answer is the first of all that are joined.
-fn join(forest: &mut [u32], a: u32, b: u32) -> u32 {
-    let a = root(forest, a);
-    let b = root(forest, b);
-    forest[a.max(b) as usize] = a.min(b);
-    a.min(b)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::sites::{Search, Site, Sites, middle};
 use crate::geom::Point;
+use crate::geom::forest;
 use crate::mesh::boundary::{self, Way};
 use crate::mesh::edges::{self, EdgeUse, Side};
 use crate::mesh::weld::Welded;
@@ -137,15 +138,6 @@ impl<'a> Fans<'a> {
         Self { welded, forest: (0..3 * welded.triangles.len() as u32).collect() }
     }
 
-    fn root(&mut self, mut corner: u32) -> u32 {
-        while self.forest[corner as usize] != corner {
-            let next = self.forest[self.forest[corner as usize] as usize];
-            self.forest[corner as usize] = next;
-            corner = next;
-        }
-        corner
-    }
-
     /// Joins the corners at both ends of an edge.
     fn join<'b>(&mut self, mut sides: impl Iterator<Item = &'b Side>) {
         let Some(first) = sides.next() else { return };
@@ -153,8 +145,7 @@ impl<'a> Fans<'a> {
         for side in sides {
             let corners = self.corners(side);
             for n in 0..2 {
-                let [a, b] = [self.root(first[n]), self.root(corners[n])];
-                self.forest[a.max(b) as usize] = a.min(b);
+                forest::join(&mut self.forest, first[n], corners[n]);
             }
         }
     }
@@ -174,7 +165,7 @@ impl<'a> Fans<'a> {
         let whole = |n: &usize| !is_folded(&welded.triangles[*n]);
         for n in (0..welded.triangles.len()).filter(whole) {
             for corner in 3 * n..3 * n + 3 {
-                if self.root(corner as u32) as usize == corner {
+                if forest::root(&mut self.forest, corner as u32) as usize == corner {
                     fans[welded.triangles.as_flattened()[corner] as usize] += 1;
                 }
             }
