@@ -12,6 +12,7 @@
 
 use std::cmp::Ordering;
 
+use crate::vector::{cross, dot, minus};
 use crate::{Point, Triangle};
 
 /// The squared distance from `point` to the nearest point of a triangle, whatever its shape: a fixed sequence of
@@ -32,11 +33,11 @@ use crate::{Point, Triangle};
 /// ```
 pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
     let [a, b, c] = in_order(triangle).map(|vertex| vertex.map(f64::from));
-    let from = [a, b, c].map(|vertex| less(point, vertex));
+    let from = [a, b, c].map(|vertex| minus(point, vertex));
     let ends = from.map(|from| dot(from, from));
-    let ab = less(b, a);
-    let ac = less(c, a);
-    let bc = less(c, b);
+    let ab = minus(b, a);
+    let ac = minus(c, a);
+    let bc = minus(c, b);
     let sides = [
         TriangleSide::new(ab, from[0], [ends[0], ends[1]]),
         TriangleSide::new(ac, from[0], [ends[0], ends[2]]),
@@ -103,18 +104,6 @@ fn in_order(triangle: &Triangle) -> Triangle {
 
 fn least(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
-}
-
-fn less(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// The cross product, each component with the rounding errors of its two products.

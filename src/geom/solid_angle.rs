@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use crate::kernel::geom::vector::{cross, dot, minus};
+
 /// A point or vector in doubles.
 pub type Vector = [f64; 3];
 
@@ -20,21 +22,6 @@ pub struct Estimate {
 
 /// Half a unit in the last place of one.
 pub(super) const U: f64 = f64::EPSILON / 2.0;
-
-/// `a - b`
-pub(crate) fn minus(a: &Vector, b: &Vector) -> Vector {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-/// The scalar product.
-pub(crate) fn dot(a: &Vector, b: &Vector) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-/// The vector product.
-pub(crate) fn cross(a: &Vector, b: &Vector) -> Vector {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
 
 /// The solid angle of a triangle seen from `p` over 4π: above zero where its normal points away from
 /// `p`, ½ close to its inside.
@@ -111,11 +98,11 @@ struct Parts {
 impl Parts {
     #[inline]
     fn of(triangle: &[Vector; 3], p: &Vector, slack: f64) -> Self {
-        let [a, b, c] = [minus(&triangle[0], p), minus(&triangle[1], p), minus(&triangle[2], p)];
-        let lengths = [dot(&a, &a).sqrt(), dot(&b, &b).sqrt(), dot(&c, &c).sqrt()];
+        let [a, b, c] = [minus(triangle[0], *p), minus(triangle[1], *p), minus(triangle[2], *p)];
+        let lengths = [dot(a, a).sqrt(), dot(b, b).sqrt(), dot(c, c).sqrt()];
         let size = lengths[0] * lengths[1] * lengths[2];
-        let across = dot(&a, &cross(&b, &c));
-        let along = size + dot(&a, &b) * lengths[2] + dot(&b, &c) * lengths[0] + dot(&c, &a) * lengths[1];
+        let across = dot(a, cross(b, c));
+        let along = size + dot(a, b) * lengths[2] + dot(b, c) * lengths[0] + dot(c, a) * lengths[1];
         let sides = lengths[0] * lengths[1] + lengths[1] * lengths[2] + lengths[2] * lengths[0];
         let off = 64.0 * U * size + 7.5 * slack * sides;
         Self { across, along, off, side_off: 12.0 * U * size + 1.75 * slack * sides }

@@ -3,7 +3,7 @@
 use super::Mesh;
 use super::{union_find, weld};
 use crate::error::Result;
-use crate::geom::solid_angle::{cross, dot, minus};
+use crate::geom::vector::{cross, dot, minus};
 use crate::geom::{Bounds, Point, Triangle};
 use crate::par;
 
@@ -148,10 +148,9 @@ impl Unit {
     fn shares(&self, triangle: &Triangle) -> [i64; 2] {
         // Of a power of two this is exact.
         let per_unit = 1.0 / self.length;
-        let [a, b, c] =
-            turned(triangle).map(|v| minus(&v.map(f64::from), &self.middle).map(|x| x * per_unit));
-        let normal = cross(&minus(&b, &a), &minus(&c, &a));
-        [dot(&normal, &normal).sqrt(), dot(&a, &cross(&b, &c))].map(|share| (share * FINE) as i64)
+        let [a, b, c] = turned(triangle).map(|v| minus(v.map(f64::from), self.middle).map(|x| x * per_unit));
+        let normal = cross(minus(b, a), minus(c, a));
+        [dot(normal, normal).sqrt(), dot(a, cross(b, c))].map(|share| (share * FINE) as i64)
     }
 }
 

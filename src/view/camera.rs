@@ -4,6 +4,8 @@
 //! come from `+ - * /` and square roots, which every machine rounds alike, so a picture has the same
 //! pixels everywhere; sines, which libraries round differently, are summed up here.
 
+use crate::geom::vector::dot;
+
 /// The part of the shorter side of a picture that stays free on either side.
 const MARGIN: f64 = 0.06;
 
@@ -253,11 +255,6 @@ fn sin_cos(degrees: f64) -> [f64; 2] {
         2 => [-sin, -cos],
         _ => [-cos, sin],
     }
-}
-
-/// The dot product.
-pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// A sum of vectors, each times its factor.

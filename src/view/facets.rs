@@ -3,10 +3,11 @@
 
 use std::ops::Range;
 
-use super::camera::{Camera, dot};
+use super::camera::Camera;
 use super::colours;
 use super::picture::{CLEAR, Pixel, pixel};
 use super::shade;
+use crate::geom::vector::dot;
 use crate::geom::{Point, Triangle};
 use crate::mesh::Mesh;
 use crate::par;

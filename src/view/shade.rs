@@ -1,9 +1,9 @@
 //! How bright a face is: light from the upper left behind the viewer, less in corners between cells,
 //! thin dark lines where cells are large enough to have edges.
 
-use super::camera::dot;
 use super::rays::Hit;
 use super::solid::Solid;
+use crate::geom::vector::dot;
 
 /// Where the light comes from: right, up, towards the viewer.
 const LIGHT: [f64; 3] = [-0.36, 0.76, 0.54];

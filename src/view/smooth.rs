@@ -2,8 +2,8 @@
 //! restless. The light falls on a plane through the points that the rays around have met, the more the smaller cells
 //! are, and less of it where such points rise above the plane: in creases and behind edges.
 
-use super::camera::dot;
 use super::shade;
+use crate::geom::vector::dot;
 
 /// Cells of so many pixels and more show their own faces alone.
 const LARGE: f64 = 11.0;

@@ -14,8 +14,8 @@ use super::{ClearanceBody, pair_of};
 use crate::error::Result;
 use crate::geom::fractions::{ExactPoint, dot as exact_dot, exact, minus as exact_minus, rounded};
 use crate::geom::separation;
-use crate::geom::solid_angle::{cross, dot, minus};
 use crate::geom::tri_tri;
+use crate::geom::vector::{cross, dot, minus};
 use crate::geom::{Rational, Triangle};
 use crate::mesh::pairs::boxes::{LANES, LaneBoxes, squared_gaps};
 use crate::mesh::pairs::search::{NodePair, PairSearch, PairVisitor};
@@ -217,8 +217,8 @@ impl ClosestSearch<'_> {
             return false;
         }
         let [p, q] = tri_tri::closest_points(s, t);
-        let away = minus(&p, &q);
-        self.limit.lower(dot(&away, &away));
+        let away = minus(p, q);
+        self.limit.lower(dot(away, away));
         !is_beyond(&away, [s, t], self.limit.get())
     }
 
@@ -229,7 +229,7 @@ impl ClosestSearch<'_> {
             self.progress.check()?;
             let [s, t] = pair_of(self.pair, numbers);
             let [p, q] = tri_tri::closest_points(s, t);
-            if is_beyond(&minus(&p, &q), [s, t], limit) {
+            if is_beyond(&minus(p, q), [s, t], limit) {
                 continue;
             }
             let mut best = self.best.lock().expect("no thread panics");
@@ -288,7 +288,7 @@ impl SharedLimit {
 /// The normal of a triangle.
 fn normal([a, b, c]: &Triangle) -> [f64; 3] {
     let from_a = |p: &[f32; 3]| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(a[i])) };
-    cross(&from_a(b), &from_a(c))
+    cross(from_a(b), from_a(c))
 }
 
 /// Whether two triangles are surely farther apart along a direction than the limit.
@@ -303,7 +303,7 @@ fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
         triangle.map(|v| {
             let v = from(&v);
             let size: f64 = (0..3).map(|i| (direction[i] * v[i]).abs()).sum();
-            let height = dot(direction, &v);
+            let height = dot(*direction, v);
             let error = BOUND * size;
             [height - error, height + error]
         })
@@ -313,7 +313,7 @@ fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
     let s = heights(s);
     let t = heights(t);
     let least = (low(s) - high(t)).max(low(t) - high(s));
-    least > 0.0 && least * least > limit * dot(direction, direction) * (1.0 + 1e-12)
+    least > 0.0 && least * least > limit * dot(*direction, *direction) * (1.0 + 1e-12)
 }
 
 /// The least coordinates of two nodes, the lesser first: no points of both are less.

@@ -1,8 +1,8 @@
 //! Views from boxes against sums one by one: polynomials keep their bounds, and no number is another.
 
-use super::super::solid_angle::minus;
 use super::tests::{plus, sets};
 use super::*;
+use crate::kernel::geom::vector::minus;
 use crate::random::Random;
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ fn corners_that_are_off_by_little_do_not_decide() {
 impl BoxView {
     /// How far a sum is from the exact one, as a share of the bound; none where the bound says nothing.
     fn off(&self, winding: &Winding, p: &Vector, near: f64, off: f64, exact: f64) -> Option<f64> {
-        let value = near + self.far.at(&minus(p, &self.ball.centre));
+        let value = near + self.far.at(&minus(*p, self.ball.centre));
         let margin = self.margin(winding, off);
         (margin < 0.1).then(|| (value - exact).abs() / margin)
     }

@@ -4,9 +4,10 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::{self, U, Vector, dot, minus};
+use super::super::solid_angle::{self, U, Vector};
 use super::local::{Ball, EdgeSlopes, Local, Rim};
 use super::{AIM, Placed};
+use crate::kernel::geom::vector::{dot, minus};
 
 /// The most fans that are looked at one by one. More are left to the tree: of a part with 16 small holes it took two
 /// thirds of the instructions, of scans with five or six large ones two and a half times as many.
@@ -40,8 +41,8 @@ impl Fan {
         let mut nearest = f64::INFINITY;
         let mut first = 0;
         for (n, (middle, length)) in self.rim.iter().enumerate() {
-            let to = minus(middle, &ball.centre);
-            let square = dot(&to, &to);
+            let to = minus(*middle, ball.centre);
+            let square = dot(to, to);
             if square < nearest {
                 (nearest, first) = (square, n);
             }
@@ -91,8 +92,8 @@ pub(super) fn placed(fans: Vec<Vec<[Vector; 3]>>, sorted: &[Placed]) -> Vec<Fan>
         let members = places[first..end].to_vec();
         first = end;
         let edge = |[a, b, _]: &[Vector; 3]| {
-            let along = minus(b, a);
-            (std::array::from_fn(|i| a[i] + along[i] / 2.0), dot(&along, &along).sqrt())
+            let along = minus(*b, *a);
+            (std::array::from_fn(|i| a[i] + along[i] / 2.0), dot(along, along).sqrt())
         };
         let rim = triangles.iter().map(edge).collect();
         Fan { triangles, members, rim }
@@ -111,7 +112,7 @@ impl Local {
         let mut farthest = 0.0_f64;
         let (before, behind) = fan.triangles.split_at(first);
         for triangle in behind.iter().chain(before) {
-            let corners = triangle.map(|v| minus(&v, &ball.centre));
+            let corners = triangle.map(|v| minus(v, ball.centre));
             let rim = Rim::of(&corners);
             let to_edge = rim.distances[0];
             let to_face = rim.to_face(&corners);

@@ -4,9 +4,10 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::{self, U, Vector, cross, dot, minus};
+use super::super::solid_angle::{self, U, Vector};
 use super::Estimate;
 use super::moments::{Moments, PAIRS};
+use crate::kernel::geom::vector::{cross, dot, minus};
 
 /// A ball.
 #[derive(Debug, Clone, Copy)]
@@ -34,13 +35,13 @@ impl Local {
     /// The value at a point, seen from the middle.
     pub(super) fn at(&self, h: &Vector) -> f64 {
         let square: f64 = PAIRS.iter().zip(&self.square).map(|((i, j), its)| its * h[*i] * h[*j]).sum();
-        self.value + dot(&self.gradient, h) + square
+        self.value + dot(self.gradient, *h) + square
     }
 
     /// How far from the value in the middle it is anywhere in a ball of that radius, at most.
     pub(super) fn varies(&self, radius: f64) -> f64 {
         let square: f64 = self.square.iter().map(|x| x * x).sum();
-        1.000_001 * radius * (dot(&self.gradient, &self.gradient).sqrt() + radius * square.sqrt())
+        1.000_001 * radius * (dot(self.gradient, self.gradient).sqrt() + radius * square.sqrt())
     }
 
     /// This polynomial about another middle, `by` away.
@@ -64,8 +65,8 @@ impl Local {
 
     /// Of a node of so many triangles, if it is far enough that the error is at most `aim`.
     pub(super) fn of_node(node: &Moments, count: usize, ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
-        let to = minus(&node.centre, &ball.centre);
-        let way = dot(&to, &to);
+        let to = minus(node.centre, ball.centre);
+        let way = dot(to, to);
         let reach = node.radius + ball.radius;
         if way <= 4.0 * reach * reach {
             return None;
@@ -88,7 +89,7 @@ impl Local {
 
     /// Of a triangle, if the error is at most `aim`: its rim is far enough, and the ball does not meet it.
     pub(super) fn of_triangle(triangle: &[Vector; 3], ball: &Ball, aim: f64, slack: f64) -> Option<Self> {
-        let corners = triangle.map(|v| minus(&v, &ball.centre));
+        let corners = triangle.map(|v| minus(v, ball.centre));
         let reach = ball.radius;
         let rim = Rim::of(&corners);
         let near = rim.distance;
@@ -133,20 +134,20 @@ pub(super) struct Rim {
 
 impl Rim {
     pub(super) fn of(corners: &[Vector; 3]) -> Self {
-        let lengths = corners.map(|v| dot(&v, &v).sqrt());
+        let lengths = corners.map(|v| dot(v, v).sqrt());
         let [a, b, c] = corners;
-        let sides = [minus(b, a), minus(c, b), minus(a, c)];
-        let edges = sides.map(|v| dot(&v, &v).sqrt());
+        let sides = [minus(*b, *a), minus(*c, *b), minus(*a, *c)];
+        let edges = sides.map(|v| dot(v, v).sqrt());
         let distance = |n: usize| {
             let from = &corners[n];
             let side = &sides[n];
-            let along = (-dot(from, side) / (edges[n] * edges[n])).clamp(0.0, 1.0);
+            let along = (-dot(*from, *side) / (edges[n] * edges[n])).clamp(0.0, 1.0);
             let nearest: Vector = std::array::from_fn(|i| from[i] + along * side[i]);
             // A little less, for rounding.
-            (dot(&nearest, &nearest).sqrt() - 8.0 * U * (lengths[n] + edges[n])) * (1.0 - 2f64.powi(-40))
+            (dot(nearest, nearest).sqrt() - 8.0 * U * (lengths[n] + edges[n])) * (1.0 - 2f64.powi(-40))
         };
         let distances = [distance(0), distance(1), distance(2)];
-        let normal = cross(&sides[0], &minus(c, a));
+        let normal = cross(sides[0], minus(*c, *a));
         let distance = distances.into_iter().fold(f64::INFINITY, f64::min).max(0.0);
         let farthest = lengths.into_iter().fold(0.0, f64::max);
         Self { lengths, edges, distances, distance, farthest, normal }
@@ -155,8 +156,8 @@ impl Rim {
     /// How far the triangle is: that of its plane where the middle is above its face.
     pub(super) fn to_face(&self, corners: &[Vector; 3]) -> f64 {
         let [a, b, c] = corners;
-        let above = [(a, b), (b, c), (c, a)].iter().all(|(p, q)| dot(&cross(p, q), &self.normal) >= 0.0);
-        let height = dot(a, &self.normal).abs() / dot(&self.normal, &self.normal).sqrt();
+        let above = [(a, b), (b, c), (c, a)].iter().all(|(p, q)| dot(cross(**p, **q), self.normal) >= 0.0);
+        let height = dot(*a, self.normal).abs() / dot(self.normal, self.normal).sqrt();
         if above { height.min(self.distance) } else { self.distance }
     }
 
@@ -175,7 +176,7 @@ impl Rim {
     fn by_area(&self, distance: f64) -> f64 {
         let longest = self.edges.into_iter().fold(0.0, f64::max);
         let rounded = longest * longest * 2f64.powi(-49);
-        let area = dot(&self.normal, &self.normal).sqrt() / 2.0 + rounded;
+        let area = dot(self.normal, self.normal).sqrt() / 2.0 + rounded;
         let fourth = distance * distance * distance * distance;
         area / fourth * (1.0 / distance).min(5.0 / longest)
     }
@@ -202,12 +203,12 @@ pub(super) struct EdgeSlopes {
 impl EdgeSlopes {
     /// Adds an edge by its ends, seen from the middle, and how far they are.
     pub(super) fn add(&mut self, a: &Vector, b: &Vector, of_a: f64, of_b: f64) {
-        let v = cross(a, b);
+        let v = cross(*a, *b);
         let both = of_a * of_b;
-        let round = both + dot(a, b);
+        let round = both + dot(*a, *b);
         let bottom = both * round;
         let f = (of_a + of_b) / bottom;
-        let edge = minus(a, b);
+        let edge = minus(*a, *b);
         // What f changes by where the middle moves.
         let of_f: Vector = std::array::from_fn(|i| {
             let to_a = a[i] / of_a;

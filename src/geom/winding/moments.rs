@@ -3,8 +3,9 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::{Vector, cross, dot, minus};
+use super::super::solid_angle::Vector;
 use super::{Estimate, Placed};
+use crate::kernel::geom::vector::{cross, dot, minus};
 
 /// Integrals over some triangles; `h` is a point of them less `centre`, `n` its unit normal.
 #[derive(Debug, Clone, Copy)]
@@ -66,8 +67,8 @@ impl Moments {
         let mut area = 0.0;
         let mut first = [0.0; 3];
         for Placed { corners: [a, b, c], .. } in triangles {
-            let normal = cross(&minus(b, a), &minus(c, a));
-            let its = dot(&normal, &normal).sqrt();
+            let normal = cross(minus(*b, *a), minus(*c, *a));
+            let its = dot(normal, normal).sqrt();
             area += its;
             (0..3).for_each(|i| {
                 first[i] += its * ((a[i] - middle[i]) + (b[i] - middle[i]) + (c[i] - middle[i]))
@@ -79,14 +80,14 @@ impl Moments {
     }
 
     fn add(&mut self, triangle: &Placed) {
-        let [a, b, c] = triangle.corners.map(|v| minus(&v, &self.centre));
+        let [a, b, c] = triangle.corners.map(|v| minus(v, self.centre));
         for corner in [&a, &b, &c] {
-            self.radius = self.radius.max(dot(corner, corner).sqrt() * (1.0 + 1e-12));
+            self.radius = self.radius.max(dot(*corner, *corner).sqrt() * (1.0 + 1e-12));
         }
-        let vector = cross(&minus(&b, &a), &minus(&c, &a)).map(|x| x / 2.0);
-        let span = (dot(&minus(&b, &a), &minus(&b, &a)) * dot(&minus(&c, &a), &minus(&c, &a))).sqrt();
+        let vector = cross(minus(b, a), minus(c, a)).map(|x| x / 2.0);
+        let span = (dot(minus(b, a), minus(b, a)) * dot(minus(c, a), minus(c, a))).sqrt();
         // A needle's area may be rounded to nothing.
-        let area = dot(&vector, &vector).sqrt() + span * 2f64.powi(-49);
+        let area = dot(vector, vector).sqrt() + span * 2f64.powi(-49);
         let sum: Vector = std::array::from_fn(|i| a[i] + b[i] + c[i]);
         // The integral of h_i h_j over a triangle, over its area.
         let square = |i: usize, j: usize| (a[i] * a[j] + b[i] * b[j] + c[i] * c[j] + sum[i] * sum[j]) / 12.0;
@@ -108,7 +109,7 @@ impl Moments {
     pub(super) fn joined(one: &Self, two: &Self, middle: Vector) -> Self {
         let mut first = [0.0; 3];
         for part in [one, two] {
-            let from = minus(&part.centre, &middle);
+            let from = minus(part.centre, middle);
             (0..3).for_each(|i| first[i] += part.area * from[i] + part.first[i]);
         }
         let mut all = Self::none(centre_of(one.area + two.area, &first, middle));
@@ -119,12 +120,12 @@ impl Moments {
 
     /// Adds what `part` is about this centre.
     fn take(&mut self, part: &Self) {
-        let by = minus(&part.centre, &self.centre);
-        let way = dot(&by, &by);
+        let by = minus(part.centre, self.centre);
+        let way = dot(by, by);
         self.radius = self.radius.max((way.sqrt() + part.radius) * (1.0 + 1e-12));
         self.area += part.area;
         self.span += part.span;
-        self.second += part.second + 2.0 * dot(&by, &part.first) + way * part.area;
+        self.second += part.second + 2.0 * dot(by, part.first) + way * part.area;
         for (i, by) in by.iter().enumerate() {
             self.first[i] += part.first[i] + by * part.area;
             self.dipole[i] += part.dipole[i];
@@ -143,8 +144,8 @@ impl Moments {
     /// How the triangles look from `p`, if it is at least `far` (two or more) times their radius away.
     #[inline]
     pub(super) fn seen_from(&self, p: &Vector, far: f64) -> Option<Seen> {
-        let to = minus(&self.centre, p);
-        let square = dot(&to, &to);
+        let to = minus(self.centre, *p);
+        let square = dot(to, to);
         if square <= far * far * self.radius * self.radius || square == 0.0 {
             return None;
         }
@@ -166,7 +167,7 @@ impl Moments {
         }
         let scale = 1.0 / (4.0 * PI * square);
         let second = (-1.5 * lone + 7.5 * twice) / square;
-        let value = scale * (dot(&way, &self.dipole) + (trace - 3.0 * linear) / distance + second);
+        let value = scale * (dot(way, self.dipole) + (trace - 3.0 * linear) / distance + second);
         let q = self.radius / distance;
         let left_out = (4.0 - 3.0 * q) / ((1.0 - q) * (1.0 - q)) * q * self.second / square;
         // The second term for what is rounded.
@@ -180,12 +181,12 @@ impl Moments {
     /// away: the first without the second moments, the second without the first ones, too.
     pub(super) fn slopes(&self, to: &Vector, distance: f64) -> (Vector, [f64; 6]) {
         let way = to.map(|x| x / distance);
-        let along = dot(&way, &self.dipole);
+        let along = dot(way, self.dipole);
         let linear = &self.linear;
         let trace = linear[0][0] + linear[1][1] + linear[2][2];
         let both: Vector =
             std::array::from_fn(|i| (0..3).map(|k| (linear[i][k] + linear[k][i]) * way[k]).sum());
-        let twice = dot(&way, &both) / 2.0;
+        let twice = dot(way, both) / 2.0;
         let scale = 1.0 / (4.0 * PI * distance * distance * distance);
         let gradient = std::array::from_fn(|i| {
             let first = 3.0 * along * way[i] - self.dipole[i];

@@ -3,8 +3,9 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::{Vector, cross, dot, minus};
+use super::super::solid_angle::Vector;
 use super::Winding;
+use crate::kernel::geom::vector::{cross, dot, minus};
 
 impl Winding {
     /// No less than the size of the winding number at any point of the box.
@@ -45,12 +46,12 @@ pub(super) fn most([a, b, c]: &[Vector; 3], low: &Vector, high: &Vector) -> (f64
     if square == 0.0 {
         return (0.5, square, size);
     }
-    let one = minus(b, a);
-    let two = minus(c, a);
-    let normal = cross(&one, &two);
+    let one = minus(*b, *a);
+    let two = minus(*c, *a);
+    let normal = cross(one, two);
     // A needle's area may be rounded to nothing.
-    let rounded = (dot(&one, &one) * dot(&two, &two)).sqrt() * 2f64.powi(-49);
-    let area = dot(&normal, &normal).sqrt() / 2.0 + rounded;
+    let rounded = (dot(one, one) * dot(two, two)).sqrt() * 2f64.powi(-49);
+    let area = dot(normal, normal).sqrt() / 2.0 + rounded;
     ((area / (4.0 * PI * square)).min(0.5), square, size)
 }
 

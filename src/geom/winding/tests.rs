@@ -1,6 +1,7 @@
 //! Sums by the tree against sums one by one, and decisions that must not depend on the tree.
 
 use super::*;
+use crate::kernel::geom::vector;
 use crate::par;
 use crate::random::Random;
 
@@ -19,7 +20,7 @@ impl Random {
 
     pub(super) fn direction(&mut self) -> Vector {
         let v = self.point(1.0);
-        let length = solid_angle::dot(&v, &v).sqrt();
+        let length = vector::dot(v, v).sqrt();
         v.map(|x| x / length)
     }
 }
@@ -48,8 +49,8 @@ fn facing(random: &mut Random, count: usize, place: &Vector) -> Vec<[Vector; 3]>
         );
         let b = random.point(1.0);
         let mut c = random.point(1.0);
-        let normal = solid_angle::cross(&b, &c);
-        if solid_angle::dot(&normal, &way) < 0.0 {
+        let normal = vector::cross(b, c);
+        if vector::dot(normal, way) < 0.0 {
             c = c.map(|x| -x);
         }
         [at, plus(&at, &b, 0.01), plus(&at, &c, 0.01)]

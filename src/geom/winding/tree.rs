@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::super::solid_angle::{Vector, minus};
+use super::super::solid_angle::Vector;
 use super::{Moments, Placed};
 use crate::error::Result;
+use crate::kernel::geom::vector::minus;
 use crate::par::Progress;
 
 /// The most triangles of a leaf.
@@ -144,8 +145,8 @@ fn grow(
     let node = &mut nodes[here];
     node.moments = moments;
     // No corner is farther than the corners of the box.
-    let reach = minus(&high, &moments.centre).map(f64::abs);
-    let other = minus(&low, &moments.centre).map(f64::abs);
+    let reach = minus(high, moments.centre).map(f64::abs);
+    let other = minus(low, moments.centre).map(f64::abs);
     let corner = (0..3).map(|i| reach[i].max(other[i]).powi(2)).sum::<f64>().sqrt() * (1.0 + 1e-9);
     node.moments.radius = node.moments.radius.min(corner);
     nodes[here].next = nodes.len();

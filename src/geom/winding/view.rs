@@ -4,11 +4,12 @@
 
 use std::f64::consts::PI;
 
-use super::super::solid_angle::{U, Vector, minus};
+use super::super::solid_angle::{U, Vector};
 use super::Winding;
 use super::fans::FanGuess;
 use super::local::{Ball, Local};
 use super::reach::{apart, most};
+use crate::kernel::geom::vector::minus;
 
 /// Triangles around a box.
 #[derive(Debug, Clone)]
@@ -38,7 +39,7 @@ impl BoxView {
     #[must_use]
     pub(crate) fn narrowed(&self, winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
         let ball = ball(low, high);
-        let far = self.far.moved(&minus(&ball.centre, &self.ball.centre));
+        let far = self.far.moved(&minus(ball.centre, self.ball.centre));
         let mut here = Self { ball, low: *low, high: *high, far, nodes: vec![], fans: vec![], near: vec![] };
         here.take_fans(winding, &self.fans, depth);
         self.near.iter().for_each(|n| here.take(winding, *n));
@@ -148,9 +149,9 @@ impl BoxView {
     /// The triangles that are near, their corners seen from `from`, and what these may be off by.
     pub(crate) fn near(&self, winding: &Winding, from: &Vector) -> (Vec<[f64; 9]>, f64) {
         let mut farthest =
-            from.iter().chain(&minus(&self.high, from)).fold(0.0_f64, |most, c| most.max(c.abs()));
+            from.iter().chain(&minus(self.high, *from)).fold(0.0_f64, |most, c| most.max(c.abs()));
         let corners = |n: &u32| {
-            let corners = winding.triangles[*n as usize].corners.map(|v| minus(&v, from));
+            let corners = winding.triangles[*n as usize].corners.map(|v| minus(v, *from));
             let flat = corners.as_flattened();
             flat.try_into().unwrap_or([0.0; 9])
         };
@@ -162,7 +163,7 @@ impl BoxView {
     /// The greatest number of crossings that leave a point of the box outside, where near triangles wind
     /// around it by `near`, with numbers that are off by `off` of their sizes in all, if that says it.
     pub(crate) fn outside_at(&self, winding: &Winding, p: &Vector, near: f64, off: f64) -> Option<i32> {
-        let value = near + self.far.at(&minus(p, &self.ball.centre));
+        let value = near + self.far.at(&minus(*p, self.ball.centre));
         let rest = self.margin(winding, off);
         whole_between(value - rest, value + rest)
     }

@@ -1,7 +1,7 @@
 //! Defects of triangles by themselves: there twice, without area, needles; and where two of them meet.
 
 use super::sites::{Search, Site, Sites, ascending, centroid};
-use crate::geom::solid_angle::{cross, dot, minus};
+use crate::geom::vector::{cross, dot, minus};
 use crate::geom::{Point, Rational, Triangle, closest, degenerate, tri_tri};
 use crate::mesh::counted;
 use crate::mesh::weld::Welded;
@@ -85,8 +85,8 @@ fn is_needle(triangle: &Triangle) -> bool {
     const U: f64 = 1.0 / (1_u64 << 53) as f64;
     const RATIO: f64 = (NEEDLE * NEEDLE) as f64;
     let [a, b, c] = triangle.map(|v| v.map(f64::from));
-    let [ab, bc, ca] = [minus(&b, &a), minus(&c, &b), minus(&a, &c)];
-    let square = [ab, bc, ca].iter().map(|edge| dot(edge, edge)).fold(0.0, f64::max);
+    let [ab, bc, ca] = [minus(b, a), minus(c, b), minus(a, c)];
+    let square = [ab, bc, ca].iter().map(|edge| dot(*edge, *edge)).fold(0.0, f64::max);
     let mut least = 0.0;
     let mut most = 0.0;
     for (i, j) in [(1, 2), (2, 0), (0, 1)] {
@@ -127,7 +127,7 @@ pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
     let s = exact(s);
     let t = exact(t);
     let found: Vec<[f64; 3]> = pierced(&s, &t).into_iter().chain(pierced(&t, &s)).collect();
-    let square = |p: &[f64; 3], q: &[f64; 3]| dot(&minus(p, q), &minus(p, q));
+    let square = |p: &[f64; 3], q: &[f64; 3]| dot(minus(*p, *q), minus(*p, *q));
     let pairs = found.iter().flat_map(|p| found.iter().map(move |q| [p, q]));
     let farthest = pairs.max_by(|a, b| square(a[0], a[1]).total_cmp(&square(b[0], b[1])));
     let closest =
@@ -139,14 +139,14 @@ pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
 /// The vertices of one triangle that are in another, and where edges of it pass through.
 fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
     let [a, b, c] = other;
-    let ab = minus(b, a);
-    let ac = minus(c, a);
-    let normal = cross(&ab, &ac);
-    let size = dot(&ab, &ab) + dot(&ac, &ac);
+    let ab = minus(*b, *a);
+    let ac = minus(*c, *a);
+    let normal = cross(ab, ac);
+    let size = dot(ab, ab) + dot(ac, ac);
     let ends = (0..3).flat_map(|n| {
         let p = one[n];
         let q = one[(n + 1) % 3];
-        let [of_p, of_q] = [p, q].map(|x| dot(&normal, &minus(&x, a)));
+        let [of_p, of_q] = [p, q].map(|x| dot(normal, minus(x, *a)));
         let through = (of_p * of_q < 0.0).then(|| {
             let share = of_p / (of_p - of_q);
             std::array::from_fn(|i| p[i] + share * (q[i] - p[i]))
@@ -155,8 +155,8 @@ fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
     });
     // A place to look at, not a decision: what rounding leaves between a point and the triangle does not matter.
     let is_on = |x: &[f64; 3]| {
-        let off = minus(x, &closest::on_triangle(*x, *other));
-        dot(&off, &off) <= 1e-20 * size
+        let off = minus(*x, closest::on_triangle(*x, *other));
+        dot(off, off) <= 1e-20 * size
     };
     ends.flatten().filter(is_on).collect()
 }

@@ -3,7 +3,7 @@
 
 use super::sites::{Search, Site, Sites, ascending, centroid};
 use crate::error::Result;
-use crate::geom::solid_angle::{cross, dot, minus};
+use crate::geom::vector::{cross, dot, minus};
 use crate::geom::{Triangle, degenerate};
 use crate::mesh::pairs::boxes::{LANES, LaneBoxes, lanes};
 use crate::mesh::pairs::tree::{BinNode, PairTree};
@@ -84,8 +84,8 @@ impl WallRay {
     fn new(triangle: &Triangle, thickness: f64) -> Self {
         let segment = segment(triangle, thickness);
         let [from, to] = [segment[0], segment[1]].map(|v| v.map(f64::from));
-        let along = minus(&to, &from);
-        let length = dot(&along, &along).sqrt();
+        let along = minus(to, from);
+        let length = dot(along, along).sqrt();
         Self { segment, from, inverse: along.map(|c| 1.0 / c), thickness, length, nearest: None, compared: 0 }
     }
 
@@ -174,8 +174,8 @@ fn segment(triangle: &Triangle, length: f64) -> Triangle {
         return [start; 3];
     }
     let [a, b, c] = turned(triangle).map(|v| v.map(f64::from));
-    let normal = cross(&minus(&b, &a), &minus(&c, &a));
-    let share = length / dot(&normal, &normal).sqrt();
+    let normal = cross(minus(b, a), minus(c, a));
+    let share = length / dot(normal, normal).sqrt();
     let end = std::array::from_fn(|i| (middle[i] - share * normal[i]) as f32);
     [start, end, end]
 }
@@ -190,20 +190,20 @@ fn turned(&[a, b, c]: &Triangle) -> Triangle {
 fn distance([from, to, _]: &Triangle, triangle: &Triangle) -> Option<f64> {
     let [from, to] = [from, to].map(|p| p.map(f64::from));
     let [a, b, c] = turned(triangle).map(|v| v.map(f64::from));
-    let along = minus(&to, &from);
-    let ab = minus(&b, &a);
-    let ac = minus(&c, &a);
-    let normal = cross(&ab, &ac);
-    let facing = dot(&normal, &along);
-    let length = dot(&along, &along).sqrt();
-    if facing <= FACING * length * dot(&normal, &normal).sqrt() {
+    let along = minus(to, from);
+    let ab = minus(b, a);
+    let ac = minus(c, a);
+    let normal = cross(ab, ac);
+    let facing = dot(normal, along);
+    let length = dot(along, along).sqrt();
+    if facing <= FACING * length * dot(normal, normal).sqrt() {
         return None;
     }
-    let there = minus(&from, &a);
-    let turned = cross(&there, &along);
-    let u = -dot(&ac, &turned) / facing;
-    let v = dot(&ab, &turned) / facing;
-    let share = -dot(&normal, &there) / facing;
+    let there = minus(from, a);
+    let turned = cross(there, along);
+    let u = -dot(ac, turned) / facing;
+    let v = dot(ab, turned) / facing;
+    let share = -dot(normal, there) / facing;
     let is_hit = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && (0.0..=1.0).contains(&share);
     is_hit.then_some(share * length)
 }

@@ -8,7 +8,7 @@
 //! whose points have.
 
 use super::key::point_key;
-use crate::geom::solid_angle::{dot, minus};
+use crate::geom::vector::{dot, minus};
 use crate::geom::{Point, Triangle};
 
 /// A vertex or an edge with more triangles than this has a star.
@@ -78,9 +78,9 @@ impl Star {
     pub(super) fn arcs(&self, triangles: &[Triangle]) -> Vec<Triangle> {
         let arc = |n: &u32| {
             let [p, q] = self.others(&triangles[*n as usize]).map(|v| unit(&away(&v, &self.centre)));
-            let chord = minus(&p, &q);
+            let chord = minus(p, q);
             // No point of an arc is farther from its chord than that is in the middle.
-            let rise = 1.0 - (1.0 - dot(&chord, &chord) / 4.0).max(0.0).sqrt();
+            let rise = 1.0 - (1.0 - dot(chord, chord) / 4.0).max(0.0).sqrt();
             box_around(&p, &q, rise)
         };
         self.members.iter().map(arc).collect()
@@ -100,10 +100,10 @@ impl Star {
         let direction = |place: &u32| {
             let [p, q] = self.others(&triangles[self.members[*place as usize] as usize]);
             let to = away(if p == *end { &q } else { &p }, &self.centre);
-            let along = dot(&to, &edge);
+            let along = dot(to, edge);
             let across = std::array::from_fn(|i| to[i] - along * edge[i]);
-            let length = dot(&to, &to).sqrt();
-            let width = dot(&across, &across).sqrt();
+            let length = dot(to, to).sqrt();
+            let width = dot(across, across).sqrt();
             // The parts are off by less than 16 u of the length.
             let off = length / width / (1_u64 << 48) as f64;
             let at = unit(&across);
@@ -119,7 +119,7 @@ fn away(point: &Point, from: &Point) -> [f64; 3] {
 }
 
 fn unit(v: &[f64; 3]) -> [f64; 3] {
-    let length = dot(v, v).sqrt();
+    let length = dot(*v, *v).sqrt();
     v.map(|x| x / length)
 }
 

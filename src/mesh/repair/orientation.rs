@@ -9,7 +9,7 @@ use super::super::boundary::{self, Way};
 use super::patches::Patches;
 use super::sheets::Sheets;
 use crate::geom::Bounds;
-use crate::geom::solid_angle::{cross, dot, minus};
+use crate::geom::vector::{cross, dot, minus};
 
 /// How a patch faces, as it is turned at first.
 #[derive(Debug)]
@@ -121,13 +121,13 @@ pub(super) fn is_inside_out(faces: &[Face], sheets: &Sheets) -> bool {
 
 /// The signed volume between a triangle and a point.
 fn volume(triangle: &[[f64; 3]; 3], from: &[f64; 3]) -> f64 {
-    let [a, b, c] = triangle.map(|v| minus(&v, from));
-    dot(&a, &cross(&b, &c)) / 6.0
+    let [a, b, c] = triangle.map(|v| minus(v, *from));
+    dot(a, cross(b, c)) / 6.0
 }
 
 fn area([a, b, c]: &[[f64; 3]; 3]) -> f64 {
-    let normal = cross(&minus(b, a), &minus(c, a));
-    dot(&normal, &normal).sqrt() / 2.0
+    let normal = cross(minus(*b, *a), minus(*c, *a));
+    dot(normal, normal).sqrt() / 2.0
 }
 
 fn middle(bounds: &Bounds) -> [f64; 3] {
@@ -137,5 +137,5 @@ fn middle(bounds: &Bounds) -> [f64; 3] {
 /// The diagonal of a box.
 fn extent(bounds: &Bounds) -> f64 {
     let sides: [f64; 3] = std::array::from_fn(|i| f64::from(bounds.max[i]) - f64::from(bounds.min[i]));
-    dot(&sides, &sides).sqrt()
+    dot(sides, sides).sqrt()
 }
