@@ -15,6 +15,7 @@ pub mod crossing;
 pub mod degenerate;
 pub mod distance;
 pub mod feature;
+pub mod morton;
 #[cfg(test)]
 #[path = "../../tests/support/random.rs"]
 mod random;

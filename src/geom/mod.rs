@@ -15,5 +15,5 @@ pub mod tri_tri;
 pub(crate) mod winding;
 
 pub use voxelize_geom::{Bounds, Point, Rational, Ties, Triangle, distance, tri_box, tri_sphere};
-pub(crate) use voxelize_geom::{axis, degenerate, rational, vector, wide};
+pub(crate) use voxelize_geom::{axis, degenerate, morton, rational, vector, wide};
 pub use winding::Winding;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::cluster::Cluster;
 use super::discs::{Surround, enclose};
-use crate::geom::{Bounds, Triangle};
+use crate::geom::{Bounds, Triangle, morton};
 use crate::levels::LANES;
 use crate::levels::{Level, on_level};
 
@@ -200,33 +200,14 @@ fn order(triangles: &[Triangle], bounds: &Bounds) -> Vec<Keyed> {
 /// How large a triangle is in two bits, and the Morton code of the middle of its bounds in thirty.
 fn key(triangle: &Triangle, bounds: &Bounds, scale: f64) -> u32 {
     let [a, b, c] = triangle;
-    let mut code = 0;
     let mut longest = 0.0_f64;
-    for axis in 0..3 {
+    let middle = [0, 1, 2].map(|axis| {
         let low = f64::from(a[axis].min(b[axis]).min(c[axis]));
         let high = f64::from(a[axis].max(b[axis]).max(c[axis]));
         longest = longest.max((high - low) * scale);
         let middle = ((low + high) / 2.0 - f64::from(bounds.min[axis])) * scale;
-        code |= spread((middle as u32).min(1023)) << axis;
-    }
+        (middle as u64).min(1023)
+    });
     let size = [4.0, 32.0, 256.0].into_iter().filter(|least| longest > *least).count() as u32;
-    size << 30 | code
-}
-
-/// Ten bits, two zeros after each.
-fn spread(bits: u32) -> u32 {
-    let bits = (bits | bits << 16) & 0x0300_00ff;
-    let bits = (bits | bits << 8) & 0x0300_f00f;
-    let bits = (bits | bits << 4) & 0x030c_30c3;
-    (bits | bits << 2) & 0x0924_9249
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bits_are_spread() {
-        assert_eq!((spread(0b11), spread(1 << 9), spread(1023).count_ones()), (0b1001, 1 << 27, 10));
-    }
+    size << 30 | morton::code(middle) as u32
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::super::solid_angle::Vector;
 use super::{Moments, Placed};
 use crate::error::Result;
+use crate::kernel::geom::morton;
 use crate::kernel::geom::vector::minus;
 use crate::par::Progress;
 
@@ -91,20 +92,7 @@ fn code(point: &Vector, low: &Vector, high: &Vector) -> u64 {
     const STEPS: f64 = (1 << 21) as f64;
     let widest = (0..3).map(|i| high[i] - low[i]).fold(0.0, f64::max);
     let scale = if widest > 0.0 { STEPS / widest } else { 0.0 };
-    let step = |i: usize| ((point[i] - low[i]) * scale).clamp(0.0, STEPS - 1.0) as u64;
-    (0..3).fold(0, |code, i| code | spread(step(i)) << i)
-}
-
-/// Two zeros between any two of the lower 21 bits.
-fn spread(bits: u64) -> u64 {
-    let masks = [
-        (32, 0x1f_0000_0000_ffff),
-        (16, 0x1f_0000_ff00_00ff),
-        (8, 0x100f_00f0_0f00_f00f),
-        (4, 0x10c3_0c30_c30c_30c3),
-        (2, 0x1249_2492_4924_9249),
-    ];
-    masks.iter().fold(bits, |bits, (by, mask)| (bits | bits << by) & mask)
+    morton::code([0, 1, 2].map(|i| ((point[i] - low[i]) * scale).clamp(0.0, STEPS - 1.0) as u64))
 }
 
 /// The tree over sorted triangles: every node before those below it, halves in their order.
@@ -156,14 +144,6 @@ fn grow(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bits_are_spread_by_three() {
-        for bit in 0..21 {
-            assert_eq!(spread(1 << bit), 1 << (3 * bit));
-        }
-        assert_eq!(spread((1 << 21) - 1), (0..21).map(|bit| 1 << (3 * bit)).sum::<u64>());
-    }
 
     #[test]
     fn nodes_hold_all_triangles_once() {

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use super::boxes::{LANES, LaneBoxes, lane_boxes, lanes, meeting};
-use crate::geom::{Bounds, Triangle};
+use crate::geom::{Bounds, Triangle, morton};
 use crate::par;
 
 /// Triangles to an occupied cell, about.
@@ -286,17 +286,16 @@ impl CellKeys {
 
     /// Bits of the cell of its middle, and of how large it is.
     fn key(&self, [a, b, c]: &Triangle) -> u32 {
-        let mut code = 0;
         let mut longest = 0.0_f64;
-        for axis in 0..3 {
+        let middle = [0, 1, 2].map(|axis| {
             let low = f64::from(a[axis].min(b[axis]).min(c[axis]));
             let high = f64::from(a[axis].max(b[axis]).max(c[axis]));
             longest = longest.max((high - low) * self.scale);
             let middle = ((low + high) / 2.0 - self.low[axis]) * self.scale;
-            code |= spread((middle as u32).min((1 << self.bits) - 1)) << axis;
-        }
+            (middle as u64).min((1 << self.bits) - 1)
+        });
         let size = [1.0, 4.0, 16.0].into_iter().filter(|least| longest > *least).count() as u32;
-        size << (3 * self.bits) | code
+        size << (3 * self.bits) | morton::code(middle) as u32
     }
 
     /// The numbers of triangles by their cells, and where cells begin.
@@ -318,9 +317,4 @@ impl CellKeys {
         }
         (order, starts)
     }
-}
-
-/// Seven bits, two zeros after each.
-fn spread(bits: u32) -> u32 {
-    (0..MOST_BITS).map(|n| (bits >> n & 1) << (3 * n)).sum()
 }
