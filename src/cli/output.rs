@@ -300,6 +300,12 @@ fn format_names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
+/// The hint that names the extensions of these formats: `--doubt takes .npy, .npz`.
+fn takes(option: &str, is_taken: impl Fn(&Format) -> bool) -> String {
+    let known: Vec<_> = FORMATS.iter().filter(|f| is_taken(f)).map(|f| f.extensions[0]).collect();
+    format!("{option} takes .{}", known.join(", ."))
+}
+
 /// A second file of cells, that an option of its own names.
 #[derive(Clone)]
 pub struct AuxOutput {
@@ -320,11 +326,7 @@ impl AuxOutput {
         sidecar: Sidecar,
         names: &Names,
     ) -> Result<Self> {
-        let Some(format) = format::by_path(path) else {
-            let known: Vec<_> = FORMATS.iter().map(|format| format.extensions[0]).collect();
-            let error = Error::usage("no voxel format has this extension").in_file(path);
-            return Err(error.with_hint(format!("{option} takes .{}", known.join(", ."))));
-        };
+        let format = format::named_by(path).map_err(|error| error.with_hint(takes(option, |_| true)))?;
         let hint = format!("{option} FILE names another file");
         if let Some(sidecar) = sidecar_path(path, format, sidecar) {
             names.writes(NewFile::named(&sidecar, &format!("the sidecar of {about}")).hint(&hint))?;
@@ -341,14 +343,9 @@ impl AuxOutput {
 
     /// Refuses a format that does not hold cells of this kind.
     pub fn check_kind(&self, kind: CellKind) -> Result<()> {
-        if self.format.holds(kind) {
-            return Ok(());
-        }
-        let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(kind)).map(|f| f.extensions[0]).collect();
-        let name = self.format.name;
-        let kind = kind.plural();
-        let error = Error::usage(format!("{name} does not hold {kind}")).in_file(self.file.path());
-        Err(error.with_hint(format!("{} takes .{}", self.option, known.join(", ."))))
+        self.format.check_kind(kind).map_err(|error| {
+            error.in_file(self.file.path()).with_hint(takes(self.option, |format| format.holds(kind)))
+        })
     }
 
     pub fn write(

@@ -79,6 +79,11 @@ impl Error {
         Self::new(Kind::Unfit, Code::Unfit, message)
     }
 
+    /// A mesh without triangles, where some are needed.
+    pub(crate) fn no_triangles() -> Self {
+        Self::unfit("the mesh has no triangles")
+    }
+
     /// A result that does not fit.
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(Kind::TooLarge, Code::TooLarge, message)

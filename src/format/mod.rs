@@ -252,6 +252,19 @@ pub fn by_path(path: &Path) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()))
 }
 
+/// The format that the extension of `path` names.
+///
+/// # Errors
+/// If no format has the extension.
+pub fn named_by(path: &Path) -> Result<&'static Format> {
+    by_path(path).ok_or_else(|| {
+        let known: Vec<_> = FORMATS.iter().map(|format| format.extensions[0]).collect();
+        Error::usage("no voxel format has this extension")
+            .in_file(path)
+            .with_hint(format!("the extensions are .{}", known.join(", .")))
+    })
+}
+
 /// Whether `format` can hold cells of this kind and lattice; to be checked before computing them.
 ///
 /// # Errors
@@ -273,6 +286,20 @@ impl Format {
         self.kinds.contains(&kind)
     }
 
+    /// Refuses cells of a kind that it does not hold.
+    ///
+    /// # Errors
+    /// If it does not hold cells of this kind.
+    pub fn check_kind(&self, kind: CellKind) -> Result<()> {
+        if self.holds(kind) {
+            return Ok(());
+        }
+        let known: Vec<_> = FORMATS.iter().filter(|format| format.holds(kind)).map(|f| f.name).collect();
+        let kind = kind.plural();
+        Err(Error::usage(format!("{} does not hold {kind}", self.name))
+            .with_hint(format!("{} hold {kind}", known.join(", "))))
+    }
+
     /// The types that keep all that cells of this kind hold; none if it does not hold them.
     pub fn dtypes_of(&self, kind: CellKind) -> &'static [Dtype] {
         match kind {
@@ -291,11 +318,7 @@ impl Format {
 
     /// The type that cells of this kind are stored as: the type in the options, or the usual.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
-        if !self.holds(kind) {
-            let known: Vec<_> = FORMATS.iter().filter(|format| format.holds(kind)).map(|f| f.name).collect();
-            return Err(Error::usage(format!("{} does not hold {}", self.name, kind.plural()))
-                .with_hint(format!("{} hold {}", known.join(", "), kind.plural())));
-        }
+        self.check_kind(kind)?;
         let dtype = options.dtype.unwrap_or(self.dtypes_of(kind)[0]);
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
@@ -322,13 +345,7 @@ impl Voxels {
     /// If no format has the extension, it cannot hold the grid, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let format = by_path(path).ok_or_else(|| {
-            let known: Vec<_> = FORMATS.iter().map(|format| format.extensions[0]).collect();
-            Error::usage("no voxel format has this extension")
-                .in_file(path)
-                .with_hint(format!("the extensions are .{}", known.join(", .")))
-        })?;
-        save(self, path, format, &SaveOptions::default()).map(drop)
+        save(self, path, named_by(path)?, &SaveOptions::default()).map(drop)
     }
 
     /// Reads a file of any voxel format, with its sidecar if it has one.

@@ -19,15 +19,21 @@ pub struct BitGrid {
     words: Zeroed<u64>,
 }
 
+/// Refuses dims of which one is zero.
+pub(super) fn check_dims(dims: [usize; 3]) -> Result<()> {
+    if dims.contains(&0) {
+        return Err(Error::usage("a grid needs at least one cell on every axis"));
+    }
+    Ok(())
+}
+
 impl BitGrid {
     /// An empty grid. Its memory is zero pages of the system until cells are set.
     ///
     /// # Errors
     /// If an axis is zero or the words do not fit in memory.
     pub fn new(dims: [usize; 3]) -> Result<Self> {
-        if dims.contains(&0) {
-            return Err(Error::usage("a grid needs at least one cell on every axis"));
-        }
+        check_dims(dims)?;
         let row_words = dims[0].div_ceil(64);
         let too_large = || {
             let [x, y, z] = dims;

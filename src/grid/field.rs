@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::bits::BitGrid;
+use super::bits::{BitGrid, check_dims};
 use crate::error::{Error, Result};
 use crate::kernel::memory::Zeroed;
 use crate::par;
@@ -55,9 +55,7 @@ impl Field {
     /// # Errors
     /// If an axis is zero or the cells do not fit in memory.
     pub fn new(dims: [usize; 3], background: f32) -> Result<Self> {
-        if dims.contains(&0) {
-            return Err(Error::usage("a grid needs at least one cell on every axis"));
-        }
+        check_dims(dims)?;
         let [x, y, z] = dims;
         let cells = x.checked_mul(y).and_then(|n| n.checked_mul(z)).and_then(Zeroed::new);
         let mut values: Zeroed<f32> = cells.ok_or_else(|| {

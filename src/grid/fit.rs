@@ -1,5 +1,6 @@
 //! From what a person asks for ("256 cells long", "0.1 mm", "32 × 32 × 32") to a [`Lattice`].
 
+use super::bits::check_dims;
 use super::lattice::{AXES, Lattice, MAX_DIM};
 use super::length::Length;
 use crate::error::{Error, Result, hint};
@@ -146,7 +147,7 @@ impl Fit {
     /// If the bounds are empty or a point where an extent is needed, a number is zero, or an axis
     /// would have more than [`MAX_DIM`] cells.
     pub fn to(&self, mesh: &Bounds) -> Result<Lattice> {
-        let mesh_box = mesh.exact().ok_or_else(|| Error::unfit("the mesh has no triangles"))?;
+        let mesh_box = mesh.exact().ok_or_else(Error::no_triangles)?;
         let target = self.bounds.as_ref().unwrap_or(&mesh_box);
         for (axis, name) in AXES.iter().enumerate() {
             if target[0][axis] > target[1][axis] {
@@ -178,9 +179,7 @@ impl Fit {
     fn spacing(&self, target: &[[Rational; 3]; 2]) -> Result<[Rational; 3]> {
         let extent: [Rational; 3] = std::array::from_fn(|a| &target[1][a] - &target[0][a]);
         let per_cell = |dims: &[usize; 3]| -> Result<[Rational; 3]> {
-            if dims.contains(&0) {
-                return Err(Error::usage("a grid needs at least one cell on every axis"));
-            }
+            check_dims(*dims)?;
             if let Some(axis) = dims.iter().position(|&n| n > MAX_DIM) {
                 return Err(too_many(axis));
             }

@@ -113,7 +113,7 @@ impl<'a> Slabs<'a> {
             .into_iter()
             .map(|(label, mesh)| Source::new(voxelizer, mesh, label, lattice, plan))
             .collect::<Result<Vec<_>>>()?;
-        let Some(first) = sources.first() else { return Err(Error::unfit("the mesh has no triangles")) };
+        let Some(first) = sources.first() else { return Err(Error::no_triangles()) };
         let record = voxelizer.about(first.record()?);
         let labels: Vec<_> = legend.iter().flat_map(Legend::labels).map(|label| (label.clone(), 0)).collect();
         let cell_type = cell_type(&legend, background);

@@ -1,5 +1,7 @@
 //! The numbers of triangles in their file, of which some may have been dropped.
 
+use crate::error::{Error, Result};
+
 /// The triangles of a file that its mesh leaves out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Dropped {
@@ -44,6 +46,14 @@ impl Dropped {
         let runs = self.runs.partition_point(|[kept, _]| *kept <= n);
         n + runs.checked_sub(1).map_or(0, |last| self.runs[last][1])
     }
+}
+
+/// Refuses more triangles than the numbers of 31 bits tell apart.
+pub(crate) fn check_count(count: u64) -> Result<()> {
+    if i32::try_from(count).is_err() {
+        return Err(Error::too_large(format!("{count} triangles; the most is 2^31 - 1")));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

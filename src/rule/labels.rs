@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Rule;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::geom::Ties;
 use crate::grid::{BitGrid, Labels, Lattice, Legend};
 use crate::mesh::Mesh;
@@ -32,7 +32,7 @@ use crate::run::Run;
 /// If the dims differ, another grid does not fit in memory, or the run was cancelled.
 pub fn surface_and_interior(mesh: &Mesh, lattice: &Lattice, cells: BitGrid, run: &Run) -> Result<Labels> {
     if cells.dims() != lattice.dims() {
-        return Err(Error::usage("the grid has other dims than the lattice"));
+        return Err(super::other_dims());
     }
     par::with_threads(run.thread_count(), || {
         of_layers(mesh, lattice, 0..lattice.dims()[2], cells, None, run)

@@ -431,6 +431,11 @@ impl Rule {
     }
 }
 
+/// The refusal of a grid of other dims.
+fn other_dims() -> Error {
+    Error::usage("the grid has other dims than the lattice")
+}
+
 impl PreparedRule<'_> {
     /// The rule with the method in force, never [`Inside::Auto`].
     pub fn used(&self) -> Rule {
@@ -473,7 +478,7 @@ impl PreparedRule<'_> {
             _ => true,
         };
         if layers.end > nz || dims != [nx, ny, layers.len()] || !fits {
-            return Err(Error::usage("the cells have other dims than the lattice"));
+            return Err(other_dims());
         }
         match (self.rule.kind(), cells.kind()) {
             (made, wanted) if made == wanted => self.cells.fill(layers, run, cells),

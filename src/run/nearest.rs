@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::grid::{BitGrid, Field, Lattice};
 use crate::kernel::distance::{BrickSearch, CentreLattice, ClusterJob, SIDE, SquaredBrick, TriangleTree};
 use crate::mesh::Mesh;
-use crate::mesh::numbers::Dropped;
+use crate::mesh::numbers::{Dropped, check_count};
 use crate::par::{self, Progress};
 use crate::run::Run;
 
@@ -56,9 +56,7 @@ impl Distances {
         let triangles = mesh.triangles();
         let dropped = mesh.dropped();
         let count = dropped.number(triangles.len() as u64);
-        if i32::try_from(count).is_err() {
-            return Err(Error::too_large(format!("{count} triangles; the most is 2^31 - 1")));
-        }
+        check_count(count)?;
         let centres = CentreLattice::new([0, 1, 2].map(|a| {
             let axis = lattice.axis(a);
             (axis.half_plane(1), axis.spacing().clone(), lattice.dims()[a])

@@ -270,10 +270,8 @@ fn may_go(path: &Path) -> bool {
 }
 
 fn golden_format(path: &Path) -> Result<&'static Format> {
-    format::by_path(path).ok_or_else(|| {
-        let error = Error::usage("no voxel format has this extension").in_file(path);
-        error.with_hint("'voxelize formats' lists them; .npz is a good choice")
-    })
+    format::named_by(path)
+        .map_err(|error| error.with_hint("'voxelize formats' lists them; .npz is a good choice"))
 }
 
 /// Compares the result with the recorded one, and stores its cells if requested. A file

@@ -15,6 +15,7 @@ use crate::geom::fractions::{dot, minus, rounded};
 use crate::geom::tri_tri::Meeting;
 use crate::geom::{Rational, Triangle, separation};
 use crate::mesh::closed::Seal;
+use crate::mesh::numbers::check_count;
 use crate::mesh::pairs::tree::PairTree;
 use crate::mesh::{Mesh, PairLimit};
 use crate::par::{self, Progress};
@@ -159,11 +160,9 @@ impl<'a> ClearanceBody<'a> {
     pub fn new(mesh: &'a Mesh) -> Result<Self> {
         let count = mesh.triangles().len();
         if count == 0 {
-            return Err(Error::unfit("the mesh has no triangles"));
+            return Err(Error::no_triangles());
         }
-        if i32::try_from(count).is_err() {
-            return Err(Error::too_large(format!("{count} triangles; the most is 2^31 - 1")));
-        }
+        check_count(count as u64)?;
         Ok(Self { mesh, tree: PairTree::new(mesh.triangles()) })
     }
 

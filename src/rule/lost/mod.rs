@@ -25,7 +25,7 @@ use self::judge::{Judge, LostOutput};
 pub use self::report::{LostComponents, LostFeatures, LostPlaces};
 use super::Inside;
 use super::inside::PreparedInside;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
@@ -110,7 +110,7 @@ pub fn find(
     run: &Run,
 ) -> Result<LostFeatures> {
     if given.is_some_and(|solid| solid.dims() != lattice.dims()) {
-        return Err(Error::usage("the grid has other dims than the lattice"));
+        return Err(super::other_dims());
     }
     par::with_threads(run.thread_count(), || {
         let around = Around::new(lattice, mesh.bounds(), inside)?;
