@@ -49,7 +49,7 @@ fn main() {
     let paths = if are_named { meshes::named(&words) } else { meshes::all() };
     for path in paths {
         let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
-        let is_soup = mesh.closedness().open_edges >= mesh.triangles().len() as u64;
+        let is_soup = mesh.edge_counts().open_edges >= mesh.triangles().len() as u64;
         if mesh.triangles().is_empty() || is_soup && !are_named {
             continue;
         }
@@ -102,7 +102,7 @@ fn fresh(mesh: &Mesh) -> Mesh {
 
 /// Fills a grid as the command does.
 fn fill(rule: Rule, mesh: &Mesh, lattice: &Lattice, grid: &mut BitGrid, run: &Run) {
-    std::hint::black_box((mesh.seal(), mesh.unsound()));
+    std::hint::black_box((mesh.closedness(), mesh.closedness_defect()));
     let prepared = rule.prepare(mesh, lattice, run).expect("memory for what is beside the grid");
     prepared.fill(0..lattice.dims()[2], run, &mut *grid).expect("nothing cancels it");
     if let Rule::Solid { inside, .. } = rule {

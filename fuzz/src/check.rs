@@ -18,7 +18,7 @@ pub fn check(bytes: &[u8]) {
     alone();
     let options = CheckOptions { lattice: Some(&case.lattice), places: 5, ..CheckOptions::default() };
     let found = check_mesh(&case.mesh, &options).expect("a small mesh");
-    let edges = case.mesh.closedness();
+    let edges = case.mesh.edge_counts();
     let is_empty = case.mesh.triangles().is_empty();
     assert_eq!(count(&found, Code::M004), edges.open_edges);
     assert_eq!(count(&found, Code::M002), case.mesh.degenerate());

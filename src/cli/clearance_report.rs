@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use voxelize::compare::clearance::{Clearance, MeetingPair, Relation};
 use voxelize::geom::tri_tri::Meeting;
-use voxelize::mesh::closed::Seal;
+use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::Loaded;
 
 use super::report::Report;
@@ -13,22 +13,22 @@ use super::report::display::{counted, grouped, number};
 
 /// `a.stl: 12 triangles, closed`.
 pub fn mesh_row(path: &Path, loaded: &Loaded) -> String {
-    let closed = match loaded.mesh.seal() {
-        Seal::Oriented => "closed",
-        Seal::Closed => "closed, but not oriented; using evenodd",
-        Seal::Open => "not closed; using winding number > 0.5",
+    let closed = match loaded.mesh.closedness() {
+        Closedness::Oriented => "closed",
+        Closedness::Closed => "closed, but not oriented; using evenodd",
+        Closedness::Open => "not closed; using winding number > 0.5",
     };
     let triangles = counted(loaded.mesh.triangles().len() as u64, "triangle", "triangles");
     format!("{}: {triangles}, {closed}", path.display())
 }
 
 pub fn mesh_json(path: &Path, loaded: &Loaded) -> Value {
-    let seal = loaded.mesh.seal();
+    let closedness = loaded.mesh.closedness();
     json!({
         "path": path.display().to_string(),
         "triangles": loaded.mesh.triangles().len(),
-        "closed": seal != Seal::Open,
-        "oriented": seal == Seal::Oriented,
+        "closed": closedness != Closedness::Open,
+        "oriented": closedness == Closedness::Oriented,
     })
 }
 

@@ -8,7 +8,7 @@ use voxelize::format::{self, Carries, Description};
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
 use voxelize::job::InFile;
-use voxelize::mesh::closed::Closedness;
+use voxelize::mesh::closed::EdgeCounts;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
 
@@ -120,7 +120,7 @@ fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> R
     let path = file.path();
     let loaded = read::read_file(path, options)?;
     let mesh = &loaded.mesh;
-    let edges = loaded.mesh.closedness();
+    let edges = loaded.mesh.edge_counts();
     let median = median_edge(mesh);
     let solid = edges.is_closed() && edges.is_oriented() && !mesh.triangles().is_empty();
     let volume = solid.then(|| mesh.volume());
@@ -150,7 +150,7 @@ fn describe_mesh(file: &InFile, options: &ReadOptions, report: &mut Report) -> R
     Ok(())
 }
 
-fn mesh_json(mesh: &Mesh, edges: &Closedness, volume: Option<f64>, median: Option<f64>) -> Value {
+fn mesh_json(mesh: &Mesh, edges: &EdgeCounts, volume: Option<f64>, median: Option<f64>) -> Value {
     let bounds = mesh.bounds();
     let extent: [f64; 3] = std::array::from_fn(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a]));
     json!({
@@ -175,7 +175,7 @@ fn extent(bounds: &Bounds) -> String {
     format!("{extent}: {}", ranges([low, high]))
 }
 
-fn closed(edges: &Closedness, volume: Option<f64>) -> String {
+fn closed(edges: &EdgeCounts, volume: Option<f64>) -> String {
     match volume {
         Some(volume) if volume < 0.0 => {
             format!("yes, but inside out: volume {}", grouped_number(volume))

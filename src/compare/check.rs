@@ -4,7 +4,7 @@
 use crate::Voxelizer;
 use crate::error::{Code, Result, Severity};
 use crate::grid::{BitGrid, Label, Labels, Lattice, Legend};
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::mesh::components::Component;
 use crate::mesh::defects::{Defects, Search, Site, Sites};
 use crate::mesh::{Mesh, PairLimit};
@@ -382,7 +382,7 @@ pub static DEFECTS: &[DefectInfo] = &[
 /// The bytes of memory that a check takes, with the mesh: vertices and edges by number, and cells of the search for
 /// pairs; of a mesh with open edges also its loops, of which every triangle may be one.
 pub fn bytes_for(mesh: &Mesh) -> u64 {
-    let per_triangle = if mesh.seal() == Seal::Open { 600 } else { 320 };
+    let per_triangle = if mesh.closedness() == Closedness::Open { 600 } else { 320 };
     per_triangle * mesh.triangles().len() as u64
 }
 

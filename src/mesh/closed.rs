@@ -15,16 +15,16 @@ use crate::kernel::Level;
 use crate::kernel::edge_sums::{EdgeKeys, EdgeSums};
 use crate::par;
 
-/// The counts of the edges of a mesh.
+/// Counts of the open and of the unbalanced edges of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Closedness {
+pub struct EdgeCounts {
     /// Undirected edges that are there an odd number of times: holes have them around.
     pub open_edges: u64,
     /// Undirected edges whose two directions do not cancel. Open edges are among them.
     pub unbalanced_edges: u64,
 }
 
-impl Closedness {
+impl EdgeCounts {
     /// Whether every undirected edge is there an even number of times.
     pub fn is_closed(&self) -> bool {
         self.open_edges == 0
@@ -36,9 +36,9 @@ impl Closedness {
     }
 }
 
-/// How far the edges of a mesh close it.
+/// Whether the edges of a mesh close and orient it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seal {
+pub enum Closedness {
     /// Every directed edge is cancelled by its reverse.
     Oriented,
     /// Every undirected edge is there an even number of times.
@@ -50,7 +50,7 @@ pub enum Seal {
 /// A defect that sums over the edges and triangles of a mesh show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unsound {
+pub enum ClosednessDefect {
     /// It is not closed.
     Open,
     /// It is closed, and not consistently oriented.
@@ -59,7 +59,7 @@ pub enum Unsound {
     InsideOut,
 }
 
-impl Unsound {
+impl ClosednessDefect {
     /// The words for it: `not closed`.
     pub fn text(self) -> &'static str {
         match self {
@@ -83,19 +83,19 @@ const PARTS: usize = 64;
 const CHUNK: usize = 1 << 15;
 
 impl Mesh {
-    /// Whether it is closed and oriented, and how many edges are not.
+    /// Counts its open and its unbalanced edges.
     ///
     /// ```
     /// use voxelize::Mesh;
     ///
     /// let cube = Mesh::open("fixtures/cube.stl")?;
-    /// assert!(cube.closedness().is_closed() && cube.closedness().is_oriented());
+    /// assert!(cube.edge_counts().is_closed() && cube.edge_counts().is_oriented());
     ///
     /// let without_two = Mesh::from_triangles(cube.triangles()[2..].to_vec())?;
-    /// assert_eq!(without_two.closedness().open_edges, 4);
+    /// assert_eq!(without_two.edge_counts().open_edges, 4);
     /// # Ok::<(), voxelize::Error>(())
     /// ```
-    pub fn closedness(&self) -> Closedness {
+    pub fn edge_counts(&self) -> EdgeCounts {
         let chunks: Vec<&[Triangle]> = self.triangles().chunks(CHUNK).collect();
         let sorted = par::map(chunks, by_part);
         let counts = par::map_range(0..PARTS, |part| {
@@ -107,27 +107,27 @@ impl Mesh {
             };
             odd_ones(&of(0), &of(1))
         });
-        counts.iter().fold(Closedness { open_edges: 0, unbalanced_edges: 0 }, |all, part| Closedness {
+        counts.iter().fold(EdgeCounts { open_edges: 0, unbalanced_edges: 0 }, |all, part| EdgeCounts {
             open_edges: all.open_edges + part.open_edges,
             unbalanced_edges: all.unbalanced_edges + part.unbalanced_edges,
         })
     }
 
     /// Whether it is closed and oriented, by sums of hashes of its edges: many times as fast as
-    /// [`closedness`](Self::closedness), and of another opinion about once in 2^62 meshes. The hashes have keys that are
+    /// [`edge_counts`](Self::edge_counts), and wrong with probability about 2^-62. The hashes have keys that are
     /// drawn at random, so that no mesh can be made for that. It is kept, so asking again costs nothing.
-    pub fn seal(&self) -> Seal {
-        self.sums().seal
+    pub fn closedness(&self) -> Closedness {
+        self.sums().closedness
     }
 
-    /// The defect that its [`seal`](Self::seal) or its volume shows, if any: the cheap part of a
+    /// The defect that its [`closedness`](Self::closedness) or its volume shows, if any: the cheap part of a
     /// [`check`](crate::compare::check::check).
-    pub fn unsound(&self) -> Option<Unsound> {
-        match self.seal() {
+    pub fn closedness_defect(&self) -> Option<ClosednessDefect> {
+        match self.closedness() {
             _ if self.is_two_sided() => None,
-            Seal::Open => Some(Unsound::Open),
-            Seal::Closed => Some(Unsound::NotOriented),
-            Seal::Oriented => (self.volume() < 0.0).then_some(Unsound::InsideOut),
+            Closedness::Open => Some(ClosednessDefect::Open),
+            Closedness::Closed => Some(ClosednessDefect::NotOriented),
+            Closedness::Oriented => (self.volume() < 0.0).then_some(ClosednessDefect::InsideOut),
         }
     }
 
@@ -175,13 +175,13 @@ impl Mesh {
         let chunks = self.triangles().chunks(CHUNK).collect();
         let parts = par::map(chunks, |chunk: &[Triangle]| EdgeSums::of(level, chunk, &middle, &keys));
         let sums = parts.iter().fold(EdgeSums::default(), EdgeSums::and);
-        let seal = match () {
-            () if sums.are_oriented() => Seal::Oriented,
-            () if sums.are_closed() => Seal::Closed,
-            () => Seal::Open,
+        let closedness = match () {
+            () if sums.are_oriented() => Closedness::Oriented,
+            () if sums.are_closed() => Closedness::Closed,
+            () => Closedness::Open,
         };
         let is_two_sided = sums.may_be_two_sided() && are_in_both_directions(self.triangles());
-        MeshSums { seal, is_two_sided, volume: sums.six_volumes / 6.0, extents: sums.extents }
+        MeshSums { closedness, is_two_sided, volume: sums.six_volumes / 6.0, extents: sums.extents }
     }
 }
 
@@ -194,7 +194,7 @@ fn random_keys() -> EdgeKeys {
 /// Sums over the triangles of a mesh.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MeshSums {
-    seal: Seal,
+    closedness: Closedness,
     is_two_sided: bool,
     volume: f64,
     /// See [`Mesh::extents`].
@@ -256,8 +256,8 @@ fn part_of(edge: &Edge) -> usize {
 }
 
 /// Counts over sorted edges of both directions, side by side.
-fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> Closedness {
-    let mut found = Closedness { open_edges: 0, unbalanced_edges: 0 };
+fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> EdgeCounts {
+    let mut found = EdgeCounts { open_edges: 0, unbalanced_edges: 0 };
     while let Some(edge) = forth.first().into_iter().chain(back.first()).min().copied() {
         let edge = EdgeUse { forth: taken(&mut forth, &edge), back: taken(&mut back, &edge) };
         found.open_edges += u64::from(edge.is_open());
@@ -284,31 +284,31 @@ mod tests {
     ];
 
     /// Open and unbalanced edges; hashes must agree.
-    fn closedness(triangles: &[Triangle]) -> (u64, u64) {
+    fn edge_counts(triangles: &[Triangle]) -> (u64, u64) {
         let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
-        let found = mesh.closedness();
-        let seal = match (found.is_oriented(), found.is_closed()) {
-            (true, _) => Seal::Oriented,
-            (_, true) => Seal::Closed,
-            _ => Seal::Open,
+        let found = mesh.edge_counts();
+        let closedness = match (found.is_oriented(), found.is_closed()) {
+            (true, _) => Closedness::Oriented,
+            (_, true) => Closedness::Closed,
+            _ => Closedness::Open,
         };
-        assert_eq!(mesh.seal(), seal);
+        assert_eq!(mesh.closedness(), closedness);
         (found.open_edges, found.unbalanced_edges)
     }
 
     #[test]
     fn edges_are_counted_by_both_directions() {
         let turned = |t: Triangle| [t[0], t[2], t[1]];
-        assert_eq!(closedness(&[]), (0, 0));
-        assert_eq!(closedness(&SHEET[..1]), (3, 3));
-        assert_eq!(closedness(&SHEET), (4, 4));
+        assert_eq!(edge_counts(&[]), (0, 0));
+        assert_eq!(edge_counts(&SHEET[..1]), (3, 3));
+        assert_eq!(edge_counts(&SHEET), (4, 4));
         // The diagonal is there twice, both times in the same direction.
-        assert_eq!(closedness(&[SHEET[0], turned(SHEET[1])]), (4, 5));
+        assert_eq!(edge_counts(&[SHEET[0], turned(SHEET[1])]), (4, 5));
         // Two sides of one sheet close it, and so does the same side twice.
-        assert_eq!(closedness(&[SHEET[0], turned(SHEET[0])]), (0, 0));
-        assert_eq!(closedness(&[SHEET[0], SHEET[0]]), (0, 3));
+        assert_eq!(edge_counts(&[SHEET[0], turned(SHEET[0])]), (0, 0));
+        assert_eq!(edge_counts(&[SHEET[0], SHEET[0]]), (0, 3));
         // Three times: odd again.
-        assert_eq!(closedness(&[SHEET[0], SHEET[0], SHEET[0]]), (3, 3));
+        assert_eq!(edge_counts(&[SHEET[0], SHEET[0], SHEET[0]]), (3, 3));
     }
 
     #[test]
@@ -331,7 +331,7 @@ mod tests {
                 1 => drop(triangles.pop()),
                 _ => {}
             }
-            let (open, unbalanced) = closedness(&triangles);
+            let (open, unbalanced) = edge_counts(&triangles);
             seen[usize::from(unbalanced > 0) + usize::from(open > 0)] += 1;
             let bits = |[a, b, c]: Triangle| {
                 let mut turns = [[a, b, c], [b, c, a], [c, a, b]].map(|turn| turn.map(bits));
@@ -353,7 +353,7 @@ mod tests {
         let turned = |[a, b, c]: Triangle| [a, c, b];
         let is_two_sided = |triangles: &[Triangle]| {
             let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
-            (mesh.is_two_sided(), mesh.unsound().is_none())
+            (mesh.is_two_sided(), mesh.closedness_defect().is_none())
         };
         let cube = Mesh::open("fixtures/cube.stl").unwrap().triangles().to_vec();
         let back: Vec<_> = cube.iter().rev().map(|t| turned([t[1], t[2], t[0]])).collect();
@@ -373,17 +373,17 @@ mod tests {
     #[test]
     fn zeros_have_no_sign_and_triangles_without_area_count() {
         let negative = SHEET[1].map(|v| v.map(|c| if c == 0.0 { -0.0 } else { c }));
-        assert_eq!(closedness(&[SHEET[0], negative]), (4, 4));
+        assert_eq!(edge_counts(&[SHEET[0], negative]), (4, 4));
         let point = [[3.0; 3]; 3];
         let needle = [[0.0; 3], [0.0; 3], [1.0, 2.0, 3.0]];
-        assert_eq!(closedness(&[point, needle]), (0, 0));
+        assert_eq!(edge_counts(&[point, needle]), (0, 0));
         // A T-junction: one long side, two short ones on the other triangles, and a line between.
         let a = [0.0, 0.0, 0.0];
         let b = [2.0, 0.0, 0.0];
         let m = [1.0, 0.0, 0.0];
         let open = [[a, b, [1.0, 1.0, 0.0]], [m, a, [0.0, -1.0, 0.0]], [b, m, [2.0, -1.0, 0.0]]];
-        assert_eq!(closedness(&open).0, 9);
-        assert_eq!(closedness(&[open[0], open[1], open[2], [b, a, m]]).0, 6);
+        assert_eq!(edge_counts(&open).0, 9);
+        assert_eq!(edge_counts(&[open[0], open[1], open[2], [b, a, m]]).0, 6);
     }
 
     #[test]
@@ -392,15 +392,15 @@ mod tests {
         let mut random = Random::new(7);
         let mut corner = || [16, 4, 4].map(|n| random.below(n) as f32);
         let soup: Vec<Triangle> = (0..100_000).map(|_| [corner(), corner(), corner()]).collect();
-        let found = closedness(&soup);
+        let found = edge_counts(&soup);
         assert!(found.0 > 1000 && found.1 > found.0, "{found:?}");
         let mut turned = soup.clone();
         turned.reverse();
         turned.iter_mut().for_each(|triangle| triangle.rotate_left(1));
-        assert_eq!(closedness(&turned), found);
-        assert_eq!(par::with_threads(1, || closedness(&soup)).unwrap(), found);
+        assert_eq!(edge_counts(&turned), found);
+        assert_eq!(par::with_threads(1, || edge_counts(&soup)).unwrap(), found);
         let twice: Vec<_> = soup.iter().chain(&soup).copied().collect();
-        assert_eq!(closedness(&twice), (0, found.1));
+        assert_eq!(edge_counts(&twice), (0, found.1));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::error::{Code, Finding, Hint, Opt, hint};
 use crate::grid::{Lattice, MAX_DIM};
 use crate::mesh::Mesh;
 use crate::mesh::boundary::Loop;
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::run::holes;
 use crate::run::leak::Leak;
 use crate::text::{counted, grouped, number};
@@ -115,19 +115,19 @@ fn two_sided() -> Finding {
 
 /// A method that was chosen requires what the mesh is not.
 fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
-    let text = match (chosen, mesh.seal()) {
+    let text = match (chosen, mesh.closedness()) {
         _ if mesh.is_two_sided() && is_crossed(chosen) => {
             let name = chosen.name();
             format!("every triangle occurs in both directions: {name} finds nothing inside")
         }
-        (Inside::Nonzero | Inside::EvenOdd, Seal::Open) => {
+        (Inside::Nonzero | Inside::EvenOdd, Closedness::Open) => {
             let name = chosen.name();
             format!("the mesh is not closed: {name} may be wrong along some lines")
         }
-        (Inside::Vote, Seal::Open) => {
+        (Inside::Vote, Closedness::Open) => {
             "the mesh is not closed: vote is wrong where two of its three rays are wrong".to_string()
         }
-        (Inside::Nonzero, Seal::Closed) => {
+        (Inside::Nonzero, Closedness::Closed) => {
             let text = "inconsistent triangle orientation affects nonzero";
             let hint = hint!["use {} or robust" Inside = "evenodd"];
             return Some(Finding::new(Code::W006, text).with_hint(hint));

@@ -8,7 +8,7 @@ use crate::kernel::bricks;
 use crate::kernel::distance::SIDE;
 use crate::kernel::sink;
 use crate::mesh::Mesh;
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::par;
 use crate::run::{Plan, Run, rows};
 
@@ -83,7 +83,7 @@ impl Usual<'_> {
 
     /// The repaired mesh, with its edges: of an open one every method but the vote asks for it.
     fn repair(&self) -> u128 {
-        let is_open = self.mesh.seal() == Seal::Open;
+        let is_open = self.mesh.closedness() == Closedness::Open;
         let halves = match self.rule.inside() {
             Some(Inside::Vote) if !self.doubt => 0,
             // And once more to tell what is lost.
@@ -105,7 +105,7 @@ impl Usual<'_> {
         };
         let shell = if matches!(self.rule, Rule::Filled { shell: Some(_), .. }) { 20 } else { 0 };
         // Without holes there is no leak.
-        let searches = [(self.doubt, 23), (self.leak && self.mesh.seal() == Seal::Open, 46)];
+        let searches = [(self.doubt, 23), (self.leak && self.mesh.closedness() == Closedness::Open, 46)];
         let search = searches.iter().filter(|search| search.0).map(|search| search.1).max().unwrap_or(0);
         (method + shell).max(search)
     }

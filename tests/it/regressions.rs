@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::support::listed::Listed;
 use voxelize::geom::Triangle;
-use voxelize::mesh::closed::Seal;
+use voxelize::mesh::closed::Closedness;
 use voxelize::{Band, BitGrid, Lattice, Level, Mesh, Progress, Rational, Rule, Run, Snap, Voxelizer};
 
 fn check(cases: &[Listed]) {
@@ -301,7 +301,7 @@ fn an_open_triangle_made_to_fool_sums_of_hashes_is_open() {
         [0x3ca8bfbd, 0x3ec2c39d, 0x41f2bd66],
     ];
     let mesh = Mesh::from_triangles(vec![corners.map(|corner| corner.map(f32::from_bits))]).unwrap();
-    assert_eq!((mesh.seal(), mesh.closedness().open_edges), (Seal::Open, 3));
+    assert_eq!((mesh.closedness(), mesh.edge_counts().open_edges), (Closedness::Open, 3));
 }
 
 /// The distance of one cell and its nearest triangle, on every level.

@@ -38,7 +38,7 @@ pub fn rules() -> Vec<Rule> {
 
 /// The slow ones: the inside of a triangle soup takes seconds each time.
 pub fn rules_for(mesh: &Mesh) -> Vec<Rule> {
-    let is_soup = mesh.closedness().open_edges as usize > mesh.triangles().len();
+    let is_soup = mesh.edge_counts().open_edges as usize > mesh.triangles().len();
     rules().into_iter().filter(|rule| !is_soup || rule.inside().is_none()).collect()
 }
 

@@ -30,8 +30,8 @@ pub fn voxels(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -
 /// Notes how far the mesh is closed, where the rule may mind.
 pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
     if options.rule.inside().is_some() && options.has_findings {
-        let found = timed(&mut report.times.voxelize, || (mesh.seal(), mesh.unsound()));
-        (report.seal, report.unsound) = (Some(found.0), found.1);
+        let found = timed(&mut report.times.voxelize, || (mesh.closedness(), mesh.closedness_defect()));
+        (report.closedness, report.defect) = (Some(found.0), found.1);
     }
 }
 

@@ -8,7 +8,7 @@ use voxelize::grid::Label;
 use voxelize::grid::record::INSIDE;
 use voxelize::job::system::peak_memory;
 use voxelize::job::{Transform, UnitOfLength};
-use voxelize::mesh::closed::Seal;
+use voxelize::mesh::closed::Closedness;
 use voxelize::{Lattice, Rule};
 
 use super::super::options::{Mode, Options};
@@ -110,8 +110,8 @@ fn mesh_json(found: &RunReport, unit: Option<&str>) -> Value {
             "degenerate": mesh.degenerate,
             "dropped": mesh.dropped,
             "bounds": value::bounds(&mesh.bounds),
-            "closed": found.seal.map(|seal| seal != Seal::Open),
-            "oriented": found.seal.map(|seal| seal == Seal::Oriented),
+            "closed": found.closedness.map(|closedness| closedness != Closedness::Open),
+            "oriented": found.closedness.map(|closedness| closedness == Closedness::Oriented),
             "unit": unit,
         })
     })

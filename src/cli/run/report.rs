@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::{FieldSummary, Label};
 use voxelize::job::MemoryPlan;
-use voxelize::mesh::closed::{Seal, Unsound};
+use voxelize::mesh::closed::{Closedness, ClosednessDefect};
 use voxelize::mesh::read::Packing;
 use voxelize::rule::{InsideReport, LostFeatures};
 use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
@@ -26,9 +26,9 @@ pub struct RunReport {
     /// Coordinates that were snapped.
     pub snapped: Option<u64>,
     /// How far the mesh is closed, where that matters.
-    pub seal: Option<Seal>,
+    pub closedness: Option<Closedness>,
     /// The defect that the cheap part of a check shows, where that matters.
-    pub unsound: Option<Unsound>,
+    pub defect: Option<ClosednessDefect>,
     /// How inside was decided, by name.
     pub inside: Option<String>,
     /// Findings about the inside.
@@ -101,8 +101,8 @@ impl RunReport {
             occupied: None,
             field: None,
             labels: vec![],
-            seal: None,
-            unsound: None,
+            closedness: None,
+            defect: None,
             doubt: None,
             leak_path: None,
             digest: None,

@@ -30,9 +30,9 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
         let transform = transform_text(&options.job.options.grid.transform);
         row("mesh", &format!("{}{transform}", mesh_line(&options.job.source.name(), mesh)));
     }
-    if let Some(unsound) = found.unsound {
+    if let Some(defect) = found.defect {
         let mesh = options.job.source.path().map_or_else(|| "MESH".into(), |path| path.display().to_string());
-        row("check", &format!("{}: 'voxelize check {mesh}' shows where", unsound.text()));
+        row("check", &format!("{}: 'voxelize check {mesh}' shows where", defect.text()));
     }
     if let Some(lattice) = &found.lattice {
         row("grid", &grid(options, lattice));

@@ -1,7 +1,7 @@
 //! The rows that `-v` adds to the summary: every choice and its reason.
 
 use voxelize::job::MemoryLimit;
-use voxelize::mesh::closed::Seal;
+use voxelize::mesh::closed::Closedness;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Inside, Lattice, Level, Rule, Snap, ThinFeatures, par};
 
@@ -74,13 +74,13 @@ fn inside(method: Inside, found: &RunReport) -> String {
     if method != Inside::Auto {
         return format!("inside {}: --inside", method.name());
     }
-    let mesh = match found.seal {
-        Some(Seal::Oriented) if found.inside.as_deref() == Some(Inside::Robust.name()) => {
+    let mesh = match found.closedness {
+        Some(Closedness::Oriented) if found.inside.as_deref() == Some(Inside::Robust.name()) => {
             "every triangle occurs in both directions"
         }
-        Some(Seal::Oriented) => "the mesh is closed and consistently oriented",
-        Some(Seal::Closed) => "the mesh is closed, but inconsistently oriented",
-        Some(Seal::Open) => "the mesh is not closed",
+        Some(Closedness::Oriented) => "the mesh is closed and consistently oriented",
+        Some(Closedness::Closed) => "the mesh is closed, but inconsistently oriented",
+        Some(Closedness::Open) => "the mesh is not closed",
         None => return "inside auto: the rule's default".to_string(),
     };
     format!("inside {}: auto, as {mesh}", found.inside.as_deref().unwrap_or("auto"))

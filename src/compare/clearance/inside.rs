@@ -10,7 +10,7 @@ use super::{ClearanceBody, ClearanceOptions};
 use crate::error::Result;
 use crate::geom::{Point, Winding};
 use crate::mesh::Mesh;
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::mesh::pairs::{self, RayCount, RaySample, TriangleMarks};
 use crate::par;
 
@@ -53,8 +53,11 @@ pub(super) fn components(
     }
     let ClearanceOptions { max_bytes, progress, .. } = *options;
     progress.check()?;
-    let of_other =
-        if other.mesh.seal() == Seal::Open { other.mesh.triangles().len() as u64 * WINDING } else { 0 };
+    let of_other = if other.mesh.closedness() == Closedness::Open {
+        other.mesh.triangles().len() as u64 * WINDING
+    } else {
+        0
+    };
     pairs::refuse_more(own.mesh.triangles().len() as u64 * COMPONENTS + of_other, max_bytes)?;
     let found = own.mesh.components()?;
     let mut least: Vec<Option<Point>> = vec![None; found.components.len()];
@@ -92,10 +95,10 @@ pub(super) fn components(
 
 impl MeshInside {
     pub(super) fn of(mesh: &Mesh) -> Self {
-        match mesh.seal() {
-            Seal::Oriented => Self::NonZero,
-            Seal::Closed => Self::EvenOdd,
-            Seal::Open => {
+        match mesh.closedness() {
+            Closedness::Oriented => Self::NonZero,
+            Closedness::Closed => Self::EvenOdd,
+            Closedness::Open => {
                 let triangles = mesh.triangles().iter().map(|t| t.map(|v| v.map(f64::from)));
                 Self::Winding(Winding::new(triangles.collect()))
             }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result, hint};
 use crate::geom::fractions::{dot, minus, rounded};
 use crate::geom::tri_tri::Meeting;
 use crate::geom::{Rational, Triangle, separation};
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::mesh::numbers::check_count;
 use crate::mesh::pairs::tree::PairTree;
 use crate::mesh::{Mesh, PairLimit};
@@ -309,7 +309,7 @@ fn relation_meeting(
             return Ok(MeshRelation::known(Relation::Crossing, Some(true)));
         }
     }
-    let is_open = pair.iter().any(|body| body.mesh.seal() == Seal::Open);
+    let is_open = pair.iter().any(|body| body.mesh.closedness() == Closedness::Open);
     let shares_volume = if is_open || too_many_places { None } else { Some(false) };
     Ok(MeshRelation {
         relation: Relation::Touching,

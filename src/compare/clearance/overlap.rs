@@ -17,7 +17,7 @@ use crate::geom::fractions::{ExactPoint, cross, dot, exact, is_zero, minus, plus
 use crate::geom::separation::{common, is_on_segment};
 use crate::geom::tri_tri::{self, Meeting};
 use crate::geom::{Bounds, Triangle, orientation};
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::mesh::pairs::{RaySample, TriangleMarks};
 use crate::par::{self, Progress};
 
@@ -46,7 +46,7 @@ pub(super) fn share_volume(
     [own, other]: [&TriangleMarks; 2],
     progress: &dyn Progress,
 ) -> Result<bool> {
-    if pair.iter().any(|body| body.mesh.seal() == Seal::Open) {
+    if pair.iter().any(|body| body.mesh.closedness() == Closedness::Open) {
         return Ok(false);
     }
     let insides = pair.map(|body| MeshInside::of(body.mesh));

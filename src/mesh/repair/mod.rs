@@ -6,9 +6,9 @@
 
 mod nested;
 mod orientation;
+mod outward;
 mod patches;
 mod sheets;
-mod sound;
 
 use super::boundary::{self, Loop, Way};
 use super::{Mesh, edges};
@@ -16,9 +16,9 @@ use crate::error::Result;
 use crate::geom::Triangle;
 use crate::par::{self, Progress};
 use orientation::{Face, face, is_inside_out};
+pub(crate) use outward::is_outward_patch;
 use patches::Patches;
 use sheets::Sheets;
-pub(crate) use sound::is_sound_patch;
 
 /// Steps of a repair.
 const STEPS: u64 = 5;

@@ -11,7 +11,7 @@ use crate::grid::{BitGrid, Lattice, flood};
 use crate::kernel::KernelLattice;
 use crate::mesh::Mesh;
 use crate::mesh::boundary::{self, Loop};
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::rule::{Rule, Stats};
 use crate::run::cover::{self, IntersectionTarget};
 use crate::run::leak::{self, Flooded, Leak};
@@ -47,7 +47,7 @@ pub(in crate::rule) fn flooded(
 ) -> Result<Flood> {
     let layers = 0..lattice.dims()[2];
     let level = run.supported_level()?;
-    let is_open = mesh.seal() == Seal::Open;
+    let is_open = mesh.closedness() == Closedness::Open;
     let all = if is_open { mesh.holes()? } else { vec![] };
     let caps = Mesh::from_triangles(boundary::caps(&all))?;
     let [small, large] = match close {

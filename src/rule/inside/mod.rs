@@ -18,7 +18,7 @@ use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
 use crate::mesh::boundary::Loop;
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::run::leak::Leak;
 use crate::run::{Run, rows};
 
@@ -216,7 +216,8 @@ impl Inside {
         let robust = Self::Robust.info().meshes * triangles + numbers;
         // Closedness is tested only where it may matter.
         let matters = run.max_memory.is_some_and(|limit| robust > u128::from(limit) / 8);
-        let is_robust = self == Self::Auto && matters && (mesh.seal() == Seal::Open || mesh.is_two_sided());
+        let is_robust =
+            self == Self::Auto && matters && (mesh.closedness() == Closedness::Open || mesh.is_two_sided());
         let used = if is_robust { Self::Robust } else { self };
         let Method { grids, meshes, .. } = used.info();
         let numbers = if used == Self::Robust { numbers } else { 0 };
@@ -252,10 +253,10 @@ impl<'a> PreparedInside<'a> {
 }
 
 fn automatic<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<PreparedInside<'a>> {
-    match mesh.seal() {
+    match mesh.closedness() {
         _ if mesh.is_two_sided() => Inside::Robust.prepare(mesh, lattice, run),
-        Seal::Oriented => Inside::Nonzero.prepare(mesh, lattice, run),
-        Seal::Closed => Inside::EvenOdd.prepare(mesh, lattice, run),
-        Seal::Open => Inside::Robust.prepare(mesh, lattice, run),
+        Closedness::Oriented => Inside::Nonzero.prepare(mesh, lattice, run),
+        Closedness::Closed => Inside::EvenOdd.prepare(mesh, lattice, run),
+        Closedness::Open => Inside::Robust.prepare(mesh, lattice, run),
     }
 }

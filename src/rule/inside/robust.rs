@@ -72,7 +72,7 @@ struct RobustParts<'a> {
 }
 
 fn parts<'a>(mesh: &'a Mesh, progress: &dyn Progress) -> Result<RobustParts<'a>> {
-    if repair::is_sound_patch(mesh, progress)? {
+    if repair::is_outward_patch(mesh, progress)? {
         let closed = mesh.triangles().into();
         return Ok(RobustParts { closed, summed: vec![], caps: 0, repairs: Repairs::none() });
     }

@@ -29,7 +29,7 @@ use crate::error::Result;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::mesh::Mesh;
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::par;
 use crate::run::Run;
 
@@ -41,8 +41,11 @@ const MESHES: u128 = 5;
 
 /// The bytes that [`find`] takes in addition to the mesh, at most.
 pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> u128 {
-    let repair =
-        if mesh.seal() == Seal::Oriented && !mesh.is_two_sided() { 0 } else { Inside::Robust.info().meshes };
+    let repair = if mesh.closedness() == Closedness::Oriented && !mesh.is_two_sided() {
+        0
+    } else {
+        Inside::Robust.info().meshes
+    };
     let triangles = (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128;
     let around = Around::new(lattice, mesh.bounds(), inside);
     let dims = around.map_or(lattice.dims(), |around| around.lattice.dims());

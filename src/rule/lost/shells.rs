@@ -3,7 +3,7 @@
 use super::hosts::{AskedCells, Hosts, hosts};
 use crate::error::Result;
 use crate::mesh::Mesh;
-use crate::mesh::closed::Seal;
+use crate::mesh::closed::Closedness;
 use crate::mesh::components::Component;
 use crate::mesh::repair::Repaired;
 use crate::run::Run;
@@ -35,8 +35,8 @@ impl Shells {
 
     /// The components of a mesh; an inconsistently oriented one is repaired first.
     pub(super) fn of(mesh: &Mesh, cells: &AskedCells, run: &Run) -> Result<Self> {
-        let repaired = match mesh.seal() {
-            Seal::Oriented if !mesh.is_two_sided() => None,
+        let repaired = match mesh.closedness() {
+            Closedness::Oriented if !mesh.is_two_sided() => None,
             _ => Some(Mesh::from_triangles(Repaired::with(mesh, run)?.triangles)?),
         };
         let mesh = repaired.as_ref().unwrap_or(mesh);

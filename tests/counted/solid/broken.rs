@@ -14,7 +14,7 @@ const MOST: f64 = 0.005;
 
 /// The closed fixtures of at least a thousand triangles, and one with a cavity, by name.
 fn whole() -> Vec<(String, Mesh)> {
-    let large = |mesh: &Mesh| mesh.triangles().len() >= 1000 && mesh.closedness().is_oriented();
+    let large = |mesh: &Mesh| mesh.triangles().len() >= 1000 && mesh.edge_counts().is_oriented();
     let mut all: Vec<_> = meshes::fixtures().into_iter().filter(|(_, mesh)| large(mesh)).collect();
     let sphere = meshes::fixture("sphere.stl");
     let cavity = sphere.triangles().iter().map(|[a, b, c]| [a, c, b].map(|v| v.map(|c| c / 2.0)));

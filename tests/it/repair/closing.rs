@@ -97,7 +97,7 @@ fn holes_are_the_odd_edges_whatever_their_direction() {
         let edges: Vec<_> = holes.iter().flat_map(Loop::edges).map(|[a, b]| (key(a), key(b))).collect();
         assert_eq!(edges.len(), odd.len());
         assert!(edges.iter().all(|(a, b)| odd.contains_key(&(*a.min(b), *a.max(b)))));
-        assert_eq!(mesh(&triangles).closedness().open_edges, odd.len() as u64);
+        assert_eq!(mesh(&triangles).edge_counts().open_edges, odd.len() as u64);
         let other = tossed(&random.shuffled(&triangles), &mut random);
         assert_eq!(mesh(&other).holes().unwrap(), holes);
         seen += holes.len();

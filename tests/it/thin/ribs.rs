@@ -73,7 +73,7 @@ fn no_rib_is_broken_without_a_word_or_after_it_was_kept() {
         let triangles: Vec<Triangle> =
             blocks_and_rib(half, length).into_iter().map(|triangle| triangle.map(placed)).collect();
         let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
-        assert!(mesh.closedness().is_oriented() && mesh.volume() > 2000.0);
+        assert!(mesh.edge_counts().is_oriented() && mesh.volume() > 2000.0);
         let lattice = cells(&triangles, 10);
         let (solid, summary) = made(&triangles, &lattice, Rule::solid());
         let found = lost::find(&mesh, &lattice, Inside::Auto, None, &Run::default()).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! That is so where no triangle is without area, and
 //!
-//! - every directed edge is cancelled by its reverse ([`Mesh::seal`]), and none is there twice: then each edge is of
+//! - every directed edge is cancelled by its reverse ([`Mesh::closedness`]), and none is there twice: then each edge is of
 //!   exactly two triangles, in opposite directions;
 //! - all triangles are connected by edges: they are one patch, nothing of which has to be turned to fit. There are no
 //!   duplicates: two triangles of three common edges would be all that is connected with them;
@@ -10,7 +10,7 @@
 //!
 //! So the repaired mesh has the same triangles, none turned, in one patch without a boundary.
 
-use super::super::closed::Seal;
+use super::super::closed::Closedness;
 use super::super::{Mesh, union_find, weld};
 use crate::error::Result;
 use crate::geom::Triangle;
@@ -36,9 +36,9 @@ const OF_EACH: f64 = 1.0 / (1_u64 << 48) as f64;
 ///
 /// # Errors
 /// If there are more than 1.4 thousand million triangles, memory is not there, or the work is cancelled.
-pub(crate) fn is_sound_patch(mesh: &Mesh, progress: &dyn Progress) -> Result<bool> {
+pub(crate) fn is_outward_patch(mesh: &Mesh, progress: &dyn Progress) -> Result<bool> {
     weld::refuse_more(mesh.triangles().len())?;
-    if mesh.degenerate() > 0 || mesh.seal() != Seal::Oriented || mesh.volume() <= 0.0 {
+    if mesh.degenerate() > 0 || mesh.closedness() != Closedness::Oriented || mesh.volume() <= 0.0 {
         return Ok(false);
     }
     progress.check()?;
@@ -117,11 +117,11 @@ mod tests {
         all
     }
 
-    /// Whether a mesh is found to be sound; then a repair must agree.
-    fn is_sound(triangles: Vec<Triangle>) -> bool {
+    /// Whether a mesh is found to be one outward patch; then a repair must agree.
+    fn is_one(triangles: Vec<Triangle>) -> bool {
         let mesh = Mesh::from_triangles(triangles).unwrap();
-        let is_sound = is_sound_patch(&mesh, &()).unwrap();
-        if is_sound {
+        let is_one = is_outward_patch(&mesh, &()).unwrap();
+        if is_one {
             let repaired = Repaired::new(&mesh).unwrap();
             assert_eq!(sorted(&repaired.triangles), sorted(mesh.triangles()));
             let Repaired { degenerate, duplicates, patches, turned, cavities, not_orientable, .. } = repaired;
@@ -131,7 +131,7 @@ mod tests {
             );
             assert!(repaired.boundary.is_empty() && !repaired.ragged.contains(&true));
         }
-        is_sound
+        is_one
     }
 
     /// The faces of unit cubes on a lattice: those between two cubes are left out.
@@ -161,11 +161,11 @@ mod tests {
     }
 
     #[test]
-    fn sound_meshes_are_known_and_no_others_are_taken_for_them() {
+    fn outward_patches_are_known_and_no_others_are_taken_for_them() {
         let cube = cubes(&[[0; 3]]);
-        assert!(is_sound(cube.clone()) && is_sound(cubes(&[[0; 3], [1, 0, 0], [1, 1, 0]])));
+        assert!(is_one(cube.clone()) && is_one(cubes(&[[0; 3], [1, 0, 0], [1, 1, 0]])));
         let knot = Mesh::open("fixtures/knot.stl").unwrap();
-        assert!(is_sound(knot.triangles().to_vec()));
+        assert!(is_one(knot.triangles().to_vec()));
         let turned =
             |triangles: &[Triangle]| triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect::<Vec<_>>();
         let more = |other: Vec<Triangle>| [cube.clone(), other].concat();
@@ -183,12 +183,12 @@ mod tests {
             more(cubes(&[[1, 1, 1]])),
             vec![cube[0], turned(&cube)[0]],
         ] {
-            assert!(!is_sound(other.clone()), "{other:?}");
+            assert!(!is_one(other.clone()), "{other:?}");
         }
     }
 
     #[test]
-    fn clusters_of_cubes_are_sound_where_a_repair_says_so() {
+    fn clusters_of_cubes_are_one_patch_where_a_repair_says_so() {
         let mut random = Random::new(5);
         let mut seen = [0; 2];
         for n in 0..600 {
@@ -206,7 +206,7 @@ mod tests {
             };
             let repaired = Repaired::new(&mesh).unwrap();
             let wanted = !is_crowded && repaired.patches == 1;
-            assert_eq!(is_sound(triangles), wanted, "{cells:?}");
+            assert_eq!(is_one(triangles), wanted, "{cells:?}");
             seen[usize::from(wanted)] += 1;
         }
         assert!(seen.iter().all(|count| *count > 50), "{seen:?}");
