@@ -171,7 +171,7 @@ mod tests {
     use crate::random::Random;
 
     impl Random {
-        fn point(&mut self, kind: u64) -> [f64; 3] {
+        fn point_of(&mut self, kind: u64) -> [f64; 3] {
             std::array::from_fn(|_| match kind {
                 0 => self.within(-4.0, 4.0),
                 1 => self.whole(-2, 2) as f64,
@@ -184,15 +184,15 @@ mod tests {
     fn cases() -> impl Iterator<Item = ([f64; 3], [[f64; 3]; 3])> {
         let mut random = Random::new(0x0ff5e7);
         (0..60_000_u64).map(move |n| {
-            let p = random.point(n / 3 % 3);
-            let a = random.point(n % 3);
-            let b = random.point(n % 3);
+            let p = random.point_of(n / 3 % 3);
+            let a = random.point_of(n % 3);
+            let b = random.point_of(n % 3);
             let t = random.within(0.0, 1.0);
             let c = match n % 7 {
                 0 => a,
                 1 => along(a, minus(b, a), t),
                 2 => std::array::from_fn(|i| a[i] + t * (b[i] - a[i]) + random.within(0.0, 1e-10)),
-                _ => random.point(n % 3),
+                _ => random.point_of(n % 3),
             };
             (p, [a, b, c])
         })
@@ -297,9 +297,9 @@ mod tests {
         let mut hits = 0;
         let mut misses = 0;
         for n in 0..20_000 {
-            let a = random.point(n % 3);
-            let b = random.point(n % 3);
-            let p = random.point(n / 3 % 3);
+            let a = random.point_of(n % 3);
+            let b = random.point_of(n % 3);
+            let p = random.point_of(n / 3 % 3);
             let within = ClosedBox {
                 low: std::array::from_fn(|i| a[i].min(b[i])),
                 high: std::array::from_fn(|i| a[i].max(b[i])),

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use crate::kernel::geom::vector::{cross, dot, minus};
+use voxelize_geom::vector::{cross, dot, minus};
 
 /// A point or vector in doubles.
 pub type Vector = [f64; 3];

@@ -2,8 +2,8 @@
 
 use super::tests::{plus, sets};
 use super::*;
-use crate::kernel::geom::vector::minus;
 use crate::random::Random;
+use voxelize_geom::vector::minus;
 
 #[cfg(test)]
 mod batches {

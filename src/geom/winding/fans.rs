@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 use super::super::solid_angle::{self, U, Vector};
 use super::local::{Ball, EdgeSlopes, Local, Rim};
 use super::{AIM, Placed};
-use crate::kernel::geom::vector::{dot, minus};
+use voxelize_geom::vector::{dot, minus};
 
 /// The most fans that are looked at one by one. More are left to the tree: of a part with 16 small holes it took two
 /// thirds of the instructions, of scans with five or six large ones two and a half times as many.

@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 use super::super::solid_angle::{self, U, Vector};
 use super::Estimate;
 use super::moments::{Moments, PAIRS};
-use crate::kernel::geom::vector::{cross, dot, minus};
+use voxelize_geom::vector::{cross, dot, minus};
 
 /// A ball.
 #[derive(Debug, Clone, Copy)]

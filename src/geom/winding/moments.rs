@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 
 use super::super::solid_angle::Vector;
 use super::{Estimate, Placed};
-use crate::kernel::geom::vector::{cross, dot, minus};
+use voxelize_geom::vector::{cross, dot, minus};
 
 /// Integrals over some triangles; `h` is a point of them less `centre`, `n` its unit normal.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 
 use super::super::solid_angle::Vector;
 use super::Winding;
-use crate::kernel::geom::vector::{cross, dot, minus};
+use voxelize_geom::vector::{cross, dot, minus};
 
 impl Winding {
     /// No less than the size of the winding number at any point of the box.

@@ -1,9 +1,9 @@
 //! Sums by the tree against sums one by one, and decisions that must not depend on the tree.
 
 use super::*;
-use crate::kernel::geom::vector;
 use crate::par;
 use crate::random::Random;
+use voxelize_geom::vector;
 
 /// The error that is aimed at.
 const AIM: f64 = 1.0 / 16_384.0;

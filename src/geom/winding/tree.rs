@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::super::solid_angle::Vector;
 use super::{Moments, Placed};
 use crate::error::Result;
-use crate::kernel::geom::morton;
-use crate::kernel::geom::vector::minus;
 use crate::par::Progress;
+use voxelize_geom::morton;
+use voxelize_geom::vector::minus;
 
 /// The most triangles of a leaf.
 const LEAF: usize = 8;

@@ -9,7 +9,7 @@ use super::Winding;
 use super::fans::FanGuess;
 use super::local::{Ball, Local};
 use super::reach::{apart, most};
-use crate::kernel::geom::vector::minus;
+use voxelize_geom::vector::minus;
 
 /// Triangles around a box.
 #[derive(Debug, Clone)]
