@@ -26,8 +26,8 @@ pub struct Slabs<'a> {
     /// Rule, ties, tool and input.
     pub record: Record,
     lattice: &'a Lattice,
-    /// Where files say that the cells are, if that is elsewhere.
-    placed: Option<Lattice>,
+    /// Where files say that the cells are.
+    placed: Lattice,
     voxelizer: Voxelizer<'a>,
     sources: Vec<Source<'a>>,
     plan: Plan,
@@ -51,8 +51,8 @@ struct Source<'a> {
     lattice: &'a Lattice,
     mesh: Cow<'a, Mesh>,
     label: Option<Label>,
-    /// The rule, if the mesh is borrowed. Otherwise it is prepared for every slab: rules of many parts at a time may take
-    /// much memory.
+    /// The rule, if the mesh is borrowed, until its last layer is filled. Otherwise it is prepared for every slab: rules of
+    /// many parts at a time may take much memory.
     prepared: Option<PreparedRule<'a>>,
     /// The cells of all slabs, made before the first of [`Plan::Bricks`].
     bricks: Option<Covered>,
@@ -121,7 +121,7 @@ impl<'a> Slabs<'a> {
         Ok(Self {
             record,
             lattice,
-            placed: Some(voxelizer.placed(lattice)?),
+            placed: voxelizer.placed(lattice)?,
             voxelizer: *voxelizer,
             sources,
             plan,
@@ -223,9 +223,8 @@ impl<'a> Slabs<'a> {
     pub(super) fn into_voxelized(self) -> (Voxelized, Vec<i32>) {
         let findings = self.findings();
         let stats = self.stats();
-        let lattice = self.placed.unwrap_or_else(|| self.lattice.clone());
         let cells = self.cells.expect("a slab was filled");
-        let voxels = Voxels { cells, lattice: Some(lattice), record: self.record };
+        let voxels = Voxels { cells, lattice: Some(self.placed), record: self.record };
         (Voxelized { voxels, findings, stats }, self.nearest.unwrap_or_default())
     }
 
@@ -354,11 +353,15 @@ impl<'a> Source<'a> {
 
     /// Fills the cells of these layers.
     fn fill(&mut self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<()> {
+        let is_last = layers.end == self.lattice.dims()[2];
         let stats = match &self.prepared {
             Some(prepared) => prepared.fill(layers, run, cells)?,
             None => self.voxelizer.rule.prepare(&self.mesh, self.lattice, run)?.fill(layers, run, cells)?,
         };
         self.stats.add(stats);
+        if is_last {
+            self.prepared = None;
+        }
         Ok(())
     }
 
@@ -374,6 +377,7 @@ impl<'a> Source<'a> {
             let covered = prepared.keep(run)?;
             self.stats.snapped = covered.snapped();
             self.bricks = Some(covered);
+            self.prepared = None;
         }
         run.check()?;
         match &self.bricks {
@@ -427,7 +431,7 @@ impl CellSource for Slabs<'_> {
     }
 
     fn lattice(&self) -> Option<&Lattice> {
-        Some(self.placed.as_ref().unwrap_or(self.lattice))
+        Some(&self.placed)
     }
 
     fn record(&self) -> &Record {
