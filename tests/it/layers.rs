@@ -241,10 +241,9 @@ impl<'a> Modules<'a> {
     fn uses(&self, n: usize) -> BTreeSet<usize> {
         let source = &self.sources[n];
         let mut used = BTreeSet::new();
-        // The other crate is no module of this one.
-        for path in
-            paths(&source.code).into_iter().filter(|path| path.get(1).is_none_or(|name| name != "kernel"))
-        {
+        // Other crates are no modules of this one, and random numbers are those of tests.
+        let is_own = |path: &Vec<String>| path.get(1).is_none_or(|name| name != "kernel" && name != "random");
+        for path in paths(&source.code).into_iter().filter(is_own) {
             let supers = path.iter().take_while(|name| *name == "super").count();
             let (base, rest) = match path[0].as_str() {
                 "crate" => (&source.module[..1], &path[1..]),
