@@ -27,7 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("rule", &["error", "text", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("job", &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
     ("lib", &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule", "job"]),
-    ("compare", &["error", "par", "geom", "mesh", "grid", "format", "run", "rule", "lib"]),
+    ("compare", &["error", "par", "geom", "mesh", "grid", "format", "run", "rule", "job", "lib"]),
     ("view", &["error", "par", "geom", "mesh", "grid", "format", "job", "lib"]),
     ("tool", &["text", "par", "format", "compare"]),
     // The library only by its public name, `voxelize::…`.
