@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use super::Durability;
+use crate::kernel::memory::Zeroed;
 use crate::par;
 
 /// Bytes that are written at a time: they stay in the cache.
@@ -32,7 +33,8 @@ const HOLE: usize = 4 << 10;
 pub(super) struct Ahead {
     file: File,
     durability: Durability,
-    piece: Vec<u8>,
+    /// None where memory for it ended, or it was passed on.
+    piece: Option<Piece>,
     /// The bytes that were taken.
     length: u64,
     /// As many bytes are still written at once.
@@ -40,25 +42,49 @@ pub(super) struct Ahead {
     writer: Option<WriterThread>,
 }
 
+/// Bytes on their way. They are mapped, so that no thread's allocator keeps them.
+struct Piece {
+    bytes: Zeroed<u8>,
+    length: usize,
+}
+
+impl Piece {
+    fn new() -> Option<Self> {
+        Some(Self { bytes: Zeroed::new(PIECE)?, length: 0 })
+    }
+
+    fn filled(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Takes as many bytes as there is room for.
+    fn take(&mut self, bytes: &[u8]) -> usize {
+        let taken = bytes.len().min(PIECE - self.length);
+        self.bytes[self.length..][..taken].copy_from_slice(&bytes[..taken]);
+        self.length += taken;
+        taken
+    }
+}
+
 /// The thread that writes a large file.
 struct WriterThread {
-    full: SyncSender<Vec<u8>>,
+    full: SyncSender<Piece>,
     /// Pieces that are written, to be filled again.
-    empty: Receiver<Vec<u8>>,
+    empty: Receiver<Piece>,
     writer: JoinHandle<io::Result<()>>,
 }
 
 impl Ahead {
     pub(super) fn new(file: File, durability: Durability) -> Self {
-        Self { file, durability, piece: Vec::with_capacity(PIECE), length: 0, direct: DIRECT, writer: None }
+        Self { file, durability, piece: None, length: 0, direct: DIRECT, writer: None }
     }
 
     /// Writes what is left, and waits until all of it is written; it need not be on the disk yet.
     pub(super) fn finish(mut self) -> io::Result<()> {
         if self.writer.is_some() {
             self.pass_on()?;
-        } else {
-            io::Write::write_all(&mut self.file, &self.piece)?;
+        } else if let Some(piece) = &self.piece {
+            io::Write::write_all(&mut self.file, piece.filled())?;
         }
         self.join()?;
         // A hole at the end.
@@ -67,27 +93,27 @@ impl Ahead {
 
     /// Writes the piece, or hands it to the writer.
     fn pass_on(&mut self) -> io::Result<()> {
-        if self.direct > 0 {
-            self.direct = self.direct.saturating_sub(self.piece.len());
-            io::Write::write_all(&mut self.file, &self.piece)?;
-            self.piece.clear();
-            return Ok(());
-        }
-        if self.writer.is_none() {
+        let Some(piece) = self.piece.take() else { return Ok(()) };
+        if self.direct == 0 && self.writer.is_none() {
             self.writer = WriterThread::start(self.file.try_clone()?, self.durability);
         }
-        let Some(thread) = &self.writer else {
-            write_with_holes(&mut self.file, &self.piece)?;
-            self.piece.clear();
-            return Ok(());
-        };
-        let piece = std::mem::take(&mut self.piece);
-        if thread.full.send(piece).is_err() {
-            // It ended with an error.
-            return self.join();
+        if let Some(thread) = self.writer.as_ref().filter(|_| self.direct == 0) {
+            if thread.full.send(piece).is_err() {
+                // It ended with an error.
+                return self.join();
+            }
+            self.piece = thread.empty.try_recv().ok();
+        } else {
+            match self.direct {
+                0 => write_with_holes(&mut self.file, piece.filled())?,
+                _ => io::Write::write_all(&mut self.file, piece.filled())?,
+            }
+            self.direct = self.direct.saturating_sub(piece.length);
+            self.piece = Some(piece);
         }
-        self.piece = thread.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE));
-        self.piece.clear();
+        if let Some(piece) = &mut self.piece {
+            piece.length = 0;
+        }
         Ok(())
     }
 
@@ -108,10 +134,15 @@ impl Drop for Ahead {
 
 impl io::Write for Ahead {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(PIECE - self.piece.len());
-        self.piece.extend_from_slice(&bytes[..taken]);
+        let mut piece = match self.piece.take() {
+            Some(piece) => piece,
+            None => Piece::new().ok_or(io::ErrorKind::OutOfMemory)?,
+        };
+        let taken = piece.take(bytes);
         self.length += taken as u64;
-        if self.piece.len() == PIECE {
+        let is_full = piece.length == PIECE;
+        self.piece = Some(piece);
+        if is_full {
             self.pass_on()?;
         }
         Ok(taken)
@@ -125,7 +156,7 @@ impl io::Write for Ahead {
 impl WriterThread {
     /// `None` if the system cannot start a thread.
     fn start(file: File, durability: Durability) -> Option<Self> {
-        let (full, pieces) = sync_channel::<Vec<u8>>(PIECES);
+        let (full, pieces) = sync_channel::<Piece>(PIECES);
         let (back, empty) = sync_channel(PIECES);
         let writer = par::start(move || write_all(file, durability, &pieces, &back)).ok()?;
         Some(Self { full, empty, writer })
@@ -136,14 +167,14 @@ impl WriterThread {
 fn write_all(
     mut file: File,
     durability: Durability,
-    pieces: &Receiver<Vec<u8>>,
-    back: &SyncSender<Vec<u8>>,
+    pieces: &Receiver<Piece>,
+    back: &SyncSender<Piece>,
 ) -> io::Result<()> {
     let mut syncer = None;
     let mut left = SYNC;
     for piece in pieces {
-        write_with_holes(&mut file, &piece)?;
-        left = left.saturating_sub(piece.len());
+        write_with_holes(&mut file, piece.filled())?;
+        left = left.saturating_sub(piece.length);
         let _ = back.try_send(piece);
         if left == 0 && durability == Durability::Synced {
             if syncer.is_none() {

@@ -22,7 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("geom", &["error", "par", "kernel", "numbers"]),
     ("mesh", &["error", "text", "par", "geom", "kernel"]),
     ("grid", &["error", "par", "geom", "kernel"]),
-    ("format", &["error", "text", "par", "grid"]),
+    ("format", &["error", "text", "par", "grid", "kernel"]),
     ("run", &["error", "text", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "text", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("job", &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
