@@ -18,6 +18,10 @@ const USUAL_PROGRAM: u64 = 19 << 19;
 /// The memory of a thread, for its stack and in the allocator: 64 threads took 3 MiB.
 const THREAD: u64 = 64 << 10;
 
+/// What the allocator may keep for a thread, as lists come and go: a limit is shared by no more threads than it has
+/// room for.
+const KEPT: u64 = 1 << 20;
+
 /// So many threads are started at most, where the system does not offer more: others only wait for each
 /// other, and to start a thousand takes most of a second.
 const MAX_THREADS: usize = 64;
@@ -45,6 +49,8 @@ impl Resources {
             .map_err(|e| prefixed(&format!("{}: ", argv.with_value("simd").unwrap_or_default()), &e))?;
         let most = par::available_threads().max(MAX_THREADS);
         let threads = run.thread_count().min(most).min(affordable_threads().unwrap_or(most));
+        let roomy = |limit: u64| usize::try_from(limit.saturating_sub(PROGRAM) / KEPT).unwrap_or(most).max(1);
+        let threads = max_memory.map_or(threads, |limit| threads.min(roomy(limit)));
         let memory = match (max_memory, available_memory(threads)) {
             (Some(bytes), _) => MemoryLimit::Requested(bytes),
             (None, Some(bytes)) => MemoryLimit::Available(bytes),

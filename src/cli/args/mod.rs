@@ -94,7 +94,8 @@ pub struct ReportArgs {
 pub struct PowerArgs {
     /// threads [all]
     #[arg(short = 'j', long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true,
-          long_help = "Threads to use; more than 64 only where the system offers them [default: all]")]
+          long_help = "Threads to use; more than 64 only where the system offers them, and at most one for each MiB \
+                       that --max-memory leaves the program [default: all]")]
     pub threads: Option<usize>,
 
     /// instruction set; changes speed only [auto]
