@@ -315,9 +315,9 @@ impl<'a> Source<'a> {
     ) -> Result<Self> {
         let Voxelizer { rule, run, .. } = voxelizer;
         let search = LostSearch { mesh: &mesh, lattice, rule, run };
-        let is_later = plan == Plan::Dense && search.fits_with_grid();
+        // To look into the mesh for what is not needed takes longer than to fill a small grid.
         let lost = match voxelizer.has_findings && search.is_needed() {
-            true if is_later => None,
+            true if plan == Plan::Dense && search.fits_with_grid() => None,
             true => Some(search.find(None)?),
             false => Some(LostFound::default()),
         };
@@ -468,5 +468,21 @@ impl Progress for Phase<'_> {
 
     fn cancelled(&self) -> bool {
         self.progress.cancelled()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::Rule;
+
+    #[test]
+    fn a_mesh_is_looked_into_only_by_rules_that_mind_how_far_it_is_closed() {
+        for (rule, is_looked_into) in [(Rule::surface(), false), (Rule::Thin, false), (Rule::solid(), true)] {
+            let mesh = Mesh::open("fixtures/knot.stl").unwrap();
+            let lattice = Lattice::fit(mesh.bounds(), 16).unwrap();
+            Voxelizer::new(rule).memory(1 << 30).run(&mesh, &lattice).unwrap();
+            assert_eq!(mesh.has_sums(), is_looked_into, "{}", rule.name());
+        }
     }
 }

@@ -157,6 +157,12 @@ impl Mesh {
         self.sums().extents
     }
 
+    /// Whether anything has asked how far it is closed.
+    #[cfg(test)]
+    pub(crate) fn has_sums(&self) -> bool {
+        self.sums.get().is_some()
+    }
+
     /// The result of one pass over all triangles, kept.
     fn sums(&self) -> &MeshSums {
         self.sums.get().unwrap_or_else(|| {
