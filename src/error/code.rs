@@ -174,8 +174,8 @@ codes! {
         "the file is empty"
         AGAIN_ALONE;
     S002 "S002" REFUSED
-        "neither binary nor ASCII STL: text that does not begin with `solid`, or bytes that explain neither the count of a \
-            binary STL nor its triangles"
+        "no mesh of a known format: text that is neither ASCII STL, which begins with `solid`, nor OBJ, or bytes that \
+            explain neither the count of a binary STL nor its triangles"
         EXPORT;
     S003 "S003" DAMAGE
         "cut short: bytes or words are missing"
@@ -187,7 +187,7 @@ codes! {
         "bytes follow the last triangle, or the count is too low"
         AGAIN;
     S006 "S006" DAMAGE
-        "ASCII text that does not form a facet: a loop of four vertices, a missing `endfacet`"
+        "text that does not form a facet: a loop of four vertices in ASCII STL, a missing `endfacet`, a polygon of two corners"
         DROP;
     S007 "S007" DAMAGE
         "a number that cannot be read, such as `1,5` or `1.0D+00`"
@@ -204,6 +204,9 @@ codes! {
     S011 "S011" REFUSED
         "gzip data that does not decompress, or whose checksum is wrong"
         AGAIN_ALONE;
+    S012 "S012" DAMAGE
+        "a polygon names a vertex that is not there"
+        DROP;
     S101 "S101" NOTED
         "a binary STL whose header begins with `solid`, as in ASCII STL"
         NOTHING;
@@ -222,6 +225,9 @@ codes! {
     S106 "S106" NOTED
         "unusual text: byte order mark, upper case, CR line ends, a name that is not UTF-8, a facet on the \
             line of `solid`"
+        NOTHING;
+    S107 "S107" NOTED
+        "points, lines, or free-form curves and surfaces, which have no triangles and are left out"
         NOTHING;
     V001 "V001" REFUSED
         "neither the content nor the name of the file is that of a known voxel format"

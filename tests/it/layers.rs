@@ -42,6 +42,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("clap", &["cli"], ""),
     ("dashu_int", &["numbers"], ""),
     ("dashu_ratio", &["numbers"], ""),
+    ("earcut", &["mesh"], ""),
     ("fearless_simd", &["kernel"], ""),
     ("flate2", &["mesh"], ""),
     ("indicatif", &["cli"], ""),

@@ -15,6 +15,8 @@
 mod facets;
 mod gzip;
 mod number;
+mod obj;
+mod polygon;
 mod records;
 mod refuse;
 mod room;
@@ -61,7 +63,7 @@ enum Guess {
 }
 
 /// Every format that is read, in the order they are tried.
-pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT];
+pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT, obj::FORMAT];
 
 /// How to read. The default is silence, no limit, and refusal of damaged files; options chain.
 #[derive(Clone, Copy)]

@@ -41,7 +41,6 @@ static OTHERS: &[Other] = &[
     other("GLB", &["glb"], (0, b"glTF"), EXPORT),
     other("glTF", &["gltf"], NONE, EXPORT),
     other("IGES", &["iges", "igs"], NONE, EXPORT),
-    other("OBJ", &["obj"], NONE, EXPORT),
     other("OFF", &["off"], (0, b"OFF"), EXPORT),
     other("PLY", &["ply"], (0, b"ply\n"), EXPORT),
     other("PLY", &["ply"], (0, b"ply\r"), EXPORT),
@@ -104,7 +103,7 @@ pub(super) fn no_mesh(count: u64, length: Option<u64>) -> Error {
 
 /// The error for text that no format knows.
 pub(super) fn unknown() -> Error {
-    Error::input(Code::S002, "neither binary nor ASCII STL: text that does not begin with 'solid'")
+    Error::input(Code::S002, "text that is neither ASCII STL, which begins with 'solid', nor OBJ")
         .with_hint(EXPORT)
 }
 

@@ -25,14 +25,22 @@ impl Room {
         Zeroed::new(length).ok_or_else(|| does_not_fit(count))
     }
 
-    /// Room in `triangles` for `more`: doubled, but not beyond the limit or `expected` in all.
-    pub(super) fn grow(&self, triangles: &mut Vec<Triangle>, more: usize, expected: u64) -> Result<()> {
+    /// Room in `triangles` for `more`: doubled, but not beyond the limit, with so many bytes beside them, or `expected` in
+    /// all.
+    pub(super) fn grow(
+        &self,
+        triangles: &mut Vec<Triangle>,
+        more: usize,
+        expected: u64,
+        beside: u64,
+    ) -> Result<()> {
         let need = triangles.len() + more;
         if need <= triangles.capacity() {
             return Ok(());
         }
-        self.admit(need as u64, 0)?;
-        let most = self.max_memory.map_or(u64::MAX, |bytes| bytes / TRIANGLE).min(expected);
+        self.admit(need as u64, beside)?;
+        let room = |bytes: u64| bytes.saturating_sub(beside) / TRIANGLE;
+        let most = self.max_memory.map_or(u64::MAX, room).min(expected);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let target = (2 * triangles.capacity()).min(most).max(need);
         let extra = target - triangles.len();

@@ -265,7 +265,7 @@ impl<R: Read> Parser<'_, R> {
             }
             match self.next_facet(std::mem::take(&mut begun)) {
                 Ok(Some(triangle)) => {
-                    self.room.grow(&mut self.triangles, 1, u64::MAX)?;
+                    self.room.grow(&mut self.triangles, 1, u64::MAX, 0)?;
                     self.triangles.push(triangle);
                 }
                 Ok(None) => return Ok(()),
@@ -291,7 +291,7 @@ impl<R: Read> Parser<'_, R> {
         let threads = if smooth && text.len() > facets::CHUNK { Threads::All } else { Threads::One };
         let Plain { parts, length, to_end } = facets::plain(text, threads);
         for part in parts {
-            self.room.grow(&mut self.triangles, part.len(), u64::MAX)?;
+            self.room.grow(&mut self.triangles, part.len(), u64::MAX, 0)?;
             self.triangles.extend(part);
         }
         self.words.skip(length);

@@ -233,7 +233,7 @@ fn read_in_order(
         let wanted = left.min(BLOCK as u64) as usize * RECORD;
         let filled = fill(&mut reader, &mut buffer[..wanted])?;
         let whole = filled / RECORD;
-        room.grow(&mut triangles, whole, if lenient { u64::MAX } else { count })?;
+        room.grow(&mut triangles, whole, if lenient { u64::MAX } else { count }, 0)?;
         triangles.resize(first as usize + whole, [[0.0; 3]; 3]);
         let block = &buffer[..whole * RECORD];
         let looked = admit(decode(block, &mut triangles[first as usize..], first), lenient)?;

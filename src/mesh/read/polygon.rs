@@ -1,0 +1,188 @@
+//! Polygons as triangles: ears are cut off in the coordinate plane in which the polygon is largest, that of the largest
+//! component of its area vector. Coordinates are not rounded by that, so what lies in one line there does so here.
+//!
+//! Every corner stays the corner of a triangle, and every side the side of exactly one, even where corners are in one
+//! line: polygons that share sides share them as triangles, so a closed mesh stays closed. A polygon that is not planar
+//! becomes triangles that look like those of its shadow in that plane; one without area becomes a fan.
+
+use earcut::Earcut;
+
+use crate::geom::Point;
+
+/// Cuts polygons, one after another, in the same memory.
+pub(super) struct PolygonCutter {
+    earcut: Earcut<f64>,
+    flat: Vec<[f64; 2]>,
+    ears: Vec<u32>,
+    /// Directed sides of ears whose other side is in no ear.
+    sides: Vec<[u32; 2]>,
+    triangles: Vec<[u32; 3]>,
+}
+
+impl PolygonCutter {
+    pub(super) fn new() -> Self {
+        Self { earcut: Earcut::new(), flat: vec![], ears: vec![], sides: vec![], triangles: vec![] }
+    }
+
+    /// The triangles of a polygon of at least three corners, by the places of corners; as many as there are corners, less
+    /// two. All turn as the polygon does.
+    pub(super) fn cut(&mut self, corners: &[Point]) -> &[[u32; 3]] {
+        let count = corners.len() as u32;
+        self.triangles.clear();
+        if count < 4 || !self.cut_ears(corners) {
+            self.triangles.clear();
+            self.triangles.extend((2..count).map(|n| [0, n - 1, n]));
+        }
+        &self.triangles
+    }
+
+    /// Cuts ears; false if they do not make up the polygon.
+    fn cut_ears(&mut self, corners: &[Point]) -> bool {
+        let Some(axis) = largest_side(corners) else { return false };
+        let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
+        self.flat.clear();
+        self.flat.extend(corners.iter().map(|corner| [f64::from(corner[u]), f64::from(corner[v])]));
+        self.ears.clear();
+        self.earcut.earcut::<u32>(self.flat.iter().copied(), &[], &mut self.ears);
+        self.triangles.extend(self.ears.as_chunks().0.iter().map(|ear: &[u32; 3]| {
+            // In the order of the polygon.
+            let mut ear = *ear;
+            ear.sort_unstable();
+            ear
+        }));
+        self.keep_all_corners(corners.len() as u32)
+    }
+
+    /// Adds triangles without area between a side of the ears and the corners that it leaves out, which lie on it; false
+    /// if the ears have no such outline.
+    fn keep_all_corners(&mut self, count: u32) -> bool {
+        self.sides.clear();
+        self.sides.extend(self.triangles.iter().flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]));
+        self.sides.sort_unstable();
+        let all = std::mem::take(&mut self.sides);
+        let is_single = |side: &[u32; 2]| all.binary_search(&[side[1], side[0]]).is_err();
+        self.sides.extend(all.iter().filter(|side| is_single(side)));
+        // Around the polygon, each from where the last one ended, and back to the first.
+        let Some([first, _]) = self.sides.first().copied() else { return false };
+        let mut at = first;
+        for &[from, to] in &self.sides {
+            if from != at || to <= from && to != first {
+                return false;
+            }
+            let ahead = if to > from { to - from } else { to + count - from };
+            let corner = |n: u32| (from + n) % count;
+            self.triangles.extend((2..=ahead).map(|n| {
+                let mut left_out = [corner(0), corner(n - 1), corner(n)];
+                let least = (0..3).min_by_key(|n| left_out[*n]).unwrap_or(0);
+                left_out.rotate_left(least);
+                left_out
+            }));
+            at = to;
+        }
+        at == first && self.triangles.len() as u32 == count - 2
+    }
+}
+
+/// The axis along which the area vector of a polygon is longest; none if it has no area.
+fn largest_side(corners: &[Point]) -> Option<usize> {
+    let origin = corners[0].map(f64::from);
+    let mut area = [0.0_f64; 3];
+    for pair in corners.windows(2) {
+        let [a, b] = [0, 1].map(|n| [0, 1, 2].map(|axis| f64::from(pair[n][axis]) - origin[axis]));
+        for (axis, sum) in area.iter_mut().enumerate() {
+            let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
+            *sum += a[u] * b[v] - a[v] * b[u];
+        }
+    }
+    let axis = (0..3).max_by(|a, b| area[*a].abs().total_cmp(&area[*b].abs()))?;
+    (area[axis] != 0.0).then_some(axis)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::random::Random;
+
+    /// The doubled area in a plane, exact for small whole numbers.
+    fn area(corners: &[Point], triangle: &[u32; 3]) -> f64 {
+        let [a, b, c] = triangle.map(|n| corners[n as usize].map(f64::from));
+        (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    }
+
+    /// The sides of a polygon are those of its triangles, all of which turn as it does.
+    fn check(corners: &[Point]) {
+        let mut cutter = PolygonCutter::new();
+        let triangles = cutter.cut(corners).to_vec();
+        assert_eq!(triangles.len(), corners.len() - 2, "{corners:?}");
+        let mut sides: HashMap<[u32; 2], i32> = HashMap::new();
+        for [a, b, c] in &triangles {
+            for [from, to] in [[a, b], [b, c], [c, a]] {
+                *sides.entry([*from, *to]).or_default() += 1;
+                *sides.entry([*to, *from]).or_default() -= 1;
+            }
+        }
+        let count = corners.len() as u32;
+        for n in 0..count {
+            assert_eq!(sides.remove(&[n, (n + 1) % count]), Some(1), "side {n} of {corners:?}");
+            assert_eq!(sides.remove(&[(n + 1) % count, n]), Some(-1));
+        }
+        assert!(sides.values().all(|n| *n == 0), "{triangles:?} of {corners:?}");
+    }
+
+    #[test]
+    fn concave_polygons_are_covered_once() {
+        // An L, a comb, a star; in every plane, from every corner, both ways round.
+        let l: &[[f32; 2]] = &[[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [1.0, 1.0], [1.0, 4.0], [0.0, 4.0]];
+        let comb: &[[f32; 2]] =
+            &[[0.0, 0.0], [7.0, 0.0], [7.0, 5.0], [6.0, 1.0], [4.0, 5.0], [3.0, 1.0], [1.0, 5.0], [0.0, 5.0]];
+        let line: &[[f32; 2]] = &[
+            [0.0, 0.0],
+            [1.0, 0.0],
+            [2.0, 0.0],
+            [3.0, 0.0],
+            [3.0, 3.0],
+            [2.0, 3.0],
+            [1.0, 3.0],
+            [0.0, 3.0],
+            [0.0, 1.0],
+        ];
+        for (shape, whole) in [(l, 14.0), (comb, 36.0), (line, 18.0)] {
+            for turn in 0..shape.len() {
+                for axis in 0..3 {
+                    let mut flat = shape.to_vec();
+                    flat.rotate_left(turn);
+                    let placed = |[u, v]: [f32; 2]| {
+                        let mut point = [0.5; 3];
+                        (point[(axis + 1) % 3], point[(axis + 2) % 3]) = (u, v);
+                        point
+                    };
+                    let corners: Vec<Point> = flat.iter().copied().map(placed).collect();
+                    check(&corners);
+                    if axis == 2 {
+                        let mut cutter = PolygonCutter::new();
+                        let areas: Vec<f64> =
+                            cutter.cut(&corners).iter().map(|t| area(&corners, t)).collect();
+                        assert!(areas.iter().all(|area| *area >= 0.0), "{areas:?}");
+                        assert_eq!(areas.iter().sum::<f64>(), whole, "{corners:?}");
+                    }
+                    let backwards: Vec<Point> = corners.into_iter().rev().collect();
+                    check(&backwards);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_a_polygon_is_its_sides_stay() {
+        let mut random = Random::new(11);
+        for n in 0..20_000 {
+            let count = 4 + random.below(9) as usize;
+            let grid = [2, 3, 50][n % 3];
+            let corners: Vec<Point> =
+                (0..count).map(|_| [(); 3].map(|()| random.below(grid) as f32)).collect();
+            check(&corners);
+        }
+    }
+}
