@@ -14,8 +14,11 @@
 
 mod facets;
 mod gzip;
+mod indexed;
+mod lines;
 mod number;
 mod obj;
+mod off;
 mod polygon;
 mod records;
 mod refuse;
@@ -63,7 +66,7 @@ enum Guess {
 }
 
 /// Every format that is read, in the order they are tried.
-pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT, obj::FORMAT];
+pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT, obj::FORMAT, off::FORMAT];
 
 /// How to read. The default is silence, no limit, and refusal of damaged files; options chain.
 #[derive(Clone, Copy)]

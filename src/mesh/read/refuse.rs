@@ -41,7 +41,6 @@ static OTHERS: &[Other] = &[
     other("GLB", &["glb"], (0, b"glTF"), EXPORT),
     other("glTF", &["gltf"], NONE, EXPORT),
     other("IGES", &["iges", "igs"], NONE, EXPORT),
-    other("OFF", &["off"], (0, b"OFF"), EXPORT),
     other("PLY", &["ply"], (0, b"ply\n"), EXPORT),
     other("PLY", &["ply"], (0, b"ply\r"), EXPORT),
     other("STEP", &["step", "stp"], (0, b"ISO-10303-21"), EXPORT),

@@ -1,0 +1,141 @@
+//! Polygons of numbered vertices on their way to triangles.
+
+use super::number;
+use super::polygon::PolygonCutter;
+use super::room::Room;
+use super::triage::Triage;
+use crate::error::{Code, Error, Result, sanitize};
+use crate::geom::{Point, Triangle};
+use crate::mesh::{MeshParts, not_finite};
+
+/// The vertices and the triangles read so far.
+pub(super) struct Indexed<'a> {
+    room: Room,
+    triage: &'a Triage,
+    /// The number that the file has for the first vertex.
+    first: i64,
+    /// Damaged ones are NaN, so that numbers stay.
+    vertices: Vec<Point>,
+    pub triangles: Vec<Triangle>,
+    /// The parts that the file names, without the triangles of the last.
+    pub parts: MeshParts,
+    polygon: Vec<Point>,
+    cutter: PolygonCutter,
+}
+
+impl<'a> Indexed<'a> {
+    pub(super) fn new(max_memory: Option<u64>, triage: &'a Triage, first: i64) -> Self {
+        Self {
+            room: Room::new(max_memory),
+            triage,
+            first,
+            vertices: vec![],
+            triangles: vec![],
+            parts: MeshParts::default(),
+            polygon: vec![],
+            cutter: PolygonCutter::new(),
+        }
+    }
+
+    /// How many vertices there are.
+    pub(super) fn count(&self) -> u64 {
+        self.vertices.len() as u64
+    }
+
+    /// Adds a vertex; one that is not finite is damage of this line.
+    pub(super) fn vertex(&mut self, point: Point, line: u64) -> Result<()> {
+        let bad = point.iter().find(|coordinate| !coordinate.is_finite());
+        if let Some(bad) = bad {
+            self.triage.found(not_finite(*bad).at_line(line))?;
+        }
+        self.push(if bad.is_some() { [f32::NAN; 3] } else { point })
+    }
+
+    /// Adds a vertex whose coordinates are these words.
+    pub(super) fn vertex_of<'w>(&mut self, mut words: impl FnMut() -> &'w [u8], line: u64) -> Result<()> {
+        let mut point = [0.0; 3];
+        for coordinate in &mut point {
+            let word = words();
+            let Some(value) = number::of(word) else {
+                self.triage.found(no_number(word, "a coordinate").at_line(line))?;
+                return self.push([f32::NAN; 3]);
+            };
+            *coordinate = value;
+        }
+        self.vertex(point, line)
+    }
+
+    fn push(&mut self, point: Point) -> Result<()> {
+        if self.vertices.len() == self.vertices.capacity() {
+            let more = self.vertices.capacity().max(512);
+            // While they move, both are there.
+            let bytes = (self.vertices.len() + more) as u64 * size_of::<Point>() as u64;
+            self.room.admit(self.triangles.capacity() as u64, self.beside() + bytes)?;
+            let too_many = |_| Error::too_large("more vertices than the system provides memory for");
+            self.vertices.try_reserve_exact(more).map_err(too_many)?;
+        }
+        self.vertices.push(point);
+        Ok(())
+    }
+
+    /// Adds the triangles of a polygon, whose corners are the places of vertices, or why one of them is none; a damaged
+    /// one is refused, or dropped.
+    pub(super) fn face(&mut self, corners: impl Iterator<Item = Result<i64>>, line: u64) -> Result<()> {
+        self.polygon.clear();
+        let mut damage = None;
+        for corner in corners {
+            match corner.and_then(|place| self.at(place)) {
+                Ok(point) => self.polygon.push(point),
+                Err(error) => {
+                    damage = Some(error);
+                    break;
+                }
+            }
+        }
+        let count = self.polygon.len();
+        let is_short = damage.is_none() && count < 3;
+        let short =
+            || Error::input(Code::S006, format!("a polygon of {count} corners, not of three or more"));
+        if let Some(error) = damage.or_else(|| is_short.then(short)) {
+            let triangle = self.triangles.len() as u64 + self.triage.count_dropped();
+            self.triage.found(error.at_triangle(triangle).at_line(line))?;
+            self.triage.drop_triangle(self.triangles.len());
+            return self.room.admit(self.triangles.capacity() as u64, self.beside());
+        }
+        let beside = self.beside();
+        let cut = self.cutter.cut(&self.polygon);
+        self.room.grow(&mut self.triangles, cut.len(), u64::MAX, beside)?;
+        self.triangles.extend(cut.iter().map(|places| places.map(|n| self.polygon[n as usize])));
+        Ok(())
+    }
+
+    fn at(&self, place: i64) -> Result<Point> {
+        match usize::try_from(place).ok().and_then(|place| self.vertices.get(place)) {
+            Some(vertex) if vertex[0].is_finite() => Ok(*vertex),
+            Some(_) => Err(Error::input(Code::S004, format!("vertex {} is not finite", place + self.first))),
+            None => {
+                let count = self.vertices.len();
+                let text =
+                    format!("vertex {} is not there: {count} come before", place.saturating_add(self.first));
+                Err(Error::input(Code::S012, text))
+            }
+        }
+    }
+
+    /// The memory beside the triangles, in bytes.
+    fn beside(&self) -> u64 {
+        let vertices = self.vertices.capacity() * size_of::<Point>();
+        vertices as u64 + 2 * self.parts.bytes() + self.triage.bytes()
+    }
+
+    /// Refuses parts and vertices that are too many.
+    pub(super) fn admit(&self) -> Result<()> {
+        self.room.admit(self.triangles.capacity() as u64, self.beside())
+    }
+}
+
+/// The damage of a word that is no number.
+pub(super) fn no_number(word: &[u8], what: &str) -> Error {
+    let found = if word.is_empty() { "the end of the line".into() } else { format!("'{}'", sanitize(word)) };
+    Error::input(Code::S007, format!("found {found} where {what} should be"))
+}

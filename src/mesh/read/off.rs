@@ -1,0 +1,137 @@
+//! OFF, the format of Geomview.
+//!
+//! ```text
+//! OFF                  (COFF, NOFF, CNOFF, STOFF, …: colours, normals, texture coordinates behind each vertex)
+//! 8 6 12               the numbers of vertices, faces and edges; the last means nothing
+//! X Y Z …              each vertex
+//! 4 0 1 2 3 …          each face: how many corners, their vertices, which count from 0; a colour may follow
+//! ```
+//!
+//! Comments go from `#` to the end of the line; empty lines mean nothing. Faces are cut into triangles (`polygon.rs`).
+//! Binary OFF, and vertices of four or n coordinates, are refused.
+//!
+//! <http://www.geomview.org/docs/html/OFF.html>
+
+use std::io::Read;
+
+use super::indexed::{Indexed, no_number};
+use super::lines::{Lines, first_word, next_word, whole};
+use super::source::{Head, MeshBytes};
+use super::triage::Triage;
+use super::{Guess, InputFormat, ReadOptions};
+use crate::error::{Code, Error, Result, sanitize};
+use crate::mesh::Mesh;
+
+pub(super) const FORMAT: InputFormat = InputFormat {
+    name: "off",
+    extensions: &["off"],
+    about: "OFF of Geomview: polygons; COFF, NOFF and their like",
+    recognise,
+    read,
+};
+
+fn recognise(head: &Head) -> Guess {
+    let mut words = head.bytes.split(|byte| matches!(byte, b'\n' | b'\r')).map(first_word);
+    let word = words.find(|word| !word.is_empty() && word[0] != b'#').unwrap_or_default();
+    if is_keyword(word) { Guess::Sure } else { Guess::No }
+}
+
+/// Whether a word is `OFF` with what says how vertices are written in front of it.
+fn is_keyword(word: &[u8]) -> bool {
+    let before = word.strip_suffix(b"OFF").map(|before| before.strip_prefix(b"ST").unwrap_or(before));
+    before.is_some_and(|before| before.len() < 5 && before.iter().all(|byte| b"CN4n".contains(byte)))
+}
+
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+    let mut lines = Lines::new(source.into_reader(), options.progress);
+    let mut indexed = Indexed::new(options.max_memory, triage, 0);
+    let [vertices, faces] = header(&mut lines)?;
+    for n in 0..vertices {
+        if !to_next(&mut lines)? {
+            triage.found(cut_short("vertex", n, vertices).at_line(lines.number()))?;
+            break;
+        }
+        let mut words = Words(lines.line());
+        indexed.vertex_of(|| words.next_word(), lines.number())?;
+    }
+    for n in 0..faces {
+        if !to_next(&mut lines)? {
+            triage.found(cut_short("face", n, faces).at_line(lines.number()))?;
+            break;
+        }
+        let mut words = Words(lines.line());
+        let count = words.next_word();
+        let mut place = || {
+            let word = words.next_word();
+            whole(word).ok_or_else(|| no_number(word, "the number of a vertex"))
+        };
+        match whole(count).filter(|count| *count >= 0) {
+            Some(corners) => indexed.face((0..corners).map(|_| place()), lines.number())?,
+            None => {
+                let error = no_number(count, "the number of corners of a face");
+                indexed.face(std::iter::once(Err(error)), lines.number())?;
+            }
+        }
+    }
+    if to_next(&mut lines)? {
+        let text = format!("'{}' follows the last face", sanitize(first_word(lines.line())));
+        triage.found(Error::input(Code::S005, text).at_line(lines.number()))?;
+        while lines.advance()? {}
+    }
+    Ok((Mesh::of_finite(indexed.triangles.into()), lines.bytes))
+}
+
+fn cut_short(what: &str, n: u64, count: u64) -> Error {
+    Error::input(Code::S003, format!("cut short: {what} {n} of {count} is missing"))
+}
+
+/// Goes to the next line that says something.
+fn to_next(lines: &mut Lines<impl Read>) -> Result<bool> {
+    while lines.advance()? {
+        if !next_word(lines.line()).0.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The numbers of vertices and faces.
+fn header(lines: &mut Lines<impl Read>) -> Result<[u64; 2]> {
+    let refused = |what: &str| {
+        let error = Error::input(Code::S009, format!("{what} is not supported"));
+        Err(error.with_hint("export OFF as text, or binary STL"))
+    };
+    to_next(lines)?;
+    let mut words = Words(lines.line());
+    let keyword = words.next_word();
+    if keyword.iter().any(|byte| b"4n".contains(byte)) {
+        return refused("OFF of other than three coordinates");
+    }
+    if words.0.trim_ascii() == b"BINARY" {
+        return refused("binary OFF");
+    }
+    if next_word(words.0).0.is_empty() {
+        if !to_next(lines)? {
+            return Err(Error::input(Code::S003, "cut short: it has no numbers of vertices and faces"));
+        }
+        words = Words(lines.line());
+    }
+    let mut count = |what: &str| {
+        let word = words.next_word();
+        let found = whole(word).and_then(|count| u64::try_from(count).ok());
+        found.ok_or_else(|| no_number(word, what).at_line(lines.number()))
+    };
+    Ok([count("the number of vertices")?, count("the number of faces")?])
+}
+
+/// The words of a line.
+struct Words<'a>(&'a [u8]);
+
+impl<'a> Words<'a> {
+    /// The next word; empty at the end of the line.
+    fn next_word(&mut self) -> &'a [u8] {
+        let (word, behind) = next_word(self.0);
+        self.0 = behind;
+        word
+    }
+}
