@@ -8,6 +8,26 @@ use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::{Point, Triangle};
 use crate::mesh::{MeshParts, not_finite};
 
+/// The most corners of a polygon: to cut ears may take time as their square.
+const MAX_CORNERS: usize = 20_000;
+
+/// Where something is in a file.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Line(u64),
+    Byte(u64),
+}
+
+impl Place {
+    /// The error, found here.
+    pub(super) fn of(self, error: Error) -> Error {
+        match self {
+            Self::Line(line) => error.at_line(line),
+            Self::Byte(byte) => error.at_byte(byte),
+        }
+    }
+}
+
 /// The vertices and the triangles read so far.
 pub(super) struct Indexed<'a> {
     room: Room,
@@ -42,27 +62,32 @@ impl<'a> Indexed<'a> {
         self.vertices.len() as u64
     }
 
-    /// Adds a vertex; one that is not finite is damage of this line.
-    pub(super) fn vertex(&mut self, point: Point, line: u64) -> Result<()> {
+    /// Adds a vertex; one that is not finite is damage.
+    pub(super) fn vertex(&mut self, point: Point, place: Place) -> Result<()> {
         let bad = point.iter().find(|coordinate| !coordinate.is_finite());
         if let Some(bad) = bad {
-            self.triage.found(not_finite(*bad).at_line(line))?;
+            self.triage.found(place.of(not_finite(*bad)))?;
         }
         self.push(if bad.is_some() { [f32::NAN; 3] } else { point })
     }
 
     /// Adds a vertex whose coordinates are these words.
-    pub(super) fn vertex_of<'w>(&mut self, mut words: impl FnMut() -> &'w [u8], line: u64) -> Result<()> {
+    pub(super) fn vertex_of<'w>(&mut self, mut words: impl FnMut() -> &'w [u8], place: Place) -> Result<()> {
         let mut point = [0.0; 3];
         for coordinate in &mut point {
             let word = words();
             let Some(value) = number::of(word) else {
-                self.triage.found(no_number(word, "a coordinate").at_line(line))?;
-                return self.push([f32::NAN; 3]);
+                return self.no_vertex(place.of(no_number(word, "a coordinate")));
             };
             *coordinate = value;
         }
-        self.vertex(point, line)
+        self.vertex(point, place)
+    }
+
+    /// Adds a vertex that is damaged so.
+    pub(super) fn no_vertex(&mut self, damage: Error) -> Result<()> {
+        self.triage.found(damage)?;
+        self.push([f32::NAN; 3])
     }
 
     fn push(&mut self, point: Point) -> Result<()> {
@@ -80,11 +105,17 @@ impl<'a> Indexed<'a> {
 
     /// Adds the triangles of a polygon, whose corners are the places of vertices, or why one of them is none; a damaged
     /// one is refused, or dropped.
-    pub(super) fn face(&mut self, corners: impl Iterator<Item = Result<i64>>, line: u64) -> Result<()> {
+    pub(super) fn face(&mut self, corners: impl Iterator<Item = Result<i64>>, place: Place) -> Result<()> {
         self.polygon.clear();
         let mut damage = None;
         for corner in corners {
-            match corner.and_then(|place| self.at(place)) {
+            let corner = corner.and_then(|place| self.at(place));
+            match corner {
+                Ok(_) if self.polygon.len() == MAX_CORNERS => {
+                    let text = format!("a polygon of more than {MAX_CORNERS} corners");
+                    damage = Some(Error::input(Code::S006, text));
+                    break;
+                }
                 Ok(point) => self.polygon.push(point),
                 Err(error) => {
                     damage = Some(error);
@@ -98,7 +129,7 @@ impl<'a> Indexed<'a> {
             || Error::input(Code::S006, format!("a polygon of {count} corners, not of three or more"));
         if let Some(error) = damage.or_else(|| is_short.then(short)) {
             let triangle = self.triangles.len() as u64 + self.triage.count_dropped();
-            self.triage.found(error.at_triangle(triangle).at_line(line))?;
+            self.triage.found(place.of(error.at_triangle(triangle)))?;
             self.triage.drop_triangle(self.triangles.len());
             return self.room.admit(self.triangles.capacity() as u64, self.beside());
         }
@@ -128,9 +159,9 @@ impl<'a> Indexed<'a> {
         vertices as u64 + 2 * self.parts.bytes() + self.triage.bytes()
     }
 
-    /// Refuses parts and vertices that are too many.
-    pub(super) fn admit(&self) -> Result<()> {
-        self.room.admit(self.triangles.capacity() as u64, self.beside())
+    /// Refuses what has been read, and so many bytes more, where that is too much.
+    pub(super) fn admit(&self, more: u64) -> Result<()> {
+        self.room.admit(self.triangles.capacity() as u64, self.beside() + more)
     }
 }
 

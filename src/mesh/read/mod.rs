@@ -19,6 +19,7 @@ mod lines;
 mod number;
 mod obj;
 mod off;
+mod ply;
 mod polygon;
 mod records;
 mod refuse;
@@ -66,7 +67,8 @@ enum Guess {
 }
 
 /// Every format that is read, in the order they are tried.
-pub static INPUTS: &[InputFormat] = &[stl_binary::FORMAT, stl_ascii::FORMAT, obj::FORMAT, off::FORMAT];
+pub static INPUTS: &[InputFormat] =
+    &[stl_binary::FORMAT, stl_ascii::FORMAT, obj::FORMAT, off::FORMAT, ply::FORMAT];
 
 /// How to read. The default is silence, no limit, and refusal of damaged files; options chain.
 #[derive(Clone, Copy)]

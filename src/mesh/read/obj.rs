@@ -16,7 +16,7 @@
 
 use std::collections::HashMap;
 
-use super::indexed::{Indexed, no_number};
+use super::indexed::{Indexed, Place, no_number};
 use super::lines::{Lines, first_word, next_word, whole};
 use super::source::{Head, MeshBytes};
 use super::triage::Triage;
@@ -92,11 +92,11 @@ impl ObjReader<'_> {
             word
         };
         match word {
-            b"v" => self.indexed.vertex_of(next, number),
+            b"v" => self.indexed.vertex_of(next, Place::Line(number)),
             b"f" | b"fo" => {
                 let count = self.indexed.count() as i64;
                 let corners = std::iter::from_fn(|| Some(next()).filter(|word| !word.is_empty()));
-                self.indexed.face(corners.map(|word| place(word, count)), number)
+                self.indexed.face(corners.map(|word| place(word, count)), Place::Line(number))
             }
             b"o" => self.begin_part(rest, true),
             b"g" if !self.has_objects => self.begin_part(rest, false),
@@ -128,7 +128,7 @@ impl ObjReader<'_> {
                 part
             }
         };
-        self.indexed.admit()
+        self.indexed.admit(0)
     }
 
     /// Adds the triangles since the last part began to it.

@@ -14,7 +14,7 @@
 
 use std::io::Read;
 
-use super::indexed::{Indexed, no_number};
+use super::indexed::{Indexed, Place, no_number};
 use super::lines::{Lines, first_word, next_word, whole};
 use super::source::{Head, MeshBytes};
 use super::triage::Triage;
@@ -52,7 +52,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
             break;
         }
         let mut words = Words(lines.line());
-        indexed.vertex_of(|| words.next_word(), lines.number())?;
+        indexed.vertex_of(|| words.next_word(), Place::Line(lines.number()))?;
     }
     for n in 0..faces {
         if !to_next(&mut lines)? {
@@ -66,10 +66,10 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
             whole(word).ok_or_else(|| no_number(word, "the number of a vertex"))
         };
         match whole(count).filter(|count| *count >= 0) {
-            Some(corners) => indexed.face((0..corners).map(|_| place()), lines.number())?,
+            Some(corners) => indexed.face((0..corners).map(|_| place()), Place::Line(lines.number()))?,
             None => {
                 let error = no_number(count, "the number of corners of a face");
-                indexed.face(std::iter::once(Err(error)), lines.number())?;
+                indexed.face(std::iter::once(Err(error)), Place::Line(lines.number()))?;
             }
         }
     }

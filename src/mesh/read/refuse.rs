@@ -41,8 +41,6 @@ static OTHERS: &[Other] = &[
     other("GLB", &["glb"], (0, b"glTF"), EXPORT),
     other("glTF", &["gltf"], NONE, EXPORT),
     other("IGES", &["iges", "igs"], NONE, EXPORT),
-    other("PLY", &["ply"], (0, b"ply\n"), EXPORT),
-    other("PLY", &["ply"], (0, b"ply\r"), EXPORT),
     other("STEP", &["step", "stp"], (0, b"ISO-10303-21"), EXPORT),
     other("USD", &["usd", "usda", "usdc", "usdz"], (0, b"PXR-USDC"), EXPORT),
     other("VRML", &["wrl", "x3d"], (0, b"#VRML"), EXPORT),

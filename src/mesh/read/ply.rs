@@ -1,0 +1,506 @@
+//! PLY, the format of Stanford's scans, as text and in both byte orders.
+//!
+//! ```text
+//! ply
+//! format ascii 1.0                       (or binary_little_endian, binary_big_endian)
+//! comment …, obj_info …
+//! element vertex 8
+//! property float x                       (any type; other properties are skipped)
+//! element face 6
+//! property list uchar int vertex_indices (or vertex_index; any types)
+//! element tristrips 1                    (strips of triangles; −1 begins another)
+//! property list int int vertex_indices
+//! end_header
+//! ```
+//!
+//! Then the elements in this order, each with its properties in their order: a line of words each, or bytes without any
+//! between them. Numbers of vertices count from 0. Other elements are skipped. Faces are cut into triangles
+//! (`polygon.rs`); strips turn every second triangle.
+//!
+//! Greg Turk, The PLY Polygon File Format, 1994.
+
+use std::io::Read;
+
+use super::indexed::{Indexed, Place, no_number};
+use super::lines::{Lines, next_word, whole};
+use super::number;
+use super::source::{Head, MeshBytes, fill};
+use super::triage::Triage;
+use super::{Guess, InputFormat, ReadOptions};
+use crate::error::{Code, Error, Result, sanitize};
+use crate::geom::Point;
+use crate::mesh::Mesh;
+use crate::par::Progress;
+
+pub(super) const FORMAT: InputFormat = InputFormat {
+    name: "ply",
+    extensions: &["ply"],
+    about: "PLY, text and binary: polygons and strips of triangles",
+    recognise,
+    read,
+};
+
+/// The most bytes of a header.
+const MAX_HEADER: usize = 1 << 20;
+
+/// So much is read at a time.
+const BLOCK: usize = 256 << 10;
+
+fn recognise(head: &Head) -> Guess {
+    let is_it = [&b"ply\n"[..], b"ply\r", b"ply "].iter().any(|magic| head.bytes.starts_with(magic));
+    if is_it { Guess::Sure } else { Guess::No }
+}
+
+/// A type of number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scalar {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    fn of(word: &[u8]) -> Option<Self> {
+        Some(match word {
+            b"char" | b"int8" => Self::I8,
+            b"uchar" | b"uint8" => Self::U8,
+            b"short" | b"int16" => Self::I16,
+            b"ushort" | b"uint16" => Self::U16,
+            b"int" | b"int32" => Self::I32,
+            b"uint" | b"uint32" => Self::U32,
+            b"float" | b"float32" => Self::F32,
+            b"double" | b"float64" => Self::F64,
+            _ => return None,
+        })
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+}
+
+/// A number of an element: one, or a list of them.
+struct Property {
+    name: Vec<u8>,
+    /// The type of the length of a list.
+    list: Option<Scalar>,
+    scalar: Scalar,
+}
+
+struct Element {
+    name: Vec<u8>,
+    count: u64,
+    properties: Vec<Property>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Text,
+    Little,
+    Big,
+}
+
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+    let mut reader = source.into_reader();
+    let (order, elements, length, lines) = header(&mut reader)?;
+    let mut indexed = Indexed::new(options.max_memory, triage, 0);
+    let bytes = if order == Order::Text {
+        let mut values = TextValues { lines: Lines::new(reader, options.progress), before: lines, at: 0 };
+        read_elements(&elements, &mut values, &mut indexed, triage)?;
+        length + values.lines.bytes
+    } else {
+        let is_big = order == Order::Big;
+        let progress = options.progress;
+        let buffer = vec![0; BLOCK];
+        let mut values =
+            ByteValues { reader, progress, is_big, buffer, at: 0, end: 0, before: length, element: length };
+        read_elements(&elements, &mut values, &mut indexed, triage)?;
+        values.before + values.end as u64
+    };
+    Ok((Mesh::of_finite(indexed.triangles.into()), bytes))
+}
+
+/// The byte order and the elements, the bytes of the header, and its lines.
+fn header(reader: &mut impl Read) -> Result<(Order, Vec<Element>, u64, u64)> {
+    let mut order = None;
+    let mut elements: Vec<Element> = vec![];
+    let mut length = 0;
+    let mut line = vec![];
+    for at in 1_u64.. {
+        length += header_line(reader, &mut line, length, at)?;
+        let mut rest = &line[..];
+        let mut next = || {
+            let start = rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len());
+            let end = rest[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len() - start);
+            let (word, behind) = rest[start..].split_at(end);
+            rest = behind;
+            word
+        };
+        let bad = |what: &str| Error::input(Code::S006, format!("a header of PLY: {what}")).at_line(at);
+        match next() {
+            b"ply" | b"comment" | b"obj_info" | b"" => {}
+            b"format" => {
+                order = Some(match next() {
+                    b"ascii" => Order::Text,
+                    b"binary_little_endian" => Order::Little,
+                    b"binary_big_endian" => Order::Big,
+                    other => return Err(bad(&format!("'{}' is no format", sanitize(other)))),
+                });
+            }
+            b"element" => {
+                let name = next().to_vec();
+                let count = whole(next()).and_then(|count| u64::try_from(count).ok());
+                let count = count.ok_or_else(|| bad("an element without its count"))?;
+                elements.push(Element { name, count, properties: vec![] });
+            }
+            b"property" => {
+                let first = next();
+                let list = if first == b"list" { Some(Scalar::of(next())) } else { None };
+                let scalar = if list.is_some() { Scalar::of(next()) } else { Scalar::of(first) };
+                let (Some(scalar), true) = (scalar, list != Some(None)) else {
+                    return Err(bad("a property of an unknown type"));
+                };
+                let name = next().to_vec();
+                let Some(element) = elements.last_mut() else {
+                    return Err(bad("a property before the first element"));
+                };
+                element.properties.push(Property { name, list: list.flatten(), scalar });
+            }
+            b"end_header" => {
+                let order = order.ok_or_else(|| bad("it names no format"))?;
+                return Ok((order, elements, length as u64, at));
+            }
+            other => return Err(bad(&format!("'{}' is no keyword", sanitize(other)))),
+        }
+    }
+    Err(Error::input(Code::S003, "cut short: the header does not end"))
+}
+
+/// Reads a line of the header, byte by byte, as what follows the last one may be binary; how many bytes it takes.
+fn header_line(reader: &mut impl Read, line: &mut Vec<u8>, before: usize, at: u64) -> Result<usize> {
+    line.clear();
+    let mut byte = [0];
+    for length in 1.. {
+        if before + length > MAX_HEADER {
+            return Err(Error::input(Code::S006, format!("a header of over {MAX_HEADER} bytes")).at_line(at));
+        }
+        if fill(reader, &mut byte)? == 0 {
+            return Err(Error::input(Code::S003, "cut short: the header does not end").at_line(at));
+        }
+        match byte[0] {
+            b'\n' => return Ok(length),
+            // Where lines end in CR alone, the next one is not part of this one.
+            b'\r' if line.trim_ascii_start().is_empty() && at == 1 => {}
+            other => line.push(other),
+        }
+    }
+    Ok(0)
+}
+
+/// Where the numbers of elements come from.
+trait Values {
+    /// Goes to the next element; false if nothing is left.
+    fn begin(&mut self) -> Result<bool>;
+
+    /// Passes over all that is left.
+    fn finish(&mut self) -> Result<()>;
+
+    /// The next number as a coordinate, rounded once.
+    fn coordinate(&mut self, scalar: Scalar) -> Result<f32>;
+
+    /// The next number, which is whole.
+    fn whole(&mut self, scalar: Scalar) -> Result<i64>;
+
+    /// Leaves out so many numbers.
+    fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
+
+    /// Where the element begins.
+    fn place(&self) -> Place;
+
+    /// Whether the next element is found even if this one is damaged.
+    fn is_found_again(&self) -> bool;
+}
+
+/// Reads all elements.
+fn read_elements(
+    elements: &[Element],
+    values: &mut impl Values,
+    indexed: &mut Indexed,
+    triage: &Triage,
+) -> Result<()> {
+    let mut list = vec![];
+    for element in elements {
+        let is_vertex = element.name == b"vertex";
+        let is_strip = element.name == b"tristrips";
+        let is_face = element.name == b"face";
+        let places = element.properties.iter().position(|property| {
+            property.list.is_some() && matches!(&property.name[..], b"vertex_indices" | b"vertex_index")
+        });
+        let places = places.filter(|_| is_face || is_strip);
+        if (is_face || is_strip) && element.count > 0 && places.is_none() {
+            return Err(Error::input(Code::S006, "polygons of PLY without a list vertex_indices"));
+        }
+        // Without properties its count says nothing.
+        let count = if element.properties.is_empty() { 0 } else { element.count };
+        for n in 0..count {
+            if !values.begin()? {
+                let text =
+                    format!("cut short: {} {n} of {} is missing", sanitize(&element.name), element.count);
+                triage.found(values.place().of(Error::input(Code::S003, text)))?;
+                return values.finish();
+            }
+            let read = read_element(element, is_vertex, places, values, indexed, &mut list);
+            let place = values.place();
+            match read {
+                Ok(point) if is_vertex => indexed.vertex(point, place)?,
+                Ok(_) if is_face => indexed.face(list.iter().copied().map(Ok), place)?,
+                Ok(_) if is_strip => strip(&list, indexed, place)?,
+                Ok(_) => {}
+                // Nothing says where the next one begins.
+                Err(error) if !values.is_found_again() => {
+                    triage.found(place.of(error))?;
+                    return values.finish();
+                }
+                Err(error) if is_vertex => indexed.no_vertex(place.of(error))?,
+                Err(error) if is_face || is_strip => indexed.face(std::iter::once(Err(error)), place)?,
+                Err(error) => triage.found(place.of(error))?,
+            }
+        }
+    }
+    if values.begin()? {
+        let error = Error::input(Code::S005, "bytes follow the last element");
+        triage.found(values.place().of(error))?;
+    }
+    values.finish()
+}
+
+/// Reads an element: the point of a vertex, and into `list` the list of property `places`.
+fn read_element(
+    element: &Element,
+    is_vertex: bool,
+    places: Option<usize>,
+    values: &mut impl Values,
+    indexed: &Indexed,
+    list: &mut Vec<i64>,
+) -> Result<Point> {
+    let mut point = [f32::NAN; 3];
+    list.clear();
+    for (n, property) in element.properties.iter().enumerate() {
+        let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| *axis == property.name);
+        match (property.list, axis) {
+            (None, Some(axis)) if is_vertex => point[axis] = values.coordinate(property.scalar)?,
+            (None, _) => values.skip(property.scalar, 1)?,
+            (Some(length), _) => {
+                let count = values.whole(length)?;
+                let Ok(count) = u64::try_from(count) else {
+                    return Err(Error::input(Code::S007, format!("a list of {count} numbers")));
+                };
+                if places == Some(n) {
+                    // As many as are there: the length alone allocates nothing.
+                    for _ in 0..count {
+                        if list.len() == list.capacity() {
+                            indexed.admit(3 * size_of::<i64>() as u64 * list.len() as u64)?;
+                        }
+                        list.push(values.whole(property.scalar)?);
+                    }
+                } else {
+                    values.skip(property.scalar, count)?;
+                }
+            }
+        }
+    }
+    Ok(point)
+}
+
+/// Adds the triangles of strips, every second of which turns the other way; a negative number begins another strip.
+fn strip(list: &[i64], indexed: &mut Indexed, place: Place) -> Result<()> {
+    for strip in list.split(|number| *number < 0) {
+        for (n, three) in strip.windows(3).enumerate() {
+            let [a, b, c] = [three[0], three[1], three[2]];
+            let turned = if n % 2 == 0 { [a, b, c] } else { [b, a, c] };
+            indexed.face(turned.into_iter().map(Ok), place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Elements as lines of words.
+struct TextValues<'a, R> {
+    lines: Lines<'a, R>,
+    /// The lines of the header.
+    before: u64,
+    /// How much of the line was read.
+    at: usize,
+}
+
+impl<R: Read> TextValues<'_, R> {
+    fn word(&mut self) -> &[u8] {
+        let line = self.lines.line();
+        let (word, behind) = next_word(&line[self.at..]);
+        self.at = line.len() - behind.len();
+        word
+    }
+}
+
+impl<R: Read> Values for TextValues<'_, R> {
+    fn begin(&mut self) -> Result<bool> {
+        self.at = 0;
+        while self.lines.advance()? {
+            if !next_word(self.lines.line()).0.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        while self.lines.advance()? {}
+        Ok(())
+    }
+
+    fn coordinate(&mut self, _: Scalar) -> Result<f32> {
+        let word = self.word();
+        number::of(word).ok_or_else(|| no_number(word, "a coordinate"))
+    }
+
+    fn whole(&mut self, _: Scalar) -> Result<i64> {
+        let word = self.word();
+        whole(word).ok_or_else(|| no_number(word, "a whole number"))
+    }
+
+    fn skip(&mut self, _: Scalar, count: u64) -> Result<()> {
+        for _ in 0..count {
+            if self.word().is_empty() {
+                return Err(no_number(b"", "a number"));
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self) -> Place {
+        Place::Line(self.before + self.lines.number())
+    }
+
+    fn is_found_again(&self) -> bool {
+        true
+    }
+}
+
+/// Elements as bytes.
+struct ByteValues<'a, R> {
+    reader: R,
+    progress: &'a dyn Progress,
+    is_big: bool,
+    buffer: Vec<u8>,
+    /// `buffer[at..end]` is still to be looked at.
+    at: usize,
+    end: usize,
+    /// The bytes before the buffer.
+    before: u64,
+    /// Where the element begins.
+    element: u64,
+}
+
+impl<R: Read> ByteValues<'_, R> {
+    /// The next bytes, in the order of little-endian numbers.
+    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
+        if self.end - self.at < N && !self.refill(N)? {
+            return Err(Error::input(Code::S003, "cut short: it ends within an element"));
+        }
+        let mut bytes: [u8; N] = self.buffer[self.at..self.at + N].try_into().expect("so many bytes");
+        self.at += N;
+        if self.is_big {
+            bytes.reverse();
+        }
+        Ok(bytes)
+    }
+
+    /// Reads more behind what is left; whether so many bytes are there then.
+    fn refill(&mut self, need: usize) -> Result<bool> {
+        self.progress.check()?;
+        self.buffer.copy_within(self.at..self.end, 0);
+        self.before += self.at as u64;
+        (self.at, self.end) = (0, self.end - self.at);
+        let read = fill(&mut self.reader, &mut self.buffer[self.end..])?;
+        self.end += read;
+        self.progress.advance(read as u64);
+        Ok(self.end >= need)
+    }
+}
+
+impl<R: Read> Values for ByteValues<'_, R> {
+    fn begin(&mut self) -> Result<bool> {
+        let is_there = self.at < self.end || self.refill(1)?;
+        self.element = self.before + self.at as u64;
+        Ok(is_there)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        loop {
+            self.at = self.end;
+            if !self.refill(1)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn coordinate(&mut self, scalar: Scalar) -> Result<f32> {
+        Ok(match scalar {
+            Scalar::F32 => f32::from_le_bytes(self.take()?),
+            Scalar::F64 => f64::from_le_bytes(self.take()?) as f32,
+            other => self.whole(other)? as f32,
+        })
+    }
+
+    fn whole(&mut self, scalar: Scalar) -> Result<i64> {
+        Ok(match scalar {
+            Scalar::I8 => i8::from_le_bytes(self.take()?).into(),
+            Scalar::U8 => u8::from_le_bytes(self.take()?).into(),
+            Scalar::I16 => i16::from_le_bytes(self.take()?).into(),
+            Scalar::U16 => u16::from_le_bytes(self.take()?).into(),
+            Scalar::I32 => i32::from_le_bytes(self.take()?).into(),
+            Scalar::U32 => u32::from_le_bytes(self.take()?).into(),
+            Scalar::F32 | Scalar::F64 => {
+                let value = match scalar {
+                    Scalar::F32 => f64::from(f32::from_le_bytes(self.take()?)),
+                    _ => f64::from_le_bytes(self.take()?),
+                };
+                if value.fract() != 0.0 || value.abs() > 1e15 {
+                    return Err(Error::input(Code::S007, format!("{value} where a whole number should be")));
+                }
+                value as i64
+            }
+        })
+    }
+
+    fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()> {
+        let mut left = count.saturating_mul(scalar.size() as u64);
+        while left > 0 {
+            if self.at == self.end && !self.refill(1)? {
+                return Err(Error::input(Code::S003, "cut short: it ends within an element"));
+            }
+            let step = left.min((self.end - self.at) as u64);
+            self.at += step as usize;
+            left -= step;
+        }
+        Ok(())
+    }
+
+    fn place(&self) -> Place {
+        Place::Byte(self.element)
+    }
+
+    fn is_found_again(&self) -> bool {
+        false
+    }
+}
