@@ -8,6 +8,7 @@ mod lines;
 mod lists;
 mod meshes;
 mod numbers;
+mod polygons;
 #[path = "../../tests/support/random.rs"]
 mod random;
 mod voxels;
@@ -23,9 +24,10 @@ type Seeds = Vec<(String, Vec<u8>)>;
 type Target = (&'static str, fn() -> Seeds);
 
 /// Every target.
-static TARGETS: [Target; 11] = [
+static TARGETS: [Target; 12] = [
     ("read_stl", meshes::files),
     ("read_ascii", meshes::texts),
+    ("read_indexed", polygons::files),
     ("read_voxels", voxels::files),
     ("read_goldens", lists::goldens),
     ("plan", lines::words),

@@ -18,6 +18,7 @@ const TARGETS: &[Target] = &[
     ("names", checks::names::check),
     ("plan", checks::plan::check),
     ("read_ascii", checks::read_ascii::check),
+    ("read_indexed", checks::read_indexed::check),
     ("read_goldens", checks::read_goldens::check),
     ("read_stl", checks::read_stl::check),
     ("read_voxels", checks::read_voxels::check),

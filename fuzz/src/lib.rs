@@ -11,6 +11,7 @@ pub mod names;
 pub mod plan;
 pub mod read_ascii;
 pub mod read_goldens;
+pub mod read_indexed;
 pub mod read_stl;
 pub mod read_voxels;
 pub mod round_trip;
