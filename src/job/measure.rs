@@ -5,53 +5,7 @@ use std::str::FromStr;
 use crate::error::{Error, Result, hint};
 use crate::geom::Rational;
 use crate::grid::Length;
-
-/// A unit of length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnitOfLength {
-    /// A thousandth of a metre.
-    Millimetre,
-    /// A hundredth of a metre.
-    Centimetre,
-    /// A metre.
-    Metre,
-    /// 25.4 millimetres.
-    Inch,
-    /// Twelve inches.
-    Foot,
-}
-
-impl UnitOfLength {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Millimetre, Self::Centimetre, Self::Metre, Self::Inch, Self::Foot];
-
-    /// Its name behind a number: `mm`, `cm`, `m`, `in`, `ft`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Millimetre => "mm",
-            Self::Centimetre => "cm",
-            Self::Metre => "m",
-            Self::Inch => "in",
-            Self::Foot => "ft",
-        }
-    }
-
-    /// The unit of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|unit| unit.name() == name)
-    }
-
-    /// Its length, exactly.
-    pub fn millimetres(self) -> Rational {
-        match self {
-            Self::Millimetre => Rational::ONE,
-            Self::Centimetre => Rational::from(10),
-            Self::Metre => Rational::from(1000),
-            Self::Inch => Rational::new(127, 5),
-            Self::Foot => Rational::new(1524, 5),
-        }
-    }
-}
+use crate::mesh::UnitOfLength;
 
 /// A number of a unit, or of the coordinates' own: `0.5`, `-3`, `1/3`, `5cm`.
 ///
@@ -98,7 +52,7 @@ impl Measure {
             (Some(unit), Some(of)) => Ok(&(&self.number * &unit.millimetres()) / &of.millimetres()),
             (Some(_), None) => {
                 let error = Error::usage("the unit of the file is unknown");
-                Err(error.with_hint(hint!["add {}" Unit = "mm, cm, m, in or ft"]))
+                Err(error.with_hint(hint!["add {}" Unit = "um, mm, cm, m, in or ft"]))
             }
         }
     }

@@ -16,11 +16,12 @@ mod transform;
 mod voxelizer;
 
 pub use self::budget::{MemoryBudget, MemoryLimit};
-pub use self::measure::{Measure, UnitOfLength, WrittenLength};
+pub use self::measure::{Measure, WrittenLength};
 pub use self::names::{InFile, Names, NewFile, OutFile};
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::slabs::{Made, Slabs};
 pub use self::target::Target;
-pub use self::transform::{AxisOrder, Transform, UpAxis};
+pub use self::transform::{AxisOrder, Transform};
 pub use self::voxelizer::{Extras, JobLabels, Voxelized, Voxelizer};
+pub use crate::mesh::{UnitOfLength, UpAxis};

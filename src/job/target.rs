@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::system::free_space;
-use super::transform::UpAxis;
 use crate::error::{Code, Finding};
 use crate::format::{self, Dtype, FileSize, Format};
 use crate::grid::{Lattice, Length};
 use crate::mesh::Mesh;
+use crate::mesh::UpAxis;
 use crate::rule::{Rule, usual};
 use crate::text::bytes;
 

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::geom::{Rational, Triangle};
 use crate::grid::{AXES, Length, LengthUnit};
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, UnitOfLength, UpAxis};
 
-use super::measure::{UnitOfLength, WrittenLength};
+use super::measure::WrittenLength;
 
 /// An axis of the file, and its sign, for each axis of the grid: `x,-z,y` turns y up into z up.
 ///
@@ -76,29 +76,6 @@ impl AxisOrder {
         };
         let [b, c] = if self.is_mirror() { [*c, *b] } else { [*b, *c] };
         [point(*a), point(b), point(c)]
-    }
-}
-
-/// The axis that points up in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum UpAxis {
-    /// As in a game.
-    Y,
-    /// As on a printer.
-    #[default]
-    Z,
-}
-
-impl UpAxis {
-    /// Both of them.
-    pub const ALL: [Self; 2] = [Self::Y, Self::Z];
-
-    /// Its name in records and JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Y => "y",
-            Self::Z => "z",
-        }
     }
 }
 

@@ -13,11 +13,13 @@ mod parts;
 pub mod read;
 pub mod repair;
 mod union_find;
+mod units;
 mod weld;
 
 pub use contacts::Contact;
 pub use pairs::PairLimit;
 pub use parts::MeshParts;
+pub use units::{UnitOfLength, UpAxis};
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -40,6 +42,8 @@ pub struct Mesh {
     dropped: Arc<Dropped>,
     /// The parts, if the file names any.
     parts: Option<Arc<MeshParts>>,
+    /// The materials, if the file names any.
+    materials: Option<Arc<MeshParts>>,
 }
 
 impl PartialEq for Mesh {
@@ -71,11 +75,23 @@ impl Mesh {
     /// # Errors
     /// If they have not as many triangles.
     pub fn with_parts(self, parts: MeshParts) -> Result<Self> {
-        if parts.len() != self.triangles.len() as u64 {
-            let text = format!("parts of {} triangles, the mesh has {}", parts.len(), self.triangles.len());
-            return Err(Error::usage(text).with_hint("give a part for every triangle"));
+        Ok(Self { parts: Some(self.fitting(parts, "parts")?), ..self })
+    }
+
+    /// This mesh with materials.
+    ///
+    /// # Errors
+    /// If they have not as many triangles.
+    pub fn with_materials(self, materials: MeshParts) -> Result<Self> {
+        Ok(Self { materials: Some(self.fitting(materials, "materials")?), ..self })
+    }
+
+    fn fitting(&self, parts: MeshParts, what: &str) -> Result<Arc<MeshParts>> {
+        if parts.len() == self.triangles.len() as u64 {
+            return Ok(Arc::new(parts));
         }
-        Ok(Self { parts: Some(Arc::new(parts)), ..self })
+        let text = format!("{what} of {} triangles, the mesh has {}", parts.len(), self.triangles.len());
+        Err(Error::usage(text).with_hint(format!("give one of the {what} for every triangle")))
     }
 
     /// The parts that its file names, if it names any.
@@ -83,22 +99,30 @@ impl Mesh {
         self.parts.as_deref()
     }
 
-    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s and parts.
+    /// The materials that its file names, if it names any.
+    pub fn materials(&self) -> Option<&MeshParts> {
+        self.materials.as_deref()
+    }
+
+    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s, parts and
+    /// materials.
     pub fn select(&self, is_kept: impl Fn(u32) -> bool) -> Self {
         let kept: Vec<u32> = (0..self.triangles.len() as u32).filter(|n| is_kept(*n)).collect();
         let triangles: Vec<Triangle> = kept.iter().map(|n| self.triangles[*n as usize]).collect();
         let dropped = Arc::new(self.dropped.select(&kept));
-        let parts = self.parts.as_ref().map(|parts| Arc::new(parts.select(kept.iter().copied())));
-        Self { dropped, parts, ..Self::of_finite(triangles.into()) }
+        let select = |parts: &Arc<MeshParts>| Arc::new(parts.select(kept.iter().copied()));
+        let [parts, materials] = [&self.parts, &self.materials].map(|parts| parts.as_ref().map(select));
+        Self { dropped, parts, materials, ..Self::of_finite(triangles.into()) }
     }
 
-    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s and parts.
+    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s, parts and
+    /// materials.
     ///
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
         let moved = Self::of_any(self.triangles().iter().map(moved).collect(), Arc::clone(&self.dropped))?;
-        Ok(Self { parts: self.parts.clone(), ..moved })
+        Ok(Self { parts: self.parts.clone(), materials: self.materials.clone(), ..moved })
     }
 
     fn of_any(triangles: Vec<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
@@ -159,6 +183,7 @@ impl Mesh {
             sums: OnceLock::new(),
             dropped: Arc::default(),
             parts: None,
+            materials: None,
         }
     }
 

@@ -1,12 +1,14 @@
 //! Polygons of numbered vertices on their way to triangles.
 
+use std::collections::HashMap;
+
 use super::number;
 use super::polygon::PolygonCutter;
 use super::room::Room;
 use super::triage::Triage;
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::{Point, Triangle};
-use crate::mesh::{MeshParts, not_finite};
+use crate::mesh::{Mesh, MeshParts, not_finite};
 
 /// The most corners of a polygon: to cut ears may take time as their square.
 const MAX_CORNERS: usize = 20_000;
@@ -37,8 +39,8 @@ pub(super) struct Indexed<'a> {
     /// Damaged ones are NaN, so that numbers stay.
     vertices: Vec<Point>,
     pub triangles: Vec<Triangle>,
-    /// The parts that the file names, without the triangles of the last.
-    pub parts: MeshParts,
+    pub objects: Naming,
+    pub materials: Naming,
     polygon: Vec<Point>,
     cutter: PolygonCutter,
 }
@@ -51,7 +53,8 @@ impl<'a> Indexed<'a> {
             first,
             vertices: vec![],
             triangles: vec![],
-            parts: MeshParts::default(),
+            objects: Naming::default(),
+            materials: Naming::default(),
             polygon: vec![],
             cutter: PolygonCutter::new(),
         }
@@ -60,6 +63,32 @@ impl<'a> Indexed<'a> {
     /// How many vertices there are.
     pub(super) fn count(&self) -> u64 {
         self.vertices.len() as u64
+    }
+
+    /// Begins with another list of vertices: places count from its first.
+    pub(super) fn begin_vertices(&mut self) {
+        self.vertices.clear();
+    }
+
+    /// Names the object that the next triangles belong to.
+    pub(super) fn begin_object(&mut self, name: impl Into<String>) -> Result<()> {
+        self.objects.begin(name.into(), self.triangles.len());
+        self.admit(0)
+    }
+
+    /// Names the material that the next triangles are of.
+    pub(super) fn begin_material(&mut self, name: impl Into<String>) -> Result<()> {
+        self.materials.begin(name.into(), self.triangles.len());
+        self.admit(0)
+    }
+
+    /// The mesh of all triangles, with objects and materials where the file names any.
+    pub(super) fn into_mesh(self) -> Result<Mesh> {
+        let count = self.triangles.len();
+        let [objects, materials] = [self.objects, self.materials].map(|naming| naming.into_parts(count));
+        let mesh = Mesh::of_finite(self.triangles.into());
+        let mesh = if let Some(objects) = objects { mesh.with_parts(objects)? } else { mesh };
+        if let Some(materials) = materials { mesh.with_materials(materials) } else { Ok(mesh) }
     }
 
     /// Adds a vertex; one that is not finite is damage.
@@ -156,12 +185,61 @@ impl<'a> Indexed<'a> {
     /// The memory beside the triangles, in bytes.
     fn beside(&self) -> u64 {
         let vertices = self.vertices.capacity() * size_of::<Point>();
-        vertices as u64 + 2 * self.parts.bytes() + self.triage.bytes()
+        vertices as u64 + self.objects.bytes() + self.materials.bytes() + self.triage.bytes()
     }
 
     /// Refuses what has been read, and so many bytes more, where that is too much.
     pub(super) fn admit(&self, more: u64) -> Result<()> {
         self.room.admit(self.triangles.capacity() as u64, self.beside() + more)
+    }
+}
+
+/// Objects or materials that a file names on its way, and may come back to.
+#[derive(Default)]
+pub(super) struct Naming {
+    /// The runs that have ended.
+    parts: MeshParts,
+    known: HashMap<String, u32>,
+    current: u32,
+}
+
+impl Naming {
+    /// Triangles from number `count` on are of this name.
+    fn begin(&mut self, name: String, count: usize) {
+        self.end(count);
+        self.current = match self.known.get(&name) {
+            Some(part) => *part,
+            None => {
+                let part = self.parts.name(name.clone());
+                self.known.insert(name, part);
+                part
+            }
+        };
+    }
+
+    /// Forgets all names, as no triangle has one yet.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Ends the current run before triangle `count`. Triangles before the first name have none.
+    fn end(&mut self, count: usize) {
+        let more = count as u64 - self.parts.len();
+        if more > 0 && self.parts.names().is_empty() {
+            self.begin(String::new(), 0);
+        }
+        self.parts.extend(more, self.current);
+    }
+
+    /// Names and runs of so many triangles in all, if there is a name.
+    fn into_parts(mut self, count: usize) -> Option<MeshParts> {
+        self.end(count);
+        self.parts.names().iter().any(|name| !name.is_empty()).then_some(self.parts)
+    }
+
+    /// Their memory; names are there twice.
+    fn bytes(&self) -> u64 {
+        2 * self.parts.bytes()
     }
 }
 

@@ -38,7 +38,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Code, Error, Result};
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, UnitOfLength, UpAxis};
 use crate::par::Progress;
 
 use source::{Head, MeshBytes};
@@ -53,7 +53,23 @@ pub struct InputFormat {
     /// One line for help.
     pub about: &'static str,
     recognise: fn(&Head) -> Guess,
-    read: fn(MeshBytes, &ReadOptions, &Triage) -> Result<(Mesh, u64)>,
+    read: fn(MeshBytes, &ReadOptions, &Triage) -> Result<Content>,
+}
+
+/// What a reader makes of an input.
+struct Content {
+    mesh: Mesh,
+    /// The bytes that were read.
+    bytes: u64,
+    unit: Option<UnitOfLength>,
+    up: Option<UpAxis>,
+}
+
+impl Content {
+    /// Of a format that states neither the unit nor the axis that points up.
+    fn new(mesh: Mesh, bytes: u64) -> Self {
+        Self { mesh, bytes, unit: None, up: None }
+    }
 }
 
 /// How certain a format is, by the first bytes and the length of an input.
@@ -124,6 +140,10 @@ pub struct Loaded {
     pub dropped: u64,
     /// Oddities, by code; at most one of each. They do not name the file.
     pub findings: Vec<Finding>,
+    /// The unit of its coordinates, if the file or its format states it.
+    pub unit: Option<UnitOfLength>,
+    /// The axis that points up, if the format states it.
+    pub up: Option<UpAxis>,
 }
 
 /// The packing of a mesh file.
@@ -161,7 +181,7 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         // A pipe has no length, and files that the system generates on reading report 0.
         let whole = metadata.is_file() && metadata.len() > 0;
         let source = if whole { MeshBytes::file(&file, metadata.len()) } else { MeshBytes::stream(&file) };
-        choose_and_read(source?, path, options)
+        choose_and_read(source?.at(path), path, options)
     };
     read().map_err(|error: Error| error.in_file(path))
 }
@@ -197,11 +217,11 @@ fn choose_and_read(source: MeshBytes, path: &Path, options: &ReadOptions) -> Res
     options.progress.begin("read", source.length().unwrap_or(0));
     options.progress.check()?;
     let packed = source.packed();
-    let (mut mesh, bytes) = (format.read)(source, options, &triage)?;
+    let Content { mut mesh, bytes, unit, up } = (format.read)(source, options, &triage)?;
     let findings = triage.finish(mesh.triangles().len())?;
     let dropped = triage.count_dropped();
     mesh.dropped = triage.take_dropped().into();
     let packing = if packed.is_some() { Packing::Gzip } else { Packing::None };
     let bytes = packed.map_or(bytes, |packed| packed.length());
-    Ok(Loaded { mesh, format: format.name, bytes, packing, dropped, findings })
+    Ok(Loaded { mesh, format: format.name, bytes, packing, dropped, findings, unit, up })
 }

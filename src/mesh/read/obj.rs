@@ -6,7 +6,8 @@
 //! | `f V V V …` | a polygon: each `V` is a vertex's number, `V/VT`, `V//VN` or `V/VT/VN`; numbers count from 1, negative ones back from the last vertex |
 //! | `o NAME` | an object: the polygons that follow are a part of the mesh |
 //! | `g NAME …` | a group: a part, where the file names no objects |
-//! | `usemtl`, `mtllib`, `vt`, `vn`, `s`, `#` | materials, textures, normals, comments: nothing of geometry |
+//! | `usemtl NAME` | the polygons that follow are of this material |
+//! | `mtllib`, `vt`, `vn`, `s`, `#` | what materials are, textures, normals, comments: nothing of geometry |
 //! | `p`, `l`, `curv`, `surf`, … | points, lines and free-form curves and surfaces: no triangles, noted and left out |
 //!
 //! A line that ends in `\` goes on in the next. Polygons are cut into triangles (`polygon.rs`). Text is read once, in
@@ -14,15 +15,12 @@
 //!
 //! The format: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 
-use std::collections::HashMap;
-
 use super::indexed::{Indexed, Place, no_number};
 use super::lines::{Lines, first_word, next_word, whole};
 use super::source::{Head, MeshBytes};
 use super::triage::Triage;
-use super::{Guess, InputFormat, ReadOptions};
+use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
-use crate::mesh::{Mesh, MeshParts};
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "obj",
@@ -53,33 +51,20 @@ fn recognise(head: &Head) -> Guess {
     if begins > 0 && all_known { Guess::Sure } else { Guess::No }
 }
 
-fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let mut lines = Lines::new(source.into_reader(), options.progress);
-    let mut reader = ObjReader {
-        indexed: Indexed::new(options.max_memory, triage, 1),
-        triage,
-        known: HashMap::new(),
-        part: 0,
-        has_objects: false,
-    };
+    let indexed = Indexed::new(options.max_memory, triage, 1);
+    let mut reader = ObjReader { indexed, triage, has_objects: false };
     while lines.advance()? {
         reader.line(lines.line(), lines.number())?;
     }
-    reader.end_part();
-    let Indexed { triangles, parts, .. } = reader.indexed;
-    let mesh = Mesh::of_finite(triangles.into());
-    let mesh = if parts.names().iter().all(String::is_empty) { mesh } else { mesh.with_parts(parts)? };
-    Ok((mesh, lines.bytes))
+    Ok(Content::new(reader.indexed.into_mesh()?, lines.bytes))
 }
 
 /// Lines on their way to triangles.
 struct ObjReader<'a> {
-    /// Parts are objects, or groups where there are none.
     indexed: Indexed<'a>,
     triage: &'a Triage,
-    /// The numbers of parts by name: a file may come back to one.
-    known: HashMap<String, u32>,
-    part: u32,
     has_objects: bool,
 }
 
@@ -98,48 +83,32 @@ impl ObjReader<'_> {
                 let corners = std::iter::from_fn(|| Some(next()).filter(|word| !word.is_empty()));
                 self.indexed.face(corners.map(|word| place(word, count)), Place::Line(number))
             }
-            b"o" => self.begin_part(rest, true),
-            b"g" if !self.has_objects => self.begin_part(rest, false),
+            b"o" => self.begin_object(rest),
+            b"g" if !self.has_objects => self.indexed.begin_object(name(rest)),
+            b"usemtl" => self.indexed.begin_material(name(rest)),
             b"p" | b"l" | b"curv" | b"curv2" | b"surf" => {
                 let text = format!("'{}': points, lines and free-form surfaces are left out", sanitize(word));
                 self.triage
                     .found_all(Code::S107, 1, || Error::input(Code::S107, text.clone()).at_line(number))
             }
-            // Comments, normals, textures, materials, and what belongs to free-form surfaces.
+            // Comments, normals, textures, what materials are, and what belongs to free-form surfaces.
             _ => Ok(()),
         }
     }
 
-    /// Goes on with the part of this name. Groups before the first object are no parts, unless they have polygons.
-    fn begin_part(&mut self, rest: &[u8], is_object: bool) -> Result<()> {
-        self.end_part();
-        if is_object && !self.has_objects {
-            self.has_objects = true;
-            if self.indexed.triangles.is_empty() {
-                (self.indexed.parts, self.known) = (MeshParts::default(), HashMap::new());
-            }
+    /// Goes on with this object. Groups before the first object are none, unless they have polygons.
+    fn begin_object(&mut self, rest: &[u8]) -> Result<()> {
+        if !self.has_objects && self.indexed.triangles.is_empty() {
+            self.indexed.objects.forget();
         }
-        let name = String::from_utf8_lossy(rest.trim_ascii()).into_owned();
-        self.part = match self.known.get(&name) {
-            Some(part) => *part,
-            None => {
-                let part = self.indexed.parts.name(name.clone());
-                self.known.insert(name, part);
-                part
-            }
-        };
-        self.indexed.admit(0)
+        self.has_objects = true;
+        self.indexed.begin_object(name(rest))
     }
+}
 
-    /// Adds the triangles since the last part began to it.
-    fn end_part(&mut self) {
-        let Indexed { parts, triangles, .. } = &mut self.indexed;
-        let more = triangles.len() as u64 - parts.len();
-        if more > 0 && parts.names().is_empty() {
-            self.part = parts.name(String::new());
-        }
-        parts.extend(more, self.part);
-    }
+/// The name on the rest of a line.
+fn name(rest: &[u8]) -> String {
+    String::from_utf8_lossy(rest.trim_ascii()).into_owned()
 }
 
 /// The place of the vertex that a word such as `7/2/1` or `-1` names, where `count` come before.

@@ -18,9 +18,8 @@ use super::indexed::{Indexed, Place, no_number};
 use super::lines::{Lines, first_word, next_word, whole};
 use super::source::{Head, MeshBytes};
 use super::triage::Triage;
-use super::{Guess, InputFormat, ReadOptions};
+use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
-use crate::mesh::Mesh;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "off",
@@ -42,7 +41,7 @@ fn is_keyword(word: &[u8]) -> bool {
     before.is_some_and(|before| before.len() < 5 && before.iter().all(|byte| b"CN4n".contains(byte)))
 }
 
-fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let mut lines = Lines::new(source.into_reader(), options.progress);
     let mut indexed = Indexed::new(options.max_memory, triage, 0);
     let [vertices, faces] = header(&mut lines)?;
@@ -78,7 +77,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
         triage.found(Error::input(Code::S005, text).at_line(lines.number()))?;
         while lines.advance()? {}
     }
-    Ok((Mesh::of_finite(indexed.triangles.into()), lines.bytes))
+    Ok(Content::new(indexed.into_mesh()?, lines.bytes))
 }
 
 fn cut_short(what: &str, n: u64, count: u64) -> Error {

@@ -26,10 +26,9 @@ use super::lines::{Lines, next_word, whole};
 use super::number;
 use super::source::{Head, MeshBytes, fill};
 use super::triage::Triage;
-use super::{Guess, InputFormat, ReadOptions};
+use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::Point;
-use crate::mesh::Mesh;
 use crate::par::Progress;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
@@ -110,7 +109,7 @@ enum Order {
     Big,
 }
 
-fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let mut reader = source.into_reader();
     let (order, elements, length, lines) = header(&mut reader)?;
     let mut indexed = Indexed::new(options.max_memory, triage, 0);
@@ -127,7 +126,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
         read_elements(&elements, &mut values, &mut indexed, triage)?;
         values.before + values.end as u64
     };
-    Ok((Mesh::of_finite(indexed.triangles.into()), bytes))
+    Ok(Content::new(indexed.into_mesh()?, bytes))
 }
 
 /// The byte order and the elements, the bytes of the header, and its lines.

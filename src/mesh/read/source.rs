@@ -3,11 +3,14 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::path::Path;
 use std::rc::Rc;
 
 use super::gzip::{self, Gunzip};
 use super::triage::Triage;
 use crate::error::{Code, Error, Result};
+use crate::par::Progress;
+use crate::text;
 
 /// So many bytes are looked at to choose a format.
 const HEAD: usize = 4096;
@@ -40,6 +43,7 @@ pub(super) struct MeshBytes<'a> {
     rest: Box<dyn Read + 'a>,
     file: Option<&'a File>,
     packed: Option<Packed>,
+    folder: Option<&'a Path>,
 }
 
 /// The gzip file a source comes from.
@@ -64,13 +68,23 @@ impl<'a> MeshBytes<'a> {
         Ok(source)
     }
 
+    /// This input, which lies at `path`: the files that it names lie in the same folder, or below.
+    pub(super) fn at(self, path: &'a Path) -> Self {
+        Self { folder: path.parent(), ..self }
+    }
+
+    /// The folder it lies in; a stream lies in none.
+    pub(super) fn folder(&self) -> Option<&'a Path> {
+        self.folder
+    }
+
     /// A stream. If it ends within the head, its length is known.
     pub(super) fn stream(mut rest: impl Read + 'a) -> Result<Self> {
         let mut head = vec![0; HEAD];
         let filled = fill(&mut rest, &mut head)?;
         head.truncate(filled);
         let length = (filled < HEAD).then_some(filled as u64);
-        Ok(Self { head, length, rest: Box::new(rest), file: None, packed: None })
+        Ok(Self { head, length, rest: Box::new(rest), file: None, packed: None, folder: None })
     }
 
     /// The decompressed content of a gzip file; any other file itself.
@@ -80,8 +94,9 @@ impl<'a> MeshBytes<'a> {
         }
         let packed = Packed { length: self.length, read: Rc::default() };
         let read = Rc::clone(&packed.read);
+        let folder = self.folder;
         let mut source = Self::stream(Gunzip::new(Box::new(self.into_reader()), triage, read))?;
-        source.packed = Some(packed);
+        (source.packed, source.folder) = (Some(packed), folder);
         Ok(source)
     }
 
@@ -103,6 +118,37 @@ impl<'a> MeshBytes<'a> {
     /// The file, for reads at given places, where the system has them.
     pub(super) fn as_file(&self) -> Option<&'a File> {
         self.file.filter(|_| cfg!(any(unix, windows)))
+    }
+
+    /// All bytes at once, for formats that refer from one place to another. They are allocated as they come.
+    ///
+    /// # Errors
+    /// Before they take more than `max_memory`.
+    pub(super) fn into_bytes(self, max_memory: Option<u64>, progress: &dyn Progress) -> Result<Vec<u8>> {
+        const BLOCK: usize = 1 << 20;
+        let limit = max_memory.unwrap_or(u64::MAX);
+        let mut reader = self.into_reader();
+        let mut bytes: Vec<u8> = vec![];
+        loop {
+            progress.check()?;
+            let read = bytes.len();
+            let more = read.clamp(BLOCK / 16, 16 * BLOCK);
+            // While they move, both are there.
+            if 2 * read as u64 + more as u64 > limit {
+                let limit = text::bytes(limit);
+                return Err(Error::too_large(format!("it is read as a whole, and only {limit} are allowed")));
+            }
+            bytes
+                .try_reserve_exact(more)
+                .map_err(|_| Error::too_large("it is read as a whole, and memory ends"))?;
+            bytes.resize(read + more, 0);
+            let filled = fill(&mut reader, &mut bytes[read..])?;
+            bytes.truncate(read + filled);
+            progress.advance(filled as u64);
+            if filled < more {
+                return Ok(bytes);
+            }
+        }
     }
 
     /// All bytes from the first, in order.

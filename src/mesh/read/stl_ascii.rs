@@ -25,7 +25,7 @@ use super::room::Room;
 use super::source::{Head, MeshBytes, is_blank};
 use super::triage::Triage;
 use super::words::Words;
-use super::{Guess, InputFormat, ReadOptions};
+use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::{Point, Triangle};
 use crate::mesh::{Mesh, MeshParts, not_finite};
@@ -46,7 +46,7 @@ fn recognise(head: &Head) -> Guess {
     if word.eq_ignore_ascii_case(b"solid") && head.is_text() { Guess::Sure } else { Guess::No }
 }
 
-fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let threads = par::current_threads();
     let is_long = source.length().is_none_or(|length| length > facets::CHUNK as u64);
     let block = if is_long && threads > 1 { 4 * threads * facets::CHUNK } else { 0 };
@@ -68,7 +68,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
     parser.end_part();
     let bytes = parser.words.bytes();
     let Parser { triangles, parts, .. } = parser;
-    Ok((Mesh::of_finite(triangles.into()).with_parts(parts)?, bytes))
+    Ok(Content::new(Mesh::of_finite(triangles.into()).with_parts(parts)?, bytes))
 }
 
 /// Words on their way to triangles.

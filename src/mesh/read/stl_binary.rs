@@ -17,7 +17,7 @@ use super::refuse;
 use super::room::Room;
 use super::source::{Head, MeshBytes, fill, read_at, unreadable};
 use super::triage::Triage;
-use super::{Guess, InputFormat, ReadOptions};
+use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result};
 use crate::geom::Triangle;
 use crate::kernel::memory::Zeroed;
@@ -66,7 +66,7 @@ fn count(head: &[u8]) -> Option<u64> {
     Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?)))
 }
 
-fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Mesh, u64)> {
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let head = source.head();
     let count = count(head.bytes).ok_or_else(|| {
         let length = head.bytes.len();
@@ -98,7 +98,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<(Me
         Some(first) => drop_not_finite(triangles, &first, options, triage)?,
         None => Mesh::seen(triangles, &looked.seen),
     };
-    Ok((mesh, length))
+    Ok(Content::new(mesh, length))
 }
 
 /// The size that the header claims, and the size of the file.
