@@ -229,6 +229,9 @@ codes! {
     S107 "S107" NOTED
         "points, lines, or free-form curves and surfaces, which have no triangles and are left out"
         NOTHING;
+    S108 "S108" NOTED
+        "skins or morph targets, which are not applied: the mesh is as it was made"
+        NOTHING;
     V001 "V001" REFUSED
         "neither the content nor the name of the file is that of a known voxel format"
         FORMATS;

@@ -127,6 +127,13 @@ impl Error {
         self
     }
 
+    /// This error with a subject before its message: `lid: …`.
+    #[must_use]
+    pub(crate) fn about(mut self, subject: &str) -> Self {
+        self.message = format!("{}: {}", sanitize(subject), self.message).into();
+        self
+    }
+
     /// The file it is about. The innermost name stays.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<std::path::Path>) -> Self {
@@ -240,9 +247,8 @@ impl Finding {
 
     /// This finding with a subject before its message: `lid: …`.
     #[must_use]
-    pub(crate) fn about(mut self, subject: &str) -> Self {
-        self.first.message = format!("{}: {}", sanitize(subject), self.first.message).into();
-        self
+    pub(crate) fn about(self, subject: &str) -> Self {
+        Self { first: self.first.about(subject), ..self }
     }
 
     /// Its code.

@@ -37,11 +37,13 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Which folder names which crate: one each. A second needs a reason.
 const CRATES: &[(&str, &[&str], &str)] = &[
+    ("base64", &["mesh"], ""),
     ("blake3", &["grid"], ""),
     ("bytemuck", &["kernel/memory"], ""),
     ("clap", &["cli"], ""),
     ("dashu_int", &["numbers"], ""),
     ("dashu_ratio", &["numbers"], ""),
+    ("draco_core", &["mesh"], ""),
     ("earcut", &["mesh"], ""),
     ("fearless_simd", &["kernel"], ""),
     ("flate2", &["mesh"], ""),
@@ -51,7 +53,11 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("png", &["view"], ""),
     ("rayon", &["par"], ""),
     ("rustix", &["job"], ""),
-    ("serde_json", &["cli", "grid"], "grid saves what is known of it; the schema of --json is the cli's own"),
+    (
+        "serde_json",
+        &["cli", "grid", "mesh"],
+        "grid saves what is known of it, mesh reads glTF; the schema of --json is the cli's own",
+    ),
     ("shlex", &["cli"], ""),
     ("signal_hook", &["cli"], ""),
     ("stl_io", &["cli"], ""),

@@ -15,17 +15,20 @@ const MAX_CORNERS: usize = 20_000;
 
 /// Where something is in a file.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum Place<'a> {
     Line(u64),
     Byte(u64),
+    /// Of a format whose data may lie in several files.
+    Of(&'a str),
 }
 
-impl Place {
+impl Place<'_> {
     /// The error, found here.
     pub(super) fn of(self, error: Error) -> Error {
         match self {
             Self::Line(line) => error.at_line(line),
             Self::Byte(byte) => error.at_byte(byte),
+            Self::Of(what) => error.about(what),
         }
     }
 }
@@ -38,6 +41,8 @@ pub(super) struct Indexed<'a> {
     first: i64,
     /// Damaged ones are NaN, so that numbers stay.
     vertices: Vec<Point>,
+    /// The bytes that the reader itself holds.
+    held: u64,
     pub triangles: Vec<Triangle>,
     pub objects: Naming,
     pub materials: Naming,
@@ -52,6 +57,7 @@ impl<'a> Indexed<'a> {
             triage,
             first,
             vertices: vec![],
+            held: 0,
             triangles: vec![],
             objects: Naming::default(),
             materials: Naming::default(),
@@ -70,9 +76,21 @@ impl<'a> Indexed<'a> {
         self.vertices.clear();
     }
 
+    /// Knows of so many bytes more that the reader itself holds.
+    pub(super) fn hold(&mut self, more: u64) -> Result<()> {
+        self.held += more;
+        self.admit(0)
+    }
+
     /// Names the object that the next triangles belong to.
     pub(super) fn begin_object(&mut self, name: impl Into<String>) -> Result<()> {
         self.objects.begin(name.into(), self.triangles.len());
+        self.admit(0)
+    }
+
+    /// Names the object that the next triangles are, which is none of those before it.
+    pub(super) fn begin_instance(&mut self, name: String) -> Result<()> {
+        self.objects.begin_another(name, self.triangles.len());
         self.admit(0)
     }
 
@@ -92,7 +110,7 @@ impl<'a> Indexed<'a> {
     }
 
     /// Adds a vertex; one that is not finite is damage.
-    pub(super) fn vertex(&mut self, point: Point, place: Place) -> Result<()> {
+    pub(super) fn vertex(&mut self, point: Point, place: Place<'_>) -> Result<()> {
         let bad = point.iter().find(|coordinate| !coordinate.is_finite());
         if let Some(bad) = bad {
             self.triage.found(place.of(not_finite(*bad)))?;
@@ -101,7 +119,11 @@ impl<'a> Indexed<'a> {
     }
 
     /// Adds a vertex whose coordinates are these words.
-    pub(super) fn vertex_of<'w>(&mut self, mut words: impl FnMut() -> &'w [u8], place: Place) -> Result<()> {
+    pub(super) fn vertex_of<'w>(
+        &mut self,
+        mut words: impl FnMut() -> &'w [u8],
+        place: Place<'_>,
+    ) -> Result<()> {
         let mut point = [0.0; 3];
         for coordinate in &mut point {
             let word = words();
@@ -134,7 +156,11 @@ impl<'a> Indexed<'a> {
 
     /// Adds the triangles of a polygon, whose corners are the places of vertices, or why one of them is none; a damaged
     /// one is refused, or dropped.
-    pub(super) fn face(&mut self, corners: impl Iterator<Item = Result<i64>>, place: Place) -> Result<()> {
+    pub(super) fn face(
+        &mut self,
+        corners: impl Iterator<Item = Result<i64>>,
+        place: Place<'_>,
+    ) -> Result<()> {
         self.polygon.clear();
         let mut damage = None;
         for corner in corners {
@@ -185,7 +211,7 @@ impl<'a> Indexed<'a> {
     /// The memory beside the triangles, in bytes.
     fn beside(&self) -> u64 {
         let vertices = self.vertices.capacity() * size_of::<Point>();
-        vertices as u64 + self.objects.bytes() + self.materials.bytes() + self.triage.bytes()
+        vertices as u64 + self.held + self.objects.bytes() + self.materials.bytes() + self.triage.bytes()
     }
 
     /// Refuses what has been read, and so many bytes more, where that is too much.
@@ -215,6 +241,12 @@ impl Naming {
                 part
             }
         };
+    }
+
+    /// Triangles from number `count` on are of another part, which may have the name of one before.
+    fn begin_another(&mut self, name: String, count: usize) {
+        self.end(count);
+        self.current = self.parts.name(name);
     }
 
     /// Forgets all names, as no triangle has one yet.

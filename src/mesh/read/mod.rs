@@ -13,6 +13,7 @@
 //! refer to the decompressed content.
 
 mod facets;
+mod gltf;
 mod gzip;
 mod indexed;
 mod lines;
@@ -84,7 +85,7 @@ enum Guess {
 
 /// Every format that is read, in the order they are tried.
 pub static INPUTS: &[InputFormat] =
-    &[stl_binary::FORMAT, stl_ascii::FORMAT, obj::FORMAT, off::FORMAT, ply::FORMAT];
+    &[stl_binary::FORMAT, stl_ascii::FORMAT, obj::FORMAT, off::FORMAT, ply::FORMAT, gltf::FORMAT];
 
 /// How to read. The default is silence, no limit, and refusal of damaged files; options chain.
 #[derive(Clone, Copy)]

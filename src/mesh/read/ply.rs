@@ -224,7 +224,7 @@ trait Values {
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
 
     /// Where the element begins.
-    fn place(&self) -> Place;
+    fn place(&self) -> Place<'_>;
 
     /// Whether the next element is found even if this one is damaged.
     fn is_found_again(&self) -> bool;
@@ -386,7 +386,7 @@ impl<R: Read> Values for TextValues<'_, R> {
         Ok(())
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Place<'_> {
         Place::Line(self.before + self.lines.number())
     }
 
@@ -495,7 +495,7 @@ impl<R: Read> Values for ByteValues<'_, R> {
         Ok(())
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Place<'_> {
         Place::Byte(self.element)
     }
 

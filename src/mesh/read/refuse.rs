@@ -38,8 +38,6 @@ static OTHERS: &[Other] = &[
     other("Collada", &["dae"], NONE, EXPORT),
     other("Draco", &["drc"], (0, b"DRACO"), EXPORT),
     other("FBX", &["fbx"], (0, b"Kaydara FBX Binary"), EXPORT),
-    other("GLB", &["glb"], (0, b"glTF"), EXPORT),
-    other("glTF", &["gltf"], NONE, EXPORT),
     other("IGES", &["iges", "igs"], NONE, EXPORT),
     other("STEP", &["step", "stp"], (0, b"ISO-10303-21"), EXPORT),
     other("USD", &["usd", "usda", "usdc", "usdz"], (0, b"PXR-USDC"), EXPORT),

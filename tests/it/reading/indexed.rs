@@ -3,7 +3,7 @@
 use voxelize::mesh::read::{ReadOptions, Tolerance, read_stream};
 use voxelize::{Code, Error, Mesh, Result};
 
-const CUBE: [[f32; 3]; 8] = [
+pub const CUBE: [[f32; 3]; 8] = [
     [0.0, 0.0, 0.0],
     [2.0, 0.0, 0.0],
     [2.0, 2.0, 0.0],
@@ -13,7 +13,7 @@ const CUBE: [[f32; 3]; 8] = [
     [2.0, 2.0, 2.5],
     [0.0, 2.0, 2.5],
 ];
-const SIDES: [[u32; 4]; 6] =
+pub const SIDES: [[u32; 4]; 6] =
     [[0, 3, 2, 1], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]];
 
 fn read(bytes: &[u8], tolerance: Tolerance) -> Result<(Mesh, &'static str, Vec<&'static str>)> {
@@ -35,7 +35,7 @@ fn vertices() -> impl Iterator<Item = String> {
     CUBE.iter().map(|[x, y, z]| format!("{x} {y} {z}"))
 }
 
-fn obj() -> String {
+pub fn obj() -> String {
     let vertices: String = vertices().map(|vertex| format!("v {vertex}\n")).collect();
     let side = |[a, b, c, d]: &[u32; 4]| format!("f {} {} {} {}\n", a + 1, b + 1, c + 1, d + 1);
     vertices + &SIDES.iter().map(side).collect::<String>()

@@ -2,6 +2,7 @@
 
 mod ascii;
 mod damaged;
+mod gltf;
 mod indexed;
 mod inputs;
 mod wild;

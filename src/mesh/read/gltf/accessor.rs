@@ -1,0 +1,176 @@
+//! Accessors: numbers in a view of a buffer, element by element, some of which may be replaced.
+
+use super::buffers::{Buffers, View, slice};
+use super::document::Object;
+use crate::error::{Code, Result};
+
+/// The type of the numbers of an element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Component {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl Component {
+    fn of(object: &Object) -> Result<Self> {
+        Ok(match object.needed("componentType")? {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            other => return Err(object.error(Code::S006, format!("{other} is no type of components"))),
+        })
+    }
+
+    fn size(self) -> u64 {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::U32 | Self::F32 => 4,
+        }
+    }
+
+    /// The number in these bytes.
+    fn value(self, bytes: &[u8]) -> f64 {
+        match (self, bytes) {
+            (Self::I8, [a, ..]) => f64::from(*a as i8),
+            (Self::U8, [a, ..]) => f64::from(*a),
+            (Self::I16, [a, b, ..]) => f64::from(i16::from_le_bytes([*a, *b])),
+            (Self::U16, [a, b, ..]) => f64::from(u16::from_le_bytes([*a, *b])),
+            (Self::U32, [a, b, c, d, ..]) => f64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+            (Self::F32, [a, b, c, d, ..]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
+            _ => f64::NAN,
+        }
+    }
+
+    /// The number that a whole number stands for, where it is normalized.
+    fn normalized(self, value: f64) -> f64 {
+        match self {
+            Self::I8 => (value / 127.0).max(-1.0),
+            Self::U8 => value / 255.0,
+            Self::I16 => (value / 32767.0).max(-1.0),
+            Self::U16 => value / 65535.0,
+            Self::U32 | Self::F32 => value,
+        }
+    }
+}
+
+/// Elements of `N` numbers.
+pub(super) struct Accessor<'a, const N: usize> {
+    pub count: u64,
+    component: Component,
+    is_normalized: bool,
+    /// Without it all numbers are zero.
+    elements: Option<Elements<'a>>,
+    /// The numbers of elements in order, and those that they have.
+    replaced: Option<[Elements<'a>; 2]>,
+    replaced_by: Component,
+    replacements: u64,
+}
+
+/// Elements that lie one after the other.
+#[derive(Clone, Copy)]
+struct Elements<'a> {
+    bytes: &'a [u8],
+    stride: usize,
+}
+
+impl<'a> Elements<'a> {
+    /// `count` elements of `size` bytes, all of which are there.
+    fn new(view: View<'a>, from: u64, count: u64, size: u64, about: &Object) -> Result<Self> {
+        let stride = view.stride.unwrap_or(size);
+        let length = match count {
+            0 => Some(0),
+            _ => stride.checked_mul(count - 1).and_then(|length| length.checked_add(size)),
+        };
+        let bytes = length.and_then(|length| slice(view.bytes, from, length)).ok_or_else(|| {
+            let text =
+                format!("cut short: {count} elements are not in the {} bytes of its view", view.bytes.len());
+            about.error(Code::S003, text)
+        })?;
+        Ok(Self { bytes, stride: stride as usize })
+    }
+
+    fn at(&self, n: u64) -> &'a [u8] {
+        self.bytes.get(n as usize * self.stride..).unwrap_or_default()
+    }
+}
+
+impl<'a, const N: usize> Accessor<'a, N> {
+    /// The accessor of this index, of a type with as many numbers; `admit` refuses memory.
+    pub(super) fn new(buffers: &'a Buffers, index: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
+        let object = buffers.document.get("accessors", index)?;
+        let wanted = if N == 1 { "SCALAR" } else { "VEC3" };
+        if object.text("type") != Some(wanted) {
+            return Err(object.error(Code::S006, format!("its type is not {wanted}")));
+        }
+        let component = Component::of(&object)?;
+        let count = object.needed("count")?;
+        let size = N as u64 * component.size();
+        let elements = match object.whole("bufferView")? {
+            Some(view) => {
+                let from = object.whole("byteOffset")?.unwrap_or(0);
+                Some(Elements::new(buffers.view(view, admit)?, from, count, size, &object)?)
+            }
+            // Zeros that nothing vouches for.
+            None if count > buffers.length => {
+                return Err(object.error(Code::S006, format!("{count} elements without a view of a buffer")));
+            }
+            None => None,
+        };
+        let (mut replaced, mut replaced_by, mut replacements) = (None, Component::U8, 0);
+        if let Some(sparse) = object.inner("sparse") {
+            replacements = sparse.needed("count")?;
+            let part = |key: &str, size: &dyn Fn(&Object) -> Result<u64>| {
+                let part = sparse.inner(key);
+                let part = part.ok_or_else(|| object.error(Code::S006, format!("sparse, without {key}")))?;
+                let view = buffers.view(part.needed("bufferView")?, admit)?;
+                let from = part.whole("byteOffset")?.unwrap_or(0);
+                Elements::new(View { stride: None, ..view }, from, replacements, size(&part)?, &part)
+            };
+            let indices = sparse.inner("indices");
+            replaced_by = indices.map_or(Ok(Component::U8), |indices| Component::of(&indices))?;
+            let numbers = part("indices", &|_| Ok(replaced_by.size()))?;
+            replaced = Some([numbers, part("values", &|_| Ok(size))?]);
+        }
+        let is_normalized = object.flag("normalized");
+        Ok(Self { count, component, is_normalized, elements, replaced, replaced_by, replacements })
+    }
+
+    /// Its elements, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = [f64; N]> {
+        let mut next = 0;
+        (0..self.count).map(move |n| {
+            let mut bytes = self.elements.map(|elements| elements.at(n));
+            if let Some([numbers, values]) = self.replaced {
+                while next < self.replacements {
+                    let number = self.replaced_by.value(numbers.at(next));
+                    if number > n as f64 {
+                        break;
+                    }
+                    if number == n as f64 {
+                        bytes = Some(values.at(next));
+                    }
+                    next += 1;
+                }
+            }
+            let Some(bytes) = bytes else { return [0.0; N] };
+            std::array::from_fn(|axis| {
+                let from = axis * self.component.size() as usize;
+                let value = self.component.value(bytes.get(from..).unwrap_or_default());
+                if self.is_normalized { self.component.normalized(value) } else { value }
+            })
+        })
+    }
+
+    /// Whether its numbers are floats.
+    pub(super) fn is_float(&self) -> bool {
+        self.component == Component::F32
+    }
+}

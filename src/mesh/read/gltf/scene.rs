@@ -1,0 +1,278 @@
+//! From a scene to triangles: nodes, their matrices, and the primitives of their meshes.
+
+use super::super::ReadOptions;
+use super::super::indexed::{Indexed, Place};
+use super::super::triage::Triage;
+use super::accessor::Accessor;
+use super::buffers::Buffers;
+use super::document::{Object, unknown_extension};
+use crate::error::{Code, Result};
+use crate::geom::Point;
+
+/// An affine map: three rows, the last number of each a shift.
+#[derive(Clone, Copy)]
+struct Affine([[f64; 4]; 3]);
+
+impl Affine {
+    const IDENTITY: Self = Self([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
+
+    /// The map of a node to its parent.
+    fn of(node: &Object) -> Result<Self> {
+        if let Some(m) = node.numbers::<16>("matrix")? {
+            if [m[3], m[7], m[11], m[15]] != [0.0, 0.0, 0.0, 1.0] {
+                return Err(node.error(Code::S006, "its matrix is not affine"));
+            }
+            return Ok(Self([0, 1, 2].map(|row| [0, 4, 8, 12].map(|column| m[column + row]))));
+        }
+        let shift = node.numbers("translation")?.unwrap_or([0.0; 3]);
+        let scale = node.numbers("scale")?.unwrap_or([1.0; 3]);
+        let turn = rotation(node.numbers("rotation")?.unwrap_or([0.0, 0.0, 0.0, 1.0]));
+        let row = |n: usize| {
+            let [a, b, c] = [0, 1, 2].map(|column: usize| turn[n][column] * scale[column]);
+            [a, b, c, shift[n]]
+        };
+        Ok(Self([row(0), row(1), row(2)]))
+    }
+
+    /// This map behind `first`.
+    fn after(&self, first: &Self) -> Self {
+        Self(self.0.map(|row| {
+            let mut product =
+                [0, 1, 2, 3].map(|column| (0..3).map(|n| row[n] * first.0[n][column]).sum::<f64>());
+            product[3] += row[3];
+            product
+        }))
+    }
+
+    /// Where a point goes, rounded once.
+    fn apply(&self, [x, y, z]: [f64; 3]) -> Point {
+        self.0.map(|[a, b, c, shift]| (a * x + b * y + c * z + shift) as f32)
+    }
+
+    fn is_mirror(&self) -> bool {
+        let [[a, b, c, _], [d, e, f, _], [g, h, i, _]] = self.0;
+        a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0
+    }
+}
+
+/// The matrix of a quaternion, of whatever length.
+fn rotation([x, y, z, w]: [f64; 4]) -> [[f64; 3]; 3] {
+    let square = x * x + y * y + z * z + w * w;
+    let s = if square > 0.0 { 2.0 / square } else { 0.0 };
+    [
+        [1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)],
+        [s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)],
+        [s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)],
+    ]
+}
+
+/// Adds the triangles of the scene.
+pub(super) fn add(
+    buffers: &Buffers,
+    indexed: &mut Indexed,
+    triage: &Triage,
+    options: &ReadOptions,
+) -> Result<()> {
+    let document = buffers.document;
+    let mut seen = vec![false; document.count("nodes") as usize];
+    // Those to come, the next one last.
+    let mut nodes: Vec<(u64, Affine)> = vec![];
+    let roots = roots(buffers)?;
+    nodes.extend(roots.into_iter().rev().map(|root| (root, Affine::IDENTITY)));
+    while let Some((index, parent)) = nodes.pop() {
+        options.progress.check()?;
+        let node = document.get("nodes", index)?;
+        if std::mem::replace(&mut seen[index as usize], true) {
+            return Err(node.error(Code::S006, "a node that has two parents, or is its own"));
+        }
+        let placed = parent.after(&Affine::of(&node)?);
+        if node.inner("extensions").is_some_and(|all| all.inner("EXT_mesh_gpu_instancing").is_some()) {
+            return Err(unknown_extension("EXT_mesh_gpu_instancing"));
+        }
+        if let Some(mesh) = node.whole("mesh")? {
+            let mesh = document.get("meshes", mesh)?;
+            let name = if node.name().is_empty() { mesh.name() } else { node.name() };
+            indexed.begin_instance(name.to_string())?;
+            if node.inner("skin").is_some() || mesh.inner("weights").is_some() {
+                let bind = || node.error(Code::S108, "a skin or morph targets, which are not applied");
+                triage.found_all(Code::S108, 1, bind)?;
+            }
+            for primitive in mesh.each("primitives") {
+                Primitive { buffers, triage, object: primitive, placed }.add(indexed)?;
+            }
+        }
+        for child in node.each("children").rev() {
+            nodes.push((child.as_whole("children")?, placed));
+        }
+    }
+    Ok(())
+}
+
+/// The nodes that are placed by themselves.
+fn roots(buffers: &Buffers) -> Result<Vec<u64>> {
+    let document = buffers.document;
+    if document.count("scenes") > 0 {
+        let scene = document.get("scenes", document.scene()?)?;
+        return scene.each("nodes").map(|node| node.as_whole("nodes")).collect();
+    }
+    let count = document.count("nodes");
+    let mut is_child = vec![false; count as usize];
+    for node in 0..count {
+        for child in document.get("nodes", node)?.each("children") {
+            let child = child.as_whole("children")?;
+            document.get("nodes", child)?;
+            is_child[child as usize] = true;
+        }
+    }
+    Ok((0..count).filter(|node| !is_child[*node as usize]).collect())
+}
+
+/// A primitive of a mesh at its place.
+struct Primitive<'a> {
+    buffers: &'a Buffers<'a>,
+    triage: &'a Triage,
+    object: Object<'a>,
+    placed: Affine,
+}
+
+impl Primitive<'_> {
+    fn add(&self, indexed: &mut Indexed) -> Result<()> {
+        let mode = self.object.whole("mode")?.unwrap_or(4);
+        if mode < 4 {
+            let error = || self.object.error(Code::S107, "points and lines are left out");
+            return self.triage.found_all(Code::S107, 1, error);
+        }
+        let material = match self.object.whole("material")? {
+            None => String::new(),
+            Some(index) => match self.buffers.document.get("materials", index)?.name() {
+                "" => format!("material {index}"),
+                name => name.to_string(),
+            },
+        };
+        indexed.begin_material(material)?;
+        indexed.begin_vertices();
+        let about = self.object.path();
+        let extension =
+            self.object.inner("extensions").and_then(|all| all.inner("KHR_draco_mesh_compression"));
+        match extension {
+            Some(extension) => self.add_compressed(&extension, indexed, &about),
+            None => self.add_plain(mode, indexed, &about),
+        }
+    }
+
+    fn add_plain(&self, mode: u64, indexed: &mut Indexed, about: &str) -> Result<()> {
+        let attributes = self.object.inner("attributes");
+        let Some(position) = attributes.map(|all| all.whole("POSITION")).transpose()?.flatten() else {
+            return Err(self.object.error(Code::S006, "a primitive without positions"));
+        };
+        let points = Accessor::<3>::new(self.buffers, position, &|more| indexed.admit(more))?;
+        indexed.hold(self.buffers.held.take())?;
+        points.iter().try_for_each(|point| indexed.vertex(self.placed.apply(point), Place::Of(about)))?;
+        match self.object.whole("indices")? {
+            None => self.add_faces(mode, points.count, (0..points.count).map(|n| n as i64), indexed, about),
+            Some(indices) => {
+                let indices = Accessor::<1>::new(self.buffers, indices, &|more| indexed.admit(more))?;
+                if indices.is_float() {
+                    return Err(self.object.error(Code::S006, "its indices are no whole numbers"));
+                }
+                indexed.hold(self.buffers.held.take())?;
+                let places = indices.iter().map(|[n]| n as i64);
+                self.add_faces(mode, indices.count, places, indexed, about)
+            }
+        }
+    }
+
+    /// Adds the triangles of corners in this mode.
+    fn add_faces(
+        &self,
+        mode: u64,
+        count: u64,
+        mut places: impl Iterator<Item = i64>,
+        indexed: &mut Indexed,
+        about: &str,
+    ) -> Result<()> {
+        let mut face = |corners: [i64; 3]| self.add_face(corners, indexed, about);
+        if mode == 4 {
+            while let (Some(a), Some(b), Some(c)) = (places.next(), places.next(), places.next()) {
+                face([a, b, c])?;
+            }
+            if count % 3 != 0 {
+                let text = format!("{count} corners, which are no whole number of triangles");
+                self.triage.found(self.object.error(Code::S006, text))?;
+            }
+            return Ok(());
+        }
+        let (Some(mut a), Some(mut b)) = (places.next(), places.next()) else { return Ok(()) };
+        for (n, c) in places.enumerate() {
+            match mode {
+                // Strips turn every second triangle.
+                5 if n % 2 == 0 => face([a, b, c])?,
+                5 => face([b, a, c])?,
+                6 => face([a, b, c])?,
+                other => {
+                    return Err(self.object.error(Code::S006, format!("{other} is no mode of primitives")));
+                }
+            }
+            if mode == 5 {
+                a = b;
+            }
+            b = c;
+        }
+        Ok(())
+    }
+
+    /// Adds a triangle; a mirror turns it.
+    fn add_face(&self, [a, b, c]: [i64; 3], indexed: &mut Indexed, about: &str) -> Result<()> {
+        let corners = if self.placed.is_mirror() { [a, c, b] } else { [a, b, c] };
+        indexed.face(corners.into_iter().map(Ok), Place::Of(about))
+    }
+
+    #[cfg(feature = "draco")]
+    fn add_compressed(&self, extension: &Object, indexed: &mut Indexed, about: &str) -> Result<()> {
+        let decoded = super::draco::decode(extension, self.buffers, &|more| indexed.admit(more))?;
+        indexed.hold(self.buffers.held.take())?;
+        for point in decoded.points {
+            indexed.vertex(self.placed.apply(point.map(f64::from)), Place::Of(about))?;
+        }
+        for triangle in decoded.triangles {
+            self.add_face(triangle.map(i64::from), indexed, about)?;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(feature = "draco"))]
+    fn add_compressed(&self, _: &Object, _: &mut Indexed, _: &str) -> Result<()> {
+        Err(unknown_extension("KHR_draco_mesh_compression"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quaternions_turn() {
+        let half = 0.5_f64.sqrt();
+        for (quaternion, from, to) in [
+            ([0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
+            ([half, 0.0, 0.0, half], [1.0, 2.0, 3.0], [1.0, -3.0, 2.0]),
+            ([0.0, 7.0, 0.0, 7.0], [1.0, 2.0, 3.0], [3.0, 2.0, -1.0]),
+            ([0.0, 0.0, 1.0, 0.0], [1.0, 2.0, 3.0], [-1.0, -2.0, 3.0]),
+        ] {
+            let turn = rotation(quaternion);
+            for (row, expected) in turn.iter().zip(to) {
+                let found: f64 = row.iter().zip(from).map(|(a, b)| a * b).sum();
+                assert!((found - expected).abs() < 1e-15, "{quaternion:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn maps_follow_each_other() {
+        let double = Affine([[2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, -2.0, 0.0]]);
+        let shift = Affine([[1.0, 0.0, 0.0, 5.0], [0.0, 1.0, 0.0, 6.0], [0.0, 0.0, 1.0, 7.0]]);
+        assert_eq!(double.after(&shift).apply([1.0, 1.0, 1.0]), [13.0, 14.0, -16.0]);
+        assert_eq!(shift.after(&double).apply([1.0, 1.0, 1.0]), [8.0, 8.0, 5.0]);
+        assert!(double.is_mirror() && !shift.is_mirror() && !double.after(&double).is_mirror());
+    }
+}

@@ -1,0 +1,362 @@
+//! glTF and GLB: scenes as they are placed, every kind of primitive and accessor, files beside, and damage.
+
+use serde_json::{Value, json};
+use voxelize::job::{UnitOfLength, UpAxis};
+use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_file, read_stream};
+use voxelize::{Code, Error, Mesh, Result};
+
+use super::indexed::{CUBE, SIDES};
+use crate::support::place::Place;
+
+fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
+    read_stream(&mut &bytes[..], "-", &ReadOptions::default().tolerance(tolerance))
+}
+
+fn usual(bytes: impl AsRef<[u8]>) -> Mesh {
+    let loaded = read(bytes.as_ref(), Tolerance::Strict).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(loaded.bytes, bytes.as_ref().len() as u64);
+    loaded.mesh
+}
+
+fn refused(bytes: impl AsRef<[u8]>) -> Error {
+    read(bytes.as_ref(), Tolerance::Usual).map(|loaded| loaded.mesh).expect_err("it is damaged")
+}
+
+/// A GLB of this document and these bytes.
+fn glb(document: &Value, bin: &[u8]) -> Vec<u8> {
+    let padded = |bytes: &[u8], with: u8| {
+        let mut bytes = bytes.to_vec();
+        bytes.resize(bytes.len().next_multiple_of(4), with);
+        bytes
+    };
+    let json = padded(document.to_string().as_bytes(), b' ');
+    let bin = padded(bin, 0);
+    let mut file = b"glTF\x02\0\0\0".to_vec();
+    file.extend((28 + json.len() as u32 + bin.len() as u32).to_le_bytes());
+    for (kind, chunk) in [(b"JSON", json), (b"BIN\0", bin)] {
+        file.extend((chunk.len() as u32).to_le_bytes());
+        file.extend(kind);
+        file.extend(chunk);
+    }
+    file
+}
+
+fn floats(points: &[[f32; 3]]) -> Vec<u8> {
+    points.iter().flatten().flat_map(|c| c.to_le_bytes()).collect()
+}
+
+fn corners() -> Vec<u32> {
+    SIDES.iter().flat_map(|[a, b, c, d]| [*a, *b, *c, *a, *c, *d]).collect()
+}
+
+/// The box as it is, its indices of this component type.
+fn cube(component: u32) -> (Value, Vec<u8>) {
+    let mut bin = floats(&CUBE);
+    for corner in corners() {
+        let bytes = corner.to_le_bytes();
+        bin.extend(
+            &bytes[..[(5121, 1), (5123, 2), (5125, 4)].iter().find(|row| row.0 == component).unwrap().1],
+        );
+    }
+    let document = json!({
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 8},
+            {"bufferView": 1, "componentType": component, "type": "SCALAR", "count": 36},
+        ],
+        "bufferViews": [
+            {"buffer": 0, "byteLength": 96},
+            {"buffer": 0, "byteOffset": 96, "byteLength": bin.len() - 96},
+        ],
+        "buffers": [{"byteLength": bin.len()}],
+    });
+    (document, bin)
+}
+
+/// The same triangles, from whichever corner.
+fn turned(mesh: &Mesh) -> Vec<[[u32; 3]; 3]> {
+    let mut all: Vec<_> = mesh.triangles().iter().map(|t| t.map(|p| p.map(f32::to_bits))).collect();
+    for triangle in &mut all {
+        let least = (0..3).min_by_key(|n| triangle[*n]).unwrap();
+        triangle.rotate_left(least);
+    }
+    all.sort_unstable();
+    all
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let bits =
+            three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+        let letters = (0..4).map(|n| char::from(LETTERS[(bits >> (18 - 6 * n)) as usize & 63]));
+        text.extend(letters.take(three.len() + 1));
+        text.extend(std::iter::repeat_n('=', 3 - three.len()));
+    }
+    text
+}
+
+#[test]
+fn a_box_is_the_same_however_it_is_stored() {
+    let whole = usual(super::indexed::obj());
+    let mut seen = 0;
+    for component in [5121, 5123, 5125] {
+        let (document, bin) = cube(component);
+        let loaded = read(&glb(&document, &bin), Tolerance::Strict).unwrap();
+        assert_eq!(
+            (loaded.format, loaded.unit, loaded.up),
+            ("gltf", Some(UnitOfLength::Metre), Some(UpAxis::Y))
+        );
+        assert_eq!(turned(&loaded.mesh), turned(&whole));
+        assert!(loaded.mesh.edge_counts().is_oriented());
+        let mut embedded = document.clone();
+        embedded["buffers"][0]["uri"] =
+            json!(format!("data:application/octet-stream;base64,{}", base64(&bin)));
+        assert!(usual(embedded.to_string()) == loaded.mesh);
+        assert!(usual(format!("\u{feff}\r\n {embedded:#}")) == loaded.mesh);
+        let place = Place::new();
+        std::fs::create_dir(place.path("a b")).unwrap();
+        place.write("a b/x%.bin", &bin);
+        embedded["buffers"][0]["uri"] = json!("a%20b/x%.bin");
+        place.write("box.gltf", embedded.to_string().as_bytes());
+        assert!(read_file(&place.path("box.gltf"), &ReadOptions::default()).unwrap().mesh == loaded.mesh);
+        seen += 1;
+    }
+    assert_eq!(seen, 3);
+    // Interleaved with other numbers, which the view is longer than.
+    let (mut document, bin) = cube(5123);
+    let mut mixed = vec![9; 4];
+    bin[..96].chunks(12).for_each(|point| mixed.extend(point.iter().chain(&[7; 8])));
+    mixed.extend(&bin[96..]);
+    document["bufferViews"][0] = json!({"buffer": 0, "byteOffset": 4, "byteLength": 160, "byteStride": 20});
+    document["bufferViews"][1]["byteOffset"] = json!(164);
+    document["buffers"][0]["byteLength"] = json!(mixed.len());
+    assert_eq!(turned(&usual(glb(&document, &mixed))), turned(&whole));
+    // Corners in their order, without indices.
+    let (mut document, _) = cube(5125);
+    let points: Vec<_> = corners().iter().map(|n| CUBE[*n as usize]).collect();
+    document["meshes"][0]["primitives"][0] = json!({"attributes": {"POSITION": 0}});
+    document["accessors"][0]["count"] = json!(36);
+    document["bufferViews"][0]["byteLength"] = json!(36 * 12);
+    assert_eq!(turned(&usual(glb(&document, &floats(&points)))), turned(&whole));
+}
+
+#[test]
+fn strips_and_fans_turn_as_they_should() {
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]];
+    let (mut document, _) = cube(5125);
+    document["accessors"][0]["count"] = json!(4);
+    document["meshes"][0]["primitives"][0] = json!({"attributes": {"POSITION": 0}, "mode": 5});
+    let places = |mesh: &Mesh| -> Vec<[u32; 3]> {
+        mesh.triangles().iter().map(|t| t.map(|[x, y, _]| (x + 2.0 * y) as u32)).collect()
+    };
+    assert_eq!(places(&usual(glb(&document, &floats(&corners)))), [[0, 1, 2], [2, 1, 3]]);
+    document["meshes"][0]["primitives"][0]["mode"] = json!(6);
+    let fan = [corners[0], corners[1], corners[3], corners[2]];
+    assert_eq!(places(&usual(glb(&document, &floats(&fan)))), [[0, 1, 3], [0, 3, 2]]);
+    for mode in 0..4 {
+        document["meshes"][0]["primitives"][0]["mode"] = json!(mode);
+        let loaded = read(&glb(&document, &floats(&corners)), Tolerance::Usual).unwrap();
+        assert_eq!((loaded.mesh.triangles().len(), loaded.findings[0].code()), (0, Code::S107));
+    }
+}
+
+#[test]
+fn sparse_and_whole_numbers_are_positions() {
+    let (mut document, mut bin) = cube(5123);
+    // All zero, save these.
+    let values = bin.len();
+    bin.extend([1_u8, 2, 4]);
+    bin.push(0);
+    bin.extend(floats(&[[3.0, 0.0, 0.0], [3.0, 3.0, 0.0], [0.0, 0.0, 3.0]]));
+    let views = document["bufferViews"].as_array_mut().unwrap();
+    views.push(json!({"buffer": 0, "byteOffset": values, "byteLength": 3}));
+    views.push(json!({"buffer": 0, "byteOffset": values + 4, "byteLength": 36}));
+    document["buffers"][0]["byteLength"] = json!(bin.len());
+    let sparse =
+        json!({"count": 3, "indices": {"bufferView": 2, "componentType": 5121}, "values": {"bufferView": 3}});
+    document["accessors"][0]["sparse"] = sparse;
+    let patched = usual(glb(&document, &bin));
+    let mut points = CUBE;
+    (points[1], points[2], points[4]) = ([3.0, 0.0, 0.0], [3.0, 3.0, 0.0], [0.0, 0.0, 3.0]);
+    let three = |points: [[f32; 3]; 8]| {
+        let all: Vec<_> =
+            corners().as_chunks().0.iter().map(|t: &[u32; 3]| t.map(|n| points[n as usize])).collect();
+        Mesh::from_triangles(all).unwrap()
+    };
+    assert!(patched == three(points));
+    document["accessors"][0].as_object_mut().unwrap().remove("bufferView");
+    let zeros = std::array::from_fn(|n| if [1, 2, 4].contains(&n) { points[n] } else { [0.0; 3] });
+    assert!(usual(glb(&document, &bin)) == three(zeros));
+    // Whole numbers, as they are and as parts of one.
+    let (mut document, bin) = cube(5123);
+    let mut whole: Vec<u8> =
+        CUBE.iter().flat_map(|p| [p[0] as i8 as u8, p[1] as u8, p[2] as u8, 0]).collect();
+    whole.resize(96, 0);
+    whole.extend(&bin[96..]);
+    document["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
+    document["bufferViews"][0]["byteStride"] = json!(4);
+    for (component, normalized, unit) in
+        [(5120, false, 1.0), (5121, false, 1.0), (5120, true, 127.0), (5121, true, 255.0)]
+    {
+        document["accessors"][0]["componentType"] = json!(component);
+        document["accessors"][0]["normalized"] = json!(normalized);
+        let expected = CUBE.map(|p| p.map(|c| (f64::from(c as u8) / unit) as f32));
+        assert!(usual(glb(&document, &whole)) == three(expected), "{component} {normalized}");
+    }
+}
+
+#[test]
+fn nodes_place_their_meshes() {
+    let (mut document, bin) = cube(5123);
+    document["materials"] = json!([{"name": "red"}, {}]);
+    let primitive =
+        |material: u32| json!({"attributes": {"POSITION": 0}, "indices": 1, "material": material});
+    document["meshes"] = json!([
+        {"name": "box", "primitives": [primitive(0)]},
+        {"primitives": [primitive(1), {"attributes": {"POSITION": 0}, "indices": 1}]},
+    ]);
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    document["nodes"] = json!([
+        {"name": "root", "translation": [10, 0, 0], "children": [2, 1]},
+        {"mesh": 0, "scale": [-1, 1, 1], "name": "mirrored"},
+        {"mesh": 0, "translation": [0, 0, 100]},
+        {"mesh": 1, "matrix": [0, 2, 0, 0, -2, 0, 0, 0, 0, 0, 2, 0, 0, 50, 0, 1]},
+        {"mesh": 0, "rotation": [half, 0, 0, half]},
+        {"mesh": 0, "name": "in no scene"},
+    ]);
+    document["scenes"] = json!([{"nodes": [4]}, {"nodes": [0, 3]}]);
+    document["scene"] = json!(1);
+    let mesh = usual(glb(&document, &bin));
+    let objects = mesh.parts().unwrap();
+    assert_eq!(objects.names(), ["box", "mirrored", ""]);
+    assert_eq!(mesh.materials().unwrap().names(), ["red", "material 1", ""]);
+    let bounds = |part: u32| *mesh.select(|n| objects.of(n) == part).bounds();
+    let edges = |part| (bounds(part).min.map(f64::from), bounds(part).max.map(f64::from));
+    assert_eq!(edges(0), ([10.0, 0.0, 100.0], [12.0, 2.0, 102.5]));
+    assert_eq!(edges(1), ([8.0, 0.0, 0.0], [10.0, 2.0, 2.5]));
+    assert_eq!(edges(2), ([-4.0, 50.0, 0.0], [0.0, 54.0, 5.0]));
+    // A mirror does not turn a box inside out.
+    assert_eq!(mesh.volume(), 10.0 + 10.0 + 2.0 * 80.0);
+    let of = |material: u32| {
+        let materials = mesh.materials().unwrap();
+        (0..48).filter(|n| materials.of(*n) == material).count()
+    };
+    assert_eq!([0, 1, 2].map(of), [24, 12, 12]);
+    // Without scenes: all nodes that are no child.
+    document.as_object_mut().unwrap().remove("scenes");
+    document.as_object_mut().unwrap().remove("scene");
+    assert_eq!(usual(glb(&document, &bin)).triangles().len(), 12 * 6);
+    // A skin is not applied, and that is noted.
+    document["nodes"][5]["skin"] = json!(0);
+    let findings = read(&glb(&document, &bin), Tolerance::Usual).unwrap().findings;
+    assert_eq!(findings.iter().map(|finding| finding.code()).collect::<Vec<_>>(), [Code::S108]);
+}
+
+#[test]
+fn damage_is_named_with_its_object() {
+    let (document, bin) = cube(5123);
+    let with = |path: &str, value: Value| {
+        let mut document = document.clone();
+        let (parent, key) = path.rsplit_once('/').unwrap();
+        let parent = document.pointer_mut(parent).unwrap();
+        match parent {
+            Value::Array(list) => list[key.parse::<usize>().unwrap()] = value,
+            parent => parent[key] = value,
+        }
+        glb(&document, &bin)
+    };
+    let mut seen = 0;
+    for (file, code, says) in [
+        (with("/asset/version", json!("1.0")), Code::S009, "version 1.0"),
+        (with("/asset", json!({})), Code::S002, "no glTF"),
+        (with("/extensionsRequired", json!(["EXT_odd"])), Code::S009, "EXT_odd"),
+        (with("/scene", json!(7)), Code::S012, "scenes[7]"),
+        (with("/scene", json!("x")), Code::S006, "scene is no whole number"),
+        (with("/scenes/0/nodes", json!([9])), Code::S012, "nodes[9]"),
+        (with("/nodes/0/children", json!([0])), Code::S006, "nodes[0]: a node that has two parents"),
+        (with("/nodes/0/mesh", json!(-1)), Code::S006, "nodes[0]: mesh is no whole number"),
+        (with("/nodes/0/matrix", json!([1, 2, 3])), Code::S006, "nodes[0]: matrix has not 16 numbers"),
+        (with("/nodes/0/matrix", json!(vec![1; 16])), Code::S006, "not affine"),
+        (
+            with("/nodes/0/extensions", json!({"EXT_mesh_gpu_instancing": {}})),
+            Code::S009,
+            "EXT_mesh_gpu_instancing",
+        ),
+        (with("/meshes/0/primitives/0/attributes", json!({})), Code::S006, "without positions"),
+        (with("/meshes/0/primitives/0/indices", json!(5)), Code::S012, "accessors[5]"),
+        (
+            with("/meshes/0/primitives/0/indices", json!(0)),
+            Code::S006,
+            "accessors[0]: its type is not SCALAR",
+        ),
+        (with("/meshes/0/primitives/0/mode", json!(7)), Code::S006, "7 is no mode"),
+        (with("/accessors/0/count", json!(9)), Code::S003, "accessors[0]: cut short: 9 elements"),
+        (with("/accessors/0/componentType", json!(1)), Code::S006, "no type of components"),
+        (with("/accessors/1/count", json!(35)), Code::S006, "no whole number of triangles"),
+        (with("/accessors/0/count", json!(7)), Code::S012, "meshes[0]: vertex 7 is not there"),
+        (with("/accessors/0/byteOffset", json!(u64::MAX)), Code::S003, "cut short"),
+        (with("/bufferViews/0/byteStride", json!(u64::MAX)), Code::S003, "cut short"),
+        (with("/bufferViews/0/byteLength", json!(9999)), Code::S003, "bufferViews[0]: cut short"),
+        (with("/bufferViews/0/buffer", json!(1)), Code::S012, "buffers[1]"),
+        (
+            with("/bufferViews/0/extensions", json!({"EXT_meshopt_compression": {}})),
+            Code::S009,
+            "EXT_meshopt",
+        ),
+        (
+            with("/buffers/0/uri", json!("../x.bin")),
+            Code::S008,
+            "buffers[0]: it is in '../x.bin', which is not below",
+        ),
+        (with("/buffers/0/uri", json!("/etc/passwd")), Code::S008, "not below the folder"),
+        (with("/buffers/0/uri", json!("%2e%2e/x")), Code::S008, "not below the folder"),
+        (with("/buffers/0/uri", json!("http://a/x")), Code::S008, "not below the folder"),
+        (with("/buffers/0/uri", json!("x.bin")), Code::S008, "a stream lies in no folder"),
+        (with("/buffers/0/uri", json!("data:;base64,%%%%")), Code::S006, "base64 is broken"),
+        (with("/buffers/0/uri", json!("data:;base64,AAAA")), Code::S003, "buffers[0]: cut short: 3 bytes"),
+        (with("/buffers/0/uri", json!("data:text,AAAA")), Code::S006, "not in base64"),
+        (
+            with("/accessors/0", json!({"componentType": 5126, "type": "VEC3", "count": u64::MAX})),
+            Code::S006,
+            "without a view",
+        ),
+        (b"{\"asset\": ".to_vec(), Code::S006, "JSON"),
+        (b"glTF\x01\0\0\0\x14\0\0\0\0\0\0\0\0\0\0\0".to_vec(), Code::S009, "version 1"),
+    ] {
+        let error = refused(&file);
+        assert!(error.code() == code && error.message().contains(says), "{says}\n{error}");
+        seen += 1;
+    }
+    assert_eq!(seen, 35);
+    let mut nan = bin.clone();
+    nan[..4].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert_eq!(refused(glb(&document, &nan)).code(), Code::S004);
+    let lenient = read(&glb(&document, &nan), Tolerance::Lenient).unwrap();
+    // Five of the triangles have the first corner.
+    assert_eq!((lenient.mesh.triangles().len(), lenient.dropped), (12 - 5, 5));
+}
+
+#[test]
+fn a_glb_that_is_cut_is_an_error_at_every_byte() {
+    let (document, bin) = cube(5123);
+    let whole = glb(&document, &bin);
+    for length in 4..whole.len() {
+        let error = refused(&whole[..length]);
+        assert!([Code::S003, Code::S006].contains(&error.code()), "{length}: {error}");
+    }
+    let longer = [&whole[..], b"more"].concat();
+    assert_eq!(refused(&longer).code(), Code::S005);
+    assert!(read(&longer, Tolerance::Lenient).unwrap().mesh == usual(&whole));
+    // A limit holds for the file, its JSON, and its buffers.
+    for limit in [100, 1000, 10_000] {
+        let options = ReadOptions::default().memory(limit);
+        let error = read_stream(&mut &whole[..], "-", &options).unwrap_err();
+        assert_eq!(error.kind(), voxelize::Kind::TooLarge, "{limit}");
+    }
+}
