@@ -11,6 +11,7 @@ mod numbers;
 mod polygons;
 #[path = "../../tests/support/random.rs"]
 mod random;
+mod scenes;
 mod voxels;
 
 use std::fs;
@@ -24,10 +25,11 @@ type Seeds = Vec<(String, Vec<u8>)>;
 type Target = (&'static str, fn() -> Seeds);
 
 /// Every target.
-static TARGETS: [Target; 12] = [
+static TARGETS: [Target; 13] = [
     ("read_stl", meshes::files),
     ("read_ascii", meshes::texts),
     ("read_indexed", polygons::files),
+    ("read_gltf", scenes::files),
     ("read_voxels", voxels::files),
     ("read_goldens", lists::goldens),
     ("plan", lines::words),

@@ -19,6 +19,7 @@ const TARGETS: &[Target] = &[
     ("plan", checks::plan::check),
     ("read_ascii", checks::read_ascii::check),
     ("read_indexed", checks::read_indexed::check),
+    ("read_gltf", checks::read_gltf::check),
     ("read_goldens", checks::read_goldens::check),
     ("read_stl", checks::read_stl::check),
     ("read_voxels", checks::read_voxels::check),

@@ -10,6 +10,7 @@ pub mod kernels;
 pub mod names;
 pub mod plan;
 pub mod read_ascii;
+pub mod read_gltf;
 pub mod read_goldens;
 pub mod read_indexed;
 pub mod read_stl;

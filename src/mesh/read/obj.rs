@@ -16,7 +16,8 @@
 //! The format: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 
 use super::indexed::{Indexed, Place, no_number};
-use super::lines::{Lines, first_word, next_word, whole};
+use super::lines::{Lines, next_word, whole};
+use super::number;
 use super::source::{Head, MeshBytes};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
@@ -30,25 +31,23 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     read,
 };
 
-/// The words that lines begin with; the first two make sure that it is an OBJ.
-const KEYWORDS: [&[u8]; 14] =
-    [b"v", b"f", b"vt", b"vn", b"vp", b"o", b"g", b"s", b"l", b"p", b"usemtl", b"mtllib", b"cstype", b"deg"];
+/// The words that a file may begin with.
+const BEGINNINGS: [&[u8]; 8] = [b"v", b"vt", b"vn", b"mtllib", b"usemtl", b"o", b"g", b"s"];
 
 fn recognise(head: &Head) -> Guess {
     if !head.is_text() {
         return Guess::No;
     }
     let text = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
-    // The last line of the head may be cut.
-    let mut lines: Vec<_> = text.split(|byte| matches!(byte, b'\n' | b'\r')).collect();
-    if head.length.is_none_or(|length| length > head.bytes.len() as u64) {
-        lines.pop();
-    }
-    let mut words =
-        lines.iter().map(|line| first_word(line)).filter(|word| !word.is_empty() && word[0] != b'#');
-    let mut begins = 0;
-    let all_known = words.by_ref().take(32).inspect(|_| begins += 1).all(|word| KEYWORDS.contains(&word));
-    if begins > 0 && all_known { Guess::Sure } else { Guess::No }
+    let lines = text.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let mut lines = lines.map(next_word).filter(|(word, _)| !word.is_empty()).peekable();
+    // More comments than are looked at may come first.
+    let Some((first, _)) = lines.peek() else {
+        return if text.starts_with(b"#") { Guess::Maybe } else { Guess::No };
+    };
+    let begins = BEGINNINGS.contains(first);
+    let is_vertex = |(word, rest): (&[u8], &[u8])| word == b"v" && number::of(next_word(rest).0).is_some();
+    if begins && lines.any(is_vertex) { Guess::Sure } else { Guess::No }
 }
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {

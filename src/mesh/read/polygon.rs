@@ -148,7 +148,7 @@ mod tests {
             [0.0, 3.0],
             [0.0, 1.0],
         ];
-        for (shape, whole) in [(l, 14.0), (comb, 36.0), (line, 18.0)] {
+        for (shape, whole) in [(l, 14.0), (comb, 46.0), (line, 18.0)] {
             for turn in 0..shape.len() {
                 for axis in 0..3 {
                     let mut flat = shape.to_vec();

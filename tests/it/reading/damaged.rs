@@ -176,11 +176,11 @@ fn other_formats_and_places_without_meshes_are_refused() {
     let nul = [0_u8; 200];
     for (name, bytes, code) in [
         ("hero.fbx", &nul[..], "S009"),
-        ("a.OBJ", b"v 0 0 0\n", "S009"),
+        ("a.AMF", b"v 0 0 0\n", "S009"),
         ("a.gz", b"\x1f\x8b\x08", "S003"),
-        ("a.obj.gz", b"v 0 0 0\n", "S009"),
-        ("b.stl", b"ply\nformat ascii 1.0\n", "S009"),
-        ("c.stl", b"glTF\x02\0\0\0", "S009"),
+        ("a.amf.gz", b"<amf>\n", "S009"),
+        ("b.stl", b"ISO-10303-21;\n", "S009"),
+        ("c.stl", b"BLENDER-v279", "S009"),
         ("d.stl", b"hello", "S002"),
         ("e", b"\n \n", "S002"),
         ("f.stl", b"", "S001"),

@@ -127,7 +127,7 @@ fn lengths() -> Vec<Case> {
         broken("binary, text behind", longer(&four, b"<metadata unit='mm'/>"), "S005", Found(4, &["S005"])),
         broken("binary 'solid', count too high", binary(solid, 6, 4), "S003", Found(4, &["S003", "S101"])),
         broken("binary 'solid', count too low", binary(solid, 3, 4), "S005", Found(4, &["S005", "S101"])),
-        hopeless("text of something else", *b"# a list\nv 0 0 0\n", "S002"),
+        hopeless("text of something else", *b"# a list\none 0 0 0\n", "S002"),
     ]
 }
 
