@@ -40,7 +40,8 @@ pub fn files() -> Seeds {
         {"mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 5, 6, 7, 1]},
         {"mesh": 0, "rotation": [0, 0, 1, 1], "translation": [1, 2, 3], "name": "turned"},
     ]);
-    let bytes = json!({"bufferView": 0, "componentType": 5120, "normalized": true, "type": "VEC3", "count": 16});
+    let bytes =
+        json!({"bufferView": 0, "componentType": 5120, "normalized": true, "type": "VEC3", "count": 16});
     let sparse = json!({
         "componentType": 5126, "type": "VEC3", "count": 4,
         "sparse": {"count": 2, "indices": {"bufferView": 1, "componentType": 5121}, "values": {"bufferView": 0}},

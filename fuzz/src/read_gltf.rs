@@ -3,6 +3,7 @@
 //! The input is a file; one that is neither becomes the JSON of a GLB whose other chunk are its own bytes.
 
 use voxelize::Result;
+use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_stream};
 
 use crate::{alone, check_error, check_words, within};
@@ -61,7 +62,7 @@ fn check_loaded(loaded: &Loaded, bytes: &[u8]) {
     assert_eq!(loaded.bytes, bytes.len() as u64);
     let triangles = loaded.mesh.triangles();
     assert!(triangles.as_flattened().as_flattened().iter().all(|coordinate| coordinate.is_finite()));
-    for parts in [loaded.mesh.parts(), loaded.mesh.materials()].into_iter().flatten() {
+    for parts in PartKind::ALL.into_iter().filter_map(|kind| loaded.mesh.parts(kind)) {
         assert!((0..triangles.len() as u32).all(|n| (parts.of(n) as usize) < parts.names().len()));
     }
 }

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_stream};
 use voxelize::{Kind, Result};
 
@@ -45,7 +46,7 @@ fn check_loaded(loaded: &Loaded, bytes: &[u8]) {
     // A corner takes two bytes as text, one as a byte of a list.
     assert!(triangles.len() <= bytes.len(), "{} triangles", triangles.len());
     assert!(triangles.as_flattened().as_flattened().iter().all(|coordinate| coordinate.is_finite()));
-    if let Some(parts) = loaded.mesh.parts() {
+    if let Some(parts) = loaded.mesh.parts(PartKind::Object) {
         assert!((0..triangles.len() as u32).all(|n| (parts.of(n) as usize) < parts.names().len()));
     }
     if triangles.is_empty() {

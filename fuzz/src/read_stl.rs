@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use voxelize::mesh::MeshParts;
+use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{INPUTS, Loaded, Packing, ReadOptions, Tolerance, read_file, read_stream};
 use voxelize::{Bounds, Error, Kind, Mesh, Result};
 
@@ -184,7 +185,7 @@ impl Input<'_> {
         let names = |parts: &MeshParts| {
             128 + parts.names().iter().map(|name| 128 + 2 * name.len() as u64).sum::<u64>()
         };
-        let beside = loaded.mesh.parts().map_or(0, names);
+        let beside = loaded.mesh.parts(PartKind::Object).map_or(0, names);
         let limited = |limit| ReadOptions::default().memory(limit);
         assert_eq!(self.file(&limited(need + beside)).as_ref(), Ok(loaded));
         if let Some(less) = need.checked_sub(1) {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use voxelize::format::{Dtype, Sidecar};
 use voxelize::grid::CellKind;
-use voxelize::job::{JobLabels, Measure, Names, Transform};
+use voxelize::job::{JobLabels, Measure, Names, PartChoice, Transform};
+use voxelize::mesh::PartKind;
 use voxelize::mesh::read::Tolerance;
-use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Size, Snap};
+use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule, Size, Snap};
 
 use super::args::transform::UpArgs;
 use super::args::values::BoxCorners;
@@ -27,12 +28,33 @@ use super::report::{ReportOptions, Verbosity};
 pub struct JobOptions {
     pub grid: GridOptions,
     pub rule: Rule,
-    /// The labels that are asked for.
-    pub labels: JobLabels,
+    pub parts: PartOptions,
     pub tolerance: Tolerance,
     pub resources: Resources,
     /// Whether findings about the mesh are reported, or decide the outcome. If not, none is searched.
     pub has_findings: bool,
+}
+
+/// The parts of a mesh: which are taken, and how their cells are told apart.
+#[derive(Clone, Default)]
+pub struct PartOptions {
+    /// The kind of parts that have labels, if any have.
+    pub labels: Option<PartKind>,
+    /// The names of those that come first where several share cells.
+    pub priority: Vec<String>,
+    pub choice: PartChoice,
+}
+
+impl PartOptions {
+    /// The mesh of the parts that are taken.
+    pub fn choose(&self, mesh: Mesh) -> Result<Mesh> {
+        self.choice.apply(mesh, self.labels.unwrap_or(PartKind::Object))
+    }
+
+    /// The labels of a job.
+    pub fn job_labels(&self) -> JobLabels {
+        self.labels.map_or(JobLabels::Off, JobLabels::Parts)
+    }
 }
 
 /// Options, and the mesh that they are for.
@@ -79,21 +101,21 @@ impl JobOptions {
         argv: &Argv,
         names: &Names,
     ) -> Result<Self> {
-        let labels = rule.labels.unwrap_or_default();
+        let parts = rule.parts.options();
         let rule = rule.chosen(&grid.transform.transform())?;
-        if labels == JobLabels::Parts && rule.kind() == CellKind::Field {
+        if parts.labels.is_some() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
             return Err(error.with_hint("--iso makes bits, which can have labels"));
         }
         let resources = Resources::new(&run.power, run.max_memory, argv)?;
         let grid = GridOptions::new(grid, &rule, argv, names, resources.for_job())?;
         let tolerance = read.tolerance();
-        Ok(Self { grid, rule, labels, tolerance, resources, has_findings: tolerance == Tolerance::Strict })
+        Ok(Self { grid, rule, parts, tolerance, resources, has_findings: tolerance == Tolerance::Strict })
     }
 
     /// The kind of the cells.
     pub fn kind(&self) -> CellKind {
-        if self.labels == JobLabels::Parts { CellKind::Labels } else { self.rule.kind() }
+        if self.parts.labels.is_some() { CellKind::Labels } else { self.rule.kind() }
     }
 
     /// These options for a call whose reports have these options.
@@ -341,7 +363,7 @@ impl Options {
 
     /// The labels of the output.
     pub fn labels(&self) -> JobLabels {
-        match self.job.options.labels {
+        match self.job.options.parts.job_labels() {
             JobLabels::Off if self.output.dtype() == Some(Dtype::U8) => JobLabels::SurfaceAndInterior,
             labels => labels,
         }

@@ -18,6 +18,7 @@ mod voxelizer;
 pub use self::budget::{MemoryBudget, MemoryLimit};
 pub use self::measure::{Measure, WrittenLength};
 pub use self::names::{InFile, Names, NewFile, OutFile};
+pub use self::parts::PartChoice;
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::slabs::{Made, Slabs};

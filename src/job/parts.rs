@@ -4,42 +4,145 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::error::{Error, Result};
-use crate::grid::Label;
-use crate::mesh::Mesh;
+use crate::error::{Error, Result, sanitize};
+use crate::grid::{Label, Legend};
+use crate::mesh::{Mesh, MeshParts, PartKind};
 
 /// The most parts that labels tell apart.
 const MOST: usize = 255;
 
-/// The parts of a mesh that have triangles, with the values 1, 2, …; a mesh without parts is one.
+/// A part, and the label of its cells.
+pub(super) type Labelled<'a> = (Option<Label>, Cow<'a, Mesh>);
+
+/// The parts of a mesh that have triangles, with the values 1, 2, … in the order of the file; a mesh without parts is
+/// one. Those of the names in `priority` come first.
 ///
 /// # Errors
-/// If there are more than 255.
-pub(super) fn parts(mesh: &Mesh) -> Result<Vec<(Option<Label>, Cow<'_, Mesh>)>> {
-    let Some(parts) = mesh.parts() else {
+/// If there are more than 255, or a name is none of theirs.
+pub(super) fn parts<'a>(mesh: &'a Mesh, kind: PartKind, priority: &[String]) -> Result<Vec<Labelled<'a>>> {
+    let Some(parts) = mesh.parts(kind) else {
+        check_names(priority, &[])?;
         return Ok(vec![(Some(Label::new(1, "mesh")), Cow::Borrowed(mesh))]);
     };
-    let mut count = vec![0_u64; parts.names().len()];
-    (0..mesh.triangles().len() as u32).for_each(|n| count[parts.of(n) as usize] += 1);
-    let some = count.iter().filter(|count| **count > 0).count();
-    if some > MOST {
-        let text = format!("the mesh has {some} parts, labels tell {MOST} apart");
+    let named = named(mesh, parts, kind);
+    if named.len() > MOST {
+        let text = format!("the mesh has {} parts, labels tell {MOST} apart", named.len());
         return Err(Error::unfit(text).with_hint("unite parts in the program that made them"));
     }
-    let mut names = HashSet::new();
-    let mut found = vec![];
-    for (part, name) in (0..).zip(parts.names()).filter(|(part, _)| count[*part as usize] > 0) {
-        let value = found.len() as u8 + 1;
-        let label = Label::new(value, unique(name, part + 1, &mut names));
-        found.push((Some(label), Cow::Owned(mesh.select(|n| parts.of(n) == part))));
+    check_names(priority, &named)?;
+    let mut values: Vec<usize> = (0..named.len()).collect();
+    let rank = |n: &usize| priority.iter().position(|name| named[*n].is(name)).unwrap_or(priority.len());
+    values.sort_by_key(rank);
+    let labelled = |n: usize| {
+        let label = Label::new(n as u8 + 1, named[n].name.clone());
+        (Some(label), Cow::Owned(mesh.select(|triangle| parts.of(triangle) == named[n].part)))
+    };
+    Ok(values.into_iter().map(labelled).collect())
+}
+
+/// The legend of these labels.
+pub(super) fn legend(parts: &[Labelled]) -> Result<Legend> {
+    let mut labels: Vec<_> = parts.iter().filter_map(|(label, _)| label.clone()).collect();
+    labels.sort_by_key(|label| label.value);
+    Legend::new(labels)
+}
+
+/// The parts of a mesh to take.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PartChoice {
+    /// If there are any, only those of these names.
+    pub only: Vec<String>,
+    /// Not those of these names.
+    pub skip: Vec<String>,
+}
+
+impl PartChoice {
+    /// The mesh of the parts of this kind that are chosen.
+    ///
+    /// ```
+    /// use voxelize::Mesh;
+    /// use voxelize::job::PartChoice;
+    /// use voxelize::mesh::{MeshParts, PartKind};
+    ///
+    /// let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    /// let parts = MeshParts::new(["body", "lid"], [0, 1])?;
+    /// let mesh = Mesh::from_triangles(vec![triangle; 2])?.with_parts(PartKind::Object, parts)?;
+    /// let choice = PartChoice { skip: vec!["lid".into()], ..PartChoice::default() };
+    /// assert_eq!(choice.apply(mesh, PartKind::Object)?.triangles().len(), 1);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a name is none of a part.
+    pub fn apply(&self, mesh: Mesh, kind: PartKind) -> Result<Mesh> {
+        if *self == Self::default() {
+            return Ok(mesh);
+        }
+        let Some(parts) = mesh.parts(kind) else {
+            let text = format!("the mesh names no parts of kind {}", kind.name());
+            return Err(Error::unfit(text).with_hint("its format or its file has none"));
+        };
+        let named = named(&mesh, parts, kind);
+        check_names(&self.only, &named)?;
+        check_names(&self.skip, &named)?;
+        let is_one = |part: &Named, names: &[String]| names.iter().any(|name| part.is(name));
+        let is_kept =
+            |part: &&Named| (self.only.is_empty() || is_one(part, &self.only)) && !is_one(part, &self.skip);
+        let kept: HashSet<u32> = named.iter().filter(is_kept).map(|part| part.part).collect();
+        Ok(mesh.select(|triangle| kept.contains(&parts.of(triangle))))
     }
-    Ok(found)
+}
+
+/// A part with triangles, and the name that no other has.
+struct Named<'a> {
+    part: u32,
+    /// The name in the file.
+    given: &'a str,
+    name: String,
+}
+
+impl Named<'_> {
+    /// Whether it is called so: by its own name, or by that in the file, which several may have.
+    fn is(&self, name: &str) -> bool {
+        self.name == name || self.given == name
+    }
+}
+
+/// The parts that have triangles, in the order of the file.
+fn named<'a>(mesh: &Mesh, parts: &'a MeshParts, kind: PartKind) -> Vec<Named<'a>> {
+    let mut has_triangles = vec![false; parts.names().len()];
+    (0..mesh.triangles().len() as u32).for_each(|n| has_triangles[parts.of(n) as usize] = true);
+    let mut names = HashSet::new();
+    let some = (0..).zip(parts.names()).filter(|(part, _)| has_triangles[*part as usize]);
+    let named = |(part, given): (u32, &'a String)| Named {
+        part,
+        given,
+        name: unique(given, kind, part + 1, &mut names),
+    };
+    some.map(named).collect()
+}
+
+/// Refuses a name that is none of a part.
+fn check_names(names: &[String], parts: &[Named]) -> Result<()> {
+    const SHOWN: usize = 12;
+    let Some(unknown) = names.iter().find(|name| !parts.iter().any(|part| part.is(name))) else {
+        return Ok(());
+    };
+    let mut list: Vec<_> = parts.iter().take(SHOWN).map(|part| sanitize(&part.name)).collect();
+    if parts.len() > SHOWN {
+        list.push("…".into());
+    }
+    let error = Error::unfit(format!("no part is named '{}'", sanitize(unknown)));
+    Err(match parts {
+        [] => error.with_hint("the file names none"),
+        _ => error.with_hint(format!("its parts are {}", list.join(", "))),
+    })
 }
 
 /// The name of part `number`, which no other has: `object 3` if the file gives none, `lid (2)` for a second one.
-fn unique(name: &str, number: u32, names: &mut HashSet<String>) -> String {
+fn unique(name: &str, kind: PartKind, number: u32, names: &mut HashSet<String>) -> String {
     let name: String = name.chars().filter(|c| !c.is_control()).collect();
-    let name = if name.trim().is_empty() { format!("object {number}") } else { name };
+    let name = if name.trim().is_empty() { format!("{} {number}", kind.name()) } else { name };
     let numbered = (2_u32..).map(|n| format!("{name} ({n})"));
     let is_new = |name: &String| names.insert(name.clone());
     std::iter::once(name.clone()).chain(numbered).find(is_new).unwrap_or_default()

@@ -53,8 +53,8 @@ impl Voxelizer<'_> {
         match self.rule.kind() {
             CellKind::Field => demand.field(self.extras.nearest),
             // The cells of one part, and of labels the occupancy and the planes or bytes.
-            _ if self.extras.labels == JobLabels::Parts => {
-                let parts = mesh.parts().map_or(1, |parts| parts.names().len());
+            _ if let JobLabels::Parts(kind) = self.extras.labels => {
+                let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
                 demand.grids(2 + if parts > 4 { 8 } else { 2 })
             }
             _ if self.has_labels() => demand.labelled(),
@@ -117,7 +117,7 @@ impl Needs<'_> {
         let bricks = demand.bricks(self.layers());
         let bricks = bricks.filter(|bricks| {
             !self.is_whole()
-                && self.voxelizer.extras.labels != JobLabels::Parts
+                && !self.voxelizer.extras.labels.are_parts()
                 && self.voxelizer.rule.has_bricks()
                 && fits(bricks)
         });

@@ -6,7 +6,7 @@ use super::budget::{MemoryLimit, share_exceeded};
 use super::plan::{MemoryPlan, Needs};
 use super::slabs::{Made, Slabs};
 use super::target::Target;
-use super::voxelizer::{JobLabels, Voxelizer};
+use super::voxelizer::Voxelizer;
 use crate::error::{Code, Error, Finding, Result};
 use crate::grid::record::INSIDE;
 use crate::grid::{
@@ -85,7 +85,7 @@ impl<'a> Voxelizer<'a> {
     where
         'a: 'b,
     {
-        if self.extras.labels == JobLabels::Parts && self.rule.kind() == CellKind::Field {
+        if self.extras.labels.are_parts() && self.rule.kind() == CellKind::Field {
             let error = Error::usage(format!("labels: the rule {} makes a field", self.rule.name()));
             return Err(error.with_hint("rules that make bits have labels"));
         }

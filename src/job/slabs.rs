@@ -101,11 +101,11 @@ impl<'a> Slabs<'a> {
         }
         let background = rule.background(lattice);
         let parts = match extras.labels {
-            JobLabels::Parts => parts::parts(mesh)?,
+            JobLabels::Parts(kind) => parts::parts(mesh, kind, voxelizer.priority)?,
             _ => vec![(None, Cow::Borrowed(mesh))],
         };
         let legend = match extras.labels {
-            JobLabels::Parts => Some(Legend::new(parts.iter().filter_map(|(label, _)| label.clone()))?),
+            JobLabels::Parts(_) => Some(parts::legend(&parts)?),
             JobLabels::SurfaceAndInterior if rule.has_labels() => Some(Legend::surface_and_interior()),
             _ => None,
         };
@@ -283,7 +283,7 @@ impl<'a> Slabs<'a> {
         }
         let (mut bits, plane) = grids(memory, dims)?;
         match (self.voxelizer.extras.labels, &self.legend) {
-            (JobLabels::Parts, Some(legend)) => {
+            (JobLabels::Parts(_), Some(legend)) => {
                 let mut labels = Labels::new(dims, legend.clone())?;
                 for source in &mut self.sources {
                     bits.clear();

@@ -5,6 +5,7 @@ use super::transform::Transform;
 use crate::error::{Finding, Result};
 use crate::grid::{Lattice, Record, Voxels};
 use crate::kernel::Level;
+use crate::mesh::PartKind;
 use crate::par::{CancelToken, Progress};
 use crate::rule::{Rule, Stats};
 use crate::run::Run;
@@ -30,6 +31,7 @@ pub struct Voxelizer<'a> {
     pub(super) extras: Extras,
     transform: Option<&'a Transform>,
     input: Option<&'a str>,
+    pub(super) priority: &'a [String],
     pub(super) has_findings: bool,
 }
 
@@ -55,9 +57,16 @@ pub enum JobLabels {
     /// Surface and interior, as [`surface_and_interior`](crate::rule::surface_and_interior) has them, where the rule
     /// [has labels](Rule::has_labels).
     SurfaceAndInterior,
-    /// One for each of the [parts](crate::Mesh::parts): the rule judges each part as a mesh of its own, and a cell that
-    /// several occupy has the label of the first.
-    Parts,
+    /// One for each of the [parts](crate::Mesh::parts) of this kind: the rule judges each part as a mesh of its own, and
+    /// a cell that several occupy has the label of the first.
+    Parts(PartKind),
+}
+
+impl JobLabels {
+    /// Whether parts have labels.
+    pub fn are_parts(self) -> bool {
+        matches!(self, Self::Parts(_))
+    }
 }
 
 /// Voxels, and what was found while they were made.
@@ -82,6 +91,7 @@ impl<'a> Voxelizer<'a> {
             extras: Extras::default(),
             transform: None,
             input: None,
+            priority: &[],
             has_findings: true,
         }
     }
@@ -148,6 +158,12 @@ impl<'a> Voxelizer<'a> {
     #[must_use]
     pub fn extras(self, extras: Extras) -> Self {
         Self { extras, ..self }
+    }
+
+    /// Where parts with labels share cells, those of these names come first, in this order.
+    #[must_use]
+    pub fn priority(self, names: &'a [String]) -> Self {
+        Self { priority: names, ..self }
     }
 
     /// From a file of this name, which the records of the cells have.

@@ -18,7 +18,7 @@ mod weld;
 
 pub use contacts::Contact;
 pub use pairs::PairLimit;
-pub use parts::MeshParts;
+pub use parts::{MeshParts, PartKind};
 pub use units::{UnitOfLength, UpAxis};
 
 use std::path::Path;
@@ -40,10 +40,8 @@ pub struct Mesh {
     /// Sums over all triangles, once they were needed.
     sums: OnceLock<MeshSums>,
     dropped: Arc<Dropped>,
-    /// The parts, if the file names any.
-    parts: Option<Arc<MeshParts>>,
-    /// The materials, if the file names any.
-    materials: Option<Arc<MeshParts>>,
+    /// The parts of each kind, where any are known.
+    parts: [Option<Arc<MeshParts>>; PartKind::ALL.len()],
 }
 
 impl PartialEq for Mesh {
@@ -70,59 +68,86 @@ impl Mesh {
         Self::of_any(triangles, Arc::default())
     }
 
-    /// This mesh with parts.
+    /// This mesh with parts of this kind.
     ///
     /// # Errors
     /// If they have not as many triangles.
-    pub fn with_parts(self, parts: MeshParts) -> Result<Self> {
-        Ok(Self { parts: Some(self.fitting(parts, "parts")?), ..self })
-    }
-
-    /// This mesh with materials.
-    ///
-    /// # Errors
-    /// If they have not as many triangles.
-    pub fn with_materials(self, materials: MeshParts) -> Result<Self> {
-        Ok(Self { materials: Some(self.fitting(materials, "materials")?), ..self })
-    }
-
-    fn fitting(&self, parts: MeshParts, what: &str) -> Result<Arc<MeshParts>> {
-        if parts.len() == self.triangles.len() as u64 {
-            return Ok(Arc::new(parts));
+    pub fn with_parts(mut self, kind: PartKind, parts: MeshParts) -> Result<Self> {
+        if parts.len() != self.triangles.len() as u64 {
+            let text = format!("parts of {} triangles, the mesh has {}", parts.len(), self.triangles.len());
+            return Err(Error::usage(text).with_hint("give a part for every triangle"));
         }
-        let text = format!("{what} of {} triangles, the mesh has {}", parts.len(), self.triangles.len());
-        Err(Error::usage(text).with_hint(format!("give one of the {what} for every triangle")))
+        self.parts[kind as usize] = Some(Arc::new(parts));
+        Ok(self)
     }
 
-    /// The parts that its file names, if it names any.
-    pub fn parts(&self) -> Option<&MeshParts> {
-        self.parts.as_deref()
+    /// The parts of this kind, if its file names any.
+    pub fn parts(&self, kind: PartKind) -> Option<&MeshParts> {
+        self.parts[kind as usize].as_deref()
     }
 
-    /// The materials that its file names, if it names any.
-    pub fn materials(&self) -> Option<&MeshParts> {
-        self.materials.as_deref()
+    /// One mesh of several, in this order, each a part of kind [`PartKind::File`] with this name. The
+    /// [`number`](Self::number)s of its triangles are their places in it.
+    ///
+    /// ```
+    /// use voxelize::Mesh;
+    /// use voxelize::mesh::PartKind;
+    ///
+    /// let [cube, knot] = ["cube", "knot"].map(|name| Mesh::open(format!("fixtures/{name}.stl")).unwrap());
+    /// let both = Mesh::join([("cube", &cube), ("knot", &knot)])?;
+    /// assert_eq!(both.parts(PartKind::File).unwrap().names(), ["cube", "knot"]);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn join<'m>(meshes: impl IntoIterator<Item = (&'m str, &'m Self)>) -> Result<Self> {
+        let meshes: Vec<_> = meshes.into_iter().collect();
+        let mut triangles: Vec<Triangle> = vec![];
+        let count = meshes.iter().map(|(_, mesh)| mesh.triangles.len()).sum();
+        let too_many =
+            |_| Error::too_large(format!("{count} triangles are more than the system provides memory for"));
+        triangles.try_reserve_exact(count).map_err(too_many)?;
+        let mut parts = PartKind::ALL.map(|kind| {
+            let is_named =
+                kind == PartKind::File || meshes.iter().any(|(_, mesh)| mesh.parts(kind).is_some());
+            is_named.then(MeshParts::default)
+        });
+        for (name, mesh) in meshes {
+            triangles.extend_from_slice(&mesh.triangles);
+            let more = mesh.triangles.len() as u64;
+            for (kind, parts) in PartKind::ALL.into_iter().zip(&mut parts) {
+                match parts {
+                    Some(parts) if kind == PartKind::File => {
+                        let part = parts.name(name.to_string());
+                        parts.extend(more, part);
+                    }
+                    Some(parts) => parts.append(mesh.parts(kind), more),
+                    None => {}
+                }
+            }
+        }
+        let parts = parts.map(|parts| parts.map(Arc::new));
+        Ok(Self { parts, ..Self::of_finite(triangles.into()) })
     }
 
-    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s, parts and
-    /// materials.
+    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s and parts.
     pub fn select(&self, is_kept: impl Fn(u32) -> bool) -> Self {
         let kept: Vec<u32> = (0..self.triangles.len() as u32).filter(|n| is_kept(*n)).collect();
         let triangles: Vec<Triangle> = kept.iter().map(|n| self.triangles[*n as usize]).collect();
         let dropped = Arc::new(self.dropped.select(&kept));
         let select = |parts: &Arc<MeshParts>| Arc::new(parts.select(kept.iter().copied()));
-        let [parts, materials] = [&self.parts, &self.materials].map(|parts| parts.as_ref().map(select));
-        Self { dropped, parts, materials, ..Self::of_finite(triangles.into()) }
+        let parts = self.parts.each_ref().map(|parts| parts.as_ref().map(select));
+        Self { dropped, parts, ..Self::of_finite(triangles.into()) }
     }
 
-    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s, parts and
-    /// materials.
+    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s and parts.
     ///
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
         let moved = Self::of_any(self.triangles().iter().map(moved).collect(), Arc::clone(&self.dropped))?;
-        Ok(Self { parts: self.parts.clone(), materials: self.materials.clone(), ..moved })
+        Ok(Self { parts: self.parts.clone(), ..moved })
     }
 
     fn of_any(triangles: Vec<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
@@ -182,8 +207,7 @@ impl Mesh {
             degenerate: seen.degenerate,
             sums: OnceLock::new(),
             dropped: Arc::default(),
-            parts: None,
-            materials: None,
+            parts: Default::default(),
         }
     }
 

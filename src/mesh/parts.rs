@@ -2,6 +2,31 @@
 
 use crate::error::{Error, Result};
 
+/// What tells parts apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartKind {
+    /// The files that a mesh was [joined](crate::Mesh::join) from.
+    File,
+    /// The objects of a file: solids, groups, nodes, items of a build.
+    Object,
+    /// The materials of a file.
+    Material,
+}
+
+impl PartKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::File, Self::Object, Self::Material];
+
+    /// Its name in options and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Object => "object",
+            Self::Material => "material",
+        }
+    }
+}
+
 /// The parts of a mesh, in the order of the file: a name for each, and the part of every triangle.
 ///
 /// ```
@@ -78,6 +103,20 @@ impl MeshParts {
     pub(super) fn bytes(&self) -> u64 {
         let names: usize = self.names.iter().map(|name| name.capacity() + size_of::<String>()).sum();
         (names + self.runs.capacity() * size_of::<(u64, u32)>()) as u64
+    }
+
+    /// Adds the parts of another mesh of so many triangles behind these; a part without a name, if it has none.
+    pub(super) fn append(&mut self, other: Option<&Self>, triangles: u64) {
+        let first = self.names.len() as u32;
+        let Some(other) = other else {
+            let part = self.name(String::new());
+            return self.extend(triangles, part);
+        };
+        self.names.extend(other.names.iter().cloned());
+        let ends = other.runs.iter().skip(1).map(|(begin, _)| *begin).chain([other.triangles]);
+        for ((begin, part), end) in other.runs.iter().zip(ends) {
+            self.extend(end - begin, first + part);
+        }
     }
 
     /// The parts of these triangles alone, in this order.

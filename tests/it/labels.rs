@@ -6,6 +6,7 @@ use voxelize::format::{self, SaveOptions};
 use voxelize::geom::Triangle;
 use voxelize::grid::{CellSource, LabelDigest};
 use voxelize::job::{Extras, JobLabels, JobResult};
+use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{self, ReadOptions};
 use voxelize::{Fit, Inside, Lattice, Level, Mesh, Rule, ThinFeatures, Voxelizer, voxelize};
 
@@ -53,7 +54,7 @@ fn rules() -> Vec<(&'static str, Rule)> {
 }
 
 fn labelling(rule: Rule) -> Voxelizer<'static> {
-    Voxelizer::new(rule).extras(Extras { labels: JobLabels::Parts, ..Extras::default() })
+    Voxelizer::new(rule).extras(Extras { labels: JobLabels::Parts(PartKind::Object), ..Extras::default() })
 }
 
 fn lattice(mesh: &Mesh) -> Lattice {
@@ -76,20 +77,20 @@ fn file(voxelizer: Voxelizer, mesh: &Mesh, lattice: &Lattice) -> (Vec<u8>, usize
 #[test]
 fn solids_of_a_file_are_the_parts_of_a_mesh() {
     let mesh = parsed(&ascii(&solids()));
-    let parts = mesh.parts().unwrap();
+    let parts = mesh.parts(PartKind::Object).unwrap();
     assert_eq!(parts.names(), ["body", "the lid", "body"]);
     let of: Vec<_> = (0..mesh.triangles().len() as u32).map(|n| parts.of(n)).collect();
     assert_eq!(of, [[0; 12], [1; 12], [2; 12]].concat());
     let lid = mesh.select(|n| parts.of(n) == 1);
     assert_eq!(lid.triangles(), solids()[1].1);
-    assert_eq!((lid.number(0), lid.number(11), lid.parts().unwrap().of(0)), (12, 23, 1));
+    assert_eq!((lid.number(0), lid.number(11), lid.parts(PartKind::Object).unwrap().of(0)), (12, 23, 1));
     let moved = mesh.map(|triangle| triangle.map(|v| v.map(|c| c + 1.0))).unwrap();
-    assert_eq!(moved.parts(), mesh.parts());
+    assert_eq!(moved.parts(PartKind::Object), mesh.parts(PartKind::Object));
     // Names that a facet begins behind, in words that are no names, and without one.
     let facet = "facet normal 0 0 0 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop endfacet";
     let text =
         format!("solid a facet of {facet}\nendsolid\nsolid\n{facet}\nendsolid solid c {facet} endsolid");
-    assert_eq!(parsed(&text).parts().unwrap().names(), ["a facet of", "", "c"]);
+    assert_eq!(parsed(&text).parts(PartKind::Object).unwrap().names(), ["a facet of", "", "c"]);
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use voxelize::grid::CellKind;
-use voxelize::job::{JobLabels, Transform, WrittenLength};
+use voxelize::job::{PartChoice, Transform, WrittenLength};
+use voxelize::mesh::PartKind;
 use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
+use super::super::options::PartOptions;
 use super::values;
 
 #[derive(Debug, clap::Args)]
@@ -89,19 +91,63 @@ pub struct RuleArgs {
                        V is in units of the file, or in cells as 2vx, and less than the band [default: a field]")]
     pub iso: Option<WrittenLength>,
 
-    /// label the cells by the objects of the mesh
-    #[arg(long, value_name = "object", value_parser = values::labels(), hide_possible_values = true,
-          hide_short_help = true,
-          long_help = "Label the cells by the objects that the file names, such as the solids of an ASCII STL. The \
-                       rule judges each object as a mesh of its own; a cell that several occupy has the label of \
-                       the first [default: no objects]")]
-    pub labels: Option<JobLabels>,
+    #[command(flatten)]
+    pub parts: PartArgs,
 
     /// a face on a wall marks the cell above/both/none
     #[arg(long, value_name = "up|both|none", value_parser = values::ties(), hide_possible_values = true,
           long_help = "With --surface and --filled: a face that lies exactly on a wall between cells marks the \
                        cell above it (up), both cells (both) or no cell (none) [default: up; filled: none; a flood: always up]")]
     pub ties: Option<Ties>,
+}
+
+/// The parts of a mesh.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Parts")]
+pub struct PartArgs {
+    /// label cells by object or material
+    #[arg(long, value_name = "object|material", value_parser = values::labels(), hide_possible_values = true,
+          long_help = "Label the cells by the objects or the materials that the file names, such as the solids of an \
+                       ASCII STL or the nodes of a glTF. The rule judges each part as a mesh of its own; a cell that \
+                       several occupy has the label of the first [default: no labels]")]
+    pub labels: Option<PartKind>,
+
+    /// parts that win shared cells, first to last
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        requires = "labels",
+        hide_short_help = true,
+        long_help = "With --labels: where parts share cells, these come first, in this order; the others follow as \
+                       in the file [default: the order of the file]"
+    )]
+    pub priority: Vec<String>,
+
+    /// take only this part; may be repeated
+    #[arg(
+        long,
+        value_name = "NAME",
+        long_help = "Take only the parts of this name: objects, or materials with --labels material. May be \
+                       repeated [default: all]"
+    )]
+    pub only: Vec<String>,
+
+    /// leave this part out; may be repeated
+    #[arg(
+        long,
+        value_name = "NAME",
+        hide_short_help = true,
+        long_help = "Leave out the parts of this name: objects, or materials with --labels material. May be repeated"
+    )]
+    pub skip: Vec<String>,
+}
+
+impl PartArgs {
+    pub fn options(&self) -> PartOptions {
+        let Self { labels, priority, only, skip } = self.clone();
+        PartOptions { labels, priority, choice: PartChoice { only, skip } }
+    }
 }
 
 /// `auto|nonzero|evenodd [auto]`.

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM};
-use voxelize::job::JobLabels;
 use voxelize::job::{Measure, UnitOfLength, WrittenLength};
 use voxelize::mesh::PairLimit;
+use voxelize::mesh::PartKind;
 use voxelize::par::MAX_THREADS;
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
 use voxelize::{Band, Error, Inside, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
@@ -222,8 +222,10 @@ pub fn inside() -> impl TypedValueParser<Value = Inside> {
 }
 
 /// The labels that a name stands for.
-pub fn labels() -> impl TypedValueParser<Value = JobLabels> {
-    PossibleValuesParser::new(["object"]).map(|_| JobLabels::Parts)
+pub fn labels() -> impl TypedValueParser<Value = PartKind> {
+    const KINDS: [PartKind; 2] = [PartKind::Object, PartKind::Material];
+    PossibleValuesParser::new(KINDS.map(PartKind::name))
+        .try_map(|name| known(KINDS.into_iter().find(|kind| kind.name() == name)))
 }
 
 /// The names of ties.

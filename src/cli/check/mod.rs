@@ -8,14 +8,13 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::compare::check::{CheckOptions, Fitness, MeshCheck, bytes_for, check};
-use voxelize::job::JobLabels;
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Rule, Run, par};
 
 use super::args::{GridArgs, PageArgs, PairArgs, ReadArgs, ReportArgs, RunArgs, values};
 use super::command::{Call, Command};
 use super::files::MeshSource;
-use super::options::{GridOptions, Job, JobOptions};
+use super::options::{GridOptions, Job, JobOptions, PartOptions};
 use super::report::display::{bytes, counted};
 use super::report::{Outcome, Report};
 use super::run::{self, RunReport};
@@ -110,8 +109,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let rule = Rule::surface();
     let grid = GridOptions::new(args.grid, &rule, call.argv, &call.names, resources.for_job())?;
     let tolerance = args.read.tolerance();
-    let labels = JobLabels::Off;
-    let options = JobOptions { grid, rule, labels, tolerance, resources, has_findings: true };
+    let parts = PartOptions::default();
+    let options = JobOptions { grid, rule, parts, tolerance, resources, has_findings: true };
     for path in &args.meshes {
         call.names.reads(path, "a mesh to be checked")?;
     }

@@ -38,8 +38,9 @@ pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
 /// The voxelizer of a job.
 pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
     let voxelizer = Voxelizer::new(options.rule).with_run(*run).budget(options.resources.budget());
-    let extras = Extras { labels: options.labels, ..Extras::default() };
-    let voxelizer = voxelizer.transform(&options.grid.transform).extras(extras);
+    let extras = Extras { labels: options.parts.job_labels(), ..Extras::default() };
+    let voxelizer =
+        voxelizer.transform(&options.grid.transform).extras(extras).priority(&options.parts.priority);
     if options.has_findings { voxelizer } else { voxelizer.without_findings() }
 }
 

@@ -50,6 +50,7 @@ pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> 
     })?;
     bar.clear();
     let Loaded { mesh, format, bytes, packing, dropped, findings, .. } = loaded;
+    let mesh = job.options.parts.choose(mesh).map_err(|error| error.in_file(job.source.name()))?;
     let mesh = turned(job, mesh)?;
     report.warnings.extend(findings);
     report.mesh = Some(MeshInput::new(&mesh, format, bytes, packing, dropped));

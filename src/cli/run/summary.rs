@@ -5,7 +5,7 @@ use std::time::Duration;
 use voxelize::format::{Carries, Dtype, FileSize, Format, Written};
 use voxelize::grid::{AXES, Label};
 use voxelize::job::system::peak_memory;
-use voxelize::job::{JobLabels, MemoryLimit, MemoryPlan, Transform, UnitOfLength};
+use voxelize::job::{MemoryLimit, MemoryPlan, Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Lattice, Length, Rational};
@@ -47,7 +47,7 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
             }
             (None, Some(occupied)) => {
                 row("cells", &cells(options, occupied, lattice, found.kept));
-                if options.labels() == JobLabels::Parts {
+                if options.labels().are_parts() {
                     let counted =
                         |(label, cells): &(Label, u64)| format!("{} {}", label.name, grouped(*cells));
                     row("labels", &found.labels.iter().map(counted).collect::<Vec<_>>().join(", "));

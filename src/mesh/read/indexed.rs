@@ -8,7 +8,7 @@ use super::room::Room;
 use super::triage::Triage;
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::{Point, Triangle};
-use crate::mesh::{Mesh, MeshParts, not_finite};
+use crate::mesh::{Mesh, MeshParts, PartKind, not_finite};
 
 /// The most corners of a polygon: to cut ears may take time as their square.
 const MAX_CORNERS: usize = 20_000;
@@ -103,10 +103,14 @@ impl<'a> Indexed<'a> {
     /// The mesh of all triangles, with objects and materials where the file names any.
     pub(super) fn into_mesh(self) -> Result<Mesh> {
         let count = self.triangles.len();
-        let [objects, materials] = [self.objects, self.materials].map(|naming| naming.into_parts(count));
-        let mesh = Mesh::of_finite(self.triangles.into());
-        let mesh = if let Some(objects) = objects { mesh.with_parts(objects)? } else { mesh };
-        if let Some(materials) = materials { mesh.with_materials(materials) } else { Ok(mesh) }
+        let named = [(PartKind::Object, self.objects), (PartKind::Material, self.materials)];
+        let mut mesh = Mesh::of_finite(self.triangles.into());
+        for (kind, naming) in named {
+            if let Some(parts) = naming.into_parts(count) {
+                mesh = mesh.with_parts(kind, parts)?;
+            }
+        }
+        Ok(mesh)
     }
 
     /// Adds a vertex; one that is not finite is damage.

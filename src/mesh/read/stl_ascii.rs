@@ -28,7 +28,7 @@ use super::words::Words;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::{Point, Triangle};
-use crate::mesh::{Mesh, MeshParts, not_finite};
+use crate::mesh::{Mesh, MeshParts, PartKind, not_finite};
 use crate::par;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
@@ -68,7 +68,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     parser.end_part();
     let bytes = parser.words.bytes();
     let Parser { triangles, parts, .. } = parser;
-    Ok(Content::new(Mesh::of_finite(triangles.into()).with_parts(parts)?, bytes))
+    Ok(Content::new(Mesh::of_finite(triangles.into()).with_parts(PartKind::Object, parts)?, bytes))
 }
 
 /// Words on their way to triangles.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use voxelize::job::{UnitOfLength, UpAxis};
+use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_file, read_stream};
 use voxelize::{Code, Error, Mesh, Result};
 
@@ -225,9 +226,9 @@ fn nodes_place_their_meshes() {
     document["scenes"] = json!([{"nodes": [4]}, {"nodes": [0, 3]}]);
     document["scene"] = json!(1);
     let mesh = usual(glb(&document, &bin));
-    let objects = mesh.parts().unwrap();
+    let objects = mesh.parts(PartKind::Object).unwrap();
     assert_eq!(objects.names(), ["box", "mirrored", ""]);
-    assert_eq!(mesh.materials().unwrap().names(), ["red", "material 1", ""]);
+    assert_eq!(mesh.parts(PartKind::Material).unwrap().names(), ["red", "material 1", ""]);
     let bounds = |part: u32| *mesh.select(|n| objects.of(n) == part).bounds();
     let edges = |part| (bounds(part).min.map(f64::from), bounds(part).max.map(f64::from));
     assert_eq!(edges(0), ([10.0, 0.0, 100.0], [12.0, 2.0, 102.5]));
@@ -236,7 +237,7 @@ fn nodes_place_their_meshes() {
     // A mirror does not turn a box inside out.
     assert_eq!(mesh.volume(), 10.0 + 10.0 + 2.0 * 80.0);
     let of = |material: u32| {
-        let materials = mesh.materials().unwrap();
+        let materials = mesh.parts(PartKind::Material).unwrap();
         (0..48).filter(|n| materials.of(*n) == material).count()
     };
     assert_eq!([0, 1, 2].map(of), [24, 12, 12]);

@@ -1,5 +1,6 @@
 //! OBJ, OFF and PLY: the same triangles whatever the file, odd files as they are in the wild, and damage.
 
+use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{ReadOptions, Tolerance, read_stream};
 use voxelize::{Code, Error, Mesh, Result};
 
@@ -155,7 +156,7 @@ fn obj_files_of_the_wild_are_read() {
 fn objects_and_groups_are_parts() {
     let triangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -2 -1\n";
     let named = |mesh: &Mesh| {
-        let parts = mesh.parts().expect("parts");
+        let parts = mesh.parts(PartKind::Object).expect("parts");
         let of: Vec<u32> = (0..mesh.triangles().len() as u32).map(|n| parts.of(n)).collect();
         (parts.names().to_vec(), of)
     };
@@ -164,7 +165,7 @@ fn objects_and_groups_are_parts() {
     assert_eq!(named(&usual(groups)), (names, vec![0, 1, 1, 0]));
     let objects = format!("g default\no a\ng x\n{triangle}g y\n{triangle}o b\n{triangle}");
     assert_eq!(named(&usual(objects)), (["a", "b"].map(String::from).to_vec(), vec![0, 0, 1]));
-    assert!(usual(triangle).parts().is_none());
+    assert!(usual(triangle).parts(PartKind::Object).is_none());
     let later = format!("{triangle}o late\n{triangle}");
     assert_eq!(named(&usual(later)), (["", "late"].map(String::from).to_vec(), vec![0, 1]));
 }
