@@ -8,6 +8,7 @@ mod lines;
 mod lists;
 mod meshes;
 mod numbers;
+mod packages;
 mod polygons;
 #[path = "../../tests/support/random.rs"]
 mod random;
@@ -25,11 +26,12 @@ type Seeds = Vec<(String, Vec<u8>)>;
 type Target = (&'static str, fn() -> Seeds);
 
 /// Every target.
-static TARGETS: [Target; 13] = [
+static TARGETS: [Target; 14] = [
     ("read_stl", meshes::files),
     ("read_ascii", meshes::texts),
     ("read_indexed", polygons::files),
     ("read_gltf", scenes::files),
+    ("read_3mf", packages::files),
     ("read_voxels", voxels::files),
     ("read_goldens", lists::goldens),
     ("plan", lines::words),

@@ -9,6 +9,7 @@ pub mod insides;
 pub mod kernels;
 pub mod names;
 pub mod plan;
+pub mod read_3mf;
 pub mod read_ascii;
 pub mod read_gltf;
 pub mod read_goldens;

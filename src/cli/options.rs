@@ -13,8 +13,8 @@ use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule
 use super::args::transform::UpArgs;
 use super::args::values::BoxCorners;
 use super::args::{
-    ConvertArgs, DEFAULT_RES, DoubtArgs, GridArgs, LeakArgs, NearestArgs, ReadArgs, RuleArgs, RunArgs,
-    prefixed,
+    ConvertArgs, DEFAULT_RES, DoubtArgs, GridArgs, LeakArgs, NearestArgs, PartArgs, ReadArgs, RuleArgs,
+    RunArgs, prefixed,
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
@@ -46,6 +46,11 @@ pub struct PartOptions {
 }
 
 impl PartOptions {
+    fn new(args: &PartArgs) -> Self {
+        let PartArgs { labels, priority, only, skip } = args.clone();
+        Self { labels, priority, choice: PartChoice { only, skip } }
+    }
+
     /// The mesh of the parts that are taken.
     pub fn choose(&self, mesh: Mesh) -> Result<Mesh> {
         self.choice.apply(mesh, self.labels.unwrap_or(PartKind::Object))
@@ -101,7 +106,7 @@ impl JobOptions {
         argv: &Argv,
         names: &Names,
     ) -> Result<Self> {
-        let parts = rule.parts.options();
+        let parts = PartOptions::new(&rule.parts);
         let rule = rule.chosen(&grid.transform.transform())?;
         if parts.labels.is_some() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));

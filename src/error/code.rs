@@ -232,6 +232,9 @@ codes! {
     S108 "S108" NOTED
         "skins or morph targets, which are not applied: the mesh is as it was made"
         NOTHING;
+    S109 "S109" NOTED
+        "supports of a 3MF, which are left out"
+        NOTHING;
     V001 "V001" REFUSED
         "neither the content nor the name of the file is that of a known voxel format"
         FORMATS;

@@ -192,7 +192,7 @@ fn bad_options_and_bad_files_are_errors_with_a_hint() {
     place.run("cube.stl -r 4 -o a.raw").expect(0);
     fs::remove_file(place.path("a.raw.json")).unwrap();
     place.write("text.txt", b"neither this nor that\n");
-    place.write("part.obj", b"v 0 0 0\n");
+    place.write("part.amf", b"<amf/>\n");
     fs::create_dir(place.path("folder")).unwrap();
     let before = place.files();
     let cases = [
@@ -202,7 +202,7 @@ fn bad_options_and_bad_files_are_errors_with_a_hint() {
         ("info folder", 3),
         ("info a.raw", 3),
         ("info text.txt", 3),
-        ("info part.obj", 3),
+        ("info part.amf", 3),
         ("info cube.stl --json=cube.stl", 2),
         ("ifno cube.stl", 3),
         // A voxel file is not a mesh, and the error states it under any name.

@@ -51,6 +51,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("memmap2", &["kernel/memory"], ""),
     ("ndarray", &["grid"], ""),
     ("png", &["view"], ""),
+    ("quick_xml", &["mesh"], ""),
     ("rayon", &["par"], ""),
     ("rustix", &["job"], ""),
     (
@@ -71,7 +72,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
         "geom shows its numbers, kernel names it as crate::geom",
     ),
     ("voxelize_kernel", &["lib"], ""),
-    ("zip", &["format"], ""),
+    ("zip", &["format", "mesh"], "format writes .npz, mesh reads 3MF"),
 ];
 
 /// One source file.

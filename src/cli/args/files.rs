@@ -86,9 +86,9 @@ pub struct InputArgs {
 /// `STL, recognised by content; a folder: all in it`.
 fn mesh_formats() -> String {
     let mut names: Vec<_> =
-        INPUTS.iter().flat_map(|input| input.extensions).map(|e| e.to_ascii_uppercase()).collect();
+        INPUTS.iter().filter_map(|input| input.extensions.first()).map(|e| e.to_ascii_uppercase()).collect();
     names.dedup();
-    format!("{}, by content; a folder: all meshes in it", names.join(", "))
+    format!("{}; or a folder of them", names.join(", "))
 }
 
 /// `vox|npy|npz|raw [by extension, else vox]`.

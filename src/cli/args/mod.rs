@@ -14,7 +14,7 @@ use voxelize::mesh::PairLimit;
 
 pub use self::files::{InputArgs, OutputArgs, ReadArgs};
 pub use self::grid::{DEFAULT_RES, GridArgs};
-pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, RuleArgs, prefixed, words_of};
+pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, PartArgs, RuleArgs, prefixed, words_of};
 use super::files::Destination;
 use super::report::{ReportOptions, Verbosity};
 use transform::UpArgs;

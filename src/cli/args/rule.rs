@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use voxelize::grid::CellKind;
-use voxelize::job::{PartChoice, Transform, WrittenLength};
+use voxelize::job::{Transform, WrittenLength};
 use voxelize::mesh::PartKind;
 use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
-use super::super::options::PartOptions;
 use super::values;
 
 #[derive(Debug, clap::Args)]
@@ -103,10 +102,11 @@ pub struct RuleArgs {
 
 /// The parts of a mesh.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Parts")]
+#[command(next_help_heading = "Rule")]
 pub struct PartArgs {
     /// label cells by object or material
     #[arg(long, value_name = "object|material", value_parser = values::labels(), hide_possible_values = true,
+          hide_short_help = true,
           long_help = "Label the cells by the objects or the materials that the file names, such as the solids of an \
                        ASCII STL or the nodes of a glTF. The rule judges each part as a mesh of its own; a cell that \
                        several occupy has the label of the first [default: no labels]")]
@@ -141,13 +141,6 @@ pub struct PartArgs {
         long_help = "Leave out the parts of this name: objects, or materials with --labels material. May be repeated"
     )]
     pub skip: Vec<String>,
-}
-
-impl PartArgs {
-    pub fn options(&self) -> PartOptions {
-        let Self { labels, priority, only, skip } = self.clone();
-        PartOptions { labels, priority, choice: PartChoice { only, skip } }
-    }
 }
 
 /// `auto|nonzero|evenodd [auto]`.

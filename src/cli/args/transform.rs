@@ -26,9 +26,9 @@ pub struct TransformArgs {
                        exactly. Sizes, bounds and the origin apply to the scaled mesh [default: 1]")]
     pub scale: Option<Rational>,
 
-    /// unit of the file: mm, cm, m, in, ft
+    /// unit of the file: um, mm, cm, m, in, ft
     #[arg(long, value_name = "UNIT", value_parser = unit(), hide_possible_values = true,
-          display_order = LAST, long_help = "The unit of the coordinates after --scale: mm, cm, m, in or ft. \
+          display_order = LAST, long_help = "The unit of the coordinates after --scale: um, mm, cm, m, in or ft. \
                        Nothing is scaled. Lengths may then have units, --voxel-size 5cm; summary, JSON and \
                        files record the unit [default: unknown]")]
     pub unit: Option<UnitOfLength>,

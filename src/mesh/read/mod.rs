@@ -12,6 +12,7 @@
 //! A file may be compressed by gzip, recognised by its first two bytes. Bytes and lines of findings then
 //! refer to the decompressed content.
 
+mod affine;
 mod facets;
 mod gltf;
 mod gzip;
@@ -28,6 +29,8 @@ mod room;
 mod source;
 mod stl_ascii;
 mod stl_binary;
+#[cfg(feature = "3mf")]
+mod threemf;
 mod triage;
 mod words;
 
@@ -84,8 +87,16 @@ enum Guess {
 }
 
 /// Every format that is read, in the order they are tried.
-pub static INPUTS: &[InputFormat] =
-    &[stl_binary::FORMAT, stl_ascii::FORMAT, obj::FORMAT, off::FORMAT, ply::FORMAT, gltf::FORMAT];
+pub static INPUTS: &[InputFormat] = &[
+    stl_binary::FORMAT,
+    stl_ascii::FORMAT,
+    obj::FORMAT,
+    off::FORMAT,
+    ply::FORMAT,
+    gltf::FORMAT,
+    #[cfg(feature = "3mf")]
+    threemf::FORMAT,
+];
 
 /// How to read. The default is silence, no limit, and refusal of damaged files; options chain.
 #[derive(Clone, Copy)]

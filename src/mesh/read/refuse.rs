@@ -32,6 +32,7 @@ const fn other(
 }
 
 static OTHERS: &[Other] = &[
+    #[cfg(not(feature = "3mf"))]
     other("3MF", &["3mf"], NONE, EXPORT),
     other("AMF", &["amf"], NONE, EXPORT),
     other("Blender", &["blend"], (0, b"BLENDER"), EXPORT),

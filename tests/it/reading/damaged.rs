@@ -176,7 +176,7 @@ fn other_formats_and_places_without_meshes_are_refused() {
     let nul = [0_u8; 200];
     for (name, bytes, code) in [
         ("hero.fbx", &nul[..], "S009"),
-        ("a.AMF", b"v 0 0 0\n", "S009"),
+        ("a.AMF", b"<amf>\n", "S009"),
         ("a.gz", b"\x1f\x8b\x08", "S003"),
         ("a.amf.gz", b"<amf>\n", "S009"),
         ("b.stl", b"ISO-10303-21;\n", "S009"),

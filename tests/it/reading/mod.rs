@@ -5,6 +5,8 @@ mod damaged;
 mod gltf;
 mod indexed;
 mod inputs;
+#[cfg(feature = "3mf")]
+mod threemf;
 mod wild;
 
 use std::io::{Cursor, Write};

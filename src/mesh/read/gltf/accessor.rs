@@ -1,12 +1,12 @@
 //! Accessors: numbers in a view of a buffer, element by element, some of which may be replaced.
 
-use super::buffers::{Buffers, View, slice};
-use super::document::Object;
+use super::buffers::{BufferView, Buffers, slice};
+use super::document::GltfObject;
 use crate::error::{Code, Result};
 
 /// The type of the numbers of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Component {
+enum ComponentType {
     I8,
     U8,
     I16,
@@ -15,8 +15,8 @@ enum Component {
     F32,
 }
 
-impl Component {
-    fn of(object: &Object) -> Result<Self> {
+impl ComponentType {
+    fn of(object: &GltfObject) -> Result<Self> {
         Ok(match object.needed("componentType")? {
             5120 => Self::I8,
             5121 => Self::U8,
@@ -64,13 +64,13 @@ impl Component {
 /// Elements of `N` numbers.
 pub(super) struct Accessor<'a, const N: usize> {
     pub count: u64,
-    component: Component,
+    component: ComponentType,
     is_normalized: bool,
     /// Without it all numbers are zero.
     elements: Option<Elements<'a>>,
     /// The numbers of elements in order, and those that they have.
     replaced: Option<[Elements<'a>; 2]>,
-    replaced_by: Component,
+    replaced_by: ComponentType,
     replacements: u64,
 }
 
@@ -83,7 +83,7 @@ struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     /// `count` elements of `size` bytes, all of which are there.
-    fn new(view: View<'a>, from: u64, count: u64, size: u64, about: &Object) -> Result<Self> {
+    fn new(view: BufferView<'a>, from: u64, count: u64, size: u64, about: &GltfObject) -> Result<Self> {
         let stride = view.stride.unwrap_or(size);
         let length = match count {
             0 => Some(0),
@@ -110,7 +110,7 @@ impl<'a, const N: usize> Accessor<'a, N> {
         if object.text("type") != Some(wanted) {
             return Err(object.error(Code::S006, format!("its type is not {wanted}")));
         }
-        let component = Component::of(&object)?;
+        let component = ComponentType::of(&object)?;
         let count = object.needed("count")?;
         let size = N as u64 * component.size();
         let elements = match object.whole("bufferView")? {
@@ -124,18 +124,18 @@ impl<'a, const N: usize> Accessor<'a, N> {
             }
             None => None,
         };
-        let (mut replaced, mut replaced_by, mut replacements) = (None, Component::U8, 0);
+        let (mut replaced, mut replaced_by, mut replacements) = (None, ComponentType::U8, 0);
         if let Some(sparse) = object.inner("sparse") {
             replacements = sparse.needed("count")?;
-            let part = |key: &str, size: &dyn Fn(&Object) -> Result<u64>| {
+            let part = |key: &str, size: &dyn Fn(&GltfObject) -> Result<u64>| {
                 let part = sparse.inner(key);
                 let part = part.ok_or_else(|| object.error(Code::S006, format!("sparse, without {key}")))?;
                 let view = buffers.view(part.needed("bufferView")?, admit)?;
                 let from = part.whole("byteOffset")?.unwrap_or(0);
-                Elements::new(View { stride: None, ..view }, from, replacements, size(&part)?, &part)
+                Elements::new(BufferView { stride: None, ..view }, from, replacements, size(&part)?, &part)
             };
             let indices = sparse.inner("indices");
-            replaced_by = indices.map_or(Ok(Component::U8), |indices| Component::of(&indices))?;
+            replaced_by = indices.map_or(Ok(ComponentType::U8), |indices| ComponentType::of(&indices))?;
             let numbers = part("indices", &|_| Ok(replaced_by.size()))?;
             replaced = Some([numbers, part("values", &|_| Ok(size))?]);
         }
@@ -171,6 +171,6 @@ impl<'a, const N: usize> Accessor<'a, N> {
 
     /// Whether its numbers are floats.
     pub(super) fn is_float(&self) -> bool {
-        self.component == Component::F32
+        self.component == ComponentType::F32
     }
 }

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::super::source::{fill, unreadable};
-use super::document::{Document, Object, unknown_extension};
+use super::document::{Document, GltfObject, unknown_extension};
 use crate::error::{Code, Error, Result, sanitize};
 
 /// The buffers of a document.
@@ -28,7 +28,7 @@ pub(super) struct Buffers<'a> {
 
 /// A piece of a buffer.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+pub(super) struct BufferView<'a> {
     pub bytes: &'a [u8],
     /// The bytes from one element to the next, if it states them.
     pub stride: Option<u64>,
@@ -36,7 +36,7 @@ pub(super) struct View<'a> {
 
 impl Buffers<'_> {
     /// The view of this index; `admit` refuses memory.
-    pub(super) fn view(&self, index: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<View<'_>> {
+    pub(super) fn view(&self, index: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<BufferView<'_>> {
         let view = self.document.get("bufferViews", index)?;
         if view.inner("extensions").is_some_and(|all| all.inner("EXT_meshopt_compression").is_some()) {
             return Err(unknown_extension("EXT_meshopt_compression"));
@@ -52,10 +52,10 @@ impl Buffers<'_> {
             );
             view.error(Code::S003, text)
         })?;
-        Ok(View { bytes, stride: view.whole("byteStride")? })
+        Ok(BufferView { bytes, stride: view.whole("byteStride")? })
     }
 
-    fn bytes(&self, buffer: &Object, admit: &dyn Fn(u64) -> Result<()>) -> Result<&[u8]> {
+    fn bytes(&self, buffer: &GltfObject, admit: &dyn Fn(u64) -> Result<()>) -> Result<&[u8]> {
         let Some(uri) = buffer.text("uri") else {
             let chunk = self.chunk.filter(|_| buffer.index() == 0);
             return chunk

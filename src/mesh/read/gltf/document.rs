@@ -18,7 +18,7 @@ pub(super) struct Document(Value);
 
 /// An object of a list of the document.
 #[derive(Clone, Copy)]
-pub(super) struct Object<'a> {
+pub(super) struct GltfObject<'a> {
     list: &'static str,
     index: u64,
     fields: &'a Value,
@@ -62,10 +62,10 @@ impl Document {
     }
 
     /// The object of this index.
-    pub(super) fn get(&self, list: &'static str, index: u64) -> Result<Object<'_>> {
+    pub(super) fn get(&self, list: &'static str, index: u64) -> Result<GltfObject<'_>> {
         let all = self.all(list);
         match usize::try_from(index).ok().and_then(|index| all.get(index)) {
-            Some(fields) => Ok(Object { list, index, fields }),
+            Some(fields) => Ok(GltfObject { list, index, fields }),
             None => {
                 let text = format!("{list}[{index}] is not there: there are {}", all.len());
                 Err(Error::input(Code::S012, text))
@@ -84,7 +84,7 @@ impl Document {
 
     /// The index of the default scene.
     pub(super) fn scene(&self) -> Result<u64> {
-        let root = Object { list: "glTF", index: 0, fields: &self.0 };
+        let root = GltfObject { list: "glTF", index: 0, fields: &self.0 };
         Ok(root.whole("scene")?.unwrap_or(0))
     }
 }
@@ -95,7 +95,7 @@ pub(super) fn unknown_extension(name: &str) -> Error {
     error.with_hint("export the glTF without it, or binary STL")
 }
 
-impl<'a> Object<'a> {
+impl<'a> GltfObject<'a> {
     /// Its place in the document.
     pub(super) fn path(&self) -> String {
         format!("{}[{}]", self.list, self.index)

@@ -3,7 +3,7 @@
 use draco_core::{DecoderBuffer, Mesh, MeshDecoder};
 
 use super::buffers::Buffers;
-use super::document::Object;
+use super::document::GltfObject;
 use crate::error::{Code, Result};
 
 /// Decoded points and triangles.
@@ -14,7 +14,7 @@ pub(super) struct Decoded {
 
 /// Decodes the primitive of this extension object.
 pub(super) fn decode(
-    extension: &Object,
+    extension: &GltfObject,
     buffers: &Buffers,
     admit: &dyn Fn(u64) -> Result<()>,
 ) -> Result<Decoded> {

@@ -1,58 +1,30 @@
 //! From a scene to triangles: nodes, their matrices, and the primitives of their meshes.
 
 use super::super::ReadOptions;
+use super::super::affine::Affine;
 use super::super::indexed::{Indexed, Place};
 use super::super::triage::Triage;
 use super::accessor::Accessor;
 use super::buffers::Buffers;
-use super::document::{Object, unknown_extension};
+use super::document::{GltfObject, unknown_extension};
 use crate::error::{Code, Result};
-use crate::geom::Point;
 
-/// An affine map: three rows, the last number of each a shift.
-#[derive(Clone, Copy)]
-struct Affine([[f64; 4]; 3]);
-
-impl Affine {
-    const IDENTITY: Self = Self([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
-
-    /// The map of a node to its parent.
-    fn of(node: &Object) -> Result<Self> {
-        if let Some(m) = node.numbers::<16>("matrix")? {
-            if [m[3], m[7], m[11], m[15]] != [0.0, 0.0, 0.0, 1.0] {
-                return Err(node.error(Code::S006, "its matrix is not affine"));
-            }
-            return Ok(Self([0, 1, 2].map(|row| [0, 4, 8, 12].map(|column| m[column + row]))));
+/// The map of a node to its parent.
+fn map_of(node: &GltfObject) -> Result<Affine> {
+    if let Some(m) = node.numbers::<16>("matrix")? {
+        if [m[3], m[7], m[11], m[15]] != [0.0, 0.0, 0.0, 1.0] {
+            return Err(node.error(Code::S006, "its matrix is not affine"));
         }
-        let shift = node.numbers("translation")?.unwrap_or([0.0; 3]);
-        let scale = node.numbers("scale")?.unwrap_or([1.0; 3]);
-        let turn = rotation(node.numbers("rotation")?.unwrap_or([0.0, 0.0, 0.0, 1.0]));
-        let row = |n: usize| {
-            let [a, b, c] = [0, 1, 2].map(|column: usize| turn[n][column] * scale[column]);
-            [a, b, c, shift[n]]
-        };
-        Ok(Self([row(0), row(1), row(2)]))
+        return Ok(Affine([0, 1, 2].map(|row| [0, 4, 8, 12].map(|column| m[column + row]))));
     }
-
-    /// This map behind `first`.
-    fn after(&self, first: &Self) -> Self {
-        Self(self.0.map(|row| {
-            let mut product =
-                [0, 1, 2, 3].map(|column| (0..3).map(|n| row[n] * first.0[n][column]).sum::<f64>());
-            product[3] += row[3];
-            product
-        }))
-    }
-
-    /// Where a point goes, rounded once.
-    fn apply(&self, [x, y, z]: [f64; 3]) -> Point {
-        self.0.map(|[a, b, c, shift]| (a * x + b * y + c * z + shift) as f32)
-    }
-
-    fn is_mirror(&self) -> bool {
-        let [[a, b, c, _], [d, e, f, _], [g, h, i, _]] = self.0;
-        a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0
-    }
+    let shift = node.numbers("translation")?.unwrap_or([0.0; 3]);
+    let scale = node.numbers("scale")?.unwrap_or([1.0; 3]);
+    let turn = rotation(node.numbers("rotation")?.unwrap_or([0.0, 0.0, 0.0, 1.0]));
+    let row = |n: usize| {
+        let [a, b, c] = [0, 1, 2].map(|column: usize| turn[n][column] * scale[column]);
+        [a, b, c, shift[n]]
+    };
+    Ok(Affine([row(0), row(1), row(2)]))
 }
 
 /// The matrix of a quaternion, of whatever length.
@@ -85,7 +57,7 @@ pub(super) fn add(
         if std::mem::replace(&mut seen[index as usize], true) {
             return Err(node.error(Code::S006, "a node that has two parents, or is its own"));
         }
-        let placed = parent.after(&Affine::of(&node)?);
+        let placed = parent.after(&map_of(&node)?);
         if node.inner("extensions").is_some_and(|all| all.inner("EXT_mesh_gpu_instancing").is_some()) {
             return Err(unknown_extension("EXT_mesh_gpu_instancing"));
         }
@@ -131,7 +103,7 @@ fn roots(buffers: &Buffers) -> Result<Vec<u64>> {
 struct Primitive<'a> {
     buffers: &'a Buffers<'a>,
     triage: &'a Triage,
-    object: Object<'a>,
+    object: GltfObject<'a>,
     placed: Affine,
 }
 
@@ -228,7 +200,7 @@ impl Primitive<'_> {
     }
 
     #[cfg(feature = "draco")]
-    fn add_compressed(&self, extension: &Object, indexed: &mut Indexed, about: &str) -> Result<()> {
+    fn add_compressed(&self, extension: &GltfObject, indexed: &mut Indexed, about: &str) -> Result<()> {
         let decoded = super::draco::decode(extension, self.buffers, &|more| indexed.admit(more))?;
         indexed.hold(self.buffers.held.take())?;
         for point in decoded.points {
@@ -241,7 +213,7 @@ impl Primitive<'_> {
     }
 
     #[cfg(not(feature = "draco"))]
-    fn add_compressed(&self, _: &Object, _: &mut Indexed, _: &str) -> Result<()> {
+    fn add_compressed(&self, _: &GltfObject, _: &mut Indexed, _: &str) -> Result<()> {
         Err(unknown_extension("KHR_draco_mesh_compression"))
     }
 }
@@ -265,14 +237,5 @@ mod tests {
                 assert!((found - expected).abs() < 1e-15, "{quaternion:?}");
             }
         }
-    }
-
-    #[test]
-    fn maps_follow_each_other() {
-        let double = Affine([[2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, -2.0, 0.0]]);
-        let shift = Affine([[1.0, 0.0, 0.0, 5.0], [0.0, 1.0, 0.0, 6.0], [0.0, 0.0, 1.0, 7.0]]);
-        assert_eq!(double.after(&shift).apply([1.0, 1.0, 1.0]), [13.0, 14.0, -16.0]);
-        assert_eq!(shift.after(&double).apply([1.0, 1.0, 1.0]), [8.0, 8.0, 5.0]);
-        assert!(double.is_mirror() && !shift.is_mirror() && !double.after(&double).is_mirror());
     }
 }

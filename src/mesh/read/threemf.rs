@@ -1,0 +1,608 @@
+//! 3MF: a zip of models in XML.
+//!
+//! | element | |
+//! |---|---|
+//! | `model` | its `unit`; what it requires by `requiredextensions` must be known |
+//! | `object` | a mesh or components; those of type `support`, `solidsupport` and `other` are left out, and noted |
+//! | `vertex`, `triangle` | of a mesh, by numbers that count from 0 |
+//! | `component` | another object, placed by `transform`; `path` names its part (production extension) |
+//! | `build`, `item` | the objects of the mesh, each placed by `transform` |
+//! | `basematerials`, `colorgroup` | names of materials, or their colours as `#RRGGBB`, for `pid` and `pindex`, `p1` |
+//!
+//! Each mesh of an item is a part. z is up. Matrices are multiplied as doubles, and a vertex is rounded once, for all
+//! triangles of its object; where nothing is placed its decimals are. Where a matrix mirrors, triangles turn the other way.
+//!
+//! The format: 3MF Consortium, Core Specification 1.3, Production Extension 1.1, Materials and Properties Extension 1.2.
+
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::rc::Rc;
+
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::name::{Namespace, ResolveResult};
+use quick_xml::{NsReader, XmlVersion};
+use zip::ZipArchive;
+
+use super::affine::Affine;
+use super::indexed::{Indexed, Place};
+use super::number;
+use super::source::{Head, MeshBytes};
+use super::triage::Triage;
+use super::{Content, Guess, InputFormat, ReadOptions};
+use crate::error::{Code, Error, Result, sanitize};
+use crate::geom::Point;
+use crate::mesh::{UnitOfLength, UpAxis};
+use crate::par::Progress;
+
+pub(super) const FORMAT: InputFormat = InputFormat {
+    name: "3mf",
+    extensions: &["3mf"],
+    about: "3MF: items of a build with their components; z is up",
+    recognise,
+    read,
+};
+
+const CORE: &str = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02";
+const MATERIALS: &str = "http://schemas.microsoft.com/3dmanufacturing/material/2015/02";
+
+/// What a model may require: these do not change its triangles, or are read.
+const KNOWN: &[&str] = &[
+    MATERIALS,
+    "http://schemas.microsoft.com/3dmanufacturing/production/2015/06",
+    "http://schemas.microsoft.com/3dmanufacturing/slice/2015/07",
+    "http://schemas.microsoft.com/3dmanufacturing/trianglesets/2021/07",
+];
+
+/// The part of a package that has the build, unless its relations name another.
+const START: &str = "3D/3dmodel.model";
+
+/// Components may lie in components so deep.
+const MAX_DEPTH: usize = 32;
+
+/// So many objects may be placed.
+const MAX_PLACED: u64 = 1 << 20;
+
+/// A piece of XML, from one bracket to the next, may have so many bytes.
+const MAX_TOKEN: usize = 1 << 20;
+
+fn recognise(head: &Head) -> Guess {
+    let name = head.bytes.get(30..).unwrap_or_default();
+    let begins = ["[Content_Types].xml", "_rels/", "3D/", "Metadata/", "Thumbnails/"];
+    let is_package = begins.iter().any(|begin| name.starts_with(begin.as_bytes()));
+    if head.bytes.starts_with(b"PK\x03\x04") && is_package { Guess::Sure } else { Guess::No }
+}
+
+fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
+    let file = source.into_bytes(options.max_memory, options.progress)?;
+    let mut indexed = Indexed::new(options.max_memory, triage, 0);
+    indexed.hold(file.len() as u64)?;
+    let archive = ZipArchive::new(Cursor::new(&file[..])).map_err(|error| {
+        Error::input(Code::S006, format!("the zip of the 3MF is broken: {}", sanitize(error.to_string())))
+    })?;
+    let mut package = Package { archive, models: HashMap::new(), progress: options.progress };
+    let start = package.start()?;
+    package.load(&start, &mut indexed)?;
+    let model = &package.models[&start];
+    let unit = model.unit;
+    let items = model.items.clone();
+    Placing { package: &mut package, indexed: &mut indexed, triage, placed: 0 }.all(&start, items)?;
+    Ok(Content {
+        mesh: indexed.into_mesh()?,
+        bytes: file.len() as u64,
+        unit: Some(unit),
+        up: Some(UpAxis::Z),
+    })
+}
+
+/// The parts of a package, each read when it is first named.
+struct Package<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+    models: HashMap<String, Model>,
+    progress: &'a dyn Progress,
+}
+
+/// What a part of a package says.
+struct Model {
+    unit: UnitOfLength,
+    objects: HashMap<u64, ModelObject>,
+    /// Names of materials by group.
+    groups: HashMap<u64, Vec<String>>,
+    items: Vec<Placed>,
+}
+
+#[derive(Default)]
+struct ModelObject {
+    name: String,
+    is_left_out: bool,
+    vertices: Vec<Vertex>,
+    triangles: Vec<[u32; 3]>,
+    /// Where runs of triangles of one material begin, and its group and place in that.
+    materials: Vec<(u64, Option<[u64; 2]>)>,
+    /// The material of triangles that name none.
+    material: Option<[u64; 2]>,
+    components: Vec<Placed>,
+}
+
+/// A vertex as its decimals say: the nearest floats, and the nearest doubles for what a matrix makes of it.
+#[derive(Clone, Copy)]
+struct Vertex {
+    floats: Point,
+    doubles: [f64; 3],
+}
+
+/// An object at its place.
+#[derive(Clone)]
+struct Placed {
+    object: u64,
+    /// The part of the package that has it, if that is another.
+    path: Option<String>,
+    map: Option<Affine>,
+}
+
+impl Package<'_> {
+    /// The part with the build.
+    fn start(&mut self) -> Result<String> {
+        let kind = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel";
+        let mut target = None;
+        let relations = "_rels/.rels".to_string();
+        if self.archive.index_for_name(&relations).is_some() {
+            self.each_element(&relations, |element| {
+                if element.local == "Relationship" && element.text("Type")?.as_deref() == Some(kind) {
+                    target = element.text("Target")?;
+                }
+                Ok(())
+            })?;
+        }
+        let start = target.map_or_else(|| START.to_string(), |target| in_package(&target));
+        match self.archive.index_for_name(&start) {
+            Some(_) => Ok(start),
+            None => {
+                let error =
+                    Error::input(Code::S002, format!("a zip that is no 3MF: it has no {}", sanitize(&start)));
+                Err(error.with_hint("a mesh is expected"))
+            }
+        }
+    }
+
+    /// Reads a part, if it was not read.
+    fn load(&mut self, path: &str, indexed: &mut Indexed) -> Result<()> {
+        if self.models.contains_key(path) {
+            return Ok(());
+        }
+        let mut reading = ModelReader {
+            model: Model {
+                unit: UnitOfLength::Millimetre,
+                objects: HashMap::new(),
+                groups: HashMap::new(),
+                items: vec![],
+            },
+            indexed,
+            object: None,
+            group: None,
+            strings: 0,
+        };
+        self.each_element(path, |element| reading.element(element))?;
+        reading.end_object()?;
+        let model = reading.model;
+        self.models.insert(path.to_string(), model);
+        Ok(())
+    }
+
+    /// Calls `take` for every element of a part.
+    fn each_element(&mut self, path: &str, mut take: impl FnMut(&XmlElement) -> Result<()>) -> Result<()> {
+        let broken = |text: String| Error::input(Code::S006, sanitize(text)).about(path);
+        let entry = self.archive.by_name(path).map_err(|error| broken(error.to_string()))?;
+        let length = Rc::new(Cell::new(0));
+        let mut reader =
+            NsReader::from_reader(XmlBytes { reader: BufReader::new(entry), length: Rc::clone(&length) });
+        let mut buffer = vec![];
+        let mut depth = 0_u64;
+        for n in 0_u64.. {
+            if n % 4096 == 0 {
+                self.progress.check()?;
+            }
+            buffer.clear();
+            length.set(0);
+            let at = reader.buffer_position();
+            let (namespace, event) = reader
+                .read_resolved_event_into(&mut buffer)
+                .map_err(|error| broken(error.to_string()).at_byte(at))?;
+            let element = match event {
+                Event::Start(element) => {
+                    depth += 1;
+                    element
+                }
+                Event::Empty(element) => element,
+                Event::End(_) => {
+                    depth = depth.saturating_sub(1);
+                    continue;
+                }
+                Event::DocType(_) => {
+                    return Err(broken("a document type, which 3MF forbids".into()).at_byte(at));
+                }
+                Event::Eof if depth > 0 => {
+                    return Err(Error::input(Code::S003, "cut short: elements do not end").about(path));
+                }
+                Event::Eof => return Ok(()),
+                _ => continue,
+            };
+            let namespace = match namespace {
+                ResolveResult::Bound(Namespace(name)) => Some(name),
+                _ => None,
+            };
+            let resolver = |prefix: &str| namespace_of(&element, prefix);
+            let found = XmlElement {
+                local: element.local_name().into_inner(),
+                namespace,
+                start: &element,
+                resolver: &resolver,
+            };
+            take(&found).map_err(|error| error.about(path).at_byte(at))?;
+        }
+        Ok(())
+    }
+}
+
+/// The namespace that an element itself binds to a prefix.
+fn namespace_of(element: &BytesStart, prefix: &str) -> Option<String> {
+    let bound = element.attributes().flatten().find(|attribute| attribute.key.0 == format!("xmlns:{prefix}"));
+    bound.map(|attribute| attribute.value.into_owned())
+}
+
+/// A name in a package, from its root.
+fn in_package(name: &str) -> String {
+    name.trim_start_matches('/').to_string()
+}
+
+/// An element of XML.
+struct XmlElement<'a> {
+    local: &'a str,
+    namespace: Option<&'a str>,
+    start: &'a BytesStart<'a>,
+    resolver: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl XmlElement<'_> {
+    /// An attribute, whatever its prefix.
+    fn text(&self, name: &str) -> Result<Option<String>> {
+        for attribute in self.start.attributes() {
+            let attribute = attribute.map_err(|error| self.bad(&error.to_string()))?;
+            if attribute.key.local_name().into_inner() == name && !attribute.key.0.starts_with("xmlns") {
+                let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+                let value = value.map_err(|error| self.bad(&error.to_string()))?;
+                return Ok(Some(value.into_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn bad(&self, what: &str) -> Error {
+        Error::input(Code::S006, format!("<{}>: {}", sanitize(self.local), sanitize(what)))
+    }
+
+    fn whole(&self, name: &str) -> Result<Option<u64>> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let number = text.trim().parse().ok();
+        number.map(Some).ok_or_else(|| {
+            Error::input(
+                Code::S007,
+                format!("<{}>: {name} is '{}', no whole number", sanitize(self.local), sanitize(&text)),
+            )
+        })
+    }
+
+    fn needed(&self, name: &str) -> Result<u64> {
+        self.whole(name)?.ok_or_else(|| self.bad(&format!("it has no {name}")))
+    }
+
+    fn is(&self, namespace: &str, local: &str) -> bool {
+        // Some write no namespace at all.
+        self.local == local && self.namespace.is_none_or(|name| name == namespace)
+    }
+
+    /// The object at its place that it names.
+    fn placed(&self) -> Result<Placed> {
+        let map = self.text("transform")?.map(|text| {
+            let numbers: Option<Vec<f64>> = text
+                .split_ascii_whitespace()
+                .map(|word| word.parse().ok().filter(|n: &f64| n.is_finite()))
+                .collect();
+            let numbers = numbers.and_then(|numbers| <[f64; 12]>::try_from(numbers).ok());
+            numbers.ok_or_else(|| self.bad(&format!("its transform is not 12 numbers: {text}")))
+        });
+        // Rows of the file are columns of the map.
+        let map =
+            map.transpose()?.map(|m| Affine([0, 1, 2].map(|row| [0, 3, 6, 9].map(|column| m[column + row]))));
+        let path = self.text("path")?.map(|path| in_package(&path));
+        Ok(Placed { object: self.needed("objectid")?, path, map })
+    }
+}
+
+/// Elements on their way to a model.
+struct ModelReader<'a, 'b> {
+    model: Model,
+    indexed: &'a mut Indexed<'b>,
+    object: Option<(u64, ModelObject)>,
+    group: Option<u64>,
+    /// The bytes of names and of objects placed since the memory was last asked for.
+    strings: u64,
+}
+
+impl ModelReader<'_, '_> {
+    fn element(&mut self, element: &XmlElement) -> Result<()> {
+        let core = |local: &str| element.is(CORE, local);
+        let material = |local: &str| element.is(MATERIALS, local);
+        if core("vertex") {
+            self.vertex(element)
+        } else if core("triangle") {
+            self.triangle(element)
+        } else if core("object") {
+            self.end_object()?;
+            self.object = Some(object(element)?);
+            self.took(256)
+        } else if core("component") {
+            let placed = element.placed()?;
+            if let Some((_, object)) = &mut self.object {
+                object.components.push(placed);
+            }
+            self.took(2 * size_of::<Placed>() as u64)
+        } else if core("item") {
+            self.end_object()?;
+            self.model.items.push(element.placed()?);
+            self.took(2 * size_of::<Placed>() as u64)
+        } else if core("model") {
+            self.begin_model(element)
+        } else if core("basematerials") || material("colorgroup") {
+            self.group = Some(element.needed("id")?);
+            Ok(())
+        } else if core("base") {
+            self.name(element.text("name")?)
+        } else if material("color") {
+            // Without its opacity.
+            self.name(element.text("color")?.map(|color| color.chars().take(7).collect()))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn begin_model(&mut self, element: &XmlElement) -> Result<()> {
+        self.model.unit = match element.text("unit")?.as_deref() {
+            Some("micron") => UnitOfLength::Micrometre,
+            Some("centimeter") => UnitOfLength::Centimetre,
+            Some("inch") => UnitOfLength::Inch,
+            Some("foot") => UnitOfLength::Foot,
+            Some("meter") => UnitOfLength::Metre,
+            Some("millimeter") | None => UnitOfLength::Millimetre,
+            Some(other) => return Err(element.bad(&format!("its unit is '{other}'"))),
+        };
+        for prefix in element.text("requiredextensions")?.unwrap_or_default().split_ascii_whitespace() {
+            let name = (element.resolver)(prefix).unwrap_or_else(|| prefix.to_string());
+            if !KNOWN.contains(&name.as_str()) {
+                let last = name.trim_end_matches('/').rsplit('/').nth(1).unwrap_or(&name);
+                let text = format!("the 3MF extension '{}' is not supported", sanitize(last));
+                return Err(Error::input(Code::S009, text).with_hint("export it without, or binary STL"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a name to the group of materials.
+    fn name(&mut self, name: Option<String>) -> Result<()> {
+        let name = name.unwrap_or_default();
+        let bytes = 2 * (name.len() + size_of::<String>()) as u64;
+        if let Some(group) = self.group {
+            self.model.groups.entry(group).or_default().push(name);
+        }
+        self.took(bytes)
+    }
+
+    fn vertex(&mut self, element: &XmlElement) -> Result<()> {
+        let Some((_, object)) = &mut self.object else { return Ok(()) };
+        let mut vertex = Vertex { floats: [0.0; 3], doubles: [0.0; 3] };
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let text = element.text(name)?.unwrap_or_default();
+            let word = text.trim();
+            let numbers = number::of(word.as_bytes()).zip(word.parse().ok());
+            let Some((float, double)) = numbers else {
+                let text = format!("<vertex>: {name} is '{}', no number", sanitize(&text));
+                return Err(Error::input(Code::S007, text));
+            };
+            (vertex.floats[axis], vertex.doubles[axis]) = (float, double);
+        }
+        push(&mut object.vertices, vertex, self.indexed)
+    }
+
+    fn triangle(&mut self, element: &XmlElement) -> Result<()> {
+        let Some((_, object)) = &mut self.object else { return Ok(()) };
+        let mut corners = [0; 3];
+        for (corner, name) in corners.iter_mut().zip(["v1", "v2", "v3"]) {
+            // What is beyond all vertices is found when these are known.
+            *corner = u32::try_from(element.needed(name)?).unwrap_or(u32::MAX);
+        }
+        let material = match (element.whole("pid")?, element.whole("p1")?) {
+            (Some(group), place) => Some([group, place.unwrap_or(0)]),
+            (None, Some(place)) => object.material.map(|[group, _]| [group, place]),
+            (None, None) => object.material,
+        };
+        if object.materials.last().is_none_or(|(_, last)| *last != material) {
+            let begin = object.triangles.len() as u64;
+            push(&mut object.materials, (begin, material), self.indexed)?;
+        }
+        push(&mut object.triangles, corners, self.indexed)
+    }
+
+    fn end_object(&mut self) -> Result<()> {
+        let Some((id, object)) = self.object.take() else { return Ok(()) };
+        match self.model.objects.insert(id, object) {
+            None => Ok(()),
+            Some(_) => Err(Error::input(Code::S006, format!("two objects have the id {id}"))),
+        }
+    }
+
+    /// Knows of memory that was taken; asks for it from time to time.
+    fn took(&mut self, bytes: u64) -> Result<()> {
+        self.strings += bytes;
+        if self.strings < 1 << 16 { Ok(()) } else { self.indexed.hold(std::mem::take(&mut self.strings)) }
+    }
+}
+
+/// The object that an element begins.
+fn object(element: &XmlElement) -> Result<(u64, ModelObject)> {
+    let kind = element.text("type")?;
+    let group = element.whole("pid")?;
+    let place = element.whole("pindex")?.unwrap_or(0);
+    let object = ModelObject {
+        name: element.text("name")?.unwrap_or_default(),
+        is_left_out: matches!(kind.as_deref(), Some("support" | "solidsupport" | "other")),
+        material: group.map(|group| [group, place]),
+        ..ModelObject::default()
+    };
+    Ok((element.needed("id")?, object))
+}
+
+/// Adds to a list, whose memory is asked for.
+fn push<T>(list: &mut Vec<T>, item: T, indexed: &mut Indexed) -> Result<()> {
+    if list.len() == list.capacity() {
+        let more = list.capacity().max(64);
+        // While they move, both are there.
+        let bytes = (more * size_of::<T>()) as u64;
+        indexed.admit(2 * bytes)?;
+        list.try_reserve_exact(more)
+            .map_err(|_| Error::too_large("more vertices than the system provides memory for"))?;
+        indexed.hold(bytes)?;
+    }
+    list.push(item);
+    Ok(())
+}
+
+/// Objects on their way to triangles.
+struct Placing<'a, 'b, 'c> {
+    package: &'a mut Package<'c>,
+    indexed: &'a mut Indexed<'b>,
+    triage: &'a Triage,
+    placed: u64,
+}
+
+/// An object that is to be placed, in a part of the package, with the name and the map of what holds it.
+struct Placement {
+    path: Rc<str>,
+    object: u64,
+    name: String,
+    map: Option<Affine>,
+    depth: usize,
+}
+
+impl Placing<'_, '_, '_> {
+    /// Adds all items of a part.
+    fn all(mut self, start: &str, items: Vec<Placed>) -> Result<()> {
+        let root: Rc<str> = start.into();
+        let outer = Placement { path: root, object: 0, name: String::new(), map: None, depth: 0 };
+        let mut tasks: Vec<Placement> =
+            items.iter().rev().map(|item| outer.inner(item, String::new())).collect();
+        let mut left_out = HashSet::new();
+        while let Some(task) = tasks.pop() {
+            self.package.progress.check()?;
+            self.placed += 1;
+            if task.depth > MAX_DEPTH || self.placed > MAX_PLACED {
+                let what = if task.depth > MAX_DEPTH {
+                    "components lie too deep, or in a circle"
+                } else {
+                    "more than a million components"
+                };
+                return Err(
+                    Error::input(Code::S006, format!("object {}: {what}", task.object)).about(&task.path)
+                );
+            }
+            self.package.load(&task.path, self.indexed)?;
+            let model = &self.package.models[&*task.path];
+            let Some(object) = model.objects.get(&task.object) else {
+                let text = format!("object {} is not there: there are {}", task.object, model.objects.len());
+                return Err(Error::input(Code::S012, text).about(&task.path));
+            };
+            if object.is_left_out {
+                if left_out.insert((Rc::clone(&task.path), task.object)) {
+                    let text = format!("object {}: supports are left out", task.object);
+                    self.triage.found_all(Code::S109, 1, || {
+                        Error::input(Code::S109, text.clone()).about(&task.path)
+                    })?;
+                }
+                continue;
+            }
+            let name = if object.name.is_empty() { task.name.clone() } else { object.name.clone() };
+            tasks.extend(object.components.iter().rev().map(|component| task.inner(component, name.clone())));
+            if !object.triangles.is_empty() {
+                add(object, model, &task, name, self.indexed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Placement {
+    /// An object that this one places.
+    fn inner(&self, placed: &Placed, name: String) -> Self {
+        let map = match (self.map, placed.map) {
+            (Some(outer), Some(inner)) => Some(outer.after(&inner)),
+            (outer, inner) => outer.or(inner),
+        };
+        let path = placed.path.as_deref().map_or_else(|| Rc::clone(&self.path), Rc::from);
+        Self { path, object: placed.object, name, map, depth: self.depth + 1 }
+    }
+}
+
+/// Adds the triangles of an object.
+fn add(
+    object: &ModelObject,
+    model: &Model,
+    task: &Placement,
+    name: String,
+    indexed: &mut Indexed,
+) -> Result<()> {
+    let about = format!("{}: object {}", task.path, task.object);
+    let is_mirror = task.map.is_some_and(|map| map.is_mirror());
+    indexed.begin_instance(name)?;
+    indexed.begin_vertices();
+    for vertex in &object.vertices {
+        let point = task.map.map_or(vertex.floats, |map| map.apply(vertex.doubles));
+        indexed.vertex(point, Place::Of(&about))?;
+    }
+    let mut runs = object.materials.iter().peekable();
+    for (n, &[a, b, c]) in object.triangles.iter().enumerate() {
+        if let Some((_, material)) = runs.next_if(|(begin, _)| *begin == n as u64) {
+            let name = material
+                .and_then(|[group, place]| model.groups.get(&group)?.get(usize::try_from(place).ok()?));
+            indexed.begin_material(name.cloned().unwrap_or_default())?;
+        }
+        let corners = if is_mirror { [a, c, b] } else { [a, b, c] };
+        indexed.face(corners.into_iter().map(|corner| Ok(i64::from(corner))), Place::Of(&about))?;
+    }
+    Ok(())
+}
+
+/// Bytes of XML, which refuse a piece without end.
+struct XmlBytes<R> {
+    reader: BufReader<R>,
+    /// The bytes since the piece began.
+    length: Rc<Cell<usize>>,
+}
+
+impl<R: Read> Read for XmlBytes<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        self.reader.read(bytes)
+    }
+}
+
+impl<R: Read> BufRead for XmlBytes<R> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        if self.length.get() > MAX_TOKEN {
+            return Err(std::io::Error::other(format!("a piece of XML of over {MAX_TOKEN} bytes")));
+        }
+        self.reader.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.length.set(self.length.get() + count);
+        self.reader.consume(count);
+    }
+}
