@@ -209,3 +209,75 @@ fn more_objects_than_labels_are_an_error() {
     place.write("many.stl", ascii(&many[1..]));
     place.run("many.stl -r 4 --labels object -o a.npz").expect(0);
 }
+
+#[test]
+fn parts_that_come_first_win_the_cells_they_share() {
+    let mesh = parsed(&ascii(&solids()));
+    let lattice = lattice(&mesh);
+    let counts = |priority: &[&str]| -> Vec<(String, u64)> {
+        let names: Vec<String> = priority.iter().map(ToString::to_string).collect();
+        let voxelizer = labelling(Rule::solid()).priority(&names);
+        let (_, result) = voxelizer.prepare(&mesh, &lattice, None).unwrap().voxels().unwrap();
+        result.labels.into_iter().map(|(label, cells)| (label.name.into_owned(), cells)).collect()
+    };
+    let usual = counts(&[]);
+    let [(body, whole), (lid, under), (inner, none)] = &usual[..] else { panic!("{usual:?}") };
+    assert_eq!([body, lid, inner], ["body", "the lid", "body (2)"]);
+    assert_eq!(*none, 0, "it lies in the body");
+    let first = counts(&["body (2)", "the lid"]);
+    let total = |all: &[(String, u64)]| all.iter().map(|(_, cells)| cells).sum::<u64>();
+    assert_eq!(total(&first), total(&usual), "the cells are the same");
+    assert!(first[2].1 > 0 && first[1].1 > *under && first[0].1 < *whole, "{first:?}");
+    // Whatever the rest is, in the order of the file: a name of the file stands for all that have it.
+    assert_eq!(counts(&["body"]), usual);
+    let names = ["nothing".to_string()];
+    let voxelizer = labelling(Rule::solid()).priority(&names);
+    let error = voxelizer.prepare(&mesh, &lattice, None).and_then(|prepared| prepared.voxels().map(drop));
+    assert!(error.unwrap_err().message().contains("no part is named 'nothing'"));
+}
+
+#[test]
+fn parts_are_taken_or_left_out_by_name() {
+    let place = Place::new();
+    place.write("a.stl", ascii(&solids()).replace("the lid", "lid").as_bytes());
+    let triangles = |options: &str| {
+        let run = place.run(&format!("a.stl -r 8 -o - -f raw --json=r.json {options}")).expect(0);
+        drop(run);
+        let report: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(place.path("r.json")).unwrap()).unwrap();
+        std::fs::remove_file(place.path("r.json")).unwrap();
+        report["mesh"]["triangles"].as_u64().unwrap()
+    };
+    assert_eq!(triangles(""), 36);
+    assert_eq!(triangles("--only body"), 24, "both of this name");
+    let run = |options: &str, code| place.run(&format!("a.stl -r 8 -o a.npz {options}")).expect(code);
+    for (options, count) in [("--skip body", 12), ("--only lid --only body", 36)] {
+        assert_eq!(triangles(options), count, "{options}");
+    }
+    let refused = run("--only screw", 3);
+    assert!(
+        refused.err.contains("no part is named 'screw'") && refused.err.contains("lid"),
+        "{}",
+        refused.err
+    );
+    let none = run("--only body --skip body", 3);
+    assert!(none.err.contains("no triangles"), "{}", none.err);
+    assert!(run("--labels material --only body", 3).err.contains("no parts of kind material"));
+    assert!(run("--priority body", 2).err.contains("--labels"));
+    run("--labels object --priority lid", 0);
+}
+
+#[test]
+fn meshes_are_joined_as_parts() {
+    let mesh = parsed(&ascii(&solids()));
+    let plain = Mesh::from_triangles(between([20.0; 3], [21.0; 3])).unwrap();
+    let both = Mesh::join([("a", &mesh), ("b", &plain)]).unwrap();
+    assert_eq!(both.triangles(), [mesh.triangles(), plain.triangles()].concat());
+    let of = |kind| {
+        let parts = both.parts(kind).unwrap();
+        (0..48).step_by(12).map(|n| parts.names()[parts.of(n) as usize].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(PartKind::File), ["a", "a", "a", "b"]);
+    assert_eq!(of(PartKind::Object), ["body", "the lid", "body", ""]);
+    assert!(both.parts(PartKind::Material).is_none());
+}

@@ -88,7 +88,7 @@ fn mesh_formats() -> String {
     let mut names: Vec<_> =
         INPUTS.iter().filter_map(|input| input.extensions.first()).map(|e| e.to_ascii_uppercase()).collect();
     names.dedup();
-    format!("{}; or a folder of them", names.join(", "))
+    format!("{}; or a folder", names.join(", "))
 }
 
 /// `vox|npy|npz|raw [by extension, else vox]`.

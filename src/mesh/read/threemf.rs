@@ -98,12 +98,12 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
 /// The parts of a package, each read when it is first named.
 struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
-    models: HashMap<String, Model>,
+    models: HashMap<String, PackageModel>,
     progress: &'a dyn Progress,
 }
 
 /// What a part of a package says.
-struct Model {
+struct PackageModel {
     unit: UnitOfLength,
     objects: HashMap<u64, ModelObject>,
     /// Names of materials by group.
@@ -171,7 +171,7 @@ impl Package<'_> {
             return Ok(());
         }
         let mut reading = ModelReader {
-            model: Model {
+            model: PackageModel {
                 unit: UnitOfLength::Millimetre,
                 objects: HashMap::new(),
                 groups: HashMap::new(),
@@ -321,7 +321,7 @@ impl XmlElement<'_> {
 
 /// Elements on their way to a model.
 struct ModelReader<'a, 'b> {
-    model: Model,
+    model: PackageModel,
     indexed: &'a mut Indexed<'b>,
     object: Option<(u64, ModelObject)>,
     group: Option<u64>,
@@ -379,7 +379,9 @@ impl ModelReader<'_, '_> {
         for prefix in element.text("requiredextensions")?.unwrap_or_default().split_ascii_whitespace() {
             let name = (element.resolver)(prefix).unwrap_or_else(|| prefix.to_string());
             if !KNOWN.contains(&name.as_str()) {
-                let last = name.trim_end_matches('/').rsplit('/').nth(1).unwrap_or(&name);
+                // The last word of a name such as …/beamlattice/2017/02.
+                let is_word = |part: &&str| part.starts_with(|c: char| c.is_ascii_alphabetic());
+                let last = name.rsplit('/').find(is_word).unwrap_or(&name);
                 let text = format!("the 3MF extension '{}' is not supported", sanitize(last));
                 return Err(Error::input(Code::S009, text).with_hint("export it without, or binary STL"));
             }
@@ -554,7 +556,7 @@ impl Placement {
 /// Adds the triangles of an object.
 fn add(
     object: &ModelObject,
-    model: &Model,
+    model: &PackageModel,
     task: &Placement,
     name: String,
     indexed: &mut Indexed,

@@ -201,7 +201,7 @@ fn other_formats_and_places_without_meshes_are_refused() {
     let many = read_file(folder.path(), &ReadOptions::default()).unwrap_err();
     assert_eq!(
         (many.kind(), many.message()),
-        (Kind::Usage, "a folder, with 5 meshes in it; one file is expected")
+        (Kind::Usage, "a folder, with 6 meshes in it; one file is expected")
     );
     let none = tempfile::tempdir().unwrap();
     let none = read_file(none.path(), &ReadOptions::default()).unwrap_err();

@@ -353,3 +353,51 @@ fn a_glb_that_is_cut_is_an_error_at_every_byte() {
         assert_eq!(error.kind(), voxelize::Kind::TooLarge, "{limit}");
     }
 }
+
+/// The box as the reference encoder's format has it: as it is, and with 11 bits for each coordinate.
+#[cfg(feature = "draco")]
+#[test]
+fn compressed_primitives_are_decoded() {
+    const EXACT: &[u8] = &[
+        68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 8, 12, 0, 11, 0, 0, 3, 95, 171, 10, 1, 1, 16, 1, 255, 0, 0,
+        1, 0, 9, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 64, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 32, 64, 0,
+        0, 0, 0, 0, 0, 0, 64, 0, 0, 32, 64, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 64, 0, 0, 0, 0,
+    ];
+    const QUANTIZED: &[u8] = &[
+        68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 8, 12, 0, 11, 0, 0, 3, 95, 171, 10, 1, 1, 16, 1, 255, 0, 0,
+        1, 0, 9, 3, 0, 0, 2, 1, 1, 1, 0, 11, 3, 1, 16, 1, 8, 27, 1, 40, 4, 0, 150, 34, 129, 156, 121, 102, 0,
+        104, 6, 0, 0, 0, 98, 22, 32, 102, 154, 1, 0, 8, 192, 204, 0, 0, 0, 0, 0, 0, 255, 7, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 64, 11,
+    ];
+    let compressed = |bytes: &[u8]| {
+        let (mut document, _) = cube(5123);
+        document["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
+        document["bufferViews"] = json!([{"buffer": 0, "byteLength": bytes.len()}]);
+        document["buffers"][0]["byteLength"] = json!(bytes.len());
+        document["meshes"][0]["primitives"][0]["extensions"] =
+            json!({"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0}}});
+        glb(&document, bytes)
+    };
+    let edges = |mesh: &Mesh| (mesh.bounds().min, mesh.bounds().max);
+    let exact = usual(compressed(EXACT));
+    assert_eq!(
+        (exact.triangles().len(), exact.volume(), edges(&exact)),
+        (12, 10.0, ([0.0; 3], [2.0, 2.0, 2.5]))
+    );
+    let rough = usual(compressed(QUANTIZED));
+    assert!(rough.edge_counts().is_oriented() && (rough.volume() - 10.0).abs() < 0.01, "{}", rough.volume());
+    for length in 0..EXACT.len() {
+        assert_eq!(refused(compressed(&EXACT[..length])).code(), Code::S006, "{length}");
+    }
+    for at in 0..QUANTIZED.len() {
+        for bit in 0..8 {
+            let mut damaged = QUANTIZED.to_vec();
+            damaged[at] ^= 1 << bit;
+            // Read or refused, within a limit.
+            let options = ReadOptions::default().memory(1 << 20);
+            let _ = read_stream(&mut &compressed(&damaged)[..], "-", &options);
+        }
+    }
+}
