@@ -12,6 +12,7 @@ use super::files::Destination;
 use super::suggest;
 
 /// A command line.
+#[derive(Clone)]
 pub struct Argv {
     /// All words but the name of the command; that of the program first.
     words: Vec<OsString>,
@@ -90,7 +91,8 @@ impl Argv {
     pub fn memory_meant(&self) -> Option<String> {
         let typed = self.with_value("max-memory")?;
         let bytes: u64 = typed.split(' ').next_back()?.parse().ok()?;
-        (bytes < 1 << 16).then(|| format!("did you mean {typed}M?"))
+        // The program itself takes most of 17 MiB.
+        (17..1 << 16).contains(&bytes).then(|| format!("did you mean {typed}M?"))
     }
 
     fn find(&self, long: &str) -> Option<Typed> {

@@ -28,7 +28,7 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
             error.with_hint("such as find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/")
         );
     }
-    if batch::is_requested(&args.input) {
+    if batch::is_requested(&args.input, &args.output) {
         return batch::convert(args, call);
     }
     Ok(vec![Report::of(|report| one(args, call, report))])
@@ -38,14 +38,14 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
 fn one(args: ConvertArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
     let mut found = RunReport::new(call.started);
     let mesh = args.input.meshes.first().cloned();
-    let options = match Options::new(args, call) {
+    let mut options = match Options::new(args, call) {
         Ok(options) => options,
         Err(error) => {
             run::fill_object(report, mesh.as_deref(), None, &found);
             return Err(error);
         }
     };
-    let outcome = run::convert(&options, &call.bar(), call.signals, &mut found);
+    let outcome = run::convert(&mut options, &call.bar(), call.signals, &mut found);
     run::fill_object(report, mesh.as_deref(), Some(&options), &found);
     if !matches!(outcome, Outcome::Failed(_) | Outcome::PipeClosed) {
         report.err = run::summary(&options, &found);
@@ -64,7 +64,7 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Resul
     use voxelize::mesh::read::Packing;
 
     let args = on_devices(call.args()?);
-    if batch::is_requested(&args.input) {
+    if batch::is_requested(&args.input, &args.output) {
         return JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv, &call.names)
             .map(|_| Outcome::Done);
     }

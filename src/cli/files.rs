@@ -19,6 +19,8 @@ use super::suggest;
 pub enum MeshSource {
     Stdin,
     File(InFile),
+    /// Of these, one mesh.
+    Several(Vec<MeshSource>),
 }
 
 /// Where an output goes.
@@ -46,16 +48,48 @@ impl MeshSource {
         }
     }
 
-    /// The file; `None` for a pipe.
+    /// One mesh of those of these names.
+    pub fn find_all(paths: &[PathBuf], commands: &[&'static str], names: &Names) -> Result<Self> {
+        let mut all =
+            paths.iter().map(|path| Self::find(path, commands, names)).collect::<Result<Vec<_>>>()?;
+        if all.iter().filter(|source| **source == Self::Stdin).count() > 1 {
+            return Err(Error::usage("-: standard input is named twice").with_hint("it can be read once"));
+        }
+        Ok(if all.len() == 1 { all.remove(0) } else { Self::Several(all) })
+    }
+
+    /// The sources of which one mesh is made.
+    pub fn each(&self) -> &[Self] {
+        match self {
+            Self::Several(all) => all,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// The file; `None` for a pipe and for several.
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::Stdin => None,
             Self::File(file) => Some(file.path()),
+            _ => None,
         }
     }
 
     pub fn name(&self) -> String {
-        self.path().map_or_else(|| "standard input".to_string(), |path| path.display().to_string())
+        match self {
+            Self::Stdin => "standard input".to_string(),
+            Self::File(file) => file.path().display().to_string(),
+            Self::Several(all) => {
+                let rest = if all.len() > 3 { format!(" and {} more", all.len() - 3) } else { String::new() };
+                all.iter().take(3).map(Self::name).collect::<Vec<_>>().join(", ") + &rest
+            }
+        }
+    }
+
+    /// The name without folders, which records have; none for a pipe.
+    pub fn file_name(&self) -> Option<String> {
+        let names = self.each().iter().map(|one| one.path()?.file_name());
+        let names: Vec<_> = names.flatten().map(|name| name.to_string_lossy()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
     }
 
     /// The name without its extension, which outputs are called by.
@@ -116,6 +150,12 @@ pub fn is_mesh_name(path: &Path) -> bool {
     let unpacked = name.strip_suffix(".gz").unwrap_or(&name);
     let extension = unpacked.rsplit_once('.').map_or("", |(_, extension)| extension);
     INPUTS.iter().any(|input| input.extensions.contains(&extension))
+}
+
+/// Whether the format that a file is called by states the unit of coordinates; not known of other names, and of pipes.
+pub fn may_state_unit(path: &Path) -> bool {
+    let known = INPUTS.iter().find(|input| input.extensions.iter().any(|known| has_extension(path, known)));
+    known.is_none_or(|input| input.states_unit)
 }
 
 /// Makes sure that there is a file; if not, the error says what may have been meant.

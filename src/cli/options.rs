@@ -1,11 +1,12 @@
 //! From arguments to options: resolved and validated together. Whatever can be refused without the mesh is
 //! refused here, before it is read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use voxelize::format::{Dtype, Sidecar};
 use voxelize::grid::CellKind;
-use voxelize::job::{JobLabels, Measure, Names, PartChoice, Transform};
+use voxelize::job::{JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis};
 use voxelize::mesh::PartKind;
 use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule, Size, Snap};
@@ -21,6 +22,7 @@ use super::command::Call;
 use super::files::{self, MeshSource};
 use super::memory::Resources;
 use super::output::{AuxOutput, Output};
+use super::report::display::bytes;
 use super::report::{ReportOptions, Verbosity};
 
 /// All that decides the cells of a grid, and how they are made, but the mesh.
@@ -33,13 +35,25 @@ pub struct JobOptions {
     pub resources: Resources,
     /// Whether findings about the mesh are reported, or decide the outcome. If not, none is searched.
     pub has_findings: bool,
+    /// What has to wait for the unit that a file states, if anything has.
+    pub waiting: Option<Arc<WaitingLengths>>,
+    pub is_up_given: bool,
+}
+
+/// Lengths with units, while nothing has said the unit of the coordinates.
+pub struct WaitingLengths {
+    grid: GridArgs,
+    rule: RuleArgs,
+    argv: Argv,
+    /// The error if the file states no unit, either.
+    error: Error,
 }
 
 /// The parts of a mesh: which are taken, and how their cells are told apart.
 #[derive(Clone, Default)]
 pub struct PartOptions {
-    /// The kind of parts that have labels, if any have.
-    pub labels: Option<PartKind>,
+    /// What labels stand for, if the cells have some of the mesh.
+    pub labels: JobLabels,
     /// The names of those that come first where several share cells.
     pub priority: Vec<String>,
     pub choice: PartChoice,
@@ -48,17 +62,13 @@ pub struct PartOptions {
 impl PartOptions {
     fn new(args: &PartArgs) -> Self {
         let PartArgs { labels, priority, only, skip } = args.clone();
-        Self { labels, priority, choice: PartChoice { only, skip } }
+        Self { labels: labels.unwrap_or_default(), priority, choice: PartChoice { only, skip } }
     }
 
     /// The mesh of the parts that are taken.
     pub fn choose(&self, mesh: Mesh) -> Result<Mesh> {
-        self.choice.apply(mesh, self.labels.unwrap_or(PartKind::Object))
-    }
-
-    /// The labels of a job.
-    pub fn job_labels(&self) -> JobLabels {
-        self.labels.map_or(JobLabels::Off, JobLabels::Parts)
+        let kind = if let JobLabels::Parts(kind) = self.labels { kind } else { PartKind::Object };
+        self.choice.apply(mesh, kind)
     }
 }
 
@@ -107,20 +117,45 @@ impl JobOptions {
         names: &Names,
     ) -> Result<Self> {
         let parts = PartOptions::new(&rule.parts);
-        let rule = rule.chosen(&grid.transform.transform())?;
-        if parts.labels.is_some() && rule.kind() == CellKind::Field {
+        let resources = Resources::new(&run.power, run.max_memory, argv)?;
+        let choose = |grid: GridArgs| {
+            let rule = rule.chosen(&grid.transform.transform()?)?;
+            Ok::<_, Error>((GridOptions::new(grid, &rule, argv, names, resources.for_job())?, rule))
+        };
+        let (chosen, waiting) = match (choose(grid.clone()), grid.transform.unit) {
+            (Err(error), None) => {
+                // With any unit it shows whether the unit is all that is missing.
+                let chosen = choose(grid.in_unit(UnitOfLength::Millimetre)).map_err(|_| error.clone())?;
+                let waiting = WaitingLengths { grid, rule: rule.clone(), argv: argv.clone(), error };
+                (chosen, Some(Arc::new(waiting)))
+            }
+            (chosen, _) => (chosen?, None),
+        };
+        let (mut grid, rule) = chosen;
+        if waiting.is_some() {
+            grid.transform.unit = None;
+        }
+        if parts.labels.are_of_mesh() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
             return Err(error.with_hint("--iso makes bits, which can have labels"));
         }
-        let resources = Resources::new(&run.power, run.max_memory, argv)?;
-        let grid = GridOptions::new(grid, &rule, argv, names, resources.for_job())?;
         let tolerance = read.tolerance();
-        Ok(Self { grid, rule, parts, tolerance, resources, has_findings: tolerance == Tolerance::Strict })
+        let has_findings = tolerance == Tolerance::Strict;
+        Ok(Self { grid, rule, parts, tolerance, resources, has_findings, waiting, is_up_given: false })
+    }
+
+    /// Refuses what needs so many bytes beyond the limit of memory.
+    pub fn admit(&self, need: u64, what: &str) -> Result<()> {
+        if self.resources.for_job().is_none_or(|most| need <= most) {
+            return Ok(());
+        }
+        let limit = self.resources.memory.text().unwrap_or_default();
+        Err(Error::too_large(format!("{what} need {}, {limit}", bytes(need))))
     }
 
     /// The kind of the cells.
     pub fn kind(&self) -> CellKind {
-        if self.parts.labels.is_some() { CellKind::Labels } else { self.rule.kind() }
+        if self.parts.labels.are_of_mesh() { CellKind::Labels } else { self.rule.kind() }
     }
 
     /// These options for a call whose reports have these options.
@@ -133,7 +168,42 @@ impl JobOptions {
     #[must_use]
     pub fn with_up(mut self, up: &UpArgs) -> Self {
         self.grid.transform.up = up.up.unwrap_or_default();
+        self.is_up_given = up.up.is_some();
         self
+    }
+
+    /// These options for meshes of these names: a length with a unit is refused now if none of their formats states one.
+    pub fn for_meshes<'p>(self, mut meshes: impl Iterator<Item = &'p Path>) -> Result<Self> {
+        match &self.waiting {
+            Some(waiting) if !meshes.any(files::may_state_unit) => Err(waiting.error.clone()),
+            _ => Ok(self),
+        }
+    }
+
+    /// Takes the unit and the up axis that the file states, where no option says another. The unit is that of coordinates
+    /// that are not scaled.
+    pub fn take_stated(&mut self, unit: Option<UnitOfLength>, up: Option<UpAxis>) -> Result<()> {
+        let transform = &mut self.grid.transform;
+        if let Some(up) = up.filter(|_| !self.is_up_given) {
+            transform.up = up;
+        }
+        let is_taken = transform.unit.is_none() && !transform.is_scaled();
+        match (unit.filter(|_| is_taken), self.waiting.take()) {
+            (None, Some(waiting)) => return Err(waiting.error.clone()),
+            (None, None) => {}
+            (Some(unit), None) => transform.unit = Some(unit),
+            (Some(unit), Some(waiting)) => {
+                let args = waiting.grid.in_unit(unit);
+                let up = transform.up;
+                self.rule = waiting.rule.chosen(&args.transform.transform()?)?;
+                if let GridFrom::Mesh(_) = self.grid.from {
+                    self.grid = GridOptions::of_lengths(args, &self.rule, &waiting.argv)?;
+                }
+                self.grid.transform.unit = Some(unit);
+                self.grid.transform.up = up;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -145,11 +215,17 @@ impl GridOptions {
         names: &Names,
         max_memory: Option<u64>,
     ) -> Result<Self> {
-        let transform = args.transform.transform();
+        let transform = args.transform.transform()?;
         if let Some(path) = &args.like {
             let file = names.reads_first(path, "the grid of --like")?;
             return Self::like(files::lattice(&file, max_memory)?, args.snap, transform, argv);
         }
+        Self::of_lengths(args, rule, argv)
+    }
+
+    /// Those of a lattice that is fitted to the mesh.
+    fn of_lengths(args: GridArgs, rule: &Rule, argv: &Argv) -> Result<Self> {
+        let transform = args.transform.transform()?;
         if args.stretch && args.dims.is_none() {
             return Err(Error::usage("--stretch needs --dims").with_hint("such as --dims 32,32,64 --stretch"));
         }
@@ -178,8 +254,7 @@ impl GridOptions {
             fit = fit.origin(origin);
         }
         if let Some(BoxCorners { min, max }) = &corners {
-            let unscaled = |corner: &[Rational; 3]| corner.each_ref().map(|c| c / &transform.scale);
-            fit = fit.bounds(unscaled(min), unscaled(max));
+            fit = fit.bounds(transform.unplaced(min), transform.unplaced(max));
         }
         if args.cube {
             fit = fit.cube();
@@ -194,7 +269,7 @@ impl GridOptions {
 
     /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
     fn like(lattice: Lattice, snap: Option<Snap>, transform: Transform, argv: &Argv) -> Result<Self> {
-        let lattice = lattice.scaled(&(Rational::ONE / &transform.scale))?;
+        let lattice = transform.unplace(&lattice)?;
         let snap = snap.unwrap_or(lattice.snap());
         let option = argv.with_value("like").unwrap_or_default();
         let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
@@ -209,7 +284,7 @@ impl GridOptions {
 
     /// The lattice of scaled coordinates, as in files and digests, for a lattice of coordinates in the mesh file.
     pub fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
-        if self.transform.is_scaled() { lattice.scaled(&self.transform.scale) } else { Ok(lattice.clone()) }
+        self.transform.place(lattice)
     }
 
     /// The lattice for a mesh of these bounds, in the coordinates of its file.
@@ -223,11 +298,11 @@ impl GridOptions {
 
 /// The lengths of a grid.
 struct Lengths {
-    /// In the coordinates of the file.
+    /// In the coordinates of the mesh.
     voxel_size: Option<[Rational; 3]>,
-    /// In the coordinates of the file.
+    /// In the coordinates of the mesh.
     origin: Option<[Rational; 3]>,
-    /// In scaled coordinates.
+    /// In those of the grid.
     corners: Option<BoxCorners>,
 }
 
@@ -236,16 +311,18 @@ impl Lengths {
         let named = |option: &str, error: Error| {
             prefixed(&format!("{}: ", argv.with_value(option).unwrap_or_default()), &error)
         };
-        let unscaled = |one: &Measure| Ok(&one.in_units_of(transform.unit)? / &transform.scale);
         let all = |option: &str, typed: &Option<[Measure; 3]>| {
             let Some(typed) = typed else { return Ok(None) };
-            let [x, y, z] = typed.each_ref().map(|one| unscaled(one).map_err(|error| named(option, error)));
+            let one = |one: &Measure| one.in_units_of(transform.unit).map_err(|error| named(option, error));
+            let [x, y, z] = typed.each_ref().map(one);
             Ok::<_, Error>(Some([x?, y?, z?]))
         };
+        let voxel_size = all("voxel-size", &args.voxel_size)?;
+        let origin = all("origin", &args.origin)?;
         let corners = args.bounds.as_ref().map(|typed| typed.resolve(transform.unit)).transpose();
         Ok(Self {
-            voxel_size: all("voxel-size", &args.voxel_size)?,
-            origin: all("origin", &args.origin)?,
+            voxel_size: voxel_size.map(|size| size.map(|side| side / &transform.scale)),
+            origin: origin.map(|origin| transform.unplaced(&origin)),
             corners: corners.map_err(|error| named("bounds", error))?,
         })
     }
@@ -348,15 +425,17 @@ impl Options {
     pub fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
         let argv = call.argv;
         let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
-        let mesh = args.input.meshes.first().ok_or_else(|| {
-            Error::usage("no mesh is given")
-                .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more")
-        })?;
+        let meshes = args.input.meshes;
+        if meshes.is_empty() {
+            return Err(Error::usage("no mesh is given")
+                .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more"));
+        }
         let names = &call.names;
         let options = JobOptions::new(args.grid, &args.rule, &args.read, &args.run, argv, names)?
             .with_up(&args.up)
             .reported(&call.printer.options);
-        let job = Job { source: MeshSource::find(mesh, &argv.commands, names)?, options };
+        let source = MeshSource::find_all(&meshes, &argv.commands, names)?;
+        let job = Job { source, options: options.for_meshes(meshes.iter().map(PathBuf::as_path))? };
         let rule = &job.options.rule;
         let output = Output::new(&args.output, job.options.kind(), &job.source, call)?;
         let doubt = DoubtOptions::new(&args.doubt, rule, output.sidecar, call)?;
@@ -368,7 +447,7 @@ impl Options {
 
     /// The labels of the output.
     pub fn labels(&self) -> JobLabels {
-        match self.job.options.parts.job_labels() {
+        match self.job.options.parts.labels {
             JobLabels::Off if self.output.dtype() == Some(Dtype::U8) => JobLabels::SurfaceAndInterior,
             labels => labels,
         }

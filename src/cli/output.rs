@@ -23,6 +23,9 @@ const DEFAULT_FORMAT: &str = "vox";
 /// The format of a field where no option names one.
 const FIELD_FORMAT: &str = "npz";
 
+/// The hint where a file that is no sidecar has the name of one.
+const SIDECAR_STAYS: &str = "move it away, or give the output another name";
+
 /// Where the cells of a mesh go.
 #[derive(Clone)]
 pub struct Output {
@@ -232,7 +235,8 @@ impl Output {
         let Some(path) = self.destination.path().filter(|_| self.kept().is_none()) else { return Ok(self) };
         let file = names.writes(self.new_file(path, "the output"))?;
         if let Some(sidecar) = self.sidecar_path() {
-            names.writes(self.new_file(&sidecar, "the sidecar of the output"))?;
+            let new = self.new_file(&sidecar, "the sidecar of the output");
+            names.writes(new.existing(Existing::ReplaceIf(tool::made_by_this_tool), SIDECAR_STAYS))?;
         }
         Ok(Self { file: Some(file), ..self })
     }
@@ -329,7 +333,9 @@ impl AuxOutput {
         let format = format::named_by(path).map_err(|error| error.with_hint(takes(option, |_| true)))?;
         let hint = format!("{option} FILE names another file");
         if let Some(sidecar) = sidecar_path(path, format, sidecar) {
-            names.writes(NewFile::named(&sidecar, &format!("the sidecar of {about}")).hint(&hint))?;
+            let role = format!("the sidecar of {about}");
+            let new = NewFile::named(&sidecar, &role).hint(&hint);
+            names.writes(new.existing(Existing::ReplaceIf(tool::made_by_this_tool), SIDECAR_STAYS))?;
         }
         let file = names.writes(NewFile::named(path, about).hint(hint))?;
         Ok(Self { file, format, option, about })

@@ -235,6 +235,9 @@ codes! {
     S109 "S109" NOTED
         "supports of a 3MF, which are left out"
         NOTHING;
+    S110 "S110" NOTED
+        "a file of materials that cannot be read, so that their colours are not known"
+        hint!["keep it beside the mesh"];
     V001 "V001" REFUSED
         "neither the content nor the name of the file is that of a known voxel format"
         FORMATS;
@@ -308,6 +311,9 @@ codes! {
     W014 "W014" WARNED
         "more pairs of triangles come close than are examined: counts of pairs that meet, and of thin walls, are lower bounds"
         hint!["{} examines all of them" MaxPairs = "all"];
+    W015 "W015" WARNED
+        "the mesh has more colours than 255 labels tell apart: those that are alike are merged"
+        hint!["none: each cell has the colour that is closest to its own"];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"
         hint!["write one name per line"; "{} if the names end in NUL" NulNames];

@@ -247,7 +247,7 @@ impl Finding {
 
     /// This finding with a subject before its message: `lid: …`.
     #[must_use]
-    pub(crate) fn about(self, subject: &str) -> Self {
+    pub fn about(self, subject: &str) -> Self {
         Self { first: self.first.about(subject), ..self }
     }
 

@@ -2,10 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::room::CellRoom;
-use super::save::sidecar_path;
 use super::{Carries, DTYPE, Dtype, FORMATS, Format, ORDER, by_path};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
@@ -98,6 +97,13 @@ pub fn may_be_of_this_tool(path: &Path) -> bool {
             && found.metadata.extra.get(ORDER[0]).is_some_and(|order| order == ORDER[1])
     };
     made_by_this_tool(path) || !sidecar_path(path).exists() && describe(path).is_ok_and(is_alike)
+}
+
+/// The name of the sidecar of `path`: `NAME.ext.json`.
+pub(super) fn sidecar_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".json");
+    name.into()
 }
 
 fn is_sidecar(path: &Path) -> bool {

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
+use super::open::made_by_this_tool;
 use super::{Durability, Existing, Written};
 use crate::error::{Error, Result};
 use crate::par::Progress;
@@ -222,6 +223,14 @@ impl Beside {
 }
 
 impl Existing {
+    /// What is at the path of a sidecar goes only if it is one: nobody has named it.
+    pub(crate) fn of_sidecar(self) -> Self {
+        match self {
+            Self::Replace => Self::ReplaceIf(made_by_this_tool),
+            other => other,
+        }
+    }
+
     /// Refuses a file that is at `place` and stays.
     pub(crate) fn check(self, place: &Path) -> Result<()> {
         match self {

@@ -11,11 +11,12 @@
 //! The next process that writes to the folder removes temporary files of processes that died.
 
 use std::io::{self, Read, Seek, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::SpooledTempFile;
 
 use super::ahead::Ahead;
+use super::open::{made_by_this_tool, sidecar_path};
 use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, temporary};
 use super::{Carries, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result, hint};
@@ -66,12 +67,19 @@ pub fn save_source(
     })?;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
     let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, durability)).transpose()?;
+    // A sidecar of the file that is replaced would describe another.
+    let stale = Some(sidecar_path(&file)).filter(|stale| !wanted && made_by_this_tool(stale));
+    let beside = sidecar.as_ref().map(|sidecar| &sidecar.place).or(stale.as_ref());
     // Other processes that write the same pair wait, so that no file gets the sidecar of another.
-    let _lock = sidecar.as_ref().map(|sidecar| lock_folder(&sidecar.place, options.progress)).transpose()?;
+    let _lock = beside.map(|beside| lock_folder(beside, options.progress)).transpose()?;
     data.check(options.existing)?;
     // The sidecar first: a data file never stands there without what it needs.
-    let sidecar = sidecar.map(|sidecar| sidecar.persist("json", options.existing, durability)).transpose()?;
+    let existing = options.existing.of_sidecar();
+    let sidecar = sidecar.map(|sidecar| sidecar.persist("json", existing, durability)).transpose()?;
     let mut written = vec![data.persist(format.name, options.existing, durability)?];
+    if let Some(stale) = stale {
+        std::fs::remove_file(&stale).map_err(|error| failure(error).in_file(&stale))?;
+    }
     written.extend(sidecar);
     Ok(written)
 }
@@ -180,13 +188,6 @@ pub fn probe_output(path: &Path) -> Result<()> {
         Place::File(file) => temporary(&file).map(drop),
     }
     .map_err(|error| failure(error).in_file(path))
-}
-
-/// The name of the sidecar of `path`: `NAME.ext.json`.
-pub(super) fn sidecar_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_os_string();
-    name.push(".json");
-    name.into()
 }
 
 /// Ends a write with [`Error::interrupted`] if the run was cancelled.

@@ -74,6 +74,15 @@ impl Lattice {
         Ok(lattice.with_snap(self.snap))
     }
 
+    /// These cells, moved by so much along x, y and z.
+    ///
+    /// # Errors
+    /// If a coordinate is beyond the range of exact numbers.
+    pub fn moved(&self, by: &[Rational; 3]) -> Result<Self> {
+        let origin = std::array::from_fn(|axis| &self.origin[axis] + &by[axis]);
+        Ok(Self::new(self.dims, origin, self.spacing.clone(), self.closed)?.with_snap(self.snap))
+    }
+
     /// A box of these cells, by their ranges along x, y and z, as a lattice of its own: it has the same walls, and an
     /// axis is closed if it is here and the box reaches its end. A rule that is [local](crate::Rule::is_local) has
     /// the same cells there.

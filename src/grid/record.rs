@@ -15,7 +15,7 @@ pub const INSIDE: &str = "inside";
 
 /// The names under which files have what was done to coordinates: the axis that points up, `y`; the axes of the file
 /// that those of the grid are, `x,-z,y`; the factor, `1/1000`; the unit, `mm`.
-pub const TRANSFORM: [&str; 4] = ["up", "axes", "scale", "unit"];
+pub const TRANSFORM: [&str; 6] = ["up", "axes", "rotate", "scale", "translate", "unit"];
 
 /// How a grid was made, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

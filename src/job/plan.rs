@@ -57,6 +57,11 @@ impl Voxelizer<'_> {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
                 demand.grids(2 + if parts > 4 { 8 } else { 2 })
             }
+            // A byte for each cell, and its nearest triangle, which is found as a field is.
+            _ if self.extras.labels == JobLabels::Colours => {
+                let distances = Rule::distance().extra_bytes(mesh, lattice, &self.run);
+                demand.with(distances).grids(2 + 8 + 64)
+            }
             _ if self.has_labels() => demand.labelled(),
             _ => demand,
         }
@@ -117,7 +122,7 @@ impl Needs<'_> {
         let bricks = demand.bricks(self.layers());
         let bricks = bricks.filter(|bricks| {
             !self.is_whole()
-                && !self.voxelizer.extras.labels.are_parts()
+                && !self.voxelizer.extras.labels.are_of_mesh()
                 && self.voxelizer.rule.has_bricks()
                 && fits(bricks)
         });

@@ -85,7 +85,7 @@ impl<'a> Voxelizer<'a> {
     where
         'a: 'b,
     {
-        if self.extras.labels.are_parts() && self.rule.kind() == CellKind::Field {
+        if self.extras.labels.are_of_mesh() && self.rule.kind() == CellKind::Field {
             let error = Error::usage(format!("labels: the rule {} makes a field", self.rule.name()));
             return Err(error.with_hint("rules that make bits have labels"));
         }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::findings::{self, LostFound, LostSearch};
+use super::paint::Painter;
 use super::parts;
 use super::voxelizer::{JobLabels, Voxelized, Voxelizer};
 use crate::error::{Error, Finding, Result};
@@ -35,6 +36,8 @@ pub struct Slabs<'a> {
     next: usize,
     /// The cells of one slab, whose memory is used again for the next.
     cells: Option<Cells>,
+    /// What gives cells their colours, if they are to have some.
+    painter: Option<Painter<'a>>,
     /// The legend, if cells are labelled.
     legend: Option<Legend>,
     /// The background, if the rule makes a field.
@@ -104,8 +107,11 @@ impl<'a> Slabs<'a> {
             JobLabels::Parts(kind) => parts::parts(mesh, kind, voxelizer.priority)?,
             _ => vec![(None, Cow::Borrowed(mesh))],
         };
+        let paints = extras.labels == JobLabels::Colours;
+        let painter = paints.then(|| Painter::new(mesh, lattice, rule, run)).transpose()?;
         let legend = match extras.labels {
             JobLabels::Parts(_) => Some(parts::legend(&parts)?),
+            JobLabels::Colours => painter.as_ref().map(Painter::legend).transpose()?,
             JobLabels::SurfaceAndInterior if rule.has_labels() => Some(Legend::surface_and_interior()),
             _ => None,
         };
@@ -127,6 +133,7 @@ impl<'a> Slabs<'a> {
             plan,
             next: 0,
             cells: None,
+            painter,
             legend,
             background,
             nearest: None,
@@ -203,7 +210,7 @@ impl<'a> Slabs<'a> {
     pub fn findings(&self) -> Vec<Finding> {
         let Voxelizer { rule, has_findings, .. } = &self.voxelizer;
         let unit = self.voxelizer.unit();
-        let mut all = vec![];
+        let mut all: Vec<_> = self.painter.iter().filter_map(Painter::finding).collect();
         for source in &self.sources {
             let is_empty = !source.is_occupied;
             let mesh = &source.mesh;
@@ -295,6 +302,7 @@ impl<'a> Slabs<'a> {
             (_, legend) => {
                 first.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
                 match legend {
+                    _ if let Some(painter) = &self.painter => Ok(painter.paint(bits, layers, run)?.into()),
                     None => Ok(bits.into()),
                     Some(_) => {
                         Ok(labels::of_layers(&first.mesh, self.lattice, layers, bits, plane, run)?.into())

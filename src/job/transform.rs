@@ -1,11 +1,11 @@
-//! From the coordinates of a mesh file to those of the grid: axes, scale and unit.
+//! From the coordinates of a mesh file to those of the grid: axes, rotation, scale, translation and unit.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::geom::{Rational, Triangle};
-use crate::grid::{AXES, Length, LengthUnit};
+use crate::geom::{Point, Rational, Triangle};
+use crate::grid::{AXES, Lattice, Length, LengthUnit};
 use crate::mesh::{Mesh, UnitOfLength, UpAxis};
 
 use super::measure::WrittenLength;
@@ -70,17 +70,112 @@ impl AxisOrder {
     /// The triangle in these axes, exactly; vertices of a mirrored one change places, so that its outside stays
     /// outside.
     fn apply(self, [a, b, c]: &Triangle) -> Triangle {
-        let point = |p: [f32; 3]| {
-            // No zero with a minus.
-            self.0.map(|(axis, minus)| if minus { 0.0 - p[axis] } else { p[axis] })
-        };
-        let [b, c] = if self.is_mirror() { [*c, *b] } else { [*b, *c] };
-        [point(*a), point(b), point(c)]
+        let [b, c] = if self.is_mirror() { [c, b] } else { [b, c] };
+        [a, b, c].map(|p| self.point(*p))
+    }
+
+    fn point(self, p: Point) -> Point {
+        // No zero with a minus.
+        self.0.map(|(axis, minus)| if minus { 0.0 - p[axis] } else { p[axis] })
     }
 }
 
-/// The map from coordinates of a mesh file to coordinates of the grid. The mesh is turned, exactly; it is the lattice
-/// that is scaled, since scaled coordinates would be rounded.
+/// A rotation about an axis of the grid, counterclockwise seen from its positive end: `z,90`. A multiple of 90 degrees is
+/// exact; by another angle coordinates are computed in doubles and rounded to floats once.
+///
+/// ```
+/// use voxelize::job::Rotation;
+///
+/// let rotation: Rotation = "z,-22.5".parse()?;
+/// assert_eq!((rotation.to_string(), rotation.is_exact()), ("z,-45/2".to_string(), false));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotation {
+    axis: usize,
+    degrees: Rational,
+}
+
+impl FromStr for Rotation {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let expected = || Error::usage("expected an axis and degrees such as z,90");
+        let (name, degrees) = text.split_once(',').ok_or_else(expected)?;
+        let axis = AXES.iter().position(|axis| name.trim().parse() == Ok(*axis)).ok_or_else(expected)?;
+        let degrees = Rational::parse(degrees.trim()).map_err(Error::usage)?;
+        quarters_nearest(&degrees).ok_or_else(|| Error::usage("too many degrees"))?;
+        Ok(Self { axis, degrees })
+    }
+}
+
+impl fmt::Display for Rotation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", AXES[self.axis], short(&self.degrees))
+    }
+}
+
+impl Rotation {
+    /// Whether it rounds nothing: a multiple of 90 degrees.
+    pub fn is_exact(&self) -> bool {
+        self.split().1 == Rational::ZERO
+    }
+
+    /// Quarter turns from 0 to 3, and the degrees that are left, from −45 to 45.
+    fn split(&self) -> (usize, Rational) {
+        let quarters = quarters_nearest(&self.degrees).unwrap_or(0);
+        let rest = &self.degrees - &(&Rational::from(quarters) * &Rational::from(90));
+        (quarters.rem_euclid(4) as usize, rest)
+    }
+
+    /// Turns a point.
+    fn turner(&self) -> impl Fn(Point) -> Point + use<> {
+        let [s, t] = [(self.axis + 1) % 3, (self.axis + 2) % 3];
+        let (quarters, rest) = self.split();
+        let is_exact = rest == Rational::ZERO;
+        let [cos, sin] = cos_sin(rest.to_f64() * (std::f64::consts::PI / 180.0));
+        move |mut p| {
+            for _ in 0..quarters {
+                // No zero with a minus.
+                (p[s], p[t]) = (0.0 - p[t], p[s]);
+            }
+            if !is_exact {
+                let [u, v] = [f64::from(p[s]), f64::from(p[t])];
+                p[s] = (cos * u - sin * v + 0.0) as f32 + 0.0;
+                p[t] = (sin * u + cos * v + 0.0) as f32 + 0.0;
+            }
+            p
+        }
+    }
+}
+
+/// A number without a denominator of one.
+fn short(number: &Rational) -> String {
+    let text = number.to_string();
+    text.strip_suffix("/1").map(str::to_string).unwrap_or(text)
+}
+
+/// The number of quarter turns nearest to an angle, if there is such a number.
+fn quarters_nearest(degrees: &Rational) -> Option<i64> {
+    (degrees / &Rational::from(90) + Rational::new(1, 2)).floor()
+}
+
+/// Cosine and sine of at most an eighth of a turn, by their series: equal on every machine, which those of the system
+/// are not.
+fn cos_sin(angle: f64) -> [f64; 2] {
+    let square = angle * angle;
+    // Ten terms reach beyond the precision of doubles.
+    let series = |first: f64| {
+        (0..10).rev().fold(1.0, |sum, n| {
+            let k = f64::from(2 * n) + first;
+            1.0 - sum * square / (k * (k + 1.0))
+        })
+    };
+    [series(1.0), angle * series(2.0)]
+}
+
+/// The map from coordinates of a mesh file to coordinates of the grid: axes, then rotation, scale and translation. The
+/// mesh is turned; it is the lattice that is scaled and moved, since coordinates would be rounded.
 ///
 /// ```
 /// use voxelize::job::Transform;
@@ -95,8 +190,12 @@ impl AxisOrder {
 pub struct Transform {
     /// The axes of the file that become those of the grid.
     pub axes: AxisOrder,
+    /// The rotation in these axes.
+    pub rotate: Option<Rotation>,
     /// The factor of coordinates.
     pub scale: Rational,
+    /// What is added to coordinates after that.
+    pub translate: [Rational; 3],
     /// The unit of the coordinates after that; nothing is scaled by it.
     pub unit: Option<UnitOfLength>,
     /// The axis that points up in the file; formats with a fixed up axis are turned by it when they are written.
@@ -105,7 +204,14 @@ pub struct Transform {
 
 impl Default for Transform {
     fn default() -> Self {
-        Self { axes: AxisOrder::default(), scale: Rational::ONE, unit: None, up: UpAxis::default() }
+        Self {
+            axes: AxisOrder::default(),
+            rotate: None,
+            scale: Rational::ONE,
+            translate: [const { Rational::ZERO }; 3],
+            unit: None,
+            up: UpAxis::default(),
+        }
     }
 }
 
@@ -115,9 +221,40 @@ impl Transform {
         self.scale != Rational::ONE
     }
 
+    /// Whether something is added to coordinates.
+    pub fn is_moved(&self) -> bool {
+        self.translate.iter().any(|by| *by != Rational::ZERO)
+    }
+
     /// Whether the mesh is turned or mirrored.
     pub fn turns(&self) -> bool {
-        self.axes != AxisOrder::default()
+        self.axes != AxisOrder::default() || self.rotate.is_some()
+    }
+
+    /// A point of the grid's coordinates before scale and translation.
+    pub fn unplaced(&self, point: &[Rational; 3]) -> [Rational; 3] {
+        std::array::from_fn(|axis| (&point[axis] - &self.translate[axis]) / &self.scale)
+    }
+
+    /// The lattice in the coordinates of the grid, of one in those of the mesh that was turned.
+    ///
+    /// # Errors
+    /// If a coordinate is beyond the range of exact numbers.
+    pub fn place(&self, lattice: &Lattice) -> Result<Lattice> {
+        match (self.is_scaled(), self.is_moved()) {
+            (false, false) => Ok(lattice.clone()),
+            (false, true) => lattice.moved(&self.translate),
+            _ => lattice.scaled(&self.scale)?.moved(&self.translate),
+        }
+    }
+
+    /// The lattice in the coordinates of the mesh that was turned, of one in those of the grid.
+    ///
+    /// # Errors
+    /// If a coordinate is beyond the range of exact numbers.
+    pub fn unplace(&self, lattice: &Lattice) -> Result<Lattice> {
+        let back = self.translate.each_ref().map(|by| -by);
+        lattice.moved(&back)?.scaled(&(Rational::ONE / &self.scale))
     }
 
     /// The mesh in the axes of the grid.
@@ -125,7 +262,15 @@ impl Transform {
     /// # Errors
     /// If there is not enough memory for another mesh.
     pub fn apply(&self, mesh: Mesh) -> Result<Mesh> {
-        if self.turns() { mesh.map(|triangle| self.axes.apply(triangle)) } else { Ok(mesh) }
+        let turned = match &self.rotate {
+            _ if !self.turns() => return Ok(mesh),
+            None => mesh.map(|triangle| self.axes.apply(triangle))?,
+            Some(rotation) => {
+                let turned = rotation.turner();
+                mesh.map(|triangle| self.axes.apply(triangle).map(&turned))?
+            }
+        };
+        Ok(if self.axes.is_mirror() { turned.with_turned_colours() } else { turned })
     }
 
     /// A length in the coordinates of the file, exactly.
@@ -153,10 +298,13 @@ impl Transform {
     /// The entries of records about it, by name and value: what differs from the default.
     pub fn entries(&self) -> Vec<(&'static str, String)> {
         let up = (self.up != UpAxis::default()).then(|| ("up", self.up.name().to_string()));
-        let axes = self.turns().then(|| ("axes", self.axes.to_string()));
+        let axes = (self.axes != AxisOrder::default()).then(|| ("axes", self.axes.to_string()));
+        let rotate = self.rotate.as_ref().map(|rotation| ("rotate", rotation.to_string()));
         let scale = self.is_scaled().then(|| ("scale", self.scale.to_string()));
+        let by = || self.translate.each_ref().map(short).join(",");
+        let translate = self.is_moved().then(|| ("translate", by()));
         let unit = self.unit.map(|unit| ("unit", unit.name().to_string()));
-        [up, axes, scale, unit].into_iter().flatten().collect()
+        [up, axes, rotate, scale, translate, unit].into_iter().flatten().collect()
     }
 }
 
@@ -173,6 +321,44 @@ mod tests {
         assert_eq!((length("5cm", "mm").unwrap(), length("2vx", "m").unwrap()), ("50".into(), "2vx".into()));
         assert_eq!(length("5cm", "m").unwrap(), "0.05");
         assert!(length("1mm", "in").is_err());
+    }
+
+    #[test]
+    fn quarter_turns_are_exact_and_others_within_a_float() {
+        let point = [1.0, 2.0, 3.0];
+        let turned = |text: &str| text.parse::<Rotation>().unwrap().turner()(point);
+        for (text, expected) in [
+            ("z,90", [-2.0, 1.0, 3.0]),
+            ("z,-90", [2.0, -1.0, 3.0]),
+            ("x,180", [1.0, -2.0, -3.0]),
+            ("y,450", [3.0, 2.0, -1.0]),
+            ("y,-720", point),
+        ] {
+            assert_eq!(turned(text), expected, "{text}");
+        }
+        for degrees in -200..200 {
+            let angle = f64::from(degrees).to_radians();
+            let [x, y, z] = turned(&format!("z,{degrees}"));
+            let expected = [angle.cos() - 2.0 * angle.sin(), angle.sin() + 2.0 * angle.cos()];
+            let error = (f64::from(x) - expected[0]).abs().max((f64::from(y) - expected[1]).abs());
+            assert!(error < 1.3e-7 && z == 3.0, "{degrees}: {error}");
+        }
+        let [cos, sin] = cos_sin(std::f64::consts::FRAC_PI_4);
+        assert!((cos - sin).abs() < 3e-16 && (cos * cos + sin * sin - 1.0).abs() < 3e-16);
+        for wrong in ["z", "w,90", "z,", "z,1e40", "90,z"] {
+            assert!(wrong.parse::<Rotation>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_lattice_is_placed_and_taken_back() {
+        let lattice = Lattice::fit(Mesh::open("fixtures/knot.stl").unwrap().bounds(), 9).unwrap();
+        let translate = [Rational::new(1, 3), Rational::ZERO, Rational::from(-7)];
+        let transform = Transform { scale: Rational::new(5, 7), translate, ..Transform::default() };
+        let placed = transform.place(&lattice).unwrap();
+        assert_eq!(placed.spacing()[0], &lattice.spacing()[0] * &transform.scale);
+        assert_eq!(transform.unplaced(placed.origin()), *lattice.origin());
+        assert_eq!(transform.unplace(&placed).unwrap(), lattice);
     }
 
     #[test]

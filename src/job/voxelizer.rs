@@ -60,12 +60,15 @@ pub enum JobLabels {
     /// One for each of the [parts](crate::Mesh::parts) of this kind: the rule judges each part as a mesh of its own, and
     /// a cell that several occupy has the label of the first.
     Parts(PartKind),
+    /// One for each [colour](crate::Mesh::colours) of the mesh, of at most 255: the triangle nearest to the centre of a
+    /// cell decides, the one of the least number of those equally near.
+    Colours,
 }
 
 impl JobLabels {
-    /// Whether parts have labels.
-    pub fn are_parts(self) -> bool {
-        matches!(self, Self::Parts(_))
+    /// Whether they stand for parts or colours of the mesh.
+    pub fn are_of_mesh(self) -> bool {
+        matches!(self, Self::Parts(_) | Self::Colours)
     }
 }
 
@@ -180,10 +183,7 @@ impl<'a> Voxelizer<'a> {
 
     /// The lattice in the coordinates of files and digests.
     pub(super) fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
-        match self.transform.filter(|transform| transform.is_scaled()) {
-            Some(transform) => lattice.scaled(&transform.scale),
-            None => Ok(lattice.clone()),
-        }
+        self.transform.map_or_else(|| Ok(lattice.clone()), |transform| transform.place(lattice))
     }
 
     /// Whether cells are labelled.

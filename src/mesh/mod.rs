@@ -2,6 +2,7 @@
 
 pub mod boundary;
 pub mod closed;
+mod colours;
 pub(crate) mod components;
 mod contacts;
 mod counted;
@@ -16,6 +17,7 @@ mod union_find;
 mod units;
 mod weld;
 
+pub use colours::MeshColours;
 pub use contacts::Contact;
 pub use pairs::PairLimit;
 pub use parts::{MeshParts, PartKind};
@@ -42,6 +44,7 @@ pub struct Mesh {
     dropped: Arc<Dropped>,
     /// The parts of each kind, where any are known.
     parts: [Option<Arc<MeshParts>>; PartKind::ALL.len()],
+    colours: Option<Arc<MeshColours>>,
 }
 
 impl PartialEq for Mesh {
@@ -113,7 +116,11 @@ impl Mesh {
                 kind == PartKind::File || meshes.iter().any(|(_, mesh)| mesh.parts(kind).is_some());
             is_named.then(MeshParts::default)
         });
+        let mut colours = meshes.iter().any(|(_, mesh)| mesh.colours.is_some()).then(MeshColours::default);
         for (name, mesh) in meshes {
+            if let Some(colours) = &mut colours {
+                colours.append(mesh.colours(), mesh.triangles.len());
+            }
             triangles.extend_from_slice(&mesh.triangles);
             let more = mesh.triangles.len() as u64;
             for (kind, parts) in PartKind::ALL.into_iter().zip(&mut parts) {
@@ -128,26 +135,27 @@ impl Mesh {
             }
         }
         let parts = parts.map(|parts| parts.map(Arc::new));
-        Ok(Self { parts, ..Self::of_finite(triangles.into()) })
+        Ok(Self { parts, colours: colours.map(Arc::new), ..Self::of_finite(triangles.into()) })
     }
 
-    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s and parts.
+    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s, parts and colours.
     pub fn select(&self, is_kept: impl Fn(u32) -> bool) -> Self {
         let kept: Vec<u32> = (0..self.triangles.len() as u32).filter(|n| is_kept(*n)).collect();
         let triangles: Vec<Triangle> = kept.iter().map(|n| self.triangles[*n as usize]).collect();
         let dropped = Arc::new(self.dropped.select(&kept));
         let select = |parts: &Arc<MeshParts>| Arc::new(parts.select(kept.iter().copied()));
         let parts = self.parts.each_ref().map(|parts| parts.as_ref().map(select));
-        Self { dropped, parts, ..Self::of_finite(triangles.into()) }
+        let colours = self.colours().map(|colours| Arc::new(colours.select(&kept)));
+        Self { dropped, parts, colours, ..Self::of_finite(triangles.into()) }
     }
 
-    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s and parts.
+    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s, parts and colours.
     ///
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
         let moved = Self::of_any(self.triangles().iter().map(moved).collect(), Arc::clone(&self.dropped))?;
-        Ok(Self { parts: self.parts.clone(), ..moved })
+        Ok(Self { parts: self.parts.clone(), colours: self.colours.clone(), ..moved })
     }
 
     fn of_any(triangles: Vec<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
@@ -208,6 +216,7 @@ impl Mesh {
             sums: OnceLock::new(),
             dropped: Arc::default(),
             parts: Default::default(),
+            colours: None,
         }
     }
 
@@ -220,6 +229,17 @@ impl Mesh {
     /// name triangles by it.
     pub fn number(&self, n: u32) -> u64 {
         self.dropped.number(u64::from(n))
+    }
+
+    /// The place of the triangle that has this [`number`](Self::number); of the one behind it, if it was dropped.
+    pub(crate) fn at_number(&self, number: u64) -> u32 {
+        let mut below = 0;
+        let mut above = self.triangles.len() as u32;
+        while below < above {
+            let middle = below + (above - below) / 2;
+            if self.number(middle) < number { below = middle + 1 } else { above = middle }
+        }
+        below
     }
 
     /// The triangles of the file that are left out, for [numbers](Self::number) that outlive the mesh.

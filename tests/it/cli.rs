@@ -102,11 +102,11 @@ fn keys(value: &Value, prefix: &str, found: &mut Vec<String>) {
 }
 
 const SCHEMA: &str = "schema tool tool.name tool.version status exit_code \
-    input input.path input.format input.bytes input.packing \
+    input input.path input.format input.bytes input.packing input.files \
     mesh mesh.triangles mesh.degenerate mesh.dropped \
     mesh.bounds mesh.bounds.min mesh.bounds.max \
     mesh.closed mesh.oriented mesh.unit \
-    transform transform.up transform.axes transform.scale \
+    transform transform.up transform.axes transform.rotate transform.scale transform.translate \
     grid grid.dims grid.origin grid.origin_exact grid.origin_is grid.spacing grid.spacing_exact \
     grid.closed grid.pad rule variant radius ties band iso inside snap snap.mode snap.coordinates \
     counts counts.cells counts.occupied counts.surface counts.interior field volume \
@@ -129,7 +129,7 @@ fn json_has_every_key_in_order() {
         ("/exit_code", 0.into()),
         (
             "/input",
-            serde_json::json!({"path": "cube.stl", "format": "stl-binary", "bytes": 684, "packing": null}),
+            serde_json::json!({"path": "cube.stl", "format": "stl-binary", "bytes": 684, "packing": null, "files": null}),
         ),
         ("/mesh/bounds", serde_json::json!({"min": [0.0, 0.0, 0.0], "max": [20.0, 20.0, 20.0]})),
         ("/mesh/closed", Value::Null),

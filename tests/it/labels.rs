@@ -254,15 +254,15 @@ fn parts_are_taken_or_left_out_by_name() {
     for (options, count) in [("--skip body", 12), ("--only lid --only body", 36)] {
         assert_eq!(triangles(options), count, "{options}");
     }
-    let refused = run("--only screw", 3);
+    let refused = run("--only screw", 4);
     assert!(
         refused.err.contains("no part is named 'screw'") && refused.err.contains("lid"),
         "{}",
         refused.err
     );
-    let none = run("--only body --skip body", 3);
+    let none = run("--only body --skip body", 4);
     assert!(none.err.contains("no triangles"), "{}", none.err);
-    assert!(run("--labels material --only body", 3).err.contains("no parts of kind material"));
+    assert!(run("--labels material --only body", 4).err.contains("no parts of kind material"));
     assert!(run("--priority body", 2).err.contains("--labels"));
     run("--labels object --priority lid", 0);
 }

@@ -41,6 +41,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("blake3", &["grid"], ""),
     ("bytemuck", &["kernel/memory"], ""),
     ("clap", &["cli"], ""),
+    ("color_quant", &["job"], ""),
     ("dashu_int", &["numbers"], ""),
     ("dashu_ratio", &["numbers"], ""),
     ("draco_core", &["mesh"], ""),

@@ -2,7 +2,7 @@
 
 use crate::support::place::{Place, refused};
 use serde_json::{Value, json};
-use voxelize::format::FORMATS;
+use voxelize::format::{self, FORMATS};
 
 /// Every way to choose a lattice. The cells of some are no cubes, which a .vox cannot hold.
 const WAYS: [(&str, bool); 12] = [
@@ -128,4 +128,47 @@ fn a_file_without_a_grid_is_an_error_with_a_hint() {
     }
     assert!(seen > 0, "no case");
     assert_eq!(place.files(), before, "nothing is left");
+}
+
+#[test]
+fn a_sidecar_goes_with_the_file_that_it_describes() {
+    let place = Place::new();
+    place.run("cube.stl -r 8 -o a.npy --sidecar").expect(0);
+    // The same cells, twice as large: the old sidecar would be believed.
+    place.run("cube.stl -r 8 --scale 2 -o a.npy").expect(0);
+    assert!(!place.path("a.npy.json").exists());
+    place.run("cube.stl -r 8 -o b.raw").expect(0);
+    place.run("thirds.stl -r 8 -f npz -o b.raw").expect(0);
+    assert!(!place.path("b.raw.json").exists());
+    assert_eq!(format::open(&place.path("b.raw")).unwrap().record.input.as_deref(), Some("thirds.stl"));
+}
+
+#[test]
+fn what_is_no_sidecar_is_not_replaced_by_one() {
+    let place = Place::new();
+    let mut seen = 0;
+    for line in ["-o a.raw", "-o a.npy --sidecar", "-f raw", "--solid --doubt a.raw -o a.vox"] {
+        for name in ["a.raw.json", "a.npy.json", "cube.raw.json"] {
+            place.write(name, "mine");
+        }
+        let refused = place.run(&format!("cube.stl -r 4 {line}")).expect(6);
+        assert!(refused.err.contains("has no record that this tool made it"), "{}", refused.err);
+        assert!(
+            refused.err.contains("hint: move it away, or give the output another name"),
+            "{}",
+            refused.err
+        );
+        for name in ["a.raw.json", "a.npy.json", "cube.raw.json"] {
+            assert_eq!(std::fs::read_to_string(place.path(name)).unwrap(), "mine", "{line}");
+            std::fs::remove_file(place.path(name)).unwrap();
+        }
+        place.run(&format!("cube.stl -r 4 {line}")).expect(0);
+        place.run(&format!("cube.stl -r 5 {line}")).expect(0);
+        seen += 1;
+    }
+    // A file that needs no sidecar leaves others alone.
+    place.write("c.npy.json", "mine");
+    place.run("cube.stl -r 4 -o c.npy").expect(0);
+    assert_eq!(std::fs::read_to_string(place.path("c.npy.json")).unwrap(), "mine");
+    assert_eq!(seen, 4);
 }

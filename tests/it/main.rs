@@ -22,6 +22,8 @@ mod check;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
+mod colours;
+#[cfg(feature = "cli")]
 mod contents;
 #[cfg(feature = "cli")]
 mod diff;

@@ -164,7 +164,9 @@ fn axes_turn_the_mesh() {
     assert_eq!(text("--axes x,-z,y", "y=3"), "#...\n#...\n#...\n#...\n#...\n####\n");
     assert_eq!(text("--axes -x,y,z", "z=0"), "...#\n...#\n...#\n...#\n...#\n####\n");
     let json = place.run("tower.stl -r 12 --axes x,-z,y --json -o a.npz").expect(0).json();
-    assert_eq!(json["transform"], json!({"up": "z", "axes": "x,-z,y", "scale": "1/1"}));
+    let still = json!(["0/1", "0/1", "0/1"]);
+    let transform = json!({"up": "z", "axes": "x,-z,y", "rotate": null, "scale": "1/1", "translate": still});
+    assert_eq!(json["transform"], transform);
     // Mirrors keep the outside outside, and turns forth and back are none.
     let solid =
         place.run("tower.stl -r 12 --solid --inside nonzero --axes z,y,x --json -o b.npz").expect(0).json();
@@ -179,4 +181,134 @@ fn axes_turn_the_mesh() {
     for line in ["tower.stl --axes x,y", "tower.stl --axes x,x,y", "tower.stl --up x"] {
         refused(&place, line, 2);
     }
+}
+
+/// A scene in metres of one triangle, 0.5 along x and 0.25 along y.
+const SCENE: &str = r#"{"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+"meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}], "bufferViews": [{"buffer": 0, "byteLength": 36}],
+"accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [0.5, 0.25, 0]}],
+"buffers": [{"byteLength": 36, "uri":
+"data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAAAAPwAAAAAAAAAAAAAAAAAAgD4AAAAA"}]}"#;
+
+#[test]
+fn the_unit_and_the_up_axis_of_a_file_are_taken() {
+    let place = place();
+    place.write("scene.gltf", SCENE);
+    let dims = |options: &str, unit: Value, up: &str| {
+        let json = place.run(&format!("scene.gltf -o a.npz --json {options}")).expect(0).json();
+        assert_eq!((&json["mesh"]["unit"], &json["transform"]["up"]), (&unit, &json!(up)), "{options}");
+        json["grid"]["dims"].clone()
+    };
+    let metres = json!("m");
+    assert_eq!(dims("--voxel-size 50mm", metres.clone(), "y"), json!([10, 5, 1]));
+    assert_eq!(dims("--voxel-size 0.05", metres.clone(), "y"), json!([10, 5, 1]));
+    assert_eq!(dims("--voxel-size 5cm --rule offset --radius 100mm", metres.clone(), "y"), json!([14, 9, 5]));
+    assert_eq!(dims("--voxel-size 50mm --up z", metres.clone(), "z"), json!([10, 5, 1]));
+    assert_eq!(dims("--voxel-size 1in --unit in --scale 20", json!("in"), "y"), json!([10, 5, 1]));
+    assert_eq!(dims("--voxel-size 1 --scale 20", Value::Null, "y"), json!([10, 5, 1]), "of unknown units");
+    for line in
+        ["scene.gltf --voxel-size 1in --scale 20", "tower.stl --voxel-size 5mm", "none.stl --radius 5mm"]
+    {
+        place.run(&format!("{line} -o a.npz --rule offset --radius 1mm")).expect(2);
+    }
+    // Of several files with one grid each their own, with one grid for all the same.
+    place.run("scene.gltf tower.stl -o all/ --voxel-size 50mm").expect(2);
+    place.run("scene.gltf -o all/ --voxel-size 50mm").expect(0);
+    let refused = place.run("scene.gltf tower.stl -o all/ --same-grid --res 20").expect(4);
+    assert!(refused.err.contains("state different units, m and none"), "{}", refused.err);
+    place.run("scene.gltf tower.stl -o all/ --same-grid --res 20 --unit m").expect(0);
+}
+
+#[test]
+fn rotations_by_quarters_are_turns_of_axes() {
+    let place = place();
+    let digest = |options: &str| {
+        place.run(&format!("tower.stl --voxel-size 0.5 -o a.npz --json {options}")).expect(0).json()["digest"]
+            .clone()
+    };
+    for (rotate, axes) in [
+        ("z,90", "-y,x,z"),
+        ("z,-270", "-y,x,z"),
+        ("x,90", "x,-z,y"),
+        ("y,180", "-x,y,-z"),
+        ("y,360", "x,y,z"),
+    ] {
+        assert_eq!(digest(&format!("--rotate {rotate}")), digest(&format!("--axes={axes}")), "{rotate}");
+    }
+    // First the axes, then the rotation.
+    assert_eq!(digest("--axes x,-z,y --rotate x,-90"), digest(""));
+    let turned = place.run("tower.stl -r 20 -o a.npz --rotate y,30").expect(0);
+    assert!(turned.err.contains("rotate y,30, coordinates rounded"), "{}", turned.err);
+    for wrong in ["w,90", "90", "z", "z,1e40", "z,9O"] {
+        place.run(&format!("tower.stl -r 20 -o a.npz --rotate {wrong}")).expect(2);
+    }
+}
+
+#[test]
+fn a_translation_moves_the_lattice_exactly() {
+    let place = place();
+    let moved = |triangle: Triangle| triangle.map(|[x, y, z]| [x + 0.5, y - 2.0, z + 0.25]);
+    let triangles: Vec<_> = cuboid([4.0, 1.0, 3.0]);
+    place.write("box.stl", stl(&triangles));
+    place.write("moved.stl", stl(&triangles.into_iter().map(moved).collect::<Vec<_>>()));
+    let digest =
+        |line: &str| place.run(&format!("{line} -o a.npz --json")).expect(0).json()["digest"].clone();
+    let mut seen = 0;
+    for grid in ["-r 7", "--voxel-size 0.3 --origin 0,0,0", "--dims 9,5,7 --bounds 0,-2.5,0,5,0,4"] {
+        for rule in ["--surface --ties both", "--filled", "--solid"] {
+            let expected = digest(&format!("moved.stl {grid} {rule}"));
+            let by = "--translate 1/2,-2,0.25";
+            assert_eq!(digest(&format!("box.stl {grid} {rule} {by}")), expected, "{grid} {rule}");
+            // The grid of a file is taken back to the coordinates of the mesh.
+            assert_eq!(digest(&format!("box.stl --like a.npz {rule} {by}")), expected, "{grid} {rule}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 9);
+    let both = place
+        .run("box.stl -r 8 --scale 1/3 --translate 5mm,0,1cm --unit mm -o a.npz --json")
+        .expect(0)
+        .json();
+    assert_eq!(both["grid"]["origin_exact"], json!(["5/1", "0/1", "10/1"]));
+    assert_eq!(both["transform"]["translate"], json!(["5/1", "0/1", "10/1"]));
+    let file = format::open(&place.path("a.npz")).unwrap();
+    assert_eq!(file.record.transform("translate"), Some("5,0,10"));
+    place.run("box.stl -r 8 --translate 5mm,0,0 -o a.npz").expect(2);
+    place.run("box.stl -r 8 --translate 5,0 -o a.npz").expect(2);
+}
+
+#[test]
+fn several_meshes_are_one_in_one_grid() {
+    let place = place();
+    let [a, b] = [cuboid([2.0, 2.0, 2.0]), cuboid([1.0, 3.0, 1.0])];
+    place.write("a.stl", stl(&a));
+    place.write("b.stl", stl(&b));
+    place.write("both.stl", stl(&[a, b].concat()));
+    place.write("scene.gltf", SCENE);
+    let json = |line: &str| place.run(&format!("{line} --json")).expect(0).json();
+    for rule in ["--surface", "--solid --inside robust"] {
+        let one = json(&format!("both.stl -r 6 {rule} -o one.npz"));
+        let several = json(&format!("a.stl b.stl -r 6 {rule} -o several.npz"));
+        assert_eq!(one["digest"], several["digest"], "{rule}");
+        assert_eq!(several["mesh"]["triangles"], 24);
+        let names: Vec<_> =
+            several["input"]["files"].as_array().unwrap().iter().map(|f| &f["path"]).collect();
+        assert_eq!(names, ["a.stl", "b.stl"]);
+        assert_eq!(one["input"]["files"], Value::Null);
+    }
+    let labelled = json("a.stl b.stl --voxel-size 0.5 --solid --labels file -o parts.vox");
+    let labels = &labelled["counts"]["labels"];
+    assert_eq!(labels[0], json!({"label": "a.stl", "value": 1, "cells": 64, "volume": 8.0}));
+    assert_eq!(labels[1], json!({"label": "b.stl", "value": 2, "cells": 8, "volume": 1.0}));
+    let turned = json("a.stl b.stl --voxel-size 0.5 --solid --labels file --priority b.stl -o parts.vox");
+    assert_eq!(turned["counts"]["labels"][1]["cells"], 24);
+    assert_eq!(json("a.stl b.stl -r 6 --labels file --skip a.stl -o parts.vox")["mesh"]["triangles"], 12);
+    assert_eq!(format::open(&place.path("parts.vox")).unwrap().record.input.as_deref(), Some("a.stl, b.stl"));
+    let piped = std::fs::read(place.path("b.stl")).unwrap();
+    let run = place.run_with("a.stl - -r 6 -f raw -o - -q", &piped).expect(0);
+    assert_eq!(run.out, place.run("both.stl -r 6 -f raw -o - -q").expect(0).out);
+    refused(&place, "- - -r 6 -o c.npz", 2);
+    refused(&place, "a.stl c.stl -r 6 -o c.npz", 3);
+    refused(&place, "a.stl scene.gltf -r 6 -o c.npz", 4);
+    place.run("a.stl scene.gltf -r 6 -o c.npz --unit mm").expect(0);
 }

@@ -50,8 +50,8 @@ pub struct InputArgs {
         help = mesh_formats(),
         allow_hyphen_values = false,
         long_help = "The mesh to read; 'voxelize formats' lists the formats. - is standard input and needs -o. \
-                       Several meshes, and folders, need -o DIR/ and give one file each. Folders are searched \
-                       for files named like a mesh; hidden ones are skipped"
+                       Several meshes give one grid with -o FILE; with -o DIR/ they and those of folders give one \
+                       file each. Folders are searched for files named like a mesh; hidden ones are skipped"
     )]
     pub meshes: Vec<PathBuf>,
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use voxelize::Snap;
-use voxelize::job::Measure;
+use voxelize::job::{Measure, UnitOfLength};
 
 use super::transform::TransformArgs;
 use super::values::{self, TypedBox};
@@ -86,4 +86,12 @@ pub struct GridArgs {
 
     #[command(flatten)]
     pub transform: TransformArgs,
+}
+
+impl GridArgs {
+    /// These arguments for coordinates of this unit.
+    pub fn in_unit(&self, unit: UnitOfLength) -> Self {
+        let transform = TransformArgs { unit: Some(unit), ..self.transform.clone() };
+        Self { transform, ..self.clone() }
+    }
 }

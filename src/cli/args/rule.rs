@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use voxelize::grid::CellKind;
-use voxelize::job::{Transform, WrittenLength};
-use voxelize::mesh::PartKind;
+use voxelize::job::{JobLabels, Transform, WrittenLength};
 use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
 use super::values;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct RuleArgs {
     /// also thin, offset, distance
@@ -104,13 +103,14 @@ pub struct RuleArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct PartArgs {
-    /// label cells by object or material
-    #[arg(long, value_name = "object|material", value_parser = values::labels(), hide_possible_values = true,
+    /// label cells by file, object, material, colour
+    #[arg(long, value_name = "file|object|material|colour", value_parser = values::labels(), hide_possible_values = true,
           hide_short_help = true,
-          long_help = "Label the cells by the objects or the materials that the file names, such as the solids of an \
-                       ASCII STL or the nodes of a glTF. The rule judges each part as a mesh of its own; a cell that \
-                       several occupy has the label of the first [default: no labels]")]
-    pub labels: Option<PartKind>,
+          long_help = "Label the cells by the files that one grid is made of, or by the objects or the materials that \
+                       they name, such as the solids of an ASCII STL or the nodes of a glTF. The rule judges each part as a mesh of its own; a cell that \
+                       several occupy has the label of the first. colour: the triangle nearest to the centre of a cell \
+                       gives it its colour, of at most 255 [default: no labels]")]
+    pub labels: Option<JobLabels>,
 
     /// parts that win shared cells, first to last
     #[arg(

@@ -1,10 +1,11 @@
 //! The options that transform the coordinates of a mesh.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use voxelize::Rational;
-use voxelize::job::{AxisOrder, Transform, UnitOfLength, UpAxis};
+use voxelize::job::{AxisOrder, Measure, Rotation, Transform, UnitOfLength, UpAxis};
+use voxelize::{Rational, Result};
 
-use super::values::{known, parsed};
+use super::prefixed;
+use super::values::{known, parsed, point};
 
 /// Behind the options that name inputs.
 const LAST: usize = 900;
@@ -25,6 +26,19 @@ pub struct TransformArgs {
           display_order = LAST, long_help = "Multiply coordinates by F, a decimal or a fraction such as 1/3, \
                        exactly. Sizes, bounds and the origin apply to the scaled mesh [default: 1]")]
     pub scale: Option<Rational>,
+
+    /// turn the mesh about an axis: z,90
+    #[arg(long, value_name = "AXIS,DEGREES", value_parser = parsed::<Rotation>, allow_hyphen_values = true, hide_short_help = true,
+          display_order = LAST, long_help = "Turn the mesh about x, y or z, after --axes, counterclockwise seen from the \
+                       positive end of the axis. Multiples of 90 are exact; by other angles coordinates are computed in \
+                       64 bits and rounded to 32 once [default: not turned]")]
+    pub rotate: Option<Rotation>,
+
+    /// move the mesh, exactly
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true, hide_short_help = true,
+          display_order = LAST, long_help = "Add X, Y and Z to the coordinates, after all other transforms, exactly. Bounds \
+                       and the origin apply to the moved mesh [default: 0,0,0]")]
+    pub translate: Option<[Measure; 3]>,
 
     /// unit of the file: um, mm, cm, m, in, ft
     #[arg(long, value_name = "UNIT", value_parser = unit(), hide_possible_values = true,
@@ -47,13 +61,22 @@ pub struct UpArgs {
 }
 
 impl TransformArgs {
-    pub fn transform(&self) -> Transform {
-        Transform {
+    pub fn transform(&self) -> Result<Transform> {
+        let by = |measure: &Measure| {
+            measure.in_units_of(self.unit).map_err(|error| prefixed("--translate: ", &error))
+        };
+        let translate = match &self.translate {
+            None => Transform::default().translate,
+            Some([x, y, z]) => [by(x)?, by(y)?, by(z)?],
+        };
+        Ok(Transform {
             axes: self.axes.unwrap_or_default(),
             scale: self.scale.clone().unwrap_or(Rational::ONE),
+            rotate: self.rotate.clone(),
+            translate,
             unit: self.unit,
             ..Transform::default()
-        }
+        })
     }
 }
 
@@ -68,7 +91,7 @@ fn up_axis() -> impl TypedValueParser<Value = UpAxis> {
 }
 
 /// `0.001`, `1/3`: a number above zero.
-fn factor(text: &str) -> Result<Rational, String> {
+fn factor(text: &str) -> std::result::Result<Rational, String> {
     let factor = Rational::parse(text)?;
     if factor.is_positive() { Ok(factor) } else { Err("must be above zero".to_string()) }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{self, Dtype, FORMATS, Format};
 use voxelize::grid::{AXES, MAX_DIM};
-use voxelize::job::{Measure, UnitOfLength, WrittenLength};
+use voxelize::job::{JobLabels, Measure, UnitOfLength, WrittenLength};
 use voxelize::mesh::PairLimit;
 use voxelize::mesh::PartKind;
 use voxelize::par::MAX_THREADS;
@@ -222,10 +222,13 @@ pub fn inside() -> impl TypedValueParser<Value = Inside> {
 }
 
 /// The labels that a name stands for.
-pub fn labels() -> impl TypedValueParser<Value = PartKind> {
-    const KINDS: [PartKind; 2] = [PartKind::Object, PartKind::Material];
-    PossibleValuesParser::new(KINDS.map(PartKind::name))
-        .try_map(|name| known(KINDS.into_iter().find(|kind| kind.name() == name)))
+pub fn labels() -> impl TypedValueParser<Value = JobLabels> {
+    let names = PartKind::ALL.into_iter().map(PartKind::name).chain(["colour", "color"]);
+    let by_name = |name: String| match PartKind::ALL.into_iter().find(|kind| kind.name() == name) {
+        Some(kind) => JobLabels::Parts(kind),
+        None => JobLabels::Colours,
+    };
+    PossibleValuesParser::new(names).map(by_name)
 }
 
 /// The names of ties.
@@ -366,6 +369,9 @@ fn whole(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(n) => Ok(n),
         Err(e) if *e.kind() == std::num::IntErrorKind::PosOverflow => Err("is out of range".to_string()),
+        Err(_) if text.strip_prefix('-').is_some_and(|rest| rest.parse::<usize>().is_ok()) => {
+            Err("must not be below zero".to_string())
+        }
         Err(_) => Err(format!("'{text}' is not a whole number")),
     }
 }

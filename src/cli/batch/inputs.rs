@@ -301,7 +301,7 @@ fn below(common: &Path, whole: &Path) -> PathBuf {
     // Paths on different drives have no common part: the rest must not lead out of the folder of outputs.
     let plain = |part: &Component| matches!(part, Component::Normal(_));
     let path: PathBuf = whole.strip_prefix(common).unwrap_or(whole).components().filter(plain).collect();
-    path.with_file_name(path.file_stem().unwrap_or_default())
+    path.with_file_name(files::stem(&path))
 }
 
 fn twice(first: &Path, second: &Path, output: &Path) -> Error {

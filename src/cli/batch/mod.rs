@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use voxelize::format::Sidecar;
+use voxelize::job::UnitOfLength;
 use voxelize::{Bounds, Error, Kind, Progress, Result, format};
 
 use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
@@ -64,10 +65,11 @@ enum Grids {
     Same,
 }
 
-/// Whether there may be more than one mesh.
-pub fn is_requested(input: &InputArgs) -> bool {
+/// Whether there may be more than one grid. Several meshes that are named go into one file, if `-o` names one.
+pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
     let InputArgs { meshes, files_from, .. } = input;
-    files_from.is_some() || meshes.len() > 1 || meshes.iter().any(|mesh| mesh.is_dir())
+    let is_one_file = output.output.as_ref().is_some_and(|path| !output::is_folder(path));
+    files_from.is_some() || meshes.len() > 1 && !is_one_file || meshes.iter().any(|mesh| mesh.is_dir())
 }
 
 /// Voxelizes all meshes.
@@ -113,6 +115,7 @@ impl BatchOptions {
             inputs::refuse_pipes(&found)?;
         }
         let items = inputs::items(found, &output, call)?;
+        let options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
         call.check_files()?;
         Ok(Self { options, items, skipped, output, doubt, grids, mode })
     }
@@ -164,10 +167,10 @@ impl BatchOptions {
         let job = Job { source: source.clone(), options };
         let output = output.clone();
         let doubt = self.doubt.clone();
-        let options = Options { job, output, doubt, leak: None, nearest: None, mode: self.mode };
+        let mut options = Options { job, output, doubt, leak: None, nearest: None, mode: self.mode };
         // Many would share one line of the terminal: the bar counts meshes.
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
-        match run::convert(&options, &bar, call.signals, &mut found) {
+        match run::convert(&mut options, &bar, call.signals, &mut found) {
             Outcome::Failed(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => None,
             outcome => Some(Entry::new(self, item, Some(&options), &found, outcome, call)),
         }
@@ -187,8 +190,9 @@ impl BatchOptions {
             })?;
         bar.clear();
         bar.check()?;
-        let all = found.iter().flatten().fold(Bounds::EMPTY, |all, bounds| all.union(bounds));
+        let all = found.iter().flatten().fold(Bounds::EMPTY, |all, (bounds, _)| all.union(bounds));
         let mut options = self.options.clone();
+        options.take_stated(run::one_unit(found.iter().flatten().map(|(_, unit)| *unit))?, None)?;
         if !all.is_empty() {
             let lattice = options.grid.lattice(&all).map_err(|e| match e.kind() {
                 Kind::Unfit => {
@@ -201,13 +205,19 @@ impl BatchOptions {
         Ok((options, found.into_iter().map(Result::err).collect()))
     }
 
-    fn bounds(&self, item: &Item, resources: &Resources, call: &Call) -> Result<Bounds> {
+    /// The bounds of a mesh, and the unit of its coordinates.
+    fn bounds(
+        &self,
+        item: &Item,
+        resources: &Resources,
+        call: &Call,
+    ) -> Result<(Bounds, Option<UnitOfLength>)> {
         let (source, _) = item.ready.as_ref().map_err(Error::clone)?;
         let options = JobOptions { resources: resources.clone(), ..self.options.clone() };
-        let job = Job { source: source.clone(), options };
+        let mut job = Job { source: source.clone(), options };
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
-        let mesh = guarded(|| run::read(&job, &bar, call.signals, &mut RunReport::new(Instant::now())))?;
-        Ok(*mesh.bounds())
+        let mesh = guarded(|| run::read(&mut job, &bar, call.signals, &mut RunReport::new(Instant::now())))?;
+        Ok((*mesh.bounds(), job.options.grid.transform.unit))
     }
 }
 
@@ -222,7 +232,8 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         _ => "several meshes need".to_string(),
     };
     let Some(path) = &args.output else {
-        return Err(Error::usage(format!("{what} an output folder")).with_hint("-o DIR/ names it"));
+        return Err(Error::usage(format!("{what} an output folder"))
+            .with_hint("-o DIR/ names it; -o FILE puts meshes that are named one by one into one grid"));
     };
     if output::is_folder(path) {
         return Ok(path.clone());
@@ -233,7 +244,7 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         _ => path.with_extension("").display().to_string(),
     };
     Err(Error::usage(format!("{option}: {what} an output folder"))
-        .with_hint(format!("use -o {folder}/; one file cannot hold several meshes")))
+        .with_hint(format!("use -o {folder}/; meshes that are named one by one go into one file")))
 }
 
 /// The error for words that were hardly meant as meshes: a command, an output, a file for JSON.

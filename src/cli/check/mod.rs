@@ -9,12 +9,12 @@ use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::compare::check::{CheckOptions, Fitness, MeshCheck, bytes_for, check};
 use voxelize::mesh::PairLimit;
-use voxelize::{Error, Lattice, Mesh, Result, Rule, Run, par};
+use voxelize::{Error, Lattice, Mesh, Result, Run, par};
 
-use super::args::{GridArgs, PageArgs, PairArgs, ReadArgs, ReportArgs, RunArgs, values};
+use super::args::{GridArgs, PageArgs, PairArgs, ReadArgs, ReportArgs, RuleArgs, RunArgs, values};
 use super::command::{Call, Command};
 use super::files::MeshSource;
-use super::options::{GridOptions, Job, JobOptions, PartOptions};
+use super::options::{Job, JobOptions};
 use super::report::display::{bytes, counted};
 use super::report::{Outcome, Report};
 use super::run::{self, RunReport};
@@ -104,13 +104,11 @@ const PLACES: [usize; 2] = [5, 20];
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: CheckArgs = call.args()?;
-    let resources = call.resources(&args.run.power, args.run.max_memory)?;
     let has_grid = GRID.iter().any(|option| call.given(option));
-    let rule = Rule::surface();
-    let grid = GridOptions::new(args.grid, &rule, call.argv, &call.names, resources.for_job())?;
-    let tolerance = args.read.tolerance();
-    let parts = PartOptions::default();
-    let options = JobOptions { grid, rule, parts, tolerance, resources, has_findings: true };
+    let rule = RuleArgs::default();
+    let options = JobOptions::new(args.grid, &rule, &args.read, &args.run, call.argv, &call.names)?;
+    let options =
+        JobOptions { has_findings: true, ..options.for_meshes(args.meshes.iter().map(PathBuf::as_path))? };
     for path in &args.meshes {
         call.names.reads(path, "a mesh to be checked")?;
     }
@@ -129,7 +127,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
                 source: MeshSource::find(path, &call.argv.commands, &call.names)?,
                 options: options.clone(),
             };
-            let checking = Checking {
+            let mut checking = Checking {
                 job,
                 has_grid,
                 mark: mark.as_ref(),
@@ -158,10 +156,10 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
-    fn run(&self, call: &Call, report: &mut Report) -> Result<Outcome> {
+    fn run(&mut self, call: &Call, report: &mut Report) -> Result<Outcome> {
         let bar = call.bar();
         let mut found = RunReport::new(call.started);
-        let mesh = run::read(&self.job, &bar, call.signals, &mut found)?;
+        let mesh = run::read(&mut self.job, &bar, call.signals, &mut found)?;
         self.refuse_too_large(&mesh)?;
         let needs_cells = self.has_grid || self.marks_cells();
         let lattice = needs_cells.then(|| run::fit(&self.job, &mesh, &mut found)).transpose()?;

@@ -164,6 +164,14 @@ pub fn sanitized_json(line: &str) -> String {
     if line.chars().any(is_obeyed) { line.chars().map(escaped).collect() } else { line.to_string() }
 }
 
+/// `body 1,234, lid 56 and 2 more`: no more than fit a few lines.
+pub fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
+    const SHOWN: usize = 12;
+    let more = items.len().saturating_sub(SHOWN);
+    let shown = items.take(SHOWN).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,8 +12,14 @@ use super::report::{RunReport, timed};
 
 /// The finished grid of `job`, all of it in memory; nothing is written. To be called in the pool of
 /// threads that is to do it.
-pub fn voxels(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<(Voxels, Digest)> {
+pub fn voxels(
+    job: &mut Job,
+    bar: &Bar,
+    signals: &Signals,
+    report: &mut RunReport,
+) -> Result<(Voxels, Digest)> {
     let mesh = read(job, bar, signals, report)?;
+    let job = &*job;
     let lattice = fit(job, &mesh, report)?;
     let run = library_run(&job.options, bar);
     let input = input_name(job);
@@ -38,7 +44,7 @@ pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
 /// The voxelizer of a job.
 pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
     let voxelizer = Voxelizer::new(options.rule).with_run(*run).budget(options.resources.budget());
-    let extras = Extras { labels: options.parts.job_labels(), ..Extras::default() };
+    let extras = Extras { labels: options.parts.labels, ..Extras::default() };
     let voxelizer =
         voxelizer.transform(&options.grid.transform).extras(extras).priority(&options.parts.priority);
     if options.has_findings { voxelizer } else { voxelizer.without_findings() }
@@ -73,5 +79,5 @@ impl RunReport {
 
 /// The file of the mesh without its folder; `None` for a pipe.
 pub fn input_name(job: &Job) -> Option<String> {
-    job.source.path()?.file_name().map(|name| name.to_string_lossy().into_owned())
+    job.source.file_name()
 }

@@ -22,7 +22,7 @@ pub use self::findings::option_text;
 pub use self::object::{KEYS, fill_object};
 #[cfg(fuzzing)]
 pub use self::prepare::fit_for;
-pub use self::prepare::{fit, library_run, read};
+pub use self::prepare::{fit, library_run, one_unit, read};
 pub use self::report::{MeshInput, RunReport, timed};
 pub use self::summary::{mesh_format, mesh_line, summary, time_line, triangles, warning_lines};
 pub use self::verbose::verbose;
@@ -38,7 +38,7 @@ use fill::{check_closed, input_name};
 use report::DoubtReport;
 
 /// Carries out `options`, and records the results in `report`. On an error no output remains.
-pub fn convert(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Outcome {
+pub fn convert(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Outcome {
     if options.output.kept().is_some() {
         return Outcome::Skipped;
     }
@@ -57,10 +57,11 @@ pub fn convert(options: &Options, bar: &Bar, signals: &Signals, report: &mut Run
     outcome
 }
 
-fn steps(options: &Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Outcome> {
+fn steps(options: &mut Options, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Outcome> {
     // In a folder of outputs, where that is known of each one alone.
     options.output.file.as_ref().map_or(Ok(()), OutFile::check)?;
-    let mesh = read(&options.job, bar, signals, report)?;
+    let mesh = read(&mut options.job, bar, signals, report)?;
+    let options = &*options;
     bar.check()?;
     let lattice = prepare::fit_for(options, &mesh, report)?;
     let run = library_run(&options.job.options, bar);

@@ -15,7 +15,7 @@ use super::super::options::{Mode, Options};
 use super::super::report::{Report, value};
 use super::field;
 use super::findings;
-use super::report::{DoubtReport, RunReport, surface_and_interior};
+use super::report::{DoubtReport, MeshFile, RunReport, surface_and_interior};
 
 pub const KEYS: &str = "input mesh transform grid rule [options] inside snap counts field volume digest warnings run \
                         timings_ms memory outputs doubt";
@@ -38,7 +38,10 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
         let labels = if is_hollow { Some([occupied, 0]) } else { surface_and_interior(&found.labels) };
         let mut counts = counts(occupied, lattice, labels);
         if !found.labels.is_empty() && surface_and_interior(&found.labels).is_none() {
-            let counted = |(label, cells): &(Label, u64)| json!({"label": label.name, "cells": cells});
+            let counted = |(label, cells): &(Label, u64)| {
+                let volume = value::volume(*cells, lattice);
+                json!({"label": label.name, "value": label.value, "cells": cells, "volume": volume})
+            };
             counts["labels"] = found.labels.iter().map(counted).collect();
         }
         report.set("counts", counts);
@@ -55,8 +58,15 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
 /// The choices, and the plan of a dry run.
 fn set_options(report: &mut Report, options: &Options, found: &RunReport) {
     let job = &options.job.options;
-    let Transform { up, axes, scale, .. } = &job.grid.transform;
-    report.set("transform", json!({"up": up.name(), "axes": axes.to_string(), "scale": scale.to_string()}));
+    let Transform { up, axes, rotate, scale, translate, .. } = &job.grid.transform;
+    let transform = json!({
+        "up": up.name(),
+        "axes": axes.to_string(),
+        "rotate": rotate.as_ref().map(|rotation| rotation.to_string()),
+        "scale": scale.to_string(),
+        "translate": translate.each_ref().map(|by| by.to_string()),
+    });
+    report.set("transform", transform);
     if let Some(lattice) = &found.lattice {
         let mut grid = value::lattice(lattice);
         grid["pad"] = match job.grid.padding(lattice) {
@@ -100,7 +110,15 @@ fn input(path: &Path, found: &RunReport) -> Value {
     let format = mesh.map(|mesh| mesh.format);
     let bytes = mesh.map(|mesh| mesh.bytes);
     let packing = mesh.and_then(|mesh| mesh.packing.name());
-    json!({"path": path.to_string_lossy(), "format": format, "bytes": bytes, "packing": packing})
+    // Of several files, the sum; each of them stands among the files.
+    let files = mesh.map(|mesh| mesh.files.as_slice()).filter(|files| !files.is_empty());
+    let file = |file: &MeshFile| {
+        let MeshFile { name, format, bytes, packing } = file;
+        json!({"path": name, "format": format, "bytes": bytes, "packing": packing.name()})
+    };
+    let files = files.map(|files| files.iter().map(file).collect::<Value>());
+    let path = path.to_string_lossy();
+    json!({"path": path, "format": format, "bytes": bytes, "packing": packing, "files": files})
 }
 
 fn mesh_json(found: &RunReport, unit: Option<&str>) -> Value {

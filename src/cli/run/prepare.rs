@@ -3,7 +3,7 @@
 
 use voxelize::format;
 use voxelize::grid::CellKind;
-use voxelize::job::findings;
+use voxelize::job::{UnitOfLength, findings};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::{Error, Kind, Lattice, Mesh, Progress, Result, Run};
 
@@ -14,7 +14,7 @@ use super::super::options::{GridFrom, Job, JobOptions, Mode, Options};
 use super::super::pipes::Inlet;
 use super::super::progress::Bar;
 use super::super::signals::Signals;
-use super::report::{MeshInput, RunReport, timed};
+use super::report::{MeshFile, MeshInput, RunReport, timed};
 
 /// How the library is to do a job.
 pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
@@ -22,53 +22,95 @@ pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
     Run::default().threads(resources.threads).level(resources.level).progress(bar).memory(resources.for_job())
 }
 
-/// The mesh.
-pub fn read(job: &Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Mesh> {
+/// The mesh, which may be made of several; the options take what the files state.
+pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Mesh> {
     signals.listen()?;
-    guard::provoked(&job.source.name());
-    let tolerance = job.options.tolerance;
-    let max_memory = job.options.resources.for_job();
-    let options = ReadOptions::default().tolerance(tolerance).memory(max_memory).progress(bar);
-    let stream = |mut stream: Inlet| read::read_stream(&mut stream, &job.source.name(), &options);
-    let loaded = timed(&mut report.times.read, || match &job.source {
-        MeshSource::Stdin => stream(Inlet::stdin(signals)),
+    let sources = job.source.each();
+    let mut all: Vec<(String, Loaded)> = vec![];
+    for source in sources {
+        let held: u64 = all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum();
+        let mut loaded =
+            timed(&mut report.times.read, || read_one(source, &job.options, held, bar, signals))?;
+        let findings = std::mem::take(&mut loaded.findings).into_iter();
+        report.warnings.extend(findings.map(|finding| match sources {
+            [_] => finding,
+            _ => finding.about(&source.name()),
+        }));
+        all.push((source.file_name().unwrap_or_else(|| source.name()), loaded));
+    }
+    bar.clear();
+    let is_given = job.options.grid.transform.unit.is_some();
+    let units = all.iter().map(|(_, loaded)| loaded.unit);
+    let unit = if is_given { None } else { one_unit(units)? };
+    let up = all.iter().map(|(_, loaded)| loaded.up).reduce(|a, b| if a == b { a } else { None }).flatten();
+    let files = sources.iter().zip(&all).map(|(source, (_, loaded))| MeshFile::new(source, loaded)).collect();
+    let dropped = all.iter().map(|(_, loaded)| loaded.dropped).sum();
+    let mesh = joined(all, &job.options)?;
+    job.options.take_stated(unit, up)?;
+    let mesh = job.options.parts.choose(mesh).map_err(|error| error.in_file(job.source.name()))?;
+    let mesh = turned(job, mesh)?;
+    report.mesh = Some(MeshInput::of_files(&mesh, files, dropped));
+    Ok(mesh)
+}
+
+/// A file, while others hold so many bytes.
+fn read_one(
+    source: &MeshSource,
+    options: &JobOptions,
+    held: u64,
+    bar: &Bar,
+    signals: &Signals,
+) -> Result<Loaded> {
+    let name = source.name();
+    guard::provoked(&name);
+    let max_memory = options.resources.for_job().map(|most| most.saturating_sub(held));
+    let reading = ReadOptions::default().tolerance(options.tolerance).memory(max_memory).progress(bar);
+    let stream = |mut stream: Inlet| read::read_stream(&mut stream, &name, &reading);
+    let loaded = match source {
         MeshSource::File(file) if files::is_pipe(file.path()) => stream(Inlet::open(file, signals)),
-        MeshSource::File(file) => read::read_file(file.path(), &options),
-    })
-    .map_err(|e| if bar.cancelled() { Error::interrupted() } else { e })
-    .map_err(|e| match (e.kind(), e.hint()) {
+        MeshSource::File(file) => read::read_file(file.path(), &reading),
+        _ => stream(Inlet::stdin(signals)),
+    };
+    let loaded = loaded.map_err(|e| if bar.cancelled() { Error::interrupted() } else { e });
+    loaded.map_err(|e| match (e.kind(), e.hint()) {
         // A folder.
         (Kind::Usage, None) => {
-            let name = job.source.name();
             let folder = name.trim_end_matches('/');
             e.with_hint(format!(
                 "name its meshes: {folder}/*.stl; 'voxelize {folder} -o DIR/' voxelizes all of them"
             ))
         }
-        (Kind::Input, _) => job.source.path().and_then(files::holds_voxels).unwrap_or(e),
+        (Kind::Input, _) => source.path().and_then(files::holds_voxels).unwrap_or(e),
         _ => e,
-    })?;
-    bar.clear();
-    let Loaded { mesh, format, bytes, packing, dropped, findings, .. } = loaded;
-    let mesh = job.options.parts.choose(mesh).map_err(|error| error.in_file(job.source.name()))?;
-    let mesh = turned(job, mesh)?;
-    report.warnings.extend(findings);
-    report.mesh = Some(MeshInput::new(&mesh, format, bytes, packing, dropped));
-    Ok(mesh)
+    })
+}
+
+/// The unit of all files, which must state the same.
+pub fn one_unit(mut units: impl Iterator<Item = Option<UnitOfLength>>) -> Result<Option<UnitOfLength>> {
+    let Some(first) = units.next() else { return Ok(None) };
+    let Some(other) = units.find(|unit| *unit != first) else { return Ok(first) };
+    let [first, other] = [first, other].map(|unit| unit.map_or("none", UnitOfLength::name));
+    let error = Error::unfit(format!("the meshes state different units, {first} and {other}"));
+    Err(error.with_hint("--unit UNIT takes the coordinates of all as being in one"))
+}
+
+/// One mesh of all; while several are joined, both they and it are in memory.
+fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> {
+    if all.len() == 1 {
+        return Ok(all.remove(0).1.mesh);
+    }
+    let need = 2 * all.iter().map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64).sum::<u64>();
+    options.admit(need, "the meshes and one of all")?;
+    Mesh::join(all.iter().map(|(name, loaded)| (name.as_str(), &loaded.mesh)))
 }
 
 /// The mesh in the axes of the grid; both are in memory for a while.
 fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
     let transform = &job.options.grid.transform;
-    let resources = &job.options.resources;
-    let need = 2 * size_of_val(mesh.triangles()) as u64;
-    match resources.for_job().filter(|most| transform.turns() && need > *most) {
-        Some(_) => {
-            let limit = resources.memory.text().unwrap_or_default();
-            Err(Error::too_large(format!("--axes: two copies of the mesh need {}, {limit}", shown(need))))
-        }
-        None => transform.apply(mesh),
+    if transform.turns() {
+        job.options.admit(2 * size_of_val(mesh.triangles()) as u64, "the mesh and the mesh turned")?;
     }
+    transform.apply(mesh)
 }
 
 impl MeshInput {
@@ -76,7 +118,22 @@ impl MeshInput {
         let triangles = mesh.triangles().len();
         let degenerate = mesh.degenerate();
         let bounds = *mesh.bounds();
-        Self { format, bytes, triangles, degenerate, dropped, packing, bounds }
+        Self { format, bytes, packing, files: vec![], triangles, degenerate, dropped, bounds }
+    }
+
+    /// About the mesh that was made of these files.
+    fn of_files(mesh: &Mesh, files: Vec<MeshFile>, dropped: u64) -> Self {
+        let MeshFile { format, packing, .. } = files[0];
+        let bytes = files.iter().map(|file| file.bytes).sum();
+        let files = if files.len() > 1 { files } else { vec![] };
+        Self { files, ..Self::new(mesh, format, bytes, packing, dropped) }
+    }
+}
+
+impl MeshFile {
+    fn new(source: &MeshSource, loaded: &Loaded) -> Self {
+        let Loaded { format, bytes, packing, .. } = *loaded;
+        Self { name: source.name(), format, bytes, packing }
     }
 }
 
@@ -116,8 +173,4 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     report.warnings.extend(target.findings(lattice.dims(), job.options.grid.transform.up, size));
     options.aux_outputs().try_for_each(|aux| aux.check_lattice(CellKind::Bits, &lattice))?;
     Ok(lattice)
-}
-
-fn shown(bytes: u64) -> String {
-    super::super::report::display::bytes(bytes)
 }

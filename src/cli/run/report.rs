@@ -60,17 +60,29 @@ pub fn surface_and_interior(labels: &[(Label, u64)]) -> Option<[u64; 2]> {
     is_standard.then(|| [labels[0].1, labels[1].1])
 }
 
-/// About the input.
-pub struct MeshInput {
+/// One of several files that were read.
+pub struct MeshFile {
+    pub name: String,
     /// `stl-binary`.
     pub format: &'static str,
     pub bytes: u64,
+    pub packing: Packing,
+}
+
+/// About the input.
+pub struct MeshInput {
+    /// `stl-binary`; of several files the format of the first.
+    pub format: &'static str,
+    /// Of all files.
+    pub bytes: u64,
+    pub packing: Packing,
+    /// The files, if there are several.
+    pub files: Vec<MeshFile>,
     pub triangles: usize,
     /// How many of them have no area.
     pub degenerate: u64,
     /// How many were there, or in parts, and were not taken.
     pub dropped: u64,
-    pub packing: Packing,
     pub bounds: Bounds,
 }
 

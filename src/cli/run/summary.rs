@@ -14,7 +14,7 @@ use super::super::files::Destination;
 use super::super::memory::Resources;
 use super::super::options::{Mode, Options};
 use super::super::report::display::{
-    self, bytes, counted, durations, grouped, grouped_number, number, occupancy,
+    self, bytes, counted, durations, grouped, grouped_number, listed, number, occupancy,
 };
 use super::super::report::finding_line;
 use super::super::report::{Verbosity, row, value};
@@ -47,10 +47,10 @@ pub fn summary(options: &Options, found: &RunReport) -> String {
             }
             (None, Some(occupied)) => {
                 row("cells", &cells(options, occupied, lattice, found.kept));
-                if options.labels().are_parts() {
+                if options.labels().are_of_mesh() {
                     let counted =
                         |(label, cells): &(Label, u64)| format!("{} {}", label.name, grouped(*cells));
-                    row("labels", &found.labels.iter().map(counted).collect::<Vec<_>>().join(", "));
+                    row("labels", &listed(found.labels.iter().map(counted)));
                 }
             }
             (None, None) => {}
@@ -89,6 +89,7 @@ pub fn warning_lines(found: &RunReport, verbosity: Verbosity, about: &str) -> St
 /// `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.
 pub fn mesh_line(name: &str, mesh: &MeshInput) -> String {
     let format = match mesh.packing {
+        _ if !mesh.files.is_empty() => format!("{} meshes", mesh.files.len()),
         Packing::None => mesh_format(mesh.format),
         _ => format!("{} in gzip", mesh_format(mesh.format)),
     };
@@ -104,6 +105,9 @@ fn transform_text(transform: &Transform) -> String {
         "unit" if transform.is_scaled() => String::new(),
         "unit" => format!(" {value}"),
         "up" => format!(", {value} up"),
+        "rotate" if transform.rotate.as_ref().is_some_and(|rotation| !rotation.is_exact()) => {
+            format!(", rotate {value}, coordinates rounded")
+        }
         "scale" => format!(", scaled by {}", number(transform.scale.to_f64())),
         _ => format!(", {name} {value}"),
     };
@@ -189,7 +193,8 @@ fn rule(options: &Options, found: &RunReport) -> String {
 fn cells(options: &Options, occupied: u64, lattice: &Lattice, kept: Option<u64>) -> String {
     let kept = kept.map_or_else(String::new, |kept| format!(", {} of them by --keep-thin", grouped(kept)));
     let cells = occupancy(occupied, lattice.dims()) + &kept;
-    if occupied == 0 {
+    let is_full = lattice.dims().iter().map(|n| *n as u128).product::<u128>() == u128::from(occupied);
+    if occupied == 0 || is_full && options.job.options.rule.is_hollow() {
         cells
     } else if options.job.options.rule.is_hollow() {
         // The volume of a shell would be read as that of the part.

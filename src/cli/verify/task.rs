@@ -92,7 +92,8 @@ impl Task {
         args.grid.like = self.like.clone().or(like);
         let run = RunArgs { power: PowerArgs { threads: None, simd: None }, max_memory: None };
         let options = JobOptions::new(args.grid, &args.rule, &ReadArgs::default(), &run, &argv, names)?;
-        let options = JobOptions { has_findings: true, ..options };
+        let options =
+            JobOptions { has_findings: true, ..options.for_meshes([self.file.as_path()].into_iter())? };
         let source = MeshSource::find(&self.file, &[], names).map_err(|e| match e.code() {
             // Not from a command line, where standard input may have been meant.
             Code::NotFound => suggest::no_such_file(&self.file),
@@ -124,11 +125,11 @@ impl Task {
     fn make(&self, resources: &Resources, slot: Slot, signals: &Signals, names: &Names) -> Result<CaseCells> {
         let resources = Resources { memory: resources.memory.divided(self.grids()), ..resources.clone() };
         let Job { source, options } = self.job(names)?;
-        let job = Job { source, options: JobOptions { resources, ..options } };
+        let mut job = Job { source, options: JobOptions { resources, ..options } };
         let room = job.options.resources.for_job();
         let bar = Bar::new(Verbosity::Quiet, signals.clone());
         let mut report = RunReport::new(Instant::now());
-        match run::voxels(&job, &bar, signals, &mut report) {
+        match run::voxels(&mut job, &bar, signals, &mut report) {
             Ok((voxels, digest)) => {
                 let cells = voxels.count();
                 let findings = report.warnings;
@@ -141,7 +142,7 @@ impl Task {
                         Err(Error::too_large(half).with_hint(refusal.hint().cloned().unwrap_or_default()))
                     }
                     _ if self.keep.is_some() => Err(refusal),
-                    Wanted::Digest(..) | Wanted::Nothing => in_slabs(&job, &bar, signals, refusal),
+                    Wanted::Digest(..) | Wanted::Nothing => in_slabs(&mut job, &bar, signals, refusal),
                 }
             }
             Err(error) => Err(error),
@@ -150,12 +151,13 @@ impl Task {
 }
 
 /// The count and the digest of a grid beyond --max-memory; else the refusal.
-fn in_slabs(job: &Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<CaseCells> {
-    let run = run::library_run(&job.options, bar);
+fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<CaseCells> {
     let is_limited = matches!(job.options.resources.memory, MemoryLimit::Requested(_));
     let Some(format) = format::by_name("raw").filter(|_| is_limited) else { return Err(refusal) };
     let mut report = RunReport::new(Instant::now());
     let mesh = run::read(job, bar, signals, &mut report)?;
+    let job = &*job;
+    let run = run::library_run(&job.options, bar);
     let lattice = run::fit(job, &mesh, &mut report)?;
     // A format whose slabs have any height.
     let target = Target { format, path: None, dtype: None };

@@ -61,6 +61,7 @@ impl ViewSource {
         let options = JobOptions::new(grid.clone(), rule, read, run, call.argv, &call.names)?
             .reported(&call.printer.options);
         let source = MeshSource::find(file, &call.argv.commands, &call.names)?;
+        let options = options.for_meshes([file.as_path()].into_iter())?;
         Ok(Self::Mesh(Box::new(Job { source, options: JobOptions { resources, ..options } })))
     }
 }
@@ -85,11 +86,11 @@ impl ViewInput {
         let mut input = Self { name, mesh: None, cells: None, up: None, unit, found };
         let bar = call.bar();
         match source {
-            ViewSource::Mesh(job) if matches!(options.content, PictureContent::Mesh) => {
-                input.mesh = Some(run::read(&job, &bar, call.signals, &mut input.found)?);
+            ViewSource::Mesh(mut job) if matches!(options.content, PictureContent::Mesh) => {
+                input.mesh = Some(run::read(&mut job, &bar, call.signals, &mut input.found)?);
             }
-            ViewSource::Mesh(job) => {
-                let (voxels, digest) = run::voxels(&job, &bar, call.signals, &mut input.found)?;
+            ViewSource::Mesh(mut job) => {
+                let (voxels, digest) = run::voxels(&mut job, &bar, call.signals, &mut input.found)?;
                 input.take(voxels, Some(digest));
             }
             ViewSource::Voxels(file, limit) => {

@@ -20,7 +20,7 @@ use super::command::{Call, Command};
 use super::contents::{self, LabelCount};
 use super::files::{Destination, MadeFolders};
 use super::memory::Resources;
-use super::report::display::{self, bytes, counted, grouped, number};
+use super::report::display::{self, bytes, counted, grouped, listed, number};
 use super::report::{Outcome, Report, row, stdout_failure, to_stdout, value};
 use super::run::{mesh_line, time_line, timed, warning_lines};
 use input::{ViewInput, ViewSource};
@@ -352,7 +352,7 @@ fn cells(input: &ViewInput) -> String {
         Some(Cells::Field(field)) => format!("field, {}", contents::range(field)),
         Some(Cells::Labels(labels)) => match contents::labels(labels.into()).as_slice() {
             [_] => occupied,
-            labels => labels.iter().map(LabelCount::text).collect::<Vec<_>>().join(", "),
+            labels => listed(labels.iter().map(LabelCount::text)),
         },
         _ => occupied,
     }

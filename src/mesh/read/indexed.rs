@@ -8,21 +8,22 @@ use super::room::Room;
 use super::triage::Triage;
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::{Point, Triangle};
-use crate::mesh::{Mesh, MeshParts, PartKind, not_finite};
+use crate::mesh::colours::WHITE;
+use crate::mesh::{Mesh, MeshColours, MeshParts, PartKind, not_finite};
 
 /// The most corners of a polygon: to cut ears may take time as their square.
 const MAX_CORNERS: usize = 20_000;
 
 /// Where something is in a file.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum FilePosition<'a> {
     Line(u64),
     Byte(u64),
     /// Of a format whose data may lie in several files.
     Of(&'a str),
 }
 
-impl Place<'_> {
+impl FilePosition<'_> {
     /// The error, found here.
     pub(super) fn of(self, error: Error) -> Error {
         match self {
@@ -46,7 +47,10 @@ pub(super) struct Indexed<'a> {
     pub triangles: Vec<Triangle>,
     pub objects: Naming,
     pub materials: Naming,
+    paint: Colouring,
     polygon: Vec<Point>,
+    /// The places of its corners among the vertices, where these have colours.
+    places: Vec<usize>,
     cutter: PolygonCutter,
 }
 
@@ -61,7 +65,9 @@ impl<'a> Indexed<'a> {
             triangles: vec![],
             objects: Naming::default(),
             materials: Naming::default(),
+            paint: Colouring::default(),
             polygon: vec![],
+            places: vec![],
             cutter: PolygonCutter::new(),
         }
     }
@@ -74,6 +80,7 @@ impl<'a> Indexed<'a> {
     /// Begins with another list of vertices: places count from its first.
     pub(super) fn begin_vertices(&mut self) {
         self.vertices.clear();
+        self.paint.vertices.clear();
     }
 
     /// Knows of so many bytes more that the reader itself holds.
@@ -103,6 +110,7 @@ impl<'a> Indexed<'a> {
     /// The mesh of all triangles, with objects and materials where the file names any.
     pub(super) fn into_mesh(self) -> Result<Mesh> {
         let count = self.triangles.len();
+        let colours = self.paint.into_colours(count);
         let named = [(PartKind::Object, self.objects), (PartKind::Material, self.materials)];
         let mut mesh = Mesh::of_finite(self.triangles.into());
         for (kind, naming) in named {
@@ -110,11 +118,14 @@ impl<'a> Indexed<'a> {
                 mesh = mesh.with_parts(kind, parts)?;
             }
         }
-        Ok(mesh)
+        match colours {
+            Some(colours) => mesh.with_colours(colours),
+            None => Ok(mesh),
+        }
     }
 
     /// Adds a vertex; one that is not finite is damage.
-    pub(super) fn vertex(&mut self, point: Point, place: Place<'_>) -> Result<()> {
+    pub(super) fn vertex(&mut self, point: Point, place: FilePosition<'_>) -> Result<()> {
         let bad = point.iter().find(|coordinate| !coordinate.is_finite());
         if let Some(bad) = bad {
             self.triage.found(place.of(not_finite(*bad)))?;
@@ -122,11 +133,35 @@ impl<'a> Indexed<'a> {
         self.push(if bad.is_some() { [f32::NAN; 3] } else { point })
     }
 
+    /// Gives the vertex added last this colour.
+    pub(super) fn colour_vertex(&mut self, colour: [u8; 3]) -> Result<()> {
+        let last = self.vertices.len() - 1;
+        let paint = &mut self.paint.vertices;
+        if paint.capacity() <= last {
+            let more = (last + 1).max(512);
+            self.room.admit(self.triangles.capacity() as u64, self.beside() + 6 * more as u64)?;
+            self.paint.vertices.reserve_exact(more);
+        }
+        self.paint.vertices.resize(last, WHITE);
+        self.paint.vertices.push(colour);
+        Ok(())
+    }
+
+    /// The next faces are of a material of this colour, which multiplies those of vertices; of none, if not known.
+    pub(super) fn set_base_colour(&mut self, colour: Option<[u8; 3]>) {
+        self.paint.base = colour;
+    }
+
+    /// The corners of the next face alone have these colours, whatever its vertices have.
+    pub(super) fn colour_next(&mut self, corners: [[u8; 3]; 3]) {
+        self.paint.next = Some(corners);
+    }
+
     /// Adds a vertex whose coordinates are these words.
     pub(super) fn vertex_of<'w>(
         &mut self,
         mut words: impl FnMut() -> &'w [u8],
-        place: Place<'_>,
+        place: FilePosition<'_>,
     ) -> Result<()> {
         let mut point = [0.0; 3];
         for coordinate in &mut point {
@@ -163,11 +198,16 @@ impl<'a> Indexed<'a> {
     pub(super) fn face(
         &mut self,
         corners: impl Iterator<Item = Result<i64>>,
-        place: Place<'_>,
+        place: FilePosition<'_>,
     ) -> Result<()> {
         self.polygon.clear();
+        self.places.clear();
+        let has_places = !self.paint.vertices.is_empty();
         let mut damage = None;
         for corner in corners {
+            if let (Ok(place), true) = (&corner, has_places) {
+                self.places.push(usize::try_from(*place).unwrap_or(usize::MAX));
+            }
             let corner = corner.and_then(|place| self.at(place));
             match corner {
                 Ok(_) if self.polygon.len() == MAX_CORNERS => {
@@ -190,12 +230,19 @@ impl<'a> Indexed<'a> {
             let triangle = self.triangles.len() as u64 + self.triage.count_dropped();
             self.triage.found(place.of(error.at_triangle(triangle)))?;
             self.triage.drop_triangle(self.triangles.len());
+            self.paint.next = None;
             return self.room.admit(self.triangles.capacity() as u64, self.beside());
         }
         let beside = self.beside();
         let cut = self.cutter.cut(&self.polygon);
         self.room.grow(&mut self.triangles, cut.len(), u64::MAX, beside)?;
+        let before = self.triangles.len();
         self.triangles.extend(cut.iter().map(|places| places.map(|n| self.polygon[n as usize])));
+        if self.paint.is_needed() {
+            let more = self.paint.missing(before + cut.len());
+            self.room.admit(self.triangles.capacity() as u64, beside + 2 * more)?;
+            self.paint.add(before, cut, &self.places);
+        }
         Ok(())
     }
 
@@ -215,13 +262,81 @@ impl<'a> Indexed<'a> {
     /// The memory beside the triangles, in bytes.
     fn beside(&self) -> u64 {
         let vertices = self.vertices.capacity() * size_of::<Point>();
-        vertices as u64 + self.held + self.objects.bytes() + self.materials.bytes() + self.triage.bytes()
+        let named = self.objects.bytes() + self.materials.bytes();
+        vertices as u64 + self.held + named + self.triage.bytes() + self.paint.bytes()
     }
 
     /// Refuses what has been read, and so many bytes more, where that is too much.
     pub(super) fn admit(&self, more: u64) -> Result<()> {
         self.room.admit(self.triangles.capacity() as u64, self.beside() + more)
     }
+}
+
+/// Colours on their way to triangles: nothing, while no face has any.
+#[derive(Default)]
+struct Colouring {
+    /// Of the vertices up to the last that has a colour.
+    vertices: Vec<[u8; 3]>,
+    base: Option<[u8; 3]>,
+    next: Option<[[u8; 3]; 3]>,
+    /// Of the triangles up to the last that has colours.
+    triangles: Vec<[[u8; 3]; 3]>,
+}
+
+impl Colouring {
+    /// Whether the next face has colours.
+    fn is_needed(&self) -> bool {
+        self.next.is_some() || self.base.is_some() || !self.vertices.is_empty()
+    }
+
+    /// The bytes that are missing for so many triangles.
+    fn missing(&self, triangles: usize) -> u64 {
+        (triangles.saturating_sub(self.triangles.capacity()) * size_of::<[[u8; 3]; 3]>()) as u64
+    }
+
+    /// Adds those of a face behind so many triangles, that is cut so, and whose corners are these vertices.
+    fn add(&mut self, before: usize, cut: &[[u32; 3]], places: &[usize]) {
+        self.triangles.resize(before, [WHITE; 3]);
+        let next = self.next.take();
+        let colour = |corner: u32| {
+            let vertex = places.get(corner as usize).and_then(|place| self.vertices.get(*place));
+            match (vertex.copied(), self.base) {
+                (Some(colour), Some(base)) => std::array::from_fn(|n| {
+                    // Rounded; 255 is one.
+                    ((u16::from(colour[n]) * u16::from(base[n]) + 127) / 255) as u8
+                }),
+                (Some(colour), None) | (None, Some(colour)) => colour,
+                (None, None) => WHITE,
+            }
+        };
+        for corners in cut {
+            let own = next.map(|next| corners.map(|corner| next[corner as usize % 3]));
+            self.triangles.push(own.unwrap_or_else(|| corners.map(colour)));
+        }
+    }
+
+    fn into_colours(mut self, triangles: usize) -> Option<MeshColours> {
+        if self.triangles.is_empty() {
+            return None;
+        }
+        self.triangles.resize(triangles, [WHITE; 3]);
+        Some(MeshColours::new(self.triangles))
+    }
+
+    fn bytes(&self) -> u64 {
+        3 * self.vertices.capacity() as u64 + 9 * self.triangles.capacity() as u64
+    }
+}
+
+/// A channel of a colour that files have as a number from 0 to 1.
+pub(super) fn channel(share: f64) -> u8 {
+    // A conversion ends at 0 and 255.
+    (share * 255.0).round() as u8
+}
+
+/// A channel of sRGB for one of linear light, 0 to 1 (IEC 61966-2-1).
+pub(super) fn channel_of_light(light: f64) -> u8 {
+    channel(if light <= 0.003_130_8 { 12.92 * light } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 })
 }
 
 /// Objects or materials that a file names on its way, and may come back to.

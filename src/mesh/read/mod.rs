@@ -56,6 +56,8 @@ pub struct InputFormat {
     pub extensions: &'static [&'static str],
     /// One line for help.
     pub about: &'static str,
+    /// Whether the format or its files state the unit of coordinates.
+    pub states_unit: bool,
     recognise: fn(&Head) -> Guess,
     read: fn(MeshBytes, &ReadOptions, &Triage) -> Result<Content>,
 }

@@ -2,12 +2,13 @@
 //!
 //! | line | |
 //! |---|---|
-//! | `v X Y Z …` | a vertex; a weight or a colour may follow, and does not matter to geometry |
+//! | `v X Y Z …` | a vertex; three numbers more are its colour, red, green and blue from 0 to 1, or to 255 |
 //! | `f V V V …` | a polygon: each `V` is a vertex's number, `V/VT`, `V//VN` or `V/VT/VN`; numbers count from 1, negative ones back from the last vertex |
 //! | `o NAME` | an object: the polygons that follow are a part of the mesh |
 //! | `g NAME …` | a group: a part, where the file names no objects |
 //! | `usemtl NAME` | the polygons that follow are of this material |
-//! | `mtllib`, `vt`, `vn`, `s`, `#` | what materials are, textures, normals, comments: nothing of geometry |
+//! | `mtllib FILE` | a file beside the mesh, where `newmtl NAME` and `Kd R G B` give a material its colour |
+//! | `vt`, `vn`, `s`, `#` | textures, normals, comments: nothing of geometry |
 //! | `p`, `l`, `curv`, `surf`, … | points, lines and free-form curves and surfaces: no triangles, noted and left out |
 //!
 //! A line that ends in `\` goes on in the next. Polygons are cut into triangles (`polygon.rs`). Text is read once, in
@@ -15,21 +16,29 @@
 //!
 //! The format: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 
-use super::indexed::{Indexed, Place, no_number};
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+use super::indexed::{FilePosition, Indexed, channel, no_number};
 use super::lines::{Lines, next_word, whole};
 use super::number;
-use super::source::{Head, MeshBytes};
+use super::source::{Head, MeshBytes, open_beside, unreadable};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
-use crate::error::{Code, Error, Result, sanitize};
+use crate::error::{Code, Error, Kind, Result, sanitize};
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "obj",
     extensions: &["obj"],
     about: "Wavefront OBJ: polygons, objects and groups",
+    states_unit: false,
     recognise,
     read,
 };
+
+/// The most bytes of a file of materials.
+const MAX_MATERIALS: u64 = 16 << 20;
 
 /// The words that a file may begin with.
 const BEGINNINGS: [&[u8]; 8] = [b"v", b"vt", b"vn", b"mtllib", b"usemtl", b"o", b"g", b"s"];
@@ -51,9 +60,10 @@ fn recognise(head: &Head) -> Guess {
 }
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
+    let folder = source.folder();
     let mut lines = Lines::new(source.into_reader(), options.progress);
     let indexed = Indexed::new(options.max_memory, triage, 1);
-    let mut reader = ObjReader { indexed, triage, has_objects: false };
+    let mut reader = ObjReader { indexed, triage, folder, has_objects: false, colours: HashMap::new() };
     while lines.advance()? {
         reader.line(lines.line(), lines.number())?;
     }
@@ -64,7 +74,10 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
 struct ObjReader<'a> {
     indexed: Indexed<'a>,
     triage: &'a Triage,
+    folder: Option<&'a Path>,
     has_objects: bool,
+    /// The colours of materials.
+    colours: HashMap<String, [u8; 3]>,
 }
 
 impl ObjReader<'_> {
@@ -76,15 +89,26 @@ impl ObjReader<'_> {
             word
         };
         match word {
-            b"v" => self.indexed.vertex_of(next, Place::Line(number)),
+            b"v" => {
+                self.indexed.vertex_of(&mut next, FilePosition::Line(number))?;
+                match colour([next(), next(), next()]) {
+                    Some(colour) => self.indexed.colour_vertex(colour),
+                    None => Ok(()),
+                }
+            }
             b"f" | b"fo" => {
                 let count = self.indexed.count() as i64;
                 let corners = std::iter::from_fn(|| Some(next()).filter(|word| !word.is_empty()));
-                self.indexed.face(corners.map(|word| place(word, count)), Place::Line(number))
+                self.indexed.face(corners.map(|word| place(word, count)), FilePosition::Line(number))
             }
             b"o" => self.begin_object(rest),
             b"g" if !self.has_objects => self.indexed.begin_object(name(rest)),
-            b"usemtl" => self.indexed.begin_material(name(rest)),
+            b"usemtl" => {
+                let name = name(rest);
+                self.indexed.set_base_colour(self.colours.get(&name).copied());
+                self.indexed.begin_material(name)
+            }
+            b"mtllib" => self.materials(&name(rest), number),
             b"p" | b"l" | b"curv" | b"curv2" | b"surf" => {
                 let text = format!("'{}': points, lines and free-form surfaces are left out", sanitize(word));
                 self.triage
@@ -95,6 +119,53 @@ impl ObjReader<'_> {
         }
     }
 
+    /// Learns the colours of materials from the file of this name, if it can be read.
+    fn materials(&mut self, file: &str, number: u64) -> Result<()> {
+        if self.folder.is_none() {
+            // A stream has nothing beside it.
+            return Ok(());
+        }
+        let found = open_beside(self.folder, file).and_then(|(file, length)| {
+            if length > MAX_MATERIALS {
+                return Err(Error::input(Code::S110, format!("more than {MAX_MATERIALS} bytes")));
+            }
+            self.indexed.hold(2 * length)?;
+            let mut text = vec![];
+            file.take(MAX_MATERIALS).read_to_end(&mut text).map_err(|error| unreadable(&error))?;
+            Ok(text)
+        });
+        let text = match found {
+            Ok(text) => text,
+            Err(error) if error.kind() == Kind::TooLarge => return Err(error),
+            Err(error) => {
+                let text = format!("colours of materials are not known: {}", error.message());
+                let finding = || Error::input(Code::S110, text.clone()).at_line(number);
+                return self.triage.found_all(Code::S110, 1, finding);
+            }
+        };
+        let mut current = None;
+        for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
+            match next_word(line) {
+                (b"newmtl", rest) => current = Some(name(rest)),
+                (b"Kd", rest) => {
+                    let words = [(); 3].map({
+                        let mut rest = rest;
+                        move |()| {
+                            let (word, behind) = next_word(rest);
+                            rest = behind;
+                            word
+                        }
+                    });
+                    if let (Some(name), Some(colour)) = (&current, colour(words)) {
+                        self.colours.insert(name.clone(), colour);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Goes on with this object. Groups before the first object are none, unless they have polygons.
     fn begin_object(&mut self, rest: &[u8]) -> Result<()> {
         if !self.has_objects && self.indexed.triangles.is_empty() {
@@ -103,6 +174,17 @@ impl ObjReader<'_> {
         self.has_objects = true;
         self.indexed.begin_object(name(rest))
     }
+}
+
+/// The colour of three words, if they are numbers: from 0 to 1, or, where one is larger, to 255.
+fn colour(words: [&[u8]; 3]) -> Option<[u8; 3]> {
+    if words[2].is_empty() {
+        return None;
+    }
+    let [r, g, b] = words.map(number::of);
+    let shares = [r?, g?, b?].map(f64::from);
+    let most = if shares.iter().any(|share| *share > 1.0) { 255.0 } else { 1.0 };
+    Some(shares.map(|share| channel(share / most)))
 }
 
 /// The name on the rest of a line.

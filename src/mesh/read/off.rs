@@ -14,8 +14,9 @@
 
 use std::io::Read;
 
-use super::indexed::{Indexed, Place, no_number};
+use super::indexed::{FilePosition, Indexed, channel, no_number};
 use super::lines::{Lines, first_word, next_word, whole};
+use super::number;
 use super::source::{Head, MeshBytes};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
@@ -25,6 +26,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     name: "off",
     extensions: &["off"],
     about: "OFF of Geomview: polygons; COFF, NOFF and their like",
+    states_unit: false,
     recognise,
     read,
 };
@@ -44,31 +46,40 @@ fn is_keyword(word: &[u8]) -> bool {
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let mut lines = Lines::new(source.into_reader(), options.progress);
     let mut indexed = Indexed::new(options.max_memory, triage, 0);
-    let [vertices, faces] = header(&mut lines)?;
+    let ([vertices, faces], layout) = header(&mut lines)?;
     for n in 0..vertices {
         if !to_next(&mut lines)? {
             triage.found(cut_short("vertex", n, vertices).at_line(lines.number()))?;
             break;
         }
-        let mut words = Words(lines.line());
-        indexed.vertex_of(|| words.next_word(), Place::Line(lines.number()))?;
+        let mut words = OffWords(lines.line());
+        indexed.vertex_of(|| words.next_word(), FilePosition::Line(lines.number()))?;
+        if layout.has_colours {
+            words.skip(layout.before_colours as i64);
+            words.colour().map_or(Ok(()), |colour| indexed.colour_vertex(colour))?;
+        }
     }
     for n in 0..faces {
         if !to_next(&mut lines)? {
             triage.found(cut_short("face", n, faces).at_line(lines.number()))?;
             break;
         }
-        let mut words = Words(lines.line());
+        let mut words = OffWords(lines.line());
         let count = words.next_word();
-        let mut place = || {
-            let word = words.next_word();
-            whole(word).ok_or_else(|| no_number(word, "the number of a vertex"))
-        };
         match whole(count).filter(|count| *count >= 0) {
-            Some(corners) => indexed.face((0..corners).map(|_| place()), Place::Line(lines.number()))?,
+            Some(corners) => {
+                let mut behind = OffWords(words.0);
+                behind.skip(corners);
+                behind.colour().into_iter().for_each(|colour| indexed.colour_next([colour; 3]));
+                let place = |_| {
+                    let word = words.next_word();
+                    whole(word).ok_or_else(|| no_number(word, "the number of a vertex"))
+                };
+                indexed.face((0..corners).map(place), FilePosition::Line(lines.number()))?;
+            }
             None => {
                 let error = no_number(count, "the number of corners of a face");
-                indexed.face(std::iter::once(Err(error)), Place::Line(lines.number()))?;
+                indexed.face(std::iter::once(Err(error)), FilePosition::Line(lines.number()))?;
             }
         }
     }
@@ -94,18 +105,28 @@ fn to_next(lines: &mut Lines<impl Read>) -> Result<bool> {
     Ok(false)
 }
 
-/// The numbers of vertices and faces.
-fn header(lines: &mut Lines<impl Read>) -> Result<[u64; 2]> {
+/// Where the colours of vertices stand.
+struct OffLayout {
+    has_colours: bool,
+    /// The numbers between the coordinates and the colour: those of a normal.
+    before_colours: usize,
+}
+
+/// The numbers of vertices and faces, and what vertices have.
+fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     let refused = |what: &str| {
         let error = Error::input(Code::S009, format!("{what} is not supported"));
         Err(error.with_hint("export OFF as text, or binary STL"))
     };
     to_next(lines)?;
-    let mut words = Words(lines.line());
+    let mut words = OffWords(lines.line());
     let keyword = words.next_word();
     if keyword.iter().any(|byte| b"4n".contains(byte)) {
         return refused("OFF of other than three coordinates");
     }
+    let has_normals = keyword.contains(&b'N');
+    let layout =
+        OffLayout { has_colours: keyword.contains(&b'C'), before_colours: if has_normals { 3 } else { 0 } };
     if words.0.trim_ascii() == b"BINARY" {
         return refused("binary OFF");
     }
@@ -113,24 +134,45 @@ fn header(lines: &mut Lines<impl Read>) -> Result<[u64; 2]> {
         if !to_next(lines)? {
             return Err(Error::input(Code::S003, "cut short: it has no numbers of vertices and faces"));
         }
-        words = Words(lines.line());
+        words = OffWords(lines.line());
     }
     let mut count = |what: &str| {
         let word = words.next_word();
         let found = whole(word).and_then(|count| u64::try_from(count).ok());
         found.ok_or_else(|| no_number(word, what).at_line(lines.number()))
     };
-    Ok([count("the number of vertices")?, count("the number of faces")?])
+    Ok(([count("the number of vertices")?, count("the number of faces")?], layout))
 }
 
 /// The words of a line.
-struct Words<'a>(&'a [u8]);
+struct OffWords<'a>(&'a [u8]);
 
-impl<'a> Words<'a> {
+impl<'a> OffWords<'a> {
     /// The next word; empty at the end of the line.
     fn next_word(&mut self) -> &'a [u8] {
         let (word, behind) = next_word(self.0);
         self.0 = behind;
         word
+    }
+
+    /// Leaves out so many words, or all.
+    fn skip(&mut self, count: i64) {
+        for _ in 0..count {
+            if self.next_word().is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// The colour that the next three words are: shares of 1 if they have a point, else whole numbers up to 255. A single
+    /// number, of a table of colours, is none.
+    fn colour(&mut self) -> Option<[u8; 3]> {
+        let words = [(); 3].map(|()| self.next_word());
+        if words[2].is_empty() {
+            return None;
+        }
+        let is_share = words.iter().any(|word| word.contains(&b'.'));
+        let [r, g, b] = words.map(number::of);
+        Some([r?, g?, b?].map(|value| channel(f64::from(value) / if is_share { 1.0 } else { 255.0 })))
     }
 }

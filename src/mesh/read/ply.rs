@@ -5,7 +5,7 @@
 //! format ascii 1.0                       (or binary_little_endian, binary_big_endian)
 //! comment …, obj_info …
 //! element vertex 8
-//! property float x                       (any type; other properties are skipped)
+//! property float x                       (any type; red, green and blue are a colour, others are skipped)
 //! element face 6
 //! property list uchar int vertex_indices (or vertex_index; any types)
 //! element tristrips 1                    (strips of triangles; −1 begins another)
@@ -21,7 +21,7 @@
 
 use std::io::Read;
 
-use super::indexed::{Indexed, Place, no_number};
+use super::indexed::{FilePosition, Indexed, channel, no_number};
 use super::lines::{Lines, next_word, whole};
 use super::number;
 use super::source::{Head, MeshBytes, fill};
@@ -35,6 +35,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     name: "ply",
     extensions: &["ply"],
     about: "PLY, text and binary: polygons and strips of triangles",
+    states_unit: false,
     recognise,
     read,
 };
@@ -94,6 +95,16 @@ struct Property {
     /// The type of the length of a list.
     list: Option<Scalar>,
     scalar: Scalar,
+    /// Red, green or blue.
+    channel: Option<usize>,
+}
+
+impl Property {
+    fn new(name: &[u8], list: Option<Scalar>, scalar: Scalar) -> Self {
+        let plain = name.strip_prefix(b"diffuse_").unwrap_or(name);
+        let channel = [&b"red"[..], b"green", b"blue"].iter().position(|channel| *channel == plain);
+        Self { name: name.to_vec(), list, scalar, channel }
+    }
 }
 
 struct Element {
@@ -103,7 +114,7 @@ struct Element {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum PlyForm {
     Text,
     Little,
     Big,
@@ -113,12 +124,12 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let mut reader = source.into_reader();
     let (order, elements, length, lines) = header(&mut reader)?;
     let mut indexed = Indexed::new(options.max_memory, triage, 0);
-    let bytes = if order == Order::Text {
+    let bytes = if order == PlyForm::Text {
         let mut values = TextValues { lines: Lines::new(reader, options.progress), before: lines, at: 0 };
         read_elements(&elements, &mut values, &mut indexed, triage)?;
         length + values.lines.bytes
     } else {
-        let is_big = order == Order::Big;
+        let is_big = order == PlyForm::Big;
         let progress = options.progress;
         let buffer = vec![0; BLOCK];
         let mut values =
@@ -130,7 +141,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
 }
 
 /// The byte order and the elements, the bytes of the header, and its lines.
-fn header(reader: &mut impl Read) -> Result<(Order, Vec<Element>, u64, u64)> {
+fn header(reader: &mut impl Read) -> Result<(PlyForm, Vec<Element>, u64, u64)> {
     let mut order = None;
     let mut elements: Vec<Element> = vec![];
     let mut length = 0;
@@ -150,9 +161,9 @@ fn header(reader: &mut impl Read) -> Result<(Order, Vec<Element>, u64, u64)> {
             b"ply" | b"comment" | b"obj_info" | b"" => {}
             b"format" => {
                 order = Some(match next() {
-                    b"ascii" => Order::Text,
-                    b"binary_little_endian" => Order::Little,
-                    b"binary_big_endian" => Order::Big,
+                    b"ascii" => PlyForm::Text,
+                    b"binary_little_endian" => PlyForm::Little,
+                    b"binary_big_endian" => PlyForm::Big,
                     other => return Err(bad(&format!("'{}' is no format", sanitize(other)))),
                 });
             }
@@ -173,7 +184,7 @@ fn header(reader: &mut impl Read) -> Result<(Order, Vec<Element>, u64, u64)> {
                 let Some(element) = elements.last_mut() else {
                     return Err(bad("a property before the first element"));
                 };
-                element.properties.push(Property { name, list: list.flatten(), scalar });
+                element.properties.push(Property::new(&name, list.flatten(), scalar));
             }
             b"end_header" => {
                 let order = order.ok_or_else(|| bad("it names no format"))?;
@@ -224,7 +235,7 @@ trait Values {
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
 
     /// Where the element begins.
-    fn place(&self) -> Place<'_>;
+    fn place(&self) -> FilePosition<'_>;
 
     /// Whether the next element is found even if this one is damaged.
     fn is_found_again(&self) -> bool;
@@ -261,8 +272,14 @@ fn read_elements(
             let read = read_element(element, is_vertex, places, values, indexed, &mut list);
             let place = values.place();
             match read {
-                Ok(point) if is_vertex => indexed.vertex(point, place)?,
-                Ok(_) if is_face => indexed.face(list.iter().copied().map(Ok), place)?,
+                Ok((point, colour)) if is_vertex => {
+                    indexed.vertex(point, place)?;
+                    colour.map_or(Ok(()), |colour| indexed.colour_vertex(colour))?;
+                }
+                Ok((_, colour)) if is_face => {
+                    colour.into_iter().for_each(|colour| indexed.colour_next([colour; 3]));
+                    indexed.face(list.iter().copied().map(Ok), place)?;
+                }
                 Ok(_) if is_strip => strip(&list, indexed, place)?,
                 Ok(_) => {}
                 // Nothing says where the next one begins.
@@ -283,7 +300,7 @@ fn read_elements(
     values.finish()
 }
 
-/// Reads an element: the point of a vertex, and into `list` the list of property `places`.
+/// Reads an element: the point of a vertex, the colour if it has one, and into `list` the list of property `places`.
 fn read_element(
     element: &Element,
     is_vertex: bool,
@@ -291,13 +308,17 @@ fn read_element(
     values: &mut impl Values,
     indexed: &Indexed,
     list: &mut Vec<i64>,
-) -> Result<Point> {
+) -> Result<(Point, Option<[u8; 3]>)> {
     let mut point = [f32::NAN; 3];
+    let mut colour = [None; 3];
     list.clear();
     for (n, property) in element.properties.iter().enumerate() {
         let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| *axis == property.name);
         match (property.list, axis) {
             (None, Some(axis)) if is_vertex => point[axis] = values.coordinate(property.scalar)?,
+            (None, _) if let Some(channel) = property.channel => {
+                colour[channel] = Some(channel_of(values, property.scalar)?);
+            }
             (None, _) => values.skip(property.scalar, 1)?,
             (Some(length), _) => {
                 let count = values.whole(length)?;
@@ -318,11 +339,21 @@ fn read_element(
             }
         }
     }
-    Ok(point)
+    let [r, g, b] = colour;
+    Ok((point, r.zip(g).zip(b).map(|((r, g), b)| [r, g, b])))
+}
+
+/// The next number as a channel of a colour: a share of 1 if it is a float, else of the largest of its type.
+fn channel_of(values: &mut impl Values, scalar: Scalar) -> Result<u8> {
+    Ok(match scalar {
+        Scalar::F32 | Scalar::F64 => channel(values.coordinate(scalar)?.into()),
+        Scalar::U16 => channel(values.whole(scalar)? as f64 / 65_535.0),
+        other => values.whole(other)?.clamp(0, 255) as u8,
+    })
 }
 
 /// Adds the triangles of strips, every second of which turns the other way; a negative number begins another strip.
-fn strip(list: &[i64], indexed: &mut Indexed, place: Place) -> Result<()> {
+fn strip(list: &[i64], indexed: &mut Indexed, place: FilePosition) -> Result<()> {
     for strip in list.split(|number| *number < 0) {
         for (n, three) in strip.windows(3).enumerate() {
             let [a, b, c] = [three[0], three[1], three[2]];
@@ -386,8 +417,8 @@ impl<R: Read> Values for TextValues<'_, R> {
         Ok(())
     }
 
-    fn place(&self) -> Place<'_> {
-        Place::Line(self.before + self.lines.number())
+    fn place(&self) -> FilePosition<'_> {
+        FilePosition::Line(self.before + self.lines.number())
     }
 
     fn is_found_again(&self) -> bool {
@@ -495,8 +526,8 @@ impl<R: Read> Values for ByteValues<'_, R> {
         Ok(())
     }
 
-    fn place(&self) -> Place<'_> {
-        Place::Byte(self.element)
+    fn place(&self) -> FilePosition<'_> {
+        FilePosition::Byte(self.element)
     }
 
     fn is_found_again(&self) -> bool {

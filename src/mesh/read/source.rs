@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Component, Path};
 use std::rc::Rc;
 
 use super::gzip::{self, Gunzip};
 use super::triage::Triage;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, sanitize};
 use crate::par::Progress;
 use crate::text;
 
@@ -57,6 +57,24 @@ impl Packed {
     /// Its length, once all of it was read.
     pub(super) fn length(&self) -> u64 {
         self.length.unwrap_or(self.read.get())
+    }
+}
+
+/// Opens a file that a mesh names, which must lie in the folder of the mesh or below; and its length.
+pub(super) fn open_beside(folder: Option<&Path>, name: &str) -> Result<(File, u64)> {
+    let shown = sanitize(name.as_bytes());
+    let refused = |what: &str| Error::input(Code::S008, format!("it is in '{shown}', {what}"));
+    let path = Path::new(name);
+    let is_below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if name.contains("://") || !is_below {
+        return Err(refused("which is not below the folder of the mesh"));
+    }
+    let folder = folder.ok_or_else(|| refused("and a stream lies in no folder"))?;
+    let file = File::open(folder.join(path)).map_err(|error| unreadable(&error).about(&shown))?;
+    let metadata = file.metadata().map_err(|error| unreadable(&error).about(&shown))?;
+    match metadata.is_file() {
+        true => Ok((file, metadata.len())),
+        false => Err(Error::input(Code::S008, "no file").about(&shown)),
     }
 }
 

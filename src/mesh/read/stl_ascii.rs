@@ -35,6 +35,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     name: "stl-ascii",
     extensions: &["stl"],
     about: "ASCII STL, of one or several solids",
+    states_unit: false,
     recognise,
     read,
 };

@@ -28,6 +28,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     name: "stl-binary",
     extensions: &["stl"],
     about: "binary STL, whatever its header says",
+    states_unit: false,
     recognise,
     read,
 };

@@ -25,7 +25,7 @@ use quick_xml::{NsReader, XmlVersion};
 use zip::ZipArchive;
 
 use super::affine::Affine;
-use super::indexed::{Indexed, Place};
+use super::indexed::{FilePosition, Indexed};
 use super::number;
 use super::source::{Head, MeshBytes};
 use super::triage::Triage;
@@ -39,6 +39,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     name: "3mf",
     extensions: &["3mf"],
     about: "3MF: items of a build with their components; z is up",
+    states_unit: true,
     recognise,
     read,
 };
@@ -107,8 +108,8 @@ struct PackageModel {
     unit: UnitOfLength,
     objects: HashMap<u64, ModelObject>,
     /// Names of materials by group.
-    groups: HashMap<u64, Vec<String>>,
-    items: Vec<Placed>,
+    groups: HashMap<u64, Vec<PackageMaterial>>,
+    items: Vec<PlacedObject>,
 }
 
 #[derive(Default)]
@@ -118,10 +119,10 @@ struct ModelObject {
     vertices: Vec<Vertex>,
     triangles: Vec<[u32; 3]>,
     /// Where runs of triangles of one material begin, and its group and place in that.
-    materials: Vec<(u64, Option<[u64; 2]>)>,
+    materials: Vec<(u64, Option<[u64; 4]>)>,
     /// The material of triangles that name none.
-    material: Option<[u64; 2]>,
-    components: Vec<Placed>,
+    material: Option<[u64; 4]>,
+    components: Vec<PlacedObject>,
 }
 
 /// A vertex as its decimals say: the nearest floats, and the nearest doubles for what a matrix makes of it.
@@ -131,9 +132,15 @@ struct Vertex {
     doubles: [f64; 3],
 }
 
+/// A material, or a colour.
+struct PackageMaterial {
+    name: String,
+    colour: Option<[u8; 3]>,
+}
+
 /// An object at its place.
 #[derive(Clone)]
-struct Placed {
+struct PlacedObject {
     object: u64,
     /// The part of the package that has it, if that is another.
     path: Option<String>,
@@ -302,7 +309,7 @@ impl XmlElement<'_> {
     }
 
     /// The object at its place that it names.
-    fn placed(&self) -> Result<Placed> {
+    fn placed(&self) -> Result<PlacedObject> {
         let map = self.text("transform")?.map(|text| {
             let numbers: Option<Vec<f64>> = text
                 .split_ascii_whitespace()
@@ -315,7 +322,7 @@ impl XmlElement<'_> {
         let map =
             map.transpose()?.map(|m| Affine([0, 1, 2].map(|row| [0, 3, 6, 9].map(|column| m[column + row]))));
         let path = self.text("path")?.map(|path| in_package(&path));
-        Ok(Placed { object: self.needed("objectid")?, path, map })
+        Ok(PlacedObject { object: self.needed("objectid")?, path, map })
     }
 }
 
@@ -346,21 +353,22 @@ impl ModelReader<'_, '_> {
             if let Some((_, object)) = &mut self.object {
                 object.components.push(placed);
             }
-            self.took(2 * size_of::<Placed>() as u64)
+            self.took(2 * size_of::<PlacedObject>() as u64)
         } else if core("item") {
             self.end_object()?;
             self.model.items.push(element.placed()?);
-            self.took(2 * size_of::<Placed>() as u64)
+            self.took(2 * size_of::<PlacedObject>() as u64)
         } else if core("model") {
             self.begin_model(element)
         } else if core("basematerials") || material("colorgroup") {
             self.group = Some(element.needed("id")?);
             Ok(())
         } else if core("base") {
-            self.name(element.text("name")?)
+            self.name(element.text("name")?, element.text("displaycolor")?)
         } else if material("color") {
+            let color = element.text("color")?;
             // Without its opacity.
-            self.name(element.text("color")?.map(|color| color.chars().take(7).collect()))
+            self.name(color.as_ref().map(|color| color.chars().take(7).collect()), color)
         } else {
             Ok(())
         }
@@ -389,12 +397,16 @@ impl ModelReader<'_, '_> {
         Ok(())
     }
 
-    /// Adds a name to the group of materials.
-    fn name(&mut self, name: Option<String>) -> Result<()> {
+    /// Adds a name and a colour to the group of materials.
+    fn name(&mut self, name: Option<String>, color: Option<String>) -> Result<()> {
+        let colour = color.and_then(|color| {
+            let bits = u32::from_str_radix(color.strip_prefix('#')?.get(..6)?, 16).ok()?;
+            Some([16, 8, 0].map(|shift| (bits >> shift) as u8))
+        });
         let name = name.unwrap_or_default();
-        let bytes = 2 * (name.len() + size_of::<String>()) as u64;
+        let bytes = 2 * (name.len() + size_of::<String>() + 4) as u64;
         if let Some(group) = self.group {
-            self.model.groups.entry(group).or_default().push(name);
+            self.model.groups.entry(group).or_default().push(PackageMaterial { name, colour });
         }
         self.took(bytes)
     }
@@ -423,8 +435,11 @@ impl ModelReader<'_, '_> {
             *corner = u32::try_from(element.needed(name)?).unwrap_or(u32::MAX);
         }
         let material = match (element.whole("pid")?, element.whole("p1")?) {
-            (Some(group), place) => Some([group, place.unwrap_or(0)]),
-            (None, Some(place)) => object.material.map(|[group, _]| [group, place]),
+            (group, Some(a)) => {
+                let (b, c) = (element.whole("p2")?.unwrap_or(a), element.whole("p3")?.unwrap_or(a));
+                group.or(object.material.map(|[group, ..]| group)).map(|group| [group, a, b, c])
+            }
+            (Some(group), None) => Some([group, 0, 0, 0]),
             (None, None) => object.material,
         };
         if object.materials.last().is_none_or(|(_, last)| *last != material) {
@@ -457,7 +472,7 @@ fn object(element: &XmlElement) -> Result<(u64, ModelObject)> {
     let object = ModelObject {
         name: element.text("name")?.unwrap_or_default(),
         is_left_out: matches!(kind.as_deref(), Some("support" | "solidsupport" | "other")),
-        material: group.map(|group| [group, place]),
+        material: group.map(|group| [group, place, place, place]),
         ..ModelObject::default()
     };
     Ok((element.needed("id")?, object))
@@ -497,7 +512,7 @@ struct Placement {
 
 impl Placing<'_, '_, '_> {
     /// Adds all items of a part.
-    fn all(mut self, start: &str, items: Vec<Placed>) -> Result<()> {
+    fn all(mut self, start: &str, items: Vec<PlacedObject>) -> Result<()> {
         let root: Rc<str> = start.into();
         let outer = Placement { path: root, object: 0, name: String::new(), map: None, depth: 0 };
         let mut tasks: Vec<Placement> =
@@ -543,7 +558,7 @@ impl Placing<'_, '_, '_> {
 
 impl Placement {
     /// An object that this one places.
-    fn inner(&self, placed: &Placed, name: String) -> Self {
+    fn inner(&self, placed: &PlacedObject, name: String) -> Self {
         let map = match (self.map, placed.map) {
             (Some(outer), Some(inner)) => Some(outer.after(&inner)),
             (outer, inner) => outer.or(inner),
@@ -567,17 +582,25 @@ fn add(
     indexed.begin_vertices();
     for vertex in &object.vertices {
         let point = task.map.map_or(vertex.floats, |map| map.apply(vertex.doubles));
-        indexed.vertex(point, Place::Of(&about))?;
+        indexed.vertex(point, FilePosition::Of(&about))?;
     }
     let mut runs = object.materials.iter().peekable();
+    let mut colours = None;
     for (n, &[a, b, c]) in object.triangles.iter().enumerate() {
         if let Some((_, material)) = runs.next_if(|(begin, _)| *begin == n as u64) {
-            let name = material
-                .and_then(|[group, place]| model.groups.get(&group)?.get(usize::try_from(place).ok()?));
-            indexed.begin_material(name.cloned().unwrap_or_default())?;
+            let at = |[group, place]: [u64; 2]| model.groups.get(&group)?.get(usize::try_from(place).ok()?);
+            let name = material.and_then(|[group, place, ..]| at([group, place]));
+            indexed.begin_material(name.map(|material| material.name.clone()).unwrap_or_default())?;
+            colours = material.and_then(|[group, a, b, c]| {
+                let colour = |place| at([group, place]).and_then(|material| material.colour);
+                Some([colour(a)?, colour(b)?, colour(c)?])
+            });
         }
         let corners = if is_mirror { [a, c, b] } else { [a, b, c] };
-        indexed.face(corners.into_iter().map(|corner| Ok(i64::from(corner))), Place::Of(&about))?;
+        if let Some([a, b, c]) = colours {
+            indexed.colour_next(if is_mirror { [a, c, b] } else { [a, b, c] });
+        }
+        indexed.face(corners.into_iter().map(|corner| Ok(i64::from(corner))), FilePosition::Of(&about))?;
     }
     Ok(())
 }

@@ -205,5 +205,6 @@ fn other_formats_and_places_without_meshes_are_refused() {
     );
     let none = tempfile::tempdir().unwrap();
     let none = read_file(none.path(), &ReadOptions::default()).unwrap_err();
-    assert_eq!((none.code().name(), none.message()), ("S010", "no mesh (.stl) in this folder"));
+    let text = "no mesh (.stl, .obj, .off, .ply, .gltf, .glb, .3mf) in this folder";
+    assert_eq!((none.code().name(), none.message()), ("S010", text));
 }

@@ -106,7 +106,7 @@ impl<'a, const N: usize> Accessor<'a, N> {
     /// The accessor of this index, of a type with as many numbers; `admit` refuses memory.
     pub(super) fn new(buffers: &'a Buffers, index: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
         let object = buffers.document.get("accessors", index)?;
-        let wanted = if N == 1 { "SCALAR" } else { "VEC3" };
+        let wanted = ["SCALAR", "VEC3", "VEC4"][[1, 3, 4].iter().position(|n| *n == N).unwrap_or(0)];
         if object.text("type") != Some(wanted) {
             return Err(object.error(Code::S006, format!("its type is not {wanted}")));
         }
@@ -166,6 +166,15 @@ impl<'a, const N: usize> Accessor<'a, N> {
                 let value = self.component.value(bytes.get(from..).unwrap_or_default());
                 if self.is_normalized { self.component.normalized(value) } else { value }
             })
+        })
+    }
+
+    /// Its elements as shares of 1, whether or not the file says that whole numbers are.
+    pub(super) fn shares(&self) -> impl Iterator<Item = [f64; N]> {
+        let is_normalized = self.is_normalized;
+        self.iter().map(move |element| match is_normalized {
+            true => element,
+            false => element.map(|value| self.component.normalized(value)),
         })
     }
 

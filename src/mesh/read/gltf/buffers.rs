@@ -1,15 +1,14 @@
 //! The bytes of a glTF: in the GLB, in `data:` URIs, or in files beside it.
 
 use std::cell::{Cell, OnceCell};
-use std::fs::File;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::super::source::{fill, unreadable};
+use super::super::source::{fill, open_beside};
 use super::document::{Document, GltfObject, unknown_extension};
-use crate::error::{Code, Error, Result, sanitize};
+use crate::error::{Code, Error, Result};
 
 /// The buffers of a document.
 pub(super) struct Buffers<'a> {
@@ -81,26 +80,11 @@ impl Buffers<'_> {
 
     /// The first `length` bytes of a file below the folder.
     fn beside(&self, uri: &str, length: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Vec<u8>> {
-        let name = unescaped(uri);
-        let shown = sanitize(name.as_bytes());
-        let path = PathBuf::from(&name);
-        let is_below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if name.contains("://") || !is_below {
-            let text = format!("it is in '{shown}', which is not below the folder of the mesh");
-            return Err(Error::input(Code::S008, text).with_hint("export a GLB, which holds all its bytes"));
-        }
-        let Some(folder) = self.folder else {
-            let text = format!("it is in '{shown}', and a stream lies in no folder");
-            return Err(Error::input(Code::S008, text).with_hint("name the file, or export a GLB"));
-        };
-        let about = |error: Error| error.about(&shown).with_hint("keep it beside the mesh, or export a GLB");
-        let file = File::open(folder.join(path)).map_err(|error| about(unreadable(&error)))?;
-        let metadata = file.metadata().map_err(|error| about(unreadable(&error)))?;
-        if !metadata.is_file() {
-            return Err(about(Error::input(Code::S008, "no file")));
-        }
+        let opened = open_beside(self.folder, &unescaped(uri));
+        let (file, there) = opened
+            .map_err(|error| error.with_hint("keep it below the folder of the mesh, or export a GLB"))?;
         // As many as are there, and no more than are needed.
-        let count = length.min(metadata.len());
+        let count = length.min(there);
         admit(self.held.get() + count)?;
         let mut bytes = vec![];
         let reserved =

@@ -39,6 +39,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     name: "gltf",
     extensions: &["gltf", "glb"],
     about: "glTF and GLB: scenes of triangles, strips and fans; y is up, in metres",
+    states_unit: true,
     recognise,
     read,
 };

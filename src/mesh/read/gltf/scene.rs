@@ -2,7 +2,7 @@
 
 use super::super::ReadOptions;
 use super::super::affine::Affine;
-use super::super::indexed::{Indexed, Place};
+use super::super::indexed::{FilePosition, Indexed, channel_of_light};
 use super::super::triage::Triage;
 use super::accessor::Accessor;
 use super::buffers::Buffers;
@@ -114,32 +114,71 @@ impl Primitive<'_> {
             let error = || self.object.error(Code::S107, "points and lines are left out");
             return self.triage.found_all(Code::S107, 1, error);
         }
+        let mut light = None;
         let material = match self.object.whole("material")? {
             None => String::new(),
-            Some(index) => match self.buffers.document.get("materials", index)?.name() {
-                "" => format!("material {index}"),
-                name => name.to_string(),
-            },
+            Some(index) => {
+                let material = self.buffers.document.get("materials", index)?;
+                let surface = material.inner("pbrMetallicRoughness");
+                light = surface.map(|surface| surface.numbers::<4>("baseColorFactor")).transpose()?.flatten();
+                if material.name().is_empty() { format!("material {index}") } else { material.name().into() }
+            }
         };
         indexed.begin_material(material)?;
+        let light = light.map(|[r, g, b, _]| [r, g, b]);
+        indexed.set_base_colour(light.map(|light| light.map(channel_of_light)));
         indexed.begin_vertices();
         let about = self.object.path();
         let extension =
             self.object.inner("extensions").and_then(|all| all.inner("KHR_draco_mesh_compression"));
         match extension {
             Some(extension) => self.add_compressed(&extension, indexed, &about),
-            None => self.add_plain(mode, indexed, &about),
+            None => self.add_plain(mode, light, indexed, &about),
         }
     }
 
-    fn add_plain(&self, mode: u64, indexed: &mut Indexed, about: &str) -> Result<()> {
+    /// The colours of vertices, in the light that the material leaves of them.
+    fn colours(&self, light: Option<[f64; 3]>, indexed: &Indexed) -> Result<Vec<[u8; 3]>> {
+        let attributes = self.object.inner("attributes");
+        let Some(index) = attributes.map(|all| all.whole("COLOR_0")).transpose()?.flatten() else {
+            return Ok(vec![]);
+        };
+        let factor = light.unwrap_or([1.0; 3]);
+        let seen = |[r, g, b]: [f64; 3]| [r * factor[0], g * factor[1], b * factor[2]].map(channel_of_light);
+        let admit = |more| indexed.admit(more);
+        let accessor = self.buffers.document.get("accessors", index)?;
+        let most = |count: u64| indexed.admit(3 * count);
+        if accessor.text("type") == Some("VEC4") {
+            let colours = Accessor::<4>::new(self.buffers, index, &admit)?;
+            most(colours.count)?;
+            return Ok(colours.shares().map(|[r, g, b, _]| seen([r, g, b])).collect());
+        }
+        let colours = Accessor::<3>::new(self.buffers, index, &admit)?;
+        most(colours.count)?;
+        Ok(colours.shares().map(seen).collect())
+    }
+
+    fn add_plain(
+        &self,
+        mode: u64,
+        light: Option<[f64; 3]>,
+        indexed: &mut Indexed,
+        about: &str,
+    ) -> Result<()> {
         let attributes = self.object.inner("attributes");
         let Some(position) = attributes.map(|all| all.whole("POSITION")).transpose()?.flatten() else {
             return Err(self.object.error(Code::S006, "a primitive without positions"));
         };
         let points = Accessor::<3>::new(self.buffers, position, &|more| indexed.admit(more))?;
+        let colours = self.colours(light, indexed)?;
         indexed.hold(self.buffers.held.take())?;
-        points.iter().try_for_each(|point| indexed.vertex(self.placed.apply(point), Place::Of(about)))?;
+        if !colours.is_empty() {
+            indexed.set_base_colour(None);
+        }
+        for (n, point) in points.iter().enumerate() {
+            indexed.vertex(self.placed.apply(point), FilePosition::Of(about))?;
+            colours.get(n).map_or(Ok(()), |colour| indexed.colour_vertex(*colour))?;
+        }
         match self.object.whole("indices")? {
             None => self.add_faces(mode, points.count, (0..points.count).map(|n| n as i64), indexed, about),
             Some(indices) => {
@@ -168,7 +207,7 @@ impl Primitive<'_> {
             while let (Some(a), Some(b), Some(c)) = (places.next(), places.next(), places.next()) {
                 face([a, b, c])?;
             }
-            if count % 3 != 0 {
+            if !count.is_multiple_of(3) {
                 let text = format!("{count} corners, which are no whole number of triangles");
                 self.triage.found(self.object.error(Code::S006, text))?;
             }
@@ -196,7 +235,7 @@ impl Primitive<'_> {
     /// Adds a triangle; a mirror turns it.
     fn add_face(&self, [a, b, c]: [i64; 3], indexed: &mut Indexed, about: &str) -> Result<()> {
         let corners = if self.placed.is_mirror() { [a, c, b] } else { [a, b, c] };
-        indexed.face(corners.into_iter().map(Ok), Place::Of(about))
+        indexed.face(corners.into_iter().map(Ok), FilePosition::Of(about))
     }
 
     #[cfg(feature = "draco")]
@@ -204,7 +243,7 @@ impl Primitive<'_> {
         let decoded = super::draco::decode(extension, self.buffers, &|more| indexed.admit(more))?;
         indexed.hold(self.buffers.held.take())?;
         for point in decoded.points {
-            indexed.vertex(self.placed.apply(point.map(f64::from)), Place::Of(about))?;
+            indexed.vertex(self.placed.apply(point.map(f64::from)), FilePosition::Of(about))?;
         }
         for triangle in decoded.triangles {
             self.add_face(triangle.map(i64::from), indexed, about)?;
