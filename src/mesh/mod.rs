@@ -63,6 +63,22 @@ impl Mesh {
         Ok(read::read_file(path.as_ref(), &read::ReadOptions::default())?.mesh)
     }
 
+    /// Reads a mesh from bytes or a stream of any format in [`read::INPUTS`]. `name` stands in errors; nothing lies beside it.
+    ///
+    /// ```
+    /// use voxelize::Mesh;
+    ///
+    /// let obj = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+    /// assert_eq!(Mesh::read(obj.as_bytes(), "plate.obj")?.triangles().len(), 2);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn read(mut bytes: impl std::io::Read, name: &str) -> Result<Self> {
+        Ok(read::read_stream(&mut bytes, name, &read::ReadOptions::default())?.mesh)
+    }
+
     /// A mesh of these triangles.
     ///
     /// # Errors
@@ -168,7 +184,7 @@ impl Mesh {
     }
 
     /// A mesh of triangles given by their vertices' numbers, counted from 0. Vertices that no triangle names
-    /// are left out of the bounds.
+    /// are left out of the bounds. [`with_parts`](Self::with_parts) and [`with_colours`](Self::with_colours) add to it.
     ///
     /// ```
     /// use voxelize::Mesh;

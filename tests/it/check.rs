@@ -198,7 +198,7 @@ fn exit_codes_are_those_of_the_table() {
         ("check needles.stl --strict -q", 4),
         ("check hole.stl needles.stl --strict", 4),
         ("check hole.stl bad.stl --strict", 7),
-        ("check none.stl", 0),
+        ("check none.stl", 4),
         ("check none.stl -r 8", 4),
         ("check missing.stl", 3),
         ("check bad.stl", 3),

@@ -160,6 +160,10 @@ impl Checking<'_> {
         let bar = call.bar();
         let mut found = RunReport::new(call.started);
         let mesh = run::read(&mut self.job, &bar, call.signals, &mut found)?;
+        if mesh.triangles().is_empty() {
+            let error = Error::unfit("has no triangles").with_hint("export the mesh again");
+            return Err(error.in_file(self.job.source.name()));
+        }
         self.refuse_too_large(&mesh)?;
         let needs_cells = self.has_grid || self.marks_cells();
         let lattice = needs_cells.then(|| run::fit(&self.job, &mesh, &mut found)).transpose()?;

@@ -17,6 +17,8 @@ struct Other {
 }
 
 const EXPORT: &str = "export binary STL from the program that made it";
+const SCENE: &str = "export glTF (.glb) from the program that made it; Blender converts it, too";
+const CAD: &str = "export STL or 3MF from the CAD program, which makes triangles of it";
 const DECOMPRESS: &str = "decompress it first";
 const MESH: &str = "a mesh is expected";
 const VOXELS: &str = "it holds voxels, and a mesh is expected";
@@ -34,15 +36,15 @@ const fn other(
 static OTHERS: &[Other] = &[
     #[cfg(not(feature = "3mf"))]
     other("3MF", &["3mf"], NONE, EXPORT),
-    other("AMF", &["amf"], NONE, EXPORT),
-    other("Blender", &["blend"], (0, b"BLENDER"), EXPORT),
-    other("Collada", &["dae"], NONE, EXPORT),
-    other("Draco", &["drc"], (0, b"DRACO"), EXPORT),
-    other("FBX", &["fbx"], (0, b"Kaydara FBX Binary"), EXPORT),
-    other("IGES", &["iges", "igs"], NONE, EXPORT),
-    other("STEP", &["step", "stp"], (0, b"ISO-10303-21"), EXPORT),
-    other("USD", &["usd", "usda", "usdc", "usdz"], (0, b"PXR-USDC"), EXPORT),
-    other("VRML", &["wrl", "x3d"], (0, b"#VRML"), EXPORT),
+    other("AMF", &["amf"], NONE, "export 3MF, which followed it, or binary STL"),
+    other("Blender", &["blend"], (0, b"BLENDER"), "in Blender: File, Export, glTF 2.0 or STL"),
+    other("Collada", &["dae"], NONE, SCENE),
+    other("Draco", &["drc"], (0, b"DRACO"), "export GLB: Draco in it is read"),
+    other("FBX", &["fbx"], (0, b"Kaydara FBX Binary"), SCENE),
+    other("IGES", &["iges", "igs"], NONE, CAD),
+    other("STEP", &["step", "stp"], (0, b"ISO-10303-21"), CAD),
+    other("USD", &["usd", "usda", "usdc", "usdz"], (0, b"PXR-USDC"), SCENE),
+    other("VRML", &["wrl", "x3d"], (0, b"#VRML"), SCENE),
     other("VTK", &["vtk", "vtp", "vtu", "vti"], (0, b"# vtk"), EXPORT),
     other("NRRD", &["nrrd", "nhdr"], (0, b"NRRD000"), VOXELS),
     other("NIfTI", &["nii"], (344, b"n+1\0"), VOXELS),

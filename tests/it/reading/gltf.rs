@@ -7,7 +7,6 @@ use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_file, read_strea
 use voxelize::{Code, Error, Mesh, Result};
 
 use super::indexed::{CUBE, SIDES};
-use crate::support::place::Place;
 
 fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
     read_stream(&mut &bytes[..], "-", &ReadOptions::default().tolerance(tolerance))
@@ -116,12 +115,13 @@ fn a_box_is_the_same_however_it_is_stored() {
             json!(format!("data:application/octet-stream;base64,{}", base64(&bin)));
         assert!(usual(embedded.to_string()) == loaded.mesh);
         assert!(usual(format!("\u{feff}\r\n {embedded:#}")) == loaded.mesh);
-        let place = Place::new();
-        std::fs::create_dir(place.path("a b")).unwrap();
-        place.write("a b/x%.bin", &bin);
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("a b")).unwrap();
+        std::fs::write(path("a b/x%.bin"), &bin).unwrap();
         embedded["buffers"][0]["uri"] = json!("a%20b/x%.bin");
-        place.write("box.gltf", embedded.to_string().as_bytes());
-        assert!(read_file(&place.path("box.gltf"), &ReadOptions::default()).unwrap().mesh == loaded.mesh);
+        std::fs::write(path("box.gltf"), embedded.to_string()).unwrap();
+        assert!(read_file(&path("box.gltf"), &ReadOptions::default()).unwrap().mesh == loaded.mesh);
         seen += 1;
     }
     assert_eq!(seen, 3);
@@ -400,4 +400,37 @@ fn compressed_primitives_are_decoded() {
             let _ = read_stream(&mut &compressed(&damaged)[..], "-", &options);
         }
     }
+}
+
+#[test]
+fn colours_are_those_of_materials_and_vertices() {
+    let (mut document, bin) = cube(5123);
+    document["meshes"][0]["primitives"][0]["material"] = json!(0);
+    document["materials"] = json!([{"pbrMetallicRoughness": {"baseColorFactor": [1, 0.5, 0, 0.5]}}]);
+    let mesh = usual(glb(&document, &bin));
+    // Half the light is 188 of 255.
+    assert!((0..12).all(|n| mesh.colours().unwrap().of(n) == [[255, 188, 0]; 3]));
+    // Bytes that are shares, of four channels; then floats, of three.
+    let mut coloured = document.clone();
+    for list in ["bufferViews", "accessors"] {
+        coloured[list].as_array_mut().unwrap().push(Value::Null);
+    }
+    coloured["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = json!(2);
+    let mut with_colours = |kind: u32, of: &str, more: Vec<u8>| {
+        let from = bin.len();
+        let bytes = [&bin[..], &more].concat();
+        coloured["bufferViews"][2] = json!({"buffer": 0, "byteOffset": from, "byteLength": more.len()});
+        coloured["accessors"][2] = json!({"bufferView": 2, "componentType": kind, "type": of, "count": 8, "normalized": kind == 5121});
+        coloured["buffers"][0]["byteLength"] = json!(bytes.len());
+        usual(glb(&coloured, &bytes))
+    };
+    let mesh = with_colours(5121, "VEC4", (0..8).flat_map(|n| [255, 255, 255, n]).collect());
+    assert_eq!(mesh.colours().unwrap().of(7), [[255, 188, 0]; 3], "times the colour of the material");
+    let shares: Vec<u8> =
+        (0..8).flat_map(|n| [n as f32 / 7.0, 1.0, 2.0]).flat_map(|share: f32| share.to_le_bytes()).collect();
+    let mesh = with_colours(5126, "VEC3", shares);
+    assert_eq!(mesh.colours().unwrap().of(0)[0], [0, 188, 0]);
+    document["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = json!(1);
+    assert!(refused(glb(&document, &bin)).message().contains("its type is not VEC3"));
+    assert!(usual(glb(&cube(5123).0, &bin)).colours().is_none());
 }

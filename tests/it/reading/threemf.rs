@@ -148,10 +148,10 @@ fn parts_of_a_package_lie_in_several_files() {
 #[test]
 fn materials_have_names_or_colours() {
     let groups = "<basematerials id=\"5\"><base name=\"steel\" displaycolor=\"#808080FF\"/><base name=\"brass\"/>\
-        </basematerials><m:colorgroup id=\"6\"><m:color color=\"#ff8000FF\"/></m:colorgroup>";
+        </basematerials><m:colorgroup id=\"6\"><m:color color=\"#ff8000FF\"/><m:color color=\"#0000FF\"/></m:colorgroup>";
     let by_number = mesh(|n| match n {
         0 | 1 => "pid=\"5\" p1=\"0\"".to_string(),
-        2 => "pid=\"6\" p1=\"0\" p2=\"0\" p3=\"0\"".to_string(),
+        2 => "pid=\"6\" p1=\"0\" p2=\"0\" p3=\"1\"".to_string(),
         3 => "p1=\"1\"".to_string(),
         4 => "pid=\"9\" p1=\"0\"".to_string(),
         _ => String::new(),
@@ -163,6 +163,11 @@ fn materials_have_names_or_colours() {
     let mut expected = ["brass"; 12];
     expected[..5].copy_from_slice(&["steel", "steel", "#ff8000", "brass", ""]);
     assert_eq!(named, expected);
+    let colours = mesh.colours().unwrap();
+    assert_eq!(colours.of(0), [[0x80; 3]; 3]);
+    assert_eq!(colours.of(2), [[255, 128, 0], [255, 128, 0], [0, 0, 255]]);
+    // No colour is known of brass.
+    assert_eq!(colours.of(3), [[255; 3]; 3]);
 }
 
 #[test]
