@@ -106,10 +106,9 @@ pub struct PartArgs {
     /// label cells by file, object, material, colour
     #[arg(long, value_name = "file|object|material|colour", value_parser = values::labels(), hide_possible_values = true,
           hide_short_help = true,
-          long_help = "Label the cells by the files that one grid is made of, or by the objects or the materials that \
-                       they name, such as the solids of an ASCII STL or the nodes of a glTF. The rule judges each part as a mesh of its own; a cell that \
-                       several occupy has the label of the first. colour: the triangle nearest to the centre of a cell \
-                       gives it its colour, of at most 255 [default: no labels]")]
+          long_help = "Label cells by the files that one grid is made of, or the objects or materials they name, each judged \
+                       as a mesh of its own; the first has what several occupy. colour: the nearest triangle gives each cell \
+                       its colour, of at most 255 [default: no labels]")]
     pub labels: Option<JobLabels>,
 
     /// parts that win shared cells, first to last
@@ -138,7 +137,8 @@ pub struct PartArgs {
         long,
         value_name = "NAME",
         hide_short_help = true,
-        long_help = "Leave out the parts of this name: objects, or materials with --labels material. May be repeated"
+        long_help = "Leave out the parts of this name: objects, or materials with --labels material. May be repeated \
+                     [default: none]"
     )]
     pub skip: Vec<String>,
 }
