@@ -15,8 +15,11 @@ pub enum Before {
     Nothing,
 }
 
-/// An array as this tool writes it, so that it may be replaced even where only a folder is named.
-fn older() -> Vec<u8> {
+/// An array as this tool writes it, so that it may be replaced even where only a folder is named; or a sidecar of it.
+fn older(name: &str) -> Vec<u8> {
+    if name.ends_with(".json") {
+        return br#"{"tool": "voxelize 0.1.0"}"#.to_vec();
+    }
     let header = "{'descr': '|b1', 'fortran_order': True, 'shape': (1, 1, 1), }";
     [b"\x93NUMPY\x01\x00v\x00", format!("{header:<117}\n").as_bytes(), &[1]].concat()
 }
@@ -30,7 +33,7 @@ pub fn prepare(place: &Place, names: &[&str], before: Before) {
         if before == Before::Nothing {
             continue;
         }
-        place.write(name, older());
+        place.write(name, older(name));
         fs::set_permissions(place.path(name), fs::Permissions::from_mode(MODE)).unwrap();
     }
 }
@@ -72,7 +75,7 @@ fn output(place: &Place, name: &str) -> Option<String> {
     let path = place.path(name);
     let bytes = fs::read(&path).ok()?;
     let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
-    Some(if bytes == older() && mode == MODE {
+    Some(if bytes == older(name) && mode == MODE {
         "the older file".to_string()
     } else if Voxels::open(&path).is_ok() {
         "the new file, whole".to_string()
