@@ -5,6 +5,7 @@ mod damaged;
 mod gltf;
 mod indexed;
 mod inputs;
+mod odd;
 #[cfg(feature = "3mf")]
 mod threemf;
 mod wild;
