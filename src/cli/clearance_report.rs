@@ -41,13 +41,13 @@ pub fn relation([a, b]: [&str; 2], found: &Clearance) -> String {
     let gap = format!("the surfaces are {distance} apart");
     match found.relation {
         Relation::Touching if !found.is_all && found.shares_volume.is_none() => format!(
-            "{a} and {b} touch: {meetings}; not all pairs were examined, so whether they share volume is not known"
+            "{a} and {b} meet: {meetings}; not all pairs were examined, so whether they share volume is not known"
         ),
         Relation::Touching if found.too_many_places => {
             format!("{a} and {b} touch: {meetings}, too many to find out whether they share volume")
         }
         Relation::Touching if found.shares_volume.is_none() => format!(
-            "{a} and {b} touch: {meetings}; a mesh is not closed, so whether they share volume is not known"
+            "{a} and {b} meet: {meetings}; a mesh is not closed, so whether they share volume is not known"
         ),
         Relation::Touching => format!("{a} and {b} touch: {meetings}, no volume is shared"),
         Relation::Crossing if found.meetings > 0 => format!("{a} and {b} cross: {meetings}"),

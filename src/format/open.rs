@@ -89,6 +89,11 @@ pub fn made_by_this_tool(path: &Path) -> bool {
     metadata.and_then(|metadata| metadata.record.tool).is_some_and(|tool| tool.starts_with("voxelize "))
 }
 
+/// Whether the file at `path` is a sidecar, of whatever program of this library.
+pub(super) fn describes_cells(path: &Path) -> bool {
+    parse_file(path).ok().flatten().is_some_and(|metadata| metadata.dims.is_some()) || made_by_this_tool(path)
+}
+
 /// Whether the file at `path` may be an output of this tool: it says so, or it has no place to say so and its cells are
 /// laid out as this tool does.
 pub fn may_be_of_this_tool(path: &Path) -> bool {

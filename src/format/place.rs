@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
-use super::open::made_by_this_tool;
+use super::open::describes_cells;
 use super::{Durability, Existing, Written};
 use crate::error::{Error, Result};
 use crate::par::Progress;
@@ -226,7 +226,7 @@ impl Existing {
     /// What is at the path of a sidecar goes only if it is one: nobody has named it.
     pub(crate) fn of_sidecar(self) -> Self {
         match self {
-            Self::Replace => Self::ReplaceIf(made_by_this_tool),
+            Self::Replace => Self::ReplaceIf(describes_cells),
             other => other,
         }
     }

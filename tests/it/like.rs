@@ -2,7 +2,8 @@
 
 use crate::support::place::{Place, refused};
 use serde_json::{Value, json};
-use voxelize::format::{self, FORMATS};
+use voxelize::format::{self, FORMATS, SaveOptions, Sidecar};
+use voxelize::{BitGrid, Voxels};
 
 /// Every way to choose a lattice. The cells of some are no cubes, which a .vox cannot hold.
 const WAYS: [(&str, bool); 12] = [
@@ -171,4 +172,18 @@ fn what_is_no_sidecar_is_not_replaced_by_one() {
     place.run("cube.stl -r 4 -o c.npy").expect(0);
     assert_eq!(std::fs::read_to_string(place.path("c.npy.json")).unwrap(), "mine");
     assert_eq!(seen, 4);
+}
+
+#[test]
+fn a_sidecar_of_a_program_without_a_name_is_replaced() {
+    let place = Place::new();
+    let voxels = Voxels::new(BitGrid::new([2, 2, 2]).unwrap());
+    let options = SaveOptions { sidecar: Sidecar::Write, ..SaveOptions::default() };
+    let npy = format::by_name("npy").unwrap();
+    for _ in 0..2 {
+        assert_eq!(format::save(&voxels, &place.path("a.npy"), npy, &options).unwrap().len(), 2);
+    }
+    place.write("a.npy.json", "mine");
+    assert!(format::save(&voxels, &place.path("a.npy"), npy, &options).is_err());
+    assert_eq!(std::fs::read_to_string(place.path("a.npy.json")).unwrap(), "mine");
 }
