@@ -2,13 +2,13 @@
 //!
 //! The input is a file, or else the model of a package.
 
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Write, copy, sink};
 
 use voxelize::Result;
 use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_stream};
-use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
 
 use crate::{alone, check_error, check_words, within};
 
@@ -35,7 +35,7 @@ pub fn check(bytes: &[u8]) {
             Ok(loaded) => check_loaded(loaded, bytes),
             // Items may name more triangles than there are bytes.
             Err(error) if error.triangle().is_some() => check_words(error),
-            Err(error) => check_error(error, 'S', bytes.len()),
+            Err(error) => check_error(error, 'S', longest(bytes)),
         }
     }
     if let Ok(usual) = &usual {
@@ -47,6 +47,20 @@ pub fn check(bytes: &[u8]) {
 fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
     let options = ReadOptions::default().tolerance(tolerance).memory(LIMIT);
     within(LIMIT as usize + BESIDE, || read_stream(&mut &*bytes, "-", &options))
+}
+
+/// The length of the package or of the longest file in it: errors name a place in either.
+fn longest(bytes: &[u8]) -> usize {
+    let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) else { return bytes.len() };
+    let count = archive.len();
+    let mut length = |n| {
+        let file = archive.by_index(n).ok()?;
+        let mut unpacked = file.take(LIMIT);
+        // As much of it as is whole.
+        let _ = copy(&mut unpacked, &mut sink());
+        Some((LIMIT - unpacked.limit()) as usize)
+    };
+    (0..count).filter_map(&mut length).fold(bytes.len(), usize::max)
 }
 
 fn package(model: &[u8]) -> Vec<u8> {

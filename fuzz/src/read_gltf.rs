@@ -41,7 +41,7 @@ pub fn check(bytes: &[u8]) {
 }
 
 fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
-    let options = ReadOptions::default().tolerance(tolerance).memory(LIMIT);
+    let options = ReadOptions::default().textures(true).tolerance(tolerance).memory(LIMIT);
     within(LIMIT as usize + BESIDE, || read_stream(&mut &*bytes, "-", &options))
 }
 

@@ -21,7 +21,7 @@ const TRIANGLE: u64 = 36;
 const HEAD: usize = 4096;
 
 /// How gzip files begin.
-const MAGIC: &[u8] = b"\x1f\x8b";
+pub(crate) const MAGIC: &[u8] = b"\x1f\x8b";
 
 /// Reads `bytes` in every way, and within every limit of memory that matters.
 pub fn check(bytes: &[u8]) {

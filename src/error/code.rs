@@ -236,8 +236,8 @@ codes! {
         "supports of a 3MF, which are left out"
         NOTHING;
     S110 "S110" NOTED
-        "a file of materials that cannot be read, so that their colours are not known"
-        hint!["keep it beside the mesh"];
+        "a file of materials or a picture that cannot be read, so that colours are not known"
+        hint!["keep it beside the mesh; pictures are PNG, JPEG or WebP"];
     V001 "V001" REFUSED
         "neither the content nor the name of the file is that of a known voxel format"
         FORMATS;

@@ -25,12 +25,16 @@ const MOST: usize = 255;
 /// Red, green and blue of sRGB.
 type Rgb = [u8; 3];
 
-/// The pieces of a side of a triangle, at most, at which its colours are looked at.
-const MOST_PIECES: usize = 64;
+/// The pieces of a side of a triangle, at most, at which its colours are looked at: of a side of a picture there may be
+/// more of interest.
+const MOST_PIECES: [f64; 2] = [64.0, 1024.0];
 
 /// Colours that are told apart one by one, at most; beyond, those that differ in the last two bits of each channel are
 /// one.
 const MOST_DISTINCT: usize = 1 << 16;
+
+/// The memory of a palette while it is made, in bytes.
+pub(super) const PALETTE_BYTES: u128 = 64 * MOST_DISTINCT as u128;
 
 /// The colours of cells, before the cells are known.
 pub(super) struct Painter<'a> {
@@ -110,9 +114,8 @@ impl<'a> Painter<'a> {
     fn colour(&self, cell: [usize; 3], number: i32) -> u8 {
         let Ok(number) = u64::try_from(number) else { return 1 };
         let n = self.mesh.at_number(number);
-        let corners = self.colours.of(n);
-        if corners == [corners[0]; 3] {
-            return self.palette.label(corners[0]);
+        if let Some(colour) = self.colours.only(n) {
+            return self.palette.label(colour);
         }
         let triangle = self.mesh.triangles()[n as usize];
         let weights = weights(self.lattice.centre(cell), &triangle);
@@ -201,7 +204,7 @@ impl Palette {
     }
 }
 
-/// The area of each colour of a mesh, and whether all are told apart. Triangles whose corners differ are cut into pieces
+/// The area of each colour of a mesh, and whether all are told apart. Triangles whose colours differ are cut into pieces
 /// of about a cell.
 fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb, f64>, bool) {
     let sides = lattice.spacing().each_ref().map(|side| side.to_f64());
@@ -223,12 +226,14 @@ fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb
         let [ab, ac, bc] = [minus(b, a), minus(c, a), minus(c, b)];
         let [x, y] = [dot(ab, ab), dot(ac, ac)];
         let area = (x * y - dot(ab, ac).powi(2)).max(0.0).sqrt() / 2.0;
-        let corners = colours.of(n);
-        if corners == [corners[0]; 3] {
-            add(corners[0], area);
+        if let Some(colour) = colours.only(n) {
+            add(colour, area);
             continue;
         }
-        let pieces = ((x.max(y).max(dot(bc, bc)).sqrt() / side).ceil() as usize).clamp(1, MOST_PIECES);
+        let longest = x.max(y).max(dot(bc, bc)).sqrt() / side;
+        let most = MOST_PIECES[usize::from(colours.texture(n).is_some())];
+        // As many points as about cells, and a few more: long triangles may be thin.
+        let pieces = longest.min(4.0 * area.sqrt() / side + 16.0).ceil().clamp(1.0, most) as usize;
         let share = area / (pieces * pieces) as f64;
         // The centres of the small triangles that stand as the large one does, and of those upside down.
         for (i, j) in (0..pieces).flat_map(|i| (0..pieces - i).map(move |j| (i, j))) {

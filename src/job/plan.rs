@@ -2,6 +2,7 @@
 //! that is not run is a dry run.
 
 use super::budget::{MemoryBudget, MemoryLimit, share_exceeded};
+use super::paint::PALETTE_BYTES;
 use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
 use crate::error::{Error, Hint, Opt, Result, hint};
@@ -60,7 +61,7 @@ impl Voxelizer<'_> {
             // A byte for each cell, and its nearest triangle, which is found as a field is.
             _ if self.extras.labels == JobLabels::Colours => {
                 let distances = Rule::distance().extra_bytes(mesh, lattice, &self.run);
-                demand.with(distances).grids(2 + 8 + 64)
+                demand.with(distances + PALETTE_BYTES).grids(2 + 8 + 64)
             }
             _ if self.has_labels() => demand.labelled(),
             _ => demand,

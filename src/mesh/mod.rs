@@ -13,6 +13,7 @@ pub(crate) mod pairs;
 mod parts;
 pub mod read;
 pub mod repair;
+mod texture;
 mod union_find;
 mod units;
 mod weld;
@@ -21,6 +22,7 @@ pub use colours::MeshColours;
 pub use contacts::Contact;
 pub use pairs::PairLimit;
 pub use parts::{MeshParts, PartKind};
+pub use texture::{MeshTexture, TexturePlace, TextureWrap};
 pub use units::{UnitOfLength, UpAxis};
 
 use std::path::Path;
@@ -60,7 +62,7 @@ impl Mesh {
     /// # Errors
     /// If the file cannot be read or is not whole; [`read`] lists the findings.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Ok(read::read_file(path.as_ref(), &read::ReadOptions::default())?.mesh)
+        Ok(read::read_file(path.as_ref(), &read::ReadOptions::default().textures(true))?.mesh)
     }
 
     /// Reads a mesh from bytes or a stream of any format in [`read::INPUTS`]. `name` stands in errors; nothing lies beside it.
@@ -76,7 +78,7 @@ impl Mesh {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn read(mut bytes: impl std::io::Read, name: &str) -> Result<Self> {
-        Ok(read::read_stream(&mut bytes, name, &read::ReadOptions::default())?.mesh)
+        Ok(read::read_stream(&mut bytes, name, &read::ReadOptions::default().textures(true))?.mesh)
     }
 
     /// A mesh of these triangles.

@@ -52,7 +52,7 @@ impl Demand {
             triangles: mesh.triangles().len(),
             dims: lattice.dims(),
             threads: run.thread_count(),
-            extra: 0,
+            extra: mesh.colours().map_or(0, |colours| colours.bytes().into()),
             grids: 1,
             values: 0,
         }

@@ -48,6 +48,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("earcut", &["mesh"], ""),
     ("fearless_simd", &["kernel"], ""),
     ("flate2", &["mesh"], ""),
+    ("image", &["mesh"], ""),
     ("indicatif", &["cli"], ""),
     ("memmap2", &["kernel/memory"], ""),
     ("ndarray", &["grid"], ""),

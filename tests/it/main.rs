@@ -56,6 +56,8 @@ mod readme;
 #[cfg(feature = "cli")]
 mod safe;
 #[cfg(feature = "cli")]
+mod textures;
+#[cfg(feature = "cli")]
 mod thin;
 #[cfg(all(unix, feature = "cli"))]
 mod transcripts;

@@ -3,7 +3,7 @@
 
 use voxelize::format;
 use voxelize::grid::CellKind;
-use voxelize::job::{UnitOfLength, findings};
+use voxelize::job::{JobLabels, UnitOfLength, findings};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::{Error, Kind, Lattice, Mesh, Progress, Result, Run};
 
@@ -65,6 +65,7 @@ fn read_one(
     guard::provoked(&name);
     let max_memory = options.resources.for_job().map(|most| most.saturating_sub(held));
     let reading = ReadOptions::default().tolerance(options.tolerance).memory(max_memory).progress(bar);
+    let reading = reading.textures(options.parts.labels == JobLabels::Colours);
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &name, &reading);
     let loaded = match source {
         MeshSource::File(file) if files::is_pipe(file.path()) => stream(Inlet::open(file, signals)),

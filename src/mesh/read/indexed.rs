@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 
 use super::number;
+use super::picture;
 use super::polygon::PolygonCutter;
 use super::room::Room;
 use super::triage::Triage;
-use crate::error::{Code, Error, Result, sanitize};
+use crate::error::{Code, Error, Kind, Result, sanitize};
 use crate::geom::{Point, Triangle};
 use crate::mesh::colours::WHITE;
-use crate::mesh::{Mesh, MeshColours, MeshParts, PartKind, not_finite};
+use crate::mesh::{
+    Mesh, MeshColours, MeshParts, MeshTexture, PartKind, TexturePlace, TextureWrap, not_finite,
+};
 
 /// The most corners of a polygon: to cut ears may take time as their square.
 const MAX_CORNERS: usize = 20_000;
@@ -110,7 +113,7 @@ impl<'a> Indexed<'a> {
     /// The mesh of all triangles, with objects and materials where the file names any.
     pub(super) fn into_mesh(self) -> Result<Mesh> {
         let count = self.triangles.len();
-        let colours = self.paint.into_colours(count);
+        let colours = self.paint.into_colours(count)?;
         let named = [(PartKind::Object, self.objects), (PartKind::Material, self.materials)];
         let mut mesh = Mesh::of_finite(self.triangles.into());
         for (kind, naming) in named {
@@ -155,6 +158,52 @@ impl<'a> Indexed<'a> {
     /// The corners of the next face alone have these colours, whatever its vertices have.
     pub(super) fn colour_next(&mut self, corners: [[u8; 3]; 3]) {
         self.paint.next = Some(corners);
+    }
+
+    /// Adds the picture in these bytes, and gives its number. One that cannot be read is noted and left out.
+    pub(super) fn add_picture(
+        &mut self,
+        bytes: Result<impl AsRef<[u8]>>,
+        wrap: [TextureWrap; 2],
+        place: FilePosition<'_>,
+    ) -> Result<Option<u32>> {
+        let left = picture::MAX_TEXELS.saturating_sub(self.paint.texels);
+        let decoded = bytes.and_then(|bytes| {
+            let held = bytes.as_ref().len() as u64;
+            picture::decode(bytes.as_ref(), left, |more| self.admit(held + more))
+        });
+        let texture = |(size, texels)| Ok((size, MeshTexture::new(size, texels, wrap)?));
+        match decoded.and_then(texture) {
+            Ok((size, texture)) => {
+                self.paint.texels += u64::from(size[0]) * u64::from(size[1]);
+                self.paint.textures.push(texture);
+                Ok(Some(self.paint.textures.len() as u32 - 1))
+            }
+            Err(error) if error.kind() == Kind::TooLarge => Err(error),
+            Err(error) => self.no_colours(&error, place).map(|()| None),
+        }
+    }
+
+    /// Notes that a file with colours cannot be read.
+    pub(super) fn no_colours(&self, error: &Error, place: FilePosition<'_>) -> Result<()> {
+        let text = format!("colours are not known: {}", error.message());
+        self.triage.found_all(Code::S110, 1, || place.of(Error::input(Code::S110, text.clone())))
+    }
+
+    /// The next faces are of a material with this picture, where they have a place in it.
+    pub(super) fn set_texture(&mut self, texture: Option<u32>) {
+        self.paint.texture = texture;
+    }
+
+    /// Whether a picture lies on the next faces.
+    pub(super) fn has_texture(&self) -> bool {
+        self.paint.texture.is_some()
+    }
+
+    /// The corners of the next face alone lie at these places of its picture.
+    pub(super) fn place_next(&mut self, corners: impl Iterator<Item = [f32; 2]>) {
+        self.paint.next_places.clear();
+        self.paint.next_places.extend(corners);
     }
 
     /// Adds a vertex whose coordinates are these words.
@@ -230,7 +279,7 @@ impl<'a> Indexed<'a> {
             let triangle = self.triangles.len() as u64 + self.triage.count_dropped();
             self.triage.found(place.of(error.at_triangle(triangle)))?;
             self.triage.drop_triangle(self.triangles.len());
-            self.paint.next = None;
+            self.paint.forget_next();
             return self.room.admit(self.triangles.capacity() as u64, self.beside());
         }
         let beside = self.beside();
@@ -241,7 +290,7 @@ impl<'a> Indexed<'a> {
         if self.paint.is_needed() {
             let more = self.paint.missing(before + cut.len());
             self.room.admit(self.triangles.capacity() as u64, beside + 2 * more)?;
-            self.paint.add(before, cut, &self.places);
+            self.paint.add(before, cut, &self.places, self.polygon.len());
         }
         Ok(())
     }
@@ -281,23 +330,56 @@ struct Colouring {
     next: Option<[[u8; 3]; 3]>,
     /// Of the triangles up to the last that has colours.
     triangles: Vec<[[u8; 3]; 3]>,
+    textures: Vec<MeshTexture>,
+    /// How many all pictures have.
+    texels: u64,
+    texture: Option<u32>,
+    /// Where the corners of the next face lie in its picture.
+    next_places: Vec<[f32; 2]>,
+    /// Of the triangles up to the last that has a picture.
+    places: Vec<Option<TexturePlace>>,
 }
 
 impl Colouring {
     /// Whether the next face has colours.
     fn is_needed(&self) -> bool {
-        self.next.is_some() || self.base.is_some() || !self.vertices.is_empty()
+        self.next.is_some() || self.base.is_some() || !self.vertices.is_empty() || self.is_placed()
+    }
+
+    /// Whether the next face has a place in a picture.
+    fn is_placed(&self) -> bool {
+        self.texture.is_some() && !self.next_places.is_empty()
+    }
+
+    /// Forgets what is known of the next face.
+    fn forget_next(&mut self) {
+        self.next = None;
+        self.next_places.clear();
     }
 
     /// The bytes that are missing for so many triangles.
     fn missing(&self, triangles: usize) -> u64 {
-        (triangles.saturating_sub(self.triangles.capacity()) * size_of::<[[u8; 3]; 3]>()) as u64
+        let missing = |there: usize, size: usize| (triangles.saturating_sub(there) * size) as u64;
+        let places = if self.is_placed() {
+            missing(self.places.capacity(), size_of::<Option<TexturePlace>>())
+        } else {
+            0
+        };
+        missing(self.triangles.capacity(), size_of::<[[u8; 3]; 3]>()) + places
     }
 
-    /// Adds those of a face behind so many triangles, that is cut so, and whose corners are these vertices.
-    fn add(&mut self, before: usize, cut: &[[u32; 3]], places: &[usize]) {
+    /// Adds those of a face behind so many triangles, that is cut so, and whose `corners` corners are these vertices.
+    fn add(&mut self, before: usize, cut: &[[u32; 3]], places: &[usize], corners: usize) {
         self.triangles.resize(before, [WHITE; 3]);
-        let next = self.next.take();
+        if let Some(texture) = self.texture.filter(|_| self.next_places.len() == corners) {
+            self.places.resize(before, None);
+            let placed = |corners: &[u32; 3]| TexturePlace {
+                texture,
+                corners: corners.map(|n| self.next_places[n as usize]),
+            };
+            self.places.extend(cut.iter().map(|corners| Some(placed(corners))));
+        }
+        let next = self.next;
         let colour = |corner: u32| {
             let vertex = places.get(corner as usize).and_then(|place| self.vertices.get(*place));
             match (vertex.copied(), self.base) {
@@ -313,30 +395,21 @@ impl Colouring {
             let own = next.map(|next| corners.map(|corner| next[corner as usize % 3]));
             self.triangles.push(own.unwrap_or_else(|| corners.map(colour)));
         }
+        self.forget_next();
     }
 
-    fn into_colours(mut self, triangles: usize) -> Option<MeshColours> {
+    fn into_colours(mut self, triangles: usize) -> Result<Option<MeshColours>> {
         if self.triangles.is_empty() {
-            return None;
+            return Ok(None);
         }
         self.triangles.resize(triangles, [WHITE; 3]);
-        Some(MeshColours::new(self.triangles))
+        MeshColours::new(self.triangles).with_textures(self.textures, self.places).map(Some)
     }
 
     fn bytes(&self) -> u64 {
-        3 * self.vertices.capacity() as u64 + 9 * self.triangles.capacity() as u64
+        let places = self.places.capacity() * size_of::<Option<TexturePlace>>();
+        3 * self.texels + (3 * self.vertices.capacity() + 9 * self.triangles.capacity() + places) as u64
     }
-}
-
-/// A channel of a colour that files have as a number from 0 to 1.
-pub(super) fn channel(share: f64) -> u8 {
-    // A conversion ends at 0 and 255.
-    (share * 255.0).round() as u8
-}
-
-/// A channel of sRGB for one of linear light, 0 to 1 (IEC 61966-2-1).
-pub(super) fn channel_of_light(light: f64) -> u8 {
-    channel(if light <= 0.003_130_8 { 12.92 * light } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 })
 }
 
 /// Objects or materials that a file names on its way, and may come back to.

@@ -21,6 +21,7 @@ mod lines;
 mod number;
 mod obj;
 mod off;
+mod picture;
 mod ply;
 mod polygon;
 mod records;
@@ -100,7 +101,7 @@ pub static INPUTS: &[InputFormat] = &[
     threemf::FORMAT,
 ];
 
-/// How to read. The default is silence, no limit, and refusal of damaged files; options chain.
+/// How to read. The default is silence, no limit, no pictures, and refusal of damaged files; options chain.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ReadOptions<'a> {
@@ -108,13 +109,15 @@ pub struct ReadOptions<'a> {
     pub tolerance: Tolerance,
     /// The most memory, in bytes, that the triangles may take.
     pub max_memory: Option<u64>,
+    /// Whether pictures on triangles are read, for their colours.
+    pub textures: bool,
     /// The listener of progress, which may cancel: one phase, `read`, in bytes.
     pub progress: &'a dyn Progress,
 }
 
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
-        Self { tolerance: Tolerance::Usual, max_memory: None, progress: &() }
+        Self { tolerance: Tolerance::Usual, max_memory: None, textures: false, progress: &() }
     }
 }
 
@@ -129,6 +132,12 @@ impl<'a> ReadOptions<'a> {
     #[must_use]
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
         Self { max_memory: bytes.into(), ..self }
+    }
+
+    /// With pictures on triangles, or without.
+    #[must_use]
+    pub fn textures(self, textures: bool) -> Self {
+        Self { textures, ..self }
     }
 
     /// Heard by `progress`, which may also cancel.

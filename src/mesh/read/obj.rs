@@ -7,8 +7,9 @@
 //! | `o NAME` | an object: the polygons that follow are a part of the mesh |
 //! | `g NAME …` | a group: a part, where the file names no objects |
 //! | `usemtl NAME` | the polygons that follow are of this material |
-//! | `mtllib FILE` | a file beside the mesh, where `newmtl NAME` and `Kd R G B` give a material its colour |
-//! | `vt`, `vn`, `s`, `#` | textures, normals, comments: nothing of geometry |
+//! | `mtllib FILE` | a file beside the mesh, where `newmtl NAME` and `Kd R G B` give a material its colour, and `map_Kd FILE` a picture in place of it |
+//! | `vt U V` | a place in a picture, from its lower left corner |
+//! | `vn`, `s`, `#` | normals, comments: nothing of geometry |
 //! | `p`, `l`, `curv`, `surf`, … | points, lines and free-form curves and surfaces: no triangles, noted and left out |
 //!
 //! A line that ends in `\` goes on in the next. Polygons are cut into triangles (`polygon.rs`). Text is read once, in
@@ -17,16 +18,18 @@
 //! The format: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 
-use super::indexed::{FilePosition, Indexed, channel, no_number};
+use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Lines, next_word, whole};
 use super::number;
-use super::source::{Head, MeshBytes, open_beside, unreadable};
+use super::picture;
+use super::source::{Head, MeshBytes, is_blank, read_beside};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Kind, Result, sanitize};
+use crate::mesh::TextureWrap;
+use crate::mesh::colours::channel;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "obj",
@@ -63,7 +66,16 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let folder = source.folder();
     let mut lines = Lines::new(source.into_reader(), options.progress);
     let indexed = Indexed::new(options.max_memory, triage, 1);
-    let mut reader = ObjReader { indexed, triage, folder, has_objects: false, colours: HashMap::new() };
+    let mut reader = ObjReader {
+        indexed,
+        triage,
+        folder,
+        reads_textures: options.textures,
+        has_objects: false,
+        materials: HashMap::new(),
+        material: ObjMaterial::default(),
+        places: vec![],
+    };
     while lines.advance()? {
         reader.line(lines.line(), lines.number())?;
     }
@@ -75,14 +87,84 @@ struct ObjReader<'a> {
     indexed: Indexed<'a>,
     triage: &'a Triage,
     folder: Option<&'a Path>,
+    reads_textures: bool,
     has_objects: bool,
-    /// The colours of materials.
-    colours: HashMap<String, [u8; 3]>,
+    materials: HashMap<String, ObjMaterial>,
+    /// The material of the next faces.
+    material: ObjMaterial,
+    /// The places in pictures, if pictures are read.
+    places: Vec<[f32; 2]>,
+}
+
+/// What is known of a material.
+#[derive(Clone, Default)]
+struct ObjMaterial {
+    colour: Option<[u8; 3]>,
+    map: Option<TextureMap>,
+    /// The number of its picture, once it was looked for.
+    picture: Option<Option<u32>>,
+}
+
+/// A picture and how it lies on faces.
+#[derive(Clone, PartialEq, Debug)]
+struct TextureMap {
+    file: String,
+    scale: [f32; 2],
+    offset: [f32; 2],
+    wrap: TextureWrap,
+}
+
+impl TextureMap {
+    /// The map of the words behind `map_Kd`: options, then the name of a file, which may have blanks.
+    fn of(mut rest: &[u8]) -> Self {
+        let mut map =
+            Self { file: String::new(), scale: [1.0; 2], offset: [0.0; 2], wrap: TextureWrap::Repeat };
+        loop {
+            let (word, mut behind) = next_word(rest);
+            let [fewest, most] = match word {
+                b"-o" | b"-s" | b"-t" => [1, 3],
+                b"-mm" => [2, 2],
+                _ if word.len() > 1 && word[0] == b'-' => [1, 1],
+                _ => break,
+            };
+            let mut values = [None; 2];
+            for n in 0..most {
+                let (value, after) = next_word(behind);
+                let number = number::of(value);
+                if n >= fewest && number.is_none() {
+                    break;
+                }
+                values.get_mut(n).into_iter().for_each(|known| *known = number);
+                if word == b"-clamp" && value == b"on" {
+                    map.wrap = TextureWrap::Clamp;
+                }
+                behind = after;
+            }
+            let numbers = match word {
+                b"-o" => Some(&mut map.offset),
+                b"-s" => Some(&mut map.scale),
+                _ => None,
+            };
+            for (number, value) in numbers.into_iter().flatten().zip(values) {
+                *number = value.unwrap_or(*number);
+            }
+            rest = behind;
+        }
+        // Names from Windows.
+        map.file = name(rest).replace('\\', "/");
+        map
+    }
+
+    /// The place in the picture, from its upper left corner.
+    fn place(&self, [u, v]: [f32; 2]) -> [f32; 2] {
+        [u * self.scale[0] + self.offset[0], 1.0 - (v * self.scale[1] + self.offset[1])]
+    }
 }
 
 impl ObjReader<'_> {
     fn line(&mut self, line: &[u8], number: u64) -> Result<()> {
-        let (word, mut rest) = next_word(line);
+        let (word, words) = next_word(line);
+        let mut rest = words;
         let mut next = || {
             let (word, behind) = next_word(rest);
             rest = behind;
@@ -96,18 +178,29 @@ impl ObjReader<'_> {
                     None => Ok(()),
                 }
             }
+            b"vt" if self.reads_textures => {
+                let place = [next(), next()].map(|word| number::of(word).unwrap_or(0.0));
+                if self.places.len() == self.places.capacity() {
+                    let more = self.places.capacity().max(512);
+                    self.indexed.hold(2 * (more * size_of::<[f32; 2]>()) as u64)?;
+                    self.places.reserve_exact(more);
+                }
+                self.places.push(place);
+                Ok(())
+            }
             b"f" | b"fo" => {
                 let count = self.indexed.count() as i64;
+                if let (true, Some(map)) = (self.indexed.has_texture(), &self.material.map) {
+                    let corners = words.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty());
+                    let places = corners.map_while(|word| texture_place(word, &self.places));
+                    self.indexed.place_next(places.map(|place| map.place(place)));
+                }
                 let corners = std::iter::from_fn(|| Some(next()).filter(|word| !word.is_empty()));
                 self.indexed.face(corners.map(|word| place(word, count)), FilePosition::Line(number))
             }
             b"o" => self.begin_object(rest),
             b"g" if !self.has_objects => self.indexed.begin_object(name(rest)),
-            b"usemtl" => {
-                let name = name(rest);
-                self.indexed.set_base_colour(self.colours.get(&name).copied());
-                self.indexed.begin_material(name)
-            }
+            b"usemtl" => self.begin_material(name(rest), number),
             b"mtllib" => self.materials(&name(rest), number),
             b"p" | b"l" | b"curv" | b"curv2" | b"surf" => {
                 let text = format!("'{}': points, lines and free-form surfaces are left out", sanitize(word));
@@ -125,28 +218,23 @@ impl ObjReader<'_> {
             // A stream has nothing beside it.
             return Ok(());
         }
-        let found = open_beside(self.folder, file).and_then(|(file, length)| {
-            if length > MAX_MATERIALS {
-                return Err(Error::input(Code::S110, format!("more than {MAX_MATERIALS} bytes")));
-            }
-            self.indexed.hold(2 * length)?;
-            let mut text = vec![];
-            file.take(MAX_MATERIALS).read_to_end(&mut text).map_err(|error| unreadable(&error))?;
-            Ok(text)
+        let found = read_beside(self.folder, file, MAX_MATERIALS + 1, |length| self.indexed.hold(2 * length));
+        let found = found.and_then(|text| match text.len() as u64 > MAX_MATERIALS {
+            true => Err(Error::input(Code::S110, format!("more than {MAX_MATERIALS} bytes"))),
+            false => Ok(text),
         });
         let text = match found {
             Ok(text) => text,
             Err(error) if error.kind() == Kind::TooLarge => return Err(error),
-            Err(error) => {
-                let text = format!("colours of materials are not known: {}", error.message());
-                let finding = || Error::input(Code::S110, text.clone()).at_line(number);
-                return self.triage.found_all(Code::S110, 1, finding);
-            }
+            Err(error) => return self.indexed.no_colours(&error, FilePosition::Line(number)),
         };
         let mut current = None;
         for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
             match next_word(line) {
                 (b"newmtl", rest) => current = Some(name(rest)),
+                (b"map_Kd", rest) if let (true, Some(name)) = (self.reads_textures, &current) => {
+                    self.materials.entry(name.clone()).or_default().map = Some(TextureMap::of(rest));
+                }
                 (b"Kd", rest) => {
                     let words = [(); 3].map({
                         let mut rest = rest;
@@ -157,13 +245,39 @@ impl ObjReader<'_> {
                         }
                     });
                     if let (Some(name), Some(colour)) = (&current, colour(words)) {
-                        self.colours.insert(name.clone(), colour);
+                        self.materials.entry(name.clone()).or_default().colour = Some(colour);
                     }
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Goes on with this material. Its colour counts where it has no picture.
+    fn begin_material(&mut self, name: String, number: u64) -> Result<()> {
+        let known = self.materials.get(&name).cloned();
+        self.material = known.unwrap_or_default();
+        if let (Some(map), None) = (&self.material.map, self.material.picture) {
+            let same = self
+                .materials
+                .values()
+                .find(|other| other.picture.is_some() && other.map.as_ref() == Some(map));
+            let picture = match same {
+                Some(other) => other.picture,
+                None => {
+                    let admit = |length| self.indexed.admit(length);
+                    let bytes = read_beside(self.folder, &map.file, picture::MAX_BYTES, admit);
+                    Some(self.indexed.add_picture(bytes, [map.wrap; 2], FilePosition::Line(number))?)
+                }
+            };
+            self.material.picture = picture;
+            self.materials.insert(name.clone(), self.material.clone());
+        }
+        let texture = self.material.picture.flatten();
+        self.indexed.set_texture(texture);
+        self.indexed.set_base_colour(self.material.colour.filter(|_| texture.is_none()));
+        self.indexed.begin_material(name)
     }
 
     /// Goes on with this object. Groups before the first object are none, unless they have polygons.
@@ -192,9 +306,55 @@ fn name(rest: &[u8]) -> String {
     String::from_utf8_lossy(rest.trim_ascii()).into_owned()
 }
 
+/// The place in a picture that a word such as `7/2/1` or `-1/-1` names.
+fn texture_place(word: &[u8], places: &[[f32; 2]]) -> Option<[f32; 2]> {
+    let named = whole(word.split(|byte| *byte == b'/').nth(1)?)?;
+    let place = if named < 0 { places.len() as i64 + named } else { named - 1 };
+    places.get(usize::try_from(place).ok()?).copied()
+}
+
 /// The place of the vertex that a word such as `7/2/1` or `-1` names, where `count` come before.
 fn place(word: &[u8], count: i64) -> Result<i64> {
     let digits = word.split(|byte| *byte == b'/').next().unwrap_or_default();
     let named = whole(digits).ok_or_else(|| no_number(word, "the number of a vertex"))?;
     Ok(if named < 0 { count + named } else { named - 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_have_options_and_names_with_blanks() {
+        let map = |file: &str, scale, offset, wrap| TextureMap { file: file.into(), scale, offset, wrap };
+        let plain = |file| map(file, [1.0; 2], [0.0; 2], TextureWrap::Repeat);
+        for (words, expected) in [
+            ("a.png", plain("a.png")),
+            (" my wood.jpg ", plain("my wood.jpg")),
+            ("maps\\a.png", plain("maps/a.png")),
+            ("-blendu on -bm 0.5 -imfchan m a.png", plain("a.png")),
+            ("-mm 0 1 a.png", plain("a.png")),
+            ("-s 2 3 1 -o 0.5 a b.png", map("a b.png", [2.0, 3.0], [0.5, 0.0], TextureWrap::Repeat)),
+            ("-clamp on -t 1 7.png", map("7.png", [1.0; 2], [0.0; 2], TextureWrap::Clamp)),
+            ("-s", plain("")),
+        ] {
+            assert_eq!(TextureMap::of(words.as_bytes()), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn places_in_pictures_may_be_missing() {
+        let places = [[0.0, 0.0], [0.5, 0.25]];
+        for (word, place) in [
+            ("1/2", Some(places[1])),
+            ("1/-2/3", Some(places[0])),
+            ("1", None),
+            ("1//3", None),
+            ("1/3", None),
+            ("1/-3", None),
+            ("1/0", None),
+        ] {
+            assert_eq!(texture_place(word.as_bytes(), &places), place, "{word}");
+        }
+    }
 }

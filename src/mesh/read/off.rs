@@ -14,13 +14,14 @@
 
 use std::io::Read;
 
-use super::indexed::{FilePosition, Indexed, channel, no_number};
+use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Lines, first_word, next_word, whole};
 use super::number;
 use super::source::{Head, MeshBytes};
 use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
+use crate::mesh::colours::channel;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "off",

@@ -21,7 +21,7 @@
 
 use std::io::Read;
 
-use super::indexed::{FilePosition, Indexed, channel, no_number};
+use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Lines, next_word, whole};
 use super::number;
 use super::source::{Head, MeshBytes, fill};
@@ -29,6 +29,7 @@ use super::triage::Triage;
 use super::{Content, Guess, InputFormat, ReadOptions};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::Point;
+use crate::mesh::colours::channel;
 use crate::par::Progress;
 
 pub(super) const FORMAT: InputFormat = InputFormat {

@@ -61,7 +61,7 @@ impl Packed {
 }
 
 /// Opens a file that a mesh names, which must lie in the folder of the mesh or below; and its length.
-pub(super) fn open_beside(folder: Option<&Path>, name: &str) -> Result<(File, u64)> {
+fn open_beside(folder: Option<&Path>, name: &str) -> Result<(File, u64)> {
     let shown = sanitize(name.as_bytes());
     let refused = |what: &str| Error::input(Code::S008, format!("it is in '{shown}', {what}"));
     let path = Path::new(name);
@@ -76,6 +76,23 @@ pub(super) fn open_beside(folder: Option<&Path>, name: &str) -> Result<(File, u6
         true => Ok((file, metadata.len())),
         false => Err(Error::input(Code::S008, "no file").about(&shown)),
     }
+}
+
+/// The first `most` bytes, or as many as there are, of a file that a mesh names; `admit` refuses memory.
+pub(super) fn read_beside(
+    folder: Option<&Path>,
+    name: &str,
+    most: u64,
+    admit: impl FnOnce(u64) -> Result<()>,
+) -> Result<Vec<u8>> {
+    let (file, there) = open_beside(folder, name)?;
+    let count = most.min(there);
+    admit(count)?;
+    let mut bytes = vec![];
+    let reserved = usize::try_from(count).ok().filter(|count| bytes.try_reserve_exact(*count).is_ok());
+    reserved.ok_or_else(|| Error::too_large("more bytes than the system provides memory for"))?;
+    file.take(count).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    Ok(bytes)
 }
 
 impl<'a> MeshBytes<'a> {

@@ -434,3 +434,69 @@ fn colours_are_those_of_materials_and_vertices() {
     assert!(refused(glb(&document, &bin)).message().contains("its type is not VEC3"));
     assert!(usual(glb(&cube(5123).0, &bin)).colours().is_none());
 }
+
+/// The box with a colour and a place in a picture for each vertex, as the reference encoder makes it.
+#[cfg(all(feature = "draco", feature = "textures"))]
+#[test]
+fn compressed_primitives_have_colours_and_places() {
+    use image::{ImageFormat, Rgb, RgbImage};
+
+    const COMPRESSED: &[u8] = &[
+        68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 8, 12, 0, 11, 0, 0, 3, 111, 171, 20, 1, 1, 16, 1, 255, 0, 0,
+        3, 2, 2, 3, 1, 0, 3, 9, 2, 1, 1, 0, 9, 3, 0, 2, 1, 0, 2, 0, 1, 1, 0, 9, 23, 1, 24, 3, 1, 40, 3, 0, 8,
+        176, 240, 241, 14, 180, 179, 0, 239, 240, 0, 59, 15, 192, 191, 3, 236, 60, 64, 61, 13, 192, 239, 0,
+        0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 63, 0, 0, 0, 63, 0, 0, 96, 63, 0, 0, 0, 62, 0, 0, 192, 62, 0, 0,
+        32, 63, 0, 0, 128, 62, 0, 0, 64, 63, 0, 0, 64, 63, 0, 0, 128, 62, 0, 0, 32, 63, 0, 0, 192, 62, 0, 0,
+        0, 0, 0, 0, 128, 63, 0, 0, 0, 62, 0, 0, 96, 63, 0, 1, 1, 0, 14, 3, 1, 16, 1, 8, 39, 1, 40, 4, 0, 52,
+        48, 129, 4, 0, 155, 25, 0, 128, 155, 25, 0, 0, 0, 2, 0, 206, 12, 0, 56, 51, 0, 16, 0, 155, 25, 0, 0,
+        0, 0, 0, 0, 0, 255, 63, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 64, 14,
+    ];
+    // Places are eighths, from left to right and from the bottom to the top.
+    let picture = RgbImage::from_fn(16, 1, |x, _| Rgb([(16 * x) as u8, 0, 0]));
+    let mut png = std::io::Cursor::new(vec![]);
+    picture.write_to(&mut png, ImageFormat::Png).unwrap();
+    let bin = [COMPRESSED, png.get_ref()].concat();
+    let (mut document, _) = cube(5123);
+    document["bufferViews"] = json!([
+        {"buffer": 0, "byteLength": COMPRESSED.len()},
+        {"buffer": 0, "byteOffset": COMPRESSED.len(), "byteLength": png.get_ref().len()}
+    ]);
+    document["buffers"][0]["byteLength"] = json!(bin.len());
+    document["meshes"][0]["primitives"][0]["material"] = json!(0);
+    document["materials"] = json!([{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]);
+    document["textures"] = json!([{"source": 0}]);
+    document["images"] = json!([{"bufferView": 1, "mimeType": "image/png"}]);
+    let read = |attributes: Value| {
+        let mut document = document.clone();
+        document["meshes"][0]["primitives"][0]["extensions"] =
+            json!({"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": attributes}});
+        Mesh::read(&glb(&document, &bin)[..], "-").unwrap()
+    };
+    // The number of a vertex, by its place.
+    let number = |point: [f32; 3]| {
+        let [x, y, z] = point.map(|n| u8::from(n > 1.0));
+        4 * z + [[0, 3], [1, 2]][usize::from(x)][usize::from(y)]
+    };
+    let mesh = read(json!({"COLOR_0": 0, "POSITION": 2}));
+    let colours = mesh.colours().unwrap();
+    let light = |channel: u8| ((f64::from(channel) / 255.0).powf(1.0 / 2.4) * 1.055 - 0.055) * 255.0;
+    for (n, triangle) in (0..).zip(mesh.triangles()) {
+        for (corner, colour) in triangle.iter().zip(colours.of(n)) {
+            let vertex = 30 * number(*corner);
+            let off = f64::from(colour[1]) - light(255 - vertex);
+            assert!(off.abs() <= 0.5 && colours.texture(n).is_none(), "{corner:?}: {colour:?}");
+        }
+    }
+    let mesh = read(json!({"TEXCOORD_0": 1, "POSITION": 2}));
+    let colours = mesh.colours().unwrap();
+    for (n, triangle) in (0..).zip(mesh.triangles()) {
+        let (_, place) = colours.texture(n).unwrap();
+        for (corner, [u, v]) in triangle.iter().zip(place.corners) {
+            let share = f32::from(number(*corner)) / 8.0;
+            assert_eq!([u, v], [share, 1.0 - share]);
+        }
+        // Towards the middle: a sixteenth further, or less.
+        let [red, ..] = colours.at(n, [1.0, 0.0, 0.0]);
+        assert!(red.abs_diff(32 * number(triangle[0])) <= 16, "{n}: {red}");
+    }
+}

@@ -106,7 +106,7 @@ impl<'a, const N: usize> Accessor<'a, N> {
     /// The accessor of this index, of a type with as many numbers; `admit` refuses memory.
     pub(super) fn new(buffers: &'a Buffers, index: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Self> {
         let object = buffers.document.get("accessors", index)?;
-        let wanted = ["SCALAR", "VEC3", "VEC4"][[1, 3, 4].iter().position(|n| *n == N).unwrap_or(0)];
+        let wanted = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1];
         if object.text("type") != Some(wanted) {
             return Err(object.error(Code::S006, format!("its type is not {wanted}")));
         }

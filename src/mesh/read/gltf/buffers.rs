@@ -6,7 +6,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::super::source::{fill, open_beside};
+use super::super::source::read_beside;
 use super::document::{Document, GltfObject, unknown_extension};
 use crate::error::{Code, Error, Result};
 
@@ -65,11 +65,7 @@ impl Buffers<'_> {
             return Ok(bytes);
         }
         let length = buffer.needed("byteLength")?;
-        let read = match uri.strip_prefix("data:") {
-            Some(data) => embedded(data, self.held.get(), admit),
-            None => self.beside(uri, length, admit),
-        };
-        let bytes = read.map_err(|error| error.about(&buffer.path()))?;
+        let bytes = self.at(uri, length, admit).map_err(|error| error.about(&buffer.path()))?;
         if (bytes.len() as u64) < length {
             let text = format!("cut short: {} bytes of {length}", bytes.len());
             return Err(buffer.error(Code::S003, text));
@@ -78,23 +74,15 @@ impl Buffers<'_> {
         Ok(cell.get_or_init(|| bytes))
     }
 
-    /// The first `length` bytes of a file below the folder.
-    fn beside(&self, uri: &str, length: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Vec<u8>> {
-        let opened = open_beside(self.folder, &unescaped(uri));
-        let (file, there) = opened
-            .map_err(|error| error.with_hint("keep it below the folder of the mesh, or export a GLB"))?;
-        // As many as are there, and no more than are needed.
-        let count = length.min(there);
-        admit(self.held.get() + count)?;
-        let mut bytes = vec![];
-        let reserved =
-            usize::try_from(count).ok().and_then(|count| bytes.try_reserve_exact(count).ok().map(|()| count));
-        let count =
-            reserved.ok_or_else(|| Error::too_large("more bytes than the system provides memory for"))?;
-        bytes.resize(count, 0);
-        let filled = fill(&mut &file, &mut bytes)?;
-        bytes.truncate(filled);
-        Ok(bytes)
+    /// The bytes of a `data:` URI, or the first `length` bytes of a file below the folder.
+    pub(super) fn at(&self, uri: &str, length: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Vec<u8>> {
+        if let Some(data) = uri.strip_prefix("data:") {
+            return embedded(data, self.held.get(), admit);
+        }
+        let hint = "keep it below the folder of the mesh, or export a GLB";
+        let held = self.held.get();
+        read_beside(self.folder, &unescaped(uri), length, |count| admit(held + count))
+            .map_err(|error| if error.hint().is_some() { error } else { error.with_hint(hint) })
     }
 }
 

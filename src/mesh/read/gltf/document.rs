@@ -153,6 +153,11 @@ impl<'a> GltfObject<'a> {
         self.whole(key)?.ok_or_else(|| self.error(Code::S006, format!("it has no {key}")))
     }
 
+    /// A number, if it is there and finite.
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
+        self.fields.get(key).and_then(Value::as_f64).filter(|number| number.is_finite())
+    }
+
     /// So many numbers, if they are there.
     pub(super) fn numbers<const N: usize>(&self, key: &str) -> Result<Option<[f64; N]>> {
         let Some(list) = self.fields.get(key) else { return Ok(None) };

@@ -7,7 +7,8 @@
 //! | `meshes` | `primitives`: triangles, strips and fans; points and lines are noted and left out |
 //! | `accessors` | `POSITION` as floats, or as integers (`KHR_mesh_quantization`); indices; sparse ones |
 //! | `bufferViews`, `buffers` | the second chunk of a GLB, `data:` URIs, and files in the folder of the mesh or below |
-//! | `materials` | their names |
+//! | `materials` | names, `baseColorFactor`, `baseColorTexture` with `KHR_texture_transform` |
+//! | `textures`, `samplers`, `images` | PNG, JPEG, and WebP (`EXT_texture_webp`), repeated, mirrored or clamped |
 //! | `KHR_draco_mesh_compression` | decoded (`draco.rs`) |
 //!
 //! Each node with a mesh is a part. y is up, and the unit is the metre. Matrices are multiplied as doubles, and a vertex
@@ -21,6 +22,7 @@ mod buffers;
 mod document;
 #[cfg(feature = "draco")]
 mod draco;
+mod material;
 mod scene;
 
 use std::cell::{Cell, OnceCell};

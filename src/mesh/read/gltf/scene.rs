@@ -2,12 +2,14 @@
 
 use super::super::ReadOptions;
 use super::super::affine::Affine;
-use super::super::indexed::{FilePosition, Indexed, channel_of_light};
+use super::super::indexed::{FilePosition, Indexed};
 use super::super::triage::Triage;
 use super::accessor::Accessor;
 use super::buffers::Buffers;
 use super::document::{GltfObject, unknown_extension};
+use super::material::{Material, Materials};
 use crate::error::{Code, Result};
+use crate::mesh::colours::channel_of_light;
 
 /// The map of a node to its parent.
 fn map_of(node: &GltfObject) -> Result<Affine> {
@@ -49,6 +51,7 @@ pub(super) fn add(
     let mut seen = vec![false; document.count("nodes") as usize];
     // Those to come, the next one last.
     let mut nodes: Vec<(u64, Affine)> = vec![];
+    let mut materials = Materials::new(buffers, options.textures);
     let roots = roots(buffers)?;
     nodes.extend(roots.into_iter().rev().map(|root| (root, Affine::IDENTITY)));
     while let Some((index, parent)) = nodes.pop() {
@@ -70,7 +73,11 @@ pub(super) fn add(
                 triage.found_all(Code::S108, 1, bind)?;
             }
             for primitive in mesh.each("primitives") {
-                Primitive { buffers, triage, object: primitive, placed }.add(indexed)?;
+                let material = match primitive.whole("material")? {
+                    Some(index) => materials.get(index, indexed)?,
+                    None => Material::default(),
+                };
+                Primitive { buffers, triage, object: primitive, placed, material }.add(indexed)?;
             }
         }
         for child in node.each("children").rev() {
@@ -105,6 +112,7 @@ struct Primitive<'a> {
     triage: &'a Triage,
     object: GltfObject<'a>,
     placed: Affine,
+    material: Material,
 }
 
 impl Primitive<'_> {
@@ -114,81 +122,95 @@ impl Primitive<'_> {
             let error = || self.object.error(Code::S107, "points and lines are left out");
             return self.triage.found_all(Code::S107, 1, error);
         }
-        let mut light = None;
-        let material = match self.object.whole("material")? {
-            None => String::new(),
-            Some(index) => {
-                let material = self.buffers.document.get("materials", index)?;
-                let surface = material.inner("pbrMetallicRoughness");
-                light = surface.map(|surface| surface.numbers::<4>("baseColorFactor")).transpose()?.flatten();
-                if material.name().is_empty() { format!("material {index}") } else { material.name().into() }
-            }
-        };
-        indexed.begin_material(material)?;
-        let light = light.map(|[r, g, b, _]| [r, g, b]);
-        indexed.set_base_colour(light.map(|light| light.map(channel_of_light)));
+        indexed.begin_material(self.material.name.as_str())?;
         indexed.begin_vertices();
         let about = self.object.path();
         let extension =
             self.object.inner("extensions").and_then(|all| all.inner("KHR_draco_mesh_compression"));
         match extension {
             Some(extension) => self.add_compressed(&extension, indexed, &about),
-            None => self.add_plain(mode, light, indexed, &about),
+            None => self.add_plain(mode, indexed, &about),
         }
     }
 
-    /// The colours of vertices, in the light that the material leaves of them.
-    fn colours(&self, light: Option<[f64; 3]>, indexed: &Indexed) -> Result<Vec<[u8; 3]>> {
-        let attributes = self.object.inner("attributes");
-        let Some(index) = attributes.map(|all| all.whole("COLOR_0")).transpose()?.flatten() else {
-            return Ok(vec![]);
-        };
-        let factor = light.unwrap_or([1.0; 3]);
-        let seen = |[r, g, b]: [f64; 3]| [r * factor[0], g * factor[1], b * factor[2]].map(channel_of_light);
+    /// The accessor of an attribute.
+    fn attribute(&self, name: &str) -> Result<Option<u64>> {
+        self.object.inner("attributes").map_or(Ok(None), |all| all.whole(name))
+    }
+
+    /// The light that each vertex reflects.
+    fn lights(&self, indexed: &Indexed) -> Result<Vec<[f64; 3]>> {
+        let Some(index) = self.attribute("COLOR_0")? else { return Ok(vec![]) };
         let admit = |more| indexed.admit(more);
         let accessor = self.buffers.document.get("accessors", index)?;
-        let most = |count: u64| indexed.admit(3 * count);
+        let most = |count: u64| indexed.admit(24 * count);
         if accessor.text("type") == Some("VEC4") {
             let colours = Accessor::<4>::new(self.buffers, index, &admit)?;
             most(colours.count)?;
-            return Ok(colours.shares().map(|[r, g, b, _]| seen([r, g, b])).collect());
+            return Ok(colours.shares().map(|[r, g, b, _]| [r, g, b]).collect());
         }
         let colours = Accessor::<3>::new(self.buffers, index, &admit)?;
         most(colours.count)?;
-        Ok(colours.shares().map(seen).collect())
+        Ok(colours.shares().collect())
     }
 
-    fn add_plain(
+    /// The place of each vertex in the picture of the material.
+    fn places(&self, indexed: &Indexed) -> Result<Vec<[f32; 2]>> {
+        let Some(texture) = &self.material.texture else { return Ok(vec![]) };
+        let Some(index) = self.attribute(&format!("TEXCOORD_{}", texture.places))? else { return Ok(vec![]) };
+        let places = Accessor::<2>::new(self.buffers, index, &|more| indexed.admit(more))?;
+        indexed.admit(8 * places.count)?;
+        Ok(places.shares().map(|place| texture.place(place)).collect())
+    }
+
+    /// Adds vertices that reflect this light, where it is known.
+    fn add_vertices(
         &self,
-        mode: u64,
-        light: Option<[f64; 3]>,
+        points: impl Iterator<Item = [f64; 3]>,
+        lights: &[[f64; 3]],
         indexed: &mut Indexed,
         about: &str,
     ) -> Result<()> {
-        let attributes = self.object.inner("attributes");
-        let Some(position) = attributes.map(|all| all.whole("POSITION")).transpose()?.flatten() else {
+        let base = self.material.light;
+        let plain = base.filter(|_| lights.is_empty());
+        indexed.set_base_colour(plain.map(|light| light.map(channel_of_light)));
+        indexed.set_texture(self.material.texture.as_ref().map(|texture| texture.picture));
+        for (n, point) in points.enumerate() {
+            indexed.vertex(self.placed.apply(point), FilePosition::Of(about))?;
+            if let Some(light) = lights.get(n) {
+                let factor = base.unwrap_or([1.0; 3]);
+                indexed.colour_vertex([0, 1, 2].map(|n| channel_of_light(light[n] * factor[n])))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_plain(&self, mode: u64, indexed: &mut Indexed, about: &str) -> Result<()> {
+        let Some(position) = self.attribute("POSITION")? else {
             return Err(self.object.error(Code::S006, "a primitive without positions"));
         };
         let points = Accessor::<3>::new(self.buffers, position, &|more| indexed.admit(more))?;
-        let colours = self.colours(light, indexed)?;
+        let lights = self.lights(indexed)?;
+        let places = self.places(indexed)?;
         indexed.hold(self.buffers.held.take())?;
-        if !colours.is_empty() {
-            indexed.set_base_colour(None);
-        }
-        for (n, point) in points.iter().enumerate() {
-            indexed.vertex(self.placed.apply(point), FilePosition::Of(about))?;
-            colours.get(n).map_or(Ok(()), |colour| indexed.colour_vertex(*colour))?;
-        }
+        self.add_vertices(points.iter(), &lights, indexed, about)?;
         match self.object.whole("indices")? {
-            None => self.add_faces(mode, points.count, (0..points.count).map(|n| n as i64), indexed, about),
+            None => self.add_faces(
+                mode,
+                points.count,
+                (0..points.count).map(|n| n as i64),
+                &places,
+                indexed,
+                about,
+            ),
             Some(indices) => {
                 let indices = Accessor::<1>::new(self.buffers, indices, &|more| indexed.admit(more))?;
                 if indices.is_float() {
                     return Err(self.object.error(Code::S006, "its indices are no whole numbers"));
                 }
                 indexed.hold(self.buffers.held.take())?;
-                let places = indices.iter().map(|[n]| n as i64);
-                self.add_faces(mode, indices.count, places, indexed, about)
+                let corners = indices.iter().map(|[n]| n as i64);
+                self.add_faces(mode, indices.count, corners, &places, indexed, about)
             }
         }
     }
@@ -198,13 +220,14 @@ impl Primitive<'_> {
         &self,
         mode: u64,
         count: u64,
-        mut places: impl Iterator<Item = i64>,
+        mut corners: impl Iterator<Item = i64>,
+        places: &[[f32; 2]],
         indexed: &mut Indexed,
         about: &str,
     ) -> Result<()> {
-        let mut face = |corners: [i64; 3]| self.add_face(corners, indexed, about);
+        let mut face = |corners: [i64; 3]| self.add_face(corners, places, indexed, about);
         if mode == 4 {
-            while let (Some(a), Some(b), Some(c)) = (places.next(), places.next(), places.next()) {
+            while let (Some(a), Some(b), Some(c)) = (corners.next(), corners.next(), corners.next()) {
                 face([a, b, c])?;
             }
             if !count.is_multiple_of(3) {
@@ -213,8 +236,8 @@ impl Primitive<'_> {
             }
             return Ok(());
         }
-        let (Some(mut a), Some(mut b)) = (places.next(), places.next()) else { return Ok(()) };
-        for (n, c) in places.enumerate() {
+        let (Some(mut a), Some(mut b)) = (corners.next(), corners.next()) else { return Ok(()) };
+        for (n, c) in corners.enumerate() {
             match mode {
                 // Strips turn every second triangle.
                 5 if n % 2 == 0 => face([a, b, c])?,
@@ -232,21 +255,49 @@ impl Primitive<'_> {
         Ok(())
     }
 
-    /// Adds a triangle; a mirror turns it.
-    fn add_face(&self, [a, b, c]: [i64; 3], indexed: &mut Indexed, about: &str) -> Result<()> {
+    /// Adds a triangle of vertices that have these places in the picture; a mirror turns it.
+    fn add_face(
+        &self,
+        [a, b, c]: [i64; 3],
+        places: &[[f32; 2]],
+        indexed: &mut Indexed,
+        about: &str,
+    ) -> Result<()> {
         let corners = if self.placed.is_mirror() { [a, c, b] } else { [a, b, c] };
+        if !places.is_empty() {
+            let place = |corner: &i64| places.get(usize::try_from(*corner).ok()?).copied();
+            indexed.place_next(corners.iter().map_while(place));
+        }
         indexed.face(corners.into_iter().map(Ok), FilePosition::Of(about))
     }
 
     #[cfg(feature = "draco")]
     fn add_compressed(&self, extension: &GltfObject, indexed: &mut Indexed, about: &str) -> Result<()> {
-        let decoded = super::draco::decode(extension, self.buffers, &|more| indexed.admit(more))?;
+        let decoded = super::draco::Decoded::new(extension, self.buffers, &|more| indexed.admit(more))?;
         indexed.hold(self.buffers.held.take())?;
-        for point in decoded.points {
-            indexed.vertex(self.placed.apply(point.map(f64::from)), FilePosition::Of(about))?;
-        }
-        for triangle in decoded.triangles {
-            self.add_face(triangle.map(i64::from), indexed, about)?;
+        let points = match decoded.attribute::<3>("POSITION")? {
+            Some((3, points)) => points,
+            Some((count, _)) => {
+                return Err(
+                    extension.error(Code::S006, format!("its Draco data: positions of {count} numbers"))
+                );
+            }
+            None => return Err(extension.error(Code::S006, "its Draco data: no positions")),
+        };
+        let lights = decoded.attribute::<3>("COLOR_0")?.map_or(vec![], |(_, lights)| lights);
+        let lights: Vec<_> = lights.into_iter().map(|light| light.map(f64::from)).collect();
+        let places = match &self.material.texture {
+            Some(texture) => {
+                let places = decoded.attribute::<2>(&format!("TEXCOORD_{}", texture.places))?;
+                let places = places.map_or(vec![], |(_, places)| places);
+                places.into_iter().map(|place| texture.place(place.map(f64::from))).collect()
+            }
+            None => vec![],
+        };
+        indexed.admit(64 * decoded.count())?;
+        self.add_vertices(points.into_iter().map(|point| point.map(f64::from)), &lights, indexed, about)?;
+        for triangle in decoded.triangles() {
+            self.add_face(triangle.map(i64::from), &places, indexed, about)?;
         }
         Ok(())
     }

@@ -1,0 +1,294 @@
+//! Have cells the colour of the picture that lies on the mesh, at their place in it?
+
+use std::io::Cursor;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use image::{ImageFormat, RgbImage};
+use serde_json::{Value, json};
+use voxelize::grid::{Cells, Labels};
+use voxelize::mesh::read::{ReadOptions, read_file};
+use voxelize::{Kind, Mesh, format};
+
+use crate::support::place::Place;
+
+type Rgb = [u8; 3];
+
+/// The corners of a box of 4 × 2 × 1, and its faces.
+const CORNERS: [[f64; 3]; 8] = [
+    [0.0, 0.0, 0.0],
+    [4.0, 0.0, 0.0],
+    [4.0, 2.0, 0.0],
+    [0.0, 2.0, 0.0],
+    [0.0, 0.0, 1.0],
+    [4.0, 0.0, 1.0],
+    [4.0, 2.0, 1.0],
+    [0.0, 2.0, 1.0],
+];
+const FACES: [[usize; 4]; 6] =
+    [[0, 3, 2, 1], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]];
+
+/// So many colours, no two alike, as a picture.
+fn picture(width: u32, height: u32) -> RgbImage {
+    RgbImage::from_fn(width, height, |x, y| {
+        let n = (y * width + x) * 0x9e37;
+        image::Rgb([(n % 251) as u8, (n / 251 % 251) as u8, (n / 251 / 251 * 100) as u8])
+    })
+}
+
+fn encoded(picture: &RgbImage, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(vec![]);
+    picture.write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+/// The box with the whole picture on each of its faces.
+fn write_box(place: &Place, picture: &RgbImage) {
+    place.write("box.png", encoded(picture, ImageFormat::Png));
+    place.write("box.mtl", "newmtl all\nKd 0 0 0\nmap_Kd box.png\n");
+    let mut obj = String::from("mtllib box.mtl\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nusemtl all\n");
+    CORNERS.iter().for_each(|[x, y, z]| obj += &format!("v {x} {y} {z}\n"));
+    for face in FACES {
+        let corners: Vec<_> = (1..).zip(face).map(|(n, corner)| format!("{}/{n}", corner + 1)).collect();
+        obj += &format!("f {}\n", corners.join(" "));
+    }
+    place.write("box.obj", obj);
+}
+
+/// The colour of the nearest point of the box, and which of its texels it is.
+fn expected([x, y, z]: [f64; 3], picture: &RgbImage) -> Rgb {
+    let away = [z, 1.0 - z, y, 4.0 - x, 2.0 - y, x];
+    let face = (0..6).fold(0, |best, n| if away[n] < away[best] { n } else { best });
+    let [a, b, _, d] = FACES[face].map(|corner| CORNERS[corner]);
+    let along = |to: [f64; 3]| {
+        let side = [0, 1, 2].map(|n| to[n] - a[n]);
+        let away = [x - a[0], y - a[1], z - a[2]];
+        let dot = |u: [f64; 3], v: [f64; 3]| u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
+        dot(side, away) / dot(side, side)
+    };
+    let (u, v) = (along(b), 1.0 - along(d));
+    let (width, height) = picture.dimensions();
+    picture.get_pixel((u * f64::from(width)) as u32, (v * f64::from(height)) as u32).0
+}
+
+fn labels(place: &Place, name: &str) -> Labels {
+    let Cells::Labels(labels) = format::open(&place.path(name)).unwrap().cells else { panic!("no labels") };
+    labels
+}
+
+fn colour(labels: &Labels, cell: [usize; 3]) -> Rgb {
+    labels.legend().get(labels.get(cell)).unwrap().colour.unwrap()
+}
+
+#[test]
+fn a_cell_has_the_texel_that_is_nearest() {
+    for (width, height, merged) in [(4, 4, false), (17, 15, false), (100, 100, true)] {
+        let place = Place::new();
+        let picture = picture(width, height);
+        write_box(&place, &picture);
+        let run = place.run("box.obj --voxel-size 1/32 --labels colour -o a.npz").expect(0);
+        assert_eq!(run.err.contains("W015"), merged, "{}", run.err);
+        let found = labels(&place, "a.npz");
+        let lattice = format::open(&place.path("a.npz")).unwrap().lattice.unwrap();
+        let (mut seen, mut off) = (0_u64, 0_u64);
+        for (cell, _) in found.iter() {
+            let (is, wanted) = (colour(&found, cell), expected(lattice.centre(cell), &picture));
+            assert!(merged || is == wanted, "{width} x {height}: {cell:?} is {is:?}, not {wanted:?}");
+            off += u64::from((0..3).map(|n| is[n].abs_diff(wanted[n])).max().unwrap());
+            seen += 1;
+        }
+        assert_eq!(seen, 128 * 64 * 32 - 126 * 62 * 30);
+        // 255 colours for ten thousand: a sixth of a channel's range lies between two of them.
+        assert!(off / seen < 24, "{} on the average", off / seen);
+        // The same bytes however they are made, and for another reader.
+        place.run("box.obj --voxel-size 1/32 --labels colour -o a.vox").expect(0);
+        let bytes = std::fs::read(place.path("a.vox")).unwrap();
+        for more in ["", "-j 1", "-j 5", "--simd scalar", "--max-memory 40M"] {
+            place.run(&format!("box.obj --voxel-size 1/32 --labels colour -o b.vox {more}")).expect(0);
+            assert!(bytes == std::fs::read(place.path("b.vox")).unwrap(), "{more}");
+        }
+        let scene = dot_vox::load_bytes(&bytes).unwrap();
+        let mut voxels = 0;
+        for voxel in &scene.models[0].voxels {
+            let seen = scene.palette[usize::from(voxel.i)];
+            assert_eq!(
+                [seen.r, seen.g, seen.b],
+                colour(&found, [voxel.x, voxel.y, voxel.z].map(usize::from))
+            );
+            voxels += 1;
+        }
+        assert_eq!(voxels, seen);
+    }
+}
+
+/// A plate of 4 × 4 with a picture on it, as glTF: what is merged into its material and its texture, its places.
+fn plate(image: &[u8], kind: &str, surface: Value, more: Value, places: [[f32; 2]; 4]) -> Value {
+    let mut bin: Vec<u8> = vec![];
+    let corners = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0_f32, 4.0, 0.0]];
+    bin.extend(corners.as_flattened().iter().flat_map(|n| n.to_le_bytes()));
+    bin.extend(places.as_flattened().iter().flat_map(|n| n.to_le_bytes()));
+    bin.extend([0_u16, 1, 2, 0, 2, 3].iter().flat_map(|n| n.to_le_bytes()));
+    let mut document = json!({
+        "asset": {"version": "2.0"},
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "indices": 2, "material": 0}]}],
+        "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+        "textures": [{"source": 0}],
+        "images": [{"uri": format!("data:{kind};base64,{}", STANDARD.encode(image))}],
+        "buffers": [{"byteLength": bin.len(), "uri": format!("data:;base64,{}", STANDARD.encode(&bin))}],
+        "bufferViews": [
+            {"buffer": 0, "byteLength": 48},
+            {"buffer": 0, "byteOffset": 48, "byteLength": 32},
+            {"buffer": 0, "byteOffset": 80, "byteLength": 12}
+        ],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+            {"bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC2"},
+            {"bufferView": 2, "componentType": 5123, "count": 6, "type": "SCALAR"}
+        ],
+    });
+    let merge = |into: &mut Value, more: Value| {
+        into.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    };
+    merge(&mut document["materials"][0]["pbrMetallicRoughness"], surface);
+    merge(&mut document, more);
+    document
+}
+
+/// The colours of the cells of a plate, as one looks at it: rows from the top.
+fn cells(place: &Place, document: &Value) -> Vec<Rgb> {
+    place.write("plate.gltf", document.to_string());
+    place.run("plate.gltf --up z --dims 4,4,1 --labels colour -o a.npz").expect(0);
+    let found = labels(place, "a.npz");
+    (0..16).map(|n| colour(&found, [n % 4, 3 - n / 4, 0])).collect()
+}
+
+/// The picture is upright: its upper left corner is that of the plate.
+const UPRIGHT: [[f32; 2]; 4] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]];
+
+#[test]
+fn pictures_of_a_gltf_lie_where_it_says() {
+    let place = Place::new();
+    let picture = picture(4, 4);
+    let png = encoded(&picture, ImageFormat::Png);
+    let all: Vec<Rgb> = picture.pixels().map(|pixel| pixel.0).collect();
+    let plain = |surface: Value, more: Value, places| plate(&png, "image/png", surface, more, places);
+    assert_eq!(cells(&place, &plain(json!({}), json!({}), UPRIGHT)), all);
+    // Twice as large a piece of the plane: what lies beyond the picture.
+    let twice = UPRIGHT.map(|[u, v]| [2.0 * u, 2.0 * v]);
+    for (wrap, at) in [(10497, [0, 2, 0, 2]), (33071, [0, 2, 3, 3]), (33648, [0, 2, 2, 0])] {
+        let more =
+            json!({"samplers": [{"wrapS": wrap, "wrapT": wrap}], "textures": [{"source": 0, "sampler": 0}]});
+        let found = cells(&place, &plain(json!({}), more, twice));
+        for (n, colour) in found.iter().enumerate() {
+            // Centres of cells are on the sides of texels, and towards the middle of their triangle.
+            let near = [0, 1].map(|less| at.map(|texel: i32| (texel + less).clamp(0, 3) as usize));
+            let texels = near.map(|columns| near.map(|rows| all[4 * rows[n / 4] + columns[n % 4]]));
+            assert!(texels.as_flattened().contains(colour), "{wrap}: cell {n}");
+        }
+    }
+    // A quarter turn, and half of the picture.
+    let transform =
+        json!({"KHR_texture_transform": {"rotation": std::f64::consts::FRAC_PI_2, "offset": [0, 1]}});
+    let turned = cells(
+        &place,
+        &plain(json!({"baseColorTexture": {"index": 0, "extensions": transform}}), json!({}), UPRIGHT),
+    );
+    let clockwise: Vec<_> = (0..16).map(|n| all[4 * (3 - n % 4) + n / 4]).collect();
+    assert_eq!(turned, clockwise);
+    let half = json!({"KHR_texture_transform": {"scale": [0.5, 1]}});
+    let wide = cells(
+        &place,
+        &plain(json!({"baseColorTexture": {"index": 0, "extensions": half}}), json!({}), UPRIGHT),
+    );
+    assert_eq!([wide[0], wide[1], wide[2], wide[3]], [all[0], all[0], all[1], all[1]]);
+    // The colour of the material multiplies in light.
+    let dark = cells(&place, &plain(json!({"baseColorFactor": [1, 0, 1, 1]}), json!({}), UPRIGHT));
+    assert!(dark.iter().zip(&all).all(|(is, was)| *is == [was[0], 0, was[2]]));
+    // Without places it is the colour alone.
+    let mut without = plain(json!({"baseColorFactor": [1, 0, 1, 1]}), json!({}), UPRIGHT);
+    without["meshes"][0]["primitives"][0]["attributes"] = json!({"POSITION": 0});
+    assert!(cells(&place, &without).iter().all(|colour| *colour == [255, 0, 255]));
+}
+
+#[test]
+fn pictures_are_png_jpeg_and_webp() {
+    let place = Place::new();
+    let (red, blue) = ([200, 30, 20], [20, 40, 180]);
+    let halves = RgbImage::from_fn(64, 64, |x, _| image::Rgb(if x < 32 { red } else { blue }));
+    let mut seen = 0;
+    for (format, kind) in [
+        (ImageFormat::Png, "image/png"),
+        (ImageFormat::Jpeg, "image/jpeg"),
+        (ImageFormat::WebP, "image/webp"),
+    ] {
+        let mut document = plate(&encoded(&halves, format), kind, json!({}), json!({}), UPRIGHT);
+        if format == ImageFormat::WebP {
+            document["textures"] = json!([{"extensions": {"EXT_texture_webp": {"source": 0}}}]);
+            document["extensionsRequired"] = json!(["EXT_texture_webp"]);
+        }
+        for (n, colour) in cells(&place, &document).into_iter().enumerate() {
+            let wanted = if n % 4 < 2 { red } else { blue };
+            assert!((0..3).all(|n| colour[n].abs_diff(wanted[n]) < 6), "{kind}: {colour:?}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 48);
+}
+
+#[test]
+fn pictures_that_cannot_be_read_are_noted() {
+    let place = Place::new();
+    let good = encoded(&picture(64, 64), ImageFormat::Png);
+    let mut large = good.clone();
+    // Its header claims the largest size.
+    large[16..24].copy_from_slice(&[0, 0, 255, 255, 0, 0, 255, 255]);
+    place.write("cut.png", &good[..good.len() / 2]);
+    place.write("large.png", &large);
+    place.write("none.png", "no picture");
+    let mut seen = 0;
+    for (name, says) in [
+        ("gone.png", "gone.png"),
+        ("cut.png", "its picture"),
+        ("large.png", "picture"),
+        ("none.png", "its picture"),
+        ("../up.png", "not below the folder"),
+    ] {
+        let mut document =
+            plate(&good, "image/png", json!({"baseColorFactor": [0, 1, 0, 1]}), json!({}), UPRIGHT);
+        document["images"][0]["uri"] = json!(name);
+        place.write("a.gltf", document.to_string());
+        place.write("a.mtl", format!("newmtl m\nKd 0 1 0\nmap_Kd {name}\n"));
+        place.write("a.obj", "mtllib a.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n");
+        for mesh in ["a.gltf", "a.obj"] {
+            let run = place.run(&format!("{mesh} -r 4 --labels colour -o a.npz --json")).expect(0).json();
+            assert_eq!(run["warnings"][0]["code"], json!("S110"), "{mesh}: {name}");
+            let message = run["warnings"][0]["message"].as_str().unwrap();
+            assert!(message.contains(says), "{name}: {message}");
+            let found = labels(&place, "a.npz");
+            assert!(found.iter().all(|(cell, _)| colour(&found, cell) == [0, 255, 0]), "{mesh}: {name}");
+            // Nobody asks for colours.
+            assert_eq!(
+                place.run(&format!("{mesh} -r 4 -o a.npz --json")).expect(0).json()["warnings"],
+                json!([])
+            );
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 10);
+}
+
+#[test]
+fn pictures_count_to_the_memory_of_a_mesh() {
+    let place = Place::new();
+    place.write("box.png", encoded(&RgbImage::new(2000, 2000), ImageFormat::Png));
+    place.write("box.mtl", "newmtl m\nmap_Kd box.png\n");
+    place.write("box.obj", "mtllib box.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n");
+    let read = |options: ReadOptions| read_file(&place.path("box.obj"), &options);
+    let limited = ReadOptions::default().memory(16 << 20);
+    assert_eq!(read(limited.textures(true)).unwrap_err().kind(), Kind::TooLarge);
+    assert!(read(limited).unwrap().mesh.colours().is_none());
+    let mesh = Mesh::open(place.path("box.obj")).unwrap();
+    assert_eq!(mesh.colours().unwrap().at(0, [1.0, 0.0, 0.0]), [0; 3]);
+    place.run("box.obj -r 8 --labels colour -o a.npz --max-memory 20M").expect(5);
+}
