@@ -35,6 +35,8 @@ pub struct JobOptions {
     pub resources: Resources,
     /// Whether findings about the mesh are reported, or decide the outcome. If not, none is searched.
     pub has_findings: bool,
+    /// Whether the numbers of vertices are wanted.
+    pub has_numbers: bool,
     /// What has to wait for the unit that a file states, if anything has.
     pub waiting: Option<Arc<WaitingLengths>>,
     pub is_up_given: bool,
@@ -141,7 +143,17 @@ impl JobOptions {
         }
         let tolerance = read.tolerance();
         let has_findings = tolerance == Tolerance::Strict;
-        Ok(Self { grid, rule, parts, tolerance, resources, has_findings, waiting, is_up_given: false })
+        Ok(Self {
+            grid,
+            rule,
+            parts,
+            tolerance,
+            resources,
+            has_findings,
+            has_numbers: false,
+            waiting,
+            is_up_given: false,
+        })
     }
 
     /// Refuses what needs so many bytes beyond the limit of memory.

@@ -129,7 +129,7 @@ pub struct CheckVerdict {
     /// Whether it has triangles, and every directed edge is cancelled by its reverse.
     pub oriented: bool,
     /// Whether it is manifold as the 3MF core specification has it: every edge belongs to exactly two triangles, in
-    /// opposite directions, and no triangle has two equal vertices.
+    /// opposite directions, no triangle has two equal vertices, and the file shares the vertices of every edge.
     pub manifold_3mf: bool,
     /// The methods that surely find the points that it winds around, which are its inside: none unless it is closed
     /// and oriented, not all of its triangles occur in both directions, and no shell is inside out. The fill tells
@@ -377,13 +377,28 @@ pub static DEFECTS: &[DefectInfo] = &[
         colour: [0x60, 0xb0, 0x20],
         sites: |found| found.thin.as_mut(),
     },
+    DefectInfo {
+        code: Code::M013,
+        name: "cracks",
+        nouns: [
+            "edge whose vertices coincide but are not shared",
+            "edges whose vertices coincide but are not shared",
+        ],
+        effect: "none of its own: vertices are one if their coordinates are; programs that go by indices see open edges",
+        exact: true,
+        hinders: &[Fitness::Manifold],
+        may_hinder: &[],
+        colour: [0x00, 0xa0, 0xc0],
+        sites: |found| Some(&mut found.topology.cracks),
+    },
 ];
 
 /// The bytes of memory that a check takes, with the mesh: vertices and edges by number, and cells of the search for
 /// pairs; of a mesh with open edges also its loops, of which every triangle may be one.
 pub fn bytes_for(mesh: &Mesh) -> u64 {
     let per_triangle = if mesh.closedness() == Closedness::Open { 600 } else { 320 };
-    per_triangle * mesh.triangles().len() as u64
+    let numbers = if mesh.vertex_numbers().is_some() { 12 } else { 0 };
+    (per_triangle + numbers) * mesh.triangles().len() as u64
 }
 
 /// Checks a mesh. The result does not depend on threads, nor on the order of the triangles, except for their numbers,
@@ -441,7 +456,10 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     let verdict = CheckVerdict {
         closed,
         oriented,
-        manifold_3mf: !is_empty && topology.not_manifold_edges == 0 && topology.folded == 0,
+        manifold_3mf: !is_empty
+            && topology.not_manifold_edges == 0
+            && topology.folded == 0
+            && !has(Code::M013),
         safe_methods: safety.methods(),
         nested_shells: found.nested,
     };

@@ -170,6 +170,9 @@ codes! {
     M012 "M012" WARNED
         "walls thinner than the smallest side of a cell"
         SMALLER;
+    M013 "M013" NOTED
+        "edges whose vertices coincide, but have different numbers in the file"
+        hint!["merge vertices in the program that made it, if another one goes by their numbers"];
     S001 "S001" REFUSED
         "the file is empty"
         AGAIN_ALONE;

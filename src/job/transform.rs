@@ -270,7 +270,7 @@ impl Transform {
                 mesh.map(|triangle| self.axes.apply(triangle).map(&turned))?
             }
         };
-        Ok(if self.axes.is_mirror() { turned.with_turned_colours() } else { turned })
+        Ok(if self.axes.is_mirror() { turned.with_turned_corners() } else { turned })
     }
 
     /// A length in the coordinates of the file, exactly.

@@ -126,7 +126,7 @@ impl MeshColours {
     }
 
     /// The colours of triangles whose last two corners have changed places.
-    fn turned(&self) -> Self {
+    pub(super) fn turned(&self) -> Self {
         let mut turned = self.clone();
         turned.corners.iter_mut().for_each(|corners| corners.swap(1, 2));
         turned.places.iter_mut().flatten().for_each(|place| place.corners.swap(1, 2));
@@ -175,12 +175,6 @@ impl Mesh {
     /// The colours, if its file has any.
     pub fn colours(&self) -> Option<&MeshColours> {
         self.colours.as_deref()
-    }
-
-    /// This mesh with the colours of triangles whose last two corners have changed places.
-    pub(crate) fn with_turned_colours(mut self) -> Self {
-        self.colours = self.colours.map(|colours| colours.turned().into());
-        self
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Mesh {
     /// The parts of each kind, where any are known.
     parts: [Option<Arc<MeshParts>>; PartKind::ALL.len()],
     colours: Option<Arc<MeshColours>>,
+    /// The numbers of the vertices of each triangle.
+    numbered: Option<Arc<Vec<[u32; 3]>>>,
 }
 
 impl PartialEq for Mesh {
@@ -164,7 +166,9 @@ impl Mesh {
         let select = |parts: &Arc<MeshParts>| Arc::new(parts.select(kept.iter().copied()));
         let parts = self.parts.each_ref().map(|parts| parts.as_ref().map(select));
         let colours = self.colours().map(|colours| Arc::new(colours.select(&kept)));
-        Self { dropped, parts, colours, ..Self::of_finite(triangles.into()) }
+        let select = |numbers: &[[u32; 3]]| Arc::new(kept.iter().map(|n| numbers[*n as usize]).collect());
+        let numbered = self.vertex_numbers().map(select);
+        Self { dropped, parts, colours, numbered, ..Self::of_finite(triangles.into()) }
     }
 
     /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s, parts and colours.
@@ -173,7 +177,38 @@ impl Mesh {
     /// If a coordinate is not finite: the error names the triangle.
     pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
         let moved = Self::of_any(self.triangles().iter().map(moved).collect(), Arc::clone(&self.dropped))?;
-        Ok(Self { parts: self.parts.clone(), colours: self.colours.clone(), ..moved })
+        let (colours, numbered) = (self.colours.clone(), self.numbered.clone());
+        Ok(Self { parts: self.parts.clone(), colours, numbered, ..moved })
+    }
+
+    /// This mesh with the numbers that its file has for the vertices of each triangle. Nothing but a check looks at
+    /// them: vertices are equal if their coordinates are.
+    ///
+    /// # Errors
+    /// If they are not of as many triangles.
+    pub fn with_vertex_numbers(mut self, numbers: Vec<[u32; 3]>) -> Result<Self> {
+        if numbers.len() != self.triangles.len() {
+            let text =
+                format!("vertices of {} triangles, the mesh has {}", numbers.len(), self.triangles.len());
+            return Err(Error::usage(text).with_hint("give three numbers for every triangle"));
+        }
+        self.numbered = Some(numbers.into());
+        Ok(self)
+    }
+
+    /// The numbers that its file has for the vertices of each triangle, if it has any and they were
+    /// [asked for](read::ReadOptions::vertex_numbers).
+    pub fn vertex_numbers(&self) -> Option<&[[u32; 3]]> {
+        self.numbered.as_ref().map(|numbers| numbers.as_slice())
+    }
+
+    /// This mesh, whose triangles were turned: what belongs to the last two corners of each changes places.
+    pub(crate) fn with_turned_corners(mut self) -> Self {
+        self.colours = self.colours.map(|colours| colours.turned().into());
+        self.numbered = self
+            .numbered
+            .map(|numbers| numbers.iter().map(|[a, b, c]| [*a, *c, *b]).collect::<Vec<_>>().into());
+        self
     }
 
     fn of_any(triangles: Vec<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
@@ -235,6 +270,7 @@ impl Mesh {
             dropped: Arc::default(),
             parts: Default::default(),
             colours: None,
+            numbered: None,
         }
     }
 

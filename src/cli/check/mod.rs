@@ -107,8 +107,11 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let has_grid = GRID.iter().any(|option| call.given(option));
     let rule = RuleArgs::default();
     let options = JobOptions::new(args.grid, &rule, &args.read, &args.run, call.argv, &call.names)?;
-    let options =
-        JobOptions { has_findings: true, ..options.for_meshes(args.meshes.iter().map(PathBuf::as_path))? };
+    let options = JobOptions {
+        has_findings: true,
+        has_numbers: true,
+        ..options.for_meshes(args.meshes.iter().map(PathBuf::as_path))?
+    };
     for path in &args.meshes {
         call.names.reads(path, "a mesh to be checked")?;
     }

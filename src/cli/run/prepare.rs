@@ -65,7 +65,8 @@ fn read_one(
     guard::provoked(&name);
     let max_memory = options.resources.for_job().map(|most| most.saturating_sub(held));
     let reading = ReadOptions::default().tolerance(options.tolerance).memory(max_memory).progress(bar);
-    let reading = reading.textures(options.parts.labels == JobLabels::Colours);
+    let paints = options.parts.labels == JobLabels::Colours;
+    let reading = reading.textures(paints).vertex_numbers(options.has_numbers);
     let stream = |mut stream: Inlet| read::read_stream(&mut stream, &name, &reading);
     let loaded = match source {
         MeshSource::File(file) if files::is_pipe(file.path()) => stream(Inlet::open(file, signals)),

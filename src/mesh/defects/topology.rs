@@ -18,6 +18,8 @@ pub(crate) struct TopologyDefects {
     pub crowded_vertices: Sites,
     /// Edges that are taken twice in one direction.
     pub reversed: Sites,
+    /// Edges that are not open, but would be if vertices were equal by their numbers in the file.
+    pub cracks: Sites,
     /// Edges whose directions do not cancel.
     pub unbalanced_edges: u64,
     /// Edges that are not of exactly two triangles in both directions.
@@ -64,6 +66,11 @@ impl Topology<'_> {
             if all.is_open() {
                 odd.push(group[0].ends);
             }
+            if self.is_crack(group) && !all.is_open() {
+                let triangles: Vec<u32> = group.iter().map(|side| side.place / 3).collect();
+                let at = middle(group[0].ends.map(|n| self.point(n)));
+                found.cracks.add(most, &triangles, || Site::new(at, triangles.iter().copied()));
+            }
             if all.is_reversed() || self.edge_use(whole()).is_crowded() {
                 let triangles: Vec<u32> = group.iter().map(|side| side.place / 3).collect();
                 let site =
@@ -78,7 +85,7 @@ impl Topology<'_> {
         }
         found.open = self.loops(&odd, &sides);
         found.crowded_vertices = fans.split(self);
-        for sites in [&mut found.crowded_edges, &mut found.reversed] {
+        for sites in [&mut found.crowded_edges, &mut found.reversed, &mut found.cracks] {
             *sites = std::mem::take(sites).finished();
         }
         found
@@ -90,6 +97,22 @@ impl Topology<'_> {
             *(if side.is_forth(&self.welded.triangles) { &mut edge.forth } else { &mut edge.back }) += 1;
         }
         edge
+    }
+
+    /// Whether an edge is there an odd number of times by the numbers that the file has for its ends.
+    fn is_crack(&self, sides: &[Side]) -> bool {
+        let Some(numbers) = self.search.mesh.vertex_numbers() else { return false };
+        let numbered = |side: &Side| {
+            let (triangle, corner) = (numbers[side.place as usize / 3], side.place as usize % 3);
+            let [from, to] = [triangle[corner], triangle[(corner + 1) % 3]];
+            if side.is_forth(&self.welded.triangles) { [from, to] } else { [to, from] }
+        };
+        if let [one, other] = sides {
+            return numbered(one) != numbered(other);
+        }
+        let mut all: Vec<_> = sides.iter().map(numbered).collect();
+        all.sort_unstable();
+        all.chunk_by(|a, b| a == b).any(|same| same.len() % 2 == 1)
     }
 
     /// The loops of edges that are there an odd number of times.

@@ -52,8 +52,9 @@ pub(super) struct Indexed<'a> {
     pub materials: Naming,
     paint: Colouring,
     polygon: Vec<Point>,
-    /// The places of its corners among the vertices, where these have colours.
+    /// The places of its corners among the vertices, where they are wanted.
     places: Vec<usize>,
+    numbered: Option<VertexNumbers>,
     cutter: PolygonCutter,
 }
 
@@ -71,8 +72,15 @@ impl<'a> Indexed<'a> {
             paint: Colouring::default(),
             polygon: vec![],
             places: vec![],
+            numbered: None,
             cutter: PolygonCutter::new(),
         }
+    }
+
+    /// With the numbers of the vertices of each triangle, if they are wanted.
+    pub(super) fn numbered(mut self, is_wanted: bool) -> Self {
+        self.numbered = is_wanted.then(VertexNumbers::default);
+        self
     }
 
     /// How many vertices there are.
@@ -82,6 +90,9 @@ impl<'a> Indexed<'a> {
 
     /// Begins with another list of vertices: places count from its first.
     pub(super) fn begin_vertices(&mut self) {
+        if let Some(numbered) = &mut self.numbered {
+            numbered.before += self.vertices.len() as u64;
+        }
         self.vertices.clear();
         self.paint.vertices.clear();
     }
@@ -120,6 +131,9 @@ impl<'a> Indexed<'a> {
             if let Some(parts) = naming.into_parts(count) {
                 mesh = mesh.with_parts(kind, parts)?;
             }
+        }
+        if let Some(numbers) = self.numbered.and_then(VertexNumbers::whole) {
+            mesh = mesh.with_vertex_numbers(numbers)?;
         }
         match colours {
             Some(colours) => mesh.with_colours(colours),
@@ -251,7 +265,7 @@ impl<'a> Indexed<'a> {
     ) -> Result<()> {
         self.polygon.clear();
         self.places.clear();
-        let has_places = !self.paint.vertices.is_empty();
+        let has_places = !self.paint.vertices.is_empty() || self.numbered.is_some();
         let mut damage = None;
         for corner in corners {
             if let (Ok(place), true) = (&corner, has_places) {
@@ -287,6 +301,11 @@ impl<'a> Indexed<'a> {
         self.room.grow(&mut self.triangles, cut.len(), u64::MAX, beside)?;
         let before = self.triangles.len();
         self.triangles.extend(cut.iter().map(|places| places.map(|n| self.polygon[n as usize])));
+        if let Some(numbered) = &mut self.numbered {
+            let more = numbered.missing(cut.len());
+            self.room.admit(self.triangles.capacity() as u64, beside + more)?;
+            numbered.add(cut, &self.places);
+        }
         if self.paint.is_needed() {
             let more = self.paint.missing(before + cut.len());
             self.room.admit(self.triangles.capacity() as u64, beside + 2 * more)?;
@@ -312,12 +331,46 @@ impl<'a> Indexed<'a> {
     fn beside(&self) -> u64 {
         let vertices = self.vertices.capacity() * size_of::<Point>();
         let named = self.objects.bytes() + self.materials.bytes();
-        vertices as u64 + self.held + named + self.triage.bytes() + self.paint.bytes()
+        let numbered = self.numbered.as_ref().map_or(0, |numbered| numbered.missing(0));
+        vertices as u64 + self.held + named + self.triage.bytes() + self.paint.bytes() + numbered
     }
 
     /// Refuses what has been read, and so many bytes more, where that is too much.
     pub(super) fn admit(&self, more: u64) -> Result<()> {
         self.room.admit(self.triangles.capacity() as u64, self.beside() + more)
+    }
+}
+
+/// The vertices of each triangle by number: those of all lists, one behind the other.
+#[derive(Default)]
+struct VertexNumbers {
+    /// How many vertices come before those of this list.
+    before: u64,
+    triangles: Vec<[u32; 3]>,
+    /// Whether a number is too large.
+    is_beyond: bool,
+}
+
+impl VertexNumbers {
+    /// The bytes of what there is, and of so many triangles more, while they move.
+    fn missing(&self, more: usize) -> u64 {
+        let (there, need) = (self.triangles.capacity(), self.triangles.len() + more);
+        let count = if need > there { there + need.max(2 * there) } else { there };
+        (count * size_of::<[u32; 3]>()) as u64
+    }
+
+    fn add(&mut self, cut: &[[u32; 3]], places: &[usize]) {
+        for corners in cut {
+            self.triangles.push(corners.map(|corner| {
+                let number = u32::try_from(self.before + places[corner as usize] as u64);
+                self.is_beyond |= number.is_err();
+                number.unwrap_or(0)
+            }));
+        }
+    }
+
+    fn whole(self) -> Option<Vec<[u32; 3]>> {
+        (!self.is_beyond).then_some(self.triangles)
     }
 }
 

@@ -111,13 +111,22 @@ pub struct ReadOptions<'a> {
     pub max_memory: Option<u64>,
     /// Whether pictures on triangles are read, for their colours.
     pub textures: bool,
+    /// Whether the [numbers of vertices](Mesh::vertex_numbers) are kept, of formats whose vertices are points alone: OBJ,
+    /// OFF, PLY and 3MF. Vertices of a glTF are others where a normal or a place in a picture is.
+    pub vertex_numbers: bool,
     /// The listener of progress, which may cancel: one phase, `read`, in bytes.
     pub progress: &'a dyn Progress,
 }
 
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
-        Self { tolerance: Tolerance::Usual, max_memory: None, textures: false, progress: &() }
+        Self {
+            tolerance: Tolerance::Usual,
+            max_memory: None,
+            textures: false,
+            vertex_numbers: false,
+            progress: &(),
+        }
     }
 }
 
@@ -138,6 +147,12 @@ impl<'a> ReadOptions<'a> {
     #[must_use]
     pub fn textures(self, textures: bool) -> Self {
         Self { textures, ..self }
+    }
+
+    /// With the numbers of vertices, or without.
+    #[must_use]
+    pub fn vertex_numbers(self, vertex_numbers: bool) -> Self {
+        Self { vertex_numbers, ..self }
     }
 
     /// Heard by `progress`, which may also cancel.

@@ -65,7 +65,7 @@ fn recognise(head: &Head) -> Guess {
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let folder = source.folder();
     let mut lines = Lines::new(source.into_reader(), options.progress);
-    let indexed = Indexed::new(options.max_memory, triage, 1);
+    let indexed = Indexed::new(options.max_memory, triage, 1).numbered(options.vertex_numbers);
     let mut reader = ObjReader {
         indexed,
         triage,

@@ -46,7 +46,7 @@ fn is_keyword(word: &[u8]) -> bool {
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let mut lines = Lines::new(source.into_reader(), options.progress);
-    let mut indexed = Indexed::new(options.max_memory, triage, 0);
+    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
     let ([vertices, faces], layout) = header(&mut lines)?;
     for n in 0..vertices {
         if !to_next(&mut lines)? {

@@ -124,7 +124,7 @@ enum PlyForm {
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let mut reader = source.into_reader();
     let (order, elements, length, lines) = header(&mut reader)?;
-    let mut indexed = Indexed::new(options.max_memory, triage, 0);
+    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
     let bytes = if order == PlyForm::Text {
         let mut values = TextValues { lines: Lines::new(reader, options.progress), before: lines, at: 0 };
         read_elements(&elements, &mut values, &mut indexed, triage)?;

@@ -76,7 +76,7 @@ fn recognise(head: &Head) -> Guess {
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
     let file = source.into_bytes(options.max_memory, options.progress)?;
-    let mut indexed = Indexed::new(options.max_memory, triage, 0);
+    let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
     indexed.hold(file.len() as u64)?;
     let archive = ZipArchive::new(Cursor::new(&file[..])).map_err(|error| {
         Error::input(Code::S006, format!("the zip of the 3MF is broken: {}", sanitize(error.to_string())))
