@@ -8,7 +8,7 @@ use voxelize::grid::{CellSource, LabelDigest};
 use voxelize::job::{Extras, JobLabels, JobResult};
 use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{self, ReadOptions};
-use voxelize::{Fit, Inside, Lattice, Level, Mesh, Rule, ThinFeatures, Voxelizer, voxelize};
+use voxelize::{Fit, Inside, Lattice, Level, Mesh, Rule, ThinFeatures, Voxelizer, Voxels, voxelize};
 
 use crate::support::place::Place;
 use crate::support::random::Random;
@@ -280,4 +280,46 @@ fn meshes_are_joined_as_parts() {
     assert_eq!(of(PartKind::File), ["a", "a", "a", "b"]);
     assert_eq!(of(PartKind::Object), ["body", "the lid", "body", ""]);
     assert!(both.parts(PartKind::Material).is_none());
+}
+
+#[test]
+fn parts_are_layers_of_a_scene() {
+    let place = Place::new();
+    let boxes = |count: usize| -> Vec<(String, Vec<Triangle>)> {
+        let at = |n: usize| between([n as f32, 0.0, 0.0], [n as f32 + 1.5, 1.0, 1.0]);
+        (0..count).map(|n| (format!("part {n}"), at(n))).collect()
+    };
+    // In planes, as bytes, and too many; three tiles along x.
+    for (count, layers) in [(3, 3), (8, 8), (40, 1)] {
+        let boxes = boxes(count);
+        let named: Vec<_> =
+            boxes.iter().map(|(name, triangles)| (name.as_str(), triangles.clone())).collect();
+        place.write("a.stl", ascii(&named));
+        place.run("a.stl -r 600 --solid --labels object -o a.vox").expect(0);
+        let scene = dot_vox::load(place.path("a.vox").to_str().unwrap()).unwrap();
+        assert_eq!(scene.layers.len(), layers, "{count}");
+        if layers > 1 {
+            let names: Vec<_> = scene.layers.iter().map(|layer| layer.name().unwrap()).collect();
+            assert!(names.iter().eq(boxes.iter().map(|(name, _)| name)), "{names:?}");
+        }
+        // The voxels of a layer have its colour.
+        let mut seen = 0;
+        for node in &scene.scenes {
+            let dot_vox::SceneNode::Transform { child, layer_id, .. } = node else { continue };
+            let dot_vox::SceneNode::Shape { models, .. } = &scene.scenes[*child as usize] else { continue };
+            let model = &scene.models[models[0].model_id as usize];
+            seen += model.voxels.len();
+            assert!(
+                layers == 1 || model.voxels.iter().all(|voxel| u32::from(voxel.i) == *layer_id),
+                "{count}"
+            );
+        }
+        let found = Voxels::open(place.path("a.vox")).unwrap();
+        assert_eq!(seen as u64, found.count());
+        place.run("a.stl -r 600 --solid --labels object -o a.npz").expect(0);
+        place.run("diff a.npz a.vox").expect(0);
+        place.run("a.stl -r 600 --solid --labels object -o b.vox -j 5").expect(0);
+        let [a, b] = ["a.vox", "b.vox"].map(|name| std::fs::read(place.path(name)).unwrap());
+        assert!(a == b, "{count}: other bytes by threads");
+    }
 }

@@ -9,13 +9,15 @@
 //! | `nTRN` | id, attributes, child, −1, layer, number of frames, for each its attributes: `_t` "x y z" is where cell floor(size / 2) of the model goes, `_r` a turn |
 //! | `nGRP` | id, attributes, number of children, children |
 //! | `nSHP` | id, attributes, number of models, for each its number and attributes |
-//! | `LAYR` | id, attributes, −1 |
+//! | `LAYR` | id, attributes with its `_name`, −1 |
 //! | `RGBA` | 256 colours r, g, b, a: the first is colour 1 |
 //!
 //! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into
 //! tiles of at most 256³, the empty ones left out: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are
 //! centred on 0, the floor is at z = 0, z is up; a grid whose record has y up is turned, x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k).
 //! The lattice and how the grid came about are JSON in the attribute `_voxelize` of node 0.
+//!
+//! Labels that have names of their own, 32 at most, are layers: each has models of its own in its tiles.
 //!
 //! The colour of a cell is its label; bits have colour 1 alone. The attribute has the legend: the names of
 //! standard labels under `parts`, "added removed", others under `labels`. The palette has the colours of the

@@ -25,10 +25,15 @@ const PART: u32 = (TILE * TILE) as u32;
 /// Words of a row of a tile.
 const TILE_WORDS: usize = TILE / 64;
 
-/// A box of at most 256³ cells that holds voxels.
+/// The most layers of a scene that viewers list.
+const MOST_LAYERS: usize = 32;
+
+/// A box of at most 256³ cells that holds voxels: all, or those of one label.
 struct Tile {
     origin: [usize; 3],
     size: [usize; 3],
+    /// The place in the legend of the label whose voxels it holds, which is also that of its layer.
+    layer: Option<usize>,
     voxels: u32,
     parts: Vec<TilePart>,
 }
@@ -53,9 +58,14 @@ pub(super) fn write(
     let json = metadata(source, dtype).to_json(Style::OneLine);
     let turn = Turn::of(source.record());
     let result = main_chunk_writer(out, Version::default(), |main| {
-        let tiles = write_models(main, source, turn, json.len(), options.progress)?;
+        let layers = layers(&source.cell_type());
+        let tiles = write_models(main, source, (turn, layers.len()), json.len(), options.progress)?;
         write_scene(main, &tiles, turn, dims, &json)?;
-        put(main, ChunkId::Layr, &layer())?;
+        for (n, name) in
+            layers.iter().map(String::as_str).chain(layers.is_empty().then_some("voxels")).enumerate()
+        {
+            put(main, ChunkId::Layr, &layer(n as u32, name))?;
+        }
         put(main, ChunkId::Rgba, &palette(source.cell_type()))
     });
     match result {
@@ -65,11 +75,24 @@ pub(super) fn write(
     }
 }
 
-/// The models of all tiles that hold voxels, x fastest; of an empty grid of the first tile.
+/// The names of the layers: one for each label that has a name of its own, unless these are too many.
+fn layers(cells: &CellType) -> Vec<String> {
+    let CellType::Labels(legend) = cells else { return vec![] };
+    let labels = legend.labels();
+    // Colours are named by their numbers.
+    let is_named = !legend.is_standard() && labels.iter().all(|label| !label.name.starts_with('#'));
+    match is_named && labels.len() <= MOST_LAYERS {
+        true => labels.iter().map(|label| label.name.to_string()).collect(),
+        false => vec![],
+    }
+}
+
+/// The models of all tiles that hold voxels, x fastest, one for each of so many layers, if there are any; of an empty
+/// grid of the first tile.
 fn write_models(
     main: &mut Main,
     source: &mut dyn CellSource,
-    turn: Turn,
+    (turn, layers): (Turn, usize),
     json: usize,
     progress: &dyn Progress,
 ) -> Result<Vec<Tile>, VoxError> {
@@ -79,7 +102,7 @@ fn write_models(
     while let Some(slab) = next(source)? {
         let start = tiles.len();
         let bits = slab.cells.occupied().map_err(io::Error::other)?;
-        tiles.extend(tiles_of(bits, slab.first, dims).map_err(io::Error::other)?);
+        tiles.extend(tiles_of(&slab, bits, dims, layers).map_err(io::Error::other)?);
         count += tiles[start..].iter().map(|tile: &Tile| u64::from(tile.voxels)).sum::<u64>();
         check_length(count, tiles.len(), json).map_err(io::Error::other)?;
         progress.begin("write", count);
@@ -88,7 +111,7 @@ fn write_models(
         }
     }
     if tiles.is_empty() {
-        let tile = Tile::new([0; 3], dims);
+        let tile = Tile::new([0; 3], dims, None);
         put(main, ChunkId::Size, &numbers(tile.even_size(turn)))?;
         put(main, ChunkId::Xyzi, &numbers([0]))?;
         tiles.push(tile);
@@ -107,16 +130,19 @@ fn check_length(count: u64, tiles: usize, json: usize) -> crate::error::Result<(
 }
 
 /// The tiles of a slab that hold voxels, x fastest.
-fn tiles_of(bits: &BitGrid, first: usize, dims: [usize; 3]) -> crate::error::Result<Vec<Tile>> {
+fn tiles_of(slab: &Slab, bits: &BitGrid, dims: [usize; 3], layers: usize) -> crate::error::Result<Vec<Tile>> {
+    let first = slab.first;
     let end = first + bits.dims()[2];
     if !first.is_multiple_of(TILE) || !end.is_multiple_of(TILE) && end != dims[2] {
         return Err(Error::usage(format!("a .vox file is made of slabs of {TILE} layers")));
     }
     let [tx, ty, _] = dims.map(|n| n.div_ceil(TILE));
     let tz = bits.dims()[2].div_ceil(TILE);
-    let tiles = par::map_range(0..tx * ty * tz, |n| {
-        let mut tile = Tile::new([n % tx, n / tx % ty, first / TILE + n / (tx * ty)], dims);
-        tile.count(bits, first);
+    let each = layers.max(1);
+    let tiles = par::map_range(0..tx * ty * tz * each, |n| {
+        let (n, layer) = (n / each, (layers > 0).then_some(n % each));
+        let mut tile = Tile::new([n % tx, n / tx % ty, first / TILE + n / (tx * ty)], dims, layer);
+        tile.count(slab, bits);
         tile
     });
     Ok(tiles.into_iter().filter(|tile| tile.voxels > 0).collect())
@@ -124,17 +150,29 @@ fn tiles_of(bits: &BitGrid, first: usize, dims: [usize; 3]) -> crate::error::Res
 
 impl Tile {
     /// The tile of this number on each axis, in a grid of `dims` cells.
-    fn new(number: [usize; 3], dims: [usize; 3]) -> Self {
+    fn new(number: [usize; 3], dims: [usize; 3], layer: Option<usize>) -> Self {
         let origin = number.map(|n| n * TILE);
         let size = std::array::from_fn(|a| TILE.min(dims[a] - origin[a]));
-        Self { origin, size, voxels: 0, parts: vec![] }
+        Self { origin, size, layer, voxels: 0, parts: vec![] }
     }
 
     /// Counts the voxels, and divides the layers into parts.
-    fn count(&mut self, bits: &BitGrid, first: usize) {
+    fn count(&mut self, slab: &Slab, bits: &BitGrid) {
+        let mut labels = vec![0; bits.dims()[0]];
         for k in 0..self.size[2] {
-            let rows = (0..self.size[1]).map(|j| self.row(bits, first, j, k)).filter(|row| !is_empty(row));
-            let voxels = rows.map(|row| row.iter().map(|word| word.count_ones()).sum::<u32>()).sum();
+            let voxels = (0..self.size[1]).map(|j| {
+                let row = self.row(bits, slab.first, j, k);
+                match self.layer {
+                    _ if is_empty(row) => 0,
+                    None => row.iter().map(|word| word.count_ones()).sum(),
+                    Some(layer) => self
+                        .words_of(slab, layer, &mut labels, [j, k])
+                        .iter()
+                        .map(|word| word.count_ones())
+                        .sum(),
+                }
+            });
+            let voxels: u32 = voxels.sum();
             self.voxels += voxels;
             match self.parts.last_mut() {
                 Some(part) if part.voxels + voxels <= PART => {
@@ -151,6 +189,23 @@ impl Tile {
         let row = bits.row(self.origin[1] + j, self.origin[2] - first + k);
         let first = self.origin[0] / 64;
         &row[first..row.len().min(first + TILE_WORDS)]
+    }
+
+    /// The words of the cells of row `(j, k)` of the tile that have the label of a layer.
+    fn words_of(&self, slab: &Slab, layer: usize, row: &mut [u8], [j, k]: [usize; 2]) -> [u64; TILE_WORDS] {
+        let mut words = [0; TILE_WORDS];
+        let CellsRef::Labels(labels) = slab.cells else { return words };
+        let (j, k) = (self.origin[1] + j, self.origin[2] - slab.first + k);
+        if labels.is_in_planes() {
+            let all = labels.words(layer, j, k).skip(self.origin[0] / 64);
+            words.iter_mut().zip(all).for_each(|(word, of)| *word = of);
+            return words;
+        }
+        labels.row(j, k, row);
+        let value = labels.legend().labels()[layer].value;
+        let cells = row[self.origin[0]..].iter().take(TILE).enumerate();
+        cells.for_each(|(n, is)| words[n / 64] |= u64::from(*is == value) << (n % 64));
+        words
     }
 
     /// Adds the voxels of row `(j, k)`: of labels in planes one label after the other, else x fastest.
@@ -171,6 +226,10 @@ impl Tile {
         let CellsRef::Labels(labels) = slab.cells else {
             return push(voxels, words.iter().copied(), y, z, |_| PLAIN);
         };
+        if let Some(layer) = self.layer {
+            let words = self.words_of(slab, layer, row, [j, k]);
+            return push(voxels, words.into_iter(), y, z, |_| labels.legend().labels()[layer].value);
+        }
         let place = [self.origin[1] + j, self.origin[2] - slab.first + k];
         if labels.is_in_planes() {
             for (n, label) in labels.legend().labels().iter().enumerate() {
@@ -247,7 +306,7 @@ fn push(
 /// The nodes: 0 turns nothing and carries the attribute, 1 groups, tile `n` is `2n + 2` and `2n + 3`.
 fn write_scene(main: &mut Main, tiles: &[Tile], turn: Turn, dims: [usize; 3], json: &str) -> VoxResult {
     let shift = shift(turn.dims(dims));
-    put(main, ChunkId::NTrn, &transform(0, &attributes(&[(ATTRIBUTE, json)]), 1, &attributes(&[])))?;
+    put(main, ChunkId::NTrn, &transform(0, &attributes(&[(ATTRIBUTE, json)]), [1, 0], &attributes(&[])))?;
     let mut group = numbers([1, 0, tiles.len() as u32]);
     group.extend((0..tiles.len() as u32).flat_map(|n| (2 * n + 2).to_le_bytes()));
     put(main, ChunkId::NGrp, &group)?;
@@ -261,20 +320,24 @@ fn write_scene(main: &mut Main, tiles: &[Tile], turn: Turn, dims: [usize; 3], js
             (origin[a] as i64 + i64::from(tile.even_size(turn)[a] / 2)) - shift[a] as i64
         });
         let place = attributes(&[("_t", &format!("{x} {y} {z}"))]);
-        put(main, ChunkId::NTrn, &transform(id, &attributes(&[]), id + 1, &place))?;
+        put(
+            main,
+            ChunkId::NTrn,
+            &transform(id, &attributes(&[]), [id + 1, tile.layer.unwrap_or(0) as u32], &place),
+        )?;
         put(main, ChunkId::NShp, &numbers([id + 1, 0, 1, n as u32, 0]))?;
     }
     Ok(())
 }
 
-fn transform(id: u32, attributes: &[u8], child: u32, frame: &[u8]) -> Vec<u8> {
-    // Reserved, always −1; then the layer and the number of frames.
-    let middle = numbers([child, u32::MAX, 0, 1]);
+fn transform(id: u32, attributes: &[u8], [child, layer]: [u32; 2], frame: &[u8]) -> Vec<u8> {
+    // Reserved, always −1; and the number of frames.
+    let middle = numbers([child, u32::MAX, layer, 1]);
     [&id.to_le_bytes(), attributes, &middle, frame].concat()
 }
 
-fn layer() -> Vec<u8> {
-    [numbers([0]), attributes(&[("_name", "voxels")]), numbers([u32::MAX])].concat()
+fn layer(id: u32, name: &str) -> Vec<u8> {
+    [&numbers([id])[..], &attributes(&[("_name", name)]), &numbers([u32::MAX])].concat()
 }
 
 fn attributes(pairs: &[(&str, &str)]) -> Vec<u8> {

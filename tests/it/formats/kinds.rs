@@ -317,7 +317,9 @@ fn colours_of_labels_are_in_the_palette_of_a_scene() {
     labels.set([2, 1, 1], 200);
     let (bytes, _) = saved(&Voxels::new(labels), vox, Dtype::U8);
     let scene = dot_vox::load_bytes(&bytes).unwrap();
-    let mut found: Vec<_> = scene.models[0].voxels.iter().map(|v| scene.palette[usize::from(v.i)]).collect();
+    // A model for each layer.
+    let voxels = scene.models.iter().flat_map(|model| &model.voxels);
+    let mut found: Vec<_> = voxels.map(|v| scene.palette[usize::from(v.i)]).collect();
     found.sort_by_key(|colour| colour.r);
     assert_eq!(
         found.iter().map(|c| [c.r, c.g, c.b, c.a]).collect::<Vec<_>>(),
