@@ -70,6 +70,10 @@ bench-process *args:
 bench-reading *args:
     cargo bench --bench reading -- {{args}}
 
+# Other readers of OBJ, PLY, glTF and 3MF, and this one, on copies of meshes: `just peers-reading dragon.stl`.
+peers-reading *args:
+    cargo run --release --locked --manifest-path tools/peers/reading/Cargo.toml --target-dir target/peers/reading -- {{args}}
+
 # Kernel time against the number of triangles and of cells.
 bench-curves *args:
     cargo bench --bench curves -- {{args}}
@@ -97,10 +101,12 @@ kinds:
     cargo run --quiet --example kinds -- target/kinds
     python3 tools/interop/kinds.py target/kinds
 
-# What this reader and others make of odd STL files, as docs/interop.md; and the examples of docs/consumers.md.
+# What this reader and others make of odd STL files, as docs/interop.md; one object in every format; the examples of docs/consumers.md.
 interop:
     tools/interop/run > target/interop.md
     mv target/interop.md docs/interop.md
+    cargo build --locked
+    target/interop/venv/bin/python tools/interop/meshes.py target/debug/voxelize target/interop/meshes fixtures/knot.stl fixtures/f.stl
     tools/interop/consumers
 
 # Make fixtures/ again.

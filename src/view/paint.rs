@@ -146,12 +146,21 @@ fn signed_letter(field: &Field, cell: [usize; 3], largest: f64) -> char {
     }
 }
 
-/// The meaning of the colours of labels: those of the cells.
+/// Labels that have a line beside a picture.
+const MOST_LABELS: usize = 24;
+
+/// The meaning of the colours of labels: those of the cells. Colours that are named by their numbers mean nothing else.
 pub(super) fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
     let present = labels.counts().into_iter().filter(|(_, count)| *count > 0);
     let square =
         |(value, _): (u8, u64)| (colours[usize::from(value)], labels.legend().name(value).into_owned());
-    Panel { range: None, squares: present.map(square).collect() }
+    let mut squares: Vec<_> = present.map(square).filter(|(_, name)| !name.starts_with('#')).collect();
+    let more = squares.len().saturating_sub(MOST_LABELS);
+    squares.truncate(MOST_LABELS);
+    if more > 0 {
+        squares.push((colours[0], format!("and {more} more")));
+    }
+    Panel { range: None, squares }
 }
 
 fn is(labels: &Labels, value: u8, label: &Label) -> bool {

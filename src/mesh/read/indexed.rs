@@ -97,6 +97,17 @@ impl<'a> Indexed<'a> {
         self.paint.vertices.clear();
     }
 
+    /// Room for so many vertices and triangles more, all of which are known to be there.
+    pub(super) fn expect(&mut self, vertices: u64, triangles: u64) -> Result<()> {
+        let all = self.triangles.len() as u64 + triangles;
+        self.room.admit(all, self.beside() + size_of::<Point>() as u64 * vertices)?;
+        let counts = [vertices, triangles].map(usize::try_from);
+        let [Ok(vertices), Ok(triangles)] = counts else { return Ok(()) };
+        let reserved =
+            self.vertices.try_reserve_exact(vertices).and(self.triangles.try_reserve_exact(triangles));
+        reserved.map_err(|_| Error::too_large("more triangles than the system provides memory for"))
+    }
+
     /// Knows of so many bytes more that the reader itself holds.
     pub(super) fn hold(&mut self, more: u64) -> Result<()> {
         self.held += more;
@@ -254,6 +265,21 @@ impl<'a> Indexed<'a> {
         }
         self.vertices.push(point);
         Ok(())
+    }
+
+    /// Adds a triangle, whose corners are the places of vertices. Most need nothing but these.
+    pub(super) fn triangle(&mut self, corners: [i64; 3], place: FilePosition<'_>) -> Result<()> {
+        let is_plain = self.numbered.is_none() && !self.paint.is_needed();
+        if is_plain && self.triangles.len() < self.triangles.capacity() {
+            let at =
+                |n: i64| self.vertices.get(usize::try_from(n).ok()?).filter(|vertex| vertex[0].is_finite());
+            let [a, b, c] = corners.map(at);
+            if let (Some(a), Some(b), Some(c)) = (a, b, c) {
+                self.triangles.push([*a, *b, *c]);
+                return Ok(());
+            }
+        }
+        self.face(corners.into_iter().map(Ok), place)
     }
 
     /// Adds the triangles of a polygon, whose corners are the places of vertices, or why one of them is none; a damaged

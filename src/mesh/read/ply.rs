@@ -96,6 +96,8 @@ struct Property {
     /// The type of the length of a list.
     list: Option<Scalar>,
     scalar: Scalar,
+    /// x, y or z.
+    axis: Option<usize>,
     /// Red, green or blue.
     channel: Option<usize>,
 }
@@ -104,7 +106,8 @@ impl Property {
     fn new(name: &[u8], list: Option<Scalar>, scalar: Scalar) -> Self {
         let plain = name.strip_prefix(b"diffuse_").unwrap_or(name);
         let channel = [&b"red"[..], b"green", b"blue"].iter().position(|channel| *channel == plain);
-        Self { name: name.to_vec(), list, scalar, channel }
+        let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| *axis == name);
+        Self { name: name.to_vec(), list, scalar, axis, channel }
     }
 }
 
@@ -112,6 +115,21 @@ struct Element {
     name: Vec<u8>,
     count: u64,
     properties: Vec<Property>,
+}
+
+impl Element {
+    /// The bytes that one takes at least, with empty lists.
+    fn least_bytes(&self) -> u64 {
+        self.properties.iter().map(|property| property.list.unwrap_or(property.scalar).size() as u64).sum()
+    }
+
+    /// The type of its numbers, if it is a list of that type alone, whose length is a byte.
+    fn short_list(&self) -> Option<Scalar> {
+        match &self.properties[..] {
+            [Property { list: Some(Scalar::U8), scalar, .. }] => Some(*scalar),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,6 +140,7 @@ enum PlyForm {
 }
 
 fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Content> {
+    let whole = source.length();
     let mut reader = source.into_reader();
     let (order, elements, length, lines) = header(&mut reader)?;
     let mut indexed = Indexed::new(options.max_memory, triage, 0).numbered(options.vertex_numbers);
@@ -133,6 +152,13 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         let is_big = order == PlyForm::Big;
         let progress = options.progress;
         let buffer = vec![0; BLOCK];
+        // As many as are there, whatever the header says.
+        let most = whole.unwrap_or(0).saturating_sub(length);
+        let expected = |name: &[u8], least: u64| {
+            let of = elements.iter().filter(|element| element.name == name);
+            of.map(|element| element.count.min(most / element.least_bytes().max(least))).max().unwrap_or(0)
+        };
+        indexed.expect(expected(b"vertex", 3), expected(b"face", 6))?;
         let mut values =
             ByteValues { reader, progress, is_big, buffer, at: 0, end: 0, before: length, element: length };
         read_elements(&elements, &mut values, &mut indexed, triage)?;
@@ -232,6 +258,11 @@ trait Values {
     /// The next number, which is whole.
     fn whole(&mut self, scalar: Scalar) -> Result<i64>;
 
+    /// The next element, if it is a list of three numbers of four bytes, and all of it is at hand.
+    fn three(&mut self) -> Option<[u32; 3]> {
+        None
+    }
+
     /// Leaves out so many numbers.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
 
@@ -261,6 +292,10 @@ fn read_elements(
         if (is_face || is_strip) && element.count > 0 && places.is_none() {
             return Err(Error::input(Code::S006, "polygons of PLY without a list vertex_indices"));
         }
+        let short = element.short_list().filter(|_| is_face);
+        let is_plain = matches!(short, Some(Scalar::I32 | Scalar::U32));
+        let number =
+            |bits: u32| if short == Some(Scalar::I32) { i64::from(bits as i32) } else { i64::from(bits) };
         // Without properties its count says nothing.
         let count = if element.properties.is_empty() { 0 } else { element.count };
         for n in 0..count {
@@ -269,6 +304,10 @@ fn read_elements(
                     format!("cut short: {} {n} of {} is missing", sanitize(&element.name), element.count);
                 triage.found(values.place().of(Error::input(Code::S003, text)))?;
                 return values.finish();
+            }
+            if is_plain && let Some(corners) = values.three() {
+                indexed.triangle(corners.map(number), values.place())?;
+                continue;
             }
             let read = read_element(element, is_vertex, places, values, indexed, &mut list);
             let place = values.place();
@@ -279,7 +318,10 @@ fn read_elements(
                 }
                 Ok((_, colour)) if is_face => {
                     colour.into_iter().for_each(|colour| indexed.colour_next([colour; 3]));
-                    indexed.face(list.iter().copied().map(Ok), place)?;
+                    match list[..] {
+                        [a, b, c] => indexed.triangle([a, b, c], place)?,
+                        _ => indexed.face(list.iter().copied().map(Ok), place)?,
+                    }
                 }
                 Ok(_) if is_strip => strip(&list, indexed, place)?,
                 Ok(_) => {}
@@ -314,8 +356,7 @@ fn read_element(
     let mut colour = [None; 3];
     list.clear();
     for (n, property) in element.properties.iter().enumerate() {
-        let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| *axis == property.name);
-        match (property.list, axis) {
+        match (property.list, property.axis) {
             (None, Some(axis)) if is_vertex => point[axis] = values.coordinate(property.scalar)?,
             (None, _) if let Some(channel) = property.channel => {
                 colour[channel] = Some(channel_of(values, property.scalar)?);
@@ -359,7 +400,7 @@ fn strip(list: &[i64], indexed: &mut Indexed, place: FilePosition) -> Result<()>
         for (n, three) in strip.windows(3).enumerate() {
             let [a, b, c] = [three[0], three[1], three[2]];
             let turned = if n % 2 == 0 { [a, b, c] } else { [b, a, c] };
-            indexed.face(turned.into_iter().map(Ok), place)?;
+            indexed.triangle(turned, place)?;
         }
     }
     Ok(())
@@ -512,6 +553,19 @@ impl<R: Read> Values for ByteValues<'_, R> {
                 value as i64
             }
         })
+    }
+
+    fn three(&mut self) -> Option<[u32; 3]> {
+        let (head, _) = self.buffer[self.at..self.end].split_first_chunk::<13>()?;
+        if head[0] != 3 {
+            return None;
+        }
+        let number = |bytes: &[u8; 4]| {
+            if self.is_big { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) }
+        };
+        let numbers: [u32; 3] = std::array::from_fn(|n| number(&head[1..].as_chunks().0[n]));
+        self.at += head.len();
+        Some(numbers)
     }
 
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()> {

@@ -14,6 +14,7 @@
 //!
 //! The format: 3MF Consortium, Core Specification 1.3, Production Extension 1.1, Materials and Properties Extension 1.2.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -284,19 +285,45 @@ impl XmlElement<'_> {
         Ok(None)
     }
 
+    /// Attributes without a prefix, by one look at all of them; of many elements these are most of the work.
+    fn texts<const N: usize>(&self, names: [&str; N]) -> Result<[Option<Cow<'_, str>>; N]> {
+        let mut found = [const { None }; N];
+        for attribute in self.start.attributes().with_checks(false) {
+            let attribute = attribute.map_err(|error| self.bad(&error.to_string()))?;
+            let Some(n) = names.iter().position(|name| *name == attribute.key.0) else { continue };
+            let is_plain =
+                !attribute.value.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'\t' | b'\n' | b'\r'));
+            let value = match attribute.value {
+                value if is_plain => value,
+                _ => {
+                    let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+                    Cow::Owned(value.map_err(|error| self.bad(&error.to_string()))?.into_owned())
+                }
+            };
+            if found[n].replace(value).is_some() {
+                return Err(self.bad(&format!("it has {} twice", names[n])));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The whole number in this text of an attribute.
+    fn number(&self, name: &str, text: &str) -> Result<u64> {
+        text.trim().parse().map_err(|_| {
+            let text = sanitize(text);
+            Error::input(
+                Code::S007,
+                format!("<{}>: {name} is '{text}', no whole number", sanitize(self.local)),
+            )
+        })
+    }
+
     fn bad(&self, what: &str) -> Error {
         Error::input(Code::S006, format!("<{}>: {}", sanitize(self.local), sanitize(what)))
     }
 
     fn whole(&self, name: &str) -> Result<Option<u64>> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        let number = text.trim().parse().ok();
-        number.map(Some).ok_or_else(|| {
-            Error::input(
-                Code::S007,
-                format!("<{}>: {name} is '{}', no whole number", sanitize(self.local), sanitize(&text)),
-            )
-        })
+        self.text(name)?.map(|text| self.number(name, &text)).transpose()
     }
 
     fn needed(&self, name: &str) -> Result<u64> {
@@ -414,12 +441,13 @@ impl ModelReader<'_, '_> {
     fn vertex(&mut self, element: &XmlElement) -> Result<()> {
         let Some((_, object)) = &mut self.object else { return Ok(()) };
         let mut vertex = Vertex { floats: [0.0; 3], doubles: [0.0; 3] };
-        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-            let text = element.text(name)?.unwrap_or_default();
+        const NAMES: [&str; 3] = ["x", "y", "z"];
+        for (axis, (name, text)) in NAMES.into_iter().zip(element.texts(NAMES)?).enumerate() {
+            let text = text.unwrap_or_default();
             let word = text.trim();
             let numbers = number::of(word.as_bytes()).zip(word.parse().ok());
             let Some((float, double)) = numbers else {
-                let text = format!("<vertex>: {name} is '{}', no number", sanitize(&text));
+                let text = format!("<vertex>: {name} is '{}', no number", sanitize(&*text));
                 return Err(Error::input(Code::S007, text));
             };
             (vertex.floats[axis], vertex.doubles[axis]) = (float, double);
@@ -429,14 +457,18 @@ impl ModelReader<'_, '_> {
 
     fn triangle(&mut self, element: &XmlElement) -> Result<()> {
         let Some((_, object)) = &mut self.object else { return Ok(()) };
+        const NAMES: [&str; 7] = ["v1", "v2", "v3", "pid", "p1", "p2", "p3"];
+        let texts = element.texts(NAMES)?;
+        let number = |n: usize| texts[n].as_ref().map(|text| element.number(NAMES[n], text)).transpose();
         let mut corners = [0; 3];
-        for (corner, name) in corners.iter_mut().zip(["v1", "v2", "v3"]) {
+        for (n, corner) in corners.iter_mut().enumerate() {
+            let number = number(n)?.ok_or_else(|| element.bad(&format!("it has no {}", NAMES[n])))?;
             // What is beyond all vertices is found when these are known.
-            *corner = u32::try_from(element.needed(name)?).unwrap_or(u32::MAX);
+            *corner = u32::try_from(number).unwrap_or(u32::MAX);
         }
-        let material = match (element.whole("pid")?, element.whole("p1")?) {
+        let material = match (number(3)?, number(4)?) {
             (group, Some(a)) => {
-                let (b, c) = (element.whole("p2")?.unwrap_or(a), element.whole("p3")?.unwrap_or(a));
+                let (b, c) = (number(5)?.unwrap_or(a), number(6)?.unwrap_or(a));
                 group.or(object.material.map(|[group, ..]| group)).map(|group| [group, a, b, c])
             }
             (Some(group), None) => Some([group, 0, 0, 0]),
@@ -600,7 +632,7 @@ fn add(
         if let Some([a, b, c]) = colours {
             indexed.colour_next(if is_mirror { [a, c, b] } else { [a, b, c] });
         }
-        indexed.face(corners.into_iter().map(|corner| Ok(i64::from(corner))), FilePosition::Of(&about))?;
+        indexed.triangle(corners.map(i64::from), FilePosition::Of(&about))?;
     }
     Ok(())
 }

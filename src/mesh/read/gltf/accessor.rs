@@ -36,16 +36,19 @@ impl ComponentType {
         }
     }
 
-    /// The number in these bytes.
-    fn value(self, bytes: &[u8]) -> f64 {
-        match (self, bytes) {
-            (Self::I8, [a, ..]) => f64::from(*a as i8),
-            (Self::U8, [a, ..]) => f64::from(*a),
-            (Self::I16, [a, b, ..]) => f64::from(i16::from_le_bytes([*a, *b])),
-            (Self::U16, [a, b, ..]) => f64::from(u16::from_le_bytes([*a, *b])),
-            (Self::U32, [a, b, c, d, ..]) => f64::from(u32::from_le_bytes([*a, *b, *c, *d])),
-            (Self::F32, [a, b, c, d, ..]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
-            _ => f64::NAN,
+    /// The first `N` numbers in these bytes.
+    fn values<const N: usize>(self, bytes: &[u8]) -> [f64; N] {
+        fn each<const N: usize, const S: usize>(bytes: &[u8], value: impl Fn([u8; S]) -> f64) -> [f64; N] {
+            let numbers = bytes.as_chunks::<S>().0;
+            std::array::from_fn(|n| numbers.get(n).map_or(f64::NAN, |bytes| value(*bytes)))
+        }
+        match self {
+            Self::I8 => each(bytes, |[byte]| f64::from(byte as i8)),
+            Self::U8 => each(bytes, |[byte]| f64::from(byte)),
+            Self::I16 => each(bytes, |bytes| f64::from(i16::from_le_bytes(bytes))),
+            Self::U16 => each(bytes, |bytes| f64::from(u16::from_le_bytes(bytes))),
+            Self::U32 => each(bytes, |bytes| f64::from(u32::from_le_bytes(bytes))),
+            Self::F32 => each(bytes, |bytes| f64::from(f32::from_le_bytes(bytes))),
         }
     }
 
@@ -150,7 +153,7 @@ impl<'a, const N: usize> Accessor<'a, N> {
             let mut bytes = self.elements.map(|elements| elements.at(n));
             if let Some([numbers, values]) = self.replaced {
                 while next < self.replacements {
-                    let number = self.replaced_by.value(numbers.at(next));
+                    let [number] = self.replaced_by.values(numbers.at(next));
                     if number > n as f64 {
                         break;
                     }
@@ -161,11 +164,8 @@ impl<'a, const N: usize> Accessor<'a, N> {
                 }
             }
             let Some(bytes) = bytes else { return [0.0; N] };
-            std::array::from_fn(|axis| {
-                let from = axis * self.component.size() as usize;
-                let value = self.component.value(bytes.get(from..).unwrap_or_default());
-                if self.is_normalized { self.component.normalized(value) } else { value }
-            })
+            let values = self.component.values(bytes);
+            if self.is_normalized { values.map(|value| self.component.normalized(value)) } else { values }
         })
     }
 

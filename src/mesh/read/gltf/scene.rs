@@ -193,6 +193,7 @@ impl Primitive<'_> {
         let lights = self.lights(indexed)?;
         let places = self.places(indexed)?;
         indexed.hold(self.buffers.held.take())?;
+        indexed.expect(points.count, 0)?;
         self.add_vertices(points.iter(), &lights, indexed, about)?;
         match self.object.whole("indices")? {
             None => self.add_faces(
@@ -209,6 +210,7 @@ impl Primitive<'_> {
                     return Err(self.object.error(Code::S006, "its indices are no whole numbers"));
                 }
                 indexed.hold(self.buffers.held.take())?;
+                indexed.expect(0, indices.count / if mode == 4 { 3 } else { 1 })?;
                 let corners = indices.iter().map(|[n]| n as i64);
                 self.add_faces(mode, indices.count, corners, &places, indexed, about)
             }
@@ -268,7 +270,7 @@ impl Primitive<'_> {
             let place = |corner: &i64| places.get(usize::try_from(*corner).ok()?).copied();
             indexed.place_next(corners.iter().map_while(place));
         }
-        indexed.face(corners.into_iter().map(Ok), FilePosition::Of(about))
+        indexed.triangle(corners, FilePosition::Of(about))
     }
 
     #[cfg(feature = "draco")]
