@@ -190,7 +190,7 @@ mod tests {
             assert_eq!(multiplied([channel; 3], WHITE), [channel; 3]);
             assert_eq!(multiplied(WHITE, [channel; 3]), [channel; 3]);
         }
-        assert_eq!(multiplied([188; 3], [188, 0, 255]), [137, 0, 188]);
+        assert_eq!(multiplied([188; 3], [188, 0, 255]), [138, 0, 188]);
     }
 
     #[test]
