@@ -214,7 +214,7 @@ pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<Lattice> {
         let error = Error::usage("does not contain the position of its cells").in_file(path);
         error.with_hint(match description.format.carries {
             Carries::InFile => "use a file of voxelize, or one with the same metadata",
-            _ => ".vox and .npz contain it; a conversion with --sidecar writes it to a .json",
+            _ => ".vox, .npz, .nrrd and .nii contain it; a conversion with --sidecar writes it to a .json",
         })
     })
 }

@@ -40,6 +40,7 @@ options! {
     Help "help" "The page of all options";
     Inside "inside" "The method that finds the inside";
     KeepThin "keep-thin" "Thin features are kept";
+    Like "like" "The file whose grid is taken";
     Lenient "lenient" "Damage in a file is tolerated where it can be";
     MaxMemory "max-memory" "The limit of memory";
     MaxPairs "max-pairs" "The limit of pairs of triangles";

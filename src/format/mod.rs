@@ -27,9 +27,12 @@ mod ahead;
 mod dense;
 #[cfg(feature = "npz")]
 mod fail_once;
+mod image;
+mod nifti;
 pub(crate) mod npy;
 #[cfg(feature = "npz")]
 mod npz;
+mod nrrd;
 pub(crate) mod open;
 pub(crate) mod place;
 mod raw;
@@ -72,6 +75,8 @@ pub struct Format {
     pub slab_layers: usize,
     /// First bytes by which content is known; none if it has no mark.
     magic: &'static [&'static [u8]],
+    /// First bytes that other files have as well: a file of this format has its extension, too.
+    weak_magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>) -> Result<()>,
     warnings: fn([usize; 3]) -> Vec<String>,
     /// The size of a file, by dims and how many cells are occupied, where that is known.
@@ -97,6 +102,9 @@ pub static FORMATS: &[Format] = &[
     npy::FORMAT,
     #[cfg(feature = "npz")]
     npz::FORMAT,
+    nrrd::FORMAT,
+    nifti::FORMAT,
+    nifti::PACKED,
     raw::FORMAT,
 ];
 
@@ -248,8 +256,11 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 
 /// The format that the extension of `path` means, upper or lower case.
 pub fn by_path(path: &Path) -> Option<&'static Format> {
-    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-    FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()))
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let is_named = |extension: &&str| {
+        name.strip_suffix(extension).is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'))
+    };
+    FORMATS.iter().find(|format| format.extensions.iter().any(is_named))
 }
 
 /// The format that the extension of `path` names.

@@ -47,6 +47,7 @@ pub(super) const FORMAT: Format = Format {
     max_bytes: None,
     slab_layers: 1,
     magic: &[MAGIC],
+    weak_magic: &[],
     limits: super::no_limits,
     warnings: super::no_warnings,
     size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::about),

@@ -122,7 +122,9 @@ fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
     file.by_ref().take(8).read_to_end(&mut start).map_err(failure)?;
     file.rewind().map_err(failure)?;
     let known = |format: &&Format| format.magic.iter().any(|magic| start.starts_with(magic));
-    let by_name = || by_path(path).filter(|format| format.magic.is_empty());
+    let begins = |format: &&Format| format.weak_magic.iter().any(|magic| start.starts_with(magic));
+    let is_unmarked = |format: &&Format| format.magic.is_empty() && format.weak_magic.is_empty();
+    let by_name = || by_path(path).filter(|format| is_unmarked(format) || begins(format));
     match FORMATS.iter().find(known).or_else(by_name) {
         Some(format) => Ok((file, format)),
         None => Err(unknown(path)),

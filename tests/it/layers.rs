@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The folders of code, each the root of a crate: the library with the command line, the kernels, and the numbers.
 const ROOTS: [&str; 3] = ["src", "kernel/src", "geom/src"];
 
-/// Which part may use which others. `numbers ← kernel ← error, text ← par ← geom ← mesh, grid ← run ← rule ← lib ← compare, view ← cli`; formats know grids, not meshes or rules. `lib` is the
+/// Which part may use which others. `numbers ← kernel ← error, text ← par ← geom ← mesh, grid ← run ← rule ← lib ← compare, view ← cli`; formats know grids and numbers, not meshes or rules. `lib` is the
 /// crate's root: what is re-exported there.
 const LAYERS: &[(&str, &[&str])] = &[
     ("numbers", &[]),
@@ -22,7 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("geom", &["error", "par", "kernel", "numbers"]),
     ("mesh", &["error", "text", "par", "geom", "kernel"]),
     ("grid", &["error", "par", "geom", "kernel"]),
-    ("format", &["error", "text", "par", "grid", "kernel"]),
+    ("format", &["error", "text", "par", "geom", "grid", "kernel"]),
     ("run", &["error", "text", "par", "geom", "mesh", "grid", "kernel"]),
     ("rule", &["error", "text", "par", "geom", "mesh", "grid", "kernel", "run"]),
     ("job", &["error", "text", "par", "geom", "mesh", "grid", "format", "kernel", "run", "rule"]),
@@ -47,7 +47,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("draco_core", &["mesh"], ""),
     ("earcut", &["mesh"], ""),
     ("fearless_simd", &["kernel"], ""),
-    ("flate2", &["mesh"], ""),
+    ("flate2", &["format", "mesh"], "format packs .nrrd and .nii.gz, mesh reads .stl.gz"),
     ("image", &["mesh"], ""),
     ("indicatif", &["cli"], ""),
     ("memmap2", &["kernel/memory"], ""),

@@ -62,6 +62,7 @@ pub(super) const FORMAT: Format = Format {
     max_bytes: Some(u32::MAX as u64),
     slab_layers: TILE,
     magic: &[b"VOX "],
+    weak_magic: &[],
     limits,
     warnings,
     // Position and colour of a voxel are a byte each.

@@ -3,6 +3,7 @@
 mod bad_input;
 mod consistent;
 mod files;
+mod images;
 mod kinds;
 mod round_trip;
 mod scenes;
