@@ -281,8 +281,7 @@ mod tests {
         let error = ImageFrame::new([10, 10, 10], &numbers([0.0; 3]), &tilted).unwrap_err();
         let hint = error.hint().unwrap().to_string();
         assert!(
-            hint.contains("--bounds=-6.100000,-0.700000,-1.000000,")
-                && hint.contains("--voxel-size 1.000000"),
+            hint.contains("bounds -6.100000,-0.700000,-1.000000,") && hint.contains("voxel-size 1.000000"),
             "{hint}"
         );
         // Two axes along one, and none.

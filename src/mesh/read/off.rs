@@ -5,6 +5,7 @@
 //! 8 6 12               the numbers of vertices, faces and edges; the last means nothing
 //! X Y Z …              each vertex
 //! 4 0 1 2 3 …          each face: how many corners, their vertices, which count from 0; a colour may follow
+//!                      (a face without a colour may go on in the next lines)
 //! ```
 //!
 //! Comments go from `#` to the end of the line; empty lines mean nothing. Faces are cut into triangles (`polygon.rs`).
@@ -56,35 +57,37 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         let mut words = OffWords(lines.line());
         indexed.vertex_of(|| words.next_word(), FilePosition::Line(lines.number()))?;
         if layout.has_colours {
-            words.skip(layout.before_colours as i64);
+            words.by_ref().take(layout.before_colours).for_each(drop);
             words.colour().map_or(Ok(()), |colour| indexed.colour_vertex(colour))?;
         }
     }
+    let mut joined = Joined::default();
     for n in 0..faces {
-        if !to_next(&mut lines)? {
+        if !joined.has_next && !to_next(&mut lines)? {
             triage.found(cut_short("face", n, faces).at_line(lines.number()))?;
             break;
         }
-        let mut words = OffWords(lines.line());
+        let number = FilePosition::Line(lines.number());
+        let mut words = OffWords(joined.face(&mut lines)?);
         let count = words.next_word();
         match whole(count).filter(|count| *count >= 0) {
             Some(corners) => {
                 let mut behind = OffWords(words.0);
-                behind.skip(corners);
+                behind.by_ref().take(usize::try_from(corners).unwrap_or(0)).for_each(drop);
                 behind.colour().into_iter().for_each(|colour| indexed.colour_next([colour; 3]));
                 let place = |_| {
                     let word = words.next_word();
                     whole(word).ok_or_else(|| no_number(word, "the number of a vertex"))
                 };
-                indexed.face((0..corners).map(place), FilePosition::Line(lines.number()))?;
+                indexed.face((0..corners).map(place), number)?;
             }
             None => {
                 let error = no_number(count, "the number of corners of a face");
-                indexed.face(std::iter::once(Err(error)), FilePosition::Line(lines.number()))?;
+                indexed.face(std::iter::once(Err(error)), number)?;
             }
         }
     }
-    if to_next(&mut lines)? {
+    if joined.has_next || to_next(&mut lines)? {
         let text = format!("'{}' follows the last face", sanitize(first_word(lines.line())));
         triage.found(Error::input(Code::S005, text).at_line(lines.number()))?;
         while lines.advance()? {}
@@ -145,8 +148,65 @@ fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     Ok(([count("the number of vertices")?, count("the number of faces")?], layout))
 }
 
+/// The longest face of several lines.
+const MAX_JOINED: usize = 1 << 20;
+
+/// A face of several lines.
+#[derive(Default)]
+struct Joined {
+    words: Vec<u8>,
+    /// Whether the line at hand is the first of the next face.
+    has_next: bool,
+}
+
+impl Joined {
+    /// The face that begins in the line at hand: with those behind it, as long as they are no more than its missing
+    /// corners.
+    fn face<'a>(&'a mut self, lines: &'a mut Lines<impl Read>) -> Result<&'a [u8]> {
+        self.has_next = false;
+        let mut missing = missing_corners(lines.line());
+        if missing == 0 {
+            return Ok(lines.line());
+        }
+        self.words.clear();
+        self.push(lines.line());
+        while missing > 0 && to_next(lines)? {
+            let found = OffWords(lines.line()).count();
+            self.has_next = found > missing || self.words.len() > MAX_JOINED;
+            if self.has_next {
+                break;
+            }
+            self.push(lines.line());
+            missing -= found;
+        }
+        Ok(&self.words)
+    }
+
+    fn push(&mut self, line: &[u8]) {
+        for word in OffWords(line) {
+            self.words.extend_from_slice(word);
+            self.words.push(b' ');
+        }
+    }
+}
+
+/// How many corners of a face are not in its first line.
+fn missing_corners(line: &[u8]) -> usize {
+    let mut words = OffWords(line);
+    let corners = whole(words.next_word()).and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+    corners - words.take(corners).count()
+}
+
 /// The words of a line.
 struct OffWords<'a>(&'a [u8]);
+
+impl<'a> Iterator for OffWords<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        Some(self.next_word()).filter(|word| !word.is_empty())
+    }
+}
 
 impl<'a> OffWords<'a> {
     /// The next word; empty at the end of the line.
@@ -154,15 +214,6 @@ impl<'a> OffWords<'a> {
         let (word, behind) = next_word(self.0);
         self.0 = behind;
         word
-    }
-
-    /// Leaves out so many words, or all.
-    fn skip(&mut self, count: i64) {
-        for _ in 0..count {
-            if self.next_word().is_empty() {
-                return;
-            }
-        }
     }
 
     /// The colour that the next three words are: shares of 1 if they have a point, else whole numbers up to 255. A single

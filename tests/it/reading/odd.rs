@@ -45,6 +45,12 @@ const OFF: &[Odd] = &[
     ("NOFF", "NOFF\n3 1 0\n0 0 0 0 0 1\n1 0 0 0 0 1\n0 1 0 0 0 1\n3 0 1 2\n", Ok((1, ""))),
     ("no faces", "OFF\n3 0 0\n0 0 0\n1 0 0\n0 1 0\n", Ok((0, ""))),
     ("a face of four", "OFF\n4 1 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n", Ok((2, ""))),
+    ("a face of three lines", "OFF\n4 1 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0\n1 # a\n2 3\n", Ok((2, ""))),
+    (
+        "a face with a corner too few, and another",
+        "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 1\n3 0 1 2\n",
+        Err("S007"),
+    ),
     ("four coordinates", "4OFF\n3 1 0\n0 0 0 1\n1 0 0 1\n0 1 0 1\n3 0 1 2\n", Err("S009")),
     ("binary", "OFF BINARY\n\0\0\0\x03", Err("S009")),
     ("a negative number", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 -1\n", Err("S012")),
