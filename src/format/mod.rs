@@ -256,7 +256,8 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 
 /// The format that the extension of `path` means, upper or lower case.
 pub fn by_path(path: &Path) -> Option<&'static Format> {
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    // What is no UTF-8 is before the extension, or there is none of ours.
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let is_named = |extension: &&str| {
         name.strip_suffix(extension).is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'))
     };
