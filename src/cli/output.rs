@@ -6,13 +6,13 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::{
-    self, Carries, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Sidecar, Written,
+    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Sidecar, Written,
 };
 use voxelize::grid::{CellKind, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target};
 use voxelize::{Cells, Error, Lattice, Record, Result, TOOL, Voxels, tool};
 
-use super::args::OutputArgs;
+use super::args::{OutputArgs, givers};
 use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
@@ -40,6 +40,8 @@ pub struct Output {
     kind: CellKind,
     /// The type of numbers, if requested.
     dtype: Option<Dtype>,
+    /// What else is chosen for the format.
+    choices: Vec<Choice>,
     pub sidecar: Sidecar,
     skips_existing: bool,
     durability: Durability,
@@ -97,7 +99,12 @@ pub fn stdout(call: &Call, example: &str) -> Result<Destination> {
 impl Output {
     /// The file for the plan of memory.
     pub fn target(&self) -> Target<'_> {
-        Target { format: self.format, path: self.destination.path(), dtype: self.dtype() }
+        Target {
+            format: self.format,
+            path: self.destination.path(),
+            dtype: self.dtype(),
+            choices: &self.choices,
+        }
     }
 
     /// The output for these arguments.
@@ -138,6 +145,7 @@ impl Output {
             format_by: by,
             kind,
             dtype: args.dtype,
+            choices: args.choices.0.clone(),
             sidecar: if args.sidecar { Sidecar::Write } else { Sidecar::Auto },
             skips_existing: args.skip_existing,
             durability: if args.no_sync { Durability::Unsynced } else { Durability::Synced },
@@ -185,9 +193,10 @@ impl Output {
         self.dtype.or(self.format.dtypes_of(self.kind).first().copied())
     }
 
-    pub fn save_options<'a>(&self, progress: &'a dyn voxelize::Progress) -> SaveOptions<'a> {
+    pub fn save_options<'a>(&'a self, progress: &'a dyn voxelize::Progress) -> SaveOptions<'a> {
         let Self { dtype, sidecar, durability, .. } = *self;
-        SaveOptions { dtype, sidecar, durability, progress, ..SaveOptions::default() }
+        let choices = &self.choices;
+        SaveOptions { dtype, choices, sidecar, durability, progress, ..SaveOptions::default() }
     }
 
     /// The second file, where there will be one.
@@ -216,6 +225,11 @@ impl Output {
             let option = argv.name("dtype");
             return Err(Error::usage(format!("{option} {}: {name} cannot store this type", dtype.name()))
                 .with_hint(format!("{name} has {}", known.join(", "))));
+        }
+        if let Some(other) = self.choices.iter().find(|choice| !self.format.choices.contains(choice)) {
+            let option = argv.with_value(other.option()).unwrap_or_default();
+            return Err(Error::usage(format!("{option}: {name} has no such choice"))
+                .with_hint(format!("it is one of {}", givers(*other))));
         }
         let is_stdout = self.destination == Destination::Stdout;
         for (is_given, option, hint) in [

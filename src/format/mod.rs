@@ -24,6 +24,7 @@
 )]
 
 mod ahead;
+mod choice;
 mod dense;
 #[cfg(feature = "npz")]
 mod fail_once;
@@ -34,6 +35,7 @@ pub(crate) mod npy;
 mod npz;
 mod nrrd;
 pub(crate) mod open;
+mod packed;
 pub(crate) mod place;
 mod raw;
 mod room;
@@ -44,6 +46,7 @@ mod vox;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::choice::Choice;
 pub use self::open::{Description, describe, open, open_within, read_from, sniff};
 pub use self::save::{save, save_source, write_source_to, write_to};
 
@@ -71,20 +74,28 @@ pub struct Format {
     pub dtypes: &'static [Dtype],
     /// The most bytes that a file may have, where the format has a limit.
     pub max_bytes: Option<u64>,
+    /// What it leaves to choose; see [`SaveOptions::choices`].
+    pub choices: &'static [Choice],
     /// Slabs to write from have a multiple of so many layers, save the last.
     pub slab_layers: usize,
     /// First bytes by which content is known; none if it has no mark.
     magic: &'static [&'static [u8]],
     /// First bytes that other files have as well: a file of this format has its extension, too.
     weak_magic: &'static [&'static [u8]],
-    limits: fn(Option<&Lattice>) -> Result<()>,
+    limits: fn(Option<&Lattice>, &[Choice]) -> Result<()>,
     warnings: fn([usize; 3]) -> Vec<String>,
     /// The size of a file, by dims and how many cells are occupied, where that is known.
-    size: fn([usize; 3], Dtype, Option<u64>) -> Option<FileSize>,
+    size: fn([usize; 3], Dtype, Option<u64>, &[Choice]) -> Option<FileSize>,
     write: Write,
     /// Adds to a sidecar what a reader needs to know of this format.
     annotate: fn(Dtype, &mut Metadata),
-    read: fn(&mut VoxelSource) -> Result<Voxels>,
+    /// How it is read; none if it is only written.
+    reader: Option<Reader>,
+}
+
+/// How a format is read.
+struct Reader {
+    cells: fn(&mut VoxelSource) -> Result<Voxels>,
     /// The description of the file, without its cells.
     describe: fn(&mut VoxelSource) -> Result<Metadata>,
 }
@@ -216,6 +227,8 @@ pub enum Existing {
 pub struct SaveOptions<'a> {
     /// The type of number of a cell; `None` for the default of the format.
     pub dtype: Option<Dtype>,
+    /// What else is chosen, of [`Format::choices`].
+    pub choices: &'a [Choice],
     /// Whether a sidecar is written.
     pub sidecar: Sidecar,
     /// The faults that the files survive.
@@ -226,10 +239,18 @@ pub struct SaveOptions<'a> {
     pub progress: &'a dyn Progress,
 }
 
+impl SaveOptions<'_> {
+    /// Whether this is chosen.
+    fn has(&self, choice: Choice) -> bool {
+        self.choices.contains(&choice)
+    }
+}
+
 impl Default for SaveOptions<'_> {
     fn default() -> Self {
         Self {
             dtype: None,
+            choices: &[],
             sidecar: Sidecar::default(),
             durability: Durability::default(),
             existing: Existing::default(),
@@ -261,7 +282,8 @@ pub fn by_path(path: &Path) -> Option<&'static Format> {
     let is_named = |extension: &&str| {
         name.strip_suffix(extension).is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'))
     };
-    FORMATS.iter().find(|format| format.extensions.iter().any(is_named))
+    let length = |format: &&Format| format.extensions.iter().filter(|e| is_named(e)).map(|e| e.len()).max();
+    FORMATS.iter().filter(|format| length(format).is_some()).max_by_key(length)
 }
 
 /// The format that the extension of `path` names.
@@ -283,8 +305,9 @@ pub fn named_by(path: &Path) -> Result<&'static Format> {
 /// If the format does not hold the kind, the cells are not cubes and it cannot say so, or the type is none of
 /// the format's.
 pub fn check(kind: CellKind, lattice: &Lattice, format: &Format, options: &SaveOptions) -> Result<()> {
+    format.check_choices(options)?;
     format.dtype(kind, options)?;
-    (format.limits)(Some(lattice))
+    (format.limits)(Some(lattice), options.choices)
 }
 
 /// The warnings before a grid of `dims` cells is saved in `format`.
@@ -324,8 +347,29 @@ impl Format {
 
     /// The size of a file of cells stored as `dtype`, of which so many are occupied; `None` if that decides it
     /// and is not known.
-    pub fn size(&self, dims: [usize; 3], dtype: Dtype, occupied: Option<u64>) -> Option<FileSize> {
-        (self.size)(dims, dtype, occupied)
+    pub fn size(
+        &self,
+        dims: [usize; 3],
+        dtype: Dtype,
+        occupied: Option<u64>,
+        choices: &[Choice],
+    ) -> Option<FileSize> {
+        (self.size)(dims, dtype, occupied, choices)
+    }
+
+    /// Whether its files are read, not only written.
+    pub fn is_readable(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// Refuses choices that it does not give.
+    fn check_choices(&self, options: &SaveOptions) -> Result<()> {
+        let Some(other) = options.choices.iter().find(|choice| !self.choices.contains(choice)) else {
+            return Ok(());
+        };
+        let known: Vec<_> = FORMATS.iter().filter(|f| f.choices.contains(other)).map(|f| f.name).collect();
+        Err(Error::usage(format!("{} has no choice '{}'", self.name, other.words()))
+            .with_hint(format!("{} have it", known.join(", "))))
     }
 
     /// The type that cells of this kind are stored as: the type in the options, or the usual.
@@ -388,7 +432,7 @@ const DTYPE: &str = "dtype";
 const ORDER: [&str; 2] = ["order", "x fastest"];
 
 /// No limits: any lattice can be held.
-fn no_limits(_: Option<&Lattice>) -> Result<()> {
+fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     Ok(())
 }
 

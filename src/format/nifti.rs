@@ -25,15 +25,14 @@
 
 use std::io::{self, Read};
 
-use flate2::Compression;
 use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 
 use super::dense;
 use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata};
 use super::npy;
 use super::open::{VoxelSource, failure};
-use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write};
+use super::packed::GzipWriter;
+use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write};
 use crate::error::{Code, Error, Result};
 use crate::geom::Rational;
 use crate::grid::metadata::Metadata;
@@ -59,16 +58,16 @@ pub(super) const FORMAT: Format = Format {
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,
+    choices: &[],
     slab_layers: 1,
     magic: &[&[0x5c, 1, 0, 0]],
     weak_magic: &[],
     limits,
     warnings: super::no_warnings,
-    size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::about),
+    size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
     write: Write::Forward(write),
     annotate: npy::annotate,
-    read,
-    describe,
+    reader: Some(Reader { cells: read, describe }),
 };
 
 pub(super) const PACKED: Format = Format {
@@ -77,16 +76,16 @@ pub(super) const PACKED: Format = Format {
     about: "NIfTI-1 image packed by gzip",
     magic: &[],
     weak_magic: &[&[0x1f, 0x8b]],
-    size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
+    size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
     write: Write::Forward(|source, out, dtype, options| {
-        let mut packed = GzEncoder::new(out, Compression::fast());
+        let mut packed = GzipWriter::new(out)?;
         write(source, &mut packed, dtype, options)?;
-        packed.finish()?.flush()
+        packed.finish()
     }),
     ..FORMAT
 };
 
-fn limits(lattice: Option<&Lattice>) -> Result<()> {
+fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     match lattice.filter(|lattice| lattice.dims().iter().any(|n| *n > MOST)) {
         None => Ok(()),
         Some(_) => Err(Error::usage(format!("a NIfTI image holds at most {MOST} cells along an axis"))
@@ -102,7 +101,7 @@ fn write(
 ) -> io::Result<()> {
     if source.dims().iter().any(|n| *n > MOST) {
         return Err(io::Error::other(
-            limits(source.lattice()).err().unwrap_or_else(|| Error::usage("too large")),
+            limits(source.lattice(), options.choices).err().unwrap_or_else(|| Error::usage("too large")),
         ));
     }
     let mut json = described(source, dtype).into_bytes();

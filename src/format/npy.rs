@@ -27,7 +27,7 @@ use std::path::Path;
 use super::dense::{self, Order};
 use super::open::{VoxelSource, failure, is_about, nameless};
 use super::room::CellRoom;
-use super::{Carries, DTYPE, Dtype, Existing, FileSize, Format, ORDER, SaveOptions, Write, Written};
+use super::{Carries, DTYPE, Dtype, Existing, FileSize, Format, ORDER, Reader, SaveOptions, Write, Written};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, Cells, Voxels};
@@ -45,16 +45,16 @@ pub(super) const FORMAT: Format = Format {
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,
+    choices: &[],
     slab_layers: 1,
     magic: &[MAGIC],
     weak_magic: &[],
     limits: super::no_limits,
     warnings: super::no_warnings,
-    size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::about),
+    size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
     write: Write::Forward(write),
     annotate,
-    read,
-    describe,
+    reader: Some(Reader { cells: read, describe }),
 };
 
 pub(super) fn annotate(dtype: Dtype, metadata: &mut Metadata) {

@@ -27,7 +27,7 @@ use super::fail_once::FailOnce;
 use super::npy::{self, Header};
 use super::open::{Input, VoxelSource, failure, nameless};
 use super::save::Sink;
-use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write, dense};
+use super::{Carries, Dtype, FileSize, Format, Reader, SaveOptions, Write, dense};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::{Metadata, hex, lattice_from_doubles, lattice_from_fractions, parse_hex};
 use crate::grid::{CellKind, CellSource, Cells, Label, LabelDigest, Lattice, Legend, Record, Snap, Voxels};
@@ -40,16 +40,16 @@ pub(super) const FORMAT: Format = Format {
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,
+    choices: &[],
     slab_layers: 1,
     magic: &[b"PK\x03\x04"],
     weak_magic: &[],
     limits: super::no_limits,
     warnings: super::no_warnings,
-    size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
+    size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
     write: Write::Seeking(write),
     annotate: npy::annotate,
-    read,
-    describe,
+    reader: Some(Reader { cells: read, describe }),
 };
 
 /// The longest small member that is read.

@@ -9,7 +9,7 @@
 //! | `space directions: (sx,0,0) (0,sy,0) (0,0,sz)` | the steps from cell to cell |
 //! | `space origin: (x,y,z)` | the centre of the first cell, as the nearest doubles |
 //! | `kinds: domain domain domain`, `endian: little` | |
-//! | `encoding: gzip` | or `raw`, which is read, too |
+//! | `encoding: gzip` | `raw` if it is chosen |
 //! | `Segment0_Name:=bone` … | labels as 3D Slicer knows them in a `.seg.nrrd`: name, number, colour, extent |
 //! | `voxelize:={…}` | the lattice exactly, and how the grid was made, as JSON; `\` is written `\\` |
 //!
@@ -21,14 +21,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use super::dense;
 use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata};
 use super::npy;
 use super::open::{VoxelSource, failure};
-use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write};
+use super::packed::{self, GzipWriter};
+use super::{Carries, Choice, Dtype, Format, Reader, SaveOptions, Write};
 use crate::error::{Code, Error, Result, hint, sanitize};
 use crate::geom::Rational;
 use crate::grid::metadata::Metadata;
@@ -48,16 +46,16 @@ pub(super) const FORMAT: Format = Format {
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,
+    choices: &[Choice::Uncompressed],
     slab_layers: 1,
     magic: &[b"NRRD000"],
     weak_magic: &[],
     limits: super::no_limits,
     warnings: super::no_warnings,
-    size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
+    size: |dims, dtype, _, choices| packed::size(dims, dtype, choices),
     write: Write::Forward(write),
     annotate: npy::annotate,
-    read,
-    describe,
+    reader: Some(Reader { cells: read, describe }),
 };
 
 fn write(
@@ -66,13 +64,18 @@ fn write(
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
-    out.write_all(header(source, dtype).as_bytes())?;
-    let mut packed = GzEncoder::new(out, Compression::fast());
+    let is_packed = !options.has(Choice::Uncompressed);
+    out.write_all(header(source, dtype, is_packed).as_bytes())?;
+    if !is_packed {
+        return dense::write(source, out, dtype, options.progress);
+    }
+    let mut packed = GzipWriter::new(out)?;
     dense::write(source, &mut packed, dtype, options.progress)?;
-    packed.finish()?.flush()
+    packed.finish()
 }
 
-fn header(source: &dyn CellSource, dtype: Dtype) -> String {
+fn header(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {
+    let encoding = if is_packed { "gzip" } else { "raw" };
     let [nx, ny, nz] = source.dims();
     let kind = if dtype == Dtype::F32 { "float" } else { "uint8" };
     let mut text = format!("NRRD0005\ntype: {kind}\ndimension: 3\n");
@@ -82,10 +85,10 @@ fn header(source: &dyn CellSource, dtype: Dtype) -> String {
         let [sx, sy, sz] = step.each_ref().map(Rational::to_f64);
         text += &format!(
             "space: left-posterior-superior\nsizes: {nx} {ny} {nz}\nspace directions: ({sx},0,0) (0,{sy},0) (0,0,{sz})\n\
-             kinds: domain domain domain\nendian: little\nencoding: gzip\nspace origin: ({x},{y},{z})\n"
+             kinds: domain domain domain\nendian: little\nencoding: {encoding}\nspace origin: ({x},{y},{z})\n"
         );
     } else {
-        text += &format!("sizes: {nx} {ny} {nz}\nendian: little\nencoding: gzip\n");
+        text += &format!("sizes: {nx} {ny} {nz}\nendian: little\nencoding: {encoding}\n");
     }
     if let (CellType::Labels(legend), Dtype::U8) = (source.cell_type(), dtype) {
         text += &segments(legend, source.dims());

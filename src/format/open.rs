@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::room::CellRoom;
-use super::{Carries, DTYPE, Dtype, FORMATS, Format, ORDER, by_path};
+use super::{Carries, DTYPE, Dtype, FORMATS, Format, ORDER, Reader, by_path};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{Cells, Digest, Legend, Voxels};
@@ -30,7 +30,7 @@ pub fn open_within(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     let read = || {
         let (mut file, format) = recognise(path)?;
         let sidecar = read_sidecar(path)?;
-        (format.read)(&mut VoxelSource::new(&mut file, sidecar, CellRoom(max_memory))?)
+        (reader(format)?.cells)(&mut VoxelSource::new(&mut file, sidecar, CellRoom(max_memory))?)
     };
     read().map_err(|error: Error| error.in_file(path))
 }
@@ -42,7 +42,7 @@ pub fn open_within(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
 /// If the bytes cannot be read or are broken.
 pub fn read_from<R: Read + Seek>(input: R, format: &Format, sidecar: Option<&str>) -> Result<Voxels> {
     let sidecar = sidecar.map(parse_sidecar).transpose()?;
-    (format.read)(&mut VoxelSource::new(&mut BufReader::new(input), sidecar, CellRoom::default())?)
+    (reader(format)?.cells)(&mut VoxelSource::new(&mut BufReader::new(input), sidecar, CellRoom::default())?)
 }
 
 /// The description of a voxel file, without its cells.
@@ -68,7 +68,7 @@ pub fn describe(path: &Path) -> Result<Description> {
         let (mut file, format) = recognise(path)?;
         let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom::default())?;
         let bytes = source.len();
-        let metadata = (format.describe)(&mut source)?;
+        let metadata = (reader(format)?.describe)(&mut source)?;
         let dtype = metadata.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
         Ok(Description { format, bytes, dtype, metadata })
     };
@@ -124,20 +124,30 @@ fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
     let known = |format: &&Format| format.magic.iter().any(|magic| start.starts_with(magic));
     let begins = |format: &&Format| format.weak_magic.iter().any(|magic| start.starts_with(magic));
     let is_unmarked = |format: &&Format| format.magic.is_empty() && format.weak_magic.is_empty();
-    let by_name = || by_path(path).filter(|format| is_unmarked(format) || begins(format));
-    match FORMATS.iter().find(known).or_else(by_name) {
+    let by_name = || by_path(path).filter(|f| f.is_readable() && (is_unmarked(f) || begins(f)));
+    let readable = || FORMATS.iter().filter(|format| format.is_readable());
+    match readable().find(known).or_else(by_name) {
         Some(format) => Ok((file, format)),
         None => Err(unknown(path)),
     }
 }
 
+/// How files of `format` are read.
+fn reader(format: &Format) -> Result<&Reader> {
+    format
+        .reader
+        .as_ref()
+        .ok_or_else(|| Error::usage(format!("files of {} are written, not read", format.name)))
+}
+
 fn unknown(path: &Path) -> Error {
-    match by_path(path) {
+    match by_path(path).filter(|format| format.is_readable()) {
         Some(format) => {
             Error::input(Code::V001, format!("the content is not that of a .{} file", format.extensions[0]))
         }
         None => {
-            let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+            let known: Vec<_> =
+                FORMATS.iter().filter(|format| format.is_readable()).map(|format| format.name).collect();
             Error::input(Code::V001, "is not a voxel file of a known format")
                 .with_hint(format!("the formats are {}", known.join(", ")))
         }

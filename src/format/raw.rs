@@ -12,7 +12,7 @@
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, is_about};
-use super::{Carries, Dtype, FileSize, Format, ORDER, Write};
+use super::{Carries, Dtype, FileSize, Format, ORDER, Reader, Write};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Cells, Voxels};
@@ -25,16 +25,16 @@ pub(super) const FORMAT: Format = Format {
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::U8, Dtype::Bit],
     max_bytes: None,
+    choices: &[],
     slab_layers: 1,
     magic: &[],
     weak_magic: &[],
     limits: super::no_limits,
     warnings: super::no_warnings,
-    size: |dims, dtype, _| dense::bytes_for(dims, dtype).map(FileSize::about),
+    size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
     write: Write::Forward(|source, out, dtype, options| dense::write(source, out, dtype, options.progress)),
     annotate,
-    read,
-    describe,
+    reader: Some(Reader { cells: read, describe }),
 };
 
 /// The bytes of a row of cells.

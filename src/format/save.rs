@@ -131,7 +131,8 @@ fn checked_dtype(source: &dyn CellSource, format: &Format, options: &SaveOptions
     if let Some(other) = lattice.map(Lattice::dims).filter(|other| *other != dims) {
         return Err(Error::usage(format!("there are {dims:?} cells, and the lattice has {other:?}")));
     }
-    (format.limits)(lattice)?;
+    format.check_choices(options)?;
+    (format.limits)(lattice, options.choices)?;
     format.dtype(source.cell_type().kind(), options)
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::system::free_space;
 use crate::error::{Code, Finding};
-use crate::format::{self, Dtype, FileSize, Format};
+use crate::format::{self, Choice, Dtype, FileSize, Format};
 use crate::grid::{Lattice, Length};
 use crate::mesh::Mesh;
 use crate::mesh::UpAxis;
@@ -20,6 +20,8 @@ pub struct Target<'a> {
     pub path: Option<&'a Path>,
     /// The type of its numbers, where that is known.
     pub dtype: Option<Dtype>,
+    /// What else is chosen for it.
+    pub choices: &'a [Choice],
 }
 
 impl Target<'_> {
@@ -30,7 +32,7 @@ impl Target<'_> {
         let dtype = self.dtype?;
         let all: u128 = dims.iter().map(|&n| n as u128).product();
         let all = u64::try_from(all).unwrap_or(u64::MAX);
-        let size = |occupied: u64| self.format.size(dims, dtype, Some(occupied));
+        let size = |occupied: u64| self.format.size(dims, dtype, Some(occupied), self.choices);
         // Every cell that the rule can reach may be occupied.
         let most = size(if rule.margin() == Length::ZERO { within_bounds(mesh, lattice) } else { all })?;
         match rule.is_hollow() {

@@ -64,7 +64,7 @@ fn lattice(mesh: &Mesh) -> Lattice {
 /// The bytes of a file of labelled cells.
 fn file(voxelizer: Voxelizer, mesh: &Mesh, lattice: &Lattice) -> (Vec<u8>, usize, JobResult) {
     let format = format::by_name("raw").unwrap();
-    let target = voxelize::job::Target { format, path: None, dtype: None };
+    let target = voxelize::job::Target { format, path: None, dtype: None, choices: &[] };
     let prepared = voxelizer.prepare(mesh, lattice, Some(target)).unwrap();
     let mut bytes = vec![];
     let write = |cells: &mut dyn CellSource| {
@@ -161,7 +161,7 @@ fn nothing_but_the_order_of_objects_decides() {
 }
 
 fn raw() -> voxelize::job::Target<'static> {
-    voxelize::job::Target { format: format::by_name("raw").unwrap(), path: None, dtype: None }
+    voxelize::job::Target { format: format::by_name("raw").unwrap(), path: None, dtype: None, choices: &[] }
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str)
         assert_eq!(told_digest(&slabs.digest()), json["digest"], "{line}, {plan:?}");
         assert_eq!([of_file.clone(), told(&slabs.findings())].concat(), findings, "{line}, {plan:?}");
     }
-    let target = Target { format, path: None, dtype: None };
+    let target = Target { format, path: None, dtype: None, choices: &[] };
     let prepared = voxelizer.prepare(&mesh, &lattice, Some(target)).unwrap();
     let (written, result) = prepared.run(|source| Ok(bytes(source)), None).unwrap();
     assert!(written == expected, "{line}: bytes of a job");

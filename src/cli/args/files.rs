@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use voxelize::format::{Dtype, FORMATS, Format};
 use voxelize::mesh::read::{INPUTS, Tolerance};
 
+use super::choices::ChoiceArgs;
 use super::values;
 
 /// The treatment of damaged and unusual mesh files.
@@ -122,6 +123,9 @@ pub struct OutputArgs {
           long_help = "Type of the numbers, where the format has a choice [default: the first that 'voxelize \
                        formats' lists for it]")]
     pub dtype: Option<Dtype>,
+
+    #[command(flatten)]
+    pub choices: ChoiceArgs,
 
     /// describe the grid in PATH.json
     #[arg(

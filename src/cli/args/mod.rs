@@ -1,6 +1,7 @@
 //! Every option with its values, its group, its line for `-h` (the comment) and its text for `--help`
 //! (`long_help`, if the line is not enough).
 
+mod choices;
 mod files;
 mod grid;
 mod rule;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, CommandFactory, Parser};
 use voxelize::mesh::PairLimit;
 
+pub use self::choices::givers;
 pub use self::files::{InputArgs, OutputArgs, ReadArgs};
 pub use self::grid::{DEFAULT_RES, GridArgs};
 pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, PartArgs, RuleArgs, prefixed, words_of};

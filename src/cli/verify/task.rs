@@ -160,7 +160,7 @@ fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Resu
     let run = run::library_run(&job.options, bar);
     let lattice = run::fit(job, &mesh, &mut report)?;
     // A format whose slabs have any height.
-    let target = Target { format, path: None, dtype: None };
+    let target = Target { format, path: None, dtype: None, choices: &[] };
     let prepared = match run::voxelizer(&job.options, &run).prepare(&mesh, &lattice, Some(target)) {
         Ok(prepared) if matches!(prepared.memory.strategy, Strategy::Slabs(_)) => prepared,
         _ => return Err(refusal),

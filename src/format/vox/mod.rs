@@ -39,7 +39,7 @@ mod read;
 mod scene;
 mod write;
 
-use super::{Carries, Dtype, FileSize, Format, Write};
+use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write};
 use crate::error::{Error, Result};
 use crate::grid::{CellKind, Lattice, Record};
 
@@ -60,20 +60,20 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::U8],
     max_bytes: Some(u32::MAX as u64),
+    choices: &[],
     slab_layers: TILE,
     magic: &[b"VOX "],
     weak_magic: &[],
     limits,
     warnings,
     // Position and colour of a voxel are a byte each.
-    size: |_, _, occupied| Some(FileSize::about(4 * u128::from(occupied?))),
+    size: |_, _, occupied, _| Some(FileSize::about(4 * u128::from(occupied?))),
     write: Write::Seeking(write::write),
     annotate: |_, _| {},
-    read: read::read,
-    describe: read::describe,
+    reader: Some(Reader { cells: read::read, describe: read::describe }),
 };
 
-fn limits(lattice: Option<&Lattice>) -> Result<()> {
+fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     if lattice.is_none_or(Lattice::is_cubic) {
         return Ok(());
     }

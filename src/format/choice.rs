@@ -1,0 +1,42 @@
+//! What some formats leave to choose beyond the type of a cell: one row each, for the library, the command line and the
+//! documentation.
+
+/// A choice that some formats give; [`Format::choices`](super::Format::choices) are those of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Choice {
+    /// Cells as they are, not packed.
+    Uncompressed,
+}
+
+impl Choice {
+    /// All of them; those of one option stand together.
+    pub const ALL: &[Self] = &[Self::Uncompressed];
+
+    /// The option, its value if it has one, and what it does.
+    const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {
+        match self {
+            Self::Uncompressed => ("uncompressed", None, "do not pack the cells"),
+        }
+    }
+
+    /// The name of the option, such as `sparse`.
+    pub const fn option(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The word after the option; none if the option alone is the choice.
+    pub const fn value(self) -> Option<&'static str> {
+        self.row().1
+    }
+
+    /// What it does, in a few words.
+    pub const fn about(self) -> &'static str {
+        self.row().2
+    }
+
+    /// `sparse indices`.
+    pub fn words(self) -> String {
+        [Some(self.option()), self.value()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
