@@ -108,6 +108,12 @@ interop:
     cargo build --locked
     target/interop/venv/bin/python tools/interop/meshes.py target/debug/voxelize target/interop/meshes fixtures/knot.stl fixtures/f.stl
     tools/interop/consumers
+    just interop-formats
+
+# Every voxel format read back by programs of others: format, reader, cells compared, wrong.
+interop-formats *names:
+    cargo build --release --locked
+    tools/interop/formats target/release/voxelize {{names}}
 
 # Make fixtures/ again.
 fixtures:

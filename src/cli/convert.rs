@@ -1,99 +1,116 @@
-//! The command without a name: a mesh becomes cells, or several do.
+//! `voxelize convert`: the cells of a voxel file in another format.
 
-use voxelize::{Error, Result};
+use std::path::PathBuf;
 
-use super::args::{self, ConvertArgs};
-use super::batch;
+use clap::CommandFactory;
+use voxelize::format;
+use voxelize::grid::InMemory;
+use voxelize::{BitGrid, Result, par};
+
+use super::args::{FileArgs, MemoryArgs, OutputArgs, PageArgs, PowerArgs, ReportArgs};
 use super::command::{Call, Command};
-use super::options::Options;
-use super::report::{Outcome, Report};
-use super::run::{self, KEYS, RunReport};
+use super::files::{self, MeshSource};
+use super::memory::Resources;
+use super::output::Output;
+use super::report::display::{self, bytes};
+use super::report::{Outcome, Report, row, value};
+use super::{contents, info};
 
 pub const COMMAND: Command = Command {
-    name: "",
-    usage: "[OPTIONS] <MESH>...",
-    about: "turn triangle meshes into voxels, exactly",
-    examples: "",
-    notes: "",
-    keys: KEYS,
-    arguments: args::command,
-    run: convert,
+    name: "convert",
+    usage: "[OPTIONS] IN OUT",
+    about: "write the cells of a voxel file in another format",
+    examples: "\
+voxelize convert part.vox part.nrrd           with the same digests
+voxelize convert part.npz part.npy --sidecar  a .json keeps where the cells are
+voxelize convert part.nii - -f npy > part.npy",
+    notes: "\
+Bits, labels and fields, their position, names, colours and how they were made are kept where the format holds \
+them. The whole grid is held in memory.",
+    keys: "path format bytes contents labels grid made_by input rule [fields] snap transform counts volume digest \
+           outputs",
+    arguments: ConvertFileArgs::command,
+    run,
 };
 
-fn convert(call: &Call) -> Result<Vec<Report>> {
-    let args: ConvertArgs = call.args()?;
-    if args.input.null && args.input.files_from.is_none() {
-        let error = Error::usage(format!("{} needs --files-from", call.argv.name("null")));
-        return Err(
-            error.with_hint("such as find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/")
-        );
-    }
-    if batch::is_requested(&args.input, &args.output) {
-        return batch::convert(args, call);
-    }
-    Ok(vec![Report::of(|report| one(args, call, report))])
+#[derive(Debug, clap::Parser)]
+struct ConvertFileArgs {
+    /// A voxel file, of any format that 'voxelize formats' lists as readable
+    #[arg(value_name = "IN", help_heading = "Files")]
+    input: PathBuf,
+
+    /// The file to write, in the format of its extension; an existing file is replaced. - is standard output
+    /// and needs -f; DIR/ gets a file with the name of IN
+    #[arg(value_name = "OUT", help_heading = "Files", allow_hyphen_values = false)]
+    output: PathBuf,
+
+    #[command(flatten)]
+    file: FileArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    power: PowerArgs,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
 }
 
-/// One mesh, one grid.
-fn one(args: ConvertArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
-    let mut found = RunReport::new(call.started);
-    let mesh = args.input.meshes.first().cloned();
-    let mut options = match Options::new(args, call) {
-        Ok(options) => options,
-        Err(error) => {
-            run::fill_object(report, mesh.as_deref(), None, &found);
-            return Err(error);
-        }
-    };
-    let outcome = run::convert(&mut options, &call.bar(), call.signals, &mut found);
-    run::fill_object(report, mesh.as_deref(), Some(&options), &found);
-    if !matches!(outcome, Outcome::Failed(_) | Outcome::PipeClosed) {
-        report.err = run::summary(&options, &found);
-        report.err += &run::warning_lines(&found, call.printer.options.verbosity, "");
-        if call.printer.is_verbose() {
-            report.err += &run::verbose(&options, &found);
-        }
-    }
-    Ok(outcome)
+fn run(call: &Call) -> Result<Vec<Report>> {
+    let args: ConvertFileArgs = call.args()?;
+    Ok(vec![Report::of(|report| {
+        let resources = call.resources(&args.power, args.memory.max_memory)?;
+        par::with_threads(resources.threads, || convert(args, &resources, call, report))?
+    })])
 }
 
-/// The report of a dry run for a call whose files are devices, so that nothing is read or written: for fuzzing.
-#[cfg(fuzzing)]
-pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Result<Outcome> {
-    use super::options::JobOptions;
-    use voxelize::mesh::read::Packing;
+fn convert(
+    args: ConvertFileArgs,
+    resources: &Resources,
+    call: &Call,
+    report: &mut Report,
+) -> Result<Outcome> {
+    let ConvertFileArgs { input, output, file, .. } = args;
+    report.set("path", input.to_string_lossy());
+    let source = call.names.reads(&input, "the input")?;
+    files::is_there(&input)?;
+    let description = format::describe(&input).map_err(|error| match files::if_mesh(error, &input) {
+        mesh if mesh.hint().is_none() => {
+            let hint = format!("voxelize {} -o {} makes voxels of it", input.display(), output.display());
+            mesh.with_hint(hint)
+        }
+        error => error,
+    })?;
+    let format = description.format.name;
+    report.set("format", format);
+    report.set("bytes", description.bytes);
+    let voxels = files::open_within(&source, resources.for_job())?;
 
-    let args = on_devices(call.args()?);
-    if batch::is_requested(&args.input, &args.output) {
-        return JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv, &call.names)
-            .map(|_| Outcome::Done);
-    }
-    let mut found = RunReport::new(call.started);
-    found.mesh = Some(run::MeshInput::new(mesh, "stl-binary", 284, Packing::None, 0));
-    let options = Options { mode: super::options::Mode::DryRun, ..Options::new(args, call)? };
+    let output = OutputArgs { output: Some(output), file, skip_existing: false };
+    let output = Output::new(&output, voxels.cells.as_ref().kind(), &MeshSource::File(source), call)?;
+    call.check_files()?;
+    call.signals.listen()?;
     let bar = call.bar();
-    let lattice = run::fit_for(&options, mesh, &mut found)?;
-    let how = run::library_run(&options.job.options, &bar);
-    run::plan(&options, mesh, &lattice, &how, None, &mut found)?;
-    run::fill_object(report, None, Some(&options), &found);
-    report.err = run::summary(&options, &found);
-    report.err += &run::warning_lines(&found, call.printer.options.verbosity, "");
-    report.err += &run::verbose(&options, &found);
-    Ok(Outcome::Planned)
-}
+    let written = output.write(&mut InMemory::new(&voxels), &bar, call.signals)?;
+    bar.clear();
 
-/// With devices in place of the named files, in the formats of these names.
-#[cfg(fuzzing)]
-fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
-    use std::path::PathBuf;
-    use voxelize::format;
-
-    let output = &mut args.output;
-    let named = output.output.take().filter(|path| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
-    let unnamed = || if named.is_none() { format::by_name("vox") } else { None };
-    output.format = output.format.or_else(|| named.as_deref().and_then(format::by_path)).or_else(unnamed);
-    output.output = Some(PathBuf::from("/dev/null"));
-    args.input.meshes.fill(PathBuf::from("/dev/zero"));
-    args.grid.like = None;
-    args
+    let labels = contents::labels(voxels.cells.as_ref());
+    info::set_voxels(report, &voxels, &labels, voxels.occupied().ok().map(BitGrid::count));
+    report.set("outputs", value::outputs(&written));
+    let digest = voxels.digest();
+    report.set("digest", value::digest(&digest));
+    row(&mut report.err, "voxels", &format!("{}: {format}, {}", input.display(), bytes(description.bytes)));
+    let grid = voxels.lattice.as_ref().map_or_else(|| display::dims(voxels.dims()), display::grid);
+    row(&mut report.err, "grid", &grid);
+    for written in &written {
+        let name =
+            if written.path.as_os_str() == "-" { output.name() } else { written.path.display().to_string() };
+        row(&mut report.err, "wrote", &format!("{name}, {}", bytes(written.bytes)));
+    }
+    row(&mut report.err, "digest", &display::digest(&digest));
+    Ok(Outcome::Done)
 }

@@ -220,7 +220,7 @@ pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<Lattice> {
 }
 
 /// The error for a mesh where voxels are wanted.
-fn if_mesh(error: Error, path: &Path) -> Error {
+pub fn if_mesh(error: Error, path: &Path) -> Error {
     if error.code() != Code::V001 || !is_mesh_name(path) {
         return error;
     }

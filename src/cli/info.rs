@@ -299,7 +299,8 @@ fn describe_voxels(file: &InFile, resources: &Resources, report: &mut Report) ->
     Ok(())
 }
 
-fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], occupied: Option<u64>) {
+/// Sets the keys about cells.
+pub fn set_voxels(report: &mut Report, voxels: &Voxels, labels: &[LabelCount], occupied: Option<u64>) {
     let Record { tool, rule_name, snap, input, .. } = &voxels.record;
     FIELDS.iter().for_each(|name| report.set(name, voxels.record.field(name)));
     for (key, value) in [("rule", rule_name), ("snap", snap), ("made_by", tool), ("input", input)] {

@@ -18,6 +18,7 @@ mod guard;
 mod help;
 mod info;
 mod memory;
+mod meshes;
 mod options;
 mod output;
 mod pipes;
@@ -47,10 +48,11 @@ use signals::Signals;
 
 /// Every command, in the order of the help; the first is the one without a name.
 static COMMANDS: &[Command] = &[
-    convert::COMMAND,
+    meshes::COMMAND,
     verify::COMMAND,
     check::COMMAND,
     diff::COMMAND,
+    convert::COMMAND,
     clearance::COMMAND,
     info::COMMAND,
     view::COMMAND,
@@ -102,7 +104,7 @@ fn parse_command<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> (Argv
     let names: Vec<_> = COMMANDS.iter().map(|command| command.name).filter(|name| !name.is_empty()).collect();
     let argv = Argv::new(words, args::command(), &names);
     let command = COMMANDS.iter().find(|command| command.name == argv.command().unwrap_or_default());
-    let command = command.unwrap_or(&convert::COMMAND);
+    let command = command.unwrap_or(&meshes::COMMAND);
     (argv.with_parser(help::parser(command, COMMANDS)), command)
 }
 
@@ -132,7 +134,7 @@ pub fn dry_run(words: impl IntoIterator<Item = impl Into<OsString>>, mesh: &voxe
     let printer = Printer::new(options, command.schema(), &signals);
     let report = Report::of(|report| {
         let call = Call::new(&argv, matches?, &printer, &signals, Instant::now());
-        convert::prepare(&call, mesh, report)
+        meshes::prepare(&call, mesh, report)
     });
     let exit_code = report.outcome.exit_code(None);
     let (error, text) = match &report.outcome {

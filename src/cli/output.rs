@@ -8,14 +8,16 @@ use std::sync::Arc;
 use voxelize::format::{
     self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Sidecar, Written,
 };
-use voxelize::grid::{CellKind, InMemory};
+use voxelize::grid::{CellKind, CellSource, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target};
-use voxelize::{Cells, Error, Lattice, Record, Result, TOOL, Voxels, tool};
+use voxelize::{Cells, Error, Lattice, Progress, Record, Result, TOOL, Voxels, tool};
 
 use super::args::{OutputArgs, givers};
 use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
+use super::pipes::Outlet;
+use super::signals::Signals;
 
 /// The format of an output that nothing names.
 const DEFAULT_FORMAT: &str = "vox";
@@ -84,7 +86,7 @@ pub fn is_folder(path: &Path) -> bool {
 
 /// Standard output for data, which must be free for it.
 pub fn stdout(call: &Call, example: &str) -> Result<Destination> {
-    let option = call.argv.with_value("output").unwrap_or_default();
+    let option = typed(call.argv, "-");
     if call.printer.options.json == Some(Destination::Stdout) {
         return Err(exclusive("--json", &option)
             .with_hint("both would write to standard output; --json=FILE writes to a file"));
@@ -144,11 +146,11 @@ impl Output {
             format,
             format_by: by,
             kind,
-            dtype: args.dtype,
-            choices: args.choices.0.clone(),
-            sidecar: if args.sidecar { Sidecar::Write } else { Sidecar::Auto },
+            dtype: args.file.dtype,
+            choices: args.file.choices.0.clone(),
+            sidecar: if args.file.sidecar { Sidecar::Write } else { Sidecar::Auto },
             skips_existing: args.skip_existing,
-            durability: if args.no_sync { Durability::Unsynced } else { Durability::Synced },
+            durability: if args.file.no_sync { Durability::Unsynced } else { Durability::Synced },
             is_named: args.output.is_some(),
         }
     }
@@ -193,10 +195,40 @@ impl Output {
         self.dtype.or(self.format.dtypes_of(self.kind).first().copied())
     }
 
-    pub fn save_options<'a>(&'a self, progress: &'a dyn voxelize::Progress) -> SaveOptions<'a> {
+    pub fn save_options<'a>(&'a self, progress: &'a dyn Progress) -> SaveOptions<'a> {
         let Self { dtype, sidecar, durability, .. } = *self;
         let choices = &self.choices;
         SaveOptions { dtype, choices, sidecar, durability, progress, ..SaveOptions::default() }
+    }
+
+    /// Writes the cells where they go.
+    pub fn write(
+        &self,
+        source: &mut dyn CellSource,
+        progress: &dyn Progress,
+        signals: &Signals,
+    ) -> Result<Vec<Written>> {
+        let options = self.save_options(progress);
+        let format = self.format;
+        let path = self.destination.path();
+        let mut out = match &self.file {
+            None => Outlet::stdout(signals),
+            Some(file) if self.destination.may_block() => Outlet::open(file, signals),
+            Some(file) => {
+                if let Some(folder) = &self.folder {
+                    folder.made.make_for(file.path())?;
+                }
+                return file.save_source(source, format, &options);
+            }
+        };
+        let bytes =
+            format::write_source_to(source, &mut out, format, &options).map_err(|error| match path {
+                Some(path) => error.in_file(path),
+                // Standard output has no name of its own.
+                None => error,
+            })?;
+        let path = path.map_or_else(|| "-".into(), |path| path.to_path_buf());
+        Ok(vec![Written { path, format: format.name, bytes }])
     }
 
     /// The second file, where there will be one.
@@ -208,12 +240,13 @@ impl Output {
     fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
         if !self.format.holds(self.kind) {
-            let option = argv.with_value("format").or_else(|| argv.with_value("output")).unwrap_or_default();
+            let option = argv.with_value("format").unwrap_or_else(|| typed(argv, &self.name()));
             let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(self.kind)).map(|f| f.name).collect();
             let kind = self.kind.plural();
             let known = known.join(", ");
+            let iso = if argv.command().is_none() { "; --iso V makes bits of distances" } else { "" };
             return Err(Error::usage(format!("{option}: {name} does not hold {kind}"))
-                .with_hint(format!("{known} hold {kind}; --iso V makes bits of distances")));
+                .with_hint(format!("{known} hold {kind}{iso}")));
         }
         if let (CellKind::Field, Some(dtype)) = (self.kind, self.dtype) {
             let option = argv.name("dtype");
@@ -237,7 +270,7 @@ impl Output {
             (self.skips_existing, "--skip-existing", "it needs an output file: -o PATH"),
         ] {
             if is_given && is_stdout {
-                let output = argv.with_value("output").unwrap_or_default();
+                let output = typed(argv, "-");
                 return Err(exclusive(option, &output).with_hint(hint));
             }
         }
@@ -282,16 +315,21 @@ fn sidecar_path(path: &Path, format: &Format, requested: Sidecar) -> Option<Path
     is_written.then(|| files::with_suffix(path, files::SIDECAR))
 }
 
+/// The output as typed: the option, or `name` where it has none.
+fn typed(argv: &Argv, name: &str) -> String {
+    argv.with_value("output").unwrap_or_else(|| name.to_string())
+}
+
 /// The format of an output whose name says nothing of it.
 fn by_default(args: &OutputArgs, kind: CellKind) -> (&'static Format, FormatBy) {
-    let by = if args.format.is_some() { FormatBy::Option } else { FormatBy::Default };
+    let by = if args.file.format.is_some() { FormatBy::Option } else { FormatBy::Default };
     let usual = if kind == CellKind::Field { FIELD_FORMAT } else { DEFAULT_FORMAT };
-    (args.format.or(format::by_name(usual)).unwrap_or(&FORMATS[0]), by)
+    (args.file.format.or(format::by_name(usual)).unwrap_or(&FORMATS[0]), by)
 }
 
 fn for_stdout(args: &OutputArgs, argv: &Argv) -> Result<(&'static Format, FormatBy)> {
-    let option = argv.with_value("output").unwrap_or_default();
-    let format = args.format.ok_or_else(|| {
+    let option = typed(argv, "-");
+    let format = args.file.format.ok_or_else(|| {
         Error::usage(format!("{option}: standard output has no extension to name the format"))
             .with_hint(format!("-f FORMAT names it: {}", format_names()))
     })?;
@@ -299,7 +337,7 @@ fn for_stdout(args: &OutputArgs, argv: &Argv) -> Result<(&'static Format, Format
 }
 
 fn by_name(path: &Path, args: &OutputArgs, argv: &Argv) -> Result<(&'static Format, FormatBy)> {
-    if let Some(format) = args.format {
+    if let Some(format) = args.file.format {
         return Ok((format, FormatBy::Option));
     }
     let format = format::by_path(path).ok_or_else(|| {
@@ -307,7 +345,7 @@ fn by_name(path: &Path, args: &OutputArgs, argv: &Argv) -> Result<(&'static Form
             Some(extension) => format!("no voxel format has the extension .{extension}"),
             None => "no extension names the format".to_string(),
         };
-        let option = argv.with_value("output").unwrap_or_default();
+        let option = typed(argv, &path.to_string_lossy());
         Error::usage(format!("{option}: {why}"))
             .with_hint(format!("formats are {}; -f FORMAT overrides the extension", format_names()))
     })?;

@@ -78,12 +78,33 @@ impl ImageFrame {
         is_said: bool,
         round: fn(&Rational) -> f64,
     ) -> Option<Lattice> {
+        self.lattice_by(centre_and_step, metadata, is_said, round)
+    }
+
+    /// The same of a file that says the outer corner of its first cell, as doubles.
+    pub(super) fn lattice_at_corner(&self, metadata: &Metadata, is_said: bool) -> Option<Lattice> {
+        let corner = |lattice: &Lattice| (lattice.origin().clone(), lattice.spacing().clone());
+        self.lattice_by(corner, metadata, is_said, Rational::to_f64)
+    }
+
+    fn lattice_by(
+        &self,
+        place: fn(&Lattice) -> ([Rational; 3], [Rational; 3]),
+        metadata: &Metadata,
+        is_said: bool,
+        round: fn(&Rational) -> f64,
+    ) -> Option<Lattice> {
         let known = metadata.lattice.as_ref().filter(|lattice| {
-            let (exact, read) = (centre_and_step(lattice), centre_and_step(&self.lattice));
+            let (exact, read) = (place(lattice), place(&self.lattice));
             let same = |a: &[Rational; 3], b: &[Rational; 3]| (0..3).all(|n| round(&a[n]) == round(&b[n]));
             lattice.dims() == self.lattice.dims() && same(&exact.0, &read.0) && same(&exact.1, &read.1)
         });
         known.or(is_said.then_some(&self.lattice)).cloned()
+    }
+
+    /// The cells along each axis of the image.
+    pub(super) fn dims(&self) -> [usize; 3] {
+        self.dims
     }
 
     /// Cells in the order of the image, in that of the lattice.
@@ -199,17 +220,14 @@ impl ImageData {
             true => {
                 let mut unpacked = MultiGzDecoder::new(source);
                 skip(&mut unpacked, self.skip)?;
-                let cells = read_cells(&mut unpacked, dims, dtype, &metadata, room)?;
+                let cells = cells_of(&mut unpacked, &self.frame, dtype, &metadata, room)?;
                 if unpacked.read(&mut [0]).map_err(super::open::failure)? > 0 {
                     return Err(Error::input(Code::V005, "more follows the cells"));
                 }
                 cells
             }
-            false => read_cells(source, dims, dtype, &metadata, room)?,
+            false => cells_of(source, &self.frame, dtype, &metadata, room)?,
         };
-        let is_described = metadata.dims.is_some() || metadata.legend.is_some();
-        let cells = if is_described { cells } else { nameless(cells)? };
-        let cells = self.frame.turned(cells)?;
         Ok(Voxels { cells, lattice: metadata.lattice, record: metadata.record })
     }
 
@@ -227,18 +245,22 @@ fn skip(input: &mut impl Read, count: u64) -> Result<()> {
     if skipped == count { Ok(()) } else { Err(Error::input(Code::V002, "the file ends early")) }
 }
 
-fn read_cells(
+/// The cells of an image with this frame, in the order of its lattice.
+pub(super) fn cells_of(
     input: &mut dyn Read,
-    dims: [usize; 3],
+    frame: &ImageFrame,
     dtype: Dtype,
     metadata: &Metadata,
     room: super::room::CellRoom,
 ) -> Result<Cells> {
     let legend: Option<&Legend> = metadata.legend.as_ref();
-    Ok(match dtype {
+    let dims = frame.dims;
+    let cells = match dtype {
         Dtype::F32 => dense::read_floats(input, dims, Order::XFastest, metadata.background, room)?.into(),
         _ => dense::read_values(input, dims, Order::XFastest, legend, room)?,
-    })
+    };
+    let is_described = metadata.dims.is_some() || legend.is_some();
+    frame.turned(if is_described { cells } else { nameless(cells)? })
 }
 
 /// The metadata in the JSON of an image, if it has any that is of these cells.

@@ -19,7 +19,7 @@
 //! | V009 | a voxel outside its model or grid |
 //! | V010 | the system could not open or read the file |
 #![cfg_attr(
-    not(all(feature = "npz", feature = "vox")),
+    not(all(feature = "npz", feature = "vox", feature = "vti")),
     allow(dead_code, reason = "parts that only formats behind features use")
 )]
 
@@ -42,6 +42,8 @@ mod room;
 pub(crate) mod save;
 #[cfg(feature = "vox")]
 mod vox;
+#[cfg(feature = "vti")]
+mod vti;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,14 +86,17 @@ pub struct Format {
     weak_magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>, &[Choice]) -> Result<()>,
     warnings: fn([usize; 3]) -> Vec<String>,
-    /// The size of a file, by dims and how many cells are occupied, where that is known.
-    size: fn([usize; 3], Dtype, Option<u64>, &[Choice]) -> Option<FileSize>,
+    /// The size of a file, where that is known.
+    size: SizeOf,
     write: Write,
     /// Adds to a sidecar what a reader needs to know of this format.
     annotate: fn(Dtype, &mut Metadata),
     /// How it is read; none if it is only written.
     reader: Option<Reader>,
 }
+
+/// The size of a file, by dims, type, how many cells are occupied, and choices.
+type SizeOf = fn([usize; 3], Dtype, Option<u64>, &[Choice]) -> Option<FileSize>;
 
 /// How a format is read.
 struct Reader {
@@ -116,6 +121,8 @@ pub static FORMATS: &[Format] = &[
     nrrd::FORMAT,
     nifti::FORMAT,
     nifti::PACKED,
+    #[cfg(feature = "vti")]
+    vti::FORMAT,
     raw::FORMAT,
 ];
 

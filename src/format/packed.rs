@@ -66,12 +66,12 @@ pub(super) fn unpack_zlib(packed: &[u8], length: usize, out: &mut Vec<u8>) -> io
 }
 
 /// Cuts what is written into pieces, packs as many as threads are good for, and hands them on in their order.
-struct Pieces {
+struct PieceQueue {
     wrap: Wrap,
     pending: Vec<u8>,
 }
 
-impl Pieces {
+impl PieceQueue {
     fn new(wrap: Wrap) -> Self {
         Self { wrap, pending: Vec::new() }
     }
@@ -98,7 +98,7 @@ impl Pieces {
 /// A gzip stream.
 pub(super) struct GzipWriter<'a> {
     out: &'a mut dyn Write,
-    pieces: Pieces,
+    pieces: PieceQueue,
     sum: Crc,
 }
 
@@ -106,7 +106,7 @@ impl<'a> GzipWriter<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> io::Result<Self> {
         // Deflate, no name, no time, packed fast, by no system in particular.
         out.write_all(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255])?;
-        Ok(Self { out, pieces: Pieces::new(Wrap::Part), sum: Crc::new() })
+        Ok(Self { out, pieces: PieceQueue::new(Wrap::Part), sum: Crc::new() })
     }
 
     pub(super) fn finish(mut self) -> io::Result<()> {
@@ -134,14 +134,14 @@ impl Write for GzipWriter<'_> {
 /// Blocks of [`PIECE`] bytes, save the last, that are zlib streams each.
 pub(super) struct ZlibBlocks<'a> {
     out: &'a mut dyn Write,
-    pieces: Pieces,
+    pieces: PieceQueue,
     /// The packed length of each block.
     pub lengths: Vec<u64>,
 }
 
 impl<'a> ZlibBlocks<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
-        Self { out, pieces: Pieces::new(Wrap::Zlib), lengths: Vec::new() }
+        Self { out, pieces: PieceQueue::new(Wrap::Zlib), lengths: Vec::new() }
     }
 }
 

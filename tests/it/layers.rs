@@ -53,7 +53,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("memmap2", &["kernel/memory"], ""),
     ("ndarray", &["grid"], ""),
     ("png", &["view"], ""),
-    ("quick_xml", &["mesh"], ""),
+    ("quick_xml", &["format", "mesh"], "format reads heads of .vti, mesh reads 3MF"),
     ("rayon", &["par"], ""),
     ("rustix", &["job"], ""),
     (

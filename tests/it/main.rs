@@ -26,6 +26,8 @@ mod colours;
 #[cfg(feature = "cli")]
 mod contents;
 #[cfg(feature = "cli")]
+mod convert;
+#[cfg(feature = "cli")]
 mod diff;
 #[cfg(feature = "cli")]
 mod doubt;

@@ -113,6 +113,18 @@ pub struct OutputArgs {
     )]
     pub output: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub file: FileArgs,
+
+    /// skip meshes whose output file already exists
+    #[arg(long, hide_short_help = true, long_help = "Skip meshes whose output file already exists")]
+    pub skip_existing: bool,
+}
+
+/// How an output of voxels is written.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub struct FileArgs {
     #[arg(short, long, value_name = "FORMAT", help = voxel_formats(), value_parser = values::format(),
           long_help = "Voxel format, whatever the extension; 'voxelize formats' describes each [default: by \
                        extension, else vox]")]
@@ -135,10 +147,6 @@ pub struct OutputArgs {
                        raw always writes one; npy has the position nowhere else; the other formats contain it"
     )]
     pub sidecar: bool,
-
-    /// skip meshes whose output file already exists
-    #[arg(long, hide_short_help = true, long_help = "Skip meshes whose output file already exists")]
-    pub skip_existing: bool,
 
     /// do not wait for the disk
     #[arg(

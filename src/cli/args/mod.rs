@@ -14,7 +14,7 @@ use clap::{ArgAction, CommandFactory, Parser};
 use voxelize::mesh::PairLimit;
 
 pub use self::choices::givers;
-pub use self::files::{InputArgs, OutputArgs, ReadArgs};
+pub use self::files::{FileArgs, InputArgs, OutputArgs, ReadArgs};
 pub use self::grid::{DEFAULT_RES, GridArgs};
 pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, PartArgs, RuleArgs, prefixed, words_of};
 use super::files::Destination;

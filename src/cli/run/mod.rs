@@ -10,7 +10,7 @@ mod report;
 mod summary;
 mod verbose;
 
-use voxelize::format::{self, SaveOptions, Written};
+use voxelize::format::{SaveOptions, Written};
 use voxelize::grid::{CellKind, CellSource};
 use voxelize::job::{Extras, JobResult, OutFile, Prepared};
 use voxelize::rule::doubt::Doubt;
@@ -30,7 +30,7 @@ pub use self::verbose::verbose;
 use super::guard::guarded;
 use super::options::{Mode, Options};
 use super::output::AuxOutput;
-use super::pipes::Outlet;
+
 use super::progress::{Bar, Silent};
 use super::report::Outcome;
 use super::signals::Signals;
@@ -118,7 +118,7 @@ impl Writer<'_> {
         let is_at_once = prepared.memory.strategy == Strategy::Dense
             && self.options.job.options.rule.kind() != CellKind::Field;
         let progress: &dyn Progress = if is_at_once { self.bar } else { &silent };
-        let write = |source: &mut dyn CellSource| self.write(source, progress);
+        let write = |source: &mut dyn CellSource| self.options.output.write(source, progress, self.signals);
         let Some(nearest) = &self.options.nearest else { return prepared.run(write, None) };
         let mut made = None;
         let numbers = nearest.file.save_numbers(prepared.dims(), |put| {
@@ -128,31 +128,6 @@ impl Writer<'_> {
         let (mut written, result) = made.expect("numbers are saved with the cells");
         written.push(numbers);
         Ok((written, result))
-    }
-
-    fn write(&self, source: &mut dyn CellSource, progress: &dyn Progress) -> Result<Vec<Written>> {
-        let output = &self.options.output;
-        let options = output.save_options(progress);
-        let format = output.format;
-        let path = output.destination.path();
-        let mut out = match &output.file {
-            None => Outlet::stdout(self.signals),
-            Some(file) if output.destination.may_block() => Outlet::open(file, self.signals),
-            Some(file) => {
-                if let Some(folder) = &output.folder {
-                    folder.made.make_for(file.path())?;
-                }
-                return file.save_source(source, format, &options);
-            }
-        };
-        let bytes =
-            format::write_source_to(source, &mut out, format, &options).map_err(|error| match path {
-                Some(path) => error.in_file(path),
-                // Standard output has no name of its own.
-                None => error,
-            })?;
-        let path = path.map_or_else(|| "-".into(), |path| path.to_path_buf());
-        Ok(vec![Written { path, format: format.name, bytes }])
     }
 }
 

@@ -7,6 +7,7 @@ mod images;
 mod kinds;
 mod round_trip;
 mod scenes;
+mod vti;
 
 use std::io::Cursor;
 

@@ -1,0 +1,100 @@
+//! The command without a name: a mesh becomes cells, or several do.
+
+use voxelize::{Error, Result};
+
+use super::args::{self, ConvertArgs};
+use super::batch;
+use super::command::{Call, Command};
+use super::options::Options;
+use super::report::{Outcome, Report};
+use super::run::{self, KEYS, RunReport};
+
+pub const COMMAND: Command = Command {
+    name: "",
+    usage: "[OPTIONS] <MESH>...",
+    about: "turn triangle meshes into voxels, exactly",
+    examples: "",
+    notes: "",
+    keys: KEYS,
+    arguments: args::command,
+    run: convert,
+};
+
+fn convert(call: &Call) -> Result<Vec<Report>> {
+    let args: ConvertArgs = call.args()?;
+    if args.input.null && args.input.files_from.is_none() {
+        let error = Error::usage(format!("{} needs --files-from", call.argv.name("null")));
+        return Err(
+            error.with_hint("such as find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/")
+        );
+    }
+    if batch::is_requested(&args.input, &args.output) {
+        return batch::convert(args, call);
+    }
+    Ok(vec![Report::of(|report| one(args, call, report))])
+}
+
+/// One mesh, one grid.
+fn one(args: ConvertArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
+    let mut found = RunReport::new(call.started);
+    let mesh = args.input.meshes.first().cloned();
+    let mut options = match Options::new(args, call) {
+        Ok(options) => options,
+        Err(error) => {
+            run::fill_object(report, mesh.as_deref(), None, &found);
+            return Err(error);
+        }
+    };
+    let outcome = run::convert(&mut options, &call.bar(), call.signals, &mut found);
+    run::fill_object(report, mesh.as_deref(), Some(&options), &found);
+    if !matches!(outcome, Outcome::Failed(_) | Outcome::PipeClosed) {
+        report.err = run::summary(&options, &found);
+        report.err += &run::warning_lines(&found, call.printer.options.verbosity, "");
+        if call.printer.is_verbose() {
+            report.err += &run::verbose(&options, &found);
+        }
+    }
+    Ok(outcome)
+}
+
+/// The report of a dry run for a call whose files are devices, so that nothing is read or written: for fuzzing.
+#[cfg(fuzzing)]
+pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Result<Outcome> {
+    use super::options::JobOptions;
+    use voxelize::mesh::read::Packing;
+
+    let args = on_devices(call.args()?);
+    if batch::is_requested(&args.input, &args.output) {
+        return JobOptions::new(args.grid, &args.rule, &args.read, &args.run, call.argv, &call.names)
+            .map(|_| Outcome::Done);
+    }
+    let mut found = RunReport::new(call.started);
+    found.mesh = Some(run::MeshInput::new(mesh, "stl-binary", 284, Packing::None, 0));
+    let options = Options { mode: super::options::Mode::DryRun, ..Options::new(args, call)? };
+    let bar = call.bar();
+    let lattice = run::fit_for(&options, mesh, &mut found)?;
+    let how = run::library_run(&options.job.options, &bar);
+    run::plan(&options, mesh, &lattice, &how, None, &mut found)?;
+    run::fill_object(report, None, Some(&options), &found);
+    report.err = run::summary(&options, &found);
+    report.err += &run::warning_lines(&found, call.printer.options.verbosity, "");
+    report.err += &run::verbose(&options, &found);
+    Ok(Outcome::Planned)
+}
+
+/// With devices in place of the named files, in the formats of these names.
+#[cfg(fuzzing)]
+fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
+    use std::path::PathBuf;
+    use voxelize::format;
+
+    let output = &mut args.output;
+    let named = output.output.take().filter(|path| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
+    let unnamed = || if named.is_none() { format::by_name("vox") } else { None };
+    output.file.format =
+        output.file.format.or_else(|| named.as_deref().and_then(format::by_path)).or_else(unnamed);
+    output.output = Some(PathBuf::from("/dev/null"));
+    args.input.meshes.fill(PathBuf::from("/dev/zero"));
+    args.grid.like = None;
+    args
+}

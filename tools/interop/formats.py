@@ -1,0 +1,71 @@
+"""Reads every voxel format back with programs of others: formats.py VOXELIZE FOLDER [FORMAT ...]
+
+Each grid is written once as .npz, which NumPy reads, and once in each format; every cell, the origin and the spacing
+must be equal. Prints format, reader, cells compared and wrong; fails if one is wrong or a reader is missing.
+"""
+
+import itertools
+import pathlib
+import subprocess
+import sys
+
+import numpy
+
+from readers import images
+
+# The letter F is in no way symmetric, and neither are these grids.
+GRIDS = {"F": ["-r", "32"], "45x70x300": ["--dims", "45,70,300"], "300x520x70": ["--dims", "300,520,70"]}
+KINDS = {"bits": ["--surface"], "labels": ["--filled", "--dtype", "u8"], "field": ["--rule", "distance", "--band", "3vx"]}
+ALL = tuple(KINDS)
+
+# The name of a file, options, the kinds it holds, and its readers.
+FORMATS = [
+    ("a.nrrd", [], ALL, [images.read_nrrd, images.read_simpleitk]),
+    ("a.nrrd", ["--uncompressed"], ALL, [images.read_nrrd, images.read_simpleitk]),
+    ("a.nii", [], ALL, [images.read_nibabel, images.read_simpleitk]),
+    ("a.nii.gz", [], ALL, [images.read_nibabel, images.read_simpleitk]),
+    ("a.vti", [], ALL, [images.read_vtk, images.read_pyvista]),
+    ("a.vti", ["--uncompressed"], ALL, [images.read_vtk, images.read_pyvista]),
+    ("a.vti", ["--dtype", "bit"], ["bits"], [images.read_vtk]),
+]
+
+
+def wrong(found, expected):
+    """How many cells differ; all of them if the grid is elsewhere."""
+    cells = numpy.asarray(found["cells"])
+    place = [numpy.allclose(found[key], expected[key], rtol=1e-6, atol=1e-6) for key in ("origin", "spacing")]
+    if cells.shape != expected["voxels"].shape or not all(place):
+        print(f"    {cells.shape} at {found['origin']} by {found['spacing']}, not "
+              f"{expected['voxels'].shape} at {expected['origin']} by {expected['spacing']}")
+        return expected["voxels"].size
+    same = (cells == expected["voxels"]) | (numpy.isnan(cells.astype(float)) & numpy.isnan(expected["voxels"].astype(float)))
+    return int(same.size - numpy.count_nonzero(same))
+
+
+def main(voxelize, folder, *names):
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    run = lambda *words: subprocess.run([voxelize, "-q", "fixtures/f.stl", *words], check=True)
+    totals = {}
+    for grid, kind in itertools.product(GRIDS, KINDS):
+        run(*GRIDS[grid], *KINDS[kind], "-o", str(folder / "a.npz"))
+        expected = dict(numpy.load(folder / "a.npz"))
+        for name, options, kinds, readers in FORMATS:
+            if kind not in kinds or names and name.split(".", 1)[1] not in names:
+                continue
+            path = folder / name
+            run(*GRIDS[grid], *KINDS[kind], *options, "-o", str(path))
+            for read in readers:
+                count = wrong(read(path), expected)
+                row = (" ".join([name.split(".", 1)[1], *options]), read.__name__.removeprefix("read_"))
+                cells, bad = totals.get(row, (0, 0))
+                totals[row] = (cells + expected["voxels"].size, bad + count)
+    print("| format | reader | cells compared | wrong |\n| --- | --- | --- | --- |")
+    for (name, reader), (cells, bad) in totals.items():
+        print(f"| {name} | {reader} | {cells:,} | {bad} |")
+    if not totals or any(bad for _, bad in totals.values()):
+        sys.exit("some cells are wrong" if totals else "nothing was read")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
