@@ -207,13 +207,13 @@ pub fn lattice(file: &InFile, max_memory: Option<u64>) -> Result<Lattice> {
     is_there(path)?;
     let description = format::describe(path).map_err(|error| if_mesh(error, path))?;
     let lattice = match description.format.carries {
-        Carries::InFile => description.metadata.lattice,
+        Carries::InFile | Carries::Rounded => description.metadata.lattice,
         _ => open_within(file, max_memory)?.lattice,
     };
     lattice.ok_or_else(|| {
         let error = Error::usage("does not contain the position of its cells").in_file(path);
         error.with_hint(match description.format.carries {
-            Carries::InFile => "use a file of voxelize, or one with the same metadata",
+            Carries::InFile | Carries::Rounded => "use a file of voxelize, or one with the same metadata",
             _ => ".vox, .npz, .nrrd and .nii contain it; a conversion with --sidecar writes it to a .json",
         })
     })

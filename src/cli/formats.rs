@@ -54,9 +54,12 @@ fn voxels(format: &Format) -> Value {
         "extensions": format.extensions,
         "about": format.about,
         "dtypes": dtypes(format),
+        "choices": format.choices.iter().map(|choice| choice.words()).collect::<Value>(),
+        "readable": format.is_readable(),
         "cells": format.kinds.iter().map(|kind| kind.name()).collect::<Value>(),
         "lattice": match format.carries {
             Carries::InFile => "file",
+            Carries::Rounded => "file-rounded",
             Carries::Sidecar => "sidecar",
             _ => "sidecar-on-request",
         },
@@ -79,10 +82,17 @@ fn rows() -> String {
         let dtype = if dtypes.len() > 1 { format!("--dtype {}; ", dtypes.join("|")) } else { String::new() };
         let lattice = match format.carries {
             Carries::InFile => "contains the position of its cells",
+            Carries::Rounded => {
+                "contains the position of its cells, rounded; exactly in a .json with --sidecar"
+            }
             Carries::Sidecar => "a .json sidecar, always written, contains the position of its cells",
             _ => "--sidecar writes the position of its cells to a .json",
         };
-        text += &format!("{:20}{dtype}{lattice}\n", "");
+        let reading = if format.is_readable() { "" } else { "; written only" };
+        text += &format!("{:20}{dtype}{lattice}{reading}\n", "");
+        for choice in format.choices {
+            text += &format!("{:20}--{}: {}\n", "", choice.words(), choice.about());
+        }
     }
     text
 }

@@ -2,6 +2,7 @@
 
 use clap::Arg;
 use voxelize::Level;
+use voxelize::format::Choice;
 
 use super::args;
 use super::argv::spelled;
@@ -115,7 +116,10 @@ fn short_page(commands: &[Command]) -> String {
 }
 
 fn group_lines(parser: &clap::Command, group: &str) -> String {
-    let of_group = parser.get_arguments().filter(|arg| arg.get_help_heading() == Some(group));
+    // The choices of formats are on the page of formats.
+    let is_choice = |arg: &Arg| Choice::ALL.iter().any(|choice| arg.get_long() == Some(choice.option()));
+    let of_group =
+        parser.get_arguments().filter(|arg| arg.get_help_heading() == Some(group) && !is_choice(arg));
     let (rare, usual): (Vec<&Arg>, Vec<&Arg>) = of_group.partition(|arg| arg.is_hide_short_help_set());
     // Names of files come first.
     let (options, names): (Vec<&Arg>, Vec<&Arg>) =
@@ -172,7 +176,11 @@ mod tests {
     fn the_short_page_has_every_option_and_fits_a_screen() {
         let page = short_page(COMMANDS);
         let mut seen = 0;
+        let choices: Vec<_> = Choice::ALL.iter().map(|choice| choice.option()).collect();
         for long in args::command().get_arguments().filter_map(Arg::get_long) {
+            if choices.contains(&long) {
+                continue;
+            }
             let is_there = named(&page).contains(&format!("--{long}").as_str());
             assert!(is_there || long == "version", "{long} is not in\n{page}");
             seen += 1;

@@ -329,7 +329,7 @@ fn grid(voxels: &Voxels, description: &Description) -> String {
     let Some(lattice) = &voxels.lattice else {
         let hint = match (&description.metadata.lattice, description.format.carries) {
             (Some(_), _) => ", and its .json describes other cells",
-            (None, Carries::InFile) => "",
+            (None, Carries::InFile | Carries::Rounded) => "",
             (None, _) => "; --sidecar writes it to a .json",
         };
         return format!(

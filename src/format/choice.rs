@@ -7,16 +7,19 @@
 pub enum Choice {
     /// Cells as they are, not packed.
     Uncompressed,
+    /// The grid as it is, not filled up to a cube.
+    NoCube,
 }
 
 impl Choice {
     /// All of them; those of one option stand together.
-    pub const ALL: &[Self] = &[Self::Uncompressed];
+    pub const ALL: &[Self] = &[Self::Uncompressed, Self::NoCube];
 
     /// The option, its value if it has one, and what it does.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {
         match self {
             Self::Uncompressed => ("uncompressed", None, "do not pack the cells"),
+            Self::NoCube => ("no-cube", None, "write the grid as it is, not filled up to a cube"),
         }
     }
 

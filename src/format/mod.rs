@@ -24,6 +24,7 @@
 )]
 
 mod ahead;
+mod binvox;
 mod choice;
 mod dense;
 #[cfg(feature = "npz")]
@@ -56,7 +57,7 @@ use self::open::VoxelSource;
 use self::save::Sink;
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
-use crate::grid::{CellKind, CellSource, CellType, Lattice, Voxels};
+use crate::grid::{CellKind, CellSource, CellType, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
 
 /// One voxel format.
@@ -123,8 +124,12 @@ pub static FORMATS: &[Format] = &[
     nifti::PACKED,
     #[cfg(feature = "vti")]
     vti::FORMAT,
+    binvox::FORMAT,
     raw::FORMAT,
 ];
+
+/// The slabs of a format that takes the whole grid at once.
+const WHOLE: usize = MAX_DIM;
 
 /// Where a format keeps the lattice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,6 +137,8 @@ pub static FORMATS: &[Format] = &[
 pub enum Carries {
     /// In the file itself.
     InFile,
+    /// In the file itself, but as rounded numbers and without the rest; exactly in a sidecar, if one is requested.
+    Rounded,
     /// In `NAME.ext.json`, which is always written.
     Sidecar,
     /// Nowhere, unless a sidecar is requested.

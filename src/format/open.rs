@@ -98,7 +98,7 @@ pub(super) fn describes_cells(path: &Path) -> bool {
 /// laid out as this tool does.
 pub fn may_be_of_this_tool(path: &Path) -> bool {
     let is_alike = |found: Description| {
-        found.format.carries == Carries::SidecarOnRequest
+        matches!(found.format.carries, Carries::SidecarOnRequest | Carries::Rounded)
             && found.metadata.extra.get(ORDER[0]).is_some_and(|order| order == ORDER[1])
     };
     made_by_this_tool(path) || !sidecar_path(path).exists() && describe(path).is_ok_and(is_alike)

@@ -20,7 +20,7 @@ fn place() -> Place {
 
 /// A file of this format, and the option by which it keeps where its cells are.
 fn file(stem: &str, format: &Format) -> String {
-    let sidecar = if format.carries == Carries::SidecarOnRequest { " --sidecar" } else { "" };
+    let sidecar = if format.carries != Carries::InFile { " --sidecar" } else { "" };
     format!("{stem}.{}{sidecar}", format.extensions[0])
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use voxelize::format::{Dtype, FORMATS, Format};
+use voxelize::format::{Dtype, Format};
 use voxelize::mesh::read::{INPUTS, Tolerance};
 
 use super::choices::ChoiceArgs;
@@ -16,6 +16,7 @@ pub struct ReadArgs {
     #[arg(
         long,
         conflicts_with = "lenient",
+        hide_short_help = true,
         long_help = "Treat every finding about the file (S and L codes in docs/findings.md; for check its M \
                        codes) as an error, even notes without effect. Open meshes (W006) pass: 'voxelize check \
                        --require solid' refuses them [default: refuse damage]"
@@ -92,12 +93,6 @@ fn mesh_formats() -> String {
     format!("{}; or a folder", names.join(", "))
 }
 
-/// `vox|npy|npz|raw [by extension, else vox]`.
-fn voxel_formats() -> String {
-    let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-    format!("{} [vox]", names.join("|"))
-}
-
 /// The output.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
@@ -125,7 +120,7 @@ pub struct OutputArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct FileArgs {
-    #[arg(short, long, value_name = "FORMAT", help = voxel_formats(), value_parser = values::format(),
+    #[arg(short, long, value_name = "FORMAT", help = "'voxelize formats' lists them, and choices [vox]", value_parser = values::format(),
           long_help = "Voxel format, whatever the extension; 'voxelize formats' describes each [default: by \
                        extension, else vox]")]
     pub format: Option<&'static Format>,

@@ -209,7 +209,7 @@ fn kinds_and_types_that_a_format_does_not_hold_are_usage_errors() {
         }
         assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "{}", format.name);
     }
-    assert_eq!(refused, 17);
+    assert_eq!(refused, 20);
     let error = field.save(folder.path().join("a.vox")).unwrap_err();
     assert_eq!(
         (error.message(), error.hint().unwrap().to_string().as_str()),

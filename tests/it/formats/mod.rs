@@ -1,6 +1,7 @@
 //! Do files of every format hold the saved cells, and do readers survive any input?
 
 mod bad_input;
+mod binvox;
 mod consistent;
 mod files;
 mod images;

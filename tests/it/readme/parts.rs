@@ -118,6 +118,7 @@ fn formats() -> String {
         let dtypes: Vec<_> = types.map(|dtype| dtype.name()).collect();
         let carries = match format.carries {
             Carries::InFile => "in the file",
+            Carries::Rounded => "in the file, rounded; in a `.json` sidecar, with `--sidecar`",
             Carries::Sidecar => "in a `.json` sidecar, always",
             _ => "in a `.json` sidecar, with `--sidecar`",
         };
