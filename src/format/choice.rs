@@ -7,18 +7,24 @@
 pub enum Choice {
     /// Cells as they are, not packed.
     Uncompressed,
+    /// The places of occupied cells alone.
+    SparseIndices,
+    /// Runs of occupied cells along x.
+    SparseRuns,
     /// The grid as it is, not filled up to a cube.
     NoCube,
 }
 
 impl Choice {
     /// All of them; those of one option stand together.
-    pub const ALL: &[Self] = &[Self::Uncompressed, Self::NoCube];
+    pub const ALL: &[Self] = &[Self::Uncompressed, Self::SparseIndices, Self::SparseRuns, Self::NoCube];
 
     /// The option, its value if it has one, and what it does.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {
         match self {
             Self::Uncompressed => ("uncompressed", None, "do not pack the cells"),
+            Self::SparseIndices => ("sparse", Some("indices"), "x, y, z of each occupied cell"),
+            Self::SparseRuns => ("sparse", Some("runs"), "x, y, z and length of runs of cells along x"),
             Self::NoCube => ("no-cube", None, "write the grid as it is, not filled up to a cube"),
         }
     }

@@ -378,6 +378,11 @@ impl Format {
 
     /// Refuses choices that it does not give.
     fn check_choices(&self, options: &SaveOptions) -> Result<()> {
+        let others =
+            |one: &Choice| options.choices.iter().any(|two| two != one && two.option() == one.option());
+        if let Some(one) = options.choices.iter().find(|choice| others(choice)) {
+            return Err(Error::usage(format!("'{}' is one of several choices of one kind", one.words())));
+        }
         let Some(other) = options.choices.iter().find(|choice| !self.choices.contains(choice)) else {
             return Ok(());
         };

@@ -108,10 +108,19 @@ pub fn save_numbers(
 
 /// The header of an array of Fortran order.
 pub(super) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    header_in(descr, shape, "True")
+}
+
+/// The header of an array of C order, in which rows follow each other.
+pub(super) fn header_of_rows(descr: &str, shape: &[usize]) -> Vec<u8> {
+    header_in(descr, shape, "False")
+}
+
+fn header_in(descr: &str, shape: &[usize], is_fortran: &str) -> Vec<u8> {
     let mut sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
     // A tuple of one keeps its comma.
     sizes.truncate(sizes.len().saturating_sub(if shape.len() == 1 { 1 } else { 2 }));
-    let mut dict = format!("{{'descr': '{descr}', 'fortran_order': True, 'shape': ({sizes}), }}");
+    let mut dict = format!("{{'descr': '{descr}', 'fortran_order': {is_fortran}, 'shape': ({sizes}), }}");
     let len = (MAGIC.len() + 4 + dict.len() + 1).next_multiple_of(64);
     dict.push_str(&" ".repeat(len - MAGIC.len() - 4 - dict.len() - 1));
     dict.push('\n');

@@ -29,7 +29,7 @@ pub(super) trait Sink: io::Write + Seek {}
 impl<T: io::Write + Seek> Sink for T {}
 
 /// Bytes of a format that goes back, on their way to a pipe, that stay in memory.
-const SPOOL: usize = 1 << 20;
+pub(super) const SPOOL: usize = 1 << 20;
 
 /// Saves `voxels` to `path` atomically, with a sidecar where the format or the options want one.
 ///
@@ -137,7 +137,7 @@ fn checked_dtype(source: &dyn CellSource, format: &Format, options: &SaveOptions
 }
 
 /// The error for what is written here first, as its sizes are filled in at the end: it names the place.
-fn not_spooled(error: io::Error) -> io::Error {
+pub(super) fn not_spooled(error: io::Error) -> io::Error {
     let folder = std::env::temp_dir();
     match error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
         true => error,

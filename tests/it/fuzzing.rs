@@ -49,7 +49,7 @@ fn the_dictionary_of_plans_has_every_option_and_verb() {
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     };
-    let verbs = ["verify", "check", "diff", "clearance", "info", "view", "formats"];
+    let verbs = ["verify", "check", "diff", "convert", "clearance", "info", "view", "formats"];
     let pages: String = verbs.iter().map(|verb| help(&[verb])).collect::<String>() + &help(&[]);
     let is_word = |c: char| c.is_ascii_lowercase() || c == '-';
     let options: BTreeSet<&str> = pages

@@ -11,7 +11,7 @@ import sys
 
 import numpy
 
-from readers import binvox, images
+from readers import binvox, images, sparse
 
 # The letter F is in no way symmetric, and neither are these grids.
 GRIDS = {"F": ["-r", "32"], "45x70x300": ["--dims", "45,70,300"], "300x520x70": ["--dims", "300,520,70"]}
@@ -27,6 +27,8 @@ FORMATS = [
     ("a.vti", [], ALL, [images.read_vtk, images.read_pyvista]),
     ("a.vti", ["--uncompressed"], ALL, [images.read_vtk, images.read_pyvista]),
     ("a.vti", ["--dtype", "bit"], ["bits"], [images.read_vtk]),
+    ("b.npz", ["--sparse", "indices"], ALL, [sparse.read_numpy]),
+    ("b.npz", ["--sparse", "runs"], ALL, [sparse.read_numpy]),
     ("a.binvox", [], ["bits"], [binvox.read_binvox, binvox.read_trimesh]),
     ("a.binvox", ["--no-cube"], ["bits"], [binvox.read_binvox]),
 ]

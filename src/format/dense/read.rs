@@ -40,11 +40,7 @@ pub(crate) fn read_values(
     legend: Option<&Legend>,
     room: CellRoom,
 ) -> Result<Cells> {
-    let cells = match legend {
-        Some(legend) => room.labels(dims, legend.clone(), 0)?.into(),
-        None => room.bits(dims)?.into(),
-    };
-    let mut values = RowValues { cells, one: 0, room };
+    let mut values = RowValues::new(dims, legend, room)?;
     match order {
         Order::XFastest => each_block(input, dims, 1, |first, bytes| values.put_rows(first, bytes))?,
         Order::ZFastest => {
@@ -63,14 +59,23 @@ pub(crate) fn read_values(
 }
 
 /// Cells that are bits or named labels until a byte says otherwise.
-struct RowValues {
-    cells: Cells,
+pub(crate) struct RowValues {
+    pub cells: Cells,
     /// The value of occupied cells, as long as they are bits; 0 before the first.
     one: u8,
     room: CellRoom,
 }
 
 impl RowValues {
+    /// A grid without cells, which may have these labels.
+    pub(crate) fn new(dims: [usize; 3], legend: Option<&Legend>, room: CellRoom) -> Result<Self> {
+        let cells = match legend {
+            Some(legend) => room.labels(dims, legend.clone(), 0)?.into(),
+            None => room.bits(dims)?.into(),
+        };
+        Ok(Self { cells, one: 0, room })
+    }
+
     /// Takes the values of some rows, from row `first` on.
     fn put_rows(&mut self, first: usize, bytes: &[u8]) -> Result<()> {
         if let Cells::Bits(bits) = &mut self.cells {
@@ -100,7 +105,7 @@ impl RowValues {
     }
 
     /// Takes the value of a cell, not 0.
-    fn set(&mut self, cell: [usize; 3], value: u8) -> Result<()> {
+    pub(crate) fn set(&mut self, cell: [usize; 3], value: u8) -> Result<()> {
         if self.one == 0 {
             self.one = value;
         }

@@ -16,10 +16,6 @@ const FREE_PLACED: u64 = 1 << 26;
 /// So many for each byte of the file.
 const PLACED_PER_BYTE: u64 = 64;
 
-/// Cells that a grid may always have, however short the file: 8 GiB, of which the system gives only
-/// the pages that hold voxels. Beyond, the file must be in proportion.
-const FREE_CELLS: u128 = 1 << 36;
-
 /// A model: its size, and where its voxels are in the file.
 struct Model {
     size: [u32; 3],
@@ -59,10 +55,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     }
     // Bits and short legends take a few bits a cell, other labels a byte.
     let is_bytes = metadata.legend.as_ref().is_some_and(|legend| !(1..=4).contains(&legend.labels().len()));
-    let free = if is_bytes { FREE_CELLS / 8 } else { FREE_CELLS };
-    if cells_in_words(dims).is_none_or(|cells| cells > free + 32768 * u128::from(source.len())) {
-        return Err(Error::too_large(format!("the scene spans {dims:?} cells")));
-    }
+    source.room.check_proportion(dims, if is_bytes { 8 } else { 1 }, source.len())?;
     let mut cells: Cells = match metadata.legend {
         Some(legend) => source.room.labels(dims, legend, 0)?.into(),
         None => source.room.bits(dims)?.into(),
@@ -102,11 +95,6 @@ fn put(labels: &mut Labels, cell: [usize; 3], colour: u8, at: [i64; 3]) -> Resul
         return Ok(());
     };
     Err(Error::input(Code::V007, what).with_hint("the scene was changed since it was saved"))
-}
-
-/// The cells of a grid with its rows padded to whole words.
-fn cells_in_words([nx, ny, nz]: [usize; 3]) -> Option<u128> {
-    (64 * nx.div_ceil(64) as u128).checked_mul(ny as u128)?.checked_mul(nz as u128)
 }
 
 /// Every use of a model, checked.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 use voxelize::format::{self, Dtype, FORMATS, Format, SaveOptions};
-use voxelize::grid::{CellKind, CellSource, InMemory};
+use voxelize::grid::{CellKind, CellSource, InMemory, MAX_DIM};
 use voxelize::run::{Demand, Plan};
 use voxelize::{Kind, Lattice, Level, Mesh, Progress, Rule, Run, Voxelizer};
 
@@ -16,12 +16,13 @@ use crate::support::suite::Counts;
 
 const THREADS: [usize; 3] = [1, 2, 7];
 
-/// Every format with every type it has for cells of this kind.
+/// Every format that is written in slabs, with every type it has for cells of this kind.
 fn kinds(cells: CellKind) -> impl Iterator<Item = (&'static Format, Dtype)> {
     let dtypes = move |format: &'static Format| {
         if cells == CellKind::Bits { format.dtypes } else { format.dtypes_of(cells) }
     };
-    FORMATS.iter().flat_map(move |format| dtypes(format).iter().map(move |dtype| (format, *dtype)))
+    let in_slabs = FORMATS.iter().filter(|format| format.slab_layers < MAX_DIM);
+    in_slabs.flat_map(move |format| dtypes(format).iter().map(move |dtype| (format, *dtype)))
 }
 
 /// The bytes of a file of these cells.

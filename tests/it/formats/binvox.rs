@@ -50,6 +50,25 @@ fn every_run_is_of_the_right_cells_in_a_cube_or_not() {
 }
 
 #[test]
+fn slabs_are_put_together() {
+    let mesh = voxelize::Mesh::open("fixtures/f.stl").unwrap();
+    let lattice = voxelize::Lattice::fit(mesh.bounds(), 30).unwrap();
+    let voxelizer = voxelize::Voxelizer::new(voxelize::Rule::surface());
+    let written = |height: usize| {
+        let mut slabs = voxelizer.slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height)).unwrap();
+        let mut bytes = Vec::new();
+        let format = format::by_name("binvox").unwrap();
+        format::write_source_to(&mut slabs, &mut bytes, format, &SaveOptions::default()).unwrap();
+        bytes
+    };
+    let whole = written(lattice.dims()[2]);
+    assert!(by_hand(&whole).1.len() > 100);
+    for height in [1, 4, 7] {
+        assert!(written(height) == whole, "{height}");
+    }
+}
+
+#[test]
 fn files_of_others_and_broken_ones() {
     let file = |head: &str, runs: &[u8]| [head.as_bytes(), b"\ndata\n", runs].concat();
     let usual = "#binvox 1\ndim 2 2 2";

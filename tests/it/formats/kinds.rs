@@ -47,7 +47,7 @@ fn field(background: f32) -> Field {
 }
 
 /// Grids of labels and fields, on a lattice, with all metadata.
-fn grids() -> Vec<Voxels> {
+pub(super) fn grids() -> Vec<Voxels> {
     let place = at_odd_place(BitGrid::new(DIMS).unwrap());
     let labels = legends().into_iter().map(|legend| Cells::from(labels(legend)));
     let fields = [0.0, -0.0, f32::INFINITY, f32::NAN, -2.5].map(|background| Cells::from(field(background)));
@@ -82,11 +82,17 @@ fn labels_and_fields_come_back_as_they_were() {
 }
 
 /// Voxels a few layers at a time.
-struct Split<'a> {
+pub(super) struct Split<'a> {
     voxels: &'a Voxels,
     height: usize,
     next: usize,
     slab: Cells,
+}
+
+impl<'a> Split<'a> {
+    pub(super) fn new(voxels: &'a Voxels, height: usize) -> Self {
+        Self { voxels, height, next: 0, slab: BitGrid::new([1; 3]).unwrap().into() }
+    }
 }
 
 impl CellSource for Split<'_> {
@@ -145,8 +151,7 @@ fn slabs_of_labels_and_fields_make_the_bytes_of_the_whole() {
     for (voxels, format, dtype) in cases() {
         let (bytes, _) = saved(&voxels, format, dtype);
         for height in [1, 4, 11].map(|height: usize| height.next_multiple_of(format.slab_layers)) {
-            let mut source =
-                Split { voxels: &voxels, height, next: 0, slab: BitGrid::new([1; 3]).unwrap().into() };
+            let mut source = Split::new(&voxels, height);
             let mut slabs = Vec::new();
             format::write_source_to(&mut source, &mut slabs, format, &as_dtype(dtype)).unwrap();
             assert!(slabs == bytes, "{} {height} {:?}", format.name, voxels.cells);
@@ -182,8 +187,7 @@ fn slabs_of_another_kind_than_their_source_are_refused() {
     }
     let voxels: &'static Voxels = Box::leak(Box::new(Voxels::new(field(0.0))));
     for format in FORMATS {
-        let slab = BitGrid::new([1; 3]).unwrap().into();
-        let mut source = Lying(Split { voxels, height: 11, next: 0, slab });
+        let mut source = Lying(Split::new(voxels, 11));
         let error = format::write_source_to(&mut source, &mut Vec::new(), format, &SaveOptions::default());
         assert_eq!(error.unwrap_err().kind(), Kind::Usage, "{}", format.name);
     }

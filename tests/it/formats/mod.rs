@@ -8,6 +8,8 @@ mod images;
 mod kinds;
 mod round_trip;
 mod scenes;
+#[cfg(feature = "npz")]
+mod sparse;
 mod vti;
 
 use std::io::Cursor;

@@ -1,0 +1,64 @@
+//! `.npz`, a zip of arrays: `numpy.load("a.npz")["voxels"][x, y, z]`, with the lattice in arrays of its own.
+//!
+//! | member | type | content |
+//! |---|---|---|
+//! | `voxels.npy` | bool, u8 or float32, (nx, ny, nz) | the cells, as in a `.npy` |
+//! | `indices.npy` | int32, (n, 3) | in its place with `--sparse indices`: x, y and z of each cell that is occupied, or differs from the background of a field |
+//! | `runs.npy` | int32, (n, 4) | in its place with `--sparse runs`: x, y and z of the first of cells in a row along x, and how many they are |
+//! | `values.npy` | u8 or float32, (n,) | with these two, the label or the value of each cell or each run; none of bits |
+//! | `shape.npy` | int64, (3,) | with these two, the cells along each axis |
+//! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
+//! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the same as fractions `p/q` |
+//! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |
+//! | `order.npy` | text, () | `xyz`: the order of the axes |
+//! | `rule.npy`, `ties.npy`, `snap.npy`, `tool.npy`, `input.npy` | text, () | how the grid came about; absent if not known |
+//! | `label_values.npy`, `label_names.npy`, `label_colours.npy` | u8, text, text, (n,) | the legend of labels; a colour is `#rrggbb` or empty |
+//! | `label_digest.npy` | text, () | what digests of the labels cover, `occupancy` or `values` |
+//! | `background.npy` | float32, () | the background of a field |
+//!
+//! Surface and interior of a filled grid have no legend in the file: u8 cells 1 and 2 of a grid that this tool
+//! made by the rule filled are these.
+//!
+//! Members are deflated, fast, with the date 1980-01-01, so that equal grids make equal files; zip64
+//! where it is needed. Without `voxels.npy` the only array in the file is read.
+
+mod archive;
+mod read;
+mod read_sparse;
+mod sparse;
+mod write;
+
+use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write, dense, npy};
+use crate::grid::CellKind;
+use crate::grid::metadata::Metadata;
+use sparse::Sparse;
+
+pub(super) const FORMAT: Format = Format {
+    name: "npz",
+    extensions: &["npz"],
+    about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and how it was made",
+    carries: Carries::InFile,
+    kinds: &CellKind::ALL,
+    dtypes: &[Dtype::Bool, Dtype::U8],
+    max_bytes: None,
+    choices: &[Choice::SparseIndices, Choice::SparseRuns],
+    slab_layers: 1,
+    magic: &[b"PK\x03\x04"],
+    weak_magic: &[],
+    limits: super::no_limits,
+    warnings: super::no_warnings,
+    size: |dims, dtype, occupied, choices| match Sparse::of(choices) {
+        // A position and a value for each cell; as runs there may be fewer.
+        Some(_) => occupied.map(|occupied| FileSize::at_most(20 * u128::from(occupied))),
+        None => dense::bytes_for(dims, dtype).map(FileSize::at_most),
+    },
+    write: Write::Seeking(write::write),
+    annotate: npy::annotate,
+    reader: Some(Reader { cells: read::read, describe: read::describe }),
+};
+
+/// Whether the cells, if they are u8, are surface and interior.
+fn is_filled(metadata: &Metadata) -> bool {
+    let by_this_tool = metadata.record.tool.as_ref().is_some_and(|tool| tool.starts_with("voxelize "));
+    by_this_tool && metadata.record.rule_name.as_deref() == Some("filled")
+}

@@ -1,0 +1,162 @@
+//! Writing `.npz`.
+
+use std::io::{self, Write as _};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, System, ZipWriter};
+
+use super::super::fail_once::FailOnce;
+use super::super::save::Sink;
+use super::super::{Dtype, SaveOptions, dense, npy};
+use super::is_filled;
+use super::sparse::{Sparse, SparseRows};
+use crate::grid::metadata::{Metadata, hex};
+use crate::grid::{CellSource, Legend};
+
+/// From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
+const LARGE: u128 = 0xf000_0000;
+
+pub(super) fn write(
+    source: &mut dyn CellSource,
+    out: &mut dyn Sink,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let mut zip = ZipWriter::new(FailOnce::new(out));
+    match Sparse::of(options.choices) {
+        Some(form) => {
+            let rows = SparseRows::collect(source, form, dtype, options)?;
+            for (name, header, mut data, bytes) in rows.members()? {
+                zip.start_file(format!("{name}.npy"), member().large_file(bytes > LARGE))?;
+                zip.write_all(&header)?;
+                io::copy(&mut data, &mut zip)?;
+            }
+        }
+        None => {
+            let large = dense::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > LARGE);
+            zip.start_file("voxels.npy", member().large_file(large))?;
+            npy::write(source, &mut zip, dtype, options)?;
+        }
+    }
+    for (name, bytes) in small_members(&super::super::metadata(source, dtype)) {
+        zip.start_file(format!("{name}.npy"), member())?;
+        zip.write_all(&bytes)?;
+    }
+    zip.finish()?;
+    Ok(())
+}
+
+fn member() -> SimpleFileOptions {
+    SimpleFileOptions::DEFAULT
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(1))
+        .last_modified_time(DateTime::DEFAULT)
+        .system(System::Unix)
+        .unix_permissions(0o644)
+}
+
+/// Everything but the cells.
+fn small_members(metadata: &Metadata) -> Vec<(&'static str, Vec<u8>)> {
+    let mut members = vec![("order", text(&[], &["xyz"]))];
+    if let Some(lattice) = &metadata.lattice {
+        for (name, exact, values) in
+            [("origin", "origin_exact", lattice.origin()), ("spacing", "spacing_exact", lattice.spacing())]
+        {
+            let doubles = values.each_ref().map(|value| value.to_f64().to_le_bytes());
+            members.push((name, [npy::header("<f8", &[3]), doubles.concat()].concat()));
+            let fractions = values.each_ref().map(|value| value.to_string());
+            members.push((exact, text(&[3], &fractions.each_ref().map(String::as_str))));
+        }
+        let closed = lattice.closed().map(u8::from);
+        members.push(("closed", [npy::header("|b1", &[3]), closed.to_vec()].concat()));
+    }
+    let mut entries: Vec<_> = metadata.record.entries().collect();
+    // So they have stood in files from the first, and equal grids make equal files.
+    entries
+        .sort_by_key(|(name, _)| ["tool", "input"].iter().position(|last| last == name).map_or(0, |n| n + 1));
+    members.extend(entries.into_iter().map(|(name, value)| (name, text(&[], &[value]))));
+    let is_known = |legend: &&Legend| is_filled(metadata) && **legend == Legend::surface_and_interior();
+    if let Some(legend) = metadata.legend.as_ref().filter(|legend| !is_known(legend)) {
+        members.extend(legend_members(legend));
+    }
+    if let Some(background) = metadata.background {
+        members.push(("background", [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat()));
+    }
+    members
+}
+
+fn legend_members(legend: &Legend) -> [(&'static str, Vec<u8>); 4] {
+    let labels = legend.labels();
+    let shape = [legend.labels().len()];
+    let values = labels.iter().map(|label| label.value).collect();
+    let names: Vec<&str> = labels.iter().map(|label| &*label.name).collect();
+    let colours: Vec<String> = labels.iter().map(|label| label.colour.map_or(String::new(), hex)).collect();
+    let colours: Vec<&str> = colours.iter().map(String::as_str).collect();
+    [
+        ("label_values", [npy::header("|u1", &shape), values].concat()),
+        ("label_names", text(&shape, &names)),
+        ("label_colours", text(&shape, &colours)),
+        ("label_digest", text(&[], &[legend.digest().name()])),
+    ]
+}
+
+/// An array of text: four bytes a character, each as long as the longest, zeros after the end.
+fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
+    let longest = values.iter().map(|value| value.chars().count()).max().unwrap_or(0).max(1);
+    let mut bytes = npy::header(&format!("<U{longest}"), shape);
+    for value in values {
+        let characters = value.chars().map(u32::from).chain(std::iter::repeat(0));
+        bytes.extend(characters.take(longest).flat_map(u32::to_le_bytes));
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Seek, SeekFrom, Write};
+
+    use super::*;
+    use crate::grid::{BitGrid, InMemory, Voxels};
+
+    /// A disk that is full after so many bytes.
+    struct Disk {
+        file: Cursor<Vec<u8>>,
+        space: u64,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.file.position() + bytes.len() as u64 > self.space {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.file.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Disk {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.file.seek(to)
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_at_every_byte() {
+        let bits = BitGrid::from_text("##.\n#..").unwrap();
+        let voxels = Voxels::new(bits);
+        let on = |space| {
+            let mut disk = Disk { file: Cursor::default(), space };
+            write(&mut InMemory::new(&voxels), &mut disk, Dtype::Bool, &SaveOptions::default())
+                .map(|()| disk.file.into_inner().len() as u64)
+        };
+        let whole = on(u64::MAX).unwrap();
+        assert!(whole > 200);
+        for space in 0..whole {
+            assert_eq!(on(space).unwrap_err().kind(), io::ErrorKind::StorageFull, "{space}");
+        }
+        assert_eq!(on(whole).unwrap(), whole);
+    }
+}
