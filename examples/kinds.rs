@@ -100,13 +100,13 @@ fn main() -> Result<()> {
     let labels = Voxels { lattice: Some(lattice.clone()), ..Voxels::new(labels()?) };
     let options = SaveOptions { sidecar: Sidecar::Write, ..SaveOptions::default() };
     let path = |name: &str, extension: &str| folder.join(Path::new(name).with_extension(extension));
-    for format in FORMATS {
+    for format in FORMATS.iter().filter(|format| format.is_readable()) {
         let path = path("labels", format.extensions[0]);
         format::save(&labels, &path, format, &options)?;
         assert_eq!(Voxels::open(&path)?, labels, "{}", path.display());
     }
     println!("labels  {}", labels.digest().cells);
-    for format in FORMATS.iter().filter(|format| format.holds(CellKind::Field)) {
+    for format in FORMATS.iter().filter(|format| format.is_readable() && format.holds(CellKind::Field)) {
         let path = path("field", format.extensions[0]);
         let mut source = Distances::new(&lattice)?;
         format::save_source(&mut source, &path, format, &options)?;

@@ -61,7 +61,7 @@ pub fn files() -> Seeds {
         [("labels", named().into()), ("parts", changes().into()), ("field", field().into())];
     for (name, cells) in cells {
         let voxels = Voxels::new(cells);
-        for format in FORMATS.iter().filter(|format| format.holds(voxels.kind())) {
+        for format in FORMATS.iter().filter(|format| format.is_readable() && format.holds(voxels.kind())) {
             let path = folder.path().join(format!("a.{}", format.extensions[0]));
             let options = SaveOptions { sidecar: Sidecar::Write, ..SaveOptions::default() };
             format::save(&voxels, &path, format, &options).expect("a small file");
@@ -77,7 +77,7 @@ pub fn files() -> Seeds {
         }
     }
     for (name, voxels) in grids() {
-        for format in FORMATS {
+        for format in FORMATS.iter().filter(|format| format.is_readable()) {
             for &dtype in format.dtypes {
                 let path = folder.path().join(format!("a.{}", format.extensions[0]));
                 let options =

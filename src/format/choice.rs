@@ -7,6 +7,8 @@
 pub enum Choice {
     /// Cells as they are, not packed.
     Uncompressed,
+    /// An array a[z, y, x] of C order, the bytes being the same.
+    Zyx,
     /// The places of occupied cells alone.
     SparseIndices,
     /// Runs of occupied cells along x.
@@ -17,12 +19,14 @@ pub enum Choice {
 
 impl Choice {
     /// All of them; those of one option stand together.
-    pub const ALL: &[Self] = &[Self::Uncompressed, Self::SparseIndices, Self::SparseRuns, Self::NoCube];
+    pub const ALL: &[Self] =
+        &[Self::Uncompressed, Self::Zyx, Self::SparseIndices, Self::SparseRuns, Self::NoCube];
 
     /// The option, its value if it has one, and what it does.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {
         match self {
             Self::Uncompressed => ("uncompressed", None, "do not pack the cells"),
+            Self::Zyx => ("order", Some("zyx"), "an array a[z, y, x] of C order"),
             Self::SparseIndices => ("sparse", Some("indices"), "x, y, z of each occupied cell"),
             Self::SparseRuns => ("sparse", Some("runs"), "x, y, z and length of runs of cells along x"),
             Self::NoCube => ("no-cube", None, "write the grid as it is, not filled up to a cube"),

@@ -38,6 +38,7 @@ mod nrrd;
 pub(crate) mod open;
 mod packed;
 pub(crate) mod place;
+mod points;
 mod raw;
 mod room;
 pub(crate) mod save;
@@ -125,6 +126,8 @@ pub static FORMATS: &[Format] = &[
     #[cfg(feature = "vti")]
     vti::FORMAT,
     binvox::FORMAT,
+    points::XYZ,
+    points::CSV,
     raw::FORMAT,
 ];
 
@@ -446,6 +449,9 @@ fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
 
 /// The key for what cells are stored as.
 const DTYPE: &str = "dtype";
+
+/// The key for the choices that a file was written with.
+const CHOICES: &str = "choices";
 
 /// The key for the order of the cells, and its value in files of this tool.
 const ORDER: [&str; 2] = ["order", "x fastest"];

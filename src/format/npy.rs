@@ -14,6 +14,9 @@
 //! | `\|u1` | 1 | bits, 0 or 1; labels, 0 for empty cells |
 //! | `<f4` | 4 | a field, little-endian |
 //!
+//! `--order zyx` writes the same bytes as an array `a[z, y, x]` of C order: `'fortran_order': False, 'shape': (nz, ny, nx)`. The
+//! sidecar says so; without one it is read as `a[x, y, z]`, as any array of others.
+//!
 //! Either order, versions 1 to 3 and `|i1` are read. As `|b1` and `|i1` any byte but 0 is an occupied cell. A
 //! `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The lattice, the legend and
 //! the background are in `NAME.npy.json`, if requested; without it labels have no names, and a field
@@ -27,7 +30,10 @@ use std::path::Path;
 use super::dense::{self, Order};
 use super::open::{VoxelSource, failure, is_about, nameless};
 use super::room::CellRoom;
-use super::{Carries, DTYPE, Dtype, Existing, FileSize, Format, ORDER, Reader, SaveOptions, Write, Written};
+use super::{
+    CHOICES, Carries, Choice, DTYPE, Dtype, Existing, FileSize, Format, ORDER, Reader, SaveOptions, Write,
+    Written,
+};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, Cells, Voxels};
@@ -45,7 +51,7 @@ pub(super) const FORMAT: Format = Format {
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,
-    choices: &[],
+    choices: &[Choice::Zyx],
     slab_layers: 1,
     magic: &[MAGIC],
     weak_magic: &[],
@@ -73,7 +79,10 @@ pub(super) fn write(
         Dtype::F32 => "<f4",
         Dtype::Bool | Dtype::Bit => "|b1",
     };
-    out.write_all(&header(descr, &source.dims()))?;
+    let [x, y, z] = source.dims();
+    let header =
+        if options.has(Choice::Zyx) { header_of_rows(descr, &[z, y, x]) } else { header(descr, &[x, y, z]) };
+    out.write_all(&header)?;
     dense::write(source, out, dtype, options.progress)
 }
 
@@ -157,6 +166,12 @@ impl Header {
             Error::input(Code::V003, format!("the header of the array is broken: {}", sanitize(text.trim())))
                 .at_byte(10)
         })
+    }
+
+    /// The same bytes as an array of the other order, with its axes reversed.
+    pub(super) fn reversed(mut self) -> Self {
+        self.shape.reverse();
+        Self { fortran: !self.fortran, ..self }
     }
 
     /// The dims, if these are the cells of a grid.
@@ -271,6 +286,9 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
 /// Reads the header and holds the size it claims against the length of the file.
 fn checked_header(source: &mut VoxelSource) -> Result<Header> {
     let header = Header::read(source)?;
+    let choices = source.sidecar.as_ref().and_then(|metadata| metadata.extra.get(CHOICES));
+    let is_zyx = !header.fortran && choices.is_some_and(|words| *words == Choice::Zyx.words());
+    let header = if is_zyx { header.reversed() } else { header };
     let [x, y, z] = header.dims()?;
     let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);
     let left = source.left();

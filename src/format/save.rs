@@ -18,7 +18,7 @@ use tempfile::SpooledTempFile;
 use super::ahead::Ahead;
 use super::open::{made_by_this_tool, sidecar_path};
 use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, temporary};
-use super::{Carries, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written};
+use super::{CHOICES, Carries, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result, hint};
 use crate::grid::metadata::Style;
 use crate::grid::{CellSource, InMemory, Lattice, Slab, Voxels};
@@ -66,7 +66,7 @@ pub fn save_source(
         Write::Seeking(write) => buffered(file, |out| write(source, out, dtype, options)),
     })?;
     let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
-    let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, durability)).transpose()?;
+    let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, options)).transpose()?;
     // A sidecar of the file that is replaced would describe another.
     let stale = Some(sidecar_path(&file)).filter(|stale| !wanted && made_by_this_tool(stale));
     let beside = sidecar.as_ref().map(|sidecar| &sidecar.place).or(stale.as_ref());
@@ -219,9 +219,13 @@ fn write_sidecar(
     path: &Path,
     format: &Format,
     dtype: Dtype,
-    durability: Durability,
+    options: &SaveOptions,
 ) -> Result<Beside> {
     let mut metadata = super::metadata(source, dtype);
+    if !options.choices.is_empty() {
+        let words: Vec<_> = options.choices.iter().map(|choice| choice.words()).collect();
+        metadata.extra.insert(CHOICES.into(), words.join(", "));
+    }
     metadata.extra.insert("format".into(), format.name.into());
     // By this a reader knows a sidecar that was left from an earlier file.
     metadata.extra.insert("cells".into(), source.digest().cells.to_string());
@@ -230,7 +234,7 @@ fn write_sidecar(
     match Place::of(&path)? {
         Place::File(file) => {
             let text = metadata.to_json(Style::Pretty);
-            Beside::write(&path, &file, durability, |mut file| file.write_all(text.as_bytes()))
+            Beside::write(&path, &file, options.durability, |mut file| file.write_all(text.as_bytes()))
         }
         Place::Direct => Err(Error::output("is not a file, so no sidecar can be there").in_file(&path)),
     }

@@ -11,7 +11,7 @@ use voxelize::{Lattice, Rational, Voxels, compare};
 /// What every place here begins with: the cube in each format, padded, and half of it on the same grid.
 fn place() -> Place {
     let place = Place::new();
-    for format in FORMATS {
+    for format in FORMATS.iter().filter(|format| format.is_readable()) {
         place.run(&format!("cube.stl -r 8 -o cube.{}", format.extensions[0])).expect(0);
     }
     place.run("cube.stl -r 8 --pad 1 -o padded.npz").expect(0);
@@ -24,7 +24,7 @@ fn place() -> Place {
 fn the_same_grid_is_equal_in_every_format() {
     let place = place();
     let mut pairs = 0;
-    for (a, b) in FORMATS.iter().flat_map(|a| FORMATS.iter().map(move |b| (a, b))) {
+    for (a, b) in readable().flat_map(|a| readable().map(move |b| (a, b))) {
         let line = format!("diff cube.{} cube.{} --json", a.extensions[0], b.extensions[0]);
         let run = place.run(&line).expect(0);
         let json = run.json();

@@ -94,7 +94,7 @@ fn a_voxel_file_is_described_in_every_format() {
     let made =
         place.run("thirds.stl -r 20 --pad 1 --bounds 0,0,0,0.6,0.3,0.5 --json -o base.npz").expect(0).json();
     let mut seen = 0;
-    for format in FORMATS {
+    for format in FORMATS.iter().filter(|format| format.is_readable()) {
         for dtype in format.dtypes {
             let name = format!("{}.{}", dtype.name(), format.extensions[0]);
             let how = format!("--dtype {} --sidecar -o {name}", dtype.name());

@@ -32,7 +32,10 @@ fn every_lattice_comes_back_from_every_format() {
     let mut seen = 0;
     let mut open = 0;
     for (way, cubes) in WAYS {
-        for format in FORMATS.iter().filter(|format| cubes || !["vox", "binvox"].contains(&format.name)) {
+        for format in FORMATS
+            .iter()
+            .filter(|format| format.is_readable() && (cubes || !["vox", "binvox"].contains(&format.name)))
+        {
             let old = format!("old.{}", format.extensions[0]);
             let made = place.run(&format!("thirds.stl {way} --sidecar --json -o {old}")).expect(0).json();
             let again = place.run(&format!("thirds.stl --like {old} --json -o new.npz")).expect(0).json();

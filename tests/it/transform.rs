@@ -23,7 +23,7 @@ fn y_up_stands_in_a_scene_and_stays_in_arrays() {
     let place = place();
     for rule in ["--surface", "--filled", "--solid"] {
         let mut seen = 0;
-        for format in FORMATS {
+        for format in FORMATS.iter().filter(|format| format.is_readable()) {
             let lying = format!("z.{}", format.name);
             let standing = format!("y.{}", format.name);
             let digest = |line: &str| place.run(line).expect(0).json()["digest"].clone();

@@ -1,6 +1,6 @@
 """The Python examples of docs/consumers.md, run one after the other, against the lattice and the mesh.
 
-`consumers.py FOLDER`: a folder with f.npz, and f.json, the summary of the run that made it. Examples of packages that are
+`consumers.py FOLDER`: a folder with f.npz, the files made of it, and f.json, the summary of the run that made it. Examples of packages that are
 not installed are named and left out, but NumPy's must run.
 """
 
@@ -20,7 +20,7 @@ def boxes_of(name, space):
     if name == "NumPy":
         points = space["points"]
         return points.min(axis=0) - size / 2, points.max(axis=0) + size / 2
-    if name == "PyVista":
+    if name.startswith("PyVista"):
         bounds = np.array(space["boxes"].bounds).reshape(3, 2)
         return bounds[:, 0], bounds[:, 1]
     if name.startswith("SimpleITK"):
@@ -31,6 +31,9 @@ def boxes_of(name, space):
         box = np.array(shape.GetBoundingBox(1))
         low = np.array(image.TransformContinuousIndexToPhysicalPoint((box[:3] - 0.5).tolist()))
         return low, low + box[3:] * np.array(image.GetSpacing())
+    if name == "nibabel":
+        points = space["centres"] * [-1, -1, 1]
+        return points.min(axis=0) - size / 2, points.max(axis=0) + size / 2
     if name == "trimesh":
         bounds = space["trimesh"].load("f.ply").bounds
         return bounds[0], bounds[1]

@@ -29,6 +29,7 @@ FORMATS = [
     ("a.vti", ["--dtype", "bit"], ["bits"], [images.read_vtk]),
     ("b.npz", ["--sparse", "indices"], ALL, [sparse.read_numpy]),
     ("b.npz", ["--sparse", "runs"], ALL, [sparse.read_numpy]),
+    ("b.npz", ["--order", "zyx"], ALL, [sparse.read_zyx]),
     ("a.binvox", [], ["bits"], [binvox.read_binvox, binvox.read_trimesh]),
     ("a.binvox", ["--no-cube"], ["bits"], [binvox.read_binvox]),
 ]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use voxelize::format::{Carries, Dtype, FileSize, Format, Written};
+use voxelize::format::{Carries, Choice, FileSize, Written};
 use voxelize::grid::{AXES, Label};
 use voxelize::job::system::peak_memory;
-use voxelize::job::{MemoryLimit, MemoryPlan, Transform, UnitOfLength};
+use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
 use voxelize::mesh::read::Packing;
 use voxelize::run::Plan as Strategy;
 use voxelize::{Lattice, Length, Rational};
@@ -274,7 +274,7 @@ fn wrote(options: &Options, written: &Written) -> String {
                 && output.destination != Destination::Stdout
                 && output.sidecar_path().is_none();
             let bare = if is_bare { "; --sidecar records the position of its cells" } else { "" };
-            numbers(output.format, output.dtype()) + bare
+            numbers(&output.target()) + bare
         }
         None => String::new(),
     };
@@ -282,10 +282,15 @@ fn wrote(options: &Options, written: &Written) -> String {
 }
 
 /// The type and the axes of an array: `, bool a[x,y,z]`.
-fn numbers(format: &Format, dtype: Option<Dtype>) -> String {
-    let Some(dtype) = dtype.filter(|_| format.dtypes.len() > 1) else { return String::new() };
+fn numbers(target: &Target) -> String {
+    let Some(dtype) = target.dtype.filter(|_| target.format.dtypes.len() > 1) else { return String::new() };
     // NumPy's index order; the other formats have no index to speak of.
-    let index = if format.name.starts_with("np") { " a[x,y,z]" } else { "" };
+    let index = match target.choices {
+        _ if !target.format.name.starts_with("np") => "",
+        [] => " a[x,y,z]",
+        [Choice::Zyx] => " a[z,y,x]",
+        _ => "",
+    };
     format!(", {}{index}", dtype.name())
 }
 

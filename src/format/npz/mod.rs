@@ -10,7 +10,7 @@
 //! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
 //! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the same as fractions `p/q` |
 //! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |
-//! | `order.npy` | text, () | `xyz`: the order of the axes |
+//! | `order.npy` | text, () | `xyz`: the order of the axes; `zyx` with `--order zyx`, which writes `voxels[z, y, x]` of C order |
 //! | `rule.npy`, `ties.npy`, `snap.npy`, `tool.npy`, `input.npy` | text, () | how the grid came about; absent if not known |
 //! | `label_values.npy`, `label_names.npy`, `label_colours.npy` | u8, text, text, (n,) | the legend of labels; a colour is `#rrggbb` or empty |
 //! | `label_digest.npy` | text, () | what digests of the labels cover, `occupancy` or `values` |
@@ -29,8 +29,9 @@ mod sparse;
 mod write;
 
 use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write, dense, npy};
-use crate::grid::CellKind;
+use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
+use crate::grid::{CellKind, Lattice};
 use sparse::Sparse;
 
 pub(super) const FORMAT: Format = Format {
@@ -41,11 +42,11 @@ pub(super) const FORMAT: Format = Format {
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
     max_bytes: None,
-    choices: &[Choice::SparseIndices, Choice::SparseRuns],
+    choices: &[Choice::Zyx, Choice::SparseIndices, Choice::SparseRuns],
     slab_layers: 1,
     magic: &[b"PK\x03\x04"],
     weak_magic: &[],
-    limits: super::no_limits,
+    limits,
     warnings: super::no_warnings,
     size: |dims, dtype, occupied, choices| match Sparse::of(choices) {
         // A position and a value for each cell; as runs there may be fewer.
@@ -56,6 +57,13 @@ pub(super) const FORMAT: Format = Format {
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),
 };
+
+fn limits(_: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
+    if choices.contains(&Choice::Zyx) && Sparse::of(choices).is_some() {
+        return Err(Error::usage("sparse arrays have no order of axes: their columns are x, y and z"));
+    }
+    Ok(())
+}
 
 /// Whether the cells, if they are u8, are surface and interior.
 fn is_filled(metadata: &Metadata) -> bool {

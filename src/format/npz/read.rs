@@ -42,8 +42,9 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
 /// The cells of an array of all of them.
 fn whole(archive: &mut Archive, metadata: &Metadata, room: CellRoom) -> Result<Cells> {
     let name = name_of_cells(archive)?;
+    let is_zyx = is_zyx(archive)?;
     let mut file = archive.by_name(&name).map_err(broken)?;
-    let header = checked_header(&mut file).map_err(|error| in_member(error, &name))?;
+    let header = checked_header(&mut file, is_zyx).map_err(|error| in_member(error, &name))?;
     let cells = header.cells(&mut file, Some(metadata), room).map_err(|error| in_member(error, &name))?;
     // Reading to the end checks the sum, too.
     match file.read(&mut [0]).map_err(failure)? {
@@ -58,7 +59,8 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
         Some(_) => read_sparse::described(&mut archive)?,
         None => {
             let name = name_of_cells(&archive)?;
-            let header = checked_header(&mut archive.by_name(&name).map_err(broken)?)?;
+            let is_zyx = is_zyx(&mut archive)?;
+            let header = checked_header(&mut archive.by_name(&name).map_err(broken)?, is_zyx)?;
             (header.dims()?, header.dtype())
         }
     };
@@ -69,6 +71,11 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
         Metadata { dims: Some(dims), lattice, record, legend, background, ..Metadata::default() };
     npy::annotate(dtype, &mut metadata);
     Ok(metadata)
+}
+
+/// Whether the axes of the array of cells are z, y and x.
+fn is_zyx(archive: &mut Archive) -> Result<bool> {
+    Ok(texts(archive, "order")?.is_some_and(|order| order == ["zyx"]))
 }
 
 fn name_of_cells(archive: &Archive) -> Result<String> {
@@ -87,10 +94,11 @@ fn name_of_cells(archive: &Archive) -> Result<String> {
 }
 
 /// Reads the header of the cells and holds the size it claims against that of its member.
-fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>) -> Result<Header> {
+fn checked_header<R: Read + ?Sized>(file: &mut zip::read::ZipFile<'_, R>, is_zyx: bool) -> Result<Header> {
     let packed = file.compressed_size();
     let size = file.size();
     let header = Header::read(&mut *file)?;
+    let header = if is_zyx && !header.fortran { header.reversed() } else { header };
     let [x, y, z] = header.dims()?;
     let expected = header.bytes_of_cells()?.unwrap_or(u128::MAX);
     if expected.saturating_add(u128::from(header.bytes)) != u128::from(size)

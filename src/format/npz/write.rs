@@ -7,7 +7,7 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use super::super::fail_once::FailOnce;
 use super::super::save::Sink;
-use super::super::{Dtype, SaveOptions, dense, npy};
+use super::super::{Choice, Dtype, SaveOptions, dense, npy};
 use super::is_filled;
 use super::sparse::{Sparse, SparseRows};
 use crate::grid::metadata::{Metadata, hex};
@@ -38,7 +38,7 @@ pub(super) fn write(
             npy::write(source, &mut zip, dtype, options)?;
         }
     }
-    for (name, bytes) in small_members(&super::super::metadata(source, dtype)) {
+    for (name, bytes) in small_members(&super::super::metadata(source, dtype), options) {
         zip.start_file(format!("{name}.npy"), member())?;
         zip.write_all(&bytes)?;
     }
@@ -56,8 +56,8 @@ fn member() -> SimpleFileOptions {
 }
 
 /// Everything but the cells.
-fn small_members(metadata: &Metadata) -> Vec<(&'static str, Vec<u8>)> {
-    let mut members = vec![("order", text(&[], &["xyz"]))];
+fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static str, Vec<u8>)> {
+    let mut members = vec![("order", text(&[], &[if options.has(Choice::Zyx) { "zyx" } else { "xyz" }]))];
     if let Some(lattice) = &metadata.lattice {
         for (name, exact, values) in
             [("origin", "origin_exact", lattice.origin()), ("spacing", "spacing_exact", lattice.spacing())]

@@ -14,7 +14,7 @@ fn voxels_whose_lattice_and_cells_disagree_are_not_saved() {
     cells.set([1, 1, 1]);
     let voxels = Voxels { lattice: Some(lattice), ..Voxels::new(cells) };
     let mut seen = 0;
-    for format in FORMATS {
+    for format in FORMATS.iter().filter(|format| format.is_readable()) {
         let path = place.path().join(format!("a.{}", format.extensions[0]));
         let error = format::save(&voxels, &path, format, &SaveOptions::default()).unwrap_err();
         assert_eq!((error.kind(), path.exists()), (Kind::Usage, false), "{}", format.name);

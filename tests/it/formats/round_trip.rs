@@ -185,3 +185,46 @@ fn a_sidecar_left_from_another_file_says_nothing() {
     let (bytes, _) = saved(&at_odd_place(f_grid()), raw, Dtype::U8);
     assert_eq!(read(&bytes, raw, old.as_deref()).unwrap_err().code().name(), "V007");
 }
+
+/// The same bytes of cells, under the header of the other order.
+#[test]
+fn arrays_with_the_axes_z_y_x_come_back_where_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let voxels = at_odd_place(scattered([5, 4, 3]));
+    let options =
+        SaveOptions { choices: &[format::Choice::Zyx], sidecar: Sidecar::Write, ..as_dtype(Dtype::U8) };
+    let mut seen = 0;
+    for format in FORMATS.iter().filter(|format| format.choices.contains(&format::Choice::Zyx)) {
+        let path = folder.path().join("turned").with_extension(format.extensions[0]);
+        format::save(&voxels, &path, format, &options).unwrap();
+        assert_eq!(Voxels::open(&path).unwrap(), voxels, "{}", format.name);
+        if format.name == "npy" {
+            let turned = std::fs::read(&path).unwrap();
+            let (usual, _) = saved(&voxels, format, Dtype::U8);
+            assert!(String::from_utf8_lossy(&turned).contains("'fortran_order': False, 'shape': (3, 4, 5)"));
+            assert_eq!(turned[turned.len() - 60..], usual[usual.len() - 60..]);
+            // As any array of others.
+            let unsaid = read(&turned, format, None).unwrap();
+            assert_eq!(unsaid.dims(), [3, 4, 5]);
+            assert!(
+                voxels.occupied().unwrap().iter().all(|[x, y, z]| unsaid.occupied().unwrap().get([z, y, x]))
+            );
+        }
+        seen += 1;
+    }
+    assert!(seen >= 1);
+    if let Some(npz) = format::by_name("npz") {
+        let choices = &[format::Choice::Zyx, format::Choice::SparseRuns];
+        let both = SaveOptions { choices, ..SaveOptions::default() };
+        assert_eq!(
+            format::write_to(&voxels, &mut Vec::new(), npz, &both).unwrap_err().kind(),
+            voxelize::Kind::Usage
+        );
+        let choices = &[format::Choice::SparseIndices, format::Choice::SparseRuns];
+        let both = SaveOptions { choices, ..SaveOptions::default() };
+        assert_eq!(
+            format::write_to(&voxels, &mut Vec::new(), npz, &both).unwrap_err().kind(),
+            voxelize::Kind::Usage
+        );
+    }
+}

@@ -1,4 +1,4 @@
-"""Sparse arrays of cells. Packages: numpy."""
+"""Sparse arrays of cells, and arrays of other axes. Packages: numpy."""
 
 import numpy
 
@@ -14,3 +14,8 @@ def read_numpy(path):
         for n, (x, y, z, length) in enumerate(found["runs"]):
             cells[x : x + length, y, z] = values[n] if values.ndim else values
     return dict(cells=cells, origin=found["origin"], spacing=found["spacing"])
+
+
+def read_zyx(path):
+    with numpy.load(path) as archive:
+        return dict(cells=archive["voxels"].transpose(2, 1, 0), origin=archive["origin"], spacing=archive["spacing"])
