@@ -26,7 +26,9 @@
 mod ahead;
 mod binvox;
 mod choice;
+mod comments;
 mod dense;
+mod faces;
 #[cfg(feature = "npz")]
 mod fail_once;
 mod image;
@@ -38,6 +40,7 @@ mod nrrd;
 pub(crate) mod open;
 mod packed;
 pub(crate) mod place;
+mod point_cloud;
 mod points;
 mod raw;
 mod room;
@@ -116,7 +119,6 @@ enum Write {
     /// By going back to fill in sizes.
     Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),
     /// With other files beside it: their paths, and how all are written.
-    #[allow(dead_code)]
     Several(
         fn(&Path, &Shape) -> Vec<PathBuf>,
         fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
@@ -152,6 +154,10 @@ pub static FORMATS: &[Format] = &[
     binvox::FORMAT,
     points::XYZ,
     points::CSV,
+    faces::PLY,
+    faces::OBJ,
+    faces::STL,
+    faces::GLB,
     raw::FORMAT,
 ];
 
@@ -362,6 +368,12 @@ impl Format {
         self.kinds.contains(&kind)
     }
 
+    /// Whether it holds cells of this kind with these choices.
+    pub fn holds_with(&self, kind: CellKind, choices: &[Choice]) -> bool {
+        let adds = |choice: &Choice| self.choices.contains(choice) && choice.adds() == Some(kind);
+        self.holds(kind) || choices.iter().any(adds)
+    }
+
     /// Refuses cells of a kind that it does not hold.
     ///
     /// # Errors
@@ -440,8 +452,11 @@ impl Format {
 
     /// The type that cells of this kind are stored as: the type in the options, or the usual.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
-        self.check_kind(kind)?;
-        let dtype = options.dtype.unwrap_or(self.dtypes_of(kind)[0]);
+        if !self.holds_with(kind, options.choices) {
+            self.check_kind(kind)?;
+        }
+        let usual = self.dtypes_of(kind).first().copied().unwrap_or(Dtype::F32);
+        let dtype = options.dtype.unwrap_or(usual);
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
         }

@@ -129,7 +129,7 @@ fn write(
 }
 
 /// The cells of row `(j, k)` that are written.
-fn occupied(cells: CellsRef<'_>, j: usize, k: usize) -> impl Iterator<Item = usize> {
+pub(super) fn occupied(cells: CellsRef<'_>, j: usize, k: usize) -> impl Iterator<Item = usize> {
     let word = move |n: usize| match cells {
         CellsRef::Bits(bits) => bits.row(j, k)[n],
         CellsRef::Labels(labels) => labels.occupied().row(j, k)[n],

@@ -3,6 +3,7 @@
 mod bad_input;
 mod binvox;
 mod consistent;
+mod faces;
 mod files;
 mod images;
 mod kinds;
