@@ -5,7 +5,6 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::room::CellRoom;
-use super::several::bytes_in;
 use super::{Carries, DTYPE, Dtype, FORMATS, Format, ORDER, Reader, by_path};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
@@ -112,6 +111,16 @@ pub(super) fn sidecar_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(".json");
     name.into()
+}
+
+/// The lengths of all files in `folder` and below.
+pub(super) fn bytes_in(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let length = |entry: std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => bytes_in(&entry.path()),
+        _ => entry.metadata().map_or(0, |found| found.len()),
+    };
+    entries.map(length).sum()
 }
 
 fn is_sidecar(path: &Path) -> bool {

@@ -58,11 +58,13 @@ pub fn save_source(
         Write::Folder(layout, write) => {
             let folder = NewFolder::create(path, layout.place(path)?, options.durability)?;
             write(source, &folder, dtype, options).map_err(|error| failure(error).in_file(path))?;
-            Made::Folder(folder)
+            UnnamedOutput::Folder(folder)
         }
         _ => match Place::of(path)? {
             Place::Direct => return save_directly(source, path, format, options).map(|one| vec![one]),
-            Place::File(file) => Made::File(write_file(source, (path, &file), format, options, &companions)?),
+            Place::File(file) => {
+                UnnamedOutput::File(write_file(source, (path, &file), format, options, &companions)?)
+            }
         },
     };
     let durability = options.durability;
@@ -92,12 +94,12 @@ pub fn save_source(
 }
 
 /// A file or a folder that is whole, under its temporary name.
-enum Made {
+enum UnnamedOutput {
     File(Beside),
     Folder(NewFolder),
 }
 
-impl Made {
+impl UnnamedOutput {
     fn place(&self) -> &Path {
         match self {
             Self::File(file) => &file.place,
