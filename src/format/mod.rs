@@ -456,6 +456,9 @@ const CHOICES: &str = "choices";
 /// The key for the order of the cells, and its value in files of this tool.
 const ORDER: [&str; 2] = ["order", "x fastest"];
 
+/// The key for the order of bits in a byte, and its value in files of this tool: the word of `numpy.unpackbits`.
+const BIT_ORDER: [&str; 2] = ["bit_order", "little"];
+
 /// No limits: any lattice can be held.
 fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     Ok(())

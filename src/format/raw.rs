@@ -12,7 +12,7 @@
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, is_about};
-use super::{Carries, Dtype, FileSize, Format, ORDER, Reader, Write};
+use super::{BIT_ORDER, Carries, Dtype, FileSize, Format, ORDER, Reader, Write};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Cells, Voxels};
@@ -46,7 +46,7 @@ fn annotate(dtype: Dtype, metadata: &mut Metadata) {
     metadata.extra.insert("dtype".into(), dtype.name().into());
     metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
     if dtype == Dtype::Bit {
-        metadata.extra.insert("bit_order".into(), "little".into());
+        metadata.extra.insert(BIT_ORDER[0].into(), BIT_ORDER[1].into());
     }
     let row = metadata.dims.and_then(|[nx, ..]| row_bytes(nx, dtype));
     metadata.numbers.extend(row.map(|bytes| ("row_bytes".to_string(), bytes)));
@@ -93,7 +93,7 @@ fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
     if text("order").is_some_and(|order| order != "x fastest") {
         return Err(bad("has an order other than 'x fastest'"));
     }
-    if text("bit_order").is_some_and(|order| order != "little") {
+    if text(BIT_ORDER[0]).is_some_and(|order| order != BIT_ORDER[1]) {
         return Err(bad("has a bit_order other than 'little'"));
     }
     let row = metadata.numbers.get("row_bytes");

@@ -11,7 +11,7 @@ import sys
 
 import numpy
 
-from readers import binvox, images, sparse
+from readers import arrays, binvox, images, sparse
 
 # The letter F is in no way symmetric, and neither are these grids.
 GRIDS = {"F": ["-r", "32"], "45x70x300": ["--dims", "45,70,300"], "300x520x70": ["--dims", "300,520,70"]}
@@ -27,6 +27,8 @@ FORMATS = [
     ("a.vti", [], ALL, [images.read_vtk, images.read_pyvista]),
     ("a.vti", ["--uncompressed"], ALL, [images.read_vtk, images.read_pyvista]),
     ("a.vti", ["--dtype", "bit"], ["bits"], [images.read_vtk]),
+    ("a.npy", ["--dtype", "bit", "--sidecar"], ["bits"], [arrays.read_packed_npy]),
+    ("b.npz", ["--dtype", "bit"], ["bits"], [arrays.read_packed_npz]),
     ("b.npz", ["--sparse", "indices"], ALL, [sparse.read_numpy]),
     ("b.npz", ["--sparse", "runs"], ALL, [sparse.read_numpy]),
     ("b.npz", ["--order", "zyx"], ALL, [sparse.read_zyx]),

@@ -1,5 +1,6 @@
 //! Do files of every format hold the saved cells, and do readers survive any input?
 
+mod arrays;
 mod bad_input;
 mod binvox;
 mod consistent;
