@@ -161,7 +161,7 @@ pub fn may_state_unit(path: &Path) -> bool {
 /// Makes sure that there is a file; if not, the error says what may have been meant.
 pub fn is_there(path: &Path) -> Result<()> {
     match path.metadata() {
-        Ok(found) if found.is_dir() => Err(is_folder(path)),
+        Ok(found) if found.is_dir() && format::sniff(path).is_none() => Err(is_folder(path)),
         Err(e) if e.kind() == ErrorKind::NotFound => Err(suggest::no_such_file(path)),
         _ => Ok(()),
     }

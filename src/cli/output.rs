@@ -6,7 +6,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::{
-    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Sidecar, Written,
+    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Shape, Sidecar, Written,
 };
 use voxelize::grid::{CellKind, CellSource, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target};
@@ -79,9 +79,10 @@ impl OutputFolder {
     }
 }
 
-/// Whether `-o` names a folder.
+/// Whether `-o` names a folder for many outputs, and not one whose extension is that of a format.
 pub fn is_folder(path: &Path) -> bool {
-    path.is_dir() || path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR])
+    let is_output = || format::by_path(path).is_some_and(Format::is_folder);
+    (path.is_dir() || path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR])) && !is_output()
 }
 
 /// Standard output for data, which must be free for it.
@@ -173,7 +174,9 @@ impl Output {
 
     /// The file, if it exists and stays as it is.
     pub fn kept(&self) -> Option<&Path> {
-        self.destination.path().filter(|path| self.skips_existing && path.is_file())
+        self.destination.path().filter(|path| {
+            self.skips_existing && (path.is_file() || self.format.is_folder() && path.is_dir())
+        })
     }
 
     /// Whether a file that exists stays, and nothing is made.
@@ -231,6 +234,14 @@ impl Output {
         Ok(vec![Written { path, format: format.name, bytes }])
     }
 
+    /// Refuses cells that the format cannot hold, and files beside the output that would be lost.
+    pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
+        format::check(kind, lattice, self.format, &self.save_options(&()))
+            .map_err(|e| e.in_file(self.name()))?;
+        let shape = Shape { kind, dims: lattice.dims(), choices: &self.choices };
+        self.file.as_ref().map_or(Ok(()), |file| file.check_companions(self.format, &shape))
+    }
+
     /// The second file, where there will be one.
     pub fn sidecar_path(&self) -> Option<PathBuf> {
         sidecar_path(self.destination.path()?, self.format, self.sidecar)
@@ -280,7 +291,7 @@ impl Output {
     /// The output among the names of the run.
     pub fn registered(self, names: &Names) -> Result<Self> {
         let Some(path) = self.destination.path().filter(|_| self.kept().is_none()) else { return Ok(self) };
-        let file = names.writes(self.new_file(path, "the output"))?;
+        let file = names.writes(self.new_file(path, "the output").of_format(self.format))?;
         if let Some(sidecar) = self.sidecar_path() {
             let new = self.new_file(&sidecar, "the sidecar of the output");
             names.writes(new.existing(Existing::ReplaceIf(tool::made_by_this_tool), SIDECAR_STAYS))?;
@@ -389,14 +400,15 @@ impl AuxOutput {
             let new = NewFile::named(&sidecar, &role).hint(&hint);
             names.writes(new.existing(Existing::ReplaceIf(tool::made_by_this_tool), SIDECAR_STAYS))?;
         }
-        let file = names.writes(NewFile::named(path, about).hint(hint))?;
+        let file = names.writes(NewFile::named(path, about).of_format(format).hint(hint))?;
         Ok(Self { file, format, option, about })
     }
 
     /// Makes sure that the file can hold cells of this kind on `lattice`.
     pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
         format::check(kind, lattice, self.format, &SaveOptions::default())
-            .map_err(|e| e.in_file(self.file.path()))
+            .map_err(|e| e.in_file(self.file.path()))?;
+        self.file.check_companions(self.format, &Shape { kind, dims: lattice.dims(), choices: &[] })
     }
 
     /// Refuses a format that does not hold cells of this kind.

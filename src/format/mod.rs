@@ -42,6 +42,7 @@ mod points;
 mod raw;
 mod room;
 pub(crate) mod save;
+pub(crate) mod several;
 #[cfg(feature = "vox")]
 mod vox;
 #[cfg(feature = "vti")]
@@ -56,6 +57,7 @@ pub use self::save::{save, save_source, write_source_to, write_to};
 
 use self::open::VoxelSource;
 use self::save::Sink;
+use self::several::{Companions, FolderLayout, NewFolder};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, CellType, Lattice, MAX_DIM, Voxels};
@@ -107,10 +109,32 @@ struct Reader {
     describe: fn(&mut VoxelSource) -> Result<Metadata>,
 }
 
-/// How a format is written: in one go, or by going back to fill in sizes.
+/// How a format is written.
 enum Write {
+    /// In one go.
     Forward(fn(&mut dyn CellSource, &mut dyn io::Write, Dtype, &SaveOptions) -> io::Result<()>),
+    /// By going back to fill in sizes.
     Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),
+    /// With other files beside it: their paths, and how all are written.
+    #[allow(dead_code)]
+    Several(
+        fn(&Path, &Shape) -> Vec<PathBuf>,
+        fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
+    ),
+    /// As files of a folder.
+    #[allow(dead_code)]
+    Folder(&'static FolderLayout, fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>),
+}
+
+/// What an output is to hold, before it is computed.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape<'a> {
+    /// The kind of its cells.
+    pub kind: CellKind,
+    /// Cells per axis.
+    pub dims: [usize; 3],
+    /// What is chosen for its format.
+    pub choices: &'a [Choice],
 }
 
 /// Every voxel format.
@@ -377,6 +401,26 @@ impl Format {
     /// Whether its files are read, not only written.
     pub fn is_readable(&self) -> bool {
         self.reader.is_some()
+    }
+
+    /// Whether an output is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.folder().is_some()
+    }
+
+    fn folder(&self) -> Option<&'static FolderLayout> {
+        match self.write {
+            Write::Folder(layout, _) => Some(layout),
+            _ => None,
+        }
+    }
+
+    /// The files that are written beside `path`.
+    pub(crate) fn companions(&self, path: &Path, shape: &Shape) -> Vec<PathBuf> {
+        match self.write {
+            Write::Several(companions, _) => companions(path, shape),
+            _ => Vec::new(),
+        }
     }
 
     /// Refuses choices that it does not give.

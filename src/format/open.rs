@@ -28,9 +28,10 @@ pub fn open(path: &Path) -> Result<Voxels> {
 /// As those of [`open`], and [`Kind::TooLarge`](crate::Kind::TooLarge) before more memory is taken.
 pub fn open_within(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     let read = || {
-        let (mut file, format) = recognise(path)?;
-        let sidecar = read_sidecar(path)?;
-        (reader(format)?.cells)(&mut VoxelSource::new(&mut file, sidecar, CellRoom(max_memory))?)
+        let Recognised { mut file, format, folder } = recognise(path)?;
+        let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom(max_memory))?;
+        source.folder = folder;
+        (reader(format)?.cells)(&mut source)
     };
     read().map_err(|error: Error| error.in_file(path))
 }
@@ -65,9 +66,10 @@ pub struct Description {
 /// If the file cannot be read or its headers are broken.
 pub fn describe(path: &Path) -> Result<Description> {
     let look = || {
-        let (mut file, format) = recognise(path)?;
+        let Recognised { mut file, format, folder } = recognise(path)?;
         let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom::default())?;
-        let bytes = source.len();
+        let bytes = folder.as_deref().map_or(source.len(), bytes_in);
+        source.folder = folder;
         let metadata = (reader(format)?.describe)(&mut source)?;
         let dtype = metadata.extra.get(DTYPE).and_then(|name| Dtype::from_name(name));
         Ok(Description { format, bytes, dtype, metadata })
@@ -78,7 +80,7 @@ pub fn describe(path: &Path) -> Result<Description> {
 /// The voxel format of the file at `path`: by its content, or by its name if the format has no mark.
 /// `None` for anything else, and for what cannot be read.
 pub fn sniff(path: &Path) -> Option<&'static Format> {
-    recognise(path).ok().map(|(_, format)| format)
+    recognise(path).ok().map(|found| found.format)
 }
 
 /// Whether the file at `path`, or its sidecar, says that this tool made it. A cheap look; whatever
@@ -111,13 +113,41 @@ pub(super) fn sidecar_path(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// The lengths of all files in `folder` and below.
+pub(super) fn bytes_in(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let length = |entry: std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => bytes_in(&entry.path()),
+        _ => entry.metadata().map_or(0, |found| found.len()),
+    };
+    entries.map(length).sum()
+}
+
 fn is_sidecar(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
 }
 
-/// The file at `path`, at its start, and its format.
-fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
-    let mut file = BufReader::with_capacity(256 << 10, File::open(path).map_err(failure)?);
+/// A file of a known format.
+struct Recognised {
+    /// The file at its start; of a folder the file that makes it known.
+    file: BufReader<File>,
+    format: &'static Format,
+    /// The folder, if it is one.
+    folder: Option<PathBuf>,
+}
+
+fn opened(path: &Path) -> Result<BufReader<File>> {
+    Ok(BufReader::with_capacity(256 << 10, File::open(path).map_err(failure)?))
+}
+
+/// The file or folder at `path`, and its format.
+fn recognise(path: &Path) -> Result<Recognised> {
+    let index = |format: &&'static Format| format.folder()?.index_in(path);
+    let found = FORMATS.iter().filter(|format| format.is_readable());
+    if let Some((format, index)) = found.filter_map(|format| Some((format, index(&format)?))).next() {
+        return Ok(Recognised { file: opened(&index)?, format, folder: Some(path.to_path_buf()) });
+    }
+    let mut file = opened(path)?;
     let mut start = Vec::new();
     file.by_ref().take(8).read_to_end(&mut start).map_err(failure)?;
     file.rewind().map_err(failure)?;
@@ -127,7 +157,7 @@ fn recognise(path: &Path) -> Result<(BufReader<File>, &'static Format)> {
     let by_name = || by_path(path).filter(|f| f.is_readable() && (is_unmarked(f) || begins(f)));
     let readable = || FORMATS.iter().filter(|format| format.is_readable());
     match readable().find(known).or_else(by_name) {
-        Some(format) => Ok((file, format)),
+        Some(format) => Ok(Recognised { file, format, folder: None }),
         None => Err(unknown(path)),
     }
 }
@@ -201,13 +231,15 @@ pub(super) struct VoxelSource<'a> {
     pub sidecar: Option<Metadata>,
     /// The memory for cells.
     pub room: CellRoom,
+    /// The folder of the file, if its format is one.
+    pub folder: Option<PathBuf>,
 }
 
 impl<'a> VoxelSource<'a> {
     pub(super) fn new(input: &'a mut dyn Input, sidecar: Option<Metadata>, room: CellRoom) -> Result<Self> {
         let len = input.seek(SeekFrom::End(0)).map_err(failure)?;
         input.rewind().map_err(failure)?;
-        Ok(Self { input, len, position: 0, sidecar, room })
+        Ok(Self { input, len, position: 0, sidecar, room, folder: None })
     }
 
     /// The length of the file.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tempfile::NamedTempFile;
+use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::open::describes_cells;
 use super::{Durability, Existing, Written};
@@ -70,10 +70,10 @@ impl Place {
             Ok(found) if !found.is_file() => Ok(Self::Direct),
             Ok(_) => Ok(Self::File(place)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if folder(&place).is_dir() {
+                if folder_of(&place).is_dir() {
                     return Ok(Self::File(place));
                 }
-                let hint = format!("make the folder {} first", folder(&place).display());
+                let hint = format!("make the folder {} first", folder_of(&place).display());
                 Err(fail(format!("cannot be written: {error}")).with_hint(hint))
             }
             Err(error) => Err(fail(format!("cannot be written: {error}"))),
@@ -81,7 +81,8 @@ impl Place {
     }
 }
 
-fn folder(file: &Path) -> &Path {
+/// The folder that `file` is in.
+pub(super) fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -91,20 +92,34 @@ const SUFFIX: &str = ".tmp";
 
 /// A new file in the folder of `file`, removed unless persisted.
 pub(super) fn temporary(file: &Path) -> io::Result<NamedTempFile> {
-    sweep(folder(file));
+    let folder = folder_of(file);
+    let made = by_builder(folder, 0o666, |builder| builder.tempfile_in(folder))?;
+    // By this others know that its process lives; where the system has no locks, its number says so.
+    let _ = made.as_file().try_lock();
+    Ok(made)
+}
+
+/// A new folder beside `place`, removed with all it holds unless renamed.
+pub(super) fn temporary_folder(place: &Path) -> io::Result<TempDir> {
+    let folder = folder_of(place);
+    by_builder(folder, 0o777, |builder| builder.tempdir_in(folder))
+}
+
+/// What `make` makes in `folder`, under a name by which others know its process, with the permissions that anything new
+/// gets: the system takes the umask off.
+fn by_builder<T>(folder: &Path, mode: u32, make: impl FnOnce(&Builder) -> io::Result<T>) -> io::Result<T> {
+    sweep(folder);
     let prefix = format!("{PREFIX}{}-", std::process::id());
-    let mut builder = tempfile::Builder::new();
+    let mut builder = Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // What any new file gets; the system takes the umask off.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        builder.permissions(fs::Permissions::from_mode(mode));
     }
-    let made = builder.tempfile_in(folder(file)).map_err(without_name)?;
-    // By this others know that its process lives; where the system has no locks, its number says so.
-    let _ = made.as_file().try_lock();
-    Ok(made)
+    #[cfg(not(unix))]
+    let _ = mode;
+    make(&builder).map_err(without_name)
 }
 
 /// The system's error without the name of the temporary file.
@@ -122,12 +137,13 @@ fn sweep(folder: &Path) {
         return;
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if is_file && entry.file_name().to_str().is_some_and(is_left) {
+        let Ok(kind) = entry.file_type() else { continue };
+        if (kind.is_file() || kind.is_dir()) && entry.file_name().to_str().is_some_and(is_left) {
             // Another container may have a process of that number, which holds the lock.
             let lock = File::open(entry.path()).map(|file| file.try_lock().is_ok());
             if lock.is_ok_and(|is_free| is_free) {
-                let _ = fs::remove_file(entry.path());
+                let path = entry.path();
+                let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             }
         }
     }
@@ -150,7 +166,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// If others have it for a minute, or the wait is cancelled.
 pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>> {
-    let Ok(locked) = File::open(folder(file)) else { return Ok(None) };
+    let Ok(locked) = File::open(folder_of(file)) else { return Ok(None) };
     let start = Instant::now();
     loop {
         progress.check()?;
@@ -159,7 +175,7 @@ pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>>
             Err(TryLockError::Error(_)) => return Ok(None),
             Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
                 let error = Error::output("other processes have been writing to this folder for a minute");
-                return Err(error.in_file(folder(file)).with_hint("wait for it, or end it"));
+                return Err(error.in_file(folder_of(file)).with_hint("wait for it, or end it"));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
         }
@@ -182,17 +198,27 @@ impl Beside {
         durability: Durability,
         write: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<Self> {
-        let finish = || {
+        let make = || {
             let file = temporary(place)?;
             write(file.as_file())?;
-            keep_permissions(place, file.as_file())?;
-            if durability == Durability::Synced {
-                file.as_file().sync_all()?;
-            }
-            let bytes = file.as_file().metadata()?.len();
-            Ok(Self { file, place: place.to_path_buf(), path: path.to_path_buf(), bytes })
+            Self::finish(path, place, durability, file)
         };
-        finish().map_err(|error| failure(error).in_file(path))
+        make().map_err(|error| failure(error).in_file(path))
+    }
+
+    /// A file that is written, with the permissions of the one that it will replace.
+    pub(super) fn finish(
+        path: &Path,
+        place: &Path,
+        durability: Durability,
+        file: NamedTempFile,
+    ) -> io::Result<Self> {
+        keep_permissions(place, file.as_file())?;
+        if durability == Durability::Synced {
+            file.as_file().sync_all()?;
+        }
+        let bytes = file.as_file().metadata()?.len();
+        Ok(Self { file, place: place.to_path_buf(), path: path.to_path_buf(), bytes })
     }
 
     /// Refuses a file that is there and stays.
@@ -216,7 +242,7 @@ impl Beside {
             e.file.persist(&place).map_err(|e| fail(e.error))?;
         }
         if durability == Durability::Synced {
-            sync_folder(folder(&place));
+            sync_folder(folder_of(&place));
         }
         Ok(Written { path, format, bytes })
     }
@@ -234,7 +260,7 @@ impl Existing {
     /// Refuses a file that is at `place` and stays.
     pub(crate) fn check(self, place: &Path) -> Result<()> {
         match self {
-            Self::ReplaceIf(may_go) if place.is_file() && !may_go(place) => {
+            Self::ReplaceIf(may_go) if place.exists() && !may_go(place) => {
                 Err(Error::exists("exists, and has no record that this tool made it"))
             }
             _ => Ok(()),
@@ -258,7 +284,7 @@ pub(super) fn buffered(
 
 /// Puts the names in `folder` on the disk. Where the system cannot do that, for some file system or at
 /// all, it is no failure: the file stands there whole.
-fn sync_folder(folder: &Path) {
+pub(super) fn sync_folder(folder: &Path) {
     if cfg!(unix) {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }

@@ -10,7 +10,7 @@
 //! is up.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 
 use super::save::{cancelled, next};
 use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write};

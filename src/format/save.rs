@@ -18,6 +18,7 @@ use tempfile::SpooledTempFile;
 use super::ahead::Ahead;
 use super::open::{made_by_this_tool, sidecar_path};
 use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, temporary};
+use super::several::{Companions, NewFolder, is_companion};
 use super::{CHOICES, Carries, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written};
 use crate::error::{Error, Result, hint};
 use crate::grid::metadata::Style;
@@ -52,36 +53,97 @@ pub fn save_source(
     options: &SaveOptions,
 ) -> Result<Vec<Written>> {
     let dtype = checked_dtype(source, format, options)?;
-    let file = match Place::of(path)? {
-        Place::Direct => return save_directly(source, path, format, options).map(|one| vec![one]),
-        Place::File(file) => file,
+    let companions = Companions::new(options.durability);
+    let data = match format.write {
+        Write::Folder(layout, write) => {
+            let folder = NewFolder::create(path, layout.place(path)?, options.durability)?;
+            write(source, &folder, dtype, options).map_err(|error| failure(error).in_file(path))?;
+            UnnamedOutput::Folder(folder)
+        }
+        _ => match Place::of(path)? {
+            Place::Direct => return save_directly(source, path, format, options).map(|one| vec![one]),
+            Place::File(file) => {
+                UnnamedOutput::File(write_file(source, (path, &file), format, options, &companions)?)
+            }
+        },
     };
     let durability = options.durability;
-    let data = Beside::write(path, &file, durability, |file| match format.write {
+    let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
+    let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, options)).transpose()?;
+    // A sidecar of the file that is replaced would describe another.
+    let stale = Some(sidecar_path(data.place())).filter(|stale| !wanted && made_by_this_tool(stale));
+    let companions = companions.finish();
+    let beside = sidecar.iter().chain(&companions).map(|file| &file.place).next().or(stale.as_ref());
+    // Other processes that write the same files wait, so that no file gets the sidecar of another.
+    let _lock = beside.map(|beside| lock_folder(beside, options.progress)).transpose()?;
+    data.check(options.existing)?;
+    let may_go = Existing::ReplaceIf(is_companion);
+    companions.iter().try_for_each(|companion| companion.check(may_go))?;
+    // The sidecar and the companions first: a data file never stands there without what it needs.
+    let existing = options.existing.of_sidecar();
+    let sidecar = sidecar.map(|sidecar| sidecar.persist("json", existing, durability)).transpose()?;
+    let companions = companions.into_iter().map(|one| one.persist(format.name, may_go, durability));
+    let companions = companions.collect::<Result<Vec<_>>>()?;
+    let mut written = vec![data.persist(format.name, options)?];
+    written.extend(companions);
+    if let Some(stale) = stale {
+        std::fs::remove_file(&stale).map_err(|error| failure(error).in_file(&stale))?;
+    }
+    written.extend(sidecar);
+    Ok(written)
+}
+
+/// A file or a folder that is whole, under its temporary name.
+enum UnnamedOutput {
+    File(Beside),
+    Folder(NewFolder),
+}
+
+impl UnnamedOutput {
+    fn place(&self) -> &Path {
+        match self {
+            Self::File(file) => &file.place,
+            Self::Folder(folder) => &folder.place,
+        }
+    }
+
+    fn check(&self, existing: Existing) -> Result<()> {
+        match self {
+            Self::File(file) => file.check(existing),
+            Self::Folder(folder) => folder.check(existing),
+        }
+    }
+
+    fn persist(self, format: &'static str, options: &SaveOptions) -> Result<Written> {
+        match self {
+            Self::File(file) => file.persist(format, options.existing, options.durability),
+            Self::Folder(folder) => folder.persist(format, options.existing),
+        }
+    }
+}
+
+/// Writes the file at `path`, which is at `place`, all links followed.
+fn write_file(
+    source: &mut dyn CellSource,
+    (path, place): (&Path, &Path),
+    format: &Format,
+    options: &SaveOptions,
+    companions: &Companions,
+) -> Result<Beside> {
+    let dtype = checked_dtype(source, format, options)?;
+    let durability = options.durability;
+    Beside::write(path, place, durability, |file| match format.write {
         Write::Forward(write) => {
             let mut out = Ahead::new(file.try_clone()?, durability);
             write(source, &mut out, dtype, options)?;
             out.finish()
         }
         Write::Seeking(write) => buffered(file, |out| write(source, out, dtype, options)),
-    })?;
-    let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
-    let sidecar = wanted.then(|| write_sidecar(source, path, format, dtype, options)).transpose()?;
-    // A sidecar of the file that is replaced would describe another.
-    let stale = Some(sidecar_path(&file)).filter(|stale| !wanted && made_by_this_tool(stale));
-    let beside = sidecar.as_ref().map(|sidecar| &sidecar.place).or(stale.as_ref());
-    // Other processes that write the same pair wait, so that no file gets the sidecar of another.
-    let _lock = beside.map(|beside| lock_folder(beside, options.progress)).transpose()?;
-    data.check(options.existing)?;
-    // The sidecar first: a data file never stands there without what it needs.
-    let existing = options.existing.of_sidecar();
-    let sidecar = sidecar.map(|sidecar| sidecar.persist("json", existing, durability)).transpose()?;
-    let mut written = vec![data.persist(format.name, options.existing, durability)?];
-    if let Some(stale) = stale {
-        std::fs::remove_file(&stale).map_err(|error| failure(error).in_file(&stale))?;
-    }
-    written.extend(sidecar);
-    Ok(written)
+        Write::Several(_, write) => {
+            buffered(file, |out| write(source, out, dtype, options, (path, companions)))
+        }
+        Write::Folder(..) => Err(io::ErrorKind::IsADirectory.into()),
+    })
 }
 
 /// Writes `voxels` to a stream such as standard output, without a sidecar; answers with the length.
@@ -112,16 +174,30 @@ pub fn write_source_to(
     let mut out = CountedWriter { out, bytes: 0 };
     let result = match format.write {
         Write::Forward(write) => write(source, &mut out, dtype, options),
-        Write::Seeking(write) => {
-            let mut spool = SpooledTempFile::new(SPOOL);
-            write(source, &mut spool, dtype, options)
-                .and_then(|()| spool.rewind())
-                .map_err(not_spooled)
-                .and_then(|()| copy(&mut spool, &mut out, options.progress))
-        }
+        Write::Seeking(write) => spooled(&mut out, options, |spool| write(source, spool, dtype, options)),
+        Write::Several(_, write) => spooled(&mut out, options, |spool| {
+            write(source, spool, dtype, options, (Path::new("-"), &Companions::none()))
+        }),
+        Write::Folder(..) => Err(io::Error::other(
+            Error::usage(format!("{} is a folder of files, and no stream holds one", format.name))
+                .with_hint(hint!["{} names the folder" Output = "FOLDER"]),
+        )),
     };
     result.and_then(|()| out.flush()).map_err(failure)?;
     Ok(out.bytes)
+}
+
+/// Writes to a temporary file, which is then passed on.
+fn spooled(
+    out: &mut dyn io::Write,
+    options: &SaveOptions,
+    write: impl FnOnce(&mut SpooledTempFile) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut spool = SpooledTempFile::new(SPOOL);
+    write(&mut spool)
+        .and_then(|()| spool.rewind())
+        .map_err(not_spooled)
+        .and_then(|()| copy(&mut spool, out, options.progress))
 }
 
 /// The type of number of the cells, in a format that holds them on their lattice.
@@ -183,12 +259,23 @@ pub fn save_bytes(
 /// # Errors
 /// If not, with the system's reason. Nothing is left behind.
 pub fn probe_output(path: &Path) -> Result<()> {
-    match Place::of(path)? {
+    probe(Place::of(path)?).map_err(|error| failure(error).in_file(path))
+}
+
+/// Whether the output of `format` at `path` can be written to, as [`probe_output`] looks at a file.
+pub(crate) fn probe_output_of(path: &Path, format: &Format) -> Result<()> {
+    match format.folder() {
+        Some(layout) => probe(Place::File(layout.place(path)?)).map_err(|error| failure(error).in_file(path)),
+        None => probe_output(path),
+    }
+}
+
+fn probe(place: Place) -> io::Result<()> {
+    match place {
         // To open a pipe is to begin to write: its reader would see the end.
         Place::Direct => Ok(()),
         Place::File(file) => temporary(&file).map(drop),
     }
-    .map_err(|error| failure(error).in_file(path))
 }
 
 /// Ends a write with [`Error::interrupted`] if the run was cancelled.

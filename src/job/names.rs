@@ -4,7 +4,7 @@
 //! file can be left out: an output is never another file of the run, and a file that no option names is replaced only
 //! if this tool made it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Code, Error, Hint, Result};
 use crate::format::place::link_target;
-use crate::format::{self, Existing, Format, SaveOptions, Written, npy, save};
+use crate::format::several::is_companion;
+use crate::format::{self, Existing, Format, SaveOptions, Shape, Written, npy, save};
 use crate::grid::CellSource;
 
 /// The extension of sidecars, behind all of a name.
@@ -20,11 +21,15 @@ pub const SIDECAR: &str = "json";
 
 /// The files of a run.
 #[derive(Default)]
-pub struct Names(Mutex<KnownFiles>);
+pub struct Names(Arc<Mutex<KnownFiles>>);
 
 #[derive(Default)]
 struct KnownFiles {
     files: HashMap<FileId, KnownFile>,
+    /// The places of all files.
+    places: BTreeSet<PathBuf>,
+    /// The places of those that are folders of an output: nothing else of the run is in one.
+    folders: HashSet<PathBuf>,
     /// Outputs that [`Names::check`] has not seen yet.
     unchecked: Vec<(OutFile, FolderState)>,
 }
@@ -34,7 +39,7 @@ struct KnownFiles {
 pub struct InFile(PathBuf);
 
 /// A file that a run writes.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct OutFile {
     path: PathBuf,
     existing: Existing,
@@ -43,11 +48,17 @@ pub struct OutFile {
     stays_hint: Option<Hint>,
     /// Whether the run asked for the same file in another way.
     disputed: Arc<AtomicBool>,
+    format: Option<&'static Format>,
+    /// The names of the run, for the files beside this one.
+    known: Arc<Mutex<KnownFiles>>,
+    /// Whether they have the files beside this one.
+    has_companions: Arc<AtomicBool>,
 }
 
 /// A file that a run asks to write.
 pub struct NewFile<'a> {
     path: &'a Path,
+    format: Option<&'static Format>,
     role: &'a str,
     access: Access,
     existing: Existing,
@@ -83,6 +94,7 @@ struct KnownFile {
     /// Advice where it is written and another file, too.
     hint: Option<Hint>,
     disputed: Arc<AtomicBool>,
+    is_folder: bool,
 }
 
 /// The identity of a file, independent of its name.
@@ -110,6 +122,13 @@ impl FileId {
         }
         ids
     }
+
+    fn place(&self) -> Option<&PathBuf> {
+        match self {
+            Self::Place(place) => Some(place),
+            Self::Node(..) => None,
+        }
+    }
 }
 
 impl Names {
@@ -134,7 +153,7 @@ impl Names {
         let file = |path: &Path, role: String| {
             let path = path.to_path_buf();
             let disputed = Arc::default();
-            KnownFile { path, role, access, hint: None, disputed }
+            KnownFile { path, role, access, hint: None, disputed, is_folder: false }
         };
         known.add(file(path, role.to_string()))?;
         if !is_pipe(path) && format::sniff(path).or(format::by_path(path)).is_some() {
@@ -148,15 +167,20 @@ impl Names {
     /// # Errors
     /// If the run reads it, or writes it already.
     pub fn writes(&self, new: NewFile) -> Result<OutFile> {
-        let NewFile { path, role, access, existing, folder, hint, stays_hint } = new;
-        let mut known = self.known();
+        let NewFile { path, format, role, access, existing, folder, hint, stays_hint } = new;
         let path = path.to_path_buf();
-        let disputed = Arc::default();
-        let out = OutFile { path, existing, hint, stays_hint, disputed };
-        let path = out.path.clone();
-        let hint = out.hint.clone();
-        let disputed = Arc::clone(&out.disputed);
-        known.add(KnownFile { path, role: role.to_string(), access, hint, disputed })?;
+        let out = OutFile {
+            path,
+            existing,
+            hint,
+            stays_hint,
+            disputed: Arc::default(),
+            format,
+            known: Arc::clone(&self.0),
+            has_companions: Arc::default(),
+        };
+        let mut known = self.known();
+        known.add(out.known_as(out.path.clone(), role, access))?;
         known.unchecked.push((out.clone(), folder));
         Ok(out)
     }
@@ -171,22 +195,37 @@ impl Names {
         let mut probed = HashSet::new();
         for (out, _) in known.unchecked.drain(..).filter(|(_, folder)| *folder == FolderState::Expected) {
             out.check()?;
-            if probed.insert(out.path.parent().map(Path::to_path_buf)) {
-                save::probe_output(&out.path).map_err(|error| out.hinted(error))?;
+            if out.is_folder() || probed.insert(out.path.parent().map(Path::to_path_buf)) {
+                out.probe()?;
             }
         }
         Ok(())
     }
 
     fn known(&self) -> MutexGuard<'_, KnownFiles> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
+}
+
+fn lock(known: &Mutex<KnownFiles>) -> MutexGuard<'_, KnownFiles> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl KnownFiles {
     fn add(&mut self, new: KnownFile) -> Result<()> {
         let ids = FileId::all(&new.path);
         ids.iter().filter_map(|id| self.files.get(id)).try_for_each(|known| known.check(&new))?;
+        for place in ids.iter().filter_map(FileId::place) {
+            let known = |place: &PathBuf| self.files.get(&FileId::Place(place.clone()));
+            let around = place.ancestors().skip(1).find_map(|folder| self.folders.get(folder));
+            let inside = self.places.range(place.clone()..).find(|other| *other != place);
+            let inside = inside.filter(|other| new.is_folder && other.starts_with(place));
+            around.into_iter().chain(inside).filter_map(known).try_for_each(|known| known.check(&new))?;
+            self.places.insert(place.clone());
+            if new.is_folder {
+                self.folders.insert(place.clone());
+            }
+        }
         for id in ids {
             let known = self.files.entry(id).or_insert_with(|| new.clone());
             if known.access == Access::ReadFirst {
@@ -228,7 +267,13 @@ impl<'a> NewFile<'a> {
         let access = Access::Write;
         let existing = Existing::Replace;
         let folder = FolderState::Expected;
-        Self { path, role, access, existing, folder, hint: None, stays_hint: None }
+        Self { path, format: None, role, access, existing, folder, hint: None, stays_hint: None }
+    }
+
+    /// This file as one of a voxel format, which may be a folder.
+    #[must_use]
+    pub fn of_format(self, format: &'static Format) -> Self {
+        Self { format: Some(format), ..self }
     }
 
     /// This file as the output of the run: it may replace a file that is read first.
@@ -253,6 +298,12 @@ impl<'a> NewFile<'a> {
     #[must_use]
     pub fn hint(self, hint: impl Into<Hint>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl std::fmt::Debug for OutFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "OutFile({})", self.path.display())
     }
 }
 
@@ -288,6 +339,44 @@ impl OutFile {
         self.existing.check(&self.path).map_err(|error| self.hinted(error.in_file(&self.path)))
     }
 
+    /// Registers the files that a format writes beside this one, once it is known what it holds.
+    ///
+    /// # Errors
+    /// If the run uses one of them, or one is there that this tool did not make.
+    pub fn check_companions(&self, format: &Format, shape: &Shape) -> Result<()> {
+        if self.has_companions.swap(true, Relaxed) {
+            return Ok(());
+        }
+        let may_go = Existing::ReplaceIf(is_companion);
+        format.companions(&self.path, shape).into_iter().try_for_each(|path| {
+            may_go.check(&path).map_err(|error| {
+                error.in_file(&path).with_hint("move it away, or give the output another name")
+            })?;
+            let role = format!("a file beside {}", self.path.display());
+            lock(&self.known).add(self.known_as(path, &role, Access::Write))
+        })
+    }
+
+    fn known_as(&self, path: PathBuf, role: &str, access: Access) -> KnownFile {
+        let hint = self.hint.clone();
+        let disputed = Arc::clone(&self.disputed);
+        let is_folder = path == self.path && self.is_folder();
+        KnownFile { path, role: role.to_string(), access, hint, disputed, is_folder }
+    }
+
+    fn is_folder(&self) -> bool {
+        self.format.is_some_and(Format::is_folder)
+    }
+
+    /// Makes sure that it can be written.
+    fn probe(&self) -> Result<()> {
+        let probed = match self.format {
+            Some(format) => save::probe_output_of(&self.path, format),
+            None => save::probe_output(&self.path),
+        };
+        probed.map_err(|error| self.hinted(error))
+    }
+
     fn check_undisputed(&self) -> Result<()> {
         match self.is_disputed() {
             true => Err(Error::usage("is named twice in this run").in_file(&self.path)),
@@ -306,6 +395,8 @@ impl OutFile {
         options: &SaveOptions,
     ) -> Result<Vec<Written>> {
         self.check_undisputed()?;
+        let kind = source.cell_type().kind();
+        self.check_companions(format, &Shape { kind, dims: source.dims(), choices: options.choices })?;
         let options = SaveOptions { existing: self.existing, ..*options };
         format::save_source(source, &self.path, format, &options).map_err(|error| self.hinted(error))
     }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use crate::formats::readable;
 use crate::support::place::{Place, cuboid, refused, stl};
 use serde_json::json;
-use voxelize::format::{self, FORMATS};
+use voxelize::format;
 use voxelize::grid::{BitGrid, Label, Legend};
 use voxelize::{Lattice, Rational, Voxels, compare};
 
 /// What every place here begins with: the cube in each format, padded, and half of it on the same grid.
 fn place() -> Place {
     let place = Place::new();
-    for format in FORMATS.iter().filter(|format| format.is_readable()) {
+    for format in readable() {
         place.run(&format!("cube.stl -r 8 -o cube.{}", format.extensions[0])).expect(0);
     }
     place.run("cube.stl -r 8 --pad 1 -o padded.npz").expect(0);

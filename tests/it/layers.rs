@@ -55,7 +55,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("png", &["view"], ""),
     ("quick_xml", &["format", "mesh"], "format reads heads of .vti, mesh reads 3MF"),
     ("rayon", &["par"], ""),
-    ("rustix", &["job"], ""),
+    ("rustix", &["format", "job"], "format exchanges folders, job asks for the free space of a disk"),
     (
         "serde_json",
         &["cli", "grid", "mesh"],

@@ -1,7 +1,6 @@
 //! From options to what will be done: the mesh is read, its lattice fitted, and a plan of memory found. A dry
 //! run ends here.
 
-use voxelize::format;
 use voxelize::grid::CellKind;
 use voxelize::job::{JobLabels, UnitOfLength, findings};
 use voxelize::mesh::read::{self, Loaded, ReadOptions};
@@ -165,8 +164,7 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     let job = &options.job;
     let output = &options.output;
     let lattice = fit(job, mesh, report)?;
-    format::check(job.options.kind(), &lattice, output.format, &output.save_options(&()))
-        .map_err(|e| e.in_file(output.name()))?;
+    output.check_lattice(job.options.kind(), &lattice)?;
     job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
     let target = output.target();
     let is_dry = options.mode == Mode::DryRun;

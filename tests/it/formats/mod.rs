@@ -80,11 +80,12 @@ fn full(dims: [usize; 3]) -> BitGrid {
     bits
 }
 
-/// Every format with every type it stores.
-fn readable() -> impl Iterator<Item = &'static Format> {
+/// Every format that is read, not only written.
+pub fn readable() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| format.is_readable())
 }
 
+/// Those with every type they store.
 fn kinds() -> Vec<(&'static Format, Dtype)> {
     let kinds: Vec<_> = readable().flat_map(|f| f.dtypes.iter().map(move |d| (f, *d))).collect();
     assert!(kinds.len() >= 7, "few formats: {kinds:?}");

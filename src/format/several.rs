@@ -1,0 +1,281 @@
+//! Outputs of several files: a folder, or a file with companions beside it.
+//!
+//! Each file gets its name once it is whole. A new folder is made beside the old one and takes its place when all of it
+//! is written; companions are renamed before the file that needs them.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::{NamedTempFile, TempDir};
+
+use super::open::{bytes_in, made_by_this_tool};
+use super::place::{
+    Beside, buffered, failure, folder_of, link_target, sync_folder, temporary, temporary_folder,
+};
+use super::{Durability, Existing, Written};
+use crate::error::{Error, Result};
+
+/// The first bytes of a companion in which its mark is looked for.
+const MARK_WITHIN: u64 = 256;
+
+/// The word that companions of other kinds than voxel files have near their start.
+const MARK: &[u8] = b"voxelize ";
+
+/// The files beside one that an option names.
+#[allow(dead_code)]
+pub(super) struct Companions {
+    durability: Durability,
+    /// `None` for a stream, which has nothing beside it.
+    made: Option<Mutex<Vec<Beside>>>,
+}
+
+impl Companions {
+    pub(super) fn new(durability: Durability) -> Self {
+        Self { durability, made: Some(Mutex::default()) }
+    }
+
+    /// The companions of a stream.
+    pub(super) fn none() -> Self {
+        Self { durability: Durability::Unsynced, made: None }
+    }
+
+    /// Whether files can be written beside the output.
+    pub(super) fn are_possible(&self) -> bool {
+        self.made.is_some()
+    }
+
+    /// A file that will have the name `path`, which [`Companions::close`] takes back.
+    pub(super) fn open(&self, path: &Path) -> io::Result<NamedTempFile> {
+        temporary(&link_target(path))
+    }
+
+    /// Takes a file that is whole.
+    pub(super) fn close(&self, path: &Path, file: NamedTempFile) -> io::Result<()> {
+        let made = self.made.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        let beside = Beside::finish(path, &link_target(path), self.durability, file)?;
+        made.lock().unwrap_or_else(PoisonError::into_inner).push(beside);
+        Ok(())
+    }
+
+    /// The companions, whole and without their names.
+    pub(super) fn finish(self) -> Vec<Beside> {
+        self.made.map_or_else(Vec::new, |made| made.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Whether a file that has the name of a companion may be replaced: this tool made it.
+pub(crate) fn is_companion(path: &Path) -> bool {
+    let has_mark = || {
+        let mut start = Vec::new();
+        io::Read::read_to_end(&mut io::Read::take(File::open(path).ok()?, MARK_WITHIN), &mut start).ok()?;
+        Some(start.windows(MARK.len()).any(|window| window == MARK))
+    };
+    has_mark().unwrap_or(false) || made_by_this_tool(path)
+}
+
+/// The files that a folder of a format has.
+pub(super) struct FolderLayout {
+    /// The file that makes the folder known.
+    pub index: &'static str,
+    /// Whether a name in the folder is one of the format.
+    pub owns: fn(&str) -> bool,
+}
+
+impl FolderLayout {
+    /// Where the folder `path` goes, all links followed.
+    ///
+    /// # Errors
+    /// If a file is there, or a folder that holds anything else: it stays.
+    pub(super) fn place(&self, path: &Path) -> Result<PathBuf> {
+        let place = link_target(path);
+        let fail = |reason: String| Error::output(reason).in_file(path);
+        match fs::read_dir(&place) {
+            Ok(entries) => {
+                let others = entries.flatten().map(|entry| entry.file_name());
+                let other = others.filter(|name| !name.to_str().is_some_and(self.owns)).min();
+                match other {
+                    Some(name) => {
+                        Err(fail(format!("is a folder with other files, such as {}", name.display()))
+                            .with_hint("remove it, or name another one"))
+                    }
+                    None => Ok(place),
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match folder_of(&place) {
+                folder if folder.is_dir() => Ok(place),
+                folder => Err(fail(format!("cannot be written: {error}"))
+                    .with_hint(format!("make the folder {} first", folder.display()))),
+            },
+            Err(_) if place.is_file() => Err(fail("is a file, and would become a folder".into())),
+            Err(error) => Err(fail(format!("cannot be written: {error}"))),
+        }
+    }
+
+    /// The file that makes `folder` known, if it is there.
+    pub(super) fn index_in(&self, folder: &Path) -> Option<PathBuf> {
+        Some(folder.join(self.index)).filter(|index| index.is_file())
+    }
+}
+
+/// A folder that is being written, under a temporary name.
+pub(super) struct NewFolder {
+    folder: TempDir,
+    pub(super) place: PathBuf,
+    /// The requested name, for messages.
+    path: PathBuf,
+    durability: Durability,
+    /// By this others know that the process lives.
+    _lock: Option<File>,
+}
+
+impl NewFolder {
+    /// A folder beside the one at `path`, which is at `place`, all links followed.
+    ///
+    /// # Errors
+    /// If none can be made there.
+    pub(super) fn create(path: &Path, place: PathBuf, durability: Durability) -> Result<Self> {
+        let folder = temporary_folder(&place).map_err(|error| failure(error).in_file(path))?;
+        let lock = File::open(folder.path()).ok().filter(|folder| folder.try_lock().is_ok());
+        Ok(Self { folder, place, path: path.to_path_buf(), durability, _lock: lock })
+    }
+
+    /// Refuses a folder that is there and stays.
+    pub(super) fn check(&self, existing: Existing) -> Result<()> {
+        existing.check(&self.place).map_err(|error| error.in_file(&self.path))
+    }
+
+    /// Writes the file `name` of the folder, in folders that are made where needed. It has its name once it is whole.
+    pub(super) fn write(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(folder_of(&path))?;
+        let file = temporary(&path)?;
+        buffered(file.as_file(), write)?;
+        if self.durability == Durability::Synced {
+            file.as_file().sync_all()?;
+        }
+        file.persist(&path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// Gives the folder its name, in place of an older one.
+    pub(super) fn persist(self, format: &'static str, existing: Existing) -> Result<Written> {
+        self.check(existing)?;
+        let Self { folder, place, path, durability, .. } = self;
+        let new = folder.path();
+        let bytes = bytes_in(new);
+        if durability == Durability::Synced {
+            sync_all(new);
+        }
+        let replaced = match fs::symlink_metadata(&place) {
+            Ok(_) => exchange(new, &place),
+            Err(_) => fs::rename(new, &place),
+        };
+        replaced.map_err(|error| failure(error).in_file(&path))?;
+        if durability == Durability::Synced {
+            sync_folder(folder_of(&place));
+        }
+        // The older folder, if there was one, has the temporary name now, and goes with its owner.
+        Ok(Written { path, format, bytes })
+    }
+}
+
+/// Exchanges two folders in one step where the system can.
+fn exchange(new: &Path, old: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        if renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
+        }
+    }
+    let aside = new.with_extension("old.tmp");
+    fs::rename(old, &aside)?;
+    if let Err(error) = fs::rename(new, old) {
+        fs::rename(&aside, old)?;
+        return Err(error);
+    }
+    fs::remove_dir_all(&aside)
+}
+
+/// Puts the names in `folder` and below on the disk.
+fn sync_all(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            sync_all(&entry.path());
+        }
+    }
+    sync_folder(folder);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    const LAYOUT: FolderLayout = FolderLayout { index: "index.json", owns: |name| name.ends_with(".json") };
+
+    fn write(path: &Path, text: &str) -> Result<Written> {
+        let place = LAYOUT.place(path)?;
+        let folder = NewFolder::create(path, place, Durability::Synced).unwrap();
+        for name in ["index.json", "a/b/c.json"] {
+            folder.write(name, |out| out.write_all(text.as_bytes())).unwrap();
+        }
+        folder.persist("test", Existing::Replace)
+    }
+
+    #[test]
+    fn a_folder_is_replaced_whole_and_others_stay() {
+        let all = tempfile::tempdir().unwrap();
+        let path = all.path().join("x.test");
+        assert!(!path.exists());
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("old.json"), "old").unwrap();
+        assert_eq!(write(&path, "new").unwrap().bytes, 6);
+        let names = |folder: &Path| {
+            let mut names: Vec<_> = fs::read_dir(folder)
+                .unwrap()
+                .map(|e| e.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&path), ["a", "index.json"]);
+        assert_eq!(names(all.path()), ["x.test"], "nothing else is left");
+        // Of the user.
+        fs::write(path.join("notes.txt"), "").unwrap();
+        let error = write(&path, "newer").unwrap_err();
+        assert!(error.message().contains("such as a"), "{error}");
+        assert_eq!(fs::read(path.join("index.json")).unwrap(), b"new");
+        fs::write(all.path().join("file"), "").unwrap();
+        assert!(write(&all.path().join("file"), "").is_err());
+        assert!(write(&all.path().join("missing/x.test"), "").is_err());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_finished_leaves_nothing() {
+        let all = tempfile::tempdir().unwrap();
+        let place = all.path().join("x.test");
+        let folder = NewFolder::create(&place, place.clone(), Durability::Unsynced).unwrap();
+        folder.write("index.json", |out| out.write_all(b"1")).unwrap();
+        assert!(folder.write("other.json", |_| Err(io::ErrorKind::StorageFull.into())).is_err());
+        drop(folder);
+        assert_eq!(fs::read_dir(all.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn companions_of_others_are_known() {
+        let all = tempfile::tempdir().unwrap();
+        let path = all.path().join("a.mtl");
+        fs::write(&path, "# voxelize 0.1.0\n").unwrap();
+        assert!(is_companion(&path));
+        fs::write(&path, "# by hand\n").unwrap();
+        assert!(!is_companion(&path));
+    }
+}
