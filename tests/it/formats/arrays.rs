@@ -136,10 +136,37 @@ fn packed_bits_that_do_not_fit_their_dims_are_errors() {
         let sidecar = sidecar.as_deref().unwrap().replace(from, to);
         assert_eq!(read(&bytes, npy(), Some(&sidecar)).unwrap().dims(), [2, 5, 4], "{from}");
     }
-    if let Some(npz) = format::by_name("npz") {
-        let (bytes, _) = saved(&voxels, npz, Dtype::Bit);
-        assert_eq!(read(&bytes, npz, None).unwrap(), voxels);
-        let (plain, _) = saved(&voxels, npz, Dtype::U8);
-        assert!(bytes.len() < plain.len(), "{} {}", bytes.len(), plain.len());
+}
+
+#[cfg(feature = "npz")]
+#[test]
+fn archives_of_packed_bits_are_small_and_say_their_dims() {
+    use super::sparse::archive;
+    let npz = format::by_name("npz").unwrap();
+    let voxels = at_odd_place(scattered([300, 200, 20]));
+    let (packed, _) = saved(&voxels, npz, Dtype::Bit);
+    let (plain, _) = saved(&voxels, npz, Dtype::Bool);
+    assert!(2 * packed.len() < plain.len(), "{} {}", packed.len(), plain.len());
+    let text = |text: &str| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<_>>();
+    let sizes = |dims: [i64; 3]| dims.map(i64::to_le_bytes).concat();
+    for (order, dims, code) in [
+        ("little", [9, 1, 1], Ok(9)),
+        ("little", [16, 1, 1], Ok(16)),
+        ("bigger", [16, 1, 1], Err("V004")),
+        ("little", [17, 1, 1], Err("V005")),
+        ("little", [8, 2, 1], Err("V005")),
+        ("little", [-8, 1, 1], Err("V004")),
+        // A bit beyond the row.
+        ("little", [3, 1, 1], Err("V005")),
+    ] {
+        let bytes = archive(&[
+            ("voxels", "|u1", "(2, 1, 1)", vec![0b101, 1]),
+            ("bit_order", "<U6", "()", text(order)),
+            ("shape", "<i8", "(3,)", sizes(dims)),
+        ]);
+        let back = read(&bytes, npz, None);
+        let found = back.as_ref().map(|voxels| voxels.dims()[0]).map_err(|error| error.code().name());
+        assert_eq!(found, code, "{order} {dims:?}");
+        assert!(back.is_err() || back.unwrap().count() == 3);
     }
 }
