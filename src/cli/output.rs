@@ -12,7 +12,7 @@ use voxelize::grid::{CellKind, CellSource, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target};
 use voxelize::{Cells, Error, Lattice, Progress, Record, Result, TOOL, Voxels, tool};
 
-use super::args::{OutputArgs, givers};
+use super::args::{CellValues, OutputArgs, givers, prefixed};
 use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
@@ -44,6 +44,8 @@ pub struct Output {
     dtype: Option<Dtype>,
     /// What else is chosen for the format.
     choices: Vec<Choice>,
+    /// The numbers that are chosen for cells.
+    values: Vec<i16>,
     pub sidecar: Sidecar,
     skips_existing: bool,
     durability: Durability,
@@ -149,6 +151,7 @@ impl Output {
             kind,
             dtype: args.file.dtype,
             choices: args.file.choices.0.clone(),
+            values: args.file.values.clone().map_or(vec![], |CellValues(values)| values),
             sidecar: if args.file.sidecar { Sidecar::Write } else { Sidecar::Auto },
             skips_existing: args.skip_existing,
             durability: if args.file.no_sync { Durability::Unsynced } else { Durability::Synced },
@@ -198,10 +201,15 @@ impl Output {
         self.dtype.or(self.format.dtypes_of(self.kind).first().copied())
     }
 
+    /// Whether the file tells labels apart.
+    pub fn keeps_labels(&self) -> bool {
+        matches!(self.dtype(), Some(Dtype::U8 | Dtype::I8)) && self.values.len() != 2
+    }
+
     pub fn save_options<'a>(&'a self, progress: &'a dyn Progress) -> SaveOptions<'a> {
         let Self { dtype, sidecar, durability, .. } = *self;
-        let choices = &self.choices;
-        SaveOptions { dtype, choices, sidecar, durability, progress, ..SaveOptions::default() }
+        let Self { choices, values, .. } = self;
+        SaveOptions { dtype, choices, values, sidecar, durability, progress, ..SaveOptions::default() }
     }
 
     /// Writes the cells where they go.
@@ -269,6 +277,10 @@ impl Output {
             let option = argv.name("dtype");
             return Err(Error::usage(format!("{option} {}: {name} cannot store this type", dtype.name()))
                 .with_hint(format!("{name} has {}", known.join(", "))));
+        }
+        if let Some(dtype) = self.dtype() {
+            let checked = self.format.check_values(dtype, &self.values);
+            checked.map_err(|error| prefixed(&format!("{}: ", argv.name("values")), &error))?;
         }
         if let Some(other) = self.choices.iter().find(|choice| !self.format.choices.contains(choice)) {
             let option = argv.with_value(other.option()).unwrap_or_default();

@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | `\|b1` | 1 | bits, 0 or 1 |
 //! | `\|u1` | 1 | bits, 0 or 1; labels, 0 for empty cells |
+//! | `\|i1` | 1 | the same, for labels up to 127 |
 //! | `<f4` | 4 | a field, little-endian |
 //! | `\|u1`, with `--dtype bit` | 1/8 | bits, eight cells along x in a byte, the first in its lowest bit; rows are filled up to bytes with zeros |
 //!
@@ -22,8 +23,11 @@
 //! `--order zyx` writes the same bytes as an array `a[z, y, x]` of C order: `'fortran_order': False, 'shape': (nz, ny, nx)`. The
 //! sidecar says so; without one it is read as `a[x, y, z]`, as any array of others.
 //!
-//! Either order, versions 1 to 3 and `|i1` are read. As `|b1` and `|i1` any byte but 0 is an occupied cell. A
-//! `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The lattice, the legend and
+//! `--values -1,0,1` puts other numbers in a `|u1` or `|i1`: that of empty cells, then those of labels 1, 2, …; of two, the
+//! second is that of all occupied cells. The sidecar says them.
+//!
+//! Either order and versions 1 to 3 are read. As `|b1`, and as `|i1` that nothing describes, any byte but 0 is an occupied
+//! cell. A `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The lattice, the legend and
 //! the background are in `NAME.npy.json`, if requested; without it labels have no names, and a field
 //! has the background 0.
 //!
@@ -37,7 +41,7 @@ use super::open::{VoxelSource, failure, is_about, nameless};
 use super::room::CellRoom;
 use super::{
     BIT_ORDER, CHOICES, Carries, Choice, DTYPE, Dtype, Existing, FileSize, Format, ORDER, Reader,
-    SaveOptions, Write, Written,
+    SaveOptions, Write, Written, values,
 };
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
@@ -54,7 +58,7 @@ pub(super) const FORMAT: Format = Format {
     about: "NumPy array a[x, y, z] of bool, u8 or f32, or of packed bits; numpy.load reads it",
     carries: Carries::SidecarOnRequest,
     kinds: &CellKind::ALL,
-    dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit],
+    dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit, Dtype::I8],
     max_bytes: None,
     choices: &[Choice::Zyx],
     slab_layers: 1,
@@ -94,6 +98,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let descr = match dtype {
         Dtype::U8 | Dtype::Bit => "|u1",
+        Dtype::I8 => "|i1",
         Dtype::F32 => "<f4",
         Dtype::Bool => "|b1",
     };
@@ -104,7 +109,7 @@ pub(super) fn write(
     out.write_all(&header)?;
     match dtype {
         Dtype::Bit => dense::write_bit_rows(source, out, options.progress),
-        _ => dense::write(source, out, dtype, options.progress),
+        _ => values::write(source, out, dtype, options),
     }
 }
 
@@ -218,7 +223,8 @@ impl Header {
     /// The type of its cells.
     pub(super) fn dtype(&self) -> Dtype {
         match self.descr.as_str() {
-            "u1" | "i1" => Dtype::U8,
+            "u1" => Dtype::U8,
+            "i1" => Dtype::I8,
             "f4" => Dtype::F32,
             _ => Dtype::Bool,
         }
@@ -254,13 +260,13 @@ impl Header {
         let dims = self.dims()?;
         let order = self.order();
         match self.descr.as_str() {
-            "u1" => dense::read_values(
-                input,
-                dims,
-                order,
-                metadata.and_then(|metadata| metadata.legend.as_ref()),
-                room,
-            ),
+            "i1" if !metadata.is_some_and(is_numbered) => {
+                Ok(dense::read_occupied(input, dims, order, room)?.into())
+            }
+            "u1" | "i1" => values::read(input, self.dtype(), metadata, |input| {
+                let legend = metadata.and_then(|metadata| metadata.legend.as_ref());
+                dense::read_values(input, dims, order, legend, room)
+            }),
             "f4" => {
                 let background = metadata.and_then(|metadata| metadata.background);
                 Ok(dense::read_floats(input, dims, order, background, room)?.into())
@@ -268,6 +274,11 @@ impl Header {
             _ => Ok(dense::read_occupied(input, dims, order, room)?.into()),
         }
     }
+}
+
+/// Whether it says what numbers are: their labels, or the cells that they stand for.
+fn is_numbered(metadata: &Metadata) -> bool {
+    metadata.legend.is_some() || values::are_said(metadata)
 }
 
 /// Reads the dictionary: three keys in any order, each once.

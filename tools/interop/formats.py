@@ -29,6 +29,8 @@ FORMATS = [
     ("a.vti", ["--dtype", "bit"], ["bits"], [images.read_vtk]),
     ("a.npy", ["--dtype", "bit", "--sidecar"], ["bits"], [arrays.read_packed_npy]),
     ("b.npz", ["--dtype", "bit"], ["bits"], [arrays.read_packed_npz]),
+    ("a.npy", ["--dtype", "i8", "--values", "-1,0,1", "--sidecar"], ["bits", "labels"], [arrays.read_values_npy]),
+    ("a.raw", ["--dtype", "i8", "--values", "-1,0,1"], ["bits", "labels"], [arrays.read_values_raw]),
     ("b.npz", ["--sparse", "indices"], ALL, [sparse.read_numpy]),
     ("b.npz", ["--sparse", "runs"], ALL, [sparse.read_numpy]),
     ("b.npz", ["--order", "zyx"], ALL, [sparse.read_zyx]),
@@ -65,7 +67,9 @@ def main(voxelize, folder, *names):
             if kind not in kinds or names and name.split(".", 1)[1] not in names:
                 continue
             path = folder / name
-            run(*GRIDS[grid], *KINDS[kind], *options, "-o", str(path))
+            # A type of its own takes the place of that of the kind.
+            words = KINDS[kind][:1] if "--dtype" in options else KINDS[kind]
+            run(*GRIDS[grid], *words, *options, "-o", str(path))
             for read in readers:
                 count = wrong(read(path), expected)
                 row = (" ".join([name.split(".", 1)[1], *options]), read.__name__.removeprefix("read_"))

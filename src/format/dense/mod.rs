@@ -31,7 +31,7 @@ pub(super) enum Order {
 /// The bytes of an array of cells.
 pub(super) fn bytes_for([nx, ny, nz]: [usize; 3], dtype: Dtype) -> Option<u128> {
     let row = match dtype {
-        Dtype::Bool | Dtype::U8 => nx as u128,
+        Dtype::Bool | Dtype::U8 | Dtype::I8 => nx as u128,
         Dtype::Bit => 8 * nx.div_ceil(64) as u128,
         Dtype::F32 => 4 * nx as u128,
     };

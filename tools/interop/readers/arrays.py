@@ -1,4 +1,4 @@
-"""Arrays of packed bits. Packages: numpy."""
+"""Arrays of packed bits and of chosen numbers, by what their sidecars say. Packages: numpy."""
 
 import json
 
@@ -26,3 +26,21 @@ def read_packed_npz(path):
         cells = numpy.unpackbits(archive["voxels"], axis=0, count=nx, bitorder=str(archive["bit_order"]))
         return dict(cells=cells, origin=archive["origin"], spacing=archive["spacing"])
 
+
+def _labels(cells, about):
+    """The labels that numbers stand for."""
+    values = [int(value) for value in about["values"].split(",")]
+    known = numpy.isin(cells, values)
+    # What is none of them must not pass for a label.
+    return numpy.where(known, sum(numpy.where(cells == value, n, 0) for n, value in enumerate(values)), 99)
+
+
+def read_values_npy(path):
+    about = _sidecar(path)
+    return _placed(_labels(numpy.load(path), about), about)
+
+
+def read_values_raw(path):
+    about = _sidecar(path)
+    cells = numpy.fromfile(path, numpy.dtype(about["dtype"].replace("8", "1"))).reshape(about["dims"], order="F")
+    return _placed(_labels(cells, about), about)
