@@ -9,7 +9,7 @@ use voxelize::format::{
     self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Shape, Sidecar, Written,
 };
 use voxelize::grid::{CellKind, CellSource, InMemory};
-use voxelize::job::{Names, NewFile, OutFile, Target};
+use voxelize::job::{Names, NewFile, OutFile, Target, UpAxis};
 use voxelize::{Cells, Error, Lattice, Progress, Record, Result, TOOL, Voxels, tool};
 
 use super::args::{CellValues, OutputArgs, givers, prefixed};
@@ -243,16 +243,29 @@ impl Output {
     }
 
     /// Refuses cells that the format cannot hold, and files beside the output that would be lost.
-    pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
+    pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice, up: UpAxis) -> Result<()> {
         format::check(kind, lattice, self.format, &self.save_options(&()))
             .map_err(|e| e.in_file(self.name()))?;
-        let shape = Shape { kind, dims: lattice.dims(), choices: &self.choices };
+        self.check_shown(lattice, up)?;
+        let is_y_up = up == UpAxis::Y;
+        let shape = Shape { kind, dims: lattice.dims(), is_y_up, choices: &self.choices };
         self.file.as_ref().map_or(Ok(()), |file| file.check_companions(self.format, &shape))
     }
 
     /// The second file, where there will be one.
     pub fn sidecar_path(&self) -> Option<PathBuf> {
         sidecar_path(self.destination.path()?, self.format, self.sidecar)
+    }
+
+    /// Refuses a grid that programs would not show all of in the usual format, which nothing asked for.
+    fn check_shown(&self, lattice: &Lattice, up: UpAxis) -> Result<()> {
+        let limits = self.target().limits(lattice.dims(), up);
+        match limits.first().filter(|_| self.format_by == FormatBy::Default) {
+            None => Ok(()),
+            Some(limit) => Err(Error::too_large(limit).in_file(self.name()).with_hint(
+                "-f npy has no such limit; --vox-split writes several files; -o NAME.vox writes one all the same",
+            )),
+        }
     }
 
     /// Refuses options that the format or the destination cannot follow.
@@ -288,7 +301,9 @@ impl Output {
                 .with_hint(format!("it is one of {}", givers(*other))));
         }
         let is_stdout = self.destination == Destination::Stdout;
+        let is_split = self.choices.contains(&Choice::VoxSplit);
         for (is_given, option, hint) in [
+            (is_split, "--vox-split", "several files need an output file: -o PATH"),
             (self.sidecar == Sidecar::Write, "--sidecar", "a sidecar needs an output file: -o PATH"),
             (self.skips_existing, "--skip-existing", "it needs an output file: -o PATH"),
         ] {
@@ -420,7 +435,8 @@ impl AuxOutput {
     pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
         format::check(kind, lattice, self.format, &SaveOptions::default())
             .map_err(|e| e.in_file(self.file.path()))?;
-        self.file.check_companions(self.format, &Shape { kind, dims: lattice.dims(), choices: &[] })
+        let shape = Shape { kind, dims: lattice.dims(), is_y_up: false, choices: &[] };
+        self.file.check_companions(self.format, &shape)
     }
 
     /// Refuses a format that does not hold cells of this kind.

@@ -117,7 +117,6 @@ enum Write {
     /// By going back to fill in sizes.
     Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),
     /// With other files beside it: their paths, and how all are written.
-    #[allow(dead_code)]
     Several(
         fn(&Path, &Shape) -> Vec<PathBuf>,
         fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
@@ -134,6 +133,8 @@ pub struct Shape<'a> {
     pub kind: CellKind,
     /// Cells per axis.
     pub dims: [usize; 3],
+    /// Whether y points up, not z.
+    pub is_y_up: bool,
     /// What is chosen for its format.
     pub choices: &'a [Choice],
 }
@@ -502,6 +503,9 @@ fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
 
 /// The key for what cells are stored as.
 const DTYPE: &str = "dtype";
+
+/// The key for the digest of the cells.
+const CELLS: &str = "cells";
 
 /// The key for the choices that a file was written with.
 const CHOICES: &str = "choices";

@@ -20,7 +20,8 @@ use super::open::{made_by_this_tool, sidecar_path};
 use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, temporary};
 use super::several::{Companions, NewFolder, is_companion};
 use super::{
-    CHOICES, Carries, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written, values,
+    CELLS, CHOICES, Carries, Choice, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write,
+    Written, values,
 };
 use crate::error::{Error, Result, hint};
 use crate::grid::metadata::Style;
@@ -314,14 +315,13 @@ fn write_sidecar(
 ) -> Result<Beside> {
     let mut metadata = super::metadata(source, dtype);
     if !options.choices.is_empty() {
-        let words: Vec<_> = options.choices.iter().map(|choice| choice.words()).collect();
-        metadata.extra.insert(CHOICES.into(), words.join(", "));
+        metadata.extra.insert(CHOICES.into(), Choice::list(options.choices));
     }
     metadata.extra.insert("format".into(), format.name.into());
     values::annotate(options, &mut metadata);
     // By this a reader knows a sidecar that was left from an earlier file.
     let kept = kept(source.cell_type(), dtype, options);
-    metadata.extra.extend(kept.then(|| ("cells".into(), source.digest().cells.to_string())));
+    metadata.extra.extend(kept.then(|| (CELLS.into(), source.digest().cells.to_string())));
     metadata.legend = metadata.legend.filter(|_| values::keep_labels(dtype, options));
     (format.annotate)(dtype, &mut metadata);
     let path = sidecar_path(path);

@@ -12,7 +12,7 @@ fn npy() -> &'static Format {
 }
 
 /// Bits a few layers at a time.
-struct Layers<'a> {
+pub(super) struct Layers<'a> {
     voxels: &'a Voxels,
     height: usize,
     next: usize,
@@ -20,7 +20,7 @@ struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    fn new(voxels: &'a Voxels, height: usize) -> Self {
+    pub(super) fn new(voxels: &'a Voxels, height: usize) -> Self {
         Self { voxels, height, next: 0, slab: BitGrid::new([1; 3]).unwrap().into() }
     }
 }

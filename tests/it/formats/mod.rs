@@ -9,6 +9,7 @@ mod images;
 mod kinds;
 mod round_trip;
 mod scenes;
+mod shells;
 #[cfg(feature = "npz")]
 mod sparse;
 mod vti;
