@@ -460,7 +460,7 @@ impl Options {
     /// The labels of the output.
     pub fn labels(&self) -> JobLabels {
         match self.job.options.parts.labels {
-            JobLabels::Off if self.output.dtype() == Some(Dtype::U8) => JobLabels::SurfaceAndInterior,
+            JobLabels::Off if self.output.keeps_labels() => JobLabels::SurfaceAndInterior,
             labels => labels,
         }
     }

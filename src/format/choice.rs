@@ -15,12 +15,23 @@ pub enum Choice {
     SparseRuns,
     /// The grid as it is, not filled up to a cube.
     NoCube,
+    /// Without voxels whose six neighbours are all occupied.
+    VoxHull,
+    /// Several files, each a part that is shown.
+    VoxSplit,
 }
 
 impl Choice {
     /// All of them; those of one option stand together.
-    pub const ALL: &[Self] =
-        &[Self::Uncompressed, Self::Zyx, Self::SparseIndices, Self::SparseRuns, Self::NoCube];
+    pub const ALL: &[Self] = &[
+        Self::Uncompressed,
+        Self::Zyx,
+        Self::SparseIndices,
+        Self::SparseRuns,
+        Self::NoCube,
+        Self::VoxHull,
+        Self::VoxSplit,
+    ];
 
     /// The option, its value if it has one, and what it does.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {
@@ -30,6 +41,10 @@ impl Choice {
             Self::SparseIndices => ("sparse", Some("indices"), "x, y, z of each occupied cell"),
             Self::SparseRuns => ("sparse", Some("runs"), "x, y, z and length of runs of cells along x"),
             Self::NoCube => ("no-cube", None, "write the grid as it is, not filled up to a cube"),
+            Self::VoxHull => ("vox-hull", None, "leave out voxels whose six neighbours are all occupied"),
+            Self::VoxSplit => {
+                ("vox-split", None, "several files where one would be more than MagicaVoxel shows")
+            }
         }
     }
 
@@ -51,5 +66,10 @@ impl Choice {
     /// `sparse indices`.
     pub fn words(self) -> String {
         [Some(self.option()), self.value()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// `order zyx, uncompressed`: several of them.
+    pub(super) fn list(choices: &[Self]) -> String {
+        choices.iter().map(|choice| choice.words()).collect::<Vec<_>>().join(", ")
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::system::free_space;
-use crate::error::{Code, Finding};
+use crate::error::{Code, Finding, hint};
 use crate::format::{self, Choice, Dtype, FileSize, Format};
 use crate::grid::{Lattice, Length};
 use crate::mesh::Mesh;
@@ -43,6 +43,25 @@ impl Target<'_> {
         }
     }
 
+    /// What programs that read the file may not show of a grid whose axis `up` points up.
+    pub fn limits(&self, dims: [usize; 3], up: UpAxis) -> Vec<String> {
+        let [x, y, z] = dims;
+        match self.choices.contains(&Choice::VoxSplit) {
+            true => vec![],
+            false => format::warnings(if up == UpAxis::Y { [x, z, y] } else { dims }, self.format),
+        }
+    }
+
+    fn limit(&self, text: String) -> Finding {
+        let finding = Finding::new(Code::W004, text);
+        match self.format.choices.contains(&Choice::VoxSplit) {
+            true => finding.with_hint(
+                hint!["{} writes several files" VoxSplit; "make the grid smaller, or save it in another format"],
+            ),
+            false => finding,
+        }
+    }
+
     /// The findings about a file of this size: its name is that of another format (W003), its format has limits (W004),
     /// the disk is too full (W012). `up` is the axis of the grid that points up.
     pub fn findings(&self, dims: [usize; 3], up: UpAxis, size: Option<FileSize>) -> Vec<Finding> {
@@ -52,14 +71,12 @@ impl Target<'_> {
             let text = format!("{} is written as {name}, not {}", path.display(), other.name);
             Some(Finding::new(Code::W003, text))
         };
-        let [x, y, z] = dims;
-        let stands = if up == UpAxis::Y { [x, z, y] } else { dims };
-        let limits = format::warnings(stands, self.format).into_iter();
         let mut found: Vec<Finding> = self.path.and_then(other).into_iter().collect();
-        found.extend(limits.map(|text| Finding::new(Code::W004, text)));
+        found.extend(self.limits(dims, up).into_iter().map(|text| self.limit(text)));
         let Some(size) = size else { return found };
         let need = size.bytes();
-        if let Some(most) = self.format.max_bytes.filter(|most| need > *most) {
+        let is_one = !self.choices.contains(&Choice::VoxSplit);
+        if let Some(most) = self.format.max_bytes.filter(|most| is_one && need > *most) {
             let text = format!(
                 "a .{name} file holds at most {}; this one may take {}, and its size is known only once it is voxelized",
                 bytes(most),

@@ -12,7 +12,7 @@ import sys
 
 import numpy
 
-from readers import binvox, images, sparse
+from readers import arrays, binvox, images, sparse
 
 # The letter F is in no way symmetric, and neither are these grids.
 GRIDS = {"F": ["-r", "32"], "45x70x300": ["--dims", "45,70,300"], "300x520x70": ["--dims", "300,520,70"]}
@@ -28,6 +28,10 @@ FORMATS = [
     ("a.vti", [], ALL, [images.read_vtk, images.read_pyvista]),
     ("a.vti", ["--uncompressed"], ALL, [images.read_vtk, images.read_pyvista]),
     ("a.vti", ["--dtype", "bit"], ["bits"], [images.read_vtk]),
+    ("a.npy", ["--dtype", "bit", "--sidecar"], ["bits"], [arrays.read_packed_npy]),
+    ("b.npz", ["--dtype", "bit"], ["bits"], [arrays.read_packed_npz]),
+    ("a.npy", ["--dtype", "i8", "--values", "-1,0,1", "--sidecar"], ["bits", "labels"], [arrays.read_values_npy]),
+    ("a.raw", ["--dtype", "i8", "--values", "-1,0,1"], ["bits", "labels"], [arrays.read_values_raw]),
     ("b.npz", ["--sparse", "indices"], ALL, [sparse.read_numpy]),
     ("b.npz", ["--sparse", "runs"], ALL, [sparse.read_numpy]),
     ("b.npz", ["--order", "zyx"], ALL, [sparse.read_zyx]),
@@ -66,7 +70,9 @@ def main(voxelize, folder, *names):
             if kind not in kinds or names and name.split(".", 1)[1] not in names:
                 continue
             path = folder / name
-            run(*GRIDS[grid], *KINDS[kind], *options, "-o", str(path))
+            # A type of its own takes the place of that of the kind.
+            words = KINDS[kind][:1] if "--dtype" in options else KINDS[kind]
+            run(*GRIDS[grid], *words, *options, "-o", str(path))
             for read in readers:
                 count = wrong(read(path), expected)
                 row = (" ".join([name.split(".", 1)[1], *options]), read.__name__.removeprefix("read_"))

@@ -1,5 +1,6 @@
 //! Do files of every format hold the saved cells, and do readers survive any input?
 
+mod arrays;
 mod bad_input;
 mod binvox;
 mod consistent;
@@ -8,6 +9,7 @@ mod images;
 mod kinds;
 mod round_trip;
 mod scenes;
+mod shells;
 #[cfg(feature = "npz")]
 mod sparse;
 mod vti;
