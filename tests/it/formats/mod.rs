@@ -10,6 +10,7 @@ mod round_trip;
 mod scenes;
 #[cfg(feature = "npz")]
 mod sparse;
+mod vdb;
 mod vti;
 
 use std::io::Cursor;
