@@ -1,6 +1,10 @@
 //! What some formats leave to choose beyond the type of a cell: one row each, for the library, the command line and the
 //! documentation.
 
+use super::Dtype;
+use crate::error::{Error, Result};
+use crate::grid::CellKind;
+
 /// A choice that some formats give; [`Format::choices`](super::Format::choices) are those of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -19,6 +23,8 @@ pub enum Choice {
     VoxHull,
     /// Several files, each a part that is shown.
     VoxSplit,
+    /// Occupied cells as the density of a fog volume.
+    VdbFog,
 }
 
 impl Choice {
@@ -31,6 +37,7 @@ impl Choice {
         Self::NoCube,
         Self::VoxHull,
         Self::VoxSplit,
+        Self::VdbFog,
     ];
 
     /// The option, its value if it has one, and what it does.
@@ -45,6 +52,7 @@ impl Choice {
             Self::VoxSplit => {
                 ("vox-split", None, "several files where one would be more than MagicaVoxel shows")
             }
+            Self::VdbFog => ("vdb", Some("fog"), "occupied cells as density 1.0 of a fog volume"),
         }
     }
 
@@ -61,6 +69,32 @@ impl Choice {
     /// What it does, in a few words.
     pub const fn about(self) -> &'static str {
         self.row().2
+    }
+
+    /// The type that cells are stored as with it; none if it leaves that open.
+    pub(super) const fn dtype(self) -> Option<Dtype> {
+        match self {
+            Self::VdbFog => Some(Dtype::Bool),
+            _ => None,
+        }
+    }
+
+    /// The type that cells are stored as with a choice that leaves no other.
+    ///
+    /// # Errors
+    /// If they are a field, or another type is wanted.
+    pub(super) fn check(self, kind: CellKind, dtype: Dtype, wanted: Option<Dtype>) -> Result<Dtype> {
+        let words = self.words();
+        if kind == CellKind::Field {
+            return Err(Error::usage(format!("'{words}' is for bits and labels, not for fields")));
+        }
+        match wanted.filter(|wanted| *wanted != dtype) {
+            None => Ok(dtype),
+            Some(other) => {
+                let [dtype, other] = [dtype, other].map(Dtype::name);
+                Err(Error::usage(format!("'{words}' stores cells as '{dtype}', not '{other}'")))
+            }
+        }
     }
 
     /// `sparse indices`.

@@ -44,6 +44,7 @@ mod room;
 pub(crate) mod save;
 pub(crate) mod several;
 mod values;
+mod vdb;
 #[cfg(feature = "vox")]
 mod vox;
 #[cfg(feature = "vti")]
@@ -151,6 +152,7 @@ pub static FORMATS: &[Format] = &[
     nifti::PACKED,
     #[cfg(feature = "vti")]
     vti::FORMAT,
+    vdb::FORMAT,
     binvox::FORMAT,
     points::XYZ,
     points::CSV,
@@ -450,6 +452,9 @@ impl Format {
     /// The type that cells of this kind are stored as: the type in the options, or the usual.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
         self.check_kind(kind)?;
+        if let Some((choice, dtype)) = options.choices.iter().find_map(|c| Some((*c, c.dtype()?))) {
+            return choice.check(kind, dtype, options.dtype);
+        }
         let dtype = options.dtype.unwrap_or(self.dtypes_of(kind)[0]);
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));

@@ -12,6 +12,7 @@ mod scenes;
 mod shells;
 #[cfg(feature = "npz")]
 mod sparse;
+mod vdb;
 mod vti;
 
 use std::io::Cursor;
