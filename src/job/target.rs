@@ -45,18 +45,17 @@ impl Target<'_> {
 
     /// The findings about a file of this size: its name is that of another format (W003), its format has limits (W004),
     /// the disk is too full (W012). `up` is the axis of the grid that points up.
-    pub fn findings(&self, dims: [usize; 3], up: UpAxis, size: Option<FileSize>) -> Vec<Finding> {
+    pub fn findings(&self, lattice: &Lattice, up: UpAxis, size: Option<FileSize>) -> Vec<Finding> {
         let name = self.format.name;
         let other = |path: &Path| {
             let other = format::by_path(path).filter(|other| other.name != name)?;
             let text = format!("{} is written as {name}, not {}", path.display(), other.name);
             Some(Finding::new(Code::W003, text))
         };
-        let [x, y, z] = dims;
-        let stands = if up == UpAxis::Y { [x, z, y] } else { dims };
-        let limits = format::warnings(stands, self.format).into_iter();
+        let [x, y, z] = lattice.dims();
+        let stands = if up == UpAxis::Y { [x, z, y] } else { [x, y, z] };
         let mut found: Vec<Finding> = self.path.and_then(other).into_iter().collect();
-        found.extend(limits.map(|text| Finding::new(Code::W004, text)));
+        found.extend(format::warnings(lattice, stands, self.format));
         let Some(size) = size else { return found };
         let need = size.bytes();
         if let Some(most) = self.format.max_bytes.filter(|most| need > *most) {

@@ -10,7 +10,7 @@ mod tests;
 #[cfg(feature = "npz")]
 pub(super) use self::read::RowValues;
 pub(super) use self::read::{read_floats, read_occupied, read_values, read_words};
-pub(super) use self::write::write;
+pub(super) use self::write::{spread_row, write};
 
 use super::Dtype;
 

@@ -40,7 +40,7 @@ mod scene;
 mod write;
 
 use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Finding, Result};
 use crate::grid::{CellKind, Lattice, Record};
 
 /// The most cells per axis of one model.
@@ -81,12 +81,14 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
         .with_hint("give one cell size for all axes, or save as .npz"))
 }
 
-fn warnings([x, y, z]: [usize; 3]) -> Vec<String> {
+fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
     let [wx, wy, wz] = WORLD;
     if x <= wx && y <= wy && z <= wz {
         return Vec::new();
     }
-    vec![format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}")]
+    let text =
+        format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}");
+    vec![Finding::new(Code::W004, text)]
 }
 
 /// How the cells of a grid stand in a scene, where z is up.

@@ -2,12 +2,15 @@
 
 mod bad_input;
 mod binvox;
+mod bt;
 mod consistent;
 mod files;
+mod hexahedra;
 mod images;
 mod kinds;
 mod round_trip;
 mod scenes;
+mod schem;
 #[cfg(feature = "npz")]
 mod sparse;
 mod vti;
@@ -17,7 +20,7 @@ use std::io::Cursor;
 use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::grid::CellKind;
 use voxelize::grid::record::{FIELDS, TRANSFORM};
-use voxelize::{BitGrid, Lattice, Rational, Record, Result, Voxels};
+use voxelize::{BitGrid, Code, Lattice, Rational, Record, Result, Voxels};
 
 use crate::support::random::Random;
 
