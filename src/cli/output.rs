@@ -12,7 +12,8 @@ use voxelize::grid::{CellKind, CellSource, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target, UpAxis};
 use voxelize::{Cells, Error, Lattice, Progress, Record, Result, TOOL, Voxels, tool};
 
-use super::args::{CellValues, OutputArgs, givers, prefixed};
+use super::args::values::CellValues;
+use super::args::{OutputArgs, givers, prefixed};
 use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
@@ -259,10 +260,10 @@ impl Output {
 
     /// Refuses a grid that programs would not show all of in the usual format, which nothing asked for.
     fn check_shown(&self, lattice: &Lattice, up: UpAxis) -> Result<()> {
-        let limits = self.target().limits(lattice.dims(), up);
+        let limits = self.target().limits(lattice, up);
         match limits.first().filter(|_| self.format_by == FormatBy::Default) {
             None => Ok(()),
-            Some(limit) => Err(Error::too_large(limit).in_file(self.name()).with_hint(
+            Some(limit) => Err(Error::too_large(limit.first.message()).in_file(self.name()).with_hint(
                 "-f npy has no such limit; --vox-split writes several files; -o NAME.vox writes one all the same",
             )),
         }

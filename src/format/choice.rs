@@ -25,6 +25,8 @@ pub enum Choice {
     VoxSplit,
     /// Occupied cells as the density of a fog volume.
     VdbFog,
+    /// Empty cells are free, not unknown.
+    MarkFree,
 }
 
 impl Choice {
@@ -38,6 +40,7 @@ impl Choice {
         Self::VoxHull,
         Self::VoxSplit,
         Self::VdbFog,
+        Self::MarkFree,
     ];
 
     /// The option, its value if it has one, and what it does.
@@ -53,6 +56,7 @@ impl Choice {
                 ("vox-split", None, "several files where one would be more than MagicaVoxel shows")
             }
             Self::VdbFog => ("vdb", Some("fog"), "occupied cells as density 1.0 of a fog volume"),
+            Self::MarkFree => ("mark-free", None, "mark empty cells as free, not unknown"),
         }
     }
 

@@ -25,10 +25,12 @@
 
 mod ahead;
 mod binvox;
+mod bt;
 mod choice;
 mod dense;
 #[cfg(feature = "npz")]
 mod fail_once;
+mod hexahedra;
 mod image;
 mod nifti;
 pub(crate) mod npy;
@@ -42,6 +44,7 @@ mod points;
 mod raw;
 mod room;
 pub(crate) mod save;
+mod schem;
 pub(crate) mod several;
 mod values;
 mod vdb;
@@ -49,6 +52,7 @@ mod vdb;
 mod vox;
 #[cfg(feature = "vti")]
 mod vti;
+mod vtk_xml;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,7 +64,7 @@ pub use self::save::{save, save_source, write_source_to, write_to};
 use self::open::VoxelSource;
 use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
-use crate::error::{Error, Result};
+use crate::error::{Error, Finding, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, CellType, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
@@ -91,7 +95,8 @@ pub struct Format {
     /// First bytes that other files have as well: a file of this format has its extension, too.
     weak_magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>, &[Choice]) -> Result<()>,
-    warnings: fn([usize; 3]) -> Vec<String>,
+    /// The findings about a lattice, whose cells stand in the file with so many along each axis.
+    warnings: fn(&Lattice, [usize; 3]) -> Vec<Finding>,
     /// The size of a file, where that is known.
     size: SizeOf,
     write: Write,
@@ -156,6 +161,10 @@ pub static FORMATS: &[Format] = &[
     binvox::FORMAT,
     points::XYZ,
     points::CSV,
+    bt::FORMAT,
+    hexahedra::VTU,
+    hexahedra::INP,
+    schem::FORMAT,
     raw::FORMAT,
 ];
 
@@ -362,9 +371,10 @@ pub fn check(kind: CellKind, lattice: &Lattice, format: &Format, options: &SaveO
     (format.limits)(Some(lattice), options.choices)
 }
 
-/// The warnings before a grid of `dims` cells is saved in `format`.
-pub fn warnings(dims: [usize; 3], format: &Format) -> Vec<String> {
-    (format.warnings)(dims)
+/// The warnings before a grid is saved in `format`; `stands` are its cells along each axis of the file, which differ from
+/// the lattice's where the format turns the grid.
+pub fn warnings(lattice: &Lattice, stands: [usize; 3], format: &Format) -> Vec<Finding> {
+    (format.warnings)(lattice, stands)
 }
 
 impl Format {
@@ -527,7 +537,7 @@ fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
 }
 
 /// Nothing to be warned of.
-fn no_warnings(_: [usize; 3]) -> Vec<String> {
+fn no_warnings(_: &Lattice, _: [usize; 3]) -> Vec<Finding> {
     Vec::new()
 }
 

@@ -171,16 +171,18 @@ fn reader(format: &Format) -> Result<&Reader> {
 }
 
 fn unknown(path: &Path) -> Error {
-    match by_path(path).filter(|format| format.is_readable()) {
-        Some(format) => {
+    let known = || {
+        let readable = FORMATS.iter().filter(|format| format.is_readable());
+        readable.map(|format| format.name).collect::<Vec<_>>().join(", ")
+    };
+    match by_path(path) {
+        Some(format) if format.is_readable() => {
             Error::input(Code::V001, format!("the content is not that of a .{} file", format.extensions[0]))
         }
-        None => {
-            let known: Vec<_> =
-                FORMATS.iter().filter(|format| format.is_readable()).map(|format| format.name).collect();
-            Error::input(Code::V001, "is not a voxel file of a known format")
-                .with_hint(format!("the formats are {}", known.join(", ")))
-        }
+        Some(format) => Error::input(Code::V001, format!("files of {} are written, not read", format.name))
+            .with_hint(format!("files of {} are read", known())),
+        None => Error::input(Code::V001, "is not a voxel file of a known format")
+            .with_hint(format!("the formats are {}", known())),
     }
 }
 

@@ -106,7 +106,7 @@ impl TreeType {
             Dtype::F32 => Self::Float,
             Dtype::Bool if choices.contains(&Choice::VdbFog) => Self::Float,
             Dtype::U8 => Self::Int32,
-            Dtype::Bool | Dtype::Bit => Self::Bool,
+            Dtype::Bool | Dtype::Bit | Dtype::I8 => Self::Bool,
         }
     }
 
