@@ -25,12 +25,14 @@
 
 mod ahead;
 mod binvox;
+mod bt;
 mod choice;
 mod comments;
 mod dense;
 mod faces;
 #[cfg(feature = "npz")]
 mod fail_once;
+mod hexahedra;
 mod image;
 mod nifti;
 pub(crate) mod npy;
@@ -45,11 +47,15 @@ mod points;
 mod raw;
 mod room;
 pub(crate) mod save;
+mod schem;
 pub(crate) mod several;
+mod values;
+mod vdb;
 #[cfg(feature = "vox")]
 mod vox;
 #[cfg(feature = "vti")]
 mod vti;
+mod vtk_xml;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,7 +67,7 @@ pub use self::save::{save, save_source, write_source_to, write_to};
 use self::open::VoxelSource;
 use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
-use crate::error::{Error, Result};
+use crate::error::{Error, Finding, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, CellType, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
@@ -92,7 +98,8 @@ pub struct Format {
     /// First bytes that other files have as well: a file of this format has its extension, too.
     weak_magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>, &[Choice]) -> Result<()>,
-    warnings: fn([usize; 3]) -> Vec<String>,
+    /// The findings about a lattice, whose cells stand in the file with so many along each axis.
+    warnings: fn(&Lattice, [usize; 3]) -> Vec<Finding>,
     /// The size of a file, where that is known.
     size: SizeOf,
     write: Write,
@@ -135,6 +142,8 @@ pub struct Shape<'a> {
     pub kind: CellKind,
     /// Cells per axis.
     pub dims: [usize; 3],
+    /// Whether y points up, not z.
+    pub is_y_up: bool,
     /// What is chosen for its format.
     pub choices: &'a [Choice],
 }
@@ -151,9 +160,14 @@ pub static FORMATS: &[Format] = &[
     nifti::PACKED,
     #[cfg(feature = "vti")]
     vti::FORMAT,
+    vdb::FORMAT,
     binvox::FORMAT,
     points::XYZ,
     points::CSV,
+    bt::FORMAT,
+    hexahedra::VTU,
+    hexahedra::INP,
+    schem::FORMAT,
     faces::PLY,
     faces::OBJ,
     faces::STL,
@@ -186,6 +200,8 @@ pub enum Dtype {
     Bool,
     /// A byte of type unsigned integer: 0 for an empty cell, 1 for an occupied one, or its label.
     U8,
+    /// A byte of type signed integer: the same, for labels up to 127; see [`SaveOptions::values`].
+    I8,
     /// One bit: whether the cell is occupied. Labels lose their values.
     Bit,
     /// A 32-bit float, of fields alone.
@@ -219,13 +235,14 @@ impl FileSize {
 }
 
 impl Dtype {
-    const ALL: [Self; 4] = [Self::Bool, Self::U8, Self::Bit, Self::F32];
+    const ALL: [Self; 5] = [Self::Bool, Self::U8, Self::I8, Self::Bit, Self::F32];
 
     /// The word for it on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
             Self::U8 => "u8",
+            Self::I8 => "i8",
             Self::Bit => "bit",
             Self::F32 => "f32",
         }
@@ -276,6 +293,9 @@ pub struct SaveOptions<'a> {
     pub dtype: Option<Dtype>,
     /// What else is chosen, of [`Format::choices`].
     pub choices: &'a [Choice],
+    /// The numbers that empty cells and labels 1, 2, … are stored as, where [`Format::takes_values`]; of two, the second is
+    /// that of all occupied cells. None: 0, 1, 2, ….
+    pub values: &'a [i16],
     /// Whether a sidecar is written.
     pub sidecar: Sidecar,
     /// The faults that the files survive.
@@ -298,6 +318,7 @@ impl Default for SaveOptions<'_> {
         Self {
             dtype: None,
             choices: &[],
+            values: &[],
             sidecar: Sidecar::default(),
             durability: Durability::default(),
             existing: Existing::default(),
@@ -357,9 +378,10 @@ pub fn check(kind: CellKind, lattice: &Lattice, format: &Format, options: &SaveO
     (format.limits)(Some(lattice), options.choices)
 }
 
-/// The warnings before a grid of `dims` cells is saved in `format`.
-pub fn warnings(dims: [usize; 3], format: &Format) -> Vec<String> {
-    (format.warnings)(dims)
+/// The warnings before a grid is saved in `format`; `stands` are its cells along each axis of the file, which differ from
+/// the lattice's where the format turns the grid.
+pub fn warnings(lattice: &Lattice, stands: [usize; 3], format: &Format) -> Vec<Finding> {
+    (format.warnings)(lattice, stands)
 }
 
 impl Format {
@@ -455,12 +477,16 @@ impl Format {
         if !self.holds_with(kind, options.choices) {
             self.check_kind(kind)?;
         }
+        if let Some((choice, dtype)) = options.choices.iter().find_map(|c| Some((*c, c.dtype()?))) {
+            return choice.check(kind, dtype, options.dtype);
+        }
         let usual = self.dtypes_of(kind).first().copied().unwrap_or(Dtype::F32);
         let dtype = options.dtype.unwrap_or(usual);
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
         }
         if kind == CellKind::Field || self.dtypes.contains(&dtype) {
+            self.check_values(dtype, options.values)?;
             return Ok(dtype);
         }
         let known: Vec<_> = self.dtypes.iter().map(|dtype| dtype.name()).collect();
@@ -497,7 +523,7 @@ impl Voxels {
 /// The metadata of cells that are stored as `dtype`.
 fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     let (legend, background) = match source.cell_type() {
-        CellType::Labels(legend) if dtype == Dtype::U8 => (Some(legend.clone()), None),
+        CellType::Labels(legend) if matches!(dtype, Dtype::U8 | Dtype::I8) => (Some(legend.clone()), None),
         CellType::Field { background } => (None, Some(background)),
         _ => (None, None),
     };
@@ -509,11 +535,17 @@ fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
 /// The key for what cells are stored as.
 const DTYPE: &str = "dtype";
 
+/// The key for the digest of the cells.
+const CELLS: &str = "cells";
+
 /// The key for the choices that a file was written with.
 const CHOICES: &str = "choices";
 
 /// The key for the order of the cells, and its value in files of this tool.
 const ORDER: [&str; 2] = ["order", "x fastest"];
+
+/// The key for the order of bits in a byte, and its value in files of this tool: the word of `numpy.unpackbits`.
+const BIT_ORDER: [&str; 2] = ["bit_order", "little"];
 
 /// No limits: any lattice can be held.
 fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
@@ -521,7 +553,7 @@ fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
 }
 
 /// Nothing to be warned of.
-fn no_warnings(_: [usize; 3]) -> Vec<String> {
+fn no_warnings(_: &Lattice, _: [usize; 3]) -> Vec<Finding> {
     Vec::new()
 }
 

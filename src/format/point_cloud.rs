@@ -21,7 +21,6 @@ use std::io::{self, SeekFrom};
 
 use super::comments::comments;
 use super::faces::colour;
-use super::points::occupied;
 use super::save::{Sink, cancelled, next};
 use super::{Dtype, FileSize, SaveOptions, metadata};
 use crate::error::Error;
@@ -74,7 +73,7 @@ pub(super) fn write(
         for k in 0..slab.cells.dims()[2] {
             cancelled(options.progress)?;
             for j in 0..ny {
-                for i in occupied(slab.cells, j, k) {
+                for i in slab.cells.occupied_in(j, k) {
                     let centre = [xs[i], ys[j], zs[slab.first + k]];
                     bytes.extend(centre.into_iter().flat_map(f64::to_le_bytes));
                     match (value, slab.cells) {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use super::open::made_by_this_tool;
+use super::open::{bytes_in, made_by_this_tool};
 use super::place::{
     Beside, buffered, failure, folder_of, link_target, sync_folder, temporary, temporary_folder,
 };
@@ -200,16 +200,6 @@ fn exchange(new: &Path, old: &Path) -> io::Result<()> {
         return Err(error);
     }
     fs::remove_dir_all(&aside)
-}
-
-/// The lengths of all files in `folder` and below.
-pub(super) fn bytes_in(folder: &Path) -> u64 {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let length = |entry: fs::DirEntry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => bytes_in(&entry.path()),
-        _ => entry.metadata().map_or(0, |found| found.len()),
-    };
-    entries.map(length).sum()
 }
 
 /// Puts the names in `folder` and below on the disk.

@@ -216,7 +216,7 @@ fn exit_codes_are_those_of_the_table() {
         "check",
         "check cube.stl --mark cube.stl",
         "check cube.stl hole.stl --mark a.stl",
-        "check cube.stl --mark a.xyz",
+        "check cube.stl --mark a.foo",
         "check cube.stl --mark a.npy --places x",
         "check cube.stl --stretch",
     ] {

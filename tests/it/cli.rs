@@ -196,7 +196,7 @@ fn json_reports_failures_too() {
 fn json_never_replaces_the_mesh() {
     let place = Place::new();
     let mesh = fs::read(place.path("cube.stl")).unwrap();
-    for options in ["", "--rez 3", "-r 0", "-o missing/a.vox", "-o a.xyz"] {
+    for options in ["", "--rez 3", "-r 0", "-o missing/a.vox", "-o a.foo"] {
         place.run(&format!("cube.stl --json=cube.stl {options}"));
         assert!(fs::read(place.path("cube.stl")).unwrap() == mesh, "{options}");
     }
@@ -290,7 +290,7 @@ fn bad_input_is_an_error_with_a_hint() {
         ("cube.stl -r 4 --max-memory 500", 5),
         ("many.stl -r 4 --max-memory 1M", 5),
         ("cube.stl -r 99999999", 5),
-        ("cube.stl -o cube.xyz", 2),
+        ("cube.stl -o cube.foo", 2),
         ("cube.stl -o cube", 2),
         ("cube.stl -o missing/cube.vox", 6),
         ("cube.stl -o cube.stl/cube.vox", 6),

@@ -316,7 +316,7 @@ fn what_makes_no_sense_is_refused() {
     for line in [
         "cube.stl --doubt d.vox",
         "cube.stl --max-doubt 0",
-        "cube.stl --solid --doubt d.xyz",
+        "cube.stl --solid --doubt d.foo",
         "cube.stl --solid --doubt -",
         "cube.stl --solid --doubt d.vox -o d.vox",
         "cube.stl --solid --doubt d.vox --json=d.vox",

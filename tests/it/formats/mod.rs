@@ -1,16 +1,22 @@
 //! Do files of every format hold the saved cells, and do readers survive any input?
 
+mod arrays;
 mod bad_input;
 mod binvox;
+mod bt;
 mod consistent;
 mod faces;
 mod files;
+mod hexahedra;
 mod images;
 mod kinds;
 mod round_trip;
 mod scenes;
+mod schem;
+mod shells;
 #[cfg(feature = "npz")]
 mod sparse;
+mod vdb;
 mod vti;
 
 use std::io::Cursor;
@@ -18,7 +24,7 @@ use std::io::Cursor;
 use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::grid::CellKind;
 use voxelize::grid::record::{FIELDS, TRANSFORM};
-use voxelize::{BitGrid, Lattice, Rational, Record, Result, Voxels};
+use voxelize::{BitGrid, Code, Lattice, Rational, Record, Result, Voxels};
 
 use crate::support::random::Random;
 

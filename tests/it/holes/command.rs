@@ -142,7 +142,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_left() {
         "holed.stl --filled --inside flood --close-holes 2.5",
         "holed.stl --leak l.vox",
         "holed.stl --filled --inside evenodd --leak l.vox",
-        "holed.stl --filled --inside flood --leak l.xyz",
+        "holed.stl --filled --inside flood --leak l.foo",
         "holed.stl --filled --inside flood --leak -",
         "holed.stl --filled --inside flood --leak l.vox -o l.vox",
         "holed.stl --filled --inside flood --leak l.vox --doubt l.vox",
