@@ -21,14 +21,8 @@ pub enum Choice {
 
 impl Choice {
     /// All of them; those of one option stand together.
-    pub const ALL: &[Self] = &[
-        Self::Uncompressed,
-        Self::Zyx,
-        Self::SparseIndices,
-        Self::SparseRuns,
-        Self::NoCube,
-        Self::MarkFree,
-    ];
+    pub const ALL: &[Self] =
+        &[Self::Uncompressed, Self::Zyx, Self::SparseIndices, Self::SparseRuns, Self::NoCube, Self::MarkFree];
 
     /// The option, its value if it has one, and what it does.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {

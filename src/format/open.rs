@@ -179,10 +179,8 @@ fn unknown(path: &Path) -> Error {
         Some(format) if format.is_readable() => {
             Error::input(Code::V001, format!("the content is not that of a .{} file", format.extensions[0]))
         }
-        Some(format) => {
-            Error::input(Code::V001, format!("files of {} are written, not read", format.name))
-                .with_hint(format!("files of {} are read", known()))
-        }
+        Some(format) => Error::input(Code::V001, format!("files of {} are written, not read", format.name))
+            .with_hint(format!("files of {} are read", known())),
         None => Error::input(Code::V001, "is not a voxel file of a known format")
             .with_hint(format!("the formats are {}", known())),
     }

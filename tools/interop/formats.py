@@ -12,7 +12,7 @@ import sys
 
 import numpy
 
-from readers import binvox, images, sparse
+from readers import binvox, images, sparse, volumes
 
 # The letter F is in no way symmetric, and neither are these grids.
 GRIDS = {"F": ["-r", "32"], "45x70x300": ["--dims", "45,70,300"], "300x520x70": ["--dims", "300,520,70"]}
@@ -33,6 +33,12 @@ FORMATS = [
     ("b.npz", ["--order", "zyx"], ALL, [sparse.read_zyx]),
     ("a.binvox", [], ["bits"], [binvox.read_binvox, binvox.read_trimesh]),
     ("a.binvox", ["--no-cube"], ["bits"], [binvox.read_binvox]),
+    ("a.bt", [], ["bits"], [volumes.read_octomap]),
+    ("a.bt", ["--mark-free"], ["bits"], [volumes.read_octomap]),
+    ("a.vtu", [], ALL, [volumes.read_vtk, volumes.read_pyvista, volumes.read_meshio]),
+    ("a.vtu", ["--uncompressed"], ALL, [volumes.read_vtk, volumes.read_meshio]),
+    ("a.inp", [], ["bits", "labels"], [volumes.read_meshio]),
+    ("a.schem", [], ["bits", "labels"], [volumes.read_nbtlib, volumes.read_nucleation]),
 ]
 
 

@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn names_of_sets_are_words_that_differ() {
         let long = "x".repeat(100);
-        let labels = ["bone", "Bone", "2nd part, left", "Würfel", "bone_2", "bone 2", &long, &long.to_uppercase()];
+        let labels =
+            ["bone", "Bone", "2nd part, left", "Würfel", "bone_2", "bone 2", &long, &long.to_uppercase()];
         let labels = labels.iter().zip(1..).map(|(name, value)| Label::new(value, *name));
         let names: Vec<String> =
             set_names(&Legend::new(labels).unwrap()).into_iter().map(|(_, name)| name).collect();

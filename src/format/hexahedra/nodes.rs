@@ -131,7 +131,8 @@ impl NodeNumbers {
             touch(cells, row, layer, words);
         }
         let (here, below) = (&self.here, &self.below);
-        for (walls, first, is_new) in [(k, &mut self.first.new, true), (k + 1, &mut self.first.above, false)] {
+        for (walls, first, is_new) in [(k, &mut self.first.new, true), (k + 1, &mut self.first.above, false)]
+        {
             for (row, first) in first.iter_mut().enumerate() {
                 *first = self.count;
                 for n in 0..self.row_words {

@@ -51,9 +51,8 @@ pub(super) fn write(
 
 impl VtuArrays {
     fn new(source: &dyn CellSource, is_packed: bool) -> Self {
-        let array = |name, kind, components| {
-            VtuArray { name, kind, components, data: ArrayData::new(is_packed) }
-        };
+        let array =
+            |name, kind, components| VtuArray { name, kind, components, data: ArrayData::new(is_packed) };
         let is_field = source.cell_type().kind() == CellKind::Field;
         let most: u128 = source.dims().iter().map(|n| *n as u128 + 1).product();
         // Eight for each cell at most, the last offset among them.
@@ -109,8 +108,13 @@ impl VtuArray {
     /// Its description, with the place of its data.
     fn element(&self, offset: u64) -> String {
         let Self { name, kind, components, .. } = self;
+        // meshio makes columns of numbers that are said to be single.
+        let components = match components {
+            1 => String::new(),
+            count => format!(" NumberOfComponents=\"{count}\""),
+        };
         format!(
-            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\"/>\n"
+            "<DataArray type=\"{kind}\" Name=\"{name}\"{components} format=\"appended\" offset=\"{offset}\"/>\n"
         )
     }
 }

@@ -77,7 +77,8 @@ mod tests {
     #[test]
     fn labels_get_the_nearest_blocks_that_differ() {
         let red = |value: u8, name: &str| Label::new(value, name).with_colour([142, 33, 33]);
-        let legend = Legend::new([red(1, "a"), red(9, "b"), Label::new(3, "c").with_colour([0, 0, 0])]).unwrap();
+        let legend =
+            Legend::new([red(1, "a"), red(9, "b"), Label::new(3, "c").with_colour([0, 0, 0])]).unwrap();
         let found = blocks(&legend);
         let expected = ["minecraft:red_concrete", "minecraft:red_wool", "minecraft:black_concrete"];
         assert!(found.iter().map(|(_, name)| name).eq(expected) && found[1].0 == 9);

@@ -64,8 +64,7 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
 
 /// The blocks of a grid, if a file holds them.
 fn count(dims: [usize; 3]) -> Result<i32> {
-    let too_large =
-        |text: String| Err(Error::too_large(text).with_hint("use larger cells, or save as .npz"));
+    let too_large = |text: String| Err(Error::too_large(text).with_hint("use larger cells, or save as .npz"));
     if let Some(axis) = dims.iter().position(|n| *n > MOST) {
         let (count, axis) = (dims[axis], AXES[axis]);
         return too_large(format!("{count} cells along {axis}; a .schem file holds at most {MOST}"));

@@ -115,6 +115,8 @@ mod tests {
         assert_eq!(bytes, b"\x0a\x00\x0bhello world\x08\x00\x04name\x00\x09Bananrama\x00");
         assert_eq!(modified_utf8("a\0\u{fc}\u{1f600}"), b"a\xc0\x80\xc3\xbc\xed\xa0\xbd\xed\xb8\x80");
         let mut nbt = NbtWriter { out: &mut bytes };
-        assert!(nbt.text("", &"x".repeat(MAX_TEXT)).is_ok() && nbt.text("", &"x".repeat(MAX_TEXT + 1)).is_err());
+        assert!(
+            nbt.text("", &"x".repeat(MAX_TEXT)).is_ok() && nbt.text("", &"x".repeat(MAX_TEXT + 1)).is_err()
+        );
     }
 }

@@ -86,8 +86,7 @@ fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
     if x <= wx && y <= wy && z <= wz {
         return Vec::new();
     }
-    let text =
-        format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}");
+    let text = format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}");
     vec![Finding::new(Code::W004, text)]
 }
 

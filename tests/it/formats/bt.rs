@@ -64,7 +64,10 @@ impl Tree {
         let half = size / 2;
         let states: Vec<u8> = (0..8).map(|n| node[n / 4] >> (2 * (n % 4)) & 3).collect();
         let is_root = size == 1 << 16;
-        assert!(is_root || states.iter().any(|state| *state != states[0]) || states[0] == INNER, "not pruned");
+        assert!(
+            is_root || states.iter().any(|state| *state != states[0]) || states[0] == INNER,
+            "not pruned"
+        );
         self.nodes += states.iter().filter(|state| **state != 0).count();
         for (n, state) in states.into_iter().enumerate() {
             let child = [0, 1, 2].map(|axis| key[axis] + (n >> axis & 1) * half);
@@ -98,7 +101,10 @@ fn bytes_are_those_of_the_description() {
         let end = bytes.windows(6).position(|window| window == b"\ndata\n").unwrap() + 6;
         let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
         let lines: Vec<_> = head.lines().map(str::to_string).collect();
-        assert!(lines[0] == "# Octomap OcTree binary file" && lines[1].starts_with("# voxelize {\"dims\":"), "{head}");
+        assert!(
+            lines[0] == "# Octomap OcTree binary file" && lines[1].starts_with("# voxelize {\"dims\":"),
+            "{head}"
+        );
         (lines[2..].join(" "), bytes[end..].to_vec())
     };
     // The first cell above 0 is in child 7 of the root, and then in child 0 of each level.
@@ -122,7 +128,9 @@ fn bytes_are_those_of_the_description() {
 #[test]
 fn every_cell_is_in_the_tree_wherever_the_grid_is() {
     let mut seen = 0;
-    for bits in [f_grid(), scattered([65, 3, 7]), scattered([3, 90, 20]), scattered([70, 40, 33]), full([40, 33, 64])] {
+    for bits in
+        [f_grid(), scattered([65, 3, 7]), scattered([3, 90, 20]), scattered([70, 40, 33]), full([40, 33, 64])]
+    {
         let [nx, ny, nz] = bits.dims();
         for origin in [[0, 0, 0], [-1, -5, -40], [-32768, 31, 32768 - nz as i64], [1000, -1023, 97]] {
             let voxels = at(bits.clone(), whole(origin));

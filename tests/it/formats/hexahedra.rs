@@ -59,7 +59,10 @@ fn parse_vtu(bytes: &[u8]) -> Mesh {
     let head = String::from_utf8(bytes[..begin].to_vec()).unwrap() + "</AppendedData></VTKFile>";
     let document = roxmltree::Document::parse(&head).unwrap();
     let root = document.root_element();
-    assert_eq!((root.attribute("type"), root.attribute("header_type")), (Some("UnstructuredGrid"), Some("UInt64")));
+    assert_eq!(
+        (root.attribute("type"), root.attribute("header_type")),
+        (Some("UnstructuredGrid"), Some("UInt64"))
+    );
     let is_packed = root.attribute("compressor").is_some();
     let piece = root.descendants().find(|node| node.has_tag_name("Piece")).unwrap();
     let of = |name: &str| document.descendants().find(|node| node.attribute("Name") == Some(name)).unwrap();
@@ -178,7 +181,8 @@ fn check(mesh: &Mesh, voxels: &Voxels, what: &str) -> Vec<([usize; 3], f32)> {
 }
 
 fn bit_grids() -> Vec<Voxels> {
-    let grids = [f_grid(), scattered([65, 3, 7]), scattered([63, 20, 5]), scattered([130, 9, 4]), full([64, 3, 2])];
+    let grids =
+        [f_grid(), scattered([65, 3, 7]), scattered([63, 20, 5]), scattered([130, 9, 4]), full([64, 3, 2])];
     let empty = BitGrid::new([5, 4, 3]).unwrap();
     let mut all: Vec<_> = grids.into_iter().chain([empty]).map(at_odd_place).collect();
     all.push(Voxels::new(f_grid()));
@@ -266,14 +270,14 @@ fn a_single_cell_is_this_file() {
     assert_eq!(
         after,
         "<Piece NumberOfPoints=\"8\" NumberOfCells=\"1\">\n<PointData/>\n<CellData Scalars=\"voxels\">\n\
-         <DataArray type=\"UInt8\" Name=\"voxels\" NumberOfComponents=\"1\" format=\"appended\" offset=\"0\"/>\n\
+         <DataArray type=\"UInt8\" Name=\"voxels\" format=\"appended\" offset=\"0\"/>\n\
          <DataArray type=\"Int32\" Name=\"ijk\" NumberOfComponents=\"3\" format=\"appended\" offset=\"9\"/>\n\
          </CellData>\n<Points>\n\
          <DataArray type=\"Float64\" Name=\"Points\" NumberOfComponents=\"3\" format=\"appended\" offset=\"29\"/>\n\
          </Points>\n<Cells>\n\
-         <DataArray type=\"Int32\" Name=\"connectivity\" NumberOfComponents=\"1\" format=\"appended\" offset=\"229\"/>\n\
-         <DataArray type=\"Int32\" Name=\"offsets\" NumberOfComponents=\"1\" format=\"appended\" offset=\"269\"/>\n\
-         <DataArray type=\"UInt8\" Name=\"types\" NumberOfComponents=\"1\" format=\"appended\" offset=\"281\"/>\n\
+         <DataArray type=\"Int32\" Name=\"connectivity\" format=\"appended\" offset=\"229\"/>\n\
+         <DataArray type=\"Int32\" Name=\"offsets\" format=\"appended\" offset=\"269\"/>\n\
+         <DataArray type=\"UInt8\" Name=\"types\" format=\"appended\" offset=\"281\"/>\n\
          </Cells>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_"
     );
     let data = &bytes[begin..];
@@ -333,7 +337,9 @@ fn arrays_of_several_blocks_are_whole() {
     let voxels = at_odd_place(full([61, 40, 40]));
     let mesh = parse_vtu(&written(&voxels, "vtu", None, &[]));
     check(&mesh, &voxels, "full");
-    let mut labels = Labels::new([61, 40, 40], Legend::new((1..=9).map(|n| Label::new(n, format!("{n}")))).unwrap()).unwrap();
+    let mut labels =
+        Labels::new([61, 40, 40], Legend::new((1..=9).map(|n| Label::new(n, format!("{n}")))).unwrap())
+            .unwrap();
     for (n, cell) in full([61, 40, 40]).iter().enumerate() {
         labels.set(cell, (n % 9) as u8 + 1);
     }

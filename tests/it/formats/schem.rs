@@ -241,7 +241,8 @@ fn names_longer_than_a_text_are_left_out() {
 #[test]
 fn a_file_holds_65535_blocks_an_axis_and_fewer_than_two_to_the_31() {
     let lattice = |dims: [usize; 3]| {
-        Lattice::new(dims, [(); 3].map(|()| Rational::ZERO), [(); 3].map(|()| Rational::ONE), [true; 3]).unwrap()
+        Lattice::new(dims, [(); 3].map(|()| Rational::ZERO), [(); 3].map(|()| Rational::ONE), [true; 3])
+            .unwrap()
     };
     let check = |dims| format::check(CellKind::Bits, &lattice(dims), schem(), &SaveOptions::default());
     for dims in [[257, 2001, 3], [65_535, 1, 1], [1, 1, 65_535], [65_535, 32_767, 1], [2047, 1024, 1024]] {
