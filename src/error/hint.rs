@@ -60,6 +60,7 @@ options! {
     Update "update" "The call that records goldens";
     Verify "verify" "The call that compares with goldens";
     VoxelSize "voxel-size" "The size of a cell";
+    VoxSplit "vox-split" "A scene goes to several files";
 }
 
 /// An option with the value that a hint proposes for it; empty if it has none.

@@ -108,7 +108,7 @@ impl ImageFrame {
     }
 
     /// Cells in the order of the image, in that of the lattice.
-    fn turned(&self, cells: Cells) -> Result<Cells> {
+    pub(super) fn turned(&self, cells: Cells) -> Result<Cells> {
         if self.axes == [(0, false), (1, false), (2, false)] {
             return Ok(cells);
         }

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::room::CellRoom;
-use super::{Carries, DTYPE, Dtype, FORMATS, Format, ORDER, Reader, by_path};
+use super::{CELLS, Carries, DTYPE, Dtype, FORMATS, Format, ORDER, Reader, by_path};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{Cells, Digest, Legend, Voxels};
@@ -325,7 +325,7 @@ pub(super) fn is_about(metadata: &Metadata, cells: &Cells) -> bool {
     metadata.dims == Some(cells.as_ref().dims())
         // Labels without names are those of the file, in place of a legend that does not name them.
         && metadata.legend.as_ref() == legend
-        && metadata.extra.get("cells").is_none_or(|cells| *cells == digest())
+        && metadata.extra.get(CELLS).is_none_or(|cells| *cells == digest())
 }
 
 /// The cells of a file that nothing describes.

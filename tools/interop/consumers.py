@@ -34,6 +34,9 @@ def boxes_of(name, space):
     if name == "nibabel":
         points = space["centres"] * [-1, -1, 1]
         return points.min(axis=0) - size / 2, points.max(axis=0) + size / 2
+    if name == "OpenVDB":
+        assert (space["cells"] == space["voxels"]).all()
+        return np.array(space["lowest"]) - size / 2, np.array(space["highest"]) + size / 2
     if name == "trimesh":
         bounds = space["trimesh"].load("f.ply").bounds
         return bounds[0], bounds[1]

@@ -164,7 +164,7 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     let job = &options.job;
     let output = &options.output;
     let lattice = fit(job, mesh, report)?;
-    output.check_lattice(job.options.kind(), &lattice)?;
+    output.check_lattice(job.options.kind(), &lattice, job.options.grid.transform.up)?;
     job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
     let target = output.target();
     let is_dry = options.mode == Mode::DryRun;

@@ -64,7 +64,7 @@ fn cases() -> Vec<(Voxels, &'static Format, Dtype)> {
         kinds.map(|(format, dtype)| (voxels.clone(), format, dtype)).collect::<Vec<_>>()
     };
     let cases: Vec<_> = grids().into_iter().flat_map(of).collect();
-    assert_eq!(cases.len(), 8 * 8 + 5 * 7);
+    assert!(cases.len() >= 8 * 8 + 5 * 7, "{} cases", cases.len());
     cases
 }
 
@@ -165,7 +165,7 @@ fn slabs_of_labels_and_fields_make_the_bytes_of_the_whole() {
             compared += 1;
         }
     }
-    assert_eq!(compared, 3 * 99);
+    assert_eq!(compared, 3 * cases().len());
 }
 
 /// A source that claims another kind of cells.

@@ -1,5 +1,6 @@
 //! Do files of every format hold the saved cells, and do readers survive any input?
 
+mod arrays;
 mod bad_input;
 mod binvox;
 mod bt;
@@ -11,8 +12,10 @@ mod kinds;
 mod round_trip;
 mod scenes;
 mod schem;
+mod shells;
 #[cfg(feature = "npz")]
 mod sparse;
+mod vdb;
 mod vti;
 
 use std::io::Cursor;
