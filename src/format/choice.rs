@@ -15,12 +15,20 @@ pub enum Choice {
     SparseRuns,
     /// The grid as it is, not filled up to a cube.
     NoCube,
+    /// The grid alone, without smaller levels.
+    NoPyramid,
 }
 
 impl Choice {
     /// All of them; those of one option stand together.
-    pub const ALL: &[Self] =
-        &[Self::Uncompressed, Self::Zyx, Self::SparseIndices, Self::SparseRuns, Self::NoCube];
+    pub const ALL: &[Self] = &[
+        Self::Uncompressed,
+        Self::Zyx,
+        Self::SparseIndices,
+        Self::SparseRuns,
+        Self::NoCube,
+        Self::NoPyramid,
+    ];
 
     /// The option, its value if it has one, and what it does.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {
@@ -30,6 +38,7 @@ impl Choice {
             Self::SparseIndices => ("sparse", Some("indices"), "x, y, z of each occupied cell"),
             Self::SparseRuns => ("sparse", Some("runs"), "x, y, z and length of runs of cells along x"),
             Self::NoCube => ("no-cube", None, "write the grid as it is, not filled up to a cube"),
+            Self::NoPyramid => ("no-pyramid", None, "write the grid alone, without smaller levels"),
         }
     }
 

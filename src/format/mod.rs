@@ -43,10 +43,12 @@ mod raw;
 mod room;
 pub(crate) mod save;
 pub(crate) mod several;
+mod slices;
 #[cfg(feature = "vox")]
 mod vox;
 #[cfg(feature = "vti")]
 mod vti;
+mod zarr;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -122,7 +124,6 @@ enum Write {
         fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
     ),
     /// As files of a folder.
-    #[allow(dead_code)]
     Folder(&'static FolderLayout, fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>),
 }
 
@@ -152,6 +153,10 @@ pub static FORMATS: &[Format] = &[
     binvox::FORMAT,
     points::XYZ,
     points::CSV,
+    zarr::FORMAT,
+    slices::FORMAT,
+    #[cfg(feature = "npz")]
+    slices::ZIP,
     raw::FORMAT,
 ];
 
@@ -413,6 +418,11 @@ impl Format {
             Write::Folder(layout, _) => Some(layout),
             _ => None,
         }
+    }
+
+    /// The dims of the grids that are held beside a slab while it is written, by the dims of all.
+    pub(crate) fn pending(&self, dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
+        self.folder().map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
     }
 
     /// The files that are written beside `path`.

@@ -7,9 +7,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "npz")]
-pub(super) use self::read::RowValues;
-pub(super) use self::read::{read_floats, read_occupied, read_values, read_words};
+pub(super) use self::read::{RowValues, read_floats, read_occupied, read_values, read_words};
 pub(super) use self::write::write;
 
 use super::Dtype;

@@ -46,7 +46,8 @@ pub(super) fn write(
     Ok(())
 }
 
-fn member() -> SimpleFileOptions {
+/// How a member is packed, and what else is said of it.
+pub(in super::super) fn member() -> SimpleFileOptions {
     SimpleFileOptions::DEFAULT
         .compression_method(CompressionMethod::Deflated)
         .compression_level(Some(1))
