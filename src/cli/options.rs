@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use voxelize::format::{Dtype, Sidecar};
+use voxelize::format::Sidecar;
 use voxelize::grid::CellKind;
 use voxelize::job::{JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis};
 use voxelize::mesh::PartKind;
@@ -460,7 +460,7 @@ impl Options {
     /// The labels of the output.
     pub fn labels(&self) -> JobLabels {
         match self.job.options.parts.labels {
-            JobLabels::Off if self.output.dtype() == Some(Dtype::U8) => JobLabels::SurfaceAndInterior,
+            JobLabels::Off if self.output.keeps_labels() => JobLabels::SurfaceAndInterior,
             labels => labels,
         }
     }

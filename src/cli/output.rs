@@ -9,10 +9,11 @@ use voxelize::format::{
     self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Shape, Sidecar, Written,
 };
 use voxelize::grid::{CellKind, CellSource, InMemory};
-use voxelize::job::{Names, NewFile, OutFile, Target};
+use voxelize::job::{Names, NewFile, OutFile, Target, UpAxis};
 use voxelize::{Cells, Error, Lattice, Progress, Record, Result, TOOL, Voxels, tool};
 
-use super::args::{OutputArgs, givers};
+use super::args::values::CellValues;
+use super::args::{OutputArgs, givers, prefixed};
 use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
@@ -44,6 +45,8 @@ pub struct Output {
     dtype: Option<Dtype>,
     /// What else is chosen for the format.
     choices: Vec<Choice>,
+    /// The numbers that are chosen for cells.
+    values: Vec<i16>,
     pub sidecar: Sidecar,
     skips_existing: bool,
     durability: Durability,
@@ -149,6 +152,7 @@ impl Output {
             kind,
             dtype: args.file.dtype,
             choices: args.file.choices.0.clone(),
+            values: args.file.values.clone().map_or(vec![], |CellValues(values)| values),
             sidecar: if args.file.sidecar { Sidecar::Write } else { Sidecar::Auto },
             skips_existing: args.skip_existing,
             durability: if args.file.no_sync { Durability::Unsynced } else { Durability::Synced },
@@ -198,10 +202,15 @@ impl Output {
         self.dtype.or(self.format.dtypes_of(self.kind).first().copied())
     }
 
+    /// Whether the file tells labels apart.
+    pub fn keeps_labels(&self) -> bool {
+        matches!(self.dtype(), Some(Dtype::U8 | Dtype::I8)) && self.values.len() != 2
+    }
+
     pub fn save_options<'a>(&'a self, progress: &'a dyn Progress) -> SaveOptions<'a> {
         let Self { dtype, sidecar, durability, .. } = *self;
-        let choices = &self.choices;
-        SaveOptions { dtype, choices, sidecar, durability, progress, ..SaveOptions::default() }
+        let Self { choices, values, .. } = self;
+        SaveOptions { dtype, choices, values, sidecar, durability, progress, ..SaveOptions::default() }
     }
 
     /// Writes the cells where they go.
@@ -235,16 +244,29 @@ impl Output {
     }
 
     /// Refuses cells that the format cannot hold, and files beside the output that would be lost.
-    pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
+    pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice, up: UpAxis) -> Result<()> {
         format::check(kind, lattice, self.format, &self.save_options(&()))
             .map_err(|e| e.in_file(self.name()))?;
-        let shape = Shape { kind, dims: lattice.dims(), choices: &self.choices };
+        self.check_shown(lattice, up)?;
+        let is_y_up = up == UpAxis::Y;
+        let shape = Shape { kind, dims: lattice.dims(), is_y_up, choices: &self.choices };
         self.file.as_ref().map_or(Ok(()), |file| file.check_companions(self.format, &shape))
     }
 
     /// The second file, where there will be one.
     pub fn sidecar_path(&self) -> Option<PathBuf> {
         sidecar_path(self.destination.path()?, self.format, self.sidecar)
+    }
+
+    /// Refuses a grid that programs would not show all of in the usual format, which nothing asked for.
+    fn check_shown(&self, lattice: &Lattice, up: UpAxis) -> Result<()> {
+        let limits = self.target().limits(lattice, up);
+        match limits.first().filter(|_| self.format_by == FormatBy::Default) {
+            None => Ok(()),
+            Some(limit) => Err(Error::too_large(limit.first.message()).in_file(self.name()).with_hint(
+                "-f npy has no such limit; --vox-split writes several files; -o NAME.vox writes one all the same",
+            )),
+        }
     }
 
     /// Refuses options that the format or the destination cannot follow.
@@ -270,13 +292,19 @@ impl Output {
             return Err(Error::usage(format!("{option} {}: {name} cannot store this type", dtype.name()))
                 .with_hint(format!("{name} has {}", known.join(", "))));
         }
+        if let Some(dtype) = self.dtype() {
+            let checked = self.format.check_values(dtype, &self.values);
+            checked.map_err(|error| prefixed(&format!("{}: ", argv.name("values")), &error))?;
+        }
         if let Some(other) = self.choices.iter().find(|choice| !self.format.choices.contains(choice)) {
             let option = argv.with_value(other.option()).unwrap_or_default();
             return Err(Error::usage(format!("{option}: {name} has no such choice"))
                 .with_hint(format!("it is one of {}", givers(*other))));
         }
         let is_stdout = self.destination == Destination::Stdout;
+        let is_split = self.choices.contains(&Choice::VoxSplit);
         for (is_given, option, hint) in [
+            (is_split, "--vox-split", "several files need an output file: -o PATH"),
             (self.sidecar == Sidecar::Write, "--sidecar", "a sidecar needs an output file: -o PATH"),
             (self.skips_existing, "--skip-existing", "it needs an output file: -o PATH"),
         ] {
@@ -408,7 +436,8 @@ impl AuxOutput {
     pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
         format::check(kind, lattice, self.format, &SaveOptions::default())
             .map_err(|e| e.in_file(self.file.path()))?;
-        self.file.check_companions(self.format, &Shape { kind, dims: lattice.dims(), choices: &[] })
+        let shape = Shape { kind, dims: lattice.dims(), is_y_up: false, choices: &[] };
+        self.file.check_companions(self.format, &shape)
     }
 
     /// Refuses a format that does not hold cells of this kind.

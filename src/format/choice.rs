@@ -1,6 +1,10 @@
 //! What some formats leave to choose beyond the type of a cell: one row each, for the library, the command line and the
 //! documentation.
 
+use super::Dtype;
+use crate::error::{Error, Result};
+use crate::grid::CellKind;
+
 /// A choice that some formats give; [`Format::choices`](super::Format::choices) are those of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,6 +21,14 @@ pub enum Choice {
     NoCube,
     /// The grid alone, without smaller levels.
     NoPyramid,
+    /// Without voxels whose six neighbours are all occupied.
+    VoxHull,
+    /// Several files, each a part that is shown.
+    VoxSplit,
+    /// Occupied cells as the density of a fog volume.
+    VdbFog,
+    /// Empty cells are free, not unknown.
+    MarkFree,
 }
 
 impl Choice {
@@ -28,6 +40,10 @@ impl Choice {
         Self::SparseRuns,
         Self::NoCube,
         Self::NoPyramid,
+        Self::VoxHull,
+        Self::VoxSplit,
+        Self::VdbFog,
+        Self::MarkFree,
     ];
 
     /// The option, its value if it has one, and what it does.
@@ -39,6 +55,12 @@ impl Choice {
             Self::SparseRuns => ("sparse", Some("runs"), "x, y, z and length of runs of cells along x"),
             Self::NoCube => ("no-cube", None, "write the grid as it is, not filled up to a cube"),
             Self::NoPyramid => ("no-pyramid", None, "write the grid alone, without smaller levels"),
+            Self::VoxHull => ("vox-hull", None, "leave out voxels whose six neighbours are all occupied"),
+            Self::VoxSplit => {
+                ("vox-split", None, "several files where one would be more than MagicaVoxel shows")
+            }
+            Self::VdbFog => ("vdb", Some("fog"), "occupied cells as density 1.0 of a fog volume"),
+            Self::MarkFree => ("mark-free", None, "mark empty cells as free, not unknown"),
         }
     }
 
@@ -57,8 +79,39 @@ impl Choice {
         self.row().2
     }
 
+    /// The type that cells are stored as with it; none if it leaves that open.
+    pub(super) const fn dtype(self) -> Option<Dtype> {
+        match self {
+            Self::VdbFog => Some(Dtype::Bool),
+            _ => None,
+        }
+    }
+
+    /// The type that cells are stored as with a choice that leaves no other.
+    ///
+    /// # Errors
+    /// If they are a field, or another type is wanted.
+    pub(super) fn check(self, kind: CellKind, dtype: Dtype, wanted: Option<Dtype>) -> Result<Dtype> {
+        let words = self.words();
+        if kind == CellKind::Field {
+            return Err(Error::usage(format!("'{words}' is for bits and labels, not for fields")));
+        }
+        match wanted.filter(|wanted| *wanted != dtype) {
+            None => Ok(dtype),
+            Some(other) => {
+                let [dtype, other] = [dtype, other].map(Dtype::name);
+                Err(Error::usage(format!("'{words}' stores cells as '{dtype}', not '{other}'")))
+            }
+        }
+    }
+
     /// `sparse indices`.
     pub fn words(self) -> String {
         [Some(self.option()), self.value()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// `order zyx, uncompressed`: several of them.
+    pub(super) fn list(choices: &[Self]) -> String {
+        choices.iter().map(|choice| choice.words()).collect::<Vec<_>>().join(", ")
     }
 }

@@ -25,10 +25,12 @@
 
 mod ahead;
 mod binvox;
+mod bt;
 mod choice;
 mod dense;
 #[cfg(feature = "npz")]
 mod fail_once;
+mod hexahedra;
 mod image;
 mod nifti;
 pub(crate) mod npy;
@@ -42,12 +44,16 @@ mod points;
 mod raw;
 mod room;
 pub(crate) mod save;
+mod schem;
 pub(crate) mod several;
 mod slices;
+mod values;
+mod vdb;
 #[cfg(feature = "vox")]
 mod vox;
 #[cfg(feature = "vti")]
 mod vti;
+mod vtk_xml;
 mod zarr;
 
 use std::io;
@@ -60,7 +66,7 @@ pub use self::save::{save, save_source, write_source_to, write_to};
 use self::open::VoxelSource;
 use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
-use crate::error::{Error, Result};
+use crate::error::{Error, Finding, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, CellType, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
@@ -91,7 +97,8 @@ pub struct Format {
     /// First bytes that other files have as well: a file of this format has its extension, too.
     weak_magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>, &[Choice]) -> Result<()>,
-    warnings: fn([usize; 3]) -> Vec<String>,
+    /// The findings about a lattice, whose cells stand in the file with so many along each axis.
+    warnings: fn(&Lattice, [usize; 3]) -> Vec<Finding>,
     /// The size of a file, where that is known.
     size: SizeOf,
     write: Write,
@@ -118,7 +125,6 @@ enum Write {
     /// By going back to fill in sizes.
     Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),
     /// With other files beside it: their paths, and how all are written.
-    #[allow(dead_code)]
     Several(
         fn(&Path, &Shape) -> Vec<PathBuf>,
         fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
@@ -134,6 +140,8 @@ pub struct Shape<'a> {
     pub kind: CellKind,
     /// Cells per axis.
     pub dims: [usize; 3],
+    /// Whether y points up, not z.
+    pub is_y_up: bool,
     /// What is chosen for its format.
     pub choices: &'a [Choice],
 }
@@ -150,9 +158,14 @@ pub static FORMATS: &[Format] = &[
     nifti::PACKED,
     #[cfg(feature = "vti")]
     vti::FORMAT,
+    vdb::FORMAT,
     binvox::FORMAT,
     points::XYZ,
     points::CSV,
+    bt::FORMAT,
+    hexahedra::VTU,
+    hexahedra::INP,
+    schem::FORMAT,
     zarr::FORMAT,
     slices::FORMAT,
     #[cfg(feature = "npz")]
@@ -185,6 +198,8 @@ pub enum Dtype {
     Bool,
     /// A byte of type unsigned integer: 0 for an empty cell, 1 for an occupied one, or its label.
     U8,
+    /// A byte of type signed integer: the same, for labels up to 127; see [`SaveOptions::values`].
+    I8,
     /// One bit: whether the cell is occupied. Labels lose their values.
     Bit,
     /// A 32-bit float, of fields alone.
@@ -218,13 +233,14 @@ impl FileSize {
 }
 
 impl Dtype {
-    const ALL: [Self; 4] = [Self::Bool, Self::U8, Self::Bit, Self::F32];
+    const ALL: [Self; 5] = [Self::Bool, Self::U8, Self::I8, Self::Bit, Self::F32];
 
     /// The word for it on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
             Self::U8 => "u8",
+            Self::I8 => "i8",
             Self::Bit => "bit",
             Self::F32 => "f32",
         }
@@ -275,6 +291,9 @@ pub struct SaveOptions<'a> {
     pub dtype: Option<Dtype>,
     /// What else is chosen, of [`Format::choices`].
     pub choices: &'a [Choice],
+    /// The numbers that empty cells and labels 1, 2, … are stored as, where [`Format::takes_values`]; of two, the second is
+    /// that of all occupied cells. None: 0, 1, 2, ….
+    pub values: &'a [i16],
     /// Whether a sidecar is written.
     pub sidecar: Sidecar,
     /// The faults that the files survive.
@@ -297,6 +316,7 @@ impl Default for SaveOptions<'_> {
         Self {
             dtype: None,
             choices: &[],
+            values: &[],
             sidecar: Sidecar::default(),
             durability: Durability::default(),
             existing: Existing::default(),
@@ -356,9 +376,10 @@ pub fn check(kind: CellKind, lattice: &Lattice, format: &Format, options: &SaveO
     (format.limits)(Some(lattice), options.choices)
 }
 
-/// The warnings before a grid of `dims` cells is saved in `format`.
-pub fn warnings(dims: [usize; 3], format: &Format) -> Vec<String> {
-    (format.warnings)(dims)
+/// The warnings before a grid is saved in `format`; `stands` are its cells along each axis of the file, which differ from
+/// the lattice's where the format turns the grid.
+pub fn warnings(lattice: &Lattice, stands: [usize; 3], format: &Format) -> Vec<Finding> {
+    (format.warnings)(lattice, stands)
 }
 
 impl Format {
@@ -451,11 +472,15 @@ impl Format {
     /// The type that cells of this kind are stored as: the type in the options, or the usual.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
         self.check_kind(kind)?;
+        if let Some((choice, dtype)) = options.choices.iter().find_map(|c| Some((*c, c.dtype()?))) {
+            return choice.check(kind, dtype, options.dtype);
+        }
         let dtype = options.dtype.unwrap_or(self.dtypes_of(kind)[0]);
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
         }
         if kind == CellKind::Field || self.dtypes.contains(&dtype) {
+            self.check_values(dtype, options.values)?;
             return Ok(dtype);
         }
         let known: Vec<_> = self.dtypes.iter().map(|dtype| dtype.name()).collect();
@@ -492,7 +517,7 @@ impl Voxels {
 /// The metadata of cells that are stored as `dtype`.
 fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     let (legend, background) = match source.cell_type() {
-        CellType::Labels(legend) if dtype == Dtype::U8 => (Some(legend.clone()), None),
+        CellType::Labels(legend) if matches!(dtype, Dtype::U8 | Dtype::I8) => (Some(legend.clone()), None),
         CellType::Field { background } => (None, Some(background)),
         _ => (None, None),
     };
@@ -504,11 +529,17 @@ fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
 /// The key for what cells are stored as.
 const DTYPE: &str = "dtype";
 
+/// The key for the digest of the cells.
+const CELLS: &str = "cells";
+
 /// The key for the choices that a file was written with.
 const CHOICES: &str = "choices";
 
 /// The key for the order of the cells, and its value in files of this tool.
 const ORDER: [&str; 2] = ["order", "x fastest"];
+
+/// The key for the order of bits in a byte, and its value in files of this tool: the word of `numpy.unpackbits`.
+const BIT_ORDER: [&str; 2] = ["bit_order", "little"];
 
 /// No limits: any lattice can be held.
 fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
@@ -516,7 +547,7 @@ fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
 }
 
 /// Nothing to be warned of.
-fn no_warnings(_: [usize; 3]) -> Vec<String> {
+fn no_warnings(_: &Lattice, _: [usize; 3]) -> Vec<Finding> {
     Vec::new()
 }
 

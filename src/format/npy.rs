@@ -12,13 +12,22 @@
 //! |---|---|---|
 //! | `\|b1` | 1 | bits, 0 or 1 |
 //! | `\|u1` | 1 | bits, 0 or 1; labels, 0 for empty cells |
+//! | `\|i1` | 1 | the same, for labels up to 127 |
 //! | `<f4` | 4 | a field, little-endian |
+//! | `\|u1`, with `--dtype bit` | 1/8 | bits, eight cells along x in a byte, the first in its lowest bit; rows are filled up to bytes with zeros |
+//!
+//! Bits have the shape (⌈nx/8⌉, ny, nz): `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` is `a[x, y, z]`, 0 or 1.
+//! The sidecar says `dtype` (`bit`), `dims` and `bit_order` (`little`); without one they are read as the plain numbers that
+//! they are.
 //!
 //! `--order zyx` writes the same bytes as an array `a[z, y, x]` of C order: `'fortran_order': False, 'shape': (nz, ny, nx)`. The
 //! sidecar says so; without one it is read as `a[x, y, z]`, as any array of others.
 //!
-//! Either order, versions 1 to 3 and `|i1` are read. As `|b1` and `|i1` any byte but 0 is an occupied cell. A
-//! `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The lattice, the legend and
+//! `--values -1,0,1` puts other numbers in a `|u1` or `|i1`: that of empty cells, then those of labels 1, 2, …; of two, the
+//! second is that of all occupied cells. The sidecar says them.
+//!
+//! Either order and versions 1 to 3 are read. As `|b1`, and as `|i1` that nothing describes, any byte but 0 is an occupied
+//! cell. A `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The lattice, the legend and
 //! the background are in `NAME.npy.json`, if requested; without it labels have no names, and a field
 //! has the background 0.
 //!
@@ -31,8 +40,8 @@ use super::dense::{self, Order};
 use super::open::{VoxelSource, failure, is_about, nameless};
 use super::room::CellRoom;
 use super::{
-    CHOICES, Carries, Choice, DTYPE, Dtype, Existing, FileSize, Format, ORDER, Reader, SaveOptions, Write,
-    Written,
+    BIT_ORDER, CHOICES, Carries, Choice, DTYPE, Dtype, Existing, FileSize, Format, ORDER, Reader,
+    SaveOptions, Write, Written, values,
 };
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
@@ -46,10 +55,10 @@ const MAX_HEADER: u32 = 1 << 16;
 pub(super) const FORMAT: Format = Format {
     name: "npy",
     extensions: &["npy"],
-    about: "NumPy array a[x, y, z] of bool, u8 or f32; numpy.load reads it",
+    about: "NumPy array a[x, y, z] of bool, u8 or f32, or of packed bits; numpy.load reads it",
     carries: Carries::SidecarOnRequest,
     kinds: &CellKind::ALL,
-    dtypes: &[Dtype::Bool, Dtype::U8],
+    dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit, Dtype::I8],
     max_bytes: None,
     choices: &[Choice::Zyx],
     slab_layers: 1,
@@ -57,14 +66,27 @@ pub(super) const FORMAT: Format = Format {
     weak_magic: &[],
     limits: super::no_limits,
     warnings: super::no_warnings,
-    size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
+    size: |dims, dtype, _, _| bytes_for(dims, dtype).map(FileSize::about),
     write: Write::Forward(write),
-    annotate,
+    annotate: |dtype, metadata| {
+        annotate(dtype, metadata);
+        if dtype == Dtype::Bit {
+            metadata.extra.insert(BIT_ORDER[0].into(), BIT_ORDER[1].into());
+        }
+    },
     reader: Some(Reader { cells: read, describe }),
 };
 
 pub(super) fn annotate(dtype: Dtype, metadata: &mut Metadata) {
     metadata.extra.insert(DTYPE.into(), dtype.name().into());
+}
+
+/// The bytes of the cells, packed if they are bits.
+pub(super) fn bytes_for(dims: [usize; 3], dtype: Dtype) -> Option<u128> {
+    match dtype {
+        Dtype::Bit => dense::bytes_for(dense::bit_row_shape(dims), Dtype::U8),
+        _ => dense::bytes_for(dims, dtype),
+    }
 }
 
 /// Writes the cells as an array; a member of a `.npz` is the same.
@@ -75,15 +97,20 @@ pub(super) fn write(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let descr = match dtype {
-        Dtype::U8 => "|u1",
+        Dtype::U8 | Dtype::Bit => "|u1",
+        Dtype::I8 => "|i1",
         Dtype::F32 => "<f4",
-        Dtype::Bool | Dtype::Bit => "|b1",
+        Dtype::Bool => "|b1",
     };
-    let [x, y, z] = source.dims();
+    let dims = source.dims();
+    let [x, y, z] = if dtype == Dtype::Bit { dense::bit_row_shape(dims) } else { dims };
     let header =
         if options.has(Choice::Zyx) { header_of_rows(descr, &[z, y, x]) } else { header(descr, &[x, y, z]) };
     out.write_all(&header)?;
-    dense::write(source, out, dtype, options.progress)
+    match dtype {
+        Dtype::Bit => dense::write_bit_rows(source, out, options.progress),
+        _ => values::write(source, out, dtype, options),
+    }
 }
 
 /// Saves an array of a whole number for each cell, `int32`, x fastest: `work` puts them into the file, in order.
@@ -196,7 +223,8 @@ impl Header {
     /// The type of its cells.
     pub(super) fn dtype(&self) -> Dtype {
         match self.descr.as_str() {
-            "u1" | "i1" => Dtype::U8,
+            "u1" => Dtype::U8,
+            "i1" => Dtype::I8,
             "f4" => Dtype::F32,
             _ => Dtype::Bool,
         }
@@ -207,6 +235,21 @@ impl Header {
         Ok(dense::bytes_for(self.dims()?, self.dtype()))
     }
 
+    /// Whether it is an array of the bits of so many cells.
+    pub(super) fn packs(&self, dims: [usize; 3]) -> bool {
+        self.descr == "u1" && self.shape == dense::bit_row_shape(dims)
+    }
+
+    /// The order of its cells.
+    fn order(&self) -> Order {
+        if self.fortran { Order::XFastest } else { Order::ZFastest }
+    }
+
+    /// Reads the bits of so many cells that follow.
+    pub(super) fn bits(&self, input: &mut dyn Read, dims: [usize; 3], room: CellRoom) -> Result<Cells> {
+        Ok(dense::read_bit_rows(input, dims, self.order(), room)?.into())
+    }
+
     /// Reads the cells that follow, by what `metadata` says of labels or the background.
     pub(super) fn cells(
         &self,
@@ -215,15 +258,15 @@ impl Header {
         room: CellRoom,
     ) -> Result<Cells> {
         let dims = self.dims()?;
-        let order = if self.fortran { Order::XFastest } else { Order::ZFastest };
+        let order = self.order();
         match self.descr.as_str() {
-            "u1" => dense::read_values(
-                input,
-                dims,
-                order,
-                metadata.and_then(|metadata| metadata.legend.as_ref()),
-                room,
-            ),
+            "i1" if !metadata.is_some_and(is_numbered) => {
+                Ok(dense::read_occupied(input, dims, order, room)?.into())
+            }
+            "u1" | "i1" => values::read(input, self.dtype(), metadata, |input| {
+                let legend = metadata.and_then(|metadata| metadata.legend.as_ref());
+                dense::read_values(input, dims, order, legend, room)
+            }),
             "f4" => {
                 let background = metadata.and_then(|metadata| metadata.background);
                 Ok(dense::read_floats(input, dims, order, background, room)?.into())
@@ -231,6 +274,11 @@ impl Header {
             _ => Ok(dense::read_occupied(input, dims, order, room)?.into()),
         }
     }
+}
+
+/// Whether it says what numbers are: their labels, or the cells that they stand for.
+fn is_numbered(metadata: &Metadata) -> bool {
+    metadata.legend.is_some() || values::are_said(metadata)
 }
 
 /// Reads the dictionary: three keys in any order, each once.
@@ -302,23 +350,44 @@ fn checked_header(source: &mut VoxelSource) -> Result<Header> {
 
 fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let header = checked_header(source)?;
-    let metadata =
-        source.sidecar.take().filter(|metadata| Some(metadata.dims) == header.dims().ok().map(Some));
+    let metadata = source.sidecar.take();
     let room = source.room;
+    if let Some((metadata, dims)) = metadata.as_ref().and_then(|metadata| packed(&header, metadata)) {
+        match header.bits(source, dims, room) {
+            Ok(cells) if is_about(metadata, &cells) => return Ok(described(cells, metadata.clone())),
+            // It is left from an earlier file: these are numbers.
+            _ => source.seek(header.bytes)?,
+        }
+    }
+    let metadata = metadata.filter(|metadata| Some(metadata.dims) == header.dims().ok().map(Some));
     let cells = header.cells(source, metadata.as_ref(), room)?;
     Ok(match metadata.filter(|metadata| is_about(metadata, &cells)) {
-        Some(metadata) => Voxels { cells, lattice: metadata.lattice, record: metadata.record },
+        Some(metadata) => described(cells, metadata),
         // It is left from an earlier file.
         None => Voxels::new(nameless(cells)?),
     })
 }
 
+fn described(cells: Cells, metadata: Metadata) -> Voxels {
+    Voxels { cells, lattice: metadata.lattice, record: metadata.record }
+}
+
+/// What a sidecar says of an array of bits, and the dims of its cells; none if it is of numbers.
+fn packed<'a>(header: &Header, metadata: &'a Metadata) -> Option<(&'a Metadata, [usize; 3])> {
+    let is_bits = metadata.extra.get(DTYPE).is_some_and(|dtype| dtype == Dtype::Bit.name());
+    let is_ours = metadata.extra.get(BIT_ORDER[0]).is_none_or(|order| order == BIT_ORDER[1]);
+    let dims = metadata.dims.filter(|dims| is_bits && is_ours && header.packs(*dims))?;
+    Some((metadata, dims))
+}
+
 fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let header = checked_header(source)?;
+    let sidecar = source.sidecar.take();
+    let is_packed = sidecar.as_ref().is_some_and(|metadata| packed(&header, metadata).is_some());
     let dims = header.dims()?;
-    let metadata = source.sidecar.take().filter(|metadata| metadata.dims == Some(dims));
+    let metadata = sidecar.filter(|metadata| is_packed || metadata.dims == Some(dims));
     let mut metadata = metadata.unwrap_or(Metadata { dims: Some(dims), ..Metadata::default() });
-    annotate(header.dtype(), &mut metadata);
+    annotate(if is_packed { Dtype::Bit } else { header.dtype() }, &mut metadata);
     if header.fortran {
         metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
     }

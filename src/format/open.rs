@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::room::CellRoom;
-use super::{Carries, DTYPE, Dtype, FORMATS, Format, ORDER, Reader, by_path};
+use super::{CELLS, Carries, DTYPE, Dtype, FORMATS, Format, ORDER, Reader, by_path};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{Cells, Digest, Legend, Voxels};
@@ -171,16 +171,18 @@ fn reader(format: &Format) -> Result<&Reader> {
 }
 
 fn unknown(path: &Path) -> Error {
-    match by_path(path).filter(|format| format.is_readable()) {
-        Some(format) => {
+    let known = || {
+        let readable = FORMATS.iter().filter(|format| format.is_readable());
+        readable.map(|format| format.name).collect::<Vec<_>>().join(", ")
+    };
+    match by_path(path) {
+        Some(format) if format.is_readable() => {
             Error::input(Code::V001, format!("the content is not that of a .{} file", format.extensions[0]))
         }
-        None => {
-            let known: Vec<_> =
-                FORMATS.iter().filter(|format| format.is_readable()).map(|format| format.name).collect();
-            Error::input(Code::V001, "is not a voxel file of a known format")
-                .with_hint(format!("the formats are {}", known.join(", ")))
-        }
+        Some(format) => Error::input(Code::V001, format!("files of {} are written, not read", format.name))
+            .with_hint(format!("files of {} are read", known())),
+        None => Error::input(Code::V001, "is not a voxel file of a known format")
+            .with_hint(format!("the formats are {}", known())),
     }
 }
 
@@ -323,7 +325,7 @@ pub(super) fn is_about(metadata: &Metadata, cells: &Cells) -> bool {
     metadata.dims == Some(cells.as_ref().dims())
         // Labels without names are those of the file, in place of a legend that does not name them.
         && metadata.legend.as_ref() == legend
-        && metadata.extra.get("cells").is_none_or(|cells| *cells == digest())
+        && metadata.extra.get(CELLS).is_none_or(|cells| *cells == digest())
 }
 
 /// The cells of a file that nothing describes.

@@ -154,20 +154,21 @@ impl Write for GzipWriter<'_> {
 }
 
 /// Blocks of [`PIECE`] bytes, save the last, that are zlib streams each.
-pub(super) struct ZlibBlocks<'a> {
-    out: &'a mut dyn Write,
+pub(super) struct ZlibBlocks<W> {
+    /// Where the streams go.
+    pub out: W,
     pieces: PieceQueue,
     /// The packed length of each block.
     pub lengths: Vec<u64>,
 }
 
-impl<'a> ZlibBlocks<'a> {
-    pub(super) fn new(out: &'a mut dyn Write) -> Self {
+impl<W: Write> ZlibBlocks<W> {
+    pub(super) fn new(out: W) -> Self {
         Self { out, pieces: PieceQueue::new(Wrap::Zlib), lengths: Vec::new() }
     }
 }
 
-impl Write for ZlibBlocks<'_> {
+impl<W: Write> Write for ZlibBlocks<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Self { out, pieces, lengths } = self;
         pieces.push(bytes, &mut |piece| {

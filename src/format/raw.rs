@@ -3,16 +3,18 @@
 //! | dtype | bytes | content |
 //! |---|---|---|
 //! | u8 | nx·ny·nz | one byte per cell, x fastest, then y: bits as 0 and 1; labels, 0 for empty cells |
+//! | i8 | nx·ny·nz | the same for labels up to 127; or the `values` that the sidecar says, such as −1 for empty and 1 for occupied cells |
 //! | bit | 8·⌈nx/64⌉·ny·nz | one bit per cell, x fastest, the first in the lowest bit of the first byte; rows padded to 64 bits with zeros |
 //! | f32 | 4·nx·ny·nz | a field, x fastest, then y, little-endian |
 //!
 //! The sidecar says `dims`, `origin`, `spacing` and `closed` as in every saved grid, the legend of labels or the
-//! `background` of a field, and `dtype` (`u8`, `bit` or `f32`), `order` (`x fastest`), `row_bytes`, for bits `bit_order` (`little`, the word of
+//! `background` of a field, and `dtype` (`u8`, `i8`, `bit` or `f32`), `values` if u8 or i8 have chosen ones (`-1,0,1`: of empty cells, then of
+//! labels 1, 2, …; of two, the second is that of all occupied cells), `order` (`x fastest`), `row_bytes`, for bits `bit_order` (`little`, the word of
 //! `numpy.unpackbits`), and `cells`, the digest of the cells.
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, is_about};
-use super::{Carries, Dtype, FileSize, Format, ORDER, Reader, Write};
+use super::{BIT_ORDER, Carries, Dtype, FileSize, Format, ORDER, Reader, Write, values};
 use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Cells, Voxels};
@@ -23,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
     about: "cells as bytes, floats, or bits in rows of 64-bit words, x fastest; a .raw.json describes them",
     carries: Carries::Sidecar,
     kinds: &CellKind::ALL,
-    dtypes: &[Dtype::U8, Dtype::Bit],
+    dtypes: &[Dtype::U8, Dtype::Bit, Dtype::I8],
     max_bytes: None,
     choices: &[],
     slab_layers: 1,
@@ -32,7 +34,7 @@ pub(super) const FORMAT: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
-    write: Write::Forward(|source, out, dtype, options| dense::write(source, out, dtype, options.progress)),
+    write: Write::Forward(values::write),
     annotate,
     reader: Some(Reader { cells: read, describe }),
 };
@@ -46,7 +48,7 @@ fn annotate(dtype: Dtype, metadata: &mut Metadata) {
     metadata.extra.insert("dtype".into(), dtype.name().into());
     metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
     if dtype == Dtype::Bit {
-        metadata.extra.insert("bit_order".into(), "little".into());
+        metadata.extra.insert(BIT_ORDER[0].into(), BIT_ORDER[1].into());
     }
     let row = metadata.dims.and_then(|[nx, ..]| row_bytes(nx, dtype));
     metadata.numbers.extend(row.map(|bytes| ("row_bytes".to_string(), bytes)));
@@ -69,7 +71,9 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let cells: Cells = match dtype {
         Dtype::Bit => dense::read_words(source, dims, room)?.into(),
         Dtype::Bool => dense::read_occupied(source, dims, order, room)?.into(),
-        Dtype::U8 => dense::read_values(source, dims, order, metadata.legend.as_ref(), room)?,
+        Dtype::U8 | Dtype::I8 => values::read(source, dtype, Some(&metadata), |input| {
+            dense::read_values(input, dims, order, metadata.legend.as_ref(), room)
+        })?,
         Dtype::F32 => dense::read_floats(source, dims, order, metadata.background, room)?.into(),
     };
     if !is_about(&metadata, &cells) {
@@ -93,7 +97,7 @@ fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
     if text("order").is_some_and(|order| order != "x fastest") {
         return Err(bad("has an order other than 'x fastest'"));
     }
-    if text("bit_order").is_some_and(|order| order != "little") {
+    if text(BIT_ORDER[0]).is_some_and(|order| order != BIT_ORDER[1]) {
         return Err(bad("has a bit_order other than 'little'"));
     }
     let row = metadata.numbers.get("row_bytes");

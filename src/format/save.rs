@@ -19,10 +19,13 @@ use super::ahead::Ahead;
 use super::open::{made_by_this_tool, sidecar_path};
 use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, temporary};
 use super::several::{Companions, NewFolder, is_companion};
-use super::{CHOICES, Carries, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written};
+use super::{
+    CELLS, CHOICES, Carries, Choice, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write,
+    Written, values,
+};
 use crate::error::{Error, Result, hint};
 use crate::grid::metadata::Style;
-use crate::grid::{CellSource, InMemory, Lattice, Slab, Voxels};
+use crate::grid::{BitGrid, CellSource, CellType, InMemory, LabelDigest, Lattice, Slab, Voxels};
 use crate::par::Progress;
 
 /// A file for formats that go back to fill in sizes.
@@ -209,7 +212,9 @@ fn checked_dtype(source: &dyn CellSource, format: &Format, options: &SaveOptions
     }
     format.check_choices(options)?;
     (format.limits)(lattice, options.choices)?;
-    format.dtype(source.cell_type().kind(), options)
+    let dtype = format.dtype(source.cell_type().kind(), options)?;
+    values::check_labels(source.cell_type(), dtype, options)?;
+    Ok(dtype)
 }
 
 /// The error for what is written here first, as its sizes are filled in at the end: it names the place.
@@ -301,6 +306,28 @@ pub(super) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab
     }
 }
 
+/// Calls `work` with all occupied cells at once; those of several slabs are put together first.
+pub(super) fn whole(
+    source: &mut dyn CellSource,
+    work: impl FnOnce(&BitGrid) -> io::Result<()>,
+) -> io::Result<()> {
+    let dims = source.dims();
+    let mut whole = None;
+    while let Some(slab) = next(source)? {
+        let bits = slab.cells.occupied().map_err(io::Error::other)?;
+        if bits.dims() == dims {
+            return work(bits);
+        }
+        if whole.is_none() {
+            whole = Some(BitGrid::new(dims).map_err(io::Error::other)?);
+        }
+        if let Some(whole) = &mut whole {
+            whole.put(bits, slab.first);
+        }
+    }
+    whole.map_or(Ok(()), |bits| work(&bits))
+}
+
 fn write_sidecar(
     source: &dyn CellSource,
     path: &Path,
@@ -310,12 +337,14 @@ fn write_sidecar(
 ) -> Result<Beside> {
     let mut metadata = super::metadata(source, dtype);
     if !options.choices.is_empty() {
-        let words: Vec<_> = options.choices.iter().map(|choice| choice.words()).collect();
-        metadata.extra.insert(CHOICES.into(), words.join(", "));
+        metadata.extra.insert(CHOICES.into(), Choice::list(options.choices));
     }
     metadata.extra.insert("format".into(), format.name.into());
+    values::annotate(options, &mut metadata);
     // By this a reader knows a sidecar that was left from an earlier file.
-    metadata.extra.insert("cells".into(), source.digest().cells.to_string());
+    let kept = kept(source.cell_type(), dtype, options);
+    metadata.extra.extend(kept.then(|| (CELLS.into(), source.digest().cells.to_string())));
+    metadata.legend = metadata.legend.filter(|_| values::keep_labels(dtype, options));
     (format.annotate)(dtype, &mut metadata);
     let path = sidecar_path(path);
     match Place::of(&path)? {
@@ -324,6 +353,16 @@ fn write_sidecar(
             Beside::write(&path, &file, options.durability, |mut file| file.write_all(text.as_bytes()))
         }
         Place::Direct => Err(Error::output("is not a file, so no sidecar can be there").in_file(&path)),
+    }
+}
+
+/// Whether all that a digest covers is in a file of cells that are stored so.
+fn kept(cells: CellType, dtype: Dtype, options: &SaveOptions) -> bool {
+    match cells {
+        CellType::Labels(legend) => {
+            legend.digest() == LabelDigest::Occupancy || values::keep_labels(dtype, options)
+        }
+        _ => true,
     }
 }
 

@@ -397,7 +397,9 @@ impl OutFile {
     ) -> Result<Vec<Written>> {
         self.check_undisputed()?;
         let kind = source.cell_type().kind();
-        self.check_companions(format, &Shape { kind, dims: source.dims(), choices: options.choices })?;
+        let is_y_up = source.record().transform("up") == Some("y");
+        let shape = Shape { kind, dims: source.dims(), is_y_up, choices: options.choices };
+        self.check_companions(format, &shape)?;
         let options = SaveOptions { existing: self.existing, ..*options };
         format::save_source(source, &self.path, format, &options).map_err(|error| self.hinted(error))
     }

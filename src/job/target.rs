@@ -43,23 +43,31 @@ impl Target<'_> {
         }
     }
 
+    /// The findings about programs that read the file, of a grid whose axis `up` points up.
+    pub fn limits(&self, lattice: &Lattice, up: UpAxis) -> Vec<Finding> {
+        let [x, y, z] = lattice.dims();
+        let stands = if up == UpAxis::Y { [x, z, y] } else { [x, y, z] };
+        match self.choices.contains(&Choice::VoxSplit) {
+            true => vec![],
+            false => format::warnings(lattice, stands, self.format),
+        }
+    }
+
     /// The findings about a file of this size: its name is that of another format (W003), its format has limits (W004),
     /// the disk is too full (W012). `up` is the axis of the grid that points up.
-    pub fn findings(&self, dims: [usize; 3], up: UpAxis, size: Option<FileSize>) -> Vec<Finding> {
+    pub fn findings(&self, lattice: &Lattice, up: UpAxis, size: Option<FileSize>) -> Vec<Finding> {
         let name = self.format.name;
         let other = |path: &Path| {
             let other = format::by_path(path).filter(|other| other.name != name)?;
             let text = format!("{} is written as {name}, not {}", path.display(), other.name);
             Some(Finding::new(Code::W003, text))
         };
-        let [x, y, z] = dims;
-        let stands = if up == UpAxis::Y { [x, z, y] } else { dims };
-        let limits = format::warnings(stands, self.format).into_iter();
         let mut found: Vec<Finding> = self.path.and_then(other).into_iter().collect();
-        found.extend(limits.map(|text| Finding::new(Code::W004, text)));
+        found.extend(self.limits(lattice, up));
         let Some(size) = size else { return found };
         let need = size.bytes();
-        if let Some(most) = self.format.max_bytes.filter(|most| need > *most) {
+        let is_one = !self.choices.contains(&Choice::VoxSplit);
+        if let Some(most) = self.format.max_bytes.filter(|most| is_one && need > *most) {
             let text = format!(
                 "a .{name} file holds at most {}; this one may take {}, and its size is known only once it is voxelized",
                 bytes(most),

@@ -67,7 +67,6 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("strsim", &["cli"], ""),
     ("tempfile", &["format"], ""),
     ("toml_edit", &["compare"], ""),
-    ("vox_format", &["format"], ""),
     (
         "voxelize_geom",
         &["error", "geom", "kernel", "text"],

@@ -38,6 +38,9 @@ def boxes_of(name, space):
         return box_of_cells(space["stack"].transpose(2, 1, 0), space)
     if name.startswith("Resin"):
         return box_of_cells(space["layers"][:, ::-1, :].transpose(2, 1, 0), space)
+    if name == "OpenVDB":
+        assert (space["cells"] == space["voxels"]).all()
+        return np.array(space["lowest"]) - size / 2, np.array(space["highest"]) + size / 2
     if name == "trimesh":
         bounds = space["trimesh"].load("f.ply").bounds
         return bounds[0], bounds[1]

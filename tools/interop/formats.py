@@ -12,12 +12,14 @@ import sys
 
 import numpy
 
-from readers import binvox, images, slices, sparse, zarr
+from readers import arrays, binvox, images, slices, sparse, vdb, zarr
 
 # The letter F is in no way symmetric, and neither are these grids.
 GRIDS = {"F": ["-r", "32"], "45x70x300": ["--dims", "45,70,300"], "300x520x70": ["--dims", "300,520,70"]}
 KINDS = {"bits": ["--surface"], "labels": ["--filled", "--dtype", "u8"], "field": ["--rule", "distance", "--band", "3vx"]}
 ALL = tuple(KINDS)
+# A format may hold the inside of a signed field in a way of its own.
+KINDS["signed"] = ["--rule", "distance", "--band", "3vx", "--signed"]
 
 # The name of a file, options, the kinds it holds, and its readers.
 FORMATS = [
@@ -28,9 +30,18 @@ FORMATS = [
     ("a.vti", [], ALL, [images.read_vtk, images.read_pyvista]),
     ("a.vti", ["--uncompressed"], ALL, [images.read_vtk, images.read_pyvista]),
     ("a.vti", ["--dtype", "bit"], ["bits"], [images.read_vtk]),
+    ("a.npy", ["--dtype", "bit", "--sidecar"], ["bits"], [arrays.read_packed_npy]),
+    ("b.npz", ["--dtype", "bit"], ["bits"], [arrays.read_packed_npz]),
+    ("a.npy", ["--dtype", "i8", "--values", "-1,0,1", "--sidecar"], ["bits", "labels"], [arrays.read_values_npy]),
+    ("a.raw", ["--dtype", "i8", "--values", "-1,0,1"], ["bits", "labels"], [arrays.read_values_raw]),
     ("b.npz", ["--sparse", "indices"], ALL, [sparse.read_numpy]),
     ("b.npz", ["--sparse", "runs"], ALL, [sparse.read_numpy]),
     ("b.npz", ["--order", "zyx"], ALL, [sparse.read_zyx]),
+    ("a.vdb", [], [*ALL, "signed"], [vdb.read_openvdb, vdb.read_tinyvdb]),
+    ("a.vdb", ["--uncompressed"], ALL, [vdb.read_openvdb, vdb.read_tinyvdb]),
+    ("a.vdb", ["--uncompressed"], ["labels", "field"], [vdb.read_xuvdb]),
+    ("a.vdb", ["--vdb", "fog"], ["bits"], [vdb.read_openvdb, vdb.read_tinyvdb]),
+    ("a.vdb", ["--vdb", "fog", "--uncompressed"], ["bits"], [vdb.read_xuvdb]),
     ("a.binvox", [], ["bits"], [binvox.read_binvox, binvox.read_trimesh]),
     ("a.binvox", ["--no-cube"], ["bits"], [binvox.read_binvox]),
     ("a.zarr", [], ALL, [zarr.read_zarr_python, zarr.read_dask, zarr.read_tensorstore, zarr.read_ome_zarr, zarr.read_levels]),
@@ -73,12 +84,19 @@ def main(voxelize, folder, *names):
             if kind not in kinds or names and name.split(".", 1)[1] not in names:
                 continue
             path = folder / name
-            run(*GRIDS[grid], *KINDS[kind], *options, "-o", str(path))
+            # A type of its own takes the place of that of the kind.
+            words = KINDS[kind][:1] if "--dtype" in options else KINDS[kind]
+            run(*GRIDS[grid], *words, *options, "-o", str(path))
             for read in readers:
                 count = wrong(read(path), expected)
                 row = (" ".join([name.split(".", 1)[1], *options]), read.__name__.removeprefix("read_"))
                 cells, bad = totals.get(row, (0, 0))
                 totals[row] = (cells + expected["voxels"].size, bad + count)
+    if not names or "vdb" in names:
+        for name, found, expected in vdb.foreign(voxelize, folder):
+            count = wrong(dict(found, cells=found["voxels"]), expected)
+            totals["vdb of OpenVDB", f"voxelize: {name}"] = (expected["voxels"].size, count)
+        vdb.meshes(lambda *words: subprocess.run([voxelize, "-q", *words], check=True), folder)
     print("| format | reader | cells compared | wrong |\n| --- | --- | --- | --- |")
     for (name, reader), (cells, bad) in totals.items():
         print(f"| {name} | {reader} | {cells:,} | {bad} |")

@@ -6,7 +6,7 @@ use voxelize::format::{Dtype, Format};
 use voxelize::mesh::read::{INPUTS, Tolerance};
 
 use super::choices::ChoiceArgs;
-use super::values;
+use super::values::{self, CellValues};
 
 /// The treatment of damaged and unusual mesh files.
 #[derive(Debug, Default, clap::Args)]
@@ -125,11 +125,17 @@ pub struct FileArgs {
                        extension, else vox]")]
     pub format: Option<&'static Format>,
 
-    /// bool|u8|bit, type of the numbers
+    /// bool|u8|i8|bit, type of the numbers
     #[arg(long, value_name = "TYPE", value_parser = values::dtype(), hide_short_help = true,
           long_help = "Type of the numbers, where the format has a choice [default: the first that 'voxelize \
                        formats' lists for it]")]
     pub dtype: Option<Dtype>,
+
+    /// the numbers of empty cells, surface, interior
+    #[arg(long, value_name = "E,1,2,…", value_parser = values::cell_values, allow_hyphen_values = true, hide_short_help = true,
+          long_help = "Numbers of empty cells and of labels 1, 2, …, in a npy or raw of u8 or i8: -1,0,1 for outside, surface \
+                       and interior of a filled grid. Of two, the second is that of all occupied cells [default: 0,1,2,…]")]
+    pub values: Option<CellValues>,
 
     #[command(flatten)]
     pub choices: ChoiceArgs,

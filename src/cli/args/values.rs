@@ -252,8 +252,18 @@ pub fn format() -> impl TypedValueParser<Value = &'static Format> {
 
 /// The names of number types.
 pub fn dtype() -> impl TypedValueParser<Value = Dtype> {
-    let all = [Dtype::Bool, Dtype::U8, Dtype::Bit].map(Dtype::name);
+    let all = [Dtype::Bool, Dtype::U8, Dtype::I8, Dtype::Bit].map(Dtype::name);
     PossibleValuesParser::new(all).try_map(|name| known(Dtype::from_name(&name)))
+}
+
+/// Numbers of cells, `-1,0,1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellValues(pub Vec<i16>);
+
+/// `-1,0,1`: the numbers of empty cells and of labels.
+pub fn cell_values(text: &str) -> Result<CellValues, String> {
+    let one = |word: &str| word.trim().parse().map_err(|_| "expected whole numbers, such as -1,0,1");
+    Ok(CellValues(text.split(',').map(one).collect::<Result<_, _>>()?))
 }
 
 /// `1200x900` or `cells`: the size of a picture.

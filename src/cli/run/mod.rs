@@ -145,7 +145,8 @@ fn write_aux(
     bar: &Bar,
     report: &mut RunReport,
 ) -> Result<Outcome> {
-    let save_options = SaveOptions { dtype: None, ..options.output.save_options(bar) };
+    let save_options =
+        SaveOptions { dtype: None, choices: &[], values: &[], ..options.output.save_options(bar) };
     let grid = &options.job.options.grid;
     let placed = grid.placed(lattice)?;
     let transform = grid.transform.entries();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use voxelize::format::{Carries, Choice, FileSize, Written};
+use voxelize::format::{Carries, Choice, Dtype, FileSize, Written};
 use voxelize::grid::{AXES, Label};
 use voxelize::job::system::peak_memory;
 use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
@@ -287,6 +287,8 @@ fn numbers(target: &Target) -> String {
     // NumPy's index order; the other formats have no index to speak of.
     let index = match target.choices {
         _ if !target.format.name.starts_with("np") => "",
+        [] if dtype == Dtype::Bit => " a[x/8,y,z]",
+        [Choice::Zyx] if dtype == Dtype::Bit => " a[z,y,x/8]",
         [] => " a[x,y,z]",
         [Choice::Zyx] => " a[z,y,x]",
         _ => "",

@@ -1,14 +1,16 @@
 //! Cells as arrays, x fastest: bits and labels as bytes, bits as words, fields as floats, a block of rows at a
 //! time.
 
+mod bit_rows;
 mod read;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::bit_rows::{read_bit_rows, shape as bit_row_shape, write_bit_rows};
 pub(super) use self::read::{RowValues, read_floats, read_occupied, read_values, read_words};
-pub(super) use self::write::write;
+pub(super) use self::write::{spread_row, write};
 
 use super::Dtype;
 
@@ -27,7 +29,7 @@ pub(super) enum Order {
 /// The bytes of an array of cells.
 pub(super) fn bytes_for([nx, ny, nz]: [usize; 3], dtype: Dtype) -> Option<u128> {
     let row = match dtype {
-        Dtype::Bool | Dtype::U8 => nx as u128,
+        Dtype::Bool | Dtype::U8 | Dtype::I8 => nx as u128,
         Dtype::Bit => 8 * nx.div_ceil(64) as u128,
         Dtype::F32 => 4 * nx as u128,
     };

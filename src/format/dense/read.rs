@@ -171,7 +171,7 @@ pub(crate) fn read_floats(
 }
 
 /// Reads rows of cells of `size` bytes, many at a time, and hands them on with the number of their first row.
-fn each_block(
+pub(super) fn each_block(
     input: &mut dyn Read,
     [nx, ny, nz]: [usize; 3],
     size: usize,
@@ -188,7 +188,7 @@ fn each_block(
 }
 
 /// Reads columns along z of cells of `size` bytes, y faster than x.
-fn each_column(
+pub(super) fn each_column(
     input: &mut dyn Read,
     [nx, ny, nz]: [usize; 3],
     size: usize,
@@ -223,8 +223,6 @@ fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
 /// Reads what [`write_words`] writes. Bits beyond the end of a row are an error.
 pub(crate) fn read_words(input: &mut dyn Read, dims: [usize; 3], room: CellRoom) -> Result<BitGrid> {
     let mut bits = room.bits(dims)?;
-    let nx = bits.dims()[0];
-    let row_words = bits.row_words();
     let mut buffer = vec![0; BLOCK];
     for words in bits.words_mut().chunks_mut(BLOCK / 8) {
         let bytes = &mut buffer[..8 * words.len()];
@@ -233,9 +231,16 @@ pub(crate) fn read_words(input: &mut dyn Read, dims: [usize; 3], room: CellRoom)
             *word = u64::from_le_bytes(*bytes);
         }
     }
+    whole_rows(bits)
+}
+
+/// The cells, if no bit is set beyond the end of a row.
+pub(super) fn whole_rows(bits: BitGrid) -> Result<BitGrid> {
+    let [nx, ..] = bits.dims();
+    let row_words = bits.row_words();
     let unused = if nx % 64 == 0 { 0 } else { !0 << (nx % 64) };
-    let last_words = bits.words().iter().skip(row_words - 1).step_by(row_words);
-    if last_words.into_iter().any(|word| word & unused != 0) {
+    let mut last_words = bits.words().iter().skip(row_words - 1).step_by(row_words);
+    if last_words.any(|word| word & unused != 0) {
         return Err(Error::input(Code::V003, "bits are set beyond the end of a row"));
     }
     Ok(bits)

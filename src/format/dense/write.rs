@@ -19,7 +19,7 @@ pub(crate) fn write(
     progress: &dyn Progress,
 ) -> io::Result<()> {
     match dtype {
-        Dtype::Bool | Dtype::U8 => write_bytes(source, out, dtype, progress),
+        Dtype::Bool | Dtype::U8 | Dtype::I8 => write_bytes(source, out, dtype, progress),
         Dtype::Bit => write_words(source, out, progress),
         Dtype::F32 => write_floats(source, out, progress),
     }
@@ -48,7 +48,7 @@ fn write_bytes(
             let rows = ((block.len() - filled) / nx).min(all - row);
             let cells = &mut block[filled..filled + rows * nx];
             match slab.cells {
-                CellsRef::Labels(labels) if dtype == Dtype::U8 => {
+                CellsRef::Labels(labels) if dtype != Dtype::Bool => {
                     for (n, cells) in cells.chunks_exact_mut(nx).enumerate() {
                         labels.row((row + n) % ny, (row + n) / ny, cells);
                     }
@@ -75,7 +75,7 @@ fn write_bytes(
     Ok(())
 }
 
-fn spread_row(words: &[u64], cells: &mut [u8]) {
+pub(crate) fn spread_row(words: &[u64], cells: &mut [u8]) {
     for (word, cells) in words.iter().zip(cells.chunks_mut(64)) {
         match cells.as_chunks_mut::<8>().0 {
             // The whole word; most words of a shell are zero.

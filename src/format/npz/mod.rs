@@ -3,10 +3,12 @@
 //! | member | type | content |
 //! |---|---|---|
 //! | `voxels.npy` | bool, u8 or float32, (nx, ny, nz) | the cells, as in a `.npy` |
+//! | | u8, (⌈nx/8⌉, ny, nz) | with `--dtype bit`, the bits of the cells, as in a `.npy` |
+//! | `bit_order.npy` | text, () | with these bits, `little`, the word of `numpy.unpackbits` |
 //! | `indices.npy` | int32, (n, 3) | in its place with `--sparse indices`: x, y and z of each cell that is occupied, or differs from the background of a field |
 //! | `runs.npy` | int32, (n, 4) | in its place with `--sparse runs`: x, y and z of the first of cells in a row along x, and how many they are |
 //! | `values.npy` | u8 or float32, (n,) | with these two, the label or the value of each cell or each run; none of bits |
-//! | `shape.npy` | int64, (3,) | with these two, the cells along each axis |
+//! | `shape.npy` | int64, (3,) | with these two and with bits, the cells along each axis |
 //! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
 //! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the same as fractions `p/q` |
 //! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |
@@ -28,7 +30,7 @@ mod read_sparse;
 mod sparse;
 mod write;
 
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write, dense, npy};
+use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write, npy};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Lattice};
@@ -41,7 +43,7 @@ pub(super) const FORMAT: Format = Format {
     about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and how it was made",
     carries: Carries::InFile,
     kinds: &CellKind::ALL,
-    dtypes: &[Dtype::Bool, Dtype::U8],
+    dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit],
     max_bytes: None,
     choices: &[Choice::Zyx, Choice::SparseIndices, Choice::SparseRuns],
     slab_layers: 1,
@@ -52,7 +54,7 @@ pub(super) const FORMAT: Format = Format {
     size: |dims, dtype, occupied, choices| match Sparse::of(choices) {
         // A position and a value for each cell; as runs there may be fewer.
         Some(_) => occupied.map(|occupied| FileSize::at_most(20 * u128::from(occupied))),
-        None => dense::bytes_for(dims, dtype).map(FileSize::at_most),
+        None => npy::bytes_for(dims, dtype).map(FileSize::at_most),
     },
     write: Write::Seeking(write::write),
     annotate: npy::annotate,

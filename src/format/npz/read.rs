@@ -4,15 +4,15 @@ use std::io::Read;
 
 use zip::ZipArchive;
 
-use super::super::Dtype;
 use super::super::npy::{self, Header};
 use super::super::open::{VoxelSource, failure, nameless};
 use super::super::room::CellRoom;
+use super::super::{BIT_ORDER, Dtype};
 use super::archive::{Archive, MAX_SMALL, MOST_DEFLATED, broken, in_member, small};
 use super::is_filled;
 use super::read_sparse;
 use super::sparse::Sparse;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::{Metadata, lattice_from_doubles, lattice_from_fractions, parse_hex};
 use crate::grid::{Cells, Label, LabelDigest, Lattice, Legend, Record, Snap, Voxels};
 
@@ -43,9 +43,15 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
 fn whole(archive: &mut Archive, metadata: &Metadata, room: CellRoom) -> Result<Cells> {
     let name = name_of_cells(archive)?;
     let is_zyx = is_zyx(archive)?;
+    let packed = packed_dims(archive)?;
     let mut file = archive.by_name(&name).map_err(broken)?;
     let header = checked_header(&mut file, is_zyx).map_err(|error| in_member(error, &name))?;
-    let cells = header.cells(&mut file, Some(metadata), room).map_err(|error| in_member(error, &name))?;
+    let cells = match packed {
+        Some(dims) if header.packs(dims) => header.bits(&mut file, dims, room),
+        Some(dims) => Err(no_bits_of(dims)),
+        None => header.cells(&mut file, Some(metadata), room),
+    };
+    let cells = cells.map_err(|error| in_member(error, &name))?;
     // Reading to the end checks the sum, too.
     match file.read(&mut [0]).map_err(failure)? {
         0 => Ok(cells),
@@ -60,8 +66,13 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
         None => {
             let name = name_of_cells(&archive)?;
             let is_zyx = is_zyx(&mut archive)?;
+            let packed = packed_dims(&mut archive)?;
             let header = checked_header(&mut archive.by_name(&name).map_err(broken)?, is_zyx)?;
-            (header.dims()?, header.dtype())
+            match packed {
+                Some(dims) if header.packs(dims) => (dims, Dtype::Bit),
+                Some(dims) => return Err(in_member(no_bits_of(dims), &name)),
+                None => (header.dims()?, header.dtype()),
+            }
         }
     };
     let (lattice, record) = read_metadata(&mut archive, dims)?;
@@ -76,6 +87,22 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
 /// Whether the axes of the array of cells are z, y and x.
 fn is_zyx(archive: &mut Archive) -> Result<bool> {
     Ok(texts(archive, "order")?.is_some_and(|order| order == ["zyx"]))
+}
+
+/// The dims of cells that are packed bits; none of others.
+fn packed_dims(archive: &mut Archive) -> Result<Option<[usize; 3]>> {
+    match texts(archive, BIT_ORDER[0])? {
+        None => Ok(None),
+        Some(order) if order == [BIT_ORDER[1]] => read_sparse::dims(archive).map(Some),
+        Some(order) => {
+            let order = sanitize(order.concat());
+            Err(Error::input(Code::V004, format!("bit_order is '{order}', not '{}'", BIT_ORDER[1])))
+        }
+    }
+}
+
+fn no_bits_of([x, y, z]: [usize; 3]) -> Error {
+    Error::input(Code::V005, format!("not the packed bits of {x} × {y} × {z} cells"))
 }
 
 fn name_of_cells(archive: &Archive) -> Result<String> {

@@ -15,14 +15,19 @@ use crate::error::{Code, Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{Cells, Field};
 
-/// The dims and the type of the cells.
-pub(super) fn described(archive: &mut Archive) -> Result<([usize; 3], Dtype)> {
+/// The cells along each axis, in an array of their own.
+pub(super) fn dims(archive: &mut Archive) -> Result<[usize; 3]> {
     let wrong = || Error::input(Code::V004, "shape is not an array of three numbers of cells, int64");
     let (header, bytes) = small(archive, "shape")?.ok_or_else(wrong)?;
     let sizes = bytes.as_chunks::<8>().0.iter().map(|bytes| usize::try_from(i64::from_le_bytes(*bytes)).ok());
     let sizes: Option<Vec<usize>> = sizes.collect();
     let dims = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
-    let dims = dims.filter(|dims| header.descr == "i8" && !dims.contains(&0)).ok_or_else(wrong)?;
+    dims.filter(|dims| header.descr == "i8" && !dims.contains(&0)).ok_or_else(wrong)
+}
+
+/// The dims and the type of the cells.
+pub(super) fn described(archive: &mut Archive) -> Result<([usize; 3], Dtype)> {
+    let dims = dims(archive)?;
     if archive.index_for_name("values.npy").is_none() {
         return Ok((dims, Dtype::Bool));
     }

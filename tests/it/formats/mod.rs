@@ -1,17 +1,23 @@
 //! Do files of every format hold the saved cells, and do readers survive any input?
 
+mod arrays;
 mod bad_input;
 mod binvox;
+mod bt;
 mod consistent;
 mod files;
+mod hexahedra;
 mod images;
 mod kinds;
 mod round_trip;
 mod scenes;
+mod schem;
+mod shells;
 #[cfg(all(feature = "npz", feature = "png"))]
 mod slices;
 #[cfg(feature = "npz")]
 mod sparse;
+mod vdb;
 mod vti;
 mod zarr;
 
@@ -20,7 +26,7 @@ use std::io::Cursor;
 use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::grid::CellKind;
 use voxelize::grid::record::{FIELDS, TRANSFORM};
-use voxelize::{BitGrid, Lattice, Rational, Record, Result, Voxels};
+use voxelize::{BitGrid, Code, Lattice, Rational, Record, Result, Voxels};
 
 use crate::support::random::Random;
 

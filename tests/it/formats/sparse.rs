@@ -47,7 +47,7 @@ fn sparse_arrays_come_back_as_they_were_from_slabs_of_any_height() {
 }
 
 /// An archive of arrays: name, type, shape, data.
-fn archive(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
+pub(super) fn archive(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, descr, shape, data) in arrays {
         let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");

@@ -1,0 +1,57 @@
+//! Chunks of a `.vox` file: an id, the lengths of content and children, the content. All are children of `MAIN`, whose
+//! length is filled in at the end.
+
+use std::io::{self, SeekFrom, Write as _};
+
+use super::super::save::Sink;
+use super::VERSION;
+
+/// The bytes before the length of the children of `MAIN`, and with it.
+const LENGTH_AT: u64 = 16;
+
+/// A file on its way.
+pub(super) struct ChunkFile<'a> {
+    out: Box<dyn Sink + 'a>,
+    /// The bytes of chunks so far.
+    bytes: u64,
+}
+
+impl<'a> ChunkFile<'a> {
+    /// The start of a file: its mark, and `MAIN`.
+    pub(super) fn new(mut out: Box<dyn Sink + 'a>) -> io::Result<Self> {
+        out.write_all(b"VOX ")?;
+        out.write_all(&VERSION.to_le_bytes())?;
+        out.write_all(b"MAIN")?;
+        out.write_all(&[0; 8])?;
+        Ok(Self { out, bytes: 0 })
+    }
+
+    /// A chunk.
+    pub(super) fn put(&mut self, id: &[u8; 4], content: &[u8]) -> io::Result<()> {
+        self.begin(id, content.len() as u64)?;
+        self.write(content)
+    }
+
+    /// The start of a chunk, whose content follows.
+    pub(super) fn begin(&mut self, id: &[u8; 4], length: u64) -> io::Result<()> {
+        let length = u32::try_from(length).map_err(io::Error::other)?;
+        self.write(id)?;
+        self.write(&length.to_le_bytes())?;
+        self.write(&[0; 4])
+    }
+
+    /// Content of a chunk that has begun.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.bytes += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    /// The end of the file.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        let length = u32::try_from(self.bytes).map_err(io::Error::other)?;
+        self.out.seek(SeekFrom::Start(LENGTH_AT))?;
+        self.out.write_all(&length.to_le_bytes())?;
+        self.out.seek(SeekFrom::End(0))?;
+        self.out.flush()
+    }
+}
