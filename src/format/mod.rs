@@ -49,6 +49,7 @@ mod room;
 pub(crate) mod save;
 mod schem;
 pub(crate) mod several;
+mod slices;
 mod values;
 mod vdb;
 #[cfg(feature = "vox")]
@@ -56,6 +57,7 @@ mod vox;
 #[cfg(feature = "vti")]
 mod vti;
 mod vtk_xml;
+mod zarr;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -131,7 +133,6 @@ enum Write {
         fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
     ),
     /// As files of a folder.
-    #[allow(dead_code)]
     Folder(&'static FolderLayout, fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>),
 }
 
@@ -172,6 +173,10 @@ pub static FORMATS: &[Format] = &[
     faces::OBJ,
     faces::STL,
     faces::GLB,
+    zarr::FORMAT,
+    slices::FORMAT,
+    #[cfg(feature = "npz")]
+    slices::ZIP,
     raw::FORMAT,
 ];
 
@@ -447,6 +452,11 @@ impl Format {
             Write::Folder(layout, _) => Some(layout),
             _ => None,
         }
+    }
+
+    /// The dims of the grids that are held beside a slab while it is written, by the dims of all.
+    pub(crate) fn pending(&self, dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
+        self.folder().map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
     }
 
     /// The files that are written beside `path`.
