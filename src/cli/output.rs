@@ -272,7 +272,7 @@ impl Output {
     /// Refuses options that the format or the destination cannot follow.
     fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
-        if !self.format.holds(self.kind) {
+        if !self.format.holds_with(self.kind, &self.choices) {
             let option = argv.with_value("format").unwrap_or_else(|| typed(argv, &self.name()));
             let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(self.kind)).map(|f| f.name).collect();
             let kind = self.kind.plural();

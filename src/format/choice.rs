@@ -29,6 +29,10 @@ pub enum Choice {
     VdbFog,
     /// Empty cells are free, not unknown.
     MarkFree,
+    /// Rectangles of exposed faces.
+    GreedyFaces,
+    /// Points in place of faces.
+    Points,
 }
 
 impl Choice {
@@ -44,6 +48,8 @@ impl Choice {
         Self::VoxSplit,
         Self::VdbFog,
         Self::MarkFree,
+        Self::GreedyFaces,
+        Self::Points,
     ];
 
     /// The option, its value if it has one, and what it does.
@@ -61,6 +67,12 @@ impl Choice {
             }
             Self::VdbFog => ("vdb", Some("fog"), "occupied cells as density 1.0 of a fog volume"),
             Self::MarkFree => ("mark-free", None, "mark empty cells as free, not unknown"),
+            Self::GreedyFaces => (
+                "merge",
+                Some("greedy"),
+                "rectangles of exposed faces of one plane and label, with T-junctions",
+            ),
+            Self::Points => ("points", None, "a point at the centre of each cell, not faces"),
         }
     }
 
@@ -77,6 +89,14 @@ impl Choice {
     /// What it does, in a few words.
     pub const fn about(self) -> &'static str {
         self.row().2
+    }
+
+    /// The kind of cells that a format holds with this choice and not without.
+    pub(super) const fn adds(self) -> Option<CellKind> {
+        match self {
+            Self::Points => Some(CellKind::Field),
+            _ => None,
+        }
     }
 
     /// The type that cells are stored as with it; none if it leaves that open.

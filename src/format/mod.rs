@@ -27,7 +27,9 @@ mod ahead;
 mod binvox;
 mod bt;
 mod choice;
+mod comments;
 mod dense;
+mod faces;
 #[cfg(feature = "npz")]
 mod fail_once;
 mod hexahedra;
@@ -40,6 +42,7 @@ mod nrrd;
 pub(crate) mod open;
 mod packed;
 pub(crate) mod place;
+mod point_cloud;
 mod points;
 mod raw;
 mod room;
@@ -166,6 +169,10 @@ pub static FORMATS: &[Format] = &[
     hexahedra::VTU,
     hexahedra::INP,
     schem::FORMAT,
+    faces::PLY,
+    faces::OBJ,
+    faces::STL,
+    faces::GLB,
     zarr::FORMAT,
     slices::FORMAT,
     #[cfg(feature = "npz")]
@@ -388,6 +395,12 @@ impl Format {
         self.kinds.contains(&kind)
     }
 
+    /// Whether it holds cells of this kind with these choices.
+    pub fn holds_with(&self, kind: CellKind, choices: &[Choice]) -> bool {
+        let adds = |choice: &Choice| self.choices.contains(choice) && choice.adds() == Some(kind);
+        self.holds(kind) || choices.iter().any(adds)
+    }
+
     /// Refuses cells of a kind that it does not hold.
     ///
     /// # Errors
@@ -471,11 +484,14 @@ impl Format {
 
     /// The type that cells of this kind are stored as: the type in the options, or the usual.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
-        self.check_kind(kind)?;
+        if !self.holds_with(kind, options.choices) {
+            self.check_kind(kind)?;
+        }
         if let Some((choice, dtype)) = options.choices.iter().find_map(|c| Some((*c, c.dtype()?))) {
             return choice.check(kind, dtype, options.dtype);
         }
-        let dtype = options.dtype.unwrap_or(self.dtypes_of(kind)[0]);
+        let usual = self.dtypes_of(kind).first().copied().unwrap_or(Dtype::F32);
+        let dtype = options.dtype.unwrap_or(usual);
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
         }

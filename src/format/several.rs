@@ -27,7 +27,6 @@ const MARK_WITHIN: u64 = 256;
 const MARK: &[u8] = b"voxelize ";
 
 /// The files beside one that an option names.
-#[allow(dead_code)]
 pub(super) struct Companions {
     durability: Durability,
     /// `None` for a stream, which has nothing beside it.

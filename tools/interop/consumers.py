@@ -38,6 +38,12 @@ def boxes_of(name, space):
         return box_of_cells(space["stack"].transpose(2, 1, 0), space)
     if name.startswith("Resin"):
         return box_of_cells(space["layers"][:, ::-1, :].transpose(2, 1, 0), space)
+    if name == "gprMax":
+        with space["h5py"].File("f.h5") as file:
+            assert np.allclose(file.attrs["dx_dy_dz"], size)
+            return box_of_cells(file["data"][:] == 0, space)
+    if name.startswith("Lattice"):
+        return box_of_cells(space["flags"].transpose(2, 1, 0), space)
     if name == "OpenVDB":
         assert (space["cells"] == space["voxels"]).all()
         return np.array(space["lowest"]) - size / 2, np.array(space["highest"]) + size / 2

@@ -131,6 +131,12 @@ impl CellSource for Split<'_> {
                 }
                 slab.into()
             }
+            Cells::Bits(all) => {
+                let mut slab = BitGrid::new(dims)?;
+                let within = all.iter().filter(|cell| (first..end).contains(&cell[2]));
+                within.for_each(|[i, j, k]| slab.set([i, j, k - first]));
+                slab.into()
+            }
             Cells::Field(all) => {
                 let values = all.values()[first * nx * ny..end * nx * ny].to_vec();
                 Field::from_values(dims, all.background(), values)?.into()
