@@ -29,8 +29,11 @@ fn packed(name: usize, file: &[u8]) -> Vec<u8> {
 
 fn folder(path: &Path) -> Vec<u8> {
     let file = |(n, name): (usize, &&str)| Some(packed(n, &std::fs::read(path.join(name)).ok()?));
-    NAMES.iter().enumerate().filter_map(file).flatten().collect()
+    [FOLDER].into_iter().chain(NAMES.iter().enumerate().filter_map(file).flatten()).collect()
 }
+
+/// The first byte of the files of a folder.
+const FOLDER: u8 = 0xff;
 
 /// Every grid and choice, and arrays of two cells a side.
 pub fn files() -> Seeds {
@@ -42,7 +45,7 @@ pub fn files() -> Seeds {
         for choices in [&[][..], &[Choice::Uncompressed]] {
             format::save(&voxels, &path, zarr, &SaveOptions { choices, ..SaveOptions::default() })
                 .expect("a small folder");
-            seeds.push((format!("{name}-{}", choices.len()), folder(&path)));
+            seeds.push((format!("zarr-{name}-{}", choices.len()), folder(&path)));
         }
     }
     for (case, (chunk, codecs, encoding, at)) in [
@@ -60,7 +63,8 @@ pub fn files() -> Seeds {
             "chunk_key_encoding":{{"name":"{encoding}"}},"codecs":[{codecs}],"dimension_names":["x","y","z"]}}"#
         );
         let cells: Vec<u8> = (0..if case == 3 { 64 } else { 8 }).map(|n| n % 3).collect();
-        seeds.push((format!("array-{case}"), [packed(0, node.as_bytes()), packed(at, &cells)].concat()));
+        let files = [packed(0, node.as_bytes()), packed(at, &cells)].concat();
+        seeds.push((format!("zarr-array-{case}"), [&[FOLDER], &*files].concat()));
     }
     seeds
 }

@@ -74,6 +74,7 @@ fn readable() -> impl Iterator<Item = &'static Format> {
 pub fn files() -> Seeds {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let mut seeds = foreign();
+    seeds.extend(super::folders::files());
     for (name, voxels) in bare() {
         for format in readable().filter(|format| format.holds(voxels.kind())) {
             let path = folder.path().join(format!("a.{}", format.extensions[0]));

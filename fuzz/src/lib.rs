@@ -11,7 +11,6 @@ pub mod names;
 pub mod plan;
 pub mod read_3mf;
 pub mod read_ascii;
-pub mod read_folder;
 pub mod read_gltf;
 pub mod read_goldens;
 pub mod read_indexed;
@@ -19,6 +18,7 @@ pub mod read_stl;
 pub mod read_voxels;
 pub mod round_trip;
 
+mod folder;
 mod scratch;
 
 use std::alloc::System;

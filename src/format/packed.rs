@@ -69,9 +69,13 @@ pub(super) fn unpack_zlib(packed: &[u8], length: usize, out: &mut Vec<u8>) -> io
     }
 }
 
+/// The level of chunks and pictures: level 1 is as fast for chunks of cells, and makes twice the bytes (a surface of
+/// 1024 cells: 3.1 MB, at level 2 1.7 MB, at level 6 1.0 MB in twice the time).
+pub(super) const LEVEL: u32 = 2;
+
 /// `plain` as a gzip stream of its own.
 pub(super) fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 16), Compression::fast());
+    let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 16), Compression::new(LEVEL));
     encoder.write_all(plain)?;
     encoder.finish()
 }

@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
+use super::super::packed::LEVEL;
+
 /// The first bytes of every PNG.
 const SIGNATURE: [u8; 8] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n'];
 
@@ -31,7 +33,7 @@ impl PngFrame {
             const METRE: u8 = 1;
             put(&mut png, *b"pHYs", &[&x.to_be_bytes()[..], &y.to_be_bytes(), &[METRE]].concat());
         }
-        let mut packed = ZlibEncoder::new(Vec::with_capacity(rows.len() / 16), Compression::fast());
+        let mut packed = ZlibEncoder::new(Vec::with_capacity(rows.len() / 16), Compression::new(LEVEL));
         packed.write_all(rows)?;
         put(&mut png, *b"IDAT", &packed.finish()?);
         put(&mut png, *b"IEND", &[]);

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::image::described;
+use super::super::packed::LEVEL;
 use super::super::{Choice, Dtype, SaveOptions};
 use super::pyramid::method;
 use super::{CHUNK, OME, OWN};
@@ -103,7 +104,7 @@ pub(super) fn array(dims: [usize; 3], background: f32, dtype: Dtype, options: &S
     let bytes = json!({ "name": "bytes", "configuration": { "endian": "little" } });
     let mut codecs = vec![bytes.clone()];
     if !options.has(Choice::Uncompressed) {
-        codecs.push(json!({ "name": "gzip", "configuration": { "level": 1 } }));
+        codecs.push(json!({ "name": "gzip", "configuration": { "level": LEVEL } }));
     }
     let sharding = json!({
         "chunk_shape": [CHUNK, CHUNK, CHUNK],

@@ -494,6 +494,30 @@ fn shards_that_are_cut_or_changed_are_errors() {
     assert!(upper(changed.read(|_| ()).unwrap()) > 1000);
 }
 
+#[test]
+fn changed_bytes_never_panic() {
+    let all = tempfile::tempdir().unwrap();
+    let path = all.path().join("a.zarr");
+    let options = SaveOptions { durability: Durability::Unsynced, ..SaveOptions::default() };
+    save(&at_odd_place(f_grid()), &path, &options);
+    let mut cases = 0;
+    let mut errors = 0;
+    for (name, bytes) in files(&path) {
+        for (n, at) in (0..bytes.len()).enumerate() {
+            let mut changed = bytes.clone();
+            changed[at] ^= [1, 0x10, 0x80, 0xff][n % 4];
+            fs::write(path.join(&name), changed).unwrap();
+            if let Err(error) = Voxels::open(&path) {
+                assert!(matches!(error.kind(), Kind::Input | Kind::TooLarge), "{name} {at}: {error}");
+                errors += 1;
+            }
+            cases += 1;
+        }
+        fs::write(path.join(&name), bytes).unwrap();
+    }
+    assert!(cases > 4000 && errors > cases / 4, "{errors} of {cases}");
+}
+
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::GzEncoder::new(vec![], flate2::Compression::best());

@@ -1,6 +1,4 @@
-//! Readers of folders: nodes, shards and chunks of Zarr.
-//!
-//! The input is the files of a folder, one after the other:
+//! Readers of folders: nodes, shards and chunks of Zarr. The input is the files, one after the other:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -14,10 +12,10 @@ use std::path::Path;
 use voxelize::format::{self, SaveOptions};
 use voxelize::{BitGrid, Kind, Voxels};
 
-use crate::{alone, check_error, within};
+use crate::{check_error, within};
 
 /// The names of files: of a group, of an array, and of chunks in every way that they are named.
-pub const NAMES: [&str; 12] = [
+const NAMES: [&str; 12] = [
     "zarr.json",
     "0/zarr.json",
     "0/c/0/0/0",
@@ -37,7 +35,6 @@ const SMALL: u128 = 1 << 14;
 
 /// Reads the folder, and writes and reads again what it holds.
 pub fn check(bytes: &[u8]) {
-    alone();
     let place = tempfile::tempdir().expect("a folder for temporary ones");
     let folder = place.path().join("a.zarr");
     fs::create_dir(&folder).expect("room for an input");
