@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use voxelize::format::{Dtype, Sidecar};
+use voxelize::format::Sidecar;
 use voxelize::grid::CellKind;
 use voxelize::job::{JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis};
 use voxelize::mesh::PartKind;

@@ -12,7 +12,8 @@ use voxelize::grid::{CellKind, CellSource, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target, UpAxis};
 use voxelize::{Cells, Error, Lattice, Progress, Record, Result, TOOL, Voxels, tool};
 
-use super::args::{CellValues, OutputArgs, givers, prefixed};
+use super::args::values::CellValues;
+use super::args::{OutputArgs, givers, prefixed};
 use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
@@ -297,7 +298,7 @@ impl Output {
         }
         if let Some(other) = self.choices.iter().find(|choice| !self.format.choices.contains(choice)) {
             let option = argv.with_value(other.option()).unwrap_or_default();
-            return Err(Error::usage(format!("{option}: {name} has no such choice"))
+            return Err(Error::usage(format!("{}: {name} has no such choice", option.trim_end()))
                 .with_hint(format!("it is one of {}", givers(*other))));
         }
         let is_stdout = self.destination == Destination::Stdout;

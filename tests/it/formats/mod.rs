@@ -4,6 +4,7 @@ mod arrays;
 mod bad_input;
 mod binvox;
 mod consistent;
+mod described;
 mod files;
 mod images;
 mod kinds;

@@ -271,7 +271,7 @@ fn voxels_at_the_ends_of_long_axes_are_in_their_places() {
             let (bytes, _) = saved(&voxels, vox(), Dtype::U8);
             let found: BTreeSet<_> = voxels_of(&dot_vox::load_bytes(&bytes).unwrap()).into_keys().collect();
             let expected: BTreeSet<_> = bits.iter().map(|cell| place(cell, dims, is_turned)).collect();
-            assert!(found == expected && found.len() > 5, "{dims:?} {is_turned}");
+            assert!(found == expected && found.len() >= 5, "{dims:?} {is_turned}");
             assert_eq!(read(&bytes, vox(), None).unwrap(), voxels);
             seen += 1;
         }
