@@ -110,6 +110,12 @@ interop:
     tools/interop/consumers
     just interop-formats
 
+# The writing of every format, beside writers of others, on a mesh at 512 and 1024: `just bench-formats dragon.stl`.
+bench-formats mesh *res:
+    cargo build --profile dist --locked
+    tools/interop/formats target/dist/voxelize --quick > target/formats.md
+    target/formats/venv/bin/python tools/interop/bench.py target/dist/voxelize target/formats/bench {{mesh}} {{res}}
+
 # Every voxel format read back by programs of others: format, reader, cells compared, wrong.
 interop-formats *names:
     cargo build --release --locked

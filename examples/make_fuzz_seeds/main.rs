@@ -4,6 +4,7 @@
 #[path = "../fixtures/mod.rs"]
 #[allow(dead_code, reason = "seeds need a part of it")]
 mod fixtures;
+mod folders;
 mod lines;
 mod lists;
 mod meshes;
@@ -26,13 +27,14 @@ type Seeds = Vec<(String, Vec<u8>)>;
 type Target = (&'static str, fn() -> Seeds);
 
 /// Every target.
-static TARGETS: [Target; 14] = [
+static TARGETS: [Target; 15] = [
     ("read_stl", meshes::files),
     ("read_ascii", meshes::texts),
     ("read_indexed", polygons::files),
     ("read_gltf", scenes::files),
     ("read_3mf", packages::files),
     ("read_voxels", voxels::files),
+    ("read_folder", folders::files),
     ("read_goldens", lists::goldens),
     ("plan", lines::words),
     ("names", lines::names),

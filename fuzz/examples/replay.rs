@@ -21,6 +21,7 @@ const TARGETS: &[Target] = &[
     ("read_indexed", checks::read_indexed::check),
     ("read_gltf", checks::read_gltf::check),
     ("read_3mf", checks::read_3mf::check),
+    ("read_folder", checks::read_folder::check),
     ("read_goldens", checks::read_goldens::check),
     ("read_stl", checks::read_stl::check),
     ("read_voxels", checks::read_voxels::check),

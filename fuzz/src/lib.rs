@@ -11,6 +11,7 @@ pub mod names;
 pub mod plan;
 pub mod read_3mf;
 pub mod read_ascii;
+pub mod read_folder;
 pub mod read_gltf;
 pub mod read_goldens;
 pub mod read_indexed;

@@ -17,7 +17,8 @@ const SMALL: usize = 1 << 14;
 pub fn check(bytes: &[u8]) {
     let (sidecar, file) = split(bytes);
     alone();
-    let read = FORMATS.iter().filter_map(|format| read(file, format, sidecar.as_deref()));
+    let readable = FORMATS.iter().filter(|format| format.is_readable());
+    let read = readable.filter_map(|format| read(file, format, sidecar.as_deref()));
     let found: Vec<(&Format, Voxels)> = read.collect();
     if sidecar.is_none() {
         check_file(file, &found);

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::CommandFactory;
+use serde_json::Value;
 use voxelize::format;
 use voxelize::grid::InMemory;
+use voxelize::job::UpAxis;
 use voxelize::{BitGrid, Result, par};
 
 use super::args::{FileArgs, MemoryArgs, OutputArgs, PageArgs, PowerArgs, ReportArgs};
@@ -13,7 +15,7 @@ use super::files::{self, MeshSource};
 use super::memory::Resources;
 use super::output::Output;
 use super::report::display::{self, bytes};
-use super::report::{Outcome, Report, row, value};
+use super::report::{Outcome, Report, finding_line, row, value};
 use super::{contents, info};
 
 pub const COMMAND: Command = Command {
@@ -28,7 +30,7 @@ voxelize convert part.nii - -f npy > part.npy",
 Bits, labels and fields, their position, names, colours and how they were made are kept where the format holds \
 them. The whole grid is held in memory.",
     keys: "path format bytes contents labels grid made_by input rule [fields] snap transform counts volume digest \
-           outputs",
+           warnings outputs",
     arguments: ConvertFileArgs::command,
     run,
 };
@@ -100,6 +102,10 @@ fn convert(
 
     let labels = contents::labels(voxels.cells.as_ref());
     info::set_voxels(report, &voxels, &labels, voxels.occupied().ok().map(BitGrid::count));
+    let up = if voxels.record.transform("up") == Some("y") { UpAxis::Y } else { UpAxis::Z };
+    let lattice = voxels.lattice.as_ref();
+    let warnings = lattice.map_or_else(Vec::new, |lattice| output.target().findings(lattice, up, None));
+    report.set("warnings", warnings.iter().map(value::finding).collect::<Value>());
     report.set("outputs", value::outputs(&written));
     let digest = voxels.digest();
     report.set("digest", value::digest(&digest));
@@ -112,5 +118,6 @@ fn convert(
         row(&mut report.err, "wrote", &format!("{name}, {}", bytes(written.bytes)));
     }
     row(&mut report.err, "digest", &display::digest(&digest));
+    warnings.iter().for_each(|warning| report.err += &finding_line("", warning));
     Ok(Outcome::Done)
 }

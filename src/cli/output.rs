@@ -260,10 +260,10 @@ impl Output {
 
     /// Refuses a grid that programs would not show all of in the usual format, which nothing asked for.
     fn check_shown(&self, lattice: &Lattice, up: UpAxis) -> Result<()> {
-        let limits = self.target().limits(lattice.dims(), up);
+        let limits = self.target().limits(lattice, up);
         match limits.first().filter(|_| self.format_by == FormatBy::Default) {
             None => Ok(()),
-            Some(limit) => Err(Error::too_large(limit).in_file(self.name()).with_hint(
+            Some(limit) => Err(Error::too_large(limit.first.message()).in_file(self.name()).with_hint(
                 "-f npy has no such limit; --vox-split writes several files; -o NAME.vox writes one all the same",
             )),
         }
@@ -272,7 +272,7 @@ impl Output {
     /// Refuses options that the format or the destination cannot follow.
     fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
-        if !self.format.holds(self.kind) {
+        if !self.format.holds_with(self.kind, &self.choices) {
             let option = argv.with_value("format").unwrap_or_else(|| typed(argv, &self.name()));
             let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(self.kind)).map(|f| f.name).collect();
             let kind = self.kind.plural();

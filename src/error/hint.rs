@@ -45,6 +45,7 @@ options! {
     MaxMemory "max-memory" "The limit of memory";
     MaxPairs "max-pairs" "The limit of pairs of triangles";
     NulNames "null" "Names in a list end in NUL";
+    Origin "origin" "A point that walls of the grid go through";
     Output "output" "The name of the output";
     OutputFormat "format" "The format of the output";
     Radius "radius" "The radius of the rule offset";
@@ -54,6 +55,7 @@ options! {
     Strict "strict" "No finding in a mesh file is tolerated";
     Threads "threads" "The number of threads";
     Ties "ties" "The cells that a mesh on walls between them belongs to";
+    Translate "translate" "The move of the coordinates";
     Unit "unit" "The unit of the coordinates";
     Update "update" "The call that records goldens";
     Verify "verify" "The call that compares with goldens";

@@ -25,10 +25,14 @@
 
 mod ahead;
 mod binvox;
+mod bt;
 mod choice;
+mod comments;
 mod dense;
+mod faces;
 #[cfg(feature = "npz")]
 mod fail_once;
+mod hexahedra;
 mod image;
 mod nifti;
 pub(crate) mod npy;
@@ -38,16 +42,22 @@ mod nrrd;
 pub(crate) mod open;
 mod packed;
 pub(crate) mod place;
+mod point_cloud;
 mod points;
 mod raw;
 mod room;
 pub(crate) mod save;
+mod schem;
 pub(crate) mod several;
+mod slices;
 mod values;
+mod vdb;
 #[cfg(feature = "vox")]
 mod vox;
 #[cfg(feature = "vti")]
 mod vti;
+mod vtk_xml;
+mod zarr;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,7 +69,7 @@ pub use self::save::{save, save_source, write_source_to, write_to};
 use self::open::VoxelSource;
 use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
-use crate::error::{Error, Result};
+use crate::error::{Error, Finding, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
@@ -90,7 +100,8 @@ pub struct Format {
     /// First bytes that other files have as well: a file of this format has its extension, too.
     weak_magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>, &[Choice]) -> Result<()>,
-    warnings: fn([usize; 3]) -> Vec<String>,
+    /// The findings about a lattice, whose cells stand in the file with so many along each axis.
+    warnings: fn(&Lattice, [usize; 3]) -> Vec<Finding>,
     /// The size of a file, where that is known.
     size: SizeOf,
     write: Write,
@@ -122,7 +133,6 @@ enum Write {
         fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
     ),
     /// As files of a folder.
-    #[allow(dead_code)]
     Folder(&'static FolderLayout, fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>),
 }
 
@@ -151,9 +161,22 @@ pub static FORMATS: &[Format] = &[
     nifti::PACKED,
     #[cfg(feature = "vti")]
     vti::FORMAT,
+    vdb::FORMAT,
     binvox::FORMAT,
     points::XYZ,
     points::CSV,
+    bt::FORMAT,
+    hexahedra::VTU,
+    hexahedra::INP,
+    schem::FORMAT,
+    faces::PLY,
+    faces::OBJ,
+    faces::STL,
+    faces::GLB,
+    zarr::FORMAT,
+    slices::FORMAT,
+    #[cfg(feature = "npz")]
+    slices::ZIP,
     raw::FORMAT,
 ];
 
@@ -360,15 +383,22 @@ pub fn check(kind: CellKind, lattice: &Lattice, format: &Format, options: &SaveO
     (format.limits)(Some(lattice), options.choices)
 }
 
-/// The warnings before a grid of `dims` cells is saved in `format`.
-pub fn warnings(dims: [usize; 3], format: &Format) -> Vec<String> {
-    (format.warnings)(dims)
+/// The warnings before a grid is saved in `format`; `stands` are its cells along each axis of the file, which differ from
+/// the lattice's where the format turns the grid.
+pub fn warnings(lattice: &Lattice, stands: [usize; 3], format: &Format) -> Vec<Finding> {
+    (format.warnings)(lattice, stands)
 }
 
 impl Format {
     /// Whether it holds cells of this kind.
     pub fn holds(&self, kind: CellKind) -> bool {
         self.kinds.contains(&kind)
+    }
+
+    /// Whether it holds cells of this kind with these choices.
+    pub fn holds_with(&self, kind: CellKind, choices: &[Choice]) -> bool {
+        let adds = |choice: &Choice| self.choices.contains(choice) && choice.adds() == Some(kind);
+        self.holds(kind) || choices.iter().any(adds)
     }
 
     /// Refuses cells of a kind that it does not hold.
@@ -424,6 +454,11 @@ impl Format {
         }
     }
 
+    /// The dims of the grids that are held beside a slab while it is written, by the dims of all.
+    pub(crate) fn pending(&self, dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
+        self.folder().map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
+    }
+
     /// The files that are written beside `path`.
     pub(crate) fn companions(&self, path: &Path, shape: &Shape) -> Vec<PathBuf> {
         match self.write {
@@ -449,8 +484,14 @@ impl Format {
 
     /// The type that cells of this kind are stored as: the type in the options, or the usual.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
-        self.check_kind(kind)?;
-        let dtype = options.dtype.unwrap_or(self.dtypes_of(kind)[0]);
+        if !self.holds_with(kind, options.choices) {
+            self.check_kind(kind)?;
+        }
+        if let Some((choice, dtype)) = options.choices.iter().find_map(|c| Some((*c, c.dtype()?))) {
+            return choice.check(kind, dtype, options.dtype);
+        }
+        let usual = self.dtypes_of(kind).first().copied().unwrap_or(Dtype::F32);
+        let dtype = options.dtype.unwrap_or(usual);
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
         }
@@ -531,7 +572,7 @@ fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
 }
 
 /// Nothing to be warned of.
-fn no_warnings(_: [usize; 3]) -> Vec<String> {
+fn no_warnings(_: &Lattice, _: [usize; 3]) -> Vec<Finding> {
     Vec::new()
 }
 

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::comments::is_marked;
 use super::room::CellRoom;
 use super::{CELLS, Carries, DTYPE, Dtype, FORMATS, Format, ORDER, Reader, by_path};
 use crate::error::{Code, Error, Result};
@@ -89,6 +90,7 @@ pub fn made_by_this_tool(path: &Path) -> bool {
     let described = || describe(path).ok().map(|found| found.metadata);
     let metadata = if is_sidecar(path) { parse_file(path).ok().flatten() } else { described() };
     metadata.and_then(|metadata| metadata.record.tool).is_some_and(|tool| tool.starts_with("voxelize "))
+        || is_marked(path)
 }
 
 /// Whether the file at `path` is a sidecar, of whatever program of this library.
@@ -171,16 +173,18 @@ fn reader(format: &Format) -> Result<&Reader> {
 }
 
 fn unknown(path: &Path) -> Error {
-    match by_path(path).filter(|format| format.is_readable()) {
-        Some(format) => {
+    let known = || {
+        let readable = FORMATS.iter().filter(|format| format.is_readable());
+        readable.map(|format| format.name).collect::<Vec<_>>().join(", ")
+    };
+    match by_path(path) {
+        Some(format) if format.is_readable() => {
             Error::input(Code::V001, format!("the content is not that of a .{} file", format.extensions[0]))
         }
-        None => {
-            let known: Vec<_> =
-                FORMATS.iter().filter(|format| format.is_readable()).map(|format| format.name).collect();
-            Error::input(Code::V001, "is not a voxel file of a known format")
-                .with_hint(format!("the formats are {}", known.join(", ")))
-        }
+        Some(format) => Error::input(Code::V001, format!("files of {} are written, not read", format.name))
+            .with_hint(format!("files of {} are read", known())),
+        None => Error::input(Code::V001, "is not a voxel file of a known format")
+            .with_hint(format!("the formats are {}", known())),
     }
 }
 

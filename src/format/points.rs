@@ -15,7 +15,6 @@ use std::io;
 use super::save::{cancelled, next};
 use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write};
 use crate::geom::Rational;
-use crate::grid::bits::bits_of;
 use crate::grid::{CellKind, CellSource, CellType, CellsRef, Lattice};
 
 /// A line, at most.
@@ -103,7 +102,7 @@ fn write(
                 if let CellsRef::Labels(all) = slab.cells {
                     all.row(j, k, &mut labels);
                 }
-                for i in occupied(slab.cells, j, k) {
+                for i in slab.cells.occupied_in(j, k) {
                     text += &xs[i];
                     text += &ys[j];
                     text += &zs[slab.first + k];
@@ -126,14 +125,4 @@ fn write(
         }
     }
     Ok(())
-}
-
-/// The cells of row `(j, k)` that are written.
-fn occupied(cells: CellsRef<'_>, j: usize, k: usize) -> impl Iterator<Item = usize> {
-    let word = move |n: usize| match cells {
-        CellsRef::Bits(bits) => bits.row(j, k)[n],
-        CellsRef::Labels(labels) => labels.occupied().row(j, k)[n],
-        CellsRef::Field(field) => field.word(j, k, n),
-    };
-    (0..cells.dims()[0].div_ceil(64)).flat_map(move |n| bits_of(word(n)).map(move |bit| 64 * n + bit))
 }

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::error::{Error, Result, hint};
 use crate::grid::metadata::Style;
-use crate::grid::{CellSource, InMemory, Lattice, Slab, Voxels};
+use crate::grid::{BitGrid, CellSource, InMemory, Lattice, Slab, Voxels};
 use crate::par::Progress;
 
 /// A file for formats that go back to fill in sizes.
@@ -304,6 +304,28 @@ pub(super) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab
         }
         slab => Ok(slab),
     }
+}
+
+/// Calls `work` with all occupied cells at once; those of several slabs are put together first.
+pub(super) fn whole(
+    source: &mut dyn CellSource,
+    work: impl FnOnce(&BitGrid) -> io::Result<()>,
+) -> io::Result<()> {
+    let dims = source.dims();
+    let mut whole = None;
+    while let Some(slab) = next(source)? {
+        let bits = slab.cells.occupied().map_err(io::Error::other)?;
+        if bits.dims() == dims {
+            return work(bits);
+        }
+        if whole.is_none() {
+            whole = Some(BitGrid::new(dims).map_err(io::Error::other)?);
+        }
+        if let Some(whole) = &mut whole {
+            whole.put(bits, slab.first);
+        }
+    }
+    whole.map_or(Ok(()), |bits| work(&bits))
 }
 
 fn write_sidecar(

@@ -1,6 +1,6 @@
 //! Cells of one of three kinds: bits, labels, or a field.
 
-use super::bits::BitGrid;
+use super::bits::{BitGrid, bits_of};
 use super::field::Field;
 use super::labels::Labels;
 use super::legend::Legend;
@@ -213,6 +213,22 @@ impl<'a> CellsRef<'a> {
             Self::Labels(labels) => Ok(labels.occupied()),
             Self::Field(_) => Err(not_occupied()),
         }
+    }
+
+    /// Which of up to 64 cells of row `(j, k)`, from cell `64 n` on, are occupied; of a field, which have another value
+    /// than the background.
+    pub(crate) fn word(self, j: usize, k: usize, n: usize) -> u64 {
+        match self {
+            Self::Bits(bits) => bits.row(j, k)[n],
+            Self::Labels(labels) => labels.occupied().row(j, k)[n],
+            Self::Field(field) => field.word(j, k, n),
+        }
+    }
+
+    /// The cells of row `(j, k)` that are occupied; of a field, that have another value than the background.
+    pub(crate) fn occupied_in(self, j: usize, k: usize) -> impl Iterator<Item = usize> {
+        let words = 0..self.dims()[0].div_ceil(64);
+        words.flat_map(move |n| bits_of(self.word(j, k, n)).map(move |bit| 64 * n + bit))
     }
 
     /// How many cells are occupied; of a field, how many have another value than the background.

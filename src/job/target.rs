@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::system::free_space;
-use crate::error::{Code, Finding, hint};
+use crate::error::{Code, Finding};
 use crate::format::{self, Choice, Dtype, FileSize, Format};
 use crate::grid::{Lattice, Length};
 use crate::mesh::Mesh;
@@ -43,28 +43,19 @@ impl Target<'_> {
         }
     }
 
-    /// What programs that read the file may not show of a grid whose axis `up` points up.
-    pub fn limits(&self, dims: [usize; 3], up: UpAxis) -> Vec<String> {
-        let [x, y, z] = dims;
+    /// The findings about programs that read the file, of a grid whose axis `up` points up.
+    pub fn limits(&self, lattice: &Lattice, up: UpAxis) -> Vec<Finding> {
+        let [x, y, z] = lattice.dims();
+        let stands = if up == UpAxis::Y { [x, z, y] } else { [x, y, z] };
         match self.choices.contains(&Choice::VoxSplit) {
             true => vec![],
-            false => format::warnings(if up == UpAxis::Y { [x, z, y] } else { dims }, self.format),
-        }
-    }
-
-    fn limit(&self, text: String) -> Finding {
-        let finding = Finding::new(Code::W004, text);
-        match self.format.choices.contains(&Choice::VoxSplit) {
-            true => finding.with_hint(
-                hint!["{} writes several files" VoxSplit; "make the grid smaller, or save it in another format"],
-            ),
-            false => finding,
+            false => format::warnings(lattice, stands, self.format),
         }
     }
 
     /// The findings about a file of this size: its name is that of another format (W003), its format has limits (W004),
     /// the disk is too full (W012). `up` is the axis of the grid that points up.
-    pub fn findings(&self, dims: [usize; 3], up: UpAxis, size: Option<FileSize>) -> Vec<Finding> {
+    pub fn findings(&self, lattice: &Lattice, up: UpAxis, size: Option<FileSize>) -> Vec<Finding> {
         let name = self.format.name;
         let other = |path: &Path| {
             let other = format::by_path(path).filter(|other| other.name != name)?;
@@ -72,7 +63,7 @@ impl Target<'_> {
             Some(Finding::new(Code::W003, text))
         };
         let mut found: Vec<Finding> = self.path.and_then(other).into_iter().collect();
-        found.extend(self.limits(dims, up).into_iter().map(|text| self.limit(text)));
+        found.extend(self.limits(lattice, up));
         let Some(size) = size else { return found };
         let need = size.bytes();
         let is_one = !self.choices.contains(&Choice::VoxSplit);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::super::save::{cancelled, next};
+use super::super::save::{cancelled, whole};
 use super::super::{Dtype, SaveOptions};
 use super::{MAX_RUN, dims_of, place};
 use crate::grid::{BitGrid, CellSource};
@@ -25,21 +25,7 @@ pub(super) fn write(
     let [x, y, z] = all;
     write!(out, "#binvox 1\ndim {x} {z} {y}\ntranslate {tx} {ty} {tz}\nscale {scale}\ndata\n")?;
     let mut runs = RunWriter { out, value: false, length: 0 };
-    let mut whole = None;
-    while let Some(slab) = next(source)? {
-        let bits = slab.cells.occupied().map_err(io::Error::other)?;
-        if bits.dims() == dims {
-            return runs.write(bits, all, options.progress);
-        }
-        // Slabs of part of the layers are put together first.
-        if whole.is_none() {
-            whole = Some(BitGrid::new(dims).map_err(io::Error::other)?);
-        }
-        if let Some(whole) = &mut whole {
-            whole.put(bits, slab.first);
-        }
-    }
-    whole.map_or(Ok(()), |bits| runs.write(&bits, all, options.progress))
+    whole(source, |bits| runs.write(bits, all, options.progress))
 }
 
 /// Runs that go on from plane to plane.

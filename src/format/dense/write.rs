@@ -75,7 +75,7 @@ fn write_bytes(
     Ok(())
 }
 
-fn spread_row(words: &[u64], cells: &mut [u8]) {
+pub(crate) fn spread_row(words: &[u64], cells: &mut [u8]) {
     for (word, cells) in words.iter().zip(cells.chunks_mut(64)) {
         match cells.as_chunks_mut::<8>().0 {
             // The whole word; most words of a shell are zero.

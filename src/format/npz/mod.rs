@@ -36,6 +36,7 @@ use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Lattice};
 use sparse::Sparse;
+pub(super) use write::member;
 
 pub(super) const FORMAT: Format = Format {
     name: "npz",

@@ -163,11 +163,7 @@ fn find_runs(cells: CellsRef, j: usize, k: usize, width: usize, runs: &mut Vec<S
         _ => runs.push(SparseRun { start, length, value }),
     };
     for n in 0..nx.div_ceil(64) {
-        let mut word = match cells {
-            CellsRef::Bits(bits) => bits.row(j, k)[n],
-            CellsRef::Labels(labels) => labels.occupied().row(j, k)[n],
-            CellsRef::Field(field) => field.word(j, k, n),
-        };
+        let mut word = cells.word(j, k, n);
         while word != 0 {
             let first = word.trailing_zeros() as usize;
             let length = (word >> first).trailing_ones() as usize;

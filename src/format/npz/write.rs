@@ -64,7 +64,8 @@ fn bit_members(dims: [usize; 3]) -> Vec<(&'static str, Vec<u8>)> {
     vec![(name, text(&[], &[order])), ("shape", [npy::header("<i8", &[3]), sizes].concat())]
 }
 
-fn member() -> SimpleFileOptions {
+/// How a member is packed, and what else is said of it.
+pub(in super::super) fn member() -> SimpleFileOptions {
     SimpleFileOptions::DEFAULT
         .compression_method(CompressionMethod::Deflated)
         .compression_level(Some(1))

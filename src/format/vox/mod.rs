@@ -55,7 +55,7 @@ mod write;
 
 use self::layers::Shell;
 use super::{CELLS, CHOICES, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Finding, Result, hint};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Lattice, Record};
 
@@ -109,12 +109,15 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
         .with_hint("give one cell size for all axes, or save as .npz"))
 }
 
-fn warnings([x, y, z]: [usize; 3]) -> Vec<String> {
+fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
     let [wx, wy, wz] = WORLD;
     if x <= wx && y <= wy && z <= wz {
         return Vec::new();
     }
-    vec![format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}")]
+    let text = format!("MagicaVoxel shows {wx} × {wy} × {wz} cells at most; the grid has {x} × {y} × {z}");
+    let hint =
+        hint!["{} writes several files" VoxSplit; "make the grid smaller, or save it in another format"];
+    vec![Finding::new(Code::W004, text).with_hint(hint)]
 }
 
 /// The name of what a hull is of, in front of the rule.

@@ -3,8 +3,9 @@
 use std::io::{self, SeekFrom, Write as _};
 
 use super::super::image::described;
-use super::super::packed::{PIECE, ZlibBlocks};
+use super::super::packed::ZlibBlocks;
 use super::super::save::Sink;
+use super::super::vtk_xml::{codes, head_bytes, write_head};
 use super::super::{Choice, Dtype, SaveOptions, dense};
 use super::bits::BitWriter;
 use super::{CELLS, JSON};
@@ -49,8 +50,7 @@ fn head(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {
     let lattice = source.lattice();
     let origin = lattice.map_or(words([0.0; 3]), |lattice| doubles(lattice.origin()));
     let spacing = lattice.map_or(words([1.0; 3]), |lattice| doubles(lattice.spacing()));
-    let codes: Vec<_> = described(source, dtype).bytes().chain([0]).map(|byte| byte.to_string()).collect();
-    let codes = codes.chunks(40).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n");
+    let codes = codes(&(described(source, dtype) + "\0"));
     let kind = match dtype {
         Dtype::F32 => "Float32",
         Dtype::Bit => "Bit",
@@ -91,20 +91,14 @@ fn write_packed(
     options: &SaveOptions,
     bytes: u64,
 ) -> io::Result<()> {
-    let piece = PIECE as u64;
-    let count = bytes.div_ceil(piece);
-    // The last block is said to have no bytes if it is as long as the others.
-    let sizes = [count, piece, bytes % piece];
     let start = out.stream_position()?;
-    io::copy(&mut io::Read::take(io::repeat(0), 8 * (3 + count)), out)?;
-    let mut blocks = ZlibBlocks::new(out);
+    io::copy(&mut io::Read::take(io::repeat(0), head_bytes(bytes)), out)?;
+    let mut blocks = ZlibBlocks::new(&mut *out);
     write_cells(source, &mut blocks, dtype, options)?;
     blocks.flush()?;
     let lengths = blocks.lengths;
     let end = out.stream_position()?;
     out.seek(SeekFrom::Start(start))?;
-    for number in sizes.iter().chain(&lengths) {
-        out.write_all(&number.to_le_bytes())?;
-    }
+    write_head(out, bytes, &lengths)?;
     out.seek(SeekFrom::Start(end)).map(drop)
 }

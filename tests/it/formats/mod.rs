@@ -3,24 +3,32 @@
 mod arrays;
 mod bad_input;
 mod binvox;
+mod bt;
 mod consistent;
 mod described;
+mod faces;
 mod files;
+mod hexahedra;
 mod images;
 mod kinds;
 mod round_trip;
 mod scenes;
+mod schem;
 mod shells;
+#[cfg(all(feature = "npz", feature = "png"))]
+mod slices;
 #[cfg(feature = "npz")]
 mod sparse;
+mod vdb;
 mod vti;
+mod zarr;
 
 use std::io::Cursor;
 
 use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::grid::CellKind;
 use voxelize::grid::record::{FIELDS, TRANSFORM};
-use voxelize::{BitGrid, Lattice, Rational, Record, Result, Voxels};
+use voxelize::{BitGrid, Code, Lattice, Rational, Record, Result, Voxels};
 
 use crate::support::random::Random;
 
@@ -87,9 +95,10 @@ pub fn readable() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| format.is_readable())
 }
 
-/// Those with every type they store.
+/// Those of one file, with every type they store.
 fn kinds() -> Vec<(&'static Format, Dtype)> {
-    let kinds: Vec<_> = readable().flat_map(|f| f.dtypes.iter().map(move |d| (f, *d))).collect();
+    let files = readable().filter(|format| !format.is_folder());
+    let kinds: Vec<_> = files.flat_map(|f| f.dtypes.iter().map(move |d| (f, *d))).collect();
     assert!(kinds.len() >= 7, "few formats: {kinds:?}");
     kinds
 }

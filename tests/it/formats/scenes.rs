@@ -149,8 +149,9 @@ fn a_single_model_without_a_scene_is_read() {
 
 #[test]
 fn scenes_too_large_to_show_give_a_warning() {
-    assert!(format::warnings([2000, 2000, 1000], vox()).is_empty());
-    assert_eq!(format::warnings([256, 256, 1001], vox()).len(), 1);
+    let lattice = at_odd_place(f_grid()).lattice.unwrap();
+    assert!(format::warnings(&lattice, [2000, 2000, 1000], vox()).is_empty());
+    assert_eq!(format::warnings(&lattice, [256, 256, 1001], vox()).len(), 1);
 }
 
 /// Each of two labels had the cell, and together they had more than the grid.

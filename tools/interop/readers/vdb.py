@@ -1,0 +1,154 @@
+"""OpenVDB. Packages: numpy, tinyvdb, xuvdb; and Debian's python3-openvdb and libopenvdb-tools.
+
+OpenVDB's own module belongs to the Python of the system, not to that of the other readers: OPENVDB_PYTHON names another.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy
+
+PYTHON = os.environ.get("OPENVDB_PYTHON", "/usr/bin/python3")
+
+# What OpenVDB's Python does: a file becomes an array and a line of JSON.
+DUMP = r"""
+import json, sys, numpy, pyopenvdb
+path, out = sys.argv[1:]
+(found,) = pyopenvdb.readAllGridMetadata(path)
+grid = pyopenvdb.read(path, found.name)
+cells = numpy.zeros(json.loads(grid["voxelize"])["dims"], bool if isinstance(grid, pyopenvdb.BoolGrid) else "f4")
+grid.copyToArray(cells)
+numpy.save(out, cells)
+place = grid.transform.indexToWorld
+print(json.dumps({
+    "voxelize": json.loads(grid["voxelize"]), "class": grid.gridClass, "background": grid.background,
+    "active": grid.activeVoxelCount(), "box": grid.evalActiveVoxelBoundingBox(),
+    "origin": place((-0.5, -0.5, -0.5)), "spacing": grid.transform.voxelSize(), "one": place((0.5, 0.5, 0.5)),
+}))
+"""
+
+# Grids as OpenVDB writes them: zipped, packed by Blosc, of half floats, at negative indices; their cells as arrays.
+MAKE = r"""
+import sys, numpy, pyopenvdb
+out, level = sys.argv[1], pyopenvdb.createLevelSetSphere(radius=9.0, center=(-3.0, 40.0, 7.0), voxelSize=0.5, halfWidth=2.0)
+noise = numpy.random.default_rng(7).normal(size=(40, 30, 21)).astype("f4")
+noise[numpy.abs(noise) < 0.6] = 0
+fog = pyopenvdb.FloatGrid(0.0)
+fog.copyFromArray(noise, ijk=(-7, 4090, 100))
+fog.transform = pyopenvdb.createLinearTransform([[0.25, 0, 0, 0], [0, 0.25, 0, 0], [0, 0, 0.25, 0], [1, 2, 3, 1]])
+half = level.deepCopy()
+half.saveFloatAsHalf = True
+mask = pyopenvdb.BoolGrid(False)
+mask.copyFromArray(noise > 0.7, ijk=(-100, -1, 5))
+for name, grid in [("level", level), ("fog", fog), ("half", half), ("mask", mask)]:
+    low, high = grid.evalActiveVoxelBoundingBox()
+    cells = numpy.zeros(numpy.subtract(high, low) + 1, bool if name == "mask" else "f4")
+    grid.copyToArray(cells, ijk=low)
+    corner = grid.transform.indexToWorld(tuple(n - 0.5 for n in low))
+    pyopenvdb.write(f"{out}/{name}.vdb", grids=[grid])
+    numpy.savez(f"{out}/{name}.npz", voxels=cells, origin=corner, spacing=grid.transform.voxelSize())
+"""
+
+
+def _openvdb(code, *words):
+    return subprocess.run([PYTHON, "-c", code, *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+def _as_floats(path):
+    """A file that readers of floats take, and whether its values are whole numbers: these are as long as floats."""
+    content = pathlib.Path(path).read_bytes()
+    if b"Tree_int32_5_4_3" not in content:
+        return path, False
+    copy = pathlib.Path(path).with_suffix(".floats.vdb")
+    copy.write_bytes(content.replace(b"Tree_int32_5_4_3", b"Tree_float_5_4_3", 1))
+    return copy, True
+
+
+def _check(found, cells):
+    """What a file says of its cells is true of them."""
+    said = found["voxelize"]
+    if "background" in said:
+        assert found["background"] == numpy.float32(said["background"]), found
+        assert found["class"] == ("level set" if said.get("variant") == "signed" else "unknown"), found
+        active = numpy.abs(cells) != found["background"]
+    else:
+        assert found["background"] == 0 and found["class"] in ("fog volume", "unknown"), found
+        active = cells != 0
+    box = [numpy.min(numpy.nonzero(active), axis=1).tolist(), numpy.max(numpy.nonzero(active), axis=1).tolist()]
+    assert found["active"] == numpy.count_nonzero(active) and list(map(list, found["box"])) == box, (found, box)
+
+
+def read_openvdb(path):
+    path, is_whole = _as_floats(path)
+    array = pathlib.Path(path).with_suffix(".npy")
+    found = json.loads(_openvdb(DUMP, path, array))
+    cells = numpy.load(array)
+    _check(found, cells)
+    printed = subprocess.run(["vdb_print", "-l", str(path)], check=True, capture_output=True, text=True).stdout
+    assert f"Number of active voxels: {found['active']:>11,}" in printed, printed
+    assert numpy.allclose(numpy.subtract(found["one"], found["origin"]), found["spacing"]), found
+    return dict(cells=cells.view("i4") if is_whole else cells, origin=found["origin"], spacing=found["spacing"])
+
+
+def read_tinyvdb(path):
+    import tinyvdb
+
+    path, is_whole = _as_floats(path)
+    file = tinyvdb.open(str(path))
+    file.read_grids()
+    grid = file.grid(0)
+    dims = json.loads(grid.metadata["voxelize"])["dims"]
+    if grid.type_name == "Tree_bool_5_4_3":
+        cells = _leaves_of_tinyvdb(grid, dims)
+    else:
+        dense = grid.materialize_dense((0, 0, 0), tuple(dims))
+        cells = numpy.frombuffer(dense.to_bytes(), "i4" if is_whole else "f4").reshape(dims[::-1]).transpose(2, 1, 0)
+    size = numpy.array(grid.transform["scale"])
+    return dict(cells=cells, origin=numpy.array(grid.transform["translation"]) - size / 2, spacing=size)
+
+
+def _leaves_of_tinyvdb(grid, dims):
+    """The cells of leaves; it shows no tiles, and there must be none."""
+    cells = numpy.zeros([-(-n // 8) * 8 for n in dims], bool)
+    for n in range(grid.tree.num_nodes):
+        node = grid.tree.node(n)
+        if node.type == "leaf":
+            x, y, z = node.origin
+            cells[x : x + 8, y : y + 8, z : z + 8] = numpy.frombuffer(node.data, bool).reshape(8, 8, 8)
+    assert numpy.count_nonzero(cells) == grid.metadata["file_voxel_count"]
+    return cells[tuple(slice(n) for n in dims)]
+
+
+def read_xuvdb(path):
+    import xuvdb
+
+    # It reads no empty zipped arrays, and no inactive tiles but those of the background.
+    path, is_whole = _as_floats(path)
+    (grid,) = xuvdb.read_vdb(str(path))
+    dims = json.loads(grid.metadata["voxelize"])["dims"]
+    cells, _ = grid.to_dense(([0, 0, 0], numpy.subtract(dims, 1)))
+    cells = cells.astype("f4")
+    place = grid.index_to_world((-0.5, -0.5, -0.5))
+    return dict(cells=cells.view("i4") if is_whole else cells, origin=place, spacing=grid.voxel_size)
+
+
+def meshes(run, folder):
+    """OpenVDB's meshes of level sets, beside the meshes that these were made of."""
+    script = pathlib.Path(__file__).parents[1] / "vdb_mesh.py"
+    for name in ("f", "knot"):
+        mesh = f"fixtures/{name}.stl"
+        run(mesh, "-r", "40", "--rule", "distance", "--signed", "-o", f"{folder}/{name}.vdb")
+        subprocess.run([PYTHON, script, f"{folder}/{name}.vdb", mesh], check=True)
+
+
+def foreign(voxelize, folder):
+    """Files that OpenVDB wrote: what they are, the cells that this tool reads there, and the right ones."""
+    folder = pathlib.Path(folder) / "openvdb"
+    folder.mkdir(exist_ok=True)
+    _openvdb(MAKE, folder)
+    for path in sorted(folder.glob("*.vdb")):
+        expected = dict(numpy.load(path.with_suffix(".npz")))
+        subprocess.run([voxelize, "-q", "convert", path, folder / "back.npz"], check=True)
+        yield path.stem, dict(numpy.load(folder / "back.npz")), expected
