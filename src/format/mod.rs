@@ -71,7 +71,7 @@ use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
 use crate::error::{Error, Finding, Result};
 use crate::grid::metadata::Metadata;
-use crate::grid::{CellKind, CellSource, CellType, Lattice, MAX_DIM, Voxels};
+use crate::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
 
 /// One voxel format.
@@ -547,6 +547,15 @@ const DTYPE: &str = "dtype";
 
 /// The key for the digest of the cells.
 const CELLS: &str = "cells";
+
+/// The key for the digest of the cells and of where they are.
+const GRID: &str = "grid";
+
+/// Adds the digests, which are known behind the last slab, to what is known of cells.
+fn put_digest(digest: Digest, metadata: &mut Metadata) {
+    metadata.extra.insert(CELLS.into(), digest.cells.to_string());
+    metadata.extra.extend(digest.grid.map(|grid| (GRID.into(), grid.to_string())));
+}
 
 /// The key for the choices that a file was written with.
 const CHOICES: &str = "choices";
