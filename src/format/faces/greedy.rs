@@ -243,7 +243,7 @@ impl FaceMaker for GreedyFaces {
         for (facing, open) in Facing::WITHIN.into_iter().zip(&mut *within) {
             open.begun(k).flat_map(|rect| rect.ends(facing, k, k)).for_each(|corner| vertices.set(corner));
         }
-        self.count = put_vertices(vertices, self.count, (k, layers), self.has_labels, sink)?;
+        self.count = put_vertices(vertices, self.count, k, sink)?;
         for (facing, open) in Facing::WITHIN.into_iter().zip(within) {
             open.begun(k)
                 .for_each(|rect| rect.vertices = rect.ends(facing, k, k).map(|corner| vertices.of(corner)));

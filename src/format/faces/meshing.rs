@@ -16,8 +16,8 @@ use crate::grid::{CellSource, CellType, Cells};
 
 /// A mesh that is written: it gets vertices in the order of their numbers from 0 on, and each face after its vertices.
 pub(super) trait FaceSink {
-    /// The vertex where these walls meet. `label` is that of the first occupied cell around it, x fastest.
-    fn vertex(&mut self, walls: [u32; 3], label: u8) -> io::Result<()>;
+    /// The vertex where these walls meet.
+    fn vertex(&mut self, walls: [u32; 3]) -> io::Result<()>;
 
     /// A face and its vertices, in the order of its corners.
     fn face(&mut self, face: &ExposedFace, vertices: [u32; 4]) -> io::Result<()>;
@@ -78,18 +78,14 @@ pub(super) fn mesh(
 pub(super) fn put_vertices(
     vertices: &mut WallNumbers,
     count: u64,
-    (k, layers): (u32, &LayerPair),
-    has_labels: bool,
+    k: u32,
     sink: &mut dyn FaceSink,
 ) -> io::Result<u64> {
     let count = vertices.number(count);
     if count > u64::from(u32::MAX) {
         return Err(too_many("vertices", count));
     }
-    for [i, j] in vertices.places() {
-        let label = if has_labels { layers.label_at(i as usize, j as usize) } else { 0 };
-        sink.vertex([i, j, k], label)?;
-    }
+    vertices.places().try_for_each(|[i, j]| sink.vertex([i, j, k]))?;
     Ok(count)
 }
 
@@ -111,7 +107,7 @@ mod tests {
     struct NoSink;
 
     impl FaceSink for NoSink {
-        fn vertex(&mut self, _: [u32; 3], _: u8) -> io::Result<()> {
+        fn vertex(&mut self, _: [u32; 3]) -> io::Result<()> {
             Ok(())
         }
         fn face(&mut self, _: &ExposedFace, _: [u32; 4]) -> io::Result<()> {
@@ -123,10 +119,8 @@ mod tests {
     fn vertices_are_counted_by_32_bits() {
         let mut vertices = WallNumbers::new([70, 3, 2]);
         [[0, 0, 0], [70, 3, 0], [64, 1, 0]].into_iter().for_each(|corner| vertices.set(corner));
-        let empty = CellLayer::empty(&[0, 0]);
-        let layers = LayerPair { below: empty, above: empty };
         let most = u64::from(u32::MAX);
-        let mut put = |count| put_vertices(&mut vertices, count, (0, &layers), false, &mut NoSink);
+        let mut put = |count| put_vertices(&mut vertices, count, 0, &mut NoSink);
         assert_eq!(put(most - 3).unwrap(), most);
         assert!(put(most - 2).unwrap_err().to_string().contains("4294967296 vertices"));
         put(5).unwrap();

@@ -115,7 +115,7 @@ fn names(cells: &CellType) -> Vec<(u8, String)> {
 }
 
 impl FaceSink for ObjWriter<'_> {
-    fn vertex(&mut self, at: [u32; 3], _: u8) -> io::Result<()> {
+    fn vertex(&mut self, at: [u32; 3]) -> io::Result<()> {
         let [x, y, z] = [0, 1, 2].map(|axis| &self.walls[axis][at[axis] as usize]);
         self.line.clear();
         let _ = writeln!(self.line, "v {x} {y} {z}");

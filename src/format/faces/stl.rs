@@ -76,7 +76,7 @@ fn header(record: &Record) -> [u8; HEADER] {
 }
 
 impl FaceSink for StlWriter<'_> {
-    fn vertex(&mut self, _: [u32; 3], _: u8) -> io::Result<()> {
+    fn vertex(&mut self, _: [u32; 3]) -> io::Result<()> {
         Ok(())
     }
 
