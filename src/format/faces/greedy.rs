@@ -16,8 +16,8 @@ use std::iter::Peekable;
 use std::mem::swap;
 
 use super::exposed::{CellLayer, ExposedFace, Facing, LayerPair};
-use super::meshing::{FaceMaker, FaceSink, put_vertices};
 use super::numbers::WallNumbers;
+use super::sink::{FaceMaker, FaceSink, put_vertices};
 use crate::grid::bits::bits_of;
 
 /// Faces of one label that follow each other in a row.

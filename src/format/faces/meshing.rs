@@ -7,27 +7,11 @@ use std::io;
 
 use super::super::save::{cancelled, next};
 use super::super::{Choice, Dtype, SaveOptions};
-use super::exposed::{CellLayer, ExposedFace, LayerPair, last_layer};
+use super::exposed::{CellLayer, LayerPair, last_layer};
 use super::greedy::GreedyFaces;
-use super::numbers::WallNumbers;
 use super::single::SingleFaces;
-use crate::error::Error;
+use super::sink::{FaceMaker, FaceSink};
 use crate::grid::{CellSource, CellType, Cells};
-
-/// A mesh that is written: it gets vertices in the order of their numbers from 0 on, and each face after its vertices.
-pub(super) trait FaceSink {
-    /// The vertex where these walls meet.
-    fn vertex(&mut self, walls: [u32; 3]) -> io::Result<()>;
-
-    /// A face and its vertices, in the order of its corners.
-    fn face(&mut self, face: &ExposedFace, vertices: [u32; 4]) -> io::Result<()>;
-}
-
-/// Faces as they are made, wall of z by wall.
-pub(super) trait FaceMaker {
-    /// Adds wall `k`, where these layers meet.
-    fn wall(&mut self, k: u32, layers: &LayerPair, sink: &mut dyn FaceSink) -> io::Result<()>;
-}
 
 /// Whether faces have labels.
 pub(super) fn has_labels(source: &dyn CellSource, dtype: Dtype) -> bool {
@@ -72,31 +56,6 @@ pub(super) fn mesh(
         }
     }
     Ok(())
-}
-
-/// Numbers the vertices of wall `k` from `count` on, and gives them to `sink`; the answer is how many there are so far.
-pub(super) fn put_vertices(
-    vertices: &mut WallNumbers,
-    count: u64,
-    k: u32,
-    sink: &mut dyn FaceSink,
-) -> io::Result<u64> {
-    let count = vertices.number(count);
-    if count > u64::from(u32::MAX) {
-        return Err(too_many("vertices", count));
-    }
-    vertices.places().try_for_each(|[i, j]| sink.vertex([i, j, k]))?;
-    Ok(count)
-}
-
-/// The error for a mesh that is too large for its format.
-pub(super) fn too_many(what: &str, count: u64) -> io::Error {
-    let error = Error::too_large(format!(
-        "the faces of these cells have at least {count} {what}, more than the format counts"
-    ));
-    io::Error::other(
-        error.with_hint("use larger cells, merge the faces, or save the cells themselves, as .npz"),
-    )
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod obj;
 mod ply;
 mod sections;
 mod single;
+mod sink;
 mod stl;
 
 pub(super) use self::glb::FORMAT as GLB;

@@ -4,8 +4,8 @@ use std::io;
 use std::mem::swap;
 
 use super::exposed::{ExposedFace, Facing, LayerPair};
-use super::meshing::{FaceMaker, FaceSink, put_vertices};
 use super::numbers::WallNumbers;
+use super::sink::{FaceMaker, FaceSink, put_vertices};
 use crate::grid::bits::bits_of;
 
 /// Makes a face of each exposed face of a cell.

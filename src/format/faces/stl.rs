@@ -18,7 +18,8 @@ use super::super::comments::MARK;
 use super::super::save::Sink;
 use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use super::exposed::ExposedFace;
-use super::meshing::{FaceSink, mesh, too_many};
+use super::meshing::mesh;
+use super::sink::{FaceSink, too_many};
 use super::{check_walls, walls};
 use crate::grid::{CellSource, Record};
 
