@@ -18,7 +18,7 @@ exact-soak minutes:
 fuzz target seconds *args: fuzz-seeds
     dictionary=fuzz/dictionaries/{{target}}.dict; test ! -f $dictionary || set -- -dict=$dictionary; \
     cargo +nightly fuzz run --sanitizer none {{target}} -- "$@" -max_total_time={{seconds}} \
-        -max_len=8192 -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 {{args}}
+        -max_len=16384 -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 {{args}}
 
 # Whether the fuzz targets compile, on the stable toolchain.
 fuzz-check:

@@ -19,6 +19,8 @@ pub enum Choice {
     SparseRuns,
     /// The grid as it is, not filled up to a cube.
     NoCube,
+    /// The grid alone, without smaller levels.
+    NoPyramid,
     /// Without voxels whose six neighbours are all occupied.
     VoxHull,
     /// Several files, each a part that is shown.
@@ -41,6 +43,7 @@ impl Choice {
         Self::SparseIndices,
         Self::SparseRuns,
         Self::NoCube,
+        Self::NoPyramid,
         Self::VoxHull,
         Self::VoxSplit,
         Self::VdbFog,
@@ -57,6 +60,7 @@ impl Choice {
             Self::SparseIndices => ("sparse", Some("indices"), "x, y, z of each occupied cell"),
             Self::SparseRuns => ("sparse", Some("runs"), "x, y, z and length of runs of cells along x"),
             Self::NoCube => ("no-cube", None, "write the grid as it is, not filled up to a cube"),
+            Self::NoPyramid => ("no-pyramid", None, "write the grid alone, without smaller levels"),
             Self::VoxHull => ("vox-hull", None, "leave out voxels whose six neighbours are all occupied"),
             Self::VoxSplit => {
                 ("vox-split", None, "several files where one would be more than MagicaVoxel shows")

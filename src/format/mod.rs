@@ -49,6 +49,7 @@ mod room;
 pub(crate) mod save;
 mod schem;
 pub(crate) mod several;
+mod slices;
 mod values;
 mod vdb;
 #[cfg(feature = "vox")]
@@ -56,6 +57,7 @@ mod vox;
 #[cfg(feature = "vti")]
 mod vti;
 mod vtk_xml;
+mod zarr;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -69,7 +71,7 @@ use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
 use crate::error::{Error, Finding, Result};
 use crate::grid::metadata::Metadata;
-use crate::grid::{CellKind, CellSource, CellType, Lattice, MAX_DIM, Voxels};
+use crate::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
 
 /// One voxel format.
@@ -131,7 +133,6 @@ enum Write {
         fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
     ),
     /// As files of a folder.
-    #[allow(dead_code)]
     Folder(&'static FolderLayout, fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>),
 }
 
@@ -172,6 +173,10 @@ pub static FORMATS: &[Format] = &[
     faces::OBJ,
     faces::STL,
     faces::GLB,
+    zarr::FORMAT,
+    slices::FORMAT,
+    #[cfg(feature = "npz")]
+    slices::ZIP,
     raw::FORMAT,
 ];
 
@@ -450,6 +455,11 @@ impl Format {
         }
     }
 
+    /// The dims of the grids that are held beside a slab while it is written, by the dims of all.
+    pub(crate) fn pending(&self, dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
+        self.folder().map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
+    }
+
     /// The files that are written beside `path`.
     pub(crate) fn companions(&self, path: &Path, shape: &Shape) -> Vec<PathBuf> {
         match self.write {
@@ -542,6 +552,15 @@ const DTYPE: &str = "dtype";
 
 /// The key for the digest of the cells.
 const CELLS: &str = "cells";
+
+/// The key for the digest of the cells and of where they are.
+const GRID: &str = "grid";
+
+/// Adds the digests, which are known behind the last slab, to what is known of cells.
+fn put_digest(digest: Digest, metadata: &mut Metadata) {
+    metadata.extra.insert(CELLS.into(), digest.cells.to_string());
+    metadata.extra.extend(digest.grid.map(|grid| (GRID.into(), grid.to_string())));
+}
 
 /// The key for the choices that a file was written with.
 const CHOICES: &str = "choices";

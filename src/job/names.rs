@@ -151,9 +151,10 @@ impl Names {
     fn reads_as(&self, path: &Path, role: &str, access: Access) -> Result<InFile> {
         let mut known = self.known();
         let file = |path: &Path, role: String| {
+            let is_folder = path.is_dir();
             let path = path.to_path_buf();
             let disputed = Arc::default();
-            KnownFile { path, role, access, hint: None, disputed, is_folder: false }
+            KnownFile { path, role, access, hint: None, disputed, is_folder }
         };
         known.add(file(path, role.to_string()))?;
         // What is only written by such a name is read as a mesh.

@@ -12,7 +12,7 @@ import sys
 
 import numpy
 
-from readers import arrays, binvox, faces, images, sparse, vdb
+from readers import arrays, binvox, faces, images, slices, sparse, vdb, volumes, zarr
 
 # The letter F is in no way symmetric, and neither are these grids.
 GRIDS = {"F": ["-r", "32"], "45x70x300": ["--dims", "45,70,300"], "300x520x70": ["--dims", "300,520,70"]}
@@ -53,6 +53,19 @@ FORMATS = [
     ("a.ply", ["--merge", "greedy"], ["bits"], [faces.read_plyfile, faces.read_trimesh]),
     ("a.glb", ["--merge", "greedy"], ["bits"], [faces.read_pygltflib, faces.read_three]),
     ("a.ply", ["--points"], ALL, [faces.read_plyfile_points]),
+    ("a.bt", [], ["bits"], [volumes.read_octomap]),
+    ("a.bt", ["--mark-free"], ["bits"], [volumes.read_octomap]),
+    ("a.vtu", [], ALL, [volumes.read_vtk, volumes.read_pyvista, volumes.read_meshio]),
+    ("a.vtu", ["--uncompressed"], ALL, [volumes.read_vtk, volumes.read_meshio]),
+    ("a.inp", [], ["bits", "labels"], [volumes.read_meshio]),
+    ("a.schem", [], ["bits", "labels"], [volumes.read_nbtlib, volumes.read_nucleation]),
+    ("a.zarr", [], ALL, [zarr.read_zarr_python, zarr.read_dask, zarr.read_tensorstore, zarr.read_ome_zarr, zarr.read_levels]),
+    ("a.zarr", ["--uncompressed"], ALL, [zarr.read_zarr_python, zarr.read_tensorstore]),
+    ("a.zarr", ["--dtype", "bool"], ["bits"], [zarr.read_zarr_python, zarr.read_tensorstore]),
+    ("a.zarr", ["--no-pyramid"], ALL, [zarr.read_zarr_python]),
+    ("a.slices", [], ["bits", "labels"], [slices.read_pillow, slices.read_skimage]),
+    ("a.slices.zip", [], ["bits", "labels"], [slices.read_pillow]),
+    ("a.slices", ["--dtype", "u8"], ["bits"], [slices.read_pillow, slices.read_skimage]),
 ]
 
 

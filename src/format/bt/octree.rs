@@ -34,7 +34,7 @@ pub(super) struct Octree<'a> {
 }
 
 /// One of the things that make up a file, in their order.
-enum Piece {
+enum TreePiece {
     Node(u16),
     Block([usize; 3]),
 }
@@ -167,32 +167,32 @@ struct TreeWriter<'a> {
     tree: &'a Octree<'a>,
     out: &'a mut dyn io::Write,
     progress: &'a dyn Progress,
-    pieces: Vec<Piece>,
+    pieces: Vec<TreePiece>,
 }
 
 impl TreeWriter<'_> {
     /// Takes an inner node of a level, the blocks being the first.
     fn push(&mut self, level: usize, place: [usize; 3]) -> io::Result<()> {
         if level == 0 {
-            return self.add(Piece::Block(place));
+            return self.add(TreePiece::Block(place));
         }
         let node = self.tree.levels[level - 1].children(place);
-        self.add(Piece::Node(node))?;
+        self.add(TreePiece::Node(node))?;
         let mut inner = (0..8).filter(|n| (node >> (2 * n)) as NodeState & INNER == INNER);
         inner.try_for_each(|n| self.push(level - 1, child(place, n)))
     }
 
-    fn add(&mut self, piece: Piece) -> io::Result<()> {
+    fn add(&mut self, piece: TreePiece) -> io::Result<()> {
         self.pieces.push(piece);
         if self.pieces.len() == BATCH { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         cancelled(self.progress)?;
-        let blocks = self.pieces.iter().filter(|piece| matches!(piece, Piece::Block(_))).count();
+        let blocks = self.pieces.iter().filter(|piece| matches!(piece, TreePiece::Block(_))).count();
         let bytes = par::map(std::mem::take(&mut self.pieces), |piece| match piece {
-            Piece::Node(node) => node.to_le_bytes().to_vec(),
-            Piece::Block(place) => {
+            TreePiece::Node(node) => node.to_le_bytes().to_vec(),
+            TreePiece::Block(place) => {
                 let mut bytes = Vec::new();
                 self.tree.block(place).into_iter().for_each(|block| block.push(&mut bytes));
                 bytes

@@ -108,8 +108,13 @@ impl VtuArray {
     /// Its description, with the place of its data.
     fn element(&self, offset: u64) -> String {
         let Self { name, kind, components, .. } = self;
+        // meshio makes columns of numbers that are said to be single.
+        let components = match components {
+            1 => String::new(),
+            count => format!(" NumberOfComponents=\"{count}\""),
+        };
         format!(
-            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\"/>\n"
+            "<DataArray type=\"{kind}\" Name=\"{name}\"{components} format=\"appended\" offset=\"{offset}\"/>\n"
         )
     }
 }

@@ -8,7 +8,7 @@ use super::nbt::{MAX_TEXT, NbtWriter, modified_utf8};
 use crate::format::packed::GzipWriter;
 use crate::format::save::{cancelled, next};
 use crate::format::{Dtype, SaveOptions, dense, metadata};
-use crate::grid::metadata::Style;
+use crate::grid::metadata::{Metadata, Style};
 use crate::grid::{BitGrid, CellSource, CellType, Cells, CellsRef, Labels};
 use crate::par::Progress;
 
@@ -19,7 +19,7 @@ const VERSION: i32 = 3;
 const DATA_VERSION: i32 = 2586;
 
 /// The blocks of a file, and the number of each label's.
-struct Palette {
+struct BlockPalette {
     /// Of each label, by its value.
     labels: Vec<(u8, String)>,
     /// In the order of their numbers, air first.
@@ -35,7 +35,7 @@ pub(super) fn write(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let cells = count(source.dims()).map_err(io::Error::other)?;
-    let palette = Palette::new(source, dtype);
+    let palette = BlockPalette::new(source, dtype);
     let is_y_up = source.record().transform("up") == Some("y");
     let [nx, ny, nz] = source.dims().map(|n| n as u16);
     let [height, length] = if is_y_up { [ny, nz] } else { [nz, ny] };
@@ -68,12 +68,12 @@ fn write_metadata(
     nbt: &mut NbtWriter,
     source: &dyn CellSource,
     dtype: Dtype,
-    palette: &Palette,
+    palette: &BlockPalette,
 ) -> io::Result<()> {
     nbt.compound("Metadata")?;
     nbt.text("Name", source.record().input.as_deref().unwrap_or("voxelize"))?;
     let whole = metadata(source, dtype);
-    let nameless = super::super::Metadata { legend: None, ..whole.clone() };
+    let nameless = Metadata { legend: None, ..whole.clone() };
     let texts = [whole, nameless].map(|metadata| metadata.to_json(Style::OneLine));
     if let Some(json) = texts.iter().find(|json| modified_utf8(json).len() <= MAX_TEXT) {
         nbt.text("Voxelize", json)?;
@@ -86,7 +86,7 @@ fn write_metadata(
     nbt.end()
 }
 
-impl Palette {
+impl BlockPalette {
     fn new(source: &dyn CellSource, dtype: Dtype) -> Self {
         let mut palette = Self { labels: Vec::new(), names: vec!["minecraft:air".into()], numbers: [0; 256] };
         match source.cell_type() {
@@ -111,7 +111,7 @@ impl Palette {
 /// Rows of cells along x on their way to the file, as Minecraft's y and z have them.
 struct RowWriter<'a> {
     out: &'a mut dyn Write,
-    palette: &'a Palette,
+    palette: &'a BlockPalette,
     dtype: Dtype,
     is_y_up: bool,
     progress: &'a dyn Progress,

@@ -270,14 +270,14 @@ fn a_single_cell_is_this_file() {
     assert_eq!(
         after,
         "<Piece NumberOfPoints=\"8\" NumberOfCells=\"1\">\n<PointData/>\n<CellData Scalars=\"voxels\">\n\
-         <DataArray type=\"UInt8\" Name=\"voxels\" NumberOfComponents=\"1\" format=\"appended\" offset=\"0\"/>\n\
+         <DataArray type=\"UInt8\" Name=\"voxels\" format=\"appended\" offset=\"0\"/>\n\
          <DataArray type=\"Int32\" Name=\"ijk\" NumberOfComponents=\"3\" format=\"appended\" offset=\"9\"/>\n\
          </CellData>\n<Points>\n\
          <DataArray type=\"Float64\" Name=\"Points\" NumberOfComponents=\"3\" format=\"appended\" offset=\"29\"/>\n\
          </Points>\n<Cells>\n\
-         <DataArray type=\"Int32\" Name=\"connectivity\" NumberOfComponents=\"1\" format=\"appended\" offset=\"229\"/>\n\
-         <DataArray type=\"Int32\" Name=\"offsets\" NumberOfComponents=\"1\" format=\"appended\" offset=\"269\"/>\n\
-         <DataArray type=\"UInt8\" Name=\"types\" NumberOfComponents=\"1\" format=\"appended\" offset=\"281\"/>\n\
+         <DataArray type=\"Int32\" Name=\"connectivity\" format=\"appended\" offset=\"229\"/>\n\
+         <DataArray type=\"Int32\" Name=\"offsets\" format=\"appended\" offset=\"269\"/>\n\
+         <DataArray type=\"UInt8\" Name=\"types\" format=\"appended\" offset=\"281\"/>\n\
          </Cells>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_"
     );
     let data = &bytes[begin..];
