@@ -57,32 +57,3 @@ pub(super) fn mesh(
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Takes everything and keeps nothing.
-    struct NoSink;
-
-    impl FaceSink for NoSink {
-        fn vertex(&mut self, _: [u32; 3]) -> io::Result<()> {
-            Ok(())
-        }
-        fn face(&mut self, _: &ExposedFace, _: [u32; 4]) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn vertices_are_counted_by_32_bits() {
-        let mut vertices = WallNumbers::new([70, 3, 2]);
-        [[0, 0, 0], [70, 3, 0], [64, 1, 0]].into_iter().for_each(|corner| vertices.set(corner));
-        let most = u64::from(u32::MAX);
-        let mut put = |count| put_vertices(&mut vertices, count, 0, &mut NoSink);
-        assert_eq!(put(most - 3).unwrap(), most);
-        assert!(put(most - 2).unwrap_err().to_string().contains("4294967296 vertices"));
-        put(5).unwrap();
-        assert_eq!([[0, 0, 0], [64, 1, 0], [70, 3, 0]].map(|corner| vertices.of(corner)), [5, 6, 7]);
-    }
-}

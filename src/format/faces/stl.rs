@@ -118,6 +118,6 @@ mod tests {
         let error = writer.face(&face, [0; 4]).unwrap_err();
         let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
         assert_eq!((error.kind(), out.get_ref().len()), (Kind::TooLarge, 100));
-        assert!(error.hint().is_some() && error.message().contains("4294967297 triangles"), "{error}");
+        assert!(error.hint().is_some() && error.message().contains("4294967296 triangles"), "{error}");
     }
 }
