@@ -108,6 +108,7 @@ interop:
     cargo build --locked
     target/interop/venv/bin/python tools/interop/meshes.py target/debug/voxelize target/interop/meshes fixtures/knot.stl fixtures/f.stl
     tools/interop/consumers
+    tools/interop/vox target/debug/voxelize
     just interop-formats
 
 # The writing of every format, beside writers of others, on a mesh at 512 and 1024: `just bench-formats dragon.stl`.
