@@ -65,12 +65,9 @@ fn ply(bytes: &[u8]) -> ParsedFaces {
     let (face_count, face) = ply_element(&lines, "face");
     assert_eq!(vertex, ["double x", "double y", "double z"]);
     assert_eq!(face[0], "list uchar int vertex_indices");
-    let has_labels = vertex.len() > 3;
+    let has_labels = face.len() > 1;
     if has_labels {
-        assert_eq!(
-            (&vertex[3..], &face[1..]),
-            (&COLOURS[..], &[&COLOURS[..], &["uchar label"]].concat()[..])
-        );
+        assert_eq!(face[1..], ["uchar red", "uchar green", "uchar blue", "uchar label"]);
     }
     let mut take = |length: usize| {
         let (now, later) = rest.split_at(length);
