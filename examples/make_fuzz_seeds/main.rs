@@ -4,6 +4,7 @@
 #[path = "../fixtures/mod.rs"]
 #[allow(dead_code, reason = "seeds need a part of it")]
 mod fixtures;
+mod folders;
 mod lines;
 mod lists;
 mod meshes;

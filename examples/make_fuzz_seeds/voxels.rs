@@ -1,7 +1,7 @@
 //! Files of voxels: every format and type as this tool writes it, and as others do.
 
 use voxelize::compare::diff;
-use voxelize::format::{self, Carries, FORMATS, SaveOptions, Sidecar};
+use voxelize::format::{self, Carries, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Legend};
 use voxelize::{BitGrid, Cells, Field, Labels, Lattice, Rational, Record, Snap, Voxels};
@@ -53,15 +53,30 @@ fn field() -> Field {
     Field::from_values([3, 2, 1], f32::INFINITY, values).expect("a small grid")
 }
 
+/// Labels and fields, without a lattice.
+fn bare() -> [(&'static str, Voxels); 3] {
+    let cells: [(_, Cells); 3] =
+        [("labels", named().into()), ("parts", changes().into()), ("field", field().into())];
+    cells.map(|(name, cells)| (name, Voxels::new(cells)))
+}
+
+/// All grids by their names.
+pub fn all() -> Vec<(&'static str, Voxels)> {
+    bare().into_iter().chain(grids()).collect()
+}
+
+/// Every format of one file that is read.
+fn readable() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.is_readable() && !format.is_folder())
+}
+
 /// Every format, type and grid; a sidecar before the file, where it has one.
 pub fn files() -> Seeds {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let mut seeds = foreign();
-    let cells: [(_, Cells); 3] =
-        [("labels", named().into()), ("parts", changes().into()), ("field", field().into())];
-    for (name, cells) in cells {
-        let voxels = Voxels::new(cells);
-        for format in FORMATS.iter().filter(|format| format.is_readable() && format.holds(voxels.kind())) {
+    seeds.extend(super::folders::files());
+    for (name, voxels) in bare() {
+        for format in readable().filter(|format| format.holds(voxels.kind())) {
             let path = folder.path().join(format!("a.{}", format.extensions[0]));
             let options = SaveOptions { sidecar: Sidecar::Write, ..SaveOptions::default() };
             format::save(&voxels, &path, format, &options).expect("a small file");
@@ -77,7 +92,7 @@ pub fn files() -> Seeds {
         }
     }
     for (name, voxels) in grids() {
-        for format in FORMATS.iter().filter(|format| format.is_readable()) {
+        for format in readable() {
             for &dtype in format.dtypes {
                 let path = folder.path().join(format!("a.{}", format.extensions[0]));
                 let options =

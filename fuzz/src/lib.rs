@@ -18,6 +18,7 @@ pub mod read_stl;
 pub mod read_voxels;
 pub mod round_trip;
 
+mod folder;
 mod scratch;
 
 use std::alloc::System;

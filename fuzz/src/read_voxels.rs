@@ -1,6 +1,7 @@
 //! Readers of voxels: every format, whatever the content, from memory and as a file.
 //!
-//! The input is the file. If it begins with `{`, what is before the first 0 byte is the sidecar.
+//! The input is the file. If it begins with `{`, what is before the first 0 byte is the sidecar. If it begins with the byte
+//! 255, the rest is the files of a folder, as `folder.rs` has them.
 
 use std::io::Cursor;
 
@@ -8,16 +9,20 @@ use voxelize::format::{self, Carries, Dtype, FORMATS, Format, SaveOptions};
 use voxelize::grid::metadata::{Metadata, Style};
 use voxelize::{BitGrid, Kind, Record, Rule, Voxels, tool};
 
-use crate::{alone, check_error, scratch, within};
+use crate::{alone, check_error, folder, scratch, within};
 
 /// Grids of more words are not written again.
 const SMALL: usize = 1 << 14;
 
 /// Reads `bytes` as every format.
 pub fn check(bytes: &[u8]) {
-    let (sidecar, file) = split(bytes);
     alone();
-    let read = FORMATS.iter().filter_map(|format| read(file, format, sidecar.as_deref()));
+    if let [0xff, files @ ..] = bytes {
+        return folder::check(files);
+    }
+    let (sidecar, file) = split(bytes);
+    let readable = FORMATS.iter().filter(|format| format.is_readable());
+    let read = readable.filter_map(|format| read(file, format, sidecar.as_deref()));
     let found: Vec<(&Format, Voxels)> = read.collect();
     if sidecar.is_none() {
         check_file(file, &found);

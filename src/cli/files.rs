@@ -152,6 +152,11 @@ pub fn is_mesh_name(path: &Path) -> bool {
     INPUTS.iter().any(|input| input.extensions.contains(&extension))
 }
 
+/// Whether a file is called as voxel files are, and not as meshes are.
+pub fn is_voxel_name(path: &Path) -> bool {
+    format::by_path(path).is_some() && !is_mesh_name(path)
+}
+
 /// Whether the format that a file is called by states the unit of coordinates; not known of other names, and of pipes.
 pub fn may_state_unit(path: &Path) -> bool {
     let known = INPUTS.iter().find(|input| input.extensions.iter().any(|known| has_extension(path, known)));

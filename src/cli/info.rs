@@ -96,7 +96,7 @@ fn describe(
 ) -> Result<()> {
     let path = file.path();
     files::is_there(path)?;
-    if files::voxel_format(path).or(format::by_path(path)).is_some() {
+    if files::voxel_format(path).is_some() || files::is_voxel_name(path) {
         report.set("kind", "voxels");
         return describe_voxels(file, resources, report);
     }

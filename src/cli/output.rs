@@ -272,7 +272,7 @@ impl Output {
     /// Refuses options that the format or the destination cannot follow.
     fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
-        if !self.format.holds(self.kind) {
+        if !self.format.holds_with(self.kind, &self.choices) {
             let option = argv.with_value("format").unwrap_or_else(|| typed(argv, &self.name()));
             let known: Vec<_> = FORMATS.iter().filter(|f| f.holds(self.kind)).map(|f| f.name).collect();
             let kind = self.kind.plural();
@@ -298,7 +298,7 @@ impl Output {
         }
         if let Some(other) = self.choices.iter().find(|choice| !self.format.choices.contains(choice)) {
             let option = argv.with_value(other.option()).unwrap_or_default();
-            return Err(Error::usage(format!("{option}: {name} has no such choice"))
+            return Err(Error::usage(format!("{}: {name} has no such choice", option.trim_end()))
                 .with_hint(format!("it is one of {}", givers(*other))));
         }
         let is_stdout = self.destination == Destination::Stdout;

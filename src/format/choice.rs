@@ -19,6 +19,8 @@ pub enum Choice {
     SparseRuns,
     /// The grid as it is, not filled up to a cube.
     NoCube,
+    /// The grid alone, without smaller levels.
+    NoPyramid,
     /// Without voxels whose six neighbours are all occupied.
     VoxHull,
     /// Several files, each a part that is shown.
@@ -27,6 +29,10 @@ pub enum Choice {
     VdbFog,
     /// Empty cells are free, not unknown.
     MarkFree,
+    /// Rectangles of exposed faces.
+    GreedyFaces,
+    /// Points in place of faces.
+    Points,
 }
 
 impl Choice {
@@ -37,10 +43,13 @@ impl Choice {
         Self::SparseIndices,
         Self::SparseRuns,
         Self::NoCube,
+        Self::NoPyramid,
         Self::VoxHull,
         Self::VoxSplit,
         Self::VdbFog,
         Self::MarkFree,
+        Self::GreedyFaces,
+        Self::Points,
     ];
 
     /// The option, its value if it has one, and what it does.
@@ -51,12 +60,19 @@ impl Choice {
             Self::SparseIndices => ("sparse", Some("indices"), "x, y, z of each occupied cell"),
             Self::SparseRuns => ("sparse", Some("runs"), "x, y, z and length of runs of cells along x"),
             Self::NoCube => ("no-cube", None, "write the grid as it is, not filled up to a cube"),
+            Self::NoPyramid => ("no-pyramid", None, "write the grid alone, without smaller levels"),
             Self::VoxHull => ("vox-hull", None, "leave out voxels whose six neighbours are all occupied"),
             Self::VoxSplit => {
                 ("vox-split", None, "several files where one would be more than MagicaVoxel shows")
             }
             Self::VdbFog => ("vdb", Some("fog"), "occupied cells as density 1.0 of a fog volume"),
             Self::MarkFree => ("mark-free", None, "mark empty cells as free, not unknown"),
+            Self::GreedyFaces => (
+                "merge",
+                Some("greedy"),
+                "rectangles of exposed faces of one plane and label, with T-junctions",
+            ),
+            Self::Points => ("points", None, "a point at the centre of each cell, not faces"),
         }
     }
 
@@ -73,6 +89,14 @@ impl Choice {
     /// What it does, in a few words.
     pub const fn about(self) -> &'static str {
         self.row().2
+    }
+
+    /// The kind of cells that a format holds with this choice and not without.
+    pub(super) const fn adds(self) -> Option<CellKind> {
+        match self {
+            Self::Points => Some(CellKind::Field),
+            _ => None,
+        }
     }
 
     /// The type that cells are stored as with it; none if it leaves that open.

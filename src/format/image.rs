@@ -11,14 +11,12 @@ use flate2::read::MultiGzDecoder;
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, nameless};
+use super::packed::MOST_PACKED;
 use super::{Dtype, ORDER, metadata};
 use crate::error::{Code, Error, Hint, Opt, Result, hint, sanitize};
 use crate::geom::Rational;
 use crate::grid::metadata::{Metadata, Style};
 use crate::grid::{BitGrid, CellSource, Cells, Field, Labels, Lattice, Legend, Voxels};
-
-/// The most that deflate packs into a byte.
-const MOST_PACKED: u128 = 1032;
 
 /// The exact place of the centre of cell (0, 0, 0), and the step of cells.
 pub(super) fn centre_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3]) {
@@ -105,6 +103,12 @@ impl ImageFrame {
     /// The cells along each axis of the image.
     pub(super) fn dims(&self) -> [usize; 3] {
         self.dims
+    }
+
+    /// Cells in the order of the image, in that of the lattice, with the names that `metadata` gives them.
+    pub(super) fn placed(&self, cells: Cells, metadata: &Metadata) -> Result<Cells> {
+        let is_described = metadata.dims.is_some() || metadata.legend.is_some();
+        self.turned(if is_described { cells } else { nameless(cells)? })
     }
 
     /// Cells in the order of the image, in that of the lattice.
@@ -259,8 +263,7 @@ pub(super) fn cells_of(
         Dtype::F32 => dense::read_floats(input, dims, Order::XFastest, metadata.background, room)?.into(),
         _ => dense::read_values(input, dims, Order::XFastest, legend, room)?,
     };
-    let is_described = metadata.dims.is_some() || legend.is_some();
-    frame.turned(if is_described { cells } else { nameless(cells)? })
+    frame.placed(cells, metadata)
 }
 
 /// The metadata in the JSON of an image, if it has any that is of these cells.

@@ -27,7 +27,9 @@ mod ahead;
 mod binvox;
 mod bt;
 mod choice;
+mod comments;
 mod dense;
+mod faces;
 #[cfg(feature = "npz")]
 mod fail_once;
 mod hexahedra;
@@ -40,12 +42,14 @@ mod nrrd;
 pub(crate) mod open;
 mod packed;
 pub(crate) mod place;
+mod point_cloud;
 mod points;
 mod raw;
 mod room;
 pub(crate) mod save;
 mod schem;
 pub(crate) mod several;
+mod slices;
 mod values;
 mod vdb;
 #[cfg(feature = "vox")]
@@ -53,6 +57,7 @@ mod vox;
 #[cfg(feature = "vti")]
 mod vti;
 mod vtk_xml;
+mod zarr;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,7 +71,7 @@ use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
 use crate::error::{Error, Finding, Result};
 use crate::grid::metadata::Metadata;
-use crate::grid::{CellKind, CellSource, CellType, Lattice, MAX_DIM, Voxels};
+use crate::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
 
 /// One voxel format.
@@ -128,7 +133,6 @@ enum Write {
         fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
     ),
     /// As files of a folder.
-    #[allow(dead_code)]
     Folder(&'static FolderLayout, fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>),
 }
 
@@ -165,6 +169,14 @@ pub static FORMATS: &[Format] = &[
     hexahedra::VTU,
     hexahedra::INP,
     schem::FORMAT,
+    faces::PLY,
+    faces::OBJ,
+    faces::STL,
+    faces::GLB,
+    zarr::FORMAT,
+    slices::FORMAT,
+    #[cfg(feature = "npz")]
+    slices::ZIP,
     raw::FORMAT,
 ];
 
@@ -383,6 +395,12 @@ impl Format {
         self.kinds.contains(&kind)
     }
 
+    /// Whether it holds cells of this kind with these choices.
+    pub fn holds_with(&self, kind: CellKind, choices: &[Choice]) -> bool {
+        let adds = |choice: &Choice| self.choices.contains(choice) && choice.adds() == Some(kind);
+        self.holds(kind) || choices.iter().any(adds)
+    }
+
     /// Refuses cells of a kind that it does not hold.
     ///
     /// # Errors
@@ -397,11 +415,12 @@ impl Format {
             .with_hint(format!("{} hold {kind}", known.join(", "))))
     }
 
-    /// The types that keep all that cells of this kind hold; none if it does not hold them.
+    /// The types that keep all that cells of this kind hold; none if it does not hold them, or only a part.
     pub fn dtypes_of(&self, kind: CellKind) -> &'static [Dtype] {
         match kind {
             _ if !self.holds(kind) => &[],
             CellKind::Bits => self.dtypes,
+            CellKind::Labels if !self.dtypes.contains(&Dtype::U8) => &[],
             CellKind::Labels => &[Dtype::U8],
             CellKind::Field => &[Dtype::F32],
         }
@@ -436,6 +455,11 @@ impl Format {
         }
     }
 
+    /// The dims of the grids that are held beside a slab while it is written, by the dims of all.
+    pub(crate) fn pending(&self, dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
+        self.folder().map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
+    }
+
     /// The files that are written beside `path`.
     pub(crate) fn companions(&self, path: &Path, shape: &Shape) -> Vec<PathBuf> {
         match self.write {
@@ -461,11 +485,18 @@ impl Format {
 
     /// The type that cells of this kind are stored as: the type in the options, or the usual.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
-        self.check_kind(kind)?;
+        if !self.holds_with(kind, options.choices) {
+            self.check_kind(kind)?;
+        }
         if let Some((choice, dtype)) = options.choices.iter().find_map(|c| Some((*c, c.dtype()?))) {
             return choice.check(kind, dtype, options.dtype);
         }
-        let dtype = options.dtype.unwrap_or(self.dtypes_of(kind)[0]);
+        let usual = match kind {
+            CellKind::Bits => self.dtypes[0],
+            CellKind::Labels => Dtype::U8,
+            CellKind::Field => Dtype::F32,
+        };
+        let dtype = options.dtype.unwrap_or(usual);
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
         }
@@ -521,6 +552,15 @@ const DTYPE: &str = "dtype";
 
 /// The key for the digest of the cells.
 const CELLS: &str = "cells";
+
+/// The key for the digest of the cells and of where they are.
+const GRID: &str = "grid";
+
+/// Adds the digests, which are known behind the last slab, to what is known of cells.
+fn put_digest(digest: Digest, metadata: &mut Metadata) {
+    metadata.extra.insert(CELLS.into(), digest.cells.to_string());
+    metadata.extra.extend(digest.grid.map(|grid| (GRID.into(), grid.to_string())));
+}
 
 /// The key for the choices that a file was written with.
 const CHOICES: &str = "choices";

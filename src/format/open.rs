@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::comments::is_marked;
 use super::room::CellRoom;
 use super::{CELLS, Carries, DTYPE, Dtype, FORMATS, Format, ORDER, Reader, by_path};
 use crate::error::{Code, Error, Result};
@@ -89,6 +90,7 @@ pub fn made_by_this_tool(path: &Path) -> bool {
     let described = || describe(path).ok().map(|found| found.metadata);
     let metadata = if is_sidecar(path) { parse_file(path).ok().flatten() } else { described() };
     metadata.and_then(|metadata| metadata.record.tool).is_some_and(|tool| tool.starts_with("voxelize "))
+        || is_marked(path)
 }
 
 /// Whether the file at `path` is a sidecar, of whatever program of this library.

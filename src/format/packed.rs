@@ -5,7 +5,8 @@
 
 use std::io::{self, Read, Write};
 
-use flate2::read::ZlibDecoder;
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
 use super::{Choice, Dtype, FileSize, dense};
@@ -13,6 +14,9 @@ use crate::par;
 
 /// The bytes of a piece.
 pub(super) const PIECE: usize = 256 << 10;
+
+/// The most that deflate packs into a byte.
+pub(super) const MOST_PACKED: u128 = 1032;
 
 /// The pieces that are packed side by side.
 const PIECES: usize = 16;
@@ -63,6 +67,28 @@ pub(super) fn unpack_zlib(packed: &[u8], length: usize, out: &mut Vec<u8>) -> io
         true => Ok(()),
         false => Err(io::Error::new(io::ErrorKind::InvalidData, "a packed block is not as long as it says")),
     }
+}
+
+/// The level of chunks and pictures: level 1 is as fast for chunks of cells, and makes twice the bytes (a surface of
+/// 1024 cells: 3.1 MB, at level 2 1.7 MB, at level 6 1.0 MB in twice the time).
+pub(super) const LEVEL: u32 = 2;
+
+/// `plain` as a gzip stream of its own.
+pub(super) fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 16), Compression::new(LEVEL));
+    encoder.write_all(plain)?;
+    encoder.finish()
+}
+
+/// The whole gzip stream `packed`, of which `length` bytes come out.
+pub(super) fn gunzip(packed: &[u8], length: usize) -> io::Result<Vec<u8>> {
+    let broken = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    if length as u128 > packed.len() as u128 * MOST_PACKED {
+        return Err(broken("a packed block is shorter than it says"));
+    }
+    let mut plain = Vec::with_capacity(length + 1);
+    MultiGzDecoder::new(packed).take(length as u64 + 1).read_to_end(&mut plain)?;
+    if plain.len() == length { Ok(plain) } else { Err(broken("a packed block is not as long as it says")) }
 }
 
 /// Cuts what is written into pieces, packs as many as threads are good for, and hands them on in their order.

@@ -6,7 +6,9 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 
 use tempfile::{NamedTempFile, TempDir};
 
@@ -14,8 +16,9 @@ use super::open::{bytes_in, made_by_this_tool};
 use super::place::{
     Beside, buffered, failure, folder_of, link_target, sync_folder, temporary, temporary_folder,
 };
-use super::{Durability, Existing, Written};
+use super::{Choice, Durability, Existing, Written};
 use crate::error::{Error, Result};
+use crate::par;
 
 /// The first bytes of a companion in which its mark is looked for.
 const MARK_WITHIN: u64 = 256;
@@ -24,7 +27,6 @@ const MARK_WITHIN: u64 = 256;
 const MARK: &[u8] = b"voxelize ";
 
 /// The files beside one that an option names.
-#[allow(dead_code)]
 pub(super) struct Companions {
     durability: Durability,
     /// `None` for a stream, which has nothing beside it.
@@ -81,6 +83,8 @@ pub(super) struct FolderLayout {
     pub index: &'static str,
     /// Whether a name in the folder is one of the format.
     pub owns: fn(&str) -> bool,
+    /// The dims of the grids that are held beside a slab while it is written, by the dims of all.
+    pub pending: fn([usize; 3], &[Choice]) -> Vec<[usize; 3]>,
 }
 
 impl FolderLayout {
@@ -126,6 +130,8 @@ pub(super) struct NewFolder {
     /// The requested name, for messages.
     path: PathBuf,
     durability: Durability,
+    /// Syncs files that are whole; none where the system starts no threads.
+    syncer: OnceLock<Option<FileSyncer>>,
     /// By this others know that the process lives.
     _lock: Option<File>,
 }
@@ -138,7 +144,8 @@ impl NewFolder {
     pub(super) fn create(path: &Path, place: PathBuf, durability: Durability) -> Result<Self> {
         let folder = temporary_folder(&place).map_err(|error| failure(error).in_file(path))?;
         let lock = File::open(folder.path()).ok().filter(|folder| folder.try_lock().is_ok());
-        Ok(Self { folder, place, path: path.to_path_buf(), durability, _lock: lock })
+        let path = path.to_path_buf();
+        Ok(Self { folder, place, path, durability, syncer: OnceLock::new(), _lock: lock })
     }
 
     /// Refuses a folder that is there and stays.
@@ -156,22 +163,36 @@ impl NewFolder {
         fs::create_dir_all(folder_of(&path))?;
         let file = temporary(&path)?;
         buffered(file.as_file(), write)?;
-        if self.durability == Durability::Synced {
-            file.as_file().sync_all()?;
+        let file = file.persist(&path).map_err(|error| error.error)?;
+        self.sync(Unsynced::File(file))
+    }
+
+    /// Puts it on the disk, soon.
+    fn sync(&self, one: Unsynced) -> io::Result<()> {
+        if self.durability != Durability::Synced {
+            return Ok(());
         }
-        file.persist(&path).map_err(|error| error.error)?;
-        Ok(())
+        match self.syncer.get_or_init(FileSyncer::start) {
+            Some(syncer) => syncer.queue.send(one).map_err(|_| io::Error::other("a file cannot be synced")),
+            None => one.sync(),
+        }
+    }
+
+    /// Waits until all files and their names are on the disk.
+    fn finish_sync(&mut self) -> io::Result<()> {
+        for folder in folders_in(self.folder.path()) {
+            self.sync(Unsynced::Folder(folder))?;
+        }
+        self.syncer.take().flatten().map_or(Ok(()), FileSyncer::finish)
     }
 
     /// Gives the folder its name, in place of an older one.
-    pub(super) fn persist(self, format: &'static str, existing: Existing) -> Result<Written> {
+    pub(super) fn persist(mut self, format: &'static str, existing: Existing) -> Result<Written> {
         self.check(existing)?;
+        self.finish_sync().map_err(|error| failure(error).in_file(&self.path))?;
         let Self { folder, place, path, durability, .. } = self;
         let new = folder.path();
         let bytes = bytes_in(new);
-        if durability == Durability::Synced {
-            sync_all(new);
-        }
         let replaced = match fs::symlink_metadata(&place) {
             Ok(_) => exchange(new, &place),
             Err(_) => fs::rename(new, &place),
@@ -203,14 +224,64 @@ fn exchange(new: &Path, old: &Path) -> io::Result<()> {
     fs::remove_dir_all(&aside)
 }
 
-/// Puts the names in `folder` and below on the disk.
-fn sync_all(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            sync_all(&entry.path());
+/// The folders below `folder`, and itself as the last.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let below = below.flat_map(|entry| folders_in(&entry.path()));
+    below.chain([folder.to_path_buf()]).collect()
+}
+
+/// A file or a folder that waits to be put on the disk.
+enum Unsynced {
+    File(File),
+    /// The names in a folder.
+    Folder(PathBuf),
+}
+
+impl Unsynced {
+    fn sync(self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.sync_all(),
+            Self::Folder(folder) => {
+                sync_folder(&folder);
+                Ok(())
+            }
         }
     }
-    sync_folder(folder);
+}
+
+/// Threads that sync the files of a folder while more are written: each waits for the disk, which writes many at once. A
+/// thousand files of 20 KiB took a fifth of the time that one after the other takes.
+struct FileSyncer {
+    queue: SyncSender<Unsynced>,
+    threads: Vec<JoinHandle<io::Result<()>>>,
+}
+
+impl FileSyncer {
+    const THREADS: usize = 8;
+
+    /// `None` if the system cannot start a thread.
+    fn start() -> Option<Self> {
+        let (queue, next) = sync_channel::<Unsynced>(Self::THREADS);
+        let next = Arc::new(Mutex::new(next));
+        let start = |_| {
+            let next = Arc::clone(&next);
+            let take = move || next.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+            par::start(move || std::iter::from_fn(take).try_for_each(Unsynced::sync)).ok()
+        };
+        let threads: Vec<_> = (0..Self::THREADS).map_while(start).collect();
+        (!threads.is_empty()).then_some(Self { queue, threads })
+    }
+
+    /// Waits until all is on the disk.
+    fn finish(self) -> io::Result<()> {
+        drop(self.queue);
+        let ended = self.threads.into_iter().map(JoinHandle::join);
+        ended
+            .map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .fold(Ok(()), io::Result::and)
+    }
 }
 
 #[cfg(test)]
@@ -219,7 +290,8 @@ mod tests {
 
     use super::*;
 
-    const LAYOUT: FolderLayout = FolderLayout { index: "index.json", owns: |name| name.ends_with(".json") };
+    const LAYOUT: FolderLayout =
+        FolderLayout { index: "index.json", owns: |name| name.ends_with(".json"), pending: |_, _| vec![] };
 
     fn write(path: &Path, text: &str) -> Result<Written> {
         let place = LAYOUT.place(path)?;

@@ -181,13 +181,32 @@ impl Labels {
             let start = (k * ny + j) * nx;
             return row.copy_from_slice(&bytes[start..start + nx]);
         }
-        row.fill(0);
-        for (place, label) in self.legend.labels().iter().enumerate() {
-            for (word, cells) in
-                self.words(place, j, k).zip(row.chunks_mut(64)).filter(|(word, _)| *word != 0)
-            {
-                for (cell, is_there) in cells.iter_mut().zip(spread(word).as_flattened()) {
-                    *cell |= label.value * is_there;
+        for (n, cells) in row.chunks_mut(64).enumerate() {
+            self.word_values(n, j, k, cells);
+        }
+    }
+
+    /// The values of up to 64 cells of row `(j, k)`, from cell `64 n` on, 0 for empty cells.
+    pub(crate) fn word_values(&self, n: usize, j: usize, k: usize, cells: &mut [u8]) {
+        let occupied = self.occupied.row(j, k)[n];
+        if occupied == 0 {
+            return cells.fill(0);
+        }
+        match &self.values {
+            LabelValues::Bytes(bytes) => {
+                let start = self.index([64 * n, j, k]);
+                cells.copy_from_slice(&bytes[start..start + cells.len()]);
+            }
+            LabelValues::Planes(planes) => {
+                cells.fill(0);
+                for (place, label) in self.legend.labels().iter().enumerate() {
+                    let bits = planes.iter().enumerate().fold(occupied, |bits, (p, plane)| {
+                        let word = plane.row(j, k)[n];
+                        bits & if place >> p & 1 == 1 { word } else { !word }
+                    });
+                    for (cell, is_there) in cells.iter_mut().zip(spread(bits).as_flattened()) {
+                        *cell |= label.value * is_there;
+                    }
                 }
             }
         }

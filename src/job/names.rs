@@ -151,12 +151,15 @@ impl Names {
     fn reads_as(&self, path: &Path, role: &str, access: Access) -> Result<InFile> {
         let mut known = self.known();
         let file = |path: &Path, role: String| {
+            let is_folder = path.is_dir();
             let path = path.to_path_buf();
             let disputed = Arc::default();
-            KnownFile { path, role, access, hint: None, disputed, is_folder: false }
+            KnownFile { path, role, access, hint: None, disputed, is_folder }
         };
         known.add(file(path, role.to_string()))?;
-        if !is_pipe(path) && format::sniff(path).or(format::by_path(path)).is_some() {
+        // What is only written by such a name is read as a mesh.
+        let named = || format::by_path(path).filter(|format| format.is_readable());
+        if !is_pipe(path) && format::sniff(path).or_else(named).is_some() {
             known.add(file(&with_suffix(path, SIDECAR), format!("the sidecar of {role}")))?;
         }
         Ok(InFile(path.to_path_buf()))

@@ -111,7 +111,11 @@ impl Needs<'_> {
 
     fn demand(&self, phases: &[MemoryPhase]) -> Demand {
         let peak = phases.iter().map(|phase| phase.bytes).max().unwrap_or(0);
-        self.voxelizer.demand(self.mesh, self.lattice).with(peak)
+        let demand = self.voxelizer.demand(self.mesh, self.lattice);
+        let pending =
+            self.target.map_or_else(Vec::new, |to| to.format.pending(self.lattice.dims(), to.choices));
+        let pending = pending.into_iter().map(|dims| demand.cell_bytes(dims)).sum::<u128>();
+        demand.with(peak + pending)
     }
 
     /// The plan that fits; the refusal if none does.

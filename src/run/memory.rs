@@ -80,6 +80,12 @@ impl Demand {
         Self { extra, ..self }
     }
 
+    /// The bytes of cells of these dims, as they are held.
+    pub(crate) fn cell_bytes(&self, dims: [usize; 3]) -> u128 {
+        let cells = dims.iter().map(|&n| n as u128).product::<u128>();
+        self.grids * BitGrid::bytes_for(dims) + self.values * cells
+    }
+
     /// The bytes under `plan`, at most.
     pub fn bytes(&self, plan: Plan) -> u128 {
         let [nx, ny, nz] = self.dims;
@@ -93,9 +99,8 @@ impl Demand {
             Plan::Bricks(height) => (self.dims, BitGrid::bytes_for(slab(height))),
         };
         let mesh = mesh + self.extra;
-        let cells = covered.iter().map(|&n| n as u128).product::<u128>();
         let bricks = if self.values > 0 { 0 } else { bricks::bytes_for(covered, self.threads) };
-        mesh + self.grids * BitGrid::bytes_for(covered) + self.values * cells + bricks + extra + nx as u128
+        mesh + self.cell_bytes(covered) + bricks + extra + nx as u128
     }
 
     /// Bricks with slabs of some MiB, of a multiple of `multiple` layers; `None` if the grid is small.

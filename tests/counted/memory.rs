@@ -23,6 +23,7 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "no_run_takes_more_than_its_limit", run: runs },
         Check { name: "no_command_takes_more_than_its_limit", run: commands },
         Check { name: "no_limit_changes_a_cell", run: equal_cells },
+        Check { name: "a_large_folder_of_zarr_stays_within_its_limit", run: large_folder },
     ],
 );
 
@@ -85,7 +86,7 @@ const RULES: [&str; 15] = [
     "--filled --inside flood --leak l.npz",
 ];
 
-const FORMATS: [&str; 4] = ["npz", "vox", "raw", "npy"];
+const FORMATS: [&str; 5] = ["npz", "vox", "raw", "npy", "zarr"];
 
 const THREADS: [usize; 4] = [1, 7, 2, 16];
 
@@ -129,7 +130,7 @@ fn runs() -> Counts {
         for rule in RULES {
             for limit in LIMITS {
                 number += 1;
-                let some = [(FORMATS[number % 4], THREADS[number / 4 % 4])];
+                let some = [(FORMATS[number % 5], THREADS[number / 5 % 4])];
                 let all = FORMATS.iter().flat_map(|format| THREADS.map(|threads| (*format, threads)));
                 let mut chosen = if is_full() { all.collect() } else { some.to_vec() };
                 // Many threads within little memory: each has lists that come and go.
@@ -183,6 +184,30 @@ fn show(place: &Path, line: &str, found: &Measured) -> bool {
         "{peak:6.1} MiB, {expected:6.1} predicted ({ratio:4.2}), job at most {most:6.1}, {plan:6}: {line}"
     );
     (0.75..=1.25).contains(&ratio)
+}
+
+/// Grids of which the layers of one shard are a good part of the memory: 1024 cells on the longest axis, and 4096 of all
+/// combinations.
+fn large_folder() -> Counts {
+    let place = place();
+    let mut kept = 0;
+    let mut wrong = vec![];
+    for (cells, limit) in [(1024, 40), (4096, 512)].into_iter().take(if is_full() { 2 } else { 1 }) {
+        let line = format!("surface.stl -r {cells} -j 2 --max-memory {limit}M -o large.zarr --json");
+        let found = measure(place.path(), &line);
+        assert_eq!(found.code, 0, "{line}: {}", found.err);
+        let report: Value = serde_json::from_str(&found.out).expect("JSON");
+        assert_eq!(report["run"]["plan"], "slabs", "{line}");
+        if found.peak > limit << 20 {
+            wrong.push(format!("{} MiB: {line}", found.peak as f64 / f64::from(1 << 20)));
+        }
+        if is_full() && !show(place.path(), &line, &found) {
+            wrong.push(format!("not as predicted: {line}"));
+        }
+        kept += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    vec![("within the limit", kept)]
 }
 
 fn commands() -> Counts {

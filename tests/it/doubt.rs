@@ -369,7 +369,7 @@ fn slabs_have_the_labels_and_the_bytes_of_the_whole() {
     let voxels = Voxels { cells: labels.into(), lattice: voxels.lattice, record: voxels.record };
     assert_eq!(voxels.digest(), bits, "no digest knows of these labels");
     let mut compared = 0;
-    for format in FORMATS.iter().filter(|format| format.holds(CellKind::Labels)) {
+    for format in FORMATS.iter().filter(|format| format.holds(CellKind::Labels) && !format.is_folder()) {
         for &dtype in format.dtypes {
             let options = SaveOptions { dtype: Some(dtype), ..SaveOptions::default() };
             let mut bytes = Vec::new();

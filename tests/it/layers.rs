@@ -58,8 +58,8 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("rustix", &["format", "job"], "format exchanges folders, job asks for the free space of a disk"),
     (
         "serde_json",
-        &["cli", "grid", "mesh"],
-        "grid saves what is known of it, mesh reads glTF; the schema of --json is the cli's own",
+        &["cli", "format", "grid", "mesh"],
+        "grid saves what is known of it, format describes arrays of Zarr, mesh reads glTF; the schema of --json is the cli's own",
     ),
     ("shlex", &["cli"], ""),
     ("signal_hook", &["cli"], ""),

@@ -79,9 +79,9 @@ def save_zarr(cells, _, path):
     import zarr
 
     shape = tuple(reversed(cells.shape))
-    shards = (128, *(-(-n // 128) * 128 for n in shape[1:]))
-    array = zarr.create_array(str(path), shape=shape, dtype="u1", chunks=(128, 128, 128), shards=shards,
-                              compressors=zarr.codecs.GzipCodec(level=1), overwrite=True)
+    shards = (64, *(-(-n // 64) * 64 for n in shape[1:]))
+    array = zarr.create_array(str(path), shape=shape, dtype="u1", chunks=(64, 64, 64), shards=shards,
+                              compressors=zarr.codecs.GzipCodec(level=2), overwrite=True)
     array[:] = cells.view("u1").transpose(2, 1, 0)
 
 
@@ -135,6 +135,7 @@ FORMATS = [
     ("vti", [], save_vtk),
     ("vti", ["--uncompressed"], save_vtk_raw),
     ("zarr", [], save_zarr),
+    ("zarr", ["--no-pyramid"], save_zarr),
     ("vdb", [], "openvdb"),
     ("vox", [], None),
     ("binvox", [], save_binvox),

@@ -34,6 +34,16 @@ def boxes_of(name, space):
     if name == "nibabel":
         points = space["centres"] * [-1, -1, 1]
         return points.min(axis=0) - size / 2, points.max(axis=0) + size / 2
+    if name.startswith("Zarr"):
+        return box_of_cells(space["stack"].transpose(2, 1, 0), space)
+    if name.startswith("Resin"):
+        return box_of_cells(space["layers"][:, ::-1, :].transpose(2, 1, 0), space)
+    if name == "gprMax":
+        with space["h5py"].File("f.h5") as file:
+            assert np.allclose(file.attrs["dx_dy_dz"], size)
+            return box_of_cells(file["data"][:] == 0, space)
+    if name.startswith("Lattice"):
+        return box_of_cells(space["flags"].transpose(2, 1, 0), space)
     if name == "OpenVDB":
         assert (space["cells"] == space["voxels"]).all()
         return np.array(space["lowest"]) - size / 2, np.array(space["highest"]) + size / 2
@@ -47,6 +57,14 @@ def boxes_of(name, space):
         assert len(cells) == space["voxels"].sum(), len(cells)
         return centres.min(axis=0) - size / 2, centres.max(axis=0) + size / 2
     raise AssertionError(f"nothing is known of {name}")
+
+
+def box_of_cells(cells, space):
+    """The box around the occupied cells of an array a[x, y, z] on the grid of the other files."""
+    import numpy as np
+    assert cells.shape == space["voxels"].shape, cells.shape
+    found = np.argwhere(cells)
+    return space["corner"] + found.min(axis=0) * space["size"], space["corner"] + (found.max(axis=0) + 1) * space["size"]
 
 
 def main(folder):

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use voxelize::format::Format;
 use voxelize::job::{InFile, Names};
 use voxelize::mesh::read::INPUTS;
 use voxelize::{Code, Error, Kind, Progress, Result, format};
@@ -221,6 +222,8 @@ impl FolderWalk<'_> {
         paths.sort();
         for path in paths {
             match (path.is_dir(), path.is_symlink()) {
+                // Voxels, which may be thousands of files.
+                (true, _) if format::by_path(&path).is_some_and(Format::is_folder) => {}
                 (true, true) => self.links.push_back(path),
                 (true, false) => folders.push(path),
                 _ if files::is_mesh_name(&path) => self.meshes.push(path),

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use voxelize::format::Sidecar;
 use voxelize::job::UnitOfLength;
-use voxelize::{Bounds, Error, Kind, Progress, Result, format};
+use voxelize::{Bounds, Error, Kind, Progress, Result};
 
 use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
 use super::argv::Argv;
@@ -262,7 +262,7 @@ fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
         (format!("{} is neither a command nor a mesh", first.display()), line(rest))
     } else if last.exists() {
         return None;
-    } else if format::by_path(last).is_some() {
+    } else if files::is_voxel_name(last) {
         (not_there(last), format!("{} -o {}", line(before), last.display()))
     } else if files::has_extension(last, "json") && argv.json().is_some() {
         (not_there(last), format!("{} --json={}", line(before), last.display()))

@@ -164,13 +164,15 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     let job = &options.job;
     let output = &options.output;
     let lattice = fit(job, mesh, report)?;
-    output.check_lattice(job.options.kind(), &lattice, job.options.grid.transform.up)?;
+    // As files have it.
+    let placed = job.options.grid.placed(&lattice)?;
+    output.check_lattice(job.options.kind(), &placed, job.options.grid.transform.up)?;
     job.options.rule.check_on(&lattice).map_err(|e| prefixed("--", &e))?;
     let target = output.target();
     let is_dry = options.mode == Mode::DryRun;
     let size = target.size(&job.options.rule, mesh, &lattice, is_dry);
     report.output_size = size.filter(|_| is_dry);
     report.warnings.extend(target.findings(&lattice, job.options.grid.transform.up, size));
-    options.aux_outputs().try_for_each(|aux| aux.check_lattice(CellKind::Bits, &lattice))?;
+    options.aux_outputs().try_for_each(|aux| aux.check_lattice(CellKind::Bits, &placed))?;
     Ok(lattice)
 }

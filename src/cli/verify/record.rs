@@ -11,7 +11,7 @@ use voxelize::{Error, Result, Rule, tool};
 
 use super::super::args::words_of;
 use super::super::command::Call;
-use super::super::files::{MadeFolders, SIDECAR, or_hint, with_suffix};
+use super::super::files::{MadeFolders, SIDECAR, is_voxel_name, or_hint, with_suffix};
 use super::super::progress::Bar;
 use super::super::report::display::{counted, grouped, sanitized};
 use super::super::report::{Outcome, Report};
@@ -144,7 +144,7 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
         let error = Error::usage("is a voxel file, and --update records in a list").in_file(list);
         return Err(error.with_hint(format!("voxelize {mesh} --like {name}{same} -o {name} makes it again")));
     }
-    if format::by_path(list).is_some() && !list.exists() {
+    if is_voxel_name(list) && !list.exists() {
         let error = Error::usage("is the name of a voxel file, and a list of goldens is TOML").in_file(list);
         return Err(error.with_hint("name it goldens.toml; --golden DIR keeps the cells of cases as files"));
     }

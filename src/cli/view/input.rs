@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use clap::Args as _;
 use serde_json::{Map, Value, json};
-use voxelize::format;
 use voxelize::job::InFile;
 use voxelize::view::Up;
 use voxelize::{BitGrid, Cells, Digest, Lattice, Mesh, Rational, Result, Voxels};
@@ -73,8 +72,7 @@ fn is_voxel_file(path: &Path) -> Result<bool> {
     }
     files::is_there(path)?;
     // A pipe cannot be looked into twice.
-    let is_voxels = || files::voxel_format(path).or(format::by_path(path)).is_some();
-    Ok(if files::is_pipe(path) { format::by_path(path).is_some() } else { is_voxels() })
+    Ok(files::is_voxel_name(path) || !files::is_pipe(path) && files::voxel_format(path).is_some())
 }
 
 impl ViewInput {

@@ -77,7 +77,7 @@ impl RowValues {
     }
 
     /// Takes the values of some rows, from row `first` on.
-    fn put_rows(&mut self, first: usize, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn put_rows(&mut self, first: usize, bytes: &[u8]) -> Result<()> {
         if let Cells::Bits(bits) = &mut self.cells {
             if self.one == 0 {
                 self.one = bytes.iter().copied().find(|byte| *byte != 0).unwrap_or(0);

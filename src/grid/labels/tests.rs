@@ -32,6 +32,8 @@ fn cells_rows_and_counts_agree_in_every_store() {
         for (n, values) in values.chunks(150).enumerate() {
             labels.row(n % 4, n / 4, &mut row);
             assert_eq!(row, values, "{legend:?}");
+            labels.word_values(2, n % 4, n / 4, &mut row[..150 - 128]);
+            assert_eq!(row[..150 - 128], values[128..], "{legend:?}");
             again.put_row(n % 4, n / 4, values).unwrap();
         }
         assert_eq!(again, labels);

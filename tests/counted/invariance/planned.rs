@@ -16,12 +16,12 @@ use crate::support::suite::Counts;
 
 const THREADS: [usize; 3] = [1, 2, 7];
 
-/// Every format that is written in slabs, with every type it has for cells of this kind.
+/// Every format of one file that is written in slabs, with every type it has for cells of this kind.
 fn kinds(cells: CellKind) -> impl Iterator<Item = (&'static Format, Dtype)> {
     let dtypes = move |format: &'static Format| {
         if cells == CellKind::Bits { format.dtypes } else { format.dtypes_of(cells) }
     };
-    let in_slabs = FORMATS.iter().filter(|format| format.slab_layers < MAX_DIM);
+    let in_slabs = FORMATS.iter().filter(|format| format.slab_layers < MAX_DIM && !format.is_folder());
     in_slabs.flat_map(move |format| dtypes(format).iter().map(move |dtype| (format, *dtype)))
 }
 

@@ -166,7 +166,7 @@ fn ended_streams_are_distinguished() {
 
 #[test]
 fn an_extension_of_no_format_is_a_usage_error() {
-    let error = at_odd_place(f_grid()).save("grid.stl").unwrap_err();
+    let error = at_odd_place(f_grid()).save("grid.off").unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
     assert!(error.hint().unwrap().to_string().contains(".npz"));
     let _: &Error = &error;

@@ -5,6 +5,8 @@ mod bad_input;
 mod binvox;
 mod bt;
 mod consistent;
+mod described;
+mod faces;
 mod files;
 mod hexahedra;
 mod images;
@@ -13,10 +15,13 @@ mod round_trip;
 mod scenes;
 mod schem;
 mod shells;
+#[cfg(all(feature = "npz", feature = "png"))]
+mod slices;
 #[cfg(feature = "npz")]
 mod sparse;
 mod vdb;
 mod vti;
+mod zarr;
 
 use std::io::Cursor;
 
@@ -90,9 +95,10 @@ pub fn readable() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| format.is_readable())
 }
 
-/// Those with every type they store.
+/// Those of one file, with every type they store.
 fn kinds() -> Vec<(&'static Format, Dtype)> {
-    let kinds: Vec<_> = readable().flat_map(|f| f.dtypes.iter().map(move |d| (f, *d))).collect();
+    let files = readable().filter(|format| !format.is_folder());
+    let kinds: Vec<_> = files.flat_map(|f| f.dtypes.iter().map(move |d| (f, *d))).collect();
     assert!(kinds.len() >= 7, "few formats: {kinds:?}");
     kinds
 }

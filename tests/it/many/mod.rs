@@ -82,6 +82,30 @@ fn a_folder_is_walked_and_its_paths_are_kept() {
     assert_eq!(below(&place, "there"), ["cube.raw", "cube.raw.json", "thirds.raw", "thirds.raw.json"]);
 }
 
+/// The outputs of an earlier run may lie among the meshes.
+#[test]
+fn folders_of_voxels_are_not_walked() {
+    let place = scans();
+    let run = |line: &str| place.run(line).expect(0);
+    run("scans -r 16 -f zarr -o scans/");
+    place.write("scans/b.zarr/0/mesh.stl", stl(&cuboid([1.0; 3])));
+    run("scans -r 16 -f slices -o out/");
+    let folders = ["b.slices/slices.json", "left/a.slices/slices.json", "left/inner/a.slices/slices.json"];
+    let found = below(&place, "out");
+    assert_eq!(
+        found.iter().filter(|name| name.ends_with(".json")).collect::<Vec<_>>(),
+        folders.iter().collect::<Vec<_>>()
+    );
+    // A folder that exists is an output that exists.
+    let kept = run("scans -r 8 -f zarr -o scans/ --skip-existing --json");
+    assert_eq!(
+        by_mesh(&kept, "/status").values().filter(|status| **status == "skipped").count(),
+        3,
+        "{}",
+        kept.text()
+    );
+}
+
 #[test]
 fn one_mesh_goes_to_a_folder_with_the_usual_summary() {
     let place = scans();

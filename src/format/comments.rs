@@ -1,0 +1,82 @@
+//! Metadata in the comments of text headers: lines of ASCII that every reader takes.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::by_path;
+
+/// The word that precedes the metadata.
+pub(super) const MARK: &str = "voxelize ";
+
+/// The most bytes of JSON in a line: MeshLab takes lines of 510 bytes, CloudCompare of 1023.
+const LINE: usize = 400;
+
+/// JSON with every character beyond ASCII escaped: headers of PLY are ASCII.
+pub(super) fn ascii(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() {
+            text.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        }
+    }
+    text
+}
+
+/// Lines that begin with `begin` and the mark, and have the parts of `json`, which follow each other without a gap.
+pub(super) fn comments(begin: &str, json: &str) -> String {
+    let json = ascii(json);
+    let mut lines = String::new();
+    let mut rest = &json[..];
+    while !rest.is_empty() {
+        let most = rest.len().min(LINE);
+        // Readers may strip blanks, and a line of .obj that ends in \ goes on.
+        let is_clean = |at: &usize| !rest[..*at].ends_with([' ', '\\']) && !rest[*at..].starts_with(' ');
+        let (line, behind) = rest.split_at((1..=most).rev().find(is_clean).unwrap_or(most));
+        let _ = writeln!(lines, "{begin} {MARK}{line}");
+        rest = behind;
+    }
+    lines
+}
+
+/// Whether the file at `path` is called as one of a format that is only written, and says near its start that this tool
+/// made it.
+pub(super) fn is_marked(path: &Path) -> bool {
+    let Some(format) = by_path(path).filter(|format| !format.is_readable()) else { return false };
+    let mut head = vec![];
+    let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
+    let has = |mark: &str| head.windows(mark.len()).any(|bytes| bytes == mark.as_bytes());
+    let begins = |start: &[u8]| head.starts_with(start);
+    read.is_ok()
+        && match format.extensions {
+            ["stl"] => begins(MARK.as_bytes()),
+            ["obj"] => begins(b"# voxelize {\"tool\":\"voxelize "),
+            ["glb"] => begins(b"glTF") && has("\"extras\":{\"voxelize\":{\"tool\":\"voxelize "),
+            _ => begins(b"ply\n") && has("\ncomment voxelize {\"tool\":\"voxelize "),
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_short_ascii_lines_that_join() {
+        let json = format!("{{\"a\":\"{}Würfel 😀 {}\"}}", "b\\\\ ".repeat(250), " ".repeat(20));
+        let lines = comments("#", &json);
+        assert!(lines.is_ascii() && lines.lines().count() > 2);
+        for line in lines.lines() {
+            assert!(
+                line.len() <= LINE + 11 && !line.ends_with(['\\', ' ']) && !line[11..].starts_with(' '),
+                "{line}"
+            );
+        }
+        let joined: String = lines.lines().map(|line| line.strip_prefix("# voxelize ").unwrap()).collect();
+        assert_eq!(joined, json.replace('ü', "\\u00fc").replace('😀', "\\ud83d\\ude00"));
+    }
+}

@@ -1,0 +1,92 @@
+//! Bytes of several sections that come by turns and go into a file one section after the other: faces behind all
+//! vertices, the faces of a label behind those of another.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use tempfile::SpooledTempFile;
+
+use super::super::save::{SPOOL, not_spooled};
+
+/// So many bytes of a section go into the file at a time.
+const PIECE: usize = 64 << 10;
+
+/// The sections, in a temporary file.
+pub(super) struct FaceSections {
+    file: SpooledTempFile,
+    length: u64,
+    sections: Vec<FaceSection>,
+}
+
+#[derive(Default)]
+struct FaceSection {
+    pending: Vec<u8>,
+    /// Where its pieces are; each has [`PIECE`] bytes or more.
+    pieces: Vec<(u64, usize)>,
+    length: u64,
+}
+
+impl FaceSections {
+    /// No bytes in so many sections.
+    pub(super) fn new(count: usize) -> Self {
+        let sections = (0..count).map(|_| FaceSection::default()).collect();
+        Self { file: SpooledTempFile::new(SPOOL), length: 0, sections }
+    }
+
+    /// Adds bytes to a section.
+    pub(super) fn push(&mut self, section: usize, bytes: &[u8]) -> io::Result<()> {
+        let section = &mut self.sections[section];
+        section.pending.extend_from_slice(bytes);
+        section.length += bytes.len() as u64;
+        if section.pending.len() < PIECE {
+            return Ok(());
+        }
+        self.file.write_all(&section.pending).map_err(not_spooled)?;
+        section.pieces.push((self.length, section.pending.len()));
+        self.length += section.pending.len() as u64;
+        section.pending.clear();
+        Ok(())
+    }
+
+    /// The bytes of a section.
+    pub(super) fn length(&self, section: usize) -> u64 {
+        self.sections[section].length
+    }
+
+    /// Writes a section to `out`.
+    pub(super) fn copy(&mut self, section: usize, out: &mut dyn Write) -> io::Result<()> {
+        let FaceSection { pending, pieces, .. } = std::mem::take(&mut self.sections[section]);
+        let mut bytes = vec![];
+        for (at, length) in pieces {
+            bytes.resize(length, 0);
+            self.file.seek(SeekFrom::Start(at)).map_err(not_spooled)?;
+            self.file.read_exact(&mut bytes).map_err(not_spooled)?;
+            out.write_all(&bytes)?;
+        }
+        out.write_all(&pending)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_keep_their_order() {
+        let mut sections = FaceSections::new(3);
+        let mut expected = [vec![], vec![], vec![]];
+        for n in 0..3000_usize {
+            let bytes = vec![n as u8; n % 200];
+            // The last stays empty.
+            sections.push(n % 2, &bytes).unwrap();
+            expected[n % 2].extend(bytes);
+        }
+        let lengths = [0, 1, 2].map(|n| sections.length(n) as usize);
+        assert_eq!(lengths, [0, 1, 2].map(|n| expected[n].len()));
+        assert!(lengths[0] > 2 * PIECE && lengths[2] == 0);
+        for n in [1, 2, 0] {
+            let mut out = vec![];
+            sections.copy(n, &mut out).unwrap();
+            assert!(out == expected[n], "section {n}");
+        }
+    }
+}

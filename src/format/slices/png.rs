@@ -1,0 +1,69 @@
+//! Pictures of grey values, as PNG.
+
+use std::io::{self, Write as _};
+
+use flate2::write::ZlibEncoder;
+use flate2::{Compression, Crc};
+
+use super::super::packed::LEVEL;
+
+/// The first bytes of every PNG.
+const SIGNATURE: [u8; 8] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n'];
+
+/// Size, depth and density, which the pictures of a stack share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PngFrame {
+    /// Width and height in pixels.
+    pub size: [usize; 2],
+    /// The bits of a pixel.
+    pub depth: u8,
+    /// Pixels per metre along both, if known.
+    pub density: Option<[u32; 2]>,
+}
+
+impl PngFrame {
+    /// A picture of these rows, from the top, each behind a zero for its filter.
+    pub(super) fn png(&self, rows: &[u8]) -> io::Result<Vec<u8>> {
+        let mut png = SIGNATURE.to_vec();
+        let [width, height] = self.size.map(|n| u32::try_from(n).map_err(io::Error::other));
+        // Grey, deflate, the usual filters, not interlaced.
+        let kind = [self.depth, 0, 0, 0, 0];
+        put(&mut png, *b"IHDR", &[&width?.to_be_bytes()[..], &height?.to_be_bytes(), &kind].concat());
+        if let Some([x, y]) = self.density {
+            const METRE: u8 = 1;
+            put(&mut png, *b"pHYs", &[&x.to_be_bytes()[..], &y.to_be_bytes(), &[METRE]].concat());
+        }
+        let mut packed = ZlibEncoder::new(Vec::with_capacity(rows.len() / 16), Compression::new(LEVEL));
+        packed.write_all(rows)?;
+        put(&mut png, *b"IDAT", &packed.finish()?);
+        put(&mut png, *b"IEND", &[]);
+        Ok(png)
+    }
+}
+
+/// A part: its length, its kind, its content, and the checksum of both.
+fn put(png: &mut Vec<u8>, kind: [u8; 4], content: &[u8]) {
+    let mut sum = Crc::new();
+    sum.update(&kind);
+    sum.update(content);
+    png.extend((content.len() as u32).to_be_bytes());
+    png.extend(kind);
+    png.extend(content);
+    png.extend(sum.sum().to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_picture_is_known_byte_by_byte() {
+        let frame = PngFrame { size: [1, 1], depth: 1, density: None };
+        let png = frame.png(&[0, 0x80]).unwrap();
+        // Its head and its end are those of any 1 × 1 picture of 1 bit.
+        let head = b"\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x01\0\0\0\0\x37\x6e\xf9\x24";
+        assert_eq!(png[..8], SIGNATURE);
+        assert_eq!(png[8..33], head[..]);
+        assert!(png.ends_with(b"\0\0\0\0IEND\xae\x42\x60\x82"));
+    }
+}

@@ -1,0 +1,242 @@
+//! Writing a folder of Zarr: the shards of a slab, and those of smaller levels as soon as they have their layers.
+
+use std::io::{self, Write as _};
+
+use super::super::packed::gzip;
+use super::super::save::{cancelled, next};
+use super::super::several::NewFolder;
+use super::super::{Choice, Dtype, SaveOptions};
+use super::crc32c::crc32c;
+use super::pyramid::{LayerWindow, reduce};
+use super::{CHUNK, NODE, NOT_STORED, json, levels};
+use crate::error::{Error, Result};
+use crate::grid::field::canonical;
+use crate::grid::spread::spread;
+use crate::grid::{BitGrid, CellSource, CellType, Cells, CellsRef, Field, Labels};
+use crate::par;
+
+/// The words of a row of a chunk.
+const WORDS: usize = CHUNK / 64;
+
+/// The chunks that each thread packs before they are written.
+const CHUNKS_PER_THREAD: usize = 4;
+
+pub(super) fn write(
+    source: &mut dyn CellSource,
+    folder: &NewFolder,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let dims = source.dims();
+    let levels = levels(dims, options.choices);
+    let background = match source.cell_type() {
+        CellType::Field { background } => background,
+        _ => 0.0,
+    };
+    for (level, dims) in levels.iter().enumerate() {
+        let text = json::array(*dims, background, dtype, options);
+        folder.write(&format!("{level}/{NODE}"), |out| out.write_all(text.as_bytes()))?;
+    }
+    let pending =
+        levels[1..].iter().map(|dims| PendingLayers::new(*dims, source.cell_type(), dtype).map(Some));
+    let pending = pending.collect::<Result<Vec<_>>>().map_err(io::Error::other)?;
+    let mut shards = ShardWriter { folder, options, background, pending };
+    options.progress.begin("write", dims[2] as u64);
+    while let Some(slab) = next(source)? {
+        let cells = match slab.cells {
+            CellsRef::Labels(labels) if dtype != Dtype::U8 => CellsRef::Bits(labels.occupied()),
+            cells => cells,
+        };
+        let layers = cells.dims()[2];
+        if !slab.first.is_multiple_of(CHUNK)
+            || !layers.is_multiple_of(CHUNK) && slab.first + layers != dims[2]
+        {
+            let text = format!("a folder of Zarr is made of slabs of {CHUNK} layers");
+            return Err(io::Error::other(Error::usage(text)));
+        }
+        for first in (0..layers).step_by(CHUNK) {
+            let window = LayerWindow { cells, first, count: CHUNK.min(layers - first) };
+            shards.add(0, window, slab.first + first)?;
+            options.progress.advance(window.count as u64);
+        }
+    }
+    let text = json::group(source, dtype, levels.len());
+    folder.write(NODE, |out| out.write_all(text.as_bytes()))
+}
+
+/// The layers of a smaller level that wait until they fill a shard.
+struct PendingLayers {
+    cells: Cells,
+    /// The layer of the level that is the first here.
+    first: usize,
+    count: usize,
+    /// The layers of the level.
+    nz: usize,
+}
+
+impl PendingLayers {
+    fn new([nx, ny, nz]: [usize; 3], cells: CellType, dtype: Dtype) -> Result<Self> {
+        let dims = [nx, ny, nz.min(CHUNK)];
+        let cells = match cells {
+            CellType::Field { background } => Field::new(dims, background)?.into(),
+            CellType::Labels(legend) if dtype == Dtype::U8 => Labels::new(dims, legend.clone())?.into(),
+            _ => BitGrid::new(dims)?.into(),
+        };
+        Ok(Self { cells, first: 0, count: 0, nz })
+    }
+
+    fn is_full(&self) -> bool {
+        self.count == CHUNK || self.first + self.count == self.nz
+    }
+
+    /// Makes room for the next layers.
+    fn clear(&mut self) -> Result<()> {
+        self.first += self.count;
+        self.count = 0;
+        // Bits and fields are written over.
+        if let Cells::Labels(labels) = &mut self.cells {
+            *labels = Labels::new(labels.dims(), labels.legend().clone())?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the shards of all levels.
+struct ShardWriter<'a> {
+    folder: &'a NewFolder,
+    options: &'a SaveOptions<'a>,
+    background: f32,
+    /// Of each level but the first.
+    pending: Vec<Option<PendingLayers>>,
+}
+
+impl ShardWriter<'_> {
+    /// Takes the layers of one shard of a level, the first of which is layer `z`.
+    fn add(&mut self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
+        self.write(level, window, z / CHUNK)?;
+        let Some(mut pending) = self.pending.get_mut(level).and_then(Option::take) else { return Ok(()) };
+        cancelled(self.options.progress)?;
+        reduce(window, &mut pending.cells, pending.count);
+        pending.count += window.count.div_ceil(2);
+        if pending.is_full() {
+            let window = LayerWindow { cells: pending.cells.as_ref(), first: 0, count: pending.count };
+            self.add(level + 1, window, pending.first)?;
+            pending.clear().map_err(io::Error::other)?;
+        }
+        self.pending[level] = Some(pending);
+        Ok(())
+    }
+
+    /// Writes shard `z` of a level, if it has anything but the fill value.
+    fn write(&self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
+        let [nx, ny, _] = window.cells.dims().map(|n| n.div_ceil(CHUNK));
+        let chunk = |n: usize| InnerChunk { window, x: n % nx, y: n / nx, background: self.background };
+        let is_stored = par::map_range(0..nx * ny, |n| !chunk(n).is_empty());
+        let stored: Vec<_> = (0..nx * ny).filter(|n| is_stored[*n]).collect();
+        if stored.is_empty() {
+            return Ok(());
+        }
+        let is_packed = !self.options.has(Choice::Uncompressed);
+        let encoded = |n| if is_packed { gzip(&chunk(n).bytes()) } else { Ok(chunk(n).bytes()) };
+        let mut places = vec![[NOT_STORED; 2]; nx * ny];
+        let mut offset = 0;
+        self.folder.write(&format!("{level}/c/{z}/0/0"), |out| {
+            for some in stored.chunks(CHUNKS_PER_THREAD * par::current_threads()) {
+                cancelled(self.options.progress)?;
+                for (n, bytes) in some.iter().zip(par::map(some.to_vec(), encoded)) {
+                    let bytes = bytes?;
+                    out.write_all(&bytes)?;
+                    places[*n] = [offset, bytes.len() as u64];
+                    offset += bytes.len() as u64;
+                }
+            }
+            let index: Vec<u8> = places.iter().flatten().flat_map(|number| number.to_le_bytes()).collect();
+            out.write_all(&index)?;
+            out.write_all(&crc32c(&index).to_le_bytes())
+        })
+    }
+}
+
+/// The chunk at this place of a shard.
+struct InnerChunk<'a> {
+    window: LayerWindow<'a>,
+    x: usize,
+    y: usize,
+    background: f32,
+}
+
+impl InnerChunk<'_> {
+    /// The rows of the layers that it has, and where they begin in it.
+    fn rows(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
+        let start = self.y * CHUNK;
+        let end = self.window.cells.dims()[1].min(start + CHUNK);
+        let first = self.window.first;
+        let place = move |j: usize, k: usize| ((k - first) * CHUNK + j - start) * CHUNK;
+        (first..first + self.window.count).flat_map(move |k| (start..end).map(move |j| (j, k, place(j, k))))
+    }
+
+    /// Its words in a row of bits.
+    fn words(&self, bits: &BitGrid) -> std::ops::Range<usize> {
+        self.x * WORDS..bits.row_words().min((self.x + 1) * WORDS)
+    }
+
+    /// Its values in a row of a field.
+    fn values<'a>(&self, field: &'a Field, j: usize, k: usize) -> &'a [f32] {
+        let row = field.row(j, k);
+        &row[self.x * CHUNK..row.len().min((self.x + 1) * CHUNK)]
+    }
+
+    /// Whether all of its cells have the fill value.
+    fn is_empty(&self) -> bool {
+        let is_clear = |bits: &BitGrid| {
+            let words = self.words(bits);
+            self.rows().all(|(j, k, _)| bits.row(j, k)[words.clone()].iter().all(|word| *word == 0))
+        };
+        match self.window.cells {
+            CellsRef::Bits(bits) => is_clear(bits),
+            CellsRef::Labels(labels) => is_clear(labels.occupied()),
+            CellsRef::Field(field) => {
+                let fill = canonical(self.background);
+                self.rows()
+                    .all(|(j, k, _)| self.values(field, j, k).iter().all(|value| canonical(*value) == fill))
+            }
+        }
+    }
+
+    /// Its cells, x fastest; those beyond the grid have the fill value.
+    fn bytes(&self) -> Vec<u8> {
+        match self.window.cells {
+            CellsRef::Bits(bits) => self.spread(bits, |n, j, k, cells| {
+                cells.copy_from_slice(&spread(bits.row(j, k)[n]).as_flattened()[..cells.len()]);
+            }),
+            CellsRef::Labels(labels) => {
+                self.spread(labels.occupied(), |n, j, k, cells| labels.word_values(n, j, k, cells))
+            }
+            CellsRef::Field(field) => {
+                let mut bytes = canonical(self.background).to_le_bytes().repeat(CHUNK * CHUNK * CHUNK);
+                for (j, k, at) in self.rows() {
+                    let places = bytes[4 * at..].as_chunks_mut::<4>().0;
+                    for (place, value) in places.iter_mut().zip(self.values(field, j, k)) {
+                        *place = canonical(*value).to_le_bytes();
+                    }
+                }
+                bytes
+            }
+        }
+    }
+
+    /// A byte for each cell: `put` gives those of a word of a row.
+    fn spread(&self, occupied: &BitGrid, put: impl Fn(usize, usize, usize, &mut [u8])) -> Vec<u8> {
+        let nx = occupied.dims()[0];
+        let mut bytes = vec![0; CHUNK * CHUNK * CHUNK];
+        for (j, k, at) in self.rows() {
+            for (n, word) in self.words(occupied).enumerate() {
+                if occupied.row(j, k)[word] != 0 {
+                    let cells = &mut bytes[at + 64 * n..][..(nx - 64 * word).min(64)];
+                    put(word, j, k, cells);
+                }
+            }
+        }
+        bytes
+    }
+}
