@@ -1,17 +1,23 @@
-//! Metadata in the comments of text headers: lines of ASCII that every reader takes.
+//! Metadata in the comments of text headers, as lines of ASCII that every reader takes, and in XML, as numbers; and how files
+//! that are only written are known by them.
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use flate2::read::GzDecoder;
+
 use super::by_path;
 
 /// The word that precedes the metadata.
 pub(super) const MARK: &str = "voxelize ";
 
-/// The most bytes of JSON in a line: MeshLab takes lines of 510 bytes, CloudCompare of 1023.
-const LINE: usize = 400;
+/// The most bytes of JSON in a line: Abaqus takes lines of 256 bytes, MeshLab of 510, CloudCompare of 1023.
+const LINE: usize = 236;
+
+/// The begin of the metadata of this tool.
+const TOOL: &str = "{\"tool\":\"voxelize ";
 
 /// JSON with every character beyond ASCII escaped: headers of PLY are ASCII.
 pub(super) fn ascii(json: &str) -> String {
@@ -44,19 +50,38 @@ pub(super) fn comments(begin: &str, json: &str) -> String {
     lines
 }
 
+/// The bytes of a text as numbers, in lines.
+pub(super) fn codes(text: &str) -> String {
+    let codes: Vec<_> = text.bytes().map(|byte| byte.to_string()).collect();
+    codes.chunks(40).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
+}
+
+/// The begin of what is packed by gzip.
+fn unpacked(head: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    // The end is missing.
+    let _ = GzDecoder::new(head).take(4096).read_to_end(&mut plain);
+    plain
+}
+
 /// Whether the file at `path` is called as one of a format that is only written, and says near its start that this tool
 /// made it.
 pub(super) fn is_marked(path: &Path) -> bool {
     let Some(format) = by_path(path).filter(|format| !format.is_readable()) else { return false };
     let mut head = vec![];
     let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
-    let has = |mark: &str| head.windows(mark.len()).any(|bytes| bytes == mark.as_bytes());
+    let holds = |head: &[u8], mark: &str| head.windows(mark.len()).any(|bytes| bytes == mark.as_bytes());
+    let has = |mark: &str| holds(&head, mark);
     let begins = |start: &[u8]| head.starts_with(start);
     read.is_ok()
         && match format.extensions {
             ["stl"] => begins(MARK.as_bytes()),
             ["obj"] => begins(b"# voxelize {\"tool\":\"voxelize "),
             ["glb"] => begins(b"glTF") && has("\"extras\":{\"voxelize\":{\"tool\":\"voxelize "),
+            ["bt"] => begins(b"# Octomap") && has(&format!("\n# {MARK}{TOOL}")),
+            ["inp"] => begins(b"*HEADING\n") && has(&format!("\n** {MARK}{TOOL}")),
+            ["vtu"] => begins(b"<?xml") && has("Name=\"voxelize\" NumberOfTuples=") && has(&codes(TOOL)),
+            ["schem"] => holds(&unpacked(&head), TOOL),
             _ => begins(b"ply\n") && has("\ncomment voxelize {\"tool\":\"voxelize "),
         }
 }

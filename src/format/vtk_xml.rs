@@ -1,4 +1,4 @@
-//! What XML files of VTK have in common: texts as numbers, and data packed in blocks.
+//! What XML files of VTK have in common: data packed in blocks.
 //!
 //! | bytes | content (numbers are 64 bits, little-endian) |
 //! |---|---|
@@ -17,12 +17,6 @@ use tempfile::SpooledTempFile;
 
 use super::packed::{PIECE, ZlibBlocks};
 use super::save::{SPOOL, not_spooled};
-
-/// The bytes of a text as numbers, in lines.
-pub(super) fn codes(text: &str) -> String {
-    let codes: Vec<_> = text.bytes().map(|byte| byte.to_string()).collect();
-    codes.chunks(40).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
-}
 
 /// The bytes before the blocks of so many bytes of data.
 pub(super) fn head_bytes(bytes: u64) -> u64 {

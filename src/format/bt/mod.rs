@@ -22,7 +22,8 @@
 //! unknown; `--mark-free` makes those of the grid free, as does that option of OctoMap's binvox2bt.
 //!
 //! The walls of an octree are at multiples of R. A grid with other walls is moved onto the nearest, by half a cell at
-//! most, which is a warning. Mesh coordinates are world coordinates, z is not turned up; ROS takes them as metres with z up.
+//! most, which is a warning. World coordinates are the mesh's, and a grid whose y is up is not turned. ROS takes them as metres, with
+//! z up.
 //!
 //! <https://octomap.github.io/octomap/doc/>
 

@@ -156,21 +156,21 @@ impl<'a> Octree<'a> {
             return Ok(());
         }
         progress.begin("write", self.inner_blocks);
-        let mut writer = TreeWriter { tree: self, out, progress, pieces: Vec::new() };
+        let mut writer = OctreeWriter { tree: self, out, progress, pieces: Vec::new() };
         writer.push(self.levels.len() - 1, [0; 3])?;
         writer.flush()
     }
 }
 
 /// Nodes on their way to a file: those of blocks are found side by side.
-struct TreeWriter<'a> {
+struct OctreeWriter<'a> {
     tree: &'a Octree<'a>,
     out: &'a mut dyn io::Write,
     progress: &'a dyn Progress,
     pieces: Vec<TreePiece>,
 }
 
-impl TreeWriter<'_> {
+impl OctreeWriter<'_> {
     /// Takes an inner node of a level, the blocks being the first.
     fn push(&mut self, level: usize, place: [usize; 3]) -> io::Result<()> {
         if level == 0 {

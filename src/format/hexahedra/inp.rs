@@ -6,6 +6,7 @@ use super::elements::{LabelledLines, set_names};
 use super::nodes::{HexahedronSink, hexahedra};
 use super::walls;
 use crate::error::Error;
+use crate::format::comments::comments;
 use crate::format::image::described;
 use crate::format::{Dtype, SaveOptions};
 use crate::grid::record::TOOL;
@@ -16,9 +17,6 @@ const MOST: u64 = 999_999_999;
 
 /// The characters of a number that CalculiX reads.
 const DIGITS: usize = 20;
-
-/// The characters of JSON in a line: lines may have 256.
-const LINE: usize = 200;
 
 /// The set of cells without labels.
 const VOXELS: &str = "VOXELS";
@@ -67,24 +65,8 @@ fn head(source: &dyn CellSource, dtype: Dtype) -> String {
     };
     let is_plain = |c: char| c.is_ascii() && !c.is_control() && c != '*';
     let title: String = title.chars().map(|c| if is_plain(c) { c } else { '_' }).take(DIGITS * 4).collect();
-    let mut text = format!("*HEADING\n{title}\n");
-    for piece in ascii(&described(source, dtype)).as_bytes().chunks(LINE) {
-        text += &format!("** voxelize {}\n", String::from_utf8_lossy(piece));
-    }
-    text + "*NODE, NSET=NALL\n"
-}
-
-/// JSON in ASCII.
-fn ascii(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    for c in json.chars() {
-        if c.is_ascii() {
-            text.push(c);
-        } else {
-            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| text += &format!("\\u{unit:04x}"));
-        }
-    }
-    text
+    let json = comments("**", &described(source, dtype));
+    format!("*HEADING\n{title}\n{json}*NODE, NSET=NALL\n")
 }
 
 /// A number in as few digits as say it, rounded if these are more than CalculiX reads.
@@ -181,7 +163,6 @@ mod tests {
         let mut text = vec![];
         [0, 9, 10, u64::MAX].into_iter().for_each(|number| push_whole(&mut text, number));
         assert_eq!(text, b"091018446744073709551615");
-        assert_eq!(ascii("{\"a\":\"W\u{fc} \u{1f600}\"}"), "{\"a\":\"W\\u00fc \\ud83d\\ude00\"}");
         assert!(check(MOST, "nodes").is_ok() && check(MOST + 1, "nodes").is_err());
     }
 }

@@ -19,7 +19,7 @@
 //! | line | content |
 //! |---|---|
 //! | `*HEADING`, then a line | the tool and the input |
-//! | `** voxelize …` | JSON, cut into lines of 200 characters: join what follows `** voxelize ` |
+//! | `** voxelize …` | JSON, cut into lines: join what follows `** voxelize ` |
 //! | `*NODE, NSET=NALL`, then `n, x, y, z` | nodes, counted from 1 |
 //! | `*ELEMENT, TYPE=C3D8, ELSET=bone`, then `n, a, b, c, d, e, f, g, h` | the cells of a label, counted from 1 over all labels |
 //!

@@ -4,8 +4,9 @@ use std::io;
 
 use super::nodes::{HexahedronSink, hexahedra};
 use super::walls;
+use crate::format::comments::codes;
 use crate::format::image::described;
-use crate::format::vtk_xml::{ArrayData, codes};
+use crate::format::vtk_xml::ArrayData;
 use crate::format::{Choice, Dtype, SaveOptions};
 use crate::grid::{CellKind, CellSource};
 

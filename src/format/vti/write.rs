@@ -2,10 +2,11 @@
 
 use std::io::{self, SeekFrom, Write as _};
 
+use super::super::comments::codes;
 use super::super::image::described;
 use super::super::packed::ZlibBlocks;
 use super::super::save::Sink;
-use super::super::vtk_xml::{codes, head_bytes, write_head};
+use super::super::vtk_xml::{head_bytes, write_head};
 use super::super::{Choice, Dtype, SaveOptions, dense};
 use super::bits::BitWriter;
 use super::{CELLS, JSON};

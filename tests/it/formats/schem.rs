@@ -273,3 +273,19 @@ fn a_file_holds_65535_blocks_an_axis_and_fewer_than_two_to_the_31() {
     }
     assert!(place.files().iter().all(|name| name.ends_with(".stl")), "{:?}", place.files());
 }
+
+/// Formats that are only written: their own marks say that a file is of this tool.
+#[test]
+fn implicit_names_replace_files_of_this_tool_alone() {
+    let place = Place::new();
+    for name in ["bt", "vtu", "inp", "schem"] {
+        let line = format!("cube.stl -r 8 -f {name}");
+        place.run(&line).expect(0);
+        let bytes = std::fs::read(place.path(&format!("cube.{name}"))).unwrap();
+        place.run(&line).expect(0);
+        place.write(&format!("cube.{name}"), &bytes[..20]);
+        let error = refused(&place, &line, 6);
+        assert!(error.contains(&format!("cube.{name}")), "{error}");
+        assert_eq!(std::fs::read(place.path(&format!("cube.{name}"))).unwrap(), bytes[..20]);
+    }
+}
