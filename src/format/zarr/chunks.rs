@@ -125,12 +125,12 @@ fn number(text: &str) -> Option<usize> {
 }
 
 /// A file of an array, with the places of its chunks.
-pub(super) struct ChunkFile {
+pub(super) struct ArrayFile {
     path: PathBuf,
     places: Vec<[u64; 2]>,
 }
 
-impl ChunkFile {
+impl ArrayFile {
     /// Reads where the chunks are.
     pub(super) fn open(path: PathBuf, array: &ZarrArray) -> Result<Self> {
         let places = places(&path, array).map_err(|error| error.in_file(&path))?;

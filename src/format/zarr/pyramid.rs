@@ -8,6 +8,8 @@
 //!
 //! At the upper ends there may be fewer than eight.
 
+use std::ops::Range;
+
 use crate::grid::{BitGrid, CellKind, Cells, CellsRef, Field, Labels};
 use crate::par;
 
@@ -53,16 +55,19 @@ pub(super) fn reduce(from: LayerWindow, to: &mut Cells, at: usize) {
     }
 }
 
-type Layers = std::ops::Range<usize>;
-
 /// The rows of a grid with `ny` rows a layer that make row `j` of layer `k`: up to four, lowest y first.
-fn rows_of(ny: usize, layers: &Layers, j: usize, k: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
+fn rows_of(
+    ny: usize,
+    layers: &Range<usize>,
+    j: usize,
+    k: usize,
+) -> impl Iterator<Item = (usize, usize)> + Clone {
     let ks = layers.start + 2 * k..layers.end.min(layers.start + 2 * k + 2);
     let js = 2 * j..ny.min(2 * j + 2);
     ks.flat_map(move |k| js.clone().map(move |j| (j, k)))
 }
 
-fn reduce_bits(from: &BitGrid, layers: Layers, to: &mut BitGrid, at: usize) {
+fn reduce_bits(from: &BitGrid, layers: Range<usize>, to: &mut BitGrid, at: usize) {
     let ny = from.dims()[1];
     let row_words = to.row_words();
     let size = to.layer_words();
@@ -88,7 +93,7 @@ fn half(word: u64) -> u64 {
     (bits | bits >> 16) & 0xffff_ffff
 }
 
-fn reduce_labels(from: &Labels, layers: Layers, to: &mut Labels, at: usize) {
+fn reduce_labels(from: &Labels, layers: Range<usize>, to: &mut Labels, at: usize) {
     let [nx, ny, _] = to.dims();
     let made = |k: usize| {
         let mut values = vec![0; nx * ny];
@@ -147,7 +152,7 @@ fn most_frequent(cells: [[u8; 2]; 4]) -> u8 {
     occupied.rev().max_by_key(|run| run.len()).map_or(0, |run| run[0])
 }
 
-fn reduce_field(from: &Field, layers: Layers, to: &mut Field, at: usize) {
+fn reduce_field(from: &Field, layers: Range<usize>, to: &mut Field, at: usize) {
     let [nx, ny, _] = to.dims();
     let targets = to.values_mut()[at * nx * ny..].chunks_mut(nx * ny).take(layers.len().div_ceil(2));
     par::map(targets.enumerate().collect(), |(k, target): (usize, &mut [f32])| {

@@ -3,7 +3,7 @@
 use super::super::dense::RowValues;
 use super::super::open::{VoxelSource, bytes_in};
 use super::super::{Dtype, ORDER};
-use super::chunks::{ChunkFile, FileRows};
+use super::chunks::{ArrayFile, FileRows};
 use super::node::{ZarrArray, ZarrImage};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
@@ -72,7 +72,7 @@ struct ChunkRow<'a> {
 
 /// A chunk of a row: its file, its number there, and its first cell along the fastest axis.
 struct ChunkPlace<'a> {
-    file: &'a ChunkFile,
+    file: &'a ArrayFile,
     number: usize,
     first: usize,
 }
@@ -106,7 +106,7 @@ impl<'a> ChunkRow<'a> {
         let places: Vec<_> = if is_sparse { files.keys().copied().collect() } else { all.collect() };
         for [z, y] in places {
             let found = files.get(&[z, y]).map(Vec::as_slice).unwrap_or_default();
-            let found = found.iter().map(|(x, path)| Ok((*x, ChunkFile::open(path.clone(), array)?)));
+            let found = found.iter().map(|(x, path)| Ok((*x, ArrayFile::open(path.clone(), array)?)));
             let found = found.collect::<Result<Vec<_>>>()?;
             let [layers, rows, _] = array.chunks_of_file();
             for n in 0..layers * rows {
@@ -125,10 +125,10 @@ impl<'a> ChunkRow<'a> {
     }
 
     /// The chunks that are stored of row `n` of each file, and lie in the array.
-    fn stored<'f>(&self, files: &'f [(usize, ChunkFile)], n: usize) -> Vec<ChunkPlace<'f>> {
+    fn stored<'f>(&self, files: &'f [(usize, ArrayFile)], n: usize) -> Vec<ChunkPlace<'f>> {
         let ZarrArray { chunk, shape, shard, .. } = self.array;
         let count = shard[2] / chunk[2];
-        let of_file = |(x, file): &'f (usize, ChunkFile)| {
+        let of_file = |(x, file): &'f (usize, ArrayFile)| {
             let first = x * shard[2];
             let place =
                 move |m: usize| ChunkPlace { file, number: n * count + m, first: first + m * chunk[2] };
