@@ -84,7 +84,9 @@ impl Argv {
 
     /// The option with its value as typed, `-r 8192`; `None` if it was not.
     pub fn with_value(&self, long: &str) -> Option<String> {
-        self.find(long).map(|typed| format!("{} {}", typed.name, typed.value).trim_end().to_string())
+        let typed = self.find(long)?;
+        // A flag has no value.
+        Some(if typed.value.is_empty() { typed.name } else { format!("{} {}", typed.name, typed.value) })
     }
 
     /// The likely meaning of `--max-memory 64`, where 64 bytes are too few: a letter is missing.

@@ -21,6 +21,7 @@ pub const PARTS: &[Part] = &[
     ("open", open),
     ("inputs", inputs),
     ("formats", formats),
+    ("formats in short", formats_in_short),
     ("options", options),
     ("exit codes", exit_codes),
 ];
@@ -110,6 +111,16 @@ fn inputs() -> String {
         [format!("`{}`", input.name), extensions(input.extensions), input.about.to_string()]
     };
     table(["mesh", "file", "content"], INPUTS.iter().map(row))
+}
+
+/// The first words about each format.
+fn formats_in_short() -> String {
+    let row = |format: &voxelize::format::Format| {
+        let about = format.about.split([';', ',']).next().unwrap_or_default();
+        let read = if format.is_readable() { "yes" } else { "" };
+        [extensions(format.extensions), about.to_string(), read.to_string()]
+    };
+    table(["file", "content", "read"], FORMATS.iter().map(row))
 }
 
 fn formats() -> String {
