@@ -18,7 +18,7 @@ exact-soak minutes:
 fuzz target seconds *args: fuzz-seeds
     dictionary=fuzz/dictionaries/{{target}}.dict; test ! -f $dictionary || set -- -dict=$dictionary; \
     cargo +nightly fuzz run --sanitizer none {{target}} -- "$@" -max_total_time={{seconds}} \
-        -max_len=8192 -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 {{args}}
+        -max_len=16384 -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 {{args}}
 
 # Whether the fuzz targets compile, on the stable toolchain.
 fuzz-check:
@@ -108,6 +108,7 @@ interop:
     cargo build --locked
     target/interop/venv/bin/python tools/interop/meshes.py target/debug/voxelize target/interop/meshes fixtures/knot.stl fixtures/f.stl
     tools/interop/consumers
+    tools/interop/vox target/debug/voxelize
     just interop-formats
 
 # The writing of every format, beside writers of others, on a mesh at 512 and 1024: `just bench-formats dragon.stl`.

@@ -84,7 +84,7 @@ impl Argv {
 
     /// The option with its value as typed, `-r 8192`; `None` if it was not.
     pub fn with_value(&self, long: &str) -> Option<String> {
-        self.find(long).map(|typed| format!("{} {}", typed.name, typed.value))
+        self.find(long).map(|typed| format!("{} {}", typed.name, typed.value).trim_end().to_string())
     }
 
     /// The likely meaning of `--max-memory 64`, where 64 bytes are too few: a letter is missing.

@@ -298,7 +298,7 @@ impl Output {
         }
         if let Some(other) = self.choices.iter().find(|choice| !self.format.choices.contains(choice)) {
             let option = argv.with_value(other.option()).unwrap_or_default();
-            return Err(Error::usage(format!("{option}: {name} has no such choice"))
+            return Err(Error::usage(format!("{}: {name} has no such choice", option.trim_end()))
                 .with_hint(format!("it is one of {}", givers(*other))));
         }
         let is_stdout = self.destination == Destination::Stdout;

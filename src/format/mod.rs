@@ -71,7 +71,7 @@ use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
 use crate::error::{Error, Finding, Result};
 use crate::grid::metadata::Metadata;
-use crate::grid::{CellKind, CellSource, CellType, Lattice, MAX_DIM, Voxels};
+use crate::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM, Voxels};
 use crate::par::Progress;
 
 /// One voxel format.
@@ -415,11 +415,12 @@ impl Format {
             .with_hint(format!("{} hold {kind}", known.join(", "))))
     }
 
-    /// The types that keep all that cells of this kind hold; none if it does not hold them.
+    /// The types that keep all that cells of this kind hold; none if it does not hold them, or only a part.
     pub fn dtypes_of(&self, kind: CellKind) -> &'static [Dtype] {
         match kind {
             _ if !self.holds(kind) => &[],
             CellKind::Bits => self.dtypes,
+            CellKind::Labels if !self.dtypes.contains(&Dtype::U8) => &[],
             CellKind::Labels => &[Dtype::U8],
             CellKind::Field => &[Dtype::F32],
         }
@@ -490,7 +491,11 @@ impl Format {
         if let Some((choice, dtype)) = options.choices.iter().find_map(|c| Some((*c, c.dtype()?))) {
             return choice.check(kind, dtype, options.dtype);
         }
-        let usual = self.dtypes_of(kind).first().copied().unwrap_or(Dtype::F32);
+        let usual = match kind {
+            CellKind::Bits => self.dtypes[0],
+            CellKind::Labels => Dtype::U8,
+            CellKind::Field => Dtype::F32,
+        };
         let dtype = options.dtype.unwrap_or(usual);
         if kind == CellKind::Field && dtype != Dtype::F32 {
             return Err(Error::usage(format!("a field is stored as 'f32', not '{}'", dtype.name())));
@@ -547,6 +552,15 @@ const DTYPE: &str = "dtype";
 
 /// The key for the digest of the cells.
 const CELLS: &str = "cells";
+
+/// The key for the digest of the cells and of where they are.
+const GRID: &str = "grid";
+
+/// Adds the digests, which are known behind the last slab, to what is known of cells.
+fn put_digest(digest: Digest, metadata: &mut Metadata) {
+    metadata.extra.insert(CELLS.into(), digest.cells.to_string());
+    metadata.extra.extend(digest.grid.map(|grid| (GRID.into(), grid.to_string())));
+}
 
 /// The key for the choices that a file was written with.
 const CHOICES: &str = "choices";

@@ -26,7 +26,7 @@ use super::{Dtype, FileSize, SaveOptions, metadata};
 use crate::error::Error;
 use crate::geom::Rational;
 use crate::grid::metadata::Style;
-use crate::grid::{CellSource, CellType, CellsRef};
+use crate::grid::{CellSource, CellType, CellsRef, Slab};
 
 /// The bytes of a point at most: three doubles, and a float or a colour and a label.
 const POINT: u128 = 28;
@@ -47,6 +47,47 @@ enum PointValue {
     Value,
 }
 
+impl PointValue {
+    fn of(cells: &CellType, dtype: Dtype) -> Self {
+        match cells {
+            CellType::Labels(_) if dtype == Dtype::U8 => Self::Label,
+            CellType::Field { .. } => Self::Value,
+            _ => Self::None,
+        }
+    }
+}
+
+/// What points are made of.
+struct PointMaker {
+    centres: [Vec<f64>; 3],
+    value: PointValue,
+    /// Of each label.
+    colours: Vec<[u8; 3]>,
+}
+
+impl PointMaker {
+    /// Adds the points of row `j` of layer `k` of a slab.
+    fn put_row(&self, slab: &Slab, j: usize, k: usize, bytes: &mut Vec<u8>) -> u64 {
+        let [xs, ys, zs] = &self.centres;
+        let mut count = 0;
+        for i in slab.cells.occupied_in(j, k) {
+            let centre = [xs[i], ys[j], zs[slab.first + k]];
+            bytes.extend(centre.into_iter().flat_map(f64::to_le_bytes));
+            match (self.value, slab.cells) {
+                (PointValue::Label, CellsRef::Labels(labels)) => {
+                    let label = labels.get([i, j, k]);
+                    bytes.extend(self.colours[usize::from(label)]);
+                    bytes.push(label);
+                }
+                (PointValue::Value, CellsRef::Field(field)) => bytes.extend(field.row(j, k)[i].to_le_bytes()),
+                _ => {}
+            }
+            count += 1;
+        }
+        count
+    }
+}
+
 /// Writes the points.
 pub(super) fn write(
     source: &mut dyn CellSource,
@@ -56,39 +97,20 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let [_, ny, nz] = source.dims();
     let cells = source.cell_type();
-    let colours: Vec<[u8; 3]> = (0..=255).map(|label| colour(&cells, label)).collect();
-    let value = match cells {
-        CellType::Labels(_) if dtype == Dtype::U8 => PointValue::Label,
-        CellType::Field { .. } => PointValue::Value,
-        _ => PointValue::None,
-    };
+    let value = PointValue::of(&cells, dtype);
+    let colours = (0..=255).map(|label| colour(&cells, label)).collect();
     let json = metadata(source, dtype).to_json(Style::OneLine);
-    let [xs, ys, zs] = centres(source);
+    let maker = PointMaker { centres: centres(source), value, colours };
     let start = out.stream_position()?;
     out.write_all(header(&json, MOST, value).as_bytes())?;
-    let mut count = 0_u64;
+    let mut count = 0;
     let mut bytes = vec![];
     options.progress.begin("write", nz as u64);
     while let Some(slab) = next(source)? {
         for k in 0..slab.cells.dims()[2] {
             cancelled(options.progress)?;
             for j in 0..ny {
-                for i in slab.cells.occupied_in(j, k) {
-                    let centre = [xs[i], ys[j], zs[slab.first + k]];
-                    bytes.extend(centre.into_iter().flat_map(f64::to_le_bytes));
-                    match (value, slab.cells) {
-                        (PointValue::Label, CellsRef::Labels(labels)) => {
-                            let label = labels.get([i, j, k]);
-                            bytes.extend(colours[usize::from(label)]);
-                            bytes.push(label);
-                        }
-                        (PointValue::Value, CellsRef::Field(field)) => {
-                            bytes.extend(field.row(j, k)[i].to_le_bytes());
-                        }
-                        _ => {}
-                    }
-                    count += 1;
-                }
+                count += maker.put_row(&slab, j, k, &mut bytes);
                 out.write_all(&bytes)?;
                 bytes.clear();
             }

@@ -20,12 +20,12 @@ use super::open::{made_by_this_tool, sidecar_path};
 use super::place::{Beside, Place, buffered, failure, lock_folder, open_direct, temporary};
 use super::several::{Companions, NewFolder, is_companion};
 use super::{
-    CELLS, CHOICES, Carries, Choice, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write,
-    Written, values,
+    CHOICES, Carries, Choice, Dtype, Durability, Existing, Format, SaveOptions, Sidecar, Write, Written,
+    values,
 };
 use crate::error::{Error, Result, hint};
 use crate::grid::metadata::Style;
-use crate::grid::{BitGrid, CellSource, CellType, InMemory, LabelDigest, Lattice, Slab, Voxels};
+use crate::grid::{BitGrid, CellSource, InMemory, Lattice, Slab, Voxels};
 use crate::par::Progress;
 
 /// A file for formats that go back to fill in sizes.
@@ -342,8 +342,9 @@ fn write_sidecar(
     metadata.extra.insert("format".into(), format.name.into());
     values::annotate(options, &mut metadata);
     // By this a reader knows a sidecar that was left from an earlier file.
-    let kept = kept(source.cell_type(), dtype, options);
-    metadata.extra.extend(kept.then(|| (CELLS.into(), source.digest().cells.to_string())));
+    if values::keep_digest(source.cell_type(), dtype, options) {
+        super::put_digest(source.digest(), &mut metadata);
+    }
     metadata.legend = metadata.legend.filter(|_| values::keep_labels(dtype, options));
     (format.annotate)(dtype, &mut metadata);
     let path = sidecar_path(path);
@@ -353,16 +354,6 @@ fn write_sidecar(
             Beside::write(&path, &file, options.durability, |mut file| file.write_all(text.as_bytes()))
         }
         Place::Direct => Err(Error::output("is not a file, so no sidecar can be there").in_file(&path)),
-    }
-}
-
-/// Whether all that a digest covers is in a file of cells that are stored so.
-fn kept(cells: CellType, dtype: Dtype, options: &SaveOptions) -> bool {
-    match cells {
-        CellType::Labels(legend) => {
-            legend.digest() == LabelDigest::Occupancy || values::keep_labels(dtype, options)
-        }
-        _ => true,
     }
 }
 

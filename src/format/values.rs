@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use super::{Dtype, FORMATS, Format, SaveOptions, dense};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::Metadata;
-use crate::grid::{CellSource, CellType};
+use crate::grid::{CellSource, CellType, LabelDigest};
 
 /// The key for them in a sidecar.
 const VALUES: &str = "values";
@@ -74,6 +74,14 @@ fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, Stri
 /// Whether labels keep their values in cells stored so.
 pub(super) fn keep_labels(dtype: Dtype, options: &SaveOptions) -> bool {
     range(dtype).is_some() && options.values.len() != 2
+}
+
+/// Whether all that a digest covers is in a file of cells that are stored so.
+pub(super) fn keep_digest(cells: CellType, dtype: Dtype, options: &SaveOptions) -> bool {
+    match cells {
+        CellType::Labels(legend) => legend.digest() == LabelDigest::Occupancy || keep_labels(dtype, options),
+        _ => true,
+    }
 }
 
 /// Refuses cells with a label that has no number.

@@ -233,7 +233,7 @@ fn a_refusal_names_the_formats_that_stream() {
     let place = Place::new();
     // The hint of a format that does not stream names one that does.
     for (line, advised) in [
-        ("cube.stl -r 8192 --max-memory 1G", "-o cube.raw"),
+        ("cube.stl -r 8192 --max-memory 1G", "-f npy"),
         ("cube.stl -r 8192 --max-memory 1G -o - -f vox", "-f raw"),
         ("cube.stl -r 8192 -j 2 --max-memory 17M -o a.raw", "--max-memory"),
     ] {

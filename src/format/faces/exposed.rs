@@ -114,12 +114,6 @@ impl<'a> CellLayer<'a> {
         self.labels.map_or(0, |(labels, k)| labels.get([i, j, k]))
     }
 
-    /// The label of a cell, if it is occupied.
-    fn label_if_occupied(&self, i: usize, j: usize) -> Option<u8> {
-        let word = self.row(j).get(i / 64)?;
-        (word >> (i % 64) & 1 == 1).then(|| self.label(i, j))
-    }
-
     /// Row `j` with its neighbours; none if it has no cells.
     pub(super) fn rows(&self, j: usize) -> Option<LayerRows<'a>> {
         let row = self.row(j);
@@ -194,17 +188,6 @@ impl<'a> LayerPair<'a> {
             *corners = (some | some << 1 | some_before >> 63) & !(all & (all << 1 | all_before >> 63));
             (some_before, all_before) = (some, all);
         }
-    }
-
-    /// The label of the first occupied cell, x fastest, of the eight around a corner.
-    pub(super) fn label_at(&self, i: usize, j: usize) -> u8 {
-        let around = |layer: &CellLayer| {
-            let cells = [[1, 1], [0, 1], [1, 0], [0, 0]];
-            cells
-                .into_iter()
-                .find_map(|[di, dj]| layer.label_if_occupied(i.wrapping_sub(di), j.wrapping_sub(dj)))
-        };
-        around(&self.below).or_else(|| around(&self.above)).unwrap_or(0)
     }
 }
 

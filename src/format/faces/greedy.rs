@@ -16,8 +16,8 @@ use std::iter::Peekable;
 use std::mem::swap;
 
 use super::exposed::{CellLayer, ExposedFace, Facing, LayerPair};
-use super::meshing::{FaceMaker, FaceSink, put_vertices};
 use super::numbers::WallNumbers;
+use super::sink::{FaceMaker, FaceSink, put_vertices};
 use crate::grid::bits::bits_of;
 
 /// Faces of one label that follow each other in a row.
@@ -243,7 +243,7 @@ impl FaceMaker for GreedyFaces {
         for (facing, open) in Facing::WITHIN.into_iter().zip(&mut *within) {
             open.begun(k).flat_map(|rect| rect.ends(facing, k, k)).for_each(|corner| vertices.set(corner));
         }
-        self.count = put_vertices(vertices, self.count, (k, layers), self.has_labels, sink)?;
+        self.count = put_vertices(vertices, self.count, k, sink)?;
         for (facing, open) in Facing::WITHIN.into_iter().zip(within) {
             open.begun(k)
                 .for_each(|rect| rect.vertices = rect.ends(facing, k, k).map(|corner| vertices.of(corner)));

@@ -7,27 +7,11 @@ use std::io;
 
 use super::super::save::{cancelled, next};
 use super::super::{Choice, Dtype, SaveOptions};
-use super::exposed::{CellLayer, ExposedFace, LayerPair, last_layer};
+use super::exposed::{CellLayer, LayerPair, last_layer};
 use super::greedy::GreedyFaces;
-use super::numbers::WallNumbers;
 use super::single::SingleFaces;
-use crate::error::Error;
+use super::sink::{FaceMaker, FaceSink};
 use crate::grid::{CellSource, CellType, Cells};
-
-/// A mesh that is written: it gets vertices in the order of their numbers from 0 on, and each face after its vertices.
-pub(super) trait FaceSink {
-    /// The vertex where these walls meet. `label` is that of the first occupied cell around it, x fastest.
-    fn vertex(&mut self, walls: [u32; 3], label: u8) -> io::Result<()>;
-
-    /// A face and its vertices, in the order of its corners.
-    fn face(&mut self, face: &ExposedFace, vertices: [u32; 4]) -> io::Result<()>;
-}
-
-/// Faces as they are made, wall of z by wall.
-pub(super) trait FaceMaker {
-    /// Adds wall `k`, where these layers meet.
-    fn wall(&mut self, k: u32, layers: &LayerPair, sink: &mut dyn FaceSink) -> io::Result<()>;
-}
 
 /// Whether faces have labels.
 pub(super) fn has_labels(source: &dyn CellSource, dtype: Dtype) -> bool {
@@ -72,64 +56,4 @@ pub(super) fn mesh(
         }
     }
     Ok(())
-}
-
-/// Numbers the vertices of wall `k` from `count` on, and gives them to `sink`; the answer is how many there are so far.
-pub(super) fn put_vertices(
-    vertices: &mut WallNumbers,
-    count: u64,
-    (k, layers): (u32, &LayerPair),
-    has_labels: bool,
-    sink: &mut dyn FaceSink,
-) -> io::Result<u64> {
-    let count = vertices.number(count);
-    if count > u64::from(u32::MAX) {
-        return Err(too_many("vertices", count));
-    }
-    for [i, j] in vertices.places() {
-        let label = if has_labels { layers.label_at(i as usize, j as usize) } else { 0 };
-        sink.vertex([i, j, k], label)?;
-    }
-    Ok(count)
-}
-
-/// The error for a mesh that is too large for its format.
-pub(super) fn too_many(what: &str, count: u64) -> io::Error {
-    let error = Error::too_large(format!(
-        "the faces of these cells have at least {count} {what}, more than the format counts"
-    ));
-    io::Error::other(
-        error.with_hint("use larger cells, merge the faces, or save the cells themselves, as .npz"),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Takes everything and keeps nothing.
-    struct NoSink;
-
-    impl FaceSink for NoSink {
-        fn vertex(&mut self, _: [u32; 3], _: u8) -> io::Result<()> {
-            Ok(())
-        }
-        fn face(&mut self, _: &ExposedFace, _: [u32; 4]) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn vertices_are_counted_by_32_bits() {
-        let mut vertices = WallNumbers::new([70, 3, 2]);
-        [[0, 0, 0], [70, 3, 0], [64, 1, 0]].into_iter().for_each(|corner| vertices.set(corner));
-        let empty = CellLayer::empty(&[0, 0]);
-        let layers = LayerPair { below: empty, above: empty };
-        let most = u64::from(u32::MAX);
-        let mut put = |count| put_vertices(&mut vertices, count, (0, &layers), false, &mut NoSink);
-        assert_eq!(put(most - 3).unwrap(), most);
-        assert!(put(most - 2).unwrap_err().to_string().contains("4294967296 vertices"));
-        put(5).unwrap();
-        assert_eq!([[0, 0, 0], [64, 1, 0], [70, 3, 0]].map(|corner| vertices.of(corner)), [5, 6, 7]);
-    }
 }

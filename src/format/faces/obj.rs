@@ -24,8 +24,9 @@ use super::super::save::Sink;
 use super::super::several::Companions;
 use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Shape, Write, metadata};
 use super::exposed::ExposedFace;
-use super::meshing::{FaceSink, has_labels, mesh};
+use super::meshing::{has_labels, mesh};
 use super::sections::FaceSections;
+use super::sink::FaceSink;
 use super::{check_walls, colour, walls};
 use crate::grid::metadata::Style;
 use crate::grid::record::TOOL;
@@ -115,7 +116,7 @@ fn names(cells: &CellType) -> Vec<(u8, String)> {
 }
 
 impl FaceSink for ObjWriter<'_> {
-    fn vertex(&mut self, at: [u32; 3], _: u8) -> io::Result<()> {
+    fn vertex(&mut self, at: [u32; 3]) -> io::Result<()> {
         let [x, y, z] = [0, 1, 2].map(|axis| &self.walls[axis][at[axis] as usize]);
         self.line.clear();
         let _ = writeln!(self.line, "v {x} {y} {z}");

@@ -6,7 +6,6 @@
 //! comment voxelize {…}                         what is known of the cells, as JSON, in as many lines as it takes
 //! element vertex N                             by z, then y, then x
 //! property double x                            then y and z
-//! property uchar red                           then green and blue; with labels
 //! element face M                               by layers of z
 //! property list uchar int vertex_indices       four each
 //! property uchar red                           then green and blue; with labels
@@ -17,9 +16,9 @@
 //!
 //! Then the vertices and the faces, each with its properties in their order, without gaps. The lines that begin with
 //! `comment voxelize ` have 400 characters of JSON at most, in ASCII: joined they are the metadata, with the colours of
-//! labels. The colour of a face is that of its label. A vertex that several labels share has the colour of the first
-//! occupied cell around it, x fastest: Blender and Open3D read colours of vertices alone. Coordinates are the mesh's,
-//! and no axis is up. Readers take indices of 32 bits with a sign, so there are less than 2³¹ vertices and faces.
+//! labels. The colour of a face is that of its label; vertices have none, as labels share them, and readers take those of
+//! vertices where both are there. Blender and Open3D read colours of vertices alone: a `.glb` has materials for them. Coordinates are
+//! the mesh's, and no axis is up. Readers take indices of 32 bits with a sign, so there are less than 2³¹ vertices and faces.
 //!
 //! Greg Turk, The PLY Polygon File Format, 1994.
 
@@ -30,8 +29,9 @@ use super::super::point_cloud;
 use super::super::save::Sink;
 use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write, metadata};
 use super::exposed::ExposedFace;
-use super::meshing::{FaceSink, has_labels, mesh, too_many};
+use super::meshing::{has_labels, mesh};
 use super::sections::FaceSections;
+use super::sink::{FaceSink, too_many};
 use super::{check_walls, colour, walls};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Style;
@@ -115,7 +115,7 @@ fn header(json: &str, counts: [u64; 2], has_labels: bool) -> String {
     let gap = ".".repeat(1 + 2 * MOST.to_string().len() - vertices.len() - faces.len());
     format!(
         "ply\nformat binary_little_endian 1.0\n{json}\
-         element vertex {vertices}\nproperty double x\nproperty double y\nproperty double z\n{colours}\
+         element vertex {vertices}\nproperty double x\nproperty double y\nproperty double z\n\
          element face {faces}\nproperty list uchar int vertex_indices\n{colours}{label}\
          comment {gap}\nend_header\n"
     )
@@ -134,16 +134,13 @@ impl PlyWriter<'_> {
 }
 
 impl FaceSink for PlyWriter<'_> {
-    fn vertex(&mut self, at: [u32; 3], label: u8) -> io::Result<()> {
+    fn vertex(&mut self, at: [u32; 3]) -> io::Result<()> {
         self.count(0, "vertices")?;
-        let mut bytes = [0; 27];
-        for (axis, bytes) in bytes[..24].chunks_exact_mut(8).enumerate() {
+        let mut bytes = [0; 24];
+        for (axis, bytes) in bytes.chunks_exact_mut(8).enumerate() {
             bytes.copy_from_slice(&self.walls[axis][at[axis] as usize].to_le_bytes());
         }
-        let colour = self.colour(label);
-        let length = 24 + colour.len();
-        bytes[24..length].copy_from_slice(colour);
-        self.out.write_all(&bytes[..length])
+        self.out.write_all(&bytes)
     }
 
     fn face(&mut self, face: &ExposedFace, vertices: [u32; 4]) -> io::Result<()> {
@@ -177,8 +174,8 @@ mod tests {
         let mut out = Cursor::new(vec![]);
         let (colours, faces) = (None, FaceSections::new(1));
         let mut writer = PlyWriter { out: &mut out, walls, colours, faces, counts: [MOST - 1; 2] };
-        assert!(writer.vertex([0; 3], 0).is_ok() && writer.face(&face, [0; 4]).is_ok());
-        for error in [writer.vertex([0; 3], 0), writer.face(&face, [0; 4])] {
+        assert!(writer.vertex([0; 3]).is_ok() && writer.face(&face, [0; 4]).is_ok());
+        for error in [writer.vertex([0; 3]), writer.face(&face, [0; 4])] {
             let error = error.unwrap_err();
             let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
             assert_eq!(error.kind(), Kind::TooLarge);

@@ -4,8 +4,8 @@ use std::io;
 use std::mem::swap;
 
 use super::exposed::{ExposedFace, Facing, LayerPair};
-use super::meshing::{FaceMaker, FaceSink, put_vertices};
 use super::numbers::WallNumbers;
+use super::sink::{FaceMaker, FaceSink, put_vertices};
 use crate::grid::bits::bits_of;
 
 /// Makes a face of each exposed face of a cell.
@@ -55,7 +55,7 @@ impl FaceMaker for SingleFaces {
         swap(&mut self.lower, &mut self.upper);
         self.upper.clear();
         self.upper.rows_mut().for_each(|(j, corners)| layers.corners(j, corners));
-        self.vertices = put_vertices(&mut self.upper, self.vertices, (k, layers), self.has_labels, sink)?;
+        self.vertices = put_vertices(&mut self.upper, self.vertices, k, sink)?;
         let k = k as usize;
         for j in 0..self.rows {
             let Some(rows) = layers.below.rows(j) else { continue };

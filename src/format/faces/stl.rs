@@ -18,7 +18,8 @@ use super::super::comments::MARK;
 use super::super::save::Sink;
 use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use super::exposed::ExposedFace;
-use super::meshing::{FaceSink, mesh, too_many};
+use super::meshing::mesh;
+use super::sink::{FaceSink, too_many};
 use super::{check_walls, walls};
 use crate::grid::{CellSource, Record};
 
@@ -76,7 +77,7 @@ fn header(record: &Record) -> [u8; HEADER] {
 }
 
 impl FaceSink for StlWriter<'_> {
-    fn vertex(&mut self, _: [u32; 3], _: u8) -> io::Result<()> {
+    fn vertex(&mut self, _: [u32; 3]) -> io::Result<()> {
         Ok(())
     }
 
@@ -117,6 +118,6 @@ mod tests {
         let error = writer.face(&face, [0; 4]).unwrap_err();
         let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
         assert_eq!((error.kind(), out.get_ref().len()), (Kind::TooLarge, 100));
-        assert!(error.hint().is_some() && error.message().contains("4294967297 triangles"), "{error}");
+        assert!(error.hint().is_some() && error.message().contains("4294967296 triangles"), "{error}");
     }
 }

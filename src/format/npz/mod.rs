@@ -14,6 +14,7 @@
 //! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |
 //! | `order.npy` | text, () | `xyz`: the order of the axes; `zyx` with `--order zyx`, which writes `voxels[z, y, x]` of C order |
 //! | `rule.npy`, `ties.npy`, `snap.npy`, `tool.npy`, `input.npy` | text, () | how the grid came about; absent if not known |
+//! | `cells_digest.npy`, `grid_digest.npy` | text, () | the digests, unless they cover labels that are not in the file |
 //! | `label_values.npy`, `label_names.npy`, `label_colours.npy` | u8, text, text, (n,) | the legend of labels; a colour is `#rrggbb` or empty |
 //! | `label_digest.npy` | text, () | what digests of the labels cover, `occupancy` or `values` |
 //! | `background.npy` | float32, () | the background of a field |
@@ -30,7 +31,7 @@ mod read_sparse;
 mod sparse;
 mod write;
 
-use super::{Carries, Choice, Dtype, FileSize, Format, Reader, Write, npy};
+use super::{CELLS, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write, npy};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Lattice};
@@ -67,6 +68,9 @@ fn limits(_: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
     }
     Ok(())
 }
+
+/// The members of the digests, and their keys in metadata.
+const DIGESTS: [(&str, &str); 2] = [("cells_digest", CELLS), ("grid_digest", GRID)];
 
 /// Whether the cells, if they are u8, are surface and interior.
 fn is_filled(metadata: &Metadata) -> bool {

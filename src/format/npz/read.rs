@@ -9,9 +9,9 @@ use super::super::open::{VoxelSource, failure, nameless};
 use super::super::room::CellRoom;
 use super::super::{BIT_ORDER, Dtype};
 use super::archive::{Archive, MAX_SMALL, MOST_DEFLATED, broken, in_member, small};
-use super::is_filled;
 use super::read_sparse;
 use super::sparse::Sparse;
+use super::{DIGESTS, is_filled};
 use crate::error::{Code, Error, Result, sanitize};
 use crate::grid::metadata::{Metadata, lattice_from_doubles, lattice_from_fractions, parse_hex};
 use crate::grid::{Cells, Label, LabelDigest, Lattice, Legend, Record, Snap, Voxels};
@@ -81,6 +81,10 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let mut metadata =
         Metadata { dims: Some(dims), lattice, record, legend, background, ..Metadata::default() };
     npy::annotate(dtype, &mut metadata);
+    for (name, key) in DIGESTS {
+        let digest = texts(&mut archive, name)?.and_then(|texts| texts.into_iter().next());
+        metadata.extra.extend(digest.map(|digest| (key.to_string(), digest)));
+    }
     Ok(metadata)
 }
 

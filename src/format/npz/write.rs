@@ -7,9 +7,9 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use super::super::fail_once::FailOnce;
 use super::super::save::Sink;
-use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, npy};
-use super::is_filled;
+use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, values};
 use super::sparse::{Sparse, SparseRows};
+use super::{DIGESTS, is_filled};
 use crate::grid::metadata::{Metadata, hex};
 use crate::grid::{CellSource, Legend};
 
@@ -39,7 +39,11 @@ pub(super) fn write(
         }
     }
     let of_bits = if is_packed(dtype, options) { bit_members(source.dims()) } else { vec![] };
-    let others = small_members(&super::super::metadata(source, dtype), options);
+    let mut metadata = metadata(source, dtype);
+    if values::keep_digest(source.cell_type(), dtype, options) {
+        put_digest(source.digest(), &mut metadata);
+    }
+    let others = small_members(&metadata, options);
     for (name, bytes) in of_bits.into_iter().chain(others) {
         zip.start_file(format!("{name}.npy"), member())?;
         zip.write_all(&bytes)?;
@@ -97,6 +101,8 @@ fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static st
     if let Some(background) = metadata.background {
         members.push(("background", [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat()));
     }
+    let digests = DIGESTS.into_iter().filter_map(|(name, key)| Some((name, metadata.extra.get(key)?)));
+    members.extend(digests.map(|(name, digest)| (name, text(&[], &[digest]))));
     members
 }
 

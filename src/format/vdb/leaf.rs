@@ -190,7 +190,7 @@ mod tests {
         for n in 0..64 {
             assert_eq!(transposed(1 << n), 1 << (n % 8 * 8 + n / 8));
         }
-        assert_eq!(transposed(0x8000_0000_0000_0f01), 1 | 0x0003_0303 & !0xff | 1 << 63 | 2);
+        assert_eq!(transposed(0x8000_0000_0000_0f01), 1 | 1 << 1 | 1 << 9 | 1 << 17 | 1 << 25 | 1 << 63);
     }
 
     #[test]

@@ -41,11 +41,13 @@
 //! <https://github.com/AcademySoftwareFoundation/openvdb>
 
 mod blosc;
+mod column;
 mod fill;
 mod head;
 mod leaf;
 mod pack;
 mod read;
+mod runs;
 mod spool;
 mod tree;
 mod walk;

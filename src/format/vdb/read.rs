@@ -5,7 +5,7 @@ use super::super::open::VoxelSource;
 use super::fill::{ActiveBounds, TreeFill};
 use super::walk::{TreeWalk, ValueCoding};
 use super::{BLOSC, JSON, MAGIC, TreeType, ZIP};
-use crate::error::{Code, Error, Result, hint, sanitize};
+use crate::error::{Code, Error, Result, sanitize};
 use crate::geom::Rational;
 use crate::grid::Voxels;
 use crate::grid::metadata::Metadata;
@@ -235,56 +235,55 @@ fn none_fits(kinds: &[(String, String)]) -> Error {
 /// The centre of the cell at index (0, 0, 0), and the steps along the axes.
 fn map(source: &mut VoxelSource) -> Result<([Rational; 3], [[Rational; 3]; 3])> {
     let kind = text(source)?;
-    let diagonal = |sizes: [Rational; 3]| {
-        let size = |n: usize, axis: usize| if n == axis { sizes[n].clone() } else { Rational::ZERO };
-        [0, 1, 2].map(|n| [0, 1, 2].map(|axis| size(n, axis)))
-    };
-    let zero = || [Rational::ZERO, Rational::ZERO, Rational::ZERO];
-    let one = || [Rational::ONE, Rational::ONE, Rational::ONE];
-    match &*kind {
+    let (centre, steps) = match &*kind {
         "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
-            let [centre, sizes, _, _, _, _] = doubles(source)?;
-            Ok((centre, diagonal(sizes)))
+            // What follows are sizes again, and their inverses.
+            let [centre, sizes, ..] = doubles::<3, 6>(source)?;
+            (centre, diagonal(sizes))
         }
         "UniformScaleMap" | "ScaleMap" => {
-            let [sizes, _, _, _, _] = doubles(source)?;
-            Ok((zero(), diagonal(sizes)))
+            let [sizes, ..] = doubles::<3, 5>(source)?;
+            ([0.0; 3], diagonal(sizes))
         }
         "TranslationMap" => {
             let [centre] = doubles(source)?;
-            Ok((centre, diagonal(one())))
+            (centre, diagonal([1.0; 3]))
         }
         "AffineMap" => {
             // A row is a step and a 0; the last is the centre and a 1.
-            let rows = [doubles4(source)?, doubles4(source)?, doubles4(source)?, doubles4(source)?];
-            let [x, y, z, centre] = rows;
-            Ok((centre, [x, y, z]))
+            let rows = doubles::<4, 4>(source)?;
+            let [x, y, z, centre] = rows.map(|[x, y, z, _]| [x, y, z]);
+            (centre, [x, y, z])
         }
         _ => {
             let error = other(format!("its cells are placed by a {}", sanitize(&kind)));
-            Err(error.with_hint(hint!["resample the grid on cells along x, y and z"]))
+            return Err(error.with_hint("resample the grid on cells along x, y and z"));
         }
+    };
+    if steps.contains(&[0.0; 3]) {
+        return Err(source.error(Code::V003, "cells have no size"));
     }
+    let exact = |values: [f64; 3]| -> Result<[Rational; 3]> {
+        let [x, y, z] = values.map(Rational::from_f64);
+        let found = x.zip(y).zip(z).map(|((x, y), z)| [x, y, z]);
+        found.ok_or_else(|| source.error(Code::V003, format!("cells are placed by {values:?}")))
+    };
+    let [x, y, z] = steps.map(exact);
+    Ok((exact(centre)?, [x?, y?, z?]))
 }
 
-fn doubles<const N: usize>(source: &mut VoxelSource) -> Result<[[Rational; 3]; N]> {
-    let mut all = [(); N].map(|()| [Rational::ZERO, Rational::ZERO, Rational::ZERO]);
+/// Steps along the axes of these sizes.
+fn diagonal([x, y, z]: [f64; 3]) -> [[f64; 3]; 3] {
+    [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]
+}
+
+/// So many rows of numbers.
+fn doubles<const N: usize, const ROWS: usize>(source: &mut VoxelSource) -> Result<[[f64; N]; ROWS]> {
+    let mut all = [[0.0; N]; ROWS];
     for number in all.as_flattened_mut() {
-        *number = double(source)?;
+        *number = f64::from_le_bytes(source.bytes()?);
     }
     Ok(all)
-}
-
-/// Three numbers of a row of four.
-fn doubles4(source: &mut VoxelSource) -> Result<[Rational; 3]> {
-    let [row] = doubles(source)?;
-    double(source).map(|_| row)
-}
-
-fn double(source: &mut VoxelSource) -> Result<Rational> {
-    let value = f64::from_le_bytes(source.bytes()?);
-    Rational::from_f64(value)
-        .ok_or_else(|| source.error(Code::V003, format!("the place of cells has a {value}")))
 }
 
 /// Where the cells of a tree are.

@@ -155,7 +155,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
     }
 
     fn leaf_mask(&mut self) -> Result<LeafMask> {
-        Ok(super::spool::words(&self.source.bytes()?))
+        Ok(super::column::words(&self.source.bytes()?))
     }
 
     /// Reads the values of a leaf.

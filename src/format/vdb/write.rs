@@ -7,10 +7,12 @@ use flate2::Crc;
 use super::super::save::{Sink, cancelled};
 use super::super::{Choice, Dtype, SaveOptions};
 use super::TreeType;
+use super::column::SpooledLeaf;
 use super::head::{UUID, file_head, grid_head, uuid};
 use super::leaf::LEAVES;
 use super::pack::Packer;
-use super::spool::{LeafRun, Spool, SpooledLeaf, leaf_origin, nodes, upper_origin, upper_tile, uppers};
+use super::runs::{LeafRun, leaf_origin, nodes, upper_origin, upper_tile, uppers};
+use super::spool::Spool;
 use super::tree::{MIDDLE, NodeSlot, TreeTile, UPPER, put_mask, put_node, put_value};
 use crate::error::Error;
 use crate::grid::field::canonical;
@@ -164,4 +166,32 @@ impl TreeWriter<'_> {
 
 fn put_origin(origin: [i32; 3], out: &mut Vec<u8>) {
     out.extend(origin.iter().flat_map(|n| n.to_le_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::grid::{BitGrid, InMemory, Voxels};
+
+    /// 4096³ cells are too many for a test that makes them.
+    #[test]
+    fn tiles_of_the_root_are_a_place_a_value_and_a_state() {
+        let none = Voxels::new(BitGrid::new([1; 3]).unwrap());
+        let background = 3_f32.to_bits();
+        for (tile, value, is_active) in
+            [(TreeTile::Active(9), 9, 1), (TreeTile::Minus, (-3_f32).to_bits(), 0)]
+        {
+            let spool = Spool::collect(&mut InMemory::new(&none), TreeType::Float, true, &()).unwrap();
+            let mut file = Cursor::new(Vec::new());
+            let out = SummedSink { out: &mut file, sum: Crc::new() };
+            let mut writer = TreeWriter { out, spool, tree: TreeType::Float, packer: Packer::new(true) };
+            writer.topology(&LeafRun::upper_of(tile), background, &SaveOptions::default()).unwrap();
+            // Buffers, background, tiles, children, place, value.
+            let numbers = [1, background, 1, 0, 0, 4096, 0, value];
+            let expected = numbers.iter().flat_map(|n| n.to_le_bytes()).chain([is_active]);
+            assert!(file.into_inner().into_iter().eq(expected), "{tile:?}");
+        }
+    }
 }

@@ -15,7 +15,7 @@
 //! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into
 //! tiles of at most 256³, the empty ones left out: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are
 //! centred on 0, the floor is at z = 0, z is up; a grid whose record has y up is turned, x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k).
-//! The lattice, how the grid came about and `cells`, the digest of the cells, are JSON in the attribute `_voxelize` of node 0.
+//! The lattice, how the grid came about and its digests, `cells` and `grid`, are JSON in the attribute `_voxelize` of node 0.
 //!
 //! `--vox-hull` leaves out the voxels that nobody sees: those of cells whose six neighbours are all occupied. The record then
 //! has the rule `hull of RULE`, and `hull_of` is the digest of the cells that it is the hull of. Tiles end a layer earlier
@@ -54,7 +54,7 @@ mod tile;
 mod write;
 
 use self::layers::Shell;
-use super::{CELLS, CHOICES, Carries, Choice, Dtype, FileSize, Format, Reader, Write};
+use super::{CELLS, CHOICES, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write};
 use crate::error::{Code, Error, Finding, Result, hint};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Lattice, Record};
@@ -133,6 +133,7 @@ fn annotate(_: Dtype, metadata: &mut Metadata) {
     if !metadata.extra.get(CHOICES).is_some_and(is_hull) {
         return;
     }
+    metadata.extra.remove(GRID);
     if let Some(cells) = metadata.extra.remove(CELLS) {
         metadata.extra.insert(HULL_DIGEST.into(), cells);
     }

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use super::super::save::{Sink, cancelled, next};
 use super::super::several::Companions;
-use super::super::{CELLS, CHOICES, Choice, Dtype, SaveOptions, metadata};
+use super::super::{CHOICES, Choice, Dtype, SaveOptions, metadata, put_digest};
 use super::chunks::ChunkFile;
 use super::cuts::{Cuts, Piece};
 use super::layers::{CarriedLayers, SceneLayers, Shell};
@@ -19,7 +19,7 @@ use super::tile::{Tile, tiles_of};
 use super::{TILE, Turn};
 use crate::error::{Error, Result};
 use crate::grid::metadata::{Metadata, Style};
-use crate::grid::{CellSource, Slab};
+use crate::grid::{CellSource, Digest, Slab};
 use crate::par::{self, Progress};
 
 /// What all scenes of a grid have in common.
@@ -89,8 +89,7 @@ pub(super) fn write(
         carried = last.transpose().map_err(io::Error::other)?;
     }
     // All of a grid has its digest, which is known now.
-    open.into_values()
-        .try_for_each(|scene| scene.finish(&form, Some(source.digest().cells.to_string()), path, companions))
+    open.into_values().try_for_each(|scene| scene.finish(&form, Some(source.digest()), path, companions))
 }
 
 impl SceneForm {
@@ -136,9 +135,9 @@ impl SceneForm {
     }
 
     /// What the file of a piece says of itself.
-    fn about(&self, piece: &Piece, cells: Option<String>) -> Result<String> {
+    fn about(&self, piece: &Piece, digest: Option<Digest>) -> Result<String> {
         let mut metadata = self.metadata.clone();
-        metadata.extra.extend(cells.map(|cells| (CELLS.into(), cells)));
+        digest.into_iter().for_each(|digest| put_digest(digest, &mut metadata));
         if piece.dims() != self.dims {
             let list = |numbers: [usize; 3]| numbers.map(|n| n.to_string()).join(",");
             metadata.dims = Some(piece.dims());
@@ -208,7 +207,7 @@ impl<'a> SceneFile<'a> {
     fn finish(
         mut self,
         form: &SceneForm,
-        cells: Option<String>,
+        digest: Option<Digest>,
         path: &Path,
         companions: &Companions,
     ) -> io::Result<()> {
@@ -218,7 +217,7 @@ impl<'a> SceneFile<'a> {
             self.chunks.put(b"XYZI", &numbers([0]))?;
             self.tiles.push(tile);
         }
-        let json = form.about(&self.piece, cells).map_err(io::Error::other)?;
+        let json = form.about(&self.piece, digest).map_err(io::Error::other)?;
         self.chunks.put(b"nTRN", &nodes::root(&json))?;
         self.chunks.put(b"nGRP", &nodes::group(self.tiles.len()))?;
         for (n, tile) in self.tiles.iter().enumerate() {

@@ -130,7 +130,7 @@ impl ShardWriter<'_> {
     /// Writes shard `z` of a level, if it has anything but the fill value.
     fn write(&self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
         let [nx, ny, _] = window.cells.dims().map(|n| n.div_ceil(CHUNK));
-        let chunk = |n: usize| ShardChunk { window, x: n % nx, y: n / nx, background: self.background };
+        let chunk = |n: usize| InnerChunk { window, x: n % nx, y: n / nx, background: self.background };
         let is_stored = par::map_range(0..nx * ny, |n| !chunk(n).is_empty());
         let stored: Vec<_> = (0..nx * ny).filter(|n| is_stored[*n]).collect();
         if stored.is_empty() {
@@ -158,14 +158,14 @@ impl ShardWriter<'_> {
 }
 
 /// The chunk at this place of a shard.
-struct ShardChunk<'a> {
+struct InnerChunk<'a> {
     window: LayerWindow<'a>,
     x: usize,
     y: usize,
     background: f32,
 }
 
-impl ShardChunk<'_> {
+impl InnerChunk<'_> {
     /// The rows of the layers that it has, and where they begin in it.
     fn rows(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let start = self.y * CHUNK;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use voxelize::format::{self, FORMATS};
+use voxelize::format::{self, FORMATS, Format};
 use voxelize::{Digest, Fit, Level, Rule, Size, Ties};
 
 use crate::support::meshes::{cells, fixture, folder};
@@ -81,7 +81,9 @@ fn check(case: &Case, how: &[&str], output: &Path, expected: Digest) {
     let grid = expected.grid.expect("the lattice is known").to_string();
     assert_eq!(json["digest"]["cells"], expected.cells.to_string(), "{name}");
     assert_eq!(json["digest"]["grid"], grid, "{name}");
-    assert_eq!(format::open(output).expect(&name).digest(), expected, "{name}, read back");
+    if format::by_path(output).is_some_and(Format::is_readable) {
+        assert_eq!(format::open(output).expect(&name).digest(), expected, "{name}, read back");
+    }
     let removed =
         if output.is_dir() { std::fs::remove_dir_all(output) } else { std::fs::remove_file(output) };
     removed.expect("it was written");

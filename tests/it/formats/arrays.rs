@@ -3,64 +3,13 @@
 
 use voxelize::Kind;
 use voxelize::format::Choice;
-use voxelize::grid::{CellSource, CellType, Cells, Digest, Label, Labels, Legend, Slab};
+use voxelize::grid::{Label, Labels, Legend};
 
+use super::kinds::Split;
 use super::*;
 
 fn npy() -> &'static Format {
     format::by_name("npy").unwrap()
-}
-
-/// Bits a few layers at a time.
-pub(super) struct Layers<'a> {
-    voxels: &'a Voxels,
-    height: usize,
-    next: usize,
-    slab: Cells,
-}
-
-impl<'a> Layers<'a> {
-    pub(super) fn new(voxels: &'a Voxels, height: usize) -> Self {
-        Self { voxels, height, next: 0, slab: BitGrid::new([1; 3]).unwrap().into() }
-    }
-}
-
-impl CellSource for Layers<'_> {
-    fn dims(&self) -> [usize; 3] {
-        self.voxels.dims()
-    }
-
-    fn lattice(&self) -> Option<&Lattice> {
-        self.voxels.lattice.as_ref()
-    }
-
-    fn record(&self) -> &Record {
-        &self.voxels.record
-    }
-
-    fn cell_type(&self) -> CellType<'_> {
-        CellType::Bits
-    }
-
-    fn next(&mut self) -> Result<Option<Slab<'_>>> {
-        let [nx, ny, nz] = self.dims();
-        let (first, end) = (self.next, nz.min(self.next + self.height));
-        if first == end {
-            return Ok(None);
-        }
-        let mut slab = BitGrid::new([nx, ny, end - first])?;
-        let all = self.voxels.occupied()?;
-        for [i, j, k] in all.iter().filter(|[_, _, k]| (first..end).contains(k)) {
-            slab.set([i, j, k - first]);
-        }
-        self.slab = slab.into();
-        self.next = end;
-        Ok(Some(Slab { first, cells: self.slab.as_ref() }))
-    }
-
-    fn digest(&self) -> Digest {
-        self.voxels.digest()
-    }
 }
 
 /// What follows the header of an array.
@@ -113,7 +62,7 @@ fn packed_bits_come_back_from_slabs_and_either_order() {
                 let whole = std::fs::read(&path).unwrap();
                 for height in [1, 7] {
                     let mut slabs = vec![];
-                    let mut source = Layers::new(&voxels, height);
+                    let mut source = Split::new(&voxels, height);
                     format::write_source_to(&mut source, &mut slabs, format, &options).unwrap();
                     assert!(slabs == whole, "{} {dims:?} {height}", format.name);
                 }

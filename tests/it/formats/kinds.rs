@@ -141,12 +141,6 @@ impl CellSource for Split<'_> {
                 let values = all.values()[first * nx * ny..end * nx * ny].to_vec();
                 Field::from_values(dims, all.background(), values)?.into()
             }
-            Cells::Bits(all) => {
-                let mut slab = BitGrid::new(dims)?;
-                let cells = all.iter().filter(|[_, _, k]| (first..end).contains(k));
-                cells.for_each(|[i, j, k]| slab.set([i, j, k - first]));
-                slab.into()
-            }
             other => panic!("{other:?}"),
         };
         self.next = end;

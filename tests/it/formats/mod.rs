@@ -5,6 +5,7 @@ mod bad_input;
 mod binvox;
 mod bt;
 mod consistent;
+mod described;
 mod faces;
 mod files;
 mod hexahedra;

@@ -6,7 +6,6 @@ use dot_vox::{DotVoxData, SceneNode};
 use voxelize::format::Choice;
 use voxelize::grid::{Label, Labels, Legend};
 
-use super::arrays::Layers;
 use super::kinds::Split;
 use super::*;
 
@@ -136,7 +135,7 @@ fn models_come_in_one_order_from_slabs_of_any_height() {
             assert!(threads(1, &|| written(&voxels, &options)) == whole, "{dims:?}");
             for height in [256, 512, 768] {
                 let mut slabs = vec![];
-                let mut source = Layers::new(&voxels, height);
+                let mut source = Split::new(&voxels, height);
                 format::write_source_to(&mut source, &mut slabs, vox(), &options).unwrap();
                 assert!(slabs == whole, "{dims:?} {height} {:?}", options.choices);
                 compared += 1;
@@ -271,7 +270,7 @@ fn voxels_at_the_ends_of_long_axes_are_in_their_places() {
             let (bytes, _) = saved(&voxels, vox(), Dtype::U8);
             let found: BTreeSet<_> = voxels_of(&dot_vox::load_bytes(&bytes).unwrap()).into_keys().collect();
             let expected: BTreeSet<_> = bits.iter().map(|cell| place(cell, dims, is_turned)).collect();
-            assert!(found == expected && found.len() > 5, "{dims:?} {is_turned}");
+            assert!(found == expected && found.len() >= 5, "{dims:?} {is_turned}");
             assert_eq!(read(&bytes, vox(), None).unwrap(), voxels);
             seen += 1;
         }
@@ -325,7 +324,7 @@ fn pieces_are_scenes_of_their_own_that_join_to_the_whole() {
             let folder = tempfile::tempdir().unwrap();
             let files = split(&mut voxelize::grid::InMemory::new(&voxels), choices, folder.path());
             let slabs = tempfile::tempdir().unwrap();
-            assert!(split(&mut Layers::new(&voxels, 256), choices, slabs.path()) == files, "{dims:?}");
+            assert!(split(&mut Split::new(&voxels, 256), choices, slabs.path()) == files, "{dims:?}");
             let expected = if choices.len() == 1 { blocks(dims) } else { hull(&blocks(dims)) };
             let mut joined = BitGrid::new(dims).unwrap();
             for name in files.keys() {

@@ -28,8 +28,9 @@ use std::io::{self, SeekFrom};
 use super::super::save::Sink;
 use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use super::exposed::ExposedFace;
-use super::meshing::{FaceSink, mesh, too_many};
+use super::meshing::mesh;
 use super::sections::FaceSections;
+use super::sink::{FaceSink, too_many};
 use super::{check_walls, walls};
 use crate::grid::CellSource;
 
@@ -134,7 +135,7 @@ impl GlbWriter<'_> {
 }
 
 impl FaceSink for GlbWriter<'_> {
-    fn vertex(&mut self, at: [u32; 3], _: u8) -> io::Result<()> {
+    fn vertex(&mut self, at: [u32; 3]) -> io::Result<()> {
         self.grow(POSITION)?;
         self.vertices += 1;
         let [low, high] = &mut self.bounds;
@@ -173,8 +174,8 @@ mod tests {
         let bounds = [[u32::MAX; 3], [0; 3]];
         let faces = FaceSections::new(256);
         let mut writer = GlbWriter { out: &mut out, walls, vertices: 0, bounds, faces, length };
-        assert!(writer.vertex([0; 3], 0).is_ok() && writer.face(&face, [0; 4]).is_ok());
-        let error = writer.vertex([0; 3], 0).unwrap_err();
+        assert!(writer.vertex([0; 3]).is_ok() && writer.face(&face, [0; 4]).is_ok());
+        let error = writer.vertex([0; 3]).unwrap_err();
         let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
         assert_eq!((error.kind(), out.get_ref().len()), (Kind::TooLarge, 12));
     }

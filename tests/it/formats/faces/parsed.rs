@@ -11,8 +11,6 @@ pub struct ParsedFaces {
     pub labels: Vec<u8>,
     /// Of each face, of the formats that have them.
     pub colours: Vec<[u8; 3]>,
-    /// Of each vertex, of the formats that have them.
-    pub vertex_colours: Vec<[u8; 3]>,
     /// The JSON, as it stands there.
     pub json: String,
 }
@@ -61,20 +59,15 @@ pub fn comments(text: &[&str], begin: &str) -> String {
     text.iter().filter_map(|line| line.strip_prefix(begin)).collect()
 }
 
-const COLOURS: [&str; 3] = ["uchar red", "uchar green", "uchar blue"];
-
 fn ply(bytes: &[u8]) -> ParsedFaces {
     let (lines, mut rest) = ply_header(bytes);
     let (vertex_count, vertex) = ply_element(&lines, "vertex");
     let (face_count, face) = ply_element(&lines, "face");
-    assert_eq!(vertex[..3], ["double x", "double y", "double z"]);
+    assert_eq!(vertex, ["double x", "double y", "double z"]);
     assert_eq!(face[0], "list uchar int vertex_indices");
-    let has_labels = vertex.len() > 3;
+    let has_labels = face.len() > 1;
     if has_labels {
-        assert_eq!(
-            (&vertex[3..], &face[1..]),
-            (&COLOURS[..], &[&COLOURS[..], &["uchar label"]].concat()[..])
-        );
+        assert_eq!(face[1..], ["uchar red", "uchar green", "uchar blue", "uchar label"]);
     }
     let mut take = |length: usize| {
         let (now, later) = rest.split_at(length);
@@ -87,16 +80,12 @@ fn ply(bytes: &[u8]) -> ParsedFaces {
         faces: vec![],
         labels: vec![],
         colours: vec![],
-        vertex_colours: vec![],
         json: comments(&lines, "comment voxelize "),
     };
     for _ in 0..vertex_count {
         let numbers = take(24);
         let number = |n: usize| f64::from_le_bytes(numbers[8 * n..8 * n + 8].try_into().unwrap());
         parsed.vertices.push([0, 1, 2].map(number));
-        if has_labels {
-            parsed.vertex_colours.push(colour(take(3)));
-        }
     }
     for _ in 0..face_count {
         let list = take(17);
@@ -114,14 +103,7 @@ fn ply(bytes: &[u8]) -> ParsedFaces {
 fn obj(text: &str) -> ParsedFaces {
     let lines: Vec<_> = text.lines().collect();
     let json = comments(&lines, "# voxelize ");
-    let mut parsed = ParsedFaces {
-        vertices: vec![],
-        faces: vec![],
-        labels: vec![],
-        colours: vec![],
-        vertex_colours: vec![],
-        json,
-    };
+    let mut parsed = ParsedFaces { vertices: vec![], faces: vec![], labels: vec![], colours: vec![], json };
     let mut label = 0;
     for line in lines.iter().filter(|line| !line.starts_with('#')) {
         let words: Vec<_> = line.split(' ').collect();
@@ -171,7 +153,7 @@ fn stl(bytes: &[u8]) -> ParsedFaces {
         vertices.extend([a, b, c, d].map(|p| p.map(f64::from)));
     }
     let labels = vec![0; faces.len()];
-    ParsedFaces { vertices, faces, labels, colours: vec![], vertex_colours: vec![], json: String::new() }
+    ParsedFaces { vertices, faces, labels, colours: vec![], json: String::new() }
 }
 
 /// The JSON of a GLB, and its bytes.
@@ -192,14 +174,8 @@ fn glb(bytes: &[u8]) -> ParsedFaces {
     let (json, data) = glb_chunks(bytes);
     let whole = |value: &Value| value.as_u64().unwrap_or(0) as usize;
     let extras = json["asset"]["extras"]["voxelize"].to_string();
-    let mut parsed = ParsedFaces {
-        vertices: vec![],
-        faces: vec![],
-        labels: vec![],
-        colours: vec![],
-        vertex_colours: vec![],
-        json: extras,
-    };
+    let mut parsed =
+        ParsedFaces { vertices: vec![], faces: vec![], labels: vec![], colours: vec![], json: extras };
     if json.get("meshes").is_none() {
         return parsed;
     }
