@@ -6,7 +6,8 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::{
-    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, SaveOptions, Shape, Sidecar, Written,
+    self, Carries, Choice, Dtype, Durability, Existing, FORMATS, Format, OutputShape, SaveOptions, Sidecar,
+    Written,
 };
 use voxelize::grid::{CellKind, CellSource, InMemory};
 use voxelize::job::{Names, NewFile, OutFile, Target, UpAxis};
@@ -249,7 +250,7 @@ impl Output {
             .map_err(|e| e.in_file(self.name()))?;
         self.check_shown(lattice, up)?;
         let is_y_up = up == UpAxis::Y;
-        let shape = Shape { kind, dims: lattice.dims(), is_y_up, choices: &self.choices };
+        let shape = OutputShape { kind, dims: lattice.dims(), is_y_up, choices: &self.choices };
         self.file.as_ref().map_or(Ok(()), |file| file.check_companions(self.format, &shape))
     }
 
@@ -436,7 +437,7 @@ impl AuxOutput {
     pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice) -> Result<()> {
         format::check(kind, lattice, self.format, &SaveOptions::default())
             .map_err(|e| e.in_file(self.file.path()))?;
-        let shape = Shape { kind, dims: lattice.dims(), is_y_up: false, choices: &[] };
+        let shape = OutputShape { kind, dims: lattice.dims(), is_y_up: false, choices: &[] };
         self.file.check_companions(self.format, &shape)
     }
 

@@ -129,7 +129,7 @@ enum Write {
     Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),
     /// With other files beside it: their paths, and how all are written.
     Several(
-        fn(&Path, &Shape) -> Vec<PathBuf>,
+        fn(&Path, &OutputShape) -> Vec<PathBuf>,
         fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
     ),
     /// As files of a folder.
@@ -138,7 +138,7 @@ enum Write {
 
 /// What an output is to hold, before it is computed.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape<'a> {
+pub struct OutputShape<'a> {
     /// The kind of its cells.
     pub kind: CellKind,
     /// Cells per axis.
@@ -461,7 +461,7 @@ impl Format {
     }
 
     /// The files that are written beside `path`.
-    pub(crate) fn companions(&self, path: &Path, shape: &Shape) -> Vec<PathBuf> {
+    pub(crate) fn companions(&self, path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
         match self.write {
             Write::Several(companions, _) => companions(path, shape),
             _ => Vec::new(),

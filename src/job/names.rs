@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::error::{Code, Error, Hint, Result};
 use crate::format::place::link_target;
 use crate::format::several::is_companion;
-use crate::format::{self, Existing, Format, SaveOptions, Shape, Written, npy, save};
+use crate::format::{self, Existing, Format, OutputShape, SaveOptions, Written, npy, save};
 use crate::grid::CellSource;
 
 /// The extension of sidecars, behind all of a name.
@@ -346,7 +346,7 @@ impl OutFile {
     ///
     /// # Errors
     /// If the run uses one of them, or one is there that this tool did not make.
-    pub fn check_companions(&self, format: &Format, shape: &Shape) -> Result<()> {
+    pub fn check_companions(&self, format: &Format, shape: &OutputShape) -> Result<()> {
         if self.has_companions.swap(true, Relaxed) {
             return Ok(());
         }
@@ -400,7 +400,7 @@ impl OutFile {
         self.check_undisputed()?;
         let kind = source.cell_type().kind();
         let is_y_up = source.record().transform("up") == Some("y");
-        let shape = Shape { kind, dims: source.dims(), is_y_up, choices: options.choices };
+        let shape = OutputShape { kind, dims: source.dims(), is_y_up, choices: options.choices };
         self.check_companions(format, &shape)?;
         let options = SaveOptions { existing: self.existing, ..*options };
         format::save_source(source, &self.path, format, &options).map_err(|error| self.hinted(error))

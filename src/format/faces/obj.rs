@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use super::super::comments::comments;
 use super::super::save::Sink;
 use super::super::several::Companions;
-use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Shape, Write, metadata};
+use super::super::{Carries, Choice, Dtype, Format, OutputShape, SaveOptions, Write, metadata};
 use super::exposed::ExposedFace;
 use super::meshing::{has_labels, mesh};
 use super::sections::FaceSections;
@@ -54,7 +54,7 @@ struct ObjWriter<'a> {
 }
 
 /// The file of materials, which labels have.
-fn companions(path: &Path, shape: &Shape) -> Vec<PathBuf> {
+fn companions(path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
     if shape.kind == CellKind::Labels { vec![path.with_extension("mtl")] } else { vec![] }
 }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::super::{Choice, Shape};
+use super::super::{Choice, OutputShape};
 use super::layers::Shell;
 use super::{TILE, Turn, WORLD};
 
@@ -20,7 +20,7 @@ pub(super) struct Cuts {
 
 /// A box of whole tiles, which is a scene of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct ScenePiece {
     /// How many pieces there are before it along each axis.
     pub number: [usize; 3],
     /// Its tiles along each axis.
@@ -63,13 +63,13 @@ impl Cuts {
     }
 
     /// All pieces, x fastest.
-    pub(super) fn all(&self) -> impl Iterator<Item = Piece> + use<> {
+    pub(super) fn all(&self) -> impl Iterator<Item = ScenePiece> + use<> {
         let cuts = *self;
         let [nx, ny, nz] = self.pieces();
         (0..nx * ny * nz).map(move |n| cuts.piece([n % nx, n / nx % ny, n / (nx * ny)]))
     }
 
-    fn piece(&self, number: [usize; 3]) -> Piece {
+    fn piece(&self, number: [usize; 3]) -> ScenePiece {
         let tiles: [Range<usize>; 3] = std::array::from_fn(|axis| {
             let start = number[axis].saturating_mul(self.per_piece[axis]);
             start..self.tiles(axis).min(start.saturating_add(self.per_piece[axis]))
@@ -78,11 +78,11 @@ impl Cuts {
             let Range { start, end } = tiles[axis];
             self.tile(axis, start).start..self.tile(axis, end - 1).end
         });
-        Piece { number, tiles, cells }
+        ScenePiece { number, tiles, cells }
     }
 }
 
-impl Piece {
+impl ScenePiece {
     /// Cells per axis.
     pub(super) fn dims(&self) -> [usize; 3] {
         self.cells.clone().map(|cells| cells.len())
@@ -114,7 +114,7 @@ impl Piece {
 }
 
 /// The files beside the output.
-pub(super) fn companions(path: &Path, shape: &Shape) -> Vec<PathBuf> {
+pub(super) fn companions(path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
     let turn = if shape.is_y_up { Turn::YUp } else { Turn::None };
     Cuts::new(shape.dims, turn, shape.choices).all().skip(1).map(|piece| piece.path(path)).collect()
 }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn pieces_are_named_by_their_numbers() {
-        let shape = Shape {
+        let shape = OutputShape {
             kind: crate::grid::CellKind::Bits,
             dims: [4000, 2, 1001],
             is_y_up: false,
@@ -168,6 +168,6 @@ mod tests {
             .collect();
         assert_eq!(names.len(), 5);
         assert_eq!((&*names[0], &*names[4]), ("a/big-1-0-0.vox", "a/big-2-0-1.vox"));
-        assert!(companions(Path::new("a/big.vox"), &Shape { choices: &[], ..shape }).is_empty());
+        assert!(companions(Path::new("a/big.vox"), &OutputShape { choices: &[], ..shape }).is_empty());
     }
 }

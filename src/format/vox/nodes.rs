@@ -1,6 +1,6 @@
 //! The content of chunks other than voxels: nodes of the scene, layers, the palette.
 
-use super::cuts::Piece;
+use super::cuts::ScenePiece;
 use super::tile::Tile;
 use super::{ATTRIBUTE, Turn, shift};
 use crate::grid::{CellType, Label};
@@ -33,7 +33,7 @@ pub(super) fn group(tiles: usize) -> Vec<u8> {
 }
 
 /// The transform of tile `n` of a piece, and its shape.
-pub(super) fn place(n: u32, tile: &Tile, turn: Turn, piece: &Piece) -> [Vec<u8>; 2] {
+pub(super) fn place(n: u32, tile: &Tile, turn: Turn, piece: &ScenePiece) -> [Vec<u8>; 2] {
     let dims = piece.dims();
     let shift = shift(turn.dims(dims));
     let id = 2 * n + 2;

@@ -12,7 +12,7 @@ use super::super::save::{Sink, cancelled, next};
 use super::super::several::Companions;
 use super::super::{CHOICES, Choice, Dtype, SaveOptions, metadata, put_digest};
 use super::chunks::ChunkFile;
-use super::cuts::{Cuts, Piece};
+use super::cuts::{Cuts, ScenePiece};
 use super::layers::{CarriedLayers, SceneLayers, Shell};
 use super::nodes::{self, numbers};
 use super::tile::{Tile, tiles_of};
@@ -39,7 +39,7 @@ struct SceneForm {
 
 /// A file on its way.
 struct SceneFile<'a> {
-    piece: Piece,
+    piece: ScenePiece,
     chunks: ChunkFile<'a>,
     /// The file, unless it is the output itself.
     companion: Option<NamedTempFile>,
@@ -72,7 +72,7 @@ pub(super) fn write(
         while next_tile < form.cuts.tiles(2) && form.cuts.tile(2, next_tile).end <= layers.end() {
             next_tile += 1;
         }
-        let is_here = |piece: &Piece| piece.tiles[2].start < next_tile && first < piece.tiles[2].end;
+        let is_here = |piece: &ScenePiece| piece.tiles[2].start < next_tile && first < piece.tiles[2].end;
         for piece in form.cuts.all().filter(is_here) {
             let number = piece.number;
             let mut scene = match open.remove(&number) {
@@ -135,7 +135,7 @@ impl SceneForm {
     }
 
     /// What the file of a piece says of itself.
-    fn about(&self, piece: &Piece, digest: Option<Digest>) -> Result<String> {
+    fn about(&self, piece: &ScenePiece, digest: Option<Digest>) -> Result<String> {
         let mut metadata = self.metadata.clone();
         digest.into_iter().for_each(|digest| put_digest(digest, &mut metadata));
         if piece.dims() != self.dims {
@@ -155,7 +155,7 @@ impl SceneForm {
 impl<'a> SceneFile<'a> {
     /// The file of a piece: the output itself for the first.
     fn open(
-        piece: Piece,
+        piece: ScenePiece,
         out: &mut Option<&'a mut dyn Sink>,
         path: &Path,
         companions: &Companions,

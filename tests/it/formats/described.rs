@@ -96,7 +96,7 @@ fn info_says_the_same_of_every_format() {
         ("--surface --ties both --snap none", CellKind::Bits),
         ("--filled --inside flood --close-holes 1", CellKind::Bits),
         ("--rule offset --radius 1vx", CellKind::Bits),
-        ("--rule distance --band 2vx --inside evenodd", CellKind::Field),
+        ("--rule distance --band 2vx --signed --inside evenodd", CellKind::Field),
     ] {
         let info = |name: &str| place.run(&format!("info {name} --json")).expect(0).json();
         place.run(&format!("thirds.stl {rule} {place_of} -o whole.npz")).expect(0);

@@ -515,7 +515,7 @@ fn changed_bytes_never_panic() {
         }
         fs::write(path.join(&name), bytes).unwrap();
     }
-    assert!(cases > 4000 && errors > cases / 4, "{errors} of {cases}");
+    assert!(cases > 3000 && errors > cases / 4, "{errors} of {cases}");
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
