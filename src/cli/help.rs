@@ -25,7 +25,7 @@ Usage: voxelize [OPTIONS] <MESH>...        (- reads standard input)
   voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
   voxelize part.stl --solid --voxel-size 0.5 --pad 1 -o part.raw
   voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
-  voxelize part.stl -r 4096 --dry-run     the plan only: grid, memory, bytes
+  voxelize part.stl -r 4096 -f npy -n     the plan only: grid, memory, bytes
 ";
 
 const SHORT_FOOT: &str = "\
@@ -48,7 +48,7 @@ Usage: voxelize [OPTIONS] <MESH>...
   voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
   find . -name '*.stl' -print0 | voxelize -0 --files-from - --same-grid -o out/
   voxelize - -f npy -o - < part.stl       from a pipe to a pipe
-  voxelize part.stl -r 4096 --dry-run     the plan only: grid, memory, bytes
+  voxelize part.stl -r 4096 -f npy -n     the plan only: grid, memory, bytes
 
 Commands; 'voxelize COMMAND --help' has the options and examples of each:
 ";

@@ -128,13 +128,14 @@ enum Write {
     /// By going back to fill in sizes.
     Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),
     /// With other files beside it: their paths, and how all are written.
-    Several(
-        fn(&Path, &OutputShape) -> Vec<PathBuf>,
-        fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>,
-    ),
+    Several(fn(&Path, &OutputShape) -> Vec<PathBuf>, WriteSeveral),
     /// As files of a folder.
     Folder(&'static FolderLayout, fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>),
 }
+
+/// Writes a file, whose path comes with what its companions go to.
+type WriteSeveral =
+    fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions, (&Path, &Companions)) -> io::Result<()>;
 
 /// What an output is to hold, before it is computed.
 #[derive(Debug, Clone, Copy)]

@@ -81,7 +81,7 @@ fn write(
     options: &SaveOptions,
     style: &TextStyle,
 ) -> io::Result<()> {
-    let [nx, ny, nz] = source.dims();
+    let [nx, _, nz] = source.dims();
     let gap = style.gap;
     let [xs, ys, zs] = centres(source, gap);
     let value = match source.cell_type() {
@@ -98,13 +98,13 @@ fn write(
     while let Some(slab) = next(source)? {
         for k in 0..slab.cells.dims()[2] {
             cancelled(options.progress)?;
-            for j in 0..ny {
+            for (j, y) in ys.iter().enumerate() {
                 if let CellsRef::Labels(all) = slab.cells {
                     all.row(j, k, &mut labels);
                 }
                 for i in slab.cells.occupied_in(j, k) {
                     text += &xs[i];
-                    text += &ys[j];
+                    text += y;
                     text += &zs[slab.first + k];
                     if style.is_table {
                         let _ = write!(text, "{i},{j},{},", slab.first + k);

@@ -126,6 +126,7 @@ pub struct PartArgs {
     /// take only this part; may be repeated
     #[arg(
         long,
+        hide_short_help = true,
         value_name = "NAME",
         long_help = "Take only the parts of this name: objects, or materials with --labels material. May be \
                        repeated [default: all]"

@@ -121,8 +121,8 @@ impl HexahedronSink for InpWriter<'_> {
         self.nodes += 1;
         check(self.nodes, "nodes")?;
         push_whole(&mut self.text, self.nodes);
-        for axis in 0..3 {
-            self.text.extend_from_slice(self.walls[axis][walls[axis]].as_bytes());
+        for (along, wall) in self.walls.iter().zip(walls) {
+            self.text.extend_from_slice(along[wall].as_bytes());
         }
         self.text.push(b'\n');
         if self.text.len() >= BLOCK { self.flush() } else { Ok(()) }

@@ -12,7 +12,7 @@ const TABLE: [u32; 256] = {
         let mut remainder = b as u32;
         let mut bit = 0;
         while bit < 8 {
-            remainder = remainder >> 1 ^ POLYNOMIAL * (remainder & 1);
+            remainder = (remainder >> 1) ^ (POLYNOMIAL * (remainder & 1));
             bit += 1;
         }
         table[b] = remainder;

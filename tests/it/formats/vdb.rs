@@ -168,12 +168,12 @@ impl<'a> ByHand<'a> {
             let within = [n / (along * along), n / along % along, n % along];
             [0, 1, 2].map(|axis| origin[axis] + side * within[axis] as i32)
         };
-        for n in 0..count {
+        for (n, value) in values.into_iter().enumerate().take(count) {
             let is_active = is_on(active, n);
             if is_on(children, n) {
                 assert!(!is_active);
-            } else if is_active || values[n] != self.background {
-                self.tiles.push((place(n), side, values[n], is_active));
+            } else if is_active || value != self.background {
+                self.tiles.push((place(n), side, value, is_active));
             }
         }
         for n in (0..count).filter(|n| is_on(children, *n)) {
