@@ -7,6 +7,7 @@ use voxelize::grid::InMemory;
 
 use super::kinds::Split;
 use super::*;
+#[cfg(feature = "cli")]
 use crate::support::place::{Place, refused};
 
 const FREE: u8 = 1;
@@ -241,6 +242,7 @@ fn the_tree_holds_65536_cells_an_axis_and_no_more() {
     assert_eq!(error.code(), Code::Usage);
 }
 
+#[cfg(feature = "cli")]
 #[test]
 fn the_command_warns_of_moved_cells_and_says_that_files_are_not_read() {
     let place = Place::new();

@@ -7,6 +7,7 @@ use voxelize::grid::{Cells, Label, Labels, Legend};
 
 use super::kinds::{Split, grids};
 use super::*;
+#[cfg(feature = "cli")]
 use crate::support::place::{Place, refused};
 
 fn schem() -> &'static Format {
@@ -238,6 +239,7 @@ fn names_longer_than_a_text_are_left_out() {
     assert_eq!(blocks.len(), 1);
 }
 
+#[cfg(feature = "cli")]
 #[test]
 fn a_file_holds_65535_blocks_an_axis_and_fewer_than_two_to_the_31() {
     let lattice = |dims: [usize; 3]| {
@@ -275,6 +277,7 @@ fn a_file_holds_65535_blocks_an_axis_and_fewer_than_two_to_the_31() {
 }
 
 /// Formats that are only written: their own marks say that a file is of this tool.
+#[cfg(feature = "cli")]
 #[test]
 fn implicit_names_replace_files_of_this_tool_alone() {
     let place = Place::new();

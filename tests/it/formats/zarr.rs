@@ -767,7 +767,7 @@ fn an_image_of_others_is_where_ome_says() {
 }
 
 /// Every shard that has its name is whole, wherever the process was killed.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "cli"))]
 #[test]
 fn a_killed_run_leaves_the_older_folder_and_the_next_removes_its_own() {
     use crate::support::place::Place;
@@ -806,6 +806,7 @@ fn a_killed_run_leaves_the_older_folder_and_the_next_removes_its_own() {
 }
 
 /// What commands take as a file may be a folder.
+#[cfg(feature = "cli")]
 #[test]
 fn commands_take_folders() {
     use crate::support::place::Place;
