@@ -2,7 +2,7 @@
 //!
 //! | format | faces | vertices | labels | how the cells came about |
 //! |---|---|---|---|---|
-//! | `.ply` | quads | shared, doubles | `label` and colour of a face | comments of the header |
+//! | `.ply` | quads; with labels two triangles each | shared, doubles | `label` and colour of a face | comments of the header |
 //! | `.obj` | quads | shared, decimals | groups and materials | comments |
 //! | `.glb` | two triangles each | shared, floats | a primitive and a material each | `asset.extras.voxelize` |
 //! | `.stl` | two triangles each | three a triangle, floats | none | a sidecar, on request |

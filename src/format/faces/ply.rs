@@ -7,7 +7,7 @@
 //! element vertex N                             by z, then y, then x
 //! property double x                            then y and z
 //! element face M                               by layers of z
-//! property list uchar int vertex_indices       four each
+//! property list uchar int vertex_indices       four each; with labels three
 //! property uchar red                           then green and blue; with labels
 //! property uchar label                         with labels
 //! comment ....                                 as long as makes headers of all counts equally long
@@ -16,8 +16,9 @@
 //!
 //! Then the vertices and the faces, each with its properties in their order, without gaps. The lines that begin with
 //! `comment voxelize ` have 400 characters of JSON at most, in ASCII: joined they are the metadata, with the colours of
-//! labels. The colour of a face is that of its label; vertices have none, as labels share them, and readers take those of
-//! vertices where both are there. Blender and Open3D read colours of vertices alone: a `.glb` has materials for them. Coordinates are
+//! labels. With labels each face is two triangles: readers that cut quads lose count of their colours (trimesh). The colour of a face is
+//! that of its label; vertices have none, as labels share them, and readers take those of vertices where both are there. Blender and
+//! Open3D read colours of vertices alone: a `.glb` has materials for them. Coordinates are
 //! the mesh's, and no axis is up. Readers take indices of 32 bits with a sign, so there are less than 2³¹ vertices and faces.
 //!
 //! Greg Turk, The PLY Polygon File Format, 1994.
@@ -40,7 +41,7 @@ use crate::grid::{CellKind, CellSource, Lattice};
 pub(in super::super) const FORMAT: Format = Format {
     name: "ply",
     extensions: &["ply"],
-    about: "exposed faces as quads, for Blender, MeshLab and trimesh; labels are colours of faces",
+    about: "exposed faces as polygons, for Blender, MeshLab and trimesh; labels are colours of faces",
     carries: Carries::InFile,
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bool, Dtype::U8],
@@ -127,9 +128,19 @@ impl PlyWriter<'_> {
         if self.counts[n] > MOST { Err(too_many(what, self.counts[n])) } else { Ok(()) }
     }
 
-    /// The colour of a label; nothing if labels are left out.
-    fn colour(&self, label: u8) -> &[u8] {
-        self.colours.as_ref().map_or(&[], |colours| &colours[usize::from(label)])
+    /// Adds a polygon, with its label and the colour of that, unless labels are left out.
+    fn put(&mut self, corners: &[u32], label: u8) -> io::Result<()> {
+        self.count(1, "faces")?;
+        let mut bytes = [0; 1 + 4 * 4 + 4];
+        let colour = 1 + 4 * corners.len();
+        bytes[0] = corners.len() as u8;
+        for (bytes, vertex) in bytes[1..colour].chunks_exact_mut(4).zip(corners) {
+            bytes.copy_from_slice(&vertex.to_le_bytes());
+        }
+        let Some(colours) = &self.colours else { return self.faces.push(0, &bytes[..colour]) };
+        bytes[colour..colour + 3].copy_from_slice(&colours[usize::from(label)]);
+        bytes[colour + 3] = label;
+        self.faces.push(0, &bytes[..colour + 4])
     }
 }
 
@@ -144,18 +155,12 @@ impl FaceSink for PlyWriter<'_> {
     }
 
     fn face(&mut self, face: &ExposedFace, vertices: [u32; 4]) -> io::Result<()> {
-        self.count(1, "faces")?;
-        let mut bytes = [0; 21];
-        bytes[0] = 4;
-        for (bytes, vertex) in bytes[1..17].chunks_exact_mut(4).zip(vertices) {
-            bytes.copy_from_slice(&vertex.to_le_bytes());
+        if self.colours.is_none() {
+            return self.put(&vertices, 0);
         }
-        let colour = self.colour(face.label);
-        let length = 17 + colour.len();
-        bytes[17..length].copy_from_slice(colour);
-        bytes[20] = face.label;
-        let length = if colour.is_empty() { 17 } else { 21 };
-        self.faces.push(0, &bytes[..length])
+        let [a, b, c, d] = vertices;
+        self.put(&[a, b, c], face.label)?;
+        self.put(&[a, c, d], face.label)
     }
 }
 

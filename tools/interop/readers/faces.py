@@ -99,6 +99,9 @@ def read_trimesh(path):
 
     mesh = trimesh.load_mesh(str(path), process=False)
     metadata = _metadata(path)
+    if metadata and "parts" in metadata and str(path).endswith(".ply"):
+        # The colour of surface.
+        assert (mesh.visual.kind, mesh.visual.face_colors[0].tolist()) == ("face", [0xE8, 0xB0, 0x6C, 255]), mesh.visual
     is_glb = str(path).endswith(".glb")
     corners = _upright(mesh.triangles) if is_glb else mesh.triangles
     found = _cells(path, corners)
@@ -121,7 +124,7 @@ def read_plyfile(path):
     faces = numpy.stack(ply["face"]["vertex_indices"])
     labels = None
     if "label" in ply["face"]:
-        labels = numpy.repeat(ply["face"]["label"], 2)
+        labels = ply["face"]["label"]
         colours = numpy.stack([ply["face"][name] for name in ("red", "green", "blue")], axis=1)
         of = numpy.unique(numpy.column_stack([ply["face"]["label"], colours]), axis=0)
         assert len(of) == len(set(of[:, 0])), "a label of two colours"

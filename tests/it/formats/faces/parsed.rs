@@ -87,15 +87,27 @@ fn ply(bytes: &[u8]) -> ParsedFaces {
         let number = |n: usize| f64::from_le_bytes(numbers[8 * n..8 * n + 8].try_into().unwrap());
         parsed.vertices.push([0, 1, 2].map(number));
     }
+    let mut triangles = vec![];
     for _ in 0..face_count {
-        let list = take(17);
-        assert_eq!(list[0], 4);
-        parsed.faces.push([0, 1, 2, 3].map(|n| u32_at(list, 1 + 4 * n) as usize));
-        if has_labels {
-            parsed.colours.push(colour(take(3)));
+        let corners = usize::from(take(1)[0]);
+        assert_eq!(corners, if has_labels { 3 } else { 4 });
+        let list = take(4 * corners);
+        let index = |n: usize| u32_at(list, 4 * n) as usize;
+        if !has_labels {
+            parsed.faces.push([0, 1, 2, 3].map(index));
+            parsed.labels.push(0);
+            continue;
         }
-        parsed.labels.push(if has_labels { take(1)[0] } else { 0 });
+        triangles.push([0, 1, 2].map(index));
+        let last = (colour(take(3)), take(1)[0]);
+        if triangles.len().is_multiple_of(2) {
+            assert_eq!((parsed.colours.last(), parsed.labels.last()), (Some(&last.0), Some(&last.1)));
+        } else {
+            parsed.colours.push(last.0);
+            parsed.labels.push(last.1);
+        }
     }
+    parsed.faces.extend(quads(&triangles));
     assert!(rest.is_empty(), "{} bytes more", rest.len());
     parsed
 }

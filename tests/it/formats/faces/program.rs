@@ -63,6 +63,11 @@ fn an_older_file_is_replaced_if_this_tool_made_it() {
     place.write("f.mtl", "# of others");
     let error = refused(&place, line, 6);
     assert!(error.contains("f.mtl"), "{error}");
+    // So are the outputs of an older batch.
+    for _ in 0..2 {
+        place.run("f.stl cube.stl -r 8 -o many/ -f stl").expect(0);
+        place.run("f.stl cube.stl -r 8 -o many/ -f ply --points").expect(0);
+    }
     // The input is never replaced.
     assert!(refused(&place, "f.stl -r 8 -f stl", 2).contains("would be overwritten"));
     assert!(refused(&place, "f.stl -r 8 -o f.stl", 2).contains("would be overwritten"));
