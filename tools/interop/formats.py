@@ -48,7 +48,7 @@ FORMATS = [
     # It takes faces with nothing but their corners.
     ("a.ply", [], ["bits"], [faces.read_meshio]),
     ("a.obj", [], ["bits", "labels"], [faces.read_trimesh, faces.read_meshio, faces.read_vtk]),
-    ("a.stl", ["--dtype", "bool"], ["bits", "labels"], [faces.read_trimesh, faces.read_meshio, faces.read_vtk]),
+    ("a.stl", ["--dtype", "bool", "--sidecar"], ["bits", "labels"], [faces.read_trimesh, faces.read_meshio, faces.read_vtk]),
     ("a.glb", [], ["bits", "labels"], [faces.read_pygltflib, faces.read_trimesh, faces.read_vtk, faces.read_three]),
     ("a.ply", ["--merge", "greedy"], ["bits"], [faces.read_plyfile, faces.read_trimesh]),
     ("a.glb", ["--merge", "greedy"], ["bits"], [faces.read_pygltflib, faces.read_three]),

@@ -15,25 +15,21 @@ THREE = "0.187.0"
 
 
 def _metadata(path):
-    """The JSON in the file; none in a .stl."""
+    """The JSON in the file, or in the sidecar of a .stl."""
+    if str(path).endswith(".stl"):
+        return json.loads(pathlib.Path(f"{path}.json").read_text())
     bytes = pathlib.Path(path).read_bytes()[: 1 << 16]
     if bytes.startswith(b"glTF"):
         length = int.from_bytes(bytes[12:16], "little")
         return json.loads(bytes[20 : 20 + length])["asset"]["extras"]["voxelize"]
     parts = re.findall(rb"^(?:comment|#) voxelize (.*)$", bytes, re.MULTILINE)
-    return json.loads(b"".join(parts)) if parts else None
+    return json.loads(b"".join(parts))
 
 
-def _lattice(path, corners):
-    """Dims, origin and spacing of the grid: as the file says them; of a .stl, of a mesh that touches all its sides."""
-    metadata = _metadata(path)
-    if metadata:
-        floats = lambda key: numpy.array([int(p) / int(q) for p, q in (text.split("/") for text in metadata[key])])
-        return numpy.array(metadata["dims"]), floats("origin"), floats("spacing")
-    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    edges = numpy.abs(corners - numpy.roll(corners, 1, axis=1)).max(axis=2)
-    dims = numpy.round((high - low) / edges.min()).astype(int)
-    return dims, low, (high - low) / dims
+def _lattice(metadata):
+    """Dims, origin and spacing of the grid."""
+    floats = lambda key: numpy.array([int(p) / int(q) for p, q in (text.split("/") for text in metadata[key])])
+    return numpy.array(metadata["dims"]), floats("origin"), floats("spacing")
 
 
 def _occupied(walls, dims, axis):
@@ -60,7 +56,7 @@ def _occupied(walls, dims, axis):
 
 def _cells(path, corners, labels=None):
     corners = numpy.asarray(corners, float)
-    dims, origin, spacing = _lattice(path, corners)
+    dims, origin, spacing = _lattice(_metadata(path))
     exact = (corners - origin) / spacing
     walls = numpy.round(exact).astype(int)
     assert numpy.abs(exact - walls).max() < 1e-2, "corners that are on no wall"
@@ -99,7 +95,7 @@ def read_trimesh(path):
 
     mesh = trimesh.load_mesh(str(path), process=False)
     metadata = _metadata(path)
-    if metadata and "parts" in metadata and str(path).endswith(".ply"):
+    if "parts" in metadata and str(path).endswith(".ply"):
         # The colour of surface.
         assert (mesh.visual.kind, mesh.visual.face_colors[0].tolist()) == ("face", [0xE8, 0xB0, 0x6C, 255]), mesh.visual
     is_glb = str(path).endswith(".glb")
@@ -137,7 +133,7 @@ def read_plyfile_points(path):
     ply = plyfile.PlyData.read(str(path))
     vertices = ply["vertex"]
     metadata = _metadata(path)
-    dims, origin, spacing = _lattice(path, None)
+    dims, origin, spacing = _lattice(metadata)
     exact = (numpy.stack([vertices[axis] for axis in "xyz"], axis=1) - origin) / spacing - 0.5
     places = numpy.round(exact).astype(int)
     assert numpy.abs(exact - places).max() < 1e-6, "a point that is no centre"
