@@ -132,7 +132,34 @@ fn foreign() -> Seeds {
         ("vox-scene".into(), vox(&[model(), scene("1 2 3", "17")].concat())),
         ("vox-wide".into(), vox(&[model(), scene("1900 1900 900", "4")].concat())),
         ("vox-far".into(), vox(&[model(), scene("-2147483648 2147483647 0", "4")].concat())),
+        // Half floats with another value elsewhere; all values, negative where inactive; a chunk that is not packed.
+        ("vdb-half".into(), vdb("Tree_float_5_4_3_HalfFloat", 2, &[0], &[2, 0, 0, 128, 63, 0, 60, 0, 64])),
+        ("vdb-bool".into(), vdb("Tree_bool_5_4_3", 2, &[0], &[vec![0; 12], vec![1; 64]].concat())),
+        ("vdb-blosc".into(), vdb("Tree_float_5_4_3", 6, &[&[0][..], &[0; 8]].concat(), &blosc())),
     ]
+}
+
+/// A `.vdb` of one leaf, without offsets; values of nodes and of the leaf as they stand in it.
+fn vdb(kind: &str, compression: u32, no_values: &[u8], values: &[u8]) -> Vec<u8> {
+    let text = |text: &str| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
+    let doubles = [[0.5_f64; 3], [1.0; 3], [1.0; 3], [1.0; 3], [1.0; 3], [0.5; 3]];
+    let map: Vec<u8> = doubles.as_flattened().iter().flat_map(|n| n.to_le_bytes()).collect();
+    let background = vec![0; if kind.contains("bool") { 1 } else { 4 }];
+    let node = |places: usize| [&[1][..], &vec![0; 2 * places / 8 - 1], no_values].concat();
+    let mask = [&[1][..], &[0; 62], &[128]].concat();
+    [
+        [&b" BDV\0\0\0\0"[..], &numbers([224, 9, 1]), &[0; 37], &numbers([0, 1])].concat(),
+        [text("a"), text(kind), text(""), vec![0; 24], numbers([compression, 0])].concat(),
+        [text("UniformScaleTranslateMap"), map, numbers([1]), background, numbers([0, 1, 0, 0, 0])].concat(),
+        [node(32768), node(4096), mask.clone(), mask, values.to_vec()].concat(),
+    ]
+    .concat()
+}
+
+/// The two values of a leaf as a chunk of Blosc.
+fn blosc() -> Vec<u8> {
+    [&[0][..], &24_i64.to_le_bytes(), &[2, 1, 0x22, 4], &numbers([8, 8, 24]), &[0, 0, 128, 63, 0, 0, 0, 64]]
+        .concat()
 }
 
 fn vox(chunks: &[u8]) -> Vec<u8> {

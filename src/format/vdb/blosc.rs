@@ -38,6 +38,9 @@ pub(super) fn unpack(chunk: &[u8], out: &mut [u8]) -> Option<()> {
     if length != out.len() || number(chunk, 12)? != chunk.len() {
         return None;
     }
+    if length == 0 {
+        return Some(());
+    }
     if flags & NOT_PACKED != 0 {
         out.copy_from_slice(chunk.get(HEADER..HEADER + length)?);
         return Some(());

@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::TreeType;
 use super::leaf::{CellBounds, LEAVES, LeafContent, LeafMask, SIDE, TreeCells, bounds_of, joined};
 use super::pack::Packer;
-use super::tree::{MIDDLE, TreeTile, put_mask, put_value, put_values};
+use super::tree::{TreeTile, put_mask, put_value, put_values};
 
 /// A leaf has cells.
 const CELLS: u8 = 0;
@@ -52,9 +52,8 @@ impl ColumnLeaves {
         let mut all = Self::default();
         // Its memory is only worth it for values.
         let mut packer = None;
-        cells.each_leaf(column, k, |[x, y], content| {
+        cells.each_leaf(column, k, |[x, y], content, values| {
             all.heads.push((LEAVES * x + y) as u8);
-            let first = [MIDDLE * column[0] + SIDE * x, MIDDLE * column[1] + SIDE * y, k];
             let mask = match content {
                 LeafContent::Tile(tile) => all.put_tile(tile),
                 LeafContent::Cells { active, minus } => {
@@ -62,8 +61,7 @@ impl ColumnLeaves {
                     put_mask(&active, &mut all.heads);
                     let start = all.blocks.len();
                     if cells.tree != TreeType::Bool {
-                        let values: Vec<u8> =
-                            cells.each_value(first, &active).flat_map(u32::to_le_bytes).collect();
+                        let values: Vec<u8> = values.each(&active).flat_map(u32::to_le_bytes).collect();
                         let packer = packer.get_or_insert_with(|| Packer::new(is_zipped));
                         put_values(&active, &minus, &values, packer, &mut all.blocks)?;
                     }

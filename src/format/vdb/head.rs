@@ -1,7 +1,7 @@
 //! Everything of a `.vdb` before its tree.
 
+use super::super::Dtype;
 use super::super::image::{centre_and_step, described};
-use super::super::{Choice, Dtype, SaveOptions};
 use super::spool::Spool;
 use super::{ACTIVE, JSON, MAGIC, TreeType, ZIP};
 use crate::geom::Rational;
@@ -62,10 +62,9 @@ pub(super) fn grid_head(
     spool: &Spool,
     tree: TreeType,
     dtype: Dtype,
-    options: &SaveOptions,
+    is_zipped: bool,
 ) -> Vec<u8> {
     let [name, class] = name_and_class(source, tree);
-    let is_zipped = !options.has(Choice::Uncompressed);
     let packed = if is_zipped { "zip + active values" } else { "active values" };
     // What OpenVDB has for no cells.
     let [low, high] = match spool.bounds {

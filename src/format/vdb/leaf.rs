@@ -6,6 +6,7 @@ use super::TreeType;
 use super::tree::{MIDDLE, TreeTile};
 use crate::grid::field::canonical;
 use crate::grid::{BitGrid, CellsRef, Field};
+use crate::kernel::bits_of;
 
 /// The cells along a side of a leaf.
 pub(super) const SIDE: usize = 8;
@@ -47,6 +48,54 @@ pub(super) enum LeafContent {
     Cells { active: LeafMask, minus: LeafMask },
 }
 
+/// Words of 64 cells along x in a block of rows: `words[y][z]`.
+type WordBlock = [[u64; SIDE]; SIDE];
+
+/// The labels of 64 cells along x in a block of rows: `labels[y][z][x]`.
+type LabelBlock = [[[u8; 64]; SIDE]; SIDE];
+
+/// The values of the active cells of a leaf.
+#[derive(Clone, Copy)]
+pub(super) enum LeafValues<'a> {
+    /// All the same.
+    One(u32),
+    /// Labels of a block, from this x on.
+    Labels(&'a LabelBlock, usize),
+    /// Those of a field, from this cell on.
+    Field(&'a Field, [usize; 3]),
+}
+
+impl LeafValues<'_> {
+    /// The bits of the value of a cell of the leaf.
+    fn get(&self, [x, y, z]: [usize; 3]) -> u32 {
+        match self {
+            Self::One(value) => *value,
+            Self::Labels(labels, first) => labels[y][z][first + x].into(),
+            Self::Field(field, [i, j, k]) => canonical(field.row(j + y, k + z)[i + x]),
+        }
+    }
+
+    /// Those of a mask, in its order.
+    pub(super) fn each(&self, mask: &LeafMask) -> impl Iterator<Item = u32> {
+        let cells = mask
+            .iter()
+            .enumerate()
+            .flat_map(|(x, word)| bits_of(*word).map(move |bit| [x, bit / SIDE, bit % SIDE]));
+        cells.map(|cell| self.get(cell))
+    }
+
+    /// The value of all cells of a leaf, if they are all active and have one.
+    fn uniform(&self, active: &LeafMask) -> Option<u32> {
+        let first = self.get([0; 3]);
+        let is_one =
+            *active == ALL && (matches!(self, Self::One(_)) || self.each(active).all(|value| value == first));
+        is_one.then_some(first)
+    }
+}
+
+/// All cells of a leaf.
+const ALL: LeafMask = [!0; SIDE];
+
 /// Cells as a tree has them.
 #[derive(Clone, Copy)]
 pub(super) struct TreeCells<'a> {
@@ -54,7 +103,7 @@ pub(super) struct TreeCells<'a> {
     pub tree: TreeType,
 }
 
-impl TreeCells<'_> {
+impl<'a> TreeCells<'a> {
     /// Which of 64 cells of row `(j, k)`, from cell `64 n` on, are active, and which inactive ones have minus the background.
     fn words(&self, j: usize, k: usize, n: usize) -> [u64; 2] {
         let word = |bits: &BitGrid| [bits.row(j, k)[n], 0];
@@ -65,23 +114,20 @@ impl TreeCells<'_> {
         }
     }
 
-    /// The bits of the value of an active cell.
-    pub(super) fn value(&self, cell: [usize; 3]) -> u32 {
-        match (self.cells, self.tree) {
-            (CellsRef::Field(field), _) => canonical(field.get(cell)),
-            (CellsRef::Labels(labels), TreeType::Int32) => labels.get(cell).into(),
-            (_, TreeType::Float) => 1_f32.to_bits(),
-            _ => 1,
+    /// The labels of the block whose first cell is `(64 n, j, k)`.
+    fn labels(&self, n: usize, j: usize, k: usize) -> Option<LabelBlock> {
+        let CellsRef::Labels(labels) = self.cells else { return None };
+        if self.tree != TreeType::Int32 {
+            return None;
         }
-    }
-
-    /// Whether active cells may have different values.
-    fn has_values(&self) -> bool {
-        match self.cells {
-            CellsRef::Field(_) => true,
-            CellsRef::Labels(_) => self.tree == TreeType::Int32,
-            CellsRef::Bits(_) => false,
+        let [nx, ny, nz] = labels.dims();
+        let mut block = [[[0; 64]; SIDE]; SIDE];
+        for (y, rows) in block.iter_mut().enumerate().take(ny - j) {
+            for (z, row) in rows.iter_mut().enumerate().take(nz - k) {
+                labels.word_values(n, j + y, k + z, &mut row[..(nx - 64 * n).min(64)]);
+            }
         }
+        Some(block)
     }
 
     /// Hands on the leaves of a column that are not all background, from layer `k` on, by their place `[x, y]` in it.
@@ -89,58 +135,55 @@ impl TreeCells<'_> {
         &self,
         column: [usize; 2],
         k: usize,
-        mut take: impl FnMut([usize; 2], LeafContent) -> io::Result<()>,
+        mut take: impl FnMut([usize; 2], LeafContent, LeafValues) -> io::Result<()>,
     ) -> io::Result<()> {
-        let [nx, ny, nz] = self.cells.dims();
+        let [nx, ny, _] = self.cells.dims();
         let rows = ny.saturating_sub(MIDDLE * column[1]).min(MIDDLE);
         let words = nx.div_ceil(64).saturating_sub(2 * column[0]).min(2);
-        for y in 0..rows.div_ceil(SIDE) {
-            let j = MIDDLE * column[1] + SIDE * y;
-            for w in 0..words {
-                let n = 2 * column[0] + w;
-                let mut active = [[0; SIDE]; SIDE];
-                let mut minus = active;
-                let mut any = 0;
-                for (dy, dz) in (0..SIDE.min(ny - j)).flat_map(|y| (0..SIDE.min(nz - k)).map(move |z| (y, z)))
-                {
-                    let [one, other] = self.words(j + dy, k + dz, n);
-                    (active[dy][dz], minus[dy][dz]) = (one, other);
-                    any |= one | other;
-                }
-                for byte in (0..SIDE).filter(|byte| any >> (8 * byte) & 0xff != 0) {
-                    let place = [SIDE * w + byte, y];
-                    let first = [64 * n + SIDE * byte, j, k];
-                    take(place, self.content(first, mask_of(&active, byte), mask_of(&minus, byte)))?;
-                }
+        for (y, w) in (0..rows.div_ceil(SIDE)).flat_map(|y| (0..words).map(move |w| (y, w))) {
+            let first = [2 * column[0] + w, MIDDLE * column[1] + SIDE * y, k];
+            let (active, minus, any) = self.block(first);
+            if any == 0 {
+                continue;
+            }
+            let [n, j, _] = first;
+            let labels = self.labels(n, j, k);
+            for byte in (0..SIDE).filter(|byte| any >> (8 * byte) & 0xff != 0) {
+                let values = match (self.cells, &labels) {
+                    (_, Some(labels)) => LeafValues::Labels(labels, SIDE * byte),
+                    (CellsRef::Field(field), _) => LeafValues::Field(field, [64 * n + SIDE * byte, j, k]),
+                    _ if self.tree == TreeType::Float => LeafValues::One(1_f32.to_bits()),
+                    _ => LeafValues::One(1),
+                };
+                let content = content(mask_of(&active, byte), mask_of(&minus, byte), values);
+                take([SIDE * w + byte, y], content, values)?;
             }
         }
         Ok(())
     }
 
-    /// A tile, if all cells of a leaf are the same.
-    fn content(&self, first: [usize; 3], active: LeafMask, minus: LeafMask) -> LeafContent {
-        const ALL: LeafMask = [!0; SIDE];
-        if minus == ALL {
-            return LeafContent::Tile(TreeTile::Minus);
+    /// The words of a block from cell `(64 n, j, k)` on: of active cells, of those of minus the background, and of any of both.
+    fn block(&self, [n, j, k]: [usize; 3]) -> (WordBlock, WordBlock, u64) {
+        let [_, ny, nz] = self.cells.dims();
+        let mut active = [[0; SIDE]; SIDE];
+        let mut minus = active;
+        let mut any = 0;
+        for (y, z) in (0..SIDE.min(ny - j)).flat_map(|y| (0..SIDE.min(nz - k)).map(move |z| (y, z))) {
+            let [one, other] = self.words(j + y, k + z, n);
+            (active[y][z], minus[y][z]) = (one, other);
+            any |= one | other;
         }
-        let value = || self.value(first);
-        match active == ALL {
-            true if !self.has_values() || self.each_value(first, &active).all(|other| other == value()) => {
-                LeafContent::Tile(TreeTile::Active(value()))
-            }
-            _ => LeafContent::Cells { active, minus },
-        }
+        (active, minus, any)
     }
+}
 
-    /// The values of the cells of a mask, in its order; `first` is the first cell of the leaf.
-    pub(super) fn each_value(&self, first: [usize; 3], mask: &LeafMask) -> impl Iterator<Item = u32> {
-        let place = move |x: usize, bit: usize| [first[0] + x, first[1] + bit / SIDE, first[2] + bit % SIDE];
-        let cells = mask
-            .iter()
-            .enumerate()
-            .flat_map(move |(x, word)| crate::kernel::bits_of(*word).map(move |bit| place(x, bit)));
-        cells.map(|cell| self.value(cell))
-    }
+/// A tile, if all cells of a leaf are the same.
+fn content(active: LeafMask, minus: LeafMask, values: LeafValues) -> LeafContent {
+    let tile = match minus == ALL {
+        true => Some(TreeTile::Minus),
+        false => values.uniform(&active).map(TreeTile::Active),
+    };
+    tile.map_or(LeafContent::Cells { active, minus }, LeafContent::Tile)
 }
 
 fn field_words(field: &Field, j: usize, k: usize, n: usize) -> [u64; 2] {
@@ -154,8 +197,8 @@ fn field_words(field: &Field, j: usize, k: usize, n: usize) -> [u64; 2] {
     [differ & !minus, minus]
 }
 
-/// The mask of the leaf whose cells are byte `byte` of each of these words: of `words[y][z]`, cells along x.
-fn mask_of(words: &[[u64; SIDE]; SIDE], byte: usize) -> LeafMask {
+/// The mask of the leaf whose cells are byte `byte` of each of these words.
+fn mask_of(words: &WordBlock, byte: usize) -> LeafMask {
     let mut mask = [0; SIDE];
     for (y, rows) in words.iter().enumerate() {
         let square =
@@ -202,7 +245,7 @@ mod tests {
         let cells = TreeCells { cells: (&bits).into(), tree: TreeType::Bool };
         let mut found = vec![];
         for k in [0, 8] {
-            let mut take = |place, content| {
+            let mut take = |place, content, _: LeafValues| {
                 found.push((place, k, content));
                 Ok(())
             };

@@ -9,7 +9,7 @@
 //! | metadata of the file | 32 bits: 0 |
 //! | grids | 32 bits: 1 |
 //! | descriptor | three texts, each 32 bits of length and its bytes: name, type of tree, none; 64 bits each: where the grid, its buffers and the next grid begin |
-//! | compression | 32 bits: 1 = zip, 2 = inactive values are left out |
+//! | compression | 32 bits: 3 for labels and fog, else 2; 1 = values are zipped, 2 = inactive ones are left out |
 //! | metadata | 32 bits: how many; for each the texts name and type, 32 bits of length, value |
 //! | map | text `UniformScaleTranslateMap`, or `ScaleTranslateMap` if cells are not cubes; 3 doubles each: translation, cell size, cell size, its inverse, the square of that, half the inverse |
 //! | root | 32 bits: 1; the background; 32 bits each: number of tiles, number of children; for each tile 3 × 32 bits of origin, value, a byte 1 if active; for each child its origin and the node |
@@ -28,12 +28,13 @@
 //! | labels | `Tree_int32_5_4_3` | occupied cells: their label, elsewhere 0 | `voxels`, unknown |
 //! | field | `Tree_float_5_4_3` | cells that differ from the background and its negative | `distance` or `values`; level set if it is a signed distance in a band, and cells are cubes |
 //!
-//! A leaf, or a node of leaves, whose cells all have one value is a tile of the node above. The cells of a signed distance that are inside
-//! and beyond the band have minus the background and are inactive, as OpenVDB wants it.
+//! A leaf, or a node of leaves, whose cells all have one value is a tile of the node above. The cells of a signed distance that are
+//! inside and beyond the band have minus the background and are inactive, as OpenVDB wants it.
 //!
 //! Index (i, j, k) is cell (i, j, k), and its place is the centre of the cell: the translation is that of the centre of cell
 //! (0, 0, 0). The map has the nearest doubles; the metadata `voxelize` is JSON with the lattice exactly, and how the grid was made.
-//! World coordinates are the mesh's; no axis is up.
+//! World coordinates are the mesh's; no axis is up. Blender (Add, Volume, Import OpenVDB) has z up, Houdini (the node File) has y up:
+//! `--axes x,z,-y` turns a mesh whose z is up.
 //!
 //! Files of other programs are read, too: the first grid of one of these trees, of versions 222 to 225, zipped, packed by Blosc and
 //! LZ4 or not at all, of floats or half floats. Their lattice is the box around the active cells.
@@ -74,7 +75,7 @@ const BLOSC: u32 = 4;
 pub(super) const FORMAT: Format = Format {
     name: "vdb",
     extensions: &["vdb"],
-    about: "sparse tree of OpenVDB for Blender and Houdini, packed by zip; world coordinates are the mesh's",
+    about: "sparse tree of OpenVDB for Blender and Houdini; world coordinates are the mesh's",
     carries: Carries::InFile,
     kinds: &CellKind::ALL,
     dtypes: &[Dtype::Bool, Dtype::U8],
@@ -110,6 +111,12 @@ impl TreeType {
             Dtype::U8 => Self::Int32,
             Dtype::Bool | Dtype::Bit | Dtype::I8 => Self::Bool,
         }
+    }
+
+    /// Whether the values of cells of this kind are worth zipping: where many are equal. Those of fields lose three in a
+    /// hundred, and bits have none; OpenVDB leaves distances as they are, too.
+    fn is_zipped(self, kind: CellKind, choices: &[Choice]) -> bool {
+        self != Self::Bool && kind != CellKind::Field && !choices.contains(&Choice::Uncompressed)
     }
 
     /// Its name in files.

@@ -5,7 +5,7 @@ use std::io::{self, SeekFrom};
 use flate2::Crc;
 
 use super::super::save::{Sink, cancelled};
-use super::super::{Choice, Dtype, SaveOptions};
+use super::super::{Dtype, SaveOptions};
 use super::TreeType;
 use super::column::SpooledLeaf;
 use super::head::{UUID, file_head, grid_head, uuid};
@@ -25,13 +25,13 @@ pub(super) fn write(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let tree = TreeType::of(dtype, options.choices);
-    let is_zipped = !options.has(Choice::Uncompressed);
+    let is_zipped = tree.is_zipped(source.cell_type().kind(), options.choices);
     if source.dims().iter().any(|&n| n > 1 << 30) {
         return Err(io::Error::other(Error::usage("a .vdb has at most 2^30 cells along an axis")));
     }
     let spool = Spool::collect(source, tree, is_zipped, options.progress)?;
     let before = file_head(source, tree);
-    let grid = grid_head(source, &spool, tree, dtype, options);
+    let grid = grid_head(source, &spool, tree, dtype, is_zipped);
     let background = match source.cell_type() {
         CellType::Field { background } => canonical(background),
         _ => 0,

@@ -1,0 +1,246 @@
+//! A `.vdb` as its bytes say it, read from the layout of OpenVDB and without the library.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+/// A file as its bytes say it, from the layout that OpenVDB has.
+pub struct ByHand<'a> {
+    rest: &'a [u8],
+    whole: &'a [u8],
+    pub kind: String,
+    is_zipped: bool,
+    pub metadata: BTreeMap<String, Vec<u8>>,
+    pub map: (String, Vec<f64>),
+    pub background: u32,
+    /// Lowest cell, cells along a side, value and state of each tile.
+    pub tiles: Vec<([i32; 3], i32, u32, bool)>,
+    /// Lowest cell, mask and values of each leaf.
+    pub leaves: Vec<([i32; 3], Vec<u8>, Vec<u32>)>,
+}
+
+impl<'a> ByHand<'a> {
+    pub fn of(whole: &'a [u8]) -> Self {
+        let mut file = ByHand {
+            rest: whole,
+            whole,
+            kind: String::new(),
+            is_zipped: false,
+            metadata: BTreeMap::new(),
+            map: (String::new(), vec![]),
+            background: 0,
+            tiles: vec![],
+            leaves: vec![],
+        };
+        file.read();
+        file
+    }
+
+    fn at(&self) -> i64 {
+        (self.whole.len() - self.rest.len()) as i64
+    }
+
+    fn take(&mut self, count: usize) -> &'a [u8] {
+        let (some, rest) = self.rest.split_at(count);
+        self.rest = rest;
+        some
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take(4).try_into().unwrap())
+    }
+
+    fn i64(&mut self) -> i64 {
+        i64::from_le_bytes(self.take(8).try_into().unwrap())
+    }
+
+    fn text(&mut self) -> String {
+        let length = self.u32();
+        String::from_utf8(self.take(length as usize).to_vec()).unwrap()
+    }
+
+    fn origin(&mut self) -> [i32; 3] {
+        [(); 3].map(|()| self.u32() as i32)
+    }
+
+    fn width(&self) -> usize {
+        if self.kind == "Tree_bool_5_4_3" { 1 } else { 4 }
+    }
+
+    fn value(&mut self) -> u32 {
+        let mut bytes = [0; 4];
+        let width = self.width();
+        bytes[..width].copy_from_slice(self.take(width));
+        u32::from_le_bytes(bytes)
+    }
+
+    fn read(&mut self) {
+        assert_eq!(self.take(8), b" BDV\0\0\0\0");
+        assert_eq!(self.u32(), 224);
+        let _library = [self.u32(), self.u32()];
+        assert_eq!(self.take(1), [1], "offsets");
+        let uuid = std::str::from_utf8(self.take(36)).unwrap();
+        assert!(uuid.split('-').map(str::len).eq([8, 4, 4, 4, 12]), "{uuid}");
+        assert_eq!((self.u32(), self.u32()), (0, 1), "metadata, grids");
+        let name = self.text();
+        self.kind = self.text();
+        assert_eq!(self.text(), "", "an instance");
+        let offsets = [self.i64(), self.i64(), self.i64()];
+        assert_eq!(offsets[0], self.at());
+        let compression = self.u32();
+        assert!([2, 3].contains(&compression));
+        self.is_zipped = compression == 3;
+        for _ in 0..self.u32() {
+            let (key, kind) = (self.text(), self.text());
+            let length = self.u32() as usize;
+            let expected = match &*kind {
+                "bool" => Some(1),
+                "int64" => Some(8),
+                "vec3i" => Some(12),
+                _ => None,
+            };
+            assert!(expected.is_none_or(|expected| expected == length), "{key}");
+            let value = self.take(length).to_vec();
+            self.metadata.insert(key, value);
+        }
+        assert_eq!(self.metadata["name"], name.as_bytes());
+        let map = self.text();
+        let doubles = (0..18).map(|_| f64::from_le_bytes(self.take(8).try_into().unwrap())).collect();
+        self.map = (map, doubles);
+        self.tree();
+        assert_eq!(offsets[1], self.at());
+        for n in 0..self.leaves.len() {
+            let (origin, mask) = (self.leaves[n].0, self.leaves[n].1.clone());
+            assert_eq!(self.take(64), mask);
+            self.leaves[n].2 = if self.width() == 1 {
+                assert_eq!(self.origin(), origin);
+                let values = self.take(64);
+                (0..512).map(|n| u32::from(values[n / 8] >> (n % 8) & 1)).collect()
+            } else {
+                self.values(&mask)
+            };
+        }
+        assert_eq!((offsets[2], self.rest.len()), (self.at(), 0));
+    }
+
+    fn tree(&mut self) {
+        assert_eq!(self.u32(), 1, "buffers");
+        self.background = self.value();
+        let [tiles, children] = [self.u32(), self.u32()];
+        for _ in 0..tiles {
+            let tile = (self.origin(), 4096, self.value(), self.take(1) == [1]);
+            self.tiles.push(tile);
+        }
+        let mut last = [i32::MIN; 3];
+        for _ in 0..children {
+            let origin = self.origin();
+            assert!(last < origin && origin.iter().all(|n| n % 4096 == 0));
+            last = origin;
+            self.node(origin, 32, 128);
+        }
+    }
+
+    fn node(&mut self, origin: [i32; 3], along: usize, side: i32) {
+        let count = along * along * along;
+        let [children, active] = [self.take(count / 8), self.take(count / 8)];
+        let values = self.values(active);
+        let is_on = |mask: &[u8], n: usize| mask[n / 8] >> (n % 8) & 1 == 1;
+        let place = |n: usize| {
+            let within = [n / (along * along), n / along % along, n % along];
+            [0, 1, 2].map(|axis| origin[axis] + side * within[axis] as i32)
+        };
+        for (n, value) in values.into_iter().enumerate().take(count) {
+            let is_active = is_on(active, n);
+            if is_on(children, n) {
+                assert!(!is_active);
+            } else if is_active || value != self.background {
+                self.tiles.push((place(n), side, value, is_active));
+            }
+        }
+        for n in (0..count).filter(|n| is_on(children, *n)) {
+            if side == 128 {
+                self.node(place(n), 16, 8);
+            } else {
+                let mask = self.take(64).to_vec();
+                self.leaves.push((place(n), mask, vec![]));
+            }
+        }
+    }
+
+    fn values(&mut self, active: &[u8]) -> Vec<u32> {
+        let [kind] = self.take(1) else { panic!() };
+        let which = match kind {
+            0 => vec![0xff; active.len()],
+            1 => vec![0; active.len()],
+            3 => self.take(active.len()).to_vec(),
+            other => panic!("kind {other}"),
+        };
+        let width = self.width();
+        let bytes = width * active.iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
+        let data = match self.is_zipped {
+            false => self.take(bytes).to_vec(),
+            true => match self.i64() {
+                raw if raw <= 0 => {
+                    assert_eq!(-raw, bytes as i64);
+                    self.take(bytes).to_vec()
+                }
+                packed => {
+                    let mut data = vec![];
+                    flate2::read::ZlibDecoder::new(self.take(packed as usize))
+                        .read_to_end(&mut data)
+                        .unwrap();
+                    data
+                }
+            },
+        };
+        assert_eq!(data.len(), bytes);
+        let mut data = data.chunks(width).map(|value| {
+            let mut bytes = [0; 4];
+            bytes[..width].copy_from_slice(value);
+            u32::from_le_bytes(bytes)
+        });
+        let is_on = |mask: &[u8], n: usize| mask[n / 8] >> (n % 8) & 1 == 1;
+        let other = |n: usize| if is_on(&which, n) { self.background } else { self.background ^ 1 << 31 };
+        (0..8 * active.len())
+            .map(|n| if is_on(active, n) { data.next().unwrap() } else { other(n) })
+            .collect()
+    }
+
+    pub fn words(&self, key: &str) -> &str {
+        std::str::from_utf8(&self.metadata[key]).unwrap()
+    }
+
+    pub fn cell(&self, key: &str) -> [i32; 3] {
+        let bytes = &self.metadata[key];
+        [0, 4, 8].map(|n| i32::from_le_bytes(bytes[n..n + 4].try_into().unwrap()))
+    }
+
+    /// The value and the state of every cell of a grid, x fastest; nothing is active or another value elsewhere.
+    pub fn cells(&self, dims: [usize; 3]) -> Vec<(u32, bool)> {
+        let mut cells = vec![(self.background, false); dims.iter().product()];
+        let mut put = |cell: [i32; 3], value: u32, is_active: bool| {
+            let is_in = (0..3).all(|n| (0..dims[n] as i32).contains(&cell[n]));
+            if is_in {
+                let [x, y, z] = cell.map(|n| n as usize);
+                cells[(z * dims[1] + y) * dims[0] + x] = (value, is_active);
+            } else {
+                assert!(!is_active && value == self.background, "{cell:?} is not of the grid");
+            }
+        };
+        let mut cube = |origin: [i32; 3], side: i32, value: &dyn Fn(usize) -> (u32, bool)| {
+            for n in 0..(side * side * side) as usize {
+                let s = side as usize;
+                let within = [n / (s * s), n / s % s, n % s];
+                let (bits, is_active) = value(n);
+                put([0, 1, 2].map(|axis| origin[axis] + within[axis] as i32), bits, is_active);
+            }
+        };
+        for (origin, side, bits, is_active) in &self.tiles {
+            assert!(*side < 4096);
+            cube(*origin, *side, &|_| (*bits, *is_active));
+        }
+        for (origin, mask, values) in &self.leaves {
+            cube(*origin, 8, &|n| (values[n], mask[n / 8] >> (n % 8) & 1 == 1));
+        }
+        cells
+    }
+}
