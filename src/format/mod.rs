@@ -104,6 +104,8 @@ pub struct Format {
     warnings: fn(&Lattice, [usize; 3]) -> Vec<Finding>,
     /// The size of a file, where that is known.
     size: SizeOf,
+    /// What writing takes beside the cells.
+    memory: MemoryOf,
     write: Write,
     /// Adds to a sidecar what a reader needs to know of this format.
     annotate: fn(Dtype, &mut Metadata),
@@ -113,6 +115,10 @@ pub struct Format {
 
 /// The size of a file, by dims, type, how many cells are occupied, and choices.
 type SizeOf = fn([usize; 3], Dtype, Option<u64>, &[Choice]) -> Option<FileSize>;
+
+/// The memory that writing takes at most beside the cells, in bytes, by dims, type, threads, and choices. Some rows of
+/// cells, and [`save`]'s buffer, are not in it.
+type MemoryOf = fn([usize; 3], Dtype, usize, &[Choice]) -> u64;
 
 /// How a format is read.
 struct Reader {
@@ -461,6 +467,11 @@ impl Format {
         self.folder().map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
     }
 
+    /// The bytes that writing takes at most beside the cells and those grids.
+    pub(crate) fn memory(&self, dims: [usize; 3], dtype: Dtype, threads: usize, choices: &[Choice]) -> u64 {
+        (self.memory)(dims, dtype, threads, choices)
+    }
+
     /// The files that are written beside `path`.
     pub(crate) fn companions(&self, path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
         match self.write {
@@ -580,6 +591,11 @@ fn no_limits(_: Option<&Lattice>, _: &[Choice]) -> Result<()> {
 /// Nothing to be warned of.
 fn no_warnings(_: &Lattice, _: [usize; 3]) -> Vec<Finding> {
     Vec::new()
+}
+
+/// Rows of cells alone.
+fn no_memory(_: [usize; 3], _: Dtype, _: usize, _: &[Choice]) -> u64 {
+    0
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use super::dense;
 use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata};
 use super::npy;
 use super::open::{VoxelSource, failure};
-use super::packed::GzipWriter;
+use super::packed::{self, GzipWriter};
 use super::{Carries, Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write};
 use crate::error::{Code, Error, Result};
 use crate::geom::Rational;
@@ -65,6 +65,7 @@ pub(super) const FORMAT: Format = Format {
     limits,
     warnings: super::no_warnings,
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
+    memory: super::no_memory,
     write: Write::Forward(write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read, describe }),
@@ -77,6 +78,7 @@ pub(super) const PACKED: Format = Format {
     magic: &[],
     weak_magic: &[&[0x1f, 0x8b]],
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
+    memory: |_, _, threads, _| packed::queue_bytes(threads),
     write: Write::Forward(|source, out, dtype, options| {
         let mut packed = GzipWriter::new(out)?;
         write(source, &mut packed, dtype, options)?;

@@ -67,6 +67,7 @@ pub(super) const FORMAT: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     size: |dims, dtype, _, _| bytes_for(dims, dtype).map(FileSize::about),
+    memory: super::no_memory,
     write: Write::Forward(write),
     annotate: |dtype, metadata| {
         annotate(dtype, metadata);

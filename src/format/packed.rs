@@ -21,6 +21,16 @@ pub(super) const MOST_PACKED: u128 = 1032;
 /// The pieces that are packed side by side.
 const PIECES: usize = 16;
 
+/// The bytes that a queue of pieces takes at most: plain, packed, and at work.
+pub(super) fn queue_bytes(threads: usize) -> u64 {
+    (2 * PIECES * PIECE + threads * (512 << 10)) as u64
+}
+
+/// The same, unless the choice is not to pack.
+pub(super) fn memory(threads: usize, choices: &[Choice]) -> u64 {
+    if choices.contains(&Choice::Uncompressed) { 0 } else { queue_bytes(threads) }
+}
+
 /// The size of cells that are packed unless something else is chosen.
 pub(super) fn size(dims: [usize; 3], dtype: Dtype, choices: &[Choice]) -> Option<FileSize> {
     let is_packed = !choices.contains(&Choice::Uncompressed);

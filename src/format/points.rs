@@ -35,6 +35,7 @@ pub(super) const XYZ: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     size: |_, _, occupied, _| Some(FileSize::at_most(LINE * u128::from(occupied?))),
+    memory: super::no_memory,
     write: Write::Forward(|source, out, dtype, options| {
         write(source, out, dtype, options, &TextStyle { gap: ' ', is_table: false })
     }),

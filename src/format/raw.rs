@@ -34,6 +34,7 @@ pub(super) const FORMAT: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
+    memory: super::no_memory,
     write: Write::Forward(values::write),
     annotate,
     reader: Some(Reader { cells: read, describe }),

@@ -6,7 +6,7 @@ use super::paint::PALETTE_BYTES;
 use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
 use crate::error::{Error, Hint, Opt, Result, hint};
-use crate::format::FORMATS;
+use crate::format::{Dtype, FORMATS};
 use crate::grid::{BitGrid, CellKind, Lattice};
 use crate::mesh::Mesh;
 use crate::rule::{Inside, Rule, ThinFeatures, doubt, leak_path};
@@ -115,7 +115,12 @@ impl Needs<'_> {
         let pending =
             self.target.map_or_else(Vec::new, |to| to.format.pending(self.lattice.dims(), to.choices));
         let pending = pending.into_iter().map(|dims| demand.cell_bytes(dims)).sum::<u128>();
-        demand.with(peak + pending)
+        let writer = self.target.map_or(0, |to| {
+            // Floats are the longest cells.
+            let dtype = to.dtype.unwrap_or(Dtype::F32);
+            to.format.memory(self.lattice.dims(), dtype, self.voxelizer.run.thread_count(), to.choices)
+        });
+        demand.with(peak + pending + u128::from(writer))
     }
 
     /// The plan that fits; the refusal if none does.

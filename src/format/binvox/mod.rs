@@ -50,6 +50,7 @@ pub(super) const FORMAT: Format = Format {
         // A run of occupied cells and one of empty ones for each, at most.
         occupied.map(|occupied| FileSize::at_most(2 * runs + 4 * u128::from(occupied)))
     },
+    memory: super::no_memory,
     write: Write::Forward(write::write),
     annotate: |_, _| {},
     reader: Some(Reader { cells: read::read, describe: read::describe }),

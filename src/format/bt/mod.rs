@@ -67,6 +67,7 @@ pub(super) const FORMAT: Format = Format {
     limits,
     warnings: |lattice, _| shift(lattice).into_iter().collect(),
     size: |dims, _, occupied, _| Some(FileSize::at_most(most_bytes(dims, occupied?))),
+    memory: super::no_memory,
     write: Write::Forward(write::write),
     annotate: |_, _| {},
     reader: None,

@@ -16,10 +16,10 @@
 //!
 //! Then the vertices and the faces, each with its properties in their order, without gaps. The lines that begin with
 //! `comment voxelize ` have 400 characters of JSON at most, in ASCII: joined they are the metadata, with the colours of
-//! labels. With labels each face is two triangles: readers that cut quads lose count of their colours (trimesh). The colour of a face is
-//! that of its label; vertices have none, as labels share them, and readers take those of vertices where both are there. Blender and
-//! Open3D read colours of vertices alone: a `.glb` has materials for them. Coordinates are
-//! the mesh's, and no axis is up. Readers take indices of 32 bits with a sign, so there are less than 2³¹ vertices and faces.
+//! labels. With labels each face is two triangles: readers that cut quads lose count of their colours (trimesh). The colour
+//! of a face is that of its label; vertices have none, as labels share them, and readers take those of vertices where both
+//! are there. Blender and Open3D read colours of vertices alone: a `.glb` has materials for them. Coordinates are the
+//! mesh's, and no axis is up. Readers take indices of 32 bits with a sign, so there are less than 2³¹ vertices and faces.
 //!
 //! Greg Turk, The PLY Polygon File Format, 1994.
 
@@ -27,7 +27,7 @@ use std::io::{self, SeekFrom};
 
 use super::super::comments::comments;
 use super::super::point_cloud;
-use super::super::save::Sink;
+use super::super::save::{SPOOL, Sink};
 use super::super::{Carries, Choice, Dtype, Format, SaveOptions, Write, metadata};
 use super::exposed::ExposedFace;
 use super::meshing::{has_labels, mesh};
@@ -56,6 +56,7 @@ pub(in super::super) const FORMAT: Format = Format {
     size: |_, _, occupied, choices| {
         choices.contains(&Choice::Points).then(|| point_cloud::size(occupied)).flatten()
     },
+    memory: |_, _, _, _| SPOOL as u64,
     write: Write::Seeking(write),
     annotate: |_, _| {},
     reader: None,

@@ -8,7 +8,10 @@ use crate::format::save::{SPOOL, not_spooled};
 use crate::grid::Legend;
 
 /// The bytes of lines of a label that wait for the spool.
-const PIECE: usize = 64 << 10;
+const PIECE: usize = 16 << 10;
+
+/// The bytes that lines of all labels take at most, here and at the head of the spool.
+pub(super) const BYTES: u64 = (2 * 256 * PIECE + SPOOL) as u64;
 
 /// The longest name of a set.
 const LONGEST: usize = 80;

@@ -39,7 +39,8 @@ mod inp;
 mod nodes;
 mod vtu;
 
-use super::{Carries, Choice, Dtype, FileSize, Format, Write, npy};
+use super::save::SPOOL;
+use super::{Carries, Choice, Dtype, FileSize, Format, Write, npy, packed};
 use crate::grid::{CellKind, CellSource, Lattice};
 
 pub(super) const VTU: Format = Format {
@@ -58,6 +59,8 @@ pub(super) const VTU: Format = Format {
     warnings: super::no_warnings,
     // Eight nodes of three doubles and as many numbers, three indices, the value, its offset and its type.
     size: |_, _, occupied, _| Some(FileSize::at_most(u128::from(occupied?) * (8 * 32 + 12 + 4 + 8 + 1))),
+    // Six arrays, each on its way to a temporary file.
+    memory: |_, _, threads, choices| 6 * (packed::memory(threads, choices) + SPOOL as u64),
     write: Write::Forward(vtu::write),
     annotate: npy::annotate,
     reader: None,
@@ -73,6 +76,7 @@ pub(super) const INP: Format = Format {
     choices: &[],
     // Eight lines of a number and three coordinates, and a line of nine numbers.
     size: |_, _, occupied, _| Some(FileSize::at_most(u128::from(occupied?) * (8 * 78 + 100))),
+    memory: |_, _, _, _| elements::BYTES,
     write: Write::Forward(inp::write),
     ..VTU
 };

@@ -31,7 +31,8 @@ mod read_sparse;
 mod sparse;
 mod write;
 
-use super::{CELLS, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write, npy};
+use super::save::SPOOL;
+use super::{CELLS, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write, npy, packed};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Lattice};
@@ -57,6 +58,7 @@ pub(super) const FORMAT: Format = Format {
         Some(_) => occupied.map(|occupied| FileSize::at_most(20 * u128::from(occupied))),
         None => npy::bytes_for(dims, dtype).map(FileSize::at_most),
     },
+    memory: |_, _, threads, _| packed::queue_bytes(threads) + 3 * SPOOL as u64,
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),

@@ -48,6 +48,7 @@ pub(super) const FORMAT: Format = Format {
     limits,
     warnings: super::no_warnings,
     size: |dims, _, _, _| Some(FileSize::at_most(dims.iter().map(|n| *n as u128).product())),
+    memory: super::no_memory,
     write: Write::Forward(write::write),
     annotate: |_, _| {},
     reader: None,

@@ -61,6 +61,8 @@ pub(super) const FORMAT: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
+    // Rows of pixels, and what they are packed into.
+    memory: |[nx, ny, _], _, threads, _| 2 * (write::LAYERS_PER_THREAD * threads * nx * ny) as u64,
     write: Write::Folder(&LAYOUT, write::folder),
     annotate: npy::annotate,
     reader: None,

@@ -12,7 +12,7 @@ use crate::grid::{CellSource, CellsRef};
 use crate::par;
 
 /// The layers that each thread draws before they are put away.
-const LAYERS_PER_THREAD: usize = 4;
+pub(super) const LAYERS_PER_THREAD: usize = 4;
 
 /// The fewest digits of a name.
 const DIGITS: usize = 4;

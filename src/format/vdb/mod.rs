@@ -87,6 +87,7 @@ pub(super) const FORMAT: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     size,
+    memory: |dims, _, threads, _| spool::bytes_at_once(dims, threads),
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),

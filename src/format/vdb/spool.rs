@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use tempfile::SpooledTempFile;
 
-use super::super::save::{cancelled, next, not_spooled};
+use super::super::save::{SPOOL, cancelled, next, not_spooled};
 use super::TreeType;
 use super::column::{ColumnLeaves, SpooledLeaf, take_leaf};
 use super::leaf::{CellBounds, LEAVES, SIDE, TreeCells, joined};
@@ -18,11 +18,17 @@ use crate::error::Error;
 use crate::grid::{CellSource, Slab};
 use crate::par::{self, Progress};
 
-/// Bytes of each temporary file that stay in memory.
-const IN_MEMORY: usize = 8 << 20;
+/// Columns whose leaves each thread makes before they are put away, and the bytes that one takes at most.
+const COLUMNS_PER_THREAD: usize = 4;
+const COLUMN_BYTES: usize = 600_000;
 
-/// Columns whose leaves are made at once: each takes 600 KB at most.
-const COLUMNS: usize = 32;
+/// The bytes that all columns of a grid, those being made and the temporary files take in memory at most.
+pub(super) fn bytes_at_once(dims: [usize; 3], threads: usize) -> u64 {
+    let [x, y, z] = [dims[0].div_ceil(MIDDLE), dims[1].div_ceil(MIDDLE), dims[2].div_ceil(SIDE)];
+    let all = x as u64 * y as u64 * z as u64 * size_of::<LeafRun>() as u64;
+    // A list that grows is twice as long as what is in it.
+    2 * (all + 2 * SPOOL as u64) + (COLUMNS_PER_THREAD * threads * COLUMN_BYTES) as u64
+}
 
 /// Bytes that are appended, and read later.
 struct Appended {
@@ -32,7 +38,7 @@ struct Appended {
 
 impl Appended {
     fn new() -> Self {
-        Self { file: SpooledTempFile::new(IN_MEMORY), length: 0 }
+        Self { file: SpooledTempFile::new(SPOOL), length: 0 }
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<Range<u64>> {
@@ -97,9 +103,10 @@ impl Spool {
         let [nx, ny, layers] = slab.cells.dims();
         let [columns, rows] = [nx, ny].map(|n| n.div_ceil(MIDDLE));
         let all = layers.div_ceil(SIDE) * columns * rows;
-        for first in (0..all).step_by(COLUMNS) {
+        let count = COLUMNS_PER_THREAD * par::current_threads();
+        for first in (0..all).step_by(count) {
             cancelled(progress)?;
-            let batch = first..all.min(first + COLUMNS);
+            let batch = first..all.min(first + count);
             let place = |n: usize| ([n % columns, n / columns % rows], n / (columns * rows) * SIDE);
             let made = par::map_range(batch.clone(), |n| {
                 let (column, k) = place(n);

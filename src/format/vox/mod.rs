@@ -96,6 +96,7 @@ pub(super) const FORMAT: Format = Format {
             Shell::Hull => FileSize::at_most(bytes),
         })
     },
+    memory: super::no_memory,
     write: Write::Several(cuts::companions, write::write),
     annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),

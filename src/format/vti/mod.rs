@@ -46,6 +46,7 @@ pub(super) const FORMAT: Format = Format {
     limits: super::no_limits,
     warnings: super::no_warnings,
     size: |dims, dtype, _, choices| packed::size(dims, dtype, choices),
+    memory: |_, _, threads, choices| packed::memory(threads, choices),
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),

@@ -82,6 +82,7 @@ pub(super) const FORMAT: Format = Format {
         let all = dense::bytes_for(dims, dtype)?;
         Some(FileSize::at_most(if choices.contains(&Choice::NoPyramid) { all } else { all + all / 7 }))
     },
+    memory: |_, dtype, threads, _| write::bytes_at_once(dtype, threads),
     write: Write::Folder(&LAYOUT, write::write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),

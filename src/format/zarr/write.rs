@@ -21,6 +21,12 @@ const WORDS: usize = CHUNK / 64;
 /// The chunks that each thread packs before they are written.
 const CHUNKS_PER_THREAD: usize = 4;
 
+/// The bytes of the chunks that are packed at a time, plain and packed.
+pub(super) fn bytes_at_once(dtype: Dtype, threads: usize) -> u64 {
+    let width = if dtype == Dtype::F32 { 4 } else { 1 };
+    (2 * CHUNKS_PER_THREAD * threads * width * CHUNK.pow(3)) as u64
+}
+
 pub(super) fn write(
     source: &mut dyn CellSource,
     folder: &NewFolder,

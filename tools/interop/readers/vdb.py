@@ -1,4 +1,4 @@
-"""OpenVDB. Packages: numpy, tinyvdb, xuvdb; and Debian's python3-openvdb and libopenvdb-tools.
+"""OpenVDB. Packages: numpy, xuvdb; and Debian's python3-openvdb and libopenvdb-tools.
 
 OpenVDB's own module belongs to the Python of the system, not to that of the other readers: OPENVDB_PYTHON names another.
 """
@@ -93,21 +93,6 @@ def read_openvdb(path):
     assert re.search(rf"Number of active voxels: +{found['active']:,}\n", printed), printed
     assert numpy.allclose(numpy.subtract(found["one"], found["origin"]), found["spacing"]), found
     return dict(cells=cells.view("i4") if is_whole else cells, origin=found["origin"], spacing=found["spacing"])
-
-
-def read_tinyvdb(path):
-    import tinyvdb
-
-    # Of bool it shows leaves, but not where they are.
-    path, is_whole = _as_floats(path)
-    file = tinyvdb.open(str(path))
-    file.read_grids()
-    grid = file.grid(0)
-    dims = json.loads(grid.metadata["voxelize"])["dims"]
-    dense = grid.materialize_dense((0, 0, 0), tuple(dims))
-    cells = numpy.frombuffer(dense.to_bytes(), "i4" if is_whole else "f4").reshape(dims[::-1]).transpose(2, 1, 0)
-    size = numpy.array(grid.transform["scale"])
-    return dict(cells=cells, origin=numpy.array(grid.transform["translation"]) - size / 2, spacing=size)
 
 
 def read_xuvdb(path):
