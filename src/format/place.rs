@@ -257,10 +257,11 @@ impl Existing {
         }
     }
 
-    /// Refuses a file that is at `place` and stays.
+    /// Refuses a file that is at `place` and stays. A device is written to, and nothing of it is lost.
     pub(crate) fn check(self, place: &Path) -> Result<()> {
+        let is_kept = fs::metadata(place).is_ok_and(|found| found.is_file() || found.is_dir());
         match self {
-            Self::ReplaceIf(may_go) if place.exists() && !may_go(place) => {
+            Self::ReplaceIf(may_go) if is_kept && !may_go(place) => {
                 Err(Error::exists("exists, and has no record that this tool made it"))
             }
             _ => Ok(()),

@@ -194,7 +194,6 @@ fn large_grids() -> Counts {
     let mut wrong = vec![];
     let mut cases = vec![
         ("zarr", 1024, 40),
-        ("npy", 1024, 40),
         ("vti", 1024, 40),
         ("nii.gz", 1024, 48),
         ("vdb", 1024, 48),

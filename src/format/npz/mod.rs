@@ -31,8 +31,7 @@ mod read_sparse;
 mod sparse;
 mod write;
 
-use super::save::SPOOL;
-use super::{CELLS, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write, npy, packed};
+use super::{CELLS, Carries, Choice, Dtype, FileSize, Format, GRID, Reader, Write, npy};
 use crate::error::{Error, Result};
 use crate::grid::metadata::Metadata;
 use crate::grid::{CellKind, Lattice};
@@ -58,7 +57,8 @@ pub(super) const FORMAT: Format = Format {
         Some(_) => occupied.map(|occupied| FileSize::at_most(20 * u128::from(occupied))),
         None => npy::bytes_for(dims, dtype).map(FileSize::at_most),
     },
-    memory: |_, _, threads, _| packed::queue_bytes(threads) + 3 * SPOOL as u64,
+    // Its buffers are among those of every job.
+    memory: super::no_memory,
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader { cells: read::read, describe: read::describe }),

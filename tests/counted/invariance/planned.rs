@@ -199,14 +199,16 @@ pub fn the_program_in_slabs() -> Counts {
         let (mesh, lattice) = tall(name);
         std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
         let demand = Demand::new(&mesh, &lattice, &Run::default().threads(1));
-        // The program takes 16 MiB, and 64 KiB for a thread; for a second one there is no room.
-        let limit = (demand.bytes(Plan::Slabs(256)) + (16 << 20) + (64 << 10)).to_string();
         for (format, dtype) in kinds(CellKind::Bits) {
             let options =
                 ["-r", "700", "-j", "1", "-f", format.name, "--dtype", dtype.name(), "--sidecar", "--json"];
             let run =
                 |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
             let whole = run("whole", &[]);
+            // All of the grid beside what the writer holds; the program takes 16 MiB, and 64 KiB for a thread.
+            let dense = run("whole", &["-n"])["estimate"]["memory_bytes"].as_u64().expect("bytes");
+            let saved = demand.bytes(Plan::Dense) - demand.bytes(Plan::Slabs(256));
+            let limit = (u128::from(dense) - saved + (16 << 20) + (64 << 10)).to_string();
             let slabs = run("slabs", &["--max-memory", &limit]);
             let planned = run("slabs", &["--max-memory", &limit, "-n"]);
             assert!(planned["estimate"]["slabs"].as_u64().expect("slabs") >= 3, "{planned}");
