@@ -61,9 +61,14 @@ static COMMANDS: &[Command] = &[
 
 /// Runs the command line and returns its exit code.
 pub fn main() -> ExitCode {
+    ExitCode::from(start(std::env::args_os()))
+}
+
+/// Runs the command line of these words, the first of which is the name of the program, and returns its exit code.
+pub fn start(words: impl IntoIterator<Item = OsString>) -> u8 {
     guard::install();
     signals::survive_limits();
-    ExitCode::from(dispatch(std::env::args_os(), &Signals::default(), Instant::now()))
+    dispatch(words, &Signals::default(), Instant::now())
 }
 
 fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, started: Instant) -> u8 {

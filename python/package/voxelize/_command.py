@@ -1,0 +1,19 @@
+"""The command `voxelize`, as the program has it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from . import _native
+
+
+def main() -> None:
+    """Runs the command line of this process."""
+    # The command line handles interrupts itself.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(_native.command(["voxelize", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Results of comparisons and checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ._voxels import Voxels
+
+Cell = tuple[int, int, int]
+Point = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label of cells."""
+
+    #: Its value in arrays, 1 … 255.
+    value: int
+    name: str
+    #: Red, green and blue.
+    colour: tuple[int, int, int]
+    #: How many cells have it.
+    count: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs between two grids of bits or labels."""
+
+    common: int
+    added: int
+    removed: int
+    relabelled: int
+    #: Intersection over union; 1.0 for two empty grids.
+    iou: float
+    #: The box of the cells that differ, both ends inclusive.
+    bounds: tuple[Cell, Cell] | None
+    #: How the lattices differ, in words.
+    mismatches: list[str]
+    #: The cells that differ, labelled "added" and "removed".
+    voxels: Voxels
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.relabelled or self.mismatches)
+
+
+@dataclass(frozen=True)
+class FieldDifference:
+    """What differs between two fields."""
+
+    #: Cells whose values differ.
+    differing: int
+    #: Of these, the cells that differ by more than the tolerance.
+    beyond: int
+    #: The box of those beyond, both ends inclusive.
+    bounds: tuple[Cell, Cell] | None
+    #: Cell, both values, and the difference, where it is largest.
+    largest: tuple[Cell, tuple[float, float], float] | None
+    mismatches: list[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.beyond or self.mismatches)
+
+
+@dataclass(frozen=True)
+class Component:
+    """Triangles connected by vertices."""
+
+    triangles: int
+    bounds: tuple[Point, Point]
+    area: float
+    #: Signed: negative if it is inside out.
+    volume: float
+    closed: bool
+    oriented: bool
+
+
+@dataclass(frozen=True)
+class Defect:
+    """All defects of one kind in a mesh."""
+
+    name: str
+    code: str
+    severity: str
+    effect: str
+    count: int
+    #: Where the first of them are: (n, 3), in units of the mesh.
+    points: npt.NDArray[np.float64]
+    #: The triangles that have it, ascending: (m,).
+    triangles: npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a mesh is sound."""
+
+    vertices: int
+    closed: bool
+    oriented: bool
+    #: Manifold by the 3MF core specification.
+    manifold: bool
+    #: Whether the rule solid is beyond doubt with inside="auto".
+    solid: bool
+    #: The methods that surely find the inside.
+    safe_methods: list[str]
+    components: list[Component]
+    defects: list[Defect]
+    #: Whether a search ended at its limit of pairs.
+    is_partial: bool
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """How two meshes lie to each other, and where they come closest."""
+
+    #: "apart", "touching", "crossing", "contains" or "within".
+    relation: str
+    #: None if that is not known.
+    shares_volume: bool | None
+    #: In units of the meshes, rounded once.
+    distance: float
+    #: The distance, squared, exactly: "p/q".
+    squared: str
+    #: The closest two points.
+    points: tuple[Point, Point]
+    #: From the second point to the first, of length one.
+    direction: Point | None
+    triangles: tuple[int, int]
+    #: How many pairs of triangles meet, at least.
+    meetings: int
+    is_all: bool
+    #: Triangles of the first pairs that meet: (n, 2).
+    pairs: npt.NDArray[np.uint64]
+    #: Both ends of their intersections: (n, 2, 3).
+    ends: npt.NDArray[np.float64]
+
+
+def check_of(facts: dict[str, Any]) -> Check:
+    """A check of the facts of the library."""
+    defects = [Defect(**{**d, "points": d["points"].reshape(-1, 3)}) for d in facts.pop("defects")]
+    components = [Component(**{**c, "bounds": _pair(c["bounds"])}) for c in facts.pop("components")]
+    return Check(components=components, defects=defects, **facts)
+
+
+def clearance_of(facts: dict[str, Any]) -> Clearance:
+    """A clearance of the facts of the library."""
+    direction = facts["direction"]
+    facts |= {
+        "points": _pair(facts["points"]),
+        "triangles": tuple(facts["triangles"]),
+        "direction": direction and tuple(direction),
+        "pairs": facts["pairs"].reshape(-1, 2),
+        "ends": facts["ends"].reshape(-1, 2, 3),
+    }
+    return Clearance(**facts)
+
+
+def bounds_of(bounds: Any) -> tuple[Cell, Cell] | None:
+    """A box of cells."""
+    return bounds and _pair(bounds)
+
+
+def _pair(points: Any) -> Any:
+    return tuple(tuple(point) for point in points)

@@ -1,0 +1,316 @@
+"""The functions of the package: meshes in, voxels and facts out."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from . import _native
+from ._errors import TooLargeError, findings_of, usage, warn
+from ._facts import Check, Clearance, check_of, clearance_of
+from ._meshes import Mesh, Reading, all_of, one
+from ._options import How, Listener, Number, Size, how, path, size, strings, text, texts, whole
+from ._voxels import Voxels
+
+
+def voxelize(
+    mesh: Any,
+    *,
+    res: int | None = None,
+    voxel_size: Size | None = None,
+    dims: Sequence[int] | None = None,
+    stretch: bool = False,
+    bounds: Sequence[Number] | Sequence[Sequence[Number]] | None = None,
+    origin: Sequence[Number] | None = None,
+    cube: bool = False,
+    pad: int | None = None,
+    like: Voxels | str | os.PathLike[str] | None = None,
+    snap: str | None = None,
+    rule: str = "surface",
+    ties: str | None = None,
+    inside: str | None = None,
+    close_holes: int | None = None,
+    keep_thin: bool = False,
+    hollow: int | None = None,
+    radius: Number | None = None,
+    band: Number | None = None,
+    signed: bool = False,
+    iso: Number | None = None,
+    nearest: bool = False,
+    labels: str | None = None,
+    priority: Sequence[str] = (),
+    only: str | Sequence[str] = (),
+    skip: str | Sequence[str] = (),
+    up: str | None = None,
+    axes: str | None = None,
+    rotate: str | None = None,
+    scale: Number | None = None,
+    translate: Sequence[Number] | None = None,
+    unit: str | None = None,
+    lenient: bool = False,
+    strict: bool = False,
+    threads: int = 0,
+    max_memory: int | str | None = None,
+    simd: str | None = None,
+    progress: bool | Listener | None = None,
+    _cancel: _native.Cancel | None = None,
+    _depth: int = 1,
+) -> Voxels:
+    """Voxelizes a mesh. Every argument is an option of the command, docs/options.md; numbers are exact.
+
+    Parameters
+    ----------
+    mesh
+        A path; bytes of a file; ``(vertices, faces)`` of shapes (n, 3) and (m, 3); triangles (n, 3, 3); a mesh of trimesh,
+        Open3D, PyVista or meshio; or `voxelize.Mesh`. A list of these makes one grid of all, labelled by mesh.
+        64-bit coordinates are rounded to 32 bits once, and a note in `findings` says how many changed.
+    res, voxel_size, dims, like
+        How large cells are: the cells on the longest axis (256 if nothing is given); their size, one number or three; how many
+        there are per axis; or the grid of other voxels, or of a file, such as a scan.
+    bounds
+        The box to fit to in place of the mesh's own: ``(x0, y0, z0, x1, y1, z1)`` or two corners.
+    origin
+        A point that walls between cells pass through; with `voxel_size`.
+    pad
+        Cells to add on every side.
+    rule
+        "surface": cells that the mesh touches. "thin": fewer, still closed. "solid": cells whose centre is inside. "filled": cells
+        that overlap the part. "offset": centres within `radius`. "distance": a field of distances.
+    inside
+        "auto", "nonzero", "evenodd", "flood", "vote" or "robust"; for "solid", "filled" and signed distances.
+    band, signed, iso, nearest
+        Of "distance": its band in cells, or "all"; negative inside; cells up to a distance in place of a field; the numbers
+        of the nearest triangles, too.
+    labels
+        "file", "object", "material", "colour", or "layer" for surface and interior of a filled grid.
+    unit
+        What a unit of the mesh is: "mm", "cm", "m", "in", "ft". Then lengths may have units: ``voxel_size="0.5mm"``.
+    threads, max_memory, simd
+        How it runs, which changes no cell: 0 for all threads; "4G"; "auto".
+    progress
+        A function of phase, steps done, and steps in all; or True for a bar of tqdm. An exception of it ends the run.
+
+    Raises
+    ------
+    UsageError, InputError, MeshError, TooLargeError
+        By who must act; each has `code` and `hint`.
+    """
+    run = how(threads, max_memory, simd, progress, _cancel)
+    reading = Reading(lenient, strict, textures=labels == "colour")
+    meshes, findings = all_of(mesh, reading, run)
+    options = {
+        "res": None if res is None else whole("res", res, 1),
+        "voxel_size": None if voxel_size is None else size("voxel_size", voxel_size),
+        "dims": None if dims is None else _dims(dims),
+        "stretch": bool(stretch),
+        "bounds": None if bounds is None else texts("bounds", _flat(bounds), 6),
+        "origin": None if origin is None else texts("origin", origin, 3),
+        "cube": bool(cube),
+        "pad": None if pad is None else whole("pad", pad),
+        "snap": snap,
+        "rule": rule,
+        "fields": _fields(ties, inside, close_holes, keep_thin, hollow, band, signed),
+        "radius": None if radius is None else text("radius", radius),
+        "iso": None if iso is None else text("iso", iso),
+        "labels": labels,
+        "priority": strings("priority", priority),
+        "only": strings("only", only),
+        "skip": strings("skip", skip),
+        "up": up,
+        "axes": axes,
+        "rotate": rotate,
+        "scale": None if scale is None else text("scale", scale),
+        "translate": None if translate is None else texts("translate", translate, 3),
+        "unit": unit,
+        "lenient": bool(lenient),
+        "strict": bool(strict),
+    }
+    made = _native.voxelize(meshes, options, run, _lattice(like, run), bool(nearest))
+    findings += findings_of(made["findings"])
+    warn(findings, _depth + 1)
+    return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"])
+
+
+def distance(
+    mesh: Any,
+    *,
+    band: Number = 3,
+    signed: bool = False,
+    nearest: bool = False,
+    **options: Any,
+) -> Voxels:
+    """The distance from the centre of every cell to the mesh, in units of the mesh: a field, `Voxels.field`.
+
+    Cells beyond `band` cells have its width as their value; "all" stores every distance. Without `pad` the grid grows by
+    the band. Other arguments are those of `voxelize`.
+    """
+    return voxelize(mesh, rule="distance", band=band, signed=signed, nearest=nearest, **{"_depth": 2, **options})
+
+
+def offset(mesh: Any, radius: Number, **options: Any) -> Voxels:
+    """Cells whose centre is within `radius` of the mesh, in its unit or as "2vx" in cells. Other arguments are those of
+    `voxelize`."""
+    return voxelize(mesh, rule="offset", radius=radius, **{"_depth": 2, **options})
+
+
+def many(
+    meshes: Iterable[Any],
+    *,
+    workers: int | None = None,
+    max_memory: int | str | None = None,
+    **options: Any,
+) -> Iterator[Voxels]:
+    """Voxelizes meshes side by side, each in one thread, and yields the results in the order of the meshes.
+
+    At most `workers` (by default as many as the machine has threads) are worked on or wait to be taken. `max_memory` is a
+    limit for all of them together: each gets its share, and one that needs more runs alone at the end of the others.
+    Ctrl-C, or an end of the iteration, ends what still runs. Other arguments are those of `voxelize`.
+    """
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = count if workers is None else whole("workers", workers, 1)
+    limit = how(max_memory=max_memory)["max_memory"]
+    share = None if limit is None else max(1, limit // count)
+    if "threads" in options:
+        raise usage("threads: many runs each mesh in one thread", "workers says how many run at a time")
+    return _many(iter(meshes), count, limit, share, options)
+
+
+def _many(
+    meshes: Iterator[Any], count: int, limit: int | None, share: int | None, options: dict[str, Any]
+) -> Iterator[Voxels]:
+    cancel = _native.Cancel()
+    # The findings of workers are data: a warning needs the caller's line.
+    common = {**options, "threads": 1, "_cancel": cancel}
+
+    def job(mesh: Any, most: int | None) -> Voxels:
+        import warnings
+
+        with warnings.catch_warnings():
+            return voxelize(mesh, max_memory=most, **common)
+
+    waiting: deque[tuple[Any, Future[Voxels]]] = deque()
+    pool = ThreadPoolExecutor(count, thread_name_prefix="voxelize")
+    try:
+        for mesh in meshes:
+            waiting.append((mesh, pool.submit(job, mesh, share)))
+            if len(waiting) == count:
+                yield _next(waiting, limit, job)
+        while waiting:
+            yield _next(waiting, limit, job)
+    finally:
+        cancel.cancel()
+        pool.shutdown(cancel_futures=True)
+
+
+def _next(waiting: deque[tuple[Any, Future[Voxels]]], limit: int | None, job: Any) -> Voxels:
+    mesh, future = waiting.popleft()
+    try:
+        return future.result()
+    except TooLargeError:
+        if limit is None:
+            raise
+    # Alone: the others have ended, and the results that wait keep their part of the memory.
+    held = 0
+    for _, other in waiting:
+        if other.exception() is None:
+            nx, ny, nz = other.result().shape
+            held += nx * ny * nz // 8 if other.result().kind == "bits" else 4 * nx * ny * nz
+    made: Voxels = job(mesh, max(1, limit - held))
+    return made
+
+
+def check(
+    mesh: Any,
+    *,
+    like: Voxels | None = None,
+    places: int = 10,
+    max_pairs: int | None = None,
+    threads: int = 0,
+    max_memory: int | str | None = None,
+    progress: bool | Listener | None = None,
+) -> Check:
+    """Examines a mesh: whether it is closed, oriented and manifold, its components, its defects with their triangles.
+
+    With `like`, walls thinner than its cells are found, too. `max_pairs` limits the pairs of triangles to examine, 0 is all.
+    """
+    run = how(threads, max_memory, None, progress)
+    made = one(mesh, Reading(), run)[0]
+    pairs = None if max_pairs is None else whole("max_pairs", max_pairs)
+    return check_of(_native.check(made, _lattice(like, run), whole("places", places), pairs, run))
+
+
+def clearance(
+    first: Any,
+    second: Any,
+    *,
+    places: int = 100,
+    max_pairs: int | None = None,
+    threads: int = 0,
+    max_memory: int | str | None = None,
+    progress: bool | Listener | None = None,
+) -> Clearance:
+    """How two meshes lie to each other: whether they touch, cross or contain each other, how far apart they are and where."""
+    run = how(threads, max_memory, None, progress)
+    meshes = [one(mesh, Reading(), run)[0] for mesh in (first, second)]
+    pairs = None if max_pairs is None else whole("max_pairs", max_pairs)
+    return clearance_of(_native.clearance(*meshes, whole("places", places), pairs, run))
+
+
+def formats() -> list[dict[str, Any]]:
+    """The voxel formats: name, extensions, kinds of cells and numbers they hold, and whether `open` reads them."""
+    return _native.formats()
+
+
+def _lattice(like: Voxels | str | os.PathLike[str] | None, run: How) -> _native.Grid | None:
+    match like:
+        case None:
+            return None
+        case Voxels():
+            return like._grid
+        case str() | os.PathLike():
+            return _native.open_grid(path(like), run)
+    raise usage(f"like: voxels or the name of a file are expected, not {type(like).__name__}")
+
+
+def _dims(dims: Sequence[int]) -> list[int]:
+    found = [whole("dims", n, 1) for n in dims]
+    if len(found) != 3:
+        raise usage(f"dims: 3 numbers are expected, not {len(found)}")
+    return found
+
+
+def _flat(bounds: Any) -> Any:
+    """Six numbers of two corners."""
+    if isinstance(bounds, str):
+        return bounds
+    bounds = list(bounds)
+    return [*bounds[0], *bounds[1]] if len(bounds) == 2 else bounds
+
+
+def _fields(
+    ties: str | None,
+    inside: str | None,
+    close_holes: int | None,
+    keep_thin: bool,
+    hollow: int | None,
+    band: Number | None,
+    signed: bool,
+) -> list[tuple[str, str]]:
+    """The options of a rule by the names of records."""
+    variants = {"keep-thin": keep_thin, f"hollow {hollow}": hollow is not None, "signed": signed}
+    found = [("variant", name) for name, is_given in variants.items() if is_given]
+    if inside is not None:
+        found.append(("inside", inside))
+    if close_holes is not None:
+        found.append(("close_holes", str(whole("close_holes", close_holes))))
+    if band is not None:
+        found.append(("band", text("band", band)))
+    if ties is not None:
+        found.append(("ties", ties))
+    return found
+
+
+__all__ = ["Mesh", "check", "clearance", "distance", "formats", "many", "offset", "voxelize"]

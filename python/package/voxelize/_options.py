@@ -1,0 +1,151 @@
+"""Keyword arguments as the texts that the library parses, so that decimals stay exact."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypedDict
+
+import numpy as np
+
+from . import _native
+from ._errors import usage
+
+#: An exact number: 0.1 and "0.1" are a tenth, Fraction(1, 3) is a third. A text may have a unit, "5mm", or count cells, "2vx".
+Number = int | float | str | Decimal | Fraction
+#: One number for all axes, or one for each.
+Size = Number | Sequence[Number]
+#: Called with the phase, the steps done, and the steps in all.
+Listener = Callable[[str, int, int], None]
+
+
+class How(TypedDict):
+    """How a call runs."""
+
+    threads: int
+    max_memory: int | None
+    simd: str | None
+    progress: Listener | None
+    cancel: _native.Cancel | None
+
+
+def text(name: str, number: Number) -> str:
+    """A number as a person would write it."""
+    match number:
+        case bool():
+            pass
+        case str():
+            return number
+        case np.floating():
+            # The shortest decimal of its own precision.
+            return str(number)
+        case int() | np.integer():
+            return str(int(number))
+        case float():
+            return repr(number)
+        case Decimal() | Fraction():
+            return str(number)
+    raise usage(f"{name}: a number, or a text such as '0.1', is expected, not {type(number).__name__}")
+
+
+def texts(name: str, numbers: Any, count: int) -> list[str]:
+    """So many numbers; a text has commas."""
+    if isinstance(numbers, str):
+        numbers = numbers.split(",")
+    try:
+        numbers = list(numbers)
+    except TypeError:
+        raise usage(f"{name}: {count} numbers are expected") from None
+    if len(numbers) != count:
+        raise usage(f"{name}: {count} numbers are expected, not {len(numbers)}")
+    return [text(name, number) for number in numbers]
+
+
+def size(name: str, number: Size) -> list[str]:
+    """One number for all axes, or three."""
+    if isinstance(number, str) and "," not in number:
+        return [number] * 3
+    if isinstance(number, (str, Sequence, np.ndarray)):
+        return texts(name, number, 3)
+    return [text(name, number)] * 3
+
+
+def whole(name: str, number: Any, least: int = 0) -> int:
+    """A whole number."""
+    try:
+        value = number.__index__()
+    except AttributeError:
+        raise usage(f"{name}: a whole number is expected, not {number!r}") from None
+    if isinstance(number, bool) or not least <= value < 2**63:
+        raise usage(f"{name}: a whole number of at least {least} is expected, not {number!r}")
+    return int(value)
+
+
+def strings(name: str, values: Any) -> list[str]:
+    """Names: one, or several."""
+    values = [values] if isinstance(values, str) else list(values)
+    if not all(isinstance(value, str) for value in values):
+        raise usage(f"{name}: names are expected")
+    return values
+
+
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def memory(limit: int | str | None) -> int | None:
+    """Bytes of "4G", "512M" or a number; K, M, G and T are powers of 1024."""
+    if limit is None:
+        return None
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", limit.upper())
+        if not found:
+            raise usage(f"max_memory: a size such as '4G', '512M' or bytes is expected, not {limit!r}")
+        limit = int(Fraction(found[1]) * 1024 ** _POWERS[found[2]])
+    return whole("max_memory", limit, 1)
+
+
+def listener(progress: bool | Listener | None) -> Listener | None:
+    """The function to call; a bar of tqdm, if that is installed, for True."""
+    if progress is None or progress is False:
+        return None
+    if progress is not True:
+        return progress
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise usage("progress=True needs tqdm", "pip install tqdm, or give a function") from None
+    bars: dict[str, Any] = {}
+
+    def show(phase: str, done: int, total: int) -> None:
+        if phase not in bars:
+            for bar in bars.values():
+                bar.close()
+            bars[phase] = tqdm(total=total, desc=phase, unit="", unit_scale=True, leave=False)
+        bars[phase].update(done - bars[phase].n)
+
+    return show
+
+
+def how(
+    threads: int = 0,
+    max_memory: int | str | None = None,
+    simd: str | None = None,
+    progress: bool | Listener | None = None,
+    cancel: _native.Cancel | None = None,
+) -> How:
+    """How a call runs."""
+    return {
+        "threads": whole("threads", threads),
+        "max_memory": memory(max_memory),
+        "simd": simd,
+        "progress": listener(progress),
+        "cancel": cancel,
+    }
+
+
+def path(value: str | os.PathLike[str]) -> str:
+    """A path of a file."""
+    return os.fspath(os.path.expanduser(value))

@@ -1,0 +1,401 @@
+"""Voxels: cells, where they are, and how they came about."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from ._errors import Finding, usage
+from ._facts import Difference, FieldDifference, Label, bounds_of
+from ._options import how, path
+
+T = TypeVar("T")
+
+#: How a format is written; docs/formats.md lists who takes what.
+_CHOICES = ("uncompressed", "order", "sparse", "no_cube", "no_pyramid", "vox_hull", "vox_split", "vdb", "mark_free", "merge", "points")
+
+
+class Voxels:
+    """Cells of a grid: bits, labels or a field, with the lattice they are on.
+
+    Arrays are indexed ``a[x, y, z]``. Cell ``[i, j, k]`` is the box from ``origin + [i, j, k] * spacing`` to the next. Voxels
+    never change; ``copy.copy`` shares their memory, and pickles hold everything but the numbers of nearest triangles
+    in the form of an ``.npz`` file.
+    """
+
+    __slots__ = ("__weakref__", "_grid", "_nearest", "findings", "inside", "snapped")
+
+    _grid: _native.Grid
+    _nearest: npt.NDArray[np.int32] | None
+    #: What was noticed while they were made.
+    findings: list[Finding]
+    #: The method that decided the inside, and how many coordinates snapped; None of files.
+    inside: str | None
+    snapped: int | None
+
+    def __init__(self) -> None:
+        raise usage("voxels are made by voxelize.voxelize and voxelize.open")
+
+    @classmethod
+    def _of(
+        cls,
+        grid: _native.Grid,
+        findings: list[Finding] | None = None,
+        nearest: npt.NDArray[np.int32] | None = None,
+        inside: str | None = None,
+        snapped: int | None = None,
+    ) -> Voxels:
+        self = object.__new__(cls)
+        self._grid, self._nearest = grid, nearest
+        self.findings, self.inside, self.snapped = findings or [], inside, snapped
+        return self
+
+    # Where they are.
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Cells per axis: (nx, ny, nz)."""
+        return self._grid.shape
+
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """The outer corner of cell [0, 0, 0], rounded once; `exact` has the fractions."""
+        return _known(self._grid.origin)
+
+    @property
+    def spacing(self) -> tuple[float, float, float]:
+        """The size of a cell per axis, rounded once; `exact` has the fractions."""
+        return _known(self._grid.spacing)
+
+    @property
+    def exact(self) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+        """Origin and spacing as fractions "p/q"."""
+        origin, spacing = _known(self._grid.exact)
+        return (origin[0], origin[1], origin[2]), (spacing[0], spacing[1], spacing[2])
+
+    @property
+    def has_lattice(self) -> bool:
+        """Whether it is known where the cells are; some files do not say it."""
+        return self._grid.origin is not None
+
+    @property
+    def affine(self) -> npt.NDArray[np.float64]:
+        """The matrix (4, 4) from indices of cells to their centres in world space, as nibabel and trimesh have it."""
+        matrix = np.diag([*self.spacing, 1.0])
+        matrix[:3, 3] = np.asarray(self.origin) + np.asarray(self.spacing) / 2
+        return matrix
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of the coordinates, if the mesh or the call says it."""
+        return self.record.get("unit")
+
+    # What they are.
+
+    @property
+    def kind(self) -> Literal["bits", "labels", "field"]:
+        """The kind of cells."""
+        return self._grid.kind
+
+    @property
+    def count(self) -> int:
+        """Occupied cells; of a field, cells with another value than the background."""
+        return self._grid.count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def volume(self) -> float:
+        """The volume of the occupied cells, in cubed units."""
+        return self.count * _known(self._grid.cell_volume)
+
+    @property
+    def digest(self) -> str:
+        """The digest of cells and lattice, or of the cells where no lattice is known; the command prints the same."""
+        cells, grid = self._grid.digests
+        return grid or cells
+
+    @property
+    def cells_digest(self) -> str:
+        """The digest of dims and cells alone."""
+        return self._grid.digests[0]
+
+    @property
+    def record(self) -> Mapping[str, str]:
+        """How they were made: tool, rule and its options, transform, snap, input."""
+        return dict(self._grid.record)
+
+    @property
+    def legend(self) -> dict[int, Label]:
+        """The labels by their value; empty of bits and fields."""
+        return {value: Label(value, name, (r, g, b), count) for value, name, (r, g, b), count in self._grid.legend}
+
+    # Arrays.
+
+    def numpy(self, dtype: npt.DTypeLike = None) -> npt.NDArray[Any]:
+        """A new dense array (nx, ny, nz), x fastest in memory: occupied or not, labels (uint8) or values (float32).
+
+        With `dtype` bool or a number type it is converted. ``order="F"``: NumPy's ``ascontiguousarray`` turns it, which is a
+        second copy.
+        """
+        if self.kind == "field":
+            values = self._grid.values()
+            return self._shaped(values.astype(dtype or np.float32, copy=True))
+        wanted = np.dtype(dtype) if dtype is not None else None
+        if self.kind == "labels" and wanted != np.bool_:
+            cells: npt.NDArray[Any] = self._grid.bytes(True)
+            return self._shaped(cells if wanted in (None, np.uint8) else cells.astype(wanted))
+        cells = self._grid.bytes(False)
+        if wanted in (None, np.bool_):
+            return self._shaped(cells.view(np.bool_))
+        return self._shaped(cells if wanted == np.uint8 else cells.astype(wanted))
+
+    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("voxels are packed: an array of them is always a copy; bits has the packed words")
+        return self.numpy(dtype)
+
+    @property
+    def bits(self) -> npt.NDArray[np.uint64]:
+        """The grid's own memory, read-only, without a copy: words (nz, ny, ceil(nx / 64)), cell x in bit x % 64."""
+        nx, ny, nz = self.shape
+        return self._grid.words().reshape(nz, ny, -(-nx // 64))
+
+    @property
+    def labels(self) -> npt.NDArray[np.uint8] | None:
+        """Labels (nx, ny, nz), 0 where a cell is empty; None of bits and fields. `legend` names them."""
+        return self.numpy() if self.kind == "labels" else None
+
+    @property
+    def field(self) -> npt.NDArray[np.float32] | None:
+        """The values (nx, ny, nz), read-only, without a copy; None of bits and labels."""
+        return self._shaped(self._grid.values()) if self.kind == "field" else None
+
+    @property
+    def background(self) -> float | None:
+        """The value of cells that nothing was computed for; None of bits and labels."""
+        return self._grid.background
+
+    @property
+    def nearest(self) -> npt.NDArray[np.int32] | None:
+        """The triangle nearest to each cell (nx, ny, nz), −1 in the background; None if it was not wanted."""
+        return None if self._nearest is None else self._shaped(self._nearest)
+
+    def cells(self) -> npt.NDArray[np.int32]:
+        """The indices (n, 3) of occupied cells, x fastest; of a field, of those with a value."""
+        return self._grid.indices().reshape(-1, 3)
+
+    def centres(self) -> npt.NDArray[np.float64]:
+        """The centres (n, 3) of these cells in world space."""
+        return np.asarray(self.origin) + (self.cells() + 0.5) * np.asarray(self.spacing)
+
+    def index(self, points: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """The cell (n, 3) that each point (n, 3) is in, −1 for all three of one outside the grid; a point on a wall belongs
+        to the cell above. Decided exactly."""
+        array = np.ascontiguousarray(np.atleast_2d(np.asarray(points, dtype=np.float64)))
+        if array.ndim != 2 or array.shape[1] != 3:
+            raise usage(f"points: shape (n, 3) is expected, not {array.shape}")
+        return self._grid.index(array).reshape(-1, 3)
+
+    def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Whether each point (n, 3) is in an occupied cell."""
+        x, y, z = self.index(points).T
+        words = self.bits
+        bit = words[z, y, x // 64] >> (x % 64).astype(np.uint64)
+        return (bit & np.uint64(1)).astype(np.bool_) & (x >= 0)
+
+    # Files.
+
+    def save(
+        self,
+        file: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        dtype: str | None = None,
+        values: tuple[int, ...] = (),
+        sidecar: bool = False,
+        overwrite: bool = True,
+        **choices: bool | str,
+    ) -> list[str]:
+        """Saves them, whole or not at all, in the format of the name; answers with the files that were written.
+
+        `choices` are those of the command: ``sparse="runs"``, ``no_pyramid=True``, ``merge="greedy"`` … (docs/formats.md).
+        """
+        saving = _saving(format, dtype, values, sidecar, overwrite, choices)
+        return [os.fspath(name) for name, _, _ in self._grid.save(path(file), saving, how())]
+
+    def to_bytes(self, format: str = "npz", *, dtype: str | None = None, **choices: bool | str) -> bytes:
+        """The bytes of a file in this format."""
+        return self._grid.packed(_saving(format, dtype, (), False, True, choices))
+
+    def diff(self, other: Voxels, tolerance: float | None = None) -> Difference | FieldDifference:
+        """What differs between these voxels and `other`; of fields, beyond a tolerance."""
+        if self.kind == "field" or other.kind == "field":
+            facts = _native.diff_fields(self._grid, other._grid, tolerance, how())
+            facts["bounds"] = bounds_of(facts["bounds"])
+            if facts["largest"]:
+                cell, (first, second), by = facts["largest"]
+                facts["largest"] = (tuple(cell), (first, second), by)
+            return FieldDifference(**facts)
+        if tolerance is not None:
+            raise usage("tolerance: only fields have one")
+        facts = _native.diff(self._grid, other._grid, how())
+        facts["bounds"] = bounds_of(facts["bounds"])
+        return Difference(voxels=Voxels._of(facts.pop("grid")), **facts)
+
+    # Other packages.
+
+    def to_trimesh(self) -> Any:
+        """A trimesh.voxel.VoxelGrid at the same place."""
+        from trimesh.voxel import VoxelGrid
+
+        return VoxelGrid(np.ascontiguousarray(self.numpy(np.bool_)), transform=self.affine)
+
+    def to_pyvista(self) -> Any:
+        """A pyvista.ImageData with the cells as cell data: "occupied", "label" or "value"."""
+        import pyvista
+
+        image = pyvista.ImageData(
+            dimensions=tuple(n + 1 for n in self.shape), origin=self.origin, spacing=self.spacing
+        )
+        name = {"bits": "occupied", "labels": "label", "field": "value"}[self.kind]
+        array = self.numpy(np.uint8) if self.kind == "bits" else self.numpy()
+        image.cell_data[name] = array.ravel(order="F")
+        return image
+
+    def to_open3d(self) -> Any:
+        """An open3d.geometry.VoxelGrid at the same place; cells must be cubes, since it has one size for all axes."""
+        import open3d
+
+        side = self.spacing[0]
+        if any(other != side for other in self.spacing):
+            raise usage("Open3D has cubic cells only", "stretch=False makes them")
+        cloud = open3d.geometry.PointCloud(open3d.utility.Vector3dVector(self.centres()))
+        low = np.asarray(self.origin)
+        high = low + np.asarray(self.spacing) * self.shape
+        return open3d.geometry.VoxelGrid.create_from_point_cloud_within_bounds(cloud, side, low, high)
+
+    def to_torch(self) -> Any:
+        """A tensor of PyTorch (nx, ny, nz), by DLPack; it shares memory with nothing else."""
+        import torch
+
+        return torch.from_dlpack(self.numpy())
+
+    # Python.
+
+    def picture(self, size: tuple[int, int] = (800, 600), *, layer: int | None = None, axis: int = 2) -> bytes:
+        """A PNG: the cells from above a corner, or one layer across an axis; of a field always a layer, by default the
+        middle one."""
+        if self.kind == "field" and layer is None:
+            layer = self.shape[axis] // 2
+        return self._grid.picture(size, None if layer is None else (axis, layer))
+
+    def _repr_png_(self) -> bytes | None:
+        return self.picture() if self.count else None
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in self._facts())
+        return f"<table>{rows}</table>"
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        yield "cells", " × ".join(map(str, self.shape))
+        yield "kind", self.kind
+        yield ("with a value" if self.kind == "field" else "occupied"), f"{self.count:,}"
+        if self.has_lattice:
+            unit = f" {self.unit}" if self.unit else ""
+            yield "origin", f"{', '.join(f'{c:g}' for c in self.origin)}{unit}"
+            yield "spacing", f"{_short(self.spacing)}{unit}"
+            if self.kind != "field":
+                yield "volume", f"{self.volume:g}{unit}{'³' if unit else ''}"
+        yield from ((name, value) for name, value in self.record.items() if name not in ("tool", "unit"))
+        for label in self.legend.values():
+            yield f"label {label.value}", f"{label.name}: {label.count:,}"
+        yield "digest", self.digest
+        for finding in self.findings:
+            yield finding.severity, str(finding)
+
+    def __repr__(self) -> str:
+        spacing = f", spacing {_short(self.spacing)}" if self.has_lattice else ""
+        what = "with a value" if self.kind == "field" else "occupied"
+        rule = self.record.get("rule")
+        return (
+            f"<voxelize.Voxels {' × '.join(map(str, self.shape))}{spacing}, {self.count} {what}"
+            + (f", rule {rule}>" if rule else ">")
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Voxels):
+            return NotImplemented
+        return self.kind == other.kind and self._grid.digests == other._grid.digests
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self._grid.digests))
+
+    def __copy__(self) -> Voxels:
+        return Voxels._of(self._grid, list(self.findings), self._nearest, self.inside, self.snapped)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Voxels:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        facts = (self.findings, self._nearest, self.inside, self.snapped)
+        return (_unpickled, (self.to_bytes("npz"), *facts))
+
+    def _shaped(self, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return cells.reshape(self.shape, order="F")
+
+
+def open(file: str | os.PathLike[str], *, max_memory: int | str | None = None) -> Voxels:
+    """Opens a voxel file: any format that `formats()` says is readable."""
+    return Voxels._of(_native.open_grid(path(file), how(max_memory=max_memory)))
+
+
+def _unpickled(data: bytes, *facts: Any) -> Voxels:
+    return Voxels._of(_native.unpacked(data, "npz"), *facts)
+
+
+def _saving(
+    format: str | None,
+    dtype: str | None,
+    values: tuple[int, ...],
+    sidecar: bool,
+    overwrite: bool,
+    choices: Mapping[str, bool | str],
+) -> dict[str, Any]:
+    """How a grid is saved, as the library takes it."""
+    made: list[tuple[str, str | None]] = []
+    for name, value in choices.items():
+        if name not in _CHOICES:
+            raise usage(f"save has no argument {name}", f"choices are {', '.join(_CHOICES)}")
+        if value is not False:
+            made.append((name.replace("_", "-"), None if value is True else str(value)))
+    return {
+        "format": format,
+        "dtype": dtype,
+        "choices": made,
+        "values": list(values),
+        "sidecar": bool(sidecar),
+        "overwrite": bool(overwrite),
+    }
+
+
+def _known(value: T | None) -> T:
+    if value is None:
+        raise usage("the file of these voxels does not say where they are", "voxels.has_lattice asks for it")
+    return value
+
+
+def _short(spacing: tuple[float, float, float]) -> str:
+    """One number where all three are equal."""
+    sides = [f"{side:g}" for side in spacing]
+    return sides[0] if len(set(sides)) == 1 else " × ".join(sides)

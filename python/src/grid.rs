@@ -1,0 +1,409 @@
+//! Cells with their lattice, as Python holds them, and what it asks of them.
+
+use std::io::Cursor;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use numpy::ndarray::ArrayView1;
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use voxelize::format::{self, Choice, Dtype, FORMATS, Format, SaveOptions, Sidecar};
+use voxelize::grid::{CellKind, CellsRef};
+use voxelize::view::{self, Background, Layer, View};
+use voxelize::{Digest, Error, Lattice, Result, Voxels};
+
+use crate::errors::raised;
+use crate::options::named;
+use crate::work::{How, run, run_here, run_silently};
+
+/// Cells, where they are, and how they came about.
+#[pyclass(frozen, module = "voxelize._native")]
+pub struct Grid {
+    pub voxels: Voxels,
+    digest: OnceLock<Digest>,
+}
+
+impl Grid {
+    pub fn new(voxels: Voxels) -> Self {
+        Self { voxels, digest: OnceLock::new() }
+    }
+
+    fn cells(&self) -> CellsRef<'_> {
+        self.voxels.cells.as_ref()
+    }
+
+    fn digest(&self, py: Python<'_>) -> PyResult<Digest> {
+        if let Some(digest) = self.digest.get() {
+            return Ok(*digest);
+        }
+        let digest = run_silently(py, || Ok(self.voxels.digest()))?;
+        Ok(*self.digest.get_or_init(|| digest))
+    }
+
+    fn lattice(&self) -> Result<&Lattice> {
+        let none = || Error::usage("the file of these cells does not say where they are");
+        self.voxels.lattice.as_ref().ok_or_else(none)
+    }
+}
+
+/// How a grid is saved.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Saving {
+    format: Option<String>,
+    dtype: Option<String>,
+    /// Option and value of each choice.
+    choices: Vec<(String, Option<String>)>,
+    values: Vec<i16>,
+    sidecar: bool,
+    overwrite: bool,
+}
+
+impl Saving {
+    fn format(&self, path: Option<&PathBuf>) -> Result<&'static Format> {
+        match (&self.format, path) {
+            (Some(name), _) => {
+                let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+                named("format", name, format::by_name(name), &known)
+            }
+            (None, Some(path)) => format::named_by(path),
+            (None, None) => Err(Error::usage("no format is given")),
+        }
+    }
+
+    fn with_options<T>(&self, save: impl FnOnce(&SaveOptions) -> Result<T>) -> Result<T> {
+        let dtype = self.dtype.as_deref().map(|name| {
+            let all = FORMATS.iter().flat_map(|format| format.dtypes).map(|dtype| dtype.name());
+            let known: std::collections::BTreeSet<_> = all.collect();
+            named("dtype", name, Dtype::from_name(name), &known.into_iter().collect::<Vec<_>>())
+        });
+        let choice = |(option, value): &(String, Option<String>)| {
+            let is_meant = |c: &&Choice| c.option() == option && c.value() == value.as_deref();
+            Choice::ALL.iter().copied().find(|c| is_meant(&c)).ok_or_else(|| {
+                Error::usage(format!("{}: no format has this choice", option.replace('-', "_")))
+            })
+        };
+        let choices = self.choices.iter().map(choice).collect::<Result<Vec<_>>>()?;
+        save(&SaveOptions {
+            dtype: dtype.transpose()?,
+            choices: &choices,
+            values: &self.values,
+            sidecar: if self.sidecar { Sidecar::Write } else { Sidecar::Auto },
+            ..SaveOptions::default()
+        })
+    }
+}
+
+#[pymethods]
+impl Grid {
+    #[getter]
+    fn shape(&self) -> (usize, usize, usize) {
+        self.voxels.dims().into()
+    }
+
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.voxels.kind().name()
+    }
+
+    #[getter]
+    fn count(&self) -> u64 {
+        self.voxels.count()
+    }
+
+    /// The outer corner of the first cell.
+    #[getter]
+    fn origin(&self) -> Option<(f64, f64, f64)> {
+        Some(self.voxels.lattice.as_ref()?.origin().each_ref().map(|c| c.to_f64()).into())
+    }
+
+    #[getter]
+    fn spacing(&self) -> Option<(f64, f64, f64)> {
+        Some(self.voxels.lattice.as_ref()?.spacing().each_ref().map(|c| c.to_f64()).into())
+    }
+
+    /// Origin and spacing as fractions `p/q`.
+    #[getter]
+    fn exact(&self) -> Option<[[String; 3]; 2]> {
+        let lattice = self.voxels.lattice.as_ref()?;
+        Some([lattice.origin(), lattice.spacing()].map(|point| point.each_ref().map(|c| c.to_string())))
+    }
+
+    #[getter]
+    fn closed(&self) -> Option<[bool; 3]> {
+        Some(self.voxels.lattice.as_ref()?.closed())
+    }
+
+    #[getter]
+    fn cell_volume(&self) -> Option<f64> {
+        Some(self.voxels.lattice.as_ref()?.cell_volume().to_f64())
+    }
+
+    /// The digests of the cells, and of the cells on their lattice.
+    #[getter]
+    fn digests(&self, py: Python<'_>) -> PyResult<(String, Option<String>)> {
+        let digest = self.digest(py)?;
+        Ok((digest.cells.to_string(), digest.grid.map(|grid| grid.to_string())))
+    }
+
+    #[getter]
+    fn record(&self) -> Vec<(String, String)> {
+        let record = &self.voxels.record;
+        let one = |name: &str, value: &Option<String>| value.clone().map(|value| (name.to_string(), value));
+        let more = record.fields.iter().chain(&record.transform);
+        let more = more.map(|(name, value)| (name.to_string(), value.clone()));
+        one("tool", &record.tool)
+            .into_iter()
+            .chain(one("rule", &record.rule_name))
+            .chain(more)
+            .chain(one("snap", &record.snap))
+            .chain(one("input", &record.input))
+            .collect()
+    }
+
+    /// Value, name, colour and count of each label.
+    #[getter]
+    fn legend(&self) -> Vec<(u8, String, [u8; 3], u64)> {
+        let Some(labels) = self.voxels.labels() else { return vec![] };
+        let legend = labels.legend();
+        let fact = |(value, count)| (value, legend.name(value).into_owned(), legend.colour(value), count);
+        labels.counts().into_iter().map(fact).collect()
+    }
+
+    #[getter]
+    fn background(&self) -> Option<f32> {
+        self.voxels.field().map(|field| field.background())
+    }
+
+    /// A byte for each cell, x fastest: 1 where it is occupied, or its label.
+    fn bytes<'py>(&self, py: Python<'py>, labels: bool) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let [nx, ny, nz] = self.voxels.dims();
+        let occupied = self.voxels.occupied().map_err(|error| raised(py, &error))?;
+        let array = PyArray1::<u8>::zeros(py, [nx * ny * nz], false);
+        let mut writing = array.try_readwrite()?;
+        let all = writing.as_slice_mut()?;
+        let labels = self.voxels.labels().filter(|_| labels);
+        py.detach(|| {
+            for (n, row) in all.chunks_exact_mut(nx).enumerate() {
+                match labels {
+                    Some(labels) => labels.row(n % ny, n / ny, row),
+                    None => spread(occupied.row(n % ny, n / ny), row),
+                }
+            }
+        });
+        drop(writing);
+        Ok(array)
+    }
+
+    /// Words of 64 cells along x, rows padded to whole words: the memory of the grid itself.
+    fn words<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let grid = this.get();
+        let occupied = grid.voxels.occupied().map_err(|error| raised(this.py(), &error))?;
+        let view = ArrayView1::from(occupied.words());
+        Ok(shared(&view, this.clone().into_any()))
+    }
+
+    /// The values of a field, x fastest: the memory of the grid itself.
+    fn values<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let none = || raised(this.py(), &Error::usage("the cells are no field"));
+        let field = this.get().voxels.field().ok_or_else(none)?;
+        let view = ArrayView1::from(field.values());
+        Ok(shared(&view, this.clone().into_any()))
+    }
+
+    /// x, y and z of every occupied cell, x fastest; of a field, of those with another value than the background.
+    fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        let indices = run_here(py, || {
+            let differing;
+            let occupied = match self.voxels.field() {
+                Some(field) => {
+                    differing = field.differing()?;
+                    &differing
+                }
+                None => self.voxels.occupied()?,
+            };
+            let mut all = Vec::with_capacity(3 * occupied.count() as usize);
+            all.extend(occupied.iter().flatten().map(|index| index as i32));
+            Ok(all)
+        })?;
+        Ok(indices.into_pyarray(py))
+    }
+
+    /// The cell of each point, −1 for all three of one outside.
+    fn index<'py>(
+        &self,
+        py: Python<'py>,
+        points: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        if points.shape()[1] != 3 {
+            return Err(raised(py, &Error::usage("points: an array of shape (n, 3) is expected")));
+        }
+        let numbers = points.as_slice()?;
+        let cells = run_here(py, || {
+            let finder = Finder::new(self.lattice()?);
+            let cell = |point: &[f64; 3]| finder.cell(*point).map_or([-1; 3], |cell| cell.map(|i| i as i64));
+            Ok(numbers.as_chunks::<3>().0.iter().flat_map(cell).collect::<Vec<_>>())
+        })?;
+        Ok(cells.into_pyarray(py))
+    }
+
+    /// Saves it; answers with path, format and bytes of each file.
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        saving: Saving,
+        how: How,
+    ) -> PyResult<Vec<(PathBuf, &'static str, u64)>> {
+        if !saving.overwrite && path.exists() {
+            let error = Error::exists("exists, and stays").in_file(&path);
+            return Err(raised(py, &error.with_hint("overwrite=True replaces it")));
+        }
+        let written = run(py, &how, |watcher| {
+            let format = saving.format(Some(&path))?;
+            saving.with_options(|options| {
+                let options = SaveOptions { progress: watcher, ..*options };
+                format::save(&self.voxels, &path, format, &options)
+            })
+        })?;
+        Ok(written.into_iter().map(|file| (file.path, file.format, file.bytes)).collect())
+    }
+
+    /// The bytes of a file of this grid.
+    fn packed<'py>(&self, py: Python<'py>, saving: Saving) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = run_silently(py, || {
+            let mut bytes = vec![];
+            let format = saving.format(None)?;
+            saving.with_options(|options| format::write_to(&self.voxels, &mut bytes, format, options))?;
+            Ok(bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A picture: of the cells from above a corner, or of a layer across an axis.
+    fn picture<'py>(
+        &self,
+        py: Python<'py>,
+        size: [usize; 2],
+        layer: Option<(usize, usize)>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let picture = run_silently(py, || {
+            let spacing = self.voxels.lattice.as_ref().map_or([1.0; 3], |l| l.spacing().each_ref().map(|s| s.to_f64()));
+            let picture = match layer {
+                Some((axis, index)) => {
+                    view::slice(self.cells(), spacing, Layer { axis, index }, size, Background::default())?
+                }
+                None => view::cells(self.cells(), spacing, &View { size, ..View::default() })?,
+            };
+            picture.to_png()
+        })?;
+        Ok(PyBytes::new(py, &picture))
+    }
+}
+
+/// Opens a voxel file.
+#[pyfunction]
+pub fn open_grid(py: Python<'_>, path: PathBuf, how: How) -> PyResult<Grid> {
+    let limit = how.max_memory;
+    run(py, &how, |_| format::open_within(&path, limit)).map(Grid::new)
+}
+
+/// The grid of a file's bytes.
+#[pyfunction]
+pub fn unpacked(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<Grid> {
+    let voxels = run_silently(py, || {
+        let format = format::by_name(name).ok_or_else(|| Error::usage(format!("format: there is no '{name}'")))?;
+        format::read_from(Cursor::new(bytes), format, None)
+    })?;
+    Ok(Grid::new(voxels))
+}
+
+/// The voxel formats, one dictionary each.
+#[pyfunction]
+pub fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |format: &Format| {
+        let row = PyDict::new(py);
+        row.set_item("name", format.name)?;
+        row.set_item("extensions", format.extensions)?;
+        row.set_item("about", format.about)?;
+        row.set_item("kinds", format.kinds.iter().copied().map(CellKind::name).collect::<Vec<_>>())?;
+        row.set_item("dtypes", format.dtypes.iter().copied().map(Dtype::name).collect::<Vec<_>>())?;
+        row.set_item("is_readable", format.is_readable())?;
+        Ok(row)
+    };
+    FORMATS.iter().map(row).collect()
+}
+
+/// An array over memory that belongs to `owner`, which it keeps alive; nobody may write to it.
+fn shared<'py, T: numpy::Element>(
+    view: &ArrayView1<'_, T>,
+    owner: Bound<'py, PyAny>,
+) -> Bound<'py, PyArray1<T>> {
+    // SAFETY: the memory belongs to the cells of a frozen class, which change no more and live as long as `owner`, the
+    // base of the array; the array says that it cannot be written to.
+    let array = unsafe { PyArray1::borrow_from_array(view, owner) };
+    array.readwrite().make_nonwriteable();
+    array
+}
+
+/// Eight cells as eight bytes of 0 and 1, the first cell in the lowest byte.
+const SPREAD: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut n = 0;
+    while n < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            table[n] |= (n as u64 >> bit & 1) << (8 * bit);
+            bit += 1;
+        }
+        n += 1;
+    }
+    table
+};
+
+/// The cells of a row of words as a byte each.
+fn spread(words: &[u64], row: &mut [u8]) {
+    for (cells, word) in row.chunks_mut(64).zip(words) {
+        // Memory that is all zero already is not touched.
+        if *word == 0 {
+            continue;
+        }
+        for (cells, byte) in cells.chunks_mut(8).zip(word.to_le_bytes()) {
+            cells.copy_from_slice(&SPREAD[usize::from(byte)].to_le_bytes()[..cells.len()]);
+        }
+    }
+}
+
+/// Finds the cells of points: by doubles where these are sure, else exactly.
+struct Finder<'a> {
+    lattice: &'a Lattice,
+    origin: [f64; 3],
+    spacing: [f64; 3],
+}
+
+impl<'a> Finder<'a> {
+    fn new(lattice: &'a Lattice) -> Self {
+        let origin = lattice.origin().each_ref().map(|c| c.to_f64());
+        let spacing = lattice.spacing().each_ref().map(|c| c.to_f64());
+        Self { lattice, origin, spacing }
+    }
+
+    fn cell(&self, point: [f64; 3]) -> Option<[usize; 3]> {
+        let dims = self.lattice.dims();
+        let mut cell = [0; 3];
+        for a in 0..3 {
+            let index = (point[a] - self.origin[a]) / self.spacing[a];
+            // Origin and spacing are rounded once, by half an ulp each, and so are difference and quotient: less than 2⁻⁵⁰
+            // of the largest number in all.
+            let error = ((point[a].abs() + self.origin[a].abs()) / self.spacing[a] + index.abs()) * f64::EPSILON * 4.0;
+            let floor = (index - error).floor();
+            let is_sure = floor == (index + error).floor() && floor >= 0.0 && floor < dims[a] as f64;
+            if !is_sure {
+                return self.lattice.cell_at(point);
+            }
+            cell[a] = floor as usize;
+        }
+        Some(cell)
+    }
+}

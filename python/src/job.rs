@@ -1,0 +1,142 @@
+//! A job of the library: meshes and options in, a grid and its findings out.
+
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ::voxelize::job::{Extras, Transform, UnitOfLength, UpAxis, findings};
+use ::voxelize::mesh::read::Tolerance;
+use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Result, Rule, Voxelizer, Voxels};
+
+use crate::errors::{finding, raised};
+use crate::grid::Grid;
+use crate::mesh::{Mesh as PyMesh, joined};
+use crate::options::{Options, named};
+use crate::work::{How, Watcher, run};
+
+/// A job without the interpreter.
+struct Job {
+    mesh: Mesh,
+    stated: (Option<UnitOfLength>, Option<UpAxis>),
+    are_several: bool,
+    /// The name of the input in the record.
+    name: Option<String>,
+    options: Options,
+    /// The lattice that is taken over: none if a grid without one was given.
+    like: Option<Option<Lattice>>,
+    has_nearest: bool,
+    level: Option<String>,
+    threads: usize,
+    max_memory: Option<u64>,
+}
+
+/// All that a job made.
+struct Made {
+    voxels: Voxels,
+    findings: Vec<Finding>,
+    inside: Option<String>,
+    snapped: u64,
+    nearest: Option<Vec<i32>>,
+}
+
+/// Fills the cells of a lattice around meshes by a rule. Several meshes are one grid, labelled by mesh unless `labels`
+/// says otherwise.
+#[pyfunction]
+pub fn voxelize<'py>(
+    py: Python<'py>,
+    meshes: Vec<PyRef<'py, PyMesh>>,
+    options: Options,
+    how: How,
+    like: Option<PyRef<'py, Grid>>,
+    nearest: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let stated = |mesh: &PyMesh| (mesh.unit, mesh.up);
+    let Some(first) = meshes.first().map(|mesh| stated(mesh)) else {
+        return Err(raised(py, &Error::usage("no mesh is given")));
+    };
+    let is_common = meshes.iter().all(|mesh| stated(mesh) == first);
+    let job = Job {
+        mesh: joined(&meshes).map_err(|error| raised(py, &error))?,
+        stated: if is_common { first } else { (None, None) },
+        are_several: meshes.len() > 1,
+        name: if let [one] = &meshes[..] { Some(one.name.clone()).filter(|n| !n.is_empty()) } else { None },
+        options,
+        like: like.map(|grid| grid.voxels.lattice.clone()),
+        has_nearest: nearest,
+        level: how.simd.clone(),
+        threads: how.threads,
+        max_memory: how.max_memory,
+    };
+    drop(meshes);
+    let made = run(py, &how, |watcher| job.run(watcher))?;
+    let answer = PyDict::new(py);
+    answer.set_item("findings", made.findings.iter().map(finding).collect::<Vec<_>>())?;
+    answer.set_item("inside", made.inside)?;
+    answer.set_item("snapped", made.snapped)?;
+    answer.set_item("nearest", made.nearest.map(|numbers| numbers.into_pyarray(py)))?;
+    answer.set_item("grid", Grid::new(made.voxels))?;
+    Ok(answer)
+}
+
+impl Job {
+    fn run(self, watcher: &Watcher) -> Result<Made> {
+        let Self { options, .. } = &self;
+        let transform = options.transform(self.stated)?;
+        let rule = options.rule(&transform)?;
+        let labels = options.labels(self.are_several)?;
+        let mesh = transform.apply(options.choose(self.mesh.clone(), labels)?)?;
+        if mesh.triangles().is_empty() {
+            return Err(Error::unfit("the mesh has no triangles").with_hint("export the mesh again"));
+        }
+        let lattice = self.lattice(&rule, &transform, &mesh)?;
+        rule.check_on(&lattice)?;
+        let mut voxelizer = Voxelizer::new(rule)
+            .threads(self.threads)
+            .progress(watcher)
+            .transform(&transform)
+            .input(self.name.as_deref())
+            .priority(&options.priority)
+            .extras(Extras { labels, ..Extras::default() });
+        if let Some(level) = self.level.as_deref().filter(|level| *level != "auto") {
+            let known: Vec<_> = Level::available().iter().map(|level| level.name()).collect();
+            voxelizer = voxelizer.level(named("simd", level, Level::from_name(level), &known)?);
+        }
+        if let Some(bytes) = self.max_memory {
+            voxelizer = voxelizer.memory(bytes);
+        }
+        let mut found = findings::of_lattice(&mesh, &lattice, &rule, self.tolerance())?;
+        if self.like.is_some() {
+            found.extend(findings::beyond(&mesh, &lattice, "like"));
+        }
+        if self.has_nearest {
+            let (made, nearest) = voxelizer.run_with_nearest(&mesh, &lattice)?;
+            findings::add(&mut found, made.findings);
+            let (voxels, inside, snapped) = (made.voxels, None, made.stats.snapped);
+            return Ok(Made { voxels, findings: found, inside, snapped, nearest: Some(nearest) });
+        }
+        let (voxels, result) = voxelizer.prepare(&mesh, &lattice, None)?.voxels()?;
+        findings::add(&mut found, result.findings);
+        let (inside, snapped) = (result.inside, result.stats.snapped);
+        Ok(Made { voxels, findings: found, inside, snapped, nearest: None })
+    }
+
+    fn lattice(&self, rule: &Rule, transform: &Transform, mesh: &Mesh) -> Result<Lattice> {
+        let Some(like) = &self.like else { return self.options.fit(rule, transform)?.to(mesh.bounds()) };
+        self.options.check_like()?;
+        let Some(lattice) = like else {
+            let error = Error::usage("like: the grid does not contain the position of its cells");
+            return Err(error.with_hint("use a grid with a lattice"));
+        };
+        let lattice = transform.unplace(lattice)?;
+        let snap = self.options.snap()?.unwrap_or(lattice.snap());
+        Ok(lattice.with_snap(snap))
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        match (self.options.strict, self.options.lenient) {
+            (true, _) => Tolerance::Strict,
+            (_, true) => Tolerance::Lenient,
+            _ => Tolerance::Usual,
+        }
+    }
+}
+

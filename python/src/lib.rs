@@ -1,0 +1,41 @@
+//! The module `voxelize._native`: meshes from files and arrays, jobs of the library, cells as arrays. Names, defaults
+//! and documentation for users are in `package/voxelize`, which is Python; here is what needs the library.
+
+// The command line names only the library, so that it compiles here as it does in the program.
+#[allow(dead_code)]
+#[path = "../../src/cli/mod.rs"]
+mod cli;
+mod compare;
+mod errors;
+mod grid;
+mod job;
+mod mesh;
+mod options;
+mod work;
+
+use pyo3::prelude::*;
+
+/// What the Python of the package needs of the library. It has no promise.
+#[pymodule(gil_used = false)]
+mod _native {
+    use std::ffi::OsString;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::compare::{check, clearance, diff, diff_fields};
+    #[pymodule_export]
+    use super::grid::{Grid, formats, open_grid, unpacked};
+    #[pymodule_export]
+    use super::job::voxelize;
+    #[pymodule_export]
+    use super::mesh::Mesh;
+    #[pymodule_export]
+    use super::work::Cancel;
+
+    /// Does what these words ask for, as the program `voxelize` does, and returns its exit code.
+    #[pyfunction]
+    fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
+        py.detach(|| crate::cli::start(words))
+    }
+}

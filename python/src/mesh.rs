@@ -1,0 +1,162 @@
+//! Meshes from files, bytes and arrays.
+
+use std::path::PathBuf;
+
+use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use voxelize::job::{UnitOfLength, UpAxis};
+use voxelize::mesh::read::{self, Loaded, ReadOptions, Tolerance};
+use voxelize::{Error, Finding, Result};
+
+use crate::errors::{FindingFacts, finding, raised};
+use crate::work::{How, Watcher, run, run_here};
+
+/// A mesh in memory: read once, voxelized as often as wanted.
+#[pyclass(frozen, module = "voxelize._native")]
+pub struct Mesh {
+    pub mesh: voxelize::Mesh,
+    /// The name of its file, without its folder, or another.
+    #[pyo3(get)]
+    pub name: String,
+    pub unit: Option<UnitOfLength>,
+    pub up: Option<UpAxis>,
+    findings: Vec<Finding>,
+}
+
+/// How files are read.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Reading {
+    lenient: bool,
+    strict: bool,
+    textures: bool,
+}
+
+impl Reading {
+    /// How findings are treated.
+    pub fn tolerance(&self) -> Tolerance {
+        match (self.strict, self.lenient) {
+            (true, _) => Tolerance::Strict,
+            (_, true) => Tolerance::Lenient,
+            _ => Tolerance::Usual,
+        }
+    }
+
+    fn options<'a>(&self, how: &How, watcher: &'a Watcher) -> ReadOptions<'a> {
+        ReadOptions::default()
+            .tolerance(self.tolerance())
+            .memory(how.max_memory)
+            .textures(self.textures)
+            .progress(watcher)
+    }
+}
+
+impl Mesh {
+    fn loaded(name: String, loaded: Loaded) -> Self {
+        Self { mesh: loaded.mesh, name, unit: loaded.unit, up: loaded.up, findings: loaded.findings }
+    }
+
+    fn made(name: String, mesh: voxelize::Mesh) -> Self {
+        Self { mesh, name, unit: None, up: None, findings: vec![] }
+    }
+}
+
+#[pymethods]
+impl Mesh {
+    /// Reads a file.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf, reading: Reading, how: How) -> PyResult<Self> {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let loaded = run(py, &how, |watcher| read::read_file(&path, &reading.options(&how_of(&how), watcher)))?;
+        Ok(Self::loaded(name, loaded))
+    }
+
+    /// Reads the bytes of a file.
+    #[staticmethod]
+    fn parse(py: Python<'_>, bytes: &[u8], name: String, reading: Reading, how: How) -> PyResult<Self> {
+        let loaded = run(py, &how, |watcher| {
+            read::read_stream(&mut &bytes[..], &name, &reading.options(&how_of(&how), watcher))
+        })?;
+        Ok(Self::loaded(name, loaded))
+    }
+
+    /// Triangles by their vertices' numbers.
+    #[staticmethod]
+    fn indexed(
+        py: Python<'_>,
+        vertices: PyReadonlyArray2<'_, f32>,
+        faces: PyReadonlyArray2<'_, u32>,
+        name: String,
+    ) -> PyResult<Self> {
+        let vertices = triples(py, vertices.shape(), vertices.as_slice(), "vertices")?;
+        let faces = triples(py, faces.shape(), faces.as_slice(), "faces")?;
+        run_here(py, || voxelize::par::with_threads(1, || voxelize::Mesh::from_indexed(vertices, faces)).and_then(|mesh| mesh))
+            .map(|mesh| Self::made(name, mesh))
+    }
+
+    /// Triangles by their corners.
+    #[staticmethod]
+    fn triangles(py: Python<'_>, corners: PyReadonlyArray3<'_, f32>, name: String) -> PyResult<Self> {
+        let corners = triples(py, corners.shape(), corners.as_slice(), "triangles")?;
+        let work = || {
+            let triangles = corners.as_chunks::<3>().0.to_vec();
+            voxelize::par::with_threads(1, || voxelize::Mesh::from_triangles(triangles)).and_then(|mesh| mesh)
+        };
+        run_here(py, work).map(|mesh| Self::made(name, mesh))
+    }
+
+    /// The number of its triangles.
+    fn __len__(&self) -> usize {
+        self.mesh.triangles().len()
+    }
+
+    /// Its least and its greatest coordinates.
+    #[getter]
+    fn bounds(&self) -> Option<[[f32; 3]; 2]> {
+        let bounds = self.mesh.bounds();
+        (!self.mesh.triangles().is_empty()).then_some([bounds.min, bounds.max])
+    }
+
+    /// The unit that its file states.
+    #[getter]
+    fn unit(&self) -> Option<&'static str> {
+        self.unit.map(UnitOfLength::name)
+    }
+
+    #[getter]
+    fn findings(&self) -> Vec<FindingFacts> {
+        self.findings.iter().map(finding).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<voxelize.Mesh {:?}: {} triangles>", self.name, self.__len__())
+    }
+}
+
+/// The parts of `how` that a thread may have.
+fn how_of(how: &How) -> How {
+    How { threads: how.threads, max_memory: how.max_memory, simd: None, progress: None, cancel: None }
+}
+
+/// Numbers three by three, of an array whose last axis has three.
+fn triples<'a, T, E>(
+    py: Python<'_>,
+    shape: &[usize],
+    numbers: std::result::Result<&'a [T], E>,
+    name: &str,
+) -> PyResult<&'a [[T; 3]]> {
+    let refuse = |why: String| raised(py, &Error::usage(format!("{name}: {why}")));
+    if shape.last() != Some(&3) || shape.get(1) != Some(&3) {
+        return Err(refuse(format!("three numbers are expected along the last axis, the shape is {shape:?}")));
+    }
+    let numbers = numbers.map_err(|_| refuse("the array is not contiguous".to_string()))?;
+    Ok(numbers.as_chunks::<3>().0)
+}
+
+/// One mesh of all, each a file of it.
+pub fn joined(meshes: &[PyRef<'_, Mesh>]) -> Result<voxelize::Mesh> {
+    match meshes {
+        [one] => Ok(one.mesh.clone()),
+        all => voxelize::Mesh::join(all.iter().map(|mesh| (mesh.name.as_str(), &mesh.mesh))),
+    }
+}
