@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use voxelize::compare::check::{self as mesh_check, CheckOptions, Fitness, MeshCheck};
 use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
-use voxelize::compare::{Difference, FieldDifference, lattices};
 use voxelize::compare::diff as differences;
+use voxelize::compare::{Difference, FieldDifference, lattices};
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Result, Voxels};
 
@@ -106,7 +106,12 @@ pub fn clearance<'py>(
 
 /// What differs between two grids of bits or labels: facts, and a grid of the cells that differ.
 #[pyfunction]
-pub fn diff<'py>(py: Python<'py>, first: PyRef<'py, Grid>, second: PyRef<'py, Grid>, how: How) -> PyResult<Bound<'py, PyDict>> {
+pub fn diff<'py>(
+    py: Python<'py>,
+    first: PyRef<'py, Grid>,
+    second: PyRef<'py, Grid>,
+    how: How,
+) -> PyResult<Bound<'py, PyDict>> {
     let (old, new) = (&first.voxels, &second.voxels);
     let (found, changes) = run(py, &how, |_| {
         let found = Difference::between(old, new)?;
@@ -137,7 +142,8 @@ pub fn diff_fields<'py>(
     let (old, new) = (&first.voxels, &second.voxels);
     let none = || raised(py, &Error::usage("both grids must be fields, or neither"));
     let (Some(a), Some(b)) = (old.field(), new.field()) else { return Err(none()) };
-    let found: FieldDifference = run(py, &how, |_| -> Result<_> { FieldDifference::between(a, b, tolerance) })?;
+    let found: FieldDifference =
+        run(py, &how, |_| -> Result<_> { FieldDifference::between(a, b, tolerance) })?;
     let facts = PyDict::new(py);
     facts.set_item("differing", found.differing)?;
     facts.set_item("beyond", found.beyond)?;

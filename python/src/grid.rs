@@ -289,7 +289,8 @@ impl Grid {
         layer: Option<(usize, usize)>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let picture = run_silently(py, || {
-            let spacing = self.voxels.lattice.as_ref().map_or([1.0; 3], |l| l.spacing().each_ref().map(|s| s.to_f64()));
+            let spacing =
+                self.voxels.lattice.as_ref().map_or([1.0; 3], |l| l.spacing().each_ref().map(|s| s.to_f64()));
             let picture = match layer {
                 Some((axis, index)) => {
                     view::slice(self.cells(), spacing, Layer { axis, index }, size, Background::default())?
@@ -313,7 +314,8 @@ pub fn open_grid(py: Python<'_>, path: PathBuf, how: How) -> PyResult<Grid> {
 #[pyfunction]
 pub fn unpacked(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<Grid> {
     let voxels = run_silently(py, || {
-        let format = format::by_name(name).ok_or_else(|| Error::usage(format!("format: there is no '{name}'")))?;
+        let format =
+            format::by_name(name).ok_or_else(|| Error::usage(format!("format: there is no '{name}'")))?;
         format::read_from(Cursor::new(bytes), format, None)
     })?;
     Ok(Grid::new(voxels))
@@ -396,7 +398,9 @@ impl<'a> Finder<'a> {
             let index = (point[a] - self.origin[a]) / self.spacing[a];
             // Origin and spacing are rounded once, by half an ulp each, and so are difference and quotient: less than 2⁻⁵⁰
             // of the largest number in all.
-            let error = ((point[a].abs() + self.origin[a].abs()) / self.spacing[a] + index.abs()) * f64::EPSILON * 4.0;
+            let error = ((point[a].abs() + self.origin[a].abs()) / self.spacing[a] + index.abs())
+                * f64::EPSILON
+                * 4.0;
             let floor = (index - error).floor();
             let is_sure = floor == (index + error).floor() && floor >= 0.0 && floor < dims[a] as f64;
             if !is_sure {

@@ -1,11 +1,11 @@
 //! A job of the library: meshes and options in, a grid and its findings out.
 
-use numpy::IntoPyArray;
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use ::voxelize::job::{Extras, Transform, UnitOfLength, UpAxis, findings};
 use ::voxelize::mesh::read::Tolerance;
 use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Result, Rule, Voxelizer, Voxels};
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::errors::{finding, raised};
 use crate::grid::Grid;
@@ -139,4 +139,3 @@ impl Job {
         }
     }
 }
-

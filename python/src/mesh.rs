@@ -67,7 +67,8 @@ impl Mesh {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, reading: Reading, how: How) -> PyResult<Self> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let loaded = run(py, &how, |watcher| read::read_file(&path, &reading.options(&how_of(&how), watcher)))?;
+        let loaded =
+            run(py, &how, |watcher| read::read_file(&path, &reading.options(&how_of(&how), watcher)))?;
         Ok(Self::loaded(name, loaded))
     }
 
@@ -90,8 +91,11 @@ impl Mesh {
     ) -> PyResult<Self> {
         let vertices = triples(py, vertices.shape(), vertices.as_slice(), "vertices")?;
         let faces = triples(py, faces.shape(), faces.as_slice(), "faces")?;
-        run_here(py, || voxelize::par::with_threads(1, || voxelize::Mesh::from_indexed(vertices, faces)).and_then(|mesh| mesh))
-            .map(|mesh| Self::made(name, mesh))
+        run_here(py, || {
+            voxelize::par::with_threads(1, || voxelize::Mesh::from_indexed(vertices, faces))
+                .and_then(|mesh| mesh)
+        })
+        .map(|mesh| Self::made(name, mesh))
     }
 
     /// Triangles by their corners.
@@ -147,7 +151,9 @@ fn triples<'a, T, E>(
 ) -> PyResult<&'a [[T; 3]]> {
     let refuse = |why: String| raised(py, &Error::usage(format!("{name}: {why}")));
     if shape.last() != Some(&3) || shape.get(1) != Some(&3) {
-        return Err(refuse(format!("three numbers are expected along the last axis, the shape is {shape:?}")));
+        return Err(refuse(format!(
+            "three numbers are expected along the last axis, the shape is {shape:?}"
+        )));
     }
     let numbers = numbers.map_err(|_| refuse("the array is not contiguous".to_string()))?;
     Ok(numbers.as_chunks::<3>().0)

@@ -212,9 +212,8 @@ fn number(name: &str, text: &str) -> Result<Rational> {
 
 /// Three lengths in the unit of the coordinates.
 fn lengths(name: &str, texts: &[String; 3], unit: Option<UnitOfLength>) -> Result<[Rational; 3]> {
-    let one = |text: &String| {
-        parsed::<Measure>(name, text)?.in_units_of(unit).map_err(|error| about(name, &error))
-    };
+    let one =
+        |text: &String| parsed::<Measure>(name, text)?.in_units_of(unit).map_err(|error| about(name, &error));
     let [x, y, z] = texts.each_ref().map(one);
     Ok([x?, y?, z?])
 }

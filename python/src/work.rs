@@ -85,7 +85,11 @@ impl Watcher {
 
 /// Does `work` in a pool of as many threads as wanted. An exception of a signal, such as `KeyboardInterrupt`, or of
 /// the listener of progress ends it.
-pub fn run<T: Send>(py: Python<'_>, how: &How, work: impl FnOnce(&Watcher) -> Result<T> + Send) -> PyResult<T> {
+pub fn run<T: Send>(
+    py: Python<'_>,
+    how: &How,
+    work: impl FnOnce(&Watcher) -> Result<T> + Send,
+) -> PyResult<T> {
     let watcher = Watcher {
         own: CancelToken::new(),
         given: how.cancel.as_ref().map(|cancel| cancel.get().0.clone()),

@@ -130,7 +130,8 @@ def voxelize(
     }
     made = _native.voxelize(meshes, options, run, _lattice(like, run), bool(nearest))
     findings += findings_of(made["findings"])
-    warn(findings, _depth + 1)
+    if _depth:
+        warn(findings, _depth + 1)
     return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"])
 
 
@@ -182,14 +183,11 @@ def _many(
     meshes: Iterator[Any], count: int, limit: int | None, share: int | None, options: dict[str, Any]
 ) -> Iterator[Voxels]:
     cancel = _native.Cancel()
-    # The findings of workers are data: a warning needs the caller's line.
-    common = {**options, "threads": 1, "_cancel": cancel}
+    # Workers do not warn: a warning names the line of the caller.
+    common = {**options, "threads": 1, "_cancel": cancel, "_depth": 0}
 
     def job(mesh: Any, most: int | None) -> Voxels:
-        import warnings
-
-        with warnings.catch_warnings():
-            return voxelize(mesh, max_memory=most, **common)
+        return voxelize(mesh, max_memory=most, **common)
 
     waiting: deque[tuple[Any, Future[Voxels]]] = deque()
     pool = ThreadPoolExecutor(count, thread_name_prefix="voxelize")
@@ -197,9 +195,13 @@ def _many(
         for mesh in meshes:
             waiting.append((mesh, pool.submit(job, mesh, share)))
             if len(waiting) == count:
-                yield _next(waiting, limit, job)
+                made = _next(waiting, limit, job)
+                warn(made.findings, 2)
+                yield made
         while waiting:
-            yield _next(waiting, limit, job)
+            made = _next(waiting, limit, job)
+            warn(made.findings, 2)
+            yield made
     finally:
         cancel.cancel()
         pool.shutdown(cancel_futures=True)

@@ -1,0 +1,262 @@
+"""Is a call safe? Errors by who must act, interrupts, threads, forks, memory, and ten thousand odd calls."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import tracemalloc
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import FIXTURES, fixture
+
+import voxelize
+
+CUBE = fixture("cube.stl")
+TETRAHEDRON = (np.eye(4, 3, dtype=np.float32), np.array([[0, 1, 2], [0, 3, 1], [1, 3, 2], [0, 2, 3]]))
+
+ERRORS: list[tuple[type[voxelize.Error], type[Exception], str, Any, dict[str, Any]]] = [
+    (voxelize.UsageError, ValueError, "usage", CUBE, {"res": 0}),
+    (voxelize.UsageError, ValueError, "usage", CUBE, {"res": 9, "dims": (1, 2, 3)}),
+    (voxelize.UsageError, ValueError, "usage", CUBE, {"res": 9, "rule": "round"}),
+    (voxelize.UsageError, ValueError, "usage", CUBE, {"res": 9, "ties": "up", "rule": "solid"}),
+    (voxelize.UsageError, ValueError, "usage", CUBE, {"voxel_size": "0.1mm"}),
+    (voxelize.UsageError, ValueError, "usage", CUBE, {"max_memory": "lots"}),
+    (voxelize.UsageError, ValueError, "usage", CUBE, {"like": 3}),
+    (voxelize.UsageError, ValueError, "usage", object(), {}),
+    (voxelize.UsageError, ValueError, "usage", [], {}),
+    (voxelize.UsageError, ValueError, "usage", np.zeros((3, 3)), {}),
+    (voxelize.UsageError, ValueError, "usage", (np.zeros((3, 3)), [[0, 1, 3]]), {}),
+    (voxelize.UsageError, ValueError, "usage", (np.zeros((3, 3)), [[0, 1, -1]]), {}),
+    (voxelize.InputError, OSError, "S008", "missing.stl", {}),
+    (voxelize.InputError, OSError, "S001", b"nothing of the kind", {}),
+    (voxelize.MeshError, ValueError, "unfit", (np.zeros((0, 3)), np.zeros((0, 3), int)), {}),
+    (voxelize.TooLargeError, MemoryError, "too-large", CUBE, {"res": 4000, "max_memory": "1M"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "base", "code", "mesh", "options"), ERRORS)
+def test_errors_say_who_must_act(
+    kind: type[voxelize.Error], base: type[Exception], code: str, mesh: Any, options: dict[str, Any]
+) -> None:
+    with pytest.raises(kind) as found:
+        voxelize.voxelize(mesh, **options)
+    error = found.value
+    assert isinstance(error, base) and isinstance(error, voxelize.Error)
+    assert error.code == code
+    assert str(error) and "--" not in str(error)
+
+
+def test_errors_name_the_triangle() -> None:
+    vertices, faces = TETRAHEDRON
+    bad = vertices.copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(voxelize.Error, match="nan|NaN|finite") as found:
+        voxelize.voxelize((bad, faces), res=4)
+    assert found.value.triangle == 1
+
+
+def test_findings_are_warnings_and_data() -> None:
+    open_mesh = (TETRAHEDRON[0], TETRAHEDRON[1][:3])
+    with pytest.warns(voxelize.FindingWarning) as caught:
+        made = voxelize.voxelize(open_mesh, res=9, rule="solid")
+    assert Path(caught[0].filename).name == "test_calls.py"
+    warning = caught[0].message
+    assert isinstance(warning, voxelize.FindingWarning)
+    assert warning.finding in made.findings and warning.finding.code.startswith("W")
+    assert "--" not in str(warning)
+
+
+SLOW = """
+    import sys, time, voxelize
+    try:
+        print("begins", flush=True)
+        voxelize.voxelize({mesh!r}, res=500, rule="distance", band="all", threads=1)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals of Unix")
+def test_an_interrupt_ends_a_run() -> None:
+    script = textwrap.dedent(SLOW).format(mesh=fixture("knot.stl"))
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None and child.stdout.readline() == "begins\n"
+    time.sleep(1.0)
+    assert child.poll() is None, "the job is too short to be interrupted"
+    begin = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    assert child.stdout.readline() == "interrupted\n"
+    print(f"interrupted after {time.monotonic() - begin:.3f} s")
+    assert child.wait() == 0
+
+
+def test_progress_is_reported_and_ends_a_run() -> None:
+    seen = []
+
+    def listen(phase: str, done: int, total: int) -> None:
+        assert 0 <= done <= total
+        seen.append(phase)
+        raise StopAsyncIteration("enough")
+
+    with pytest.raises(StopAsyncIteration):
+        voxelize.voxelize(fixture("knot.stl"), res=500, rule="distance", band="all", progress=listen)
+    assert len(seen) == 1
+
+
+def test_threads_at_once() -> None:
+    def digest(_: int) -> str:
+        return voxelize.voxelize(fixture("knot.stl"), res=60, rule="solid", threads=2).digest
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(digest, range(32)))) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_after_use_works() -> None:
+    expected = voxelize.voxelize(CUBE, res=20, rule="solid").digest
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        made = voxelize.voxelize(CUBE, res=20, rule="solid")
+        os._exit(0 if made.digest == expected and made.numpy().any() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_many_keeps_the_order() -> None:
+    paths = [path for path in FIXTURES if path.name in ("cube.stl", "f.stl", "knot.stl", "sphere.stl")] * 3
+    assert len(paths) >= 9
+    expected = [voxelize.voxelize(path, res=12).digest for path in paths]
+    for workers in (1, 2, 5):
+        for limit in (None, "1G"):
+            made = voxelize.many(iter(paths), res=12, workers=workers, max_memory=limit)
+            assert [each.digest for each in made] == expected
+    # One of them needs more than its share.
+    large = voxelize.many(paths[:4], res=200, workers=4, max_memory="8M", rule="filled")
+    assert [each.count > 0 for each in large] == [True] * 4
+    first = voxelize.many(paths, res=12)
+    assert next(first).digest == expected[0]
+    first.close()  # type: ignore[attr-defined]
+    with pytest.raises(voxelize.InputError):
+        list(voxelize.many(["missing.stl", CUBE]))
+
+
+def test_checks_and_clearances() -> None:
+    found = voxelize.check(CUBE)
+    assert found.closed and found.oriented and found.manifold and found.solid and not found.defects
+    assert found.components[0].volume == 64.0**3
+    broken = voxelize.check((TETRAHEDRON[0], TETRAHEDRON[1][:3]))
+    assert not broken.closed and broken.defects[0].points.shape[1] == 3 and broken.defects[0].triangles.size > 0
+    moved = TETRAHEDRON[0] + np.float32(100)
+    apart = voxelize.clearance(TETRAHEDRON, (moved, TETRAHEDRON[1]))
+    assert apart.relation == "apart" and apart.distance > 150 and apart.pairs.shape == (0, 2)
+    crossing = voxelize.clearance(CUBE, fixture("knot.stl"))
+    assert crossing.relation in ("crossing", "touching", "contains", "within", "apart")
+
+
+def rss() -> int:
+    """The resident memory of this process, in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_nothing_leaks(is_long: bool) -> None:
+    calls = 10_000 if is_long else 1_000
+
+    def call() -> None:
+        made = voxelize.voxelize(TETRAHEDRON, res=8, threads=1, rule="filled")
+        made.numpy(), made.bits, made.cells(), made.record, made.digest, made.legend
+
+    for _ in range(300):
+        call()
+    gc.collect()
+    tracemalloc.start()
+    before, traced = rss(), tracemalloc.get_traced_memory()[0]
+    for _ in range(calls):
+        call()
+    gc.collect()
+    grown, held = rss() - before, tracemalloc.get_traced_memory()[0] - traced
+    tracemalloc.stop()
+    print(f"{calls} calls: RSS {grown / 1024:.0f} KiB more, Python {held} bytes more")
+    # A leak of a grid or an array would be several hundred bytes a call; tracing itself takes some.
+    assert grown < 4 << 20 and held < 64 << 10
+
+
+MEMORY = """
+    import resource, sys, numpy, voxelize
+    mesh = voxelize.mesh({mesh!r})
+    def peak():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    voxelize.voxelize(mesh, res=8).numpy()
+    before = peak()
+    made = voxelize.voxelize(mesh, res=600, rule="solid", threads=1)
+    array = made.numpy()
+    print(peak() - before, made.bits.nbytes, array.nbytes, int(array.sum()) == made.count)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures as Linux does")
+def test_peak_memory_is_grid_and_array() -> None:
+    script = textwrap.dedent(MEMORY).format(mesh=fixture("knot.stl"))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    grown, grid, array, is_equal = done.stdout.split()
+    print(f"peak {int(grown) >> 20} MiB more: grid {int(grid) >> 20}, array {int(array) >> 20}")
+    assert is_equal == "True" and int(grown) < 2.5 * int(grid) + int(array) + (16 << 20)
+
+
+def odd_call(random_: random.Random) -> None:
+    """A call with arguments of which most are wrong."""
+    pick = random_.choice
+    numbers: list[Any] = [0, 1, -1, 3, 0.5, 1e300, float("nan"), float("inf"), "1/3", "5mm", "2vx", "", "x", None, True, 2**70, b"1", [1], np.int8(7)]
+    arrays: list[Any] = [
+        np.zeros((0, 3)), np.zeros((3, 3)), np.zeros((2, 3, 3)), np.full((4, 3), np.nan), np.ones((4, 3)) * 1e39, np.zeros(3),
+        np.array(["a"]), np.zeros((2, 2)), [[0, 1, 2]], [[0, 1, 99]], [[-1, 0, 1]], np.zeros((1, 4), int), None, "no", np.eye(4, 3),
+    ]
+    meshes: list[Any] = [
+        CUBE, TETRAHEDRON, "missing.stl", b"", b"solid", b"\0" * 84, None, 3, [], [TETRAHEDRON, CUBE], (pick(arrays), pick(arrays)),
+        pick(arrays), [pick(arrays)], {"a": 1}, TETRAHEDRON[0][TETRAHEDRON[1]],
+    ]  # fmt: skip
+    words: list[Any] = ["solid", "filled", "surface", "thin", "offset", "distance", "auto", "flood", "both", "up", "none", "all", "", "é\0", 3, None]
+    options: dict[str, list[Any]] = {
+        "res": [2, 5, 9, *numbers], "voxel_size": numbers, "dims": [(1, 2, 3), (0, 1, 1), [1, 2], "1,2,3", *numbers], "pad": [0, 1, *numbers],
+        "rule": words, "inside": words, "ties": words, "radius": numbers, "band": numbers, "iso": numbers, "signed": [True, False, 1],
+        "keep_thin": [True], "hollow": numbers, "unit": ["mm", "ft", *words], "scale": numbers, "translate": [(1, 2, 3), *numbers],
+        "labels": ["file", "colour", "layer", *words], "only": words[:-2], "threads": [0, 1, 2, *numbers], "simd": ["scalar", *words],
+        "max_memory": ["1M", "1G", *numbers], "like": [*numbers, CUBE], "bounds": [(0, 0, 0, 1, 1, 1), ((0, 0, 0), (9, 9, 9)), *numbers],
+        "cube": [True], "stretch": [True], "nearest": [True], "axes": ["x,-z,y", *words], "rotate": ["z,90", *words], "up": ["y", *words],
+    }  # fmt: skip
+    chosen = {name: pick(options[name]) for name in random_.sample(sorted(options), random_.randrange(5))}
+    chosen.setdefault("max_memory", "32M")
+    if "dims" not in chosen and "voxel_size" not in chosen and "like" not in chosen:
+        chosen.setdefault("res", pick([2, 5, 9]))
+    made = voxelize.voxelize(pick(meshes), **chosen)
+    made.numpy(), made.cells(), made.digest, made.record, repr(made), made._repr_html_()
+
+
+def test_odd_calls_raise_exceptions_with_a_code(is_long: bool) -> None:
+    random_ = random.Random(1)
+    done, raised = 0, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for n in range(10_000 if is_long else 1_500):
+            try:
+                odd_call(random_)
+                done += 1
+            except voxelize.Error as error:
+                assert error.code and not isinstance(error, voxelize.InternalError), (n, error)
+                raised += 1
+            except TypeError:
+                raised += 1
+    print(f"{done} calls gave voxels, {raised} an exception")
+    assert done > 50 and raised > 500

@@ -1,0 +1,170 @@
+"""Do arrays, files and other packages show the same cells?"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import fixture
+
+import voxelize
+
+F = fixture("f.stl")
+
+
+@pytest.fixture(scope="module")
+def solid() -> voxelize.Voxels:
+    return voxelize.voxelize(F, res=70, rule="solid")
+
+
+@pytest.fixture(scope="module")
+def field() -> voxelize.Voxels:
+    return voxelize.distance(F, res=20, signed=True, nearest=True)
+
+
+def test_arrays_agree(solid: voxelize.Voxels) -> None:
+    dense = solid.numpy()
+    assert dense.dtype == np.bool_ and dense.shape == solid.shape and dense.flags.f_contiguous
+    assert dense.sum() == solid.count == len(solid) > 1000
+    cells = solid.cells()
+    assert np.array_equal(np.argwhere(dense.T)[:, ::-1], cells)
+    nx, ny, nz = solid.shape
+    bits = np.unpackbits(solid.bits.view(np.uint8), axis=-1, bitorder="little")[..., :nx]
+    assert np.array_equal(bits.transpose(2, 1, 0), dense)
+    assert not solid.bits.flags.writeable and solid.bits.base is not None
+    assert np.array_equal(np.asarray(solid, dtype=np.uint8), dense)
+    assert np.array_equal(solid.numpy(float), dense)
+    assert solid.contains(solid.centres()).all()
+    assert np.array_equal(solid.index(solid.centres()), cells)
+    empty = np.asarray(solid.origin) + (np.argwhere(~dense) + 0.5) * solid.spacing
+    assert len(empty) > 100 and not solid.contains(empty).any()
+    assert np.array_equal(solid.index([[1e9, 0, 0], [np.nan, 0, 0]]), np.full((2, 3), -1))
+    corner = solid.affine @ [0, 0, 0, 1]
+    assert np.allclose(corner[:3], np.asarray(solid.origin) + np.asarray(solid.spacing) / 2)
+
+
+def test_views_outlive_their_voxels() -> None:
+    bits = voxelize.voxelize(F, res=70).bits
+    values = voxelize.distance(F, res=9).field
+    assert values is not None and bits.sum() > 0 and np.isfinite(values).all()
+    with pytest.raises(ValueError, match="read-only"):
+        values[0, 0, 0] = 1.0
+
+
+def test_points_on_walls_belong_to_the_cell_above() -> None:
+    made = voxelize.voxelize(fixture("cube.stl"), voxel_size="0.1")
+    thirds = [[k / 10, k / 10, k / 10] for k in range(640)]
+    # As exact numbers the doubles of k / 10 lie a little above the wall, on it or below it.
+    exact = [int(Fraction(point[0]) * 10 // 1) for point in thirds]
+    assert made.index(thirds)[:, 0].tolist() == exact
+
+
+def test_fields(field: voxelize.Voxels) -> None:
+    assert field.field is not None and field.nearest is not None and field.kind == "field"
+    assert field.field.shape == field.nearest.shape == field.shape
+    assert ((field.nearest == -1) == (np.abs(field.field) == field.background)).all()
+    assert field.field.min() < 0 < field.field.max()
+    with pytest.raises(voxelize.UsageError):
+        field.bits  # noqa: B018
+    with pytest.raises(voxelize.UsageError, match="no nearest"):
+        voxelize.voxelize(F, res=9, nearest=True)
+
+
+def test_numbers_are_exact() -> None:
+    sizes: list[Any] = [0.1, "0.1", Decimal("0.1"), Fraction(1, 10), np.float32(0.1), np.float64(0.1), "1/10"]
+    made = {voxelize.voxelize(fixture("cube.stl"), voxel_size=size, bounds=(0, 0, 0, 3, 3, 3)).digest for size in sizes}
+    assert len(made) == 1
+    third = voxelize.voxelize(fixture("cube.stl"), voxel_size=Fraction(64, 3))
+    assert third.exact == (("0/1", "0/1", "0/1"), ("64/3", "64/3", "64/3")) and third.shape == (3, 3, 3)
+
+
+def test_every_readable_format_keeps_the_digest(solid: voxelize.Voxels, field: voxelize.Voxels, tmp_path: Path) -> None:
+    compared = 0
+    for made in (solid, field):
+        for row in voxelize.formats():
+            if not row["is_readable"] or made.kind not in row["kinds"]:
+                continue
+            name = tmp_path / f"{made.kind}.{row['extensions'][0]}"
+            files = made.save(name, format=row["name"], sidecar=True)
+            assert str(name) in files
+            again = voxelize.open(name)
+            assert again.cells_digest == made.cells_digest, name
+            compared += 1
+    assert compared > 10
+
+
+def test_choices_of_formats(solid: voxelize.Voxels, tmp_path: Path) -> None:
+    solid.save(tmp_path / "runs.npz", sparse="runs")
+    assert "runs" in np.load(tmp_path / "runs.npz").files or len(np.load(tmp_path / "runs.npz").files) > 1
+    assert len(solid.to_bytes("nrrd", uncompressed=True)) > len(solid.to_bytes("nrrd"))
+    with pytest.raises(voxelize.UsageError, match="no argument"):
+        solid.save(tmp_path / "a.npz", pretty=True)
+    with pytest.raises(voxelize.OutputError, match="overwrite"):
+        solid.save(tmp_path / "runs.npz", overwrite=False)
+
+
+def test_pickles_and_copies_are_equal(solid: voxelize.Voxels, field: voxelize.Voxels) -> None:
+    labels = voxelize.voxelize(F, res=20, rule="filled", labels="layer")
+    assert labels.kind == "labels"
+    for made in (solid, field, labels):
+        for again in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
+            assert again == made and hash(again) == hash(made) and again.findings == made.findings
+            assert again.exact == made.exact and again.record == made.record
+            assert (again.nearest is None) == (made.nearest is None)
+
+
+def test_differences() -> None:
+    first = voxelize.voxelize(F, res=20, rule="solid")
+    second = voxelize.voxelize(F, res=20, rule="filled")
+    found = first.diff(second)
+    assert isinstance(found, voxelize.Difference) and found
+    assert found.common == first.count and found.added == second.count - first.count and found.removed == 0
+    assert found.voxels.count == found.added
+    assert not first.diff(first)
+    fields = voxelize.distance(F, res=9), voxelize.distance(F, res=9)
+    same = fields[0].diff(fields[1])
+    assert isinstance(same, voxelize.FieldDifference) and not same
+
+
+def test_notebooks_show_a_picture_and_a_table(solid: voxelize.Voxels, field: voxelize.Voxels) -> None:
+    for made in (solid, field):
+        picture = made._repr_png_()
+        assert picture is not None and picture.startswith(b"\x89PNG") and len(picture) > 1000
+        assert made.digest in made._repr_html_() and "spacing" in made._repr_html_()
+    assert repr(solid).startswith("<voxelize.Voxels 57") or " × " in repr(solid)
+
+
+def test_other_packages_show_the_same_cells(solid: voxelize.Voxels) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    grid = solid.to_trimesh()
+    assert isinstance(grid, trimesh.voxel.VoxelGrid) and grid.filled_count == solid.count
+    assert np.allclose(np.sort(grid.points, axis=0), np.sort(solid.centres(), axis=0))
+    assert np.isclose(grid.volume, solid.volume)
+
+
+def test_pyvista(solid: voxelize.Voxels, field: voxelize.Voxels) -> None:
+    pytest.importorskip("pyvista")
+    image = solid.to_pyvista()
+    centres = image.cell_centers().points[image.cell_data["occupied"] == 1]
+    assert np.allclose(centres, solid.centres(), atol=1e-5)
+    assert np.isclose(image.threshold(0.5, scalars="occupied").volume, solid.volume, rtol=1e-5)
+    assert field.to_pyvista().cell_data["value"].dtype == np.float32
+
+
+def test_open3d(solid: voxelize.Voxels) -> None:
+    pytest.importorskip("open3d")
+    grid = solid.to_open3d()
+    indices = {tuple(voxel.grid_index) for voxel in grid.get_voxels()}
+    assert indices == set(map(tuple, solid.cells().tolist()))
+
+
+def test_torch(solid: voxelize.Voxels) -> None:
+    pytest.importorskip("torch")
+    tensor = solid.to_torch()
+    assert tuple(tensor.shape) == solid.shape and int(tensor.sum()) == solid.count
