@@ -122,6 +122,14 @@ interop-formats *names:
     cargo build --release --locked
     tools/interop/formats target/release/voxelize {{names}}
 
+# The package for Python, built, installed and tested with all repetitions; VOXELIZE_PYTHON=long has ten thousand calls.
+python *args:
+    VOXELIZE_PYTHON=long tools/python/check {{args}}
+
+# Arrays to array in one run, beside packages of others: `just bench-python dragon.stl`; after `just python`.
+bench-python mesh:
+    target/python/venv/bin/python tools/python/bench.py {{mesh}}
+
 # Make fixtures/ again.
 fixtures:
     cargo run --example make_fixtures

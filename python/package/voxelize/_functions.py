@@ -59,7 +59,7 @@ def voxelize(
     _cancel: _native.Cancel | None = None,
     _depth: int = 1,
 ) -> Voxels:
-    """Voxelizes a mesh. Every argument is an option of the command, docs/options.md; numbers are exact.
+    """Voxelizes a mesh. Every argument is an option of the command, docs/command-line.md; numbers are exact.
 
     Parameters
     ----------
