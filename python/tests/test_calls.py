@@ -39,7 +39,7 @@ ERRORS: list[tuple[type[voxelize.Error], type[Exception], str, Any, dict[str, An
     (voxelize.UsageError, ValueError, "usage", (np.zeros((3, 3)), [[0, 1, 3]]), {}),
     (voxelize.UsageError, ValueError, "usage", (np.zeros((3, 3)), [[0, 1, -1]]), {}),
     (voxelize.InputError, OSError, "S008", "missing.stl", {}),
-    (voxelize.InputError, OSError, "S001", b"nothing of the kind", {}),
+    (voxelize.InputError, OSError, "S002", b"nothing of the kind", {}),
     (voxelize.MeshError, ValueError, "unfit", (np.zeros((0, 3)), np.zeros((0, 3), int)), {}),
     (voxelize.TooLargeError, MemoryError, "too-large", CUBE, {"res": 4000, "max_memory": "1M"}),
 ]

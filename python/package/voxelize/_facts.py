@@ -162,7 +162,7 @@ def clearance_of(facts: dict[str, Any]) -> Clearance:
 
 def bounds_of(bounds: Any) -> tuple[Cell, Cell] | None:
     """A box of cells."""
-    return bounds and _pair(bounds)
+    return None if bounds is None else (tuple(bounds[0]), tuple(bounds[1]))
 
 
 def _pair(points: Any) -> Any:

@@ -256,9 +256,9 @@ def clearance(
 ) -> Clearance:
     """How two meshes lie to each other: whether they touch, cross or contain each other, how far apart they are and where."""
     run = how(threads, max_memory, None, progress)
-    meshes = [one(mesh, Reading(), run)[0] for mesh in (first, second)]
+    a, b = (one(mesh, Reading(), run)[0] for mesh in (first, second))
     pairs = None if max_pairs is None else whole("max_pairs", max_pairs)
-    return clearance_of(_native.clearance(*meshes, whole("places", places), pairs, run))
+    return clearance_of(_native.clearance(a, b, whole("places", places), pairs, run))
 
 
 def formats() -> list[dict[str, Any]]:

@@ -86,10 +86,10 @@ def whole(name: str, number: Any, least: int = 0) -> int:
 
 def strings(name: str, values: Any) -> list[str]:
     """Names: one, or several."""
-    values = [values] if isinstance(values, str) else list(values)
-    if not all(isinstance(value, str) for value in values):
+    names: list[str] = [values] if isinstance(values, str) else list(values)
+    if not all(isinstance(value, str) for value in names):
         raise usage(f"{name}: names are expected")
-    return values
+    return names
 
 
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}

@@ -142,7 +142,7 @@ class Voxels:
 
     # Arrays.
 
-    def numpy(self, dtype: npt.DTypeLike = None) -> npt.NDArray[Any]:
+    def numpy(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
         """A new dense array (nx, ny, nz), x fastest in memory: occupied or not, labels (uint8) or values (float32).
 
         With `dtype` bool or a number type it is converted. ``order="F"``: NumPy's ``ascontiguousarray`` turns it, which is a
@@ -160,7 +160,7 @@ class Voxels:
             return self._shaped(cells.view(np.bool_))
         return self._shaped(cells if wanted == np.uint8 else cells.astype(wanted))
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError("voxels are packed: an array of them is always a copy; bits has the packed words")
         return self.numpy(dtype)
@@ -197,7 +197,8 @@ class Voxels:
 
     def centres(self) -> npt.NDArray[np.float64]:
         """The centres (n, 3) of these cells in world space."""
-        return np.asarray(self.origin) + (self.cells() + 0.5) * np.asarray(self.spacing)
+        made: npt.NDArray[np.float64] = np.asarray(self.origin) + (self.cells() + 0.5) * np.asarray(self.spacing)
+        return made
 
     def index(self, points: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """The cell (n, 3) that each point (n, 3) is in, −1 for all three of one outside the grid; a point on a wall belongs
@@ -212,7 +213,8 @@ class Voxels:
         x, y, z = self.index(points).T
         words = self.bits
         bit = words[z, y, x // 64] >> (x % 64).astype(np.uint64)
-        return (bit & np.uint64(1)).astype(np.bool_) & (x >= 0)
+        found: npt.NDArray[np.bool_] = (bit & np.uint64(1)).astype(np.bool_) & (x >= 0)
+        return found
 
     # Files.
 
