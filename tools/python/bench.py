@@ -6,9 +6,11 @@ out. The time is the least of several runs; those of a package that takes longer
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +36,7 @@ def trimesh_surface(vertices: Any, faces: Any, size: float) -> Any:
     import trimesh
 
     mesh = trimesh.Trimesh(vertices, faces, process=False)
-    return mesh.voxelized(size, method="ray").matrix if os.environ.get("RAY") else mesh.voxelized(size).matrix
+    return mesh.voxelized(size).matrix
 
 
 def trimesh_solid(vertices: Any, faces: Any, size: float) -> Any:
@@ -75,7 +77,7 @@ def pyvista_solid(vertices: Any, faces: Any, size: float) -> Any:
 def sparse_cubes_surface(vertices: Any, faces: Any, size: float) -> Any:
     import sparsecubes
 
-    return sparsecubes.voxelize(vertices[faces], size)
+    return sparsecubes.voxelize((vertices, faces), size, solid=False)
 
 
 def stl_to_voxel_solid(vertices: Any, faces: Any, size: float) -> Any:
@@ -83,7 +85,8 @@ def stl_to_voxel_solid(vertices: Any, faces: Any, size: float) -> Any:
 
     scaled = ((vertices[faces] - vertices.min(axis=0)) / size).astype(np.float64)
     dims = np.ceil(scaled.reshape(-1, 3).max(axis=0)).astype(int) + 1
-    return mesh_to_plane(scaled, tuple(dims), False)
+    with contextlib.redirect_stdout(None):
+        return mesh_to_plane(scaled, tuple(dims), False)
 
 
 PEERS: list[tuple[str, str, Callable[[Any, Any, float], Any]]] = [
@@ -99,6 +102,7 @@ PEERS: list[tuple[str, str, Callable[[Any, Any, float], Any]]] = [
 
 def main() -> None:
     path, *sizes = sys.argv[1:]
+    warnings.simplefilter("ignore")
     records = np.frombuffer(open(path, "rb").read()[84:], dtype=np.dtype([("f", "<f4", (4, 3)), ("a", "<u2")]))
     vertices, faces = np.unique(records["f"][:, 1:].reshape(-1, 3), axis=0, return_inverse=True)
     faces = faces.reshape(-1, 3).astype(np.uint32)
