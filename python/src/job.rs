@@ -1,5 +1,8 @@
 //! A job of the library: meshes and options in, a grid and its findings out.
 
+use std::path::{Path, PathBuf};
+
+use ::voxelize::format::{self, Carries};
 use ::voxelize::job::{Extras, Transform, UnitOfLength, UpAxis, findings};
 use ::voxelize::mesh::read::Tolerance;
 use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Result, Rule, Voxelizer, Voxels};
@@ -21,12 +24,20 @@ struct Job {
     /// The name of the input in the record.
     name: Option<String>,
     options: Options,
-    /// The lattice that is taken over: none if a grid without one was given.
-    like: Option<Option<Lattice>>,
+    like: Option<Like>,
     has_nearest: bool,
     level: Option<String>,
     threads: usize,
     max_memory: Option<u64>,
+}
+
+/// The grid that is taken over.
+#[derive(FromPyObject)]
+pub enum Like {
+    /// That of voxels in memory.
+    Voxels(Py<Grid>),
+    /// That of a file: of a scan only the headers are read.
+    File(PathBuf),
 }
 
 /// All that a job made.
@@ -46,7 +57,7 @@ pub fn voxelize<'py>(
     meshes: Vec<PyRef<'py, PyMesh>>,
     options: Options,
     how: How,
-    like: Option<PyRef<'py, Grid>>,
+    like: Option<Like>,
     nearest: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let stated = |mesh: &PyMesh| (mesh.unit, mesh.up);
@@ -60,7 +71,7 @@ pub fn voxelize<'py>(
         are_several: meshes.len() > 1,
         name: if let [one] = &meshes[..] { Some(one.name.clone()).filter(|n| !n.is_empty()) } else { None },
         options,
-        like: like.map(|grid| grid.voxels.lattice.clone()),
+        like,
         has_nearest: nearest,
         level: how.simd.clone(),
         threads: how.threads,
@@ -122,11 +133,7 @@ impl Job {
     fn lattice(&self, rule: &Rule, transform: &Transform, mesh: &Mesh) -> Result<Lattice> {
         let Some(like) = &self.like else { return self.options.fit(rule, transform)?.to(mesh.bounds()) };
         self.options.check_like()?;
-        let Some(lattice) = like else {
-            let error = Error::usage("like: the grid does not contain the position of its cells");
-            return Err(error.with_hint("use a grid with a lattice"));
-        };
-        let lattice = transform.unplace(lattice)?;
+        let lattice = transform.unplace(&like.lattice(self.max_memory)?)?;
         let snap = self.options.snap()?.unwrap_or(lattice.snap());
         Ok(lattice.with_snap(snap))
     }
@@ -138,4 +145,27 @@ impl Job {
             _ => Tolerance::Usual,
         }
     }
+}
+
+impl Like {
+    fn lattice(&self, max_memory: Option<u64>) -> Result<Lattice> {
+        match self {
+            Self::Voxels(grid) => grid.get().voxels.lattice.clone().ok_or_else(no_lattice),
+            Self::File(path) => lattice_of(path, max_memory)?.ok_or_else(|| no_lattice().in_file(path)),
+        }
+    }
+}
+
+/// The lattice of a voxel file, from its headers where these have it.
+fn lattice_of(path: &Path, max_memory: Option<u64>) -> Result<Option<Lattice>> {
+    let description = format::describe(path)?;
+    match description.format.carries {
+        Carries::InFile | Carries::Rounded => Ok(description.metadata.lattice),
+        _ => Ok(format::open_within(path, max_memory)?.lattice),
+    }
+}
+
+fn no_lattice() -> Error {
+    let error = Error::usage("does not contain the position of its cells");
+    error.with_hint("like takes voxels with a lattice, or a file that says it, such as .npz, .nrrd and .nii")
 }

@@ -114,6 +114,14 @@ def test_like_takes_the_lattice_of_others(tmp_path: Path) -> None:
         assert again.exact == first.exact and again.shape == first.shape
 
 
+def test_like_takes_a_scan_of_any_type(tmp_path: Path) -> None:
+    header = b"NRRD0004\ntype: short\ndimension: 3\nspace: left-posterior-superior\nsizes: 40 40 20\n"
+    header += b"space directions: (2,0,0) (0,2,0) (0,0,2)\nspace origin: (-40,-40,-20)\nendian: little\nencoding: raw\n\n"
+    (tmp_path / "ct.nrrd").write_bytes(header + bytes(2 * 40 * 40 * 20))
+    made = voxelize.voxelize(PATH, like=tmp_path / "ct.nrrd", rule="solid")
+    assert made.shape == (40, 40, 20) and made.origin == (-41.0, -41.0, -21.0) and made.count > 1000
+
+
 def test_meshes_are_read_once_and_used_often() -> None:
     mesh = voxelize.mesh(PATH)
     assert len(mesh) > 100 and mesh.name == "knot.stl" and mesh.bounds is not None

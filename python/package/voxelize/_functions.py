@@ -128,7 +128,7 @@ def voxelize(
         "lenient": bool(lenient),
         "strict": bool(strict),
     }
-    made = _native.voxelize(meshes, options, run, _lattice(like, run), bool(nearest))
+    made = _native.voxelize(meshes, options, run, _like(like), bool(nearest))
     findings += findings_of(made["findings"])
     if _depth:
         warn(findings, _depth + 1)
@@ -241,7 +241,8 @@ def check(
     run = how(threads, max_memory, None, progress)
     made = one(mesh, Reading(), run)[0]
     pairs = None if max_pairs is None else whole("max_pairs", max_pairs)
-    return check_of(_native.check(made, _lattice(like, run), whole("places", places), pairs, run))
+    lattice = None if like is None else like._grid
+    return check_of(_native.check(made, lattice, whole("places", places), pairs, run))
 
 
 def clearance(
@@ -266,14 +267,14 @@ def formats() -> list[dict[str, Any]]:
     return _native.formats()
 
 
-def _lattice(like: Voxels | str | os.PathLike[str] | None, run: How) -> _native.Grid | None:
+def _like(like: Voxels | str | os.PathLike[str] | None) -> _native.Grid | str | None:
     match like:
         case None:
             return None
         case Voxels():
             return like._grid
         case str() | os.PathLike():
-            return _native.open_grid(path(like), run)
+            return path(like)
     raise usage(f"like: voxels or the name of a file are expected, not {type(like).__name__}")
 
 
