@@ -8,6 +8,7 @@ use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
 use voxelize::compare::diff as differences;
 use voxelize::compare::{Difference, FieldDifference, lattices};
 use voxelize::mesh::PairLimit;
+use voxelize::tool::text;
 use voxelize::{Error, Result, Voxels};
 
 use crate::errors::raised;
@@ -27,7 +28,13 @@ pub fn check<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let triangles = &mesh.mesh;
     let lattice = lattice.as_ref().and_then(|grid| grid.voxels.lattice.as_ref());
+    let most = how.max_memory.unwrap_or(u64::MAX);
     let found = run(py, &how, |progress| {
+        let need = mesh_check::bytes_for(triangles);
+        if need > most {
+            let [need, most] = [need, most].map(text::bytes);
+            return Err(Error::too_large(format!("the check needs {need}, {most} are allowed")));
+        }
         let options = CheckOptions { lattice, places, pairs: limit(max_pairs), progress };
         mesh_check::check(triangles, &options)
     })?;

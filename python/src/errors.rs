@@ -1,6 +1,5 @@
 //! Errors and findings of the library as Python has them, with hints in the words of Python.
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use voxelize::error::Setting;
 use voxelize::{Error, Finding, Hint, Kind, Opt};
@@ -20,11 +19,6 @@ pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let facts = (kind, error.to_string(), error.code().to_string(), hint(error), error.file(), place);
     let make = || py.import("voxelize._errors")?.getattr("error_of")?.call1(facts);
     make().map_or_else(|error| error, PyErr::from_value)
-}
-
-/// The exception for work that panicked: a bug.
-pub fn panicked() -> PyErr {
-    PyRuntimeError::new_err("the work failed: a bug of voxelize")
 }
 
 /// Code, severity, text, hint, count and triangle of a finding.

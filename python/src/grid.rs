@@ -8,10 +8,10 @@ use numpy::ndarray::ArrayView1;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use voxelize::format::{self, Choice, Dtype, FORMATS, Format, SaveOptions, Sidecar};
+use voxelize::format::{self, Choice, Dtype, Existing, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::grid::{CellKind, CellsRef};
 use voxelize::view::{self, Background, Layer, View};
-use voxelize::{Digest, Error, Lattice, Result, Voxels};
+use voxelize::{Code, Digest, Error, Lattice, Result, Voxels};
 
 use crate::errors::raised;
 use crate::options::named;
@@ -89,6 +89,7 @@ impl Saving {
             dtype: dtype.transpose()?,
             choices: &choices,
             values: &self.values,
+            existing: if self.overwrite { Existing::Replace } else { Existing::ReplaceIf(|_| false) },
             sidecar: if self.sidecar { Sidecar::Write } else { Sidecar::Auto },
             ..SaveOptions::default()
         })
@@ -110,6 +111,12 @@ impl Grid {
     #[getter]
     fn count(&self) -> u64 {
         self.voxels.count()
+    }
+
+    /// The bytes that the cells take in memory.
+    #[getter]
+    fn nbytes(&self) -> u128 {
+        self.cells().bytes()
     }
 
     /// The outer corner of the first cell.
@@ -188,7 +195,7 @@ impl Grid {
             for (n, row) in all.chunks_exact_mut(nx).enumerate() {
                 match labels {
                     Some(labels) => labels.row(n % ny, n / ny, row),
-                    None => spread(occupied.row(n % ny, n / ny), row),
+                    None => occupied.row_bytes(n % ny, n / ny, row),
                 }
             }
         });
@@ -256,15 +263,14 @@ impl Grid {
         saving: Saving,
         how: How,
     ) -> PyResult<Vec<(PathBuf, &'static str, u64)>> {
-        if !saving.overwrite && path.exists() {
-            let error = Error::exists("exists, and stays").in_file(&path);
-            return Err(raised(py, &error.with_hint("overwrite=True replaces it")));
-        }
         let written = run(py, &how, |watcher| {
             let format = saving.format(Some(&path))?;
             saving.with_options(|options| {
                 let options = SaveOptions { progress: watcher, ..*options };
-                format::save(&self.voxels, &path, format, &options)
+                format::save(&self.voxels, &path, format, &options).map_err(|error| match error.code() {
+                    Code::Exists => error.with_hint("overwrite=True replaces it"),
+                    _ => error,
+                })
             })
         })?;
         Ok(written.into_iter().map(|file| (file.path, file.format, file.bytes)).collect())
@@ -347,34 +353,6 @@ fn shared<'py, T: numpy::Element>(
     let array = unsafe { PyArray1::borrow_from_array(view, owner) };
     array.readwrite().make_nonwriteable();
     array
-}
-
-/// Eight cells as eight bytes of 0 and 1, the first cell in the lowest byte.
-const SPREAD: [u64; 256] = {
-    let mut table = [0; 256];
-    let mut n = 0;
-    while n < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            table[n] |= (n as u64 >> bit & 1) << (8 * bit);
-            bit += 1;
-        }
-        n += 1;
-    }
-    table
-};
-
-/// The cells of a row of words as a byte each.
-fn spread(words: &[u64], row: &mut [u8]) {
-    for (cells, word) in row.chunks_mut(64).zip(words) {
-        // Memory that is all zero already is not touched.
-        if *word == 0 {
-            continue;
-        }
-        for (cells, byte) in cells.chunks_mut(8).zip(word.to_le_bytes()) {
-            cells.copy_from_slice(&SPREAD[usize::from(byte)].to_le_bytes()[..cells.len()]);
-        }
-    }
 }
 
 /// Finds the cells of points: by doubles where these are sure, else exactly.

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use ::voxelize::format::{self, Carries};
 use ::voxelize::job::{Extras, Transform, UnitOfLength, UpAxis, findings};
-use ::voxelize::mesh::read::Tolerance;
 use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Result, Rule, Voxelizer, Voxels};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -114,7 +113,7 @@ impl Job {
         if let Some(bytes) = self.max_memory {
             voxelizer = voxelizer.memory(bytes);
         }
-        let mut found = findings::of_lattice(&mesh, &lattice, &rule, self.tolerance())?;
+        let mut found = findings::of_lattice(&mesh, &lattice, &rule, options.reading.tolerance())?;
         if self.like.is_some() {
             found.extend(findings::beyond(&mesh, &lattice, "like"));
         }
@@ -136,14 +135,6 @@ impl Job {
         let lattice = transform.unplace(&like.lattice(self.max_memory)?)?;
         let snap = self.options.snap()?.unwrap_or(lattice.snap());
         Ok(lattice.with_snap(snap))
-    }
-
-    fn tolerance(&self) -> Tolerance {
-        match (self.options.strict, self.options.lenient) {
-            (true, _) => Tolerance::Strict,
-            (_, true) => Tolerance::Lenient,
-            _ => Tolerance::Usual,
-        }
     }
 }
 

@@ -42,10 +42,10 @@ impl Reading {
         }
     }
 
-    fn options<'a>(&self, how: &How, watcher: &'a Watcher) -> ReadOptions<'a> {
+    fn options<'a>(&self, max_memory: Option<u64>, watcher: &'a Watcher) -> ReadOptions<'a> {
         ReadOptions::default()
             .tolerance(self.tolerance())
-            .memory(how.max_memory)
+            .memory(max_memory)
             .textures(self.textures)
             .progress(watcher)
     }
@@ -67,16 +67,17 @@ impl Mesh {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, reading: Reading, how: How) -> PyResult<Self> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let loaded =
-            run(py, &how, |watcher| read::read_file(&path, &reading.options(&how_of(&how), watcher)))?;
+        let limit = how.max_memory;
+        let loaded = run(py, &how, |watcher| read::read_file(&path, &reading.options(limit, watcher)))?;
         Ok(Self::loaded(name, loaded))
     }
 
     /// Reads the bytes of a file.
     #[staticmethod]
     fn parse(py: Python<'_>, bytes: &[u8], name: String, reading: Reading, how: How) -> PyResult<Self> {
+        let limit = how.max_memory;
         let loaded = run(py, &how, |watcher| {
-            read::read_stream(&mut &bytes[..], &name, &reading.options(&how_of(&how), watcher))
+            read::read_stream(&mut &bytes[..], &name, &reading.options(limit, watcher))
         })?;
         Ok(Self::loaded(name, loaded))
     }
@@ -135,11 +136,6 @@ impl Mesh {
     fn __repr__(&self) -> String {
         format!("<voxelize.Mesh {:?}: {} triangles>", self.name, self.__len__())
     }
-}
-
-/// The parts of `how` that a thread may have.
-fn how_of(how: &How) -> How {
-    How { threads: how.threads, max_memory: how.max_memory, simd: None, progress: None, cancel: None }
 }
 
 /// Numbers three by three, of an array whose last axis has three.

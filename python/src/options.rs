@@ -10,6 +10,8 @@ use voxelize::job::{
 use voxelize::mesh::PartKind;
 use voxelize::{Error, Fit, Rational, Result, Rule, Size, Snap};
 
+use crate::mesh::Reading;
+
 /// The cells on the longest axis by default.
 const DEFAULT_RES: usize = 256;
 
@@ -41,8 +43,7 @@ pub struct Options {
     pub priority: Vec<String>,
     only: Vec<String>,
     skip: Vec<String>,
-    pub lenient: bool,
-    pub strict: bool,
+    pub reading: Reading,
 }
 
 impl Options {
@@ -192,7 +193,7 @@ impl Options {
 }
 
 /// The error of two arguments that do not go together.
-pub fn exclusive(first: &str, second: &str) -> Error {
+fn exclusive(first: &str, second: &str) -> Error {
     Error::usage(format!("{first} and {second} exclude each other")).with_hint("give one of them")
 }
 

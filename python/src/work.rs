@@ -11,7 +11,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use voxelize::{CancelToken, Error, Progress, Result, par};
 
-use crate::errors::{panicked, raised};
+use crate::errors::raised;
 
 /// How often signals are asked for.
 const TICK: Duration = Duration::from_millis(100);
@@ -115,7 +115,7 @@ pub fn run<T: Send>(
             (answer, receiver) = py.detach(move || (receiver.recv_timeout(TICK), receiver));
             match answer {
                 Ok(done) => return Ok(done),
-                Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
+                Err(RecvTimeoutError::Disconnected) => return Err(panicked(py)),
                 Err(RecvTimeoutError::Timeout) if interrupt.is_none() => {
                     if let Err(error) = py.check_signals().and_then(|()| watcher.report(py, progress)) {
                         watcher.own.cancel();
@@ -129,7 +129,12 @@ pub fn run<T: Send>(
     if let Some(interrupt) = interrupt {
         return Err(interrupt);
     }
-    done.map_err(|_| panicked())?.map_err(|error| raised(py, &error))
+    done.map_err(|_| panicked(py))?.map_err(|error| raised(py, &error))
+}
+
+/// The exception for work that panicked: a bug.
+fn panicked(py: Python<'_>) -> PyErr {
+    raised(py, &Error::internal("the work panicked"))
 }
 
 /// Does `work` with all threads, silently.

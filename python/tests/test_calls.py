@@ -162,7 +162,9 @@ def test_checks_and_clearances() -> None:
     apart = voxelize.clearance(TETRAHEDRON, (moved, TETRAHEDRON[1]))
     assert apart.relation == "apart" and apart.distance > 150 and apart.pairs.shape == (0, 2)
     crossing = voxelize.clearance(CUBE, fixture("knot.stl"))
-    assert crossing.relation in ("crossing", "touching", "contains", "within", "apart")
+    assert crossing.relation == "crossing" and crossing.shares_volume and len(crossing.pairs) > 10
+    with pytest.raises(voxelize.TooLargeError, match="check"):
+        voxelize.check(fixture("knot.stl"), max_memory="1M")
 
 
 def rss() -> int:

@@ -101,7 +101,7 @@ def test_every_readable_format_keeps_the_digest(solid: voxelize.Voxels, field: v
 
 def test_choices_of_formats(solid: voxelize.Voxels, tmp_path: Path) -> None:
     solid.save(tmp_path / "runs.npz", sparse="runs")
-    assert "runs" in np.load(tmp_path / "runs.npz").files or len(np.load(tmp_path / "runs.npz").files) > 1
+    assert "runs" in np.load(tmp_path / "runs.npz").files
     assert len(solid.to_bytes("nrrd", uncompressed=True)) > len(solid.to_bytes("nrrd"))
     with pytest.raises(voxelize.UsageError, match="no argument"):
         solid.save(tmp_path / "a.npz", pretty=True)
@@ -137,7 +137,7 @@ def test_notebooks_show_a_picture_and_a_table(solid: voxelize.Voxels, field: vox
         picture = made._repr_png_()
         assert picture is not None and picture.startswith(b"\x89PNG") and len(picture) > 1000
         assert made.digest in made._repr_html_() and "spacing" in made._repr_html_()
-    assert repr(solid).startswith("<voxelize.Voxels 57") or " × " in repr(solid)
+    assert repr(solid) == "<voxelize.Voxels 50 × 70 × 30, spacing 0.1, 27000 occupied, rule solid>"
 
 
 def test_other_packages_show_the_same_cells(solid: voxelize.Voxels) -> None:

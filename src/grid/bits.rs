@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::lattice::Lattice;
+use super::spread::spread_row;
 use crate::error::{Error, Result};
 pub(crate) use crate::kernel::bits_of;
 use crate::kernel::memory::Zeroed;
@@ -110,6 +111,15 @@ impl BitGrid {
     pub fn row(&self, j: usize, k: usize) -> &[u64] {
         let start = (k * self.dims[1] + j) * self.row_words;
         &self.words[start..start + self.row_words]
+    }
+
+    /// Takes out row `(j, k)`: a byte for each cell, 1 where it is occupied.
+    ///
+    /// # Panics
+    /// If the row is not as long as the grid along x.
+    pub fn row_bytes(&self, j: usize, k: usize, row: &mut [u8]) {
+        assert_eq!(row.len(), self.dims[0], "the length of a row");
+        spread_row(self.row(j, k), row);
     }
 
     /// Whether cell `(i, j, k)` is occupied.

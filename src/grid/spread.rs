@@ -21,6 +21,18 @@ pub(crate) fn spread(word: u64) -> [[u8; 8]; 8] {
     word.to_le_bytes().map(|byte| SPREAD[usize::from(byte)].to_le_bytes())
 }
 
+/// The cells of a row of words as bytes 0 and 1, as many as there are bytes.
+pub(crate) fn spread_row(words: &[u64], cells: &mut [u8]) {
+    for (word, cells) in words.iter().zip(cells.chunks_mut(64)) {
+        match cells.as_chunks_mut::<8>().0 {
+            // The whole word; most words of a shell are zero.
+            whole @ [_, _, _, _, _, _, _, _] if *word == 0 => whole.fill([0; 8]),
+            whole @ [_, _, _, _, _, _, _, _] => whole.copy_from_slice(&spread(*word)),
+            _ => cells.copy_from_slice(&spread(*word).as_flattened()[..cells.len()]),
+        }
+    }
+}
+
 /// Up to 64 cells as bits, the first lowest: 1 for every byte but 0.
 #[inline]
 pub(crate) fn gather(cells: &[u8]) -> u64 {

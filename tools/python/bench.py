@@ -1,7 +1,7 @@
 """Arrays to array, in one run and one thread, beside packages of others: bench.py MESH [RES ...]
 
-Each makes a dense array of the same mesh at the same cell size: surface and solid. A package that is not installed is left
-out. The time is the least of several runs; those of a package that takes longer than a few seconds are few.
+Each makes a dense array of the same mesh at the same cell size: surface and solid. Of a package that
+is not installed the error is printed. The time is the least of several runs; those of a package that takes longer than a few seconds are few.
 """
 
 from __future__ import annotations

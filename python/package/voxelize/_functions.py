@@ -125,8 +125,7 @@ def voxelize(
         "scale": None if scale is None else text("scale", scale),
         "translate": None if translate is None else texts("translate", translate, 3),
         "unit": unit,
-        "lenient": bool(lenient),
-        "strict": bool(strict),
+        "reading": reading,
     }
     made = _native.voxelize(meshes, options, run, _like(like), bool(nearest))
     findings += findings_of(made["findings"])
@@ -218,8 +217,7 @@ def _next(waiting: deque[tuple[Any, Future[Voxels]]], limit: int | None, job: An
     held = 0
     for _, other in waiting:
         if other.exception() is None:
-            nx, ny, nz = other.result().shape
-            held += nx * ny * nz // 8 if other.result().kind == "bits" else 4 * nx * ny * nz
+            held += other.result()._grid.nbytes
     made: Voxels = job(mesh, max(1, limit - held))
     return made
 
@@ -241,6 +239,8 @@ def check(
     run = how(threads, max_memory, None, progress)
     made = one(mesh, Reading(), run)[0]
     pairs = None if max_pairs is None else whole("max_pairs", max_pairs)
+    if not isinstance(like, Voxels | None):
+        raise usage(f"like: voxels are expected, not {type(like).__name__}")
     lattice = None if like is None else like._grid
     return check_of(_native.check(made, lattice, whole("places", places), pairs, run))
 

@@ -7,7 +7,7 @@ use super::super::save::{cancelled, next};
 use super::BLOCK;
 use crate::error::Error;
 use crate::grid::field::canonical;
-use crate::grid::spread::spread;
+use crate::grid::spread::spread_row;
 use crate::grid::{BitGrid, CellSource, CellsRef};
 use crate::par::Progress;
 
@@ -73,17 +73,6 @@ fn write_bytes(
     out.write_all(&block[..filled])?;
     progress.advance(filled as u64);
     Ok(())
-}
-
-pub(crate) fn spread_row(words: &[u64], cells: &mut [u8]) {
-    for (word, cells) in words.iter().zip(cells.chunks_mut(64)) {
-        match cells.as_chunks_mut::<8>().0 {
-            // The whole word; most words of a shell are zero.
-            whole @ [_, _, _, _, _, _, _, _] if *word == 0 => whole.fill([0; 8]),
-            whole @ [_, _, _, _, _, _, _, _] => whole.copy_from_slice(&spread(*word)),
-            _ => cells.copy_from_slice(&spread(*word).as_flattened()[..cells.len()]),
-        }
-    }
 }
 
 /// Writes the words of the occupied cells, little-endian: one bit per cell, rows padded to 64.

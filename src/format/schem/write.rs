@@ -7,7 +7,7 @@ use super::count;
 use super::nbt::{MAX_TEXT, NbtWriter, modified_utf8};
 use crate::format::packed::GzipWriter;
 use crate::format::save::{cancelled, next};
-use crate::format::{Dtype, SaveOptions, dense, metadata};
+use crate::format::{Dtype, SaveOptions, metadata};
 use crate::grid::metadata::{Metadata, Style};
 use crate::grid::{BitGrid, CellSource, CellType, Cells, CellsRef, Labels};
 use crate::par::Progress;
@@ -158,7 +158,7 @@ impl RowWriter<'_> {
                     labels.row(j, k, &mut row);
                     row.iter_mut().for_each(|cell| *cell = self.palette.numbers[usize::from(*cell)]);
                 }
-                _ => dense::spread_row(bits.row(j, k), &mut row),
+                _ => bits.row_bytes(j, k, &mut row),
             }
             self.out.write_all(&row)?;
             self.progress.advance(1);
