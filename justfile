@@ -17,7 +17,7 @@ exact-soak minutes:
 # Feed a fuzz target for some seconds, from seeds and what was found before: `just fuzz plan 600`.
 fuzz target seconds *args: fuzz-seeds
     dictionary=fuzz/dictionaries/{{target}}.dict; test ! -f $dictionary || set -- -dict=$dictionary; \
-    cargo +nightly fuzz run --sanitizer none {{target}} -- "$@" -max_total_time={{seconds}} \
+    cargo +nightly fuzz run --release --sanitizer none {{target}} -- "$@" -max_total_time={{seconds}} \
         -max_len=16384 -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 {{args}}
 
 # Whether the fuzz targets compile, on the stable toolchain.

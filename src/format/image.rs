@@ -97,7 +97,8 @@ impl ImageFrame {
             let same = |a: &[Rational; 3], b: &[Rational; 3]| (0..3).all(|n| round(&a[n]) == round(&b[n]));
             lattice.dims() == self.lattice.dims() && same(&exact.0, &read.0) && same(&exact.1, &read.1)
         });
-        known.or(is_said.then_some(&self.lattice)).cloned()
+        let own = || self.lattice.clone().with_snap(metadata.record.snap_of_lattice());
+        known.cloned().or_else(|| is_said.then(own))
     }
 
     /// The cells along each axis of the image.
@@ -278,6 +279,7 @@ pub(super) fn parse_metadata(json: Option<&str>, dims: [usize; 3]) -> Result<Met
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Snap;
 
     fn numbers(values: [f64; 3]) -> [Rational; 3] {
         values.map(|value| Rational::from_f64(value).unwrap())
@@ -298,6 +300,20 @@ mod tests {
         let field = Field::from_values([3, 4, 5], 0.0, values).unwrap();
         let Cells::Field(turned) = frame.turned(field.into()).unwrap() else { panic!("a field") };
         assert_eq!(turned.get([1, 4, 2]), 3.0);
+    }
+
+    #[test]
+    fn an_image_that_was_moved_keeps_how_its_coordinates_snap() {
+        let steps = [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.5]].map(numbers);
+        let frame = ImageFrame::new([3, 4, 5], &numbers([10.0, 20.0, 30.0]), &steps).unwrap();
+        let elsewhere = Lattice::new([3, 4, 5], numbers([0.0; 3]), numbers([0.5; 3]), [true; 3]).unwrap();
+        let mut metadata =
+            Metadata { dims: Some([3, 4, 5]), lattice: Some(elsewhere), ..Metadata::default() };
+        for snap in [Snap::Float, Snap::None] {
+            metadata.record.snap = Some(snap.name().into());
+            let lattice = frame.lattice_of(&metadata, true, Rational::to_f64).unwrap();
+            assert_eq!((lattice.snap(), lattice.origin()), (snap, &numbers([9.75, 19.75, 29.75])));
+        }
     }
 
     #[test]

@@ -262,7 +262,14 @@ impl<'a> VoxelSource<'a> {
     }
 
     /// Goes to `position`.
+    ///
+    /// # Errors
+    /// If the file ends before it.
     pub(super) fn seek(&mut self, position: u64) -> Result<()> {
+        if position > self.len {
+            let says = format!("the file ends early: its cells begin at byte {position}");
+            return Err(Error::input(Code::V002, says).at_byte(self.len));
+        }
         self.input.seek(SeekFrom::Start(position)).map_err(failure)?;
         self.position = position;
         Ok(())

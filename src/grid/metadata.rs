@@ -16,7 +16,6 @@ use super::legend::{Label, LabelDigest, Legend};
 use super::record::Record;
 use crate::error::sanitize;
 use crate::geom::Rational;
-use crate::geom::axis::Snap;
 
 /// The metadata of a saved grid: its lattice, its [`Record`], and entries of the format.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -89,14 +88,13 @@ impl Metadata {
         let dims = map.get("dims").map(parse_dims).transpose()?;
         let lattice = match (dims, map.get("origin"), map.get("spacing"), map.get("closed")) {
             (Some(dims), Some(origin), Some(spacing), Some(closed)) => {
-                let snap = if record.snap.as_deref() == Some("none") { Snap::None } else { Snap::Float };
                 let lattice = Lattice::new(
                     dims,
                     parse_fractions(origin)?,
                     parse_fractions(spacing)?,
                     parse_closed(closed)?,
                 );
-                Some(lattice.map_err(|e| e.to_string())?.with_snap(snap))
+                Some(lattice.map_err(|e| e.to_string())?.with_snap(record.snap_of_lattice()))
             }
             _ => None,
         };
@@ -304,7 +302,7 @@ mod tests {
         let lattice = Lattice::new([3, 2, 1], origin, spacing, [true, false, true]).unwrap();
         Metadata {
             dims: Some([3, 2, 1]),
-            lattice: Some(lattice.with_snap(Snap::None)),
+            lattice: Some(lattice.with_snap(crate::Snap::None)),
             record: Record {
                 tool: Some("voxelize 0.1.0".into()),
                 rule_name: Some("surface".into()),

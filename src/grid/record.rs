@@ -3,6 +3,8 @@
 //! The rule is kept as text, its name and its options by name and value: a later version, or another tool,
 //! may have used a rule that this version has not. [`Record::rule`] parses it.
 
+use crate::geom::axis::Snap;
+
 /// The name and version that saved files carry.
 pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
 
@@ -40,6 +42,11 @@ impl Record {
     /// The value of an option of the rule, by its name in [`FIELDS`].
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.as_str())
+    }
+
+    /// How coordinates snap on the lattice of the cells.
+    pub(crate) fn snap_of_lattice(&self) -> Snap {
+        if self.snap.as_deref() == Some(Snap::None.name()) { Snap::None } else { Snap::Float }
     }
 
     /// The value of an entry of [`TRANSFORM`].

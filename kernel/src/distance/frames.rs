@@ -30,9 +30,15 @@ const FLAT: f32 = 1.0 / (1_u64 << 56) as f32;
 /// Above it squares overflow: such a triangle is at no known distance.
 const HUGE: f32 = 1e30;
 
-/// Sixteen triangles: the first vertex, the three axes, the length of the longest side, then for each of the other
-/// two sides, from the first and the second vertex to the third, its direction in the plane and its length.
-pub type TriangleFrames = [[f32; LANES]; 19];
+/// The numbers of a triangle: the first vertex, the three axes, the length of the longest side, then for each of the
+/// other two sides, from the first and the second vertex to the third, its direction in the plane and its length.
+const ROWS: usize = 19;
+
+/// One triangle.
+pub type TriangleFrame = [f32; ROWS];
+
+/// Sixteen triangles.
+pub type TriangleFrames = [[f32; LANES]; ROWS];
 
 /// The frames of a cluster's triangles times `scale`, relative to `origin`, which is scaled.
 pub fn frames<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> TriangleFrames {
@@ -102,8 +108,8 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
         second[1],
         second_length,
     ];
-    let mut frames = [[0.0; LANES]; 19];
-    for n in 0..19 {
+    let mut frames = [[0.0; LANES]; ROWS];
+    for n in 0..ROWS {
         rows[n].store_slice(&mut frames[n]);
     }
     frames
@@ -112,25 +118,41 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
 /// The squared distances of sixteen triangles from a point, which is relative to the same origin.
 #[inline(always)]
 pub fn squared<S: Simd>(simd: S, frames: &TriangleFrames, point: [f32; 3]) -> f32x16<S> {
-    macro_rules! row {
-        ($n:expr) => {
-            f32x16::from_slice(simd, &frames[$n])
-        };
-    }
+    distances(
+        simd,
+        #[inline(always)]
+        |n: usize| f32x16::from_slice(simd, &frames[n]),
+        [f32x16::splat(simd, point[0]), f32x16::splat(simd, point[1]), f32x16::splat(simd, point[2])],
+    )
+}
+
+/// The squared distances of a triangle from sixteen points, which are relative to the same origin.
+#[inline(always)]
+pub fn squared_from<S: Simd>(simd: S, frame: &TriangleFrame, points: [f32x16<S>; 3]) -> f32x16<S> {
+    distances(
+        simd,
+        #[inline(always)]
+        |n: usize| f32x16::splat(simd, frame[n]),
+        points,
+    )
+}
+
+#[inline(always)]
+fn distances<S: Simd>(simd: S, row: impl Fn(usize) -> f32x16<S>, point: [f32x16<S>; 3]) -> f32x16<S> {
     let zero = f32x16::splat(simd, 0.0);
-    let w = [row!(0) - point[0], row!(1) - point[1], row!(2) - point[2]];
+    let w = [row(0) - point[0], row(1) - point[1], row(2) - point[2]];
     // The axes are turned round with the difference.
-    let x = -w[0].mul_add(row!(3), w[1].mul_add(row!(4), w[2] * row!(5)));
-    let y = -w[0].mul_add(row!(6), w[1].mul_add(row!(7), w[2] * row!(8)));
-    let z = w[0].mul_add(row!(9), w[1].mul_add(row!(10), w[2] * row!(11)));
-    let length = row!(12);
+    let x = -w[0].mul_add(row(3), w[1].mul_add(row(4), w[2] * row(5)));
+    let y = -w[0].mul_add(row(6), w[1].mul_add(row(7), w[2] * row(8)));
+    let z = w[0].mul_add(row(9), w[1].mul_add(row(10), w[2] * row(11)));
+    let length = row(12);
     let beyond = (-x).max(x - length).max(zero);
     let base = beyond.mul_add(beyond, y * y);
 
-    let first = [row!(13), row!(14)];
-    let second = [row!(16), row!(17)];
-    let (left, left_out) = off_line([x, y], first, row!(15), zero);
-    let (right, right_out) = off_line([x - length, y], second, row!(18), zero);
+    let first = [row(13), row(14)];
+    let second = [row(16), row(17)];
+    let (left, left_out) = off_line([x, y], first, row(15), zero);
+    let (right, right_out) = off_line([x - length, y], second, row(18), zero);
     let least = base.min(left.mul_add(left, left_out * left_out));
     let least = least.min(right.mul_add(right, right_out * right_out));
     let inside = beyond.simd_le(zero) & y.simd_ge(zero) & left_out.simd_ge(zero) & right_out.simd_le(zero);

@@ -9,6 +9,7 @@
 //!   bounds those of its cells (Lipschitz), and leaves the clusters that may be the nearest for one of them.
 //! - `near`: four points look at these clusters together. `discs` bound a cluster more closely than boxes do.
 //! - `frames`: what is left of a cluster is measured in floats, lanes across triangles, each within an error bound.
+//! - `cells`: where few triangles are near a brick, each is measured in floats, lanes across cells.
 //! - `pairs`: triangles that may be the nearest within these bounds are measured by the sequence of doubles that
 //!   defines the value, lanes across pairs of a cell and a triangle.
 //! - `ties` decides which of them is the nearest, with the exact `centres` of cells, where that is asked.
@@ -16,6 +17,7 @@
 //! Only what is certainly not the nearest is left out, so the order of triangles and the level change no bit.
 //! Bounds: docs/distance.md.
 
+mod cells;
 mod centres;
 mod cluster;
 mod discs;

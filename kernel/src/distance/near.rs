@@ -10,6 +10,7 @@ use super::cluster::Cluster;
 use super::discs::{DiscGroup, NO_DISCS, gaps_to_discs};
 use super::frames::{self, ERROR, FLOOR, TriangleFrames};
 use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps};
+use crate::bits::bits_of;
 use crate::geom::distance::squared_distance;
 use crate::levels::LANES;
 
@@ -63,7 +64,7 @@ pub struct LocalBrick {
     discs: Vec<DiscGroup>,
     /// Where their frames are; [`NONE`] if they were not made.
     places: Vec<u32>,
-    frames: Vec<TriangleFrames>,
+    pub frames: Vec<TriangleFrames>,
     /// The clusters measured by the last look, by their places, with their squared distances from each point.
     pub seen: Vec<SeenCluster>,
 }
@@ -72,7 +73,16 @@ pub struct LocalBrick {
 #[derive(Clone, Copy)]
 pub struct ListedGroup {
     group: u32,
-    lanes: u32,
+    pub lanes: u32,
+}
+
+impl ListedGroup {
+    /// The places of its clusters.
+    #[inline(always)]
+    pub fn places(&self) -> impl Iterator<Item = u32> + use<> {
+        let first = self.group * LANES as u32;
+        bits_of(u64::from(self.lanes)).map(move |lane| first + lane as u32)
+    }
 }
 
 /// The place of a cluster, and the squared distances of its triangles from each point.
@@ -232,7 +242,7 @@ impl LocalBrick {
         of: [bool; POINTS],
     ) {
         let cluster = &tree.clusters[self.clusters[place as usize] as usize];
-        let slot = if SCALAR { 0 } else { self.slot(simd, cluster, place, tree.scale) };
+        let slot = if SCALAR { 0 } else { self.slot(simd, tree, place) };
         let mut squared = [[f32::INFINITY; LANES]; POINTS];
         for n in 0..POINTS {
             if !of[n] {
@@ -253,13 +263,14 @@ impl LocalBrick {
 
     /// The place of the frames of a cluster, which are made if they are not there.
     #[inline(always)]
-    fn slot<S: Simd>(&mut self, simd: S, cluster: &Cluster, place: u32, scale: f32) -> usize {
+    pub fn slot<S: Simd>(&mut self, simd: S, tree: &TriangleTree, place: u32) -> usize {
         let slot = self.places[place as usize];
         if slot != NONE {
             return slot as usize;
         }
-        let origin = self.origin.map(|origin| origin * scale);
-        let frames = frames::frames(simd, cluster, origin, scale);
+        let cluster = &tree.clusters[self.clusters[place as usize] as usize];
+        let origin = self.origin.map(|origin| origin * tree.scale);
+        let frames = frames::frames(simd, cluster, origin, tree.scale);
         self.has_unknown |= frames[0].iter().any(|first| first.is_nan());
         let slot = self.frames.len().min(KEPT);
         if self.frames.len() <= KEPT {
@@ -297,5 +308,11 @@ impl LocalBrick {
 /// A squared length, made larger by more than two errors of the length.
 #[inline(always)]
 pub fn wider(squared: f32, error: f32) -> f32 {
+    squared * WIDER + SLACK * error * error
+}
+
+/// As [`wider`], of sixteen.
+#[inline(always)]
+pub fn wider_lanes<S: Simd>(squared: f32x16<S>, error: f32) -> f32x16<S> {
     squared * WIDER + SLACK * error * error
 }

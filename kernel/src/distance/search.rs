@@ -2,6 +2,7 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
+use super::cells::{CellLanes, ball};
 use super::centres::CentreLattice;
 use super::frames::FLOOR;
 use super::near::{CELLS, ListedGroup, LocalBrick, NONE, POINTS, SIDE, SeenCluster, wider};
@@ -33,6 +34,7 @@ pub struct BrickSearch<'a> {
     near: LocalBrick,
     /// Clusters for a brick, its parts, and theirs.
     lists: [Vec<ListedGroup>; DEPTHS + 1],
+    few: CellLanes,
     waiting: WaitingPairs,
     /// For the nearest triangles, if they are asked for.
     nearest: Option<NearestTriangles<'a>>,
@@ -68,6 +70,7 @@ impl<'a> BrickSearch<'a> {
             found: SquaredBrick { squared: [f64::INFINITY; CELLS], nearest: [NONE; CELLS] },
             near: LocalBrick::default(),
             lists: Default::default(),
+            few: CellLanes::default(),
             waiting: WaitingPairs::default(),
             nearest: None,
             hint: NONE,
@@ -86,7 +89,7 @@ impl<'a> BrickSearch<'a> {
         // Lists that grow take up to twice what is in them.
         let lists =
             2 * (DEPTHS as u128 + 1) * clusters.div_ceil(LANES as u128) * size_of::<ListedGroup>() as u128;
-        lists + LocalBrick::bytes_for(clusters) + size_of::<Self>() as u128
+        lists + LocalBrick::bytes_for(clusters) + CellLanes::bytes() + size_of::<Self>() as u128
     }
 
     /// Measures the cells of the brick whose first cell is `first`; whether any is near a triangle.
@@ -235,6 +238,9 @@ impl<'a> BrickSearch<'a> {
             let list = self.narrowed(simd, list, part, most);
             let Part { low, high } = part;
             let size = [0, 1, 2].map(|a| high[a] - low[a]);
+            if !SCALAR && size == self.near.cells && self.few::<S>(simd, list, first) {
+                return;
+            }
             if size.iter().all(|n| *n <= 2) {
                 self.cells::<S, SCALAR>(simd, list, part, first, hint);
                 continue;
@@ -257,6 +263,29 @@ impl<'a> BrickSearch<'a> {
                 self.line_up::<S, SCALAR>(simd, list, some, hint, &mut waiting);
             }
         }
+    }
+
+    /// Measures the cells of the brick, one triangle of a list after the other, if few are near it; whether it did.
+    fn few<S: Simd>(&mut self, simd: S, list: usize, first: [usize; 3]) -> bool {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let Self { tree, lattice, near, lists, few, waiting, found, nearest, .. } = self;
+                if !few.list(simd, near, tree, &lists[list]) {
+                    return false;
+                }
+                few.look(simd, near, |cell, place| {
+                    let at = [cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE];
+                    let centre = [0, 1, 2].map(|a| lattice.centres[a][first[a] + at[a]]);
+                    waiting.push(tree, place, cell, centre);
+                    if waiting.is_full() {
+                        waiting.measure::<S, false>(simd, found, nearest);
+                    }
+                });
+                self.hint = few.hint().unwrap_or(self.hint);
+                true
+            },
+        )
     }
 
     /// The list of the clusters of a list that are near a part.
@@ -288,10 +317,7 @@ impl<'a> BrickSearch<'a> {
                 let mut start = 0.0_f32;
                 for n in 0..POINTS {
                     let part = parts[n.min(parts.len() - 1)];
-                    let [low, high] = near.corners(part.low, part.high);
-                    points[n] = [0, 1, 2].map(|a| (low[a] + high[a]) / 2.0);
-                    let half = [0, 1, 2].map(|a| (high[a] - low[a]) / 2.0);
-                    radii[n] = (half[0] * half[0] + half[1] * half[1] + half[2] * half[2]).sqrt() * 1.000_001;
+                    (points[n], radii[n]) = ball(near.corners(part.low, part.high));
                     start = start.max((limit + radii[n]) * (limit + radii[n]));
                 }
                 let least = near.look::<S, SCALAR>(simd, tree, &lists[list], &points, start, hint);

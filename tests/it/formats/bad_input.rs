@@ -11,6 +11,7 @@ fn files_cut_at_any_length_are_errors() {
             let error = read(&bytes[..cut], format, sidecar.as_deref()).expect_err(format.name);
             assert_eq!(error.kind(), voxelize::Kind::Input, "{} at {cut}: {error}", format.name);
             assert!(error.code().name().starts_with('V'), "{error}");
+            assert!(error.byte().is_none_or(|byte| byte <= cut as u64), "{} at {cut}: {error}", format.name);
             cases += 1;
         }
     }
@@ -37,8 +38,12 @@ fn changed_bytes_never_panic() {
             for change in [1, 0x10, 0x80, 0xff] {
                 let mut bytes = bytes.clone();
                 bytes[at] ^= change;
-                errors += usize::from(read(&bytes, format, sidecar.as_deref()).is_err());
                 cases += 1;
+                let Err(error) = read(&bytes, format, sidecar.as_deref()) else { continue };
+                // It says a place in the file, if any.
+                let is_within = error.byte().is_none_or(|byte| byte <= bytes.len() as u64);
+                assert!(is_within, "{}: {error}, of {} bytes", format.name, bytes.len());
+                errors += 1;
             }
         }
     }

@@ -1,0 +1,278 @@
+//! Lanes across cells: one triangle after the other, for a brick that few triangles are near.
+//!
+//! Clusters of large or long triangles bound little: their boxes and discs are larger than the brick. Here the triangles
+//! near the brick are listed one by one, the nearest to its middle first. Each is measured from the middles of the
+//! brick's sixteen boxes, which bound its distances from their cells (Lipschitz), then from the cells of those boxes
+//! that it may be the nearest in.
+
+use fearless_simd::{Simd, f32x16, prelude::*};
+
+use super::frames::{self, TriangleFrame};
+use super::near::{CELLS, ListedGroup, LocalBrick, SIDE, wider, wider_lanes};
+use super::ties::place_of;
+use super::tree::TriangleTree;
+use crate::bits::bits_of;
+use crate::levels::LANES;
+
+/// Clusters whose triangles are looked through.
+const MOST_CLUSTERS: usize = 256;
+
+/// Triangles near a brick. With more of them clusters leave out more in less time.
+const MOST_TRIANGLES: usize = 64;
+
+/// Cells with a triangle that wait for the last word on which are near enough.
+const MOST_CANDIDATES: usize = 1 << 12;
+
+/// Cells of a box along each axis: as many boxes as lanes, each with two layers of as many cells.
+const BOX: [usize; 3] = [4, 4, 2];
+
+/// A factor that makes up for the rounding of a few operations.
+const ROUNDED: f32 = 1.000_001;
+
+/// The triangles near a brick, and what is known of its cells.
+pub struct CellLanes {
+    /// Squared distances of the listed clusters' triangles from the middle of the brick.
+    squares: Vec<[f32; LANES]>,
+    triangles: Vec<NearTriangle>,
+    candidates: Vec<Candidate>,
+    /// Squared distances above these are not the least, by box and layer.
+    most: [[[f32; LANES]; BOX[2]]; LANES],
+}
+
+/// A triangle near the brick.
+struct NearTriangle {
+    /// Its squared distance from the middle.
+    squared: f32,
+    /// Where it is among those of all clusters.
+    place: u32,
+    frame: TriangleFrame,
+}
+
+/// A cell with a triangle that may be the nearest.
+#[derive(Clone, Copy)]
+struct Candidate {
+    cell: u16,
+    triangle: u16,
+    squared: f32,
+}
+
+/// The boxes of a brick.
+struct Boxes {
+    middles: [[f32; LANES]; 3],
+    radii: [f32; LANES],
+    /// The coordinates of the cells of a layer, by the half of the brick that it is in.
+    layer: [[[f32; LANES]; 2]; 2],
+    /// The cells of a layer of each box that there are.
+    cells: [u64; LANES],
+}
+
+impl Default for CellLanes {
+    fn default() -> Self {
+        Self {
+            squares: Vec::with_capacity(MOST_CLUSTERS),
+            triangles: Vec::with_capacity(MOST_TRIANGLES),
+            candidates: Vec::with_capacity(MOST_CANDIDATES),
+            most: [[[0.0; LANES]; BOX[2]]; LANES],
+        }
+    }
+}
+
+impl CellLanes {
+    /// The bytes that it takes.
+    pub fn bytes() -> u128 {
+        (MOST_CLUSTERS * size_of::<[f32; LANES]>()
+            + MOST_TRIANGLES * size_of::<NearTriangle>()
+            + MOST_CANDIDATES * size_of::<Candidate>()) as u128
+    }
+
+    /// Lists the triangles of these clusters that may be the nearest of a cell, the nearest to the middle first; whether
+    /// they are few enough.
+    #[inline(always)]
+    pub fn list<S: Simd>(
+        &mut self,
+        simd: S,
+        near: &mut LocalBrick,
+        tree: &TriangleTree,
+        listed: &[ListedGroup],
+    ) -> bool {
+        let clusters = listed.iter().map(|group| group.lanes.count_ones() as usize).sum::<usize>();
+        if clusters > MOST_CLUSTERS {
+            return false;
+        }
+        let corners = near.corners([0; 3], near.cells);
+        let (middle, radius) = ball(corners);
+        let places = || listed.iter().flat_map(ListedGroup::places);
+        let mut least = f32x16::splat(simd, f32::INFINITY);
+        self.squares.clear();
+        for place in places() {
+            let slot = near.slot(simd, tree, place);
+            let squared = frames::squared(simd, &near.frames[slot], middle);
+            least = squared.simd_lt(least).select(squared, least);
+            let mut stored = [0.0; LANES];
+            squared.store_slice(&mut stored);
+            self.squares.push(stored);
+        }
+        let limit = near.limit.sqrt() * ROUNDED;
+        let nearest = wider(least.reduce_min(), near.error).sqrt() * ROUNDED;
+        let most = square_beyond((nearest + radius).min(limit), radius, near.error);
+        self.triangles.clear();
+        for (place, squares) in places().zip(&self.squares) {
+            // What is no number is not left out: its distance is not known.
+            let lanes = !f32x16::from_slice(simd, squares).simd_gt(most).to_bitmask() & 0xffff;
+            if self.triangles.len() + lanes.count_ones() as usize > MOST_TRIANGLES {
+                return false;
+            }
+            if lanes == 0 {
+                continue;
+            }
+            let slot = near.slot(simd, tree, place);
+            let triangles = bits_of(lanes).map(|lane| NearTriangle {
+                squared: squares[lane],
+                place: place_of(near.clusters[place as usize], lane),
+                frame: near.frames[slot].each_ref().map(|row| row[lane]),
+            });
+            self.triangles.extend(triangles);
+        }
+        self.triangles.sort_unstable_by(|a, b| a.squared.total_cmp(&b.squared));
+        true
+    }
+
+    /// A cluster near the brick, if any is.
+    pub fn hint(&self) -> Option<u32> {
+        self.triangles.first().map(|triangle| triangle.place / LANES as u32)
+    }
+
+    /// Finds the cells that a listed triangle may be the nearest of; `found` gets each with the triangle's place.
+    #[inline(always)]
+    pub fn look<S: Simd>(&mut self, simd: S, near: &LocalBrick, mut found: impl FnMut(usize, u32)) {
+        let boxes = Boxes::new(near);
+        let mut far = [0.0; LANES];
+        for n in 0..LANES {
+            let most = if boxes.cells[n] == 0 { 0.0 } else { near.limit };
+            self.most[n] = [[most; LANES]; BOX[2]];
+            far[n] = square_beyond(near.limit.sqrt() * ROUNDED, boxes.radii[n], near.error);
+        }
+        let middles = boxes.middles.map(
+            #[inline(always)]
+            |row| f32x16::from_slice(simd, &row),
+        );
+        self.candidates.clear();
+        for n in 0..self.triangles.len() {
+            let frame = self.triangles[n].frame;
+            let from_middles = frames::squared_from(simd, &frame, middles);
+            let near_to = !from_middles.simd_gt(f32x16::from_slice(simd, &far)).to_bitmask() & 0xffff;
+            for at in bits_of(near_to) {
+                let [low_x, low_y, low_z] = low(at);
+                let x = f32x16::from_slice(simd, &boxes.layer[0][low_x / BOX[0]]);
+                let y = f32x16::from_slice(simd, &boxes.layer[1][low_y / BOX[1]]);
+                let mut worst = f32x16::splat(simd, 0.0);
+                let mut is_nearer = false;
+                for layer in 0..BOX[2].min(near.cells[2].saturating_sub(low_z)) {
+                    let z = f32x16::splat(simd, near.centres[2][low_z + layer]);
+                    let squared = frames::squared_from(simd, &frame, [x, y, z]);
+                    let most = f32x16::from_slice(simd, &self.most[at][layer]);
+                    let lanes = !squared.simd_gt(most).to_bitmask() & boxes.cells[at];
+                    if lanes == 0 {
+                        worst = worst.max(most);
+                        continue;
+                    }
+                    is_nearer = true;
+                    let enough = wider_lanes(squared, near.error);
+                    let most = enough.simd_lt(most).select(enough, most);
+                    most.store_slice(&mut self.most[at][layer]);
+                    worst = worst.max(most);
+                    let mut squares = [0.0; LANES];
+                    squared.store_slice(&mut squares);
+                    if self.candidates.len() + LANES > MOST_CANDIDATES {
+                        self.flush(&mut found);
+                    }
+                    let first = ((low_z + layer) * SIDE + low_y) * SIDE + low_x;
+                    self.candidates.extend(bits_of(lanes).map(|lane| Candidate {
+                        cell: (first + lane / BOX[0] * SIDE + lane % BOX[0]) as u16,
+                        triangle: n as u16,
+                        squared: squares[lane],
+                    }));
+                }
+                if is_nearer {
+                    let worst = worst.reduce_max().sqrt() * ROUNDED;
+                    far[at] = square_beyond(worst, boxes.radii[at], near.error);
+                }
+            }
+        }
+        self.flush(&mut found);
+    }
+
+    /// Tells of the candidates that are still near enough.
+    #[inline(always)]
+    fn flush(&mut self, found: &mut impl FnMut(usize, u32)) {
+        for candidate in &self.candidates {
+            let cell = usize::from(candidate.cell);
+            let [x, y, z] = [cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE];
+            let at = x / BOX[0] + y / BOX[1] * 2 + z / BOX[2] * 4;
+            let most = self.most[at][z % BOX[2]][y % BOX[1] * BOX[0] + x % BOX[0]];
+            // As above, for what is no number.
+            let is_far = candidate.squared > most;
+            if !is_far {
+                found(cell, self.triangles[usize::from(candidate.triangle)].place);
+            }
+        }
+        self.candidates.clear();
+    }
+}
+
+impl Boxes {
+    fn new(near: &LocalBrick) -> Self {
+        let mut boxes = Self {
+            middles: [[0.0; LANES]; 3],
+            radii: [0.0; LANES],
+            layer: [[[0.0; LANES]; 2]; 2],
+            cells: [0; LANES],
+        };
+        let last = near.cells.map(|cells| cells - 1);
+        for axis in 0..2 {
+            for half in 0..2 {
+                boxes.layer[axis][half] = std::array::from_fn(|lane| {
+                    let within = if axis == 0 { lane % BOX[0] } else { lane / BOX[0] };
+                    near.centres[axis][last[axis].min(half * BOX[axis] + within)]
+                });
+            }
+        }
+        for at in 0..LANES {
+            let low = low(at);
+            if (0..3).any(|axis| low[axis] > last[axis]) {
+                continue;
+            }
+            let high = [0, 1, 2].map(|axis| near.cells[axis].min(low[axis] + BOX[axis]));
+            let (middle, radius) = ball(near.corners(low, high));
+            for axis in 0..3 {
+                boxes.middles[axis][at] = middle[axis];
+            }
+            boxes.radii[at] = radius;
+            for lane in 0..LANES {
+                let is_there = low[0] + lane % BOX[0] < high[0] && low[1] + lane / BOX[0] < high[1];
+                boxes.cells[at] |= u64::from(is_there) << lane;
+            }
+        }
+        boxes
+    }
+}
+
+/// The first cell of a box.
+fn low(at: usize) -> [usize; 3] {
+    [at % 2 * BOX[0], at / 2 % 2 * BOX[1], at / 4 * BOX[2]]
+}
+
+/// The middle of a box, and no less than the distance of its points from there.
+pub fn ball([low, high]: [[f32; 3]; 2]) -> ([f32; 3], f32) {
+    let middle = [0, 1, 2].map(|a| (low[a] + high[a]) / 2.0);
+    let half = [0, 1, 2].map(|a| (high[a] - low[a]) / 2.0);
+    (middle, (half[0] * half[0] + half[1] * half[1] + half[2] * half[2]).sqrt() * ROUNDED)
+}
+
+/// A triangle that is farther, squared, from the middle of a ball is farther than `most` from all its points.
+fn square_beyond(most: f32, radius: f32, error: f32) -> f32 {
+    let distance = (most + radius) * ROUNDED;
+    wider(distance * distance, error)
+}
+
+const _: () = assert!(BOX[0] * BOX[1] == LANES && BOX[0] * BOX[1] * BOX[2] * LANES == CELLS);
