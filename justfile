@@ -22,11 +22,11 @@ fuzz target seconds *args: fuzz-seeds
 
 # Whether the fuzz targets compile, on the stable toolchain.
 fuzz-check:
-    CARGO_TARGET_DIR=target cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
+    cargo clippy --locked -p voxelize-fuzz-checks --all-targets -- -D warnings
 
 # Every input of fuzz/corpus through its target, on the stable toolchain; overflow checks and debug assertions, save in the kernels.
 fuzz-replay *targets: fuzz-seeds
-    env -u CI CARGO_TARGET_DIR=target cargo run --locked --manifest-path fuzz/Cargo.toml --no-default-features --example replay -- {{targets}}
+    env -u CI cargo run --locked -p voxelize-fuzz-checks --example replay -- {{targets}}
 
 # The command from outside: damaged files, random options, kills and small limits, for some minutes.
 attack minutes:

@@ -83,6 +83,14 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
+#[cfg(feature = "cli")]
+extern crate self as voxelize;
+
+/// The command, for packages that offer it, too. It has no promise.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+#[allow(missing_docs, unreachable_pub)]
+pub mod cli;
 pub mod compare;
 pub mod error;
 pub mod format;

@@ -4,10 +4,12 @@
 //! answers back in the order of the work.
 
 use std::io;
-use std::sync::Arc;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, hint};
@@ -37,7 +39,15 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
         .num_threads(threads)
         .spawn_handler(|thread| start(move || thread.run()).map(drop))
         .build();
-    Ok(pool.map_err(|e| no_threads(threads, &e))?.install(work))
+    let pool = pool.map_err(|e| no_threads(threads, &e))?;
+    let (mut work, mut answer) = (Some(work), None);
+    install(&pool, &mut || answer = work.take().map(|work| work()));
+    Ok(answer.expect("the work was done"))
+}
+
+/// Does `work` in a pool. It is compiled once.
+fn install(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    pool.install(work);
 }
 
 /// The address space that must be left to start a thread, in bytes: its stack of 2 MiB, and three times that for what
@@ -143,15 +153,41 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) ->
     if items.len() < 2 || current_threads() == 1 {
         return items.into_iter().map(f).collect();
     }
-    items.into_par_iter().with_max_len(1).map(&f).collect()
+    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    map_range(0..items.len(), |n| f(taken(&items[n])))
 }
 
 /// `range.map(f)`, in parallel, answers in order.
-pub(crate) fn map_range<R: Send>(range: std::ops::Range<usize>, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+pub(crate) fn map_range<R: Send>(range: Range<usize>, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if range.len() < 2 || current_threads() == 1 {
         return range.map(f).collect();
     }
-    range.into_par_iter().map(&f).collect()
+    // Each takes as long as to put up its answer, or longer.
+    let piece = range.len().div_ceil(PIECES * current_threads());
+    let pieces: Vec<Range<usize>> =
+        range.clone().step_by(piece).map(|start| start..range.end.min(start + piece)).collect();
+    let answers: Vec<_> = pieces.iter().map(|_| Mutex::new(None)).collect();
+    for_each(pieces.len(), &|n| {
+        let answer: Vec<R> = pieces[n].clone().map(&f).collect();
+        *answers[n].lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+    });
+    let mut all = Vec::with_capacity(range.len());
+    answers.iter().for_each(|answer| all.extend(taken(answer)));
+    all
+}
+
+/// Pieces of a range for each thread, so that none waits long for another.
+const PIECES: usize = 64;
+
+/// Calls `work` with each number below `count`, in parallel. It is compiled once, where every closure that rayon gets
+/// costs a thousand lines.
+fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().with_max_len(1).for_each(work);
+}
+
+/// What was put there, once.
+fn taken<T>(place: &Mutex<Option<T>>) -> T {
+    place.lock().unwrap_or_else(PoisonError::into_inner).take().expect("it is taken once")
 }
 
 /// Shares out `items`: `work` is called as often as the pool has threads, with an iterator over items

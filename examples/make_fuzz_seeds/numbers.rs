@@ -1,5 +1,5 @@
 //! Inputs that are numbers: drawn at random, with a head that says something. Their layouts are in
-//! `fuzz/src/kernels.rs` and `fuzz/src/round_trip.rs`.
+//! `tools/fuzz/src/kernels.rs` and `tools/fuzz/src/round_trip.rs`.
 
 use voxelize::format::FORMATS;
 
@@ -36,7 +36,7 @@ pub fn triangles() -> Seeds {
     seeds
 }
 
-/// Boxes beside, on and in each other, and triangles at random, as `fuzz/src/clearance.rs` reads them.
+/// Boxes beside, on and in each other, and triangles at random, as `tools/fuzz/src/clearance.rs` reads them.
 pub fn pairs() -> Seeds {
     let mut random = Random(11);
     let mut seeds = Seeds::new();

@@ -1,10 +1,6 @@
 //! The module `voxelize._native`: meshes from files and arrays, jobs of the library, cells as arrays. Names, defaults
 //! and documentation for users are in `package/voxelize`, which is Python; here is what needs the library.
 
-// The command line names only the library, so that it compiles here as it does in the program.
-#[allow(dead_code)]
-#[path = "../../src/cli/mod.rs"]
-mod cli;
 mod compare;
 mod errors;
 mod grid;
@@ -36,6 +32,6 @@ mod _native {
     /// Does what these words ask for, as the program `voxelize` does, and returns its exit code.
     #[pyfunction]
     fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
-        py.detach(|| crate::cli::start(words))
+        py.detach(|| voxelize::cli::start(words))
     }
 }

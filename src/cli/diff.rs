@@ -364,7 +364,6 @@ fn json_of(mismatch: &Mismatch) -> Value {
         Mismatch::Origin(axis, values) => ("origin", Some(axis), json!(fractions(values))),
         Mismatch::Spacing(axis, values) => ("spacing", Some(axis), json!(fractions(values))),
         Mismatch::Closed(axis, closed) => ("closed", Some(axis), json!(closed)),
-        other => ("other", None, json!([other.to_string(), null])),
     };
     let axis = axis.map(|axis| AXES[*axis].to_string());
     json!({"what": what, "axis": axis, "first": values[0], "second": values[1]})

@@ -58,7 +58,6 @@ fn one(args: ConvertArgs, call: &Call, report: &mut Report) -> Result<Outcome> {
 }
 
 /// The report of a dry run for a call whose files are devices, so that nothing is read or written: for fuzzing.
-#[cfg(fuzzing)]
 pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Result<Outcome> {
     use super::options::JobOptions;
     use voxelize::mesh::read::Packing;
@@ -83,7 +82,6 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh, report: &mut Report) -> Resul
 }
 
 /// With devices in place of the named files, in the formats of these names.
-#[cfg(fuzzing)]
 fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
     use std::path::PathBuf;
     use voxelize::format;

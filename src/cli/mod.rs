@@ -33,6 +33,7 @@ mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::error::ErrorKind;
@@ -98,9 +99,17 @@ fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, starte
     printer.finish()
 }
 
-/// Does what words ask for, once or a thousand times in one process: for fuzzing. Nothing is printed.
-#[cfg(fuzzing)]
+/// Whether this process calls one command after the other and looks for panics: nothing is printed, signals are not
+/// caught, and panics go on.
+static IS_FUZZING: AtomicBool = AtomicBool::new(false);
+
+fn is_fuzzing() -> bool {
+    IS_FUZZING.load(Ordering::Relaxed)
+}
+
+/// Does what words ask for, once or a thousand times in one process: for fuzzing. From then on nothing is printed.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    IS_FUZZING.store(true, Ordering::Relaxed);
     dispatch(words, &Signals::default(), Instant::now())
 }
 
@@ -114,7 +123,6 @@ fn parse_command<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> (Argv
 }
 
 /// The meaning of a command line without a look at any file: for fuzzing.
-#[cfg(fuzzing)]
 pub enum DryRun {
     /// Help, version.
     Page(String),
@@ -125,8 +133,8 @@ pub enum DryRun {
 }
 
 /// The report of a dry run of `mesh` for these words.
-#[cfg(fuzzing)]
 pub fn dry_run(words: impl IntoIterator<Item = impl Into<OsString>>, mesh: &voxelize::Mesh) -> DryRun {
+    IS_FUZZING.store(true, Ordering::Relaxed);
     let (argv, command) = parse_command(words);
     let matches = match argv.parse() {
         Err(e) if e.kind() == ErrorKind::DisplayHelp => return DryRun::Page(e.render().to_string()),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::is_fuzzing;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use voxelize::{Error, Result, tool};
@@ -50,7 +51,7 @@ impl Signals {
     /// them. To ask for it again changes nothing.
     pub fn listen(&self) -> Result<()> {
         // A fuzzer has signals of its own.
-        if cfg!(fuzzing) || self.listens.swap(true, Ordering::Relaxed) {
+        if is_fuzzing() || self.listens.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
         let at_once = Arc::new(AtomicBool::new(false));

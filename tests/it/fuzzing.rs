@@ -27,10 +27,10 @@ fn every_target_has_its_check_its_seeds_and_its_row() {
     assert!(names.len() >= 7, "{names:?}");
     let seeds = text("examples/make_fuzz_seeds/main.rs");
     let docs = text("docs/fuzzing.md");
-    let replay = text("fuzz/examples/replay.rs");
+    let replay = text("tools/fuzz/examples/replay.rs");
     for name in names.iter().map(|name| name.trim_matches('"')) {
         assert!(text(&format!("fuzz/fuzz_targets/{name}.rs")).contains(&format!("checks::{name}::check")));
-        assert!(text(&format!("fuzz/src/{name}.rs")).contains("pub fn check(bytes: &[u8])"), "{name}");
+        assert!(text(&format!("tools/fuzz/src/{name}.rs")).contains("pub fn check(bytes: &[u8])"), "{name}");
         assert!(seeds.contains(&format!("(\"{name}\", ")), "{name} has no seeds");
         assert!(replay.contains(&format!("(\"{name}\", checks::{name}::check)")), "{name} is not replayed");
         let rows = docs.lines().filter(|line| line.starts_with(&format!("| `{name}` |"))).count();

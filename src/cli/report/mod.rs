@@ -17,6 +17,7 @@ use voxelize::{Code, Error, Finding, Kind, Result, Severity};
 
 use super::files::{Destination, is_pipe};
 use super::guard::guarded;
+use super::is_fuzzing;
 use super::signals::Signals;
 use display::{sanitized, sanitized_json, sanitized_lines};
 pub use hints::{fitting, hint, spelled};
@@ -368,7 +369,7 @@ impl Printer {
 impl PrinterState {
     fn print(&mut self, text: &str) {
         // Standard output may be held by a write to a pipe that nobody reads.
-        if self.is_broken || text.is_empty() || cfg!(fuzzing) {
+        if self.is_broken || text.is_empty() || is_fuzzing() {
             return;
         }
         if let Err(error) = to_stdout(text) {
@@ -419,7 +420,7 @@ pub fn show(text: &str) -> u8 {
 }
 
 fn to_stderr(text: &str) {
-    if cfg!(fuzzing) {
+    if is_fuzzing() {
         return;
     }
     // If stderr is gone nobody is left to read it.

@@ -20,9 +20,7 @@ use voxelize::{BitGrid, Code, Finding, Lattice, Mesh, Progress, Record, Result, 
 pub use self::fill::{voxelizer, voxels};
 pub use self::findings::option_text;
 pub use self::object::{KEYS, fill_object};
-#[cfg(fuzzing)]
-pub use self::prepare::fit_for;
-pub use self::prepare::{fit, library_run, one_unit, read};
+pub use self::prepare::{fit, fit_for, library_run, one_unit, read};
 pub use self::report::{MeshInput, RunReport, timed};
 pub use self::summary::{mesh_format, mesh_line, summary, time_line, triangles, warning_lines};
 pub use self::verbose::verbose;

@@ -71,7 +71,6 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
             let hint = hint(error).map(|hint| format!("hint: {hint}"));
             std::iter::once(error.to_string()).chain(hint).collect()
         }
-        other => vec![format!("{}", other.name())],
     }
 }
 

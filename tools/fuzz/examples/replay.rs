@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         eprintln!("no target is called {unknown}");
         return ExitCode::FAILURE;
     }
-    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let mut is_empty = false;
     for (name, check) in
         TARGETS.iter().filter(|(name, _)| chosen.is_empty() || chosen.iter().any(|c| c == name))

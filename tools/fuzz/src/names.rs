@@ -11,7 +11,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{LazyLock, Mutex};
 
-use crate::{alone, cli};
+use crate::alone;
+use voxelize::cli;
 
 /// Names that words and links may have. Some are files, some folders, some are not there until a link is.
 const NAMES: [&str; 24] = [
@@ -118,7 +119,7 @@ static FILES: LazyLock<BTreeMap<PathBuf, Vec<u8>>> = LazyLock::new(|| {
     assert!(std::env::var_os("CI").is_none(), "CI is set, where no golden is recorded: env -u CI runs this");
     let place = tempfile::tempdir().expect("a folder for temporary files");
     enter(place.path());
-    let cube = include_bytes!("../../fixtures/cube.stl");
+    let cube = include_bytes!("../../../fixtures/cube.stl");
     fs::create_dir("sub").expect("a new folder");
     for name in ["cube.stl", "b.stl", "sub/cube.stl"] {
         fs::write(name, cube).expect("room for a mesh");

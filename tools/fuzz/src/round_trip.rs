@@ -74,7 +74,8 @@ fn check_back(voxels: &Voxels, format: &Format, dtype: Dtype, file: &[u8]) {
 }
 
 fn case(input: &mut Unstructured) -> arbitrary::Result<(&'static Format, Dtype, Voxels, usize)> {
-    let formats: Vec<_> = FORMATS.iter().filter(|format| format.is_readable() && !format.is_folder()).collect();
+    let formats: Vec<_> =
+        FORMATS.iter().filter(|format| format.is_readable() && !format.is_folder()).collect();
     let format = formats[usize::from(input.arbitrary::<u8>()?) % formats.len()];
     let kind = format.kinds[usize::from(input.arbitrary::<u8>()?) % format.kinds.len()];
     // A format may hold labels as bits alone.

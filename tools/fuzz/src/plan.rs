@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use voxelize::{Kind, Mesh};
 
-use crate::cli::DryRun;
-use crate::{alone, cli};
+use crate::alone;
+use voxelize::cli::{self, DryRun};
 
 /// Plans what the words ask for, and reports it.
 pub fn check(bytes: &[u8]) {

@@ -27,17 +27,12 @@ use std::sync::LazyLock;
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
 use voxelize::{Error, Kind};
 
-/// The command line as the binary has it.
-#[path = "../../src/cli/mod.rs"]
-#[allow(dead_code, reason = "nothing is printed")]
-mod cli;
-
 /// The oracle of the tests.
-#[path = "../../tests/support/oracle.rs"]
+#[path = "../../../tests/support/oracle.rs"]
 mod oracle;
 
 /// That of the suite `solid`.
-#[path = "../../tests/counted/solid/winding.rs"]
+#[path = "../../../tests/counted/solid/winding.rs"]
 #[allow(dead_code, reason = "one ray is asked")]
 mod winding;
 
