@@ -1,6 +1,7 @@
 //! How a grid is held in memory decides nothing: slabs make the digests, counts and bytes of the
 //! whole grid.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,6 +16,9 @@ use crate::support::meshes::{fixture, fixtures, mapped, rules_for};
 use crate::support::suite::Counts;
 
 const THREADS: [usize; 3] = [1, 2, 7];
+
+/// The layers of a brick.
+const BRICK: usize = 8;
 
 /// Every format of one file that is written in slabs, with every type it has for cells of this kind.
 fn kinds(cells: CellKind) -> impl Iterator<Item = (&'static Format, Dtype)> {
@@ -33,33 +37,39 @@ fn file(layers: &mut dyn CellSource, format: &Format, dtype: Dtype) -> Vec<u8> {
     bytes
 }
 
-/// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole in
-/// every format that takes them. The answer is how many files were compared.
-fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[usize]) -> u64 {
-    let voxelize::Voxelized { voxels: whole, stats, .. } =
-        Voxelizer::new(what).run(mesh, lattice).expect("it fits");
-    let levels = Level::available();
-    let mut files = 0;
-    // How a grid is written does not depend on the rule, and insides take long.
-    let kinds: Vec<_> =
-        kinds(what.kind()).take(if what.inside().is_some() { 1 } else { usize::MAX }).collect();
-    let heights = if what.inside().is_some() { &heights[heights.len() / 2..] } else { heights };
-    for (n, (format, dtype)) in kinds.into_iter().enumerate() {
-        let expected = file(&mut InMemory::new(&whole), format, dtype);
-        for (m, &height) in heights.iter().enumerate() {
+/// How many files were compared, and of which kinds: formats with types take turns.
+#[derive(Default)]
+struct Compared {
+    files: u64,
+    kinds: BTreeSet<(&'static str, &'static str)>,
+}
+
+impl Compared {
+    /// Compares slabs of `height` layers, from passes over the triangles and from bricks, with the whole, as files of a
+    /// format that takes them.
+    fn compare(&mut self, name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[usize]) {
+        let voxelize::Voxelized { voxels: whole, stats, .. } =
+            Voxelizer::new(what).run(mesh, lattice).expect("it fits");
+        let levels = Level::available();
+        for &height in heights {
             let slabs = lattice.dims()[2].div_ceil(height);
-            if slabs < 3 || !height.is_multiple_of(format.slab_layers) {
+            if slabs < 3 {
                 continue;
             }
-            let threads = THREADS[(n + m) % 3];
-            let level = Some(levels[(n + m) % levels.len()]);
-            let run = Run::default().threads(threads).level(level);
-            let passes = Voxelizer::new(what)
-                .with_run(run)
-                .slabs(mesh, lattice, voxelize::run::Plan::Slabs(height))
-                .expect("it fits");
-            let bricks =
-                Voxelizer::new(what).with_run(run).slabs(mesh, lattice, voxelize::run::Plan::Bricks(height));
+            let takes = |(format, _): &(&Format, Dtype)| height.is_multiple_of(format.slab_layers);
+            let mut kinds: Vec<_> = kinds(what.kind()).filter(takes).collect();
+            // Those of tiles only where slabs are so high.
+            if kinds.iter().any(|(format, _)| format.slab_layers > BRICK) {
+                kinds.retain(|(format, _)| format.slab_layers > BRICK);
+            }
+            let turn = self.files as usize;
+            let (format, dtype) = kinds[turn % kinds.len()];
+            let expected = file(&mut InMemory::new(&whole), format, dtype);
+            let level = Some(levels[turn % levels.len()]);
+            let run = Run::default().threads(THREADS[turn % 3]).level(level);
+            let slabs_by = |plan| Voxelizer::new(what).with_run(run).slabs(mesh, lattice, plan);
+            let passes = slabs_by(Plan::Slabs(height)).expect("it fits");
+            let bricks = slabs_by(Plan::Bricks(height));
             let has_bricks = what.has_bricks() && height.is_multiple_of(8);
             assert_eq!(bricks.is_ok(), has_bricks, "{height} layers of bricks");
             for mut made in [Some(passes), bricks.ok()].into_iter().flatten() {
@@ -72,33 +82,36 @@ fn compare(name: &str, mesh: &Mesh, lattice: &Lattice, what: Rule, heights: &[us
                     (slabs, whole.count(), stats.clone()),
                     "{name}"
                 );
-                files += 1;
+                self.files += 1;
             }
+            self.kinds.insert((format.name, dtype.name()));
         }
     }
-    files
+
+    fn counts(self) -> Counts {
+        vec![("files from slabs", self.files), ("kinds of files", self.kinds.len() as u64)]
+    }
 }
 
 /// Every fixture, rule and ties, in slabs of one layer, of a few, and of a brick's.
 pub fn slabs_are_the_whole() -> Counts {
-    let mut grids = 0;
-    let mut files = 0;
+    let mut compared = Compared::default();
     for (name, mesh) in fixtures() {
         for longest in [21, 90] {
             let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
             for what in rules_for(&mesh) {
-                files += compare(
-                    &format!("{name}, {longest}, {what:?}"),
-                    &mesh,
-                    &lattice,
-                    what,
-                    &[1, 3, 8, 17, 24],
-                );
-                grids += 1;
+                let name = format!("{name}, {longest}, {what:?}");
+                // Insides take long.
+                let heights = if what.inside().is_some() { &[8, 17][..] } else { &[1, 3, 8, 17, 24] };
+                compared.compare(&name, &mesh, &lattice, what, heights);
             }
         }
     }
-    vec![("grids", grids), ("files from slabs", files)]
+    let all = [CellKind::Bits, CellKind::Field].into_iter().flat_map(kinds);
+    let all: BTreeSet<_> =
+        all.filter(|(format, _)| format.slab_layers <= BRICK).map(|(f, d)| (f.name, d.name())).collect();
+    assert!(compared.kinds.is_superset(&all), "{:?} of {all:?}", compared.kinds);
+    compared.counts()
 }
 
 /// A mesh drawn out along z, so that few cells make many layers.
@@ -111,24 +124,25 @@ fn tall(name: &str) -> (Mesh, Lattice) {
 
 /// Grids of more layers than a tile of a .vox scene, which is made of slabs of as many.
 pub fn slabs_of_tiles() -> Counts {
-    let mut files = 0;
+    let mut compared = Compared::default();
     let mut refused = 0;
     let scene = format::by_name("vox").expect("a format");
     for name in ["knot.stl", "octahedron.stl", "cube.stl"] {
         let (mesh, lattice) = tall(name);
         for height in [1, 100, 255, 257] {
-            let mut slabs = Voxelizer::new(Rule::surface())
-                .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
-                .expect("it fits");
+            let mut slabs =
+                Voxelizer::new(Rule::surface()).slabs(&mesh, &lattice, Plan::Slabs(height)).expect("it fits");
             let result = format::write_source_to(&mut slabs, &mut vec![], scene, &SaveOptions::default());
             assert_eq!(result.expect_err("half tiles").kind(), Kind::Usage, "{name}, {height}");
             refused += 1;
         }
         for what in rules_for(&mesh) {
-            files += compare(&format!("tall {name}, {what:?}"), &mesh, &lattice, what, &[256, 100, 104]);
+            compared.compare(&format!("tall {name}, {what:?}"), &mesh, &lattice, what, &[256, 100, 104]);
         }
     }
-    vec![("files from slabs", files), ("refused", refused)]
+    let mut counts = compared.counts();
+    counts.push(("refused", refused));
+    counts
 }
 
 /// A limit chooses the plan, and slabs above it are refused.
@@ -148,7 +162,7 @@ pub fn a_limit_chooses_the_plan() -> Counts {
             let run = Run::default().memory(limit);
             Voxelizer::new(Rule::surface())
                 .with_run(run)
-                .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
+                .slabs(&mesh, &lattice, Plan::Slabs(height))
                 .map(|slabs| slabs.count())
         };
         assert!(with(need).expect(&name) >= 3, "{name}");
@@ -178,7 +192,7 @@ pub fn cancelled_slabs_leave_nothing() -> Counts {
             let run = Run::default().progress(&stop);
             let mut slabs = Voxelizer::new(Rule::surface())
                 .with_run(run)
-                .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(256))
+                .slabs(&mesh, &lattice, Plan::Slabs(256))
                 .expect("it fits");
             let options = SaveOptions { progress: &stop, ..SaveOptions::default() };
             let error = format::save_source(&mut slabs, &path, format, &options).expect_err(format.name);
