@@ -32,6 +32,6 @@ mod _native {
     /// Does what these words ask for, as the program `voxelize` does, and returns its exit code.
     #[pyfunction]
     fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
-        py.detach(|| voxelize::cli::start(words))
+        py.detach(|| ::voxelize::cli::start(words))
     }
 }

@@ -1,5 +1,6 @@
 //! Reading `.vti`.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 
 use quick_xml::events::{BytesStart, Event};
@@ -88,6 +89,8 @@ impl VtiHeader {
         let xml = appended.and_then(|at| Some(at + find(&text[at..], b">")? + 1)).unwrap_or(text.len());
         header.begin = appended.and_then(|at| Some((at + find(&text[at..], b"_")? + 1) as u64));
         let xml = String::from_utf8_lossy(&text[..xml]);
+        // What stands in for bytes that are no text may be longer than these.
+        let is_as_in_file = matches!(xml, Cow::Borrowed(_));
         let mut reader = Reader::from_str(&xml);
         let mut place = "";
         let mut is_json = false;
@@ -117,7 +120,8 @@ impl VtiHeader {
                 // Data within the XML may be longer than what was read.
                 Err(_) if text.len() as u64 == MAX_HEAD && header.extent.is_some() => break,
                 Err(error) => {
-                    return Err(broken(format!("its XML: {error}")).at_byte(reader.error_position()));
+                    let error = broken(format!("its XML: {error}"));
+                    return Err(if is_as_in_file { error.at_byte(reader.error_position()) } else { error });
                 }
                 Ok(_) => {}
             }
