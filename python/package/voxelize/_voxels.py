@@ -197,8 +197,8 @@ class Voxels:
 
     def centres(self) -> npt.NDArray[np.float64]:
         """The centres (n, 3) of these cells in world space."""
-        made: npt.NDArray[np.float64] = np.asarray(self.origin) + (self.cells() + 0.5) * np.asarray(self.spacing)
-        return made
+        origin, spacing = np.array(self.origin, np.float64), np.array(self.spacing, np.float64)
+        return origin + (self.cells().astype(np.float64) + 0.5) * spacing
 
     def index(self, points: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """The cell (n, 3) that each point (n, 3) is in, −1 for all three of one outside the grid; a point on a wall belongs
