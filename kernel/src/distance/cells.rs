@@ -18,7 +18,7 @@ use crate::levels::LANES;
 const MOST_CLUSTERS: usize = 256;
 
 /// Triangles near a brick. With more of them clusters leave out more in less time.
-const MOST_TRIANGLES: usize = 64;
+const MOST_TRIANGLES: usize = 96;
 
 /// Cells with a triangle that wait for the last word on which are near enough.
 const MOST_CANDIDATES: usize = 1 << 12;

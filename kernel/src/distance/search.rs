@@ -20,6 +20,9 @@ const DEPTHS: usize = 3;
 /// Groups of clusters that are few enough for the parts of a brick, as they are.
 const FEW: usize = 2;
 
+/// Bricks in a row with many triangles that are counted: after them every fourth is asked.
+const MOST_CROWDED: u32 = 2;
+
 /// The rounding error of the bounds of the tree, relative to the numbers.
 const TREE_ERROR: f32 = 1.0 / (1 << 18) as f32;
 
@@ -35,6 +38,9 @@ pub struct BrickSearch<'a> {
     /// Clusters for a brick, its parts, and theirs.
     lists: [Vec<ListedGroup>; DEPTHS + 1],
     few: CellLanes,
+    /// Bricks in a row that had many triangles near them, and those until the next is asked.
+    crowded: u32,
+    pause: u32,
     waiting: WaitingPairs,
     /// For the nearest triangles, if they are asked for.
     nearest: Option<NearestTriangles<'a>>,
@@ -71,6 +77,8 @@ impl<'a> BrickSearch<'a> {
             near: LocalBrick::default(),
             lists: Default::default(),
             few: CellLanes::default(),
+            crowded: 0,
+            pause: 0,
             waiting: WaitingPairs::default(),
             nearest: None,
             hint: NONE,
@@ -267,13 +275,21 @@ impl<'a> BrickSearch<'a> {
 
     /// Measures the cells of the brick, one triangle of a list after the other, if few are near it; whether it did.
     fn few<S: Simd>(&mut self, simd: S, list: usize, first: [usize; 3]) -> bool {
+        if self.pause > 0 {
+            self.pause -= 1;
+            return false;
+        }
         simd.vectorize(
             #[inline(always)]
             || {
                 let Self { tree, lattice, near, lists, few, waiting, found, nearest, .. } = self;
                 if !few.list(simd, near, tree, &lists[list]) {
+                    // Where triangles are many, they are so in the bricks beside it.
+                    self.crowded = MOST_CROWDED.min(self.crowded + 1);
+                    self.pause = (1 << self.crowded) - 1;
                     return false;
                 }
+                self.crowded = 0;
                 few.look(simd, near, |cell, place| {
                     let at = [cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE];
                     let centre = [0, 1, 2].map(|a| lattice.centres[a][first[a] + at[a]]);
@@ -320,7 +336,8 @@ impl<'a> BrickSearch<'a> {
                     (points[n], radii[n]) = ball(near.corners(part.low, part.high));
                     start = start.max((limit + radii[n]) * (limit + radii[n]));
                 }
-                let least = near.look::<S, SCALAR>(simd, tree, &lists[list], &points, start, hint);
+                let least =
+                    near.look::<S, SCALAR>(simd, tree, &lists[list], &points, parts.len(), start, hint);
                 for n in 0..parts.len() {
                     if least[n] > start && !near.has_unknown {
                         continue;
@@ -372,7 +389,8 @@ impl<'a> BrickSearch<'a> {
                         let cell = some[n.min(some.len() - 1)];
                         points[n] = [0, 1, 2].map(|a| near.centres[a][cell[a]]);
                     }
-                    let least = near.look::<S, SCALAR>(simd, tree, &lists[list], &points, near.limit, hint);
+                    let (count, limit) = (some.len(), near.limit);
+                    let least = near.look::<S, SCALAR>(simd, tree, &lists[list], &points, count, limit, hint);
                     let most = least.map(|least| wider(least, near.error).min(near.limit));
                     for seen in 0..near.seen.len() {
                         let place = self.near.seen[seen].0;
