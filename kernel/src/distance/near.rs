@@ -172,16 +172,15 @@ impl LocalBrick {
         [[0, 1, 2].map(|a| self.centres[a][low[a]]), [0, 1, 2].map(|a| self.centres[a][high[a] - 1])]
     }
 
-    /// Measures the clusters of a list that may hold the nearest triangle to one of the first `count` of these points: they
-    /// are what is then seen. The answers are the least squared distances, or above `start` where all are above it. `first` is a
+    /// Measures the clusters of a list that may hold the nearest triangle to one of these points, up to four: they are
+    /// what is then seen. The answers are the least squared distances, or above `start` where all are above it. `first` is a
     /// cluster that is probably near.
     pub fn look<S: Simd, const SCALAR: bool>(
         &mut self,
         simd: S,
         tree: &TriangleTree,
         list: &[ListedGroup],
-        points: &[[f32; 3]; POINTS],
-        count: usize,
+        points: &[[f32; 3]],
         start: f32,
         first: u32,
     ) -> [f32; POINTS] {
@@ -190,10 +189,12 @@ impl LocalBrick {
             || {
                 self.seen.clear();
                 let least = [f32x16::splat(simd, f32::INFINITY); POINTS];
-                let is_asked = [0, 1, 2, 3].map(|n| n < count);
+                let is_asked = [0, 1, 2, 3].map(|n| n < points.len());
+                // The last stands for those that are not there.
+                let points = [0, 1, 2, 3].map(|n| points[n.min(points.len() - 1)]);
                 // Nothing is as near as that.
                 let most = is_asked.map(|is_asked| if is_asked { start } else { -1.0 });
-                let mut look = Look { points: *points, least, most };
+                let mut look = Look { points, least, most };
                 self.see::<S, SCALAR>(simd, tree, first, &mut look, is_asked);
                 for listed in list {
                     let group = listed.group as usize;

@@ -331,13 +331,12 @@ impl<'a> BrickSearch<'a> {
                 let mut points = [[0.0; 3]; POINTS];
                 let mut radii = [0.0; POINTS];
                 let mut start = 0.0_f32;
-                for n in 0..POINTS {
-                    let part = parts[n.min(parts.len() - 1)];
+                for (n, part) in parts.iter().enumerate() {
                     (points[n], radii[n]) = ball(near.corners(part.low, part.high));
                     start = start.max((limit + radii[n]) * (limit + radii[n]));
                 }
                 let least =
-                    near.look::<S, SCALAR>(simd, tree, &lists[list], &points, parts.len(), start, hint);
+                    near.look::<S, SCALAR>(simd, tree, &lists[list], &points[..parts.len()], start, hint);
                 for n in 0..parts.len() {
                     if least[n] > start && !near.has_unknown {
                         continue;
@@ -385,12 +384,11 @@ impl<'a> BrickSearch<'a> {
                 for some in cells[..count].chunks(POINTS) {
                     let Self { tree, near, lists, .. } = self;
                     let mut points = [[0.0; 3]; POINTS];
-                    for n in 0..POINTS {
-                        let cell = some[n.min(some.len() - 1)];
+                    for (n, cell) in some.iter().enumerate() {
                         points[n] = [0, 1, 2].map(|a| near.centres[a][cell[a]]);
                     }
-                    let (count, limit) = (some.len(), near.limit);
-                    let least = near.look::<S, SCALAR>(simd, tree, &lists[list], &points, count, limit, hint);
+                    let (points, limit) = (&points[..some.len()], near.limit);
+                    let least = near.look::<S, SCALAR>(simd, tree, &lists[list], points, limit, hint);
                     let most = least.map(|least| wider(least, near.error).min(near.limit));
                     for seen in 0..near.seen.len() {
                         let place = self.near.seen[seen].0;
