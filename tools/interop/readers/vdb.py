@@ -56,7 +56,11 @@ for name, grid in [("level", level), ("fog", fog), ("half", half), ("mask", mask
 
 
 def _openvdb(code, *words):
-    return subprocess.run([PYTHON, "-c", code, *map(str, words)], check=True, capture_output=True, text=True).stdout
+    done = subprocess.run([PYTHON, "-c", code, *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        packages = "Debian's python3-openvdb and libopenvdb-tools, or OPENVDB_PYTHON"
+        raise SystemExit(f"{done.stderr}OpenVDB did not read or write a file with {PYTHON}; it takes {packages}")
+    return done.stdout
 
 
 def _as_floats(path):
