@@ -23,6 +23,7 @@ fuzz target seconds *args: fuzz-seeds
 # Whether the fuzz targets compile, on the stable toolchain.
 fuzz-check:
     cargo clippy --locked -p voxelize-fuzz-checks --all-targets -- -D warnings
+    CARGO_TARGET_DIR=target cargo clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
 
 # Every input of fuzz/corpus through its target, on the stable toolchain; overflow checks and debug assertions, save in the kernels.
 fuzz-replay *targets: fuzz-seeds

@@ -45,7 +45,7 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
     Ok(answer.expect("the work was done"))
 }
 
-/// Does `work` in a pool. It is compiled once.
+/// Does `work` in a pool. Not generic, as [`for_each`] is not.
 fn install(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
     pool.install(work);
 }
@@ -162,7 +162,7 @@ pub(crate) fn map_range<R: Send>(range: Range<usize>, f: impl Fn(usize) -> R + S
     if range.len() < 2 || current_threads() == 1 {
         return range.map(f).collect();
     }
-    // Each takes as long as to put up its answer, or longer.
+    // One job for many numbers, as a call may take less time than a job takes to begin.
     let piece = range.len().div_ceil(PIECES * current_threads());
     let pieces: Vec<Range<usize>> =
         range.clone().step_by(piece).map(|start| start..range.end.min(start + piece)).collect();
@@ -179,8 +179,8 @@ pub(crate) fn map_range<R: Send>(range: Range<usize>, f: impl Fn(usize) -> R + S
 /// Pieces of a range for each thread, so that none waits long for another.
 const PIECES: usize = 64;
 
-/// Calls `work` with each number below `count`, in parallel. It is compiled once, where every closure that rayon gets
-/// costs a thousand lines.
+/// Calls `work` with each number below `count`, in parallel. Not generic: for each closure that rayon is given, the
+/// compiler makes its job machinery anew.
 fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().with_max_len(1).for_each(work);
 }

@@ -5,8 +5,9 @@ use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 
-use super::is_fuzzing;
 use voxelize::{Error, Result};
+
+use super::is_fuzzing;
 
 /// The messages of the last panics, each with its place.
 static PLACES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());

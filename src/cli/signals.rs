@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::is_fuzzing;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use voxelize::{Error, Result, tool};
+
+use super::is_fuzzing;
 
 /// How often a signal is looked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

@@ -27,7 +27,7 @@ const MOST_CANDIDATES: usize = 1 << 12;
 const BOX: [usize; 3] = [4, 4, 2];
 
 /// A factor that makes up for the rounding of a few operations.
-const ROUNDED: f32 = 1.000_001;
+pub const ROUNDED: f32 = 1.000_001;
 
 /// The triangles near a brick, and what is known of its cells.
 pub struct CellLanes {

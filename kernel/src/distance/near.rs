@@ -172,9 +172,9 @@ impl LocalBrick {
         [[0, 1, 2].map(|a| self.centres[a][low[a]]), [0, 1, 2].map(|a| self.centres[a][high[a] - 1])]
     }
 
-    /// Measures the clusters of a list that may hold the nearest triangle to one of these points, up to four: they are
-    /// what is then seen. The answers are the least squared distances, or above `start` where all are above it. `first` is a
-    /// cluster that is probably near.
+    /// Measures the clusters of a list that may hold the nearest triangle to one of these points, one to four: they are
+    /// what is then seen. The answers are the least squared distances, or above `start` where all are above it. `first` is
+    /// a cluster that is probably near.
     pub fn look<S: Simd, const SCALAR: bool>(
         &mut self,
         simd: S,

@@ -2,7 +2,7 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::cells::{CellLanes, ball};
+use super::cells::{CellLanes, ROUNDED, ball};
 use super::centres::CentreLattice;
 use super::frames::FLOOR;
 use super::near::{CELLS, ListedGroup, LocalBrick, NONE, POINTS, SIDE, SeenCluster, wider};
@@ -327,7 +327,7 @@ impl<'a> BrickSearch<'a> {
             #[inline(always)]
             || {
                 let Self { tree, near, lists, .. } = self;
-                let limit = near.limit.sqrt() * 1.000_001;
+                let limit = near.limit.sqrt() * ROUNDED;
                 let mut points = [[0.0; 3]; POINTS];
                 let mut radii = [0.0; POINTS];
                 let mut start = 0.0_f32;
@@ -341,7 +341,7 @@ impl<'a> BrickSearch<'a> {
                     if least[n] > start && !near.has_unknown {
                         continue;
                     }
-                    let distance = wider(least[n], near.error).sqrt() * 1.000_001;
+                    let distance = wider(least[n], near.error).sqrt() * ROUNDED;
                     let most = (distance + radii[n]).min(limit);
                     let is_nearest = |seen: &&SeenCluster| {
                         f32x16::from_slice(simd, &seen.1[n]).simd_le(least[n]).any_true()

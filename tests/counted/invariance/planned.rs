@@ -70,7 +70,7 @@ impl Compared {
             let slabs_by = |plan| Voxelizer::new(what).with_run(run).slabs(mesh, lattice, plan);
             let passes = slabs_by(Plan::Slabs(height)).expect("it fits");
             let bricks = slabs_by(Plan::Bricks(height));
-            let has_bricks = what.has_bricks() && height.is_multiple_of(8);
+            let has_bricks = what.has_bricks() && height.is_multiple_of(BRICK);
             assert_eq!(bricks.is_ok(), has_bricks, "{height} layers of bricks");
             for mut made in [Some(passes), bricks.ok()].into_iter().flatten() {
                 let name = format!("{name}, {} {}, {height} layers, {level:?}", format.name, dtype.name());
@@ -140,6 +140,8 @@ pub fn slabs_of_tiles() -> Counts {
             compared.compare(&format!("tall {name}, {what:?}"), &mesh, &lattice, what, &[256, 100, 104]);
         }
     }
+    let tiled = kinds(CellKind::Bits).filter(|(format, _)| format.slab_layers > BRICK);
+    tiled.for_each(|(f, d)| assert!(compared.kinds.contains(&(f.name, d.name())), "{} {}", f.name, d.name()));
     let mut counts = compared.counts();
     counts.push(("refused", refused));
     counts

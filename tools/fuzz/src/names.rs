@@ -11,8 +11,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{LazyLock, Mutex};
 
-use crate::alone;
 use voxelize::cli;
+
+use crate::alone;
 
 /// Names that words and links may have. Some are files, some folders, some are not there until a link is.
 const NAMES: [&str; 24] = [

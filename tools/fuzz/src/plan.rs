@@ -5,10 +5,10 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use voxelize::cli::{self, DryRun};
 use voxelize::{Kind, Mesh};
 
 use crate::alone;
-use voxelize::cli::{self, DryRun};
 
 /// Plans what the words ask for, and reports it.
 pub fn check(bytes: &[u8]) {
