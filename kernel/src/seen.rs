@@ -18,6 +18,22 @@ pub struct SeenTriangles {
     pub degenerate: u64,
 }
 
+impl Default for SeenTriangles {
+    /// Of no triangles.
+    fn default() -> Self {
+        Self { bounds: Bounds::EMPTY, degenerate: 0 }
+    }
+}
+
+impl SeenTriangles {
+    /// Of these triangles and others.
+    #[must_use]
+    pub fn and(&self, others: &Self) -> Self {
+        let bounds = self.bounds.union(&others.bounds);
+        Self { bounds, degenerate: self.degenerate + others.degenerate }
+    }
+}
+
 /// The bounds of triangles and how many have no area; `None` if a coordinate is not finite.
 pub fn seen(level: Level, triangles: &[Triangle]) -> Option<SeenTriangles> {
     let token = level.token().unwrap_or_else(fearless_simd::Level::fallback);

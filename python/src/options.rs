@@ -5,15 +5,13 @@ use std::str::FromStr;
 use pyo3::prelude::*;
 use voxelize::grid::CellKind;
 use voxelize::job::{
-    AxisOrder, JobLabels, Measure, PartChoice, Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
+    AxisOrder, FitOptions, JobLabels, Measure, PartChoice, Rotation, Transform, UnitOfLength, UpAxis,
+    WrittenLength,
 };
 use voxelize::mesh::PartKind;
-use voxelize::{Error, Fit, Rational, Result, Rule, Size, Snap};
+use voxelize::{Error, Fit, Rational, Result, Rule, Snap};
 
 use crate::mesh::Reading;
-
-/// The cells on the longest axis by default.
-const DEFAULT_RES: usize = 256;
 
 /// What decides the cells, but the mesh.
 #[derive(FromPyObject)]
@@ -141,33 +139,25 @@ impl Options {
             Self { origin: Some(_), bounds: Some(_), .. } => return Err(exclusive("origin", "bounds")),
             _ => {}
         }
-        let size = match (&self.voxel_size, self.dims) {
-            (_, Some(dims)) if self.stretch => Size::Stretched(dims),
-            (_, Some(dims)) => Size::Dims(dims),
-            (Some(size), _) => {
-                let size = lengths("voxel_size", size, transform.unit)?;
-                Size::Spacing(size.map(|side| side / &transform.scale))
-            }
-            _ => Size::Longest(self.res.unwrap_or(DEFAULT_RES)),
+        let of = |name: &str, texts: &Option<[String; 3]>| {
+            texts.as_ref().map(|texts| lengths(name, texts, transform.unit)).transpose()
         };
-        // A lattice fitted to the mesh has room for cells that the rule occupies beyond the mesh.
-        let is_fitted = self.dims.is_none() && self.bounds.is_none();
-        let fit = Fit::new(size).snap(self.snap()?.unwrap_or_default());
-        let mut fit = match self.pad {
-            None if is_fitted => fit.margin(rule.margin()),
-            pad => fit.pad(pad.unwrap_or(0)),
+        let corners = self.bounds.as_ref().map(|[x0, y0, z0, x1, y1, z1]| {
+            let corner = |corner: [&String; 3]| lengths("bounds", &corner.map(String::clone), transform.unit);
+            Ok::<_, Error>([corner([x0, y0, z0])?, corner([x1, y1, z1])?])
+        });
+        let options = FitOptions {
+            res: self.res,
+            dims: self.dims,
+            is_stretched: self.stretch,
+            voxel_size: of("voxel_size", &self.voxel_size)?,
+            origin: of("origin", &self.origin)?,
+            bounds: corners.transpose()?,
+            is_cube: self.cube,
+            pad: self.pad,
+            snap: self.snap()?.unwrap_or_default(),
         };
-        if let Some(origin) = &self.origin {
-            fit = fit.origin(transform.unplaced(&lengths("origin", origin, transform.unit)?));
-        }
-        if let Some([x0, y0, z0, x1, y1, z1]) = &self.bounds {
-            let corner = |corner: [&String; 3]| {
-                let point = lengths("bounds", &corner.map(String::clone), transform.unit)?;
-                Ok::<_, Error>(transform.unplaced(&point))
-            };
-            fit = fit.bounds(corner([x0, y0, z0])?, corner([x1, y1, z1])?);
-        }
-        Ok(if self.cube { fit.cube() } else { fit })
+        Ok(options.fit(rule, transform))
     }
 
     /// What cells are labelled by; the meshes, if there are several.

@@ -225,6 +225,11 @@ mod tests {
             }
         }
         assert!(seen > 10, "{seen}");
-        assert!(args::command().render_long_help().to_string().contains(&format!("{}]", args::DEFAULT_RES)));
+        assert!(
+            args::command()
+                .render_long_help()
+                .to_string()
+                .contains(&format!("{}]", voxelize::job::DEFAULT_RES))
+        );
     }
 }

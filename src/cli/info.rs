@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use voxelize::format::{self, Carries, Description};
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
-use voxelize::job::InFile;
+use voxelize::job::{DEFAULT_RES, InFile};
 use voxelize::mesh::closed::EdgeCounts;
 use voxelize::mesh::read::{self, ReadOptions, Tolerance};
 use voxelize::{BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Size, Voxels, par};
 
-use super::args::{DEFAULT_RES, MemoryArgs, PageArgs, PowerArgs, ReadArgs, ReportArgs};
+use super::args::{MemoryArgs, PageArgs, PowerArgs, ReadArgs, ReportArgs};
 use super::command::{Call, Command};
 use super::contents::{self, LabelCount};
 use super::files;

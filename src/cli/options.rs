@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use voxelize::format::Sidecar;
 use voxelize::grid::CellKind;
-use voxelize::job::{JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis};
+use voxelize::job::{
+    DEFAULT_RES, FitOptions, JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis,
+};
 use voxelize::mesh::PartKind;
 use voxelize::mesh::read::Tolerance;
-use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule, Size, Snap};
+use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule, Snap};
 
 use super::args::transform::UpArgs;
 use super::args::values::BoxCorners;
 use super::args::{
-    ConvertArgs, DEFAULT_RES, DoubtArgs, GridArgs, LeakArgs, NearestArgs, PartArgs, ReadArgs, RuleArgs,
-    RunArgs, prefixed,
+    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, PartArgs, ReadArgs, RuleArgs, RunArgs, prefixed,
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
@@ -247,31 +248,26 @@ impl GridOptions {
             ));
         }
         let Lengths { voxel_size, origin, corners } = Lengths::new(&args, &transform, argv)?;
-        let (size, option) = match (args.res, args.dims, voxel_size) {
-            (_, Some(dims), _) if args.stretch => (Size::Stretched(dims), "dims"),
-            (_, Some(dims), _) => (Size::Dims(dims), "dims"),
-            (_, _, Some(size)) => (Size::Spacing(size), "voxel-size"),
-            (res, _, _) => (Size::Longest(res.unwrap_or(DEFAULT_RES)), "res"),
+        let option = match (args.dims, &voxel_size) {
+            (Some(_), _) => "dims",
+            (_, Some(_)) => "voxel-size",
+            _ => "res",
         };
-        let whole_cells = !args.cube && !matches!(size, Size::Dims(_) | Size::Stretched(_));
-        // A lattice fitted to the mesh has room for cells that the rule occupies beyond the mesh.
-        let is_fitted = !matches!(size, Size::Dims(_) | Size::Stretched(_)) && corners.is_none();
-        let snap = args.snap.unwrap_or_default();
-        let mut fit = Fit::new(size).snap(snap);
-        fit = match args.pad {
-            None if is_fitted => fit.margin(rule.margin()),
-            pad => fit.pad(pad.unwrap_or(0)),
-        };
-        if let Some(origin) = origin {
-            fit = fit.origin(origin);
-        }
-        if let Some(BoxCorners { min, max }) = &corners {
-            fit = fit.bounds(transform.unplaced(min), transform.unplaced(max));
-        }
-        if args.cube {
-            fit = fit.cube();
-        }
         let option = argv.with_value(option).unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
+        let whole_cells = !args.cube && args.dims.is_none();
+        let snap = args.snap.unwrap_or_default();
+        let fit = FitOptions {
+            res: args.res,
+            dims: args.dims,
+            is_stretched: args.stretch,
+            voxel_size,
+            origin,
+            bounds: corners.clone().map(|BoxCorners { min, max }| [min, max]),
+            is_cube: args.cube,
+            pad: args.pad,
+            snap,
+        };
+        let fit = fit.fit(rule, &transform);
         let is_bounded = corners.is_some();
         let padding = Some(fit.clone());
         let from = GridFrom::Mesh(Box::new(fit));
@@ -308,13 +304,10 @@ impl GridOptions {
     }
 }
 
-/// The lengths of a grid.
+/// The lengths of a grid, in its coordinates.
 struct Lengths {
-    /// In the coordinates of the mesh.
     voxel_size: Option<[Rational; 3]>,
-    /// In the coordinates of the mesh.
     origin: Option<[Rational; 3]>,
-    /// In those of the grid.
     corners: Option<BoxCorners>,
 }
 
@@ -329,12 +322,10 @@ impl Lengths {
             let [x, y, z] = typed.each_ref().map(one);
             Ok::<_, Error>(Some([x?, y?, z?]))
         };
-        let voxel_size = all("voxel-size", &args.voxel_size)?;
-        let origin = all("origin", &args.origin)?;
         let corners = args.bounds.as_ref().map(|typed| typed.resolve(transform.unit)).transpose();
         Ok(Self {
-            voxel_size: voxel_size.map(|size| size.map(|side| side / &transform.scale)),
-            origin: origin.map(|origin| transform.unplaced(&origin)),
+            voxel_size: all("voxel-size", &args.voxel_size)?,
+            origin: all("origin", &args.origin)?,
             corners: corners.map_err(|error| named("bounds", error))?,
         })
     }

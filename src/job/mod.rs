@@ -3,6 +3,7 @@
 
 mod budget;
 pub mod findings;
+mod fit_options;
 mod measure;
 pub mod names;
 mod paint;
@@ -17,6 +18,7 @@ mod transform;
 mod voxelizer;
 
 pub use self::budget::{MemoryBudget, MemoryLimit};
+pub use self::fit_options::{DEFAULT_RES, FitOptions};
 pub use self::measure::{Measure, WrittenLength};
 pub use self::names::{InFile, Names, NewFile, OutFile};
 pub use self::parts::PartChoice;

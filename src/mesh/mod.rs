@@ -29,8 +29,10 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Code, Error, Result};
-use crate::geom::{Bounds, Point, Triangle, degenerate};
+use crate::geom::{Bounds, Point, Triangle};
+use crate::kernel::Level;
 use crate::kernel::memory::Zeroed;
+use crate::kernel::seen::{self, SeenTriangles};
 use crate::par;
 use closed::MeshSums;
 use numbers::Dropped;
@@ -38,7 +40,8 @@ use numbers::Dropped;
 /// Triangles in the order of their file, every coordinate finite. 36 bytes each; nothing is welded.
 #[derive(Debug, Clone)]
 pub struct Mesh {
-    triangles: Zeroed<Triangle>,
+    /// Shared by clones.
+    triangles: Arc<Zeroed<Triangle>>,
     bounds: Bounds,
     degenerate: u64,
     /// Sums over all triangles, once they were needed.
@@ -88,7 +91,7 @@ impl Mesh {
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn from_triangles(triangles: Vec<Triangle>) -> Result<Self> {
-        Self::of_any(triangles, Arc::default())
+        Self::of_any(triangles.into(), Arc::default())
     }
 
     /// This mesh with parts of this kind.
@@ -176,7 +179,8 @@ impl Mesh {
     /// # Errors
     /// If a coordinate is not finite: the error names the triangle.
     pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
-        let moved = Self::of_any(self.triangles().iter().map(moved).collect(), Arc::clone(&self.dropped))?;
+        let moved: Vec<_> = self.triangles().iter().map(moved).collect();
+        let moved = Self::of_any(moved.into(), Arc::clone(&self.dropped))?;
         let (colours, numbered) = (self.colours.clone(), self.numbered.clone());
         Ok(Self { parts: self.parts.clone(), colours, numbered, ..moved })
     }
@@ -211,13 +215,13 @@ impl Mesh {
         self
     }
 
-    fn of_any(triangles: Vec<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
-        for (n, triangle) in triangles.iter().enumerate() {
-            if let Some(bad) = triangle.as_flattened().iter().find(|c| !c.is_finite()) {
-                return Err(not_finite(*bad).at_triangle(dropped.number(n as u64)));
-            }
+    fn of_any(triangles: Zeroed<Triangle>, dropped: Arc<Dropped>) -> Result<Self> {
+        if let Some(seen) = seen_in_parallel(&triangles) {
+            return Ok(Self { dropped, ..Self::seen(triangles, &seen) });
         }
-        Ok(Self { dropped, ..Self::of_finite(triangles.into()) })
+        let coordinates = triangles.as_flattened().as_flattened();
+        let place = coordinates.iter().position(|c| !c.is_finite()).unwrap_or(0);
+        Err(not_finite(coordinates[place]).at_triangle(dropped.number(place as u64 / 9)))
     }
 
     /// A mesh of triangles given by their vertices' numbers, counted from 0. Vertices that no triangle names
@@ -250,20 +254,15 @@ impl Mesh {
 
     /// A mesh of triangles that are known to be finite.
     fn of_finite(triangles: Zeroed<Triangle>) -> Self {
-        const CHUNK: usize = 1 << 16;
-        let chunks = triangles.len().div_ceil(CHUNK);
-        let seen = par::map_range(0..chunks, |n| {
-            TriangleSummary::of(&triangles[n * CHUNK..triangles.len().min((n + 1) * CHUNK)])
-        });
-        let seen = seen.iter().fold(TriangleSummary::default(), TriangleSummary::and);
+        let seen = seen_in_parallel(&triangles).expect("finite triangles");
         Self::seen(triangles, &seen)
     }
 
     /// A mesh whose reader has seen that all is finite, and this.
-    fn seen(triangles: Zeroed<Triangle>, seen: &TriangleSummary) -> Self {
+    fn seen(triangles: Zeroed<Triangle>, seen: &SeenTriangles) -> Self {
         debug_assert_eq!(seen.bounds, Bounds::of(&triangles));
         Self {
-            triangles,
+            triangles: Arc::new(triangles),
             bounds: seen.bounds,
             degenerate: seen.degenerate,
             sums: OnceLock::new(),
@@ -312,29 +311,12 @@ impl Mesh {
     }
 }
 
-/// The summary of triangles that were looked at.
-#[derive(Debug)]
-struct TriangleSummary {
-    bounds: Bounds,
-    degenerate: u64,
-}
-
-impl Default for TriangleSummary {
-    fn default() -> Self {
-        Self { bounds: Bounds::EMPTY, degenerate: 0 }
-    }
-}
-
-impl TriangleSummary {
-    fn of(triangles: &[Triangle]) -> Self {
-        Self { bounds: Bounds::of(triangles), degenerate: degenerate::count(triangles) }
-    }
-
-    #[must_use]
-    fn and(self, other: &Self) -> Self {
-        let bounds = self.bounds.union(&other.bounds);
-        Self { bounds, degenerate: self.degenerate + other.degenerate }
-    }
+/// What is seen of triangles; `None` if a coordinate is not finite.
+fn seen_in_parallel(triangles: &[Triangle]) -> Option<SeenTriangles> {
+    const CHUNK: usize = 1 << 16;
+    let level = Level::best();
+    let seen = par::map(triangles.chunks(CHUNK).collect(), |chunk| seen::seen(level, chunk));
+    seen.into_iter().try_fold(SeenTriangles::default(), |all, chunk| Some(all.and(&chunk?)))
 }
 
 /// The error for a coordinate that is not finite.

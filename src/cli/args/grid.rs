@@ -8,9 +8,6 @@ use voxelize::job::{Measure, UnitOfLength};
 use super::transform::TransformArgs;
 use super::values::{self, TypedBox};
 
-/// The cells on the longest axis by default.
-pub const DEFAULT_RES: usize = 256;
-
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Grid")]
 pub struct GridArgs {

@@ -15,7 +15,7 @@ use voxelize::mesh::PairLimit;
 
 pub use self::choices::givers;
 pub use self::files::{FileArgs, InputArgs, OutputArgs, ReadArgs};
-pub use self::grid::{DEFAULT_RES, GridArgs};
+pub use self::grid::GridArgs;
 pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, PartArgs, RuleArgs, prefixed, words_of};
 use super::files::Destination;
 use super::report::{ReportOptions, Verbosity};

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::geom::Triangle;
 use crate::kernel::Level;
 use crate::kernel::seen::{self, SeenTriangles};
-use crate::mesh::{TriangleSummary, not_finite};
+use crate::mesh::not_finite;
 
 /// The bytes before the first record.
 pub(super) const HEADER: usize = 84;
@@ -26,7 +26,7 @@ pub(super) fn length_for(count: u64) -> u64 {
 /// Statistics of consecutive records.
 #[derive(Default)]
 pub(super) struct Looked {
-    pub seen: TriangleSummary,
+    pub seen: SeenTriangles,
     /// Records whose attributes are not zero.
     pub attributes: Odd,
     /// Records whose normal is not finite.
@@ -72,7 +72,7 @@ pub(super) fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Lo
     let level = Level::best();
     let mut normals = 0;
     let mut attributes = 0;
-    let mut seen = Some(TriangleSummary::default());
+    let mut seen = Some(SeenTriangles::default());
     for (records, triangles) in records.chunks(GROUP).zip(triangles.chunks_mut(GROUP)) {
         for (record, triangle) in records.iter().zip(triangles.iter_mut()) {
             *triangle = vertices(record);
@@ -80,9 +80,7 @@ pub(super) fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Lo
             attributes |= record[ATTRIBUTES] | record[ATTRIBUTES + 1];
         }
         let more = seen::seen(level, triangles);
-        seen = seen.zip(more).map(|(seen, SeenTriangles { bounds, degenerate })| {
-            seen.and(&TriangleSummary { bounds, degenerate })
-        });
+        seen = seen.zip(more).map(|(seen, more)| seen.and(&more));
     }
     let mut looked = Looked::default();
     if normals & TOP_BITS != 0 {
