@@ -11,11 +11,14 @@ use pyo3::types::{PyBytes, PyDict};
 use voxelize::format::{self, Choice, Dtype, Existing, FORMATS, Format, SaveOptions, Sidecar};
 use voxelize::grid::{CellKind, CellsRef};
 use voxelize::view::{self, Background, Layer, View};
-use voxelize::{Code, Digest, Error, Lattice, Result, Voxels};
+use voxelize::{Code, Digest, Error, Lattice, Progress, Result, Voxels};
 
 use crate::errors::raised;
 use crate::options::named;
 use crate::work::{How, run, run_here, run_silently};
+
+/// From so many cells on, a copy of them takes long enough to be interrupted.
+const LARGE: usize = 1 << 26;
 
 /// Cells, where they are, and how they came about.
 #[pyclass(frozen, module = "voxelize._native")]
@@ -37,7 +40,7 @@ impl Grid {
         if let Some(digest) = self.digest.get() {
             return Ok(*digest);
         }
-        let digest = run_silently(py, || Ok(self.voxels.digest()))?;
+        let digest = run_silently(py, |_| Ok(self.voxels.digest()))?;
         Ok(*self.digest.get_or_init(|| digest))
     }
 
@@ -191,14 +194,23 @@ impl Grid {
         let mut writing = array.try_readwrite()?;
         let all = writing.as_slice_mut()?;
         let labels = self.voxels.labels().filter(|_| labels);
-        py.detach(|| {
-            for (n, row) in all.chunks_exact_mut(nx).enumerate() {
-                match labels {
-                    Some(labels) => labels.row(n % ny, n / ny, row),
-                    None => occupied.row_bytes(n % ny, n / ny, row),
+        let mut unpack = |watcher: &dyn Progress| {
+            for (k, layer) in all.chunks_exact_mut(nx * ny).enumerate() {
+                watcher.check()?;
+                for (j, row) in layer.chunks_exact_mut(nx).enumerate() {
+                    match labels {
+                        Some(labels) => labels.row(j, k, row),
+                        None => occupied.row_bytes(j, k, row),
+                    }
                 }
             }
-        });
+            Ok(())
+        };
+        if nx * ny * nz < LARGE {
+            run_here(py, || unpack(&()))?;
+        } else {
+            run_silently(py, |watcher| unpack(watcher))?;
+        }
         drop(writing);
         Ok(array)
     }
@@ -278,7 +290,7 @@ impl Grid {
 
     /// The bytes of a file of this grid.
     fn packed<'py>(&self, py: Python<'py>, saving: Saving) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = run_silently(py, || {
+        let bytes = run_silently(py, |_| {
             let mut bytes = vec![];
             let format = saving.format(None)?;
             saving.with_options(|options| format::write_to(&self.voxels, &mut bytes, format, options))?;
@@ -294,7 +306,7 @@ impl Grid {
         size: [usize; 2],
         layer: Option<(usize, usize)>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let picture = run_silently(py, || {
+        let picture = run_silently(py, |_| {
             let spacing =
                 self.voxels.lattice.as_ref().map_or([1.0; 3], |l| l.spacing().each_ref().map(|s| s.to_f64()));
             let picture = match layer {
@@ -319,7 +331,7 @@ pub fn open_grid(py: Python<'_>, path: PathBuf, how: How) -> PyResult<Grid> {
 /// The grid of a file's bytes.
 #[pyfunction]
 pub fn unpacked(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<Grid> {
-    let voxels = run_silently(py, || {
+    let voxels = run_silently(py, |_| {
         let format =
             format::by_name(name).ok_or_else(|| Error::usage(format!("format: there is no '{name}'")))?;
         format::read_from(Cursor::new(bytes), format, None)

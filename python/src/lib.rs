@@ -18,6 +18,13 @@ mod _native {
 
     use pyo3::prelude::*;
 
+    /// Loads what arrays need of NumPy now: an interrupt while it loads later would end in a panic.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        numpy::PyArray1::<u8>::zeros(module.py(), [0], false);
+        Ok(())
+    }
+
     #[pymodule_export]
     use super::compare::{check, clearance, diff, diff_fields};
     #[pymodule_export]

@@ -138,9 +138,9 @@ fn panicked(py: Python<'_>) -> PyErr {
 }
 
 /// Does `work` with all threads, silently.
-pub fn run_silently<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+pub fn run_silently<T: Send>(py: Python<'_>, work: impl FnOnce(&Watcher) -> Result<T> + Send) -> PyResult<T> {
     let how = How { threads: 0, max_memory: None, simd: None, progress: None, cancel: None };
-    run(py, &how, |_| work())
+    run(py, &how, work)
 }
 
 /// Does `work` in this thread, without the GIL: for what takes less time than a thread takes to start.

@@ -5,7 +5,7 @@ use std::fmt;
 use super::bits::{BitGrid, check_dims};
 use crate::error::{Error, Result};
 use crate::kernel::memory::Zeroed;
-use crate::par;
+use crate::par::{self, Progress};
 
 /// A value for each cell of a grid of `[nx, ny, nz]` cells, x fastest, then y. A distance is in units of
 /// length of the lattice, not in cells.
@@ -55,18 +55,42 @@ impl Field {
     /// # Errors
     /// If an axis is zero or the cells do not fit in memory.
     pub fn new(dims: [usize; 3], background: f32) -> Result<Self> {
+        let mut field = Self::zeros(dims)?;
+        // Zero pages that stay zero are never touched.
+        if background.to_bits() != 0 {
+            field.values.fill(background);
+        }
+        Ok(field.with_background(background))
+    }
+
+    /// As [`new`](Self::new), in the threads it is called in.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new), and if the run is cancelled.
+    pub(crate) fn new_in_parallel(
+        dims: [usize; 3],
+        background: f32,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        /// Values that a thread fills between two looks at whether to stop: 16 MiB.
+        const CHUNK: usize = 1 << 22;
+        let mut field = Self::zeros(dims)?;
+        let chunks = field.values.chunks_mut(CHUNK).collect();
+        par::map(chunks, |values: &mut [f32]| progress.check().map(|()| values.fill(background)))
+            .into_iter()
+            .collect::<Result<()>>()?;
+        Ok(field.with_background(background))
+    }
+
+    fn zeros(dims: [usize; 3]) -> Result<Self> {
         check_dims(dims)?;
         let [x, y, z] = dims;
         let cells = x.checked_mul(y).and_then(|n| n.checked_mul(z)).and_then(Zeroed::new);
-        let mut values: Zeroed<f32> = cells.ok_or_else(|| {
+        let values = cells.ok_or_else(|| {
             Error::too_large(format!("a field of {x} × {y} × {z} cells does not fit in memory"))
                 .with_hint("use larger cells")
         })?;
-        // Zero pages that stay zero are never touched.
-        if background.to_bits() != 0 {
-            values.fill(background);
-        }
-        Ok(Self { dims, background, values })
+        Ok(Self { dims, background: 0.0, values })
     }
 
     /// A field of these values, x fastest.

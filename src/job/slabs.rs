@@ -277,10 +277,15 @@ impl<'a> Slabs<'a> {
         if let Some(background) = self.background {
             let mut field = match memory {
                 Some(Cells::Field(field)) if field.dims() == dims => field,
-                _ => Field::new(dims, background)?,
+                _ => Field::new_in_parallel(dims, background, run)?,
             };
             if let Some(nearest) = &mut self.nearest {
-                nearest.resize(dims.iter().product(), 0);
+                let cells = dims.iter().product();
+                if nearest.is_empty() {
+                    // Zero pages of the system, which the search touches first.
+                    *nearest = vec![0; cells];
+                }
+                nearest.resize(cells, 0);
             }
             let cells = CellsMut::Field(&mut field, self.nearest.as_deref_mut());
             first.fill(layers, run, cells)?;

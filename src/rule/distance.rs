@@ -10,6 +10,7 @@ use super::{FillCells, Stats};
 use crate::error::{Error, Result, hint};
 use crate::geom::Rational;
 use crate::grid::{BitGrid, CellsMut, Field, Lattice, Length, LengthUnit};
+use crate::par;
 use crate::run::Run;
 use crate::run::nearest::Distances;
 use crate::text::number;
@@ -117,15 +118,17 @@ impl FillCells for DistanceCells<'_> {
 
 /// Sets the sign of the cells that are inside.
 fn negate(field: &mut Field, inside: &BitGrid) {
-    let [_, ny, nz] = field.dims();
-    for (k, j) in (0..nz).flat_map(|k| (0..ny).map(move |j| (k, j))) {
-        let words = inside.row(j, k);
-        for (values, word) in field.row_mut(j, k).chunks_mut(64).zip(words).filter(|(_, word)| **word != 0) {
-            for (n, value) in values.iter_mut().enumerate() {
-                *value = f32::from_bits(value.to_bits() | ((word >> n & 1) as u32) << 31);
+    let [nx, ny, _] = field.dims();
+    let layers = field.values_mut().chunks_mut(nx * ny).enumerate().collect();
+    par::map(layers, |(k, layer): (usize, &mut [f32])| {
+        for (j, row) in layer.chunks_mut(nx).enumerate() {
+            for (values, word) in row.chunks_mut(64).zip(inside.row(j, k)).filter(|(_, word)| **word != 0) {
+                for (n, value) in values.iter_mut().enumerate() {
+                    *value = f32::from_bits(value.to_bits() | ((word >> n & 1) as u32) << 31);
+                }
             }
         }
-    }
+    });
 }
 
 /// The refusal to occupy cells of a rule that makes a field.

@@ -51,7 +51,13 @@ pub(crate) fn cover(
     let shape = numbered(grid.dims(), first)?;
     let target = BrickSink::rows(grid.words_mut(), shape);
     let (full, snapped) = fill(cells, triangles, &target, level, progress)?;
-    par::map_range(0..shape.brick_layers(), |layer| target.take(layer, &full));
+    // The first touch of a large grid takes seconds.
+    par::map_range(0..shape.brick_layers(), |layer| {
+        if !progress.cancelled() {
+            target.take(layer, &full);
+        }
+    });
+    progress.check()?;
     Ok(snapped)
 }
 
