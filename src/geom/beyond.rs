@@ -15,12 +15,13 @@ use super::{Point, Triangle};
 const U: f64 = 1.0 / (1_u64 << 53) as f64;
 
 /// How two triangles with an area meet beyond the vertices they share, and the edge between two shared ones: `None`
-/// if nothing, or if all three vertices are the same. The coordinates must be finite.
-pub(crate) fn beyond_shared(s: &Triangle, t: &Triangle) -> Option<Meeting> {
+/// if nothing, or if all three vertices are the same. Vertices are shared where their names are equal: their
+/// coordinates, or numbers for these. The coordinates must be finite.
+pub(crate) fn beyond_shared<V: PartialEq>([s, t]: [&Triangle; 2], names: [&[V; 3]; 2]) -> Option<Meeting> {
     let mut shared = [[0; 2]; 3];
     let mut count = 0;
-    for (i, v) in s.iter().enumerate() {
-        if let Some(j) = t.iter().position(|w| v == w) {
+    for (i, v) in names[0].iter().enumerate() {
+        if let Some(j) = names[1].iter().position(|w| v == w) {
             shared[count] = [i, j];
             count += 1;
         }
@@ -172,7 +173,7 @@ mod tests {
             if is_degenerate(&s) || is_degenerate(&t) {
                 continue;
             }
-            let found = beyond_shared(&s, &t);
+            let found = beyond_shared([&s, &t], [&s, &t]);
             assert_eq!(found, exactly(&s, &t), "{s:?} {t:?}");
             assert!(!surely_apart(&s, &t) || meeting(&s, &t) == Meeting::Apart, "{s:?} {t:?}");
             let count = s.iter().filter(|v| t.contains(v)).count();

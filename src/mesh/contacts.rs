@@ -29,9 +29,9 @@ impl Mesh {
     /// # Errors
     /// If more pairs of triangles have bounds that meet than [`PairLimit::Usual`], or the work was cancelled.
     pub fn contacts(&self, progress: &dyn Progress) -> Result<Vec<Contact>> {
-        let new = || ContactList { triangles: self.triangles(), found: vec![] };
-        let examined =
-            self.examine_contacts(&Welded::of(self.triangles())?, (PairLimit::Usual, progress), &new)?;
+        let welded = Welded::of(self.triangles())?;
+        let new = || ContactList { triangles: self.triangles(), vertices: &welded.triangles, found: vec![] };
+        let examined = self.examine_contacts(&welded, (PairLimit::Usual, progress), &new)?;
         if !examined.is_all {
             let most = PairLimit::Usual.pairs(self.triangles().len());
             let error =
@@ -60,13 +60,16 @@ impl Mesh {
 /// Pairs that meet beyond what they share.
 struct ContactList<'a> {
     triangles: &'a [Triangle],
+    /// The numbers of their vertices.
+    vertices: &'a [[u32; 3]],
     found: Vec<Contact>,
 }
 
 impl Findings for ContactList<'_> {
     fn take(&mut self, pair: Pair) {
         let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
-        if let Some(meeting) = beyond_shared(s, t) {
+        let vertices = pair.numbers.map(|n| &self.vertices[n as usize]);
+        if let Some(meeting) = beyond_shared([s, t], vertices) {
             let [a, b] = pair.numbers;
             self.found.push(Contact { triangles: [a.min(b), a.max(b)], meeting });
         }
@@ -93,7 +96,7 @@ mod tests {
                 if degenerate::is_degenerate(s) || degenerate::is_degenerate(t) {
                     continue;
                 }
-                let meeting = beyond_shared(s, t);
+                let meeting = beyond_shared([s, t], [s, t]);
                 found.extend(meeting.map(|meeting| Contact { triangles: [i as u32, j as u32], meeting }));
             }
         }

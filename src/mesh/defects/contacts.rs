@@ -63,7 +63,8 @@ impl Findings for ContactCounts<'_> {
         let [a, b] = pair.numbers;
         let numbers = [a.min(b), a.max(b)];
         let [s, t] = numbers.map(|n| &self.triangles[n as usize]);
-        let Some(meeting) = beyond_shared(s, t) else { return };
+        let vertices = numbers.map(|n| &self.welded.triangles[n as usize]);
+        let Some(meeting) = beyond_shared([s, t], vertices) else { return };
         let kind = match meeting {
             Meeting::Crossing => 0,
             Meeting::Overlap => 2,
@@ -72,7 +73,7 @@ impl Findings for ContactCounts<'_> {
         self.counts[kind] += pair.count;
         numbers.iter().for_each(|n| self.marks[kind].set(*n));
         // In the order of the vertices, so that the order of the triangles does not matter.
-        let mut vertices = numbers.map(|n| ascending(self.welded.triangles[n as usize]));
+        let mut vertices = vertices.map(|vertices| ascending(*vertices));
         vertices.sort_unstable();
         self.first[kind].add((vertices, numbers));
     }

@@ -55,6 +55,10 @@ impl Topology<'_> {
         let mut fans = Fans::new(welded);
         found.folded = welded.triangles.iter().filter(|t| is_folded(t)).count() as u64;
         for group in edges::by_edge(&sides) {
+            if self.is_faultless(group) {
+                fans.join(group.iter());
+                continue;
+            }
             let all = self.edge_use(group.iter());
             let component = of[group[0].place as usize / 3] as usize;
             found.oriented[component] &= all.is_balanced();
@@ -89,6 +93,15 @@ impl Topology<'_> {
             *sites = std::mem::take(sites).finished();
         }
         found
+    }
+
+    /// Whether these sides are of two triangles with three vertices each, in both directions, and no crack: most are.
+    fn is_faultless(&self, sides: &[Side]) -> bool {
+        let [one, other] = sides else { return false };
+        let triangles = &self.welded.triangles;
+        one.is_forth(triangles) != other.is_forth(triangles)
+            && ![one, other].iter().any(|side| is_folded(&triangles[side.place as usize / 3]))
+            && !self.is_crack(sides)
     }
 
     fn edge_use<'b>(&self, sides: impl Iterator<Item = &'b Side>) -> EdgeUse {

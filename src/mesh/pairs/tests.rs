@@ -80,14 +80,16 @@ fn contacts(triangles: &[Triangle]) -> (Vec<[TriangleKey; 2]>, usize) {
     assert!(is_all);
     let of = |keys: &[TriangleKey; 2]| {
         let triangle = |key: &TriangleKey| *triangles.iter().find(|t| TriangleKey::of(t) == *key).unwrap();
-        beyond_shared(&triangle(&keys[0]), &triangle(&keys[1])).is_some()
+        let [s, t] = &keys.each_ref().map(triangle);
+        beyond_shared([s, t], [s, t]).is_some()
     };
     (given.iter().map(|(keys, _)| *keys).filter(of).collect(), given.len())
 }
 
 fn contacts_by_all_pairs(triangles: &[Triangle]) -> Vec<[TriangleKey; 2]> {
     let pairs = (0..triangles.len()).flat_map(|i| (0..i).map(move |j| [&triangles[i], &triangles[j]]));
-    let mut all: Vec<_> = pairs.filter(|[s, t]| beyond_shared(s, t).is_some()).map(pair_key).collect();
+    let mut all: Vec<_> =
+        pairs.filter(|[s, t]| beyond_shared([s, t], [s, t]).is_some()).map(pair_key).collect();
     all.sort_unstable();
     all
 }
