@@ -18,15 +18,17 @@ const U: f64 = 1.0 / (1_u64 << 53) as f64;
 /// if nothing, or if all three vertices are the same. Vertices are shared where their names are equal: their
 /// coordinates, or numbers for these. The coordinates must be finite.
 pub(crate) fn beyond_shared<V: PartialEq>([s, t]: [&Triangle; 2], names: [&[V; 3]; 2]) -> Option<Meeting> {
-    let mut shared = [[0; 2]; 3];
-    let mut count = 0;
+    // A bit for every two vertices, so that no branch depends on which are equal.
+    let mut shared = 0_u32;
     for (i, v) in names[0].iter().enumerate() {
-        if let Some(j) = names[1].iter().position(|w| v == w) {
-            shared[count] = [i, j];
-            count += 1;
+        for (j, w) in names[1].iter().enumerate() {
+            shared |= u32::from(v == w) << (3 * i + j);
         }
     }
-    let [[i, j], [k, l], _] = shared;
+    let count = shared.count_ones();
+    let place = |bits: u32| (bits.trailing_zeros() as usize / 3, bits.trailing_zeros() as usize % 3);
+    let (i, j) = place(shared);
+    let (k, l) = place(shared & shared.wrapping_sub(1));
     let is_proven = match count {
         0 => surely_apart(s, t),
         1 => fans_part(s[i], [s[(i + 1) % 3], s[(i + 2) % 3]], [t[(j + 1) % 3], t[(j + 2) % 3]]),
