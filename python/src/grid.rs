@@ -260,9 +260,8 @@ impl Grid {
         }
         let numbers = points.as_slice()?;
         let cells = run_here(py, || {
-            let finder = Finder::new(self.lattice()?);
-            let cell = |point: &[f64; 3]| finder.cell(*point).map_or([-1; 3], |cell| cell.map(|i| i as i64));
-            Ok(numbers.as_chunks::<3>().0.iter().flat_map(cell).collect::<Vec<_>>())
+            let cells = self.lattice()?.cells_at(numbers.as_chunks::<3>().0);
+            Ok(cells.flat_map(|cell| cell.map_or([-1; 3], |cell| cell.map(|i| i as i64))).collect::<Vec<_>>())
         })?;
         Ok(cells.into_pyarray(py))
     }
@@ -365,39 +364,4 @@ fn shared<'py, T: numpy::Element>(
     let array = unsafe { PyArray1::borrow_from_array(view, owner) };
     array.readwrite().make_nonwriteable();
     array
-}
-
-/// Finds the cells of points: by doubles where these are sure, else exactly.
-struct Finder<'a> {
-    lattice: &'a Lattice,
-    origin: [f64; 3],
-    spacing: [f64; 3],
-}
-
-impl<'a> Finder<'a> {
-    fn new(lattice: &'a Lattice) -> Self {
-        let origin = lattice.origin().each_ref().map(|c| c.to_f64());
-        let spacing = lattice.spacing().each_ref().map(|c| c.to_f64());
-        Self { lattice, origin, spacing }
-    }
-
-    fn cell(&self, point: [f64; 3]) -> Option<[usize; 3]> {
-        let dims = self.lattice.dims();
-        let mut cell = [0; 3];
-        for a in 0..3 {
-            let index = (point[a] - self.origin[a]) / self.spacing[a];
-            // Origin and spacing are rounded once, by half an ulp each, and so are difference and quotient: less than 2⁻⁵⁰
-            // of the largest number in all.
-            let error = ((point[a].abs() + self.origin[a].abs()) / self.spacing[a] + index.abs())
-                * f64::EPSILON
-                * 4.0;
-            let floor = (index - error).floor();
-            let is_sure = floor == (index + error).floor() && floor >= 0.0 && floor < dims[a] as f64;
-            if !is_sure {
-                return self.lattice.cell_at(point);
-            }
-            cell[a] = floor as usize;
-        }
-        Some(cell)
-    }
 }

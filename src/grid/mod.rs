@@ -8,6 +8,7 @@ pub(crate) mod digest;
 pub(crate) mod erode;
 mod far;
 pub(crate) mod field;
+mod find;
 pub(crate) mod fit;
 pub(crate) mod flood;
 pub(crate) mod labels;
