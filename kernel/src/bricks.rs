@@ -25,21 +25,16 @@ fn room(bricks: usize, threads: usize) -> usize {
     (bricks / (4 * threads.max(1))).max(1 << 12).min(most).min(bricks)
 }
 
-/// The bytes that the bricks of all threads take, at most, for a grid of these dims.
-pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
+/// The bytes that the bricks of all threads take, at most, for a grid of these dims, of which each thread touches no
+/// more bricks than `touched`.
+pub fn bytes_for(dims: [usize; 3], threads: usize, touched: usize) -> u128 {
     let bricks = bricks_in(dims);
-    let used = room(bricks, threads) as u128;
+    // One stands for none.
+    let used = room(bricks, threads).min(touched) as u128;
     // Numbers and their order when they go into the grid.
-    let each = (size_of::<Brick>() + size_of::<u32>() + size_of::<(u32, u16)>()) as u128;
-    threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + size_of::<Brick>() as u128 + used * each)
-}
-
-/// The bytes that they take as a rule, if so many bricks are touched: every thread touches most of these.
-pub fn usual_bytes_for(dims: [usize; 3], threads: usize, touched: usize) -> u128 {
-    let bricks = bricks_in(dims);
-    let used = room(bricks, threads).min(touched.min(bricks)) as u128;
-    let each = (size_of::<Brick>() + size_of::<u32>() + size_of::<(u32, u16)>()) as u128;
-    threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + used * each)
+    let numbers = (size_of::<u32>() + size_of::<(u32, u16)>()) as u128;
+    let brick = size_of::<Brick>() as u128;
+    threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + brick + used * (brick + numbers))
 }
 
 /// Bricks on their way into a [`BrickSink`].

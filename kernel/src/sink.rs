@@ -68,11 +68,16 @@ impl Shape {
 
     /// Adds the cells of a brick to the words of its layer of bricks.
     fn put(&self, column: usize, brick: &Brick, words: &mut [u64]) {
+        self.each_word(column, brick, words, |word, more| *word |= more);
+    }
+
+    /// Calls `f` with the words of a layer of bricks that some word of a brick belongs to, and that word, if it is not 0.
+    fn each_word(&self, column: usize, brick: &Brick, words: &mut [u64], f: impl Fn(&mut u64, u64)) {
         let n = column % self.across;
         let y = column / self.across * SIDE;
         for (k, plane) in brick.iter().enumerate() {
             for (j, word) in plane.iter().enumerate().filter(|(_, word)| **word != 0) {
-                words[(k * self.dims[1] + y + j) * self.row_words + n] |= word;
+                f(&mut words[(k * self.dims[1] + y + j) * self.row_words + n], *word);
             }
         }
     }
@@ -92,13 +97,32 @@ enum BrickLayer<'a> {
     Kept(Kept),
 }
 
+/// Bricks that are kept together, so that no list of them grows: no more than that many are missing at its end.
+const TOGETHER: usize = 16;
+
 /// Cells that are kept until somebody asks for their layers.
 #[derive(Default)]
 struct Kept {
-    /// Bricks with their columns; several of one column add up.
-    bricks: Vec<(u32, Brick)>,
+    /// The columns that have a brick, in order, with the number of it.
+    order: Vec<(u32, u32)>,
+    /// The bricks by number, [`TOGETHER`] in each list.
+    bricks: Vec<Vec<Brick>>,
     /// The words of the layer, once bricks would take more memory than these.
     words: Vec<u64>,
+}
+
+/// The bytes of so many bricks that are kept, at most: with their order, which grows, and may be copied then.
+pub fn kept_bytes_for(bricks: usize, layers: usize) -> u128 {
+    let each = size_of::<Brick>() + 3 * size_of::<(u32, u32)>();
+    bricks as u128 * each as u128 + (layers * TOGETHER * size_of::<Brick>()) as u128
+}
+
+/// The cells of one layer of bricks.
+pub enum LayerCells<'a> {
+    /// Words, row by row.
+    Words(&'a [u64]),
+    /// Bricks with their columns, in order; of one column there may be several, which add up.
+    Bricks(Vec<(usize, &'a Brick)>),
 }
 
 impl<'a> BrickSink<'a> {
@@ -139,37 +163,128 @@ impl<'a> BrickSink<'a> {
         }
     }
 
-    /// Adds the cells of one layer of bricks to `words`, those of its rows.
-    pub fn add_to(&self, layer: usize, full: &[ThreadBricks], words: &mut [u64]) {
-        let target = self.layers[layer].lock().unwrap_or_else(PoisonError::into_inner);
-        if let BrickLayer::Kept(kept) = &*target {
-            words.iter_mut().zip(&kept.words).for_each(|(word, kept)| *word |= kept);
-            kept.bricks.iter().for_each(|(column, brick)| self.shape.put(*column as usize, brick, words));
+    /// What was kept, and the bricks of all threads.
+    pub fn into_kept(self, full: Vec<ThreadBricks>) -> KeptBricks {
+        let Self { shape, layers } = self;
+        let kept = |(layer, cells): (usize, Mutex<BrickLayer>)| {
+            let BrickLayer::Kept(mut kept) = cells.into_inner().unwrap_or_else(PoisonError::into_inner) else {
+                return Kept::default();
+            };
+            if !kept.words.is_empty() {
+                full.iter().for_each(|full| kept.add(&shape, layer, full.of_layer(layer)));
+            }
+            kept
+        };
+        let layers = layers.into_iter().enumerate().map(kept).collect();
+        KeptBricks { shape, layers, full }
+    }
+}
+
+/// The bricks of all threads, when all cells are in them.
+pub struct KeptBricks {
+    shape: Shape,
+    /// Of each layer of bricks, those that threads had no room for; or all its cells, in words.
+    layers: Vec<Kept>,
+    full: Vec<ThreadBricks>,
+}
+
+impl KeptBricks {
+    /// Where its cells are.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The cells of one layer of bricks.
+    pub fn layer(&self, layer: usize) -> LayerCells<'_> {
+        let kept = &self.layers[layer];
+        if !kept.words.is_empty() {
+            return LayerCells::Words(&kept.words);
         }
-        for (column, brick) in full.iter().flat_map(|full| full.of_layer(layer)) {
-            self.shape.put(column, brick, words);
+        let mut bricks: Vec<_> = kept.of_layer().collect();
+        bricks.extend(self.full.iter().flat_map(|full| full.of_layer(layer)));
+        // Of runs in order.
+        bricks.sort_by_key(|(column, _)| *column);
+        LayerCells::Bricks(bricks)
+    }
+
+    /// Adds the cells of one layer of bricks to `words`, those of its rows.
+    pub fn add_to(&self, layer: usize, words: &mut [u64]) {
+        self.each(layer, words, |word, kept| *word |= kept);
+    }
+
+    /// Empties the cells of one layer of bricks in `words`, those of its rows.
+    pub fn clear_in(&self, layer: usize, words: &mut [u64]) {
+        self.each(layer, words, |word, kept| *word &= !kept);
+    }
+
+    /// Calls `f` with words of rows and what is kept for them, where that is not nothing.
+    fn each(&self, layer: usize, words: &mut [u64], f: impl Fn(&mut u64, u64)) {
+        let kept = &self.layers[layer];
+        if !kept.words.is_empty() {
+            words.iter_mut().zip(&kept.words).for_each(|(word, kept)| f(word, *kept));
+            return;
+        }
+        for (column, brick) in kept.of_layer().chain(self.full.iter().flat_map(|full| full.of_layer(layer))) {
+            self.shape.each_word(column, brick, words, &f);
         }
     }
 }
 
 impl Kept {
+    /// Adds bricks, in the order of their columns.
     fn add<'b>(&mut self, shape: &Shape, layer: usize, bricks: impl Iterator<Item = (usize, &'b Brick)>) {
         let words = shape.layer_words(layer);
-        for (column, brick) in bricks {
-            if self.words.is_empty() {
-                self.bricks.push((column as u32, *brick));
-            } else {
+        let known = self.order.len();
+        let mut next = 0;
+        let with_cells = bricks.filter(|(_, brick)| **brick != [[0; SIDE]; SIDE]);
+        for (column, brick) in with_cells {
+            if !self.words.is_empty() {
                 shape.put(column, brick, &mut self.words);
+                continue;
             }
-            // A list takes up to twice what is in it.
-            if 2 * size_of_val(&self.bricks[..]) > words * size_of::<u64>() {
+            while next < known && (self.order[next].0 as usize) < column {
+                next += 1;
+            }
+            match self.order[..known].get(next) {
+                Some(&(same, n)) if same as usize == column => add_brick(self.brick(n), brick),
+                _ => self.push(column, brick),
+            }
+            if self.order.len() * size_of::<Brick>() > words * size_of::<u64>() {
                 self.words = vec![0; words];
-                for (column, brick) in std::mem::take(&mut self.bricks) {
-                    shape.put(column as usize, &brick, &mut self.words);
+                let Self { order, bricks, words } = self;
+                for (column, n) in std::mem::take(order) {
+                    shape.put(column as usize, &bricks[n as usize / TOGETHER][n as usize % TOGETHER], words);
                 }
+                *bricks = vec![];
             }
         }
+        // Two runs in order.
+        self.order.sort_by_key(|(column, _)| *column);
     }
+
+    fn brick(&mut self, n: u32) -> &mut Brick {
+        &mut self.bricks[n as usize / TOGETHER][n as usize % TOGETHER]
+    }
+
+    fn push(&mut self, column: usize, brick: &Brick) {
+        let n = self.order.len();
+        if n.is_multiple_of(TOGETHER) {
+            self.bricks.push(Vec::with_capacity(TOGETHER));
+        }
+        self.bricks[n / TOGETHER].push(*brick);
+        self.order.push((column as u32, n as u32));
+    }
+
+    /// Its bricks with their columns, in order.
+    fn of_layer(&self) -> impl Iterator<Item = (usize, &Brick)> {
+        let brick = |n: u32| &self.bricks[n as usize / TOGETHER][n as usize % TOGETHER];
+        self.order.iter().map(move |&(column, n)| (column as usize, brick(n)))
+    }
+}
+
+/// Adds the cells of `more` to a brick.
+fn add_brick(brick: &mut Brick, more: &Brick) {
+    brick.as_flattened_mut().iter_mut().zip(more.as_flattened()).for_each(|(word, more)| *word |= more);
 }
 
 /// The bricks of one thread at its end. They go on with those of all others, layer by layer: where
@@ -253,14 +368,32 @@ mod tests {
             for (layer, column, brick) in &bricks {
                 target.put(*layer, [(*column, brick)].into_iter());
             }
+            let all = target.into_kept(vec![]);
             let mut grid = vec![0; shape.row_words * dims[1] * dims[2]];
+            let mut seen = vec![0; grid.len()];
             for (layer, words) in grid.chunks_mut(SIDE * shape.row_words * dims[1]).enumerate() {
-                target.add_to(layer, &[], words);
-                let BrickLayer::Kept(kept) = &*target.layers[layer].lock().unwrap() else { panic!("rows") };
+                all.add_to(layer, words);
+                let kept = &all.layers[layer];
                 assert!(kept.words.is_empty() || kept.bricks.is_empty());
-                *if kept.words.is_empty() { &mut lists } else { &mut rows } += 1;
+                assert!(kept.order.is_sorted_by(|a, b| a.0 < b.0), "a brick for each column");
+                let seen = &mut seen[layer * SIDE * shape.row_words * dims[1]..][..words.len()];
+                match all.layer(layer) {
+                    LayerCells::Words(words) => {
+                        rows += 1;
+                        seen.copy_from_slice(words);
+                    }
+                    LayerCells::Bricks(bricks) => {
+                        lists += 1;
+                        bricks.iter().for_each(|(column, brick)| shape.put(*column, brick, seen));
+                    }
+                }
             }
             assert_eq!(grid, put(shape, &bricks), "{count} bricks");
+            assert_eq!(seen, grid);
+            for (layer, words) in grid.chunks_mut(SIDE * shape.row_words * dims[1]).enumerate() {
+                all.clear_in(layer, words);
+            }
+            assert!(grid.iter().all(|word| *word == 0));
         }
         assert!(lists > 3 && rows > 2, "{lists} layers in bricks, {rows} in rows");
     }

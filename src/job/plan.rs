@@ -9,8 +9,9 @@ use crate::error::{Error, Hint, Opt, Result, hint};
 use crate::format::{Dtype, FORMATS};
 use crate::grid::{BitGrid, CellKind, Lattice};
 use crate::mesh::Mesh;
+use crate::par;
 use crate::rule::{Inside, Rule, ThinFeatures, doubt, leak_path};
-use crate::run::{Demand, Plan, Run};
+use crate::run::{Demand, Plan, Run, touched};
 use crate::text::{bytes, counted};
 
 /// The memory of one phase, without mesh, cells and the buffers of threads.
@@ -64,6 +65,7 @@ impl Voxelizer<'_> {
                 demand.with(distances + PALETTE_BYTES).grids(2 + 8 + 64)
             }
             _ if self.has_labels() => demand.labelled(),
+            _ if self.rule.has_bricks() => demand.with_short_passes(),
             _ => demand,
         }
     }
@@ -123,27 +125,51 @@ impl Needs<'_> {
         demand.with(peak + pending + u128::from(writer))
     }
 
+    /// The plan where memory is not limited.
+    fn unlimited(&self, demand: &Demand) -> Plan {
+        match self.voxelizer.rule.kind() {
+            _ if self.is_whole() => Plan::Dense,
+            CellKind::Field => demand.field_slabs(self.layers()),
+            _ => self.bricks(demand).unwrap_or(Plan::Dense),
+        }
+    }
+
+    /// Bricks, if the rule has them and the grid is large.
+    fn bricks(&self, demand: &Demand) -> Option<Plan> {
+        let Voxelizer { rule, extras, .. } = self.voxelizer;
+        let may_be = !self.is_whole() && !extras.labels.are_of_mesh() && rule.has_bricks();
+        demand.bricks(self.layers()).filter(|_| may_be)
+    }
+
+    /// The demand with the bricks counted that cells lie in, where all bricks do not fit, and so many may.
+    fn in_fewer_bricks(&self, demand: Demand, limit: u128) -> Result<Demand> {
+        let Some(bricks) = self.bricks(&demand) else { return Ok(demand) };
+        let run = &self.voxelizer.run;
+        // To count takes a bit a brick in every thread, of which to make bricks takes two bytes at least.
+        if demand.bytes(bricks) <= limit || demand.clone().touching(0).bytes(bricks) > limit {
+            return Ok(demand);
+        }
+        let (mesh, lattice) = (self.mesh, self.lattice);
+        let reach = self.voxelizer.rule.reach(lattice);
+        let count = || touched::bricks(mesh.triangles(), lattice, reach, run);
+        Ok(demand.touching(par::with_threads(run.thread_count(), count)??))
+    }
+
     /// The plan that fits; the refusal if none does.
     pub(super) fn plan(&self, budget: &MemoryBudget) -> Result<MemoryPlan> {
         let limit = u128::from(self.voxelizer.run.max_memory.unwrap_or(u64::MAX));
         let phases = self.phases();
         let demand = self.demand(&phases);
+        let demand = self.in_fewer_bricks(demand, limit)?;
         let fits = |strategy: &Plan| demand.bytes(*strategy) <= limit;
-        let bricks = demand.bricks(self.layers());
-        let bricks = bricks.filter(|bricks| {
-            !self.is_whole()
-                && !self.voxelizer.extras.labels.are_of_mesh()
-                && self.voxelizer.rule.has_bricks()
-                && fits(bricks)
-        });
+        let at_once = self.is_whole();
         let in_slabs = || demand.fit(limit, self.layers());
-        let is_field = self.voxelizer.rule.kind() == CellKind::Field;
-        let field_slabs = Some(demand.field_slabs(self.layers())).filter(fits);
-        let found = match budget.limit {
-            _ if bricks.is_some() => bricks,
+        // What is taken without a limit comes first.
+        let found = match self.unlimited(&demand) {
+            best if fits(&best) => Some(best),
             // Slabs of a field are as fast as all of it.
-            _ if is_field && !self.is_whole() => field_slabs.or_else(in_slabs),
-            MemoryLimit::Requested(_) if !self.is_whole() => in_slabs(),
+            Plan::Slabs(_) => in_slabs(),
+            _ if matches!(budget.limit, MemoryLimit::Requested(_)) && !at_once => in_slabs(),
             _ => Some(Plan::Dense).filter(fits),
         };
         let strategy = found.ok_or_else(|| self.refusal(budget, &demand))?;

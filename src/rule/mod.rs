@@ -397,6 +397,17 @@ impl Rule {
         self.info().has_bricks
     }
 
+    /// How far from a triangle the cells that it occupies may be, in cells along each axis.
+    pub(crate) fn reach(&self, lattice: &Lattice) -> [f64; 3] {
+        match self {
+            Self::Offset { radius } => {
+                let radius = radius.in_world(lattice.spacing()).to_f64();
+                lattice.spacing().each_ref().map(|side| radius / side.to_f64())
+            }
+            _ => [0.0; 3],
+        }
+    }
+
     /// Prepares the rule to fill layers of `lattice`, in the threads this is called in.
     ///
     /// # Errors

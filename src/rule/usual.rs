@@ -68,7 +68,7 @@ impl Usual<'_> {
         let threads = self.run.thread_count();
         let of_all = touched + 2.0 * self.mesh.triangles().len() as f64;
         let here = touched.min(of_all / threads as f64) * covered[2] as f64 / dims[2] as f64;
-        let pools = bricks::usual_bytes_for(covered, threads, here as usize);
+        let pools = bricks::bytes_for(covered, threads, here as usize);
         let crossings = match self.rule.inside() {
             None => 0,
             Some(_) => {

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::geom::Triangle;
 use crate::grid::BitGrid;
 use crate::kernel::offset::{OffsetLattice, Offsetter};
-use crate::kernel::sink::SIDE;
+use crate::kernel::sink::{KeptBricks, LayerCells, SIDE};
 use crate::kernel::{BrickSink, Coverer, CrossCoverer, KernelLattice, Level, Shape, ThreadBricks};
 use crate::par::{self, Progress};
 
@@ -75,13 +75,12 @@ pub(crate) fn keep(
 ) -> Result<Covered> {
     let target = BrickSink::kept(numbered(dims, 0)?);
     let (full, snapped) = fill(cells, triangles, &target, level, progress)?;
-    Ok(Covered { target, full, snapped })
+    Ok(Covered { kept: target.into_kept(full), snapped })
 }
 
 /// Cells in bricks: much less memory than a grid, where most of it is empty.
 pub(crate) struct Covered {
-    target: BrickSink<'static>,
-    full: Vec<ThreadBricks>,
+    kept: KeptBricks,
     snapped: u64,
 }
 
@@ -93,23 +92,41 @@ impl Covered {
 
     /// How many layers of bricks there are: each of [`SIDE`] layers of cells, the last of what is left.
     pub(crate) fn brick_layers(&self) -> usize {
-        self.target.shape().brick_layers()
+        self.kept.shape().brick_layers()
+    }
+
+    /// The layers of bricks of these layers of cells, which begin at a multiple of [`SIDE`].
+    pub(crate) fn layers(&self, layers: &Range<usize>) -> Vec<LayerCells<'_>> {
+        par::map_range(layers.start / SIDE..layers.end.div_ceil(SIDE), |layer| self.kept.layer(layer))
     }
 
     /// Adds the cells of one layer of bricks to `words`, those of its rows.
     pub(crate) fn add_to(&self, layer: usize, words: &mut [u64]) {
-        self.target.add_to(layer, &self.full, words);
+        self.kept.add_to(layer, words);
     }
 
     /// Makes `grid` the layers from `first` on, a multiple of [`SIDE`]; in the threads it is called in.
     pub(crate) fn copy_to(&self, first: usize, grid: &mut BitGrid) {
+        grid.clear();
+        self.add_layers(first, grid);
+    }
+
+    /// Adds the layers from `first` on, a multiple of [`SIDE`], to `grid`; in the threads it is called in.
+    pub(crate) fn add_layers(&self, first: usize, grid: &mut BitGrid) {
+        self.each_layer(first, grid, KeptBricks::add_to);
+    }
+
+    /// Empties `grid`, which is the layers from `first` on, a multiple of [`SIDE`]; in the threads it is called in.
+    pub(crate) fn clear_layers(&self, first: usize, grid: &mut BitGrid) {
+        self.each_layer(first, grid, KeptBricks::clear_in);
+    }
+
+    /// Calls `f` with each layer of bricks of `grid`, whose first layer is `first`, and its words.
+    fn each_layer(&self, first: usize, grid: &mut BitGrid, f: impl Fn(&KeptBricks, usize, &mut [u64]) + Sync) {
         debug_assert!(first.is_multiple_of(SIDE));
         let words = SIDE * grid.layer_words();
         let layers = grid.words_mut().chunks_mut(words).enumerate().collect();
-        par::map(layers, |(n, words): (usize, &mut [u64])| {
-            words.fill(0);
-            self.target.add_to(first / SIDE + n, &self.full, words);
-        });
+        par::map(layers, |(n, words): (usize, &mut [u64])| f(&self.kept, first / SIDE + n, words));
     }
 }
 

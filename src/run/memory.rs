@@ -4,7 +4,7 @@ use super::Run;
 use crate::geom::Triangle;
 use crate::grid::{BitGrid, Lattice};
 use crate::kernel::bricks;
-use crate::kernel::sink::SIDE;
+use crate::kernel::sink::{SIDE, bricks_in, kept_bytes_for};
 use crate::mesh::Mesh;
 
 /// How a grid is held in memory while it is made.
@@ -43,7 +43,15 @@ pub struct Demand {
     grids: u128,
     /// Bytes of each cell besides those of grids: of a field, and of the numbers of triangles.
     values: u128,
+    /// Bricks that cells lie in, at most.
+    touched: usize,
+    /// The most bytes of a slab, if all of it fits.
+    slab: u128,
 }
+
+/// Bytes of a slab where a pass over the triangles takes little beside its cells: more is slower, as none of it is in
+/// a cache when it is needed again.
+const LARGE_SLAB: u128 = 64 << 20;
 
 impl Demand {
     /// The memory that `run` takes to fill `lattice`.
@@ -55,7 +63,21 @@ impl Demand {
             extra: mesh.colours().map_or(0, |colours| colours.bytes().into()),
             grids: 1,
             values: 0,
+            touched: usize::MAX,
+            slab: u128::MAX,
         }
+    }
+
+    /// The demand of cells that lie in so many bricks, or in fewer.
+    #[must_use]
+    pub(crate) fn touching(self, bricks: usize) -> Self {
+        Self { touched: bricks, ..self }
+    }
+
+    /// The demand of a rule whose slabs need not be as high as fit: a pass over the triangles takes little time.
+    #[must_use]
+    pub(crate) fn with_short_passes(self) -> Self {
+        Self { slab: LARGE_SLAB, ..self }
     }
 
     /// The demand of a field, whose signs take a grid, and with the numbers of the nearest triangles if `nearest`.
@@ -89,18 +111,24 @@ impl Demand {
     /// The bytes under `plan`, at most.
     pub fn bytes(&self, plan: Plan) -> u128 {
         let [nx, ny, nz] = self.dims;
-        let mesh = self.triangles as u128 * size_of::<Triangle>() as u128;
+        let mesh = self.triangles as u128 * size_of::<Triangle>() as u128 + self.extra + nx as u128;
         let slab = |height: usize| [nx, ny, height.clamp(1, nz)];
-        // What is covered at once, and what else is held.
-        let (covered, extra) = match plan {
-            Plan::Dense => (self.dims, 0),
-            Plan::Slabs(height) => (slab(height), 0),
-            // A layer of bricks that is full becomes one of the grid.
-            Plan::Bricks(height) => (self.dims, BitGrid::bytes_for(slab(height))),
+        let in_threads = |covered| match self.values {
+            0 => bricks::bytes_for(covered, self.threads, self.touched),
+            _ => 0,
         };
-        let mesh = mesh + self.extra;
-        let bricks = if self.values > 0 { 0 } else { bricks::bytes_for(covered, self.threads) };
-        mesh + self.cell_bytes(covered) + bricks + extra + nx as u128
+        let made = |covered| self.cell_bytes(covered) + in_threads(covered);
+        mesh + match plan {
+            Plan::Dense => made(self.dims),
+            Plan::Slabs(height) => made(slab(height)),
+            Plan::Bricks(height) => {
+                let kept = kept_bytes_for(self.touched.min(bricks_in(self.dims)), nz.div_ceil(SIDE));
+                // A layer of bricks that is full becomes one of the grid, in any thread.
+                let full = BitGrid::bytes_for(slab(SIDE)) * self.threads as u128;
+                let cells = kept.min(self.cell_bytes(self.dims)) + full;
+                cells + in_threads(self.dims) + self.cell_bytes(slab(height))
+            }
+        }
     }
 
     /// Bricks with slabs of some MiB, of a multiple of `multiple` layers; `None` if the grid is small.
@@ -128,24 +156,29 @@ impl Demand {
         if height < nz { Plan::Slabs(height) } else { Plan::Dense }
     }
 
-    /// The plan that fits in `limit` bytes: dense, or else the highest slabs of a multiple of
-    /// `multiple` layers. `None` if not even the lowest do.
+    /// The plan that fits in `limit` bytes: dense, or else as few slabs as fit, and none higher than that needs, of a
+    /// multiple of `multiple` layers. `None` if not even the lowest do.
     pub fn fit(&self, limit: u128, multiple: usize) -> Option<Plan> {
         let fits = |plan: &Plan| self.bytes(*plan) <= limit;
         if fits(&Plan::Dense) {
             return Some(Plan::Dense);
         }
+        let [nx, ny, nz] = self.dims;
         let of = |n: usize| Plan::Slabs(n * multiple);
         let mut found = 1;
-        let mut most = (self.dims[2] - 1) / multiple;
+        let mut most = (nz - 1) / multiple;
         if found > most || !fits(&of(found)) {
             return None;
         }
+        let in_slab = (self.slab / self.cell_bytes([nx, ny, multiple])).max(1);
+        most = usize::try_from(in_slab).unwrap_or(usize::MAX).min(most);
         while found < most {
             let middle = (found + most).div_ceil(2);
             if fits(&of(middle)) { found = middle } else { most = middle - 1 }
         }
-        Some(of(found))
+        // As many slabs, of equal height.
+        let slabs = nz.div_ceil(found * multiple);
+        Some(of(nz.div_ceil(slabs).div_ceil(multiple)))
     }
 
     /// The least limit that something fits in.
@@ -159,7 +192,7 @@ mod tests {
     use super::*;
 
     fn demand(triangles: usize, dims: [usize; 3]) -> Demand {
-        Demand { triangles, dims, threads: 1, extra: 0, grids: 1, values: 0 }
+        Demand { triangles, dims, threads: 1, extra: 0, grids: 1, values: 0, touched: usize::MAX, slab: u128::MAX }
     }
 
     #[test]
@@ -182,13 +215,16 @@ mod tests {
         assert_eq!(large.bricks(1), Some(Plan::Bricks(40)));
         assert_eq!(large.bricks(256), Some(Plan::Bricks(256)));
         assert_eq!(large.bricks(1000), None);
-        let slab = BitGrid::bytes_for([1024, 722, 40]);
-        assert_eq!(large.bytes(Plan::Bricks(40)), large.bytes(Plan::Dense) + slab);
+        let [slab, full] = [40, 8].map(|height| BitGrid::bytes_for([1024, 722, height]));
+        assert_eq!(large.bytes(Plan::Bricks(40)), large.bytes(Plan::Dense) + slab + full);
+        let fewer = [0, 1000, 2000].map(|bricks| large.clone().touching(bricks).bytes(Plan::Bricks(40)));
+        assert_eq!(fewer[2] - fewer[1], fewer[1] - fewer[0]);
+        assert_eq!(fewer[1] - fewer[0], 1000 * (512 + 24 + 512 + 12));
         assert_eq!(demand(5, [1 << 20, 1 << 10, 9]).bricks(1), Some(Plan::Bricks(8)));
     }
 
     #[test]
-    fn the_highest_slabs_that_fit_are_taken() {
+    fn as_few_slabs_as_fit_are_taken_and_none_higher_than_needed() {
         let demand = demand(2000, [500, 500, 300]);
         let all = demand.bytes(Plan::Dense);
         assert_eq!(demand.fit(all, 1), Some(Plan::Dense));
@@ -199,11 +235,23 @@ mod tests {
             for limit in (least..all).step_by(500_000) {
                 let Some(Plan::Slabs(height)) = demand.fit(limit, multiple) else { panic!("{multiple}") };
                 assert!(height % multiple == 0 && height < 300 && demand.bytes(Plan::Slabs(height)) <= limit);
-                let higher = height + multiple;
+                let slabs = 300_usize.div_ceil(height);
+                // The lowest of one slab fewer.
+                let higher = if slabs == 1 { 300 } else { 300_usize.div_ceil(slabs - 1).next_multiple_of(multiple) };
                 assert!(higher >= 300 || demand.bytes(Plan::Slabs(higher)) > limit, "{limit}: {height}");
+                assert!(height == multiple || 300_usize.div_ceil(height - multiple) > slabs, "{limit}: {height}");
                 seen += 1;
             }
         }
         assert!(seen > 20, "{seen}");
+    }
+
+    #[test]
+    fn slabs_with_short_passes_stay_within_what_is_fast() {
+        let demand = demand(2000, [4096, 4096, 4096]);
+        let limit = demand.bytes(Plan::Dense) - 1;
+        let Some(Plan::Slabs(high)) = demand.fit(limit, 1) else { panic!("slabs") };
+        let Some(Plan::Slabs(low)) = demand.with_short_passes().fit(limit, 1) else { panic!("slabs") };
+        assert_eq!([high, low], [2048, 32]);
     }
 }

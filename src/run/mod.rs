@@ -8,6 +8,7 @@ pub(crate) mod nearest;
 pub(crate) mod path;
 pub(crate) mod rows;
 mod search;
+pub(crate) mod touched;
 
 pub use self::leak::Leak;
 pub use self::memory::{Demand, Plan};

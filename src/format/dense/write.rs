@@ -7,7 +7,7 @@ use super::super::save::{cancelled, next};
 use super::BLOCK;
 use crate::error::Error;
 use crate::grid::field::canonical;
-use crate::grid::spread::spread_row;
+use crate::grid::spread::respread_row;
 use crate::grid::{BitGrid, CellSource, CellsRef};
 use crate::par::Progress;
 
@@ -39,6 +39,8 @@ fn write_bytes(
     let per_block = (BLOCK / nx).max(1);
     progress.begin("write", (nx as u64).saturating_mul(ny as u64).saturating_mul(nz as u64));
     let mut block = vec![0; per_block * nx];
+    // The words that each row of the block was spread from.
+    let mut spread = vec![0; per_block * row_words];
     let mut filled = 0;
     while let Some(slab) = next(source)? {
         let bits = slab.cells.occupied().map_err(io::Error::other)?;
@@ -55,8 +57,10 @@ fn write_bytes(
                 }
                 _ => {
                     let words = &bits.words()[row * row_words..(row + rows) * row_words];
-                    for (words, cells) in words.chunks_exact(row_words).zip(cells.chunks_exact_mut(nx)) {
-                        spread_row(words, cells);
+                    let before = &mut spread[filled / nx * row_words..];
+                    let rows = words.chunks_exact(row_words).zip(before.chunks_exact_mut(row_words));
+                    for ((words, before), cells) in rows.zip(cells.chunks_exact_mut(nx)) {
+                        respread_row(words, before, cells);
                     }
                 }
             }
