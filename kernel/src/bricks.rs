@@ -37,6 +37,11 @@ pub fn bytes_for(dims: [usize; 3], threads: usize, touched: usize) -> u128 {
     threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + brick + used * (brick + numbers))
 }
 
+/// Whether threads have room for all bricks until the end, if each touches no more than so many.
+pub fn have_room(dims: [usize; 3], threads: usize, touched: usize) -> bool {
+    touched <= room(bricks_in(dims), threads)
+}
+
 /// Bricks on their way into a [`BrickSink`].
 pub struct Bricks<'a, 't> {
     /// The layers that are taken; cells of others are left out.

@@ -68,16 +68,11 @@ impl Shape {
 
     /// Adds the cells of a brick to the words of its layer of bricks.
     fn put(&self, column: usize, brick: &Brick, words: &mut [u64]) {
-        self.each_word(column, brick, words, |word, more| *word |= more);
-    }
-
-    /// Calls `f` with the words of a layer of bricks that some word of a brick belongs to, and that word, if it is not 0.
-    fn each_word(&self, column: usize, brick: &Brick, words: &mut [u64], f: impl Fn(&mut u64, u64)) {
         let n = column % self.across;
         let y = column / self.across * SIDE;
         for (k, plane) in brick.iter().enumerate() {
             for (j, word) in plane.iter().enumerate().filter(|(_, word)| **word != 0) {
-                f(&mut words[(k * self.dims[1] + y + j) * self.row_words + n], *word);
+                words[(k * self.dims[1] + y + j) * self.row_words + n] |= word;
             }
         }
     }
@@ -115,14 +110,6 @@ struct Kept {
 pub fn kept_bytes_for(bricks: usize, layers: usize) -> u128 {
     let each = size_of::<Brick>() + 3 * size_of::<(u32, u32)>();
     bricks as u128 * each as u128 + (layers * TOGETHER * size_of::<Brick>()) as u128
-}
-
-/// The cells of one layer of bricks.
-pub enum LayerCells<'a> {
-    /// Words, row by row.
-    Words(&'a [u64]),
-    /// Bricks with their columns, in order; of one column there may be several, which add up.
-    Bricks(Vec<(usize, &'a Brick)>),
 }
 
 impl<'a> BrickSink<'a> {
@@ -166,24 +153,19 @@ impl<'a> BrickSink<'a> {
     /// What was kept, and the bricks of all threads.
     pub fn into_kept(self, full: Vec<ThreadBricks>) -> KeptBricks {
         let Self { shape, layers } = self;
-        let kept = |(layer, cells): (usize, Mutex<BrickLayer>)| {
-            let BrickLayer::Kept(mut kept) = cells.into_inner().unwrap_or_else(PoisonError::into_inner) else {
-                return Kept::default();
-            };
-            if !kept.words.is_empty() {
-                full.iter().for_each(|full| kept.add(&shape, layer, full.of_layer(layer)));
-            }
-            kept
+        let kept = |cells: Mutex<BrickLayer>| match cells.into_inner().unwrap_or_else(PoisonError::into_inner)
+        {
+            BrickLayer::Kept(kept) => kept,
+            BrickLayer::Rows(_) => Kept::default(),
         };
-        let layers = layers.into_iter().enumerate().map(kept).collect();
-        KeptBricks { shape, layers, full }
+        KeptBricks { shape, layers: layers.into_iter().map(kept).collect(), full }
     }
 }
 
 /// The bricks of all threads, when all cells are in them.
 pub struct KeptBricks {
     shape: Shape,
-    /// Of each layer of bricks, those that threads had no room for; or all its cells, in words.
+    /// Of each layer of bricks, those that threads had no room for.
     layers: Vec<Kept>,
     full: Vec<ThreadBricks>,
 }
@@ -197,35 +179,61 @@ impl KeptBricks {
     /// The cells of one layer of bricks.
     pub fn layer(&self, layer: usize) -> LayerCells<'_> {
         let kept = &self.layers[layer];
-        if !kept.words.is_empty() {
-            return LayerCells::Words(&kept.words);
-        }
         let mut bricks: Vec<_> = kept.of_layer().collect();
         bricks.extend(self.full.iter().flat_map(|full| full.of_layer(layer)));
         // Of runs in order.
         bricks.sort_by_key(|(column, _)| *column);
-        LayerCells::Bricks(bricks)
+        LayerCells { shape: self.shape, words: &kept.words, bricks }
     }
 
     /// Adds the cells of one layer of bricks to `words`, those of its rows.
     pub fn add_to(&self, layer: usize, words: &mut [u64]) {
-        self.each(layer, words, |word, kept| *word |= kept);
-    }
-
-    /// Empties the cells of one layer of bricks in `words`, those of its rows.
-    pub fn clear_in(&self, layer: usize, words: &mut [u64]) {
-        self.each(layer, words, |word, kept| *word &= !kept);
-    }
-
-    /// Calls `f` with words of rows and what is kept for them, where that is not nothing.
-    fn each(&self, layer: usize, words: &mut [u64], f: impl Fn(&mut u64, u64)) {
         let kept = &self.layers[layer];
-        if !kept.words.is_empty() {
-            words.iter_mut().zip(&kept.words).for_each(|(word, kept)| f(word, *kept));
-            return;
-        }
+        words.iter_mut().zip(&kept.words).for_each(|(word, kept)| *word |= kept);
         for (column, brick) in kept.of_layer().chain(self.full.iter().flat_map(|full| full.of_layer(layer))) {
-            self.shape.each_word(column, brick, words, &f);
+            self.shape.put(column, brick, words);
+        }
+    }
+}
+
+/// The cells of one layer of bricks.
+pub struct LayerCells<'a> {
+    shape: Shape,
+    /// Of rows, if bricks would take more memory.
+    words: &'a [u64],
+    /// With their columns, in order; several of one column add up.
+    bricks: Vec<(usize, &'a Brick)>,
+}
+
+impl LayerCells<'_> {
+    /// Whether some of its cells are in words of rows, and not in bricks.
+    pub fn has_rows(&self) -> bool {
+        !self.words.is_empty()
+    }
+
+    /// Calls `take` with each word of layer `k` of the bricks that is not zero, in order: its place in the layer, and the word.
+    /// None of its cells is in words of rows.
+    pub fn each_word(&self, k: usize, mut take: impl FnMut(usize, u64)) {
+        debug_assert!(!self.has_rows());
+        let across = self.shape.across;
+        let mut planes: Vec<(usize, BrickPlane)> = vec![];
+        for row in self.bricks.chunk_by(|a, b| a.0 / across == b.0 / across) {
+            planes.clear();
+            for (column, brick) in row.iter().filter(|(_, brick)| has_cells(&brick[k])) {
+                let n = column % across;
+                match planes.last_mut() {
+                    Some((same, plane)) if *same == n => {
+                        plane.iter_mut().zip(brick[k]).for_each(|(word, more)| *word |= more);
+                    }
+                    _ => planes.push((n, brick[k])),
+                }
+            }
+            let first = row[0].0 / across * SIDE * across;
+            for j in 0..SIDE {
+                for (n, plane) in planes.iter().filter(|(_, plane)| plane[j] != 0) {
+                    take(first + j * across + n, plane[j]);
+                }
+            }
         }
     }
 }
@@ -236,7 +244,7 @@ impl Kept {
         let words = shape.layer_words(layer);
         let known = self.order.len();
         let mut next = 0;
-        let with_cells = bricks.filter(|(_, brick)| **brick != [[0; SIDE]; SIDE]);
+        let with_cells = bricks.filter(|(_, brick)| has_cells(brick.as_flattened()));
         for (column, brick) in with_cells {
             if !self.words.is_empty() {
                 shape.put(column, brick, &mut self.words);
@@ -280,6 +288,11 @@ impl Kept {
         let brick = |n: u32| &self.bricks[n as usize / TOGETHER][n as usize % TOGETHER];
         self.order.iter().map(move |&(column, n)| (column as usize, brick(n)))
     }
+}
+
+/// Whether not all words are zero.
+fn has_cells(words: &[u64]) -> bool {
+    words.iter().fold(0, |all, word| all | word) != 0
 }
 
 /// Adds the cells of `more` to a brick.
@@ -368,32 +381,25 @@ mod tests {
             for (layer, column, brick) in &bricks {
                 target.put(*layer, [(*column, brick)].into_iter());
             }
-            let all = target.into_kept(vec![]);
+            let kept = target.into_kept(vec![]);
             let mut grid = vec![0; shape.row_words * dims[1] * dims[2]];
-            let mut seen = vec![0; grid.len()];
             for (layer, words) in grid.chunks_mut(SIDE * shape.row_words * dims[1]).enumerate() {
-                all.add_to(layer, words);
-                let kept = &all.layers[layer];
+                kept.add_to(layer, words);
+                let cells = kept.layer(layer);
+                for (k, words) in
+                    words.chunks(shape.row_words * dims[1]).enumerate().filter(|_| !cells.has_rows())
+                {
+                    let mut each = vec![];
+                    cells.each_word(k, |place, word| each.push((place, word)));
+                    let set = words.iter().copied().enumerate().filter(|(_, word)| *word != 0);
+                    assert!(set.eq(each), "layer {k} of {layer}");
+                }
+                let kept = &kept.layers[layer];
                 assert!(kept.words.is_empty() || kept.bricks.is_empty());
                 assert!(kept.order.is_sorted_by(|a, b| a.0 < b.0), "a brick for each column");
-                let seen = &mut seen[layer * SIDE * shape.row_words * dims[1]..][..words.len()];
-                match all.layer(layer) {
-                    LayerCells::Words(words) => {
-                        rows += 1;
-                        seen.copy_from_slice(words);
-                    }
-                    LayerCells::Bricks(bricks) => {
-                        lists += 1;
-                        bricks.iter().for_each(|(column, brick)| shape.put(*column, brick, seen));
-                    }
-                }
+                *if kept.words.is_empty() { &mut lists } else { &mut rows } += 1;
             }
             assert_eq!(grid, put(shape, &bricks), "{count} bricks");
-            assert_eq!(seen, grid);
-            for (layer, words) in grid.chunks_mut(SIDE * shape.row_words * dims[1]).enumerate() {
-                all.clear_in(layer, words);
-            }
-            assert!(grid.iter().all(|word| *word == 0));
         }
         assert!(lists > 3 && rows > 2, "{lists} layers in bricks, {rows} in rows");
     }

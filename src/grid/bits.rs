@@ -13,12 +13,28 @@ use crate::par;
 ///
 /// Word `w` of row `(j, k)` holds cells `64 w .. 64 w + 63` along x, the first in its lowest bit;
 /// bits beyond `nx` are always zero. Rows run along y, then z.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct BitGrid {
     dims: [usize; 3],
     row_words: usize,
     words: Zeroed<u64>,
+    /// The words of each layer that are not zero, with their places in the layer, in order; `None` if that is not known.
+    noted: Option<Vec<NotedWords>>,
 }
+
+impl PartialEq for BitGrid {
+    fn eq(&self, other: &Self) -> bool {
+        self.dims == other.dims && *self.words == *other.words
+    }
+}
+
+impl Eq for BitGrid {}
+
+/// Words that are not zero, with their places in a layer, in order.
+type NotedWords = Vec<(usize, u64)>;
+
+/// Of so many words, one is noted: if more are not zero, none is.
+const SPARSE: usize = 4;
 
 /// Refuses dims of which one is zero.
 pub(super) fn check_dims(dims: [usize; 3]) -> Result<()> {
@@ -44,7 +60,7 @@ impl BitGrid {
         let count =
             row_words.checked_mul(dims[1]).and_then(|n| n.checked_mul(dims[2])).ok_or_else(too_large)?;
         let words = Zeroed::new(count).ok_or_else(too_large)?;
-        Ok(Self { dims, row_words, words })
+        Ok(Self { dims, row_words, words, noted: None })
     }
 
     /// Makes it a grid of these dims, in the same memory if it has them already: then its cells stay as they
@@ -88,17 +104,57 @@ impl BitGrid {
 
     /// All words, to write to. Bits beyond `nx` must stay zero.
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        self.noted = None;
         &mut self.words
     }
 
     /// Empties every cell.
     pub fn clear(&mut self) {
-        self.words_mut().fill(0);
+        let Some(mut noted) = self.noted.take() else { return self.words.fill(0) };
+        let layer_words = self.layer_words();
+        let layers = self.words.chunks_mut(layer_words).zip(&mut noted).collect();
+        par::map(layers, |(layer, noted): (&mut [u64], &mut NotedWords)| {
+            noted.drain(..).for_each(|(place, _)| layer[place] = 0);
+        });
+        self.noted = Some(noted);
+    }
+
+    /// Fills an empty grid: `each` hands the words of a layer that are not zero, with their places in the layer, in order
+    /// and each once, to its second argument. They are noted, if they are few, until one is written to. In the threads it is
+    /// called in.
+    pub(crate) fn fill_noted(&mut self, each: impl Fn(usize, &mut dyn FnMut(usize, u64)) + Sync) {
+        let layer_words = self.layer_words();
+        let most = layer_words / SPARSE;
+        let noted = self.noted.take().unwrap_or_else(|| vec![vec![]; self.dims[2]]);
+        let layers = self.words.chunks_mut(layer_words).zip(noted).enumerate().collect();
+        let noted = par::map(layers, |(k, (layer, mut noted)): (usize, (&mut [u64], NotedWords))| {
+            let mut count = 0;
+            noted.reserve_exact(most);
+            each(k, &mut |place, word| {
+                layer[place] = word;
+                count += 1;
+                if count <= most {
+                    noted.push((place, word));
+                }
+            });
+            (count <= most).then_some(noted)
+        });
+        self.noted = noted.into_iter().collect();
+    }
+
+    /// The bytes of what a grid of these dims notes, at most, for plans.
+    pub(crate) fn noted_bytes_for(dims: [usize; 3]) -> u128 {
+        Self::bytes_for(dims) / (8 * SPARSE as u128) * size_of::<(usize, u64)>() as u128
+    }
+
+    /// The words of layer `k` that are not zero, with their places in the layer, in order; `None` if that is not known.
+    pub(crate) fn noted(&self, k: usize) -> Option<&[(usize, u64)]> {
+        self.noted.as_ref().map(|noted| noted[k].as_slice())
     }
 
     /// Writes to every page, so that later writes find the memory there. For benchmarks.
     pub fn touch(&mut self) {
-        self.words.fill(std::hint::black_box(0));
+        self.words_mut().fill(std::hint::black_box(0));
     }
 
     /// The words of layer `k`.
@@ -138,14 +194,14 @@ impl BitGrid {
     pub fn set(&mut self, [i, j, k]: [usize; 3]) {
         assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2], "cell outside the grid");
         let word = (k * self.dims[1] + j) * self.row_words + i / 64;
-        self.words[word] |= 1 << (i % 64);
+        self.words_mut()[word] |= 1 << (i % 64);
     }
 
     /// Empties a cell that is occupied, and occupies one that is empty.
     pub(crate) fn toggle(&mut self, [i, j, k]: [usize; 3]) {
         debug_assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2]);
         let word = (k * self.dims[1] + j) * self.row_words + i / 64;
-        self.words[word] ^= 1 << (i % 64);
+        self.words_mut()[word] ^= 1 << (i % 64);
     }
 
     /// Occupies the cells that `other`, of the same dims, has.
@@ -172,7 +228,7 @@ impl BitGrid {
     fn combine(&mut self, other: &Self, f: impl Fn(u64, u64) -> u64 + Sync) {
         debug_assert_eq!(self.dims, other.dims);
         let n = self.layer_words();
-        par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
+        par::map(self.words_mut().chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
             layer.iter_mut().zip(other.layer(k)).for_each(|(word, other)| *word = f(*word, *other));
         });
     }
@@ -181,14 +237,14 @@ impl BitGrid {
     pub(crate) fn put(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let start = first * self.layer_words();
-        self.words[start..start + other.words.len()].copy_from_slice(&other.words);
+        self.words_mut()[start..start + other.words.len()].copy_from_slice(&other.words);
     }
 
     /// Empties the cells that a grid as high or higher has, whose layer `first` is the first of this.
     pub(crate) fn remove(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let n = self.layer_words();
-        par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
+        par::map(self.words_mut().chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
             layer.iter_mut().zip(other.layer(first + k)).for_each(|(word, less)| *word &= !less);
         });
     }
@@ -197,7 +253,7 @@ impl BitGrid {
     pub(crate) fn add_layers(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let n = self.layer_words();
-        par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
+        par::map(self.words_mut().chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
             layer.iter_mut().zip(other.layer(first + k)).for_each(|(word, more)| *word |= more);
         });
     }
@@ -208,7 +264,7 @@ impl BitGrid {
         let row_words = self.row_words;
         let n = self.layer_words();
         let last = !0 >> (63 - (nx - 1) % 64);
-        par::map(self.words.chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
+        par::map(self.words_mut().chunks_mut(n).enumerate().collect(), |(k, layer): (usize, &mut [u64])| {
             let others = one.layer(first + k).iter().zip(two.layer(first + k));
             for (place, (word, (one, two))) in layer.iter_mut().zip(others).enumerate() {
                 let row = if place % row_words == row_words - 1 { last } else { !0 };
@@ -342,6 +398,39 @@ mod tests {
         assert_eq!(cells[..3], [[0, 0, 0], [0, 1, 0], [1, 1, 0]]);
         assert_eq!(cells.last(), Some(&[2, 2, 1]));
         assert_eq!(grid.occupied_box(), Some([[0, 0, 0], [2, 3, 1]]));
+    }
+
+    #[test]
+    fn words_that_are_not_zero_are_noted_if_they_are_few_until_one_is_written_to() {
+        let dims = [130, 9, 17];
+        let mut grid = BitGrid::new(dims).unwrap();
+        let mut plain = grid.clone();
+        for step in [7, 5] {
+            grid.clear();
+            plain.clear();
+            let places = |k: usize| (k..27).step_by(step);
+            grid.fill_noted(|k, take| places(k).for_each(|place| take(place, 3)));
+            for (k, place) in (0..17).flat_map(|k| places(k).map(move |place| (k, place))) {
+                plain.set([place % 3 * 64, place / 3, k]);
+                plain.set([place % 3 * 64 + 1, place / 3, k]);
+            }
+            assert_eq!(grid, plain);
+            for k in 0..17 {
+                assert_eq!(grid.noted(k), Some(&places(k).map(|place| (place, 3)).collect::<Vec<_>>()[..]));
+                assert_eq!(plain.noted(k), None);
+            }
+        }
+        let mut other = grid.clone();
+        other.set([1, 1, 2]);
+        assert_eq!(other.noted(2), None);
+        grid.clear();
+        grid.fill_noted(|k, take| (k..27).step_by(4).for_each(|place| take(place, 3)));
+        assert_eq!(grid.noted(16), None, "there are seven of 27 in layer 0");
+        for mut grid in [grid, other] {
+            assert!(grid.count() > 0);
+            grid.clear();
+            assert_eq!(grid.count(), 0);
+        }
     }
 
     #[test]

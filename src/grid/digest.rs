@@ -34,7 +34,6 @@ use super::field::{Field, canonical};
 use super::labels::Labels;
 use super::lattice::Lattice;
 use super::legend::LabelDigest;
-use crate::kernel::sink::{LayerCells, SIDE};
 use crate::error::sanitize;
 use crate::par;
 
@@ -162,20 +161,7 @@ impl DigestBuilder {
         let fits = first <= self.dims[2] && layers <= self.dims[2] - first;
         assert!([nx, ny] == self.dims[..2] && fits, "layers of another grid");
         assert!(self.domain == Domain::of(slab.cell_type()), "cells of another type");
-        self.put_all(first, par::map_range(0..layers, |k| layer_hash(slab, k, first + k)));
-    }
-
-    /// Takes the next layers, so many, out of their layers of bricks: cells that count as bits.
-    pub(crate) fn add_bricks(&mut self, layers: usize, bricks: &[LayerCells]) {
-        assert!(self.domain == Domain::Occupancy, "cells of another type");
-        let first = self.next;
-        let hash = |k| brick_layer_hash(&bricks[k / SIDE], k % SIDE, self.dims, first + k);
-        let hashes = par::map_range(0..layers, hash);
-        self.put_all(first, hashes);
-    }
-
-    /// Takes the hashes of layers from `first` on.
-    fn put_all(&mut self, first: usize, hashes: Vec<Option<LayerHash>>) {
+        let hashes = par::map_range(0..layers, |k| layer_hash(slab, k, first + k));
         for (k, hash) in hashes.into_iter().enumerate() {
             self.put(first + k, hash);
         }
@@ -279,44 +265,21 @@ impl WordsHasher {
 
     fn finish(mut self) -> Option<LayerHash> {
         self.hasher.update(&self.buffer);
-        (self.hasher.count() > 0)
-            .then(|| LayerHash { hash: self.hasher.finalize(), occupied: self.occupied })
+        (self.hasher.count() > 0).then(|| LayerHash { hash: self.hasher.finalize(), occupied: self.occupied })
     }
 }
 
 fn bits_hash(bits: &BitGrid, k: usize, layer: usize) -> Option<LayerHash> {
-    words_hash(bits.layer(k), layer)
-}
-
-/// The hash of a layer of these words.
-fn words_hash(words: &[u64], layer: usize) -> Option<LayerHash> {
-    let first = layer * words.len();
+    let first = layer * bits.layer_words();
     let mut hasher = WordsHasher::new();
-    for (n, words) in words.chunks(TOGETHER).enumerate() {
+    if let Some(words) = bits.noted(k) {
+        words.iter().for_each(|(place, word)| hasher.add(first + place, *word));
+        return hasher.finish();
+    }
+    for (n, words) in bits.layer(k).chunks(TOGETHER).enumerate() {
         if words.iter().fold(0, |all, word| all | word) != 0 {
             let places = first + n * TOGETHER..;
             places.zip(words).for_each(|(n, word)| hasher.add(n, *word));
-        }
-    }
-    hasher.finish()
-}
-
-/// The hash of layer `k` of a layer of bricks, which is layer `layer` of a grid of these dims.
-fn brick_layer_hash(cells: &LayerCells, k: usize, [nx, ny, _]: [usize; 3], layer: usize) -> Option<LayerHash> {
-    let across = nx.div_ceil(64);
-    let bricks = match cells {
-        LayerCells::Words(words) => return words_hash(&words[k * across * ny..][..across * ny], layer),
-        LayerCells::Bricks(bricks) => bricks,
-    };
-    let mut hasher = WordsHasher::new();
-    for row in bricks.chunk_by(|a, b| a.0 / across == b.0 / across) {
-        let y = row[0].0 / across * SIDE;
-        for j in 0..SIDE.min(ny - y) {
-            let first = (layer * ny + y + j) * across;
-            for same in row.chunk_by(|a, b| a.0 == b.0) {
-                let word = same.iter().fold(0, |word, (_, brick)| word | brick[k][j]);
-                hasher.add(first + same[0].0 % across, word);
-            }
         }
     }
     hasher.finish()

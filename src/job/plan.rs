@@ -146,7 +146,8 @@ impl Needs<'_> {
         let Some(bricks) = self.bricks(&demand) else { return Ok(demand) };
         let run = &self.voxelizer.run;
         // To count takes a bit a brick in every thread, of which to make bricks takes two bytes at least.
-        if demand.bytes(bricks) <= limit || demand.clone().touching(0).bytes(bricks) > limit {
+        let least = || demand.clone().touching(0).bytes(Demand::lowest(bricks, self.layers()));
+        if demand.bytes(bricks) <= limit || least() > limit {
             return Ok(demand);
         }
         let (mesh, lattice) = (self.mesh, self.lattice);
@@ -162,14 +163,17 @@ impl Needs<'_> {
         let demand = self.demand(&phases);
         let demand = self.in_fewer_bricks(demand, limit)?;
         let fits = |strategy: &Plan| demand.bytes(*strategy) <= limit;
-        let at_once = self.is_whole();
+        let is_field = self.voxelizer.rule.kind() == CellKind::Field;
+        let is_limited = matches!(budget.limit, MemoryLimit::Requested(_));
         let in_slabs = || demand.fit(limit, self.layers());
         // What is taken without a limit comes first.
-        let found = match self.unlimited(&demand) {
+        let best = self.unlimited(&demand);
+        let lowest = Demand::lowest(best, self.layers());
+        let found = match best {
             best if fits(&best) => Some(best),
+            Plan::Bricks(_) if fits(&lowest) => Some(lowest),
             // Slabs of a field are as fast as all of it.
-            Plan::Slabs(_) => in_slabs(),
-            _ if matches!(budget.limit, MemoryLimit::Requested(_)) && !at_once => in_slabs(),
+            _ if (is_field || is_limited) && !self.is_whole() => in_slabs(),
             _ => Some(Plan::Dense).filter(fits),
         };
         let strategy = found.ok_or_else(|| self.refusal(budget, &demand))?;

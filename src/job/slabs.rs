@@ -164,17 +164,10 @@ impl<'a> Slabs<'a> {
             return Ok(false);
         }
         let start = Instant::now();
-        let bricks = self.is_plain_bricks().then(|| self.sources[0].bricks.as_ref()).flatten();
-        let Self { voxelizer, cells, digest, made, next, .. } = self;
+        let Self { voxelizer, cells, digest, made, .. } = self;
         let cells = cells.as_ref().expect("a slab was filled");
         par::with_threads(voxelizer.run.thread_count(), || {
-            match bricks {
-                Some(covered) => {
-                    let layers = cells.as_ref().dims()[2];
-                    digest.add_bricks(layers, &covered.layers(&(*next - layers..*next)));
-                }
-                None => digest.add(cells),
-            }
+            digest.add(cells);
             made.occupied = digest.occupied();
             match cells {
                 Cells::Bits(_) => {}
@@ -274,22 +267,13 @@ impl<'a> Slabs<'a> {
         Ok(true)
     }
 
-    /// Whether the cells of a slab are those of bricks, and nothing else.
-    fn is_plain_bricks(&self) -> bool {
-        matches!(self.plan, Plan::Bricks(_)) && self.legend.is_none() && self.painter.is_none()
-    }
-
     /// The cells of these layers.
     fn fill(&mut self, layers: Range<usize>, run: &Run) -> Result<Cells> {
         let [nx, ny, _] = self.lattice.dims();
         let dims = [nx, ny, layers.len()];
         let memory = self.cells.take();
         let is_in_bricks = matches!(self.plan, Plan::Bricks(_));
-        let is_plain = self.is_plain_bricks();
         let first = &mut self.sources[0];
-        if is_plain {
-            return Ok(first.slab_of_bricks(layers, memory, run)?.into());
-        }
         if let Some(background) = self.background {
             let mut field = match memory {
                 Some(Cells::Field(field)) if field.dims() == dims => field,
@@ -402,51 +386,17 @@ impl<'a> Source<'a> {
         run: &Run,
         bits: &mut BitGrid,
     ) -> Result<()> {
-        if is_in_bricks {
-            self.make_bricks(run)?;
-        }
-        match &self.bricks {
-            Some(covered) => covered.add_layers(layers.start, bits),
-            None => self.fill(layers, run, bits.into())?,
-        }
-        self.see(bits, run)
-    }
-
-    /// The cells of these layers out of bricks, in the memory of the layers below.
-    fn slab_of_bricks(&mut self, layers: Range<usize>, memory: Option<Cells>, run: &Run) -> Result<BitGrid> {
-        self.make_bricks(run)?;
-        let [nx, ny, _] = self.lattice.dims();
-        let dims = [nx, ny, layers.len()];
-        let covered = self.bricks.as_ref().expect("they were made");
-        let bits = match memory {
-            Some(Cells::Bits(mut below)) => {
-                if below.dims() == dims {
-                    covered.clear_layers(layers.start - layers.len(), &mut below);
-                }
-                below.reshape(dims)?;
-                below
-            }
-            _ => BitGrid::new(dims)?,
-        };
-        let mut bits = bits;
-        covered.add_layers(layers.start, &mut bits);
-        self.see(&bits, run)?;
-        Ok(bits)
-    }
-
-    /// Makes the bricks, if they are not there.
-    fn make_bricks(&mut self, run: &Run) -> Result<()> {
-        if let (None, Some(prepared)) = (&self.bricks, &self.prepared) {
+        if let (true, None, Some(prepared)) = (is_in_bricks, &self.bricks, &self.prepared) {
             let covered = prepared.keep(run)?;
             self.stats.snapped = covered.snapped();
             self.bricks = Some(covered);
             self.prepared = None;
         }
-        run.check()
-    }
-
-    /// Notes whether cells of these layers are occupied, and the features that are lost.
-    fn see(&mut self, bits: &BitGrid, run: &Run) -> Result<()> {
+        run.check()?;
+        match &self.bricks {
+            Some(covered) => covered.fill_noted(layers.start, bits),
+            None => self.fill(layers, run, bits.into())?,
+        }
         self.is_occupied = self.is_occupied || bits.words().iter().any(|word| *word != 0);
         if self.lost.is_none() {
             let rule = &self.voxelizer.rule;
@@ -474,8 +424,11 @@ fn grids(memory: Option<Cells>, dims: [usize; 3]) -> Result<(BitGrid, Option<Bit
         }
         Some(other) => (other.into_occupied()?, None),
     };
-    bits.reshape(dims)?;
-    bits.clear();
+    if bits.dims() == dims {
+        bits.clear();
+    } else {
+        bits.reshape(dims)?;
+    }
     Ok((bits, plane))
 }
 

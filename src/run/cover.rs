@@ -95,11 +95,6 @@ impl Covered {
         self.kept.shape().brick_layers()
     }
 
-    /// The layers of bricks of these layers of cells, which begin at a multiple of [`SIDE`].
-    pub(crate) fn layers(&self, layers: &Range<usize>) -> Vec<LayerCells<'_>> {
-        par::map_range(layers.start / SIDE..layers.end.div_ceil(SIDE), |layer| self.kept.layer(layer))
-    }
-
     /// Adds the cells of one layer of bricks to `words`, those of its rows.
     pub(crate) fn add_to(&self, layer: usize, words: &mut [u64]) {
         self.kept.add_to(layer, words);
@@ -107,26 +102,25 @@ impl Covered {
 
     /// Makes `grid` the layers from `first` on, a multiple of [`SIDE`]; in the threads it is called in.
     pub(crate) fn copy_to(&self, first: usize, grid: &mut BitGrid) {
-        grid.clear();
-        self.add_layers(first, grid);
-    }
-
-    /// Adds the layers from `first` on, a multiple of [`SIDE`], to `grid`; in the threads it is called in.
-    pub(crate) fn add_layers(&self, first: usize, grid: &mut BitGrid) {
-        self.each_layer(first, grid, KeptBricks::add_to);
-    }
-
-    /// Empties `grid`, which is the layers from `first` on, a multiple of [`SIDE`]; in the threads it is called in.
-    pub(crate) fn clear_layers(&self, first: usize, grid: &mut BitGrid) {
-        self.each_layer(first, grid, KeptBricks::clear_in);
-    }
-
-    /// Calls `f` with each layer of bricks of `grid`, whose first layer is `first`, and its words.
-    fn each_layer(&self, first: usize, grid: &mut BitGrid, f: impl Fn(&KeptBricks, usize, &mut [u64]) + Sync) {
         debug_assert!(first.is_multiple_of(SIDE));
         let words = SIDE * grid.layer_words();
         let layers = grid.words_mut().chunks_mut(words).enumerate().collect();
-        par::map(layers, |(n, words): (usize, &mut [u64])| f(&self.kept, first / SIDE + n, words));
+        par::map(layers, |(n, words): (usize, &mut [u64])| {
+            words.fill(0);
+            self.add_to(first / SIDE + n, words);
+        });
+    }
+
+    /// Makes an empty grid the layers from `first` on, a multiple of [`SIDE`], and lets it note which words are not zero; in
+    /// the threads it is called in.
+    pub(crate) fn fill_noted(&self, first: usize, grid: &mut BitGrid) {
+        debug_assert!(first.is_multiple_of(SIDE));
+        let end = (first + grid.dims()[2]).div_ceil(SIDE);
+        let layers = par::map_range(first / SIDE..end, |layer| self.kept.layer(layer));
+        match layers.iter().any(LayerCells::has_rows) {
+            true => self.copy_to(first, grid),
+            false => grid.fill_noted(|k, take| layers[k / SIDE].each_word(k % SIDE, take)),
+        }
     }
 }
 

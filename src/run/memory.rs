@@ -122,11 +122,17 @@ impl Demand {
             Plan::Dense => made(self.dims),
             Plan::Slabs(height) => made(slab(height)),
             Plan::Bricks(height) => {
-                let kept = kept_bytes_for(self.touched.min(bricks_in(self.dims)), nz.div_ceil(SIDE));
-                // A layer of bricks that is full becomes one of the grid, in any thread.
-                let full = BitGrid::bytes_for(slab(SIDE)) * self.threads as u128;
-                let cells = kept.min(self.cell_bytes(self.dims)) + full;
-                cells + in_threads(self.dims) + self.cell_bytes(slab(height))
+                let cells = match bricks::have_room(self.dims, self.threads, self.touched) {
+                    true => 0,
+                    false => {
+                        let kept = kept_bytes_for(self.touched.min(bricks_in(self.dims)), nz.div_ceil(SIDE));
+                        // A layer of bricks that is full becomes one of the grid, in any thread.
+                        let full = BitGrid::bytes_for(slab(SIDE)) * self.threads as u128;
+                        kept.min(self.cell_bytes(self.dims)) + full
+                    }
+                };
+                let noted = BitGrid::noted_bytes_for(slab(height));
+                cells + in_threads(self.dims) + self.cell_bytes(slab(height)) + noted
             }
         }
     }
@@ -143,6 +149,15 @@ impl Demand {
         let multiple = if multiple.is_multiple_of(SIDE) { multiple } else { multiple * SIDE };
         let height = (layers / multiple).max(1) * multiple;
         (height < nz).then_some(Plan::Bricks(height))
+    }
+
+    /// Bricks with the lowest slabs of a multiple of `multiple` layers, instead of these.
+    pub(crate) fn lowest(bricks: Plan, multiple: usize) -> Plan {
+        match bricks {
+            Plan::Bricks(_) if multiple.is_multiple_of(SIDE) => Plan::Bricks(multiple),
+            Plan::Bricks(_) => Plan::Bricks(multiple * SIDE),
+            other => other,
+        }
     }
 
     /// Slabs of a field of some MiB, of a multiple of `multiple` layers, as none is a pass over all triangles. Dense if
@@ -192,7 +207,16 @@ mod tests {
     use super::*;
 
     fn demand(triangles: usize, dims: [usize; 3]) -> Demand {
-        Demand { triangles, dims, threads: 1, extra: 0, grids: 1, values: 0, touched: usize::MAX, slab: u128::MAX }
+        Demand {
+            triangles,
+            dims,
+            threads: 1,
+            extra: 0,
+            grids: 1,
+            values: 0,
+            touched: usize::MAX,
+            slab: u128::MAX,
+        }
     }
 
     #[test]
@@ -216,10 +240,15 @@ mod tests {
         assert_eq!(large.bricks(256), Some(Plan::Bricks(256)));
         assert_eq!(large.bricks(1000), None);
         let [slab, full] = [40, 8].map(|height| BitGrid::bytes_for([1024, 722, height]));
-        assert_eq!(large.bytes(Plan::Bricks(40)), large.bytes(Plan::Dense) + slab + full);
-        let fewer = [0, 1000, 2000].map(|bricks| large.clone().touching(bricks).bytes(Plan::Bricks(40)));
-        assert_eq!(fewer[2] - fewer[1], fewer[1] - fewer[0]);
-        assert_eq!(fewer[1] - fewer[0], 1000 * (512 + 24 + 512 + 12));
+        let noted = slab / 2;
+        assert_eq!(large.bytes(Plan::Bricks(40)), large.bytes(Plan::Dense) + slab + full + noted);
+        let touching = |bricks| large.clone().touching(bricks).bytes(Plan::Bricks(40));
+        // All of them stay with the thread, of which a quarter of all bricks may.
+        let room = 16 * 91 * 58 / 4;
+        let all_in_thread = touching(room);
+        assert_eq!(all_in_thread - touching(1000), (room as u128 - 1000) * (512 + 12));
+        let kept = |bricks: u128| bricks * (512 + 24) + 58 * 16 * 512 + full;
+        assert_eq!(touching(room + 1), all_in_thread + kept(room as u128 + 1));
         assert_eq!(demand(5, [1 << 20, 1 << 10, 9]).bricks(1), Some(Plan::Bricks(8)));
     }
 
@@ -237,9 +266,13 @@ mod tests {
                 assert!(height % multiple == 0 && height < 300 && demand.bytes(Plan::Slabs(height)) <= limit);
                 let slabs = 300_usize.div_ceil(height);
                 // The lowest of one slab fewer.
-                let higher = if slabs == 1 { 300 } else { 300_usize.div_ceil(slabs - 1).next_multiple_of(multiple) };
+                let higher =
+                    if slabs == 1 { 300 } else { 300_usize.div_ceil(slabs - 1).next_multiple_of(multiple) };
                 assert!(higher >= 300 || demand.bytes(Plan::Slabs(higher)) > limit, "{limit}: {height}");
-                assert!(height == multiple || 300_usize.div_ceil(height - multiple) > slabs, "{limit}: {height}");
+                assert!(
+                    height == multiple || 300_usize.div_ceil(height - multiple) > slabs,
+                    "{limit}: {height}"
+                );
                 seen += 1;
             }
         }

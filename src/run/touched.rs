@@ -124,7 +124,7 @@ fn halves([a, b, c]: [Place; 3]) -> [[Place; 3]; 2] {
 mod tests {
     use super::*;
     use crate::geom::Ties;
-    use crate::kernel::sink::LayerCells;
+    use crate::grid::BitGrid;
     use crate::kernel::{KernelLattice, Level};
     use crate::mesh::Mesh;
     use crate::run::cover::{self, IntersectionTarget};
@@ -139,29 +139,18 @@ mod tests {
                     IntersectionTarget::Box(KernelLattice::new(lattice.axes(), mesh.bounds(), Ties::Both));
                 let covered =
                     cover::keep(&target, mesh.triangles(), lattice.dims(), Level::best(), &()).unwrap();
-                let across = lattice.dims()[0].div_ceil(64);
-                let with_cells = |layer: &LayerCells| match layer {
-                    LayerCells::Bricks(bricks) => {
-                        bricks.chunk_by(|a, b| a.0 == b.0).filter(|same| same.iter().any(|b| *b.1 != [[0; SIDE]; SIDE])).count()
-                    }
-                    LayerCells::Words(words) => {
-                        let rows = words.chunks(across).enumerate();
-                        let ny = lattice.dims()[1];
-                        let mut columns: Vec<_> = rows
-                            .flat_map(|(row, words)| {
-                                let set = words.iter().enumerate().filter(|(_, word)| **word != 0);
-                                set.map(move |(n, _)| (row % ny / SIDE, n))
-                            })
-                            .collect();
-                        columns.sort_unstable();
-                        columns.dedup();
-                        columns.len()
-                    }
-                };
-                let found: usize =
-                    covered.layers(&(0..lattice.dims()[2])).iter().map(with_cells).sum();
+                let mut bits = BitGrid::new(lattice.dims()).unwrap();
+                covered.copy_to(0, &mut bits);
+                let mut with_cells: Vec<_> =
+                    bits.iter().map(|[i, j, k]| [i / 64, j / SIDE, k / SIDE]).collect();
+                with_cells.sort_unstable();
+                with_cells.dedup();
+                let found = with_cells.len();
                 let most = bricks(mesh.triangles(), &lattice, [0.0; 3], &()).unwrap();
-                assert!(found > 0 && (found..=2 * found + 8).contains(&most), "{name}, {cells}: {found} of {most}");
+                assert!(
+                    found > 0 && (found..=2 * found + 8).contains(&most),
+                    "{name}, {cells}: {found} of {most}"
+                );
             }
         }
     }

@@ -24,6 +24,7 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "no_command_takes_more_than_its_limit", run: commands },
         Check { name: "no_limit_changes_a_cell", run: equal_cells },
         Check { name: "large_grids_in_slabs_stay_within_their_limits", run: large_grids },
+        Check { name: "a_generous_limit_takes_the_plan_of_no_limit", run: generous },
     ],
 );
 
@@ -219,6 +220,50 @@ fn large_grids() -> Counts {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     vec![("within the limit", kept)]
+}
+
+/// A limit of eight times what a job takes without one has its plan; half the limit and even that alone are kept, too, whatever
+/// plan they lead to.
+fn generous() -> Counts {
+    let place = place();
+    let cases = [
+        ("--surface", 1024),
+        ("--rule thin", 1024),
+        ("--rule offset --radius 2vx", 1024),
+        ("--solid", 500),
+        ("--filled", 500),
+        ("--rule distance", 300),
+    ];
+    let names = ["bricks", "dense", "slabs"];
+    let mut plans = [0; 3];
+    let mut kept = 0;
+    for (rule, cells) in cases {
+        for threads in [1, 7] {
+            let line = format!("surface.stl -r {cells} {rule} -j {threads} -o out.raw --json");
+            let run = |more: &str| {
+                let found = measure(place.path(), &format!("{line} {more}"));
+                assert!([0, 5].contains(&found.code), "{line} {more}: {}", found.err);
+                (found.code == 0)
+                    .then(|| (serde_json::from_str::<Value>(&found.out).expect("JSON"), found.peak))
+            };
+            let (free, need) = run("").expect("it fits");
+            let planned = run("-n").expect("it fits").0;
+            let limited = run(&format!("-n --max-memory {}", 8 * need)).expect("it fits").0;
+            for key in ["run", "estimate"] {
+                assert_eq!(limited[key], planned[key], "{line}: {key}");
+            }
+            let plan = limited["run"]["plan"].as_str().expect("a plan");
+            plans[names.iter().position(|name| *name == plan).expect("a known plan")] += 1;
+            for limit in [4 * need, need] {
+                let Some((within, peak)) = run(&format!("--max-memory {limit}")) else { continue };
+                assert!(peak <= limit, "{line}: {peak} of {limit}");
+                assert_eq!(within["digest"], free["digest"], "{line} within {limit}");
+                kept += 1;
+            }
+        }
+    }
+    let [bricks, dense, slabs] = plans;
+    vec![("in bricks", bricks), ("at once", dense), ("in slabs", slabs), ("within the limit", kept)]
 }
 
 fn commands() -> Counts {

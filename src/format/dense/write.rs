@@ -7,7 +7,7 @@ use super::super::save::{cancelled, next};
 use super::BLOCK;
 use crate::error::Error;
 use crate::grid::field::canonical;
-use crate::grid::spread::respread_row;
+use crate::grid::spread::spread_row;
 use crate::grid::{BitGrid, CellSource, CellsRef};
 use crate::par::Progress;
 
@@ -39,8 +39,7 @@ fn write_bytes(
     let per_block = (BLOCK / nx).max(1);
     progress.begin("write", (nx as u64).saturating_mul(ny as u64).saturating_mul(nz as u64));
     let mut block = vec![0; per_block * nx];
-    // The words that each row of the block was spread from.
-    let mut spread = vec![0; per_block * row_words];
+    let mut spread = SpreadRows::new(per_block);
     let mut filled = 0;
     while let Some(slab) = next(source)? {
         let bits = slab.cells.occupied().map_err(io::Error::other)?;
@@ -56,11 +55,9 @@ fn write_bytes(
                     }
                 }
                 _ => {
-                    let words = &bits.words()[row * row_words..(row + rows) * row_words];
-                    let before = &mut spread[filled / nx * row_words..];
-                    let rows = words.chunks_exact(row_words).zip(before.chunks_exact_mut(row_words));
-                    for ((words, before), cells) in rows.zip(cells.chunks_exact_mut(nx)) {
-                        respread_row(words, before, cells);
+                    for (n, cells) in cells.chunks_exact_mut(nx).enumerate() {
+                        let place = [(row + n) % ny, (row + n) / ny];
+                        spread.take(filled / nx + n, bits, place, cells);
                     }
                 }
             }
@@ -77,6 +74,49 @@ fn write_bytes(
     out.write_all(&block[..filled])?;
     progress.advance(filled as u64);
     Ok(())
+}
+
+/// The words of rows that are bytes in a block: where most cells are empty, few are others in the next block.
+struct SpreadRows {
+    /// Of each row, the places of the words that are not zero; `None` if that is not known.
+    rows: Vec<Option<Vec<usize>>>,
+    /// How many words of a layer were taken, of those that are noted.
+    taken: usize,
+}
+
+impl SpreadRows {
+    /// Rows of zeros.
+    fn new(rows: usize) -> Self {
+        Self { rows: vec![Some(vec![]); rows], taken: 0 }
+    }
+
+    /// Makes `cells`, row `n` of the block, row `(j, k)` of a grid. All rows of a layer are taken, in order.
+    fn take(&mut self, n: usize, bits: &BitGrid, [j, k]: [usize; 2], cells: &mut [u8]) {
+        let Some(noted) = bits.noted(k) else {
+            self.rows[n] = None;
+            return spread_row(bits.row(j, k), cells);
+        };
+        let mut put = |place: usize, word: u64| {
+            let cells = &mut cells[64 * place..];
+            let count = cells.len().min(64);
+            spread_row(&[word], &mut cells[..count]);
+        };
+        let row_words = bits.row_words();
+        match &mut self.rows[n] {
+            Some(places) => places.drain(..).for_each(|place| put(place, 0)),
+            None => (0..row_words).for_each(|place| put(place, 0)),
+        }
+        if j == 0 {
+            self.taken = 0;
+        }
+        let places = self.rows[n].get_or_insert_default();
+        for (place, word) in noted[self.taken..].iter().take_while(|(place, _)| *place < (j + 1) * row_words)
+        {
+            put(place - j * row_words, *word);
+            places.push(place - j * row_words);
+        }
+        self.taken += places.len();
+    }
 }
 
 /// Writes the words of the occupied cells, little-endian: one bit per cell, rows padded to 64.

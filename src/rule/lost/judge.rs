@@ -110,7 +110,7 @@ impl<'a> Judge<'a> {
             }
         }
         let mut filled = BitGrid::try_from(&self.around.lattice)?;
-        self.touched.add_layers(0, &mut filled);
+        self.touched.copy_to(0, &mut filled);
         filled.add(solid);
         let components = CellComponents::of(&filled);
         let measured = components.measured();
