@@ -152,7 +152,7 @@ impl Needs<'_> {
         }
         let (mesh, lattice) = (self.mesh, self.lattice);
         let reach = self.voxelizer.rule.reach(lattice);
-        let count = || touched::bricks(mesh.triangles(), lattice, reach, run);
+        let count = || touched::bricks(mesh, lattice, reach, run);
         Ok(demand.touching(par::with_threads(run.thread_count(), count)??))
     }
 

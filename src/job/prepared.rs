@@ -115,7 +115,7 @@ impl Prepared<'_> {
             leak: extras.leak,
             nearest: extras.nearest,
         };
-        usual.bytes()
+        usual.bytes().min(self.memory.bytes)
     }
 
     /// Makes the cells, and hands them to `write` at once or slab by slab, as the plan has it; the numbers of the

@@ -1,21 +1,28 @@
 //! How many bricks the cells near triangles lie in, at most: known before any cell is made.
 
+use std::ops::Range;
+
 use crate::error::Result;
-use crate::geom::Triangle;
+use crate::geom::{Bounds, Triangle};
 use crate::grid::Lattice;
 use crate::kernel::sink::SIDE;
+use crate::mesh::Mesh;
 use crate::par::{self, Progress};
 
 /// A triangle over more bricks is halved.
-const FEW: i64 = 8;
+const FEW: usize = 8;
 
 /// Halvings of a triangle, at most.
 const HALVINGS: usize = 40;
 
-/// What floats, and snapping, move a coordinate by, in cells.
+/// What a coordinate may be off by, in cells: snapping moves it by less than a thousandth, and all roundings of places
+/// up to [`FAR`] by less than that: each of some fifty by 2⁻²³ bricks of 64 cells.
 const MOVED: f64 = 0.01;
 
-/// A point in cells of the lattice.
+/// Bricks from the origin of the lattice, or of coordinates, beyond which none are counted.
+const FAR: f64 = (1 << 30) as f64;
+
+/// A point, in bricks of the lattice.
 type Place = [f64; 3];
 
 /// Bricks, a bit each.
@@ -24,30 +31,37 @@ struct Touched {
     bricks: [usize; 3],
     /// Rows along x, then y.
     words: Vec<u64>,
-    /// How far around a triangle cells are taken, in cells.
-    reach: Place,
+    origin: [f64; 3],
+    /// Bricks per unit of length.
+    scale: [f64; 3],
+    /// How far around a triangle cells are taken, in bricks.
+    margin: [f64; 3],
 }
 
-/// The bricks that cells within `reach` of triangles, in cells along each axis, lie in: that many, or fewer. In the
-/// threads it is called in.
+/// The bricks that cells within `reach` of triangles, in cells along each axis, lie in: that many, or fewer. No number is
+/// too large for a mesh that is too far away. In the threads it is called in.
 ///
 /// # Errors
 /// If the run is cancelled.
 pub(crate) fn bricks(
-    triangles: &[Triangle],
+    mesh: &Mesh,
     lattice: &Lattice,
-    reach: Place,
+    reach: [f64; 3],
     progress: &dyn Progress,
 ) -> Result<usize> {
-    let origin = lattice.origin().each_ref().map(|at| at.to_f64());
-    let spacing = lattice.spacing().each_ref().map(|side| side.to_f64());
-    let place = |corner: &[f32; 3]| [0, 1, 2].map(|a| (f64::from(corner[a]) - origin[a]) / spacing[a]);
+    let Touched { origin, scale, .. } = Touched::new(lattice, reach);
+    let Bounds { min, max } = mesh.bounds();
+    let far = |a: usize| (f64::from(min[a].abs().max(max[a].abs())) + origin[a].abs()) * scale[a] > FAR;
+    if (0..3).any(far) {
+        return Ok(usize::MAX);
+    }
+    let triangles = mesh.triangles();
     let share = triangles.len().div_ceil(par::current_threads()).max(1);
     let parts = par::map(triangles.chunks(share).collect(), |triangles: &[Triangle]| {
-        let mut touched = Touched::new(lattice.dims(), reach);
+        let mut touched = Touched::new(lattice, reach);
         for some in triangles.chunks(1 << 14) {
             progress.check()?;
-            some.iter().for_each(|triangle| touched.add(triangle.each_ref().map(place), HALVINGS));
+            some.iter().for_each(|triangle| touched.add_triangle(triangle));
         }
         Ok(touched.words)
     });
@@ -60,56 +74,83 @@ pub(crate) fn bricks(
 }
 
 impl Touched {
-    fn new([nx, ny, nz]: [usize; 3], reach: Place) -> Self {
-        let bricks = [nx.div_ceil(64), ny.div_ceil(SIDE), nz.div_ceil(SIDE)];
-        let words = vec![0; bricks.iter().product::<usize>().div_ceil(64)];
-        Self { bricks, words, reach }
+    fn new(lattice: &Lattice, reach: [f64; 3]) -> Self {
+        let sides = [64, SIDE, SIDE];
+        let bricks = [0, 1, 2].map(|a| lattice.dims()[a].div_ceil(sides[a]));
+        Self {
+            bricks,
+            words: vec![0; bricks.iter().product::<usize>().div_ceil(64)],
+            origin: lattice.origin().each_ref().map(|at| at.to_f64()),
+            scale: [0, 1, 2].map(|a| 1.0 / (lattice.spacing()[a].to_f64() * sides[a] as f64)),
+            margin: [0, 1, 2].map(|a| (reach[a] + MOVED) / sides[a] as f64),
+        }
+    }
+
+    fn place(&self, corner: &[f32; 3]) -> Place {
+        [0, 1, 2].map(|a| (f64::from(corner[a]) - self.origin[a]) * self.scale[a])
     }
 
     /// Adds the bricks of a triangle: those of its box, or of the boxes of its halves.
-    fn add(&mut self, corners: [Place; 3], halvings: usize) {
-        let Some([x, y, z]) = self.around(&corners) else { return };
-        let count = [x, y, z].iter().map(|[low, high]| high - low + 1).product::<i64>();
-        if count > FEW && halvings > 0 {
-            return halves(corners).into_iter().for_each(|half| self.add(half, halvings - 1));
+    fn add_triangle(&mut self, triangle: &Triangle) {
+        let [p, q, r] = triangle;
+        let least = [0, 1, 2].map(|a| p[a].min(q[a]).min(r[a]));
+        let most = [0, 1, 2].map(|a| p[a].max(q[a]).max(r[a]));
+        if !self.add_box([self.place(&least), self.place(&most)]) {
+            self.add_halves(triangle.each_ref().map(|corner| self.place(corner)), HALVINGS);
         }
-        for k in z[0]..=z[1] {
-            for j in y[0]..=y[1] {
-                let row = (k as usize * self.bricks[1] + j as usize) * self.bricks[0];
-                for i in x[0]..=x[1] {
-                    let n = row + i as usize;
+    }
+
+    fn add_halves(&mut self, corners: [Place; 3], halvings: usize) {
+        for half in halves(corners) {
+            let [p, q, r] = half;
+            let least = [0, 1, 2].map(|a| p[a].min(q[a]).min(r[a]));
+            let most = [0, 1, 2].map(|a| p[a].max(q[a]).max(r[a]));
+            if !self.add_box([least, most]) {
+                match halvings {
+                    0 => self.add_all(self.around([least, most])),
+                    _ => self.add_halves(half, halvings - 1),
+                }
+            }
+        }
+    }
+
+    /// Adds the bricks of a box, if they are few.
+    fn add_box(&mut self, ends: [Place; 2]) -> bool {
+        let around = self.around(ends);
+        let is_small = around.as_ref().is_none_or(|[x, y, z]| x.len() * y.len() * z.len() <= FEW);
+        if is_small {
+            self.add_all(around);
+        }
+        is_small
+    }
+
+    fn add_all(&mut self, around: Option<[Range<usize>; 3]>) {
+        let Some([x, y, z]) = around else { return };
+        for k in z {
+            for j in y.clone() {
+                let row = (k * self.bricks[1] + j) * self.bricks[0];
+                for n in row + x.start..row + x.end {
                     self.words[n / 64] |= 1 << (n % 64);
                 }
             }
         }
     }
 
-    /// The first and the last brick around a triangle along each axis; `None` if it is outside of the grid.
-    fn around(&self, corners: &[Place; 3]) -> Option<[[i64; 2]; 3]> {
-        let mut all = [[0; 2]; 3];
-        for (a, ends) in all.iter_mut().enumerate() {
-            let [p, q, r] = corners.each_ref().map(|corner| corner[a]);
-            let side = [64, SIDE, SIDE][a] as f64;
-            let margin = self.reach[a] + MOVED;
-            // A float too large for an integer becomes the last of these.
-            let low = ((p.min(q).min(r) - margin) / side).floor() as i64;
-            let high = ((p.max(q).max(r) + margin) / side).floor() as i64;
-            let last = self.bricks[a] as i64 - 1;
-            if low > last || high < 0 {
-                return None;
-            }
-            *ends = [low.max(0), high.min(last)];
+    /// The bricks around a box along each axis; `None` if it is outside of the grid.
+    fn around(&self, [least, most]: [Place; 2]) -> Option<[Range<usize>; 3]> {
+        let ends = [0, 1, 2].map(|a| [least[a] - self.margin[a], most[a] + self.margin[a]]);
+        let is_outside = |a: usize| ends[a][1] < 0.0 || ends[a][0] >= self.bricks[a] as f64;
+        if (0..3).any(is_outside) {
+            return None;
         }
-        Some(all)
+        // What is below zero becomes zero.
+        Some([0, 1, 2].map(|a| ends[a][0] as usize..(ends[a][1] as usize).min(self.bricks[a] - 1) + 1))
     }
 }
 
-/// A triangle as two, its longest edge, seen in bricks, halved.
+/// A triangle as two, its longest edge halved.
 fn halves([a, b, c]: [Place; 3]) -> [[Place; 3]; 2] {
-    let length = |p: &Place, q: &Place| {
-        let [x, y, z] = [0, 1, 2].map(|n| (p[n] - q[n]) / [64, SIDE, SIDE][n] as f64);
-        x * x + y * y + z * z
-    };
+    let length = |p: &Place, q: &Place| (0..3).map(|n| (p[n] - q[n]) * (p[n] - q[n])).sum::<f64>();
     let [ab, bc, ca] = [length(&a, &b), length(&b, &c), length(&c, &a)];
     let [a, b, c] = match () {
         () if ab >= bc && ab >= ca => [a, b, c],
@@ -126,7 +167,6 @@ mod tests {
     use crate::geom::Ties;
     use crate::grid::BitGrid;
     use crate::kernel::{KernelLattice, Level};
-    use crate::mesh::Mesh;
     use crate::run::cover::{self, IntersectionTarget};
 
     #[test]
@@ -146,7 +186,7 @@ mod tests {
                 with_cells.sort_unstable();
                 with_cells.dedup();
                 let found = with_cells.len();
-                let most = bricks(mesh.triangles(), &lattice, [0.0; 3], &()).unwrap();
+                let most = bricks(&mesh, &lattice, [0.0; 3], &()).unwrap();
                 assert!(
                     found > 0 && (found..=2 * found + 8).contains(&most),
                     "{name}, {cells}: {found} of {most}"
