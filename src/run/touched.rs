@@ -23,7 +23,7 @@ const MOVED: f64 = 0.01;
 const FAR: f64 = (1 << 30) as f64;
 
 /// A point, in bricks of the lattice.
-type Place = [f64; 3];
+type BrickPlace = [f64; 3];
 
 /// Bricks, a bit each.
 struct Touched {
@@ -86,7 +86,7 @@ impl Touched {
         }
     }
 
-    fn place(&self, corner: &[f32; 3]) -> Place {
+    fn place(&self, corner: &[f32; 3]) -> BrickPlace {
         [0, 1, 2].map(|a| (f64::from(corner[a]) - self.origin[a]) * self.scale[a])
     }
 
@@ -100,7 +100,7 @@ impl Touched {
         }
     }
 
-    fn add_halves(&mut self, corners: [Place; 3], halvings: usize) {
+    fn add_halves(&mut self, corners: [BrickPlace; 3], halvings: usize) {
         for half in halves(corners) {
             let [p, q, r] = half;
             let least = [0, 1, 2].map(|a| p[a].min(q[a]).min(r[a]));
@@ -115,7 +115,7 @@ impl Touched {
     }
 
     /// Adds the bricks of a box, if they are few.
-    fn add_box(&mut self, ends: [Place; 2]) -> bool {
+    fn add_box(&mut self, ends: [BrickPlace; 2]) -> bool {
         let around = self.around(ends);
         let is_small = around.as_ref().is_none_or(|[x, y, z]| x.len() * y.len() * z.len() <= FEW);
         if is_small {
@@ -137,7 +137,7 @@ impl Touched {
     }
 
     /// The bricks around a box along each axis; `None` if it is outside of the grid.
-    fn around(&self, [least, most]: [Place; 2]) -> Option<[Range<usize>; 3]> {
+    fn around(&self, [least, most]: [BrickPlace; 2]) -> Option<[Range<usize>; 3]> {
         let ends = [0, 1, 2].map(|a| [least[a] - self.margin[a], most[a] + self.margin[a]]);
         let is_outside = |a: usize| ends[a][1] < 0.0 || ends[a][0] >= self.bricks[a] as f64;
         if (0..3).any(is_outside) {
@@ -149,8 +149,8 @@ impl Touched {
 }
 
 /// A triangle as two, its longest edge halved.
-fn halves([a, b, c]: [Place; 3]) -> [[Place; 3]; 2] {
-    let length = |p: &Place, q: &Place| (0..3).map(|n| (p[n] - q[n]) * (p[n] - q[n])).sum::<f64>();
+fn halves([a, b, c]: [BrickPlace; 3]) -> [[BrickPlace; 3]; 2] {
+    let length = |p: &BrickPlace, q: &BrickPlace| (0..3).map(|n| (p[n] - q[n]) * (p[n] - q[n])).sum::<f64>();
     let [ab, bc, ca] = [length(&a, &b), length(&b, &c), length(&c, &a)];
     let [a, b, c] = match () {
         () if ab >= bc && ab >= ca => [a, b, c],

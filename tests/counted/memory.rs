@@ -222,8 +222,8 @@ fn large_grids() -> Counts {
     vec![("within the limit", kept)]
 }
 
-/// A limit of eight times what a job takes without one has its plan; half the limit and even that alone are kept, too, whatever
-/// plan they lead to.
+/// A limit of eight times what a job takes without one has its plan. Half of that is kept, and what it took alone, whatever
+/// plan this leads to.
 fn generous() -> Counts {
     let place = place();
     let cases = [
@@ -249,9 +249,8 @@ fn generous() -> Counts {
             let (free, need) = run("").expect("it fits");
             let planned = run("-n").expect("it fits").0;
             let limited = run(&format!("-n --max-memory {}", 8 * need)).expect("it fits").0;
-            for key in ["run", "estimate"] {
-                assert_eq!(limited[key], planned[key], "{line}: {key}");
-            }
+            assert_eq!(limited["run"], planned["run"], "{line}");
+            assert_eq!(limited["estimate"]["slabs"], planned["estimate"]["slabs"], "{line}");
             let plan = limited["run"]["plan"].as_str().expect("a plan");
             plans[names.iter().position(|name| *name == plan).expect("a known plan")] += 1;
             for limit in [4 * need, need] {

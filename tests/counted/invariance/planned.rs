@@ -258,7 +258,7 @@ pub fn the_program_in_slabs() -> Counts {
 }
 
 /// The tool on a grid so large that it is kept in bricks: the digests of the whole, and the files that
-/// slabs make under a limit.
+/// slabs, and bricks that were counted first, make under a limit.
 pub fn the_program_in_bricks() -> Counts {
     let dir = tempfile::tempdir().expect("a folder");
     let mesh = fixture("knot.stl");
@@ -267,19 +267,28 @@ pub fn the_program_in_bricks() -> Counts {
         Voxelizer::new(Rule::surface()).run(&mesh, &lattice).expect("it fits");
     std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
     let mut files = 0;
-    for (format, dtype) in [("raw", "bit"), ("npz", "bool"), ("vox", "u8")] {
-        let options = ["-r", "1100", "-f", format, "--dtype", dtype, "--json"];
+    for (format, dtype, limits) in [
+        ("raw", "u8", ["44M", "64M"]),
+        ("raw", "bit", ["44M", "64M"]),
+        ("npz", "bool", ["44M", "64M"]),
+        ("vox", "u8", ["68M", "400M"]),
+    ] {
+        let options = ["-r", "1100", "-f", format, "--dtype", dtype, "--json", "-j", "2"];
         let run = |output: &str, more: &[&str]| json(dir.path(), &[&options, more, &["-o", output]].concat());
         let bricks = run("bricks", &[]);
-        let slabs = run("slabs", &["--max-memory", "68M", "-j", "2"]);
-        assert_eq!((&bricks["run"]["plan"], &slabs["run"]["plan"]), (&"bricks".into(), &"slabs".into()));
+        let [slabs, counted] = [("slabs", limits[0]), ("counted", limits[1])]
+            .map(|(name, limit)| run(name, &["--max-memory", limit]));
+        let plans = [&bricks, &slabs, &counted].map(|one: &Value| one["run"]["plan"].clone());
+        assert_eq!(plans, ["bricks", "slabs", "bricks"], "{format}");
         assert_eq!(bricks["digest"]["cells"], whole.digest().cells.to_string().as_str(), "{format}");
         assert_eq!(bricks["counts"]["occupied"], whole.count(), "{format}");
         for key in ["mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings"] {
             assert_eq!(bricks[key], slabs[key], "{format}: {key}");
+            assert_eq!(bricks[key], counted[key], "{format}: {key}");
         }
         let of = |file: &str| std::fs::read(dir.path().join(file)).expect("it was written");
         assert!(of("bricks") == of("slabs"), "{format}");
+        assert!(of("bricks") == of("counted"), "{format}");
         files += 1;
     }
     vec![("files from bricks", files)]
