@@ -11,7 +11,7 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use super::marks::{self, Marks};
 use super::sink::{Brick, BrickPlane, BrickSink, SIDE, Shape, ThreadBricks, bricks_in, bricks_of_layer};
-use crate::memory::Zeroed;
+use crate::memory::{HUGE_PAGE, Zeroed};
 
 /// Bricks that threads use before they go into the grid: 32 MiB of them for four threads or more.
 const ROOM: usize = 1 << 16;
@@ -29,12 +29,14 @@ fn room(bricks: usize, threads: usize) -> usize {
 /// more bricks than `touched`.
 pub fn bytes_for(dims: [usize; 3], threads: usize, touched: usize) -> u128 {
     let bricks = bricks_in(dims);
-    // One stands for none.
-    let used = room(bricks, threads).min(touched) as u128;
+    let room = room(bricks, threads);
+    let used = room.min(touched);
+    // One stands for none. What is used is filled up to whole pages, which may be huge ones.
+    let pool =
+        ((used + 1) * size_of::<Brick>()).next_multiple_of(HUGE_PAGE).min((room + 1) * size_of::<Brick>());
     // Numbers and their order when they go into the grid.
-    let numbers = (size_of::<u32>() + size_of::<(u32, u16)>()) as u128;
-    let brick = size_of::<Brick>() as u128;
-    threads as u128 * (bricks as u128 * size_of::<u16>() as u128 + brick + used * (brick + numbers))
+    let numbers = used * (size_of::<u32>() + size_of::<(u32, u16)>());
+    threads as u128 * (bricks * size_of::<u16>() + pool + numbers) as u128
 }
 
 /// Whether threads have room for all bricks until the end, if each touches no more than so many.

@@ -15,6 +15,9 @@ use memmap2::MmapMut;
 /// From this many bytes on memory is allocated in huge pages, of 2 MiB on most machines.
 const HUGE: usize = 8 << 20;
 
+/// The bytes of a huge page, on most machines: all of it is there once a byte of it is used.
+pub const HUGE_PAGE: usize = 2 << 20;
+
 /// From this many bytes on memory is mapped.
 const MAPPED: usize = 128 << 10;
 

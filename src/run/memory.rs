@@ -246,7 +246,12 @@ mod tests {
         // All of them stay with the thread, of which a quarter of all bricks may.
         let room = 16 * 91 * 58 / 4;
         let all_in_thread = touching(room);
-        assert_eq!(all_in_thread - touching(1000), (room as u128 - 1000) * (512 + 12));
+        // Of a pool, pages of 2 MiB.
+        assert_eq!(touching(room - 1), all_in_thread - 12);
+        assert_eq!(
+            all_in_thread - touching(4095),
+            (room as u128 + 1) * 512 - (2 << 20) + (room as u128 - 4095) * 12
+        );
         let kept = |bricks: u128| bricks * (512 + 24) + 58 * 16 * 512 + full;
         assert_eq!(touching(room + 1), all_in_thread + kept(room as u128 + 1));
         assert_eq!(demand(5, [1 << 20, 1 << 10, 9]).bricks(1), Some(Plan::Bricks(8)));
