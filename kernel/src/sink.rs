@@ -373,7 +373,7 @@ mod tests {
         };
         for count in [0, 1, 2, 40] {
             let bricks: Vec<_> = (0..count)
-                .map(|n| (n % 3, n * 7 % shape.per_layer))
+                .map(|n| (n % 3, n / 3 * 7 % shape.per_layer))
                 .enumerate()
                 .map(|(n, (layer, column))| (layer, column, brick(n, layer, column)))
                 .collect();
