@@ -11,7 +11,7 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 use super::marks::{self, Marks};
 use super::sink::{Brick, BrickPlane, BrickSink, SIDE, Shape, ThreadBricks, bricks_in, bricks_of_layer};
-use crate::memory::{HUGE_PAGE, Zeroed};
+use crate::memory::Zeroed;
 
 /// Bricks that threads use before they go into the grid: 32 MiB of them for four threads or more.
 const ROOM: usize = 1 << 16;
@@ -31,9 +31,8 @@ pub fn bytes_for(dims: [usize; 3], threads: usize, touched: usize) -> u128 {
     let bricks = bricks_in(dims);
     let room = room(bricks, threads);
     let used = room.min(touched);
-    // One stands for none. What is used is filled up to whole pages, which may be huge ones.
-    let pool =
-        ((used + 1) * size_of::<Brick>()).next_multiple_of(HUGE_PAGE).min((room + 1) * size_of::<Brick>());
+    // One stands for none.
+    let pool = Zeroed::<Brick>::bytes_for(room + 1, used + 1);
     // Numbers and their order when they go into the grid.
     let numbers = used * (size_of::<u32>() + size_of::<(u32, u16)>());
     threads as u128 * (bricks * size_of::<u16>() + pool + numbers) as u128

@@ -16,7 +16,7 @@ use memmap2::MmapMut;
 const HUGE: usize = 8 << 20;
 
 /// The bytes of a huge page, on most machines: all of it is there once a byte of it is used.
-pub const HUGE_PAGE: usize = 2 << 20;
+const HUGE_PAGE: usize = 2 << 20;
 
 /// From this many bytes on memory is mapped.
 const MAPPED: usize = 128 << 10;
@@ -47,6 +47,12 @@ impl<T: Pod> Zeroed<T> {
         // Ask first, so that a refusal is an answer and not an abort.
         Vec::<T>::new().try_reserve_exact(length).ok()?;
         Some(Self(Memory::List(vec![T::zeroed(); length])))
+    }
+
+    /// The bytes of memory that a list of this length takes once its first items, so many, are written to.
+    pub fn bytes_for(length: usize, used: usize) -> usize {
+        let [all, used] = [length, used].map(|items| items * size_of::<T>());
+        if all < HUGE { used } else { used.next_multiple_of(HUGE_PAGE).min(all) }
     }
 
     /// Forgets all but the first `to`; nothing if there are no more.
