@@ -26,6 +26,7 @@ pub mod edge_sums;
 mod exact;
 mod few;
 mod flat;
+pub mod fraction;
 mod gather;
 mod lanes;
 mod lattice;

@@ -88,7 +88,7 @@ impl Options {
             fields.push((name.to_string(), length.map_err(|error| about(name, &error))?.to_string()));
         }
         let rule = Rule::from_fields(&self.rule, fields)?;
-        if transform.is_scaled() && rule.kind() == CellKind::Field {
+        if transform.is_scaled() && matches!(rule, Rule::Distance { iso: None, .. }) {
             return Err(Error::usage("scale: the rule distance measures in units of the file"));
         }
         Ok(rule)

@@ -140,7 +140,10 @@ impl JobOptions {
         }
         if parts.labels.are_of_mesh() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
-            return Err(error.with_hint("--iso makes bits, which can have labels"));
+            return Err(error.with_hint(match rule {
+                Rule::Fraction { .. } => "--solid and --filled make bits, which can have labels",
+                _ => "--iso makes bits, which can have labels",
+            }));
         }
         let tolerance = read.tolerance();
         let has_findings = tolerance == Tolerance::Strict;
@@ -349,9 +352,10 @@ impl DoubtOptions {
             DoubtArgs { max_doubt: Some(_), .. } => "max-doubt",
             _ => return Ok(None),
         };
-        if let Rule::Distance { .. } = rule {
+        if let Rule::Distance { .. } | Rule::Fraction { .. } = rule {
             let error = Error::usage(format!("{} needs --solid or --filled", argv.name(option)));
-            return Err(error.with_hint("--rule distance measures cells, and fills none"));
+            let rule = rule.name();
+            return Err(error.with_hint(format!("--rule {rule} measures cells, and fills none")));
         }
         if rule.inside().is_none() {
             let option = argv.name(option);
@@ -370,10 +374,10 @@ impl DoubtOptions {
 pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.leak else { return Ok(None) };
     let argv = call.argv;
-    let is_filled = !matches!(rule, Rule::Distance { .. });
+    let is_filled = !matches!(rule, Rule::Distance { .. } | Rule::Fraction { .. });
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
-            _ if !is_filled => "the rule distance fills no cells".to_string(),
+            _ if !is_filled => format!("the rule {} fills no cells", rule.name()),
             Some(inside) => format!("--inside is {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", rule.name()),
         };
@@ -387,7 +391,7 @@ pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Resu
 pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.nearest else { return Ok(None) };
     let option = call.argv.name("nearest");
-    if rule.kind() != CellKind::Field {
+    if !matches!(rule, Rule::Distance { iso: None, .. }) {
         let error = match rule {
             Rule::Distance { .. } => exclusive(&option, "--iso").with_hint("--iso makes bits, not distances"),
             _ => Error::usage(format!("{option}: the rule {} computes no distances", rule.name()))

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::grid::{CellKind, Lattice};
 use crate::mesh::Mesh;
 use crate::mesh::read::Tolerance;
+use crate::rule::Rule;
 use crate::run::Plan;
 
 impl<'a> Voxelizer<'a> {
@@ -63,7 +64,7 @@ impl<'a> Voxelizer<'a> {
     /// # Errors
     /// As those of [`run`](Self::run), and if the rule makes bits.
     pub fn run_with_nearest(&self, mesh: &Mesh, lattice: &Lattice) -> Result<(Voxelized, Vec<i32>)> {
-        if self.rule.kind() != CellKind::Field {
+        if !matches!(self.rule, Rule::Distance { iso: None, .. }) {
             let error = Error::usage(format!("the rule {} has no nearest triangles", self.rule.name()));
             return Err(error.with_hint("the rule distance has, without an iso value"));
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::fraction;
 use super::inside::flood;
 use super::{Inside, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, Stats, ThinFeatures};
 use crate::error::{Code, Finding, Hint, Opt, hint};
@@ -24,6 +25,9 @@ pub fn findings(
 ) -> Vec<Finding> {
     let report = &stats.inside;
     let unit = &Suffix(unit.map_or_else(String::new, |unit| format!(" {unit}")));
+    if let Rule::Fraction { .. } = rule {
+        return fraction::findings(&stats.fraction, lattice, &unit.0);
+    }
     let Some(inside) = rule.inside() else { return vec![] };
     let open = match inside {
         Inside::Auto if mesh.is_two_sided() => Some(two_sided()),

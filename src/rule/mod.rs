@@ -5,6 +5,7 @@ mod distance;
 pub mod doubt;
 mod filled;
 mod findings;
+mod fraction;
 mod inside;
 pub(crate) mod labels;
 pub mod leak_path;
@@ -20,6 +21,7 @@ use std::mem::discriminant;
 use std::ops::Range;
 
 pub use self::distance::Band;
+pub use self::fraction::FractionReport;
 pub use self::findings::{findings, nothing_occupied, repaired};
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
@@ -27,6 +29,7 @@ pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
 
 use self::distance::DistanceCells;
 use self::filled::FilledCells;
+use self::fraction::FractionCells;
 use self::lost::KeptFeatures;
 use self::solid::SolidCells;
 use crate::error::{Error, Result};
@@ -88,6 +91,13 @@ pub enum Rule {
         sign: Option<Inside>,
         /// Bits in place of the field: cells whose value is at most this are occupied. Within the band.
         iso: Option<Length>,
+    },
+    /// Every cell has the share of its volume that is inside the mesh, 0 … 1: a field. The mesh must be closed.
+    Fraction {
+        /// How the mesh is taken: [`Inside::Nonzero`] as it is; [`Inside::Robust`] repaired and oriented, with caps of
+        /// its holes as walls; [`Inside::Auto`] as it is if it is closed, oriented and not inside out, and repaired if
+        /// it is closed otherwise.
+        inside: Inside,
     },
 }
 
@@ -183,6 +193,17 @@ pub static RULES: &[RuleInfo] = &[
         ],
         empty: "no cell is within the band: the mesh is outside the grid",
     },
+    RuleInfo {
+        rule: Rule::fraction(),
+        name: "fraction",
+        about: "a field: the share of a cell's volume that is inside",
+        has_bricks: false,
+        no_ties: [
+            "the rule fraction measures volumes",
+            "a wall has no volume: only surface and filled have ties",
+        ],
+        empty: "no cell has a share inside: nothing is inside the mesh, or the mesh is outside the grid",
+    },
 ];
 
 /// A rule prepared for a mesh and a lattice, to fill layers of it.
@@ -219,6 +240,8 @@ pub struct Stats {
     pub lost: Option<LostFeatures>,
     /// How many cells keep them.
     pub kept: Option<u64>,
+    /// About the shares of [`Rule::Fraction`].
+    pub fraction: FractionReport,
 }
 
 impl Stats {
@@ -226,6 +249,7 @@ impl Stats {
     pub(crate) fn add(&mut self, other: Self) {
         self.snapped += other.snapped;
         let disputed = self.inside.disputed.unwrap_or(0) + other.inside.disputed.unwrap_or(0);
+        self.fraction.add(other.fraction);
         self.lost = other.lost;
         self.kept = other.kept;
         self.inside = InsideReport { disputed: other.inside.disputed.map(|_| disputed), ..other.inside };
@@ -291,15 +315,33 @@ impl Rule {
         Self::Distance { band: Band::cells(3), sign: None, iso: None }
     }
 
+    /// The rule fraction, the inside by [`Inside::Auto`].
+    ///
+    /// ```
+    /// use voxelize::{Lattice, Mesh, Rule, voxelize};
+    ///
+    /// let mesh = Mesh::open("fixtures/knot.stl")?;
+    /// let lattice = Lattice::fit(mesh.bounds(), 32)?;
+    /// let voxels = voxelize(&mesh, &lattice, Rule::fraction())?;
+    /// let cell: f64 = lattice.spacing().iter().map(|side| side.to_f64()).product();
+    /// let volume: f64 = voxels.field()?.values().iter().map(|share| f64::from(*share) * cell).sum();
+    /// assert!((volume / mesh.volume() - 1.0).abs() < 1e-9);
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
+    pub const fn fraction() -> Self {
+        Self::Fraction { inside: Inside::Auto }
+    }
+
     /// The kind of cells that it makes: [`CellKind::Field`] or [`CellKind::Bits`].
     pub fn kind(&self) -> CellKind {
-        if matches!(self, Self::Distance { iso: None, .. }) { CellKind::Field } else { CellKind::Bits }
+        if matches!(self, Self::Distance { iso: None, .. } | Self::Fraction { .. }) { CellKind::Field } else { CellKind::Bits }
     }
 
     /// The background of the field that it makes of this lattice; `None` if it makes bits.
     pub fn background(&self, lattice: &Lattice) -> Option<f32> {
         match self {
             Self::Distance { band, iso: None, .. } => Some(distance::background(*band, lattice)),
+            Self::Fraction { .. } => Some(0.0),
             _ => None,
         }
     }
@@ -342,7 +384,7 @@ impl Rule {
     /// The method that finds the inside, if it has one.
     pub fn inside(&self) -> Option<Inside> {
         match self {
-            Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(*inside),
+            Self::Solid { inside, .. } | Self::Filled { inside, .. } | Self::Fraction { inside } => Some(*inside),
             Self::Distance { sign, .. } => *sign,
             _ => None,
         }
@@ -350,7 +392,7 @@ impl Rule {
 
     fn inside_mut(&mut self) -> Option<&mut Inside> {
         match self {
-            Self::Solid { inside, .. } | Self::Filled { inside, .. } => Some(inside),
+            Self::Solid { inside, .. } | Self::Filled { inside, .. } | Self::Fraction { inside } => Some(inside),
             Self::Distance { sign, .. } => sign.as_mut(),
             _ => None,
         }
@@ -358,6 +400,9 @@ impl Rule {
 
     /// The bytes that it takes at most, in addition to mesh and grid: of crossings, and of grids of its own.
     pub fn extra_bytes(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+        if let Self::Fraction { inside } = self {
+            return fraction::extra_bytes(*inside, mesh, lattice, run);
+        }
         let inside = self.inside().map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
         inside
             + match self {
@@ -432,6 +477,7 @@ impl Rule {
                 inside: ready(inside)?,
                 shell: shell.map(|steps| steps as usize),
             }),
+            Self::Fraction { inside } => Box::new(FractionCells::new(inside, mesh, lattice, run)?),
             Self::Distance { band, sign, iso } => Box::new(DistanceCells {
                 inside: sign.map(ready).transpose()?,
                 most: iso.map(|iso| distance::most(band, iso, lattice)).transpose()?,
@@ -493,6 +539,9 @@ impl PreparedRule<'_> {
         }
         match (self.rule.kind(), cells.kind()) {
             (made, wanted) if made == wanted => self.cells.fill(layers, run, cells),
+            (CellKind::Field, _) if matches!(self.rule, Rule::Fraction { .. }) => {
+                Err(Error::usage("the rule fraction makes a field, not bits"))
+            }
             (CellKind::Field, _) => Err(distance::makes_field()),
             _ => Err(Error::usage(format!("the rule {} makes bits, not a field", self.rule.name()))),
         }

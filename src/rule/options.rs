@@ -202,6 +202,11 @@ impl Rule {
             {
                 Err(distance::beyond_band(&iso.to_string(), width))
             }
+            Self::Fraction { inside } if !matches!(inside, Inside::Auto | Inside::Nonzero | Inside::Robust) => {
+                let name = inside.name();
+                Err(Error::usage(format!("inside: volumes need a closed mesh, which {name} does without"))
+                    .with_hint(hint!["use {} or {}" Inside = "robust", Inside = "auto"]))
+            }
             _ => Ok(self),
         }
     }
@@ -354,6 +359,7 @@ mod tests {
         insides.push(Inside::Flood { close_holes: Some(3) });
         let mut rules = Ties::ALL.map(|ties| Rule::Surface { ties }).to_vec();
         rules.push(Rule::Thin);
+        rules.extend([Inside::Auto, Inside::Nonzero, Inside::Robust].map(|inside| Rule::Fraction { inside }));
         rules.extend(["0", "0.125", "2vx"].map(|radius| Rule::offset(radius.parse().unwrap())));
         for inside in insides {
             rules.extend([ThinFeatures::Lose, ThinFeatures::Keep].map(|thin| Rule::Solid { inside, thin }));
@@ -367,7 +373,7 @@ mod tests {
     #[test]
     fn fields_round_trip_in_any_order() {
         let rules = all();
-        assert_eq!(rules.len(), 3 + 1 + 3 + 7 * 2 + 5 * 9 + 2 * 3);
+        assert_eq!(rules.len(), 3 + 1 + 3 + 3 + 7 * 2 + 5 * 9 + 2 * 3);
         for rule in rules {
             let mut fields = rule.fields();
             let places = fields.iter().map(|(name, _)| FIELDS.iter().position(|field| field == name));
@@ -424,6 +430,9 @@ mod tests {
             ("surface", &[("close_holes", "3")], "close-holes: needs a flood, but the rule surface"),
             ("solid", &[("close_holes", "many"), ("inside", "flood")], "close_holes: solid has no 'many'"),
             ("filled", &[("ties", "none"), ("inside", "flood")], "ties: a flood always stops"),
+            ("fraction", &[("inside", "vote")], "inside: volumes need a closed mesh"),
+            ("fraction", &[("ties", "up")], "ties: the rule fraction"),
+            ("fraction", &[("band", "3")], "band: the rule fraction"),
         ] {
             let error = Rule::from_fields(rule, fields.iter().copied()).unwrap_err();
             assert!(error.kind() == crate::Kind::Usage && error.message().contains(words), "{error}");

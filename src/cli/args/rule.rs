@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use voxelize::grid::CellKind;
 use voxelize::job::{JobLabels, Transform, WrittenLength};
 use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
@@ -11,11 +10,12 @@ use super::values;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct RuleArgs {
-    /// also thin, offset, distance
+    /// also thin, offset, distance, fraction
     #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
           long_help = "Which cells are occupied. surface: the mesh touches them. thin: it crosses a line \
                        between centres of opposite faces. filled: they overlap the part. solid: centre inside. \
-                       offset: centre within --radius. distance: a field of distances [default: surface]")]
+                       offset: centre within --radius. distance: a field of distances. fraction: a field of the shares of \
+                       cells that are inside [default: surface]")]
     pub rule: Option<Rule>,
 
     /// every cell the mesh touches; hollow [default]
@@ -158,7 +158,7 @@ impl RuleArgs {
         let named = named.into_iter().find_map(|(is_named, rule)| is_named.then_some(rule));
         let rule = self.rule.or(named).unwrap_or_default();
         let rule = self.with_options(rule, transform).map_err(|error| prefixed("--", &error))?;
-        if transform.is_scaled() && rule.kind() == CellKind::Field {
+        if transform.is_scaled() && matches!(rule, Rule::Distance { iso: None, .. }) {
             let error = Error::usage("--scale: the rule distance measures in units of the file");
             return Err(error.with_hint("leave --scale out, or use --iso 2vx"));
         }

@@ -8,7 +8,10 @@ use super::super::contents;
 
 /// `1,200 of 8,000 (15.0 %) within the band; the others are 0.3`.
 pub fn cells(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> String {
-    contents::distances(summary, lattice.dims(), rule.background(lattice).unwrap_or_default())
+    match rule {
+        Rule::Fraction { .. } => contents::shares(summary, lattice.dims()),
+        _ => contents::distances(summary, lattice.dims(), rule.background(lattice).unwrap_or_default()),
+    }
 }
 
 /// `-0.28 … 0.3`.

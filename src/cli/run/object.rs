@@ -4,12 +4,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use voxelize::format::FileSize;
-use voxelize::grid::Label;
+use voxelize::grid::{CellKind, Label};
 use voxelize::grid::record::INSIDE;
 use voxelize::job::system::peak_memory;
 use voxelize::job::{Transform, UnitOfLength};
 use voxelize::mesh::closed::Closedness;
-use voxelize::{Lattice, Rule};
+use voxelize::Lattice;
 
 use super::super::options::{Mode, Options};
 use super::super::report::{Report, value};
@@ -29,7 +29,8 @@ pub fn fill_object(report: &mut Report, mesh: Option<&Path>, options: Option<&Op
         set_options(report, options, found);
     }
     let rule = options.map(|options| options.job.options.rule);
-    if let (Some(rule @ Rule::Distance { iso: None, .. }), Some(lattice)) = (rule, &found.lattice) {
+    let field = rule.filter(|rule| rule.kind() == CellKind::Field);
+    if let (Some(rule), Some(lattice)) = (field, &found.lattice) {
         report.set("field", field::json(&rule, found.field.as_ref(), lattice));
         report.set("counts", json!({"cells": value::cells(lattice.dims()), "occupied": null}));
     } else if let (Some(occupied), Some(lattice)) = (found.occupied, &found.lattice) {

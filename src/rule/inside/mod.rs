@@ -9,6 +9,8 @@ mod near;
 mod robust;
 mod vote;
 
+pub(super) use robust::{RobustParts, parts as robust_parts};
+
 use std::mem::discriminant;
 use std::ops::Range;
 

@@ -64,14 +64,14 @@ pub(super) fn ready<'a>(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Resu
 }
 
 /// The parts of a mesh in [`Robust`].
-struct RobustParts<'a> {
-    closed: Cow<'a, [Triangle]>,
-    summed: Vec<Triangle>,
-    caps: usize,
-    repairs: Repairs,
+pub(in crate::rule) struct RobustParts<'a> {
+    pub closed: Cow<'a, [Triangle]>,
+    pub summed: Vec<Triangle>,
+    pub caps: usize,
+    pub repairs: Repairs,
 }
 
-fn parts<'a>(mesh: &'a Mesh, progress: &dyn Progress) -> Result<RobustParts<'a>> {
+pub(in crate::rule) fn parts<'a>(mesh: &'a Mesh, progress: &dyn Progress) -> Result<RobustParts<'a>> {
     if repair::is_outward_patch(mesh, progress)? {
         let closed = mesh.triangles().into();
         return Ok(RobustParts { closed, summed: vec![], caps: 0, repairs: Repairs::none() });
@@ -174,7 +174,7 @@ fn mark(near: &Near, mut stretch: Stretch) {
 
 impl Repairs {
     /// Of a mesh that is one patch, and stays as it is.
-    fn none() -> Self {
+    pub(in crate::rule) fn none() -> Self {
         Self {
             degenerate: 0,
             duplicates: 0,

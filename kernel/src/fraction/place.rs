@@ -1,0 +1,92 @@
+//! Triangles in index space, and shared out among layers of bricks.
+
+use super::clip::Point;
+use super::sums::LAYERS;
+use crate::geom::Triangle;
+use crate::geom::axis::Snap;
+use crate::lattice::{KernelAxis, KernelLattice};
+
+/// The corners of a triangle in index space, the least first.
+pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [Point; 3] {
+    let [p, q, r] = triangle.map(|corner| [0, 1, 2].map(|a| coordinate(&frame.axes[a], corner[a])));
+    if q < p && q <= r {
+        [q, r, p]
+    } else if r < p && r < q {
+        [r, p, q]
+    } else {
+        [p, q, r]
+    }
+}
+
+/// A coordinate of the mesh in index space, snapped.
+fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
+    let index = axis.index(v);
+    let half = (2.0 * index).round_ties_even();
+    if axis.map.snap() == Snap::None || (2.0 * index - half).abs() > 2.0 * axis.margin {
+        return index;
+    }
+    axis.map.snapped(v).map_or(index, |half| half as f64 / 2.0)
+}
+
+/// The triangles of each layer of bricks, by their numbers.
+pub struct LayerBins {
+    /// Where the list of each layer begins in `numbers`, and where the last one ends.
+    starts: Vec<usize>,
+    /// Triangles in one layer, or in two.
+    numbers: Vec<u32>,
+    /// Triangles in more layers, with the first and the last of them.
+    tall: Vec<(u32, [u32; 2])>,
+}
+
+impl LayerBins {
+    /// The bytes that they take at most.
+    pub fn bytes_for(triangles: usize, layers: usize) -> u128 {
+        // Ranges, and two numbers or a tall one for each triangle, in a list that may be twice as long.
+        let each = size_of::<[u32; 2]>() + 2 * size_of::<(u32, [u32; 2])>();
+        (each * triangles + 2 * size_of::<usize>() * (layers.div_ceil(LAYERS) + 1)) as u128
+    }
+
+    /// Shares out triangles, fewer than 2^32 of them, among the layers of a lattice; their ranges are those of
+    /// [`range`](Self::range).
+    pub fn new(ranges: &[[u32; 2]], layers: usize) -> Self {
+        let count = layers.div_ceil(LAYERS);
+        let is_tall = |[first, last]: &[u32; 2]| first + 1 < *last;
+        let mut starts = vec![0; count + 1];
+        for [first, last] in ranges.iter().filter(|range| !is_tall(range)) {
+            (*first..=*last).for_each(|layer| starts[layer as usize + 1] += 1);
+        }
+        for layer in 0..count {
+            starts[layer + 1] += starts[layer];
+        }
+        let mut numbers = vec![0; starts[count]];
+        let mut next = starts.clone();
+        let mut tall = vec![];
+        for (n, range) in (0..).zip(ranges) {
+            if is_tall(range) {
+                tall.push((n, *range));
+                continue;
+            }
+            for layer in range[0]..=range[1] {
+                numbers[next[layer as usize]] = n;
+                next[layer as usize] += 1;
+            }
+        }
+        Self { starts, numbers, tall }
+    }
+
+    /// The layers of bricks that a triangle reaches, first and last; the last is before the first if there are none.
+    pub fn range(frame: &KernelLattice, triangle: &Triangle) -> [u32; 2] {
+        let axis = &frame.axes[2];
+        let z = triangle.map(|corner| axis.index(corner[2]));
+        // Snapping and rounding move a coordinate by far less than a cell.
+        let low = (z[0].min(z[1]).min(z[2]) - 1.0).max(0.0);
+        let high = (z[0].max(z[1]).max(z[2]) + 1.0).min((axis.cells - 1) as f64);
+        if low > high { [1, 0] } else { [low, high].map(|z| z as u32 / LAYERS as u32) }
+    }
+
+    /// The triangles of a layer of bricks, in the order of their numbers but for the tall ones, which follow.
+    pub fn of_layer(&self, layer: usize) -> impl Iterator<Item = u32> {
+        let tall = self.tall.iter().filter(move |(_, [first, last])| (*first..=*last).contains(&(layer as u32)));
+        self.numbers[self.starts[layer]..self.starts[layer + 1]].iter().copied().chain(tall.map(|(n, _)| *n))
+    }
+}

@@ -1,0 +1,237 @@
+//! The rule fraction: every cell has the share of its volume that is inside the mesh. docs/fraction.md says how it is
+//! computed and how exact it is.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::inside::{Inside, Repairs, RobustParts, robust_parts};
+use super::{FillCells, InsideReport, Stats};
+use crate::error::{Code, Error, Finding, Result, hint};
+use crate::geom::{Bounds, Ties, Triangle};
+use crate::grid::{BitGrid, CellsMut, Field, Lattice};
+use crate::kernel::KernelLattice;
+use crate::kernel::fraction::{LAYERS, LayerBins, LayerSums, OddCells};
+use crate::mesh::Mesh;
+use crate::mesh::closed::Closedness;
+use crate::par::{self, Progress};
+use crate::run::Run;
+use crate::run::cover::{self, IntersectionTarget};
+use crate::text::{counted, number};
+
+/// Triangles between two looks at whether to go on.
+const CHUNK: usize = 1 << 14;
+
+/// Counts of the rule fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FractionReport {
+    /// The cells in which the mesh winds around points other than 0 or 1 times, as far as their means show it.
+    pub odd: OddCells,
+    /// The triangles that close holes, which count as walls.
+    pub caps: u64,
+    /// The cells whose inside these meet.
+    pub capped: u64,
+    /// The triangles of ragged patches, which are left out.
+    pub left_out: u64,
+}
+
+impl FractionReport {
+    /// Adds the counts of layers that follow.
+    pub(super) fn add(&mut self, other: Self) {
+        self.odd.add(other.odd);
+        self.capped += other.capped;
+        (self.caps, self.left_out) = (other.caps, other.left_out);
+    }
+}
+
+/// The shares of cells that are inside.
+pub(super) struct FractionCells<'a> {
+    triangles: Cow<'a, [Triangle]>,
+    caps: Vec<Triangle>,
+    left_out: u64,
+    lattice: &'a Lattice,
+    frame: KernelLattice,
+    bins: LayerBins,
+    used: Inside,
+    repairs: Option<Repairs>,
+}
+
+/// Whether the mesh is repaired and oriented first.
+fn is_repaired(inside: Inside, mesh: &Mesh) -> bool {
+    let as_it_is = || mesh.closedness() == Closedness::Oriented && !mesh.is_two_sided() && mesh.volume() >= 0.0;
+    inside == Inside::Robust || (inside == Inside::Auto && !as_it_is())
+}
+
+/// The bytes that it takes at most, in addition to mesh and field.
+pub(super) fn extra_bytes(inside: Inside, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    let triangles = mesh.triangles().len();
+    let repair = if is_repaired(inside, mesh) {
+        let mesh = triangles as u128 * size_of::<Triangle>() as u128;
+        Inside::Robust.info().meshes * mesh + BitGrid::bytes_for(lattice.dims())
+    } else {
+        0
+    };
+    let sums = run.thread_count() as u128 * LayerSums::bytes_for(lattice.dims());
+    repair + sums + LayerBins::bytes_for(triangles, lattice.dims()[2])
+}
+
+impl<'a> FractionCells<'a> {
+    /// Prepares the rule, in the threads it is called in.
+    ///
+    /// # Errors
+    /// If the mesh is open, or not consistently oriented, where it is taken as it is; or the run was cancelled.
+    pub(super) fn new(inside: Inside, mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Self> {
+        refuse_unfit(inside, mesh)?;
+        let is_repaired = is_repaired(inside, mesh);
+        let RobustParts { closed, mut summed, caps, repairs } = if is_repaired {
+            robust_parts(mesh, run)?
+        } else {
+            RobustParts { closed: mesh.triangles().into(), summed: vec![], caps: 0, repairs: Repairs::none() }
+        };
+        let left_out = (summed.len() - caps) as u64;
+        summed.truncate(caps);
+        let bounds = if is_repaired { Bounds::of(&closed) } else { *mesh.bounds() };
+        let frame = KernelLattice::new(lattice.axes(), &bounds, Ties::None);
+        let bins = bins(&frame, &closed, lattice.dims()[2], run)?;
+        Ok(Self {
+            triangles: closed,
+            caps: summed,
+            left_out,
+            lattice,
+            frame,
+            bins,
+            used: if is_repaired { Inside::Robust } else { Inside::Nonzero },
+            repairs: is_repaired.then_some(repairs),
+        })
+    }
+
+    /// Makes `values` the shares of the cells of some layers, all of one layer of bricks.
+    fn fill_layers(&self, layers: Range<usize>, values: &mut [f32], run: &Run) -> Result<OddCells> {
+        run.check()?;
+        let [nx, ny, _] = self.lattice.dims();
+        let mut sums = LayerSums::new(&self.frame, layers.clone());
+        for (n, triangle) in self.bins.of_layer(layers.start / LAYERS).enumerate() {
+            if n % CHUNK == CHUNK - 1 {
+                run.check()?;
+            }
+            sums.add(&self.triangles[triangle as usize]);
+        }
+        let mut odd = OddCells::default();
+        for (k, values) in layers.zip(values.chunks_mut(nx * ny)) {
+            for (j, values) in values.chunks_mut(nx).enumerate() {
+                odd.add(sums.row([j, k], values));
+            }
+        }
+        run.advance(1);
+        Ok(odd)
+    }
+
+    /// Makes a field the shares of the cells of some layers.
+    fn fill_field(&self, layers: Range<usize>, field: &mut Field, run: &Run) -> Result<OddCells> {
+        let [nx, ny, _] = self.lattice.dims();
+        let mut work = vec![];
+        let mut rest = field.values_mut();
+        let mut first = layers.start;
+        while first < layers.end {
+            let next = layers.end.min((first / LAYERS + 1) * LAYERS);
+            let (values, others) = rest.split_at_mut((next - first) * nx * ny);
+            work.push((first..next, values));
+            (first, rest) = (next, others);
+        }
+        run.begin("voxelize", work.len() as u64);
+        let found = par::map(work, |(layers, values): (_, &mut [f32])| self.fill_layers(layers, values, run));
+        found.into_iter().try_fold(OddCells::default(), |mut all, odd| {
+            all.add(odd?);
+            Ok(all)
+        })
+    }
+
+    /// How many cells of some layers have caps in them.
+    fn count_capped(&self, layers: Range<usize>, run: &Run) -> Result<u64> {
+        if self.caps.is_empty() {
+            return Ok(0);
+        }
+        let [nx, ny, _] = self.lattice.dims();
+        let mut grid = BitGrid::new([nx, ny, layers.len()])?;
+        let target =
+            IntersectionTarget::Box(KernelLattice::new(self.lattice.axes(), &Bounds::of(&self.caps), Ties::None));
+        cover::cover(&target, &self.caps, layers.start, &mut grid, run.supported_level()?, run)?;
+        Ok(grid.count())
+    }
+}
+
+/// The triangles of each layer of bricks.
+fn bins(frame: &KernelLattice, triangles: &[Triangle], layers: usize, run: &Run) -> Result<LayerBins> {
+    if u32::try_from(triangles.len()).is_err() {
+        return Err(Error::too_large(format!("{} triangles; the most is 2^32 - 1", triangles.len())));
+    }
+    let mut ranges = vec![[0; 2]; triangles.len()];
+    let work = ranges.chunks_mut(CHUNK).zip(triangles.chunks(CHUNK)).collect();
+    let done = par::map(work, |(ranges, triangles): (&mut [[u32; 2]], &[Triangle])| {
+        run.check()?;
+        for (range, triangle) in ranges.iter_mut().zip(triangles) {
+            *range = LayerBins::range(frame, triangle);
+        }
+        Ok(())
+    });
+    done.into_iter().collect::<Result<()>>()?;
+    Ok(LayerBins::new(&ranges, layers))
+}
+
+/// Refuses meshes around which no winding number is whole, unless they are closed by a repair.
+fn refuse_unfit(inside: Inside, mesh: &Mesh) -> Result<()> {
+    let why = match (inside, mesh.closedness()) {
+        (Inside::Robust, _) => return Ok(()),
+        (Inside::Auto, _) if mesh.is_two_sided() => return Ok(()),
+        (_, Closedness::Open) => "the mesh is not closed: cells at its holes have no volume inside",
+        (Inside::Nonzero, Closedness::Closed) => "the mesh is not consistently oriented",
+        _ => return Ok(()),
+    };
+    let error = Error::unfit(why);
+    Err(error.with_hint(hint!["{} orients its triangles, and takes caps of its holes as walls" Inside = "robust"]))
+}
+
+impl FillCells for FractionCells<'_> {
+    fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
+        let CellsMut::Field(field, None) = cells else {
+            return Err(Error::usage("the rule fraction makes a field of shares, without nearest triangles"));
+        };
+        let odd = self.fill_field(layers.clone(), field, run)?;
+        let capped = self.count_capped(layers, run)?;
+        Ok(Stats {
+            inside: InsideReport { repairs: self.repairs.clone(), ..InsideReport::default() },
+            fraction: FractionReport { odd, caps: self.caps.len() as u64, capped, left_out: self.left_out },
+            ..Stats::default()
+        })
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        Some(self.used)
+    }
+}
+
+/// The findings about shares: cells that have none by the winding number alone, and walls that nobody drew.
+pub(super) fn findings(report: &FractionReport, lattice: &Lattice, unit: &str) -> Vec<Finding> {
+    let FractionReport { odd, caps, capped, left_out } = report;
+    let mut found = vec![];
+    if *caps > 0 {
+        let caps = counted(*caps, "triangle closes holes", "triangles close holes");
+        let cells = counted(*capped, "cell", "cells");
+        found.push(Finding::new(Code::W006, format!("the mesh is not closed: {caps}, as walls through {cells}")));
+    }
+    if *left_out > 0 {
+        let text = counted(*left_out, "triangle of ragged patches is", "triangles of ragged patches are");
+        found.push(Finding::new(Code::W006, format!("the mesh is not closed: {text} left out")));
+    }
+    if let Some((mean, cell)) = odd.farthest {
+        let cells = counted(odd.cells, "cell", "cells");
+        let off = number(mean - mean.clamp(0.0, 1.0));
+        let half = |a: usize| number(lattice.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64());
+        let place = [0, 1, 2].map(half).join(", ");
+        let text = format!(
+            "overlapping or inverted parts: in {cells} the mean winding number is not within 0 … 1, by up to {off} in \
+             the cell around ({place}){unit}; their shares are its absolute value, and 1 at most"
+        );
+        found.push(Finding::new(Code::W016, text));
+    }
+    found
+}
