@@ -45,7 +45,7 @@ fuzz-seeds:
     cargo run --example make_fuzz_seeds
 
 # Kernels, insides, distances, collisions, whole processes, reading and curves, one after the other; VOXELIZE_MESHES names a folder of meshes.
-bench *args: (bench-kernel args) (bench-inside args) (bench-distance args) (bench-check args) (bench-process args) (bench-reading args) (bench-curves args)
+bench *args: (bench-kernel args) (bench-inside args) (bench-distance args) (bench-fraction args) (bench-check args) (bench-process args) (bench-reading args) (bench-curves args)
 
 # Kernel time against the textbook test.
 bench-kernel *args:
@@ -58,6 +58,10 @@ bench-inside *args:
 # Distance fields, narrow and dense, and cells within a distance; VOXELIZE_MESHES names a folder of meshes.
 bench-distance *args:
     cargo bench --bench distance -- {{args}}
+
+# Shares of cells beside the surface; VOXELIZE_MESHES names a folder of meshes.
+bench-fraction *args:
+    cargo bench --bench fraction -- {{args}}
 
 # Triangles of a mesh that meet, and the clearance of two meshes; VOXELIZE_MESHES names a folder of meshes.
 bench-check *args:

@@ -10,11 +10,9 @@ mod suite;
 
 use suite::args::{Args, refuse};
 use suite::table::Table;
-use suite::timing::middle;
 use suite::{kernel, meshes};
-use voxelize::grid::{CellKind, CellSource};
-use voxelize::run::Demand;
-use voxelize::{Band, Fit, Lattice, Length, Level, Mesh, Rule, Run, Voxelizer};
+use voxelize::grid::CellKind;
+use voxelize::{Band, Fit, Length, Level, Mesh, Rule};
 
 const COLUMNS: &[(&str, usize)] = &[
     ("mesh", 12),
@@ -55,7 +53,7 @@ fn main() {
             let lattice = fit.to(mesh.bounds()).unwrap_or_else(|error| refuse(&error.to_string()));
             for &threads in &threads {
                 let (ms, cells) = match rule.kind() {
-                    CellKind::Field => field(&mesh, &lattice, rule, threads, repeats),
+                    CellKind::Field => kernel::field_of(rule, &mesh, &lattice, threads, repeats),
                     _ => {
                         let (ms, grid) = kernel::time_of(rule, &mesh, &lattice, threads, Level::best());
                         (ms, grid.count())
@@ -74,19 +72,4 @@ fn main() {
             }
         }
     }
-}
-
-/// The median time of a field in milliseconds, and how many cells have a value.
-fn field(mesh: &Mesh, lattice: &Lattice, rule: Rule, threads: usize, repeats: usize) -> (f64, u64) {
-    let run = Run::default().threads(threads);
-    let plan = Demand::new(mesh, lattice, &run).field(false).field_slabs(1);
-    let mut times = vec![];
-    let mut cells = 0;
-    for _ in 0..repeats {
-        let mut slabs = Voxelizer::new(rule).with_run(run).slabs(mesh, lattice, plan).expect("slabs fit");
-        while slabs.next().expect("nothing cancels it").is_some() {}
-        times.push(slabs.made().filling.as_secs_f64() * 1e3);
-        cells = slabs.made().occupied;
-    }
-    (middle(times), cells)
 }

@@ -144,6 +144,11 @@ struct CellsPage;
 #[doc = include_str!("../docs/distance.md")]
 struct DistancePage;
 
+/// And of the page about shares of cells.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/fraction.md")]
+struct FractionPage;
+
 /// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine; [`Voxelizer`] has
 /// every option.
 ///
@@ -170,7 +175,33 @@ pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
 /// # Errors
 /// If the field does not fit in memory.
 pub fn distance(mesh: &Mesh, lattice: &Lattice, band: Band) -> Result<Field> {
-    match voxelize(mesh, lattice, Rule::distance().with_band(band)?)?.cells {
+    field(mesh, lattice, Rule::distance().with_band(band)?)
+}
+
+/// The share of the volume of every cell of `lattice` that is inside the mesh, 0 … 1; with all threads and the best
+/// level of the machine. [`Rule::Fraction`] says how the mesh is taken, and [`Stats::fraction`] what parts that overlap
+/// leave in doubt.
+///
+/// ```
+/// use voxelize::{Lattice, Mesh, fraction};
+///
+/// let sphere = Mesh::open("fixtures/sphere.stl")?;
+/// let lattice = Lattice::fit(sphere.bounds(), 32)?;
+/// let shares = fraction(&sphere, &lattice)?;
+/// assert_eq!((shares.get([0, 0, 0]), shares.get([16, 16, 16])), (0.0, 1.0));
+/// assert!(shares.values().iter().any(|share| *share > 0.0 && *share < 1.0));
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+///
+/// # Errors
+/// If the mesh is open, or the field does not fit in memory.
+pub fn fraction(mesh: &Mesh, lattice: &Lattice) -> Result<Field> {
+    field(mesh, lattice, Rule::fraction())
+}
+
+/// The field of a rule.
+fn field(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Field> {
+    match voxelize(mesh, lattice, rule)?.cells {
         Cells::Field(field) => Ok(field),
         _ => Err(Error::usage("the rule makes no field")),
     }

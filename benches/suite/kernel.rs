@@ -1,8 +1,10 @@
 //! Kernel time: mesh in memory to the finished x-fastest bit grid, whose pages are there before.
 
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rule, Run, par};
+use voxelize::grid::CellSource;
+use voxelize::run::Demand;
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rule, Run, Voxelizer, par};
 
-use super::timing::median;
+use super::timing::{median, middle};
 
 /// A cleared grid whose pages are all there.
 pub fn touched(lattice: &Lattice) -> BitGrid {
@@ -30,4 +32,19 @@ pub fn time_of(rule: Rule, mesh: &Mesh, lattice: &Lattice, threads: usize, level
         (ms, grid)
     })
     .expect("threads start")
+}
+
+/// The median time of a field in milliseconds, and how many cells have a value.
+pub fn field_of(rule: Rule, mesh: &Mesh, lattice: &Lattice, threads: usize, repeats: usize) -> (f64, u64) {
+    let run = Run::default().threads(threads);
+    let plan = Demand::new(mesh, lattice, &run).field(false).field_slabs(1);
+    let mut times = vec![];
+    let mut cells = 0;
+    for _ in 0..repeats {
+        let mut slabs = Voxelizer::new(rule).with_run(run).slabs(mesh, lattice, plan).expect("slabs fit");
+        while slabs.next().expect("nothing cancels it").is_some() {}
+        times.push(slabs.made().filling.as_secs_f64() * 1e3);
+        cells = slabs.made().occupied;
+    }
+    (middle(times), cells)
 }

@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use pyo3::prelude::*;
-use voxelize::grid::CellKind;
 use voxelize::job::{
     AxisOrder, FitOptions, JobLabels, Measure, PartChoice, Rotation, Transform, UnitOfLength, UpAxis,
     WrittenLength,

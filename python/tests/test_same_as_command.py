@@ -59,6 +59,7 @@ OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
      {"res": 9, "rule": "solid", "inside": "flood", "close_holes": 2}),
     (["-r", "9", "--solid", "--keep-thin"], {"res": 9, "rule": "solid", "keep_thin": True}),
     (["-r", "9", "--filled", "--hollow", "2"], {"res": 9, "rule": "filled", "hollow": 2}),
+    (["-r", "9", "--rule", "fraction"], {"res": 9, "rule": "fraction"}),
     (["-r", "9", "--rule", "distance", "--band", "all"], {"res": 9, "rule": "distance", "band": "all"}),
     (["-r", "9", "--rule", "distance", "--iso", "1.5vx"], {"res": 9, "rule": "distance", "iso": "1.5vx"}),
     (["-r", "9", "--labels", "object", "--solid"], {"res": 9, "labels": "object", "rule": "solid"}),

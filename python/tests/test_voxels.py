@@ -57,6 +57,18 @@ def test_views_outlive_their_voxels() -> None:
         values[0, 0, 0] = 1.0
 
 
+def test_shares_of_cells_add_up_to_one_volume() -> None:
+    volumes = []
+    for res in (20, 33):
+        shares = voxelize.fraction(F, res=res)
+        values = shares.field
+        assert values is not None and values.min() >= 0 and values.max() == 1
+        volumes.append(values.sum(dtype=float) * np.prod(np.asarray(shares.spacing, dtype=float)))
+    assert abs(volumes[0] / volumes[1] - 1) < 1e-6
+    with pytest.raises(voxelize.MeshError, match="not closed"):
+        voxelize.fraction(fixture("open.stl"), res=9)
+
+
 def test_points_on_walls_belong_to_the_cell_above() -> None:
     made = voxelize.voxelize(fixture("cube.stl"), voxel_size="0.1")
     thirds = [[k / 10, k / 10, k / 10] for k in range(640)]

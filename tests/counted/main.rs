@@ -10,6 +10,7 @@ mod distance;
 mod exact;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod faults;
+mod fraction;
 mod golden;
 #[cfg(feature = "cli")]
 mod invariance;
@@ -37,6 +38,7 @@ const SUITES: &[Suite] = &[
     crosses::SUITE,
     offset::SUITE,
     distance::SUITE,
+    fraction::SUITE,
     segments::SUITE,
     tri_tri::SUITE,
     #[cfg(all(target_os = "linux", feature = "cli"))]

@@ -28,7 +28,7 @@ from ._errors import (
     UsageError,
 )
 from ._facts import Check, Clearance, Component, Defect, Difference, FieldDifference, Label
-from ._functions import check, clearance, distance, formats, many, offset, voxelize
+from ._functions import check, clearance, distance, formats, fraction, many, offset, voxelize
 from ._meshes import Mesh, mesh
 from ._voxels import Voxels, open
 
@@ -60,6 +60,7 @@ __all__ = [
     "clearance",
     "distance",
     "formats",
+    "fraction",
     "many",
     "mesh",
     "offset",

@@ -78,7 +78,8 @@ def voxelize(
         Cells to add on every side.
     rule
         "surface": cells that the mesh touches. "thin": fewer, still closed. "solid": cells whose centre is inside. "filled": cells
-        that overlap the part. "offset": centres within `radius`. "distance": a field of distances.
+        that overlap the part. "offset": centres within `radius`. "distance": a field of distances. "fraction":
+        a field of the shares of cells that are inside.
     inside
         "auto", "nonzero", "evenodd", "flood", "vote" or "robust"; for "solid", "filled" and signed distances.
     band, signed, iso, nearest
@@ -148,6 +149,15 @@ def distance(
     the band. Other arguments are those of `voxelize`.
     """
     return voxelize(mesh, rule="distance", band=band, signed=signed, nearest=nearest, **{"_depth": 2, **options})
+
+
+def fraction(mesh: Any, **options: Any) -> Voxels:
+    """The share of the volume of every cell that is inside the mesh, 0 to 1: a field, `Voxels.field`.
+
+    An open mesh raises an error; inside="robust" closes it, and its caps count as walls. Other arguments are those of
+    `voxelize`.
+    """
+    return voxelize(mesh, rule="fraction", **{"_depth": 2, **options})
 
 
 def offset(mesh: Any, radius: Number, **options: Any) -> Voxels:
@@ -316,4 +326,4 @@ def _fields(
     return found
 
 
-__all__ = ["Mesh", "check", "clearance", "distance", "formats", "many", "offset", "voxelize"]
+__all__ = ["Mesh", "check", "clearance", "distance", "formats", "fraction", "many", "offset", "voxelize"]
