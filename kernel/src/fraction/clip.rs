@@ -78,10 +78,13 @@ pub(super) fn extent(corners: &[Point], axis: usize) -> [f64; 2] {
     })
 }
 
+/// Farther away than any cell of a lattice.
+const FAR: f64 = (1_u64 << 40) as f64;
+
 /// The cells of an axis in which an extent has more than a point, or the cell above it if it is on a wall.
 pub(super) fn cells([low, high]: [f64; 2]) -> Range<i64> {
-    let first = low.floor() as i64;
-    first..(high.ceil() as i64).max(first + 1)
+    let first = low.floor().clamp(-FAR, FAR) as i64;
+    first..(high.ceil().clamp(-FAR, FAR) as i64).max(first + 1)
 }
 
 /// Whether an extent is on a wall.

@@ -39,14 +39,21 @@ struct Brick {
     cut: [u8; CELLS / SIDE],
 }
 
+/// Where bricks of sums are made as pieces need them.
+struct SumBricks {
+    /// Cells along x and y.
+    cells: [i64; 2],
+    layers: Range<i64>,
+    /// Bricks along x.
+    count: usize,
+    places: Vec<u32>,
+    bricks: Vec<Box<Brick>>,
+}
+
 /// The sums of at most [`LAYERS`] layers of cells.
 pub struct LayerSums<'a> {
     frame: &'a KernelLattice,
-    layers: Range<i64>,
-    /// Bricks along x and y.
-    counts: [usize; 2],
-    places: Vec<u32>,
-    bricks: Vec<Box<Brick>>,
+    bricks: SumBricks,
     /// A triangle, its part in a layer, in a row, and in a cell.
     parts: Box<[Polygon; 4]>,
 }
@@ -76,13 +83,12 @@ impl<'a> LayerSums<'a> {
     /// Of these layers of a lattice: at most [`LAYERS`].
     pub fn new(frame: &'a KernelLattice, layers: Range<usize>) -> Self {
         debug_assert!(layers.len() <= LAYERS);
-        let counts = [0, 1].map(|a| (frame.axes[a].cells as usize).div_ceil(SIDE));
+        let cells = [0, 1].map(|a| frame.axes[a].cells);
+        let [x, y] = cells.map(|n| (n as usize).div_ceil(SIDE));
+        let layers = layers.start as i64..layers.end as i64;
         Self {
             frame,
-            layers: layers.start as i64..layers.end as i64,
-            counts,
-            places: vec![NONE; counts[0] * counts[1]],
-            bricks: vec![],
+            bricks: SumBricks { cells, layers, count: x, places: vec![NONE; x * y], bricks: vec![] },
             parts: Box::new([const { Polygon::empty() }; 4]),
         }
     }
@@ -99,81 +105,78 @@ impl<'a> LayerSums<'a> {
         let corners = placed(self.frame, triangle);
         let extents = [0, 1, 2].map(|a| extent(&corners, a));
         let [x, y, all] = extents.map(cells);
-        let mine = all.start.max(self.layers.start)..all.end.min(self.layers.end);
+        let mine = all.start.max(self.bricks.layers.start)..all.end.min(self.bricks.layers.end);
         if mine.is_empty() {
             return;
         }
         if [&x, &y, &all].iter().all(|cells| cells.end - cells.start == 1) {
             // Most triangles of a scan.
-            self.add_piece([x.start, y.start, all.start], &corners, extents);
+            self.bricks.add_piece([x.start, y.start, all.start], &corners, extents);
             return;
         }
         self.parts[0].set(&corners);
         if all.end - all.start == 1 {
-            self.parts[1].set(&corners);
-            self.add_layer(all.start);
+            self.add_layer(0, all.start);
             return;
         }
         for k in mine {
             let [whole, part, ..] = &mut *self.parts;
             part.set_band(whole, 2, walls(k));
-            self.add_layer(k);
+            self.add_layer(1, k);
         }
     }
 
-    /// Adds the part of the triangle in a layer.
-    fn add_layer(&mut self, k: i64) {
-        let all = cells(extent(self.parts[1].corners(), 1));
-        let mine = all.start.max(0)..all.end.min(self.frame.axes[1].cells);
-        for j in mine {
-            let [_, layer, row, _] = &mut *self.parts;
-            if all.end - all.start == 1 {
-                row.clone_from(layer);
-            } else {
-                row.set_band(layer, 1, walls(j));
-            }
-            self.add_row([j, k]);
+    /// Adds the part of the triangle in layer `k`, which is this one of the parts.
+    fn add_layer(&mut self, part: usize, k: i64) {
+        let corners = self.parts[part].corners();
+        if corners.len() < 3 {
+            return;
+        }
+        let all = cells(extent(corners, 1));
+        if all.end - all.start == 1 {
+            self.add_row(part, [all.start, k]);
+            return;
+        }
+        for j in all.start.max(0)..all.end.min(self.bricks.cells[1]) {
+            let (layers, rows) = self.parts.split_at_mut(2);
+            rows[0].set_band(&layers[part], 1, walls(j));
+            self.add_row(2, [j, k]);
         }
     }
 
-    /// Adds the part of the triangle in a row of cells.
-    fn add_row(&mut self, [j, k]: [i64; 2]) {
-        let row = &self.parts[2];
+    /// Adds the part of the triangle in a row of cells, which is this one of the parts.
+    fn add_row(&mut self, part: usize, [j, k]: [i64; 2]) {
+        let (rows, pieces) = self.parts.split_at_mut(3);
+        let (row, piece) = (&rows[part], &mut pieces[0]);
         if row.corners().len() < 3 {
             return;
         }
         let extents = [0, 1, 2].map(|a| extent(row.corners(), a));
         let all = cells(extents[0]);
         if all.end - all.start == 1 {
-            let row = row.clone();
-            self.add_piece([all.start, j, k], row.corners(), extents);
+            self.bricks.add_piece([all.start, j, k], row.corners(), extents);
             return;
         }
-        if is_on_wall(extents[1]) || is_on_wall(extents[2]) {
-            return;
-        }
-        if all.start < 0 {
-            // All that is below the lattice, as if it were on its first wall.
-            let [.., row, part] = &mut *self.parts;
-            part.set_band(row, 0, [f64::NEG_INFINITY, 0.0]);
-            if part.corners().len() > 2 {
-                let [area, _] = integrals(part.corners(), [0, j, k].map(|n| n as f64));
-                self.add_to([0, j, k], [area, 0.0], false);
+        let mut add = |i: i64, walls: [f64; 2]| {
+            piece.set_band(row, 0, walls);
+            if piece.corners().len() > 2 {
+                self.bricks.add_piece([i, j, k], piece.corners(), [walls, extents[1], extents[2]]);
             }
+        };
+        if all.start < 0 {
+            add(-1, [f64::NEG_INFINITY, 0.0]);
         }
         for i in all.start.max(0)..all.end.min(self.frame.axes[0].cells) {
-            let [.., row, part] = &mut *self.parts;
-            part.set_band(row, 0, walls(i));
-            if part.corners().len() > 2 {
-                let found = integrals(part.corners(), [i, j, k].map(|n| n as f64));
-                self.add_to([i, j, k], found, true);
-            }
+            add(i, walls(i));
         }
     }
+}
 
-    /// Adds a piece within one cell, or beside the lattice. One in a wall along the row has no normal along it.
+impl SumBricks {
+    /// Adds a piece within one cell, or beside the lattice; a piece in a wall along the row has no normal along it. The
+    /// extents say whether it lies on a wall.
     fn add_piece(&mut self, [i, j, k]: [i64; 3], corners: &[Point], extents: [[f64; 2]; 3]) {
-        let [nx, ny] = [0, 1].map(|a| self.frame.axes[a].cells);
+        let [nx, ny] = self.cells;
         if i >= nx || !(0..ny).contains(&j) || is_on_wall(extents[1]) || is_on_wall(extents[2]) {
             return;
         }
@@ -189,7 +192,7 @@ impl<'a> LayerSums<'a> {
     /// Adds the integrals of a piece to its cell.
     fn add_to(&mut self, [i, j, k]: [i64; 3], [area, moment]: [f64; 2], is_cut: bool) {
         let [i, j] = [i as usize, j as usize];
-        let place = &mut self.places[j / SIDE * self.counts[0] + i / SIDE];
+        let place = &mut self.places[j / SIDE * self.count + i / SIDE];
         if *place == NONE {
             *place = self.bricks.len() as u32;
             self.bricks.push(Box::new(Brick { sums: [Sum::default(); CELLS], cut: [0; CELLS / SIDE] }));
@@ -202,17 +205,20 @@ impl<'a> LayerSums<'a> {
         sum.moment = sum.moment.wrapping_add(units(moment));
         brick.cut[row] |= u8::from(is_cut) << (i % SIDE);
     }
+}
 
+impl LayerSums<'_> {
     /// Makes `values` the shares of the cells of a row; the answer has those that are beyond 0 … 1.
     pub fn row(&self, [j, k]: [usize; 2], values: &mut [f32]) -> OddCells {
         let mut odd = OddCells::default();
-        let row = (k - self.layers.start as usize) * SIDE + j % SIDE;
-        let places = &self.places[j / SIDE * self.counts[0]..][..self.counts[0]];
+        let SumBricks { layers, count, places, bricks, .. } = &self.bricks;
+        let row = (k - layers.start as usize) * SIDE + j % SIDE;
+        let places = &places[j / SIDE * count..][..*count];
         // The covered share of the wall between two cells.
         let mut cover = 0_i64;
         for ((n, values), place) in values.chunks_mut(SIDE).enumerate().zip(places) {
             let of_cell = |i: usize| [n * SIDE + i, j, k];
-            let Some(brick) = self.bricks.get(*place as usize) else {
+            let Some(brick) = bricks.get(*place as usize) else {
                 cover = whole(cover);
                 let (value, found) = share(cover, of_cell(0));
                 values.fill(value);

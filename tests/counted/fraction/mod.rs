@@ -12,7 +12,7 @@ use voxelize::{Digest, Fit, Kind, Lattice, Level, Mesh, Rational, Rule, Snap, Ti
 
 use crate::support::meshes::{fixture, fixtures, mapped, surface};
 use crate::support::random::Random;
-use crate::support::solids::{between, inside_out};
+use crate::support::solids::{between, inside_out, without};
 use crate::support::suite::{Check, Counts, Suite};
 use oracle::Exact;
 
@@ -104,7 +104,7 @@ fn cells_are_exact() -> Counts {
     let soak = std::env::var("VOXELIZE_FRACTION_SOAK").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let mut random = Random::new(32);
     let [mut cells, mut cut, mut meshes] = [0; 3];
-    for n in 0..400 * soak {
+    for n in 0..4_000 * soak {
         let (mesh, lattice) = random_case(&mut random, n);
         if mesh.triangles().is_empty() {
             continue;
@@ -305,7 +305,7 @@ fn mirrored_and_permuted() -> Counts {
             };
             let other = Mesh::from_triangles(mesh.triangles().iter().map(mirrored).collect::<Vec<_>>()).expect("finite");
             let from = |a: usize| (a + turn) % 3;
-            let low = |a: usize| if a == 0 { -lattice.end()[0].clone() } else { lattice.origin()[a].clone() };
+            let low = |a: usize| if a == 0 { Rational::ZERO - lattice.end()[0].clone() } else { lattice.origin()[a].clone() };
             let there = lattice_of(&lattice, [0, 1, 2].map(|a| low(from(a))), [0, 1, 2].map(from));
             let found = field(&other, &there);
             let [nx, ny, _] = there.dims();
@@ -349,7 +349,7 @@ fn mean_of_eight() -> Counts {
             let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
             let eight = (0..8).map(|n| f64::from(fine.get([0, 1, 2].map(|a| 2 * cell[a] + (n >> a & 1)))));
             let mean = eight.sum::<f64>() / 8.0;
-            assert!((f64::from(*share) - mean).abs() <= 6e-8 * mean + SUM, "{name} {cell:?}: {share}, {mean}");
+            assert!((f64::from(*share) - mean).abs() <= 1.2e-7 * mean + SUM, "{name} {cell:?}: {share}, {mean}");
             cells += 1;
         }
         meshes += 1;
@@ -425,7 +425,8 @@ fn overlaps_are_found() -> Counts {
 }
 
 fn open_meshes() -> Counts {
-    let mesh = fixture("open");
+    let whole = fixture("sphere.stl");
+    let mesh = Mesh::from_triangles(without(&whole, |n| (100..140).contains(&n))).expect("finite");
     let lattice = Fit::longest(16).to(mesh.bounds()).expect("a small grid");
     let error = voxelize(&mesh, &lattice, Rule::fraction()).expect_err("an open mesh");
     assert_eq!(error.kind(), Kind::Unfit);

@@ -35,8 +35,11 @@ impl Exact {
 fn bounded(part: &[Point], i: i64) -> Rational {
     let [low, high] = [i, i + 1].map(Rational::from);
     let below = half(part, 0, &low, false);
-    let within = half(&half(part, 0, &low, true), 0, &high, false);
     let far = integral(&below, |_| Rational::ONE);
+    if part.iter().all(|p| p[0] <= low) {
+        return far;
+    }
+    let within = half(&half(part, 0, &low, true), 0, &high, false);
     let near = integral(&within, |x| &high - x);
     far + near
 }
