@@ -57,7 +57,8 @@ pub(super) struct FractionCells<'a> {
 
 /// Whether the mesh is repaired and oriented first.
 fn is_repaired(inside: Inside, mesh: &Mesh) -> bool {
-    let as_it_is = || mesh.closedness() == Closedness::Oriented && !mesh.is_two_sided() && mesh.volume() >= 0.0;
+    let as_it_is =
+        || mesh.closedness() == Closedness::Oriented && !mesh.is_two_sided() && mesh.volume() >= 0.0;
     inside == Inside::Robust || (inside == Inside::Auto && !as_it_is())
 }
 
@@ -152,8 +153,11 @@ impl<'a> FractionCells<'a> {
         }
         let [nx, ny, _] = self.lattice.dims();
         let mut grid = BitGrid::new([nx, ny, layers.len()])?;
-        let target =
-            IntersectionTarget::Box(KernelLattice::new(self.lattice.axes(), &Bounds::of(&self.caps), Ties::None));
+        let target = IntersectionTarget::Box(KernelLattice::new(
+            self.lattice.axes(),
+            &Bounds::of(&self.caps),
+            Ties::None,
+        ));
         cover::cover(&target, &self.caps, layers.start, &mut grid, run.supported_level()?, run)?;
         Ok(grid.count())
     }
@@ -187,7 +191,8 @@ fn refuse_unfit(inside: Inside, mesh: &Mesh) -> Result<()> {
         _ => return Ok(()),
     };
     let error = Error::unfit(why);
-    Err(error.with_hint(hint!["{} orients its triangles, and takes caps of its holes as walls" Inside = "robust"]))
+    Err(error
+        .with_hint(hint!["{} orients its triangles, and takes caps of its holes as walls" Inside = "robust"]))
 }
 
 impl FillCells for FractionCells<'_> {
@@ -216,7 +221,10 @@ pub(super) fn findings(report: &FractionReport, lattice: &Lattice, unit: &str) -
     if *caps > 0 {
         let caps = counted(*caps, "triangle closes holes", "triangles close holes");
         let cells = counted(*capped, "cell", "cells");
-        found.push(Finding::new(Code::W006, format!("the mesh is not closed: {caps}, as walls through {cells}")));
+        found.push(Finding::new(
+            Code::W006,
+            format!("the mesh is not closed: {caps}, as walls through {cells}"),
+        ));
     }
     if *left_out > 0 {
         let text = counted(*left_out, "triangle of ragged patches is", "triangles of ragged patches are");

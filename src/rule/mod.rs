@@ -21,8 +21,8 @@ use std::mem::discriminant;
 use std::ops::Range;
 
 pub use self::distance::Band;
-pub use self::fraction::FractionReport;
 pub use self::findings::{findings, nothing_occupied, repaired};
+pub use self::fraction::FractionReport;
 pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
@@ -334,7 +334,11 @@ impl Rule {
 
     /// The kind of cells that it makes: [`CellKind::Field`] or [`CellKind::Bits`].
     pub fn kind(&self) -> CellKind {
-        if matches!(self, Self::Distance { iso: None, .. } | Self::Fraction { .. }) { CellKind::Field } else { CellKind::Bits }
+        if matches!(self, Self::Distance { iso: None, .. } | Self::Fraction { .. }) {
+            CellKind::Field
+        } else {
+            CellKind::Bits
+        }
     }
 
     /// The background of the field that it makes of this lattice; `None` if it makes bits.
@@ -384,7 +388,9 @@ impl Rule {
     /// The method that finds the inside, if it has one.
     pub fn inside(&self) -> Option<Inside> {
         match self {
-            Self::Solid { inside, .. } | Self::Filled { inside, .. } | Self::Fraction { inside } => Some(*inside),
+            Self::Solid { inside, .. } | Self::Filled { inside, .. } | Self::Fraction { inside } => {
+                Some(*inside)
+            }
             Self::Distance { sign, .. } => *sign,
             _ => None,
         }
@@ -392,7 +398,9 @@ impl Rule {
 
     fn inside_mut(&mut self) -> Option<&mut Inside> {
         match self {
-            Self::Solid { inside, .. } | Self::Filled { inside, .. } | Self::Fraction { inside } => Some(inside),
+            Self::Solid { inside, .. } | Self::Filled { inside, .. } | Self::Fraction { inside } => {
+                Some(inside)
+            }
             Self::Distance { sign, .. } => sign.as_mut(),
             _ => None,
         }

@@ -202,7 +202,9 @@ impl Rule {
             {
                 Err(distance::beyond_band(&iso.to_string(), width))
             }
-            Self::Fraction { inside } if !matches!(inside, Inside::Auto | Inside::Nonzero | Inside::Robust) => {
+            Self::Fraction { inside }
+                if !matches!(inside, Inside::Auto | Inside::Nonzero | Inside::Robust) =>
+            {
                 let name = inside.name();
                 Err(Error::usage(format!("inside: volumes need a closed mesh, which {name} does without"))
                     .with_hint(hint!["use {} or {}" Inside = "robust", Inside = "auto"]))

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::support::bless;
-use crate::support::meshes::{fixture, fixtures, folder, rules};
+use crate::support::meshes::{fixture, fixtures, folder, rules, takes};
 use crate::support::suite::{Check, Counts, Suite};
 use voxelize::format::{self, FORMATS, SaveOptions};
 use voxelize::{Digest, Fit, Rule, Snap, voxelize};
@@ -55,7 +55,7 @@ fn grid_lines() -> Lines {
         {
             let lattice = Fit::longest(longest).pad(pad).snap(snap).to(mesh.bounds()).expect("it fits");
             let offsets = ["0", "2.5vx"].map(|radius| Rule::offset(radius.parse().expect("a length")));
-            for rule in rules().into_iter().chain(offsets) {
+            for rule in rules().into_iter().filter(|rule| takes(rule, &mesh)).chain(offsets) {
                 let voxels = voxelize(&mesh, &lattice, rule).expect("it fits");
                 let Digest { cells, grid } = voxels.digest();
                 let dims = voxels.dims().map(|n| n.to_string()).join("x");

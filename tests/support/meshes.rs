@@ -36,10 +36,16 @@ pub fn rules() -> Vec<Rule> {
     rules
 }
 
-/// The slow ones: the inside of a triangle soup takes seconds each time.
+/// Those that take the mesh, without the slow ones: the inside of a triangle soup takes seconds each time.
 pub fn rules_for(mesh: &Mesh) -> Vec<Rule> {
     let is_soup = mesh.edge_counts().open_edges as usize > mesh.triangles().len();
-    rules().into_iter().filter(|rule| !is_soup || rule.inside().is_none()).collect()
+    let is_fast = |rule: &Rule| !is_soup || rule.inside().is_none();
+    rules().into_iter().filter(|rule| is_fast(rule) && takes(rule, mesh)).collect()
+}
+
+/// Whether a rule takes the mesh: shares of cells need a closed one.
+pub fn takes(rule: &Rule, mesh: &Mesh) -> bool {
+    !matches!(rule, Rule::Fraction { .. }) || mesh.edge_counts().is_closed()
 }
 
 /// The cells that `mesh` touches.

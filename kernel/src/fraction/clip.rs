@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A point in index space: cell `i` of an axis is from `i` to `i + 1`.
-pub(super) type Point = [f64; 3];
+pub(super) type IndexPoint = [f64; 3];
 
 /// Corners of a piece at most. A convex polygon gains two corners when it is cut by two parallel walls; one that
 /// rounding has bent by a unit in the last place may gain one an edge.
@@ -16,7 +16,7 @@ const MOST: usize = 24;
 /// A triangle, or the part of it between some walls.
 #[derive(Clone)]
 pub(super) struct Polygon {
-    corners: [Point; MOST],
+    corners: [IndexPoint; MOST],
     count: usize,
 }
 
@@ -27,16 +27,16 @@ impl Polygon {
     }
 
     /// Makes it a triangle.
-    pub(super) fn set(&mut self, corners: &[Point; 3]) {
+    pub(super) fn set(&mut self, corners: &[IndexPoint; 3]) {
         self.corners[..3].copy_from_slice(corners);
         self.count = 3;
     }
 
-    pub(super) fn corners(&self) -> &[Point] {
+    pub(super) fn corners(&self) -> &[IndexPoint] {
         &self.corners[..self.count]
     }
 
-    fn push(&mut self, corner: Point) {
+    fn push(&mut self, corner: IndexPoint) {
         self.corners[self.count] = corner;
         self.count += 1;
     }
@@ -63,7 +63,7 @@ impl Polygon {
 }
 
 /// Where the edge from `p` to `q` meets a wall that is between them.
-fn cut(p: &Point, q: &Point, axis: usize, wall: f64) -> Point {
+fn cut(p: &IndexPoint, q: &IndexPoint, axis: usize, wall: f64) -> IndexPoint {
     let (p, q) = if p.partial_cmp(q) == Some(Ordering::Greater) { (q, p) } else { (p, q) };
     let t = (wall - p[axis]) / (q[axis] - p[axis]);
     let mut point = [0, 1, 2].map(|a| (p[a] + t * (q[a] - p[a])).clamp(p[a].min(q[a]), p[a].max(q[a])));
@@ -72,7 +72,7 @@ fn cut(p: &Point, q: &Point, axis: usize, wall: f64) -> Point {
 }
 
 /// The least and the greatest coordinate along an axis.
-pub(super) fn extent(corners: &[Point], axis: usize) -> [f64; 2] {
+pub(super) fn extent(corners: &[IndexPoint], axis: usize) -> [f64; 2] {
     corners.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], corner| {
         [low.min(corner[axis]), high.max(corner[axis])]
     })
@@ -81,23 +81,30 @@ pub(super) fn extent(corners: &[Point], axis: usize) -> [f64; 2] {
 /// Farther away than any cell of a lattice.
 const FAR: f64 = (1_u64 << 40) as f64;
 
+/// The wall at or below a coordinate; at most [`FAR`] away. Without an instruction for it `f64::floor` is a call.
+fn floor(x: f64) -> i64 {
+    let whole = x.clamp(-FAR, FAR) as i64;
+    whole - i64::from(whole as f64 > x)
+}
+
 /// The cells of an axis in which an extent has more than a point, or the cell above it if it is on a wall.
 pub(super) fn cells([low, high]: [f64; 2]) -> Range<i64> {
-    let first = low.floor().clamp(-FAR, FAR) as i64;
-    first..(high.ceil().clamp(-FAR, FAR) as i64).max(first + 1)
+    let first = floor(low);
+    let last = floor(high);
+    first..(last + i64::from(last as f64 != high)).max(first + 1)
 }
 
 /// Whether an extent is on a wall.
 pub(super) fn is_on_wall([low, high]: [f64; 2]) -> bool {
-    low == high && low.floor() == low
+    low == high && floor(low) as f64 == low
 }
 
 /// The integrals of a piece in the cell at `origin`, with the normal n outwards: ∫ n_x dA, and ∫ (x − x₀) n_x dA with
 /// the low x wall of the cell at x₀.
-pub(super) fn integrals(corners: &[Point], origin: Point) -> [f64; 2] {
-    let local = |corner: &Point| [0, 1, 2].map(|a| corner[a] - origin[a]);
+pub(super) fn integrals(corners: &[IndexPoint], origin: IndexPoint) -> [f64; 2] {
+    let local = |corner: &IndexPoint| [0, 1, 2].map(|a| corner[a] - origin[a]);
     let [x, y, z] = local(&corners[0]);
-    let from_first = |corner: &Point| {
+    let from_first = |corner: &IndexPoint| {
         let [u, v, w] = local(corner);
         [u, v - y, w - z]
     };
@@ -111,4 +118,66 @@ pub(super) fn integrals(corners: &[Point], origin: Point) -> [f64; 2] {
         p = q;
     }
     [area / 2.0, moment / 6.0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn floors_are_those_of_the_library() {
+        let mut compared = 0;
+        for n in -40..40 {
+            let wall = f64::from(n) / 4.0;
+            for x in [wall, wall.next_up(), wall.next_down(), wall * 1e9] {
+                assert_eq!(floor(x), x.floor() as i64, "{x}");
+                assert_eq!(is_on_wall([x, x]), x.floor() == x, "{x}");
+                compared += 1;
+            }
+        }
+        assert_eq!((compared, cells([1.0, 2.5]), cells([2.0, 2.0])), (320, 1..3, 2..3));
+        assert_eq!((cells([-1e300, 1.5]).end, cells([-0.5, 1e300]).start), (2, -1));
+    }
+
+    #[test]
+    fn both_directions_of_an_edge_are_cut_in_one_point() {
+        let mut random = Random::new(5);
+        let mut cuts = 0;
+        for _ in 0..10_000 {
+            let [p, q] = [0; 2].map(|_| [0; 3].map(|_| random.within(-9.0, 9.0)));
+            let axis = random.index(3);
+            let wall = floor(p[axis].max(q[axis])) as f64;
+            if wall <= p[axis].min(q[axis]) || wall == p[axis].max(q[axis]) {
+                continue;
+            }
+            let point = cut(&p, &q, axis, wall);
+            cuts += 1;
+            assert_eq!(point, cut(&q, &p, axis, wall));
+            assert!((0..3).all(|a| p[a].min(q[a]) <= point[a] && point[a] <= p[a].max(q[a])));
+        }
+        assert!(cuts > 5_000, "{cuts}");
+    }
+
+    #[test]
+    fn bands_of_a_triangle_have_its_integrals() {
+        let mut random = Random::new(6);
+        let mut parts = 0;
+        for _ in 0..1_000 {
+            let mut whole = Polygon::empty();
+            whole.set(&[0; 3].map(|_| [0; 3].map(|_| random.within(0.0, 5.0))));
+            let axis = random.index(3);
+            let mut sum = [0.0; 2];
+            for n in cells(extent(whole.corners(), axis)) {
+                let mut part = Polygon::empty();
+                part.set_band(&whole, axis, [n as f64, (n + 1) as f64]);
+                let found = integrals(part.corners(), [0.0; 3]);
+                (0..2).for_each(|n| sum[n] += found[n]);
+                parts += 1;
+            }
+            let wanted = integrals(whole.corners(), [0.0; 3]);
+            assert!((0..2).all(|n| (sum[n] - wanted[n]).abs() < 1e-12), "{sum:?} {wanted:?}");
+        }
+        assert!(parts > 2_000, "{parts}");
+    }
 }

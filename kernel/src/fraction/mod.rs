@@ -8,5 +8,5 @@ mod clip;
 mod place;
 mod sums;
 
-pub use place::LayerBins;
-pub use sums::{LAYERS, LayerSums, OddCells};
+pub use place::{LAYERS, LayerBins};
+pub use sums::{LayerSums, OddCells};

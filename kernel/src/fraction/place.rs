@@ -1,13 +1,15 @@
 //! Triangles in index space, and shared out among layers of bricks.
 
-use super::clip::Point;
-use super::sums::LAYERS;
+use super::clip::IndexPoint;
 use crate::geom::Triangle;
 use crate::geom::axis::Snap;
 use crate::lattice::{KernelAxis, KernelLattice};
 
+/// Layers of cells in a brick.
+pub const LAYERS: usize = 4;
+
 /// The corners of a triangle in index space, the least first.
-pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [Point; 3] {
+pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [IndexPoint; 3] {
     let [p, q, r] = triangle.map(|corner| [0, 1, 2].map(|a| coordinate(&frame.axes[a], corner[a])));
     if q < p && q <= r {
         [q, r, p]
@@ -21,7 +23,7 @@ pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [Point; 3] {
 /// A coordinate of the mesh in index space, snapped.
 fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
     let index = axis.index(v);
-    let half = (2.0 * index).round_ties_even();
+    let half = (2.0 * index + 0.5_f64.copysign(index)) as i64 as f64;
     if axis.map.snap() == Snap::None || (2.0 * index - half).abs() > 2.0 * axis.margin {
         return index;
     }
@@ -86,7 +88,8 @@ impl LayerBins {
 
     /// The triangles of a layer of bricks, in the order of their numbers but for the tall ones, which follow.
     pub fn of_layer(&self, layer: usize) -> impl Iterator<Item = u32> {
-        let tall = self.tall.iter().filter(move |(_, [first, last])| (*first..=*last).contains(&(layer as u32)));
+        let tall =
+            self.tall.iter().filter(move |(_, [first, last])| (*first..=*last).contains(&(layer as u32)));
         self.numbers[self.starts[layer]..self.starts[layer + 1]].iter().copied().chain(tall.map(|(n, _)| *n))
     }
 }

@@ -2,13 +2,10 @@
 
 use std::ops::Range;
 
-use super::clip::{Point, Polygon, cells, extent, integrals, is_on_wall};
-use super::place::placed;
+use super::clip::{IndexPoint, Polygon, cells, extent, integrals, is_on_wall};
+use super::place::{LAYERS, placed};
 use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
-
-/// Layers of cells in a brick.
-pub const LAYERS: usize = 4;
 
 /// Cells of a brick along x and y.
 const SIDE: usize = 8;
@@ -27,33 +24,33 @@ const NONE: u32 = u32::MAX;
 
 /// The sums of the pieces in one cell.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+struct PieceSum {
     area: i64,
     moment: i64,
 }
 
 /// Cells that pieces lie in.
-struct Brick {
-    sums: [Sum; CELLS],
+struct CutBrick {
+    sums: [PieceSum; CELLS],
     /// For each row, the cells whose inside a piece meets. Pieces on walls of cells do not.
     cut: [u8; CELLS / SIDE],
 }
 
 /// Where bricks of sums are made as pieces need them.
-struct SumBricks {
+struct CutBricks {
     /// Cells along x and y.
     cells: [i64; 2],
     layers: Range<i64>,
     /// Bricks along x.
     count: usize,
     places: Vec<u32>,
-    bricks: Vec<Box<Brick>>,
+    bricks: Vec<Box<CutBrick>>,
 }
 
 /// The sums of at most [`LAYERS`] layers of cells.
 pub struct LayerSums<'a> {
     frame: &'a KernelLattice,
-    bricks: SumBricks,
+    bricks: CutBricks,
     /// A triangle, its part in a layer, in a row, and in a cell.
     parts: Box<[Polygon; 4]>,
 }
@@ -88,7 +85,7 @@ impl<'a> LayerSums<'a> {
         let layers = layers.start as i64..layers.end as i64;
         Self {
             frame,
-            bricks: SumBricks { cells, layers, count: x, places: vec![NONE; x * y], bricks: vec![] },
+            bricks: CutBricks { cells, layers, count: x, places: vec![NONE; x * y], bricks: vec![] },
             parts: Box::new([const { Polygon::empty() }; 4]),
         }
     }
@@ -97,7 +94,7 @@ impl<'a> LayerSums<'a> {
     pub fn bytes_for([nx, ny, _]: [usize; 3]) -> u128 {
         let bricks = (nx.div_ceil(SIDE) * ny.div_ceil(SIDE)) as u128;
         // A list that grows takes up to twice what is in it.
-        bricks * (size_of::<u32>() + 2 * size_of::<Box<Brick>>() + size_of::<Brick>()) as u128
+        bricks * (size_of::<u32>() + 2 * size_of::<Box<CutBrick>>() + size_of::<CutBrick>()) as u128
     }
 
     /// Adds a triangle.
@@ -172,10 +169,10 @@ impl<'a> LayerSums<'a> {
     }
 }
 
-impl SumBricks {
+impl CutBricks {
     /// Adds a piece within one cell, or beside the lattice; a piece in a wall along the row has no normal along it. The
     /// extents say whether it lies on a wall.
-    fn add_piece(&mut self, [i, j, k]: [i64; 3], corners: &[Point], extents: [[f64; 2]; 3]) {
+    fn add_piece(&mut self, [i, j, k]: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]) {
         let [nx, ny] = self.cells;
         if i >= nx || !(0..ny).contains(&j) || is_on_wall(extents[1]) || is_on_wall(extents[2]) {
             return;
@@ -195,7 +192,8 @@ impl SumBricks {
         let place = &mut self.places[j / SIDE * self.count + i / SIDE];
         if *place == NONE {
             *place = self.bricks.len() as u32;
-            self.bricks.push(Box::new(Brick { sums: [Sum::default(); CELLS], cut: [0; CELLS / SIDE] }));
+            self.bricks
+                .push(Box::new(CutBrick { sums: [PieceSum::default(); CELLS], cut: [0; CELLS / SIDE] }));
         }
         let brick = &mut self.bricks[*place as usize];
         let row = (k - self.layers.start) as usize * SIDE + j % SIDE;
@@ -211,7 +209,7 @@ impl LayerSums<'_> {
     /// Makes `values` the shares of the cells of a row; the answer has those that are beyond 0 … 1.
     pub fn row(&self, [j, k]: [usize; 2], values: &mut [f32]) -> OddCells {
         let mut odd = OddCells::default();
-        let SumBricks { layers, count, places, bricks, .. } = &self.bricks;
+        let CutBricks { layers, count, places, bricks, .. } = &self.bricks;
         let row = (k - layers.start as usize) * SIDE + j % SIDE;
         let places = &places[j / SIDE * count..][..*count];
         // The covered share of the wall between two cells.
@@ -247,9 +245,12 @@ fn walls(cell: i64) -> [f64; 2] {
     [cell as f64, (cell + 1) as f64]
 }
 
-/// An integral in units.
+/// An integral in units; at most 2^6 in size, as integrals of pieces are. Without an instruction for it
+/// `f64::round_ties_even` is a call: a sum with a number of this size is rounded to whole ones.
 fn units(integral: f64) -> i64 {
-    (integral * UNITS).round_ties_even() as i64
+    const WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
+    let sum = integral * UNITS + WHOLE;
+    sum.to_bits().wrapping_sub(WHOLE.to_bits()) as i64
 }
 
 /// The nearest whole number, in units.
@@ -268,4 +269,3 @@ fn share(mean: i64, cell: [usize; 3]) -> (f32, OddCells) {
     let inside = if mean < -LIMIT { mean.saturating_neg() } else { mean };
     ((inside.clamp(0, ONE) as f64 / UNITS) as f32, odd)
 }
-

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use voxelize::Lattice;
 use voxelize::format::FileSize;
-use voxelize::grid::{CellKind, Label};
 use voxelize::grid::record::INSIDE;
+use voxelize::grid::{CellKind, Label};
 use voxelize::job::system::peak_memory;
 use voxelize::job::{Transform, UnitOfLength};
 use voxelize::mesh::closed::Closedness;
-use voxelize::Lattice;
 
 use super::super::options::{Mode, Options};
 use super::super::report::{Report, value};

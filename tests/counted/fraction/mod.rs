@@ -87,11 +87,17 @@ fn random_case(random: &mut Random, n: usize) -> (Mesh, Lattice) {
             between(low, [0, 1, 2].map(|a| low[a] + 0.25 + quarter(0)))
         }
         2 => octahedron(random, middle, [[30.0, 25.0], [thin, 2.0 * thin], [0.02, 0.01]], 0.0),
-        _ => octahedron(random, middle, radii, 0.0).into_iter().map(|t| t.map(|v| v.map(|c| (c * 8.0).round() / 8.0))).collect(),
+        _ => octahedron(random, middle, radii, 0.0)
+            .into_iter()
+            .map(|t| t.map(|v| v.map(|c| (c * 8.0).round() / 8.0)))
+            .collect(),
     };
     let (origin, spacing) = match n % 3 {
         0 => ([const { Rational::ZERO }; 3], [const { Rational::ONE }; 3]),
-        1 => ([(1, 3), (-2, 7), (0, 1)].map(|(n, d)| Rational::new(n, d)), [(1, 3), (7, 10), (2, 1)].map(|(n, d)| Rational::new(n, d))),
+        1 => (
+            [(1, 3), (-2, 7), (0, 1)].map(|(n, d)| Rational::new(n, d)),
+            [(1, 3), (7, 10), (2, 1)].map(|(n, d)| Rational::new(n, d)),
+        ),
         _ => ([1_000, -250_000, 0].map(Rational::from), [const { Rational::ONE }; 3]),
     };
     let shift = if n % 3 == 2 { [1_000.0, -250_000.0, 0.0] } else { [0.0; 3] };
@@ -109,7 +115,8 @@ fn cells_are_exact() -> Counts {
         if mesh.triangles().is_empty() {
             continue;
         }
-        let is_oriented = mesh.volume() > 0.0 && mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented;
+        let is_oriented =
+            mesh.volume() > 0.0 && mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented;
         if !is_oriented {
             continue;
         }
@@ -168,8 +175,12 @@ fn boxes_on_walls() -> Counts {
             let beside = |v: f32| [v, v.next_up(), v.next_down()][step];
             let mesh = Mesh::from_triangles(between([beside(0.2); 3], [beside(0.6); 3])).expect("finite");
             let side = Rational::new(1, n as i64);
-            let lattice =
-                lattice([const { Rational::ZERO }; 3], [side.clone(), side.clone(), side], [n; 3], Snap::Float);
+            let lattice = lattice(
+                [const { Rational::ZERO }; 3],
+                [side.clone(), side.clone(), side],
+                [n; 3],
+                Snap::Float,
+            );
             let field = field(&mesh, &lattice);
             let is_within = |i: usize| 5 * i >= n && 5 * i < 3 * n;
             for (cell, share) in field.values().iter().enumerate() {
@@ -187,7 +198,9 @@ fn boxes_on_walls() -> Counts {
 
 /// The fixtures that are closed and oriented outwards, with lattices.
 fn closed() -> impl Iterator<Item = (String, Mesh, Lattice)> {
-    let is_closed = |mesh: &Mesh| mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented && mesh.volume() > 0.0;
+    let is_closed = |mesh: &Mesh| {
+        mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented && mesh.volume() > 0.0
+    };
     fixtures().into_iter().filter(move |(_, mesh)| is_closed(mesh)).map(|(name, mesh)| {
         let lattice = Fit::longest(23).pad(1).to(mesh.bounds()).expect("a small grid");
         (name, mesh, lattice)
@@ -248,7 +261,8 @@ fn one_digest() -> Counts {
         };
         for threads in [1, 2, 5] {
             for level in Level::available() {
-                let made = Voxelizer::new(Rule::fraction()).threads(threads).level(level).run(&mesh, &lattice);
+                let made =
+                    Voxelizer::new(Rule::fraction()).threads(threads).level(level).run(&mesh, &lattice);
                 check(made.expect("cells").voxels.field().expect("a field"), "in threads");
             }
         }
@@ -303,9 +317,12 @@ fn mirrored_and_permuted() -> Counts {
                 let [p, q, r] = t.map(|v| [-v[0], v[1], v[2]]).map(to);
                 [p, r, q]
             };
-            let other = Mesh::from_triangles(mesh.triangles().iter().map(mirrored).collect::<Vec<_>>()).expect("finite");
+            let other = Mesh::from_triangles(mesh.triangles().iter().map(mirrored).collect::<Vec<_>>())
+                .expect("finite");
             let from = |a: usize| (a + turn) % 3;
-            let low = |a: usize| if a == 0 { Rational::ZERO - lattice.end()[0].clone() } else { lattice.origin()[a].clone() };
+            let low = |a: usize| {
+                if a == 0 { Rational::ZERO - lattice.end()[0].clone() } else { lattice.origin()[a].clone() }
+            };
             let there = lattice_of(&lattice, [0, 1, 2].map(|a| low(from(a))), [0, 1, 2].map(from));
             let found = field(&other, &there);
             let [nx, ny, _] = there.dims();
@@ -316,7 +333,10 @@ fn mirrored_and_permuted() -> Counts {
                 here[0] = lattice.dims()[0] - 1 - here[0];
                 let wanted = wanted.get(here);
                 let is_beside = (wanted.next_down()..=wanted.next_up()).contains(share);
-                assert!(is_beside || f64::from((share - wanted).abs()) < SUM, "{name}: {share}, {wanted}, {bounds:?}");
+                assert!(
+                    is_beside || f64::from((share - wanted).abs()) < SUM,
+                    "{name}: {share}, {wanted}, {bounds:?}"
+                );
                 equal += u64::from(*share == wanted);
                 cells += 1;
             }
@@ -329,7 +349,9 @@ fn mirrored_and_permuted() -> Counts {
 
 fn lattice_of(like: &Lattice, origin: [Rational; 3], from: [usize; 3]) -> Lattice {
     let spacing = from.map(|a| like.spacing()[a].clone());
-    Lattice::new(from.map(|a| like.dims()[a]), origin, spacing, [true; 3]).expect("a lattice").with_snap(like.snap())
+    Lattice::new(from.map(|a| like.dims()[a]), origin, spacing, [true; 3])
+        .expect("a lattice")
+        .with_snap(like.snap())
 }
 
 fn mean_of_eight() -> Counts {
@@ -349,7 +371,10 @@ fn mean_of_eight() -> Counts {
             let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
             let eight = (0..8).map(|n| f64::from(fine.get([0, 1, 2].map(|a| 2 * cell[a] + (n >> a & 1)))));
             let mean = eight.sum::<f64>() / 8.0;
-            assert!((f64::from(*share) - mean).abs() <= 1.2e-7 * mean + SUM, "{name} {cell:?}: {share}, {mean}");
+            assert!(
+                (f64::from(*share) - mean).abs() <= 1.2e-7 * mean + SUM,
+                "{name} {cell:?}: {share}, {mean}"
+            );
             cells += 1;
         }
         meshes += 1;
@@ -381,7 +406,8 @@ fn a_sphere() -> Counts {
         let mesh = sphere(2 * n);
         let side = Rational::new(5, 2) / Rational::from(n as i64);
         let low = Rational::new(-5, 4);
-        let lattice = lattice([low.clone(), low.clone(), low], [side.clone(), side.clone(), side], [n; 3], Snap::None);
+        let lattice =
+            lattice([low.clone(), low.clone(), low], [side.clone(), side.clone(), side], [n; 3], Snap::None);
         let cell = lattice.cell_volume().to_f64();
         let sum: f64 = field(&mesh, &lattice).values().iter().map(|share| f64::from(*share) * cell).sum();
         (sum - ball).abs()
@@ -420,7 +446,10 @@ fn overlaps_are_found() -> Counts {
     let mesh = Mesh::from_triangles(inside_out(one.clone())).expect("finite");
     let made = Voxelizer::new(Rule::fraction()).run(&mesh, &lattice).expect("closed");
     assert_eq!(made.stats.fraction.odd.cells, 0);
-    assert_eq!(*made.voxels.field().expect("a field"), field(&Mesh::from_triangles(one).expect("finite"), &lattice));
+    assert_eq!(
+        *made.voxels.field().expect("a field"),
+        field(&Mesh::from_triangles(one).expect("finite"), &lattice)
+    );
     vec![("odd cells", found)]
 }
 
