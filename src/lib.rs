@@ -144,11 +144,6 @@ struct CellsPage;
 #[doc = include_str!("../docs/distance.md")]
 struct DistancePage;
 
-/// And of the page about shares of cells.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/fraction.md")]
-struct FractionPage;
-
 /// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine; [`Voxelizer`] has
 /// every option.
 ///
