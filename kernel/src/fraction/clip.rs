@@ -62,6 +62,28 @@ impl Polygon {
     }
 }
 
+/// Makes the parts those of a polygon below and above a wall: the same as its bands on both sides, at half the time.
+pub(super) fn split(whole: &Polygon, axis: usize, wall: f64, [below, above]: [&mut Polygon; 2]) {
+    (below.count, above.count) = (0, 0);
+    let corners = whole.corners();
+    let Some(mut p) = corners.last() else { return };
+    for q in corners {
+        let (a, b) = (p[axis], q[axis]);
+        if (a < wall && wall < b) || (b < wall && wall < a) {
+            let point = cut(p, q, axis, wall);
+            below.push(point);
+            above.push(point);
+        }
+        if b <= wall {
+            below.push(*q);
+        }
+        if b >= wall {
+            above.push(*q);
+        }
+        p = q;
+    }
+}
+
 /// Where the edge from `p` to `q` meets a wall that is between them.
 fn cut(p: &IndexPoint, q: &IndexPoint, axis: usize, wall: f64) -> IndexPoint {
     let (p, q) = if p.partial_cmp(q) == Some(Ordering::Greater) { (q, p) } else { (p, q) };
@@ -162,7 +184,7 @@ mod tests {
     #[test]
     fn bands_of_a_triangle_have_its_integrals() {
         let mut random = Random::new(6);
-        let mut parts = 0;
+        let (mut parts, mut halves) = (0, 0);
         for _ in 0..1_000 {
             let mut whole = Polygon::empty();
             whole.set(&[0; 3].map(|_| [0; 3].map(|_| random.within(0.0, 5.0))));
@@ -176,8 +198,19 @@ mod tests {
                 parts += 1;
             }
             let wanted = integrals(whole.corners(), [0.0; 3]);
+            let Range { start, end } = cells(extent(whole.corners(), axis));
+            if end - start == 2 {
+                let [mut below, mut above] = [const { Polygon::empty() }; 2];
+                split(&whole, axis, (start + 1) as f64, [&mut below, &mut above]);
+                for (n, half) in [(start, below), (start + 1, above)] {
+                    let mut part = Polygon::empty();
+                    part.set_band(&whole, axis, [n as f64, (n + 1) as f64]);
+                    assert_eq!(part.corners(), half.corners());
+                    halves += 1;
+                }
+            }
             assert!((0..2).all(|n| (sum[n] - wanted[n]).abs() < 1e-12), "{sum:?} {wanted:?}");
         }
-        assert!(parts > 2_000, "{parts}");
+        assert!(parts > 2_000 && halves > 200, "{parts} {halves}");
     }
 }

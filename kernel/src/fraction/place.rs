@@ -2,7 +2,6 @@
 
 use super::clip::IndexPoint;
 use crate::geom::Triangle;
-use crate::geom::axis::Snap;
 use crate::lattice::{KernelAxis, KernelLattice};
 
 /// Layers of cells in a brick.
@@ -24,7 +23,7 @@ pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [IndexPoint;
 fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
     let index = axis.index(v);
     let half = (2.0 * index + 0.5_f64.copysign(index)) as i64 as f64;
-    if axis.map.snap() == Snap::None || (2.0 * index - half).abs() > 2.0 * axis.margin {
+    if axis.reach_of_snap == 0.0 || (2.0 * index - half).abs() > 2.0 * axis.margin {
         return index;
     }
     axis.map.snapped(v).map_or(index, |half| half as f64 / 2.0)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::clip::{IndexPoint, Polygon, cells, extent, integrals, is_on_wall};
+use super::clip::{IndexPoint, Polygon, cells, extent, integrals, is_on_wall, split};
 use super::place::{LAYERS, placed};
 use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
@@ -51,8 +51,8 @@ struct CutBricks {
 pub struct LayerSums<'a> {
     frame: &'a KernelLattice,
     bricks: CutBricks,
-    /// A triangle, its part in a layer, in a row, and in a cell.
-    parts: Box<[Polygon; 4]>,
+    /// A triangle, and two parts of it in layers, in rows, and in cells.
+    parts: Box<[Polygon; 7]>,
 }
 
 /// The cells in which the mesh winds around points other than 0 or 1 times, as far as their means show it.
@@ -86,7 +86,7 @@ impl<'a> LayerSums<'a> {
         Self {
             frame,
             bricks: CutBricks { cells, layers, count: x, places: vec![NONE; x * y], bricks: vec![] },
-            parts: Box::new([const { Polygon::empty() }; 4]),
+            parts: Box::new([const { Polygon::empty() }; 7]),
         }
     }
 
@@ -116,6 +116,12 @@ impl<'a> LayerSums<'a> {
             self.add_layer(0, all.start);
             return;
         }
+        let [whole, part, other, ..] = &mut *self.parts;
+        if all.end - all.start == 2 {
+            split(whole, 2, (all.start + 1) as f64, [part, other]);
+            mine.for_each(|k| self.add_layer(if k == all.start { 1 } else { 2 }, k));
+            return;
+        }
         for k in mine {
             let [whole, part, ..] = &mut *self.parts;
             part.set_band(whole, 2, walls(k));
@@ -124,27 +130,34 @@ impl<'a> LayerSums<'a> {
     }
 
     /// Adds the part of the triangle in layer `k`, which is this one of the parts.
-    fn add_layer(&mut self, part: usize, k: i64) {
-        let corners = self.parts[part].corners();
+    fn add_layer(&mut self, which: usize, k: i64) {
+        let corners = self.parts[which].corners();
         if corners.len() < 3 {
             return;
         }
         let all = cells(extent(corners, 1));
         if all.end - all.start == 1 {
-            self.add_row(part, [all.start, k]);
+            self.add_row(which, [all.start, k]);
+            return;
+        }
+        let (layers, [part, other, ..]) = self.parts.split_at_mut(3) else { return };
+        if all.end - all.start == 2 {
+            split(&layers[which], 1, (all.start + 1) as f64, [part, other]);
+            self.add_row(3, [all.start, k]);
+            self.add_row(4, [all.start + 1, k]);
             return;
         }
         for j in all.start.max(0)..all.end.min(self.bricks.cells[1]) {
-            let (layers, rows) = self.parts.split_at_mut(2);
-            rows[0].set_band(&layers[part], 1, walls(j));
-            self.add_row(2, [j, k]);
+            let (layers, rows) = self.parts.split_at_mut(3);
+            rows[0].set_band(&layers[which], 1, walls(j));
+            self.add_row(3, [j, k]);
         }
     }
 
     /// Adds the part of the triangle in a row of cells, which is this one of the parts.
-    fn add_row(&mut self, part: usize, [j, k]: [i64; 2]) {
-        let (rows, pieces) = self.parts.split_at_mut(3);
-        let (row, piece) = (&rows[part], &mut pieces[0]);
+    fn add_row(&mut self, which: usize, [j, k]: [i64; 2]) {
+        let (rows, [piece, other]) = self.parts.split_at_mut(5) else { return };
+        let row = &rows[which];
         if row.corners().len() < 3 {
             return;
         }
@@ -152,6 +165,15 @@ impl<'a> LayerSums<'a> {
         let all = cells(extents[0]);
         if all.end - all.start == 1 {
             self.bricks.add_piece([all.start, j, k], row.corners(), extents);
+            return;
+        }
+        if all.end - all.start == 2 {
+            split(row, 0, (all.start + 1) as f64, [piece, other]);
+            for (i, half) in [(all.start, piece), (all.start + 1, other)] {
+                if half.corners().len() > 2 {
+                    self.bricks.add_piece([i, j, k], half.corners(), [walls(i), extents[1], extents[2]]);
+                }
+            }
             return;
         }
         let mut add = |i: i64, walls: [f64; 2]| {
