@@ -324,7 +324,7 @@ impl Rule {
     /// let lattice = Lattice::fit(mesh.bounds(), 32)?;
     /// let voxels = voxelize(&mesh, &lattice, Rule::fraction())?;
     /// let cell: f64 = lattice.spacing().iter().map(|side| side.to_f64()).product();
-    /// let volume: f64 = voxels.field()?.values().iter().map(|share| f64::from(*share) * cell).sum();
+    /// let volume: f64 = voxels.field().expect("a field").values().iter().map(|share| f64::from(*share) * cell).sum();
     /// assert!((volume / mesh.volume() - 1.0).abs() < 1e-9);
     /// # Ok::<(), voxelize::Error>(())
     /// ```
