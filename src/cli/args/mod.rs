@@ -116,10 +116,9 @@ pub struct RunArgs {
 
     /// above it grids are made in slabs [no limit]
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true,
-          long_help = "The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes. A grid that \
-                       needs no more is made as without a limit; others are made in slabs of layers, with one \
-                       pass over the mesh for each, or refused where slabs do not fit [default: no slabs; what \
-                       the available memory does not hold is refused]")]
+          long_help = "The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes. Larger grids are \
+                       made in slabs of layers, with a pass over the mesh for each, or refused where slabs do \
+                       not fit [default: no slabs; what the available memory does not hold is refused]")]
     pub max_memory: Option<u64>,
 }
 
