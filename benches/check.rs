@@ -42,7 +42,7 @@ fn main() {
     let table = Table::new(args.flag("--tsv"), COLUMNS);
     let words = args.words();
     let usual = ["dragon", "bunny", "lucy_100k"];
-    let paths = if words.is_empty() { meshes::usual(&usual) } else { meshes::named(&words) };
+    let paths = meshes::meant(&words, &usual);
     for path in paths {
         let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
         let row = |with: &str, threads: usize, ms: f64, found: [String; 3]| {

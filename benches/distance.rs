@@ -44,9 +44,7 @@ fn main() {
     let threads: Vec<usize> = args.list("--threads", "1,2");
     let repeats: usize = args.one("--repeats", "5");
     let table = Table::new(args.flag("--tsv"), COLUMNS);
-    let words = args.words();
-    let paths = if words.is_empty() { meshes::usual(&["dragon"]) } else { meshes::named(&words) };
-    for path in paths {
+    for path in meshes::meant(&args.words(), &["dragon"]) {
         let mesh = Mesh::open(&path).unwrap_or_else(|error| refuse(&error.to_string()));
         for (name, rule, res, pad) in cases() {
             let fit = Fit::longest(res).pad(pad);

@@ -39,7 +39,7 @@ fn main() {
     let threads: Vec<usize> = args.list("--threads", "1,2");
     let tsv = args.flag("--tsv");
     let words = args.words();
-    let paths = if words.is_empty() { meshes::usual(&["dragon", "bunny"]) } else { meshes::named(&words) };
+    let paths = meshes::meant(&words, &["dragon", "bunny"]);
     let table = Table::new(tsv, COLUMNS);
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder to write to");
     for path in paths {

@@ -45,6 +45,11 @@ pub fn usual(names: &[&str]) -> Vec<PathBuf> {
     if meshes.is_empty() { all() } else { meshes }
 }
 
+/// The meshes that `words` mean, or without words the [`usual`] ones of these names.
+pub fn meant(words: &[String], names: &[&str]) -> Vec<PathBuf> {
+    if words.is_empty() { usual(names) } else { named(words) }
+}
+
 /// The name of a mesh in tables.
 pub fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()

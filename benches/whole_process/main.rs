@@ -58,7 +58,7 @@ fn main() {
     let instructions = args.flag("--instructions");
     let tsv = args.flag("--tsv");
     let words = args.words();
-    let paths = if words.is_empty() { meshes::usual(&["dragon", "bunny"]) } else { meshes::named(&words) };
+    let paths = meshes::meant(&words, &["dragon", "bunny"]);
     let bench =
         Bench { threads, runs, counter: Counter::choose(instructions), table: Table::new(tsv, COLUMNS) };
     bench.measure(&meshes::fixture("octahedron.stl"), 32);

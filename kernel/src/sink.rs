@@ -92,7 +92,7 @@ enum BrickLayer<'a> {
     Kept(Kept),
 }
 
-/// Bricks that are kept together, so that no list of them grows: no more than that many are missing at its end.
+/// Bricks in each list. A list is allocated whole and never grows, so at most that many places of a layer stay unused.
 const TOGETHER: usize = 16;
 
 /// Cells that are kept until somebody asks for their layers.

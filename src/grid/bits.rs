@@ -33,7 +33,7 @@ impl Eq for BitGrid {}
 /// Words that are not zero, with their places in a layer, in order.
 type NotedWords = Vec<(usize, u64)>;
 
-/// Of so many words, one is noted: if more are not zero, none is.
+/// Words are noted if at most one of so many is not zero.
 const SPARSE: usize = 4;
 
 /// Refuses dims of which one is zero.

@@ -75,6 +75,9 @@ impl Field {
         /// Values that a thread fills between two looks at whether to stop: 16 MiB.
         const CHUNK: usize = 1 << 22;
         let mut field = Self::zeros(dims)?;
+        if background.to_bits() == 0 {
+            return Ok(field);
+        }
         let chunks = field.values.chunks_mut(CHUNK).collect();
         par::map(chunks, |values: &mut [f32]| progress.check().map(|()| values.fill(background)))
             .into_iter()

@@ -38,8 +38,8 @@ struct Touched {
     margin: [f64; 3],
 }
 
-/// The bricks that cells within `reach` of triangles, in cells along each axis, lie in: that many, or fewer. No number is
-/// too large for a mesh that is too far away. In the threads it is called in.
+/// How many bricks hold the cells within `reach` of triangles, in cells along each axis, at most; `usize::MAX` if the mesh
+/// is too far away to tell. In the threads it is called in.
 ///
 /// # Errors
 /// If the run is cancelled.

@@ -76,7 +76,7 @@ fn write_bytes(
     Ok(())
 }
 
-/// The words of rows that are bytes in a block: where most cells are empty, few are others in the next block.
+/// Which words of each row of a block are not zero: before the next block these alone are cleared.
 struct SpreadRows {
     /// Of each row, the places of the words that are not zero; `None` if that is not known.
     rows: Vec<Option<Vec<usize>>>,
