@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 use crate::grid::{BitGrid, Field, Lattice};
@@ -19,8 +19,8 @@ use crate::run::Run;
 /// Bricks along x that are skipped together where no triangle is near.
 const ROW: usize = 8;
 
-/// Rows of bricks per thread, so that uneven ones balance.
-const ROWS_PER_THREAD: usize = 32;
+/// Rows of bricks per thread, so that uneven ones balance, that are measured before they are copied.
+const ROWS_PER_THREAD: usize = 64;
 
 /// Cells of a brick.
 const CELLS: usize = SIDE * SIDE * SIDE;
@@ -74,15 +74,13 @@ impl Distances {
         let triangles = mesh.triangles().len();
         let threads = run.thread_count();
         let centres: usize = lattice.dims().iter().map(|n| n * size_of::<f64>()).sum();
-        let brick = (size_of::<Measured>() + CELLS * size_of::<i32>()) as u128;
-        let layer = lattice.dims().map(|n| n.div_ceil(SIDE) as u128);
+        let brick = size_of::<Measured>() + CELLS * size_of::<i32>();
+        let rows: usize = lattice.dims().iter().map(|n| n.div_ceil(SIDE)).product::<usize>().div_ceil(ROW);
         // A list that grows takes up to twice what is in it.
-        let layers =
-            (layer[0] * layer[1]).max((ROW * ROWS_PER_THREAD * threads) as u128 + layer[0] * layer[1]);
+        let bricks = 2 * ROW * rows.min(ROWS_PER_THREAD * threads);
         TriangleTree::bytes_for(triangles)
             + threads as u128 * BrickSearch::bytes_for(triangles)
-            + centres as u128
-            + 2 * brick * layers.min(layer.iter().product())
+            + (centres + bricks * brick + rows * size_of::<[usize; 3]>()) as u128
     }
 
     /// Makes `field` the distances of the cells of some layers that are below its background, and `nearest`, if
@@ -101,18 +99,20 @@ impl Distances {
         let background = field.background();
         let layer = nx * ny;
         let with_nearest = nearest.is_some();
-        for batch in self.batches(layers.clone()) {
-            let bricks = self.measure(batch.clone(), background, with_nearest, run)?;
+        par::map(field.values_mut().chunks_mut(layer).collect(), |values: &mut [f32]| {
+            values.fill(background)
+        });
+        if let Some(nearest) = &mut nearest {
+            par::map(nearest.chunks_mut(layer).collect(), |cells: &mut [i32]| cells.fill(NO_TRIANGLE));
+        }
+        self.measure(layers.clone(), background, with_nearest, run, |bricks, batch| {
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
             let values = &mut field.values_mut()[place.clone()];
-            copy(&bricks, batch.start, values, [nx, layer], background, |brick| &brick.values);
+            copy(bricks, batch.start, values, [nx, layer], |brick| &brick.values);
             if let Some(nearest) = &mut nearest {
-                copy(&bricks, batch.start, &mut nearest[place], [nx, layer], NO_TRIANGLE, |brick| {
-                    &brick.nearest
-                });
+                copy(bricks, batch.start, &mut nearest[place], [nx, layer], |brick| &brick.nearest);
             }
-        }
-        Ok(())
+        })
     }
 
     /// Occupies the cells of some layers whose distance is at most `most`; in the threads it is called in.
@@ -129,39 +129,30 @@ impl Distances {
         let row_words = grid.row_words();
         let layer = grid.layer_words();
         let above = most.next_up();
-        for batch in self.batches(layers.clone()) {
-            let bricks = self.measure(batch.clone(), above, false, run)?;
+        self.measure(layers.clone(), above, false, run, |bricks, batch| {
             let place = (batch.start - layers.start) * layer..(batch.end - layers.start) * layer;
             let words = grid.words_mut()[place].chunks_mut(layer).enumerate().collect();
             par::map(words, |(k, words): (usize, &mut [u64])| {
-                for (row, j, cells) in rows(&bricks, batch.start + k) {
+                for (row, j, cells) in rows(bricks, batch.start + k) {
                     let values = &row.values[cells..cells + SIDE];
                     let bits =
                         values.iter().rev().fold(0, |bits, value| bits << 1 | u64::from(*value < above));
                     words[j * row_words + row.first[0] / 64] |= bits << (row.first[0] % 64);
                 }
             });
-        }
-        Ok(())
+        })
     }
 
-    /// Some layers in batches of whole bricks that have enough rows of them for all threads.
-    fn batches(&self, layers: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-        let [nx, ny, _] = self.centres.centres.each_ref().map(|centres| centres.len().div_ceil(SIDE));
-        let rows = nx.div_ceil(ROW) * ny;
-        let height = SIDE * (ROWS_PER_THREAD * par::current_threads()).div_ceil(rows);
-        let end = layers.end;
-        layers.step_by(height).map(move |first| first..end.min(first + height))
-    }
-
-    /// The bricks of some layers in which a value is below the background, by their first layer.
+    /// Measures the bricks of some layers, a few rows at a time, and gives `put` those in which a value is below the
+    /// background, by their first layer, with the layers that they are in.
     fn measure(
         &self,
         layers: Range<usize>,
         background: f32,
         with_nearest: bool,
         run: &Run,
-    ) -> Result<BTreeMap<usize, Vec<Measured>>> {
+        mut put: impl FnMut(&BTreeMap<usize, Vec<Measured>>, Range<usize>),
+    ) -> Result<()> {
         let level = run.supported_level()?;
         // Distances that round to less than the background.
         let limit = f64::from(background) * (1.0 + 1e-6);
@@ -173,36 +164,46 @@ impl Distances {
             }
         }
         run.begin("voxelize", work.len() as u64);
-        let done = par::share(&work, |next| {
-            let search = BrickSearch::new(&self.tree, &self.centres, limit);
-            let mut search = if with_nearest { search.with_nearest() } else { search };
-            let mut found = vec![];
-            for first in next {
-                run.check()?;
-                run.advance(1);
-                if limit.is_finite() && !search.is_near(level, *first, [ROW * SIDE, SIDE, SIDE]) {
-                    continue;
-                }
-                for x in (first[0]..nx.min(first[0] + ROW * SIDE)).step_by(SIDE) {
-                    let first = [x, first[1], first[2]];
-                    if search.brick(level, first) {
-                        found.extend(Measured::new(
-                            first,
-                            SIDE.min(ny - first[1]),
-                            &search.found,
-                            background,
-                            with_nearest.then_some(&*self.dropped),
-                        ));
+        // What a search has allocated serves the next.
+        let idle = Mutex::new(vec![]);
+        for some in work.chunks(ROWS_PER_THREAD * par::current_threads()) {
+            let done = par::share(some, |next| {
+                let mut search = locked(&idle).pop().unwrap_or_else(|| {
+                    let search = BrickSearch::new(&self.tree, &self.centres, limit);
+                    if with_nearest { search.with_nearest() } else { search }
+                });
+                let mut found = vec![];
+                for first in next {
+                    run.check()?;
+                    run.advance(1);
+                    if limit.is_finite() && !search.is_near(level, *first, [ROW * SIDE, SIDE, SIDE]) {
+                        continue;
+                    }
+                    for x in (first[0]..nx.min(first[0] + ROW * SIDE)).step_by(SIDE) {
+                        let first = [x, first[1], first[2]];
+                        if search.brick(level, first) {
+                            found.extend(Measured::new(
+                                first,
+                                SIDE.min(ny - first[1]),
+                                &search.found,
+                                background,
+                                with_nearest.then_some(&*self.dropped),
+                            ));
+                        }
                     }
                 }
+                locked(&idle).push(search);
+                Ok(found)
+            });
+            let mut bricks = BTreeMap::<usize, Vec<Measured>>::new();
+            for brick in done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+                bricks.entry(brick.first[2]).or_default().push(brick);
             }
-            Ok(found)
-        });
-        let mut bricks = BTreeMap::<usize, Vec<Measured>>::new();
-        for brick in done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
-            bricks.entry(brick.first[2]).or_default().push(brick);
+            if let (Some(first), Some(last)) = (bricks.keys().next(), bricks.keys().next_back()) {
+                put(&bricks, *first..layers.end.min(last + SIDE));
+            }
         }
-        Ok(bricks)
+        Ok(())
     }
 }
 
@@ -232,18 +233,20 @@ impl Measured {
     }
 }
 
-/// Makes `cells`, of layers from `first` on with so many cells a row and a layer, what bricks have of them, and
-/// `other` where there are none.
+/// The searches that no thread has.
+fn locked<T>(idle: &Mutex<T>) -> MutexGuard<'_, T> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes `cells`, of layers from `first` on with so many cells a row and a layer, what bricks have of them.
 fn copy<T: Copy + Send + Sync>(
     bricks: &BTreeMap<usize, Vec<Measured>>,
     first: usize,
     cells: &mut [T],
     [nx, layer]: [usize; 2],
-    other: T,
     of: impl Fn(&Measured) -> &[T] + Sync,
 ) {
     par::map(cells.chunks_mut(layer).enumerate().collect(), |(k, cells): (usize, &mut [T])| {
-        cells.fill(other);
         for (brick, j, from) in rows(bricks, first + k) {
             let to = j * nx + brick.first[0];
             let count = SIDE.min(nx - brick.first[0]);

@@ -270,7 +270,7 @@ pub fn ball([low, high]: [[f32; 3]; 2]) -> ([f32; 3], f32) {
 }
 
 /// A triangle that is farther, squared, from the middle of a ball is farther than `most` from all its points.
-fn square_beyond(most: f32, radius: f32, error: f32) -> f32 {
+pub fn square_beyond(most: f32, radius: f32, error: f32) -> f32 {
     let distance = (most + radius) * ROUNDED;
     wider(distance * distance, error)
 }

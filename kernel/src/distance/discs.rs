@@ -120,20 +120,25 @@ fn unit(v: [f32; 3]) -> [f32; 3] {
     if length.is_finite() { v.map(|c| c / length) } else { [0.0, 0.0, 1.0] }
 }
 
-/// The squared gaps between sixteen discs and a point: no more than the squared distances to all that is in them.
+/// The squared gaps between discs, of which `row` has the numbers, and points, lane by lane: no more than the squared
+/// distances to all that is in them.
 #[inline(always)]
-pub fn gaps_to_discs<S: Simd>(simd: S, discs: &DiscGroup, point: [f32; 3]) -> f32x16<S> {
+pub fn gaps_to_discs<S: Simd>(
+    simd: S,
+    row: impl Fn(usize) -> f32x16<S>,
+    points: [f32x16<S>; 3],
+) -> f32x16<S> {
     let zero = f32x16::splat(simd, 0.0);
     let mut along = zero;
     let mut squared = zero;
     for n in 0..3 {
-        let from = f32x16::splat(simd, point[n]) - f32x16::from_slice(simd, &discs[n]);
-        along = from.mul_add(f32x16::from_slice(simd, &discs[3 + n]), along);
+        let from = points[n] - row(n);
+        along = from.mul_add(row(3 + n), along);
         squared = from.mul_add(from, squared);
     }
-    let beyond = (along.abs() - f32x16::from_slice(simd, &discs[6])).max(zero);
+    let beyond = (along.abs() - row(6)).max(zero);
     let across = (squared * (1.0 - SLACK) - along * along).max(zero);
-    let aside = (across.sqrt() - f32x16::from_slice(simd, &discs[7])).max(zero);
+    let aside = (across.sqrt() - row(7)).max(zero);
     beyond.mul_add(beyond, aside * aside)
 }
 
@@ -153,7 +158,11 @@ mod tests {
             token,
             simd => [
                 gaps(simd, &tree.levels[0][0], [point; 2]).as_array()[0],
-                gaps_to_discs(simd, &tree.discs[0], point).as_array()[0],
+                gaps_to_discs(
+                    simd,
+                    |n| f32x16::from_slice(simd, &tree.discs[0][n]),
+                    point.map(|c| f32x16::splat(simd, c)),
+                ).as_array()[0],
             ],
             _scalar => [0.0; 2]
         )

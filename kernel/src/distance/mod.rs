@@ -7,7 +7,8 @@
 //!   to a node. Bounds farther than an upper bound of the distance are left out with all that is in them.
 //! - `search`: from a brick to its parts to its cells the bounds get tighter. The distance from the centre of a part
 //!   bounds those of its cells (Lipschitz), and leaves the clusters that may be the nearest for one of them.
-//! - `near`: four points look at these clusters together. `discs` bound a cluster more closely than boxes do.
+//! - `near`: a point looks at clusters, sixteen at a time. `discs` bound a cluster more closely than boxes do.
+//! - `blocks`: sixteen cells look at each of the clusters that are left, and measure those that may be the nearest.
 //! - `frames`: what is left of a cluster is measured in floats, lanes across triangles, each within an error bound.
 //! - `cells`: where few triangles are near a brick, each is measured in floats, lanes across cells.
 //! - `pairs`: triangles that may be the nearest within these bounds are measured by the sequence of doubles that
@@ -17,6 +18,7 @@
 //! Only what is certainly not the nearest is left out, so the order of triangles and the level change no bit.
 //! Bounds: docs/distance.md.
 
+mod blocks;
 mod cells;
 mod centres;
 mod cluster;

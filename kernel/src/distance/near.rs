@@ -1,15 +1,13 @@
-//! The triangles near a brick, and their distances from four points at a time.
+//! The triangles near a brick, and their distances from points.
 //!
 //! Points are in coordinates relative to the middle of the brick, scaled so that cells are about as large as one.
-//! Four neighbouring points have mostly the same clusters near them: each is fetched once for all four, and no
-//! distance waits for another.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
 use super::discs::{DiscGroup, NO_DISCS, gaps_to_discs};
 use super::frames::{self, ERROR, FLOOR, TriangleFrames};
-use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps};
+use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps, gaps_to_boxes};
 use crate::bits::bits_of;
 use crate::geom::distance::squared_distance;
 use crate::levels::LANES;
@@ -19,9 +17,6 @@ pub const SIDE: usize = 8;
 
 /// Cells of a brick.
 pub const CELLS: usize = SIDE * SIDE * SIDE;
-
-/// Points looked at together.
-pub const POINTS: usize = 4;
 
 /// Frames that are kept for a brick. Those beyond, as in the middle of a sphere, are made anew.
 const KEPT: usize = 1 << 12;
@@ -65,8 +60,8 @@ pub struct LocalBrick {
     /// Where their frames are; [`NONE`] if they were not made.
     places: Vec<u32>,
     pub frames: Vec<TriangleFrames>,
-    /// The clusters measured by the last look, by their places, with their squared distances from each point.
-    pub seen: Vec<SeenCluster>,
+    /// The squared gaps of the last look, by the groups of its list.
+    gaps: Vec<[f32; LANES]>,
 }
 
 /// Some of sixteen neighbouring clusters of a brick.
@@ -85,16 +80,10 @@ impl ListedGroup {
     }
 }
 
-/// The place of a cluster, and the squared distances of its triangles from each point.
-pub type SeenCluster = (u32, [[f32; LANES]; POINTS]);
-
-/// Four points that look for their nearest triangles.
-struct Look<S: Simd> {
-    points: [[f32; 3]; POINTS],
-    /// The least squared distances up to now, one of each lane.
-    least: [f32x16<S>; POINTS],
-    /// Squared distances above these are not the least.
-    most: [f32; POINTS],
+/// The squared distances of a cluster's triangles from a point, and the least of them.
+pub struct Seen<S: Simd> {
+    pub squared: f32x16<S>,
+    pub least: f32,
 }
 
 impl LocalBrick {
@@ -131,8 +120,8 @@ impl LocalBrick {
         self.frames.clear();
         // No more than these, without room to grow.
         self.frames.reserve_exact(self.clusters.len().min(KEPT) + 1);
-        self.seen.clear();
-        self.seen.reserve_exact(self.clusters.len());
+        self.gaps.clear();
+        self.gaps.reserve_exact(groups);
         self.has_unknown = false;
         let own: f32 = (0..3).map(|a| self.centres[a].iter().fold(0.0_f32, |r, c| r.max(c.abs()))).sum();
         let reach = reach.iter().sum::<f32>() + own;
@@ -172,98 +161,121 @@ impl LocalBrick {
         [[0, 1, 2].map(|a| self.centres[a][low[a]]), [0, 1, 2].map(|a| self.centres[a][high[a] - 1])]
     }
 
-    /// Measures the clusters of a list that may hold the nearest triangle to one of these points, one to four: they are
-    /// what is then seen. The answers are the least squared distances, or above `start` where all are above it. `first` is
-    /// a cluster that is probably near.
+    /// The least squared distance of the clusters of a list from a point, or more than `start` where all are farther.
+    /// [`gaps`](Self::gaps) then has how near they may be.
     pub fn look<S: Simd, const SCALAR: bool>(
         &mut self,
         simd: S,
         tree: &TriangleTree,
         list: &[ListedGroup],
-        points: &[[f32; 3]],
+        point: [f32; 3],
         start: f32,
-        first: u32,
-    ) -> [f32; POINTS] {
+    ) -> f32 {
         simd.vectorize(
             #[inline(always)]
             || {
-                self.seen.clear();
-                let least = [f32x16::splat(simd, f32::INFINITY); POINTS];
-                let is_asked = [0, 1, 2, 3].map(|n| n < points.len());
-                // The last stands for those that are not there.
-                let points = [0, 1, 2, 3].map(|n| points[n.min(points.len() - 1)]);
-                // Nothing is as near as that.
-                let most = is_asked.map(|is_asked| if is_asked { start } else { -1.0 });
-                let mut look = Look { points, least, most };
-                self.see::<S, SCALAR>(simd, tree, first, &mut look, is_asked);
+                let points = point.map(
+                    #[inline(always)]
+                    |c| f32x16::splat(simd, c),
+                );
+                let mut nearest = f32x16::splat(simd, f32::INFINITY);
+                let mut of = f32x16::splat(simd, 0.0);
+                self.gaps.clear();
                 for listed in list {
                     let group = listed.group as usize;
-                    let mut squares = look.least;
-                    let mut left = 0;
-                    for n in 0..POINTS {
-                        squares[n] = gaps(simd, &self.boxes[group], [points[n]; 2]);
-                        left |= !squares[n].simd_gt(look.most[n]).to_bitmask();
-                    }
-                    left &= u64::from(listed.lanes);
-                    if group == first as usize / LANES {
-                        left &= !(1 << (first as usize % LANES));
-                    }
-                    if left == 0 {
-                        continue;
-                    }
-                    for n in 0..POINTS {
-                        squares[n] = squares[n].max(gaps_to_discs(simd, &self.discs[group], points[n]));
-                    }
-                    loop {
-                        let mut near = 0;
-                        let mut near_to = [0; POINTS];
-                        for n in 0..POINTS {
-                            near_to[n] = left & !squares[n].simd_gt(look.most[n]).to_bitmask();
-                            near |= near_to[n];
+                    let gap = gap(
+                        simd,
+                        #[inline(always)]
+                        |n| f32x16::from_slice(simd, &self.boxes[group][n]),
+                        #[inline(always)]
+                        |n| f32x16::from_slice(simd, &self.discs[group][n]),
+                        points,
+                    );
+                    let mut stored = [0.0; LANES];
+                    gap.store_slice(&mut stored);
+                    let is_nearer = gap.simd_lt(nearest);
+                    nearest = is_nearer.select(gap, nearest);
+                    of = is_nearer.select(f32x16::splat(simd, self.gaps.len() as f32), of);
+                    self.gaps.push(stored);
+                }
+                // The cluster that may be the nearest is measured first: it mostly leaves nothing to do for the others.
+                // A cluster of another list beside it is measured for nothing.
+                let lane = (nearest.simd_le(nearest.reduce_min()).to_bitmask() | 1 << LANES).trailing_zeros();
+                let mut least = f32::INFINITY;
+                let mut most = start;
+                let mut first = NONE;
+                if nearest.reduce_min() <= start {
+                    let listed = &list[of.as_array()[lane as usize] as usize];
+                    first = listed.group * LANES as u32 + lane;
+                    least = least.min(self.see::<S, SCALAR>(simd, tree, first, point).least);
+                    most = most.min(wider(least, self.error));
+                }
+                for (n, listed) in list.iter().enumerate() {
+                    let near = !f32x16::from_slice(simd, &self.gaps[n]).simd_gt(most).to_bitmask();
+                    for lane in bits_of(near & u64::from(listed.lanes)) {
+                        let place = listed.group * LANES as u32 + lane as u32;
+                        let is_far = self.gaps[n][lane] > most;
+                        if place == first || is_far {
+                            continue;
                         }
-                        if near == 0 {
-                            break;
-                        }
-                        left = near & (near - 1);
-                        let lane = near & near.wrapping_neg();
-                        let place = (group * LANES) as u32 + lane.trailing_zeros();
-                        let of = near_to.map(|near| near & lane != 0);
-                        self.see::<S, SCALAR>(simd, tree, place, &mut look, of);
+                        least = least.min(self.see::<S, SCALAR>(simd, tree, place, point).least);
+                        most = most.min(wider(least, self.error));
                     }
                 }
-                look.least.map(|least| least.reduce_min())
+                least
             },
         )
     }
 
-    /// Measures one cluster from some of the points.
+    /// Lists the clusters of the list that was looked at whose gap is no more than `most`, squared.
+    pub fn within<S: Simd>(&self, simd: S, from: &[ListedGroup], most: f32, to: &mut Vec<u32>) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                to.clear();
+                for (listed, gaps) in from.iter().zip(&self.gaps) {
+                    let far = f32x16::from_slice(simd, gaps).simd_gt(most).to_bitmask();
+                    let lanes = listed.lanes & !far as u32;
+                    to.extend(ListedGroup { lanes, ..*listed }.places());
+                }
+            },
+        );
+    }
+
+    /// How near a cluster may be to sixteen points, squared.
     #[inline(always)]
-    fn see<S: Simd, const SCALAR: bool>(
+    pub fn gap<S: Simd>(&self, simd: S, place: u32, points: [f32x16<S>; 3]) -> f32x16<S> {
+        let [group, lane] = [place as usize / LANES, place as usize % LANES];
+        gap(
+            simd,
+            #[inline(always)]
+            |n| f32x16::splat(simd, self.boxes[group][n][lane]),
+            #[inline(always)]
+            |n| f32x16::splat(simd, self.discs[group][n][lane]),
+            points,
+        )
+    }
+
+    /// Measures the triangles of a cluster from a point.
+    #[inline(always)]
+    pub fn see<S: Simd, const SCALAR: bool>(
         &mut self,
         simd: S,
         tree: &TriangleTree,
         place: u32,
-        look: &mut Look<S>,
-        of: [bool; POINTS],
-    ) {
-        let cluster = &tree.clusters[self.clusters[place as usize] as usize];
-        let slot = if SCALAR { 0 } else { self.slot(simd, tree, place) };
-        let mut squared = [[f32::INFINITY; LANES]; POINTS];
-        for n in 0..POINTS {
-            if !of[n] {
-                continue;
-            }
-            let found = if SCALAR {
-                f32x16::from_slice(simd, &self.squared_one_by_one(cluster, look.points[n], tree.scale))
-            } else {
-                frames::squared(simd, &self.frames[slot], look.points[n])
-            };
-            found.store_slice(&mut squared[n]);
-            // What is no number is not counted: its distance is not known.
-            look.least[n] = found.simd_lt(look.least[n]).select(found, look.least[n]);
-            look.most[n] = look.most[n].min(wider(look.least[n].reduce_min(), self.error));
-        }
-        self.seen.push((place, squared));
+        point: [f32; 3],
+    ) -> Seen<S> {
+        let squared = if SCALAR {
+            let cluster = &tree.clusters[self.clusters[place as usize] as usize];
+            f32x16::from_slice(simd, &self.squared_one_by_one(cluster, point, tree.scale))
+        } else {
+            let slot = self.slot(simd, tree, place);
+            frames::squared(simd, &self.frames[slot], point)
+        };
+        // What is no number is not counted: its distance is not known.
+        let infinity = f32x16::splat(simd, f32::INFINITY);
+        let least = squared.simd_lt(infinity).select(squared, infinity).reduce_min();
+        Seen { squared, least }
     }
 
     /// The place of the frames of a cluster, which are made if they are not there.
@@ -306,8 +318,21 @@ impl LocalBrick {
         let frames = (clusters.min(KEPT as u128) + 1) * size_of::<TriangleFrames>() as u128;
         let each = 2 * size_of::<u32>() as u128;
         // Lists that grow take up to twice what is in them.
-        2 * (groups + clusters * each) + frames + clusters * size_of::<SeenCluster>() as u128
+        2 * (groups + clusters * each)
+            + frames
+            + clusters.next_multiple_of(LANES as u128) * size_of::<f32>() as u128
     }
+}
+
+/// The squared gaps between clusters and points, lane by lane, of rows of their boxes and discs.
+#[inline(always)]
+fn gap<S: Simd>(
+    simd: S,
+    boxes: impl Fn(usize) -> f32x16<S>,
+    discs: impl Fn(usize) -> f32x16<S>,
+    points: [f32x16<S>; 3],
+) -> f32x16<S> {
+    gaps_to_boxes(simd, boxes, [points; 2]).max(gaps_to_discs(simd, discs, points))
 }
 
 /// A squared length, made larger by more than two errors of the length.

@@ -148,7 +148,8 @@ fn halve(triangles: &[Triangle], patch: &mut [TriangleMiddle], clusters: &mut [C
     let mut high = [f32::NEG_INFINITY; 3];
     for TriangleMiddle { middle, .. } in &*patch {
         for n in 0..3 {
-            (low[n], high[n]) = (low[n].min(middle[n]), high[n].max(middle[n]));
+            low[n] = if middle[n] < low[n] { middle[n] } else { low[n] };
+            high[n] = if middle[n] > high[n] { middle[n] } else { high[n] };
         }
     }
     let extent = |axis: usize| high[axis] - low[axis];

@@ -1,23 +1,24 @@
 //! The search: which triangle is the nearest to each cell of a brick.
 
-use fearless_simd::{Simd, f32x16, prelude::*};
+use fearless_simd::{Simd, prelude::*};
 
-use super::cells::{CellLanes, ROUNDED, ball};
+use super::blocks::{BLOCK, Blocks};
+use super::cells::{CellLanes, ROUNDED, ball, square_beyond};
 use super::centres::CentreLattice;
 use super::frames::FLOOR;
-use super::near::{CELLS, ListedGroup, LocalBrick, NONE, POINTS, SIDE, SeenCluster, wider};
+use super::near::{CELLS, ListedGroup, LocalBrick, NONE, SIDE, wider};
 use super::order::clusters_for;
 use super::pairs::{SquaredBrick, WaitingPairs};
-use super::ties::{NearestTriangles, place_of};
+use super::ties::NearestTriangles;
 use super::tree::{TriangleTree, farthest, gaps};
 use crate::bits::bits_of;
 use crate::levels::LANES;
 use crate::levels::{Level, on_level};
 
-/// How often a brick is halved before its cells are looked at.
-const DEPTHS: usize = 3;
+/// How often lists are narrowed: for a brick, and for an eighth of it.
+const DEPTHS: usize = 2;
 
-/// Groups of clusters that are few enough for the parts of a brick, as they are.
+/// Groups of clusters that are too few to be narrowed.
 const FEW: usize = 2;
 
 /// Bricks in a row with many triangles that are counted: after them every fourth is asked.
@@ -38,6 +39,7 @@ pub struct BrickSearch<'a> {
     /// Clusters for a brick, its parts, and theirs.
     lists: [Vec<ListedGroup>; DEPTHS + 1],
     few: CellLanes,
+    blocks: Blocks,
     /// Bricks in a row that had many triangles near them, and those until the next is asked.
     crowded: u32,
     pause: u32,
@@ -55,17 +57,6 @@ struct Part {
     high: [usize; 3],
 }
 
-/// A part that waits, with the list of clusters it comes from.
-#[derive(Clone, Copy)]
-struct WaitingPart {
-    part: Part,
-    list: usize,
-    /// Clusters farther from it, squared, are not the nearest of any of its cells.
-    most: f32,
-    /// A cluster near it.
-    hint: u32,
-}
-
 impl<'a> BrickSearch<'a> {
     /// A search for distances up to `limit`, or all if that is infinite.
     pub fn new(tree: &'a TriangleTree, lattice: &'a CentreLattice, limit: f64) -> Self {
@@ -77,6 +68,7 @@ impl<'a> BrickSearch<'a> {
             near: LocalBrick::default(),
             lists: Default::default(),
             few: CellLanes::default(),
+            blocks: Blocks::default(),
             crowded: 0,
             pause: 0,
             waiting: WaitingPairs::default(),
@@ -97,7 +89,11 @@ impl<'a> BrickSearch<'a> {
         // Lists that grow take up to twice what is in them.
         let lists =
             2 * (DEPTHS as u128 + 1) * clusters.div_ceil(LANES as u128) * size_of::<ListedGroup>() as u128;
-        lists + LocalBrick::bytes_for(clusters) + CellLanes::bytes() + size_of::<Self>() as u128
+        lists
+            + LocalBrick::bytes_for(clusters)
+            + Blocks::bytes_for(clusters)
+            + CellLanes::bytes()
+            + size_of::<Self>() as u128
     }
 
     /// Measures the cells of the brick whose first cell is `first`; whether any is near a triangle.
@@ -136,8 +132,7 @@ impl<'a> BrickSearch<'a> {
         if let Some(nearest) = &mut self.nearest {
             nearest.place(first, self.near.reach);
         }
-        let place = self.near.clusters.iter().position(|cluster| *cluster == self.hint).unwrap_or(0) as u32;
-        self.parts::<S, SCALAR>(simd, first, place);
+        self.parts::<S, SCALAR>(simd, first);
         self.waiting.measure::<S, SCALAR>(simd, &mut self.found, &mut self.nearest);
         if let Some(nearest) = &self.nearest {
             nearest.numbers(&mut self.found.nearest);
@@ -233,42 +228,20 @@ impl<'a> BrickSearch<'a> {
         )
     }
 
-    /// Measures the cells of the brick. The first list has its clusters; `hint` is one of them.
-    fn parts<S: Simd, const SCALAR: bool>(&mut self, simd: S, first: [usize; 3], hint: u32) {
+    /// Measures the cells of the brick. The first list has its clusters.
+    fn parts<S: Simd, const SCALAR: bool>(&mut self, simd: S, first: [usize; 3]) {
         let all = Part { low: [0; 3], high: self.near.cells };
-        let mut waiting = vec![];
-        if self.lists[0].len() > FEW {
-            self.line_up::<S, SCALAR>(simd, 0, &[all], hint, &mut waiting);
-        } else {
-            waiting.push(WaitingPart { part: all, list: 0, most: f32::INFINITY, hint });
+        let list = match self.narrowed::<S, SCALAR>(simd, 0, all) {
+            Some(list) => list,
+            None => return,
+        };
+        if !SCALAR && self.few::<S>(simd, list, first) {
+            return;
         }
-        while let Some(WaitingPart { part, list, most, hint }) = waiting.pop() {
-            let list = self.narrowed(simd, list, part, most);
-            let Part { low, high } = part;
-            let size = [0, 1, 2].map(|a| high[a] - low[a]);
-            if !SCALAR && size == self.near.cells && self.few::<S>(simd, list, first) {
-                return;
-            }
-            if size.iter().all(|n| *n <= 2) {
-                self.cells::<S, SCALAR>(simd, list, part, first, hint);
-                continue;
-            }
-            let mut children = [Part::default(); 8];
-            let mut count = 0;
-            for n in 0..8 {
-                let middle = [0, 1, 2].map(|a| low[a] + size[a].div_ceil(2));
-                let is_high = |a: usize| n >> a & 1 == 1;
-                let child = Part {
-                    low: [0, 1, 2].map(|a| if is_high(a) { middle[a] } else { low[a] }),
-                    high: [0, 1, 2].map(|a| if is_high(a) { high[a] } else { middle[a] }),
-                };
-                if (0..3).all(|a| child.low[a] < child.high[a]) {
-                    children[count] = child;
-                    count += 1;
-                }
-            }
-            for some in children[..count].chunks(POINTS) {
-                self.line_up::<S, SCALAR>(simd, list, some, hint, &mut waiting);
+        for part in all.cut([SIDE / 2; 3]) {
+            let Some(list) = self.narrowed::<S, SCALAR>(simd, list, part) else { continue };
+            for block in part.cut(BLOCK) {
+                self.block::<S, SCALAR>(simd, list, block, first);
             }
         }
     }
@@ -304,120 +277,70 @@ impl<'a> BrickSearch<'a> {
         )
     }
 
-    /// The list of the clusters of a list that are near a part.
-    fn narrowed<S: Simd>(&mut self, simd: S, list: usize, part: Part, most: f32) -> usize {
-        if self.lists[list].len() <= 1 || most == f32::INFINITY {
-            return list;
+    /// The list of the clusters of a list that may be the nearest of a cell of a part, if there are any.
+    fn narrowed<S: Simd, const SCALAR: bool>(&mut self, simd: S, list: usize, part: Part) -> Option<usize> {
+        if self.lists[list].len() <= FEW {
+            return Some(list);
         }
+        let corners = self.near.corners(part.low, part.high);
+        let reach = self.reach::<S, SCALAR>(simd, list, corners)?;
         let (from, to) = self.lists.split_at_mut(list + 1);
-        self.near.narrow(simd, &from[list], self.near.corners(part.low, part.high), most, &mut to[0]);
-        list + 1
+        self.near.narrow(simd, &from[list], corners, wider(reach * reach, self.near.error), &mut to[0]);
+        Some(list + 1)
     }
 
-    /// Looks at the centres of up to four parts; those with cells within the limit then wait.
-    fn line_up<S: Simd, const SCALAR: bool>(
+    /// How far the nearest triangles of all points of a box are at most: looked for from its middle, in the clusters of
+    /// a list. None if all are beyond the limit.
+    fn reach<S: Simd, const SCALAR: bool>(
         &mut self,
         simd: S,
         list: usize,
-        parts: &[Part],
-        hint: u32,
-        waiting: &mut Vec<WaitingPart>,
-    ) {
-        simd.vectorize(
-            #[inline(always)]
-            || {
-                let Self { tree, near, lists, .. } = self;
-                let limit = near.limit.sqrt() * ROUNDED;
-                let mut points = [[0.0; 3]; POINTS];
-                let mut radii = [0.0; POINTS];
-                let mut start = 0.0_f32;
-                for (n, part) in parts.iter().enumerate() {
-                    (points[n], radii[n]) = ball(near.corners(part.low, part.high));
-                    start = start.max((limit + radii[n]) * (limit + radii[n]));
-                }
-                let least =
-                    near.look::<S, SCALAR>(simd, tree, &lists[list], &points[..parts.len()], start, hint);
-                for n in 0..parts.len() {
-                    if least[n] > start && !near.has_unknown {
-                        continue;
-                    }
-                    let distance = wider(least[n], near.error).sqrt() * ROUNDED;
-                    let most = (distance + radii[n]).min(limit);
-                    let is_nearest = |seen: &&SeenCluster| {
-                        f32x16::from_slice(simd, &seen.1[n]).simd_le(least[n]).any_true()
-                    };
-                    let hint = near.seen.iter().find(is_nearest).map_or(hint, |(place, _)| *place);
-                    waiting.push(WaitingPart {
-                        part: parts[n],
-                        list,
-                        most: wider(most * most, near.error),
-                        hint,
-                    });
-                }
-            },
-        );
+        corners: [[f32; 3]; 2],
+    ) -> Option<f32> {
+        let Self { tree, near, lists, .. } = self;
+        let limit = near.limit.sqrt() * ROUNDED;
+        let (middle, radius) = ball(corners);
+        let start = (limit + radius) * (limit + radius);
+        let least = near.look::<S, SCALAR>(simd, tree, &lists[list], middle, start);
+        if least > start && !near.has_unknown {
+            return None;
+        }
+        Some((wider(least, near.error).sqrt() * ROUNDED + radius).min(limit))
     }
 
-    /// Looks at the cells of a part, and lines up the triangles that may be their nearest.
-    fn cells<S: Simd, const SCALAR: bool>(
-        &mut self,
-        simd: S,
-        list: usize,
-        part: Part,
-        first: [usize; 3],
-        mut hint: u32,
-    ) {
-        simd.vectorize(
-            #[inline(always)]
-            || {
-                let Part { low, high } = part;
-                let mut cells = [[0; 3]; SIDE];
-                let mut count = 0;
-                for k in low[2]..high[2] {
-                    for j in low[1]..high[1] {
-                        for i in low[0]..high[0] {
-                            cells[count] = [i, j, k];
-                            count += 1;
-                        }
-                    }
-                }
-                for some in cells[..count].chunks(POINTS) {
-                    let Self { tree, near, lists, .. } = self;
-                    let mut points = [[0.0; 3]; POINTS];
-                    for (n, cell) in some.iter().enumerate() {
-                        points[n] = [0, 1, 2].map(|a| near.centres[a][cell[a]]);
-                    }
-                    let (points, limit) = (&points[..some.len()], near.limit);
-                    let least = near.look::<S, SCALAR>(simd, tree, &lists[list], points, limit, hint);
-                    let most = least.map(|least| wider(least, near.error).min(near.limit));
-                    for seen in 0..near.seen.len() {
-                        let place = self.near.seen[seen].0;
-                        for (n, cell) in some.iter().enumerate() {
-                            let squared = f32x16::from_slice(simd, &self.near.seen[seen].1[n]);
-                            let near = !squared.simd_gt(most[n]).to_bitmask() & 0xffff;
-                            if near == 0 {
-                                continue;
-                            }
-                            hint = place;
-                            let centre = [0, 1, 2].map(|a| self.lattice.centres[a][first[a] + cell[a]]);
-                            let cell = (cell[2] * SIDE + cell[1]) * SIDE + cell[0];
-                            let cluster = self.near.clusters[place as usize];
-                            for lane in bits_of(near) {
-                                self.waiting.push(self.tree, place_of(cluster, lane), cell, centre);
-                                if self.waiting.is_full() {
-                                    self.waiting.measure::<S, SCALAR>(
-                                        simd,
-                                        &mut self.found,
-                                        &mut self.nearest,
-                                    );
-                                }
-                            }
-                        }
-                    }
-                }
-                self.hint = self.near.clusters[hint as usize];
-            },
-        );
+    /// Measures the cells of a block: with the clusters of a list that may be the nearest.
+    fn block<S: Simd, const SCALAR: bool>(&mut self, simd: S, list: usize, block: Part, first: [usize; 3]) {
+        let corners = self.near.corners(block.low, block.high);
+        let Some(reach) = self.reach::<S, SCALAR>(simd, list, corners) else { return };
+        let Self { tree, lattice, near, lists, blocks, waiting, found, nearest, hint, .. } = self;
+        let (_, radius) = ball(corners);
+        let most = square_beyond(reach, radius, near.error);
+        near.within(simd, &lists[list], most, &mut blocks.places);
+        let last = blocks.look::<S, SCALAR>(simd, near, tree, block.low, |cell, place| {
+            let at = [cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE];
+            let centre = [0, 1, 2].map(|a| lattice.centres[a][first[a] + at[a]]);
+            waiting.push(tree, place, cell, centre);
+            if waiting.is_full() {
+                waiting.measure::<S, SCALAR>(simd, found, nearest);
+            }
+        });
+        *hint = last.unwrap_or(*hint);
+    }
+}
+
+impl Part {
+    /// The parts of it of this size; those at the end may be smaller.
+    fn cut(self, size: [usize; 3]) -> impl Iterator<Item = Self> {
+        let Self { low, high } = self;
+        let starts = move |axis: usize| (low[axis]..high[axis]).step_by(size[axis]);
+        starts(2).flat_map(move |z| {
+            starts(1).flat_map(move |y| {
+                starts(0).map(move |x| {
+                    let low = [x, y, z];
+                    Self { low, high: [0, 1, 2].map(|a| high[a].min(low[a] + size[a])) }
+                })
+            })
+        })
     }
 }
 

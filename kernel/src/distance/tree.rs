@@ -99,13 +99,30 @@ fn bounds_of(group: &BoxGroup) -> [f32; 6] {
 
 /// The squared gaps between sixteen bounds and a box.
 #[inline(always)]
-pub fn gaps<S: Simd>(simd: S, boxes: &BoxGroup, [low, high]: [[f32; 3]; 2]) -> f32x16<S> {
+pub fn gaps<S: Simd>(simd: S, boxes: &BoxGroup, corners: [[f32; 3]; 2]) -> f32x16<S> {
+    let corners = corners.map(
+        #[inline(always)]
+        |c| [f32x16::splat(simd, c[0]), f32x16::splat(simd, c[1]), f32x16::splat(simd, c[2])],
+    );
+    gaps_to_boxes(
+        simd,
+        #[inline(always)]
+        |n| f32x16::from_slice(simd, &boxes[n]),
+        corners,
+    )
+}
+
+/// The squared gaps between bounds, of which `row` has the numbers, and boxes, lane by lane.
+#[inline(always)]
+pub fn gaps_to_boxes<S: Simd>(
+    simd: S,
+    row: impl Fn(usize) -> f32x16<S>,
+    [low, high]: [[f32x16<S>; 3]; 2],
+) -> f32x16<S> {
     let zero = f32x16::splat(simd, 0.0);
     let mut sum = zero;
     for axis in 0..3 {
-        let below = f32x16::from_slice(simd, &boxes[axis]) - high[axis];
-        let above = f32x16::splat(simd, low[axis]) - f32x16::from_slice(simd, &boxes[3 + axis]);
-        let gap = below.max(above).max(zero);
+        let gap = (row(axis) - high[axis]).max(low[axis] - row(3 + axis)).max(zero);
         sum = gap.mul_add(gap, sum);
     }
     sum

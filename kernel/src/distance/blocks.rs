@@ -1,0 +1,180 @@
+//! Sixteen cells of a brick that many triangles are near, and the clusters near them.
+//!
+//! How near each cluster may be is bounded for all cells at once. A cell then measures the triangles of the cluster that
+//! may be the nearest, and of those that its distance does not leave out.
+
+use fearless_simd::{Simd, f32x16, prelude::*};
+
+use super::near::{LocalBrick, SIDE, wider};
+use super::ties::place_of;
+use super::tree::TriangleTree;
+use crate::bits::bits_of;
+use crate::levels::LANES;
+
+/// Cells of a block along each axis.
+pub const BLOCK: [usize; 3] = [4, 2, 2];
+
+/// Measurements that wait for the last word on which triangles are near enough.
+const MOST_SEEN: usize = 192;
+
+/// The clusters near a block of cells.
+#[derive(Default)]
+pub struct Blocks {
+    /// The places of the clusters in the brick.
+    pub places: Vec<u32>,
+    /// How near they may be to each cell, squared.
+    gaps: Vec<[f32; LANES]>,
+    seen: Vec<SeenCluster>,
+}
+
+/// A cluster measured from a cell.
+struct SeenCluster {
+    cluster: u32,
+    lane: usize,
+    squares: [f32; LANES],
+}
+
+impl Blocks {
+    /// The bytes that it takes at most, with so many clusters.
+    pub fn bytes_for(clusters: u128) -> u128 {
+        // Lists that grow take up to twice what is in them.
+        2 * clusters * (size_of::<u32>() + LANES * size_of::<f32>()) as u128
+            + (MOST_SEEN * size_of::<SeenCluster>()) as u128
+    }
+
+    /// Finds the cells, from `low` on, that a triangle may be the nearest of; `found` gets each with the triangle's place
+    /// among those of all clusters. The answer is a cluster that is near.
+    #[inline(always)]
+    pub fn look<S: Simd, const SCALAR: bool>(
+        &mut self,
+        simd: S,
+        near: &mut LocalBrick,
+        tree: &TriangleTree,
+        low: [usize; 3],
+        mut found: impl FnMut(usize, u32),
+    ) -> Option<u32> {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let Self { places, gaps, seen } = self;
+                seen.reserve_exact(MOST_SEEN);
+                let mut look = Look::new(near, tree, seen, low);
+                let points = look.rows.map(
+                    #[inline(always)]
+                    |row| f32x16::from_slice(simd, &row),
+                );
+                let mut nearest = f32x16::splat(simd, f32::INFINITY);
+                let mut of = f32x16::splat(simd, -1.0);
+                gaps.clear();
+                for (n, place) in places.iter().enumerate() {
+                    let gap = look.near.gap(simd, *place, points);
+                    let mut stored = [0.0; LANES];
+                    gap.store_slice(&mut stored);
+                    gaps.push(stored);
+                    let is_nearer = gap.simd_lt(nearest);
+                    nearest = is_nearer.select(gap, nearest);
+                    of = is_nearer.select(f32x16::splat(simd, n as f32), of);
+                }
+                let mut first = [0.0; LANES];
+                of.store_slice(&mut first);
+                let may_be = nearest.simd_le(f32x16::from_slice(simd, &look.most)).to_bitmask();
+                for lane in bits_of(may_be) {
+                    look.see::<S, SCALAR>(simd, places[first[lane] as usize], lane);
+                }
+                let mut most = f32x16::from_slice(simd, &look.most);
+                for (n, gaps) in gaps.iter().enumerate() {
+                    // Not sooner: what a measurement leaves out is not worth waiting for it.
+                    if n % 4 == 3 {
+                        most = f32x16::from_slice(simd, &look.most);
+                    }
+                    let near = !f32x16::from_slice(simd, gaps).simd_gt(most).to_bitmask() & look.cells;
+                    let seen = of.simd_eq(f32x16::splat(simd, n as f32)).to_bitmask();
+                    for lane in bits_of(near & !seen) {
+                        if look.seen.len() == MOST_SEEN {
+                            look.flush(simd, &mut found);
+                        }
+                        look.see::<S, SCALAR>(simd, places[n], lane);
+                    }
+                }
+                look.flush(simd, &mut found);
+                look.last
+            },
+        )
+    }
+}
+
+/// Sixteen cells that look for their nearest triangles.
+struct Look<'a> {
+    near: &'a mut LocalBrick,
+    tree: &'a TriangleTree,
+    seen: &'a mut Vec<SeenCluster>,
+    low: [usize; 3],
+    /// The centres of the cells.
+    rows: [[f32; LANES]; 3],
+    /// Those that there are.
+    cells: u64,
+    /// Squared distances above these are not the least.
+    most: [f32; LANES],
+    /// A cluster that is near.
+    last: Option<u32>,
+}
+
+impl<'a> Look<'a> {
+    #[inline(always)]
+    fn new(
+        near: &'a mut LocalBrick,
+        tree: &'a TriangleTree,
+        seen: &'a mut Vec<SeenCluster>,
+        low: [usize; 3],
+    ) -> Self {
+        seen.clear();
+        let mut rows = [[0.0; LANES]; 3];
+        let mut cells = 0;
+        // Nothing is as near as that to cells that are not there.
+        let mut most = [-1.0; LANES];
+        for lane in 0..LANES {
+            let cell = cell(low, lane);
+            if (0..3).all(|a| cell[a] < near.cells[a]) {
+                most[lane] = near.limit;
+                cells |= 1 << lane;
+            }
+            for a in 0..3 {
+                rows[a][lane] = near.centres[a][cell[a].min(near.cells[a] - 1)];
+            }
+        }
+        Self { near, tree, seen, low, rows, cells, most, last: None }
+    }
+
+    /// Measures the triangles of a cluster from one cell.
+    #[inline(always)]
+    fn see<S: Simd, const SCALAR: bool>(&mut self, simd: S, place: u32, lane: usize) {
+        let point = [self.rows[0][lane], self.rows[1][lane], self.rows[2][lane]];
+        let seen = self.near.see::<S, SCALAR>(simd, self.tree, place, point);
+        self.most[lane] = self.most[lane].min(wider(seen.least, self.near.error));
+        let mut squares = [0.0; LANES];
+        seen.squared.store_slice(&mut squares);
+        self.seen.push(SeenCluster { cluster: self.near.clusters[place as usize], lane, squares });
+    }
+
+    /// Tells of the triangles that are near enough.
+    #[inline(always)]
+    fn flush<S: Simd>(&mut self, simd: S, found: &mut impl FnMut(usize, u32)) {
+        for SeenCluster { cluster, lane, squares } in self.seen.iter() {
+            let near = !f32x16::from_slice(simd, squares).simd_gt(self.most[*lane]).to_bitmask() & 0xffff;
+            for triangle in bits_of(near) {
+                let [x, y, z] = cell(self.low, *lane);
+                found((z * SIDE + y) * SIDE + x, place_of(*cluster, triangle));
+                self.last = Some(*cluster);
+            }
+        }
+        self.seen.clear();
+    }
+}
+
+/// The cell of a lane in the block whose first cell is `low`.
+#[inline(always)]
+fn cell(low: [usize; 3], lane: usize) -> [usize; 3] {
+    [low[0] + lane % BLOCK[0], low[1] + lane / BLOCK[0] % BLOCK[1], low[2] + lane / BLOCK[0] / BLOCK[1]]
+}
+
+const _: () = assert!(BLOCK[0] * BLOCK[1] * BLOCK[2] == LANES);
