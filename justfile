@@ -34,6 +34,10 @@ attack minutes:
     cargo build --release --locked
     tools/attack/run --minutes {{minutes}}
 
+# Whether a release could be made of this checkout: packages, archive, action; takes as long as four builds.
+release-check:
+    tools/release/check
+
 # Licences, sources, duplicates and advisories of all dependencies: deny.toml; needs `cargo install --locked cargo-deny`.
 audit:
     cargo deny check licenses sources bans

@@ -149,11 +149,32 @@ impl Argv {
 
     /// An option whose numbers stand in words of their own, with commas between them: `--bounds 0,0,0,1,1,1`.
     fn with_commas(&self, name: &str) -> Option<String> {
-        let words: Vec<_> = self.words.iter().filter_map(|word| word.to_str()).collect();
-        let values = words.iter().skip_while(|word| **word != name).skip(1);
-        let numbers = values.map(|word| word.trim_end_matches(','));
-        let numbers: Vec<_> = numbers.take_while(|word| word.parse::<f64>().is_ok()).collect();
+        let numbers = self.numbers_of(name);
         (numbers.len() > 1).then(|| format!("{name} {}", numbers.join(",")))
+    }
+
+    /// The words behind an option, as typed, that are numbers.
+    fn numbers_of(&self, name: &str) -> Vec<&str> {
+        let words = self.words.iter().filter_map(|word| word.to_str());
+        let values = words.skip_while(|word| *word != name).skip(1);
+        let numbers = values.map(|word| word.trim_end_matches(','));
+        numbers.take_while(|word| word.parse::<f64>().is_ok()).collect()
+    }
+
+    /// The error for numbers that were taken for meshes: `-r 64 64 64`, `--voxel-size 1 1 2`.
+    pub fn loose_numbers(&self) -> Option<Error> {
+        ["res", "voxel-size"].into_iter().find_map(|long| {
+            let name = self.name(long);
+            let meant = self.with_commas(&name)?;
+            let numbers = self.numbers_of(&name);
+            let meant = match (long, numbers.len()) {
+                ("res", 3) => format!("--dims {}", numbers.join(",")),
+                ("res", _) => format!("{name} {}", numbers[0]),
+                _ => meant,
+            };
+            let error = Error::usage(format!("{name} {}: one word is expected", numbers.join(" ")));
+            Some(error.with_hint(format!("did you mean {meant}?")))
+        })
     }
 
     /// The error for a word that no option has, or where no more words are expected.

@@ -38,41 +38,42 @@ Turn triangle meshes into voxels, exactly.
 
 Usage: voxelize [OPTIONS] <MESH>...
        voxelize [OPTIONS] <COMMAND>
-
-  voxelize part.stl                       surface, 256 cells long, part.vox
-  voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
-  voxelize part.stl --solid --voxel-size 0.5 --pad 1 -o part.raw
-  voxelize part.stl --bounds -1,0,0,1,1,1 --voxel-size 0.1 -o corner.npy
-  voxelize scan.stl --filled --inside flood --close-holes 3 --leak leak.vox
-  voxelize new.stl --like old.npz -o new.npz    on the same grid, to compare
-  voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
-  find . -name '*.stl' -print0 | voxelize -0 --files-from - --same-grid -o out/
-  voxelize - -f npy -o - < part.stl       from a pipe to a pipe
-  voxelize part.stl -r 4096 -f npy -n     the plan only: grid, memory, bytes
-
-Commands; 'voxelize COMMAND --help' has the options and examples of each:
 ";
 
-const LONG_FOOT: &str = "\
+/// Examples of the command without a name.
+pub const EXAMPLES: &str = "\
+voxelize part.stl                       surface, 256 cells long, part.vox
+voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
+voxelize part.stl --solid --voxel-size 0.5 --pad 1 -o part.raw
+voxelize part.stl --bounds -1,0,0,1,1,1 --voxel-size 0.1 -o corner.npy
+voxelize scan.stl --filled --inside flood --close-holes 3 --leak leak.vox
+voxelize new.stl --like old.npz -o new.npz    on the same grid, to compare
+voxelize scans/ -r 64 -f npz -o out/    every mesh in a folder, one file each
+find . -name '*.stl' -print0 | voxelize -0 --files-from - --same-grid -o out/
+voxelize - -f npy -o - < part.stl       from a pipe to a pipe
+voxelize part.stl -r 4096 -f npy -n     the plan only: grid, memory, bytes";
+
+pub const GENERAL: &str = "\
 Axes are always in the order x, y, z. The origin of a grid is the outer corner of its first cell. The digests \
 in the summary do not depend on threads, instruction set, memory limit, order of triangles or output format: \
 compare digests instead of files.
 
 An output is written to a temporary file in its folder, flushed to the disk and renamed. After an error, an \
 interrupt or a full disk the old file is intact. A failing mesh does not stop the others; each failure names its \
-file.
+file.";
 
-Exit codes:
-    0  done
-    1  check failed: grids differ, meshes nearer than --within, --max-doubt, 'check --require'
-    2  usage error: options that conflict, a value out of range
-    3  unreadable input: missing, cut short, not a mesh, or S and L findings under --strict
-    4  unsuitable mesh: it has no triangles, no size to divide, or M findings under 'check --strict'
-    5  the result does not fit: memory, or a limit of the format
-    6  the output could not be written
-    7  some of many failed, for different reasons; if all agree, their code
-   70  an internal error, which is a bug: please report it
-  130  interrupted (143 when terminated, 129 when the terminal closed); no partial file is left";
+/// What exit codes mean, a line each.
+pub const EXIT_CODES: &str = "\
+0  done
+1  check failed: grids differ, meshes nearer than --within, --max-doubt, 'check --require'
+2  usage error: options that conflict, a value out of range
+3  unreadable input: missing, cut short, not a mesh, or S and L findings under --strict
+4  unsuitable mesh: it has no triangles, no size to divide, or M findings under 'check --strict'
+5  the result does not fit: memory, or a limit of the format
+6  the output could not be written
+7  some of many failed, for different reasons; if all agree, their code
+70  an internal error, which is a bug: please report it
+130  interrupted (143 when terminated, 129 when the terminal closed); no partial file is left";
 
 /// The parser of a command, with its pages of help.
 pub fn parser(command: &Command, commands: &[Command]) -> clap::Command {
@@ -89,20 +90,41 @@ pub fn parser(command: &Command, commands: &[Command]) -> clap::Command {
             .mut_args(|arg| arg.hide_short_help(true))
             .before_help(short_page(commands))
             .before_long_help(format!(
-                "{LONG_HEAD}{}Write ./formats for a mesh with the name of a command",
+                "{LONG_HEAD}\n{}\nCommands; 'voxelize COMMAND --help' has the options and examples of each:\n\n{}Write \
+                 ./formats for a mesh with the name of a command",
+                indented(EXAMPLES),
                 list("  ")
             ))
-            .after_long_help(LONG_FOOT);
+            .after_long_help(format!("{GENERAL}\n\nExit codes:\n{}", exit_codes()));
     }
-    let examples: String = examples.lines().map(|line| format!("\n  {line}")).collect();
-    let (first, rest) = about.split_at(1);
-    let about = first.to_uppercase() + rest;
-    parser.before_help(format!("{about}.\n\nUsage: voxelize {name} {usage}\n{examples}")).after_help(*notes)
+    let examples = indented(examples);
+    let about = capitalised(about);
+    parser
+        .before_help(format!("{about}.\n\nUsage: voxelize {name} {usage}\n\n{}", examples.trim_end()))
+        .after_help(*notes)
+}
+
+/// With a capital as its first letter.
+pub fn capitalised(text: &str) -> String {
+    let (first, rest) = text.split_at(1);
+    first.to_uppercase() + rest
+}
+
+fn indented(lines: &str) -> String {
+    lines.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+/// The exit codes, aligned.
+fn exit_codes() -> String {
+    let line = |line: &str| {
+        line.split_once("  ").map_or_else(String::new, |(code, what)| format!("{code:>5}  {what}"))
+    };
+    EXIT_CODES.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The commands, a line each, behind `margin`.
 fn list(commands: &[Command], margin: &str) -> String {
-    let line = |command: &Command| format!("{margin}{:10} {}\n", command.name, command.about);
+    let line = |command: &Command| format!("{margin}{:11} {}\n", command.name, command.about);
     commands.iter().filter(|command| !command.name.is_empty()).map(line).collect()
 }
 

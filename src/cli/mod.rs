@@ -21,6 +21,7 @@ mod memory;
 mod meshes;
 mod options;
 mod output;
+mod pages;
 mod pipes;
 mod progress;
 mod report;
@@ -40,6 +41,7 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches};
 
 use args::ReportArgs;
+use args::values::ColourWhen;
 use argv::Argv;
 use command::{Call, Command};
 use guard::guarded;
@@ -58,6 +60,8 @@ static COMMANDS: &[Command] = &[
     info::COMMAND,
     view::COMMAND,
     formats::COMMAND,
+    pages::COMPLETIONS,
+    pages::MAN,
 ];
 
 /// Runs the command line and returns its exit code.
@@ -83,7 +87,11 @@ fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, starte
         Err(e) if e.kind() == ErrorKind::DisplayHelp => {
             return show(&format!("{}\n", e.render().to_string().trim()));
         }
-        Err(e) => (ReportOptions { verbosity: Verbosity::Normal, json: argv.json() }, Err(argv.error(&e))),
+        Err(e) => {
+            let is_coloured = ColourWhen::Auto.is_on();
+            let options = ReportOptions { verbosity: Verbosity::Normal, json: argv.json(), is_coloured };
+            (options, Err(argv.error(&e)))
+        }
     };
     let printer = Printer::new(options, command.schema(), signals).with_memory_meant(argv.memory_meant());
     let call = |matches| Call::new(&argv, matches, &printer, signals, started);
@@ -143,7 +151,7 @@ pub fn dry_run(words: impl IntoIterator<Item = impl Into<OsString>>, mesh: &voxe
         parsed => parsed.map_err(|e| argv.error(&e)),
     };
     let signals = Signals::default();
-    let options = ReportOptions { verbosity: Verbosity::Verbose, json: None };
+    let options = ReportOptions { verbosity: Verbosity::Verbose, json: None, is_coloured: false };
     let printer = Printer::new(options, command.schema(), &signals);
     let report = Report::of(|report| {
         let call = Call::new(&argv, matches?, &printer, &signals, Instant::now());

@@ -47,7 +47,7 @@ pub fn command(path: &Path, commands: &[&'static str]) -> Option<&'static str> {
 /// The error for a mesh that is not there, with what may have been meant as the hint.
 pub fn not_found(path: &Path, commands: &[&'static str]) -> Error {
     if let Some(name) = command(path, commands) {
-        let error = Error::input(Code::NotFound, "no such file").in_file(path);
+        let error = Error::usage(format!("{} is neither a command nor a mesh", path.display()));
         return error.with_hint(format!("did you mean 'voxelize {name}'?"));
     }
     let error = no_such_file(path);

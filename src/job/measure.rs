@@ -36,7 +36,16 @@ impl FromStr for Measure {
         let units = UnitOfLength::ALL.into_iter().filter(|unit| text.ends_with(unit.name()));
         let unit = units.max_by_key(|unit| unit.name().len());
         let decimal = unit.map_or(text, |unit| text[..text.len() - unit.name().len()].trim_end());
-        let number = Rational::parse(decimal).map_err(Error::usage)?;
+        let number = Rational::parse(decimal).map_err(|why| {
+            // Digits before letters: a unit that nobody knows.
+            let letters = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+            let digits = text[..text.len() - letters.len()].trim_end();
+            if letters.chars().all(|c| c.is_ascii_alphabetic()) && Rational::parse(digits).is_ok() {
+                let names = UnitOfLength::ALL.map(UnitOfLength::name).join(", ");
+                return Error::usage(format!("'{letters}' is not a unit: {names}"));
+            }
+            Error::usage(why)
+        })?;
         Ok(Self { number, unit, text: text.to_string() })
     }
 }

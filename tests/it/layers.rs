@@ -41,6 +41,8 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("blake3", &["grid"], ""),
     ("bytemuck", &["kernel/memory"], ""),
     ("clap", &["cli"], ""),
+    ("clap_complete", &["cli"], ""),
+    ("clap_mangen", &["cli"], ""),
     ("color_quant", &["job"], ""),
     ("dashu_int", &["numbers"], ""),
     ("dashu_ratio", &["numbers"], ""),

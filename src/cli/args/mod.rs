@@ -20,7 +20,7 @@ pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, PartArgs, RuleArgs, prefi
 use super::files::Destination;
 use super::report::{ReportOptions, Verbosity};
 use transform::UpArgs;
-use values::Simd;
+use values::{ColourWhen, Simd};
 
 /// The arguments of the conversion, each valid by itself; `Options` makes sense of them together.
 #[derive(Debug, Parser)]
@@ -88,6 +88,12 @@ pub struct ReportArgs {
     /// also print each choice, and why
     #[arg(short, long, long_help = "Also print each choice and the reason for it")]
     pub verbose: bool,
+
+    /// colour of messages [auto]
+    #[arg(long, alias = "colour", value_name = "WHEN", value_parser = values::colour(), hide_short_help = true,
+          long_help = "Colour the first word of errors and warnings: always, never, or auto: on a terminal, unless \
+                       NO_COLOR is set [default: auto]")]
+    pub color: Option<ColourWhen>,
 }
 
 /// Options of speed; every command accepts them, before or after its name.
@@ -169,7 +175,8 @@ impl ReportArgs {
             (_, true) => Verbosity::Verbose,
             _ => Verbosity::Normal,
         };
-        ReportOptions { verbosity, json: self.json.as_deref().map(Destination::of) }
+        let is_coloured = self.color.unwrap_or_default().is_on();
+        ReportOptions { verbosity, json: self.json.as_deref().map(Destination::of), is_coloured }
     }
 }
 

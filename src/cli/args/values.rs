@@ -1,6 +1,7 @@
 //! From the text of one value to its meaning. Errors are sentences without the option's name, which the parser
 //! of the command line puts in front.
 
+use std::io::IsTerminal;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -27,11 +28,14 @@ pub fn band(text: &str) -> Result<Band, String> {
 
 /// `16`: a count of at least one.
 pub fn count(text: &str) -> Result<usize, String> {
-    match whole(text)? {
-        0 => Err("must be at least 1".to_string()),
+    match whole(text).map_err(|why| if why == BELOW_ZERO { AT_LEAST_ONE.to_string() } else { why })? {
+        0 => Err(AT_LEAST_ONE.to_string()),
         n => Ok(n),
     }
 }
+
+/// What a count must be.
+const AT_LEAST_ONE: &str = "must be at least 1";
 
 /// `8`: threads to start.
 pub fn threads(text: &str) -> Result<usize, String> {
@@ -338,6 +342,37 @@ pub fn background(text: &str) -> Result<Background, String> {
     parse_colour(text).map(Background::Plain)
 }
 
+/// When messages are coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ColourWhen {
+    Always,
+    Never,
+    #[default]
+    Auto,
+}
+
+impl ColourWhen {
+    /// Whether messages to stderr are coloured: https://no-color.org.
+    pub fn is_on(self) -> bool {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = || std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => std::io::stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb(),
+        }
+    }
+}
+
+/// `always`, `never` and `auto`.
+pub fn colour() -> impl TypedValueParser<Value = ColourWhen> {
+    PossibleValuesParser::new(["auto", "always", "never"]).map(|name| match name.as_str() {
+        "always" => ColourWhen::Always,
+        "never" => ColourWhen::Never,
+        _ => ColourWhen::Auto,
+    })
+}
+
 /// Which instruction set the kernels use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Simd {
@@ -375,12 +410,15 @@ fn measures(text: &str) -> Result<Vec<Measure>, String> {
     split(text).into_iter().map(parsed).collect()
 }
 
+/// What no number of cells may be.
+const BELOW_ZERO: &str = "must not be below zero";
+
 fn whole(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(n) => Ok(n),
         Err(e) if *e.kind() == std::num::IntErrorKind::PosOverflow => Err("is out of range".to_string()),
         Err(_) if text.strip_prefix('-').is_some_and(|rest| rest.parse::<usize>().is_ok()) => {
-            Err("must not be below zero".to_string())
+            Err(BELOW_ZERO.to_string())
         }
         Err(_) => Err(format!("'{text}' is not a whole number")),
     }

@@ -258,6 +258,11 @@ fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
     if !first.exists() && suggest::command(first, &argv.commands).is_some() {
         return Some(suggest::not_found(first, &argv.commands));
     }
+    if rest.iter().any(|word| !word.exists())
+        && let Some(error) = argv.loose_numbers()
+    {
+        return Some(error);
+    }
     let (what, meant) = if !first.exists() && first.components().count() == 1 && first.extension().is_none() {
         (format!("{} is neither a command nor a mesh", first.display()), line(rest))
     } else if last.exists() {
@@ -266,6 +271,8 @@ fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
         (not_there(last), format!("{} -o {}", line(before), last.display()))
     } else if files::has_extension(last, "json") && argv.json().is_some() {
         (not_there(last), format!("{} --json={}", line(before), last.display()))
+    } else if last.extension().is_none() && before.iter().all(|mesh| mesh.exists()) {
+        (not_there(last), format!("{} -o {}/", line(before), last.display()))
     } else {
         return None;
     };

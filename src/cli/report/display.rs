@@ -154,6 +154,23 @@ fn sanitized_line(line: &str) -> String {
     }
 }
 
+/// Lines of which the first word is coloured where it says how bad they are: `error[S004]:`, `warning[W006]:`, `hint:`.
+pub fn coloured(text: &str) -> String {
+    text.split_inclusive('\n').map(coloured_line).collect()
+}
+
+fn coloured_line(line: &str) -> String {
+    /// Bold red, yellow and blue, and dim, which are readable on dark and on light terminals.
+    const COLOURS: [(&str, &str); 4] =
+        [("error", "1;31"), ("warning", "1;33"), ("note", "1;34"), ("hint", "2")];
+    let Some((head, rest)) = line.split_once(':') else { return line.to_string() };
+    let word = head.split('[').next().unwrap_or(head);
+    match COLOURS.iter().find(|(name, _)| *name == word) {
+        Some((_, colour)) => format!("\u{1b}[{colour}m{head}:\u{1b}[0m{rest}"),
+        None => line.to_string(),
+    }
+}
+
 /// JSON in which strings escape terminal control characters; JSON itself requires this for C0 alone.
 pub fn sanitized_json(line: &str) -> String {
     let mut units = [0; 2];
@@ -180,6 +197,15 @@ mod tests {
     fn commands_of_ci_services_are_no_lines() {
         let log = sanitized_lines("  ::error::x\n##[error]y\na ::b ##vso[z\ta\n");
         assert_eq!(log, "  \\u{3a}:error::x\n#\\u{23}[error]y\na ::b #\\u{23}vso[z\\ta\n");
+    }
+
+    #[test]
+    fn words_that_say_how_bad_it_is_are_coloured() {
+        let text = coloured("error[S004]: a: b\nhint: c\nwarnings: 2\nplain");
+        assert_eq!(
+            text,
+            "\u{1b}[1;31merror[S004]:\u{1b}[0m a: b\n\u{1b}[2mhint:\u{1b}[0m c\nwarnings: 2\nplain"
+        );
     }
 
     #[test]

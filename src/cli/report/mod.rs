@@ -19,7 +19,7 @@ use super::files::{Destination, is_pipe};
 use super::guard::guarded;
 use super::is_fuzzing;
 use super::signals::Signals;
-use display::{sanitized, sanitized_json, sanitized_lines};
+use display::{coloured, sanitized, sanitized_json, sanitized_lines};
 pub use hints::{fitting, hint, spelled};
 
 /// How much is printed.
@@ -44,11 +44,13 @@ impl Verbosity {
     }
 }
 
-/// The verbosity, and the destination of the JSON.
+/// The verbosity, the destination of the JSON, and colour.
 #[derive(Debug, Clone)]
 pub struct ReportOptions {
     pub verbosity: Verbosity,
     pub json: Option<Destination>,
+    /// Whether messages are coloured.
+    pub is_coloured: bool,
 }
 
 /// How a run ended.
@@ -258,6 +260,10 @@ impl Printer {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
+    fn to_stderr(&self, text: &str) {
+        to_stderr(text, self.options.is_coloured);
+    }
+
     /// Prints a report.
     pub fn print(&self, report: &Report) {
         let _may_stall = self.signals.may_stall();
@@ -274,7 +280,7 @@ impl Printer {
                 (&*report.out, report.err.clone())
             };
             state.print(&sanitized_lines(out));
-            to_stderr(&err);
+            self.to_stderr(&err);
         }
         let error = match &report.outcome {
             Outcome::Failed(error) => Some(self.with_page(error.clone())),
@@ -284,9 +290,9 @@ impl Printer {
             // The rows have it.
             (Outcome::Failed(_), Some(_)) if prints_rows && !report.out.is_empty() => {}
             (Outcome::Failed(_), Some(error)) => {
-                to_stderr(&report.error_text.clone().unwrap_or_else(|| error_text("", error)));
+                self.to_stderr(&report.error_text.clone().unwrap_or_else(|| error_text("", error)));
             }
-            (Outcome::CheckFailed(Some(why)), _) => to_stderr(&format!("{}\n", sanitized(why))),
+            (Outcome::CheckFailed(Some(why)), _) => self.to_stderr(&format!("{}\n", sanitized(why))),
             _ => {}
         }
         let line = || self.json_line(report) + "\n";
@@ -358,7 +364,7 @@ impl Printer {
         match file.save_bytes("json", |out| out.write_all(state.lines.as_bytes())) {
             // The first failure is the one to report.
             Err(error) if code == OK => {
-                to_stderr(&error_text("", &error));
+                self.to_stderr(&error_text("", &error));
                 exit_code(&error, None)
             }
             _ => code,
@@ -374,7 +380,7 @@ impl PrinterState {
         }
         if let Err(error) = to_stdout(text) {
             self.is_broken = true;
-            to_stderr(&error_text("", &error));
+            to_stderr(&error_text("", &error), false);
             self.codes.push(exit_code(&error, None));
         }
     }
@@ -419,12 +425,14 @@ pub fn show(text: &str) -> u8 {
     worst(&state.codes)
 }
 
-fn to_stderr(text: &str) {
+fn to_stderr(text: &str, is_coloured: bool) {
     if is_fuzzing() {
         return;
     }
+    let text = sanitized_lines(text);
+    let text = if is_coloured { coloured(&text) } else { text };
     // If stderr is gone nobody is left to read it.
-    let _ = io::stderr().write_all(sanitized_lines(text).as_bytes());
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Writes to standard output, where a closed pipe is not an error.

@@ -1,0 +1,212 @@
+//! `voxelize completions` and `voxelize man`: completions of shells and manual pages, made of the commands and their
+//! options.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+use voxelize::{Error, Result};
+
+use super::args::{PageArgs, PowerArgs, ReportArgs};
+use super::command::{Call, Command};
+use super::report::{Outcome, Report};
+use super::{COMMANDS, help};
+
+/// The file that has all of a command line.
+const PROGRAM: &str = "voxelize";
+
+pub const COMPLETIONS: Command = Command {
+    name: "completions",
+    usage: "[OPTIONS] <SHELL>",
+    about: "print completions for a shell",
+    examples: "\
+voxelize completions bash > ~/.local/share/bash-completion/completions/voxelize
+voxelize completions zsh > ~/.zfunc/_voxelize    a folder of fpath
+voxelize completions fish > ~/.config/fish/completions/voxelize.fish
+voxelize completions powershell >> $PROFILE",
+    notes: "",
+    keys: "",
+    arguments: CompletionsArgs::command,
+    run: completions,
+};
+
+pub const MAN: Command = Command {
+    name: "man",
+    usage: "[OPTIONS] [COMMAND]",
+    about: "print a manual page",
+    examples: "\
+voxelize man > voxelize.1                 the page of the program
+voxelize man check > voxelize-check.1     that of a command",
+    notes: "",
+    keys: "",
+    arguments: ManArgs::command,
+    run: man,
+};
+
+#[derive(Debug, clap::Parser)]
+struct CompletionsArgs {
+    /// bash, zsh, fish, powershell or elvish
+    #[arg(value_enum, required = true, value_name = "SHELL")]
+    shell: Shell,
+
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    power: PowerArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+#[derive(Debug, clap::Parser)]
+struct ManArgs {
+    /// The command; without one it is the page of the program [default: none]
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+
+    #[command(flatten)]
+    report: ReportArgs,
+
+    #[command(flatten)]
+    power: PowerArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+fn completions(call: &Call) -> Result<Vec<Report>> {
+    let CompletionsArgs { shell, .. } = call.args()?;
+    call.check_files()?;
+    let mut text = vec![];
+    clap_complete::generate(shell, &mut tree(), PROGRAM, &mut text);
+    Ok(vec![printed(text)])
+}
+
+fn man(call: &Call) -> Result<Vec<Report>> {
+    let ManArgs { command: name, .. } = call.args()?;
+    call.check_files()?;
+    let name = name.unwrap_or_default();
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        let names: Vec<_> = named().map(|command| command.name).collect();
+        let error = Error::usage(format!("{name}: no such command"));
+        return Err(error.with_hint(format!("use one of {}", names.join(", "))));
+    };
+    Ok(vec![printed(page(command))])
+}
+
+/// The report of a requested text.
+fn printed(text: Vec<u8>) -> Report {
+    Report::of(|report| {
+        report.out = String::from_utf8_lossy(&text).into_owned();
+        Ok(Outcome::Done)
+    })
+}
+
+/// The commands that have a name.
+fn named() -> impl Iterator<Item = &'static Command> {
+    COMMANDS.iter().filter(|command| !command.name.is_empty())
+}
+
+/// The whole command line as one parser.
+fn tree() -> clap::Command {
+    let whole = parser_of(&COMMANDS[0]);
+    named().fold(whole, |whole, command| whole.subcommand(parser_of(command)))
+}
+
+fn parser_of(command: &Command) -> clap::Command {
+    let parser = (command.arguments)().about(command.about).disable_help_subcommand(true);
+    if command.name.is_empty() { parser.name(PROGRAM) } else { parser.name(command.name) }
+}
+
+/// The manual page of a command.
+fn page(command: &Command) -> Vec<u8> {
+    let is_program = command.name.is_empty();
+    let name = if is_program { PROGRAM.to_string() } else { format!("{PROGRAM}-{}", command.name) };
+    let words = name.replace('-', " ");
+    let parser = parser_of(command).display_name(name.clone());
+    let man = Man::new(parser).title(name.to_uppercase());
+    let examples = if is_program { help::EXAMPLES } else { command.examples };
+    let commands: Vec<_> =
+        named().map(|command| format!("{PROGRAM}-{}(1)  {}", command.name, command.about)).collect();
+    let mut text = vec![];
+    let mut write = || -> std::io::Result<()> {
+        man.render_title(&mut text)?;
+        man.render_name_section(&mut text)?;
+        section("SYNOPSIS", &format!("{words} {}", command.usage)).to_writer(&mut text)?;
+        preformatted("EXAMPLES", examples).to_writer(&mut text)?;
+        man.render_options_section(&mut text)?;
+        if is_program {
+            preformatted("COMMANDS", &commands.join("\n")).to_writer(&mut text)?;
+            section("NOTES", help::GENERAL).to_writer(&mut text)?;
+            preformatted("EXIT STATUS", help::EXIT_CODES).to_writer(&mut text)?;
+        } else if !command.notes.is_empty() {
+            section("NOTES", command.notes).to_writer(&mut text)?;
+        }
+        Ok(())
+    };
+    write().expect("a buffer takes all that is written");
+    text
+}
+
+/// Paragraphs below a heading.
+fn section(heading: &str, text: &str) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", [heading]);
+    for paragraph in text.split("\n\n") {
+        roff.control("PP", []);
+        roff.text([roman(paragraph)]);
+    }
+    roff
+}
+
+/// Lines below a heading, each as it is.
+fn preformatted(heading: &str, lines: &str) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", [heading]);
+    roff.control("nf", []);
+    for line in lines.lines() {
+        roff.text([roman(line)]);
+    }
+    roff.control("fi", []);
+    roff
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+
+    #[test]
+    fn completions_know_every_command_and_option() {
+        let mut seen = 0;
+        for shell in Shell::value_variants() {
+            let mut text = vec![];
+            clap_complete::generate(*shell, &mut tree(), PROGRAM, &mut text);
+            let text = String::from_utf8(text).unwrap();
+            for command in COMMANDS {
+                assert!(text.contains(command.name), "{shell}: {}", command.name);
+                for long in (command.arguments)().get_arguments().filter_map(clap::Arg::get_long) {
+                    assert!(text.contains(long), "{shell}: --{long}");
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 100, "{seen}");
+    }
+
+    #[test]
+    fn pages_have_every_option_and_example() {
+        let mut seen = 0;
+        for command in COMMANDS {
+            let text = String::from_utf8(page(command)).unwrap().replace("\\-", "-");
+            for long in (command.arguments)().get_arguments().filter_map(clap::Arg::get_long) {
+                assert!(text.contains(&format!("--{long}")), "{}: --{long}", command.name);
+                seen += 1;
+            }
+            assert!(text.contains(".SH EXAMPLES"), "{}", command.name);
+        }
+        assert!(seen > 50, "{seen}");
+    }
+}
