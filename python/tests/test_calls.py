@@ -196,10 +196,12 @@ def test_nothing_leaks(is_long: bool) -> None:
 
 
 MEMORY = """
-    import resource, sys, numpy, voxelize
+    import voxelize
     mesh = voxelize.mesh({mesh!r})
     def peak():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        # In place of ru_maxrss, which begins with the peak of the process that started this one.
+        [line] = [line for line in open("/proc/self/status") if line.startswith("VmHWM")]
+        return int(line.split()[1]) * 1024
     voxelize.voxelize(mesh, res=8).numpy()
     before = peak()
     made = voxelize.voxelize(mesh, res=600, rule="solid", threads=1)
@@ -214,7 +216,7 @@ def test_peak_memory_is_grid_and_array() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     grown, grid, array, is_equal = done.stdout.split()
     print(f"peak {int(grown) >> 20} MiB more: grid {int(grid) >> 20}, array {int(array) >> 20}")
-    assert is_equal == "True" and int(grown) < 2.5 * int(grid) + int(array) + (16 << 20)
+    assert is_equal == "True" and int(array) < int(grown) < 2.5 * int(grid) + int(array) + (16 << 20)
 
 
 def odd_call(random_: random.Random) -> None:

@@ -18,6 +18,7 @@ RULES: list[tuple[list[str], dict[str, Any]]] = [
     (["--filled"], {"rule": "filled"}),
     (["--rule", "offset", "--radius", "2vx"], {"rule": "offset", "radius": "2vx"}),
     (["--rule", "distance", "--signed"], {"rule": "distance", "signed": True}),
+    (["--rule", "fraction"], {"rule": "fraction"}),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import os
 from collections.abc import Iterator, Mapping
@@ -302,12 +303,14 @@ class Voxels:
             layer = self.shape[axis] // 2
         return self._grid.picture(size, None if layer is None else (axis, layer))
 
-    def _repr_png_(self) -> bytes | None:
-        return self.picture() if self.count else None
-
     def _repr_html_(self) -> str:
+        # The picture is part of the HTML: a notebook that is given both shows the HTML alone.
+        image = ""
+        if self.count:
+            data = base64.b64encode(self.picture()).decode()
+            image = f'<img alt="{html.escape(repr(self))}" src="data:image/png;base64,{data}">'
         rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in self._facts())
-        return f"<table>{rows}</table>"
+        return f"{image}<table>{rows}</table>"
 
     def _facts(self) -> Iterator[tuple[str, str]]:
         yield "cells", " × ".join(map(str, self.shape))
