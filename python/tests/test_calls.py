@@ -148,8 +148,19 @@ def test_many_keeps_the_order() -> None:
     first = voxelize.many(paths, res=12)
     assert next(first).digest == expected[0]
     first.close()  # type: ignore[attr-defined]
-    with pytest.raises(voxelize.InputError):
-        list(voxelize.many(["missing.stl", CUBE]))
+
+
+def test_many_names_the_mesh() -> None:
+    with pytest.raises(voxelize.InputError) as failed:
+        list(voxelize.many([CUBE, "missing.stl"]))
+    assert failed.value.__notes__ == ["missing.stl"]
+    open_mesh = (TETRAHEDRON[0], TETRAHEDRON[1][:3])
+    with pytest.raises(voxelize.MeshError) as unfit:
+        list(voxelize.many([TETRAHEDRON, open_mesh], res=9, rule="fraction", max_memory="1G"))
+    assert unfit.value.__notes__ == ["mesh 1"]
+    with pytest.warns(voxelize.FindingWarning, match=r"^mesh 1: \[W") as caught:
+        list(voxelize.many([TETRAHEDRON, open_mesh], res=9, rule="solid"))
+    assert Path(caught[0].filename).name == "test_calls.py"
 
 
 def test_checks_and_clearances() -> None:

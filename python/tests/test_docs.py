@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import json
 import re
@@ -20,7 +21,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that pages name."""
     for name, source in {"part": "knot", "a": "cube", "b": "sphere"}.items():
         shutil.copy(fixture(f"{source}.stl"), tmp_path / f"{name}.stl")
-    voxelize.voxelize(tmp_path / "part.stl", res=20, pad=2).save(tmp_path / "scan.nrrd")
+    scan = voxelize.voxelize(tmp_path / "part.stl", res=20, pad=2)
+    scan.save(tmp_path / "scan.nrrd")
+    scan.save(tmp_path / "scan.nii.gz")
+    with contextlib.suppress(ImportError):
+        import nibabel
+
+        # As scans often are: along other axes than the mesh.
+        turned = nibabel.load(tmp_path / "scan.nii.gz").as_reoriented([[1, -1], [2, 1], [0, 1]])
+        nibabel.save(turned, tmp_path / "scan.nii.gz")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -87,8 +87,8 @@ def usage(message: str, hint: str | None = None) -> UsageError:
 class FindingWarning(UserWarning):
     """A finding of severity "warning": the result may differ from the intended one. `finding` has its facts."""
 
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(str(finding))
+    def __init__(self, finding: Finding, mesh: str = "") -> None:
+        super().__init__(f"{mesh}: {finding}" if mesh else str(finding))
         self.finding = finding
 
 
@@ -114,8 +114,8 @@ def findings_of(facts: Iterable[Any]) -> list[Finding]:
     return [Finding(*fact) for fact in facts]
 
 
-def warn(findings: Iterable[Finding], depth: int) -> None:
-    """Warns of those that are warnings, at the caller `depth` functions up."""
+def warn(findings: Iterable[Finding], depth: int, mesh: str = "") -> None:
+    """Warns of those that are warnings, at the caller `depth` functions up; `mesh` is its name where there are many."""
     for finding in findings:
         if finding.severity == "warning":
-            warnings.warn(FindingWarning(finding), stacklevel=depth + 1)
+            warnings.warn(FindingWarning(finding, mesh), stacklevel=depth + 1)

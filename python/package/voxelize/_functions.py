@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from . import _native
-from ._errors import TooLargeError, findings_of, usage, warn
+from ._errors import Error, TooLargeError, findings_of, usage, warn
 from ._facts import Check, Clearance, check_of, clearance_of
 from ._meshes import Mesh, Reading, all_of, one
 from ._options import How, Listener, Number, Size, how, path, size, strings, text, texts, whole
@@ -177,7 +177,8 @@ def many(
 
     At most `workers` (by default as many as the machine has threads) are worked on or wait to be taken. `max_memory` is a
     limit for all of them together: each gets its share, and one that needs more runs alone at the end of the others.
-    Ctrl-C, or an end of the iteration, ends what still runs. Other arguments are those of `voxelize`.
+    Ctrl-C, or an end of the iteration, ends what still runs. A mesh that fails ends the iteration, too: a note of the
+    exception names it, as warnings do. Other arguments are those of `voxelize`.
     """
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = count if workers is None else whole("workers", workers, 1)
@@ -198,38 +199,42 @@ def _many(
     def job(mesh: Any, most: int | None) -> Voxels:
         return voxelize(mesh, max_memory=most, **common)
 
-    waiting: deque[tuple[Any, Future[Voxels]]] = deque()
+    waiting: deque[tuple[str, Any, Future[Voxels]]] = deque()
     pool = ThreadPoolExecutor(count, thread_name_prefix="voxelize")
     try:
-        for mesh in meshes:
-            waiting.append((mesh, pool.submit(job, mesh, share)))
+        for n, mesh in enumerate(meshes):
+            name = os.fsdecode(mesh) if isinstance(mesh, str | os.PathLike) else f"mesh {n}"
+            waiting.append((name, mesh, pool.submit(job, mesh, share)))
             if len(waiting) == count:
-                made = _next(waiting, limit, job)
-                warn(made.findings, 2)
+                name, made = _next(waiting, limit, job)
+                warn(made.findings, 2, name)
                 yield made
         while waiting:
-            made = _next(waiting, limit, job)
-            warn(made.findings, 2)
+            name, made = _next(waiting, limit, job)
+            warn(made.findings, 2, name)
             yield made
     finally:
         cancel.cancel()
         pool.shutdown(cancel_futures=True)
 
 
-def _next(waiting: deque[tuple[Any, Future[Voxels]]], limit: int | None, job: Any) -> Voxels:
-    mesh, future = waiting.popleft()
+def _next(waiting: deque[tuple[str, Any, Future[Voxels]]], limit: int | None, job: Any) -> tuple[str, Voxels]:
+    name, mesh, future = waiting.popleft()
     try:
-        return future.result()
-    except TooLargeError:
-        if limit is None:
-            raise
-    # Alone: the others have ended, and the results that wait keep their part of the memory.
-    held = 0
-    for _, other in waiting:
-        if other.exception() is None:
-            held += other.result()._grid.nbytes
-    made: Voxels = job(mesh, max(1, limit - held))
-    return made
+        try:
+            return name, future.result()
+        except TooLargeError:
+            if limit is None:
+                raise
+        # Alone: the others have ended, and the results that wait keep their part of the memory.
+        held = 0
+        for _, _, other in waiting:
+            if other.exception() is None:
+                held += other.result()._grid.nbytes
+        return name, job(mesh, max(1, limit - held))
+    except Error as error:
+        error.add_note(name)
+        raise
 
 
 def check(
