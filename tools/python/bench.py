@@ -1,13 +1,16 @@
 """Arrays to array, in one run and one thread, beside packages of others: bench.py MESH [RES ...]
 
-Each makes a dense array of the same mesh at the same cell size: surface and solid. Of a package that
-is not installed the error is printed. The time is the least of several runs; those of a package that takes longer than a few seconds are few.
+Each makes a dense array of the same mesh at the same cell size: surface and solid. Of a package that is not installed
+the error is printed. At the end is what a call costs beside the kernel. The time is the least of several runs; those of
+a package that takes longer than a few seconds are few.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import subprocess
 import sys
 import time
 import warnings
@@ -30,6 +33,14 @@ def least(call: Callable[[], Any], seconds: float = 3.0) -> tuple[float, Any]:
         answer = call()
         times.append(time.perf_counter() - start)
     return min(times), answer
+
+
+def kernel(path: str, res: int, rule: str) -> float:
+    """The least time that the command, of the same build, reports of its own kernel."""
+    words = [path, "-r", str(res), f"--{rule}", "-j1", "-o", os.devnull, "-f", "raw", "--json", "-q"]
+    call = [sys.executable, "-m", "voxelize._command", *words]
+    reports = (json.loads(subprocess.run(call, capture_output=True, check=True).stdout) for _ in range(20))
+    return min(report["timings_ms"]["voxelize"] for report in reports)
 
 
 def trimesh_surface(vertices: Any, faces: Any, size: float) -> Any:
@@ -123,10 +134,16 @@ def main() -> None:
                 continue
             print(f"| {res} | {rule} | {name} | {1e3 * seconds:.1f} | {seconds / ours[rule]:.1f} |", flush=True)
     mesh = voxelize.mesh(vertices, faces)
+    joined, _ = least(lambda: voxelize.mesh(vertices, faces))
+    print(f"mesh() of the arrays: {1e3 * joined:.2f} ms")
     res = int(sizes[-1]) if sizes else 256
-    whole, made = least(lambda: voxelize.voxelize(mesh, res=res, threads=1))
-    copy, _ = least(made.numpy)
-    print(f"of a mesh in memory at {res}: voxelize {1e3 * whole:.2f} ms, numpy() {1e3 * copy:.2f} ms")
+    for rule in ("surface", "solid"):
+        whole, made = least(lambda: voxelize.voxelize(mesh, res=res, rule=rule, threads=1))
+        copy, _ = least(made.numpy)
+        print(
+            f"{rule} of a mesh in memory at {res}: the command's kernel {kernel(path, res, rule):.2f} ms, "
+            f"voxelize() {1e3 * whole:.2f} ms, numpy() {1e3 * copy:.2f} ms"
+        )
     tiny = voxelize.mesh(np.eye(4, 3, dtype=np.float32), [[0, 1, 2]])
     print(f"a triangle at 2 cells: {1e3 * least(lambda: voxelize.voxelize(tiny, res=2, threads=1))[0]:.3f} ms a call")
 
