@@ -256,7 +256,7 @@ def odd_call(random_: random.Random) -> None:
     if "dims" not in chosen and "voxel_size" not in chosen and "like" not in chosen:
         chosen.setdefault("res", pick([2, 5, 9]))
     made = voxelize.voxelize(pick(meshes), **chosen)
-    made.numpy(), made.cells(), made.digest, made.record, repr(made), made._repr_html_()
+    made.numpy(), made.cells(), made.digest, made.record, repr(made), list(made._facts()), made.picture((80, 60))
 
 
 def test_odd_calls_raise_exceptions_with_a_code(is_long: bool) -> None:
