@@ -10,7 +10,7 @@ use voxelize::mesh::read::{self, Loaded, ReadOptions};
 use voxelize::{Error, Finding, Kind, Rational, Result, par};
 
 use super::args::{MemoryArgs, PageArgs, PairArgs, PowerArgs, ReadArgs, ReportArgs, values};
-use super::clearance_report::{mesh_json, mesh_row, pair_json, pair_rows, relation};
+use super::clearance_report::{Badness, badness, mesh_json, mesh_row, pair_json, pair_rows, relation};
 use super::command::{Call, Command};
 use super::files;
 use super::memory::Resources;
@@ -33,16 +33,16 @@ pub const COMMAND: Command = Command {
     about: "find collisions and distances between meshes",
     examples: "\
 voxelize clearance shaft.stl bearing.stl        the distance, or the places of contact
-voxelize clearance *.stl --within 0.2           exit code 1 if any two are closer than that
+voxelize clearance *.stl --min-distance 0.2     exit code 1 if any two are closer than that
 voxelize clearance a.stl b.stl --json           the closest points and triangles for programs",
     notes: "\
 Two meshes are apart, touching (their surfaces meet, and they share no volume), crossing (they share \
 volume), or one contains the other. Of closed meshes that is decided exactly. Of open meshes that \
-touch, shared volume may not be known; --within fails then. --within 0 accepts contact and refuses \
+touch, shared volume may not be known; --min-distance fails then. --min-distance 0 accepts contact and refuses \
 collisions. Closest points lie on the triangles; the direction is from B to A. docs/clearance.md \
 defines the terms.
 
-Exit codes: 0 compared; 1 with --within, if two meshes are closer or share volume; 2 usage error; \
+Exit codes: 0 compared; 1 with --min-distance, if two meshes are closer or share volume; 2 usage error; \
 3 a mesh cannot be read; 4 a mesh has no triangles; 5 too little memory, or too many pairs to decide",
     keys: "meshes pairs within closer warnings",
     arguments: ClearanceArgs::command,
@@ -57,9 +57,9 @@ struct ClearanceArgs {
 
     /// Fail with exit code 1 if two meshes are closer than D, in units of the files, or share volume; decided
     /// exactly, for D as written [default: none]
-    #[arg(long, value_name = "D", value_parser = values::distance, allow_negative_numbers = true,
+    #[arg(long, alias = "within", value_name = "D", value_parser = values::distance, allow_negative_numbers = true,
           help_heading = "Compare")]
-    within: Option<Rational>,
+    min_distance: Option<Rational>,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -133,7 +133,7 @@ impl Comparison<'_> {
                 let names = names.each_ref().map(String::as_str);
                 let clearance = first.clearance(second, &options);
                 let clearance = clearance.map_err(|error| error.in_file(names.join(", ")))?;
-                found.add(report, names, &clearance, (args.within.as_ref(), shown));
+                found.add(names, &clearance, (args.min_distance.as_ref(), shown));
                 let triangles = [n, m].map(|n| meshes[n].mesh.triangles().len()).iter().sum();
                 let limit = match &clearance {
                     Clearance { is_all: false, .. } => Some(pairs.finding(triangles)),
@@ -174,31 +174,40 @@ fn read_all(
 struct ComparedPairs {
     /// Their objects in JSON.
     objects: Vec<Value>,
+    /// Their rows, with how bad they are, and how they lie.
+    rows: Vec<PairRows>,
     /// Limits that were reached, with the names of both meshes.
     findings: Vec<(String, Finding)>,
-    /// How many fail `--within`.
+    /// How many fail `--min-distance`.
     closer: u64,
-    first_closer: Option<String>,
+}
+
+struct PairRows {
+    badness: Badness,
+    is_closer: bool,
+    relation: String,
+    rows: String,
 }
 
 impl ComparedPairs {
     fn add(
         &mut self,
-        report: &mut Report,
         names: [&str; 2],
         found: &Clearance,
-        (within, listed): (Option<&Rational>, usize),
+        (min_distance, listed): (Option<&Rational>, usize),
     ) {
-        let is_closer = within.map(|distance| found.is_closer_than(distance));
-        if is_closer == Some(true) {
-            self.closer += 1;
-            self.first_closer.get_or_insert_with(|| relation(names, found));
-        }
-        pair_rows(report, names, found, listed);
+        let is_closer = min_distance.map(|distance| found.is_closer_than(distance));
+        self.closer += u64::from(is_closer == Some(true));
+        self.rows.push(PairRows {
+            badness: badness(found),
+            is_closer: is_closer == Some(true),
+            relation: relation(names, found),
+            rows: pair_rows(names, found, is_closer, listed),
+        });
         self.objects.push(pair_json(names, found, is_closer));
     }
 
-    fn report(self, args: &ClearanceArgs, meshes: &[Loaded], count: u64, report: &mut Report) -> Outcome {
+    fn report(mut self, args: &ClearanceArgs, meshes: &[Loaded], count: u64, report: &mut Report) -> Outcome {
         let both = || args.meshes.iter().zip(meshes);
         let of_files = both().flat_map(|(path, loaded)| {
             loaded.findings.iter().map(move |finding| (format!("{}: ", path.display()), finding.clone()))
@@ -206,16 +215,20 @@ impl ComparedPairs {
         let findings: Vec<_> = of_files.chain(self.findings).collect();
         report.set("meshes", both().map(|(path, loaded)| mesh_json(path, loaded)).collect::<Value>());
         report.set("pairs", self.objects);
-        report.set("within", args.within.as_ref().map(Rational::to_f64));
-        report.set("closer", args.within.as_ref().map(|_| self.closer));
+        // The worst first, and those as bad in the order of their names.
+        self.rows.sort_by(|one, other| one.badness.cmp(&other.badness));
+        self.rows.iter().for_each(|pair| report.out += &pair.rows);
+        let worst = self.rows.iter().find(|pair| pair.is_closer);
+        report.set("within", args.min_distance.as_ref().map(Rational::to_f64));
+        report.set("closer", args.min_distance.as_ref().map(|_| self.closer));
         report
             .set("warnings", findings.iter().map(|(_, finding)| value::finding(finding)).collect::<Value>());
         findings.iter().for_each(|(about, finding)| report.err += &finding_line(about, finding));
-        let failed = args.within.as_ref().zip(self.first_closer).map(|(distance, first)| {
+        let failed = args.min_distance.as_ref().zip(worst).map(|(distance, PairRows { relation, .. })| {
             let fails = if self.closer == 1 { "fails" } else { "fail" };
             let pairs = counted(count, "pair", "pairs");
             let distance = distance.to_f64();
-            format!("{} of {pairs} {fails} --within {distance}: {first}", self.closer)
+            format!("{} of {pairs} {fails} --min-distance {distance}: {relation}", self.closer)
         });
         failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why)))
     }

@@ -8,8 +8,8 @@ use voxelize::geom::tri_tri::Meeting;
 use voxelize::mesh::closed::Closedness;
 use voxelize::mesh::read::Loaded;
 
-use super::report::Report;
 use super::report::display::{counted, grouped, number};
+use super::report::row;
 
 /// `a.stl: 12 triangles, closed`.
 pub fn mesh_row(path: &Path, loaded: &Loaded) -> String {
@@ -60,23 +60,43 @@ pub fn relation([a, b]: [&str; 2], found: &Clearance) -> String {
     }
 }
 
-/// How a pair lies, and where it meets or is closest.
-pub fn pair_rows(report: &mut Report, [a, b]: [&str; 2], found: &Clearance, listed: usize) {
-    report.row("pair", &relation([a, b], found));
+/// How bad a pair is, the worst first: meshes that share volume, those that may, those that meet, then by distance.
+pub type Badness = (u8, u64);
+
+pub fn badness(found: &Clearance) -> Badness {
+    let rank = match (found.shares_volume, found.relation) {
+        (Some(true), _) | (_, Relation::Crossing | Relation::Contains | Relation::Within) => 0,
+        (None, _) => 1,
+        _ => 2,
+    };
+    // Bits of numbers that are not negative are in the order of the numbers.
+    (rank, found.distance.to_bits())
+}
+
+/// How a pair lies, and where it meets or is closest. The first word says whether it is too close, if that is asked.
+pub fn pair_rows([a, b]: [&str; 2], found: &Clearance, is_closer: Option<bool>, listed: usize) -> String {
+    let mut rows = String::new();
+    let verdict = match is_closer {
+        None => "pair",
+        Some(true) => "FAIL",
+        Some(false) => "pass",
+    };
+    row(&mut rows, verdict, &relation([a, b], found));
     for place in found.places.iter().take(listed) {
-        report.row("meet", &place_text(place));
+        row(&mut rows, "meet", &place_text(place));
     }
     let more = found.meetings - found.meetings.min(listed as u64);
     if more > 0 {
         let at_least = if found.is_all { "" } else { "at least " };
-        report.row("", &format!("and {at_least}{} more", grouped(more)));
+        row(&mut rows, "", &format!("and {at_least}{} more", grouped(more)));
     }
     if let Some(direction) = &found.direction {
         let [s, t] = found.triangles;
-        report.row("points", &format!("{}, triangle {s} of {a}", point(&found.points[0])));
-        report.row("", &format!("{}, triangle {t} of {b}", point(&found.points[1])));
-        report.row("", &format!("along {} {a} moves away from {b}", point(direction)));
+        row(&mut rows, "points", &format!("{}, triangle {s} of {a}", point(&found.points[0])));
+        row(&mut rows, "", &format!("{}, triangle {t} of {b}", point(&found.points[1])));
+        row(&mut rows, "", &format!("along {} {a} moves away from {b}", point(direction)));
     }
+    rows
 }
 
 /// `triangles 12 and 7 pass through each other, from (0, 0, 0) to (1, 0, 0)`.

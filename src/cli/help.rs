@@ -65,7 +65,7 @@ file.";
 /// What exit codes mean, a line each.
 pub const EXIT_CODES: &str = "\
 0  done
-1  check failed: grids differ, meshes nearer than --within, --max-doubt, 'check --require'
+1  check failed: grids differ, meshes nearer than --min-distance, --max-doubt, 'check --require'
 2  usage error: options that conflict, a value out of range
 3  unreadable input: missing, cut short, not a mesh, or S and L findings under --strict
 4  unsuitable mesh: it has no triangles, no size to divide, or M findings under 'check --strict'

@@ -104,23 +104,27 @@ fn places_of_a_collision_are_listed_and_counted() {
 fn within_is_a_gate() {
     let place = place();
     for (line, code, closer) in [
-        ("cube.stl beside.stl --within 3", 0, 0),
-        ("cube.stl beside.stl --within 3.0001", 1, 1),
-        ("cube.stl touching.stl --within 0", 0, 0),
-        ("cube.stl touching.stl --within 1e-30", 1, 1),
-        ("cube.stl inner.stl --within 0", 1, 1),
-        ("inner.stl cube.stl --within 0", 1, 1),
-        ("cube.stl corner.stl --within 0", 1, 1),
-        ("cube.stl beside.stl touching.stl inner.stl --within 2", 1, 2),
+        ("cube.stl beside.stl --min-distance 3", 0, 0),
+        ("cube.stl beside.stl --min-distance 3.0001", 1, 1),
+        ("cube.stl touching.stl --min-distance 0", 0, 0),
+        ("cube.stl touching.stl --min-distance 1e-30", 1, 1),
+        ("cube.stl inner.stl --min-distance 0", 1, 1),
+        ("inner.stl cube.stl --min-distance 0", 1, 1),
+        ("cube.stl corner.stl --min-distance 0", 1, 1),
+        ("cube.stl beside.stl touching.stl inner.stl --min-distance 2", 1, 2),
         ("cube.stl corner.stl", 0, -1),
     ] {
         let json = place.run(&format!("clearance {line} --json")).expect(code).json();
         assert_eq!(json["closer"].as_i64().unwrap_or(-1), closer, "{line}");
         assert_eq!(json["status"], if code == 0 { "ok" } else { "failed" }, "{line}");
     }
-    let run = place.run("clearance cube.stl inner.stl --within 1").expect(1);
-    assert!(run.err.contains("1 of 1 pair fails --within 1: cube.stl contains inner.stl"), "{}", run.err);
-    assert!(place.run("clearance cube.stl inner.stl --within 1 -q").expect(1).out.is_empty());
+    let run = place.run("clearance cube.stl inner.stl --min-distance 1").expect(1);
+    assert!(
+        run.err.contains("1 of 1 pair fails --min-distance 1: cube.stl contains inner.stl"),
+        "{}",
+        run.err
+    );
+    assert!(place.run("clearance cube.stl inner.stl --min-distance 1 -q").expect(1).out.is_empty());
 }
 
 /// Distances that doubles round to D.
@@ -156,7 +160,7 @@ fn pairs_beyond_the_limit_are_said() {
         ("x.stl y.stl", 0, false),
         ("x.stl y.stl --max-pairs 1000000", 0, false),
         ("x.stl y.stl --max-pairs 999999", 0, true),
-        ("x.stl y.stl --max-pairs 999999 --within 1", 1, true),
+        ("x.stl y.stl --max-pairs 999999 --min-distance 1", 1, true),
         ("x.stl y.stl --max-pairs all", 0, false),
     ] {
         let json = place.run(&format!("clearance {line} --json")).expect(code).json();
@@ -218,7 +222,7 @@ fn places_beyond_the_limit_are_said() {
             assert_eq!(json["warnings"].as_array().unwrap().len(), usize::from(!is_known), "{count}");
         }
     }
-    let run = place.run("clearance peg.stl hole.stl --within 0").expect(1);
+    let run = place.run("clearance peg.stl hole.stl --min-distance 0").expect(1);
     assert!(run.text().contains("too many to find out whether they share volume"), "{}", run.text());
 }
 
@@ -249,7 +253,7 @@ fn bad_calls_have_their_exit_codes() {
         ("clearance cube.stl missing.stl", 3, "missing.stl"),
         ("clearance cube.stl cube.vox", 3, "holds voxels"),
         ("clearance cube.stl empty.stl", 4, "no triangles"),
-        ("clearance cube.stl inner.stl --within -1", 2, "0 or more"),
+        ("clearance cube.stl inner.stl --min-distance -1", 2, "0 or more"),
         ("clearance cube.stl inner.stl --json=inner.stl", 2, "inner.stl"),
     ] {
         let message = refused(&place, line, code);
