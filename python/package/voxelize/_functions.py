@@ -12,7 +12,7 @@ from . import _native
 from ._errors import Error, TooLargeError, findings_of, usage, warn
 from ._facts import Check, Clearance, check_of, clearance_of
 from ._meshes import Mesh, Reading, all_of, one
-from ._options import How, Listener, Number, Size, how, path, size, strings, text, texts, whole
+from ._options import How, Listener, Number, Size, how, path, several, size, strings, text, texts, whole, word
 from ._voxels import Voxels
 
 
@@ -111,21 +111,21 @@ def voxelize(
         "origin": None if origin is None else texts("origin", origin, 3),
         "cube": bool(cube),
         "pad": None if pad is None else whole("pad", pad),
-        "snap": snap,
-        "rule": rule,
+        "snap": None if snap is None else word("snap", snap),
+        "rule": word("rule", rule),
         "fields": _fields(ties, inside, close_holes, keep_thin, hollow, band, signed),
         "radius": None if radius is None else text("radius", radius),
         "iso": None if iso is None else text("iso", iso),
-        "labels": labels,
+        "labels": None if labels is None else word("labels", labels),
         "priority": strings("priority", priority),
         "only": strings("only", only),
         "skip": strings("skip", skip),
-        "up": up,
-        "axes": axes,
-        "rotate": rotate,
+        "up": None if up is None else word("up", up),
+        "axes": None if axes is None else word("axes", axes),
+        "rotate": None if rotate is None else word("rotate", rotate),
         "scale": None if scale is None else text("scale", scale),
         "translate": None if translate is None else texts("translate", translate, 3),
-        "unit": unit,
+        "unit": None if unit is None else word("unit", unit),
         "reading": reading,
     }
     made = _native.voxelize(meshes, options, run, _like(like), bool(nearest))
@@ -294,7 +294,7 @@ def _like(like: Voxels | str | os.PathLike[str] | None) -> _native.Grid | str | 
 
 
 def _dims(dims: Sequence[int]) -> list[int]:
-    found = [whole("dims", n, 1) for n in dims]
+    found = [whole("dims", n, 1) for n in several("dims", dims)]
     if len(found) != 3:
         raise usage(f"dims: 3 numbers are expected, not {len(found)}")
     return found
@@ -304,8 +304,8 @@ def _flat(bounds: Any) -> Any:
     """Six numbers of two corners."""
     if isinstance(bounds, str):
         return bounds
-    bounds = list(bounds)
-    return [*bounds[0], *bounds[1]] if len(bounds) == 2 else bounds
+    corners = several("bounds", bounds)
+    return [x for corner in corners for x in several("bounds", corner)] if len(corners) == 2 else corners
 
 
 def _fields(
@@ -321,13 +321,13 @@ def _fields(
     variants = {"keep-thin": keep_thin, f"hollow {hollow}": hollow is not None, "signed": signed}
     found = [("variant", name) for name, is_given in variants.items() if is_given]
     if inside is not None:
-        found.append(("inside", inside))
+        found.append(("inside", word("inside", inside)))
     if close_holes is not None:
         found.append(("close_holes", str(whole("close_holes", close_holes))))
     if band is not None:
         found.append(("band", text("band", band)))
     if ties is not None:
-        found.append(("ties", ties))
+        found.append(("ties", word("ties", ties)))
     return found
 
 

@@ -51,14 +51,17 @@ def text(name: str, number: Number) -> str:
     raise usage(f"{name}: a number, or a text such as '0.1', is expected, not {type(number).__name__}")
 
 
+def several(name: str, values: Any) -> list[Any]:
+    """What a sequence holds."""
+    try:
+        return list(values)
+    except TypeError:
+        raise usage(f"{name}: several values are expected, not {type(values).__name__}") from None
+
+
 def texts(name: str, numbers: Any, count: int) -> list[str]:
     """So many numbers; a text has commas."""
-    if isinstance(numbers, str):
-        numbers = numbers.split(",")
-    try:
-        numbers = list(numbers)
-    except TypeError:
-        raise usage(f"{name}: {count} numbers are expected") from None
+    numbers = several(name, numbers.split(",") if isinstance(numbers, str) else numbers)
     if len(numbers) != count:
         raise usage(f"{name}: {count} numbers are expected, not {len(numbers)}")
     return [text(name, number) for number in numbers]
@@ -84,12 +87,16 @@ def whole(name: str, number: Any, least: int = 0) -> int:
     return int(value)
 
 
+def word(name: str, value: Any) -> str:
+    """A text, such as the name of a rule."""
+    if not isinstance(value, str):
+        raise usage(f"{name}: a text is expected, not {type(value).__name__}")
+    return value
+
+
 def strings(name: str, values: Any) -> list[str]:
     """Names: one, or several."""
-    names: list[str] = [values] if isinstance(values, str) else list(values)
-    if not all(isinstance(value, str) for value in names):
-        raise usage(f"{name}: names are expected")
-    return names
+    return [values] if isinstance(values, str) else [word(name, value) for value in several(name, values)]
 
 
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -140,7 +147,7 @@ def how(
     return {
         "threads": whole("threads", threads),
         "max_memory": memory(max_memory),
-        "simd": simd,
+        "simd": None if simd is None else word("simd", simd),
         "progress": listener(progress),
         "cancel": cancel,
     }
