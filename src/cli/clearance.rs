@@ -175,14 +175,14 @@ struct ComparedPairs {
     /// Their objects in JSON.
     objects: Vec<Value>,
     /// Their rows, with how bad they are, and how they lie.
-    rows: Vec<PairRows>,
+    rows: Vec<ComparedPair>,
     /// Limits that were reached, with the names of both meshes.
     findings: Vec<(String, Finding)>,
     /// How many fail `--min-distance`.
     closer: u64,
 }
 
-struct PairRows {
+struct ComparedPair {
     badness: Badness,
     is_closer: bool,
     relation: String,
@@ -198,7 +198,7 @@ impl ComparedPairs {
     ) {
         let is_closer = min_distance.map(|distance| found.is_closer_than(distance));
         self.closer += u64::from(is_closer == Some(true));
-        self.rows.push(PairRows {
+        self.rows.push(ComparedPair {
             badness: badness(found),
             is_closer: is_closer == Some(true),
             relation: relation(names, found),
@@ -224,12 +224,13 @@ impl ComparedPairs {
         report
             .set("warnings", findings.iter().map(|(_, finding)| value::finding(finding)).collect::<Value>());
         findings.iter().for_each(|(about, finding)| report.err += &finding_line(about, finding));
-        let failed = args.min_distance.as_ref().zip(worst).map(|(distance, PairRows { relation, .. })| {
-            let fails = if self.closer == 1 { "fails" } else { "fail" };
-            let pairs = counted(count, "pair", "pairs");
-            let distance = distance.to_f64();
-            format!("{} of {pairs} {fails} --min-distance {distance}: {relation}", self.closer)
-        });
+        let failed =
+            args.min_distance.as_ref().zip(worst).map(|(distance, ComparedPair { relation, .. })| {
+                let fails = if self.closer == 1 { "fails" } else { "fail" };
+                let pairs = counted(count, "pair", "pairs");
+                let distance = distance.to_f64();
+                format!("{} of {pairs} {fails} --min-distance {distance}: {relation}", self.closer)
+            });
         failed.map_or(Outcome::Done, |why| Outcome::CheckFailed(Some(why)))
     }
 }

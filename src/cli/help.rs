@@ -90,7 +90,7 @@ pub fn parser(command: &Command, commands: &[Command]) -> clap::Command {
             .mut_args(|arg| arg.hide_short_help(true))
             .before_help(short_page(commands))
             .before_long_help(format!(
-                "{LONG_HEAD}\n{}\nCommands; 'voxelize COMMAND --help' has the options and examples of each:\n\n{}Write \
+                "{LONG_HEAD}\n{}\nCommands; 'voxelize COMMAND --help' has the options and examples of each:\n{}Write \
                  ./formats for a mesh with the name of a command",
                 indented(EXAMPLES),
                 list("  ")

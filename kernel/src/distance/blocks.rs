@@ -19,7 +19,7 @@ const MOST_SEEN: usize = 192;
 
 /// The clusters near a block of cells.
 #[derive(Default)]
-pub struct Blocks {
+pub struct BlockClusters {
     /// The places of the clusters in the brick.
     pub places: Vec<u32>,
     /// How near they may be to each cell, squared.
@@ -34,7 +34,7 @@ struct SeenCluster {
     squares: [f32; LANES],
 }
 
-impl Blocks {
+impl BlockClusters {
     /// The bytes that it takes at most, with so many clusters.
     pub fn bytes_for(clusters: u128) -> u128 {
         // Lists that grow take up to twice what is in them.

@@ -2,7 +2,7 @@
 
 use fearless_simd::{Simd, prelude::*};
 
-use super::blocks::{BLOCK, Blocks};
+use super::blocks::{BLOCK, BlockClusters};
 use super::cells::{CellLanes, ROUNDED, ball, square_beyond};
 use super::centres::CentreLattice;
 use super::frames::FLOOR;
@@ -39,7 +39,7 @@ pub struct BrickSearch<'a> {
     /// Clusters for a brick, its parts, and theirs.
     lists: [Vec<ListedGroup>; DEPTHS + 1],
     few: CellLanes,
-    blocks: Blocks,
+    blocks: BlockClusters,
     /// Bricks in a row that had many triangles near them, and those until the next is asked.
     crowded: u32,
     pause: u32,
@@ -68,7 +68,7 @@ impl<'a> BrickSearch<'a> {
             near: LocalBrick::default(),
             lists: Default::default(),
             few: CellLanes::default(),
-            blocks: Blocks::default(),
+            blocks: BlockClusters::default(),
             crowded: 0,
             pause: 0,
             waiting: WaitingPairs::default(),
@@ -91,7 +91,7 @@ impl<'a> BrickSearch<'a> {
             2 * (DEPTHS as u128 + 1) * clusters.div_ceil(LANES as u128) * size_of::<ListedGroup>() as u128;
         lists
             + LocalBrick::bytes_for(clusters)
-            + Blocks::bytes_for(clusters)
+            + BlockClusters::bytes_for(clusters)
             + CellLanes::bytes()
             + size_of::<Self>() as u128
     }
