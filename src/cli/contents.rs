@@ -53,6 +53,12 @@ pub fn json(cells: CellsRef, labels: &[LabelCount]) -> Value {
     contents
 }
 
+/// The sum of all values: of some at a time, and then of these sums, which rounds less.
+pub fn sum(field: &Field) -> f64 {
+    let of_some = |values: &[f32]| values.iter().map(|value| f64::from(*value)).sum::<f64>();
+    field.values().chunks(1 << 12).map(of_some).sum()
+}
+
 /// A value of a field; infinity and NaN, which JSON has not, are text.
 pub fn value(value: f32) -> Value {
     if value.is_finite() { json!(value) } else { json!(value.to_string()) }

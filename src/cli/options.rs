@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::Sidecar;
-use voxelize::grid::CellKind;
+use voxelize::grid::{CellKind, Record};
 use voxelize::job::{
     DEFAULT_RES, FitOptions, JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis,
 };
@@ -370,6 +370,11 @@ impl DoubtOptions {
     }
 }
 
+/// The record of cells that a rule makes, as far as it is known before them.
+pub fn record_of(rule: &Rule) -> Record {
+    Record { rule_name: Some(rule.name().to_string()), ..Record::default() }
+}
+
 /// The file of the leak path, if these arguments ask for it.
 pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.leak else { return Ok(None) };
@@ -445,6 +450,7 @@ impl Options {
         let job = Job { source, options: options.for_meshes(meshes.iter().map(PathBuf::as_path))? };
         let rule = &job.options.rule;
         let output = Output::new(&args.output, job.options.kind(), &job.source, call)?;
+        output.check_rounding(&record_of(rule), argv)?;
         let doubt = DoubtOptions::new(&args.doubt, rule, output.sidecar, call)?;
         let leak = leak(&args.leak, rule, output.sidecar, call)?;
         let nearest = nearest(&args.nearest, rule, call)?;

@@ -106,6 +106,7 @@ impl BatchOptions {
             }));
         }
         let output = Output::in_folder(&folder, &args.output, options.kind(), argv)?;
+        output.check_rounding(&options::record_of(&options.rule), argv)?;
         let mut named = args.input.meshes;
         if let Some(file) = &args.input.files_from {
             named.extend(inputs::read_list(file, &named, args.input.null, call.signals, &call.names)?);

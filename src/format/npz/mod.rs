@@ -14,10 +14,11 @@
 //! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |
 //! | `order.npy` | text, () | `xyz`: the order of the axes; `zyx` with `--order zyx`, which writes `voxels[z, y, x]` of C order |
 //! | `rule.npy`, `ties.npy`, `snap.npy`, `tool.npy`, `input.npy` | text, () | how the grid came about; absent if not known |
-//! | `cells_digest.npy`, `grid_digest.npy` | text, () | the digests, unless they cover labels that are not in the file |
+//! | `cells_digest.npy`, `grid_digest.npy` | text, () | the digests, unless they cover labels or floats that are not in the file |
 //! | `label_values.npy`, `label_names.npy`, `label_colours.npy` | u8, text, text, (n,) | the legend of labels; a colour is `#rrggbb` or empty |
 //! | `label_digest.npy` | text, () | what digests of the labels cover, `occupancy` or `values` |
 //! | `background.npy` | float32, () | the background of a field |
+//! | `value_scale.npy` | float64, () | 1/255, where u8 are shares of cells: `archive["voxels"] * archive["value_scale"]` |
 //!
 //! Surface and interior of a filled grid have no legend in the file: u8 cells 1 and 2 of a grid that this tool
 //! made by the rule filled are these.

@@ -7,7 +7,7 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use super::super::fail_once::FailOnce;
 use super::super::save::Sink;
-use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, values};
+use super::super::{BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, shares, values};
 use super::sparse::{Sparse, SparseRows};
 use super::{DIGESTS, is_filled};
 use crate::grid::metadata::{Metadata, hex};
@@ -100,6 +100,12 @@ fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static st
     }
     if let Some(background) = metadata.background {
         members.push(("background", [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat()));
+    }
+    if shares::are_said(metadata) {
+        members.push((
+            shares::SCALE[0],
+            [npy::header("<f8", &[]), (1.0_f64 / 255.0).to_le_bytes().to_vec()].concat(),
+        ));
     }
     let digests = DIGESTS.into_iter().filter_map(|(name, key)| Some((name, metadata.extra.get(key)?)));
     members.extend(digests.map(|(name, digest)| (name, text(&[], &[digest]))));
