@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use voxelize::format::Sidecar;
-use voxelize::grid::{CellKind, Record};
+use voxelize::grid::{CellKind, Quantities, Record};
 use voxelize::job::{
     DEFAULT_RES, FitOptions, JobLabels, Measure, Names, PartChoice, Transform, UnitOfLength, UpAxis,
 };
@@ -16,7 +16,8 @@ use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule
 use super::args::transform::UpArgs;
 use super::args::values::BoxCorners;
 use super::args::{
-    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, PartArgs, ReadArgs, RuleArgs, RunArgs, prefixed,
+    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, PartArgs, QuantityArgs, ReadArgs, RuleArgs,
+    RunArgs, prefixed,
 };
 use super::argv::{Argv, exclusive};
 use super::command::Call;
@@ -412,6 +413,25 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Au
     AuxOutput::new(path, "--nearest", "the nearest triangles", Sidecar::Auto, &call.names).map(Some)
 }
 
+/// The arrays beside the field, if these arguments ask for some.
+pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output, argv: &Argv) -> Result<Quantities> {
+    let wanted: Quantities = args.with.iter().copied().collect();
+    let option = || argv.name("with");
+    if let Some(other) = wanted.iter().find(|one| !job.rule.quantities().contains(one)) {
+        let (rule, name) = (job.rule.name(), other.name());
+        let error =
+            Error::usage(format!("{} {name}: the rule {rule} has nothing beside its cells", option()));
+        return Err(error.with_hint("use it with --rule fraction"));
+    }
+    if let Some(area) = wanted.iter().find(|one| one.is_area() && job.grid.transform.is_scaled()) {
+        let error = Error::usage(format!("--scale: {} {} is in units of the file", option(), area.name()));
+        return Err(error.with_hint("leave --scale out"));
+    }
+    let checked = output.format.check_arrays(wanted.iter(), output.target().choices);
+    checked.map_err(|error| prefixed(&format!("{}: ", option()), &error))?;
+    Ok(wanted)
+}
+
 /// Whether anything is done at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -429,6 +449,8 @@ pub struct Options {
     pub leak: Option<AuxOutput>,
     /// Where the nearest triangles go.
     pub nearest: Option<AuxOutput>,
+    /// The arrays beside the field.
+    pub quantities: Quantities,
     pub mode: Mode,
 }
 
@@ -454,8 +476,9 @@ impl Options {
         let doubt = DoubtOptions::new(&args.doubt, rule, output.sidecar, call)?;
         let leak = leak(&args.leak, rule, output.sidecar, call)?;
         let nearest = nearest(&args.nearest, rule, call)?;
+        let quantities = quantities(&args.quantities, &job.options, &output, argv)?;
         call.check_files()?;
-        Ok(Self { job, output, doubt, leak, nearest, mode })
+        Ok(Self { job, output, doubt, leak, nearest, quantities, mode })
     }
 
     /// The labels of the output.

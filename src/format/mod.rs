@@ -24,6 +24,7 @@
 )]
 
 mod ahead;
+mod arrays;
 mod binvox;
 mod bt;
 mod choice;
@@ -239,6 +240,15 @@ impl FileSize {
 
     fn at_most(bytes: u128) -> Self {
         Self::AtMost(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+
+    /// The size with so many bytes more, at most.
+    #[must_use]
+    pub fn and_at_most(self, bytes: u64) -> Self {
+        match bytes {
+            0 => self,
+            _ => Self::AtMost(self.bytes().saturating_add(bytes)),
+        }
     }
 
     /// The number of bytes.

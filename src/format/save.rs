@@ -214,6 +214,7 @@ fn checked_dtype(source: &dyn CellSource, format: &Format, options: &SaveOptions
     (format.limits)(lattice, options.choices)?;
     let dtype = format.dtype(source.cell_type().kind(), options)?;
     values::check_labels(source.cell_type(), dtype, options)?;
+    format.check_arrays(source.arrays().iter().map(|array| array.quantity), options.choices)?;
     if shares::are_bytes(source.cell_type(), dtype) {
         shares::check_rule(source.record())?;
     }

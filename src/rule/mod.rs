@@ -35,7 +35,7 @@ use self::solid::SolidCells;
 use crate::error::{Error, Result};
 use crate::geom::Ties;
 use crate::grid::record::TOOL;
-use crate::grid::{BitGrid, CellKind, CellsMut, Lattice, Length, Record};
+use crate::grid::{BitGrid, CellKind, CellsMut, Lattice, Length, Quantity, Record};
 use crate::mesh::Mesh;
 use crate::run::Run;
 use crate::run::cover::Covered;
@@ -426,6 +426,19 @@ impl Rule {
             }
     }
 
+    /// The bytes that arrays beside the field take at most while it is made, in addition to the arrays.
+    pub(crate) fn bytes_of_quantities(lattice: &Lattice, run: &Run) -> u128 {
+        fraction::bytes_of_quantities(lattice, run)
+    }
+
+    /// The quantities that it has beside the cells.
+    pub fn quantities(&self) -> &'static [Quantity] {
+        match self {
+            Self::Fraction { .. } => &Quantity::ALL,
+            _ => &[],
+        }
+    }
+
     /// Whether all of its cells are surface, and the inside stays empty.
     pub fn is_hollow(&self) -> bool {
         matches!(self, Self::Surface { .. } | Self::Thin)
@@ -540,6 +553,9 @@ impl PreparedRule<'_> {
         let is_beside = |nearest: &[i32]| nearest.len() == dims.iter().product::<usize>();
         let fits = match &cells {
             CellsMut::Field(_, Some(nearest)) => is_beside(nearest),
+            CellsMut::WithArrays(_, arrays) => arrays.iter().all(|array| {
+                array.numbers().len() == array.quantity.numbers() * dims.iter().product::<usize>()
+            }),
             _ => true,
         };
         if layers.end > nz || dims != [nx, ny, layers.len()] || !fits {

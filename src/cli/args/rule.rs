@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use voxelize::grid::Quantity;
 use voxelize::job::{JobLabels, Transform, WrittenLength};
 use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
 
@@ -257,6 +258,24 @@ pub struct NearestArgs {
                        [default: none]"
     )]
     pub nearest: Option<PathBuf>,
+}
+
+/// Options of numbers beside shares of cells.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rule")]
+pub struct QuantityArgs {
+    /// more arrays: area,normal,faces,centroid
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = values::quantity(),
+        hide_short_help = true,
+        long_help = "With --rule fraction: more arrays in a .npz. area: of the mesh in each cell. normal: its area \
+                       vector, outwards. faces: open shares of the low x, y, z faces. centroid: of the inside, from \
+                       the middle of the cell, in its sides. Commas between [default: none]"
+    )]
+    pub with: Vec<Quantity>,
 }
 
 /// Options of cells in doubt: methods disagree on whether they are inside.
