@@ -102,6 +102,11 @@ pub fn shares(summary: &FieldSummary, dims: [usize; 3]) -> String {
     format!("{} with a share inside", occupancy(summary.cells, dims))
 }
 
+/// The count of areas: `1,200 of 8,000 (15.0 %) with a part of the mesh`.
+pub fn areas(summary: &FieldSummary, dims: [usize; 3]) -> String {
+    format!("{} with a part of the mesh", occupancy(summary.cells, dims))
+}
+
 /// The counts of values that were summed up: `1,200 of 8,000 (15.0 %) differ from the background, 0.3; 70 are -0.3`.
 fn valued_text(summary: &FieldSummary, dims: [usize; 3], background: f32) -> String {
     let FieldSummary { cells, nan, negated, .. } = *summary;

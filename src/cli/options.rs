@@ -142,7 +142,7 @@ impl JobOptions {
         if parts.labels.are_of_mesh() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
             return Err(error.with_hint(match rule {
-                Rule::Fraction { .. } => "--solid and --filled make bits, which can have labels",
+                Rule::Fraction { .. } | Rule::Area => "--solid and --filled make bits, which can have labels",
                 _ => "--iso makes bits, which can have labels",
             }));
         }
@@ -353,7 +353,7 @@ impl DoubtOptions {
             DoubtArgs { max_doubt: Some(_), .. } => "max-doubt",
             _ => return Ok(None),
         };
-        if let Rule::Distance { .. } | Rule::Fraction { .. } = rule {
+        if let Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area = rule {
             let error = Error::usage(format!("{} needs --solid or --filled", argv.name(option)));
             let rule = rule.name();
             return Err(error.with_hint(format!("--rule {rule} measures cells, and fills none")));
@@ -380,7 +380,7 @@ pub fn record_of(rule: &Rule) -> Record {
 pub fn leak(args: &LeakArgs, rule: &Rule, sidecar: Sidecar, call: &Call) -> Result<Option<AuxOutput>> {
     let Some(path) = &args.leak else { return Ok(None) };
     let argv = call.argv;
-    let is_filled = !matches!(rule, Rule::Distance { .. } | Rule::Fraction { .. });
+    let is_filled = !matches!(rule, Rule::Distance { .. } | Rule::Fraction { .. } | Rule::Area);
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
             _ if !is_filled => format!("the rule {} fills no cells", rule.name()),

@@ -1,5 +1,6 @@
 //! Which cells are occupied: one file per rule, and their table.
 
+mod area;
 mod covered;
 mod distance;
 pub mod doubt;
@@ -27,6 +28,7 @@ pub use self::inside::{Inside, InsideReport, METHODS, Method, Repairs};
 pub use self::labels::surface_and_interior;
 pub use self::lost::{LostComponents, LostFeatures, LostPlaces};
 
+use self::area::AreaCells;
 use self::distance::DistanceCells;
 use self::filled::FilledCells;
 use self::fraction::FractionCells;
@@ -99,6 +101,9 @@ pub enum Rule {
         /// it is closed otherwise.
         inside: Inside,
     },
+    /// Every cell has the area of the mesh in it, in squares of the unit of the file: a field. Each triangle counts,
+    /// whatever mesh it is of; one on a wall in the cell that its normal points away from.
+    Area,
 }
 
 /// Whether [`Rule::Solid`] keeps the features of a mesh that it loses by itself, as [`lost::find`] finds them.
@@ -203,6 +208,17 @@ pub static RULES: &[RuleInfo] = &[
             "a wall has no volume: only surface and filled have ties",
         ],
         empty: "no cell has a share inside: nothing is inside the mesh, or the mesh is outside the grid",
+    },
+    RuleInfo {
+        rule: Rule::Area,
+        name: "area",
+        about: "a field: the area of the mesh in a cell",
+        has_bricks: false,
+        no_ties: [
+            "the rule area measures triangles",
+            "one on a wall is in the cell on its inner side: only surface and filled have ties",
+        ],
+        empty: "no cell has any area: the mesh is outside the grid",
     },
 ];
 
@@ -334,7 +350,7 @@ impl Rule {
 
     /// The kind of cells that it makes: [`CellKind::Field`] or [`CellKind::Bits`].
     pub fn kind(&self) -> CellKind {
-        if matches!(self, Self::Distance { iso: None, .. } | Self::Fraction { .. }) {
+        if matches!(self, Self::Distance { iso: None, .. } | Self::Fraction { .. } | Self::Area) {
             CellKind::Field
         } else {
             CellKind::Bits
@@ -345,7 +361,7 @@ impl Rule {
     pub fn background(&self, lattice: &Lattice) -> Option<f32> {
         match self {
             Self::Distance { band, iso: None, .. } => Some(distance::background(*band, lattice)),
-            Self::Fraction { .. } => Some(0.0),
+            Self::Fraction { .. } | Self::Area => Some(0.0),
             _ => None,
         }
     }
@@ -422,6 +438,7 @@ impl Rule {
                 Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
                 Self::Offset { .. } => offset::extra_bytes(lattice, run),
                 Self::Distance { .. } => Distances::bytes_for(mesh, lattice, run),
+                Self::Area => area::extra_bytes(mesh, lattice, run),
                 _ => 0,
             }
     }
@@ -499,6 +516,7 @@ impl Rule {
                 shell: shell.map(|steps| steps as usize),
             }),
             Self::Fraction { inside } => Box::new(FractionCells::new(inside, mesh, lattice, run)?),
+            Self::Area => Box::new(AreaCells::new(mesh, lattice, run)?),
             Self::Distance { band, sign, iso } => Box::new(DistanceCells {
                 inside: sign.map(ready).transpose()?,
                 most: iso.map(|iso| distance::most(band, iso, lattice)).transpose()?,
@@ -563,8 +581,8 @@ impl PreparedRule<'_> {
         }
         match (self.rule.kind(), cells.kind()) {
             (made, wanted) if made == wanted => self.cells.fill(layers, run, cells),
-            (CellKind::Field, _) if matches!(self.rule, Rule::Fraction { .. }) => {
-                Err(Error::usage("the rule fraction makes a field, not bits"))
+            (CellKind::Field, _) if matches!(self.rule, Rule::Fraction { .. } | Rule::Area) => {
+                Err(Error::usage(format!("the rule {} makes a field, not bits", self.rule.name())))
             }
             (CellKind::Field, _) => Err(distance::makes_field()),
             _ => Err(Error::usage(format!("the rule {} makes bits, not a field", self.rule.name()))),

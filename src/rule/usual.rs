@@ -123,7 +123,7 @@ impl Usual<'_> {
         // A band reaches beyond the bricks that the mesh crosses, and lists of these grow.
         let share = (2.0 * self.crossed([SIDE; 3]) / bricks.iter().product::<f64>()).min(1.0);
         // Of shares, the triangles of each layer of bricks.
-        let per_triangle = if matches!(self.rule, Rule::Fraction { .. }) { 16 } else { 70 };
+        let per_triangle = if matches!(self.rule, Rule::Fraction { .. } | Rule::Area) { 16 } else { 70 };
         let tree = self.mesh.triangles().len() as u128 * per_triangle;
         values + tree + self.repair() + (2.0 * layer * share) as u128
     }

@@ -11,6 +11,7 @@ use super::report::RunReport;
 pub fn cells(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> String {
     match rule {
         Rule::Fraction { .. } => contents::shares(summary, lattice.dims()),
+        Rule::Area => contents::areas(summary, lattice.dims()),
         _ => contents::distances(summary, lattice.dims(), rule.background(lattice).unwrap_or_default()),
     }
 }

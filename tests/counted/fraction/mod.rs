@@ -35,6 +35,7 @@ pub const SUITE: Suite = Suite::of(
         Check { name: "quantities_are_as_triangles_cut_in_rationals_say", run: quantities::cells_are_exact },
         Check { name: "quantities_add_up", run: quantities::sums },
         Check { name: "quantities_have_one_digest", run: quantities::one_digest },
+        Check { name: "areas_alone_are_those_beside_shares", run: quantities::area_alone },
     ],
 );
 

@@ -179,3 +179,29 @@ pub(super) fn one_digest() -> Counts {
     }
     vec![("meshes", meshes), ("ways", ways)]
 }
+
+/// The rule area has the areas beside shares, and those of open meshes.
+pub(super) fn area_alone() -> Counts {
+    let [mut meshes, mut open] = [0; 2];
+    let all = |mesh: &Mesh, lattice: &Lattice| {
+        let made = Voxelizer::new(Rule::Area).run(mesh, lattice).expect("cells");
+        made.voxels.field().expect("a field").values().to_vec()
+    };
+    for (name, mesh, lattice) in closed() {
+        let areas = all(&mesh, &lattice);
+        assert!(areas == at_once(&mesh, &lattice)[0], "{name}");
+        // Of half of the triangles, and of the others.
+        let is_first = |n: usize| n % 2 == 0;
+        let halves = [true, false].map(|first| {
+            let some = mesh.triangles().iter().enumerate().filter(|(n, _)| is_first(*n) == first);
+            Mesh::from_triangles(some.map(|(_, triangle)| *triangle).collect::<Vec<_>>()).expect("finite")
+        });
+        let [one, other] = halves.each_ref().map(|half| all(half, &lattice));
+        for ((area, one), other) in areas.iter().zip(one).zip(other) {
+            assert!((area - (one + other)).abs() <= 2e-7 * area + 1e-9, "{name}: {area}, {one} and {other}");
+        }
+        open += halves.iter().filter(|half| !half.edge_counts().is_closed()).count() as u64;
+        meshes += 1;
+    }
+    vec![("meshes", meshes), ("open halves", open)]
+}
